@@ -179,9 +179,11 @@ impl PyExpression {
         PyExpression::of(py, Array::from_source(Arc::new(opened?)))
     }
 
-    /// A part of a file that is laid out as arrays of NumPy are.
+    /// A part of a file that is laid out as arrays of NumPy are; with the CRC-32 and length of a head before it, and
+    /// the CRC-32 of both.
     #[staticmethod]
-    #[pyo3(signature = (path, offset_bytes, shape, strides, dtype, options))]
+    #[pyo3(signature = (path, offset_bytes, shape, strides, dtype, options, checksum=None))]
+    #[allow(clippy::too_many_arguments)]
     fn of_part(
         py: Python<'_>,
         path: PathBuf,
@@ -190,13 +192,18 @@ impl PyExpression {
         strides: Vec<u64>,
         dtype: String,
         options: &Bound<'_, PyDict>,
+        checksum: Option<(u32, u64, u32)>,
     ) -> PyResult<Self> {
         let runtime = settings::<Limits>(options)?.runtime(py)?;
         let (rows, columns) = (shape[0], shape.get(1).copied().unwrap_or(1));
         let (row_bytes, column_bytes) = (strides[0], strides.get(1).copied().unwrap_or(strides[0]));
         let layout = DenseLayout { offset_bytes, rows, columns, row_bytes, column_bytes, element: dtype };
-        let opened = run(py, &runtime, || NpySource::open_part(&runtime, &path, layout, shape.len() == 1));
-        PyExpression::of(py, Array::from_source(Arc::new(opened?)))
+        let opened = run(py, &runtime, || NpySource::open_part(&runtime, &path, layout, shape.len() == 1))?;
+        let source = match checksum {
+            Some((crc, len_bytes, expected)) => opened.with_checksum((crc, len_bytes), expected),
+            None => opened,
+        };
+        PyExpression::of(py, Array::from_source(Arc::new(source)))
     }
 
     /// The product of a sparse matrix, or of its transpose, with an array.
@@ -354,6 +361,10 @@ impl PyExpression {
 
     fn group_fold(&self, py: Python<'_>, name: &str, labels: &PyExpression, groups: u64) -> PyResult<Self> {
         PyExpression::of(py, self.array.group_fold(fold(py, name)?, &labels.array, groups))
+    }
+
+    fn indices(&self, py: Python<'_>, size: u64, axis: usize) -> PyResult<Self> {
+        PyExpression::of(py, self.array.indices(size, axis))
     }
 
     fn gather(&self, py: Python<'_>, index: &PyExpression) -> PyResult<Self> {

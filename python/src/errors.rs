@@ -2,7 +2,7 @@
 
 use crate::runtime::holders_dict;
 use outcore::{Error, io};
-use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError, PyRuntimeError};
+use pyo3::exceptions::{PyIndexError, PyKeyboardInterrupt, PyOSError, PyRuntimeError};
 use pyo3::prelude::*;
 
 /// Turns the engine's errors into exceptions, and texts about options into `UsageError`.
@@ -12,6 +12,7 @@ pub fn raise(py: Python<'_>, error: impl Into<Error>) -> PyErr {
     // Only a broken installation lacks the classes; then that is what is raised.
     let made = match error {
         Error::Io(io::Error::Cancelled) => return PyKeyboardInterrupt::new_err(text),
+        Error::Index(_) => return PyIndexError::new_err(text),
         // As Python's own `threading` has it.
         Error::Io(io::Error::ThreadRefused { .. }) => return PyRuntimeError::new_err(text),
         Error::Io(io::Error::File { path, operation, offset_bytes, source }) => {

@@ -339,7 +339,7 @@ def test_other_products():
 @given(n=st.sampled_from([1, 5, 1200]), p=st.integers(1, 3), k=st.integers(1, 9), seed=st.integers(0, 99))
 def test_groups(n, p, k, seed):
     rng = np.random.default_rng(seed)
-    x, labels = rng.normal(size=(n, p)), rng.integers(-1, k + 1, n)
+    x, labels = rng.normal(size=(n, p)), rng.integers(0, k, n)
     masks = [labels == group for group in range(k)]
     check(xp.groupby_sum(x, labels, k), np.array([x[mask].sum(axis=0) for mask in masks]))
     check(xp.groupby_count(labels, k), np.array([mask.sum() for mask in masks]))
@@ -348,6 +348,22 @@ def test_groups(n, p, k, seed):
     means = np.array([x[mask].mean(axis=0) if mask.any() else np.full(p, np.nan) for mask in masks])
     check(xp.groupby_mean(xp.asarray(x), labels, k), means)
     check(xp.bincount(labels, k, weights=x[:, 0]), np.array([x[mask, 0].sum() for mask in masks]))
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_the_first_label_out_of_range_is_named(threads):
+    labels = np.arange(300_000) % 3
+    labels[[100_000, 130_000, 250_000]] = 7, 8, -1
+    for _ in range(5):
+        for made in (xp.groupby_sum(labels / 2, labels, 3), xp.groupby_count(labels, 3), xp.bincount(labels, 3)):
+            with pytest.raises(oc.UsageError, match="the number of groups, which is 3, found 7 in row 100000"):
+                made.compute(threads=threads)
+    with pytest.raises(ValueError, match="found -1 in row 1"):
+        xp.bincount([0, -1], 3).compute()
+    with pytest.raises(oc.UsageError, match="found 18446744073709551615 in row 2"):
+        xp.groupby_max(np.ones((3, 2)), np.array([0, 1, 2**64 - 1], np.uint64), 3).compute()
+    with pytest.raises(oc.UsageError, match="of float64; astype"):
+        xp.groupby_mean(np.ones(3), np.ones(3), 3)
 
 
 @FEW
@@ -615,6 +631,36 @@ def test_indices_that_cannot_be(index, message):
         xp.ones((3, 2))[index]
     with pytest.raises(IndexError, match=message):
         xp.asarray(np.ones((3, 2)))[index]
+
+
+@pytest.mark.parametrize("wrong", [3, -4, 2**62])
+def test_lazy_indices_that_cannot_be(wrong):
+    x = xp.asarray(np.arange(15.0).reshape(5, 3))
+    indices = np.array([0, 2, wrong])
+    index = xp.asarray(indices) + 0
+    for made in (
+        xp.take(x, index, axis=1), x[:, index], x.T[index].T, xp.take_along_axis(x, xp.expand_dims(index, 0), axis=1),
+        x[index * 0, index], xp.take(xp.asarray(np.arange(3)), index),
+    ):  # fmt: skip
+        with pytest.raises(IndexError, match=f"expected an index below 3 of axis [01], found {wrong}"):
+            made.compute()
+    with pytest.raises(IndexError, match=f"below 3 of axis 1, found {wrong}"):
+        xp.take_along_axis(x, indices[None], axis=1)
+    with pytest.raises(IndexError, match="below 3 of axis 0, found 18446744073709551615"):
+        xp.take(xp.asarray(np.arange(3)), xp.asarray(np.array([2**64 - 1], np.uint64))).compute()
+
+
+def test_negative_powers_of_integers_are_refused():
+    x = xp.asarray(np.arange(1, 4))
+    for make in (lambda: x**-1, lambda: xp.pow(2, xp.asarray(np.array([1, -3]))).compute(), lambda: np.power(x, -2)):
+        with pytest.raises(ValueError, match="integers to negative integer powers are not allowed"):
+            make()
+    exponents = xp.asarray(np.array([0, 1, -2], np.int8))
+    with pytest.raises(oc.UsageError, match="exponent from 0 on, found -2"):
+        (x**exponents).compute()
+    check(x.astype("float64") ** exponents, np.arange(1.0, 4) ** np.array([0, 1, -2]))
+    check(x**-1.0, np.arange(1, 4) ** -1.0)
+    check(x ** xp.asarray(np.array([0, 1, 2], np.uint8)), np.array([1, 2, 9]))
 
 
 def test_arrays_cannot_be_changed():

@@ -6,6 +6,7 @@
 //! sum over it (the results of a pass). Arrays in memory may be streamed along any axis; large ones have the longest
 //! as the one that is preferred.
 
+use crate::check::Check;
 use crate::kernel::{Binary, Fold, Scalar, Unary};
 use crate::memory::Memory;
 use crate::random::Random;
@@ -91,6 +92,8 @@ pub(crate) enum Op {
     Random(Random),
     Cast(Array),
     Unary(Unary, Array),
+    /// The operand, whose elements must be in a range.
+    Check(Check, Array),
     Binary(Binary, Array, Array),
     /// Of the second where the first is true, of the third elsewhere.
     Select(Array, Array, Array),
@@ -153,7 +156,8 @@ impl Op {
         match self {
             Op::Memory(_) | Op::Source(_) | Op::Full(_) | Op::Range { .. } | Op::Eye { .. } | Op::Random(_) => vec![],
             Op::Sparse(product) => vec![&product.factor],
-            Op::Cast(input) | Op::Unary(_, input) | Op::View { input, .. } | Op::Reshape(input) => vec![input],
+            Op::Cast(input) | Op::Unary(_, input) | Op::Check(_, input) => vec![input],
+            Op::View { input, .. } | Op::Reshape(input) => vec![input],
             Op::Fold { input, .. } | Op::Arg { input, .. } | Op::SquaredDeviations { input, .. } => vec![input],
             Op::Cumulative { input, .. } => vec![input],
             Op::Binary(_, left, right) | Op::MatMul(left, right) => vec![left, right],
@@ -176,6 +180,7 @@ impl Op {
             Op::Random(random) => random.name().to_owned(),
             Op::Cast(_) => "astype".to_owned(),
             Op::Unary(function, _) => function.name().to_owned(),
+            Op::Check(check, _) => check.name().to_owned(),
             Op::Binary(function, ..) => function.name().to_owned(),
             Op::Select(..) => "where".to_owned(),
             Op::User(function, _) => function.name().to_owned(),

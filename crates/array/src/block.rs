@@ -257,6 +257,10 @@ impl Block<'_> {
     fn stored(&self, place: usize, flat: usize) -> Option<Values<'_>> {
         let step = &self.plan.steps[place];
         let element = step.element;
+        let flat = match step.kind {
+            Kind::Source { source, .. } => self.plan.sources[source].place(flat),
+            _ => flat,
+        };
         match &step.kind {
             Kind::Source { source, rows } => {
                 if let Some(bytes) = self.adjacent(*rows).and_then(|rows| self.landed[*source].vector(flat, rows)) {
@@ -332,6 +336,9 @@ impl Block<'_> {
             Kind::Copy(view) => assign(self.fetch(view, index, slot, rest)?, to),
             Kind::Unary(function, view) => {
                 kernel::unary(*function, self.fetch_vector(view, index, slot, rest)?, to);
+            }
+            Kind::Check(check, view) => {
+                check.vector(self.fetch_vector(view, index, slot, rest)?, to, self.first_row)?;
             }
             Kind::Binary(function, left, right) => {
                 let left = self.fetch(left, index, slot, rest)?;
@@ -615,7 +622,7 @@ fn gather(table: &Memory, index: Operand<'_>, column: &[usize], to: ValuesMut<'_
     let size = table.element().bytes();
     let pick = |place: i64| match place >= 0 && (place as u64) < rows {
         true => Ok(table.at(((place as usize * width + column) * size) as isize)),
-        false => Err(Error::Usage(format!("expected indices below {rows} to take, found {place}"))),
+        false => Err(Error::Index(format!("expected an index below {rows} of axis 0, found {place}"))),
     };
     let bytes = to.into_bytes();
     match index {

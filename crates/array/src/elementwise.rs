@@ -1,6 +1,7 @@
 //! Functions of elements: their types, shapes by broadcasting, and the axis along which they are streamed.
 
 use crate::array::{Array, ElementFunction, Long, Op, ViewAxis};
+use crate::check::{Check, negative_exponent};
 use crate::kernel::{Binary, Unary, promote_mixed};
 use outcore_format::ElementType;
 use outcore_image::{Error, Result};
@@ -103,7 +104,16 @@ impl Array {
         }
         let Some(element) = function.result(both) else { return Err(no_function(function.name(), both)) };
         let shape = broadcast(&[self.shape(), other.shape()])?;
-        let (left, right) = (self.cast(both)?, other.cast(both)?);
+        let (left, mut right) = (self.cast(both)?, other.cast(both)?);
+        if function == Binary::Pow && both.is_signed() && other.element().is_signed() {
+            right = match other.op() {
+                Op::Full(exponent) if exponent.to_f64() < 0.0 && shape.iter().all(|&size| size > 0) => {
+                    return Err(negative_exponent(&exponent.to_string()));
+                }
+                Op::Full(_) => right,
+                _ => right.checked(Check::Exponent, both)?,
+            };
+        }
         let long = long_of(&[&left, &right], shape.len())?;
         Array::of(Op::Binary(function, left, right), shape, element, long)
     }
@@ -152,7 +162,7 @@ impl Array {
             return Err(Error::Usage("expected an array with axes to take from".to_owned()));
         };
         if rows == 0 && index.count() > 0 {
-            return Err(Error::Usage("expected rows to take, found an array without any".to_owned()));
+            return Err(Error::Index("expected an index of an axis with elements, found one without any".to_owned()));
         }
         let mut shape = index.shape().to_vec();
         shape.extend(others);

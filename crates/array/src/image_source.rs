@@ -1,8 +1,12 @@
 //! Arrays in images of Outcore's own: columns in pages of groups of rows, which are vectors where they lie.
+//!
+//! A group of rows has a page of every column, one behind the other. Where all columns are read, pages of adjacent
+//! groups are read at once and looked at in place. Where few are, the pages of each run of columns are read, and copied
+//! out of the ring, for the pages of a partition do not lie together in it.
 
 use crate::plan::BLOCK_ROWS;
-use crate::source::{Landed, Source, SourceReader};
-use outcore_format::{ElementType, PAGE_BYTES};
+use crate::source::{Landed, Narrow, Source, SourceReader};
+use outcore_format::{ElementType, GROUP_BYTES, PAGE_BYTES};
 use outcore_image::{DenseImage, DensePages, DenseReader, Result, SweepStats};
 use outcore_io::Runtime;
 use std::collections::VecDeque;
@@ -10,12 +14,17 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-/// A vector or matrix in an image.
+/// Columns that so few others lie between are read together with these.
+const MOST_SKIPPED: usize = 8;
+
+/// A vector or matrix in an image, or some of its columns.
 pub struct ImageSource {
     image: Arc<DenseImage>,
     shape: Vec<u64>,
     /// How many rows a page has.
     page_rows: u64,
+    /// The columns that are read, if not all are: runs of them, which rise.
+    columns: Vec<Range<u64>>,
 }
 
 impl ImageSource {
@@ -28,7 +37,7 @@ impl ImageSource {
         let (rows, columns) = (image.shape().rows, image.shape().columns);
         let shape = if image.manifest().dimensions == 1 { vec![rows] } else { vec![rows, columns] };
         let page_rows = image.shape().rows_per_page();
-        Ok(ImageSource { image, shape, page_rows })
+        Ok(ImageSource { image, shape, page_rows, columns: Vec::new() })
     }
 
     /// The image.
@@ -36,16 +45,34 @@ impl ImageSource {
         &self.image
     }
 
-    /// The pages that hold rows.
-    fn pages(&self, rows: &Range<u64>) -> Range<u64> {
-        let columns = self.image.shape().columns;
-        rows.start / self.page_rows * columns..rows.end.div_ceil(self.page_rows) * columns
+    /// The groups that hold rows.
+    fn groups(&self, rows: &Range<u64>) -> Range<u64> {
+        rows.start / self.page_rows..rows.end.div_ceil(self.page_rows)
+    }
+
+    /// The runs of pages that hold rows, in order.
+    fn pages(&self, rows: &Range<u64>) -> Vec<Range<u64>> {
+        let (groups, all) = (self.groups(rows), self.image.shape().columns);
+        if self.columns.is_empty() {
+            let pages = groups.start * all..groups.end * all;
+            return if pages.is_empty() { vec![] } else { vec![pages] };
+        }
+        let of_group = |group| self.columns.iter().map(move |run| group * all + run.start..group * all + run.end);
+        groups.flat_map(of_group).collect()
+    }
+
+    /// How many columns are read.
+    fn read_columns(&self) -> u64 {
+        self.shape.get(1).copied().unwrap_or(1)
+    }
+
+    fn most_groups(&self, most_rows: u64) -> u64 {
+        // Rows may begin anywhere in a page.
+        (most_rows.div_ceil(self.page_rows) + 1).min(self.shape[0].div_ceil(self.page_rows))
     }
 
     fn ring_bytes(&self, most_rows: u64, depth: usize) -> u64 {
-        // Rows may begin anywhere in a page.
-        let groups = (most_rows.div_ceil(self.page_rows) + 1).min(self.shape[0].div_ceil(self.page_rows));
-        (depth as u64 * groups * self.image.shape().columns).max(1) * PAGE_BYTES as u64
+        (depth as u64 * self.most_groups(most_rows) * self.read_columns()).max(1) * PAGE_BYTES as u64
     }
 }
 
@@ -71,16 +98,47 @@ impl Source for ImageSource {
     }
 
     fn bytes_of(&self, rows: u64) -> u64 {
-        rows.div_ceil(self.page_rows) * self.image.shape().columns * PAGE_BYTES as u64
+        rows.div_ceil(self.page_rows) * self.read_columns() * PAGE_BYTES as u64
+    }
+
+    fn of_columns(&self, mut wanted: Vec<Range<usize>>) -> Option<Narrow> {
+        let all = self.read_columns() as usize;
+        wanted.sort_unstable_by_key(|run| run.start);
+        let mut runs: Vec<Range<usize>> = Vec::new();
+        for run in wanted {
+            match runs.last_mut().filter(|last| run.start <= last.end + MOST_SKIPPED) {
+                Some(last) => last.end = last.end.max(run.end),
+                None => runs.push(run),
+            }
+        }
+        let count: usize = runs.iter().map(Range::len).sum();
+        // A request costs as much as some pages.
+        if runs.is_empty() || count + MOST_SKIPPED * runs.len() > all {
+            return None;
+        }
+        let narrow = ImageSource {
+            image: Arc::clone(&self.image),
+            shape: vec![self.shape[0], count as u64],
+            page_rows: self.page_rows,
+            columns: runs.iter().map(|run| run.start as u64..run.end as u64).collect(),
+        };
+        Some((Arc::new(narrow), runs))
     }
 
     fn reader<'a>(&'a self, _runtime: &Runtime, most_rows: u64, depth: usize) -> Result<Box<dyn SourceReader + 'a>> {
         let reader = DenseReader::new(&self.image, self.ring_bytes(most_rows, depth) as usize)?;
-        Ok(Box::new(ImageReader { source: self, reader, under_way: VecDeque::new() }))
+        Ok(Box::new(ImageReader {
+            source: self,
+            reader,
+            under_way: VecDeque::new(),
+            begun: (0, 0),
+            copied: Vec::new(),
+        }))
     }
 
     fn reader_bytes(&self, most_rows: u64, depth: usize) -> u64 {
-        self.ring_bytes(most_rows, depth)
+        let copied = if self.columns.is_empty() { 0 } else { self.most_groups(most_rows) * self.read_columns() };
+        self.ring_bytes(most_rows, depth) + copied * GROUP_BYTES as u64
     }
 
     fn use_cache(&self, most_bytes: u64) -> Result<()> {
@@ -109,27 +167,78 @@ fn limit_cache(runtime: &Runtime, most_bytes: u64) -> Result<()> {
 struct ImageReader<'a> {
     source: &'a ImageSource,
     reader: DenseReader,
+    /// Rows under way, the oldest first.
     under_way: VecDeque<Range<u64>>,
+    /// How many of them are being read as a whole, and how many runs of pages of the next ones.
+    begun: (usize, usize),
+    /// The pages of some columns that landed last, without their heads, in words.
+    copied: Vec<u64>,
+}
+
+impl ImageReader<'_> {
+    /// Begins to read as much of what is under way as there is room for.
+    fn begin(&mut self) -> Result<()> {
+        let source = self.source;
+        while let Some(rows) = self.under_way.get(self.begun.0) {
+            for pages in source.pages(rows).into_iter().skip(self.begun.1) {
+                if !self.reader.push(pages, 0)? {
+                    return self.reader.submit();
+                }
+                self.begun.1 += 1;
+            }
+            self.begun = (self.begun.0 + 1, 0);
+        }
+        self.reader.submit()
+    }
+
+    /// Copies the pages of some columns out of the ring as they land.
+    fn copy(&mut self, rows: &Range<u64>) -> Result<()> {
+        let groups = self.source.groups(rows);
+        let pages = (groups.end - groups.start) * self.source.read_columns();
+        self.copied.resize(pages as usize * GROUP_BYTES / 8, 0);
+        let mut place = 0;
+        for _ in 0..self.source.pages(rows).len() {
+            self.begin()?;
+            let landed = self.reader.next()?.expect("what lands next was begun");
+            let all: &mut [u8] = bytemuck::cast_slice_mut(&mut self.copied);
+            for page in landed.pages() {
+                let values = landed.values(page);
+                all[place..place + values.len()].copy_from_slice(values);
+                place += GROUP_BYTES;
+            }
+        }
+        Ok(())
+    }
 }
 
 impl SourceReader for ImageReader<'_> {
     fn push(&mut self, rows: Range<u64>) -> Result<bool> {
-        let pages = self.source.pages(&rows);
-        if !pages.is_empty() && !self.reader.push(pages, 0)? {
-            return Ok(false);
-        }
-        self.reader.submit()?;
+        // All that is under way has room in the ring, but perhaps not in the queue of requests: then it is read when
+        // others have landed.
         self.under_way.push_back(rows);
+        self.begin()?;
         Ok(true)
     }
 
     fn next(&mut self) -> Result<Box<dyn Landed + '_>> {
-        let rows = self.under_way.pop_front().expect("rows were pushed");
-        let pages = match self.source.pages(&rows).is_empty() {
-            true => None,
-            false => Some(self.reader.next()?.expect("rows were pushed")),
+        let rows = self.under_way.front().expect("rows were pushed").clone();
+        if !self.source.columns.is_empty() {
+            self.copy(&rows)?;
+        }
+        self.begin()?;
+        self.under_way.pop_front();
+        self.begun.0 -= 1;
+        let source = self.source;
+        if !source.columns.is_empty() {
+            let first_group = source.groups(&rows).start;
+            let bytes = bytemuck::cast_slice(&self.copied);
+            return Ok(Box::new(PagesLanded { source, pages: Lying::Copied { first_group, bytes } }));
+        }
+        let pages = match source.pages(&rows).is_empty() {
+            true => Lying::Nowhere,
+            false => Lying::Read(self.reader.next()?.expect("rows were pushed")),
         };
-        Ok(Box::new(PagesLanded { source: self.source, pages }))
+        Ok(Box::new(PagesLanded { source, pages }))
     }
 
     fn take_stats(&mut self) -> SweepStats {
@@ -140,17 +249,34 @@ impl SourceReader for ImageReader<'_> {
 /// Pages that were read.
 struct PagesLanded<'a> {
     source: &'a ImageSource,
-    /// None of an array without columns.
-    pages: Option<DensePages<'a>>,
+    pages: Lying<'a>,
+}
+
+/// Where pages lie.
+enum Lying<'a> {
+    /// An array without columns has none.
+    Nowhere,
+    Read(DensePages<'a>),
+    Copied {
+        first_group: u64,
+        bytes: &'a [u8],
+    },
 }
 
 impl PagesLanded<'_> {
     /// The elements of a column from a row on, to the end of their page.
     fn from(&self, column: usize, row: u64) -> &[u8] {
-        let Some(pages) = &self.pages else { return &[] };
         let (group, within) = (row / self.source.page_rows, (row % self.source.page_rows) as usize);
-        let page = group * self.source.image.shape().columns + column as u64;
-        &pages.values(page)[within * self.source.element().bytes()..]
+        let columns = self.source.read_columns();
+        let values = match &self.pages {
+            Lying::Nowhere => return &[],
+            Lying::Read(pages) => pages.values(group * columns + column as u64),
+            Lying::Copied { first_group, bytes } => {
+                let place = ((group - first_group) * columns) as usize + column;
+                &bytes[place * GROUP_BYTES..][..GROUP_BYTES]
+            }
+        };
+        &values[within * self.source.element().bytes()..]
     }
 }
 
@@ -164,7 +290,7 @@ impl Landed for PagesLanded<'_> {
 
     fn copy(&self, first: u64, step: i64, count: usize, to: &mut [u8], stride_bytes: usize) -> Result<()> {
         let size = self.source.element().bytes();
-        for column in 0..self.source.image.shape().columns as usize {
+        for column in 0..self.source.read_columns() as usize {
             let to = &mut to[column * stride_bytes..][..count * size];
             let mut done = 0;
             while done < count {

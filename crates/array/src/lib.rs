@@ -6,6 +6,9 @@
 
 mod array;
 mod block;
+mod check;
+mod checksum;
+mod columns;
 mod compute;
 mod elementwise;
 mod explain;
@@ -37,4 +40,4 @@ pub use outcore_image::{AnyManifest, read_any_manifest};
 pub use outcore_ingest::{NumberOptions, NumberTable, column_asked};
 pub use random::{Distribution, Random};
 pub use row_fold::{RowBlock, RowFold};
-pub use source::{Landed, Source, SourceReader};
+pub use source::{Landed, Narrow, Source, SourceReader};

@@ -3,9 +3,10 @@
 //! Rows that lie together are read as they are wanted and turned into vectors block by block. Columns that lie together
 //! are read one after the other, and are vectors already.
 
+use crate::checksum::Checksum;
 use crate::kernel::{self, RowMajor, ValuesMut};
 use crate::plan::BLOCK_ROWS;
-use crate::source::{Landed, Source, SourceReader};
+use crate::source::{Landed, Narrow, Source, SourceReader};
 use outcore_format::ElementType;
 use outcore_image::{Error, Result, SweepStats};
 use outcore_io::{DataFile, Reader, Runtime};
@@ -27,6 +28,7 @@ pub struct NpySource {
     is_big_endian: bool,
     by_columns: bool,
     shape: Vec<u64>,
+    checksum: Option<Checksum>,
 }
 
 impl NpySource {
@@ -83,7 +85,15 @@ impl NpySource {
             layout,
             element,
             shape,
+            checksum: None,
         })
+    }
+
+    /// The same array, whose bytes should have this CRC-32 together with a head before them, of which the CRC-32 and
+    /// the length are given. Passes that read all rows compare them, unless columns lie together.
+    pub fn with_checksum(self, head: (u32, u64), expected: u32) -> Self {
+        let checksum = Some(Checksum::new(head, expected, self.layout.rows));
+        NpySource { checksum, ..self }
     }
 
     /// Whether columns lie together, or rows.
@@ -122,6 +132,25 @@ impl Source for NpySource {
             true => rows * self.layout.columns * self.element.bytes() as u64,
             false => rows * self.layout.row_bytes,
         }
+    }
+
+    fn of_columns(&self, wanted: Vec<Range<usize>>) -> Option<Narrow> {
+        let (start, end) = (wanted.iter().map(|run| run.start).min()?, wanted.iter().map(|run| run.end).max()?);
+        if !self.by_columns || end - start == self.layout.columns as usize {
+            return None;
+        }
+        let (columns, skipped) = ((end - start) as u64, start as u64 * self.layout.column_bytes);
+        let offset_bytes = self.layout.offset_bytes + skipped;
+        let narrow = NpySource {
+            path: self.path.clone(),
+            file: Arc::clone(&self.file),
+            layout: DenseLayout { offset_bytes, columns, ..self.layout.clone() },
+            shape: vec![self.shape[0], columns],
+            checksum: None,
+            ..*self
+        };
+        let run = start..end;
+        Some((Arc::new(narrow), vec![run]))
     }
 
     fn reader<'a>(&'a self, runtime: &Runtime, most_rows: u64, depth: usize) -> Result<Box<dyn SourceReader + 'a>> {
@@ -202,6 +231,13 @@ impl SourceReader for NpyReader<'_> {
                 0 => &[],
                 _ => self.reader.next()?.expect("rows were pushed").bytes,
             };
+            if let Some(checksum) = &source.checksum
+                && let Err((expected, found)) = checksum.add(&rows, &bytes[..len])
+            {
+                let expected = format!("an array whose CRC-32 is {expected:08x}, as the archive says");
+                return Err(Error::input(&source.path, None, expected, format!("one of {found:08x}"))
+                    .advise("the file is damaged: write it again"));
+            }
             return Ok(Box::new(RowsLanded { source, first: rows.start, bytes }));
         }
         let rows = self.under_way.front().expect("rows were pushed").clone();

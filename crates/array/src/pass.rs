@@ -3,7 +3,8 @@
 //! Rows come in *partitions*, whose size depends on what is read alone. Workers take the next partition as they become
 //! free, and have several under way: while one is computed, the next ones are read. A partition is computed in blocks
 //! that fit the cache (`block.rs`), into partial results of its own. Partial results are merged in the order of the
-//! partitions as soon as that is possible; who is too far ahead waits, so that only a few exist at once.
+//! partitions as soon as that is possible; who is too far ahead waits, so that only a few exist at once. If partitions
+//! fail, those before them are computed still, and the error is that of the first one.
 //!
 //! Where a source is computed before it is read (`sparse.rs`), a pass goes over *stretches* of adjacent partitions: as
 //! many as memory has room for. Each is computed on all workers, and then its partitions. Partitions, and the order in
@@ -13,7 +14,7 @@ use crate::block::{Block, BlockMemory};
 use crate::plan::{BLOCK_ROWS, Kind, Plan};
 use crate::sink::{Partial, Sink};
 use crate::source::{Landed, Source, SourceReader};
-use outcore_image::{Result, SweepStats};
+use outcore_image::{Error, Result, SweepStats};
 use outcore_io::{Runtime, Unit, lock};
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
@@ -26,8 +27,9 @@ use std::time::{Duration, Instant};
 const PARTITION_BYTES: u64 = 1 << 20;
 /// The blocks of a partition of arrays in memory: those of whole pages, of whatever type.
 const MEMORY_BLOCKS: u64 = 64;
-/// How many partitions a worker reads ahead, at most.
+/// How many partitions a worker has under way at most: fewer where they are large, for so much is enough for a device.
 const DEPTH: usize = 4;
+const UNDER_WAY_BYTES: u64 = 16 << 20;
 /// So many partial results per worker wait to be merged, at most.
 const WAITING: u64 = 2;
 /// What is computed before it is read takes at most so much memory at once, and at most this part of what is left.
@@ -55,13 +57,23 @@ pub(crate) fn partition_rows(plan: &Plan, sinks: &[Sink]) -> u64 {
         return MEMORY_BLOCKS * BLOCK_ROWS as u64;
     }
     let block = sinks.iter().map(Sink::unit_rows).max().unwrap_or(BLOCK_ROWS as u64);
-    let bytes = |rows: u64| plan.sources.iter().map(|source| source.source.bytes_of(rows)).sum::<u64>();
+    let bytes = |rows: u64| rows_bytes(plan, rows);
     let unit = plan.sources.iter().filter(|source| 4 * source.source.bytes_of(4064) >= bytes(4064));
     let mut rows = unit.map(|source| source.source.unit_rows()).max().unwrap_or(block).next_multiple_of(block);
     while bytes(2 * rows) <= PARTITION_BYTES && rows < 1 << 30 {
         rows *= 2;
     }
     rows
+}
+
+/// The bytes of so many rows of all sources.
+fn rows_bytes(plan: &Plan, rows: u64) -> u64 {
+    plan.sources.iter().map(|own| own.source.bytes_of(rows)).sum()
+}
+
+/// How many partitions a worker has under way.
+fn depth(plan: &Plan, partition_rows: u64) -> usize {
+    (UNDER_WAY_BYTES / rows_bytes(plan, partition_rows).max(1)).clamp(2, DEPTH as u64) as usize
 }
 
 /// The most rows of a source that a partition needs: those between the first and the last one.
@@ -114,7 +126,7 @@ impl Merger {
     /// Adds the partial results of a partition; waits while the one that is next to be merged is too far behind.
     fn add(&self, pass: &Pass<'_>, partition: u64, partials: Vec<Box<dyn Partial>>) -> Result<()> {
         let mut state = lock(&self.state);
-        while partition >= state.next + self.window && !pass.stop.load(Ordering::Relaxed) {
+        while partition >= state.next + self.window && pass.is_wanted(partition) {
             pass.runtime.cancel().check()?;
             state = self.merged.wait_timeout(state, CANCEL_CHECK).unwrap_or_else(PoisonError::into_inner).0;
         }
@@ -159,9 +171,11 @@ struct Pass<'a> {
     /// What the plan's sources are read from.
     sources: Vec<&'a dyn Source>,
     partition_rows: u64,
-    /// The next partition, and the one before which the stretch ends.
+    depth: usize,
+    /// The next partition, and the one before which the stretch ends: the first one that failed, if one did.
     next: AtomicU64,
-    end: u64,
+    end: AtomicU64,
+    failed: Mutex<Option<(u64, Error)>>,
     stop: AtomicBool,
     merger: &'a Merger,
 }
@@ -172,9 +186,24 @@ impl Pass<'_> {
         start..(start + self.partition_rows).min(self.plan.rows)
     }
 
+    /// Whether a partition is still to be computed.
+    fn is_wanted(&self, number: u64) -> bool {
+        number < self.end.load(Ordering::Relaxed) && !self.stop.load(Ordering::Relaxed)
+    }
+
+    /// Ends the stretch before a partition that failed.
+    fn fail(&self, number: u64, error: Error) {
+        let mut failed = lock(&self.failed);
+        if failed.as_ref().is_none_or(|(first, _)| number < *first) {
+            *failed = Some((number, error));
+            self.end.store(number, Ordering::Relaxed);
+        }
+        self.merger.merged.notify_all();
+    }
+
     /// Takes partitions and begins to read them, as far as there is room.
     fn push(&self, flights: &mut Flights<'_>) -> Result<()> {
-        let depth = if flights.readers.is_empty() { 1 } else { DEPTH };
+        let depth = if flights.readers.is_empty() { 1 } else { self.depth };
         loop {
             if let Some((_, rows, begun)) = flights.under_way.back_mut() {
                 while *begun < flights.readers.len() {
@@ -190,7 +219,7 @@ impl Pass<'_> {
                 return Ok(());
             }
             let number = self.next.fetch_add(1, Ordering::Relaxed);
-            if number >= self.end {
+            if number >= self.end.load(Ordering::Relaxed) {
                 return Ok(());
             }
             flights.under_way.push_back((number, self.partition(number), 0));
@@ -213,7 +242,7 @@ impl Pass<'_> {
     fn work(&self, task: &outcore_io::Task) -> Result<SweepStats> {
         let most = |source| most_rows(self.plan, source, self.partition_rows);
         let readers = self.sources.iter().enumerate();
-        let readers = readers.map(|(place, source)| source.reader(self.runtime, most(place), DEPTH));
+        let readers = readers.map(|(place, source)| source.reader(self.runtime, most(place), self.depth));
         let mut flights = Flights { readers: readers.collect::<Result<_>>()?, under_way: VecDeque::new() };
         let mut memory = BlockMemory::new(self.plan);
         while !self.stop.load(Ordering::Relaxed) {
@@ -221,39 +250,56 @@ impl Pass<'_> {
             self.push(&mut flights)?;
             let Some((number, rows, begun)) = flights.under_way.pop_front() else { break };
             assert_eq!(begun, flights.readers.len(), "the oldest partition is under way in all readers");
-            let landed = flights.readers.iter_mut().enumerate().map(|(place, reader)| {
-                match source_rows(self.plan, place, &rows) {
-                    Some(_) => reader.next(),
-                    None => Ok(Box::new(Nothing) as Box<dyn Landed>),
-                }
-            });
-            let landed = landed.collect::<Result<Vec<_>>>()?;
-            let mut partials: Vec<_> = self.sinks.iter().map(Sink::begin).collect();
-            let mut first_row = rows.start;
-            while first_row < rows.end {
-                // A function of the user's may take long for a block.
-                self.runtime.cancel().check()?;
-                // Blocks end where the rows of arrays that are joined do, and at multiples of their size.
-                let whole = first_row / BLOCK_ROWS as u64 * BLOCK_ROWS as u64 + BLOCK_ROWS as u64;
-                let cut = self.plan.cuts.range(first_row + 1..).next().copied().unwrap_or(u64::MAX);
-                let count = (rows.end.min(whole).min(cut) - first_row) as usize;
-                let mut block = Block { plan: self.plan, landed: &landed, memory: &mut memory, first_row, rows: count };
-                block.fill()?;
-                let mut registers = block.memory.take_registers();
-                for (sink, partial) in self.sinks.iter().zip(&mut partials) {
-                    partial.add(sink, &block, &mut registers)?;
-                }
-                block.memory.give_registers(registers);
-                first_row += count as u64;
+            if !self.is_wanted(number) {
+                break;
             }
-            self.sinks.iter().zip(&mut partials).try_for_each(|(sink, partial)| partial.close(sink))?;
-            drop(landed);
-            self.merger.add(self, number, partials)?;
-            task.advance(rows.end - rows.start);
+            let count = rows.end - rows.start;
+            if let Err(error) = self.compute(&mut flights, &mut memory, number, rows) {
+                self.fail(number, error);
+                break;
+            }
+            task.advance(count);
         }
         let mut stats = SweepStats::default();
         flights.readers.iter_mut().for_each(|reader| stats.add(&reader.take_stats()));
         Ok(stats)
+    }
+
+    /// Computes the oldest partition that is under way, and hands on what it gives.
+    fn compute(
+        &self,
+        flights: &mut Flights<'_>,
+        memory: &mut BlockMemory,
+        number: u64,
+        rows: Range<u64>,
+    ) -> Result<()> {
+        let landed =
+            flights.readers.iter_mut().enumerate().map(|(place, reader)| match source_rows(self.plan, place, &rows) {
+                Some(_) => reader.next(),
+                None => Ok(Box::new(Nothing) as Box<dyn Landed>),
+            });
+        let landed = landed.collect::<Result<Vec<_>>>()?;
+        let mut partials: Vec<_> = self.sinks.iter().map(Sink::begin).collect();
+        let mut first_row = rows.start;
+        while first_row < rows.end {
+            // A function of the user's may take long for a block.
+            self.runtime.cancel().check()?;
+            // Blocks end where the rows of arrays that are joined do, and at multiples of their size.
+            let whole = first_row / BLOCK_ROWS as u64 * BLOCK_ROWS as u64 + BLOCK_ROWS as u64;
+            let cut = self.plan.cuts.range(first_row + 1..).next().copied().unwrap_or(u64::MAX);
+            let count = (rows.end.min(whole).min(cut) - first_row) as usize;
+            let mut block = Block { plan: self.plan, landed: &landed, memory, first_row, rows: count };
+            block.fill()?;
+            let mut registers = block.memory.take_registers();
+            for (sink, partial) in self.sinks.iter().zip(&mut partials) {
+                partial.add(sink, &block, &mut registers)?;
+            }
+            block.memory.give_registers(registers);
+            first_row += count as u64;
+        }
+        self.sinks.iter().zip(&mut partials).try_for_each(|(sink, partial)| partial.close(sink))?;
+        drop(landed);
+        self.merger.add(self, number, partials)
     }
 }
 
@@ -269,9 +315,9 @@ pub(crate) struct Needs {
 pub(crate) fn pass_needs(plan: &Plan, sinks: &[Sink], runtime: &Runtime) -> Needs {
     let threads = runtime.threads() as u64;
     let rows = partition_rows(plan, sinks).min(plan.rows);
-    let most = |place| most_rows(plan, place, rows);
+    let (most, depth) = (|place| most_rows(plan, place, rows), depth(plan, rows));
     let sources = plan.sources.iter().enumerate();
-    let readers: u64 = sources.map(|(place, own)| own.source.reader_bytes(most(place), DEPTH)).sum();
+    let readers: u64 = sources.map(|(place, own)| own.source.reader_bytes(most(place), depth)).sum();
     let partials: u64 = sinks.iter().map(|sink| sink.partial_bytes(rows)).sum();
     let other_bytes = threads * (BlockMemory::len_bytes(plan) + (WAITING + 1) * partials) + partials;
     Needs { readers_bytes: threads * readers + held_bytes(plan, rows), other_bytes }
@@ -307,10 +353,24 @@ pub(crate) fn run(plan: &Plan, sinks: &[Sink], runtime: &Runtime) -> Result<(Vec
             }));
         }
         let sources = plan.sources.iter().zip(&held).map(|(own, held)| held.as_deref().unwrap_or(&*own.source));
-        let (next, stop, sources) = (AtomicU64::new(first), AtomicBool::new(false), sources.collect());
-        let pass = Pass { plan, sinks, runtime, sources, partition_rows, next, end, stop, merger: &merger };
+        let pass = Pass {
+            plan,
+            sinks,
+            runtime,
+            sources: sources.collect(),
+            partition_rows,
+            depth: depth(plan, partition_rows.min(plan.rows)),
+            next: AtomicU64::new(first),
+            end: AtomicU64::new(end),
+            failed: Mutex::new(None),
+            stop: AtomicBool::new(false),
+            merger: &merger,
+        };
         let workers = ((end - first).clamp(1, threads as u64)) as usize;
         runtime.run_on(workers, |_| pass.work_or_stop(&task))?.iter().for_each(|own| stats.add(own));
+        if let Some((_, error)) = outcore_io::into_inner(pass.failed) {
+            return Err(error);
+        }
     }
     stats.seconds = start.elapsed().as_secs_f64();
     Ok((outcore_io::into_inner(merger.state).total, stats))

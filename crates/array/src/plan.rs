@@ -8,6 +8,7 @@
 //! cache (`block.rs`). What is wanted more than once is computed for the whole block.
 
 use crate::array::{Array, ElementFunction, Op};
+use crate::check::Check;
 use crate::elementwise::kept_axis;
 use crate::kernel::{self, Binary, Fold, Scalar, Unary};
 use crate::memory::Memory;
@@ -124,6 +125,7 @@ pub(crate) enum Kind {
     },
     Cast(View),
     Unary(Unary, View),
+    Check(Check, View),
     Binary(Binary, View, View),
     Select(View, View, View),
     User(Arc<dyn ElementFunction>, Vec<View>),
@@ -181,7 +183,7 @@ impl Kind {
         match self {
             Kind::Source { .. } | Kind::Memory { .. } | Kind::Small(_) | Kind::Full(_) => vec![],
             Kind::Range { .. } | Kind::Eye { .. } | Kind::Random { .. } => vec![],
-            Kind::Cast(view) | Kind::Unary(_, view) | Kind::Copy(view) => vec![view],
+            Kind::Cast(view) | Kind::Unary(_, view) | Kind::Check(_, view) | Kind::Copy(view) => vec![view],
             Kind::Fold { input, .. } | Kind::Arg { input, .. } | Kind::SquaredDeviations { input, .. } => vec![input],
             Kind::Cumulative { input, .. } | Kind::MatMul { left: input, .. } => vec![input],
             Kind::Distances { input, .. } => vec![input],
@@ -235,26 +237,41 @@ impl Step {
         }
     }
 
-    /// Counts how often vectors of other steps are wanted for this one.
-    fn note_uses(&self, uses: &mut [usize]) {
+    /// The views that it looks at other steps' vectors by, with the sizes of the axes that they have strides for.
+    pub fn looks(&self) -> Vec<(&View, Vec<usize>)> {
         let with = |over: &[usize]| self.shape.iter().chain(over).copied().collect::<Vec<_>>();
         match &self.kind {
-            Kind::Fold { input, over, .. } => note(uses, input, &with(over)),
-            Kind::Arg { input, over, .. } => note(uses, input, &with(&[*over])),
+            Kind::Fold { input, over, .. } | Kind::SquaredDeviations { input, over } => vec![(input, with(over))],
+            Kind::Arg { input, over, .. } => vec![(input, with(&[*over]))],
+            Kind::MatMul { left: input, inner: width, .. } | Kind::Distances { input, width, .. } => {
+                vec![(input, vec![*width])]
+            }
+            Kind::Gather { index, index_axes, .. } => vec![(index, self.shape[..*index_axes].to_vec())],
+            Kind::Join { inputs, axis } => {
+                let sizes = |size: usize| {
+                    let mut sizes = self.shape.clone();
+                    sizes[*axis] = size;
+                    sizes
+                };
+                inputs.iter().map(|(view, size)| (view, sizes(*size))).collect()
+            }
+            kind => kind.views().into_iter().map(|view| (view, self.shape.clone())).collect(),
+        }
+    }
+
+    /// Counts how often vectors of other steps are wanted for this one.
+    fn note_uses(&self, uses: &mut [usize]) {
+        match &self.kind {
             // They are visited twice, or together.
             Kind::SquaredDeviations { input, .. } | Kind::MatMul { left: input, .. } => uses[input.step] += 2,
             Kind::Distances { input, .. } => uses[input.step] += 2,
-            Kind::Gather { index, index_axes, .. } => {
-                let columns: usize = self.shape[*index_axes..].iter().product();
-                note(uses, index, &self.shape[..*index_axes]);
-                uses[index.step] += usize::from(columns > 1);
+            kind => {
+                self.looks().iter().for_each(|(view, sizes)| note(uses, view, sizes));
+                if let Kind::Gather { index, index_axes, .. } = kind {
+                    let columns: usize = self.shape[*index_axes..].iter().product();
+                    uses[index.step] += usize::from(columns > 1);
+                }
             }
-            Kind::Join { inputs, axis } => inputs.iter().for_each(|(view, size)| {
-                let mut sizes = self.shape.clone();
-                sizes[*axis] = *size;
-                note(uses, view, &sizes);
-            }),
-            kind => kind.views().into_iter().for_each(|view| note(uses, view, &self.shape)),
         }
     }
 }
@@ -279,6 +296,8 @@ pub(crate) struct PassSource {
     pub rows: Rows,
     /// The rows of the pass for which it is read.
     pub active: Range<u64>,
+    /// The columns that are read, if not all are: runs of them, which rise.
+    pub columns: Vec<Range<usize>>,
 }
 
 impl PassSource {
@@ -404,6 +423,7 @@ impl Plan {
             Op::Random(random) => Kind::Random { random: *random, axis, rows, shape: array.shape().to_vec() },
             Op::Cast(input) => Kind::Cast(self.operand(input, axes, request, known)?),
             Op::Unary(function, input) => Kind::Unary(*function, self.operand(input, axes, request, known)?),
+            Op::Check(check, input) => Kind::Check(*check, self.operand(input, axes, request, known)?),
             Op::Binary(function, left, right) => {
                 let left = self.operand(left, axes, request, known)?;
                 Kind::Binary(*function, left, self.operand(right, axes, request, known)?)
@@ -487,7 +507,12 @@ impl Plan {
                 && there.rows.start.abs_diff(rows.start) <= MOST_SHIFT
         };
         self.sources.iter().position(is_same).unwrap_or_else(|| {
-            self.sources.push(PassSource { source: Arc::clone(source), rows, active: self.active.clone() });
+            self.sources.push(PassSource {
+                source: Arc::clone(source),
+                rows,
+                active: self.active.clone(),
+                columns: vec![],
+            });
             self.sources.len() - 1
         })
     }
@@ -693,6 +718,7 @@ impl Plan {
                 self.steps[place].kind = kind;
             }
         }
+        self.narrow(wanted);
         let mut uses = vec![0usize; self.steps.len()];
         for wanted in wanted {
             note(&mut uses, &wanted.view, &wanted.sizes);

@@ -1,6 +1,7 @@
 //! Sums, products of matrices and other operations in which several elements become one.
 
 use crate::array::{Array, Long, Op, ViewAxis};
+use crate::check::Check;
 use crate::elementwise::{no_function, two_long_axes};
 use crate::kernel::{Binary, Fold, Scalar, Unary};
 use outcore_format::ElementType;
@@ -279,7 +280,7 @@ impl Array {
     }
 
     /// Rows folded by their labels: row `k` of the result is made of the rows whose label is `k`, of `groups` groups.
-    /// What has no label from 0 to below `groups` is left out.
+    /// A label out of range is an error when it is computed, which names the first one.
     ///
     /// # Errors
     /// Labels that are no whole numbers, or not as many as rows.
@@ -288,8 +289,12 @@ impl Array {
             return Err(Error::Usage("expected an array with rows to group".to_owned()));
         };
         if labels.shape() != [rows] || !(labels.element().is_signed() || labels.element().is_unsigned()) {
-            let found = format!("{:?} of {}", labels.shape(), labels.element().name());
-            return Err(Error::Usage(format!("expected {rows} labels of whole numbers, found {found}")));
+            let (found, kind) = (labels.shape(), labels.element().name());
+            let advice =
+                if labels.element().is_real() { "; astype(\"int64\") makes whole numbers of them" } else { "" };
+            return Err(Error::Usage(format!(
+                "expected {rows} labels of whole numbers, found {found:?} of {kind}{advice}"
+            )));
         }
         let input = match (fold, self.element()) {
             (Fold::Sum | Fold::Product, kind) if kind.is_signed() || kind == ElementType::Bool => {
@@ -305,7 +310,7 @@ impl Array {
         }
         let mut shape = vec![groups];
         shape.extend(others);
-        let (element, labels) = (input.element(), labels.cast(ElementType::Int64)?);
+        let (element, labels) = (input.element(), labels.checked(Check::Label { groups }, ElementType::Int64)?);
         Array::of(Op::GroupFold { fold, input, labels, groups }, shape, element, None)
     }
 }

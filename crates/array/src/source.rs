@@ -4,6 +4,10 @@ use outcore_format::ElementType;
 use outcore_image::{Result, SweepStats};
 use outcore_io::Runtime;
 use std::ops::Range;
+use std::sync::Arc;
+
+/// What reads some columns of a source, and these, as runs that rise.
+pub type Narrow = (Arc<dyn Source>, Vec<Range<usize>>);
 
 /// An array in a file, or one that is computed as it is read, whose first axis is the long one.
 pub trait Source: Send + Sync {
@@ -30,6 +34,12 @@ pub trait Source: Send + Sync {
     /// The bytes that are read for so many rows, where these are not on the device as they are used.
     fn read_bytes(&self, rows: u64) -> u64 {
         self.bytes_of(rows)
+    }
+
+    /// What reads some columns alone, and these: at least the `wanted` ones, as runs that rise. Nothing if it would
+    /// cost as much as reading all.
+    fn of_columns(&self, _wanted: Vec<Range<usize>>) -> Option<Narrow> {
+        None
     }
 
     /// The memory that so many rows take where they are computed together before they are read.

@@ -2,8 +2,8 @@
 
 use outcore_array::kernel::{Binary, Fold, Scalar, Unary};
 use outcore_array::{
-    Array, Computed, Distribution, ElementFunction, ElementType, Goal, ImageGoal, ImageSource, Landed, Memory, Random,
-    Source, SourceReader, compute, explain,
+    Array, Computed, Distribution, ElementFunction, ElementType, Goal, ImageGoal, ImageSource, Landed, Memory, Part,
+    Random, Source, SourceReader, compute, explain,
 };
 use outcore_image::{Error, Result, SweepStats};
 use outcore_io::backend::{Backend, Posix};
@@ -47,6 +47,51 @@ fn open(runtime: &Arc<Runtime>, path: &Path) -> Result<Array> {
 
 fn number(value: f64) -> Array {
     Array::scalar(Scalar::Float64(value))
+}
+
+#[test]
+fn few_columns_of_a_wide_image_take_memory_for_those() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.oc");
+    let (rows, columns, limit) = (600, 10_000, 24 * MIB);
+    let large = runtime_with(1024 * MIB, 1, None);
+    let virtual_x = normal(rows, columns, 3);
+    store(&large, &virtual_x, &path).unwrap();
+    let small = runtime_with(limit, 2, None);
+    // Columns, from which row on, and how many pages of a group hold them and what lies between.
+    let cases: [(&[i64], i64, u64); 5] =
+        [(&[3], 0, 1), (&[3, 9000], 0, 2), (&[9000, 3, 5], 0, 4), (&[3], 7, 1), (&[9999, 0], 1, 2)];
+    for (places, first_row, pages) in cases {
+        let x = open(&small, &path).unwrap();
+        let goals = |x: &Array| -> Vec<Goal> {
+            let of = |&place: &i64| {
+                let rows = Part::Range { start: first_row, step: 1, count: rows - first_row as u64 };
+                let column = x.slice(&[Some(rows), Some(Part::Index(place))]).unwrap();
+                [Fold::Min, Fold::Max].map(|fold| Goal::Value(column.fold(fold, &[0], false).unwrap()))
+            };
+            places.iter().flat_map(of).collect()
+        };
+        let plan = explain(&small, &goals(&x)).unwrap();
+        assert!(plan.passes[0].memory_bytes < MIB, "{plan}");
+        let found = compute(&small, &goals(&x)).unwrap();
+        assert_eq!(found.stats.total.bytes_read, 2 * pages * 4096, "{places:?}");
+        assert_eq!(plan.passes[0].reads[0].1, found.stats.total.bytes_read);
+        assert_eq!(bits(&found.values), bits(&compute(&large, &goals(&virtual_x)).unwrap().values), "{places:?}");
+    }
+    // Columns far apart, in steps and backwards.
+    let x = open(&small, &path).unwrap();
+    let part = |x: &Array| {
+        let parts =
+            [(0, 1, rows), (9998, -3000, 4)].map(|(start, step, count)| Some(Part::Range { start, step, count }));
+        Goal::Value(x.slice(&parts).unwrap())
+    };
+    let found = compute(&small, &[part(&x)]).unwrap();
+    assert_eq!(found.stats.total.bytes_read, 2 * 4 * 4096);
+    assert_eq!(bits(&found.values), bits(&compute(&large, &[part(&virtual_x)]).unwrap().values));
+    // What needs all columns says how much that takes.
+    let all = Goal::Value(open(&small, &path).unwrap().fold(Fold::Max, &[0, 1], false).unwrap());
+    let refused = compute(&small, &[all]).unwrap_err();
+    assert!(matches!(refused, Error::Io(outcore_io::Error::Memory { limit_bytes, .. }) if limit_bytes == limit));
 }
 
 /// Sums, extremes, products, groups and places of rows: everything that a pass can make.

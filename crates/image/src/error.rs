@@ -45,6 +45,8 @@ pub enum Error {
     },
     /// An option that cannot be, or options that do not go together.
     Usage(String),
+    /// An index that an axis does not have.
+    Index(String),
     /// A graph that does not have what was asked of it, such as weights, or has more than fits, such as paths.
     Unsuitable(String),
     /// A path where there is no image.
@@ -219,7 +221,7 @@ impl std::fmt::Display for Text<'_> {
                 "verification failed: expected {expected}, found {found}; \
                  the result is wrong: check the image, and report this if it is sound"
             ),
-            Error::Usage(text) | Error::Unsuitable(text) => f.write_str(text),
+            Error::Usage(text) | Error::Index(text) | Error::Unsuitable(text) => f.write_str(text),
             Error::NoImage { path, found, advice } => {
                 write!(f, "{} is no Outcore image: {found}; {advice}", path.display())
             }

@@ -12,6 +12,8 @@ use std::path::Path;
 const MAGIC: &[u8; 6] = b"\x93NUMPY";
 /// More than any matrix needs: what is longer is no head.
 const MOST_HEAD_BYTES: usize = 1 << 16;
+/// So many characters of a head are in an error.
+const MOST_TOLD: usize = 80;
 
 /// What the elements of an array are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,23 +113,23 @@ impl Head {
         let (Some(name), Some(order), Some(shape)) =
             (value(&text, "descr"), value(&text, "fortran_order"), value(&text, "shape"))
         else {
-            return refused("a head with descr, fortran_order and shape", text.trim().to_owned());
+            return refused("a head with descr, fortran_order and shape", told(text.trim()));
         };
         let Some(element) = Element::from_name(name.trim_matches(['\'', '"'])) else {
             let numbers = "numbers: bool, integers of 1 to 8 bytes, float32, float64, complex64 or complex128";
-            return refused(numbers, format!("the type {name}"));
+            return refused(numbers, format!("the type {}", told(name)));
         };
         let by_columns = match order {
             "True" => true,
             "False" => false,
-            other => return refused("fortran_order as True or False", other.to_owned()),
+            other => return refused("fortran_order as True or False", told(other)),
         };
         let sizes = shape.trim_matches(['(', ')']).split(',').map(str::trim).filter(|size| !size.is_empty());
         match sizes.map(|size| size.trim_end_matches('L').parse()).collect::<std::result::Result<Vec<u64>, _>>() {
             Ok(shape) if matches!(shape.len(), 1 | 2) => {
                 Ok(Head { element, by_columns, shape, len_bytes: (at + len) as u64 })
             }
-            _ => refused("a vector or a matrix", format!("an array of shape {shape}")),
+            _ => refused("a vector or a matrix", format!("an array of shape {}", told(shape))),
         }
     }
 
@@ -151,6 +153,14 @@ impl Head {
 /// The error for a file that is not what it should be.
 pub(crate) fn refusal(path: &Path, expected: String, found: String) -> Error {
     Error::Input { path: path.to_owned(), line: None, expected, found, advice: String::new() }
+}
+
+/// The beginning of a text from a head.
+fn told(text: &str) -> String {
+    match text.char_indices().nth(MOST_TOLD) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text.to_owned(),
+    }
 }
 
 /// What a dictionary has under a key: a string, a word, or what is in parentheses or brackets.

@@ -2,7 +2,8 @@
 
 import operator
 import os
-from collections.abc import Callable, Iterator
+import reprlib
+from collections.abc import Callable, Iterable, Iterator
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Self, SupportsIndex
 
@@ -587,7 +588,7 @@ def own_axis(axis: Any, ndim: int) -> int:
     Raises:
         UsageError: An axis that is not there.
     """
-    place = operator.index(axis)
+    place = whole_number("an axis", axis)
     if not -ndim <= place < ndim:
         raise UsageError(f"expected an axis of an array of {ndim} axes, found {place}")
     return place % ndim
@@ -597,14 +598,28 @@ def own_axes(axis: Axis, ndim: int) -> list[int] | None:
     """Axes as the engine takes them; `None` for all."""
     if axis is None:
         return None
-    return [operator.index(one) for one in axis] if isinstance(axis, (tuple, list)) else [operator.index(axis)]
+    return [whole_number("an axis", one) for one in (axis if isinstance(axis, (tuple, list)) else [axis])]
+
+
+def whole_number(what: str, value: Any) -> int:
+    """What must be a whole number, as one of Python's.
+
+    Raises:
+        TypeError: Something else.
+    """
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise TypeError(f"expected {what} as a whole number, found {reprlib.repr(value)}") from None
 
 
 def sizes(shape: Any) -> list[int]:
     """A shape, which may be given as a single size."""
     if isinstance(shape, SupportsIndex):
         shape = (shape,)
-    found = [operator.index(size) for size in shape]
+    if not isinstance(shape, Iterable):
+        raise TypeError(f"expected a shape of whole numbers, found {reprlib.repr(shape)}")
+    found = [whole_number("a size", size) for size in shape]
     if any(size < 0 for size in found):
         raise UsageError(f"expected sizes from 0 on, found {tuple(found)}")
     return found
@@ -616,7 +631,10 @@ def type_name(dtype: Any) -> str:
     Raises:
         TypeError: Another one.
     """
-    name: str = np.dtype(dtype).name
+    try:
+        name: str = np.dtype(dtype).name
+    except TypeError:
+        name = reprlib.repr(dtype)
     if name not in TYPES:
         raise TypeError(f"expected bool, integers, float32 or float64 as a type, found {name}")
     return name

@@ -1,18 +1,23 @@
 """Computing several arrays together, and arrays in files."""
 
+import io
+import math
 import os
 import pathlib
+import reprlib
 import sys
 import warnings
 import zipfile
+import zlib
 from collections.abc import Mapping
+from inspect import signature
 from typing import Any, Literal, overload
 
 import numpy as np
 
 from outcore._errors import InputError, UsageError
 from outcore._inputs import pandas_table
-from outcore._options import checked, checked_options, limits
+from outcore._options import check_each, checked, checked_options, limits
 from outcore._outcore import Expression, Runtime, compute_arrays, import_array
 from outcore.array import _array as core
 from outcore.array._array import Array, Operand
@@ -20,6 +25,8 @@ from outcore.array._array import Array, Operand
 Path = str | os.PathLike[str]
 # Results up to this size are kept with their arrays, so that they are computed once.
 MOST_KEPT_BYTES = 4096
+# So many characters of what is wrong with a file of NumPy's are in an error.
+MOST_TOLD = 80
 # What the names of tables end in.
 TABLES = (".csv", ".tsv", ".parquet", ".pq", ".arrow", ".arrows", ".feather", ".ipc")
 Goal = tuple[Expression, str, bool, list[str] | None]
@@ -37,8 +44,13 @@ def _limits_of(
     return limits(runtime, memory, threads, backend, temporary, progress)
 
 
+OPTIONS = tuple(signature(_limits_of).parameters)
+
+
 def _options(given: dict[str, Any], arrays: list[Array]) -> dict[str, Any]:
     """The limits of a computation: those that are given, within the runtime of its arrays."""
+    if wrong := [name for name in given if name not in OPTIONS]:
+        raise TypeError(f"expected the options {', '.join(OPTIONS)}, found {wrong[0]}=")
     options = _limits_of(**checked_options(_limits_of, given)) if given else _limits_of()
     if options["runtime"] is None and options["memory"] is None:
         options["runtime"] = next((array._runtime for array in arrays if array._runtime is not None), None)
@@ -47,6 +59,19 @@ def _options(given: dict[str, Any], arrays: list[Array]) -> dict[str, Any]:
 
 def _is_kept(array: Array) -> bool:
     return array._values is not None and array._values.nbytes <= MOST_KEPT_BYTES
+
+
+def stored_arrays(persist: Mapping[Path, Operand] | None) -> dict[str, Array]:
+    """Arrays that become images, by their paths."""
+    if persist is not None and not isinstance(persist, Mapping):
+        raise TypeError(f"expected persist= as a mapping of paths to arrays, found {reprlib.repr(persist)}")
+    return {_path(path): core.as_array(array) for path, array in (persist or {}).items()}
+
+
+def _path(path: Any) -> str:
+    if not isinstance(path, (str, os.PathLike)):
+        raise TypeError(f"expected a path, found {reprlib.repr(path)}")
+    return os.fspath(path)
 
 
 @overload
@@ -98,9 +123,9 @@ def compute(
     (499500, 999, 0.0)
     """
     given = [core.as_array(array) for array in arrays]
+    stored = stored_arrays(persist)
     if not persist and not return_stats and all(_is_kept(array) for array in given):
         return tuple(np.array(array._values) for array in given)
-    stored = {os.fspath(path): core.as_array(array) for path, array in (persist or {}).items()}
     goals: list[Goal] = [(array._expression, path, False, array.names) for path, array in stored.items()]
     values, stats = compute_arrays(
         [array._expression for array in given], goals, _options(limits, [*given, *stored.values()])
@@ -134,8 +159,12 @@ def persist(
     """
     stored = core.as_array(array)
     options = _options(limits, [stored])
-    names = stored.names if names is None else names
-    compute_arrays([], [(stored._expression, os.fspath(path), bool(replace), names)], options)
+    if names is None:
+        names = stored.names
+    else:
+        check_each("names", str, names)
+        names = list(names)
+    compute_arrays([], [(stored._expression, _path(path), bool(replace), names)], options)
     return _opened(path, options, stored._runtime)
 
 
@@ -287,9 +316,10 @@ def open(
     if own:
         runtime = Runtime(**own)  # type: ignore[arg-type]
     options = limits(runtime, None, None, "auto", None, False)
-    file = pathlib.Path(path)
+    file = pathlib.Path(_path(path))
     if file.is_dir() or not file.exists() and file.suffix != ".npy":
         return _opened(path, options, runtime)
+    _check_plain(file)
     if file.name.lower().removesuffix(".gz").removesuffix(".zst").endswith(TABLES):
         raise InputError(f"{file}: expected an image or a .npy file, found a table; from_columns makes an image of it")
     if zipfile.is_zipfile(file):
@@ -299,11 +329,23 @@ def open(
     return array
 
 
+def _check_plain(file: pathlib.Path) -> None:
+    """Refuses pipes and devices before a byte is read: they may have none, or never end."""
+    if file.exists() and not file.is_file():
+        raise InputError(f"{file}: expected a file, found a pipe or a device; write what it gives into a file first")
+
+
 def load_npz(path: Path, *, runtime: Runtime | None = None) -> dict[str, Array]:
-    """The arrays of a .npz file that is not compressed, by their names, read in place.
+    """The arrays of a .npz file that is not compressed, by their names. Vectors and matrices are read in place; arrays
+    of other shapes are read at once.
+
+    What is read is compared with the checksums of the archive once all of an array was read in its rows, by one pass or
+    several. Parts of an array and those that lie by columns (`fortran_order`) are not compared;
+    `zipfile.ZipFile(path).testzip()` compares all, in a pass of its own.
 
     Raises:
-        InputError: A file that is no such archive, or is compressed: `numpy.savez` writes one that is not.
+        InputError: A file that is no such archive, or is compressed: `numpy.savez` writes one that is not. A damaged
+            array; where it is read in place, when a pass over it ends.
 
     >>> np.savez("tables.npz", x=np.arange(4), y=np.eye(2))
     >>> tables = oc.array.load_npz("tables.npz")
@@ -312,6 +354,7 @@ def load_npz(path: Path, *, runtime: Runtime | None = None) -> dict[str, Array]:
     """
     options = limits(runtime, None, None, "auto", None, False)
     arrays = {}
+    _check_plain(pathlib.Path(_path(path)))
     try:
         archive = zipfile.ZipFile(path)
     except zipfile.BadZipFile:
@@ -323,26 +366,37 @@ def load_npz(path: Path, *, runtime: Runtime | None = None) -> dict[str, Array]:
                 found = f"found {member.filename} compressed"
                 raise InputError(f"{os.fspath(path)}: expected members as they are, {found}; {advice}")
             name = member.filename.removesuffix(".npy")
-            arrays[name] = _member(file, member, os.fspath(path), options, runtime)
+            arrays[name] = _member(archive, file, member, options, runtime)
     return arrays
 
 
-def _member(file: Any, member: zipfile.ZipInfo, path: str, options: dict[str, Any], runtime: Runtime | None) -> Array:
+def _member(
+    archive: zipfile.ZipFile, file: Any, member: zipfile.ZipInfo, options: dict[str, Any], runtime: Runtime | None
+) -> Array:
+    path = file.name
     # The local head of a member ends with its name and an extra field, whose lengths are at 26 and 28.
     file.seek(member.header_offset + 26)
-    lengths = np.frombuffer(file.read(4), "<u2")
-    file.seek(member.header_offset + 30 + int(lengths.sum()))
+    start = member.header_offset + 30 + int(np.frombuffer(file.read(4), "<u2").sum())
+    file.seek(start)
     try:
         version = np.lib.format.read_magic(file)
         read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
         shape, by_columns, dtype = read(file)
-    except ValueError as error:
-        raise InputError(f"{path}: expected .npy files in it, found {member.filename}: {error}") from None
-    if len(shape) not in (1, 2) or 0 in shape:
-        file.seek(member.header_offset + 30 + int(lengths.sum()))
-        return core.of_numpy(np.lib.format.read_array(file))
+        offset_bytes = file.tell()
+        if offset_bytes - start + math.prod(shape) * dtype.itemsize != member.file_size:
+            raise ValueError(f"its size is not that of an array of shape {shape} of {dtype}")
+        if len(shape) not in (1, 2) or 0 in shape:
+            # Reading all of a member compares it with its checksum.
+            return core.of_numpy(np.lib.format.read_array(io.BytesIO(archive.read(member))))
+    except (ValueError, zipfile.BadZipFile) as error:
+        text = str(error)
+        told = text if len(text) <= MOST_TOLD else f"{text[:MOST_TOLD]}..."
+        raise InputError(f"{path}: expected .npy files in it, found {member.filename}: {told}") from None
     size = dtype.itemsize
     strides = [size] if len(shape) == 1 else [size, size * shape[0]] if by_columns else [size * shape[1], size]
-    array = core.made(Expression.of_part(path, file.tell(), list(shape), strides, dtype.str, options))
+    file.seek(start)
+    head = file.read(offset_bytes - start)
+    checksum = (zlib.crc32(head), len(head), member.CRC)
+    array = core.made(Expression.of_part(path, offset_bytes, list(shape), strides, dtype.str, options, checksum))
     array._runtime = runtime
     return array

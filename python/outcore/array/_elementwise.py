@@ -179,7 +179,7 @@ minimum = _of_two("minimum", "The lesser one; NaN if either is.")
 multiply = _of_two("multiply", "The product; whole numbers wrap.")
 nextafter = _of_two("nextafter", "The next number from the first towards the second.")
 not_equal = _of_two("not_equal", "Whether the elements differ.")
-pow = _of_two("pow", "The power; whole numbers wrap.")
+pow = _of_two("pow", "The power; whole numbers wrap, and have exponents from 0 on.")
 remainder = _of_two(
     "remainder", "What `floor_divide` leaves, with the sign of the divisor; 0 for a whole divisor of 0."
 )

@@ -22,7 +22,8 @@ def apply(f: Callable[..., Any], *operands: Operand, dtype: Any = None) -> Array
     Args:
         f: A function of as many numbers as there are operands, which returns one: a plain function, or one that
             `numba.jit`, `numba.vectorize` or `numba.cfunc` made, which is compiled anew. Calls for different elements
-            are made in any order and at the same time.
+            are made in any order and at the same time. It must return: Ctrl-C is heard between blocks of rows, and
+            compiled code that never ends stops only with the process.
         operands: From 1 to 30 arrays or numbers. They keep their types; numbers of Python's are bool, int64 or
             float64.
         dtype: The type of the results; by default that which Numba finds. It is cast to as `astype` does.

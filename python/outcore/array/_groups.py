@@ -12,7 +12,9 @@ from outcore.array._array import Array, Operand
 
 
 def _grouped(fold: str, X: Operand, labels: Operand, k: int) -> Array:
-    rows, names = core.as_array(X), core.as_array(labels)
+    rows, names, k = core.as_array(X), core.as_array(labels), core.whole_number("k", k)
+    if k < 0:
+        raise UsageError(f"expected how many groups, from 0 on, found {k}")
     if names.dtype.kind == "b":
         names = core.made(names._expression.cast("uint8"), names)
     return core.made(rows._expression.group_fold(fold, names._expression, k), rows, names)
@@ -23,10 +25,14 @@ def groupby_sum(X: Operand, labels: Operand, k: int) -> Array:
 
     Args:
         X: An array with a row, or an element, for every label.
-        labels: Whole numbers or truth values. Rows whose label is not from 0 to `k - 1` are left out.
+        labels: Whole numbers from 0 to `k - 1`, or truth values.
         k: How many groups there are.
 
     Cost: one pass; memory for `k` rows of every worker.
+
+    Raises:
+        UsageError: Labels that are no whole numbers, or not one for every row. When it is computed, a label out of
+            range: the first one is named. `where(is_known, labels, k)` and a group more leave rows out.
 
     >>> X = oc.array.asarray([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
     >>> oc.array.groupby_sum(X, np.array([1, 0, 1]), 2).compute()
@@ -94,7 +100,7 @@ def histogram(X: Operand, bins: Any = 10, range: tuple[float, float] | None = No
     if np.ndim(bins) == 0:
         if range is None:
             raise UsageError("expected range= with a number of bins; compute(X.min(), X.max()) finds one in a pass")
-        edges = np.histogram_bin_edges(np.empty(0), int(bins), range)
+        edges = np.histogram_bin_edges(np.empty(0), core.whole_number("bins", bins), range)
     else:
         edges = np.asarray(bins, np.float64)
     if edges.ndim != 1 or len(edges) < 2 or not (np.diff(edges) >= 0).all():

@@ -126,7 +126,7 @@ def _indices(one: Any) -> Array | np.ndarray:
         _is_list(indices)
     if indices.dtype.kind not in "iu":
         if indices.size:
-            raise IndexError(f"expected whole numbers as indices, found {indices.dtype}")
+            raise IndexError(f"expected whole numbers as indices, found {indices.dtype}; astype makes them of others")
         indices = np.zeros(indices.shape, np.int64)
     return indices
 
@@ -157,24 +157,23 @@ def _take_points(x: Array, parts: list[Part], picks: list[tuple[int, Any]]) -> A
     parts = [*_manipulation.whole(x)[: len(picks)], *parts[len(picks) :]]
     sizes = x.shape[: len(picks)]
     flat: Any = None
-    for size, (_, indices) in zip(sizes, picks):
-        own = within(indices, size)
+    for axis, (size, (_, indices)) in enumerate(zip(sizes, picks)):
+        own = within(indices, size, axis)
         flat = own if flat is None else flat * size + own
     array = _manipulation.sliced(x, parts)
     rows = _manipulation.reshape(array, (int(np.prod(sizes, dtype=object)), *array.shape[len(picks) :]))
     return take(rows, flat, axis=0)
 
 
-def within(indices: Any, size: int) -> Any:
-    """Indices from 0 on, of ones that may be counted from the end. Those in memory are checked at once."""
+def within(indices: Any, size: int, axis: int) -> Any:
+    """Indices from 0 on, of ones that may be counted from the end. Those in memory are checked at once, others when
+    they are computed."""
     if isinstance(indices, Array):
-        if indices.dtype.kind == "u":
-            return indices
-        return _elementwise.where(indices < 0, indices + size, indices)
+        return core.made(indices._expression.indices(size, axis), indices)
     indices = np.asarray(indices)
     if indices.size and not (-size <= int(indices.min()) and int(indices.max()) < size):
         wrong = int(indices.min()) if int(indices.max()) < size else int(indices.max())
-        raise IndexError(f"expected indices below {size}, found {wrong}")
+        raise IndexError(f"expected an index below {size} of axis {axis}, found {wrong}")
     indices = indices.astype(np.int64)
     return np.where(indices < 0, indices + size, indices)
 
@@ -190,7 +189,7 @@ def take(x: Operand, indices: Operand, /, *, axis: int | None = None) -> Array:
     along its long axis.
 
     Raises:
-        IndexError: Indices beyond the axis. Those that are computed are an `outcore.UsageError` then.
+        IndexError: Indices beyond the axis; where they are lazy, when the array is computed.
         MemoryLimitError: Too little memory for the array.
 
     >>> oc.array.take(oc.array.asarray([5, 6, 7]), np.array([2, 0, -1])).compute()
@@ -202,7 +201,7 @@ def take(x: Operand, indices: Operand, /, *, axis: int | None = None) -> Array:
             raise UsageError(f"expected axis= for an array of {array.ndim} axes")
         axis = 0
     place = core.own_axis(axis, array.ndim)
-    chosen = within(_indices(indices), array.shape[place])
+    chosen = within(_indices(indices), array.shape[place], place)
     is_memory = array._expression.operation == "memory"
     if isinstance(chosen, np.ndarray) and not is_memory:
         is_few = chosen.size <= MOST_CUT or place != array.long_axis
@@ -238,6 +237,9 @@ def take_along_axis(x: Operand, indices: Operand, /, *, axis: int = -1) -> Array
 
     Cost: of every index all elements along the axis are looked at, so it is for short axes.
 
+    Raises:
+        IndexError: Indices beyond the axis; where they are lazy, when the array is computed.
+
     >>> x = oc.array.asarray([[5, 6], [7, 8]])
     >>> oc.array.take_along_axis(x, np.array([[1], [0]]), axis=1).compute()
     array([[6],
@@ -245,13 +247,15 @@ def take_along_axis(x: Operand, indices: Operand, /, *, axis: int = -1) -> Array
     """
     from outcore.array import _statistics
 
-    array, index = core.as_array(x), core.as_array(_indices(indices))
+    array = core.as_array(x)
+    given = _indices(indices)
+    index = core.as_array(given)
     if array.ndim != index.ndim:
         raise UsageError(f"expected as many axes as indices have, found {array.ndim} and {index.ndim}")
     place = core.own_axis(axis, array.ndim)
     size = array.shape[place]
     array = _manipulation.expand_dims(_manipulation.moveaxis(array, place, -1), -2)
-    chosen = within(indices if isinstance(indices, Array) else np.asarray(indices), size)
+    chosen = within(given, size, place)
     at = _manipulation.expand_dims(_manipulation.moveaxis(core.as_array(chosen), place, -1), -1)
     is_own = at == core.of_numpy(np.arange(size))
     if not index.size:

@@ -1,6 +1,5 @@
 """The same elements under other shapes, and arrays behind each other."""
 
-import operator
 from typing import Any
 
 import numpy as np
@@ -35,7 +34,7 @@ def reshape(x: Operand, /, shape: Any, *, copy: bool | None = None) -> Array:
            [3, 4, 5]])
     """
     array = core.as_array(x)
-    wanted = [operator.index(size) for size in (shape if isinstance(shape, (tuple, list)) else (shape,))]
+    wanted = [core.whole_number("a size", size) for size in (shape if isinstance(shape, (tuple, list)) else (shape,))]
     if -1 in wanted:
         place = wanted.index(-1)
         others = core.sizes(wanted[:place] + wanted[place + 1 :])
@@ -106,7 +105,7 @@ def expand_dims(x: Operand, /, axis: Any = 0) -> Array:
 
 
 def _new_axis(axis: Any, ndim: int) -> int:
-    place = operator.index(axis)
+    place = core.whole_number("an axis", axis)
     if not -ndim <= place < ndim:
         raise IndexError(f"expected an axis of an array of {ndim} axes, found {place}")
     return place % ndim
@@ -153,7 +152,7 @@ def roll(x: Operand, /, shift: Any, *, axis: Axis = None) -> Array:
     for one, by in zip(axes, shifts):
         place = core.own_axis(one, array.ndim)
         size = array.shape[place]
-        by = operator.index(by) % size if size else 0
+        by = core.whole_number("a shift", by) % size if size else 0
         if by:
             array = concat([_part(array, place, size - by, by), _part(array, place, 0, size - by)], axis=place)
     return array

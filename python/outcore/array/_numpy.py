@@ -1,6 +1,7 @@
 """NumPy's functions, when they are given lazy arrays: they make lazy arrays too."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from inspect import Parameter, signature
 from typing import Any
 
 import numpy as np
@@ -51,8 +52,10 @@ def ufunc(function: np.ufunc, method: str, inputs: tuple[Any, ...], options: dic
         left = _manipulation.reshape(left, left.shape + (1,) * right.ndim)
         return ufunc(function, "__call__", (left, right), {})
     dtype = options.pop("dtype", None)
-    if method != "__call__" or options or (call := _call(name)) is None:
+    if method != "__call__" or (call := _call(name)) is None:
         return NotImplemented
+    if options:
+        raise _without(name, options)
     if name in _FROM_FLOAT:
         inputs = tuple(one if core.is_number(one) else _floats(one) for one in inputs)
     if dtype is not None:
@@ -96,8 +99,10 @@ def _without_nan(name: str, x: Any, y: Any) -> Array:
 def _reduced(name: str, x: Any, options: dict[str, Any]) -> Any:
     taken = {"axis": options.get("axis", 0), "keepdims": options.get("keepdims", False)}
     dtype = options.get("dtype")
-    if name not in _REDUCTIONS or set(options) - {"axis", "keepdims", "dtype"}:
+    if name not in _REDUCTIONS:
         return NotImplemented
+    if others := set(options) - {"axis", "keepdims", "dtype"}:
+        raise _without(f"{name}.reduce", others)
     if dtype is not None:
         if name not in ("add", "multiply"):
             return NotImplemented
@@ -114,12 +119,23 @@ def function(of: Callable[..., Any], arguments: tuple[Any, ...], options: dict[s
     given = {
         name: value for name, value in options.items() if value is not np._NoValue and not _is_default(name, value)
     }
-    return own(*arguments, **given)
+    taken = signature(own).parameters
+    if any(one.kind == Parameter.VAR_KEYWORD for one in taken.values()) or given.keys() <= taken.keys():
+        return own(*arguments, **given)
+    raise _without(of.__name__, given.keys() - taken.keys())
 
 
 def _is_default(name: str, value: Any) -> bool:
-    is_left_out = name in ("out", "where", "initial", "order", "casting", "subok")
-    return is_left_out and value in (None, True, "C", "K", "same_kind")
+    if name not in ("out", "where", "initial", "order", "casting", "subok"):
+        return False
+    # An array is not compared.
+    return value is None or value is True or isinstance(value, str) and value in ("C", "K", "same_kind")
+
+
+def _without(name: str, options: Iterable[str]) -> TypeError:
+    """The error for options of NumPy's that ours do not have."""
+    advice = "; choose elements with outcore.array.where" if "where" in options else ""
+    return TypeError(f"expected numpy.{name} of lazy arrays without {min(options)}={advice}")
 
 
 def _fold(own: Callable[..., Array]) -> Callable[..., Array]:

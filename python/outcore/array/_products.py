@@ -36,7 +36,7 @@ def vecdot(x1: Operand, x2: Operand, /, *, axis: int = -1) -> Array:
     left, right = core.together(x1, x2)
     if left.ndim == 0 or right.ndim == 0:
         raise UsageError("expected arrays with an axis to sum over")
-    place = int(axis)
+    place = core.whole_number("an axis", axis)
     if not -min(left.ndim, right.ndim) <= place < 0 and left.ndim != right.ndim:
         raise UsageError(f"expected an axis of both arrays, counted from the last one, found {axis}")
     if left.shape[place] != right.shape[place]:
@@ -67,7 +67,7 @@ def tensordot(x1: Operand, x2: Operand, /, *, axes: Any = 2) -> Array:
         ours = [core.own_axis(one, left.ndim) for one in ours]
         theirs = [core.own_axis(one, right.ndim) for one in theirs]
     else:
-        count = int(axes)
+        count = core.whole_number("axes", axes)
         if not 0 <= count <= min(left.ndim, right.ndim):
             raise UsageError(f"expected how many axes, at most {min(left.ndim, right.ndim)}, found {count}")
         ours, theirs = list(range(left.ndim - count, left.ndim)), list(range(count))

@@ -84,7 +84,7 @@ named! {
     Divide = "divide", "The quotient of real numbers.";
     FloorDivide = "floor_divide", "The quotient rounded down; 0 of a whole number divided by 0.";
     Remainder = "remainder", "What `floor_divide` leaves, with the sign of the divisor; 0 for a whole divisor of 0.";
-    Pow = "pow", "The power; whole numbers wrap, and a negative whole exponent counts as 0.";
+    Pow = "pow", "The power; whole numbers wrap, and have exponents from 0 on.";
     Atan2 = "atan2", "The angle of the point whose ordinate is the first argument.";
     Hypot = "hypot", "The length of the hypotenuse.";
     Copysign = "copysign", "The first value with the sign of the second.";

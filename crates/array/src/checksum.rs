@@ -1,0 +1,90 @@
+//! The checksum of an array in a file: rows are read in any order, by any worker, and once all of them were read the
+//! checksums of their parts become that of the whole (the CRC-32 of archives allows that).
+
+use crc32fast::Hasher;
+use outcore_io::lock;
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::Mutex;
+
+/// So many parts are kept at most that wait for others before them. Beyond that a pass does not read all rows in order.
+const MOST_WAITING: usize = 4096;
+
+/// What the bytes of an array should be.
+pub(crate) struct Checksum {
+    expected: u32,
+    rows: u64,
+    state: Mutex<State>,
+}
+
+enum State {
+    Unknown {
+        /// How many of the first rows are in `so_far`.
+        first_rows: u64,
+        so_far: Hasher,
+        /// Parts behind these, by their first row: where they end.
+        waiting: BTreeMap<u64, (u64, Hasher)>,
+    },
+    Known(u32),
+}
+
+impl Checksum {
+    /// That of `rows` rows behind a head, of which the checksum and the length are known.
+    pub fn new(head: (u32, u64), expected: u32, rows: u64) -> Self {
+        let so_far = Hasher::new_with_initial_len(head.0, head.1);
+        let state = Mutex::new(State::Unknown { first_rows: 0, so_far, waiting: BTreeMap::new() });
+        Checksum { expected, rows, state }
+    }
+
+    /// Takes rows that were read into account. What is expected and what was found, if all of them are not what they
+    /// should be.
+    pub fn add(&self, rows: &Range<u64>, bytes: &[u8]) -> Result<(), (u32, u32)> {
+        if let State::Unknown { first_rows, waiting, .. } = &*lock(&self.state)
+            && (rows.start < *first_rows || waiting.len() >= MOST_WAITING || waiting.contains_key(&rows.start))
+        {
+            return Ok(());
+        }
+        if let State::Known(found) = *lock(&self.state) {
+            return self.compared(found);
+        }
+        let mut part = Hasher::new();
+        part.update(bytes);
+        let mut state = lock(&self.state);
+        let State::Unknown { first_rows, so_far, waiting } = &mut *state else { return Ok(()) };
+        waiting.insert(rows.start, (rows.end, part));
+        while let Some((end, part)) = waiting.remove(first_rows) {
+            so_far.combine(&part);
+            *first_rows = end;
+        }
+        if *first_rows < self.rows {
+            return Ok(());
+        }
+        let found = so_far.clone().finalize();
+        *state = State::Known(found);
+        self.compared(found)
+    }
+
+    fn compared(&self, found: u32) -> Result<(), (u32, u32)> {
+        if found == self.expected { Ok(()) } else { Err((self.expected, found)) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_in_any_order_make_the_whole() {
+        let bytes: Vec<u8> = (0..100).map(|i| i * 7).collect();
+        let right = crc32fast::hash(&bytes);
+        let head = (crc32fast::hash(&bytes[..10]), 10);
+        let parts = |checksum: &Checksum| -> Vec<Result<(), (u32, u32)>> {
+            let all = [60..90, 20..60, 20..60, 0..20, 5..7];
+            all.map(|rows| checksum.add(&(rows.start as u64..rows.end as u64), &bytes[rows.start + 10..rows.end + 10]))
+                .to_vec()
+        };
+        assert_eq!(parts(&Checksum::new(head, right, 90)), [Ok(()); 5]);
+        let wrong = Err((right ^ 1, right));
+        assert_eq!(parts(&Checksum::new(head, right ^ 1, 90)), [Ok(()), Ok(()), Ok(()), wrong, wrong]);
+    }
+}

@@ -1,0 +1,86 @@
+"""Files that are no arrays, damaged ones, and options and types that functions of lazy arrays do not take."""
+
+import os
+import zipfile
+
+import numpy as np
+import outcore as oc
+import pytest
+
+xp = oc.array
+
+
+def test_pipes_and_devices_are_refused(scratch):
+    os.mkfifo("pipe.npy")
+    for path in ("/dev/zero", "/dev/null", "pipe.npy"):
+        for read in (xp.open, xp.load_npz):
+            with pytest.raises(oc.InputError, match=f"{path}: expected a file, found a pipe or a device"):
+                read(path)
+
+
+def test_damaged_archives_are_refused(scratch):
+    np.savez("x.npz", cube=np.arange(24).reshape(2, 3, 4), row=np.arange(5))
+    np.testing.assert_array_equal(xp.load_npz("x.npz")["cube"], np.arange(24).reshape(2, 3, 4))
+    whole = (scratch / "x.npz").read_bytes()
+    place = whole.index(np.arange(24).tobytes()) + 8
+    (scratch / "x.npz").write_bytes(whole[:place] + b"\x07" + whole[place + 1 :])
+    with pytest.raises(oc.InputError, match="found cube.npy: Bad CRC-32"):
+        xp.load_npz("x.npz")
+    (scratch / "x.npz").write_bytes(whole.replace(b"'shape': (5,), ", b"'shape': (999,)"))
+    with pytest.raises(oc.InputError, match="found row.npy: its size is not that of an array of shape"):
+        xp.load_npz("x.npz")
+
+
+def test_damaged_members_are_found_by_passes(scratch):
+    x = np.random.default_rng(2).normal(size=(300_000, 3))
+    np.savez("x.npz", x=x, v=np.arange(700_000), f=np.asfortranarray(x))
+    for name, expected in (("x", x), ("v", np.arange(700_000)), ("f", x)):
+        np.testing.assert_allclose(xp.load_npz("x.npz")[name].sum(axis=0).compute(threads=2), expected.sum(axis=0))
+    whole = bytearray((scratch / "x.npz").read_bytes())
+    for name, place in (("x", whole.index(x[200_000:200_001].tobytes())), ("v", whole.index(np.arange(5, 30).tobytes()))):
+        damaged = bytearray(whole)
+        damaged[place] ^= 1
+        (scratch / "x.npz").write_bytes(damaged)
+        for threads in (1, 2):
+            X = xp.load_npz("x.npz")[name]
+            assert np.isfinite(X[300:400].sum().compute(threads=threads)), "a part is not compared"
+            for _ in range(2):
+                with pytest.raises(oc.InputError, match="expected an array whose CRC-32 is [0-9a-f]{8}, as the archive says"):
+                    X.max().compute(threads=threads)
+
+
+def test_long_heads_are_not_printed_whole(scratch):
+    head = "{'descr': '" + "x\x1b" * 2000 + "', 'fortran_order': False, 'shape': (3,), }"
+    file = b"\x93NUMPY\x01\x00" + len(head).to_bytes(2, "little") + head.encode()
+    (scratch / "x.npy").write_bytes(file)
+    with pytest.raises(oc.InputError) as caught:
+        xp.open("x.npy")
+    assert len(str(caught.value)) < 600 and "\x1b" not in str(caught.value)
+    with zipfile.ZipFile("x.npz", "w") as archive:
+        archive.writestr("x.npy", file)
+    with pytest.raises(oc.InputError) as caught:
+        xp.load_npz("x.npz")
+    assert len(str(caught.value)) < 600 and "\x1b" not in str(caught.value)
+
+
+@pytest.mark.parametrize("make, message", [
+    (lambda X: X.sum().compute(memmory="1GiB"), "the options runtime, memory, .*found memmory="),
+    (lambda X: xp.compute(X, persist="x.oc"), "persist= as a mapping of paths to arrays, found 'x.oc'"),
+    (lambda X: xp.compute(X, persist={1: X}), "expected a path, found 1"),
+    (lambda X: xp.persist(None, X), "expected a path, found None"),
+    (lambda X: xp.open(3), "expected a path, found 3"),
+    (lambda X: X.sum(axis="rows"), "an axis as a whole number, found 'rows'"),
+    (lambda X: X.reshape("flat"), "a size as a whole number, found 'flat'"),
+    (lambda X: X.astype("floaty"), "as a type, found 'floaty'"),
+    (lambda X: xp.zeros(2.5), "a shape of whole numbers, found 2.5"),
+    (lambda X: xp.groupby_sum(X, [0, 1], "two"), "k as a whole number, found 'two'"),
+    (lambda X: xp.histogram(X, "auto", (0, 1)), "bins as a whole number, found 'auto'"),
+    (lambda X: xp.roll(X, 0.5), "a shift as a whole number, found 0.5"),
+    (lambda X: np.sum(X, where=np.ones((2, 3), bool)), "numpy.sum of lazy arrays without where=; choose .*where"),
+    (lambda X: np.max(X, initial=1), "numpy.max of lazy arrays without initial="),
+    (lambda X: np.add(X, 1, where=X > 0), "numpy.add of lazy arrays without where="),
+    (lambda X: np.add.reduce(X, initial=3), "numpy.add.reduce of lazy arrays without initial="),
+])  # fmt: skip
+def test_what_cannot_be_given_says_what_can(scratch, make, message):
+    with pytest.raises(TypeError, match=message):
+        make(xp.asarray(np.arange(6).reshape(2, 3)))
