@@ -762,43 +762,6 @@ def test_names_that_no_manifest_holds_leave_the_image(tmp_path):
         oc.array.asarray(np.ones((1,) * 17))
 
 
-NAN_STATISTICS = ["nansum", "nanmin", "nanmax", "nanmean", "nanvar", "nanstd"]
-
-
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")
-@pytest.mark.parametrize("dtype", ["float64", "float32", "int32", "bool"])
-@pytest.mark.parametrize("name", NAN_STATISTICS)
-def test_statistics_without_nan(scratch, name, dtype):
-    rng = np.random.default_rng(3)
-    x = rng.normal(0 if dtype == "float32" else 1e6, 1, size=(3000, 4))
-    if dtype.startswith("float"):
-        x[rng.random(x.shape) < 0.3] = np.nan
-        # Columns of NaN alone, and of NaN in the first rows; a row of NaN; infinities.
-        x[:, 3], x[:600, 2], x[7], x[9, 0], x[10, 1] = np.nan, np.nan, np.nan, np.inf, -np.inf
-    x = x.astype(dtype)
-    np.save("x.npy", x)
-    function, rtol = getattr(np, name), 1e-4 if dtype == "float32" else 1e-6
-    for array, values in ((xp.open("x.npy"), x), (xp.open("x.npy").T[:, 20:], x.T[:, 20:]), (xp.asarray(x[:5]), x[:5])):
-        for axis in (None, 0, 1, (0, 1)):
-            for keepdims in (False, True):
-                lazy = function(array, axis=axis, keepdims=keepdims)
-                assert isinstance(lazy, xp.Array)
-                check(lazy, function(values, axis=axis, keepdims=keepdims), rtol)
-                check(getattr(xp, name)(array, axis=axis, keepdims=keepdims), lazy.compute())
-        if name in ("nanvar", "nanstd"):
-            check(function(array, axis=0, ddof=1), function(values, axis=0, ddof=1), rtol)
-            check(function(array[:1], axis=0, ddof=1), function(values[:1], axis=0, ddof=1), rtol)
-
-
-def test_passes_of_statistics_without_nan(scratch):
-    np.save("x.npy", np.ones((3000, 4)))
-    x = xp.open("x.npy")
-    for name in NAN_STATISTICS:
-        passes = [one.rows for one in getattr(xp, name)(x, axis=0).explain().passes]
-        assert passes == ([3000, 3000] if name in ("nanvar", "nanstd") else [3000])
-        assert len(getattr(xp, name)(x, axis=1).explain().passes) == 1
-
-
 def test_names_of_columns_stay_with_parts(scratch):
     x = np.arange(40.0).reshape(10, 4)
     X = xp.persist("x.oc", x, names=["a", "b", "c", "d"])

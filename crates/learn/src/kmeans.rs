@@ -320,7 +320,7 @@ fn plan(data: &Data, values: Values) -> Result<Plan> {
     let shift = array(&vec![0.0; columns.len()], &[columns.len()]);
     let written = scores(&x.binary(Binary::Subtract, &shift)?, &centres)?.arg(false, 1, false)?;
     let fold = Lloyd { shift: vec![0.0; columns.len()], centres, is_weighted: false };
-    let pass = vec![Array::fold_rows(fold, &[x.clone()])?, ClassMoments::of(&x, None)?];
+    let pass = vec![Array::fold_rows(fold, std::slice::from_ref(&x))?, ClassMoments::of(&x, None)?];
     let (output, fitted) = (rows_shape(data, vec!["label".to_owned()], true), columns.clone());
     let run = move |runtime: &Arc<Runtime>| -> Result<Found> {
         let start = KMeansStart::Parallel { rounds: 5 };
