@@ -29,7 +29,7 @@ they are timed; but libraries are read anew behind a dropped page cache, some Mi
 
 "outcore" writes k-means as the documents do, with differences of rows and centres; "by products" multiplies them, as
 all others but Polars and DuckDB do. Each is one pass from given centres to the next ones and to the sizes of clusters.
-An iteration of a model ("estimator", "sklearn") is what a fit with two more of them takes longer, by two.
+An iteration of a model ("estimator", "sklearn") is what a fit with four more of them takes longer, by four.
 
 "times" is a contestant's seconds by those of the first one in the same round. "differs" is how far, by the greatest
 absolute value, an answer is from the first one's; it must not be more than 1e-8, and answers of Outcore from the same
