@@ -713,6 +713,8 @@ NUMPY = [
     lambda x: np.isfinite(x), lambda x: np.column_stack([x[:, 0], x]), lambda x: np.count_nonzero(x, axis=0),
     lambda x: np.average(x, axis=0), lambda x: np.trace(x[:3]), lambda x: np.swapaxes(x, 0, 1), lambda x: np.square(x).sum(axis=0),
     lambda x: np.linalg.norm(x, 3, axis=1), lambda x: np.prod(x, axis=1), lambda x: np.deg2rad(x), lambda x: np.tensordot(x, x, 2),
+    lambda x: np.average(x, axis=0, weights=np.arange(600)), lambda x: np.average(x, axis=1, weights=[1, 0, 2.5], keepdims=True),
+    lambda x: np.average(x, weights=x**2), lambda x: np.average(x, axis=-1, weights=x * x),
 ]  # fmt: skip
 
 

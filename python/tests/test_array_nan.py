@@ -1,4 +1,4 @@
-"""Statistics that leave NaN out."""
+"""Statistics that leave NaN out, and NumPy's functions of elements that are close, or are no numbers."""
 
 import numpy as np
 import outcore as oc
@@ -42,3 +42,22 @@ def test_passes_of_statistics_without_nan(scratch):
         passes = [one.rows for one in getattr(xp, name)(x, axis=0).explain().passes]
         assert passes == ([3000, 3000] if name in ("nanvar", "nanstd") else [3000])
         assert len(getattr(xp, name)(x, axis=1).explain().passes) == 1
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int32", "bool"])
+def test_elements_that_are_close_or_no_numbers(dtype):
+    x = np.array([1, 1 + 1e-7, 1.1, 0, 1e-9, np.nan, np.nan, np.inf, np.inf, -np.inf, 5, np.inf])
+    y = np.array([1, 1, 1, 0, 0, np.nan, 1, np.inf, -np.inf, -np.inf, np.inf, 5])
+    if np.dtype(dtype).kind != "f":
+        x, y = x[:5], y[:5]
+    x, y = x.astype(dtype), y.astype(dtype)
+    for options in [{}, {"equal_nan": True}, {"rtol": 0.2, "atol": 0}, {"atol": 0.5}]:
+        check(np.isclose(xp.asarray(x), y, **options), np.isclose(x, y, **options))
+        for count in (2, 3, 6, len(x)):
+            found = np.allclose(xp.asarray(x[:count]), xp.asarray(y[:count]), **options)
+            assert isinstance(found, xp.Array) and bool(found) == np.allclose(x[:count], y[:count], **options)
+    for options in [{}, {"nan": 7}, {"posinf": 1, "neginf": -2}]:
+        check(np.nan_to_num(xp.asarray(x), **options), np.nan_to_num(x, **options))
+    for wrong in ({"weights": [1, 2]}, {"weights": [1, 2], "axis": 0}):
+        with pytest.raises(oc.UsageError, match="weights of the array's shape"):
+            np.average(xp.asarray(np.ones((3, 2))), **wrong)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from outcore._errors import UsageError
 from outcore.array import _array as core
 from outcore.array import (
     _creation,
@@ -241,6 +242,43 @@ def _clip(a: Any, a_min: Any = None, a_max: Any = None, out: None = None, min: A
     return _elementwise.clip(a, min if a_min is None else a_min, max if a_max is None else a_max)
 
 
+def _isclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool = False) -> Array:
+    x, y = core.together(a, b)
+    is_near = _elementwise.less_equal(abs(_floats(x) - y), abs(_floats(y)) * rtol + atol)
+    is_close = (is_near & _elementwise.isfinite(y)) | _elementwise.equal(x, y)
+    return is_close | (_elementwise.isnan(x) & _elementwise.isnan(y)) if equal_nan else is_close
+
+
+def _allclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool = False) -> Array:
+    return _statistics.all(_isclose(a, b, rtol, atol, equal_nan))
+
+
+def _nan_to_num(x: Any, copy: bool = True, nan: float = 0.0, posinf: Any = None, neginf: Any = None) -> Array:
+    array = core.as_array(x)
+    if array.dtype.kind != "f":
+        return array
+    limits = np.finfo(array.dtype)
+    instead = {np.inf: limits.max if posinf is None else posinf, -np.inf: limits.min if neginf is None else neginf}
+    numbers = _elementwise.where(_elementwise.isnan(array), float(nan), array)
+    for infinity, number in instead.items():
+        numbers = _elementwise.where(_elementwise.equal(array, infinity), float(number), numbers)
+    return numbers
+
+
+def _average(a: Any, axis: Any = None, weights: Any = None, *, keepdims: bool = False) -> Array:
+    if weights is None:
+        return _statistics.mean(a, axis=axis, keepdims=keepdims)
+    array, shares = core.together(a, weights) if np.ndim(weights) == np.ndim(a) else (core.as_array(a), weights)
+    if np.ndim(shares) != array.ndim:
+        if not isinstance(axis, int) or np.shape(shares) != (array.shape[axis],):
+            raise UsageError("expected weights of the array's shape, or a vector of them and the axis that they are for")
+        others = [1] * array.ndim
+        others[axis] = array.shape[axis]
+        shares = core.as_array(shares).reshape(others)
+    sums = _statistics.sum(array * shares, axis=axis, keepdims=keepdims)
+    return sums / _statistics.sum(_manipulation.broadcast_to(shares, array.shape), axis=axis, keepdims=keepdims)
+
+
 def _round(a: Any, decimals: int = 0, out: None = None) -> Array:
     _no_out(out)
     return _elementwise.rounded(a, decimals)
@@ -303,7 +341,10 @@ _FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {
     np.nanmedian: _inexact(np.nanmedian),
     np.nanquantile: _inexact(np.nanquantile),
     np.nanpercentile: _inexact(np.nanpercentile),
-    np.average: lambda a, axis=None: _statistics.mean(a, axis=axis),
+    np.average: _average,
+    np.isclose: _isclose,
+    np.allclose: _allclose,
+    np.nan_to_num: _nan_to_num,
     np.var: _spread(_statistics.var),
     np.std: _spread(_statistics.std),
     np.nansum: _fold(_nan_statistics.nansum),
