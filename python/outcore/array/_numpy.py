@@ -271,7 +271,8 @@ def _average(a: Any, axis: Any = None, weights: Any = None, *, keepdims: bool = 
     array, shares = core.together(a, weights) if np.ndim(weights) == np.ndim(a) else (core.as_array(a), weights)
     if np.ndim(shares) != array.ndim:
         if not isinstance(axis, int) or np.shape(shares) != (array.shape[axis],):
-            raise UsageError("expected weights of the array's shape, or a vector of them and the axis that they are for")
+            expected = "weights of the array's shape, or a vector of them and the axis that they are for"
+            raise UsageError(f"expected {expected}, found shape {np.shape(shares)}")
         others = [1] * array.ndim
         others[axis] = array.shape[axis]
         shares = core.as_array(shares).reshape(others)
