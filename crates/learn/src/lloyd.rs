@@ -193,7 +193,9 @@ impl RowFold for Lloyd {
     }
 
     fn state_bytes(&self, _rows: u64) -> u64 {
-        8 * self.results() as u64
+        // With a tile, its rows and its products.
+        let (p, k) = (self.shift.len(), self.centres.len() / self.shift.len());
+        8 * (self.results() + ROWS * (2 * p.next_multiple_of(SIDE) + k)) as u64
     }
 
     fn begin(&self) -> Sums {
