@@ -563,6 +563,16 @@ def test_what_needs_all_rows_of_a_file_is_refused(scratch):
         xp.compute(xp.zeros((1 << 20, 16)) + 1, memory="20MiB")
 
 
+def test_steps_through_files_behind_each_other(scratch):
+    x = np.arange(9000.0).reshape(3000, 3)
+    np.save("x.npy", x)
+    parts = [xp.persist("a.oc", x[:1300]), xp.open("x.npy"), xp.asarray(x[:1]), xp.open("x.npy"), xp.asarray(x[:50])]
+    joined, plain = xp.concat(parts), np.concatenate([x[:1300], x, x[:1], x, x[:50]])
+    for part in [np.s_[::3], np.s_[::-1], np.s_[4301:1200:-7], np.s_[1299::2999], np.s_[4400:10:-1], np.s_[5:4302:4296]]:
+        check(joined[part], plain[part])
+        check((joined * 2)[part].sum(axis=0), (plain * 2)[part].sum(axis=0))
+
+
 def test_small_parts_of_files_go_along_any_axis(scratch):
     x = np.random.default_rng(3).normal(size=(40000, 3))
     np.save("x.npy", x)

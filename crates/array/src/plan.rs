@@ -521,15 +521,17 @@ impl Plan {
     fn append(&mut self, array: &Array, inputs: &[Array], request: Request, known: &Known) -> Result<View> {
         let axis = request.axis.expect("the pass goes along an axis");
         let (Rows { start, step }, whole) = (request.rows, self.active.clone());
-        if step != 1 {
-            return Err(cannot_stream(array));
-        }
+        // The first row of the pass at or behind a row of the array, in the direction of the pass.
+        let reach = |row: i64| {
+            let (ahead, step) = if step < 0 { (start - row, -step) } else { (row - start, step) };
+            (ahead + step - 1).div_euclid(step)
+        };
         let (mut parts, mut first) = (Vec::new(), 0i64);
         for input in inputs {
             let count = input.shape()[axis] as i64;
-            // Its rows are those of the pass from where its first one is.
-            let from = (first - start).max(whole.start as i64);
-            let to = (first + count - start).min(whole.end as i64);
+            let (own_first, own_end) = if step < 0 { (first + count - 1, first - 1) } else { (first, first + count) };
+            let from = reach(own_first).max(whole.start as i64);
+            let to = reach(own_end).min(whole.end as i64);
             if from < to {
                 self.active = from as u64..to as u64;
                 let rows = Rows { start: start - first, step };
