@@ -268,17 +268,6 @@ fn label_propagation_reads_what_may_change_and_no_more() {
     }
 }
 
-/// A runtime with so much memory beside what the process, and the tests that run beside this one, hold.
-fn runtime_beside(bytes: u64, threads: usize) -> Arc<Runtime> {
-    let options = RuntimeOptions {
-        memory_bytes: Some(bytes),
-        beside_process: true,
-        threads: Some(threads),
-        ..RuntimeOptions::default()
-    };
-    Arc::new(Runtime::new(options).unwrap())
-}
-
 #[test]
 fn triangles_are_counted_in_as_many_blocks_as_the_limit_asks_for() {
     let directory = tempfile::tempdir().unwrap();
@@ -287,7 +276,7 @@ fn triangles_are_counted_in_as_many_blocks_as_the_limit_asks_for() {
         let mut answers = Vec::new();
         for (least_times, most_blocks) in [(1.05, 40), (1.5, 8), (30.0, 1)] {
             let open = |bytes: u64| {
-                Graph::open(&runtime_beside(bytes, 2), &image, GraphOptions { cache_bytes: Some(0) }).unwrap()
+                Graph::open(&runtime_under(2, bytes, None), &image, GraphOptions { cache_bytes: Some(0) }).unwrap()
             };
             // With a limit that is ample first, to learn what is needed at least.
             let graph = open(256 << 20);
@@ -314,7 +303,7 @@ fn triangles_are_counted_in_as_many_blocks_as_the_limit_asks_for() {
 fn a_limit_below_the_need_is_refused_with_the_numbers_before_anything_is_read() {
     let directory = tempfile::tempdir().unwrap();
     let image = kronecker(directory.path(), 18, 2, false, OrderChoice::Input);
-    let graph = Graph::open(&runtime_beside(12 << 20, 1), &image, GraphOptions { cache_bytes: Some(0) }).unwrap();
+    let graph = Graph::open(&runtime_under(1, 12 << 20, None), &image, GraphOptions { cache_bytes: Some(0) }).unwrap();
     let error = pagerank(&graph, &iterations(1)).map(|_| ()).unwrap_err();
     assert!(matches!(error, outcore_graph::Error::Io(outcore_io::Error::Memory { .. })), "{error}");
     let text = error.to_string();

@@ -8,10 +8,8 @@ use outcore_algo::verify::verify_scan_statistics;
 use outcore_algo::{ScanStatistics, ScanStatisticsOptions, estimate_scan_statistics, scan_statistics};
 use outcore_graph::import::OrderChoice;
 use outcore_graph::{Column, Direction, Error, Graph, GraphOptions, distance_bits};
-use outcore_io::{Runtime, RuntimeOptions};
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 /// For every vertex the edges among itself and its neighbours.
 fn localities(given: &Given) -> Vec<u64> {
@@ -150,13 +148,7 @@ fn the_memory_that_the_estimate_says_is_enough_beside_a_page_cache() {
         let image = kronecker(directory.path(), 18, 4, directed, OrderChoice::Degree);
         for top in [1, 300] {
             let options = ScanStatisticsOptions { top };
-            let runtime = RuntimeOptions {
-                memory_bytes: Some(256 << 20),
-                beside_process: true,
-                threads: Some(2),
-                ..RuntimeOptions::default()
-            };
-            let runtime = Arc::new(Runtime::new(runtime).unwrap());
+            let runtime = runtime_under(2, 256 << 20, None);
             let graph = Graph::open(&runtime, &image, GraphOptions::default()).unwrap();
             let needs = estimate_scan_statistics(&graph, &options);
             let budget = graph.runtime().budget();

@@ -135,8 +135,13 @@ pub fn import_source(
 
 /// A runtime with ample memory.
 pub fn runtime(threads: usize, backend: Option<Arc<dyn Backend>>) -> Arc<Runtime> {
+    runtime_under(threads, 512 << 20, backend)
+}
+
+/// A runtime with so much memory beside what the process, and the tests that run beside this one, hold.
+pub fn runtime_under(threads: usize, bytes: u64, backend: Option<Arc<dyn Backend>>) -> Arc<Runtime> {
     let options = RuntimeOptions {
-        memory_bytes: Some(512 << 20),
+        memory_bytes: Some(bytes),
         beside_process: true,
         threads: Some(threads),
         backend,
