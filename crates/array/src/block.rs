@@ -30,20 +30,21 @@ impl Register {
     }
 }
 
-/// The vectors of a buffered step, each of the width of a full block.
+/// The vectors of a buffered step, each of the width of the plan's blocks.
 #[derive(Default)]
 pub(crate) struct Buffer {
     words: Vec<u64>,
+    width: usize,
 }
 
 impl Buffer {
     /// How many bytes a step's vectors take.
-    pub fn len_bytes(step: &Step) -> usize {
-        (step.vectors() * BLOCK_ROWS * step.element.bytes()).next_multiple_of(8)
+    pub fn len_bytes(step: &Step, width: usize) -> usize {
+        (step.vectors() * width * step.element.bytes()).next_multiple_of(8)
     }
 
-    fn new(step: &Step) -> Self {
-        Buffer { words: vec![0; Buffer::len_bytes(step) / 8] }
+    fn new(step: &Step, width: usize) -> Self {
+        Buffer { words: vec![0; Buffer::len_bytes(step, width) / 8], width }
     }
 
     fn bytes(&self) -> &[u8] {
@@ -55,12 +56,12 @@ impl Buffer {
     }
 
     fn values(&self, element: ElementType, vector: usize, rows: usize) -> Values<'_> {
-        let start = vector * BLOCK_ROWS * element.bytes();
+        let start = vector * self.width * element.bytes();
         Values::from_bytes(element, &self.bytes()[start..start + rows * element.bytes()])
     }
 
     fn values_mut(&mut self, element: ElementType, vector: usize, rows: usize) -> ValuesMut<'_> {
-        let start = vector * BLOCK_ROWS * element.bytes();
+        let start = vector * self.width * element.bytes();
         ValuesMut::from_bytes(element, &mut self.bytes_mut()[start..start + rows * element.bytes()])
     }
 }
@@ -73,7 +74,8 @@ pub(crate) struct BlockMemory {
 
 impl BlockMemory {
     pub fn new(plan: &Plan) -> Self {
-        let buffer = |step: &Step| if step.is_buffered { Buffer::new(step) } else { Buffer::default() };
+        let width = plan.block_rows();
+        let buffer = |step: &Step| if step.is_buffered { Buffer::new(step, width) } else { Buffer::default() };
         let registers = vec![Register::new(); BlockMemory::registers(plan)];
         BlockMemory { buffers: plan.steps.iter().map(buffer).collect(), registers }
     }
@@ -84,7 +86,8 @@ impl BlockMemory {
 
     /// The memory that a worker takes.
     pub fn len_bytes(plan: &Plan) -> u64 {
-        let buffers: usize = plan.steps.iter().filter(|step| step.is_buffered).map(Buffer::len_bytes).sum();
+        let buffered = plan.steps.iter().filter(|step| step.is_buffered);
+        let buffers: usize = buffered.map(|step| Buffer::len_bytes(step, plan.block_rows())).sum();
         (buffers + BlockMemory::registers(plan) * BLOCK_ROWS * 8) as u64
     }
 
@@ -183,10 +186,10 @@ impl Block<'_> {
     }
 
     fn fill_buffer(&self, step: &Step, buffer: &mut Buffer, registers: &mut [Register]) -> Result<()> {
-        let (element, rows) = (step.element, self.rows);
+        let (element, rows, width) = (step.element, self.rows, buffer.width);
         match &step.kind {
             Kind::Source { source, rows: along } => {
-                let stride_bytes = BLOCK_ROWS * element.bytes();
+                let stride_bytes = width * element.bytes();
                 self.landed[*source].copy(along.at(self.first_row), along.step, rows, buffer.bytes_mut(), stride_bytes)
             }
             Kind::Memory { memory, axis, rows: along, .. } if step.is_transposed() => {
@@ -199,15 +202,14 @@ impl Block<'_> {
                         row_stride_bytes: row_bytes as usize,
                         is_big_endian: cfg!(target_endian = "big"),
                     };
-                    kernel::transpose(from, shape, ValuesMut::from_bytes(element, buffer.bytes_mut()), BLOCK_ROWS);
+                    kernel::transpose(from, shape, ValuesMut::from_bytes(element, buffer.bytes_mut()), width);
                     return Ok(());
                 }
                 self.by_vector(step, buffer, registers)
             }
             Kind::MatMul { left, inner, right } => {
-                let (kernel_rows, columns) = (rows, step.vectors());
-                let vectors = self.vectors(left, *inner);
-                crate::product::tall_by_small(element, &vectors, right, kernel_rows, columns, buffer.bytes_mut());
+                let (vectors, shape) = (self.vectors(left, *inner), (rows, step.vectors()));
+                crate::product::tall_by_small(element, &vectors, right, shape, buffer.bytes_mut(), width);
                 Ok(())
             }
             Kind::Distances { input, width, points } => {
@@ -582,14 +584,15 @@ impl Block<'_> {
 
 impl Buffer {
     fn copy_vector(&mut self, element: ElementType, from: usize, to: usize, rows: usize) {
-        let (width, bytes) = (BLOCK_ROWS * element.bytes(), rows * element.bytes());
+        let (width, bytes) = (self.width * element.bytes(), rows * element.bytes());
         self.bytes_mut().copy_within(from * width..from * width + bytes, to * width);
     }
 }
 
 fn distances<T: kernel::Real>(vectors: &[Values<'_>], points: &Memory, to: &mut Buffer) {
     let columns: Vec<&[T]> = vectors.iter().map(|&values| T::slice(values)).collect();
-    kernel::squared_distances(&columns, points.slice(), bytemuck::cast_slice_mut(to.bytes_mut()), BLOCK_ROWS);
+    let width = to.width;
+    kernel::squared_distances(&columns, points.slice(), bytemuck::cast_slice_mut(to.bytes_mut()), width);
 }
 
 fn flat_of(index: &[usize], shape: &[usize]) -> usize {

@@ -351,6 +351,11 @@ impl Plan {
         Plan { rows, cuts: BTreeSet::new(), active: 0..rows, steps, sources, made }
     }
 
+    /// The most rows of a block.
+    pub fn block_rows(&self) -> usize {
+        self.rows.clamp(1, BLOCK_ROWS as u64) as usize
+    }
+
     /// Adds what an array needs, and says where its vectors are.
     pub fn add(&mut self, array: &Array, request: Request, known: &Known) -> Result<View> {
         let request = match request.axis {

@@ -4,7 +4,6 @@
 
 use crate::kernel::{Element, Values};
 use crate::memory::Memory;
-use crate::plan::BLOCK_ROWS;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
 use outcore_format::ElementType;
@@ -39,29 +38,36 @@ pub(crate) fn packed<T: Real>(vectors: &[Values<'_>], rows: usize, room: &mut Ve
     }
 }
 
-/// Vectors of `left` times a matrix that lies row by row in memory: vectors of the product.
+/// Vectors of `left` times a matrix that lies row by row in memory: the product of so many rows and columns, whose
+/// vectors begin `width` elements behind each other.
 pub(crate) fn tall_by_small(
     element: ElementType,
     left: &[Values<'_>],
     right: &Memory,
-    rows: usize,
-    columns: usize,
+    shape: (usize, usize),
     to: &mut [u8],
+    width: usize,
 ) {
     match element {
-        ElementType::Float64 => tall_by_small_of::<f64>(left, right, rows, columns, to),
-        ElementType::Float32 => tall_by_small_of::<f32>(left, right, rows, columns, to),
+        ElementType::Float64 => tall_by_small_of::<f64>(left, right, shape, to, width),
+        ElementType::Float32 => tall_by_small_of::<f32>(left, right, shape, to, width),
         _ => unreachable!("matrices of real numbers are multiplied"),
     }
 }
 
-fn tall_by_small_of<T: Real>(left: &[Values<'_>], right: &Memory, rows: usize, columns: usize, to: &mut [u8]) {
+fn tall_by_small_of<T: Real>(
+    left: &[Values<'_>],
+    right: &Memory,
+    (rows, columns): (usize, usize),
+    to: &mut [u8],
+    width: usize,
+) {
     let (inner, mut room) = (left.len(), Vec::new());
     packed::<T>(left, rows, &mut room);
     let left = MatRef::from_column_major_slice(&room, rows, inner);
     let right = MatRef::from_row_major_slice(right.slice::<T>(), inner, columns);
-    let to: &mut [T] = bytemuck::cast_slice_mut(&mut to[..columns * BLOCK_ROWS * size_of::<T>()]);
-    let to = MatMut::from_column_major_slice_with_stride_mut(to, rows, columns, BLOCK_ROWS);
+    let to: &mut [T] = bytemuck::cast_slice_mut(&mut to[..columns * width * size_of::<T>()]);
+    let to = MatMut::from_column_major_slice_with_stride_mut(to, rows, columns, width);
     matmul(to, Accum::Replace, left, right, T::ONE, Par::Seq);
 }
 
