@@ -4,12 +4,13 @@
 //! each centre, and squared distances exactly (`lloyd.rs`). An iteration that finds the sums of the one before has
 //! found its labels. Labels of the result are a lazy array, of the same products. Centres without rows go to the rows
 //! that are farthest from their centres, which takes a further pass. *Cost.* One pass per iteration, `n k p`
-//! multiplications; `k p` numbers. With centres that are given nothing else; otherwise `rounds + 2` passes first
-//! (`seeding.rs`). A last pass finds the sum of squares for the last centres, unless labels did not change. Nothing of
-//! the size of `n` is kept. Bounds on distances, which would save products, are open.
+//! multiplications, fewer where rows can be told to stay (`bounds.rs`); `k p` numbers, and 4 bytes per row for bounds where
+//! there are 64 centres or more and memory has room. With centres that are given nothing else; otherwise `rounds + 2` passes first
+//! (`seeding.rs`). A last pass finds the sum of squares for the last centres, unless labels did not change.
 //!
 //! Lloyd, *Least squares quantization in PCM*, IEEE Trans. Inf. Theory 1982.
 
+use crate::bounds::Bounds;
 use crate::class_moments::{ClassMoments, Classes};
 use crate::common::{Costs, array, columns, matrix, no_overflow, operands, positive, scalar, usage};
 use crate::declare::{
@@ -21,7 +22,7 @@ use crate::seeding::{Pick, picked, reclustered};
 use outcore_algo::Values;
 use outcore_array::kernel::{Binary, Fold, Unary};
 use outcore_array::{Array, ElementType};
-use outcore_image::{Result, Stats};
+use outcore_image::{Error, Result, Stats};
 use outcore_io::Runtime;
 use std::sync::Arc;
 
@@ -99,7 +100,9 @@ pub fn kmeans(runtime: &Arc<Runtime>, x: &Array, options: &KMeansOptions<'_>) ->
     let starts = if matches!(options.start, KMeansStart::Centres(_)) { 1 } else { options.starts.max(1) };
     for start in 0..starts as u64 {
         let mut run = Run::new(runtime, &x, options, options.seed.wrapping_add(start << 32), &mut costs)?;
+        run.bounds = Bounds::new(runtime, rows, k);
         run.iterate(options, &mut costs)?;
+        run.bounds = None;
         if best.as_ref().is_none_or(|best| run.inertia < best.inertia) {
             best = Some(run);
         }
@@ -122,6 +125,8 @@ struct Run<'a> {
     centres: Vec<f64>,
     counts: Vec<f64>,
     inertia: f64,
+    /// What is known of rows, during iterations.
+    bounds: Option<Bounds>,
     /// The mean variance of columns, once it is known.
     spread: Option<f64>,
     iterations: usize,
@@ -141,8 +146,21 @@ impl<'a> Run<'a> {
             let shifted = x.binary(Binary::Subtract, &array(&shift, &[p]))?;
             let (centres, counts, weights) = (Vec::new(), Vec::new(), options.weights);
             let (inertia, stopped_by) = (f64::INFINITY, "iterations");
-            let spread = None;
-            Ok(Run { runtime, x, weights, shift, shifted, centres, counts, inertia, spread, iterations: 0, stopped_by })
+            let (bounds, spread, iterations) = (None, None, 0);
+            Ok(Run {
+                runtime,
+                x,
+                weights,
+                shift,
+                shifted,
+                centres,
+                counts,
+                inertia,
+                bounds,
+                spread,
+                iterations,
+                stopped_by,
+            })
         };
         let rounds = match options.start {
             KMeansStart::Centres(centres) => {
@@ -193,14 +211,20 @@ impl<'a> Run<'a> {
 
     /// A pass: sums of what is next to each centre.
     fn assigned(&mut self, costs: &mut Costs, with_spread: bool) -> Result<Sums> {
-        let (shift, centres) = (self.shift.clone(), self.centres.clone());
-        let fold = Lloyd { shift, centres, is_weighted: self.weights.is_some() };
-        let k = self.centres.len() / self.shift.len();
+        let (shift, centres, k) = (self.shift.clone(), self.centres.clone(), self.centres.len() / self.shift.len());
+        let look = self.bounds.as_ref().map(|bounds| bounds.look(&centres, shift.len()));
+        let fold = Lloyd { shift, centres, is_weighted: self.weights.is_some(), look };
         let mut all = vec![Array::fold_rows(fold, &operands(self.x, self.weights)?)?];
         if with_spread {
             all.push(ClassMoments::of(self.x, self.weights)?);
         }
-        let found = costs.compute(self.runtime, &all)?;
+        let found = match costs.compute(self.runtime, &all) {
+            Err(Error::Io(outcore_io::Error::Memory { .. })) if self.bounds.is_some() => {
+                self.bounds = None;
+                return self.assigned(costs, with_spread);
+            }
+            found => found?,
+        };
         if let Some(moments) = found.get(1) {
             let moments = Classes::of(moments, 1)?;
             let mean = moments.squares.iter().sum::<f64>() / moments.squares.len() as f64;
@@ -227,13 +251,16 @@ impl<'a> Run<'a> {
             if found.counts.contains(&0.0) {
                 self.fill_empty(&mut moved, costs)?;
             }
-            let mut change = 0.0;
+            let (mut change, centres) = (0.0, self.centres.clone());
             for (place, centre) in self.centres.iter_mut().enumerate() {
                 if moved.counts[place / p] > 0.0 {
                     let next = moved.sums[place] / moved.counts[place / p];
                     change += (next - *centre) * (next - *centre);
                     *centre = next;
                 }
+            }
+            if let Some(bounds) = &mut self.bounds {
+                bounds.follow(&centres, &self.centres, p);
             }
             before = Some(found);
             if change <= options.tolerance * self.spread.unwrap_or(0.0) {
@@ -319,7 +346,7 @@ fn plan(data: &Data, values: Values) -> Result<Plan> {
     let centres = vec![0.0; clusters * columns.len()];
     let shift = array(&vec![0.0; columns.len()], &[columns.len()]);
     let written = scores(&x.binary(Binary::Subtract, &shift)?, &centres)?.arg(false, 1, false)?;
-    let fold = Lloyd { shift: vec![0.0; columns.len()], centres, is_weighted: false };
+    let fold = Lloyd { shift: vec![0.0; columns.len()], centres, is_weighted: false, look: None };
     let pass = vec![Array::fold_rows(fold, std::slice::from_ref(&x))?, ClassMoments::of(&x, None)?];
     let (output, fitted) = (rows_shape(data, vec!["label".to_owned()], true), columns.clone());
     let run = move |runtime: &Arc<Runtime>| -> Result<Found> {
@@ -348,4 +375,85 @@ fn plan(data: &Data, values: Values) -> Result<Plan> {
     let all = format!("7 to begin, up to {most_iterations} iterations, and 1 or 2 more");
     let passes = format!("{all}, for each of {starts} starts; one to write labels");
     Ok(Plan { pass, passes, output, rows: Some(written), columns: fitted, run: Box::new(run) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::common::uniform;
+    use outcore_io::RuntimeOptions;
+
+    /// The same fit with and without bounds: everything that it finds, and the part of rows that stay at its end.
+    fn check(numbers: &[f64], p: usize, centres: &[f64], weights: Option<&Array>) -> f64 {
+        let rows = numbers.len() / p;
+        let options = RuntimeOptions { memory_bytes: Some(256 << 20), beside_process: true, ..Default::default() };
+        let runtime = Arc::new(Runtime::new(options).unwrap());
+        let (x, start) = (array(numbers, &[rows, p]), KMeansStart::Centres(centres));
+        let clusters = centres.len() / p;
+        let options = KMeansOptions { clusters, start, tolerance: 0.0, weights, ..KMeansOptions::default() };
+        let mut found = Vec::new();
+        let mut stay = 0.0;
+        for with_bounds in [false, true] {
+            let mut run = Run::new(&runtime, &x, &options, 0, &mut Costs::default()).unwrap();
+            if with_bounds {
+                run.bounds = Bounds::new(&runtime, rows as u64, clusters);
+                assert!(run.bounds.is_some());
+            }
+            run.iterate(&options, &mut Costs::default()).unwrap();
+            found.push([run.centres.clone(), run.counts.clone(), vec![run.inertia, run.iterations as f64]].concat());
+            if let Some(bounds) = &run.bounds {
+                let look = bounds.look(&run.centres, p);
+                let count = (0..rows).filter(|&row| {
+                    let known = look.known(row as u64);
+                    let own = numbers[row * p..][..p].iter().zip(&run.shift).zip(&run.centres[known.1 * p..][..p]);
+                    look.stays(known, own.map(|((value, shift), centre)| (value - shift - centre).powi(2)).sum())
+                });
+                stay = count.count() as f64 / rows as f64;
+            }
+        }
+        let bits = |numbers: &[f64]| numbers.iter().map(|number| number.to_bits()).collect::<Vec<_>>();
+        assert_eq!(bits(&found[0]), bits(&found[1]), "{rows} x {p}, {clusters} clusters");
+        stay
+    }
+
+    fn uniforms(seed: u64, count: usize) -> Vec<f64> {
+        (0..count as u64).map(|place| uniform(seed, place)).collect()
+    }
+
+    #[test]
+    fn bounds_change_nothing() {
+        for (rows, p, k) in [(1500, 3, 65), (9001, 8, 64), (2100, 17, 70)] {
+            for scale in [1.0, 1e-160, 1e150] {
+                let numbers: Vec<f64> = uniforms(p as u64, rows * p).iter().map(|number| number * scale).collect();
+                let weights: Vec<f64> = (0..rows).map(|row| (row % 3) as f64).collect();
+                check(&numbers, p, &numbers[..k * p], None);
+                check(&numbers, p, &numbers[..k * p], Some(&array(&weights, &[rows])));
+            }
+        }
+    }
+
+    /// Rows that lie in the midst between centres, and that occur several times; centres without rows.
+    #[test]
+    fn bounds_leave_ties_as_they_are() {
+        let grid: Vec<f64> = (0..41 * 41).flat_map(|cell| [(cell % 41) as f64, (cell / 41) as f64]).collect();
+        let numbers = [grid.clone(), grid].concat();
+        let mut centres: Vec<f64> = (0..64).flat_map(|cell| [(cell % 8 * 5) as f64, (cell / 8 * 5) as f64]).collect();
+        check(&numbers, 2, &centres, None);
+        centres[..8].copy_from_slice(&[1e3, 1e3, 1e3, 1e3, -1e3, 0.0, 0.0, 0.0]);
+        check(&numbers, 2, &centres, None);
+    }
+
+    /// Rows around centres mostly stay with them: otherwise bounds would cost more than they save.
+    #[test]
+    fn rows_of_clusters_stay() {
+        let (p, k) = (8, 64);
+        let places: Vec<f64> = uniforms(1, k * p).iter().map(|number| 100.0 * number).collect();
+        let noise = uniforms(2, 20_000 * p);
+        let numbers: Vec<f64> = noise.iter().enumerate().map(|(i, noise)| places[i % (k * p)] + 8.0 * noise).collect();
+        let stay = check(&numbers, p, &numbers[..k * p], None);
+        assert!(stay > 0.99, "{stay}");
+        // Halves of the ways between centres are not enough.
+        let stay = check(&noise, p, &noise[..k * p], None);
+        assert!(stay > 0.5, "{stay}");
+    }
 }

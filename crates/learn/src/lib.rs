@@ -6,6 +6,7 @@
 //! workers: results have the same bits on any of them. What predicts or transforms is a lazy array.
 #![forbid(unsafe_code)]
 
+mod bounds;
 mod class_moments;
 mod classes;
 mod co_moments;

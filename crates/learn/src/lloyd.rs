@@ -1,8 +1,11 @@
 //! The fold of an iteration of k-means: counts and sums of the rows next to each centre, and squared distances.
 //!
 //! *Idea.* A tile of rows stays in the first level of the cache while the nearest centre of each is found, and while it
-//! is added to the sums of that. *Cost.* `n k p` multiplications; `k (p + 1)` numbers.
+//! is added to the sums of that. Where bounds are kept, rows of a block that cannot have left their centre are told
+//! first, and the others make tiles of their own; rows are added in their order all the same. *Cost.* `n k p`
+//! multiplications, or fewer with bounds; `k (p + 1)` numbers.
 
+use crate::bounds::Look;
 use crate::common::{add, array, columns, finite, reals, weights};
 use crate::pca::projected;
 use outcore_array::kernel::{Binary, Loop, widest};
@@ -28,6 +31,8 @@ pub(crate) struct Lloyd {
     /// Less the shift.
     pub centres: Vec<f64>,
     pub is_weighted: bool,
+    /// What is known of rows.
+    pub look: Option<Look>,
 }
 
 /// Rows of a tile, and of a vector at the same time.
@@ -36,8 +41,27 @@ const ROWS: usize = 16;
 const CENTRES: usize = 4;
 /// Rows and columns of the squares by which a tile is transposed.
 const SIDE: usize = 4;
+/// Rows of a block at most.
+const MOST_ROWS: usize = 512;
 /// Sums of squares of a row, side by side.
 const LANES: usize = 8;
+
+/// What the rows of a block are while they are compared.
+#[derive(Default)]
+struct Space {
+    /// Row by row.
+    rows: Vec<f64>,
+    labels: Vec<usize>,
+    /// Those that are to be compared with all centres.
+    open: Vec<usize>,
+}
+
+/// The nearest centres of the rows of a tile, and what comes out for the second ones: squared distances less the squares
+/// of the rows.
+struct Nearest {
+    labels: [u64; ROWS],
+    seconds: [f64; ROWS],
+}
 
 /// The rows of a block, tile by tile.
 struct Tiles<'a> {
@@ -45,8 +69,10 @@ struct Tiles<'a> {
     squares: &'a [f64],
     columns: &'a [&'a [f64]],
     shares: Option<&'a [f64]>,
+    first_row: u64,
     rows: usize,
     sums: &'a mut Sums,
+    space: &'a mut Space,
 }
 
 impl Tiles<'_> {
@@ -64,9 +90,9 @@ impl Tiles<'_> {
         to[first..first + C].copy_from_slice(&products);
     }
 
-    /// The numbers of the nearest centres; `products` has a place for each centre.
+    /// The nearest centres, and the second ones if they are wanted; `products` has a place for each centre.
     #[inline(always)]
-    fn nearest(&self, tile: &[[f64; ROWS]], products: &mut [[f64; ROWS]]) -> [u64; ROWS] {
+    fn nearest<const SECOND: bool>(&self, tile: &[[f64; ROWS]], products: &mut [[f64; ROWS]]) -> Nearest {
         let whole = products.len() / CENTRES * CENTRES;
         for first in (0..whole).step_by(CENTRES) {
             self.multiply::<CENTRES>(tile, first, products);
@@ -77,16 +103,75 @@ impl Tiles<'_> {
             2 => self.multiply::<2>(tile, whole, products),
             _ => self.multiply::<3>(tile, whole, products),
         }
-        let (mut least, mut labels) = ([f64::INFINITY; ROWS], [0; ROWS]);
+        let (mut least, mut seconds, mut labels) = ([f64::INFINITY; ROWS], [f64::INFINITY; ROWS], [0; ROWS]);
         for (label, (products, &square)) in products.iter().zip(self.squares).enumerate() {
             for i in 0..ROWS {
                 let score = square - 2.0 * products[i];
                 let is_less = score < least[i];
+                if SECOND {
+                    let other = if is_less { least[i] } else { score };
+                    seconds[i] = if other < seconds[i] { other } else { seconds[i] };
+                }
                 least[i] = if is_less { score } else { least[i] };
                 labels[i] = if is_less { label as u64 } else { labels[i] };
             }
         }
-        labels
+        Nearest { labels, seconds }
+    }
+
+    /// A tile of rows less the shift, from `first` on; how many there are.
+    #[inline(always)]
+    fn load(&self, first: usize, tile: &mut [[f64; ROWS]]) -> usize {
+        let count = ROWS.min(self.rows - first);
+        for (column, values) in self.columns.iter().enumerate() {
+            let (shift, tile) = (self.fold.shift[column], &mut tile[column]);
+            match <&[f64; ROWS]>::try_from(&values[first..first + count]) {
+                Ok(values) => *tile = each(*values, *tile, |value, _| value - shift),
+                Err(_) => {
+                    for i in 0..count {
+                        tile[i] = values[first + i] - shift;
+                    }
+                }
+            }
+        }
+        count
+    }
+
+    /// The labels of all rows, by what is known of them and, where that is not enough, by products.
+    #[inline(always)]
+    fn labelled(&mut self, look: &Look, tile: &mut [[f64; ROWS]], products: &mut [[f64; ROWS]]) {
+        let (p, stride) = (self.columns.len(), tile.len());
+        let mut space = std::mem::take(self.space);
+        space.rows.resize(self.rows.next_multiple_of(ROWS) * stride, 0.0);
+        space.labels.clear();
+        space.open.clear();
+        for first in (0..self.rows).step_by(ROWS) {
+            let count = self.load(first, tile);
+            let rows = &mut space.rows[first * stride..][..ROWS * stride];
+            transpose(tile, rows, stride);
+            for i in 0..count {
+                let known = look.known(self.first_row + (first + i) as u64);
+                let centre = &self.fold.centres[known.1 * p..][..p];
+                let square = squared_distance(&rows[i * stride..][..p], centre);
+                if !look.stays(known, square.iter().sum()) {
+                    space.open.push(first + i);
+                }
+                space.labels.push(known.1);
+            }
+        }
+        for open in space.open.chunks(ROWS) {
+            gather(&space.rows, open, tile);
+            let Nearest { labels, seconds } = self.nearest::<true>(tile, products);
+            let mut squares = [0.0; ROWS];
+            for values in &tile[..p] {
+                squares = each(squares, *values, |square, value| square + value * value);
+            }
+            for (i, &row) in open.iter().enumerate() {
+                space.labels[row] = labels[i] as usize;
+                look.remember(self.first_row + row as u64, labels[i], squares[i], squares[i] + seconds[i]);
+            }
+        }
+        *self.space = space;
     }
 
     /// Adds a row, less the shift, to what is next to a centre, and its squared distance to that of all.
@@ -94,17 +179,13 @@ impl Tiles<'_> {
     fn add(&mut self, row: &[f64], label: usize, share: f64, inertia: &mut [f64; LANES]) {
         let p = self.columns.len();
         let places = label * p..(label + 1) * p;
-        let (row, centre, sums) = (&row[..p], &self.fold.centres[places.clone()], &mut self.sums.sums[places]);
-        let ((row, rest), (centre, centre_rest)) = (row.as_chunks::<LANES>(), centre.as_chunks::<LANES>());
-        let (sums, sums_rest) = sums.as_chunks_mut::<LANES>();
-        let mut squares = [0.0; LANES];
-        for ((row, centre), sums) in row.iter().zip(centre).zip(sums) {
-            let distances = each(*row, *centre, |value, centre| value - centre);
-            squares = each(squares, distances, |square, distance| square + distance * distance);
+        let squares = squared_distance(&row[..p], &self.fold.centres[places.clone()]);
+        let ((row, rest), (sums, sums_rest)) =
+            (row[..p].as_chunks::<LANES>(), self.sums.sums[places].as_chunks_mut::<LANES>());
+        for (row, sums) in row.iter().zip(sums) {
             *sums = each(*sums, *row, |sum, value| sum + share * value);
         }
-        for (((value, centre), sum), square) in rest.iter().zip(centre_rest).zip(sums_rest).zip(&mut squares) {
-            *square += (value - centre) * (value - centre);
+        for (value, sum) in rest.iter().zip(sums_rest) {
             *sum += share * value;
         }
         *inertia = each(*inertia, squares, |sum, square| sum + share * square);
@@ -113,34 +194,35 @@ impl Tiles<'_> {
 }
 
 impl Loop for Tiles<'_> {
-    type Output = ();
+    /// The sum of squared distances from the nearest centres, times weights: no finite number if a row has none.
+    type Output = f64;
 
     #[inline(always)]
-    fn run(mut self) {
+    fn run(mut self) -> f64 {
         let stride = self.columns.len().next_multiple_of(SIDE);
-        let (mut tile, mut rows) = (vec![[0.0; ROWS]; stride], vec![0.0; ROWS * stride]);
+        let mut tile = vec![[0.0; ROWS]; stride];
         let (mut products, mut inertia) = (vec![[0.0; ROWS]; self.squares.len()], [0.0; LANES]);
-        for first in (0..self.rows).step_by(ROWS) {
-            let count = ROWS.min(self.rows - first);
-            for (column, values) in self.columns.iter().enumerate() {
-                let (shift, tile) = (self.fold.shift[column], &mut tile[column]);
-                match <&[f64; ROWS]>::try_from(&values[first..first + count]) {
-                    Ok(values) => *tile = each(*values, *tile, |value, _| value - shift),
-                    Err(_) => {
-                        for i in 0..count {
-                            tile[i] = values[first + i] - shift;
-                        }
-                    }
+        let share = |shares: Option<&[f64]>, row: usize| shares.map_or(1.0, |shares| shares[row]);
+        if let Some(look) = &self.fold.look {
+            self.labelled(look, &mut tile, &mut products);
+            let space = std::mem::take(self.space);
+            for (row, &label) in space.labels.iter().enumerate() {
+                self.add(&space.rows[row * stride..][..stride], label, share(self.shares, row), &mut inertia);
+            }
+            *self.space = space;
+        } else {
+            let mut rows = vec![0.0; ROWS * stride];
+            for first in (0..self.rows).step_by(ROWS) {
+                let count = self.load(first, &mut tile);
+                let labels = self.nearest::<false>(&tile, &mut products).labels;
+                transpose(&tile, &mut rows, stride);
+                for i in 0..count {
+                    let (row, share) = (&rows[i * stride..][..stride], share(self.shares, first + i));
+                    self.add(row, labels[i] as usize, share, &mut inertia);
                 }
             }
-            let labels = self.nearest(&tile, &mut products);
-            transpose(&tile, &mut rows, stride);
-            for i in 0..count {
-                let share = self.shares.map_or(1.0, |shares| shares[first + i]);
-                self.add(&rows[i * stride..(i + 1) * stride], labels[i] as usize, share, &mut inertia);
-            }
         }
-        self.sums.inertia += inertia.iter().sum::<f64>();
+        inertia.iter().sum()
     }
 }
 
@@ -152,6 +234,32 @@ fn each<const N: usize>(left: [f64; N], right: [f64; N], function: impl Fn(f64, 
         all[i] = function(left[i], right[i]);
     }
     all
+}
+
+/// The squared distance of a row from a centre, in lanes that are still to be summed.
+#[inline(always)]
+fn squared_distance(row: &[f64], centre: &[f64]) -> [f64; LANES] {
+    let ((row, rest), (centre, centre_rest)) = (row.as_chunks::<LANES>(), centre.as_chunks::<LANES>());
+    let mut squares = [0.0; LANES];
+    for (row, centre) in row.iter().zip(centre) {
+        let distances = each(*row, *centre, |value, centre| value - centre);
+        squares = each(squares, distances, |square, distance| square + distance * distance);
+    }
+    for ((value, centre), square) in rest.iter().zip(centre_rest).zip(&mut squares) {
+        *square += (value - centre) * (value - centre);
+    }
+    squares
+}
+
+/// Makes rows, of all that there are, the columns of a tile.
+#[inline(always)]
+fn gather(rows: &[f64], chosen: &[usize], tile: &mut [[f64; ROWS]]) {
+    let stride = tile.len();
+    for (i, row) in chosen.iter().enumerate() {
+        for (column, value) in rows[row * stride..][..stride].iter().enumerate() {
+            tile[column][i] = *value;
+        }
+    }
 }
 
 /// Makes the columns of a tile rows of so many elements.
@@ -181,8 +289,14 @@ pub(crate) struct Sums {
     pub sums: Vec<f64>,
 }
 
+/// What some rows were folded into, and the space for the next ones.
+pub(crate) struct Folded {
+    sums: Sums,
+    space: Space,
+}
+
 impl RowFold for Lloyd {
-    type State = Sums;
+    type State = Folded;
 
     fn name(&self) -> &str {
         "k-means"
@@ -195,31 +309,51 @@ impl RowFold for Lloyd {
     fn state_bytes(&self, _rows: u64) -> u64 {
         // With a tile, its rows and its products.
         let (p, k) = (self.shift.len(), self.centres.len() / self.shift.len());
-        8 * (self.results() + ROWS * (2 * p.next_multiple_of(SIDE) + k)) as u64
+        let stride = p.next_multiple_of(SIDE);
+        let block = if self.look.is_some() { MOST_ROWS * (stride + 2) } else { 0 };
+        8 * (self.results() + ROWS * (2 * stride + k) + block) as u64
     }
 
-    fn begin(&self) -> Sums {
+    fn begin(&self) -> Folded {
         let (counts, sums) = (vec![0.0; self.centres.len() / self.shift.len()], vec![0.0; self.centres.len()]);
-        Sums { inertia: 0.0, counts, sums }
+        Folded { sums: Sums { inertia: 0.0, counts, sums }, space: Space::default() }
     }
 
-    fn add(&self, state: &mut Sums, block: &RowBlock<'_>) -> Result<()> {
-        finite(block, 0)?;
+    fn add(&self, state: &mut Folded, block: &RowBlock<'_>) -> Result<()> {
         let shares = weights(block, self.is_weighted.then_some(1))?;
         let columns: Vec<&[f64]> = block.operands[0].iter().map(reals).collect();
         let squares = squares(&self.centres, self.shift.len());
-        widest(Tiles { fold: self, squares: &squares, columns: &columns, shares, rows: block.rows, sums: state });
+        let inertia = widest(Tiles {
+            fold: self,
+            squares: &squares,
+            columns: &columns,
+            shares,
+            first_row: block.first_row,
+            rows: block.rows,
+            sums: &mut state.sums,
+            space: &mut state.space,
+        });
+        if !inertia.is_finite() {
+            finite(block, 0)?;
+        }
+        state.sums.inertia += inertia;
         Ok(())
     }
 
-    fn merge(&self, state: &mut Sums, next: Sums) -> Result<()> {
+    fn close(&self, state: &mut Folded) -> Result<()> {
+        state.space = Space::default();
+        Ok(())
+    }
+
+    fn merge(&self, state: &mut Folded, next: Folded) -> Result<()> {
+        let (state, next) = (&mut state.sums, next.sums);
         state.inertia += next.inertia;
         add(&mut state.counts, &next.counts);
         add(&mut state.sums, &next.sums);
         Ok(())
     }
 
-    fn finish(&self, state: Sums) -> Result<Vec<f64>> {
-        Ok([vec![state.inertia], state.counts, state.sums].concat())
+    fn finish(&self, Folded { sums, .. }: Folded) -> Result<Vec<f64>> {
+        Ok([vec![sums.inertia], sums.counts, sums.sums].concat())
     }
 }

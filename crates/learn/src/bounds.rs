@@ -1,0 +1,184 @@
+//! What k-means remembers of rows, so that most of them keep their centre without a look at the others.
+//!
+//! *Idea.* When a row is compared with all centres, its distance from the second one is kept. Later no other centre is
+//! nearer than that, less what others have moved since (Hamerly), nor than the way from its own centre to the next one,
+//! less its distance from its own (Elkan). A row stays where both centres cannot be as near as that, by more than the
+//! rounding of products: so labels, and all that follows, are those that a comparison with all centres finds.
+//! *Memory.* 4 bytes per row: the number of its centre, and the bound, rounded down to 8 bits.
+//!
+//! Elkan, *Using the triangle inequality to accelerate k-means*, ICML 2003; Hamerly, *Making k-means even faster*,
+//! SDM 2010.
+
+use outcore_io::{Reservation, Runtime};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// With fewer centres, comparing a row with all of them takes no longer than telling that this is not needed.
+const LEAST_CENTRES: usize = 64;
+/// Bounds take at most this part of the memory that is left.
+const MEMORY_PART: u64 = 4;
+/// The bits of a row's bound, which are the upper ones of a float32; those below are the number of its centre.
+const BOUND: u32 = 0xffff_0000;
+/// More than the rounding of a distance, as a part of it.
+const ROUNDING: f64 = 1e-9;
+
+/// The bounds of all rows, between passes.
+pub(crate) struct Bounds {
+    rows: Arc<[AtomicU32]>,
+    /// How far centres other than each one have moved at most: the sum over iterations.
+    moved: Vec<f64>,
+    _memory: Reservation,
+}
+
+impl Bounds {
+    /// Bounds that tell nothing yet; none where they would not pay, or take too much memory.
+    pub fn new(runtime: &Runtime, rows: u64, centres: usize) -> Option<Self> {
+        let (bytes, budget) = (4 * rows, runtime.budget());
+        let is_wanted = (LEAST_CENTRES..=1 << 16).contains(&centres) && bytes <= budget.available_bytes() / MEMORY_PART;
+        let memory = is_wanted.then(|| budget.reserve("bounds of k-means", bytes).ok()).flatten()?;
+        let rows = (0..rows).map(|_| AtomicU32::new(0)).collect();
+        Some(Bounds { rows, moved: vec![0.0; centres], _memory: memory })
+    }
+
+    /// Centres of so many columns have moved.
+    pub fn follow(&mut self, before: &[f64], after: &[f64], columns: usize) {
+        let ways = before.chunks_exact(columns).zip(after.chunks_exact(columns));
+        let ways: Vec<f64> = ways.map(|(before, after)| distance(before, after)).collect();
+        for (own, moved) in self.moved.iter_mut().enumerate() {
+            let others = ways[..own].iter().chain(&ways[own + 1..]);
+            *moved += others.fold(0.0, |most: f64, way| most.max(*way)) * (1.0 + ROUNDING);
+        }
+    }
+
+    /// What a pass with these centres asks.
+    pub fn look(&self, centres: &[f64], columns: usize) -> Look {
+        let own = |centre: usize| &centres[centre * columns..][..columns];
+        let count = centres.len() / columns;
+        let mut apart = vec![f64::INFINITY; count];
+        for left in 0..count {
+            for right in 0..left {
+                let way = distance(own(left), own(right));
+                apart[left] = apart[left].min(way);
+                apart[right] = apart[right].min(way);
+            }
+        }
+        let zero = vec![0.0; columns];
+        let lengths: Vec<f64> = (0..count).map(|centre| distance(own(centre), &zero)).collect();
+        Look {
+            rows: Arc::clone(&self.rows),
+            moved: self.moved.clone(),
+            apart,
+            longest: lengths.iter().fold(0.0, |most, length| most.max(*length)),
+            lengths,
+            rounding: 8.0 * (columns + 16) as f64 * f64::EPSILON,
+        }
+    }
+}
+
+fn distance(left: &[f64], right: &[f64]) -> f64 {
+    left.iter().zip(right).map(|(left, right)| (left - right) * (left - right)).sum::<f64>().sqrt()
+}
+
+/// The bounds, while a pass compares rows with centres.
+pub(crate) struct Look {
+    rows: Arc<[AtomicU32]>,
+    moved: Vec<f64>,
+    /// From each centre to the next other one.
+    apart: Vec<f64>,
+    /// Of each centre the distance from the origin, and the greatest of these.
+    lengths: Vec<f64>,
+    longest: f64,
+    /// How far products may be off, as a part of the square of both lengths together.
+    rounding: f64,
+}
+
+impl Look {
+    /// What is known of a row, and the number of the centre that was its own.
+    #[inline(always)]
+    pub fn known(&self, row: u64) -> (u32, usize) {
+        let known = self.rows[row as usize].load(Ordering::Relaxed);
+        (known, (known & !BOUND) as usize)
+    }
+
+    /// Whether a row whose squared distance from its centre is this stays there, whatever the others are.
+    #[inline(always)]
+    pub fn stays(&self, (known, centre): (u32, usize), square: f64) -> bool {
+        let distance = square.sqrt();
+        let second = f64::from(f32::from_bits(known & BOUND)) - self.moved[centre];
+        let others = second.max(self.apart[centre] - distance) * (1.0 - ROUNDING);
+        others > 0.0 && others * others - square > self.error(distance + self.lengths[centre])
+    }
+
+    /// How far the squared distances of a row of such a length may be off, and their differences.
+    #[inline(always)]
+    fn error(&self, length: f64) -> f64 {
+        // What lies below the least numbers is rounded by more than its part.
+        self.rounding * (length + self.longest) * (length + self.longest) + 1e-300
+    }
+
+    /// Remembers the nearest centre of a row, whose square this is, and the squared distance from the second one.
+    #[inline(always)]
+    pub fn remember(&self, row: u64, centre: u64, square: f64, second: f64) {
+        let second = (second - self.error(square.sqrt())).max(0.0).sqrt();
+        let bound = (second + self.moved[centre as usize]) * (1.0 - ROUNDING);
+        let bound = bound.min(f64::from(f32::MAX)) as f32 * (1.0 - f32::EPSILON);
+        self.rows[row as usize].store(bound.to_bits() & BOUND | centre as u32, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn look(centres: &[f64], moved: f64) -> Look {
+        let rows: Arc<[AtomicU32]> = (0..4).map(|_| AtomicU32::new(0)).collect();
+        let count = centres.len();
+        let bounds = Bounds { rows, moved: vec![moved; count], _memory: reservation() };
+        bounds.look(centres, 1)
+    }
+
+    fn reservation() -> Reservation {
+        outcore_io::Budget::new(1 << 30, 0).unwrap().reserve("a test", 0).unwrap()
+    }
+
+    #[test]
+    fn a_row_stays_while_no_other_centre_can_be_as_near() {
+        let centres = [0.0, 10.0];
+        // Nothing is known: half the way to the next centre counts.
+        let own = look(&centres, 0.0);
+        assert!(own.stays(own.known(0), 4.9 * 4.9));
+        assert!(!own.stays(own.known(0), 5.0 * 5.0));
+        // The second centre was at a distance of 8, of which 8 bits are kept.
+        own.remember(1, 0, 4.0, 64.0);
+        assert!(own.stays(own.known(1), 7.9 * 7.9));
+        assert!(!own.stays(own.known(1), 8.0 * 8.0));
+        // Others have moved by 1 before, and by 1 since then.
+        let before = look(&centres, 1.0);
+        before.remember(1, 0, 4.0, 64.0);
+        let (known, after) = (before.known(1), look(&centres, 2.0));
+        assert!(after.stays(known, 6.9 * 6.9));
+        assert!(!after.stays(known, 7.0 * 7.0));
+    }
+
+    #[test]
+    fn what_is_too_large_or_no_number_tells_nothing() {
+        let own = look(&[0.0, 10.0], 0.0);
+        own.remember(0, 0, 1e300, f64::INFINITY);
+        assert!(!own.stays(own.known(0), f64::INFINITY));
+        assert!(!own.stays(own.known(0), f64::NAN));
+        own.remember(0, 1, f64::NAN, f64::NAN);
+        assert_eq!(own.known(0).1, 1);
+        assert!(!own.stays(own.known(0), 5.0 * 5.0));
+    }
+
+    #[test]
+    fn centres_follow_the_greatest_way_of_the_others() {
+        let rows: Arc<[AtomicU32]> = (0..1).map(|_| AtomicU32::new(0)).collect();
+        let mut bounds = Bounds { rows, moved: vec![0.0; 3], _memory: reservation() };
+        bounds.follow(&[0.0, 10.0, 20.0], &[3.0, 10.0, 21.0], 1);
+        bounds.follow(&[3.0, 10.0, 21.0], &[3.0, 12.0, 21.0], 1);
+        for (moved, expected) in bounds.moved.iter().zip([1.0 + 2.0, 3.0, 3.0 + 2.0]) {
+            assert!(*moved >= expected && *moved <= expected * (1.0 + 3.0 * ROUNDING), "{moved} for {expected}");
+        }
+    }
+}
