@@ -3,6 +3,9 @@
 //! A group of rows has a page of every column, one behind the other. Where all columns are read, pages of adjacent
 //! groups are read at once and looked at in place. Where few are, the pages of each run of columns are read, and copied
 //! out of the ring, for the pages of a partition do not lie together in it.
+//!
+//! The page cache keeps pages from the second pass on. The first may be the only one, and to keep a page takes longer
+//! than to read it, for the system clears memory before it hands it out.
 
 use crate::plan::BLOCK_ROWS;
 use crate::source::{Landed, Narrow, Source, SourceReader};
@@ -13,6 +16,7 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Columns that so few others lie between are read together with these.
 const MOST_SKIPPED: usize = 8;
@@ -25,6 +29,8 @@ pub struct ImageSource {
     page_rows: u64,
     /// The columns that are read, if not all are: runs of them, which rise.
     columns: Vec<Range<u64>>,
+    /// Whether a pass has begun to read the image, or some of its columns.
+    was_read: Arc<AtomicBool>,
 }
 
 impl ImageSource {
@@ -37,7 +43,7 @@ impl ImageSource {
         let (rows, columns) = (image.shape().rows, image.shape().columns);
         let shape = if image.manifest().dimensions == 1 { vec![rows] } else { vec![rows, columns] };
         let page_rows = image.shape().rows_per_page();
-        Ok(ImageSource { image, shape, page_rows, columns: Vec::new() })
+        Ok(ImageSource { image, shape, page_rows, columns: Vec::new(), was_read: Arc::default() })
     }
 
     /// The image.
@@ -121,6 +127,7 @@ impl Source for ImageSource {
             shape: vec![self.shape[0], count as u64],
             page_rows: self.page_rows,
             columns: runs.iter().map(|run| run.start as u64..run.end as u64).collect(),
+            was_read: Arc::clone(&self.was_read),
         };
         Some((Arc::new(narrow), runs))
     }
@@ -144,7 +151,9 @@ impl Source for ImageSource {
     fn use_cache(&self, most_bytes: u64) -> Result<()> {
         // The cache is that of the runtime which opened the image; a pass may run under a smaller limit.
         let runtime = self.image.runtime();
-        self.image.use_cache(runtime.budget().available_bytes().min(most_bytes))?;
+        if self.was_read.swap(true, Ordering::Relaxed) {
+            self.image.use_cache(runtime.budget().available_bytes().min(most_bytes))?;
+        }
         limit_cache(runtime, most_bytes)
     }
 }

@@ -65,8 +65,8 @@ pub trait Source: Send + Sync {
     /// The memory that such a reader takes.
     fn reader_bytes(&self, most_rows: u64, depth: usize) -> u64;
 
-    /// Lets the cache keep what is read, as far as memory is free once a pass has all that it needs, and has it give
-    /// back what it holds beyond `most_bytes`.
+    /// Lets the cache keep what a pass reads, if it pays, as far as memory is free once the pass has all that it needs,
+    /// and has it give back what it holds beyond `most_bytes`.
     ///
     /// # Errors
     /// The machine has less memory than the limit says.
