@@ -57,3 +57,12 @@ def test_an_explanation_asks_for_the_memory_that_the_computation_takes(scratch):
         xp.explain(persist={"z.oc": x[:2, :2].reshape((2, 2, 1))})
     with pytest.raises(oc.UsageError, match="vector or a matrix"):
         xp.explain(persist={"z.oc": x.sum()})
+
+
+def test_results_that_are_made_of_results_take_no_more_memory_than_they_have(scratch):
+    values = np.random.default_rng(1).normal(size=(3000, 256))
+    xp.persist("x.oc", values)
+    x = xp.open("x.oc", memory="48MiB", threads=2)
+    correlation = xp.corrcoef(x)
+    assert all(one.memory_bytes < 40 << 20 for one in xp.explain(correlation).passes)
+    np.testing.assert_allclose(correlation.compute(), np.corrcoef(values, rowvar=False), atol=1e-12)

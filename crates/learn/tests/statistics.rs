@@ -53,6 +53,37 @@ fn describe_finds_extremes_moments_and_norms() {
     assert_eq!((one.mean, one.l1), (vec![2.0, -3.0], vec![2.0, 3.0]));
 }
 
+/// Several partitions, of which some have what is no finite number in a column.
+#[test]
+fn describe_spreads_nan_and_keeps_infinities() {
+    let (n, p) = (70_003, 4);
+    let mut numbers: Vec<f64> = normal(3, n * p).iter().map(|value| value + 1e6).collect();
+    numbers[40_000 * p + 1] = f64::NAN;
+    numbers[69_999 * p + 2] = f64::NEG_INFINITY;
+    numbers[p + 2] = 0.0;
+    let x = array(&numbers, &[n, p]);
+    let found = describe(&runtime(2), &x).unwrap();
+    let own = column(&numbers, p, 3);
+    let deviation = (own.iter().map(|v| (v - mean(&own)).powi(2)).sum::<f64>() / (n - 1) as f64).sqrt();
+    assert_close(&[found.mean[3], found.deviation[3]], &[mean(&own), deviation], 1e-9);
+    let nan = [&found.min, &found.max, &found.mean, &found.deviation, &found.l1, &found.l2].map(|figure| figure[1]);
+    assert!(nan.iter().all(|figure| figure.is_nan()), "{nan:?}");
+    assert_eq!((found.min[2], found.mean[2], found.l1[2], found.l2[2]), {
+        let infinity = f64::INFINITY;
+        (-infinity, -infinity, infinity, infinity)
+    });
+    assert_eq!(found.max[2], column(&numbers, p, 2).into_iter().fold(f64::NEG_INFINITY, f64::max));
+    assert!(found.deviation[2].is_nan());
+    assert_eq!(found.nonzeros, [n, n, n - 1, n].map(|count| count as u64));
+    let narrow = x.cast(ElementType::Float32).unwrap();
+    let of_narrow = values(&runtime(1), &figures(&narrow).unwrap()[3]);
+    assert_close(&of_narrow[3..], &[deviation], 1e-2);
+    assert_same_bits(|runtime| {
+        let found = describe(runtime, &x).unwrap();
+        [found.min, found.max, found.mean, found.deviation, found.l1, found.l2].concat()
+    });
+}
+
 #[test]
 fn covariances_do_not_mind_means_far_from_zero() {
     for (n, p, far) in [(2, 1, 0.0), (5000, 4, 0.0), (5000, 4, 1e9), (40_000, 3, -1e6)] {
