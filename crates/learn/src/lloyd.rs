@@ -3,9 +3,9 @@
 //! *Idea.* A tile of rows stays in the first level of the cache while the nearest centre of each is found, and while it
 //! is added to the sums of that. *Cost.* `n k p` multiplications; `k (p + 1)` numbers.
 
-use crate::common::{add, array, columns, finite, reals, weights};
+use crate::common::{add, array, columns, finite, put, reals, weights};
 use crate::pca::projected;
-use outcore_array::kernel::{Binary, Loop, widest};
+use outcore_array::kernel::{Binary, Loop, ValuesMut, widest};
 use outcore_array::{Array, RowBlock, RowFold};
 use outcore_image::Result;
 
@@ -219,7 +219,7 @@ impl RowFold for Lloyd {
         Ok(())
     }
 
-    fn finish(&self, state: Sums) -> Result<Vec<f64>> {
-        Ok([vec![state.inertia], state.counts, state.sums].concat())
+    fn finish(&self, state: Sums, result: ValuesMut<'_>) -> Result<()> {
+        put(&[vec![state.inertia], state.counts, state.sums].concat(), result)
     }
 }
