@@ -7,6 +7,8 @@ engine's functions take, and those of elements of arrays within C functions that
 import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache, reduce
+from itertools import repeat
+from types import BuiltinFunctionType
 from typing import Any, NamedTuple
 
 import llvmlite.binding  # type: ignore[import-untyped]
@@ -242,8 +244,11 @@ _compiled = lru_cache(maxsize=256)(_compile)
 
 
 class Loop(NamedTuple):
-    """A function of elements within a C function that calls it for vectors (`Loop` in `python/src/element.rs`)."""
+    """A function of elements within a C function that calls it for vectors (`Loop` and `Adder` in
+    `python/src/element.rs`)."""
 
+    name: str
+    """What the function is called in errors."""
     compiled: Any
     """The C function."""
     dtype: np.dtype[Any]
@@ -251,17 +256,36 @@ class Loop(NamedTuple):
     again: Callable[[Sequence[bytes]], None]
     """Calls the function as Python for the elements of vectors, to raise its exception once more."""
 
+    @property
+    def function(self) -> tuple[str, int, Any, Callable[[Sequence[bytes]], None]]:
+        """The function as the engine takes it."""
+        return self.name, self.compiled.address, self.compiled, self.again
+
 
 def element_loop(given: Callable[..., Any], *kinds: np.dtype[Any]) -> Loop:
     """A function of as many elements as there are types, for as many vectors."""
     return _element_loop(given, kinds)
 
 
-def fold_loop(given: Callable[..., Any], kind: np.dtype[Any], count: int, initial: Any) -> Loop:
-    """A function of a result and an element, for so many vectors of one type that are folded into one."""
+def fold_loop(given: Callable[..., Any], kind: np.dtype[Any], initial: Any) -> Loop:
+    """A function of a result and an element, for vectors of one type that are folded into one."""
     first = np.asarray(initial)
     # By its bytes, for 0 and -0.0 are equal.
-    return _fold_loop(given, kind, count, first.tobytes(), first.dtype)
+    return _fold_loop(given, kind, first.tobytes(), first.dtype)
+
+
+def adder(given: Callable[..., Any], kind: np.dtype[Any], initial: Any, *, by_labels: bool) -> Loop:
+    """A function of a result and an element, for vectors whose elements are added to results one after the other."""
+    return _adder(given, kind, np.asarray(initial).dtype, by_labels)
+
+
+def merge_loop(given: Callable[..., Any], dtype: np.dtype[Any]) -> Loop:
+    """A function of two results of a type, which are merged into one."""
+    loop = element_loop(given, dtype, dtype)
+    if loop.dtype != dtype:
+        expected = f"expected {loop.name}, which merges results, to return {dtype} as these are"
+        raise UsageError(f"{expected}, found {loop.dtype}")
+    return loop
 
 
 def function_name(given: Any) -> str:
@@ -269,14 +293,16 @@ def function_name(given: Any) -> str:
     return str(getattr(given, "__name__", None) or repr(given))
 
 
-_SIGNATURE = types.int32(types.intp, types.voidptr, types.CPointer(types.voidptr))
+_VECTORS = types.CPointer(types.voidptr)
+_SIGNATURE = types.int32(types.intp, types.voidptr, _VECTORS, types.intp)
+_ADDER = types.int64(types.intp, types.voidptr, _VECTORS, types.intp, types.intp, types.voidptr)
 
 
 def _make_element_loop(given: Callable[..., Any], kinds: tuple[np.dtype[Any], ...]) -> Loop:
     function, dtype = _element_function(given, kinds)
     places = range(len(kinds))
     lines = [
-        "def loop(count, results, operands):",
+        "def loop(count, results, operands, _vectors):",
         "    out = carray(results, count, dtype)",
         *(f"    x{i} = carray(operands[{i}], count, kind{i})" for i in places),
         "    try:",
@@ -289,26 +315,32 @@ def _make_element_loop(given: Callable[..., Any], kinds: tuple[np.dtype[Any], ..
     names = {"carray": carray, "dtype": dtype, "function": function} | {f"kind{i}": kinds[i] for i in places}
     exec("\n".join(lines), names)  # The text is made of nothing but how many operands there are.
     again = _caller(given, kinds, lambda elements: function(*elements))
-    return Loop(numba.cfunc(_SIGNATURE)(names["loop"]), dtype, again)
+    return Loop(function_name(given), numba.cfunc(_SIGNATURE)(names["loop"]), dtype, again)
 
 
 _element_loop = lru_cache(maxsize=256)(_make_element_loop)
 
 
-def _make_fold_loop(
-    given: Callable[..., Any], kind: np.dtype[Any], vectors: int, initial: bytes, dtype: np.dtype[Any]
-) -> Loop:
-    first, name = np.frombuffer(initial, dtype)[0], function_name(given)
-    # The type of results is one that the function makes of itself: of 0 and real numbers float64, for one.
+def _fold_function(
+    given: Callable[..., Any], kind: np.dtype[Any], dtype: np.dtype[Any]
+) -> tuple[Any, np.dtype[Any]]:
+    """A function of a result and an element, compiled, and the type of results: one that the function makes of itself;
+    of 0 and real numbers float64, for one."""
     function, found = _element_function(given, (dtype, kind))
     while found != dtype:
         if not np.can_cast(dtype, found):
+            name = function_name(given)
             raise UsageError(f"expected {name} to return {dtype}, of which its first element is, found {found}")
         dtype = found
         function, found = _element_function(given, (dtype, kind))
-    first = dtype.type(first)
+    return function, dtype
 
-    def loop(count, results, operands):
+
+def _make_fold_loop(given: Callable[..., Any], kind: np.dtype[Any], initial: bytes, of: np.dtype[Any]) -> Loop:
+    function, dtype = _fold_function(given, kind, of)
+    first = dtype.type(np.frombuffer(initial, of)[0])
+
+    def loop(count, results, operands, vectors):
         out = carray(results, count, dtype)
         try:
             for i in range(count):
@@ -321,11 +353,47 @@ def _make_fold_loop(
             return 1
         return 0
 
-    again = _caller(given, (kind,) * vectors, lambda elements: reduce(function, elements, first))
-    return Loop(numba.cfunc(_SIGNATURE)(loop), dtype, again)
+    again = _caller(given, repeat(kind), lambda elements: reduce(function, elements, first))
+    return Loop(function_name(given), numba.cfunc(_SIGNATURE)(loop), dtype, again)
 
 
 _fold_loop = lru_cache(maxsize=256)(_make_fold_loop)
+
+
+def _make_adder(given: Callable[..., Any], kind: np.dtype[Any], initial: np.dtype[Any], by_labels: bool) -> Loop:
+    function, dtype = _fold_function(given, kind, initial)
+    label = np.dtype(np.int64)
+
+    def add(groups, results, operands, vectors, rows, labels):
+        own, added = carray(results, groups, dtype), 0
+        result = own[0]
+        try:
+            for i in range(rows):
+                for k in range(vectors):
+                    result = function(result, carray(operands[k], rows, kind)[i])
+                    added += 1
+        except Exception:
+            own[0] = result
+            return added + 1
+        own[0] = result
+        return 0
+
+    def add_by_labels(groups, results, operands, vectors, rows, labels):
+        own, places, added = carray(results, groups, dtype), carray(labels, rows, label), 0
+        try:
+            for i in range(rows):
+                for k in range(vectors):
+                    own[places[i]] = function(own[places[i]], carray(operands[k], rows, kind)[i])
+                    added += 1
+        except Exception:
+            return added + 1
+        return 0
+
+    again = _caller(given, (dtype, kind), lambda elements: function(*elements))
+    return Loop(function_name(given), numba.cfunc(_ADDER)(add_by_labels if by_labels else add), dtype, again)
+
+
+_adder = lru_cache(maxsize=256)(_make_adder)
 
 
 def _element_function(given: Callable[..., Any], kinds: tuple[np.dtype[Any], ...]) -> tuple[Any, np.dtype[Any]]:
@@ -335,6 +403,7 @@ def _element_function(given: Callable[..., Any], kinds: tuple[np.dtype[Any], ...
     expected = f"expected {name} as a function of {len(kinds)} elements ({taken}) that Numba compiles"
     try:
         plain = given.__wrapped__ if isinstance(given, (CFunc, DUFunc)) else given  # type: ignore[union-attr]
+        plain = _called_within(plain, len(kinds)) if isinstance(plain, BuiltinFunctionType) else plain
         function = _jitted(plain, error_model="numpy")
         # As a call in compiled code does: with all forms of parameters that there are.
         *_, taken_types, _ = function.get_call_template(tuple(numba.from_dtype(kind) for kind in kinds), {})
@@ -347,8 +416,15 @@ def _element_function(given: Callable[..., Any], kinds: tuple[np.dtype[Any], ...
     return function, as_dtype(result)
 
 
+def _called_within(built_in: Any, count: int) -> Callable[..., Any]:
+    """A function that calls one of Python's own, such as `max`, which Numba compiles in calls only."""
+    if count == 1:
+        return lambda x: built_in(x)
+    return lambda x, y: built_in(x, y)
+
+
 def _caller(
-    given: Callable[..., Any], kinds: tuple[np.dtype[Any], ...], call: Callable[[Iterable[Any]], Any]
+    given: Callable[..., Any], kinds: Iterable[np.dtype[Any]], call: Callable[[Iterable[Any]], Any]
 ) -> Callable[[Sequence[bytes]], None]:
     def again(vectors: Sequence[bytes]) -> None:
         for elements in zip(*map(np.frombuffer, vectors, kinds), strict=True):

@@ -24,6 +24,7 @@ __all__ = [
     "dense_shape",
     "eigs",
     "eigsh",
+    "element_fold",
     "element_function",
     "eigsh_complex",
     "estimate",
@@ -401,12 +402,17 @@ def compute_arrays(
     images: Sequence[tuple[Expression, str | os.PathLike[str], bool, list[str] | None]],
     options: dict[str, Any],
 ) -> tuple[list[np.ndarray], dict[str, Any]]: ...
-def element_function(
-    name: str,
-    code: tuple[int, Any],
-    again: Callable[[Sequence[bytes]], None],
-    operands: Sequence[Expression],
+def element_fold(
+    function: tuple[str, int, Any, Callable[[Sequence[bytes]], None]],
+    merge: tuple[str, int, Any, Callable[[Sequence[bytes]], None]],
+    initial: bool | float,
     dtype: str,
+    operand: Expression,
+    axis: int | None,
+    labels: tuple[Expression, int] | None = None,
+) -> Expression: ...
+def element_function(
+    function: tuple[str, int, Any, Callable[[Sequence[bytes]], None]], operands: Sequence[Expression], dtype: str
 ) -> Expression: ...
 def explain_arrays(
     values: Sequence[Expression],

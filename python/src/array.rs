@@ -85,12 +85,12 @@ fn numpy_name(element: ElementType) -> &'static str {
     }
 }
 
-fn element(py: Python<'_>, name: &str) -> PyResult<ElementType> {
+pub(crate) fn element(py: Python<'_>, name: &str) -> PyResult<ElementType> {
     ElementType::from_name(name).ok_or_else(|| usage(py, format!("expected a type of numbers, found {name}")))
 }
 
 /// A value of Python's as one of the type.
-fn scalar(value: &Bound<'_, PyAny>, element: ElementType) -> PyResult<Scalar> {
+pub(crate) fn scalar(value: &Bound<'_, PyAny>, element: ElementType) -> PyResult<Scalar> {
     if let Ok(value) = value.cast::<PyBool>() {
         return Ok(Scalar::Bool(u8::from(value.is_true())).cast(element));
     }

@@ -54,7 +54,7 @@ mod _outcore {
     #[pymodule_export]
     use super::dense_files::{dense_shape, multiply_streamed, plan_streamed};
     #[pymodule_export]
-    use super::element::element_function;
+    use super::element::{element_fold, element_function};
     #[pymodule_export]
     use super::embedding::spectral_embedding;
     #[pymodule_export]

@@ -170,8 +170,6 @@ def test_folds_that_cannot_be_are_refused(table):
 
     with pytest.raises(oc.UsageError, match="another axis than the long one"):
         xp.reduce(plus, table, 0, 0)
-    with pytest.raises(oc.UsageError, match="found none"):
-        xp.reduce(plus, np.empty((5, 0)), 1, 0)
     with pytest.raises(oc.UsageError, match="an axis of an array"):
         xp.reduce(plus, table, 2, 0)
     with pytest.raises(oc.UsageError, match="initial as a number"):

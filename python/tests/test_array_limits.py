@@ -12,17 +12,27 @@ def slow(x):
     for i in range(1000):
         x = (x + i) * 0.999
     return x
+def plus(before, behind):
+    return before + behind
+def slow_plus(total, x):
+    for i in range(1000):
+        x = (x + i) * 0.999
+    return total + x
 x = oc.array.random.normal((2_000_000_000, 8), 1)
 deep = x
 for _ in range(100):
     deep = oc.array.sin(deep)
 own = oc.array.apply(slow, x)
+folded = oc.array.reduce(slow_plus, x, 0, 0.0, plus)
+grouped = oc.array.groupby_reduce(slow_plus, x, oc.array.arange(2_000_000_000) % 3, 3, 0.0, plus)
 for work in [
     lambda: oc.array.compute(deep.sum(axis=0)),
     lambda: oc.array.persist('x.oc', deep[:20_000_000]),
     lambda: oc.ml.KMeans(n_clusters=10).fit(x),
     lambda: own.sum(axis=0).compute(memory='64MiB'),
     lambda: oc.array.persist('x.oc', own[:20_000_000]),
+    lambda: folded.compute(),
+    lambda: grouped.compute(),
 ]:
     try:
         print(input(), flush=True)
@@ -39,7 +49,7 @@ def test_ctrl_c_is_heard_and_leaves_nothing(tmp_path):
     guard = threading.Timer(120, process.kill)
     guard.start()
     try:
-        for _ in range(5):
+        for _ in range(7):
             print("go", file=process.stdin, flush=True)
             assert process.stdout.readline() == "go\n", process.communicate()[1]
             time.sleep(0.3)

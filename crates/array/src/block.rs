@@ -547,11 +547,7 @@ impl Block<'_> {
             operands.push(self.fetch_vector(view, index, slot, more)?);
             rest = more;
         }
-        catch_unwind(AssertUnwindSafe(|| function.call(&operands, to))).unwrap_or_else(|panic| {
-            let text = panic.downcast_ref::<&str>().copied();
-            let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message");
-            Err(Error::Usage(format!("expected {} to return, found that it panicked: {text}", function.name())))
-        })
+        caught(function.name(), || function.call(&operands, to))
     }
 
     /// Random elements are numbered along the first axis first.
@@ -580,6 +576,15 @@ impl Block<'_> {
             random.fill(number(rows.at(self.first_row + i as u64)), to.reborrow().slice(i, 1));
         }
     }
+}
+
+/// Calls a function of the user's. If it panics, that is an error with its name.
+pub(crate) fn caught(name: &str, call: impl FnOnce() -> Result<()>) -> Result<()> {
+    catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<&str>().copied();
+        let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message");
+        Err(Error::Usage(format!("expected {name} to return, found that it panicked: {text}")))
+    })
 }
 
 impl Buffer {

@@ -10,6 +10,7 @@ mod check;
 mod checksum;
 mod columns;
 mod compute;
+mod element_fold;
 mod elementwise;
 mod explain;
 mod image_source;
@@ -29,6 +30,7 @@ mod sparse;
 
 pub use array::{Array, ElementFunction, MOST_AXES};
 pub use compute::{Computed, Goal, ImageGoal, compute};
+pub use element_fold::{ElementFold, element_fold};
 pub use elementwise::Part;
 pub use explain::{ExplainedPass, ExplainedStep, Explanation, explain};
 pub use image_source::ImageSource;

@@ -283,9 +283,31 @@ impl Array {
     /// A label out of range is an error when it is computed, which names the first one.
     ///
     /// # Errors
-    /// Labels that are no whole numbers, or not as many as rows.
+    /// Labels that are no whole numbers, or not as many as rows; rows that lie across the long axis of a file; a fold
+    /// that elements of this type do not have.
     pub fn group_fold(&self, fold: Fold, labels: &Array, groups: u64) -> Result<Self> {
-        let Some((&rows, others)) = self.shape().split_first() else {
+        let labels = self.checked_labels(labels, groups)?;
+        let input = match (fold, self.element()) {
+            (Fold::Sum | Fold::Product, kind) if kind.is_signed() || kind == ElementType::Bool => {
+                self.cast(ElementType::Int64)?
+            }
+            (Fold::Sum | Fold::Product, kind) if kind.is_unsigned() => self.cast(ElementType::UInt64)?,
+            (Fold::Any | Fold::All, kind) if kind != ElementType::Bool => self.cast(ElementType::Bool)?,
+            (Fold::Min | Fold::Max, ElementType::Bool) => return Err(no_function(fold.name(), ElementType::Bool)),
+            _ => self.clone(),
+        };
+        let mut shape = vec![groups];
+        shape.extend(&self.shape()[1..]);
+        let element = input.element();
+        Array::of(Op::GroupFold { fold, input, labels, groups }, shape, element, None)
+    }
+
+    /// Labels of the rows, which are checked when they are computed.
+    ///
+    /// # Errors
+    /// Labels that are no whole numbers, or not as many as rows; rows that lie across the long axis of a file.
+    pub(crate) fn checked_labels(&self, labels: &Array, groups: u64) -> Result<Self> {
+        let Some(&rows) = self.shape().first() else {
             return Err(Error::Usage("expected an array with rows to group".to_owned()));
         };
         if labels.shape() != [rows] || !(labels.element().is_signed() || labels.element().is_unsigned()) {
@@ -296,21 +318,13 @@ impl Array {
                 "expected {rows} labels of whole numbers, found {found:?} of {kind}{advice}"
             )));
         }
-        let input = match (fold, self.element()) {
-            (Fold::Sum | Fold::Product, kind) if kind.is_signed() || kind == ElementType::Bool => {
-                self.cast(ElementType::Int64)?
-            }
-            (Fold::Sum | Fold::Product, kind) if kind.is_unsigned() => self.cast(ElementType::UInt64)?,
-            (Fold::Any | Fold::All, kind) if kind != ElementType::Bool => self.cast(ElementType::Bool)?,
-            _ => self.clone(),
-        };
-        let fixed = |long: Option<Long>| long.filter(|long| long.axis != 0 && long.is_fixed);
-        if fixed(input.long()).is_some() {
-            return Err(two_long_axes());
+        if self.long().is_some_and(|long| long.axis != 0 && long.is_fixed) {
+            return Err(Error::Usage(
+                "expected labels along the long axis, along which the file is read, or labels in memory, found lazy \
+                 ones along another axis; compute() them first"
+                    .to_owned(),
+            ));
         }
-        let mut shape = vec![groups];
-        shape.extend(others);
-        let (element, labels) = (input.element(), labels.checked(Check::Label { groups }, ElementType::Int64)?);
-        Array::of(Op::GroupFold { fold, input, labels, groups }, shape, element, None)
+        labels.checked(Check::Label { groups }, ElementType::Int64)
     }
 }

@@ -6,7 +6,7 @@
 
 use crate::array::{Array, Op};
 use crate::elementwise::two_long_axes;
-use crate::kernel::Values;
+use crate::kernel::{Values, ValuesMut};
 use outcore_format::ElementType;
 use outcore_image::{Error, Result};
 use std::any::Any;
@@ -22,7 +22,7 @@ pub struct RowBlock<'a> {
     pub operands: Vec<Vec<Values<'a>>>,
 }
 
-/// A fold of the rows of vectors and matrices into numbers. A panic in it goes on as one, in the thread that computes.
+/// A fold of the rows of vectors and matrices into an array. A panic in it goes on as one, in the thread that computes.
 pub trait RowFold: Send + Sync + 'static {
     /// What some rows were folded into.
     type State: Send + 'static;
@@ -30,8 +30,18 @@ pub trait RowFold: Send + Sync + 'static {
     /// Its name, for plans and errors.
     fn name(&self) -> &str;
 
-    /// How many numbers the result has.
+    /// How many elements the result has.
     fn results(&self) -> usize;
+
+    /// Its shape, if it is no vector.
+    fn shape(&self) -> Vec<u64> {
+        vec![self.results() as u64]
+    }
+
+    /// The type of its elements.
+    fn element(&self) -> ElementType {
+        ElementType::Float64
+    }
 
     /// The memory of a state to which a partition of so many rows was added.
     fn state_bytes(&self, rows: u64) -> u64;
@@ -60,11 +70,11 @@ pub trait RowFold: Send + Sync + 'static {
     /// What ends the computation.
     fn merge(&self, state: &mut Self::State, next: Self::State) -> Result<()>;
 
-    /// The result, of [`RowFold::results`] numbers.
+    /// Writes the result, row by row, into zeros of its type.
     ///
     /// # Errors
     /// What ends the computation.
-    fn finish(&self, state: Self::State) -> Result<Vec<f64>>;
+    fn finish(&self, state: Self::State, result: ValuesMut<'_>) -> Result<()>;
 }
 
 /// A [`RowFold`] whose states may be of any type.
@@ -75,7 +85,7 @@ pub(crate) trait AnyRowFold: Send + Sync {
     fn add(&self, state: &mut (dyn Any + Send), block: &RowBlock<'_>) -> Result<()>;
     fn close(&self, state: &mut (dyn Any + Send)) -> Result<()>;
     fn merge(&self, state: &mut (dyn Any + Send), next: Box<dyn Any + Send>) -> Result<()>;
-    fn finish(&self, state: Box<dyn Any + Send>) -> Result<Vec<f64>>;
+    fn finish(&self, state: Box<dyn Any + Send>, result: ValuesMut<'_>) -> Result<()>;
 }
 
 const OWN: &str = "states of one fold are of one type";
@@ -105,10 +115,8 @@ impl<T: RowFold> AnyRowFold for T {
         RowFold::merge(self, state.downcast_mut().expect(OWN), *next.downcast().expect(OWN))
     }
 
-    fn finish(&self, state: Box<dyn Any + Send>) -> Result<Vec<f64>> {
-        let numbers = RowFold::finish(self, *state.downcast().expect(OWN))?;
-        assert_eq!(numbers.len(), RowFold::results(self), "as many numbers as {} says", RowFold::name(self));
-        Ok(numbers)
+    fn finish(&self, state: Box<dyn Any + Send>, result: ValuesMut<'_>) -> Result<()> {
+        RowFold::finish(self, *state.downcast().expect(OWN), result)
     }
 }
 
@@ -135,7 +143,8 @@ impl Array {
         if rows.is_none() {
             return Err(Error::Usage("expected vectors or matrices to fold".to_owned()));
         }
-        let shape = vec![RowFold::results(&fold) as u64];
-        Array::of(Op::RowFold(Arc::new(fold), operands.to_vec()), shape, ElementType::Float64, None)
+        let (shape, element) = (RowFold::shape(&fold), RowFold::element(&fold));
+        assert_eq!(shape.iter().product::<u64>(), RowFold::results(&fold) as u64, "a shape of all results");
+        Array::of(Op::RowFold(Arc::new(fold), operands.to_vec()), shape, element, None)
     }
 }

@@ -372,13 +372,6 @@ impl Partial for Spread {
     }
 }
 
-/// Writes numbers as elements of a type of real numbers.
-fn real_result(sink: &Sink, budget: &Budget, numbers: &[f64]) -> Result<Memory> {
-    result(budget, sink.element, &sink.shape, |bytes| {
-        kernel::cast(Values::Float64(numbers), ValuesMut::from_bytes(sink.element, bytes));
-    })
-}
-
 struct Product<T> {
     sums: Vec<f64>,
     left: Vec<T>,
@@ -417,7 +410,9 @@ impl<T: Real> Partial for Product<T> {
     }
 
     fn finish(self: Box<Self>, sink: &Sink, budget: &Budget) -> Result<Memory> {
-        real_result(sink, budget, &self.sums)
+        result(budget, sink.element, &sink.shape, |bytes| {
+            kernel::cast(Values::Float64(&self.sums), ValuesMut::from_bytes(sink.element, bytes));
+        })
     }
 }
 
@@ -513,7 +508,10 @@ impl Partial for FoldedRows {
     }
 
     fn finish(self: Box<Self>, sink: &Sink, budget: &Budget) -> Result<Memory> {
-        real_result(sink, budget, &FoldedRows::fold(sink).0.finish(self.state)?)
+        let mut room = Room::new(budget, sink.element, &sink.shape)?;
+        let to = ValuesMut::from_bytes(sink.element, room.bytes_mut());
+        FoldedRows::fold(sink).0.finish(self.state, to)?;
+        Ok(room.into_memory(sink.element, &sink.shape))
     }
 }
 

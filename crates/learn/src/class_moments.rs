@@ -5,7 +5,8 @@
 //! joined as Chan, Golub and LeVeque have it (*Updating formulae and a pairwise algorithm for computing sample
 //! variances*, 1979), so that means far from 0 do no harm. *Cost.* One pass; `k (2 p + 1)` numbers.
 
-use crate::common::{classes, finite, no_overflow, reals, weights};
+use crate::common::{classes, finite, no_overflow, put, reals, weights};
+use outcore_array::kernel::ValuesMut;
 use outcore_array::{Array, RowBlock, RowFold};
 use outcore_image::Result;
 
@@ -162,7 +163,7 @@ impl RowFold for ClassMoments {
         Ok(())
     }
 
-    fn finish(&self, state: Classes) -> Result<Vec<f64>> {
-        Ok([state.weights, state.means, state.squares].concat())
+    fn finish(&self, state: Classes, result: ValuesMut<'_>) -> Result<()> {
+        put(&[state.weights, state.means, state.squares].concat(), result)
     }
 }

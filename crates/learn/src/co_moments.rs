@@ -8,9 +8,9 @@
 
 use crate::common::{
     add, add_half, add_square, add_square_of_float32, columns, finite, mirror, no_overflow, operands, pack, positive,
-    total, weights,
+    put, total, weights,
 };
-use outcore_array::kernel::Values;
+use outcore_array::kernel::{Values, ValuesMut};
 use outcore_array::{Array, ElementType, Part, RowBlock, RowFold};
 use outcore_image::Result;
 
@@ -190,8 +190,8 @@ impl RowFold for CoMoments {
         Ok(())
     }
 
-    fn finish(&self, mut state: State) -> Result<Vec<f64>> {
+    fn finish(&self, mut state: State, result: ValuesMut<'_>) -> Result<()> {
         mirror(state.sums(), self.columns);
-        Ok(state.numbers)
+        put(&state.numbers, result)
     }
 }

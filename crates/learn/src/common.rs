@@ -1,7 +1,7 @@
 //! What all models share: operands that are checked, packed blocks of rows, results as numbers, small matrices.
 
 use faer::{Accum, MatMut, MatRef, Par};
-use outcore_array::kernel::{self, Fold, Scalar, Values};
+use outcore_array::kernel::{self, Element as _, Fold, Scalar, Values, ValuesMut};
 use outcore_array::{Array, Bytes, Computed, ElementType, Goal, Memory, RowBlock, compute};
 use outcore_image::{Error, Result, Stats};
 use outcore_io::Runtime;
@@ -199,6 +199,12 @@ pub(crate) fn are_finite(values: &[f64]) -> bool {
 /// The sum of some numbers, in the lanes of all vectors.
 pub(crate) fn total(values: &[f64]) -> f64 {
     kernel::reduce(Fold::Sum, Values::Float64(values), Scalar::Float64(0.0)).to_f64()
+}
+
+/// Writes the numbers of a fold of rows as its result.
+pub(crate) fn put(numbers: &[f64], result: ValuesMut<'_>) -> Result<()> {
+    f64::slice_mut(result).copy_from_slice(numbers);
+    Ok(())
 }
 
 /// Refuses results that overflowed.

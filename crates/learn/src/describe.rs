@@ -4,10 +4,10 @@
 //! which the second finds deviations from its mean. Those of whole numbers, which stay exact, are folds of the engine's
 //! own. *Cost.* One pass; 9 numbers per column. NaN spreads to the results of its column.
 
-use crate::common::{Costs, matrix};
+use crate::common::{Costs, matrix, put};
 use crate::declare::{Data, Declaration, Fact, Found, Plan, Table};
 use outcore_algo::Values;
-use outcore_array::kernel::{Element, Fold, Loop, Moments, Unary, Values as Vector, widest};
+use outcore_array::kernel::{Element, Fold, Loop, Moments, Unary, Values as Vector, ValuesMut, widest};
 use outcore_array::{Array, ElementType, Part, RowBlock, RowFold};
 use outcore_image::{Result, Stats};
 use outcore_io::Runtime;
@@ -207,7 +207,7 @@ impl RowFold for Figures {
         Ok(())
     }
 
-    fn finish(&self, state: Vec<Column>) -> Result<Vec<f64>> {
+    fn finish(&self, state: Vec<Column>, result: ValuesMut<'_>) -> Result<()> {
         let figures: [fn(&Column) -> f64; 7] = [
             |column| column.min,
             |column| column.max,
@@ -217,7 +217,7 @@ impl RowFold for Figures {
             |column| column.squares.sqrt(),
             |column| column.nonzeros,
         ];
-        Ok(figures.iter().flat_map(|figure| state.iter().map(figure)).collect())
+        put(&figures.iter().flat_map(|figure| state.iter().map(figure)).collect::<Vec<_>>(), result)
     }
 }
 

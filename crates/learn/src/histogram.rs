@@ -3,10 +3,10 @@
 //! Bins are half-open but for the last one, which has both of its edges, as NumPy has it. *Cost.* One pass, `log b`
 //! comparisons per element; `p b` numbers.
 
-use crate::common::{Costs, add, columns, matrix, operands, reals, usage, weights};
+use crate::common::{Costs, add, columns, matrix, operands, put, reals, usage, weights};
 use crate::declare::{Data, Declaration, Fact, Found, Plan, Table, count, size};
 use outcore_algo::{DefaultValue, Kind, Parameter, Values};
-use outcore_array::kernel::Fold;
+use outcore_array::kernel::{Fold, ValuesMut};
 use outcore_array::{Array, ElementType, Part, RowBlock, RowFold};
 use outcore_image::{Result, Stats};
 use outcore_io::Runtime;
@@ -121,8 +121,8 @@ impl RowFold for Bins {
         Ok(())
     }
 
-    fn finish(&self, state: Vec<f64>) -> Result<Vec<f64>> {
-        Ok(state)
+    fn finish(&self, state: Vec<f64>, result: ValuesMut<'_>) -> Result<()> {
+        put(&state, result)
     }
 }
 

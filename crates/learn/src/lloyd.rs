@@ -6,9 +6,9 @@
 //! multiplications, or fewer with bounds; `k (p + 1)` numbers.
 
 use crate::bounds::Look;
-use crate::common::{add, array, columns, finite, reals, weights};
+use crate::common::{add, array, columns, finite, put, reals, weights};
 use crate::pca::projected;
-use outcore_array::kernel::{Binary, Loop, widest};
+use outcore_array::kernel::{Binary, Loop, ValuesMut, widest};
 use outcore_array::{Array, RowBlock, RowFold};
 use outcore_image::Result;
 
@@ -353,7 +353,7 @@ impl RowFold for Lloyd {
         Ok(())
     }
 
-    fn finish(&self, Folded { sums, .. }: Folded) -> Result<Vec<f64>> {
-        Ok([vec![sums.inertia], sums.counts, sums.sums].concat())
+    fn finish(&self, Folded { sums, .. }: Folded, result: ValuesMut<'_>) -> Result<()> {
+        put(&[vec![sums.inertia], sums.counts, sums.sums].concat(), result)
     }
 }

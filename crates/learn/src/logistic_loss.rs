@@ -3,7 +3,8 @@
 //! *Cost.* With `m = k (p + 1)` parameters `2 n m` multiplications, and `n m^2 / 2` for second derivatives; `m^2`
 //! numbers.
 
-use crate::common::{add, add_product, classes, finite, pack, weights};
+use crate::common::{add, add_product, classes, finite, pack, put, weights};
+use outcore_array::kernel::ValuesMut;
 use outcore_array::{RowBlock, RowFold};
 use outcore_image::Result;
 
@@ -113,7 +114,7 @@ impl RowFold for Loss {
         Ok(())
     }
 
-    fn finish(&self, state: Vec<f64>) -> Result<Vec<f64>> {
-        Ok(state)
+    fn finish(&self, state: Vec<f64>, result: ValuesMut<'_>) -> Result<()> {
+        put(&state, result)
     }
 }

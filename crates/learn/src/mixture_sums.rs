@@ -2,9 +2,10 @@
 //!
 //! *Cost.* `n k p^2` multiplications if covariances are full; `k p^2` numbers.
 
-use crate::common::{add, add_half, finite, pack, reals};
+use crate::common::{add, add_half, finite, pack, put, reals};
 use crate::components::tied_centre;
 use crate::gaussian_mixture::CovarianceType;
+use outcore_array::kernel::ValuesMut;
 use outcore_array::{RowBlock, RowFold};
 use outcore_image::Result;
 
@@ -92,7 +93,7 @@ impl RowFold for Sums {
         Ok(())
     }
 
-    fn finish(&self, state: State) -> Result<Vec<f64>> {
-        Ok(state.sums)
+    fn finish(&self, state: State, result: ValuesMut<'_>) -> Result<()> {
+        put(&state.sums, result)
     }
 }

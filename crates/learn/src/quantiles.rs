@@ -15,9 +15,10 @@
 //! Manku, Rajagopalan, Lindsay, *Approximate medians and other quantiles in one pass*, SIGMOD 1998; Karnin, Lang,
 //! Liberty, *Optimal quantile approximation in streams*, FOCS 2016.
 
-use crate::common::{Costs, columns, finite, matrix, reals, usage};
+use crate::common::{Costs, columns, finite, matrix, put, reals, usage};
 use crate::declare::{Data, Declaration, Fact, Found, Plan, Table, real};
 use outcore_algo::{DefaultValue, Kind, Parameter, Values};
+use outcore_array::kernel::ValuesMut;
 use outcore_array::{Array, RowBlock, RowFold};
 use outcore_image::{Result, Stats};
 use outcore_io::Runtime;
@@ -240,14 +241,14 @@ impl RowFold for Sketches {
         Ok(())
     }
 
-    fn finish(&self, state: Vec<Sketch>) -> Result<Vec<f64>> {
+    fn finish(&self, state: Vec<Sketch>, result: ValuesMut<'_>) -> Result<()> {
         let error = state.iter().map(Sketch::error).max().unwrap_or(0);
         let found: Vec<Vec<f64>> =
             state.iter().map(|sketch| sketch.quantiles(&self.probabilities, self.rows)).collect();
         let mut rows: Vec<f64> =
             (0..self.probabilities.len()).flat_map(|place| found.iter().map(move |own| own[place])).collect();
         rows.push(error as f64);
-        Ok(rows)
+        put(&rows, result)
     }
 }
 

@@ -9,7 +9,8 @@
 //! Bahmani, Moseley, Vattani, Kumar, Vassilvitskii, *Scalable k-means++*, VLDB 2012; Arthur, Vassilvitskii, *k-means++:
 //! the advantages of careful seeding*, SODA 2007.
 
-use crate::common::{finite, reals, uniform, weights};
+use crate::common::{finite, put, reals, uniform, weights};
+use outcore_array::kernel::ValuesMut;
 use outcore_array::{RowBlock, RowFold};
 use outcore_image::Result;
 
@@ -83,13 +84,13 @@ impl RowFold for Pick {
     }
 
     /// Of every row its key, number and columns; keys are NaN where there are not as many rows.
-    fn finish(&self, state: Picked) -> Result<Vec<f64>> {
+    fn finish(&self, state: Picked, result: ValuesMut<'_>) -> Result<()> {
         let mut numbers = vec![f64::NAN; self.results()];
         for (to, (key, place, row)) in numbers.chunks_exact_mut(self.columns + 2).zip(&state.rows) {
             (to[0], to[1]) = (*key, *place as f64);
             to[2..].copy_from_slice(row);
         }
-        Ok(numbers)
+        put(&numbers, result)
     }
 }
 

@@ -10,8 +10,9 @@
 //! Sci. Comput. 2012.
 
 use crate::co_moments::centre;
-use crate::common::{columns, finite, no_overflow, pack};
+use crate::common::{columns, finite, no_overflow, pack, put};
 use faer::{Mat, MatRef};
+use outcore_array::kernel::ValuesMut;
 use outcore_array::{Array, RowBlock, RowFold};
 use outcore_image::Result;
 
@@ -111,10 +112,10 @@ impl RowFold for Tsqr {
         Ok(())
     }
 
-    fn finish(&self, state: Factor) -> Result<Vec<f64>> {
+    fn finish(&self, state: Factor, result: ValuesMut<'_>) -> Result<()> {
         let mut numbers = vec![state.count];
         numbers.extend(&state.means);
         (0..self.columns).for_each(|i| numbers.extend((0..self.columns).map(|k| state.r[(i, k)])));
-        Ok(numbers)
+        put(&numbers, result)
     }
 }

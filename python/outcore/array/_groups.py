@@ -1,5 +1,6 @@
 """Rows folded by labels, histograms, quantiles and summaries of columns."""
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -7,51 +8,111 @@ import numpy as np
 from outcore._errors import UsageError
 from outcore._outcore import Expression
 from outcore.array import _array as core
-from outcore.array import _compute, _manipulation
+from outcore.array import _compute, _functions, _indexing, _manipulation
 from outcore.array._array import Array, Operand
 
 
-def _grouped(fold: str, X: Operand, labels: Operand, k: int) -> Array:
-    rows, names, k = core.as_array(X), core.as_array(labels), core.whole_number("k", k)
+def _grouped(
+    X: Operand,
+    labels: Operand,
+    k: int,
+    axis: int,
+    by_rows: Callable[[Array, Array, int], Array],
+    of_group: Callable[[Array, int], Array],
+    small_by_rows: bool = True,
+) -> Array:
+    """Parts along an axis, folded by labels. `by_rows` folds all groups in a pass: along the long axis, where labels
+    are lazy, and, if so wanted, of arrays without a long axis. Otherwise `of_group` folds the parts of each group."""
+    array, names, k = core.as_array(X), core.as_array(labels), core.whole_number("k", k)
     if k < 0:
         raise UsageError(f"expected how many groups, from 0 on, found {k}")
     if names.dtype.kind == "b":
         names = core.made(names._expression.cast("uint8"), names)
-    return core.made(rows._expression.group_fold(fold, names._expression, k), rows, names)
+    place = core.own_axis(axis, array.ndim)
+    values = core.as_array(labels)._values
+    long_axis = place if array.long_axis is None and small_by_rows else array.long_axis
+    if values is None or place == long_axis or k == 0:
+        return _manipulation.moveaxis(by_rows(_manipulation.moveaxis(array, place, 0), names, k), 0, place)
+    members = _members(values, k, array.shape[place])
+    return _manipulation.stack([of_group(_indexing.cut(array, own, place), place) for own in members], axis=place)
 
 
-def groupby_sum(X: Operand, labels: Operand, k: int) -> Array:
+def _members(labels: np.ndarray, k: int, count: int) -> list[np.ndarray]:
+    """Of each group the places of its labels."""
+    if labels.shape != (count,) or labels.dtype.kind not in "biu":
+        raise UsageError(f"expected {count} labels of whole numbers, found {labels.shape} of {labels.dtype}")
+    wrong = np.flatnonzero((labels < 0) | (labels >= k))
+    if wrong.size:
+        place = int(wrong[0])
+        expected = f"expected labels from 0 on, below the number of groups, which is {k}"
+        raise UsageError(f"{expected}, found {labels[place]} at {place}")
+    names = labels.astype(np.int64)
+    order = np.argsort(names, kind="stable")
+    return np.split(order, np.searchsorted(names[order], np.arange(1, k)))
+
+
+def _folded(fold: str, X: Operand, labels: Operand, k: int, axis: int) -> Array:
+    def by_rows(rows: Array, names: Array, k: int) -> Array:
+        return core.made(rows._expression.group_fold(fold, names._expression, k), rows, names)
+
+    def of_group(parts: Array, place: int) -> Array:
+        if fold != "sum" and not parts.shape[place]:
+            parts = core.made(_neutral(fold, parts, place), parts)
+        return core.made(parts._expression.fold(fold, [place], False), parts)
+
+    return _grouped(X, labels, k, axis, by_rows, of_group)
+
+
+def _neutral(fold: str, parts: Array, axis: int) -> Expression:
+    """A part that changes no least, or no greatest, element."""
+    dtype, shape = parts.dtype, list(parts.shape)
+    shape[axis] = 1
+    infinity: Any = np.inf if fold == "min" else -np.inf
+    if dtype.kind in "iu":
+        infinity = int(np.iinfo(dtype).max if fold == "min" else np.iinfo(dtype).min)
+    return Expression.full(shape, infinity, dtype.name)
+
+
+def groupby_sum(X: Operand, labels: Operand, k: int, *, axis: int = 0) -> Array:
     """Sums of the rows of an array by their labels: row `i` of the result is the sum of those whose label is `i`.
 
     Args:
         X: An array with a row, or an element, for every label.
-        labels: Whole numbers from 0 to `k - 1`, or truth values.
+        labels: Whole numbers from 0 to `k - 1`, or truth values. Along another axis than the long one of an array in a
+            file they must be in memory.
         k: How many groups there are.
+        axis: The axis that labels are of: 1 for columns, of which those with label `i` become column `i`.
 
-    Cost: one pass; memory for `k` rows of every worker.
+    Cost: one pass; memory for `k` rows of every worker. Labels of columns make a step of the pass for each group and
+    each run of columns.
 
     Raises:
-        UsageError: Labels that are no whole numbers, or not one for every row. When it is computed, a label out of
-            range: the first one is named. `where(is_known, labels, k)` and a group more leave rows out.
+        UsageError: Labels that are no whole numbers, or not one for every row; lazy ones along another axis than the
+            long one. A label out of range: the first one is named, at once for labels of columns in memory, otherwise
+            when it is computed. `where(is_known, labels, k)` and a group more leave rows out.
 
     >>> X = oc.array.asarray([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
     >>> oc.array.groupby_sum(X, np.array([1, 0, 1]), 2).compute()
     array([[3., 4.],
            [6., 8.]])
+    >>> oc.array.groupby_sum(X, np.array([0, 0]), 1, axis=1).compute()
+    array([[ 3.],
+           [ 7.],
+           [11.]])
     """
-    return _grouped("sum", X, labels, k)
+    return _folded("sum", X, labels, k, axis)
 
 
-def groupby_min(X: Operand, labels: Operand, k: int) -> Array:
+def groupby_min(X: Operand, labels: Operand, k: int, *, axis: int = 0) -> Array:
     """The least of the rows with each label, column by column; of no rows infinity, or the greatest whole number. See
     `groupby_sum`."""
-    return _grouped("min", X, labels, k)
+    return _folded("min", X, labels, k, axis)
 
 
-def groupby_max(X: Operand, labels: Operand, k: int) -> Array:
+def groupby_max(X: Operand, labels: Operand, k: int, *, axis: int = 0) -> Array:
     """The greatest of the rows with each label, column by column; of no rows minus infinity, or the least whole number.
     See `groupby_sum`."""
-    return _grouped("max", X, labels, k)
+    return _folded("max", X, labels, k, axis)
 
 
 def groupby_count(labels: Operand, k: int) -> Array:
@@ -61,16 +122,67 @@ def groupby_count(labels: Operand, k: int) -> Array:
     array([1, 2])
     """
     names = core.as_array(labels)
-    return _grouped("sum", core.made(Expression.full(list(names.shape), 1, "int64")), names, k)
+    return groupby_sum(core.made(Expression.full(list(names.shape), 1, "int64")), names, k)
 
 
-def groupby_mean(X: Operand, labels: Operand, k: int) -> Array:
+def groupby_mean(X: Operand, labels: Operand, k: int, *, axis: int = 0) -> Array:
     """The means of the rows with each label, in float64 unless they are float32; NaN of no rows. See `groupby_sum`."""
     rows = core.as_array(X)
     if rows.dtype.kind != "f":
         rows = core.made(rows._expression.cast("float64"), rows)
+    sums = groupby_sum(rows, labels, k, axis=axis)
     counts = core.made(groupby_count(labels, k)._expression.cast(rows.dtype.name), rows)
-    return groupby_sum(rows, labels, k) / _manipulation.reshape(counts, (k,) + (1,) * (rows.ndim - 1))
+    return sums / _manipulation.reshape(counts, (k,) + (1,) * (rows.ndim - 1 - core.own_axis(axis, rows.ndim)))
+
+
+def groupby_reduce(
+    f: Callable[..., Any],
+    X: Operand,
+    labels: Operand,
+    k: int,
+    initial: float | np.number[Any] | np.bool_,
+    merge: Callable[..., Any] | None = None,
+    *,
+    axis: int = 0,
+) -> Array:
+    """Rows folded by their labels, column by column, by a function of the user's: row `i` of the result is made of the
+    rows whose label is `i`, from the first to the last.
+
+    Args:
+        f: A function of the result so far and the next element, which returns the next result; see `apply`.
+        X, labels, k, axis: As `groupby_sum` has them.
+        initial: The result of a group without rows, a number, see `reduce`.
+        merge: A function of two results, which returns one of their type, see `reduce`. It is needed along the long
+            axis and called for all groups of all partitions but the first one, whether these have rows of the group or
+            not: so `initial` is to be neutral for it.
+
+    Returns:
+        An array of `k` rows; along another axis, as long as this axis, of `k`.
+
+    Cost: as with `groupby_sum`.
+
+    Raises:
+        UsageError: As with `reduce` and `groupby_sum`.
+
+    >>> def last(before, x):
+    ...     return x
+    >>> def later(before, behind):
+    ...     return behind if behind > -1 else before
+    >>> X = oc.array.asarray([[1, 2], [3, 4], [5, 6]])
+    >>> oc.array.groupby_reduce(last, X, np.array([1, 0, 1]), 3, -1, merge=later).compute()
+    array([[ 3,  4],
+           [ 5,  6],
+           [-1, -1]])
+    """
+    _functions.check(f, initial, merge)
+
+    def by_rows(rows: Array, names: Array, k: int) -> Array:
+        return _functions.folded(f, merge, rows, initial, None, (names, k))
+
+    def of_group(parts: Array, place: int) -> Array:
+        return _functions.reduce(f, parts, place, initial)
+
+    return _grouped(X, labels, k, axis, by_rows, of_group, merge is not None)
 
 
 def bincount(x: Operand, k: int, weights: Operand | None = None) -> Array:

@@ -205,8 +205,8 @@ def take(x: Operand, indices: Operand, /, *, axis: int | None = None) -> Array:
     is_memory = array._expression.operation == "memory"
     if isinstance(chosen, np.ndarray) and not is_memory:
         is_few = chosen.size <= MOST_CUT or place != array.long_axis
-        if chosen.ndim == 1 and chosen.size and is_few and (cut := _cut(array, chosen, place)) is not None:
-            return cut
+        if chosen.ndim == 1 and chosen.size and is_few and len(_runs(chosen)) <= MOST_CUT:
+            return cut(array, chosen, place)
     index = core.as_array(chosen)
     front = _manipulation.moveaxis(array, place, 0)
     rows = core.made(front._expression.gather(index._expression), array, index)
@@ -214,8 +214,16 @@ def take(x: Operand, indices: Operand, /, *, axis: int | None = None) -> Array:
     return _manipulation.moveaxis(rows, list(range(index.ndim)), [place + own for own in range(index.ndim)])
 
 
-def _cut(x: Array, chosen: np.ndarray, axis: int) -> Array | None:
-    """The parts, cut out of the array run by run; nothing if there are too many."""
+def cut(x: Array, chosen: np.ndarray, axis: int) -> Array:
+    """The parts at some indices from 0 on, cut out of the array run by run."""
+    parts = _manipulation.whole(x)
+    runs = _runs(chosen) or [(0, 1, 0)]
+    pieces = [_manipulation.sliced(x, [*parts[:axis], run, *parts[axis + 1 :]]) for run in runs]
+    return pieces[0] if len(pieces) == 1 else _manipulation.concat(pieces, axis=axis)
+
+
+def _runs(chosen: np.ndarray) -> list[tuple[int, int, int]]:
+    """Indices as starts, steps and counts."""
     runs: list[tuple[int, int, int]] = []
     for index in map(int, chosen):
         start, step, count = runs[-1] if runs else (0, 0, 0)
@@ -225,11 +233,7 @@ def _cut(x: Array, chosen: np.ndarray, axis: int) -> Array | None:
             runs[-1] = (start, step, count + 1)
         else:
             runs.append((index, 1, 1))
-        if len(runs) > MOST_CUT:
-            return None
-    parts = _manipulation.whole(x)
-    pieces = [_manipulation.sliced(x, [*parts[:axis], run, *parts[axis + 1 :]]) for run in runs]
-    return pieces[0] if len(pieces) == 1 else _manipulation.concat(pieces, axis=axis)
+    return runs
 
 
 def take_along_axis(x: Operand, indices: Operand, /, *, axis: int = -1) -> Array:
