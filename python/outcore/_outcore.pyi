@@ -52,6 +52,7 @@ __all__ = [
     "rank_rows",
     "ridge",
     "run_algorithm",
+    "save_array",
     "shortest_paths",
     "solve",
     "spectral_embedding",
@@ -390,6 +391,9 @@ class Expression:
     @staticmethod
     def join(inputs: Sequence[Expression], axis: int) -> Expression: ...
 
+def save_array(
+    array: Expression, path: str | os.PathLike[str], names: Sequence[str] | None, options: dict[str, Any]
+) -> None: ...
 def import_array(
     path: str | os.PathLike[str] | None,
     table: Any,

@@ -499,3 +499,16 @@ pub fn compute_arrays<'py>(
     }
     Ok((values, crate::to_dict(py, &computed.stats)?))
 }
+
+/// Writes an array to a file, see `outcore.array.save`.
+#[pyfunction]
+pub fn save_array(
+    py: Python<'_>,
+    array: &PyExpression,
+    path: PathBuf,
+    names: Option<Vec<String>>,
+    options: &Bound<'_, PyDict>,
+) -> PyResult<()> {
+    let runtime = settings::<Limits>(options)?.runtime(py)?;
+    run(py, &runtime, || learn::save(&runtime, &array.array, names, &path).map(drop))
+}

@@ -50,7 +50,7 @@ mod _outcore {
     #[pymodule_export]
     use super::algorithms::{AlgorithmResult, algorithms, bytes_text, estimate, parse_bytes, run_algorithm};
     #[pymodule_export]
-    use super::array::{PyExpression, compute_arrays, explain_arrays, import_array};
+    use super::array::{PyExpression, compute_arrays, explain_arrays, import_array, save_array};
     #[pymodule_export]
     use super::dense_files::{dense_shape, multiply_streamed, plan_streamed};
     #[pymodule_export]

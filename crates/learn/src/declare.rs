@@ -8,16 +8,15 @@
 //! checks both, and the [`Plan`] says what the run will need and does it.
 
 use crate::common::{Costs, NotFinite, usage};
-use crate::rows::{for_each_rows, lazy_rows};
+use crate::rows::{for_each_rows, rows_bytes};
 use outcore_algo::{DefaultValue, Kind, Parameter, Values};
-use outcore_array::{Array, Goal, ImageSource, NpySource, Part, column_asked, explain};
+use outcore_array::{Array, ElementType, ImageSource, NpySource, Part, column_asked};
 use outcore_image::{AtomicFile, Error, Result, Stats};
 use outcore_io::Runtime;
-use outcore_table::{NumbersShape, PutRows, write_numbers};
+use outcore_table::{NumbersShape, PutRows, RowLabels, write_numbers};
 use std::cell::Cell;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::mpsc::sync_channel;
 
 /// A statistic or a model, as it is declared.
 pub struct Declaration {
@@ -178,13 +177,7 @@ impl Plan {
     /// # Errors
     /// A name whose ending says no format.
     pub fn output_bytes(&self, runtime: &Arc<Runtime>, file: &Path) -> Result<u64> {
-        let rows_bytes = match &self.rows {
-            None => 0,
-            Some(rows) => {
-                let passes = explain(runtime, &[Goal::Value(lazy_rows(rows, sync_channel(0).0)?)])?.passes;
-                passes.iter().map(|pass| pass.memory_bytes + pass.result_bytes).max().unwrap_or(0)
-            }
-        };
+        let rows_bytes = self.rows.as_ref().map_or(Ok(0), |rows| rows_bytes(runtime, rows))?;
         Ok(rows_bytes + self.output.output_bytes(file)?)
     }
 
@@ -232,13 +225,13 @@ impl Found {
     pub fn write(&mut self, runtime: &Arc<Runtime>, planned: &NumbersShape, output: &Path) -> Result<()> {
         let mut shape = planned.clone();
         if let Some((rows, names)) = &self.rows {
-            (shape.names, shape.is_vector) = (names.clone(), rows.axes() == 1);
+            (shape.names, shape.axes) = (names.clone(), rows.shape().to_vec());
         }
         let cost = Cell::new(None);
         let blocks = |put: PutRows<'_>| match &self.rows {
-            None => put(&self.table.columns),
+            None => put(&self.table.columns.iter().map(|column| bytemuck::cast_slice(column)).collect::<Vec<_>>()),
             Some((rows, _)) => {
-                cost.set(Some(for_each_rows(runtime, rows, put)?));
+                cost.set(Some(for_each_rows(runtime, &rows.cast(shape.element)?, put)?));
                 Ok(())
             }
         };
@@ -314,8 +307,10 @@ impl Table {
 
     /// The shape of its file.
     pub fn shape(&self) -> NumbersShape {
-        let (labels, names) = (Some(self.labels.clone()), self.names.clone());
-        NumbersShape { rows: self.labels.1.len() as u64, names, labels, is_whole: false, is_vector: false }
+        let (name, labels) = self.labels.clone();
+        let (rows, names) = (labels.len() as u64, self.names.clone());
+        let (axes, labels) = (vec![rows, names.len() as u64], RowLabels::Names(name, labels));
+        NumbersShape { rows, names, labels, element: ElementType::Float64, axes, is_transposed: false }
     }
 
     /// The first rows and columns as lines, and how many there are beside these.
@@ -354,8 +349,10 @@ fn short(number: f64) -> String {
 
 /// The shape of a file with a row for each row of the data.
 pub(crate) fn rows_shape(data: &Data, names: Vec<String>, is_whole: bool) -> NumbersShape {
-    let is_vector = names.len() == 1;
-    NumbersShape { rows: data.rows(), names, labels: None, is_whole, is_vector }
+    let (rows, columns) = (data.rows(), names.len() as u64);
+    let axes = if columns == 1 { vec![rows] } else { vec![rows, columns] };
+    let element = if is_whole { ElementType::Int64 } else { ElementType::Float64 };
+    NumbersShape { rows, names, labels: RowLabels::Counted, element, axes, is_transposed: false }
 }
 
 /// Names with numbers from 0 on.

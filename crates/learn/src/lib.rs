@@ -49,7 +49,7 @@ pub use linear::{LinearModel, LinearRegressionOptions, RidgeOptions, linear_regr
 pub use logistic::{LogisticRegression, LogisticRegressionOptions, logistic_regression};
 pub use pca::{Pca, PcaOptions, PcaSolver, TruncatedSvd, TruncatedSvdOptions, pca, truncated_svd};
 pub use quantiles::{Quantiles, QuantilesOptions, quantiles, sketched};
-pub use rows::for_each_rows;
+pub use rows::{for_each_rows, save};
 pub use scaler::{StandardScaler, StandardScalerOptions, standard_scaler};
 
 /// All statistics and models of the shell, in the order in which it lists them.

@@ -1,24 +1,30 @@
-//! The rows of a lazy array, given to whoever writes them while they are computed.
+//! The rows of a lazy array, given to whoever writes them while they are computed; arrays as files.
 //!
 //! *Idea.* A fold whose states are rows: merging, which goes in the order of partitions, sends them to the thread that
 //! writes. It takes one block after the other, so that no more than a few are in memory. *Cost.* The pass; three times
 //! the rows of a partition, per partition under way.
 
-use crate::common::{columns, matrix, reals};
+use crate::common::usage;
 use outcore_array::kernel::ValuesMut;
-use outcore_array::{Array, Goal, RowBlock, RowFold, compute};
-use outcore_image::{Result, Stats};
+use outcore_array::{Array, ElementType, Goal, RowBlock, RowFold, compute, explain};
+use outcore_image::{Result, Stats, StatsBuilder};
 use outcore_io::{Error as IoError, Runtime, lock};
-use outcore_table::PutRows;
+use outcore_table::{NumbersShape, PutRows, RowLabels, is_array_file, write_numbers};
+use std::cell::Cell;
+use std::path::Path;
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
 
+/// Of every column the bytes of its elements.
+type Bytes = Vec<Vec<u8>>;
+
 struct Rows {
     columns: usize,
-    to: Mutex<SyncSender<Vec<Vec<f64>>>>,
+    element: ElementType,
+    to: Mutex<SyncSender<Bytes>>,
 }
 
-/// Calls `put` with all rows of a vector or matrix in their order, as float64. What it cost.
+/// Calls `put` with all rows of a vector or matrix in their order. What it cost.
 ///
 /// # Errors
 /// What `put` and the computation return.
@@ -30,7 +36,7 @@ pub fn for_each_rows(runtime: &Arc<Runtime>, array: &Array, put: PutRows<'_>) ->
         let computing = scope.spawn(move || compute(runtime, &[goal]).map(|computed| computed.stats));
         let mut written = Ok(());
         while let Ok(block) = from.recv() {
-            written = put(&block);
+            written = put(&block.iter().map(Vec::as_slice).collect::<Vec<_>>());
             if written.is_err() {
                 break;
             }
@@ -43,13 +49,20 @@ pub fn for_each_rows(runtime: &Arc<Runtime>, array: &Array, put: PutRows<'_>) ->
 }
 
 /// What sends rows when it is computed.
-pub(crate) fn lazy_rows(array: &Array, to: SyncSender<Vec<Vec<f64>>>) -> Result<Array> {
-    let x = matrix(array)?;
-    Array::fold_rows(Rows { columns: columns(&x), to: Mutex::new(to) }, &[x])
+pub(crate) fn lazy_rows(array: &Array, to: SyncSender<Bytes>) -> Result<Array> {
+    let columns = array.shape().get(1).copied().unwrap_or(1) as usize;
+    let rows = Rows { columns, element: array.element(), to: Mutex::new(to) };
+    Array::fold_rows(rows, std::slice::from_ref(array))
+}
+
+/// The memory that computing rows takes while they are written, at least.
+pub(crate) fn rows_bytes(runtime: &Arc<Runtime>, rows: &Array) -> Result<u64> {
+    let passes = explain(runtime, &[Goal::Value(lazy_rows(rows, sync_channel(0).0)?)])?.passes;
+    Ok(passes.iter().map(|pass| pass.memory_bytes + pass.result_bytes).max().unwrap_or(0))
 }
 
 impl RowFold for Rows {
-    type State = Vec<Vec<f64>>;
+    type State = Bytes;
 
     fn name(&self) -> &str {
         "rows"
@@ -60,24 +73,65 @@ impl RowFold for Rows {
     }
 
     fn state_bytes(&self, rows: u64) -> u64 {
-        3 * 8 * rows * self.columns as u64
+        3 * self.element.bytes() as u64 * rows * self.columns as u64
     }
 
-    fn begin(&self) -> Vec<Vec<f64>> {
+    fn begin(&self) -> Bytes {
         vec![Vec::new(); self.columns]
     }
 
-    fn add(&self, state: &mut Vec<Vec<f64>>, block: &RowBlock<'_>) -> Result<()> {
-        state.iter_mut().zip(&block.operands[0]).for_each(|(own, values)| own.extend_from_slice(reals(values)));
+    fn add(&self, state: &mut Bytes, block: &RowBlock<'_>) -> Result<()> {
+        state.iter_mut().zip(&block.operands[0]).for_each(|(own, values)| own.extend_from_slice(values.bytes()));
         Ok(())
     }
 
-    fn merge(&self, _state: &mut Vec<Vec<f64>>, next: Vec<Vec<f64>>) -> Result<()> {
+    fn merge(&self, _state: &mut Bytes, next: Bytes) -> Result<()> {
         // Whoever writes has an error of its own if it does not listen any more.
         Ok(lock(&self.to).send(next).map_err(|_| IoError::Cancelled)?)
     }
 
-    fn finish(&self, _state: Vec<Vec<f64>>, _result: ValuesMut<'_>) -> Result<()> {
+    fn finish(&self, _state: Bytes, _result: ValuesMut<'_>) -> Result<()> {
         Ok(())
     }
+}
+
+/// Writes an array to a file, in the format that its name ends in, while it is computed, in its own type. A `.npy` file
+/// is what NumPy reads as this array: by rows, or by columns if the last axis is the long one. Other files are tables
+/// of a vector or a matrix, with columns of these names, or x0, x1 and so on.
+///
+/// # Errors
+/// An ending that is none, more axes or fewer than a table has, not as many names as columns, or two that are the same;
+/// what the computation returns, a full disk, a request to stop. Then there is no new file, and an old one of that name
+/// is as it was.
+pub fn save(runtime: &Arc<Runtime>, array: &Array, names: Option<Vec<String>>, output: &Path) -> Result<Stats> {
+    let axes = array.shape().to_vec();
+    let is_array = is_array_file(output);
+    if !is_array && !(1..=2).contains(&axes.len()) {
+        return usage(format!(
+            "expected a vector or a matrix for a table, or a file that ends in .npy, found {axes:?}"
+        ));
+    }
+    let is_transposed = is_array && axes.len() > 1 && array.long_axis() == Some(axes.len() - 1);
+    let order: Vec<usize> = if is_transposed { (0..axes.len()).rev().collect() } else { (0..axes.len()).collect() };
+    let rows = array.permute(&order)?;
+    let count = rows.shape().first().copied().unwrap_or(1);
+    let columns = rows.shape().get(1..).unwrap_or(&[]).iter().product();
+    let rows = rows.reshape(&[count, columns])?;
+    let names = names.unwrap_or_else(|| (0..columns).map(|column| format!("x{column}")).collect());
+    if names.len() as u64 != columns {
+        return usage(format!("expected {columns} names of columns, found {}", names.len()));
+    }
+    let element = array.element();
+    let shape = NumbersShape { rows: count, names, labels: RowLabels::None, element, axes, is_transposed };
+    shape.check(runtime, output)?;
+    let needed_bytes = if array.count() > 0 { rows_bytes(runtime, &rows)? } else { 0 };
+    runtime.budget().require("what writes the result", needed_bytes + shape.output_bytes(output)?)?;
+    let cost = Cell::new(None);
+    write_numbers(runtime, &shape, output, &|put| {
+        if array.count() > 0 {
+            cost.set(Some(for_each_rows(runtime, &rows, put)?));
+        }
+        Ok(())
+    })?;
+    Ok(cost.take().unwrap_or_else(|| StatsBuilder::start().finish(runtime, 1)))
 }

@@ -130,7 +130,8 @@ fn rows_come_in_their_order_and_errors_end_them() {
     for threads in [1, 3] {
         let mut found = Vec::new();
         for_each_rows(&runtime(threads), &x, &mut |block| {
-            (0..block[0].len()).for_each(|row| found.extend(block.iter().map(|column| column[row])));
+            let number = |column: &[u8], row: usize| f64::from_ne_bytes(column.as_chunks().0[row]);
+            (0..block[0].len() / 8).for_each(|row| found.extend(block.iter().map(|column| number(column, row))));
             Ok(())
         })
         .unwrap();

@@ -142,7 +142,7 @@ fn write_array(image: &Arc<Image>, shape: &DenseShape, rows: &dyn DenseRows, out
     let kind = if shape.is_complex { "'<c16'" } else { "'<f8'" };
     let sizes = if shape.is_vector { format!("({count},)") } else { format!("({count}, {columns})") };
     let mut file = AtomicFile::create(image, output)?;
-    file.write_all(&npy_start(kind, &sizes)).map_err(|error| file.error(error))?;
+    file.write_all(&npy_start(kind, &sizes, false)).map_err(|error| file.error(error))?;
     let runtime = image.runtime();
     let together = match rows.is_in_order() {
         true => shape.batch_rows(),

@@ -17,7 +17,7 @@ pub use dense::{DenseRows, DenseShape, check_columns, is_array_file, write_colum
 pub use ids::{
     BATCH_IDS, BATCH_TEXT_BYTES, Id, IdBatch, IdLookup, IdStream, by_id, by_id_bytes, ids_of, string_ids, vertices_of,
 };
-pub use numbers::{NumbersShape, PutRows, write_numbers};
+pub use numbers::{NumbersShape, PutRows, RowLabels, write_numbers};
 pub use output::{
     ENCODER_BYTES, OUTPUT_ENDINGS, cell_text, check_output, finish, output_bytes, parquet_writer, push_quoted, refuse,
 };

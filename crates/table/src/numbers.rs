@@ -1,13 +1,18 @@
 //! Numbers that belong to no graph, on their way out: a row for each row of an array, or a small table of statistics.
 //!
-//! Whoever computes rows gives them block by block, column by column, so that none but the block is in memory. A `.npy`
-//! file holds the numbers alone; other files are tables whose first column names the rows.
+//! Whoever computes rows gives them block by block, column by column, so that none but the block is in memory. They are
+//! of one type, which the file keeps. A `.npy` file holds the numbers alone; other files are tables, whose first column
+//! may name the rows.
 
 use crate::output::{Format, Owner, Rows, npy_start, write_rows};
 use crate::table::from_arrow;
 use crate::text_file::FILE_BYTES;
-use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray, UInt64Array};
+use arrow_array::{
+    ArrayRef, BooleanArray, Float32Array, Float64Array, Int8Array, Int16Array, Int32Array, Int64Array, RecordBatch,
+    StringArray, UInt8Array, UInt16Array, UInt32Array, UInt64Array,
+};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use outcore_format::ElementType;
 use outcore_image::{AtomicFile, Result, require_disk};
 use outcore_io::{Runtime, Unit, folder};
 use std::io::Write as _;
@@ -25,16 +30,29 @@ pub struct NumbersShape {
     pub rows: u64,
     /// The names of the columns.
     pub names: Vec<String>,
-    /// What the rows are called, under the name of the column that says so; otherwise they are counted from 0 on.
-    pub labels: Option<(&'static str, Vec<String>)>,
-    /// Whether all numbers are whole, below 2^53.
-    pub is_whole: bool,
-    /// Whether it is a vector: a plain array has one dimension then.
-    pub is_vector: bool,
+    /// What the rows of a table are called.
+    pub labels: RowLabels,
+    /// The type of the numbers.
+    pub element: ElementType,
+    /// The shape of a plain array, whose elements are those of the rows, row by row.
+    pub axes: Vec<u64>,
+    /// Whether its axes are in the opposite order: rows are along the last one, and it lies by columns.
+    pub is_transposed: bool,
 }
 
-/// Takes adjacent rows, column by column.
-pub type PutRows<'a> = &'a mut dyn FnMut(&[Vec<f64>]) -> Result<()>;
+/// What the rows of a table are called.
+#[derive(Clone, Debug)]
+pub enum RowLabels {
+    /// Nothing: there is no such column.
+    None,
+    /// They are counted from 0 on, in a column `row`.
+    Counted,
+    /// Names of theirs, under the name of the column.
+    Names(&'static str, Vec<String>),
+}
+
+/// Takes adjacent rows, column by column: the bytes of the numbers, in the byte order of the processor.
+pub type PutRows<'a> = &'a mut dyn FnMut(&[&[u8]]) -> Result<()>;
 
 impl NumbersShape {
     /// Refuses a file that cannot be written, before the work is done whose results it is for: an ending that is none,
@@ -45,7 +63,11 @@ impl NumbersShape {
     pub fn check(&self, runtime: &Arc<Runtime>, output: &Path) -> Result<()> {
         let format = Format::of(output)?;
         AtomicFile::within(runtime, output)?;
-        let least_bytes = format.least_bytes(self.rows, self.names.len() as u64);
+        let least_bytes = match format {
+            Format::Npy => (self.element.bytes() as u64 * self.names.len() as u64).saturating_mul(self.rows),
+            Format::Arrow => self.rows.saturating_mul(self.names.len() as u64) / 8 * self.element.bytes() as u64,
+            _ => format.least_bytes(self.rows, self.names.len() as u64),
+        };
         require_disk(&output.display().to_string(), least_bytes, least_bytes, folder(output))
     }
 
@@ -78,32 +100,74 @@ pub fn write_numbers(
 
 impl NumbersShape {
     fn schema(&self) -> SchemaRef {
-        let mut fields = vec![match &self.labels {
-            Some((name, _)) => Field::new(*name, DataType::Utf8, false),
-            None => Field::new("row", DataType::UInt64, false),
-        }];
-        let kind = if self.is_whole { DataType::Int64 } else { DataType::Float64 };
+        let mut fields = match &self.labels {
+            RowLabels::Names(name, _) => vec![Field::new(*name, DataType::Utf8, false)],
+            RowLabels::Counted => vec![Field::new("row", DataType::UInt64, false)],
+            RowLabels::None => vec![],
+        };
+        let kind = arrow_type(self.element);
         fields.extend(self.names.iter().map(|name| Field::new(name, kind.clone(), false)));
         Arc::new(Schema::new(fields))
     }
 
+    /// How many rows a block has.
+    fn rows_of(&self, block: &[&[u8]]) -> usize {
+        block.first().map_or(0, |column| column.len() / self.element.bytes())
+    }
+
     /// Some rows of a block, of which the first one is `first`.
-    fn batch(&self, schema: &SchemaRef, first: u64, block: &[Vec<f64>], rows: Range<usize>) -> Result<RecordBatch> {
-        let places = first + rows.start as u64..first + rows.end as u64;
-        let mut arrays: Vec<ArrayRef> = vec![match &self.labels {
-            Some((_, labels)) => {
-                Arc::new(StringArray::from_iter_values(&labels[places.start as usize..places.end as usize]))
+    fn batch(&self, schema: &SchemaRef, first: u64, block: &[&[u8]], rows: Range<usize>) -> Result<RecordBatch> {
+        let (places, size) = (first + rows.start as u64..first + rows.end as u64, self.element.bytes());
+        let mut arrays: Vec<ArrayRef> = match &self.labels {
+            RowLabels::Names(_, names) => {
+                let names = &names[places.start as usize..places.end as usize];
+                vec![Arc::new(StringArray::from_iter_values(names))]
             }
-            None => Arc::new(UInt64Array::from_iter_values(places)),
-        }];
-        for column in block {
-            let numbers = column[rows.clone()].iter();
-            arrays.push(match self.is_whole {
-                true => Arc::new(Int64Array::from_iter_values(numbers.map(|&number| number as i64))),
-                false => Arc::new(Float64Array::from_iter_values(numbers.copied())),
-            });
-        }
+            RowLabels::Counted => vec![Arc::new(UInt64Array::from_iter_values(places))],
+            RowLabels::None => vec![],
+        };
+        arrays
+            .extend(block.iter().map(|column| arrow_array(self.element, &column[rows.start * size..rows.end * size])));
         RecordBatch::try_new(Arc::clone(schema), arrays).map_err(from_arrow)
+    }
+}
+
+/// The type of Arrow's that holds the same numbers.
+fn arrow_type(element: ElementType) -> DataType {
+    match element {
+        ElementType::Bool => DataType::Boolean,
+        ElementType::Int8 => DataType::Int8,
+        ElementType::Int16 => DataType::Int16,
+        ElementType::Int32 => DataType::Int32,
+        ElementType::Int64 => DataType::Int64,
+        ElementType::UInt8 => DataType::UInt8,
+        ElementType::UInt16 => DataType::UInt16,
+        ElementType::UInt32 => DataType::UInt32,
+        ElementType::UInt64 => DataType::UInt64,
+        ElementType::Float32 => DataType::Float32,
+        ElementType::Float64 => DataType::Float64,
+    }
+}
+
+/// Numbers of some bytes.
+fn arrow_array(element: ElementType, bytes: &[u8]) -> ArrayRef {
+    macro_rules! of {
+        ($array:ident, $type:ty) => {
+            Arc::new($array::from_iter_values(bytes.as_chunks().0.iter().map(|&bytes| <$type>::from_ne_bytes(bytes))))
+        };
+    }
+    match element {
+        ElementType::Bool => Arc::new(BooleanArray::from_iter(bytes.iter().map(|&byte| Some(byte != 0)))),
+        ElementType::Int8 => of!(Int8Array, i8),
+        ElementType::Int16 => of!(Int16Array, i16),
+        ElementType::Int32 => of!(Int32Array, i32),
+        ElementType::Int64 => of!(Int64Array, i64),
+        ElementType::UInt8 => of!(UInt8Array, u8),
+        ElementType::UInt16 => of!(UInt16Array, u16),
+        ElementType::UInt32 => of!(UInt32Array, u32),
+        ElementType::UInt64 => of!(UInt64Array, u64),
+        ElementType::Float32 => of!(Float32Array, f32),
+        ElementType::Float64 => of!(Float64Array, f64),
     }
 }
 
@@ -135,7 +199,7 @@ impl Rows for NumbersTable<'_> {
     fn for_each_batch(&self, put: &mut dyn FnMut(&RecordBatch) -> Result<()>) -> Result<()> {
         let mut first = 0;
         (self.blocks)(&mut |block| {
-            let rows = block.first().map_or(0, Vec::len);
+            let rows = self.shape.rows_of(block);
             for start in (0..rows).step_by(BATCH_ROWS) {
                 put(&self.shape.batch(&self.schema, first, block, start..rows.min(start + BATCH_ROWS))?)?;
             }
@@ -151,25 +215,25 @@ fn write_array(
     output: &Path,
     blocks: &dyn Fn(PutRows<'_>) -> Result<()>,
 ) -> Result<()> {
-    let (rows, columns) = (shape.rows, shape.names.len());
-    let kind = if shape.is_whole { "'<i8'" } else { "'<f8'" };
-    let sizes = if shape.is_vector { format!("({rows},)") } else { format!("({rows}, {columns})") };
     let mut file = AtomicFile::within(runtime, output)?;
-    file.write_all(&npy_start(kind, &sizes)).map_err(|error| file.error(error))?;
-    let task = runtime.task("writing", Unit::Rows, Some(rows));
+    let sizes: Vec<String> = shape.axes.iter().map(u64::to_string).collect();
+    let comma = if sizes.len() == 1 { "," } else { "" };
+    let start = npy_start(npy_type(shape.element), &format!("({}{comma})", sizes.join(", ")), shape.is_transposed);
+    file.write_all(&start).map_err(|error| file.error(error))?;
+    let task = runtime.task("writing", Unit::Rows, Some(shape.rows));
     let mut bytes = Vec::new();
     blocks(&mut |block| {
-        let rows = block.first().map_or(0, Vec::len);
+        let (rows, size) = (shape.rows_of(block), shape.element.bytes());
         for start in (0..rows).step_by(BATCH_ROWS) {
             runtime.cancel().check()?;
-            bytes.clear();
-            for row in start..rows.min(start + BATCH_ROWS) {
-                for column in block {
-                    match shape.is_whole {
-                        true => bytes.extend((column[row] as i64).to_le_bytes()),
-                        false => bytes.extend(column[row].to_le_bytes()),
-                    }
-                }
+            let range = start * size..rows.min(start + BATCH_ROWS) * size;
+            let part: Vec<&[u8]> = block.iter().map(|column| &column[range.clone()]).collect();
+            bytes.resize(part.len() * range.len(), 0);
+            match size {
+                1 => by_rows::<1>(&part, &mut bytes),
+                2 => by_rows::<2>(&part, &mut bytes),
+                4 => by_rows::<4>(&part, &mut bytes),
+                _ => by_rows::<8>(&part, &mut bytes),
             }
             file.write_all(&bytes).map_err(|error| file.error(error))?;
         }
@@ -177,4 +241,29 @@ fn write_array(
         Ok(())
     })?;
     file.commit()
+}
+
+/// Columns of elements of `N` bytes, row by row.
+fn by_rows<const N: usize>(columns: &[&[u8]], to: &mut [u8]) {
+    for (place, column) in columns.iter().enumerate() {
+        let to = to.as_chunks_mut::<N>().0.iter_mut().skip(place).step_by(columns.len());
+        to.zip(column.as_chunks::<N>().0).for_each(|(to, from)| *to = *from);
+    }
+}
+
+/// What NumPy calls a type.
+fn npy_type(element: ElementType) -> &'static str {
+    match element {
+        ElementType::Bool => "'|b1'",
+        ElementType::Int8 => "'|i1'",
+        ElementType::UInt8 => "'|u1'",
+        ElementType::Int16 => "'<i2'",
+        ElementType::Int32 => "'<i4'",
+        ElementType::Int64 => "'<i8'",
+        ElementType::UInt16 => "'<u2'",
+        ElementType::UInt32 => "'<u4'",
+        ElementType::UInt64 => "'<u8'",
+        ElementType::Float32 => "'<f4'",
+        ElementType::Float64 => "'<f8'",
+    }
 }

@@ -11,7 +11,9 @@ use crate::table::{ColumnKind, Table, reader_bytes};
 use crate::text_file::{Compression, FILE_BYTES, TextFile};
 use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Float64Type, Int64Type, UInt64Type};
+use arrow_array::types::{
+    Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+};
 use arrow_ipc::writer::FileWriter;
 use arrow_schema::{DataType, SchemaRef};
 use outcore_image::{AtomicFile, Error, Image, Result, check_file, require_disk};
@@ -348,13 +350,14 @@ impl Writing<'_> {
             let name = field.name().replace('\\', "\\\\").replace('\'', "\\'");
             fields.push_str(&format!("('{name}', '{kind}'), "));
         }
-        Ok(npy_start(&format!("[{fields}]"), &format!("({},)", self.rows.count())))
+        Ok(npy_start(&format!("[{fields}]"), &format!("({},)", self.rows.count()), false))
     }
 }
 
 /// The start of a `.npy` file: magic, version, length, and a Python dictionary, padded to a multiple of 64 bytes.
-pub(crate) fn npy_start(kind: &str, shape: &str) -> Vec<u8> {
-    let text = format!("{{'descr': {kind}, 'fortran_order': False, 'shape': {shape}, }}");
+pub(crate) fn npy_start(kind: &str, shape: &str, by_columns: bool) -> Vec<u8> {
+    let order = if by_columns { "True" } else { "False" };
+    let text = format!("{{'descr': {kind}, 'fortran_order': {order}, 'shape': {shape}, }}");
     let start = NpyStart::of(&text);
     let start_bytes = 8 + start.length_bytes;
     let bytes = (start_bytes + text.len() + 1).next_multiple_of(64);
@@ -463,11 +466,24 @@ fn push_value(line: &mut Vec<u8>, column: &dyn arrow_array::Array, row: usize) {
     if column.is_null(row) {
         return;
     }
+    macro_rules! number {
+        ($type:ty) => {
+            write!(line, "{:?}", column.as_primitive::<$type>().value(row))
+        };
+    }
     // Writing into memory does not fail.
     let _ = match column.data_type() {
-        DataType::Float64 => write!(line, "{:?}", column.as_primitive::<Float64Type>().value(row)),
-        DataType::UInt64 => write!(line, "{}", column.as_primitive::<UInt64Type>().value(row)),
-        DataType::Int64 => write!(line, "{}", column.as_primitive::<Int64Type>().value(row)),
+        DataType::Float64 => number!(Float64Type),
+        DataType::Float32 => number!(Float32Type),
+        DataType::UInt64 => number!(UInt64Type),
+        DataType::UInt32 => number!(UInt32Type),
+        DataType::UInt16 => number!(UInt16Type),
+        DataType::UInt8 => number!(UInt8Type),
+        DataType::Int64 => number!(Int64Type),
+        DataType::Int32 => number!(Int32Type),
+        DataType::Int16 => number!(Int16Type),
+        DataType::Int8 => number!(Int8Type),
+        DataType::Boolean => write!(line, "{}", column.as_boolean().value(row)),
         _ => {
             push_quoted(line, column.as_string::<i32>().value(row));
             Ok(())

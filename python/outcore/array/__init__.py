@@ -17,7 +17,7 @@ import math
 
 from outcore.array import _array, random
 from outcore.array._array import Array
-from outcore.array._compute import compute, from_columns, load_npz, open, persist
+from outcore.array._compute import compute, from_columns, load_npz, open, persist, save
 from outcore.array._creation import (
     arange,
     asarray,
@@ -334,6 +334,7 @@ __all__ = [
     "result_type",
     "roll",
     "round",
+    "save",
     "searchsorted",
     "sign",
     "signbit",

@@ -208,6 +208,10 @@ class Array:
         """Computes the array into an image on the disk, and opens that; see `outcore.array.persist`."""
         return _compute.persist(path, self, names=names, replace=replace, **limits)
 
+    def save(self, path: str | os.PathLike[str], *, names: list[str] | None = None, **limits: Any) -> None:
+        """Computes the array into a file: .npy, .parquet, .arrow or .csv; see `outcore.array.save`."""
+        _compute.save(path, self, names=names, **limits)
+
     def _single(self, kind: str) -> Any:
         if self.ndim:
             raise TypeError(f"expected an array without axes to make {kind} of, found one of shape {self.shape}")

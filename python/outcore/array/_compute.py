@@ -18,7 +18,7 @@ import numpy as np
 from outcore._errors import InputError, UsageError
 from outcore._inputs import pandas_table
 from outcore._options import check_each, checked, checked_options, limits
-from outcore._outcore import Expression, Runtime, compute_arrays, import_array
+from outcore._outcore import Expression, Runtime, compute_arrays, import_array, save_array
 from outcore.array import _array as core
 from outcore.array._array import Array, Operand
 
@@ -166,6 +166,42 @@ def persist(
         names = list(names)
     compute_arrays([], [(stored._expression, _path(path), bool(replace), names)], options)
     return _opened(path, options, stored._runtime)
+
+
+def save(path: Path, array: Operand, *, names: list[str] | None = None, **limits: Any) -> None:
+    """Computes an array into a file of a common format, in bounded memory. `open` reads .npy files of vectors and
+    matrices in place; `persist` writes images, which are faster.
+
+    Args:
+        path: Where the file goes; its ending says what it is. A `.npy` file is what `numpy.load` reads as this array,
+            of any shape. `.parquet`, `.arrow`, `.csv`, `.csv.gz` and `.csv.zst` are tables of a vector or a matrix. The
+            file appears when it is complete, and replaces one of that name.
+        array: The array. Elements keep their type, also in tables.
+        names: The names of the columns of a table; by default those that it has, or x0, x1 and so on.
+        limits: `runtime`, `memory`, `threads`, `backend`, `temporary` and `progress`, as `compute` has them.
+
+    Cost: one pass, and those that the array needs; memory for a few partitions of rows. What is read along its last
+    axis, such as the transpose of an array in a file, becomes a `.npy` file by columns (`fortran_order`).
+
+    Raises:
+        UsageError: Another ending; for a table more axes or none, or two columns of one name; another number of names
+            than columns.
+        OSError: A full disk, for one. Then there is no new file, and an old one of that name is as it was.
+
+    >>> x = oc.array.arange(6, dtype="int32").reshape(3, 2)
+    >>> oc.array.save("x.npy", x)
+    >>> np.load("x.npy")
+    array([[0, 1],
+           [2, 3],
+           [4, 5]], dtype=int32)
+    """
+    stored = core.as_array(array)
+    if names is None:
+        names = stored.names
+    else:
+        check_each("names", str, names)
+        names = list(names)
+    save_array(stored._expression, _path(path), names, _options(limits, [stored]))
 
 
 def _opened(path: Path, options: dict[str, Any], runtime: Runtime | None) -> Array:
