@@ -171,12 +171,12 @@ impl PyExpression {
         PyExpression::of(py, Array::from_source(Arc::new(opened?)))
     }
 
-    /// A .npy file, read in place.
+    /// An array in a file, whatever it is.
     #[staticmethod]
-    fn of_npy(py: Python<'_>, path: PathBuf, options: &Bound<'_, PyDict>) -> PyResult<Self> {
+    fn of_file(py: Python<'_>, path: PathBuf, options: &Bound<'_, PyDict>) -> PyResult<Self> {
         let runtime = settings::<Limits>(options)?.runtime(py)?;
-        let opened = run(py, &runtime, || NpySource::open(&runtime, &path));
-        PyExpression::of(py, Array::from_source(Arc::new(opened?)))
+        let opened = run(py, &runtime, || array::open(&runtime, &path));
+        PyExpression::of(py, Array::from_source(opened?))
     }
 
     /// A part of a file that is laid out as arrays of NumPy are; with the CRC-32 and length of a head before it, and

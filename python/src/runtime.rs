@@ -7,7 +7,7 @@ use outcore::io::lock;
 use outcore::io::{self, Holder, backend, bytes_text, parse_bytes};
 use outcore::{Error, Progress, Result, Runtime, RuntimeOptions};
 use pyo3::call::PyCallArgs;
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyTypeError, PyUserWarning};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::path::PathBuf;
@@ -283,6 +283,20 @@ pub fn run<T: Send>(py: Python<'_>, runtime: &Runtime, work: impl FnOnce() -> Re
         Some(signal) => Err(signal),
         // From here on Python runs, which must not be in the middle of something when the interpreter ends.
         None if exit::is_ending() => Err(exit::error()),
-        None => outcome.map_err(|error| raise(py, error)),
+        None => {
+            let value = outcome.map_err(|error| raise(py, error))?;
+            warn(py, runtime)?;
+            Ok(value)
+        }
     }
+}
+
+/// Warns of what the user should know about what was read.
+fn warn(py: Python<'_>, runtime: &Runtime) -> PyResult<()> {
+    for note in runtime.take_notes() {
+        let text = std::ffi::CString::new(io::escaped(note).to_string()).unwrap_or_default();
+        // The caller is behind a function of Python's and what checks its arguments.
+        PyErr::warn(py, &py.get_type::<PyUserWarning>(), &text, 3)?;
+    }
+    Ok(())
 }

@@ -378,7 +378,7 @@ impl<'a> Computation<'a> {
         let needs = pass_needs(&plan, &sinks, self.runtime);
         let results: u64 = targets.iter().map(Target::result_bytes).sum();
         let budget = self.runtime.budget();
-        budget.require("computing arrays", needs.readers_bytes + needs.other_bytes + results)?;
+        budget.require(&plan.purpose(), needs.readers_bytes + needs.other_bytes + results)?;
         let reservation = budget.reserve("computing arrays", needs.other_bytes)?;
         {
             // The cache gets what is left beside readers and results.

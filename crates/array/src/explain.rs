@@ -76,7 +76,7 @@ pub fn explain(runtime: &Arc<Runtime>, goals: &[Goal]) -> Result<Explanation> {
             let (plan, sinks) = computation.plan(&targets, &[])?;
             let pass = explained(&plan, &sinks, &targets, runtime)?;
             results_bytes += pass.result_bytes;
-            runtime.budget().require("computing arrays", pass.memory_bytes + results_bytes)?;
+            runtime.budget().require(&plan.purpose(), pass.memory_bytes + results_bytes)?;
             passes.push(pass);
             for Target { array, place } in &targets {
                 match place {

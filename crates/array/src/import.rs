@@ -119,8 +119,7 @@ fn import_table(
     is_real: bool,
 ) -> std::result::Result<ArrayImportReport, Refused> {
     let (start, facts) = (Instant::now(), table.facts().clone());
-    let common = facts.kinds.iter().copied().reduce(promote_mixed).filter(|_| !is_real);
-    let common = common.unwrap_or(ElementType::Float64);
+    let common = if is_real { ElementType::Float64 } else { common_element(&facts.kinds) };
     let element = options.element.unwrap_or(common);
     let columns = facts.kinds.len() as u64;
     let head = DenseHead {
@@ -152,6 +151,11 @@ fn import_table(
         seconds: start.elapsed().as_secs_f64(),
         memory_peak_bytes: peak_memory_bytes(),
     })
+}
+
+/// The type of the elements of an array whose columns have these types.
+pub(crate) fn common_element(kinds: &[ElementType]) -> ElementType {
+    kinds.iter().copied().reduce(promote_mixed).unwrap_or(ElementType::Float64)
 }
 
 /// Writes all rows; how many there were.

@@ -35,6 +35,8 @@ const WAITING: u64 = 2;
 /// What is computed before it is read takes at most so much memory at once, and at most this part of what is left.
 const MOST_HELD_BYTES: u64 = 256 << 20;
 const HELD_PART: u64 = 4;
+/// The same where it is known what computing takes beside it.
+const HELD_PART_BESIDE_KNOWN: u64 = 2;
 /// How often who waits looks whether it is asked to stop.
 const CANCEL_CHECK: Duration = Duration::from_millis(50);
 
@@ -98,6 +100,20 @@ fn most_rows(plan: &Plan, source: usize, rows: u64) -> u64 {
 fn held_bytes(plan: &Plan, rows: u64) -> u64 {
     let sources = plan.sources.iter().enumerate();
     sources.map(|(place, own)| own.source.held_bytes(most_rows(plan, place, rows))).sum()
+}
+
+/// The memory of a worker that computes rows before they are read, of one source after the other.
+fn holding_bytes(plan: &Plan) -> u64 {
+    plan.sources.iter().map(|own| own.source.holding_bytes()).max().unwrap_or(0)
+}
+
+/// The memory for rows that are computed before they are read, beside workers that do so: all, if these take less than
+/// half of what is left.
+fn room_to_hold(plan: &Plan, runtime: &Runtime) -> u64 {
+    let (available, holding) = (runtime.budget().available_bytes(), holding_bytes(plan));
+    let workers = (available / 2 / holding.max(1)).clamp(1, runtime.threads() as u64);
+    let part = if holding == 0 { HELD_PART } else { HELD_PART_BESIDE_KNOWN };
+    (available.saturating_sub(workers.saturating_mul(holding)) / part).min(MOST_HELD_BYTES)
 }
 
 /// How many partitions are computed at a time: all, unless a source is computed before it is read.
@@ -320,7 +336,7 @@ pub(crate) fn pass_needs(plan: &Plan, sinks: &[Sink], runtime: &Runtime) -> Need
     let readers: u64 = sources.map(|(place, own)| own.source.reader_bytes(most(place), depth)).sum();
     let partials: u64 = sinks.iter().map(|sink| sink.partial_bytes(rows)).sum();
     let other_bytes = threads * (BlockMemory::len_bytes(plan) + (WAITING + 1) * partials) + partials;
-    Needs { readers_bytes: threads * readers + held_bytes(plan, rows), other_bytes }
+    Needs { readers_bytes: threads * readers + holding_bytes(plan) + held_bytes(plan, rows), other_bytes }
 }
 
 /// Runs a pass: the results of its sinks, in their order, and what was read.
@@ -338,7 +354,7 @@ pub(crate) fn run(plan: &Plan, sinks: &[Sink], runtime: &Runtime) -> Result<(Vec
     let task = runtime.task("computing", Unit::Rows, Some(plan.rows));
     let mut stats = SweepStats::default();
     let partitions = plan.rows.div_ceil(partition_rows);
-    let room_bytes = (runtime.budget().available_bytes() / HELD_PART).min(MOST_HELD_BYTES);
+    let room_bytes = room_to_hold(plan, runtime);
     let stretch = stretch_partitions(plan, partition_rows, room_bytes);
     for first in (0..partitions.max(1)).step_by(stretch as usize) {
         let end = partitions.min(first + stretch);
@@ -372,6 +388,7 @@ pub(crate) fn run(plan: &Plan, sinks: &[Sink], runtime: &Runtime) -> Result<(Vec
             return Err(error);
         }
     }
+    plan.sources.iter().filter_map(|own| own.source.take_note()).for_each(|note| runtime.note(note));
     stats.seconds = start.elapsed().as_secs_f64();
     Ok((outcore_io::into_inner(merger.state).total, stats))
 }

@@ -320,6 +320,14 @@ pub(crate) struct Plan {
     made: HashMap<(u64, Request, u64, u64), View>,
 }
 
+impl Plan {
+    /// What a pass takes memory for.
+    pub fn purpose(&self) -> String {
+        let of: Vec<String> = self.sources.iter().filter_map(|own| own.source.purpose()).collect();
+        if of.is_empty() { "computing arrays".to_owned() } else { format!("computing arrays {}", of.join(" and ")) }
+    }
+}
+
 /// The distances between vectors of outer axes, in rows of the last one.
 pub(crate) fn strides(shape: &[usize]) -> Vec<isize> {
     let mut strides = vec![0; shape.len()];

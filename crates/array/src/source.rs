@@ -36,6 +36,16 @@ pub trait Source: Send + Sync {
         self.bytes_of(rows)
     }
 
+    /// What passes take memory for that whoever wrote the file can change, for who is refused it.
+    fn purpose(&self) -> Option<String> {
+        None
+    }
+
+    /// What the user should know about what was read, once a pass has read it.
+    fn take_note(&self) -> Option<String> {
+        None
+    }
+
     /// What reads some columns alone, and these: at least the `wanted` ones, as runs that rise. Nothing if it would
     /// cost as much as reading all.
     fn of_columns(&self, _wanted: Vec<Range<usize>>) -> Option<Narrow> {
@@ -44,6 +54,11 @@ pub trait Source: Send + Sync {
 
     /// The memory that so many rows take where they are computed together before they are read.
     fn held_bytes(&self, _rows: u64) -> u64 {
+        0
+    }
+
+    /// The memory that a worker takes which computes such rows, at most.
+    fn holding_bytes(&self) -> u64 {
         0
     }
 

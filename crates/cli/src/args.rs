@@ -349,7 +349,7 @@ pub struct Common {
 /// What every statistic or model of an array takes.
 #[derive(Args)]
 pub struct OfArray {
-    /// The array: a .npy file, which is read in place, or an image
+    /// The array: an image, or a .npy, Parquet or Arrow file, which is read in place
     pub array: PathBuf,
     /// Which columns, by name or by number from 1, beside that of --target; all if not given
     #[arg(long, value_name = "A,B,C", value_delimiter = ',')]

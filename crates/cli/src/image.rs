@@ -4,14 +4,27 @@ use crate::args::{CheckArgs, InfoArgs};
 use crate::convert::output_error;
 use crate::progress::runtime;
 use crate::run::say;
-use outcore::array::{AnyManifest, ImageSource, NpySource, NumberOptions, NumberTable, Source, read_any_manifest};
+use outcore::array::{
+    AnyManifest, ImageSource, NpySource, NumberFacts, NumberOptions, NumberTable, PlacedTable, Source,
+    read_any_manifest,
+};
 use outcore::io::backend::FileKind;
 use outcore::io::{bytes_text, escaped};
 use outcore::{Error, Graph, GraphOptions, Result, Runtime, RuntimeOptions};
 use serde_json::{Value, json};
-use std::io::Write;
+use std::io::{Read, Write};
 use std::path::Path;
 use std::sync::Arc;
+
+/// So many bytes tell what a file is.
+const START_BYTES: u64 = 8;
+/// How tables are read in place, and from how many passes on an image is faster (docs/arrays.md).
+const PARQUET: &str = "in place: columns are decoded in every pass; import it if you pass over it more than about 3 \
+                       times and the image fits into memory";
+const PACKED_ARROW: &str = "in place: columns are decompressed in every pass, a batch at once; import it if you pass \
+                            over it more than about 3 times and the image fits into memory";
+const PLAIN_ARROW: &str = "in place: columns are copied in every pass; import it if you pass over it more than about 4 \
+                           times and the image fits into memory";
 
 /// `outcore info`.
 pub fn info(args: &InfoArgs) -> Result<()> {
@@ -68,17 +81,45 @@ fn file_facts(runtime: &Runtime, path: &Path) -> Result<Value> {
             "reading": reading,
         }));
     }
+    let mut start = Vec::new();
+    let read = runtime.backend().input(path)?.take(START_BYTES).read_to_end(&mut start);
+    read.map_err(|error| outcore::io::Error::file_at(path, "read", 0, error))?;
+    if PlacedTable::begins_so(&start) {
+        return Ok(table_facts(&PlacedTable::open(runtime, path, &NumberOptions::default())?));
+    }
     let table = NumberTable::open(runtime, path, &NumberOptions::default())?;
-    let facts = table.facts();
-    Ok(json!({
+    Ok(number_facts(table.facts(), "not in place: `outcore import --as array` makes an image of it"))
+}
+
+/// What a table says of itself.
+fn number_facts(facts: &NumberFacts, reading: &str) -> Value {
+    json!({
         "format": facts.format,
         "columns": facts.kinds.len(),
         "names": facts.names,
         "elements": facts.kinds.iter().map(|kind| kind.name()).collect::<Vec<_>>(),
         "rows": facts.rows,
         "notes": facts.notes,
-        "reading": "not in place: `outcore import --as array` makes an image of it",
-    }))
+        "reading": reading,
+    })
+}
+
+/// What a table in Parquet or Arrow is, and how it is read.
+fn table_facts(table: &PlacedTable) -> Value {
+    let packing = table.packing();
+    let is_arrow = table.facts().format == "arrow";
+    let reading = match (is_arrow, packing.codecs.iter().all(|codec| codec == "none")) {
+        (true, true) => PLAIN_ARROW,
+        (true, false) => PACKED_ARROW,
+        (false, _) => PARQUET,
+    };
+    let mut facts = number_facts(table.facts(), reading);
+    facts[packing.group_name.replace(' ', "_")] = packing.groups.into();
+    facts["compression"] = packing.codecs.join(", ").into();
+    if !is_arrow {
+        facts["encodings"] = packing.encodings.join(", ").into();
+    }
+    facts
 }
 
 fn array_facts(source: &ImageSource) -> Value {

@@ -6,7 +6,7 @@ use crate::options::{ALLOW_UNCONVERGED, arg_of, in_shell, values_of};
 use crate::progress::runtime;
 use crate::run::{UNCONVERGED, check_different, report, say, write_json, write_stats};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
-use outcore::io::bytes_text;
+use outcore::io::{bytes_text, escaped};
 use outcore::learn::{Data, Declaration, Fact, Found, Plan, Unconverged};
 use outcore::{OUTPUT_ENDINGS, Result, Runtime, Value, Values};
 use serde_json::{Map, Value as Json, json};
@@ -83,6 +83,7 @@ pub fn learn(args: &LearnArgs) -> Result<ExitCode> {
     let LearnArgs { statistic, given, common, .. } = args;
     let runtime = runtime(&common.limits, None)?;
     let mut data = Data::open(&runtime, &common.image)?;
+    tell_notes(&runtime, common);
     if let Some(columns) = &args.columns {
         data = data.select(columns)?;
     }
@@ -97,6 +98,7 @@ pub fn learn(args: &LearnArgs) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let mut found = plan.find(&runtime)?;
+    tell_notes(&runtime, common);
     if let Some(unconverged) = found.unconverged.take().filter(|_| !args.allow_unconverged) {
         return not_converged(args, &runtime, &unconverged, &found);
     }
@@ -113,6 +115,12 @@ pub fn learn(args: &LearnArgs) -> Result<ExitCode> {
     write_stats(&runtime, &found.stats, common)?;
     common.answer.heard()?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Says what the user should know about what was read.
+fn tell_notes(runtime: &Runtime, common: &Common) {
+    let notes = runtime.take_notes();
+    notes.iter().filter(|_| !common.limits.quiet).for_each(|note| note!("note: {}", escaped(note)));
 }
 
 /// Writes no result, but what it cost, and says so in the exit code.
@@ -171,5 +179,5 @@ fn explain(args: &LearnArgs, runtime: &Arc<Runtime>, data: &Data, plan: &Plan) -
         say(format_args!("output   {rows} rows, in {bytes} of memory, to {}", output.display()))?;
     }
     say(format_args!("passes   {}", plan.passes))?;
-    say(format_args!("reads    at most {} per pass", bytes_text(read_bytes)))
+    say(format_args!("reads    about {} per pass", bytes_text(read_bytes)))
 }

@@ -1,9 +1,13 @@
-//! Arrow files and streams, message by message, each in memory of its own that the budget counts until the last of its
-//! rows is parsed.
+//! Arrow files and streams, message by message (`arrow_message.rs`), each in memory of its own that the budget counts
+//! until the last of its rows is parsed.
 //!
 //! How large batches are shows only while they arrive. The first one is read when the input is opened, and the plan of
 //! an import leaves as much for every worker that reads; a larger one later takes what else is left, or is refused.
 
+use crate::arrow_message::{
+    CONTINUATION, DictionaryMessage, FILE_END_BYTES, FILE_MAGIC, MOST_BARE_SCHEMA_BYTES, MOST_PADDING_BYTES, Message,
+    bare_schema, check_end, header_bytes, start_bytes, unpacked_len,
+};
 use crate::batch::{Facts, InputOptions, Source};
 use crate::input::{Input, Stream};
 use crate::plan::PLAN_SHARE;
@@ -22,24 +26,6 @@ const READ_BYTES: usize = 1 << 20;
 
 /// How much is read at once of what is not kept.
 const PIECE_BYTES: usize = 64 << 10;
-
-/// Headers of messages name the buffers of columns; larger ones are damaged.
-const MOST_METADATA_BYTES: usize = 16 << 20;
-
-/// How an Arrow file begins and ends.
-const FILE_MAGIC: &[u8] = b"ARROW1";
-
-/// The length of the table of contents, and what the file began with: the last bytes of a file.
-const FILE_END_BYTES: usize = 4 + FILE_MAGIC.len();
-
-/// How long a schema may be that does not say so itself.
-const MOST_BARE_SCHEMA_BYTES: usize = 1 << 20;
-
-/// The mark that a message begins with.
-const CONTINUATION: [u8; 4] = [0xff; 4];
-
-/// How far the first message of an Arrow file may be from its beginning.
-const MOST_PADDING_BYTES: usize = 4096;
 
 /// Opens an Arrow file or stream.
 pub(crate) fn open(input: &Input, options: &InputOptions) -> Result<Box<dyn Source>> {
@@ -77,13 +63,10 @@ fn begin(input: &Input) -> Result<(SchemaRef, ArrowStream)> {
         return Err(Error::input(input.path(), None, "an Arrow file or stream", "a file of Feather version 1")
             .advise("write it again with version 2"));
     }
-    // An Arrow file is a stream between a magic number and a table of contents, which is not needed.
     let is_file = start.starts_with(FILE_MAGIC);
     if is_file {
-        // The magic number is padded with zeros, to 8 bytes or to what the writer aligns to; a message has none.
-        let start = stream.peek(MOST_PADDING_BYTES)?;
-        let zeros = start[FILE_MAGIC.len().min(start.len())..].iter().take_while(|&&byte| byte == 0).count();
-        stream.skip((FILE_MAGIC.len() + zeros) / 8 * 8);
+        let padded = start_bytes(stream.peek(MOST_PADDING_BYTES)?);
+        stream.skip(padded);
     }
     let mut reader = ArrowStream {
         input: input.clone(),
@@ -126,24 +109,6 @@ struct ArrowStream {
     ended: bool,
 }
 
-/// A message as it lies in the file.
-struct Message {
-    len_bytes: usize,
-    /// Neither the batch nor any of its columns has rows.
-    is_empty: bool,
-    /// Where buffers begin that get memory of their own when they are unpacked; each begins with how long it is then.
-    compressed: Vec<usize>,
-    dictionary: Option<DictionaryMessage>,
-    /// How many rows it has, if it is a batch.
-    rows: Option<i64>,
-}
-
-/// A message with values of a dictionary, instead of the ones before or behind them.
-struct DictionaryMessage {
-    id: i64,
-    is_delta: bool,
-}
-
 /// The values of a dictionary.
 struct Dictionary {
     len_bytes: u64,
@@ -178,24 +143,13 @@ impl ArrowStream {
         next.transpose()
     }
 
-    /// Gives the decoder a schema without mark and length in front, as polars 2 begins its files, whose readers take
-    /// that of the table of contents. It ends where the next message begins.
+    /// Gives the decoder a schema without mark and length in front, if the file begins with one.
     fn decode_bare_schema(&mut self) -> Result<()> {
         if self.stream.peek(CONTINUATION.len())?.starts_with(&CONTINUATION) {
             return Ok(());
         }
         let head = self.stream.peek(MOST_BARE_SCHEMA_BYTES)?;
-        let starts = memchr::memmem::find_iter(head, &CONTINUATION).filter(|start| start % 8 == 0);
-        let is_schema = |bytes: &[u8]| {
-            let message = arrow_ipc::root_as_message(bytes).map_err(|error| error.to_string())?;
-            Ok(message.header_as_schema().is_some())
-        };
-        // Flatbuffers are verified where they lie, so they have to be aligned.
-        let whole = Buffer::from(head);
-        let mut ends = starts.filter(|&end| guarded(|| is_schema(&whole[..end])) == Ok(true));
-        let Some(end) = ends.next() else { return Ok(()) };
-        let mut message = [&CONTINUATION[..], &(end as u32).to_le_bytes()].concat();
-        message.extend_from_slice(&whole[..end]);
+        let Ok(Some((message, end))) = guarded(|| Ok(bare_schema(head))) else { return Ok(()) };
         let decoder = &mut self.decoder;
         let decoded = guarded(|| decoder.decode(&mut Buffer::from(message)).map_err(|error| error.to_string()));
         decoded.map_err(|error| self.damaged(&error))?;
@@ -298,49 +252,15 @@ impl ArrowStream {
     /// Looks at the next message without taking it; there is none at the end.
     fn next_message(&mut self) -> Result<Option<Message>> {
         let start = self.stream.peek(8)?;
-        // Old writers leave out the mark before the length.
-        let prefix = if start.starts_with(&CONTINUATION) { 8 } else { 4 };
-        let len = start.get(prefix - 4..prefix).and_then(|len| len.first_chunk()).map(|len| u32::from_le_bytes(*len));
-        let len = match len {
-            None if start.is_empty() && !self.is_file => {
-                return Err(self.damaged("it ends without the mark of its end"));
-            }
-            None if start.is_empty() => return Err(self.damaged("it ends before its table of contents")),
-            None => return Err(self.damaged("it ends inside a message")),
-            Some(0) => {
+        let (prefix, len) = match header_bytes(start, self.is_file) {
+            Ok((prefix, 0)) => {
                 self.stream.skip(prefix);
                 return self.check_rest().map(|()| None);
             }
-            Some(len) => prefix + len as usize,
+            Ok(lens) => lens,
+            Err(error) => return Err(self.damaged(&error)),
         };
-        if len > MOST_METADATA_BYTES {
-            return Err(self.damaged(&format!("a message whose header has {len} bytes")));
-        }
-        let head = self.stream.peek(len)?;
-        let parsed = head.get(prefix..len).ok_or("it ends inside a message".to_owned()).and_then(|head| {
-            let message = arrow_ipc::root_as_message(head).map_err(|error| error.to_string())?;
-            let dictionary = message.header_as_dictionary_batch();
-            let rows = message.header_as_record_batch().map(|batch| batch.length());
-            if rows.is_none() && dictionary.is_none() && message.header_as_schema().is_none() {
-                return Err("a message that is no schema, no dictionary and no batch".to_owned());
-            }
-            let batch = dictionary.and_then(|dictionary| dictionary.data()).or(message.header_as_record_batch());
-            let buffers = batch.filter(|batch| batch.compression().is_some()).and_then(|batch| batch.buffers());
-            let starts = buffers.iter().flatten().filter(|buffer| buffer.length() > 0);
-            let starts = starts.filter_map(|buffer| usize::try_from(buffer.offset()).ok()?.checked_add(len));
-            // A damaged header that loses the number of rows loses those of the columns too, or contradicts them.
-            let nodes = batch.and_then(|batch| batch.nodes()).filter(|nodes| !nodes.is_empty());
-            let are_empty = nodes.is_some_and(|nodes| nodes.iter().all(|node| node.length() == 0));
-            let is_empty = rows == Some(0) && (are_empty || message.bodyLength() == 0);
-            let body = usize::try_from(message.bodyLength()).ok().and_then(|body| body.checked_add(len));
-            Ok(Message {
-                len_bytes: body.ok_or_else(|| format!("a message of {} bytes", message.bodyLength()))?,
-                is_empty,
-                compressed: starts.collect(),
-                rows,
-                dictionary: dictionary.map(|batch| DictionaryMessage { id: batch.id(), is_delta: batch.isDelta() }),
-            })
-        });
+        let parsed = Message::parse(self.stream.peek(len)?, prefix, len);
         parsed.map(Some).map_err(|error| self.damaged(&error))
     }
 
@@ -355,36 +275,13 @@ impl ArrowStream {
                 break;
             }
             rest_bytes += (tail.len() - kept) as u64;
-            if !self.is_file {
-                return Err(self.damaged("bytes after the end of the stream"));
-            }
             tail.drain(..tail.len().saturating_sub(FILE_END_BYTES));
+            if !self.is_file {
+                break;
+            }
         }
-        if !self.is_file {
-            return Ok(());
-        }
-        // The table of contents, its length, and what the file began with; nothing else but padding.
-        let contents_bytes = tail.strip_suffix(FILE_MAGIC).and_then(|len| len.first_chunk().copied());
-        match contents_bytes.map(|len| u64::from(u32::from_le_bytes(len)) + FILE_END_BYTES as u64) {
-            None => Err(self.damaged("it ends inside its table of contents")),
-            Some(end_bytes) if (end_bytes..end_bytes + 8).contains(&rest_bytes) => Ok(()),
-            Some(_) => Err(self.damaged("a mark of its end before its last batch")),
-        }
+        check_end(&tail, rest_bytes, self.is_file).map_err(|error| self.damaged(&error))
     }
-}
-
-impl Message {
-    /// What its buffers take when they are unpacked, as they say themselves; it is below zero for those that are not
-    /// packed.
-    fn unpacked_bytes(&self, bytes: &[u8]) -> u64 {
-        let starts = self.compressed.iter().filter_map(|&start| bytes.get(start..)?.first_chunk());
-        starts.map(|len| unpacked_len(*len)).fold(0, u64::saturating_add)
-    }
-}
-
-/// How long a buffer is when it is unpacked, as its first bytes say.
-fn unpacked_len(first: [u8; 8]) -> u64 {
-    u64::try_from(i64::from_le_bytes(first)).unwrap_or(0)
 }
 
 impl Iterator for ArrowStream {

@@ -8,6 +8,8 @@
 #![forbid(unsafe_code)]
 
 mod adjacency;
+mod arrow_columns;
+mod arrow_message;
 mod arrow_stream;
 mod ascii_graph;
 mod batch;
@@ -17,6 +19,7 @@ mod chain;
 mod choice;
 mod column_names;
 mod columns;
+mod counted_file;
 mod detect;
 pub mod dictionary;
 mod dimacs;
@@ -36,7 +39,9 @@ mod number_text;
 mod open;
 mod own_comment;
 mod parquet;
+mod parquet_columns;
 mod parquet_pages;
+mod placed_table;
 mod plan;
 mod recognise;
 mod rows;
@@ -61,6 +66,7 @@ pub use batch::{
 };
 pub use choice::Choice;
 pub use column_names::column_asked;
+pub use counted_file::Reads;
 pub use graphalytics::GraphalyticsProperties;
 pub use heap::Heap;
 pub use number::is_whole;
@@ -68,6 +74,7 @@ pub use number_columns::NumberValues;
 pub use number_table::{NumberBlock, NumberBlocks, NumberFacts, NumberOptions, NumberParser, NumberTable, Refused};
 pub use open::{formats, open, parse_bytes};
 pub use own_comment::OwnComment;
+pub use placed_table::{Misplaced, Packing, PlacedTable};
 pub use plan::{
     LARGE_BLOCK_BYTES, LEAST_BYTES, LEAST_PAGE_BUFFER_BYTES, PartitionPlan, Plan, SAMPLE_BYTES, enough_bytes,
     needed_bytes,

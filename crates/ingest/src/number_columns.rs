@@ -9,7 +9,9 @@ use arrow_array::Array;
 use arrow_array::cast::AsArray;
 use arrow_schema::DataType;
 use outcore_format::ElementType;
+use outcore_image::Error;
 use outcore_io::{Array as Memory, Budget, Result, lock};
+use std::path::Path;
 use std::sync::Mutex;
 
 /// A type of elements, as numbers become some of it.
@@ -167,10 +169,10 @@ impl Rounded {
         }
     }
 
-    /// What to say of it.
-    pub(crate) fn note(&self) -> Option<String> {
-        let first = lock(&self.0);
-        first.as_ref().map(|(_, first)| {
+    /// What to say of it, once.
+    pub(crate) fn take_note(&self) -> Option<String> {
+        let first = lock(&self.0).take();
+        first.map(|(_, first)| {
             format!(
                 "Whole numbers beyond 2^53 were rounded to float64, the first of them {first}: an array of int64 or \
                  uint64 holds them, if all its columns are of whole numbers."
@@ -185,6 +187,31 @@ pub(crate) enum NoElement {
     Missing,
     /// A number that elements do not hold.
     Other(String),
+}
+
+/// The error for what is no element, in this row of the column of this name; `is_in_place` says that the file is not
+/// being imported.
+pub(crate) fn refused(
+    path: &Path,
+    (name, element): (&str, ElementType),
+    row: u64,
+    found: NoElement,
+    is_in_place: bool,
+) -> Error {
+    let element = element.name();
+    let (expected, found, advice) = match found {
+        NoElement::Missing => {
+            let expected = format!("a value in column `{name}`, for {element} has none that is missing");
+            let import = if is_in_place { "an import with " } else { "" };
+            (expected, format!("null in row {row}"), format!("{import}--dtype float64 makes NaN of it"))
+        }
+        NoElement::Other(number) => {
+            let expected = format!("a number in column `{name}` that {element} holds");
+            let give = if is_in_place { "import it with" } else { "give the array" };
+            (expected, format!("{number} in row {row}"), format!("{give} another type, such as --dtype float64"))
+        }
+    };
+    Error::input(path, Some(row), expected, found).advise(format!("{advice}; rows count from 0"))
 }
 
 /// The type of elements that holds a column's numbers, if it has numbers or booleans.

@@ -9,7 +9,7 @@ use crate::batch::Facts;
 use crate::blocks::{BLOCK_BYTES, LineBlocks, Lines};
 use crate::column_names::{column_asked, listed};
 use crate::input::Input;
-use crate::number_columns::{NoElement, NumberValues, Rounded, element_of, fill, see_rounded};
+use crate::number_columns::{NoElement, NumberValues, Rounded, element_of, fill, refused, see_rounded};
 use crate::number_text::{NumberText, TextParser};
 use crate::recognise::{self, Kind, LOOKED_AT_BYTES};
 use crate::table::{Batch, Batches, checked_batches, damaged};
@@ -130,10 +130,11 @@ struct Column<'a> {
 }
 
 /// Which columns are taken: their places, their types, and a note on the others.
-struct Chosen {
-    columns: Vec<usize>,
-    kinds: Vec<ElementType>,
-    note: Option<String>,
+#[derive(Default)]
+pub(crate) struct Chosen {
+    pub(crate) columns: Vec<usize>,
+    pub(crate) kinds: Vec<ElementType>,
+    pub(crate) note: Option<String>,
 }
 
 impl Chosen {
@@ -190,7 +191,7 @@ impl Chosen {
     }
 
     /// Chooses from the columns of a table.
-    fn of_schema(path: &Path, schema: &Schema, options: &NumberOptions) -> Result<Self> {
+    pub(crate) fn of_schema(path: &Path, schema: &Schema, options: &NumberOptions) -> Result<Self> {
         let no_text = [("delimiter", options.delimiter.is_some()), ("header", options.header.is_some())];
         let given = no_text.into_iter().chain([("comment", options.comment.is_some())]).find(|(_, is_given)| *is_given);
         if let Some((name, _)) = given {
@@ -468,7 +469,7 @@ impl NumberParser {
 
     /// What the user should know about the elements, once all blocks were taken.
     pub fn note(&self) -> Option<String> {
-        self.rounded.as_ref()?.note()
+        self.rounded.as_ref()?.take_note()
     }
 }
 
@@ -498,33 +499,25 @@ impl TableRows {
         let row_bytes = self.names.len() * self.element.bytes();
         let count = (PART_BYTES / row_bytes).max(1).min(batch.rows.num_rows() - start);
         let mut values = NumberValues::new(&self.budget, self.element, self.names.len(), count)?;
+        let mut first = None::<(usize, usize, NoElement)>;
         for (place, column) in batch.rows.columns().iter().enumerate() {
             let part = column.slice(start, count);
-            fill(&part, self.element, values.column_mut(place)).map_err(|refused| self.refused(place, refused))?;
+            if let Err((row, found)) = fill(&part, self.element, values.column_mut(place))
+                && first.as_ref().is_none_or(|(least, ..)| row < *least)
+            {
+                first = Some((row, place, found));
+            }
             if let Some(rounded) = &self.rounded {
                 see_rounded(&part, rounded, (self.next_row, place), &self.names[place]);
             }
+        }
+        if let Some((row, place, found)) = first {
+            let (column, row) = ((&*self.names[place], self.element), self.next_row + row as u64);
+            return Err(refused(&self.path, column, row, found, false));
         }
         self.next_row += count as u64;
         let position_bytes = batch.position_bytes;
         self.rest = Some((batch, start + count)).filter(|(batch, start)| *start < batch.rows.num_rows());
         Ok(Some(NumberBlock { data: BlockData::Values(values), position_bytes }))
-    }
-
-    fn refused(&self, column: usize, (row, found): (usize, NoElement)) -> Error {
-        let (name, element, row) = (&self.names[column], self.element.name(), self.next_row + row as u64);
-        let error = |expected, found| Error::input(&self.path, Some(row), expected, found);
-        match found {
-            NoElement::Missing => {
-                let expected = format!("a value in column `{name}`, for {element} has none that is missing");
-                error(expected, format!("null in row {row}"))
-                    .advise("--dtype float64 makes NaN of it; rows count from 0")
-            }
-            NoElement::Other(number) => {
-                let expected = format!("a number in column `{name}` that {element} holds");
-                error(expected, format!("{number} in row {row}"))
-                    .advise("give the array another type, such as --dtype float64; rows count from 0")
-            }
-        }
     }
 }

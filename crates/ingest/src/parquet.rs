@@ -6,6 +6,7 @@
 //! bytes may hold long strings many times. Cost: one small read per page when the file is opened.
 
 use crate::batch::{Block, BlockData, Facts, InputOptions, Parser, Rows, Source};
+use crate::counted_file::CountedFile;
 use crate::input::Input;
 use crate::parquet_pages::{decoded_metadata_bytes, decoding, encoded_metadata_bytes};
 use crate::table::{
@@ -15,7 +16,7 @@ use arrow_array::RecordBatch;
 use arrow_schema::{DataType, Schema, SchemaRef};
 use bytes::Bytes;
 use outcore_image::Result;
-use outcore_io::{Input as InputFile, Reservation};
+use outcore_io::Reservation;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
@@ -29,7 +30,7 @@ use std::sync::Arc;
 /// About the most values that are decoded together of tables with all their columns.
 const DECODED_VALUES: usize = 1 << 17;
 /// What each of them takes at most, but for strings: the value, and what the decoder knows of it.
-const VALUE_BYTES: usize = 32;
+pub(crate) const VALUE_BYTES: usize = 32;
 /// Strings that are unpacked from the beginnings of others may take this part of what is left.
 const ROOM_SHARE: u64 = 16;
 /// What decoding takes where nobody knows it yet, since the metadata do not fit.
@@ -41,12 +42,19 @@ const DECODED_FACTOR: u64 = 16;
 pub(crate) fn open(input: &Input, options: &InputOptions) -> Result<Box<dyn Source>> {
     match input.bytes() {
         Some(bytes) => open_with(&bytes, input, options),
-        None => open_with(&Chunks(input.open_file()?), input, options),
+        None => open_with(&Chunks::of(input)?, input, options),
     }
 }
 
 /// A file, read in chunks, each from a place of its own.
-struct Chunks(InputFile);
+#[derive(Clone)]
+pub(crate) struct Chunks(pub(crate) CountedFile);
+
+impl Chunks {
+    fn of(input: &Input) -> Result<Self> {
+        Ok(Chunks(CountedFile::new(input.open_file()?, &Arc::default())))
+    }
+}
 
 impl Length for Chunks {
     fn len(&self) -> u64 {
@@ -55,7 +63,7 @@ impl Length for Chunks {
 }
 
 impl ChunkReader for Chunks {
-    type T = BufReader<InputFile>;
+    type T = BufReader<CountedFile>;
 
     fn get_read(&self, start: u64) -> parquet::errors::Result<Self::T> {
         let mut file = self.0.clone();
@@ -128,12 +136,9 @@ pub(crate) fn chosen(
     input: &Input,
     choose: impl FnOnce(&Schema) -> Result<Vec<usize>>,
 ) -> Result<(u64, SchemaRef, Batches)> {
-    let (path, reader) = (input.path(), Chunks(input.open_file()?));
+    let (path, reader) = (input.path(), Chunks::of(input)?);
     let failed = |error: String| damaged(path, "a Parquet file", &error);
-    let reservation = reserve_metadata(&reader, input)?;
-    let options = ArrowReaderOptions::default().with_column_stats_policy(ParquetStatisticsPolicy::SkipAll);
-    let load = || ArrowReaderMetadata::load(&reader, options.clone()).map_err(|error| error.to_string());
-    let mut metadata = guarded(load).map_err(failed)?;
+    let (mut metadata, options, reservation) = load(&reader, input)?;
     let chosen = choose(metadata.schema())?;
     let is_text = |kind: &DataType| matches!(kind, DataType::Utf8 | DataType::LargeUtf8);
     let has_text = chosen.iter().any(|&column| is_text(metadata.schema().field(column).data_type()));
@@ -168,6 +173,15 @@ pub(crate) fn chosen(
         rows.map(|rows| Batch { rows, unpacked: Vec::new(), len_bytes: block_bytes, position_bytes: 0 })
     });
     Ok((all_rows, Arc::new(schema), Box::new(batches)))
+}
+
+/// The metadata of a file, how they were read, and memory for them.
+pub(crate) fn load(reader: &Chunks, input: &Input) -> Result<(ArrowReaderMetadata, ArrowReaderOptions, Reservation)> {
+    let reservation = reserve_metadata(reader, input)?;
+    let options = ArrowReaderOptions::default().with_column_stats_policy(ParquetStatisticsPolicy::SkipAll);
+    let load = || ArrowReaderMetadata::load(reader, options.clone()).map_err(|error| error.to_string());
+    let metadata = guarded(load).map_err(|error| damaged(input.path(), "a Parquet file", &error))?;
+    Ok((metadata, options, reservation))
 }
 
 /// Sets memory aside for the metadata, encoded and decoded. Of a damaged file the decoder says what is wrong.
@@ -225,7 +239,7 @@ fn rows_of(
     match input.bytes() {
         Some(bytes) => build(ParquetRecordBatchReaderBuilder::new_with_metadata(bytes, metadata), (mask, group, rows)),
         None => {
-            let file = Chunks(input.open_file().map_err(|error| error.to_string())?);
+            let file = Chunks::of(input).map_err(|error| error.to_string())?;
             build(ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata), (mask, group, rows))
         }
     }

@@ -13,6 +13,7 @@
 use parquet::arrow::ProjectionMask;
 use parquet::basic::{Compression, Type};
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, RowGroupMetaData};
+use parquet::file::page_index::offset_index::{OffsetIndexMetaData, PageLocation};
 use parquet::file::reader::ChunkReader;
 
 /// What the reader of a column takes beside its pages, and more where these are compressed with zstd.
@@ -101,13 +102,9 @@ pub(crate) fn decoding<R: ChunkReader>(
         let mut group_bytes = 0;
         all_pages.clear();
         for (_, column) in group.columns().iter().enumerate().filter(|(leaf, _)| mask.leaf_included(*leaf)) {
-            let (start, len) = column.byte_range();
-            let end = start.checked_add(len).filter(|&end| end <= reader.len());
-            let end = end.ok_or_else(|| format!("a column of {len} bytes from byte {start}, beyond the file's end"))?;
             let is_text = column.column_type() == Type::BYTE_ARRAY;
             let mut pages = Pages::default();
-            group_bytes += READER_BYTES + column_bytes(reader, start, end, &mut pages)?;
-            group_bytes += if matches!(column.compression(), Compression::ZSTD(_)) { ZSTD_READER_BYTES } else { 0 };
+            group_bytes += chunk_bytes(reader, column, &mut pages)?;
             let room_bytes = if pages.are_shared { room_bytes.max(MOST_TEXT_BYTES) } else { MOST_TEXT_BYTES };
             while is_text && rows > 1 && pages.holding(rows) > 2 * pages.largest_bytes + room_bytes {
                 rows /= 2;
@@ -119,6 +116,35 @@ pub(crate) fn decoding<R: ChunkReader>(
     Ok(Decoding { len_bytes: most_bytes, rows })
 }
 
+/// What decoding a column takes that holds numbers, but for its rows, and where its pages lie in every row group: the
+/// reader skips pages then without a look at their headers. Nothing where these do not add up to the rows of the group:
+/// whoever decodes it says what is wrong.
+pub(crate) fn placed_pages<R: ChunkReader>(
+    reader: &R,
+    metadata: &ParquetMetaData,
+    leaf: usize,
+) -> Result<(u64, Vec<Option<OffsetIndexMetaData>>), String> {
+    let (mut most_bytes, mut places) = (0, Vec::new());
+    for group in metadata.row_groups() {
+        let mut pages = Pages::default();
+        let column = group.columns().get(leaf).ok_or("a row group without a column")?;
+        most_bytes = most_bytes.max(chunk_bytes(reader, column, &mut pages)?);
+        let is_whole = u64::try_from(group.num_rows()) == Ok(pages.rows);
+        let own = OffsetIndexMetaData { page_locations: pages.places, unencoded_byte_array_data_bytes: None };
+        places.push(Some(own).filter(|_| is_whole));
+    }
+    Ok((most_bytes, places))
+}
+
+/// What decoding a column of a row group takes, but for its rows.
+fn chunk_bytes<R: ChunkReader>(reader: &R, column: &ColumnChunkMetaData, pages: &mut Pages) -> Result<u64, String> {
+    let (start, len) = column.byte_range();
+    let end = start.checked_add(len).filter(|&end| end <= reader.len());
+    let end = end.ok_or_else(|| format!("a column of {len} bytes from byte {start}, beyond the file's end"))?;
+    let codec_bytes = if matches!(column.compression(), Compression::ZSTD(_)) { ZSTD_READER_BYTES } else { 0 };
+    Ok(READER_BYTES + codec_bytes + column_bytes(reader, start, end, pages)?)
+}
+
 /// The pages of a column that hold values, and how large they are unpacked.
 #[derive(Default)]
 struct Pages {
@@ -127,6 +153,10 @@ struct Pages {
     largest_bytes: u64,
     /// Strings may share the beginnings of others.
     are_shared: bool,
+    /// Where they lie.
+    places: Vec<PageLocation>,
+    /// The rows of all of them.
+    rows: u64,
 }
 
 impl Pages {
@@ -154,19 +184,24 @@ impl Pages {
 fn column_bytes<R: ChunkReader>(reader: &R, mut at: u64, end: u64, pages: &mut Pages) -> Result<u64, String> {
     let (mut packed_bytes, mut unpacked_bytes, mut content_bytes) = (0, 0, 0);
     while at < end {
-        let header = read_header(reader, at, end).ok_or_else(|| format!("no page header at byte {at}"))?;
+        let header = read_header(reader, at, end)?.ok_or_else(|| format!("no page header at byte {at}"))?;
         for bytes in [header.unpacked_bytes, header.packed_bytes] {
             if !(0..=MOST_PAGE_BYTES).contains(&bytes) {
                 return Err(format!("a page of {bytes} bytes at byte {at}"));
             }
         }
+        let start = at;
         // Both are small and not below zero.
         at += header.len_bytes as u64 + header.packed_bytes as u64;
         packed_bytes = packed_bytes.max(header.packed_bytes as u64);
         unpacked_bytes = unpacked_bytes.max(header.unpacked_bytes as u64);
         content_bytes += header.unpacked_bytes as u64;
         if let Some(rows) = header.rows {
-            pages.pages.push((rows, header.unpacked_bytes as u64));
+            let place = (start as i64, (at - start) as i32, pages.rows as i64);
+            let (offset, compressed_page_size, first_row_index) = place;
+            pages.places.push(PageLocation { offset, compressed_page_size, first_row_index });
+            pages.rows = pages.rows.saturating_add(rows);
+            pages.pages.push((rows.max(1), header.unpacked_bytes as u64));
             pages.largest_bytes = pages.largest_bytes.max(header.unpacked_bytes as u64);
             pages.are_shared |= header.are_shared;
         }
@@ -185,18 +220,18 @@ struct PageHeader {
     len_bytes: usize,
 }
 
-fn read_header<R: ChunkReader>(reader: &R, at: u64, end: u64) -> Option<PageHeader> {
+fn read_header<R: ChunkReader>(reader: &R, at: u64, end: u64) -> Result<Option<PageHeader>, String> {
     for most in HEADER_READ_BYTES {
         let len = usize::try_from(end - at).unwrap_or(usize::MAX).min(most);
-        let bytes = reader.get_bytes(at, len).ok()?;
+        let bytes = reader.get_bytes(at, len).map_err(|error| error.to_string())?;
         if let Some(header) = parse_header(&bytes) {
-            return Some(header);
+            return Ok(Some(header));
         }
         if len < most {
             break;
         }
     }
-    None
+    Ok(None)
 }
 
 fn parse_header(bytes: &[u8]) -> Option<PageHeader> {
@@ -217,7 +252,7 @@ fn parse_header(bytes: &[u8]) -> Option<PageHeader> {
             _ => thrift.skip(kind, MOST_DEPTH)?,
         }
     }
-    let rows = rows.map(|rows| u64::try_from(rows).unwrap_or(0).max(1));
+    let rows = rows.map(|rows| u64::try_from(rows).unwrap_or(0));
     let are_shared = encoding == DELTA_BYTE_ARRAY;
     Some(PageHeader { rows, are_shared, unpacked_bytes: unpacked?, packed_bytes: packed?, len_bytes: thrift.at })
 }
@@ -272,7 +307,8 @@ impl Thrift<'_> {
         while let Some((number, kind)) = self.field(field)? {
             field = number;
             match (number, kind) {
-                (1..=4, 5) => found[number as usize - 1] = self.signed()?,
+                // The library takes integers of any width for each other.
+                (1..=4, 4..=6) => found[number as usize - 1] = self.signed()?,
                 _ => self.skip(kind, MOST_DEPTH)?,
             }
         }
@@ -331,7 +367,7 @@ mod tests {
     #[test]
     fn rows_lie_in_as_many_pages_as_they_touch() {
         let pages = vec![(10, 5), (10, 7), (1, 100), (10, 7)];
-        let mut pages = Pages { pages, largest_bytes: 100, are_shared: false };
+        let mut pages = Pages { pages, largest_bytes: 100, ..Pages::default() };
         for (rows, expected) in [(1, 100), (2, 107), (3, 114), (12, 114), (13, 119), (1000, 119)] {
             assert_eq!(pages.holding(rows), expected, "{rows} rows");
         }

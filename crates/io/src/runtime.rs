@@ -46,6 +46,7 @@ pub struct Runtime {
     progress: Option<Arc<dyn Progress>>,
     cancel: CancelFlag,
     turns: Arc<Turns>,
+    notes: Arc<Mutex<Vec<String>>>,
 }
 
 /// Who plans with all memory that is left takes turns with others that do.
@@ -112,6 +113,7 @@ impl Runtime {
             progress: options.progress,
             cancel: CancelFlag::default(),
             turns: Arc::default(),
+            notes: Arc::default(),
         })
     }
 
@@ -127,6 +129,7 @@ impl Runtime {
             progress: self.progress.clone(),
             cancel: self.cancel.clone(),
             turns: Arc::clone(&self.turns),
+            notes: Arc::clone(&self.notes),
         }
     }
 
@@ -146,7 +149,22 @@ impl Runtime {
             cache: same.cache,
             budget: same.budget,
             turns: same.turns,
+            notes: Arc::default(),
         })
+    }
+
+    /// Says something that the user should know about what was read, in whole sentences. Whoever began the work tells
+    /// it, once.
+    pub fn note(&self, text: String) {
+        let mut notes = lock(&self.notes);
+        if !notes.contains(&text) {
+            notes.push(text);
+        }
+    }
+
+    /// What the user should know, of all work since this was asked last.
+    pub fn take_notes(&self) -> Vec<String> {
+        std::mem::take(&mut *lock(&self.notes))
     }
 
     /// The same runtime with a budget of its own, which counts what the process holds by now: an operation that has

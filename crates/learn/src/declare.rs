@@ -10,7 +10,7 @@
 use crate::common::{Costs, NotFinite, usage};
 use crate::rows::{for_each_rows, rows_bytes};
 use outcore_algo::{DefaultValue, Kind, Parameter, Values};
-use outcore_array::{Array, ElementType, ImageSource, NpySource, Part, column_asked};
+use outcore_array::{Array, ElementType, Part, column_asked};
 use outcore_image::{AtomicFile, Error, Result, Stats};
 use outcore_io::Runtime;
 use outcore_table::{NumbersShape, PutRows, RowLabels, write_numbers};
@@ -57,20 +57,14 @@ pub struct Data {
 }
 
 impl Data {
-    /// Opens a .npy file, or an image of an array.
+    /// Opens an image of an array, or a file of .npy, Parquet or Arrow.
     ///
     /// # Errors
     /// Anything else; no row or no column.
     pub fn open(runtime: &Arc<Runtime>, path: &Path) -> Result<Self> {
-        let is_npy = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("npy"));
-        let (array, names) = match is_npy {
-            true => (Array::from_source(Arc::new(NpySource::open(runtime, path)?))?, None),
-            false => {
-                let source = ImageSource::open(runtime, path)?;
-                let names = source.image().manifest().names.clone();
-                (Array::from_source(Arc::new(source))?, names)
-            }
-        };
+        let source = outcore_array::open(runtime, path)?;
+        let names = source.names().map(<[String]>::to_vec);
+        let array = Array::from_source(source)?;
         if array.shape().contains(&0) {
             return usage(format!("expected an array with rows and columns, found shape {:?}", array.shape()));
         }

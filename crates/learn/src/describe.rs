@@ -1,8 +1,8 @@
 //! What the columns of an array are like: extremes, means, spreads, norms.
 //!
-//! *Idea.* A vector of real numbers stays in the first level of the cache while all figures are found, in two sweeps, of
-//! which the second finds deviations from its mean. Those of whole numbers, which stay exact, are folds of the engine's
-//! own. *Cost.* One pass; 9 numbers per column. NaN spreads to the results of its column.
+//! *Idea.* A vector of real numbers stays in the first level of the cache while all figures are found, in two sweeps,
+//! of which the second finds deviations from its mean. Those of whole numbers, which stay exact, are folds of the
+//! engine's own. *Cost.* One pass; 9 numbers per column. NaN spreads to the results of its column.
 
 use crate::common::{Costs, matrix, put};
 use crate::declare::{Data, Declaration, Fact, Found, Plan, Table};
@@ -137,8 +137,8 @@ impl<T: Element + Into<f64>> Loop for Sweeps<'_, T> {
             nonzeros[lane] += if x != 0.0 { 1.0 } else { 0.0 };
         };
         for chunk in chunks {
-            for lane in 0..LANES {
-                add(lane, chunk[lane].into());
+            for (lane, &x) in chunk.iter().enumerate() {
+                add(lane, x.into());
             }
         }
         for (lane, &x) in rest.iter().enumerate() {

@@ -4,9 +4,10 @@
 //! each centre, and squared distances exactly (`lloyd.rs`). An iteration that finds the sums of the one before has
 //! found its labels. Labels of the result are a lazy array, of the same products. Centres without rows go to the rows
 //! that are farthest from their centres, which takes a further pass. *Cost.* One pass per iteration, `n k p`
-//! multiplications, fewer where rows can be told to stay (`bounds.rs`); `k p` numbers, and 4 bytes per row for bounds where
-//! there are 64 centres or more and memory has room. With centres that are given nothing else; otherwise `rounds + 2` passes first
-//! (`seeding.rs`). A last pass finds the sum of squares for the last centres, unless labels did not change.
+//! multiplications, fewer where rows can be told to stay (`bounds.rs`); `k p` numbers, and 4 bytes per row for bounds
+//! where there are 64 centres or more and memory has room. With centres that are given nothing else; otherwise
+//! `rounds + 2` passes first (`seeding.rs`). A last pass finds the sum of squares for the last centres, unless labels
+//! did not change.
 //!
 //! Lloyd, *Least squares quantization in PCM*, IEEE Trans. Inf. Theory 1982.
 

@@ -56,8 +56,8 @@ struct Space {
     open: Vec<usize>,
 }
 
-/// The nearest centres of the rows of a tile, and what comes out for the second ones: squared distances less the squares
-/// of the rows.
+/// The nearest centres of the rows of a tile, and what comes out for the second ones: squared distances less the
+/// squares of the rows.
 struct Nearest {
     labels: [u64; ROWS],
     seconds: [f64; ROWS],

@@ -1,8 +1,8 @@
 """Dense arrays of any size, computed lazily, as the Python array API standard has them.
 
-An array is one of NumPy's, which is looked at where it lies, or lies in a file: an image or a .npy file. Functions and
-operators make new arrays, and read and compute nothing; `compute` computes several in one pass over their files, in
-bounded memory, and `persist` writes one to the disk.
+An array is one of NumPy's, which is looked at where it lies, or lies in a file: an image, or a .npy, Parquet or Arrow
+file. Functions and operators make new arrays, and read and compute nothing; `compute` computes several in one pass over
+their files, in bounded memory, and `persist` writes one to the disk.
 
     import outcore as oc
     X = oc.array.open("table.npy")

@@ -27,8 +27,8 @@ Path = str | os.PathLike[str]
 MOST_KEPT_BYTES = 4096
 # So many characters of what is wrong with a file of NumPy's are in an error.
 MOST_TOLD = 80
-# What the names of tables end in.
-TABLES = (".csv", ".tsv", ".parquet", ".pq", ".arrow", ".arrows", ".feather", ".ipc")
+# What the names of tables of text end in.
+TEXTS = (".csv", ".tsv")
 Goal = tuple[Expression, str, bool, list[str] | None]
 
 
@@ -325,8 +325,12 @@ def open(
     threads: int | None = None,
     backend: Literal["auto", "uring", "posix"] = "auto",
 ) -> Array:
-    """An array in a file: an image that `persist` wrote, or a .npy file of a vector or a matrix, which is read in
-    place. `from_columns` makes an image of a table.
+    """An array in a file: an image that `persist` or `from_columns` wrote, a .npy file of a vector or a matrix, or the
+    columns of numbers of a Parquet or Arrow file, whatever its name. Files are read in place.
+
+    Parquet and Arrow files are decoded in every pass, and only the columns that it uses: `from_columns` makes an image
+    of one that is passed over often, and of text (CSV), which is not read in place. A warning tells which columns do
+    not hold numbers and are left out; types and missing values are those of `from_columns`.
 
     Args:
         path: The file, or the folder of an image.
@@ -334,11 +338,13 @@ def open(
             of the process.
         memory, threads, backend: Limits of a runtime of the array's own.
 
-    Cost: the head of the file. Nothing else is read before something is computed.
+    Cost: the head of the file; of Parquet the heads of the pages of all columns of numbers, of Arrow those of batches.
+    Nothing else is read before something is computed.
 
     Raises:
         FileNotFoundError: No such file.
-        InputError: Anything else than such a file; other elements than bool, integers, float32 and float64.
+        InputError: Anything else than such a file; other elements than bool, integers, float32 and float64; a table
+            without columns of numbers.
         CorruptImageError: A damaged image.
 
     >>> np.save("table.npy", np.arange(6.0).reshape(3, 2))
@@ -356,12 +362,13 @@ def open(
     if file.is_dir() or not file.exists() and file.suffix != ".npy":
         return _opened(path, options, runtime)
     _check_plain(file)
-    if file.name.lower().removesuffix(".gz").removesuffix(".zst").endswith(TABLES):
-        raise InputError(f"{file}: expected an image or a .npy file, found a table; from_columns makes an image of it")
+    expected = f"{file}: expected an image, or a .npy, Parquet or Arrow file"
+    if file.name.lower().removesuffix(".gz").removesuffix(".zst").endswith(TEXTS):
+        raise InputError(f"{expected}, found a table of text; from_columns makes an image of it")
     if zipfile.is_zipfile(file):
-        raise InputError(f"{file}: expected an image or a .npy file, found an archive; load_npz opens its members")
-    array = core.made(Expression.of_npy(os.fspath(path), options))
-    array._runtime = runtime
+        raise InputError(f"{expected}, found an archive; load_npz opens its members")
+    array = core.made(Expression.of_file(os.fspath(path), options))
+    array._runtime, array._names = runtime, array._expression.names
     return array
 
 

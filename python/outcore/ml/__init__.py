@@ -4,8 +4,8 @@ Parameters and attributes have scikit-learn's names, and estimators work in its 
 `predict`, `transform` and `score` take as X is one of:
 
 - what scikit-learn takes: it is validated as there, and results are arrays of NumPy's;
-- an `outcore.array.Array`, or the path of an image or a .npy file: it is read in passes and never in memory as a whole.
-  `predict`, `transform` and `score` give lazy arrays then, and so is `labels_` after `fit`.
+- an `outcore.array.Array`, or the path of an image or of a .npy, Parquet or Arrow file: it is read in passes and never
+  in memory as a whole. `predict`, `transform` and `score` give lazy arrays then, and so is `labels_` after `fit`.
 
 All estimators have two parameters more: `memory`, the limit of a fit and of what is computed at once, in bytes or as
 text such as "1GiB", and `threads`. Both are `None` by default: those of the array's runtime, or of the process.

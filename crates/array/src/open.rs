@@ -1,0 +1,44 @@
+//! Arrays in files, whatever the files are.
+
+use crate::image_source::ImageSource;
+use crate::npy::NpySource;
+use crate::source::Source;
+use crate::table::TableSource;
+use outcore_image::{Error, Result};
+use outcore_ingest::PlacedTable;
+use outcore_io::Runtime;
+use outcore_io::backend::FileKind;
+use std::io::Read;
+use std::path::Path;
+use std::sync::Arc;
+
+/// How a .npy file begins.
+const NPY: &[u8] = b"\x93NUMPY";
+
+/// Opens an array in a file: an image, a .npy file, or a table in Parquet or Arrow, whatever its name is.
+///
+/// # Errors
+/// What the operating system refuses; another kind of file, or a damaged one; no memory.
+pub fn open(runtime: &Arc<Runtime>, path: &Path) -> Result<Arc<dyn Source>> {
+    let is_named_npy = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("npy"));
+    if runtime.backend().named(path).is_none_or(|found| found.kind != FileKind::File) {
+        return Ok(match is_named_npy {
+            true => Arc::new(NpySource::open(runtime, path)?),
+            false => Arc::new(ImageSource::open(runtime, path)?),
+        });
+    }
+    let mut start = Vec::new();
+    let mut file = runtime.backend().input(path)?.take(8);
+    file.read_to_end(&mut start).map_err(|error| outcore_io::Error::file_at(path, "read", 0, error))?;
+    if PlacedTable::begins_so(&start) {
+        return Ok(Arc::new(TableSource::open(runtime, path)?));
+    }
+    if is_named_npy || start.starts_with(NPY) {
+        return Ok(Arc::new(NpySource::open(runtime, path)?));
+    }
+    let expected = "an image of an array, or a file of .npy, Parquet or Arrow";
+    Err(Error::input(path, None, expected, "another file").advise(
+        "text in columns (CSV), and what is compressed as a whole, is no array in place: import it first, with \
+         `outcore import --as array` or oc.array.from_columns",
+    ))
+}

@@ -1,0 +1,285 @@
+//! Tables in Parquet and Arrow files, read in place.
+//!
+//! *Idea.* Rows are packed in such files, so a pass decodes a stretch of them into memory, column by column, and
+//! computes what comes of that before it goes on (`pass.rs`). Workers take a column of a row group or batch after the
+//! other. Only columns that are used are read. Elements are those that an import of the file would store, and the
+//! partitions of a pass over all columns are those of the image.
+//!
+//! *Cost.* Every pass decodes what it reads. Memory for a stretch, and of every worker for the pages or the batch of
+//! one column.
+
+use crate::import::common_element;
+use crate::source::{Landed, Narrow, Source, SourceReader};
+use outcore_format::dense::rows_per_page;
+use outcore_format::{ElementType, PAGE_BYTES};
+use outcore_image::{Result, SweepStats};
+use outcore_ingest::{Misplaced, NumberOptions, PlacedTable, Reads};
+use outcore_io::{Array as Memory, Runtime, into_inner, lock};
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+
+/// A table in a file, or some of its columns.
+pub struct TableSource {
+    table: Arc<PlacedTable>,
+    element: ElementType,
+    /// Which columns of the table are read.
+    columns: Vec<usize>,
+    shape: [u64; 2],
+}
+
+impl TableSource {
+    /// Opens a Parquet or Arrow file. The columns that do not hold numbers are left out, and told as a note of the
+    /// runtime.
+    ///
+    /// # Errors
+    /// What the operating system refuses; another kind of file, or a damaged one; no columns of numbers; no memory.
+    pub fn open(runtime: &Runtime, path: impl AsRef<Path>) -> Result<Self> {
+        let table = Arc::new(PlacedTable::open(runtime, path.as_ref(), &NumberOptions::default())?);
+        table.facts().notes.iter().for_each(|note| runtime.note(note.clone()));
+        let (element, columns) = (common_element(&table.facts().kinds), table.facts().kinds.len());
+        let shape = [table.rows(), columns as u64];
+        Ok(TableSource { table, element, columns: (0..columns).collect(), shape })
+    }
+
+    /// The table.
+    pub fn table(&self) -> &PlacedTable {
+        &self.table
+    }
+
+    /// Decodes rows into vectors of one column after the other.
+    fn decode(&self, runtime: &Runtime, rows: &Range<u64>, reads: &Arc<Reads>, to: &mut [u8]) -> Result<()> {
+        let size = self.element.bytes();
+        let mut columns: Vec<&mut [u8]> =
+            to.chunks_exact_mut(((rows.end - rows.start) as usize * size).max(1)).collect();
+        // All columns of some rows, then those of the next ones, as they lie in the file.
+        let mut units = VecDeque::new();
+        for run in self.table.runs(rows) {
+            for (rest, &column) in columns.iter_mut().zip(&self.columns) {
+                let (own, left) = std::mem::take(rest).split_at_mut((run.end - run.start) as usize * size);
+                *rest = left;
+                units.push_back((column, run.clone(), own));
+            }
+        }
+        let decoding_bytes = self.holding_bytes().max(1);
+        let most = (runtime.budget().available_bytes() / decoding_bytes).clamp(1, runtime.threads() as u64);
+        let workers = most.min(units.len() as u64) as usize;
+        let _decoding = runtime.budget().reserve(&self.decoding_purpose(), workers as u64 * decoding_bytes)?;
+        // The first mistake of the table is told, by its row and column, whoever finds it.
+        let (units, first) = (Mutex::new(units), Mutex::new(None::<(u64, usize, outcore_image::Error)>));
+        let work = |_: usize| -> outcore_io::Result<()> {
+            loop {
+                runtime.cancel().check()?;
+                let Some((column, run, own)) = lock(&units).pop_front() else { return Ok(()) };
+                if lock(&first).as_ref().is_some_and(|(row, ..)| *row < run.start) {
+                    return Ok(());
+                }
+                let unit = (column, run);
+                if let Err(Misplaced { row, error }) = self.table.read(runtime.budget(), reads, unit, self.element, own)
+                {
+                    let mut first = lock(&first);
+                    if first.as_ref().is_none_or(|(least, before, _)| (row, column) < (*least, *before)) {
+                        *first = Some((row, column, error));
+                    }
+                }
+            }
+        };
+        runtime.run_on(workers, work)?;
+        self.table.check_unchanged()?;
+        into_inner(first).map_or(Ok(()), |(.., error)| Err(error))
+    }
+
+    fn decoding_purpose(&self) -> String {
+        format!("decoding columns of {}", self.table.path().display())
+    }
+}
+
+impl Source for TableSource {
+    fn shape(&self) -> &[u64] {
+        &self.shape
+    }
+
+    fn element(&self) -> ElementType {
+        self.element
+    }
+
+    fn describe(&self) -> String {
+        let kind = if self.table.facts().format == "parquet" { "Parquet" } else { "Arrow" };
+        format!("{} ({kind}, decoded in every pass)", self.table.path().display())
+    }
+
+    fn names(&self) -> Option<&[String]> {
+        self.table.facts().names.as_deref()
+    }
+
+    fn unit_rows(&self) -> u64 {
+        rows_per_page(self.element) as u64
+    }
+
+    fn bytes_of(&self, rows: u64) -> u64 {
+        rows.div_ceil(self.unit_rows()) * self.shape[1] * PAGE_BYTES as u64
+    }
+
+    fn read_bytes(&self, rows: u64) -> u64 {
+        let bytes: u64 = self.columns.iter().map(|&column| self.table.file_bytes(column)).sum();
+        (u128::from(bytes) * u128::from(rows) / u128::from(self.shape[0].max(1))) as u64
+    }
+
+    fn purpose(&self) -> Option<String> {
+        let packing = self.table.packing();
+        let path = self.table.path().display();
+        let groups = if packing.group_name == "batches" { "batches" } else { "pages" };
+        Some(format!("of {path}, a column of which is decoded (less, if it is written with smaller {groups})"))
+    }
+
+    fn take_note(&self) -> Option<String> {
+        self.table.take_note()
+    }
+
+    fn of_columns(&self, mut wanted: Vec<Range<usize>>) -> Option<Narrow> {
+        wanted.sort_unstable_by_key(|run| run.start);
+        let mut runs: Vec<Range<usize>> = Vec::new();
+        for run in wanted.into_iter().filter(|run| !run.is_empty()) {
+            match runs.last_mut().filter(|last| run.start <= last.end) {
+                Some(last) => last.end = last.end.max(run.end),
+                None => runs.push(run),
+            }
+        }
+        let columns: Vec<usize> = runs.iter().flat_map(|run| self.columns[run.clone()].to_vec()).collect();
+        if columns.is_empty() || columns.len() == self.columns.len() {
+            return None;
+        }
+        let shape = [self.shape[0], columns.len() as u64];
+        let narrow = TableSource { table: Arc::clone(&self.table), element: self.element, columns, shape };
+        Some((Arc::new(narrow), runs))
+    }
+
+    fn held_bytes(&self, rows: u64) -> u64 {
+        rows.min(self.shape[0]).saturating_mul(self.shape[1]).saturating_mul(self.element.bytes() as u64)
+    }
+
+    fn holding_bytes(&self) -> u64 {
+        self.columns.iter().map(|&column| self.table.decoding_bytes(column)).max().unwrap_or(0)
+    }
+
+    fn hold(&self, runtime: &Runtime, rows: Range<u64>) -> Result<Option<(Box<dyn Source>, SweepStats)>> {
+        let (start, count) = (Instant::now(), (rows.end - rows.start) as usize);
+        let len = self.columns.len().saturating_mul(count).saturating_mul(self.element.bytes());
+        let mut bytes = Memory::zeroed(runtime.budget(), "rows of a table", len)?;
+        let reads: Arc<Reads> = Arc::default();
+        self.decode(runtime, &rows, &reads, &mut bytes)?;
+        let stats = SweepStats {
+            seconds: start.elapsed().as_secs_f64(),
+            seconds_io_wait: reads.wait_ns() as f64 / 1e9,
+            requests: reads.requests(),
+            bytes_read: reads.bytes(),
+            pages_read: reads.bytes() / PAGE_BYTES as u64,
+            pages_wanted: reads.bytes() / PAGE_BYTES as u64,
+            ..SweepStats::default()
+        };
+        let held = HeldRows { bytes, rows, shape: self.shape, element: self.element, name: self.describe() };
+        Ok(Some((Box::new(held), stats)))
+    }
+
+    fn reader<'a>(&'a self, _runtime: &Runtime, _most_rows: u64, _depth: usize) -> Result<Box<dyn SourceReader + 'a>> {
+        // Rows are held before they are read: a stretch needs none of these.
+        Ok(Box::new(HeldReader { held: None, under_way: VecDeque::new() }))
+    }
+
+    fn reader_bytes(&self, _most_rows: u64, _depth: usize) -> u64 {
+        0
+    }
+}
+
+/// Rows in memory, as vectors of one column after the other.
+struct HeldRows {
+    bytes: Memory<u8>,
+    rows: Range<u64>,
+    shape: [u64; 2],
+    element: ElementType,
+    name: String,
+}
+
+impl Source for HeldRows {
+    fn shape(&self) -> &[u64] {
+        &self.shape
+    }
+
+    fn element(&self) -> ElementType {
+        self.element
+    }
+
+    fn describe(&self) -> String {
+        self.name.clone()
+    }
+
+    fn unit_rows(&self) -> u64 {
+        rows_per_page(self.element) as u64
+    }
+
+    fn bytes_of(&self, rows: u64) -> u64 {
+        rows * self.shape[1] * self.element.bytes() as u64
+    }
+
+    fn reader<'a>(&'a self, _runtime: &Runtime, _most_rows: u64, _depth: usize) -> Result<Box<dyn SourceReader + 'a>> {
+        Ok(Box::new(HeldReader { held: Some(self), under_way: VecDeque::new() }))
+    }
+
+    fn reader_bytes(&self, _most_rows: u64, _depth: usize) -> u64 {
+        0
+    }
+}
+
+/// Rows in memory, as a reader; nothing where there are none.
+struct HeldReader<'a> {
+    held: Option<&'a HeldRows>,
+    under_way: VecDeque<Range<u64>>,
+}
+
+impl SourceReader for HeldReader<'_> {
+    fn push(&mut self, rows: Range<u64>) -> Result<bool> {
+        self.under_way.push_back(rows);
+        Ok(true)
+    }
+
+    fn next(&mut self) -> Result<Box<dyn Landed + '_>> {
+        self.under_way.pop_front().expect("rows were pushed");
+        Ok(Box::new(HeldLanded(self.held.expect("rows are held before they are read"))))
+    }
+
+    fn take_stats(&mut self) -> SweepStats {
+        SweepStats::default()
+    }
+}
+
+struct HeldLanded<'a>(&'a HeldRows);
+
+impl HeldLanded<'_> {
+    fn column(&self, column: usize) -> &[u8] {
+        let HeldRows { bytes, rows, element, .. } = self.0;
+        let len = (rows.end - rows.start) as usize * element.bytes();
+        &bytes[column * len..][..len]
+    }
+}
+
+impl Landed for HeldLanded<'_> {
+    fn vector(&self, column: usize, rows: Range<u64>) -> Option<&[u8]> {
+        let (first, size) = (self.0.rows.start, self.0.element.bytes());
+        Some(&self.column(column)[(rows.start - first) as usize * size..(rows.end - first) as usize * size])
+    }
+
+    fn copy(&self, first: u64, step: i64, count: usize, to: &mut [u8], stride_bytes: usize) -> Result<()> {
+        let size = self.0.element.bytes();
+        for column in 0..self.0.shape[1] as usize {
+            let from = self.column(column);
+            for i in 0..count {
+                let row = first.wrapping_add_signed(step * i as i64) - self.0.rows.start;
+                let to = &mut to[column * stride_bytes + i * size..][..size];
+                to.copy_from_slice(&from[row as usize * size..][..size]);
+            }
+        }
+        Ok(())
+    }
+}

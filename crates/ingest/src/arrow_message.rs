@@ -1,0 +1,146 @@
+//! Messages of Arrow files and streams: where they begin and end, and what their headers say.
+//!
+//! A file is a stream between a magic number and a table of contents, which is not needed. A message is a length, a
+//! header, and the buffers of columns.
+
+use arrow_buffer::Buffer;
+use arrow_ipc::reader::StreamDecoder;
+use arrow_schema::SchemaRef;
+
+/// How an Arrow file begins and ends.
+pub(crate) const FILE_MAGIC: &[u8] = b"ARROW1";
+/// The length of the table of contents, and what the file began with: the last bytes of a file.
+pub(crate) const FILE_END_BYTES: usize = 4 + FILE_MAGIC.len();
+/// How long a schema may be that does not say so itself.
+pub(crate) const MOST_BARE_SCHEMA_BYTES: usize = 1 << 20;
+/// The mark that a message begins with.
+pub(crate) const CONTINUATION: [u8; 4] = [0xff; 4];
+/// How far the first message of an Arrow file may be from its beginning.
+pub(crate) const MOST_PADDING_BYTES: usize = 4096;
+/// Headers of messages name the buffers of columns; larger ones are damaged.
+const MOST_METADATA_BYTES: usize = 16 << 20;
+
+/// A message as it lies in the file.
+pub(crate) struct Message {
+    pub(crate) len_bytes: usize,
+    /// Neither the batch nor any of its columns has rows.
+    pub(crate) is_empty: bool,
+    /// Where buffers begin that get memory of their own when they are unpacked; each begins with how long it is then.
+    pub(crate) compressed: Vec<usize>,
+    pub(crate) dictionary: Option<DictionaryMessage>,
+    /// How many rows it has, if it is a batch.
+    pub(crate) rows: Option<i64>,
+}
+
+/// A message with values of a dictionary, instead of the ones before or behind them.
+pub(crate) struct DictionaryMessage {
+    pub(crate) id: i64,
+    pub(crate) is_delta: bool,
+}
+
+/// How many bytes of an Arrow file come before its first message: the magic number is padded with zeros, to 8 bytes or
+/// to what the writer aligns to, and a message begins with none.
+pub(crate) fn start_bytes(start: &[u8]) -> usize {
+    let zeros = start[FILE_MAGIC.len().min(start.len())..].iter().take_while(|&&byte| byte == 0).count();
+    (FILE_MAGIC.len() + zeros) / 8 * 8
+}
+
+/// The schema at the beginning of `head`, as a message, if it has no mark and length in front, as polars 2 begins its
+/// files, whose readers take that of the table of contents; and how long it is in the file. It ends where the next
+/// message begins.
+pub(crate) fn bare_schema(head: &[u8]) -> Option<(Vec<u8>, usize)> {
+    if head.starts_with(&CONTINUATION) {
+        return None;
+    }
+    let mut starts = memchr::memmem::find_iter(head, &CONTINUATION).filter(|start| start % 8 == 0);
+    // Flatbuffers are verified where they lie, so they have to be aligned.
+    let whole = Buffer::from(head);
+    let is_schema =
+        |bytes: &[u8]| arrow_ipc::root_as_message(bytes).is_ok_and(|message| message.header_as_schema().is_some());
+    let end = starts.find(|&end| is_schema(&whole[..end]))?;
+    let mut message = [&CONTINUATION[..], &(end as u32).to_le_bytes()].concat();
+    message.extend_from_slice(&whole[..end]);
+    Some((message, end))
+}
+
+/// The schema of a message.
+pub(crate) fn schema_of(message: &[u8]) -> Result<Option<SchemaRef>, String> {
+    let mut decoder = StreamDecoder::new();
+    // The decoder looks at a schema only with what is behind it: here the mark of the end.
+    let mut bytes = Buffer::from([message, &CONTINUATION, &[0; 4]].concat());
+    decoder.decode(&mut bytes).map_err(|error| error.to_string())?;
+    Ok(decoder.schema())
+}
+
+/// The lengths of what is before a message's header, and of both together; the second one is 0 at the mark of the end.
+/// Fewer than 8 bytes are those at the end of the input.
+pub(crate) fn header_bytes(start: &[u8], is_file: bool) -> Result<(usize, usize), String> {
+    // Old writers leave out the mark before the length.
+    let prefix = if start.starts_with(&CONTINUATION) { 8 } else { 4 };
+    let len = start.get(prefix - 4..prefix).and_then(|len| len.first_chunk()).map(|len| u32::from_le_bytes(*len));
+    match len {
+        None if start.is_empty() && !is_file => Err("it ends without the mark of its end".to_owned()),
+        None if start.is_empty() => Err("it ends before its table of contents".to_owned()),
+        None => Err("it ends inside a message".to_owned()),
+        Some(0) => Ok((prefix, 0)),
+        Some(len) if prefix + len as usize > MOST_METADATA_BYTES => {
+            Err(format!("a message whose header has {} bytes", prefix + len as usize))
+        }
+        Some(len) => Ok((prefix, prefix + len as usize)),
+    }
+}
+
+impl Message {
+    /// What the header of a message says, of which the first `prefix` bytes are its length.
+    pub(crate) fn parse(head: &[u8], prefix: usize, len: usize) -> Result<Message, String> {
+        let header = head.get(prefix..len).ok_or("it ends inside a message")?;
+        let message = arrow_ipc::root_as_message(header).map_err(|error| error.to_string())?;
+        let dictionary = message.header_as_dictionary_batch();
+        let rows = message.header_as_record_batch().map(|batch| batch.length());
+        if rows.is_none() && dictionary.is_none() && message.header_as_schema().is_none() {
+            return Err("a message that is no schema, no dictionary and no batch".to_owned());
+        }
+        let batch = dictionary.and_then(|dictionary| dictionary.data()).or(message.header_as_record_batch());
+        let buffers = batch.filter(|batch| batch.compression().is_some()).and_then(|batch| batch.buffers());
+        let starts = buffers.iter().flatten().filter(|buffer| buffer.length() > 0);
+        let starts = starts.filter_map(|buffer| usize::try_from(buffer.offset()).ok()?.checked_add(len));
+        // A damaged header that loses the number of rows loses those of the columns too, or contradicts them.
+        let nodes = batch.and_then(|batch| batch.nodes()).filter(|nodes| !nodes.is_empty());
+        let are_empty = nodes.is_some_and(|nodes| nodes.iter().all(|node| node.length() == 0));
+        let is_empty = rows == Some(0) && (are_empty || message.bodyLength() == 0);
+        let body = usize::try_from(message.bodyLength()).ok().and_then(|body| body.checked_add(len));
+        Ok(Message {
+            len_bytes: body.ok_or_else(|| format!("a message of {} bytes", message.bodyLength()))?,
+            is_empty,
+            compressed: starts.collect(),
+            rows,
+            dictionary: dictionary.map(|batch| DictionaryMessage { id: batch.id(), is_delta: batch.isDelta() }),
+        })
+    }
+
+    /// What its buffers take when they are unpacked, as they say themselves; it is below zero for those that are not
+    /// packed.
+    pub(crate) fn unpacked_bytes(&self, bytes: &[u8]) -> u64 {
+        let starts = self.compressed.iter().filter_map(|&start| bytes.get(start..)?.first_chunk());
+        starts.map(|len| unpacked_len(*len)).fold(0, u64::saturating_add)
+    }
+}
+
+/// How long a buffer is when it is unpacked, as its first bytes say.
+pub(crate) fn unpacked_len(first: [u8; 8]) -> u64 {
+    u64::try_from(i64::from_le_bytes(first)).unwrap_or(0)
+}
+
+/// Whether a file may end so behind the mark of its end: with `rest_bytes`, of which `tail` are the last. There is the
+/// table of contents, its length, and what the file began with; nothing else but padding.
+pub(crate) fn check_end(tail: &[u8], rest_bytes: u64, is_file: bool) -> Result<(), String> {
+    if !is_file {
+        return if rest_bytes == 0 { Ok(()) } else { Err("bytes after the end of the stream".to_owned()) };
+    }
+    let contents_bytes = tail.strip_suffix(FILE_MAGIC).and_then(|len| len.last_chunk().copied());
+    match contents_bytes.map(|len| u64::from(u32::from_le_bytes(len)) + FILE_END_BYTES as u64) {
+        None => Err("it ends inside its table of contents".to_owned()),
+        Some(end_bytes) if (end_bytes..end_bytes + 8).contains(&rest_bytes) => Ok(()),
+        Some(_) => Err("a mark of its end before its last batch".to_owned()),
+    }
+}

@@ -1,0 +1,79 @@
+//! An open file whose reads are counted.
+
+use outcore_io::Input as InputFile;
+use std::io::{Read, Result, Seek, SeekFrom};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+/// What was read, by all workers.
+#[derive(Debug, Default)]
+pub struct Reads {
+    requests: AtomicU64,
+    bytes: AtomicU64,
+    wait_ns: AtomicU64,
+}
+
+impl Reads {
+    fn count(&self, bytes: usize, since: Instant) {
+        self.requests.fetch_add(1, Ordering::Relaxed);
+        self.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
+        self.wait_ns.fetch_add(since.elapsed().as_nanos() as u64, Ordering::Relaxed);
+    }
+
+    /// How many reads there were.
+    pub fn requests(&self) -> u64 {
+        self.requests.load(Ordering::Relaxed)
+    }
+
+    /// The bytes of all of them.
+    pub fn bytes(&self) -> u64 {
+        self.bytes.load(Ordering::Relaxed)
+    }
+
+    /// The time that they took, summed over the workers.
+    pub fn wait_ns(&self) -> u64 {
+        self.wait_ns.load(Ordering::Relaxed)
+    }
+}
+
+/// A file that is being read, and where that is counted. A clone reads the same file, from a place of its own.
+#[derive(Clone)]
+pub(crate) struct CountedFile {
+    file: InputFile,
+    reads: Arc<Reads>,
+}
+
+impl CountedFile {
+    pub(crate) fn new(file: InputFile, reads: &Arc<Reads>) -> Self {
+        CountedFile { file, reads: Arc::clone(reads) }
+    }
+
+    /// The file's size when it was opened.
+    pub(crate) fn len_bytes(&self) -> u64 {
+        self.file.len_bytes()
+    }
+
+    /// Fills `bytes` from an offset, wherever the reading stands.
+    pub(crate) fn read_at(&self, bytes: &mut [u8], offset_bytes: u64) -> Result<()> {
+        let start = Instant::now();
+        self.file.read_at(bytes, offset_bytes)?;
+        self.reads.count(bytes.len(), start);
+        Ok(())
+    }
+}
+
+impl Read for CountedFile {
+    fn read(&mut self, bytes: &mut [u8]) -> Result<usize> {
+        let start = Instant::now();
+        let read = self.file.read(bytes)?;
+        self.reads.count(read, start);
+        Ok(read)
+    }
+}
+
+impl Seek for CountedFile {
+    fn seek(&mut self, to: SeekFrom) -> Result<u64> {
+        self.file.seek(to)
+    }
+}

@@ -1,0 +1,202 @@
+//! Columns of numbers in Parquet files, of which any rows are read.
+//!
+//! *Idea.* When a file is opened, the headers of all pages of the columns that are taken are read
+//! (`parquet_pages.rs`): they tell what decoding takes, and where pages begin. With that the library that decodes skips
+//! to the page that has the first row, and neither reads nor unpacks those before it.
+//!
+//! *Cost.* One small read per page when the file is opened, and 24 bytes of memory for it; a page that rows begin or
+//! end in is decoded for those before and behind it again.
+
+use crate::counted_file::CountedFile;
+use crate::input::Input;
+use crate::parquet::{Chunks, VALUE_BYTES, load};
+use crate::parquet_pages::placed_pages;
+use crate::table::{damaged, guarded};
+use arrow_array::Array;
+use arrow_schema::Schema;
+use outcore_image::Result;
+use outcore_io::Reservation;
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder, RowSelectionPolicy,
+};
+use parquet::basic::{Compression, Encoding};
+use parquet::file::page_index::offset_index::{OffsetIndexMetaData, PageLocation};
+use std::collections::BTreeSet;
+use std::ops::Range;
+use std::path::PathBuf;
+
+/// So many rows are decoded at a time.
+const DECODED_ROWS: usize = 1 << 14;
+
+/// A file, opened.
+pub(crate) struct ParquetColumns {
+    path: PathBuf,
+    metadata: ArrowReaderMetadata,
+    /// Of the columns that are taken.
+    columns: Vec<ColumnPlan>,
+    /// The first rows of the groups, and how many rows there are.
+    first_rows: Vec<u64>,
+    _reservation: Reservation,
+}
+
+struct ColumnPlan {
+    leaf: usize,
+    mask: ProjectionMask,
+    /// What decoding takes.
+    decoding_bytes: u64,
+}
+
+impl ParquetColumns {
+    /// Opens a file, of which `choose` takes columns that hold numbers, by its schema.
+    pub(crate) fn open(
+        input: &Input,
+        file: &CountedFile,
+        choose: impl FnOnce(&Schema) -> Result<Vec<usize>>,
+    ) -> Result<(Self, Schema)> {
+        let (path, reader) = (input.path(), Chunks(file.clone()));
+        let failed = |error: String| damaged(path, "a Parquet file", &error);
+        let (metadata, options, reservation) = load(&reader, input)?;
+        let chosen = choose(metadata.schema())?;
+        let schema = metadata.schema().project(&chosen).map_err(|error| failed(error.to_string()))?;
+        let parquet = metadata.parquet_schema();
+        let leaves = |mask: &ProjectionMask| (0..parquet.num_columns()).find(|&leaf| mask.leaf_included(leaf));
+        let (groups, all) = (metadata.metadata().num_row_groups(), parquet.num_columns());
+        let purpose = format!("the places of pages of {}", path.display());
+        let keep = |bytes: usize| match reservation.grow(bytes as u64) {
+            true => Ok(()),
+            false => Err(input.budget().refusal(&purpose, bytes as u64, input.budget().available_bytes())),
+        };
+        keep(groups * all * size_of::<OffsetIndexMetaData>())?;
+        let none = OffsetIndexMetaData { page_locations: Vec::new(), unencoded_byte_array_data_bytes: None };
+        let mut places = vec![vec![none; all]; groups];
+        let mut columns = Vec::with_capacity(chosen.len());
+        for &column in &chosen {
+            let mask = ProjectionMask::roots(parquet, [column]);
+            let leaf = leaves(&mask).ok_or_else(|| failed("a column without values".to_owned()))?;
+            let found = guarded(|| placed_pages(&reader, metadata.metadata(), leaf)).map_err(failed)?;
+            let (pages_bytes, own) = found;
+            keep(own.iter().flatten().map(|group| group.page_locations.len() * size_of::<PageLocation>()).sum())?;
+            for (group, own) in places.iter_mut().zip(own) {
+                match (own, group.get_mut(leaf)) {
+                    (Some(own), Some(place)) => *place = own,
+                    // The group is read without an index.
+                    _ => group.clear(),
+                }
+            }
+            let decoding_bytes = pages_bytes + (VALUE_BYTES * DECODED_ROWS) as u64;
+            columns.push(ColumnPlan { leaf, mask, decoding_bytes });
+        }
+        let mut first_rows = vec![0u64];
+        for group in metadata.metadata().row_groups() {
+            let before = first_rows[first_rows.len() - 1];
+            first_rows.push(before.saturating_add(u64::try_from(group.num_rows()).unwrap_or(0)));
+        }
+        let _copy = input.budget().reserve(&purpose, metadata.metadata().memory_size() as u64)?;
+        let placed = metadata.metadata().as_ref().clone().into_builder().set_offset_index(Some(places)).build();
+        let placed = || ArrowReaderMetadata::try_new(placed.into(), options).map_err(|error| error.to_string());
+        let metadata = guarded(placed).map_err(failed)?;
+        let path = path.to_owned();
+        Ok((ParquetColumns { path, metadata, columns, first_rows, _reservation: reservation }, schema))
+    }
+
+    /// How many rows there are.
+    pub(crate) fn rows(&self) -> u64 {
+        self.first_rows[self.first_rows.len() - 1]
+    }
+
+    /// How many row groups there are.
+    pub(crate) fn groups(&self) -> usize {
+        self.first_rows.len() - 1
+    }
+
+    /// How the pages of the columns are compressed, and how numbers in them are encoded.
+    pub(crate) fn packing(&self) -> (Vec<String>, Vec<String>) {
+        let (mut codecs, mut encodings) = (BTreeSet::new(), BTreeSet::new());
+        let groups = self.metadata.metadata().row_groups().iter();
+        for chunk in groups.flat_map(|group| self.columns.iter().map(|column| group.column(column.leaf))) {
+            codecs.insert(codec_name(chunk.compression()));
+            // Levels, which say what is missing, have encodings of their own.
+            let all = chunk.encodings().filter(|encoding| *encoding != Encoding::RLE);
+            encodings.extend(all.map(|encoding| encoding.to_string().to_lowercase().replace('_', " ")));
+        }
+        (codecs.into_iter().collect(), encodings.into_iter().collect())
+    }
+
+    /// The row group that a row is in.
+    fn group_of(&self, row: u64) -> usize {
+        self.first_rows.partition_point(|&first| first <= row) - 1
+    }
+
+    /// Adjacent rows as runs that are decoded one by one: of one row group each.
+    pub(crate) fn runs(&self, rows: &Range<u64>, most_rows: u64) -> Vec<Range<u64>> {
+        let (mut runs, mut start) = (Vec::new(), rows.start);
+        while start < rows.end {
+            let group_end = self.first_rows[self.group_of(start) + 1];
+            let end = group_end.min(rows.end).min(start + most_rows);
+            runs.push(start..end);
+            start = end;
+        }
+        runs
+    }
+
+    /// The bytes of a column in the file.
+    pub(crate) fn file_bytes(&self, column: usize) -> u64 {
+        let groups = self.metadata.metadata().row_groups().iter();
+        groups.map(|group| group.column(self.columns[column].leaf).byte_range().1).fold(0, u64::saturating_add)
+    }
+
+    /// The memory that reading rows of a column takes, at most.
+    pub(crate) fn decoding_bytes(&self, column: usize) -> u64 {
+        self.columns[column].decoding_bytes
+    }
+
+    /// Decodes rows of a column, all of one row group, and hands them over in order, some at a time.
+    pub(crate) fn read(
+        &self,
+        file: &CountedFile,
+        (column, rows): (usize, Range<u64>),
+        mut take: impl FnMut(&dyn Array) -> Result<()>,
+    ) -> Result<()> {
+        let damaged = |error: String| damaged(&self.path, "rows of a table", &error);
+        let group = self.group_of(rows.start);
+        let mut reader = guarded(|| self.reader(file, column, group, &rows)).map_err(damaged)?;
+        let mut left = rows.end - rows.start;
+        while left > 0 {
+            let next = || reader.next().transpose().map_err(|error| error.to_string());
+            let batch = guarded(next).map_err(damaged)?;
+            let found = batch.as_ref().map_or(0, |batch| batch.num_rows() as u64);
+            let Some(batch) = batch.filter(|_| found == left.min(DECODED_ROWS as u64)) else {
+                return Err(damaged(format!("{found} rows where {left} of row group {group} are left")));
+            };
+            take(batch.column(0))?;
+            left -= found;
+        }
+        Ok(())
+    }
+
+    fn reader(
+        &self,
+        file: &CountedFile,
+        column: usize,
+        group: usize,
+        rows: &Range<u64>,
+    ) -> std::result::Result<ParquetRecordBatchReader, String> {
+        let (first, count) = (rows.start - self.first_rows[group], rows.end - rows.start);
+        let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(Chunks(file.clone()), self.metadata.clone());
+        let builder = builder.with_row_groups(vec![group]).with_projection(self.columns[column].mask.clone());
+        let builder = builder.with_row_selection_policy(RowSelectionPolicy::Selectors).with_batch_size(DECODED_ROWS);
+        let builder = builder.with_offset(first as usize).with_limit(count as usize);
+        builder.build().map_err(|error| error.to_string())
+    }
+}
+
+fn codec_name(codec: Compression) -> String {
+    match codec {
+        Compression::UNCOMPRESSED => "none".to_owned(),
+        Compression::ZSTD(_) => "zstd".to_owned(),
+        Compression::GZIP(_) => "gzip".to_owned(),
+        Compression::LZ4 | Compression::LZ4_RAW => "lz4".to_owned(),
+        other => other.to_string().to_lowercase(),
+    }
+}
