@@ -7,8 +7,9 @@ engine's functions take, and those of elements of arrays within C functions that
 import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache, reduce
+from inspect import getclosurevars
 from itertools import repeat
-from types import BuiltinFunctionType
+from types import BuiltinFunctionType, FunctionType
 from typing import Any, NamedTuple
 
 import llvmlite.binding  # type: ignore[import-untyped]
@@ -264,19 +265,19 @@ class Loop(NamedTuple):
 
 def element_loop(given: Callable[..., Any], *kinds: np.dtype[Any]) -> Loop:
     """A function of as many elements as there are types, for as many vectors."""
-    return _element_loop(given, kinds)
+    return _element_loop(given, _known(given), kinds)  # type: ignore[no-any-return]
 
 
 def fold_loop(given: Callable[..., Any], kind: np.dtype[Any], initial: Any) -> Loop:
     """A function of a result and an element, for vectors of one type that are folded into one."""
     first = np.asarray(initial)
     # By its bytes, for 0 and -0.0 are equal.
-    return _fold_loop(given, kind, first.tobytes(), first.dtype)
+    return _fold_loop(given, _known(given), kind, first.tobytes(), first.dtype)  # type: ignore[no-any-return]
 
 
 def adder(given: Callable[..., Any], kind: np.dtype[Any], initial: Any, *, by_labels: bool) -> Loop:
     """A function of a result and an element, for vectors whose elements are added to results one after the other."""
-    return _adder(given, kind, np.asarray(initial).dtype, by_labels)
+    return _adder(given, _known(given), kind, np.asarray(initial).dtype, by_labels)  # type: ignore[no-any-return]
 
 
 def merge_loop(given: Callable[..., Any], dtype: np.dtype[Any]) -> Loop:
@@ -291,6 +292,37 @@ def merge_loop(given: Callable[..., Any], dtype: np.dtype[Any]) -> Loop:
 def function_name(given: Any) -> str:
     """What a function is called in errors."""
     return str(getattr(given, "__name__", None) or repr(given))
+
+
+def _mark(value: Any) -> Any:
+    """What tells a constant of compiled code from another one."""
+    if isinstance(value, np.ndarray):
+        return value.dtype.str, value.shape, value.tobytes()
+    if isinstance(value, (bool, int, float, complex, str, tuple, np.generic)):
+        return type(value).__name__, repr(value)
+    return id(value)
+
+
+def _known(given: Any) -> tuple[Any, ...]:
+    """What a function knows from outside: compiled code holds it as it was."""
+    function = getattr(given, "py_func", given)
+    if not isinstance(function, FunctionType):
+        return ()
+    try:
+        outside = getclosurevars(function)
+    except ValueError:  # A name that has no value yet.
+        return ()
+    return tuple((name, _mark(value)) for name, value in sorted({**outside.nonlocals, **outside.globals}.items()))
+
+
+def _remembered(make: Callable[..., Loop]) -> Any:
+    """Makes a loop once for a function, what that knows from outside, and the other arguments."""
+
+    @lru_cache(maxsize=256)
+    def made(given: Any, _outside: tuple[Any, ...], *others: Any) -> Loop:
+        return make(given, *others)
+
+    return made
 
 
 _VECTORS = types.CPointer(types.voidptr)
@@ -318,7 +350,7 @@ def _make_element_loop(given: Callable[..., Any], kinds: tuple[np.dtype[Any], ..
     return Loop(function_name(given), numba.cfunc(_SIGNATURE)(names["loop"]), dtype, again)
 
 
-_element_loop = lru_cache(maxsize=256)(_make_element_loop)
+_element_loop = _remembered(_make_element_loop)
 
 
 def _fold_function(
@@ -357,7 +389,7 @@ def _make_fold_loop(given: Callable[..., Any], kind: np.dtype[Any], initial: byt
     return Loop(function_name(given), numba.cfunc(_SIGNATURE)(loop), dtype, again)
 
 
-_fold_loop = lru_cache(maxsize=256)(_make_fold_loop)
+_fold_loop = _remembered(_make_fold_loop)
 
 
 def _make_adder(given: Callable[..., Any], kind: np.dtype[Any], initial: np.dtype[Any], by_labels: bool) -> Loop:
@@ -393,7 +425,7 @@ def _make_adder(given: Callable[..., Any], kind: np.dtype[Any], initial: np.dtyp
     return Loop(function_name(given), numba.cfunc(_ADDER)(add_by_labels if by_labels else add), dtype, again)
 
 
-_adder = lru_cache(maxsize=256)(_make_adder)
+_adder = _remembered(_make_adder)
 
 
 def _element_function(given: Callable[..., Any], kinds: tuple[np.dtype[Any], ...]) -> tuple[Any, np.dtype[Any]]:

@@ -66,3 +66,26 @@ def test_results_that_are_made_of_results_take_no_more_memory_than_they_have(scr
     correlation = xp.corrcoef(x)
     assert all(one.memory_bytes < 40 << 20 for one in xp.explain(correlation).passes)
     np.testing.assert_allclose(correlation.compute(), np.corrcoef(values, rowvar=False), atol=1e-12)
+
+
+def test_rows_far_apart_take_little_memory(scratch):
+    values = np.random.default_rng(1).normal(size=(400_000, 8))
+    np.save("x.npy", values)
+    xp.persist("x.oc", values)
+    for path in ("x.npy", "x.oc"):
+        x = xp.open(path, memory="48MiB", threads=2)
+        for step in (7, 100, 1000, -333):
+            part = x[::step]
+            assert all(one.memory_bytes < 40 << 20 for one in xp.explain(part, part.sum(axis=0)).passes), (path, step)
+            np.testing.assert_array_equal(part.compute(), values[::step])
+            np.testing.assert_allclose(part.sum(axis=0).compute(), values[::step].sum(axis=0))
+        stored = xp.persist("part.oc", x[::2], replace=True)
+        np.testing.assert_array_equal(stored.compute(), values[::2])
+
+
+def test_another_limit_keeps_the_threads_of_an_array(scratch):
+    xp.persist("x.oc", np.arange(4000.0))
+    x = xp.open("x.oc", memory="64MiB", threads=1)
+    for given, threads in [({"memory": "32MiB"}, 1), ({"memory": "32MiB", "threads": 2}, 2), ({}, 1)]:
+        _, stats = xp.compute(x[1:] * 2, return_stats=True, **given)
+        assert stats["threads"] == threads, given

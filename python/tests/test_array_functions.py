@@ -228,3 +228,23 @@ for work in (lambda: oc.array.apply(abs, 1.0), lambda: oc.array.reduce(max, [1.0
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     assert done.stdout.count("needs Numba, which is not installed: pip install outcore[all]") == 2, done.stdout
+
+
+def test_what_a_function_knows_is_what_it_is_now():
+    outside = {"factor": 3.0, "table": np.array([1.0, 2.0])}
+    exec("def scaled(x):\n    return x * factor + table[1]\ndef folded(r, x):\n    return r + x * factor", outside)
+    scaled, folded = outside["scaled"], outside["folded"]
+    assert xp.apply(scaled, np.ones(1)).compute() == [5.0]
+    assert xp.reduce(folded, np.ones((1, 2)), 1, 0.0).compute() == [6.0]
+    before = xp.apply(scaled, np.ones(1))
+    outside["factor"] = 4.0
+    assert xp.apply(scaled, np.ones(1)).compute() == [6.0]
+    assert xp.reduce(folded, np.ones((1, 2)), 1, 0.0).compute() == [8.0]
+    outside["table"][1] = 10.0
+    assert xp.apply(scaled, np.ones(1)).compute() == [14.0]
+    assert before.compute() == [5.0], "an array is what it was when it was made"
+    factor = 2
+    inner = lambda x: x * factor  # noqa: E731
+    assert xp.apply(inner, np.ones(1)).compute() == [2.0]
+    factor = 5
+    assert xp.apply(inner, np.ones(1)).compute() == [5.0]

@@ -312,7 +312,7 @@ def test_files_eight_times_the_limit(scratch):
             ipc(data, "t")
         size, found = os.path.getsize("t"), []
         assert size > 7.4 * limit
-        for memory, threads in ((limit, 2), (limit, 1), (8 * limit, 2)):
+        for memory, threads in ((limit, 2), (limit, 1), (2 * limit, 12), (8 * limit, 2)):
             limits = ("--memory", memory, "--threads", threads)
             run = outcore("run", "describe", "t", *limits, "--json", "a", "--stats", "s")
             assert run.returncode == 0, run.stderr
@@ -320,9 +320,9 @@ def test_files_eight_times_the_limit(scratch):
             found.append(pathlib.Path("a").read_text())
             assert stats["memory_peak_bytes"] <= memory, (kind, memory, threads)
             # Pages of Parquet at the ends of stretches are read again, and dictionaries for each.
-            most = size * (1.02 if kind == "one batch" else 3 if memory == limit else 1.2)
+            most = size * (1.02 if kind == "one batch" else 1.2 if memory == 8 * limit else 3)
             assert size * 0.98 < stats["bytes_read"] < most, (kind, stats)
-        assert found[0] == found[1] == found[2]
+        assert len(set(found)) == 1
         np.testing.assert_allclose(json.loads(found[0])["mean"], values.mean(axis=0), rtol=1e-9)
 
 
@@ -373,3 +373,26 @@ def test_the_shell_and_models(scratch):
         with pytest.warns(UserWarning, match="not read"):
             model = oc.ml.PCA(2).fit(path)
         assert model.components_.tobytes() == oc.ml.PCA(2).fit("t.oc").components_.tobytes()
+
+
+def test_numbers_of_columns_count_all_columns_of_the_file(scratch):
+    data = pa.table({"town": ["a"] * 50, "price": np.arange(50.0), "ok": [True] * 50, "area": np.arange(50.0) ** 2})
+    for kind in ("groups", "file"):
+        write(data, "t", kind)
+        for number, name in ((2, "price"), (4, "area"), ("area", "area")):
+            run = outcore("run", "describe", "t", "--columns", number, "--json", "-")
+            assert run.returncode == 0 and json.loads(run.stdout)["columns"] == [name], run.stderr
+        for number in (1, "ok"):
+            run = outcore("run", "describe", "t", "--columns", number)
+            assert run.returncode == 1 and "expected a column of numbers" in run.stderr, run.stderr
+        run = outcore("run", "regression", "t", "--target", 4, "--json", "-")
+        assert run.returncode == 0, run.stderr
+        slope = np.polyfit(np.arange(50.0), np.arange(50.0) ** 2, 1)[0]
+        np.testing.assert_allclose(json.loads(run.stdout)["coef"], [slope], rtol=1e-9)
+
+
+def test_files_are_told_by_their_content(scratch):
+    data = pa.table({"a": np.arange(5.0)})
+    for name in ("t.csv", "t.npy", "t.oc"):
+        write(data, name, "groups")
+        assert xp.open(name).compute()[:, 0].tolist() == [0, 1, 2, 3, 4]

@@ -407,3 +407,16 @@ def test_names_of_columns_are_names_of_features(name, tmp_path):
         getattr(model, method)(rows)
     if name == "StandardScaler":
         assert list(model.fit(rows).get_feature_names_out()) == names
+
+
+def test_kmeans_beside_a_row_that_is_far_away():
+    X = np.random.default_rng(0).normal(size=(5000, 3))
+    for far in (1e6, 1e9, 1e12):
+        Y = np.vstack([X, [[far, 0, 0]]])
+        model = oc.ml.KMeans(8, init=X[:8], max_iter=300).fit(Y)
+        distances = np.sqrt(((Y[:, None, :] - model.cluster_centers_) ** 2).sum(axis=2))
+        np.testing.assert_allclose(model.transform(Y), distances, rtol=1e-12, atol=1e-12)
+        np.testing.assert_array_equal(model.labels_, distances.argmin(axis=1))
+        np.testing.assert_array_equal(model.predict(Y), model.labels_)
+        assert model.score(Y) == pytest.approx(-(distances.min(axis=1) ** 2).sum(), rel=1e-9)
+        assert model.inertia_ == pytest.approx((distances.min(axis=1) ** 2).sum(), rel=1e-3)

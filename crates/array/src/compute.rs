@@ -409,6 +409,7 @@ impl<'a> Computation<'a> {
                 Place::Memory => self.sink(&target.array, &mut plan)?,
                 Place::Image(_) | Place::Spill | Place::Product => {
                     let mut sink = self.collect(&target.array, 0, &mut plan)?;
+                    sink.is_image = target.image().is_some();
                     let writer = target.image().and_then(|place| writers.get(place));
                     if let Some(writer) = writer.and_then(Option::as_ref) {
                         sink.kind = SinkKind::Store(Box::new(Mutex::new(writer.worker()?)));
@@ -453,7 +454,8 @@ impl<'a> Computation<'a> {
         let sizes = outer(array.shape(), Some(axis));
         let (kept, element) = (sizes.len(), array.element());
         let wanted = Wanted { view, sizes, element };
-        Ok(Sink { kind: SinkKind::Collect { axis }, wanted, kept, shape: array.shape().to_vec(), element })
+        let shape = array.shape().to_vec();
+        Ok(Sink { kind: SinkKind::Collect { axis }, wanted, kept, shape, element, is_image: false })
     }
 
     fn sink(&self, array: &Array, plan: &mut Plan) -> Result<Sink> {
@@ -495,7 +497,7 @@ impl<'a> Computation<'a> {
             (_, Along::Own(axis)) => return self.collect(array, axis, plan),
             _ => return Err(cannot_stream(array)),
         };
-        Ok(Sink { kind, wanted, kept, shape, element })
+        Ok(Sink { kind, wanted, kept, shape, element, is_image: false })
     }
 
     /// The value of an array that needs no pass any more.
@@ -512,7 +514,7 @@ impl<'a> Computation<'a> {
         let mut shape = array.shape().to_vec();
         shape.push(1);
         let kind = SinkKind::Collect { axis: kept };
-        let sink = Sink { kind, wanted, kept, shape, element: array.element() };
+        let sink = Sink { kind, wanted, kept, shape, element: array.element(), is_image: false };
         plan.finish(&[&sink.wanted], &[]);
         let sinks = [sink];
         let budget = self.runtime.budget();

@@ -25,6 +25,8 @@ use std::time::{Duration, Instant};
 
 /// A partition is about so much of all files together.
 const PARTITION_BYTES: u64 = 1 << 20;
+/// Rows of a partition that are not adjacent lie within about so much.
+const MOST_SPREAD_BYTES: u64 = 4 << 20;
 /// The blocks of a partition of arrays in memory: those of whole pages, of whatever type.
 const MEMORY_BLOCKS: u64 = 64;
 /// How many partitions a worker has under way at most: fewer where they are large, for so much is enough for a device.
@@ -65,7 +67,22 @@ pub(crate) fn partition_rows(plan: &Plan, sinks: &[Sink]) -> u64 {
     while bytes(2 * rows) <= PARTITION_BYTES && rows < 1 << 30 {
         rows *= 2;
     }
+    // Of every 1000th row, all that lie between are read.
+    let spread = widest_step(plan);
+    let is_stored = sinks.iter().any(|sink| sink.is_image);
+    while spread > 1 && !is_stored && rows > 1 && bytes(rows.saturating_mul(spread)) > MOST_SPREAD_BYTES {
+        rows = rows.div_ceil(2);
+    }
     rows
+}
+
+/// How far rows of a source that are read one after the other are apart, at most.
+fn widest_step(plan: &Plan) -> u64 {
+    let steps = plan.steps.iter().filter_map(|step| match step.kind {
+        Kind::Source { rows, .. } => Some(rows.step.unsigned_abs()),
+        _ => None,
+    });
+    steps.max().unwrap_or(1)
 }
 
 /// The bytes of so many rows of all sources.

@@ -29,6 +29,8 @@ pub(crate) struct Sink {
     /// The result.
     pub shape: Vec<u64>,
     pub element: ElementType,
+    /// Whether it goes into an image, also if that is only planned.
+    pub is_image: bool,
 }
 
 /// How a result is made.
@@ -94,10 +96,7 @@ impl Sink {
 
     /// So many rows belong together.
     pub fn unit_rows(&self) -> u64 {
-        match self.kind {
-            SinkKind::Store(_) => rows_per_page(self.element) as u64,
-            _ => BLOCK_ROWS as u64,
-        }
+        if self.is_image { rows_per_page(self.element) as u64 } else { BLOCK_ROWS as u64 }
     }
 
     /// The memory that a partial result takes, of a partition of so many rows.

@@ -25,6 +25,11 @@ pub trait Source: Send + Sync {
         None
     }
 
+    /// The names of all columns of the file, and which of them these are, where some are left out.
+    fn columns_of_file(&self) -> Option<(&[String], &[usize])> {
+        None
+    }
+
     /// So many rows are read together at least, for a part of them costs the same.
     fn unit_rows(&self) -> u64;
 

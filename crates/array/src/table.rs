@@ -114,6 +114,10 @@ impl Source for TableSource {
         self.table.facts().names.as_deref()
     }
 
+    fn columns_of_file(&self) -> Option<(&[String], &[usize])> {
+        Some(self.table.columns_of_file()).filter(|(names, places)| names.len() > places.len())
+    }
+
     fn unit_rows(&self) -> u64 {
         rows_per_page(self.element) as u64
     }

@@ -13,7 +13,7 @@ use crate::arrow_message::{
     check_end, header_bytes, schema_of, start_bytes, unpacked_len,
 };
 use crate::counted_file::CountedFile;
-use crate::table::{BLOCK_ROWS, damaged, guarded};
+use crate::table::{damaged, guarded};
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_buffer::{Buffer, MutableBuffer};
 use arrow_ipc::reader::{read_dictionary, read_record_batch};
@@ -33,6 +33,8 @@ use std::sync::Arc;
 
 /// So much is read at first of a message, which is enough for most headers.
 const HEAD_BYTES: usize = 4096;
+/// So many rows are decoded at a time: buffers of more bytes stay with the allocator of every thread that frees them.
+const DECODED_ROWS: u64 = 1 << 14;
 /// Buffers in memory begin at multiples of this.
 const ALIGNED_BYTES: u64 = 64;
 
@@ -277,7 +279,7 @@ impl ArrowColumns {
             let (ColumnPlace { validity, values, .. }, range) = (self.place(batch, column), self.range(batch));
             let rows = range.end - range.start;
             match self.batches[batch].codec {
-                None => unpacked_bytes(rows.min(BLOCK_ROWS as u64), bits),
+                None => unpacked_bytes(rows.min(DECODED_ROWS), bits),
                 Some(_) => (validity.1 + values.1).saturating_add(unpacked_bytes(rows, bits)),
             }
         };
@@ -298,7 +300,7 @@ impl ArrowColumns {
         if self.batches[batch].codec.is_some() {
             let all = self.compressed(file, budget, (batch, column))?;
             while start < end {
-                let count = (end - start).min(BLOCK_ROWS as u64);
+                let count = (end - start).min(DECODED_ROWS);
                 take(&all.column(0).slice(start as usize, count as usize))?;
                 start += count;
             }
@@ -306,7 +308,7 @@ impl ArrowColumns {
         }
         let bits = value_bits(self.fields[column].field(0).data_type());
         while start < end {
-            let count = (end - start).min(BLOCK_ROWS as u64);
+            let count = (end - start).min(DECODED_ROWS);
             // Bits are read from the byte on that has the first one.
             let skipped = start % 8;
             let (from, rows) = (start - skipped, count + skipped);

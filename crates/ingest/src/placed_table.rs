@@ -33,6 +33,9 @@ pub struct PlacedTable {
     file: InputFile,
     identity: [u64; 5],
     facts: NumberFacts,
+    /// The names of all columns of the file, and which of them are taken.
+    all_names: Vec<String>,
+    places: Vec<usize>,
     rows: u64,
     content: Content,
     rounded: Rounded,
@@ -85,9 +88,10 @@ impl PlacedTable {
         let mut start = vec![0; 8.min(file.len_bytes() as usize)];
         file.read_at(&mut start, 0).map_err(|error| outcore_io::Error::file_at(path, "read", 0, error))?;
         let counted = CountedFile::new(file.clone(), &Arc::default());
-        let chosen = RefCell::new(None);
+        let (chosen, all_names) = (RefCell::new(None), RefCell::new(Vec::new()));
         let choose = |schema: &Schema| {
             let found = Chosen::of_schema(path, schema, options)?;
+            *all_names.borrow_mut() = schema.fields().iter().map(|field| field.name().clone()).collect();
             let columns = found.columns.clone();
             *chosen.borrow_mut() = Some(found);
             Ok(columns)
@@ -104,7 +108,7 @@ impl PlacedTable {
                 ("arrow", Content::Arrow(columns), schema, rows)
             }
         };
-        let Chosen { kinds, note, .. } = chosen.into_inner().unwrap_or_default();
+        let Chosen { columns: places, kinds, note } = chosen.into_inner().unwrap_or_default();
         let facts = NumberFacts {
             format,
             names: Some(schema.fields().iter().map(|field| field.name().clone()).collect()),
@@ -115,8 +119,8 @@ impl PlacedTable {
             separator: None,
             notes: note.into_iter().collect(),
         };
-        let (path, rounded) = (path.to_owned(), Rounded::default());
-        Ok(PlacedTable { path, file, identity, facts, rows, content, rounded })
+        let (path, all_names, rounded) = (path.to_owned(), all_names.into_inner(), Rounded::default());
+        Ok(PlacedTable { path, file, identity, facts, all_names, places, rows, content, rounded })
     }
 
     /// The file.
@@ -127,6 +131,11 @@ impl PlacedTable {
     /// What the table says of itself.
     pub fn facts(&self) -> &NumberFacts {
         &self.facts
+    }
+
+    /// The names of all columns of the file, and which of them are taken.
+    pub fn columns_of_file(&self) -> (&[String], &[usize]) {
+        (&self.all_names, &self.places)
     }
 
     /// How many rows there are.

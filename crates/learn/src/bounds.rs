@@ -2,13 +2,14 @@
 //!
 //! *Idea.* When a row is compared with all centres, its distance from the second one is kept. Later no other centre is
 //! nearer than that, less what others have moved since (Hamerly), nor than the way from its own centre to the next one,
-//! less its distance from its own (Elkan). A row stays where both centres cannot be as near as that, by more than the
-//! rounding of products: so labels, and all that follows, are those that a comparison with all centres finds.
+//! less its distance from its own (Elkan). A row stays where no other centre can be as near as its own, by more than
+//! the rounding of distances: so labels, and all that follows, are those that a comparison with all centres finds.
 //! *Memory.* 4 bytes per row: the number of its centre, and the bound, rounded down to 8 bits.
 //!
 //! Elkan, *Using the triangle inequality to accelerate k-means*, ICML 2003; Hamerly, *Making k-means even faster*,
 //! SDM 2010.
 
+use crate::lloyd::rounding;
 use outcore_io::{Reservation, Runtime};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -70,7 +71,7 @@ impl Bounds {
             apart,
             longest: lengths.iter().fold(0.0, |most, length| most.max(*length)),
             lengths,
-            rounding: 8.0 * (columns + 16) as f64 * f64::EPSILON,
+            rounding: rounding(columns),
         }
     }
 }

@@ -239,14 +239,26 @@ pub(crate) fn add_half(left: &[f64], right: &[f64], rows: usize, sums: &mut [f64
     half_product(left, right, rows, sums, Accum::Add, 1.0);
 }
 
-/// As [`add_square`], of float32: the product of the block has that type, and is added in float64.
-pub(crate) fn add_square_of_float32(left: &[f32], rows: usize, sums: &mut [f64], product: &mut Vec<f32>) {
-    let p = left.len() / rows;
+/// As [`add_square`], of columns that are multiplied in float32, and added in float64. Each is scaled by a power of
+/// two, so that products neither overflow nor vanish. `room` is for columns and products.
+pub(crate) fn add_square_by_float32(left: &[f64], rows: usize, sums: &mut [f64], room: &mut (Vec<f32>, Vec<f32>)) {
+    let (narrow, product) = room;
+    narrow.clear();
+    let scale = |column: &[f64]| {
+        let most = column.iter().fold(0.0f64, |most, value| most.max(value.abs()));
+        // NaN and infinities go on as they are.
+        let scale = if most > 0.0 && most.is_finite() { most.log2().floor().exp2() } else { 1.0 };
+        narrow.extend(column.iter().map(|value| (value / scale) as f32));
+        scale
+    };
+    let scales: Vec<f64> = left.chunks_exact(rows).map(scale).collect();
+    let p = scales.len();
     product.resize(p * p, 0.0);
-    half_product(left, left, rows, product, Accum::Replace, 1.0);
+    half_product(narrow, narrow, rows, product, Accum::Replace, 1.0);
     for row in 0..p {
         let places = row * p..row * p + row + 1;
-        sums[places.clone()].iter_mut().zip(&product[places]).for_each(|(sum, &term)| *sum += f64::from(term));
+        let terms = product[places.clone()].iter().zip(&scales).map(|(&term, scale)| f64::from(term) * scale);
+        sums[places].iter_mut().zip(terms).for_each(|(sum, term)| *sum += term * scales[row]);
     }
 }
 

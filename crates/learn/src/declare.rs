@@ -52,8 +52,15 @@ pub struct Data {
     pub names: Vec<String>,
     /// Which columns of the file they are.
     places: Vec<usize>,
-    /// All columns of the file, and their names.
-    file: Arc<(Array, Vec<String>)>,
+    file: Arc<Whole>,
+}
+
+/// All columns of numbers of a file.
+struct Whole {
+    array: Array,
+    names: Vec<String>,
+    /// The names of all columns of the file, and which of them these are, where some hold no numbers.
+    of_file: Option<(Vec<String>, Vec<usize>)>,
 }
 
 impl Data {
@@ -64,13 +71,15 @@ impl Data {
     pub fn open(runtime: &Arc<Runtime>, path: &Path) -> Result<Self> {
         let source = outcore_array::open(runtime, path)?;
         let names = source.names().map(<[String]>::to_vec);
+        let of_file = source.columns_of_file().map(|(names, places)| (names.to_vec(), places.to_vec()));
         let array = Array::from_source(source)?;
         if array.shape().contains(&0) {
             return usage(format!("expected an array with rows and columns, found shape {:?}", array.shape()));
         }
         let array = if array.axes() == 1 { array.with_axis(1)? } else { array };
         let names = names.unwrap_or_else(|| (0..array.shape()[1]).map(|column| format!("x{column}")).collect());
-        let (places, file) = ((0..names.len()).collect(), Arc::new((array.clone(), names.clone())));
+        let places = (0..names.len()).collect();
+        let file = Arc::new(Whole { array: array.clone(), names: names.clone(), of_file });
         Ok(Data { array, names, places, file })
     }
 
@@ -90,14 +99,20 @@ impl Data {
         self.of_places(places)
     }
 
-    /// Where the column that an option asks for is in the file.
+    /// Where the column that an option asks for is among those of numbers; a number counts all columns of the file.
     fn place(&self, option: &str, asked: &str) -> Result<usize> {
-        column_asked(option, asked, &self.file.1.iter().map(String::as_str).collect::<Vec<_>>())
+        let asked_of =
+            |names: &[String]| column_asked(option, asked, &names.iter().map(String::as_str).collect::<Vec<_>>());
+        let Some((names, places)) = &self.file.of_file else { return asked_of(&self.file.names) };
+        let place = asked_of(names)?;
+        places.iter().position(|&own| own == place).ok_or_else(|| {
+            Error::Usage(format!("--{option} {asked}: expected a column of numbers, found `{}`", names[place]))
+        })
     }
 
     /// Some columns of the file.
     fn of_places(&self, places: Vec<usize>) -> Result<Data> {
-        let (all, names) = &*self.file;
+        let Whole { array: all, names, .. } = &*self.file;
         let rows = Part::Range { start: 0, step: 1, count: self.rows() };
         let part = |run: &[usize]| {
             let columns = Part::Range { start: run[0] as i64, step: 1, count: run.len() as u64 };
@@ -129,7 +144,7 @@ impl Data {
             return usage("expected a column beside the target, found none");
         }
         let rows = Part::Range { start: 0, step: 1, count: self.rows() };
-        let y = self.file.0.slice(&[Some(rows), Some(Part::Index(target as i64))])?;
+        let y = self.file.array.slice(&[Some(rows), Some(Part::Index(target as i64))])?;
         Ok((self.of_places(others)?, y))
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! *Idea.* A fold of rows finds the next centre of each by products, both less a common shift, and sums what is next to
 //! each centre, and squared distances exactly (`lloyd.rs`). An iteration that finds the sums of the one before has
-//! found its labels. Labels of the result are a lazy array, of the same products. Centres without rows go to the rows
-//! that are farthest from their centres, which takes a further pass. *Cost.* One pass per iteration, `n k p`
+//! found its labels. Labels of the result are a lazy array, of distances by differences. Centres without rows go to the
+//! rows that are farthest from their centres, which takes a further pass. *Cost.* One pass per iteration, `n k p`
 //! multiplications, fewer where rows can be told to stay (`bounds.rs`); `k p` numbers, and 4 bytes per row for bounds
 //! where there are 64 centres or more and memory has room. With centres that are given nothing else; otherwise
 //! `rounds + 2` passes first (`seeding.rs`). A last pass finds the sum of squares for the last centres, unless labels
@@ -18,10 +18,10 @@ use crate::declare::{
     Data, Declaration, Fact, Found, N_INIT, Plan, SEED, Table, count, numbered, real, rows_shape, size, unconverged,
 };
 use crate::finite::finite_rows;
-use crate::lloyd::{Lloyd, Sums, scores};
+use crate::lloyd::{Lloyd, Sums, squared_distances};
 use crate::seeding::{Pick, picked, reclustered};
 use outcore_algo::Values;
-use outcore_array::kernel::{Binary, Fold, Unary};
+use outcore_array::kernel::{Binary, Fold};
 use outcore_array::{Array, ElementType};
 use outcore_image::{Error, Result, Stats};
 use outcore_io::Runtime;
@@ -80,8 +80,6 @@ pub struct KMeans {
     pub iterations: usize,
     /// Whether the centres did not move any more, within the tolerance.
     pub converged: bool,
-    /// What rows and centres are lessened by where they are multiplied.
-    shift: Vec<f64>,
     /// What it cost: all starts together.
     pub stats: Stats,
 }
@@ -111,7 +109,17 @@ pub fn kmeans(runtime: &Arc<Runtime>, x: &Array, options: &KMeansOptions<'_>) ->
     let Run { shift, centres, counts, inertia, iterations, stopped_by, .. } = best.expect("a start");
     let centres = centres.iter().enumerate().map(|(place, centre)| centre + shift[place % p]).collect();
     let (converged, stats) = (stopped_by != "iterations", costs.finish(Some(stopped_by)));
-    Ok(KMeans { centres, inertia, counts, iterations, converged, shift, stats })
+    Ok(KMeans { centres, inertia, counts, iterations, converged, stats })
+}
+
+/// The medians of the columns of centres, of which some may be far away.
+fn middle(centres: &[f64], columns: usize) -> Vec<f64> {
+    let median = |column: usize| {
+        let mut own: Vec<f64> = centres.iter().skip(column).step_by(columns).copied().collect();
+        own.sort_by(f64::total_cmp);
+        own[own.len() / 2]
+    };
+    (0..columns).map(median).collect()
 }
 
 /// A start, under way.
@@ -168,8 +176,7 @@ impl<'a> Run<'a> {
                 if centres.len() != k * p || centres.iter().any(|number| !number.is_finite()) {
                     return usage(format!("expected centres of {k} x {p} finite numbers, found {}", centres.len()));
                 }
-                let shift = (0..p).map(|i| centres.iter().skip(i).step_by(p).sum::<f64>() / k as f64).collect();
-                let mut run = with(shift)?;
+                let mut run = with(middle(centres, p))?;
                 run.centres = centres.iter().enumerate().map(|(i, centre)| centre - run.shift[i % p]).collect();
                 return Ok(run);
             }
@@ -205,9 +212,7 @@ impl<'a> Run<'a> {
 
     /// Squared distances from the next of some centres, lazily.
     fn squares(&self, centres: &[f64]) -> Result<Array> {
-        let least = scores(&self.shifted, centres)?.fold(Fold::Min, &[1], false)?;
-        let own = self.shifted.unary(Unary::Square)?.fold(Fold::Sum, &[1], false)?;
-        least.binary(Binary::Add, &own)?.binary(Binary::Maximum, &scalar(0.0))
+        squared_distances(&self.shifted, centres)?.fold(Fold::Min, &[1], false)
     }
 
     /// A pass: sums of what is next to each centre.
@@ -277,7 +282,8 @@ impl<'a> Run<'a> {
     /// Moves centres without rows to the rows that are farthest from theirs.
     fn fill_empty(&self, sums: &mut Sums, costs: &mut Costs) -> Result<()> {
         let (p, empty) = (self.shift.len(), sums.counts.iter().filter(|count| **count == 0.0).count());
-        let labels = scores(&self.shifted, &self.centres)?.arg(false, 1, true)?.cast(ElementType::Float64)?;
+        let labels =
+            squared_distances(&self.shifted, &self.centres)?.arg(false, 1, true)?.cast(ElementType::Float64)?;
         let mut squares = self.squares(&self.centres)?;
         let shares = match self.weights {
             None => Array::full(vec![self.x.shape()[0]], outcore_array::kernel::Scalar::Float64(1.0))?,
@@ -312,11 +318,7 @@ impl KMeans {
     /// # Errors
     /// Another number of columns.
     pub fn predict(&self, x: &Array) -> Result<Array> {
-        let p = self.shift.len();
-        let shifted = finite_rows(x)?.binary(Binary::Subtract, &array(&self.shift, &[p]))?;
-        let centres: Vec<f64> =
-            self.centres.iter().enumerate().map(|(place, centre)| centre - self.shift[place % p]).collect();
-        scores(&shifted, &centres)?.arg(false, 1, false)
+        squared_distances(&finite_rows(x)?, &self.centres)?.arg(false, 1, false)
     }
 }
 
@@ -345,8 +347,7 @@ fn plan(data: &Data, values: Values) -> Result<Plan> {
         return usage(format!("expected 1 to {rows} clusters, as many as rows at most, found {clusters}"));
     }
     let centres = vec![0.0; clusters * columns.len()];
-    let shift = array(&vec![0.0; columns.len()], &[columns.len()]);
-    let written = scores(&x.binary(Binary::Subtract, &shift)?, &centres)?.arg(false, 1, false)?;
+    let written = squared_distances(&x, &centres)?.arg(false, 1, false)?;
     let fold = Lloyd { shift: vec![0.0; columns.len()], centres, is_weighted: false, look: None };
     let pass = vec![Array::fold_rows(fold, std::slice::from_ref(&x))?, ClassMoments::of(&x, None)?];
     let (output, fitted) = (rows_shape(data, vec!["label".to_owned()], true), columns.clone());

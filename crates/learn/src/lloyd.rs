@@ -1,22 +1,24 @@
 //! The fold of an iteration of k-means: counts and sums of the rows next to each centre, and squared distances.
 //!
-//! *Idea.* A tile of rows stays in the first level of the cache while the nearest centre of each is found, and while it
-//! is added to the sums of that. Where bounds are kept, rows of a block that cannot have left their centre are told
-//! first, and the others make tiles of their own; rows are added in their order all the same. *Cost.* `n k p`
-//! multiplications, or fewer with bounds; `k (p + 1)` numbers.
+//! *Idea.* A tile of rows stays in the first level of the cache while the nearest centre of each is found, by products,
+//! and while it is added to the sums of that. Where rounding of products may have decided, differences do. Where bounds
+//! are kept, rows of a block that cannot have left their centre are told first, and the others make tiles of their own;
+//! rows are added in their order all the same. *Cost.* `n k p` multiplications, or fewer with bounds; `k (p + 1)`
+//! numbers.
 
 use crate::bounds::Look;
 use crate::common::{add, array, columns, finite, put, reals, weights};
-use crate::pca::projected;
-use outcore_array::kernel::{Binary, Loop, ValuesMut, widest};
+use outcore_array::kernel::{Binary, Fold, Loop, Unary, ValuesMut, widest};
 use outcore_array::{Array, RowBlock, RowFold};
 use outcore_image::Result;
 
-/// Squared distances of rows from centres, less the squares of the rows (`n x k`), lazily.
-pub(crate) fn scores(shifted: &Array, centres: &[f64]) -> Result<Array> {
-    let p = columns(shifted);
-    let doubled: Vec<f64> = centres.iter().map(|centre| -2.0 * centre).collect();
-    projected(shifted, &doubled, p)?.binary(Binary::Add, &array(&squares(centres, p), &[centres.len() / p]))
+/// Squared distances of rows from centres (`n x k`), lazily, by differences: products would lose what is less than the
+/// rounding of large numbers.
+pub(crate) fn squared_distances(x: &Array, centres: &[f64]) -> Result<Array> {
+    let p = columns(x);
+    let centres = array(centres, &[1, centres.len() / p, p]);
+    let differences = x.with_axis(1)?.binary(Binary::Subtract, &centres)?;
+    differences.unary(Unary::Square)?.fold(Fold::Sum, &[2], false)
 }
 
 /// The sum of squares of each centre.
@@ -56,11 +58,13 @@ struct Space {
     open: Vec<usize>,
 }
 
-/// The nearest centres of the rows of a tile, and what comes out for the second ones: squared distances less the
-/// squares of the rows.
+/// The nearest centres of the rows of a tile, by products: squared distances, and those from the second ones, are less
+/// the squares of the rows.
 struct Nearest {
     labels: [u64; ROWS],
+    least: [f64; ROWS],
     seconds: [f64; ROWS],
+    squares: [f64; ROWS],
 }
 
 /// The rows of a block, tile by tile.
@@ -90,9 +94,9 @@ impl Tiles<'_> {
         to[first..first + C].copy_from_slice(&products);
     }
 
-    /// The nearest centres, and the second ones if they are wanted; `products` has a place for each centre.
+    /// The nearest centres; `products` has a place for each centre.
     #[inline(always)]
-    fn nearest<const SECOND: bool>(&self, tile: &[[f64; ROWS]], products: &mut [[f64; ROWS]]) -> Nearest {
+    fn nearest(&self, tile: &[[f64; ROWS]], products: &mut [[f64; ROWS]]) -> Nearest {
         let whole = products.len() / CENTRES * CENTRES;
         for first in (0..whole).step_by(CENTRES) {
             self.multiply::<CENTRES>(tile, first, products);
@@ -108,15 +112,39 @@ impl Tiles<'_> {
             for i in 0..ROWS {
                 let score = square - 2.0 * products[i];
                 let is_less = score < least[i];
-                if SECOND {
-                    let other = if is_less { least[i] } else { score };
-                    seconds[i] = if other < seconds[i] { other } else { seconds[i] };
-                }
+                let other = if is_less { least[i] } else { score };
+                seconds[i] = if other < seconds[i] { other } else { seconds[i] };
                 least[i] = if is_less { score } else { least[i] };
                 labels[i] = if is_less { label as u64 } else { labels[i] };
             }
         }
-        Nearest { labels, seconds }
+        let mut squares = [0.0; ROWS];
+        for values in &tile[..self.columns.len()] {
+            squares = each(squares, *values, |square, value| square + value * value);
+        }
+        Nearest { labels, least, seconds, squares }
+    }
+
+    /// The number of the centre next to a row, which is row `i` of a tile.
+    ///
+    /// What products find may be off by a part of the row's square. Where a centre is so far that its own square is
+    /// larger, that is a part of its distance.
+    #[inline(always)]
+    fn settled(&self, nearest: &Nearest, i: usize, row: &[f64]) -> usize {
+        let (least, second) = (nearest.least[i], nearest.seconds[i]);
+        let error = rounding(row.len()) * (nearest.squares[i] + least.abs() + second.abs());
+        if second - least > error || self.squares.len() == 1 { nearest.labels[i] as usize } else { self.compared(row) }
+    }
+
+    /// The number of the centre next to a row, by differences: the first one of those that are equally near.
+    #[inline(always)]
+    fn compared(&self, row: &[f64]) -> usize {
+        let (mut least, mut label) = (f64::INFINITY, 0);
+        for (own, centre) in self.fold.centres.chunks_exact(row.len()).enumerate() {
+            let square = squared_distance(row, centre).iter().sum();
+            (least, label) = if square < least { (square, own) } else { (least, label) };
+        }
+        label
     }
 
     /// A tile of rows less the shift, from `first` on; how many there are.
@@ -161,14 +189,12 @@ impl Tiles<'_> {
         }
         for open in space.open.chunks(ROWS) {
             gather(&space.rows, open, tile);
-            let Nearest { labels, seconds } = self.nearest::<true>(tile, products);
-            let mut squares = [0.0; ROWS];
-            for values in &tile[..p] {
-                squares = each(squares, *values, |square, value| square + value * value);
-            }
+            let nearest = self.nearest(tile, products);
             for (i, &row) in open.iter().enumerate() {
-                space.labels[row] = labels[i] as usize;
-                look.remember(self.first_row + row as u64, labels[i], squares[i], squares[i] + seconds[i]);
+                let label = self.settled(&nearest, i, &space.rows[row * stride..][..p]);
+                let (square, second) = (nearest.squares[i], nearest.seconds[i]);
+                look.remember(self.first_row + row as u64, label as u64, square, square + second);
+                space.labels[row] = label;
             }
         }
         *self.space = space;
@@ -214,11 +240,12 @@ impl Loop for Tiles<'_> {
             let mut rows = vec![0.0; ROWS * stride];
             for first in (0..self.rows).step_by(ROWS) {
                 let count = self.load(first, &mut tile);
-                let labels = self.nearest::<false>(&tile, &mut products).labels;
+                let nearest = self.nearest(&tile, &mut products);
                 transpose(&tile, &mut rows, stride);
                 for i in 0..count {
-                    let (row, share) = (&rows[i * stride..][..stride], share(self.shares, first + i));
-                    self.add(row, labels[i] as usize, share, &mut inertia);
+                    let row = &rows[i * stride..][..self.columns.len()];
+                    let label = self.settled(&nearest, i, row);
+                    self.add(row, label, share(self.shares, first + i), &mut inertia);
                 }
             }
         }
@@ -234,6 +261,13 @@ fn each<const N: usize>(left: [f64; N], right: [f64; N], function: impl Fn(f64, 
         all[i] = function(left[i], right[i]);
     }
     all
+}
+
+/// How far squared distances by products of so many columns may be off, and their differences, as a part of what goes
+/// into them.
+#[inline(always)]
+pub(crate) fn rounding(columns: usize) -> f64 {
+    16.0 * (columns + 16) as f64 * f64::EPSILON
 }
 
 /// The squared distance of a row from a centre, in lanes that are still to be summed.

@@ -200,6 +200,43 @@ fn kmeans_of_any_shape_sums_what_is_next_to_a_centre() {
     }
 }
 
+/// A centre that is far away has a square in whose rounding all other distances would be lost.
+#[test]
+fn kmeans_finds_the_next_centres_beside_one_that_is_far() {
+    for (k, far) in [(8, 1e6), (8, 1e9), (8, 1e12), (70, 1e9)] {
+        let (rows, p) = (3000, 3);
+        let mut numbers = normal(9, rows * p);
+        numbers.extend([far, 0.0, 0.0]);
+        let x = array(&numbers, &[rows + 1, p]);
+        for is_given in [false, true] {
+            let mut start = numbers[..k * p].to_vec();
+            if is_given {
+                start[(k - 1) * p..].copy_from_slice(&numbers[rows * p..]);
+            }
+            let options = KMeansOptions {
+                clusters: k,
+                start: KMeansStart::Centres(&start),
+                tolerance: 0.0,
+                ..KMeansOptions::default()
+            };
+            let found = kmeans(&runtime(2), &x, &options).unwrap();
+            let labels = values(&runtime(2), &found.predict(&x).unwrap());
+            let mut inertia = 0.0;
+            for (row, label) in numbers.chunks_exact(p).zip(&labels) {
+                let square = |centre: &[f64]| row.iter().zip(centre).map(|(a, b)| (a - b) * (a - b)).sum::<f64>();
+                let least = found.centres.chunks_exact(p).map(square).fold(f64::INFINITY, f64::min);
+                let own = square(&found.centres[*label as usize * p..][..p]);
+                assert!(own <= least * (1.0 + 1e-12), "{k} centres, {far}: {own}, {least}");
+                inertia += least;
+            }
+            let count = |c: usize| labels.iter().filter(|label| **label == c as f64).count() as f64;
+            assert_eq!(found.counts, (0..k).map(count).collect::<Vec<_>>(), "{k} centres, {far}");
+            // Rows less a shift are rounded where that is large.
+            assert_close(&[found.inertia], &[inertia], if far > 1e9 { 1e-3 } else { 1e-6 });
+        }
+    }
+}
+
 #[test]
 fn kmeans_finds_blobs_and_survives_what_is_odd() {
     let far: Vec<Vec<f64>> = (0..8).map(|c| vec![100.0 * c as f64, 50.0 * (c % 3) as f64]).collect();

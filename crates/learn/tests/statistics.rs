@@ -3,8 +3,13 @@
 mod common;
 
 use common::*;
+use outcore_array::kernel::{Binary, Scalar};
 use outcore_array::{Array, ElementType};
 use outcore_learn::*;
+
+fn number(number: f32) -> Array {
+    Array::scalar(Scalar::Float32(number))
+}
 
 fn column(numbers: &[f64], p: usize, column: usize) -> Vec<f64> {
     numbers.iter().skip(column).step_by(p).copied().collect()
@@ -82,6 +87,24 @@ fn describe_spreads_nan_and_keeps_infinities() {
         let found = describe(runtime, &x).unwrap();
         [found.min, found.max, found.mean, found.deviation, found.l1, found.l2].concat()
     });
+}
+
+/// Squares of float32 that float32 does not hold.
+#[test]
+fn co_moments_of_float32_neither_overflow_nor_vanish() {
+    for scale in [1e-30, 1.0, 1e30] {
+        let numbers: Vec<f64> = normal(5, 4000 * 2).iter().map(|value| f64::from(value.to_owned() as f32)).collect();
+        let narrow = array(&numbers, &[4000, 2]).cast(ElementType::Float32).unwrap();
+        let scaled = narrow.binary(Binary::Multiply, &number(scale as f32)).unwrap();
+        let found = values(&runtime(2), &co_moments(&scaled).unwrap());
+        let expected: Vec<f64> =
+            naive_covariance(&numbers, 2, &[1.0; 4000], 0.0).iter().map(|own| own * 4000.0 * scale * scale).collect();
+        let parts: Vec<f64> = found.iter().map(|found| found / (expected[0] * expected[3]).sqrt()).collect();
+        let wanted: Vec<f64> = expected.iter().map(|own| own / (expected[0] * expected[3]).sqrt()).collect();
+        for (part, wanted) in parts.iter().zip(wanted) {
+            assert!((part - wanted).abs() < 1e-6, "{scale}: {part}, {wanted}");
+        }
+    }
 }
 
 #[test]

@@ -27,8 +27,6 @@ Path = str | os.PathLike[str]
 MOST_KEPT_BYTES = 4096
 # So many characters of what is wrong with a file of NumPy's are in an error.
 MOST_TOLD = 80
-# What the names of tables of text end in.
-TEXTS = (".csv", ".tsv")
 Goal = tuple[Expression, str, bool, list[str] | None]
 
 
@@ -52,8 +50,12 @@ def _options(given: dict[str, Any], arrays: list[Array]) -> dict[str, Any]:
     if wrong := [name for name in given if name not in OPTIONS]:
         raise TypeError(f"expected the options {', '.join(OPTIONS)}, found {wrong[0]}=")
     options = _limits_of(**checked_options(_limits_of, given)) if given else _limits_of()
-    if options["runtime"] is None and options["memory"] is None:
-        options["runtime"] = next((array._runtime for array in arrays if array._runtime is not None), None)
+    own = next((array._runtime for array in arrays if array._runtime is not None), None)
+    if options["runtime"] is None and own is not None:
+        if options["memory"] is None:
+            options["runtime"] = own
+        elif options["threads"] is None:
+            options["threads"] = own.threads
     return options
 
 
@@ -363,8 +365,6 @@ def open(
         return _opened(path, options, runtime)
     _check_plain(file)
     expected = f"{file}: expected an image, or a .npy, Parquet or Arrow file"
-    if file.name.lower().removesuffix(".gz").removesuffix(".zst").endswith(TEXTS):
-        raise InputError(f"{expected}, found a table of text; from_columns makes an image of it")
     if zipfile.is_zipfile(file):
         raise InputError(f"{expected}, found an archive; load_npz opens its members")
     array = core.made(Expression.of_file(os.fspath(path), options))

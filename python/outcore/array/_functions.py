@@ -20,7 +20,7 @@ def apply(f: Callable[..., Any], *operands: Operand, dtype: Any = None) -> Array
 
     Numba compiles the function for the types of the operands when the array is made; when that is computed, it runs on
     all workers, over vectors of up to 508 elements, without the interpreter's lock. What it knows from outside, such as
-    global numbers and arrays, is what they are when it is compiled.
+    global numbers and arrays, is what they are when the array is made.
 
     Args:
         f: A function of as many numbers as there are operands, which returns one: a plain function, or one that
@@ -155,7 +155,7 @@ def check(f: Any, initial: Any, merge: Any) -> None:
 def _without_merge(where: str) -> UsageError:
     return UsageError(
         "expected another axis than the long one, along which all workers go at the same time, or merge=, a function "
-        f"that makes one result of two: of some rows and of the rows behind; found {where} and none"
+        f"that makes one result of two: of some rows and of the rows behind; found {where} and no merge="
     )
 
 

@@ -81,6 +81,8 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mo
         weights = weights_of(sample_weight, x.shape[0])
         n_init = 1 if self.n_init == "auto" else self.n_init
         clusters, starts, max_iter = counts(n_clusters=self.n_clusters, n_init=n_init, max_iter=self.max_iter)
+        if not self.tol >= 0:
+            raise UsageError(f"expected tol from 0 on, found {self.tol!r}")
         if clusters > x.shape[0]:
             raise UsageError(f"n_samples={x.shape[0]} should be >= n_clusters={clusters}")
         is_name = isinstance(self.init, str)
@@ -99,22 +101,20 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mo
             warnings.warn(text, ConvergenceWarning, stacklevel=2)
         self.cluster_centers_ = found["centres"]
         self.inertia_, self.n_iter_, self.stats_ = found["inertia"], found["iterations"], found["stats"]
-        self.labels_ = self._delivered(X, self._scores(x)[1].argmin(axis=1))
+        self.labels_ = self._delivered(X, self._squares(x).argmin(axis=1))
         return self
 
     @property
     def _n_features_out(self) -> int:
         return len(self.cluster_centers_)
 
-    def _scores(self, x: Array) -> tuple[Array, Array]:
-        """Rows about the middle of the centres, and squared distances less the squares of the rows."""
-        middle = self.cluster_centers_.mean(axis=0)
-        shifted, centres = x.astype("float64") - middle, self.cluster_centers_ - middle
-        return shifted, shifted @ np.ascontiguousarray(-2.0 * centres.T) + (centres**2).sum(axis=1)
+    def _squares(self, x: Array) -> Array:
+        """Squared distances from all centres: by differences, for products lose what is far less than the squares."""
+        return ((x.astype("float64")[:, None, :] - self.cluster_centers_[None, :, :]) ** 2).sum(axis=2)
 
     def predict(self, X: Any) -> Any:
         """The numbers of the next centres, `(n,)`."""
-        return self._delivered(X, self._scores(self._observations(X))[1].argmin(axis=1))
+        return self._delivered(X, self._squares(self._observations(X)).argmin(axis=1))
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Fits, and gives `labels_`."""
@@ -122,14 +122,11 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mo
 
     def transform(self, X: Any) -> Any:
         """The distances from all centres, `(n, n_clusters)`."""
-        shifted, scores = self._scores(self._observations(X))
-        squares = scores + (shifted**2).sum(axis=1, keepdims=True)
-        return self._delivered(X, xp.sqrt(xp.maximum(squares, 0.0)))
+        return self._delivered(X, xp.sqrt(self._squares(self._observations(X))))
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """The sum of squared distances from the next centre by weights, times -1."""
-        shifted, scores = self._scores(self._observations(X))
-        squares = xp.maximum(scores.min(axis=1) + (shifted**2).sum(axis=1), 0.0)
+        squares = self._squares(self._observations(X)).min(axis=1)
         weights = weights_of(sample_weight, squares.shape[0])
         total = -(squares if weights is None else squares * weights).sum()
         return total if is_lazy(X) else float(self._delivered(X, total))
