@@ -6,6 +6,19 @@ use std::ops::Range;
 /// Of so many runs of columns of a file a plan knows which ones a step wants.
 const MOST_SPANS: usize = 1024;
 
+/// Runs in rising order, of which those are one that at most so many columns lie between.
+pub(crate) fn joined(mut runs: Vec<Range<usize>>, between: usize) -> Vec<Range<usize>> {
+    runs.sort_unstable_by_key(|run| run.start);
+    let mut found: Vec<Range<usize>> = Vec::new();
+    for run in runs {
+        match found.last_mut().filter(|last| run.start <= last.end + between) {
+            Some(last) => last.end = last.end.max(run.end),
+            None => found.push(run),
+        }
+    }
+    found
+}
+
 impl View {
     /// Runs of vectors that indices below these sizes lead to, in any order: a few of them, so that there may be others
     /// in between.

@@ -7,6 +7,7 @@
 //! The page cache keeps pages from the second pass on. The first may be the only one, and to keep a page takes longer
 //! than to read it, for the system clears memory before it hands it out.
 
+use crate::columns::joined;
 use crate::plan::BLOCK_ROWS;
 use crate::source::{Landed, Narrow, Source, SourceReader};
 use outcore_format::{ElementType, GROUP_BYTES, PAGE_BYTES};
@@ -107,16 +108,8 @@ impl Source for ImageSource {
         rows.div_ceil(self.page_rows) * self.read_columns() * PAGE_BYTES as u64
     }
 
-    fn of_columns(&self, mut wanted: Vec<Range<usize>>) -> Option<Narrow> {
-        let all = self.read_columns() as usize;
-        wanted.sort_unstable_by_key(|run| run.start);
-        let mut runs: Vec<Range<usize>> = Vec::new();
-        for run in wanted {
-            match runs.last_mut().filter(|last| run.start <= last.end + MOST_SKIPPED) {
-                Some(last) => last.end = last.end.max(run.end),
-                None => runs.push(run),
-            }
-        }
+    fn of_columns(&self, wanted: Vec<Range<usize>>) -> Option<Narrow> {
+        let (all, runs) = (self.read_columns() as usize, joined(wanted, MOST_SKIPPED));
         let count: usize = runs.iter().map(Range::len).sum();
         // A request costs as much as some pages.
         if runs.is_empty() || count + MOST_SKIPPED * runs.len() > all {

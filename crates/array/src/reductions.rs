@@ -60,20 +60,25 @@ impl Array {
         self.view(views, shape, fixed)
     }
 
+    /// The elements in the type that a fold adds them up in.
+    fn to_fold(&self, fold: Fold) -> Result<Self> {
+        match (fold, self.element()) {
+            (Fold::Sum | Fold::Product, kind) if kind.is_signed() || kind == ElementType::Bool => {
+                self.cast(ElementType::Int64)
+            }
+            (Fold::Sum | Fold::Product, kind) if kind.is_unsigned() => self.cast(ElementType::UInt64),
+            (Fold::Any | Fold::All, kind) if kind != ElementType::Bool => self.cast(ElementType::Bool),
+            (Fold::Min | Fold::Max, ElementType::Bool) => Err(no_function(fold.name(), ElementType::Bool)),
+            _ => Ok(self.clone()),
+        }
+    }
+
     /// Elements along some axes, folded into one: sums of whole numbers are of 64 bits, all others keep their type.
     ///
     /// # Errors
     /// An axis that is not there; a fold that elements of this type do not have; the least of nothing.
     pub fn fold(&self, fold: Fold, axes: &[usize], keep_axes: bool) -> Result<Self> {
-        let input = match (fold, self.element()) {
-            (Fold::Sum | Fold::Product, kind) if kind.is_signed() || kind == ElementType::Bool => {
-                self.cast(ElementType::Int64)?
-            }
-            (Fold::Sum | Fold::Product, kind) if kind.is_unsigned() => self.cast(ElementType::UInt64)?,
-            (Fold::Any | Fold::All, kind) if kind != ElementType::Bool => self.cast(ElementType::Bool)?,
-            (Fold::Min | Fold::Max, ElementType::Bool) => return Err(no_function(fold.name(), ElementType::Bool)),
-            _ => self.clone(),
-        };
+        let input = self.to_fold(fold)?;
         let folded: u64 = axes.iter().map(|&axis| self.shape()[axis]).product();
         if folded == 0 && matches!(fold, Fold::Min | Fold::Max) {
             return Err(Error::Usage(format!("expected elements for {}, found none", fold.name())));
@@ -287,15 +292,7 @@ impl Array {
     /// that elements of this type do not have.
     pub fn group_fold(&self, fold: Fold, labels: &Array, groups: u64) -> Result<Self> {
         let labels = self.checked_labels(labels, groups)?;
-        let input = match (fold, self.element()) {
-            (Fold::Sum | Fold::Product, kind) if kind.is_signed() || kind == ElementType::Bool => {
-                self.cast(ElementType::Int64)?
-            }
-            (Fold::Sum | Fold::Product, kind) if kind.is_unsigned() => self.cast(ElementType::UInt64)?,
-            (Fold::Any | Fold::All, kind) if kind != ElementType::Bool => self.cast(ElementType::Bool)?,
-            (Fold::Min | Fold::Max, ElementType::Bool) => return Err(no_function(fold.name(), ElementType::Bool)),
-            _ => self.clone(),
-        };
+        let input = self.to_fold(fold)?;
         let mut shape = vec![groups];
         shape.extend(&self.shape()[1..]);
         let element = input.element();

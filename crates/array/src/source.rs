@@ -113,6 +113,34 @@ pub trait SourceReader: Send {
     fn take_stats(&mut self) -> SweepStats;
 }
 
+/// One worker's reads of rows that are in memory: all of them land at once.
+pub(crate) struct HeldReader<L> {
+    landed: L,
+    under_way: usize,
+}
+
+impl<L: Landed + Copy> HeldReader<L> {
+    pub fn new(landed: L) -> Self {
+        HeldReader { landed, under_way: 0 }
+    }
+}
+
+impl<L: Landed + Copy + Send> SourceReader for HeldReader<L> {
+    fn push(&mut self, _rows: Range<u64>) -> Result<bool> {
+        self.under_way += 1;
+        Ok(true)
+    }
+
+    fn next(&mut self) -> Result<Box<dyn Landed + '_>> {
+        self.under_way = self.under_way.checked_sub(1).expect("rows were pushed");
+        Ok(Box::new(self.landed))
+    }
+
+    fn take_stats(&mut self) -> SweepStats {
+        SweepStats::default()
+    }
+}
+
 /// Rows that were read.
 pub trait Landed: Sync {
     /// The elements of a column in adjacent rows, where they lie together; for all columns of these rows, or none.

@@ -17,14 +17,13 @@ use crate::kernel::{self, RowMajor, Scalar, ValuesMut};
 use crate::memory::Memory;
 use crate::npy::NpySource;
 use crate::plan::BLOCK_ROWS;
-use crate::source::{Landed, Source, SourceReader};
+use crate::source::{HeldReader, Landed, Source, SourceReader};
 use outcore_format::{ElementType, PAGE_BYTES};
 use outcore_image::{Error, Result, StatsBuilder, SweepStats};
 use outcore_io::{Array as Large, CancelFlag, Runtime};
 use outcore_matrix::{
     DenseFactor, DenseFile, DenseLayout, DenseProduct, MOST_COLUMNS, Operand, ProductFile, Semiring, SparseMatrix,
 };
-use std::collections::VecDeque;
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -270,7 +269,7 @@ enum State {
 impl ProductSource {
     fn held_reader<'a>(&self, first: u64, numbers: &'a [f64]) -> Box<dyn SourceReader + 'a> {
         let (columns, width) = (self.shape[1] as usize, self.product.width() as usize);
-        Box::new(HeldReader { first, columns, width, numbers, under_way: VecDeque::new() })
+        Box::new(HeldReader::new(HeldLanded { first, columns, width, numbers }))
     }
 }
 
@@ -350,32 +349,8 @@ impl Source for ProductSource {
     }
 }
 
-/// Rows in memory, as a reader.
-struct HeldReader<'a> {
-    first: u64,
-    columns: usize,
-    width: usize,
-    numbers: &'a [f64],
-    under_way: VecDeque<Range<u64>>,
-}
-
-impl SourceReader for HeldReader<'_> {
-    fn push(&mut self, rows: Range<u64>) -> Result<bool> {
-        self.under_way.push_back(rows);
-        Ok(true)
-    }
-
-    fn next(&mut self) -> Result<Box<dyn Landed + '_>> {
-        self.under_way.pop_front().expect("rows were pushed");
-        let Self { first, columns, width, numbers, .. } = *self;
-        Ok(Box::new(HeldLanded { first, columns, width, numbers }))
-    }
-
-    fn take_stats(&mut self) -> SweepStats {
-        SweepStats::default()
-    }
-}
-
+/// Rows in memory.
+#[derive(Clone, Copy)]
 struct HeldLanded<'a> {
     first: u64,
     columns: usize,

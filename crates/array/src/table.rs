@@ -8,8 +8,9 @@
 //! *Cost.* Every pass decodes what it reads. Memory for a stretch, and of every worker for the pages or the batch of
 //! one column.
 
+use crate::columns::joined;
 use crate::import::common_element;
-use crate::source::{Landed, Narrow, Source, SourceReader};
+use crate::source::{HeldReader, Landed, Narrow, Source, SourceReader};
 use outcore_format::dense::rows_per_page;
 use outcore_format::{ElementType, PAGE_BYTES};
 use outcore_image::{Result, SweepStats};
@@ -143,14 +144,8 @@ impl Source for TableSource {
     }
 
     fn of_columns(&self, mut wanted: Vec<Range<usize>>) -> Option<Narrow> {
-        wanted.sort_unstable_by_key(|run| run.start);
-        let mut runs: Vec<Range<usize>> = Vec::new();
-        for run in wanted.into_iter().filter(|run| !run.is_empty()) {
-            match runs.last_mut().filter(|last| run.start <= last.end) {
-                Some(last) => last.end = last.end.max(run.end),
-                None => runs.push(run),
-            }
-        }
+        wanted.retain(|run| !run.is_empty());
+        let runs = joined(wanted, 0);
         let columns: Vec<usize> = runs.iter().flat_map(|run| self.columns[run.clone()].to_vec()).collect();
         if columns.is_empty() || columns.len() == self.columns.len() {
             return None;
@@ -189,7 +184,7 @@ impl Source for TableSource {
 
     fn reader<'a>(&'a self, _runtime: &Runtime, _most_rows: u64, _depth: usize) -> Result<Box<dyn SourceReader + 'a>> {
         // Rows are held before they are read: a stretch needs none of these.
-        Ok(Box::new(HeldReader { held: None, under_way: VecDeque::new() }))
+        Ok(Box::new(HeldReader::new(HeldLanded(None))))
     }
 
     fn reader_bytes(&self, _most_rows: u64, _depth: usize) -> u64 {
@@ -228,7 +223,7 @@ impl Source for HeldRows {
     }
 
     fn reader<'a>(&'a self, _runtime: &Runtime, _most_rows: u64, _depth: usize) -> Result<Box<dyn SourceReader + 'a>> {
-        Ok(Box::new(HeldReader { held: Some(self), under_way: VecDeque::new() }))
+        Ok(Box::new(HeldReader::new(HeldLanded(Some(self)))))
     }
 
     fn reader_bytes(&self, _most_rows: u64, _depth: usize) -> u64 {
@@ -236,33 +231,17 @@ impl Source for HeldRows {
     }
 }
 
-/// Rows in memory, as a reader; nothing where there are none.
-struct HeldReader<'a> {
-    held: Option<&'a HeldRows>,
-    under_way: VecDeque<Range<u64>>,
-}
-
-impl SourceReader for HeldReader<'_> {
-    fn push(&mut self, rows: Range<u64>) -> Result<bool> {
-        self.under_way.push_back(rows);
-        Ok(true)
-    }
-
-    fn next(&mut self) -> Result<Box<dyn Landed + '_>> {
-        self.under_way.pop_front().expect("rows were pushed");
-        Ok(Box::new(HeldLanded(self.held.expect("rows are held before they are read"))))
-    }
-
-    fn take_stats(&mut self) -> SweepStats {
-        SweepStats::default()
-    }
-}
-
-struct HeldLanded<'a>(&'a HeldRows);
+/// Rows in memory; nothing where there are none.
+#[derive(Clone, Copy)]
+struct HeldLanded<'a>(Option<&'a HeldRows>);
 
 impl HeldLanded<'_> {
+    fn rows(&self) -> &HeldRows {
+        self.0.expect("rows are held before they are read")
+    }
+
     fn column(&self, column: usize) -> &[u8] {
-        let HeldRows { bytes, rows, element, .. } = self.0;
+        let HeldRows { bytes, rows, element, .. } = self.rows();
         let len = (rows.end - rows.start) as usize * element.bytes();
         &bytes[column * len..][..len]
     }
@@ -270,16 +249,16 @@ impl HeldLanded<'_> {
 
 impl Landed for HeldLanded<'_> {
     fn vector(&self, column: usize, rows: Range<u64>) -> Option<&[u8]> {
-        let (first, size) = (self.0.rows.start, self.0.element.bytes());
+        let (first, size) = (self.rows().rows.start, self.rows().element.bytes());
         Some(&self.column(column)[(rows.start - first) as usize * size..(rows.end - first) as usize * size])
     }
 
     fn copy(&self, first: u64, step: i64, count: usize, to: &mut [u8], stride_bytes: usize) -> Result<()> {
-        let size = self.0.element.bytes();
-        for column in 0..self.0.shape[1] as usize {
+        let (held, size) = (self.rows(), self.rows().element.bytes());
+        for column in 0..held.shape[1] as usize {
             let from = self.column(column);
             for i in 0..count {
-                let row = first.wrapping_add_signed(step * i as i64) - self.0.rows.start;
+                let row = first.wrapping_add_signed(step * i as i64) - held.rows.start;
                 let to = &mut to[column * stride_bytes + i * size..][..size];
                 to.copy_from_slice(&from[row as usize * size..][..size]);
             }

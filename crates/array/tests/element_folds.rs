@@ -1,12 +1,15 @@
 //! Folds of elements by functions of the user's, against loops over partitions that are known.
 
+mod common;
+
+use common::runtime_with;
 use outcore_array::kernel::{Element, Scalar, Values, ValuesMut};
 use outcore_array::{
     Array, Bytes, Distribution, ElementFold, ElementType, Goal, ImageGoal, ImageSource, Memory, Part, Random, compute,
     element_fold, explain,
 };
 use outcore_image::{Error, Result};
-use outcore_io::{Runtime, RuntimeOptions};
+use outcore_io::Runtime;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -15,13 +18,7 @@ const MIB: u64 = 1 << 20;
 const PARTITION: usize = 64 * 508;
 
 fn runtime(bytes: u64, threads: usize) -> Arc<Runtime> {
-    let options = RuntimeOptions {
-        memory_bytes: Some(bytes),
-        beside_process: true,
-        threads: Some(threads),
-        ..RuntimeOptions::default()
-    };
-    Arc::new(Runtime::new(options).unwrap())
+    runtime_with(bytes, threads, None)
 }
 
 fn of<T: Element>(elements: &[T], shape: &[usize]) -> Array {

@@ -1,12 +1,15 @@
 //! Devices that fail, full disks and damaged bytes while arrays are computed and stored: an error or the right result,
 //! and nothing left behind.
 
+mod common;
+
+use common::runtime_with;
 use outcore_array::kernel::{Binary, Fold};
 use outcore_array::{Array, ElementType, Goal, ImageGoal, ImageSource, Memory, NpySource, compute};
 use outcore_array::{Distribution, Random};
 use outcore_image::{Error, MANIFEST, Result};
-use outcore_io::backend::{Backend, Faults, Sim};
-use outcore_io::{Runtime, RuntimeOptions};
+use outcore_io::Runtime;
+use outcore_io::backend::{Faults, Sim};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -15,14 +18,7 @@ const COLUMNS: u64 = 12;
 
 /// A runtime on a device that fails by a plan.
 fn runtime_on(sim: Arc<Sim>) -> Arc<Runtime> {
-    let options = RuntimeOptions {
-        memory_bytes: Some(32 << 20),
-        beside_process: true,
-        threads: Some(2),
-        backend: Some(sim as Arc<dyn Backend>),
-        ..RuntimeOptions::default()
-    };
-    Arc::new(Runtime::new(options).unwrap())
+    runtime_with(32 << 20, 2, Some(sim))
 }
 
 /// A runtime on a device that never fails; what is synced there waits for no disk.

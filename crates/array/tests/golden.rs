@@ -1,10 +1,13 @@
 //! Images of arrays of released versions give the elements that were stored, and what is stored today has their bytes
 //! (`crates/format/tests/golden/README.md`).
 
+mod common;
+
+use common::runtime_with;
 use outcore_array::{Array, Bytes, ElementType, Goal, ImageGoal, ImageSource, Memory, compute};
 use outcore_format::{DenseManifest, ImageFile, PAGE_BYTES};
 use outcore_image::MANIFEST;
-use outcore_io::{Runtime, RuntimeOptions};
+use outcore_io::Runtime;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Once};
 
@@ -17,9 +20,7 @@ fn golden(version: &str) -> PathBuf {
 }
 
 fn runtime() -> Arc<Runtime> {
-    let memory_bytes = Some(64 << 20);
-    let options = RuntimeOptions { memory_bytes, beside_process: true, threads: Some(2), ..RuntimeOptions::default() };
-    Arc::new(Runtime::new(options).unwrap())
+    runtime_with(64 << 20, 2, None)
 }
 
 /// Ten elements of a type as bits: 0, 1, all bits set, extremes of whole numbers, NaN, infinities and the like.

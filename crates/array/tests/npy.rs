@@ -1,19 +1,16 @@
 //! Arrays in .npy files, read in place: by rows and by columns, of every type, in either order of bytes.
 
+mod common;
+
+use common::runtime_with;
 use outcore_array::kernel::Fold;
 use outcore_array::{Array, ElementType, Goal, Memory, NpySource, Part, compute};
-use outcore_io::{Runtime, RuntimeOptions};
+use outcore_io::Runtime;
 use std::path::Path;
 use std::sync::Arc;
 
 fn runtime(threads: usize) -> Arc<Runtime> {
-    let options = RuntimeOptions {
-        memory_bytes: Some(160 << 20),
-        beside_process: true,
-        threads: Some(threads),
-        ..RuntimeOptions::default()
-    };
-    Arc::new(Runtime::new(options).unwrap())
+    runtime_with(160 << 20, threads, None)
 }
 
 /// A file of NumPy's, of elements that follow from their row and column, and the elements row by row.

@@ -1,13 +1,16 @@
 //! Arrays eight times as large as the memory limit: passes, bytes and memory, the same bits whatever the limits.
 
+mod common;
+
+use common::runtime_with;
 use outcore_array::kernel::{Binary, Fold, Scalar, Unary};
 use outcore_array::{
     Array, Computed, Distribution, ElementFunction, ElementType, Goal, ImageGoal, ImageSource, Landed, Memory, Part,
     Random, Source, SourceReader, compute, explain,
 };
 use outcore_image::{Error, Result, SweepStats};
+use outcore_io::Runtime;
 use outcore_io::backend::{Backend, Posix};
-use outcore_io::{Runtime, RuntimeOptions};
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -15,17 +18,6 @@ use std::sync::Arc;
 
 const MIB: u64 = 1 << 20;
 const COLUMNS: u64 = 12;
-
-fn runtime_with(bytes: u64, threads: usize, backend: Option<Arc<dyn Backend>>) -> Arc<Runtime> {
-    let options = RuntimeOptions {
-        memory_bytes: Some(bytes),
-        beside_process: true,
-        threads: Some(threads),
-        backend,
-        ..RuntimeOptions::default()
-    };
-    Arc::new(Runtime::new(options).unwrap())
-}
 
 fn runtime() -> Arc<Runtime> {
     runtime_with(256 * MIB, 2, None)

@@ -1,10 +1,13 @@
 //! Products of sparse matrices with arrays: in memory, in temporary files, row by row, with the same bits.
 
+mod common;
+
+use common::runtime_with;
 use outcore_array::kernel::{Binary, Fold, Scalar};
 use outcore_array::{Array, Distribution, ElementType, Goal, ImageGoal, ImageSource, Memory, Random, compute, explain};
 use outcore_graph::import::{Duplicates, ImportOptions, InputOptions, OrderChoice, import, open};
 use outcore_graph::{Graph, GraphOptions};
-use outcore_io::{Runtime, RuntimeOptions};
+use outcore_io::Runtime;
 use outcore_matrix::{Operand, Semiring, SparseMatrix};
 use std::path::Path;
 use std::sync::Arc;
@@ -12,13 +15,7 @@ use std::sync::Arc;
 const MIB: u64 = 1 << 20;
 
 fn runtime(mib: u64, threads: usize) -> Arc<Runtime> {
-    let options = RuntimeOptions {
-        memory_bytes: Some(mib * MIB),
-        beside_process: true,
-        threads: Some(threads),
-        ..RuntimeOptions::default()
-    };
-    Arc::new(Runtime::new(options).unwrap())
+    runtime_with(mib * MIB, threads, None)
 }
 
 /// Imports a matrix with an entry or two in most rows.

@@ -1,12 +1,15 @@
 //! Parquet and Arrow files in place: the bits of an import, whatever the threads, the memory and the stretches; devices
 //! that fail, and damaged bytes.
 
+mod common;
+
 use arrow_array::{ArrayRef, Float64Array, Int32Array, RecordBatch, StringArray};
+use common::runtime_with;
 use outcore_array::kernel::Fold;
 use outcore_array::{Array, ArrayImportOptions, Goal, ImageSource, Memory, Part, compute, explain, import_array_file};
 use outcore_image::{Error, Result};
+use outcore_io::Runtime;
 use outcore_io::backend::{Backend, Faults, Sim};
-use outcore_io::{Runtime, RuntimeOptions};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
@@ -16,17 +19,6 @@ use std::sync::Arc;
 const MIB: u64 = 1 << 20;
 /// So far are bytes apart that are damaged one at a time; all were, once.
 const STEP: usize = 13;
-
-fn runtime_with(bytes: u64, threads: usize, backend: Option<Arc<dyn Backend>>) -> Arc<Runtime> {
-    let options = RuntimeOptions {
-        memory_bytes: Some(bytes),
-        beside_process: true,
-        threads: Some(threads),
-        backend,
-        ..RuntimeOptions::default()
-    };
-    Arc::new(Runtime::new(options).unwrap())
-}
 
 /// Numbers of which some are missing, whole numbers, and words.
 fn table(rows: usize) -> RecordBatch {
