@@ -310,6 +310,26 @@ def test_a_name_of_two_columns_is_no_target(tmp_path):
     assert found("regression", tmp_path / "t.oc", "--target", 3)["columns"] == ["a", "b"]
 
 
+def test_columns_of_one_name_are_refused_before_the_work(tmp_path):
+    for names, twice in ((["a", "a", "b"], "a"), (["a", "column", "b"], "column")):
+        oc.array.persist(tmp_path / "t.oc", np.arange(30.0).reshape(10, 3), names=names, replace=True)
+        done = run("cov", tmp_path / "t.oc", "--output", tmp_path / "c.csv", code=1)
+        assert f"expected columns of different names, found two called `{twice}`" in done.stderr and not done.stdout
+        run("corr", tmp_path / "t.oc", "--output", tmp_path / "c.npy")
+        assert read(tmp_path / "c.npy").shape == (3, 3)
+
+
+def test_whole_numbers_that_are_shown_rounded_are_told(tmp_path):
+    path, wide = tmp_path / "t.oc", 2**53 + 1
+    for numbers, is_told in (([1, wide], True), ([-wide, 1], True), ([1, 2**53 - 1], False), ([1.0, wide], False)):
+        table = np.array([np.arange(2), numbers]).T
+        oc.array.persist(path, table, names=["small", "wide"], replace=True)
+        for command in ("describe", "quantiles"):
+            told = run(command, path).stderr
+            note = "Whole numbers beyond 2^53 are shown rounded to float64, in column `wide` first"
+            assert (note in told) == is_told, (command, numbers, told)
+
+
 def test_an_array_is_not_replaced_by_what_is_found_in_it(tmp_path):
     path = tmp_path / "t.npy"
     np.save(path, np.arange(30.0).reshape(10, 3))

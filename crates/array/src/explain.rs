@@ -2,7 +2,7 @@
 
 use crate::compute::{Computation, Goal, Place, Target, image_shape, reached_at_once};
 use crate::memory::Memory;
-use crate::pass::{partition_rows, pass_needs};
+use crate::pass::{partition_rows, pass_needs, read_bytes};
 use crate::plan::{Plan, View};
 use crate::sink::Sink;
 use crate::sparse::StoredPlan;
@@ -74,9 +74,8 @@ pub fn explain(runtime: &Arc<Runtime>, goals: &[Goal]) -> Result<Explanation> {
                 continue;
             }
             let (plan, sinks) = computation.plan(&targets, &[])?;
-            let pass = explained(&plan, &sinks, &targets, runtime)?;
+            let pass = explained(&plan, &sinks, &targets, (runtime, results_bytes))?;
             results_bytes += pass.result_bytes;
-            runtime.budget().require(&plan.purpose(), pass.memory_bytes + results_bytes)?;
             passes.push(pass);
             for Target { array, place } in &targets {
                 match place {
@@ -110,7 +109,13 @@ fn explained_product(plan: StoredPlan) -> ExplainedPass {
     }
 }
 
-fn explained(plan: &Plan, sinks: &[Sink], targets: &[Target], runtime: &Runtime) -> Result<ExplainedPass> {
+/// A pass that comes when earlier ones have results of so many bytes.
+fn explained(
+    plan: &Plan,
+    sinks: &[Sink],
+    targets: &[Target],
+    (runtime, before_bytes): (&Runtime, u64),
+) -> Result<ExplainedPass> {
     let places = |views: Vec<&View>| views.into_iter().map(|view| view.step).collect::<Vec<_>>();
     let steps = plan.steps.iter().map(|step| ExplainedStep {
         name: step.name.clone(),
@@ -132,14 +137,20 @@ fn explained(plan: &Plan, sinks: &[Sink], targets: &[Target], runtime: &Runtime)
     let images = targets.iter().filter(|target| target.image().is_some());
     let shapes = images.map(|target| image_shape(&target.array)).collect::<Result<Vec<_>>>()?;
     let writer_bytes: u64 = shapes.into_iter().map(|shape| DenseWriter::worker_bytes(runtime, shape)).sum();
+    let memory_bytes = needs.readers_bytes + needs.other_bytes + writer_bytes;
+    let result_bytes: u64 = targets.iter().map(Target::result_bytes).sum();
+    runtime.budget().require(&plan.purpose(), memory_bytes + before_bytes + result_bytes)?;
+    // What is decoded at once depends on what is left.
+    let _set_aside = runtime.budget().reserve("computing arrays", needs.other_bytes + before_bytes + result_bytes)?;
+    let read = read_bytes(plan, sinks, runtime);
     Ok(ExplainedPass {
         rows: plan.rows,
         partition_rows: partition_rows(plan, sinks),
-        reads: plan.sources.iter().map(|own| (own.source.describe(), own.bytes())).collect(),
+        reads: plan.sources.iter().map(|own| own.source.describe()).zip(read).collect(),
         steps: steps.collect(),
         results: targets.iter().zip(sinks).map(result).collect(),
-        memory_bytes: needs.readers_bytes + needs.other_bytes + writer_bytes,
-        result_bytes: targets.iter().map(Target::result_bytes).sum(),
+        memory_bytes,
+        result_bytes,
     })
 }
 

@@ -10,6 +10,7 @@
 use crate::columns::joined;
 use crate::plan::BLOCK_ROWS;
 use crate::source::{Landed, Narrow, Source, SourceReader};
+use crate::spaced::is_worth;
 use outcore_format::{ElementType, GROUP_BYTES, PAGE_BYTES};
 use outcore_image::{DenseImage, DensePages, DenseReader, Result, SweepStats};
 use outcore_io::Runtime;
@@ -75,7 +76,7 @@ impl ImageSource {
 
     fn most_groups(&self, most_rows: u64) -> u64 {
         // Rows may begin anywhere in a page.
-        (most_rows.div_ceil(self.page_rows) + 1).min(self.shape[0].div_ceil(self.page_rows))
+        (most_rows.saturating_sub(1).div_ceil(self.page_rows) + 1).min(self.shape[0].div_ceil(self.page_rows))
     }
 
     fn ring_bytes(&self, most_rows: u64, depth: usize) -> u64 {
@@ -106,6 +107,13 @@ impl Source for ImageSource {
 
     fn bytes_of(&self, rows: u64) -> u64 {
         rows.div_ceil(self.page_rows) * self.read_columns() * PAGE_BYTES as u64
+    }
+
+    fn row_alone_bytes(&self, step: u64) -> Option<u64> {
+        let pages_between = (step / self.page_rows).saturating_sub(1) * self.read_columns();
+        // Runs of columns are read apart anyway.
+        let requests = u64::from(self.columns.is_empty());
+        is_worth(requests, pages_between * PAGE_BYTES as u64).then(|| self.bytes_of(1))
     }
 
     fn of_columns(&self, wanted: Vec<Range<usize>>) -> Option<Narrow> {

@@ -27,6 +27,7 @@ mod reductions;
 mod row_fold;
 mod sink;
 mod source;
+mod spaced;
 mod sparse;
 mod table;
 

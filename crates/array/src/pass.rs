@@ -11,7 +11,7 @@
 //! which they are merged, are those of a pass without stretches.
 
 use crate::block::{Block, BlockMemory};
-use crate::plan::{BLOCK_ROWS, Kind, Plan};
+use crate::plan::{BLOCK_ROWS, Kind, PassSource, Plan};
 use crate::sink::{Partial, Sink};
 use crate::source::{Landed, Source, SourceReader};
 use outcore_image::{Error, Result, SweepStats};
@@ -39,6 +39,8 @@ const MOST_HELD_BYTES: u64 = 256 << 20;
 const HELD_PART: u64 = 4;
 /// The same where it is known what computing takes beside it.
 const HELD_PART_BESIDE_KNOWN: u64 = 2;
+/// To compute another stretch costs about as much as to read so much.
+const STRETCH_BYTES: u64 = 128 << 10;
 /// How often who waits looks whether it is asked to stop.
 const CANCEL_CHECK: Duration = Duration::from_millis(50);
 
@@ -108,7 +110,7 @@ fn most_rows(plan: &Plan, source: usize, rows: u64) -> u64 {
     // Several steps may read at several places; where they overlap, less is read.
     let least = ranges.iter().map(|range| range.1).min().unwrap_or(0);
     for (count, start, step) in ranges {
-        most = most.max((start - least) as u64 + count * step.unsigned_abs());
+        most = most.max((start - least) as u64 + count.saturating_sub(1) * step.unsigned_abs() + 1);
     }
     most
 }
@@ -136,10 +138,37 @@ fn room_to_hold(plan: &Plan, runtime: &Runtime) -> u64 {
 /// How many partitions are computed at a time: all, unless a source is computed before it is read.
 fn stretch_partitions(plan: &Plan, partition_rows: u64, room_bytes: u64) -> u64 {
     let mut partitions = plan.rows.div_ceil(partition_rows).max(1);
-    while partitions > 1 && held_bytes(plan, partitions.saturating_mul(partition_rows).min(plan.rows)) > room_bytes {
+    let rows = |partitions: u64| partitions.saturating_mul(partition_rows).min(plan.rows);
+    while partitions > 1 && held_bytes(plan, rows(partitions)) > room_bytes {
         partitions = partitions.div_ceil(2);
     }
-    partitions
+    // Partitions whose rows lie far apart are computed one by one.
+    let read = |partitions: u64| -> u64 { held_reads(plan, 0..rows(partitions)).iter().flatten().sum() };
+    if partitions > 1 && (read(1) + STRETCH_BYTES) * partitions < read(partitions) { 1 } else { partitions }
+}
+
+/// How many bytes are read at once for rows of each source that is computed before it is read.
+fn held_reads(plan: &Plan, rows: Range<u64>) -> Vec<Option<u64>> {
+    let sources = plan.sources.iter().enumerate();
+    let own = |(place, own): (usize, &PassSource)| {
+        let is_held = own.source.held_bytes(1) > 0;
+        is_held.then(|| source_rows(plan, place, &rows).map_or(0, |rows| own.source.read_bytes(rows)))
+    };
+    sources.map(own).collect()
+}
+
+/// How many bytes of each source a pass reads, where none are cached.
+pub(crate) fn read_bytes(plan: &Plan, sinks: &[Sink], runtime: &Runtime) -> Vec<u64> {
+    let partition_rows = partition_rows(plan, sinks);
+    let stretch_rows = stretch_partitions(plan, partition_rows, room_to_hold(plan, runtime)) * partition_rows;
+    let stretches = (0..plan.rows).step_by(stretch_rows as usize);
+    let mut read: Vec<u64> = vec![0; plan.sources.len()];
+    for first in stretches {
+        let own = held_reads(plan, first..plan.rows.min(first + stretch_rows));
+        read.iter_mut().zip(own).for_each(|(read, own)| *read += own.unwrap_or(0));
+    }
+    let bytes = |(own, held): (&PassSource, u64)| if own.source.held_bytes(1) > 0 { held } else { own.bytes() };
+    plan.sources.iter().zip(read).map(bytes).collect()
 }
 
 /// Partial results on their way to the whole one.

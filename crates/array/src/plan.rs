@@ -301,10 +301,11 @@ pub(crate) struct PassSource {
 }
 
 impl PassSource {
-    /// How many bytes a pass reads, where none are cached.
+    /// How many bytes a pass reads, where none are cached and rows are read as they are computed.
     pub fn bytes(&self) -> u64 {
-        let count = (self.active.end - self.active.start) * self.rows.step.unsigned_abs();
-        self.source.read_bytes(count.min(self.source.shape()[0]))
+        let apart = (self.active.end - self.active.start).saturating_sub(1);
+        let count = apart.saturating_mul(self.rows.step.unsigned_abs()).saturating_add(1);
+        self.source.read_bytes(0..count.min(self.source.shape()[0]))
     }
 }
 
@@ -734,6 +735,7 @@ impl Plan {
             }
         }
         self.narrow(wanted);
+        self.space();
         let mut uses = vec![0usize; self.steps.len()];
         for wanted in wanted {
             note(&mut uses, &wanted.view, &wanted.sizes);

@@ -36,9 +36,15 @@ pub trait Source: Send + Sync {
     /// The bytes of so many rows on the device.
     fn bytes_of(&self, rows: u64) -> u64;
 
-    /// The bytes that are read for so many rows, where these are not on the device as they are used.
-    fn read_bytes(&self, rows: u64) -> u64 {
-        self.bytes_of(rows)
+    /// The bytes that are read for some rows at once, where these are not on the device as they are used.
+    fn read_bytes(&self, rows: Range<u64>) -> u64 {
+        self.bytes_of(rows.end - rows.start)
+    }
+
+    /// The bytes that are read for one row by itself, if rows so far apart are read faster one by one than with all
+    /// that lies between.
+    fn row_alone_bytes(&self, _step: u64) -> Option<u64> {
+        None
     }
 
     /// What passes take memory for that whoever wrote the file can change, for who is refused it.

@@ -299,14 +299,15 @@ impl Source for ProductSource {
         8 * rows * self.shape[1]
     }
 
-    fn read_bytes(&self, rows: u64) -> u64 {
+    fn read_bytes(&self, rows: Range<u64>) -> u64 {
         match self.state {
             State::ByRows { .. } => {
-                (u128::from(self.product.pages() * PAGE_BYTES as u64) * u128::from(rows) / u128::from(self.shape[0]))
-                    as u64
+                let bytes = u128::from(self.product.pages() * PAGE_BYTES as u64);
+                let before = |row: u64| (bytes * u128::from(row) / u128::from(self.shape[0])) as u64;
+                before(rows.end) - before(rows.start)
             }
             State::Held { .. } | State::Planned { is_file: false } => 0,
-            State::File(_) | State::Planned { is_file: true } => 8 * rows * self.product.width(),
+            State::File(_) | State::Planned { is_file: true } => 8 * (rows.end - rows.start) * self.product.width(),
         }
     }
 
@@ -343,7 +344,7 @@ impl Source for ProductSource {
     fn reader_bytes(&self, most_rows: u64, depth: usize) -> u64 {
         match &self.state {
             State::File(file) => file.reader_bytes(most_rows, depth),
-            State::Planned { is_file: true } => depth as u64 * self.read_bytes(most_rows).next_multiple_of(4096),
+            State::Planned { is_file: true } => depth as u64 * self.read_bytes(0..most_rows).next_multiple_of(4096),
             _ => 0,
         }
     }

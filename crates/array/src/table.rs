@@ -127,9 +127,12 @@ impl Source for TableSource {
         rows.div_ceil(self.unit_rows()) * self.shape[1] * PAGE_BYTES as u64
     }
 
-    fn read_bytes(&self, rows: u64) -> u64 {
-        let bytes: u64 = self.columns.iter().map(|&column| self.table.file_bytes(column)).sum();
-        (u128::from(bytes) * u128::from(rows) / u128::from(self.shape[0].max(1))) as u64
+    fn read_bytes(&self, rows: Range<u64>) -> u64 {
+        let runs = self.table.runs(&rows);
+        let of_run = |run: &Range<u64>| -> u64 {
+            self.columns.iter().map(|&column| self.table.read_bytes(column, run.clone())).sum()
+        };
+        runs.iter().map(of_run).sum()
     }
 
     fn purpose(&self) -> Option<String> {

@@ -263,13 +263,17 @@ impl ArrowColumns {
         self.columns[batch * self.fields.len() + column]
     }
 
-    /// The bytes of a column in the file.
-    pub(crate) fn file_bytes(&self, column: usize) -> u64 {
-        let place = |batch| {
-            let ColumnPlace { nulls, validity, values } = self.place(batch, column);
-            values.1 + if nulls == 0 { 0 } else { validity.1 }
-        };
-        (0..self.batches.len()).map(place).sum()
+    /// The bytes of the file that are read for a run of rows of a column.
+    pub(crate) fn read_bytes(&self, column: usize, run: Range<u64>) -> u64 {
+        let batch = self.batch_of(run.start);
+        let ColumnPlace { nulls, validity, values } = self.place(batch, column);
+        if self.batches[batch].codec.is_some() {
+            return values.1 + if nulls == 0 { 0 } else { validity.1 };
+        }
+        let bits = value_bits(self.fields[column].field(0).data_type()) + u64::from(nulls != 0);
+        // They are read from the row on that begins a byte of bits.
+        let first = run.start - (run.start - self.range(batch).start) % 8;
+        ((run.end - first) * bits).div_ceil(8)
     }
 
     /// The memory that reading rows of a column takes, at most.

@@ -140,10 +140,19 @@ impl ParquetColumns {
         runs
     }
 
-    /// The bytes of a column in the file.
-    pub(crate) fn file_bytes(&self, column: usize) -> u64 {
-        let groups = self.metadata.metadata().row_groups().iter();
-        groups.map(|group| group.column(self.columns[column].leaf).byte_range().1).fold(0, u64::saturating_add)
+    /// The bytes of the file that are read for a run of rows of a column: the pages that hold them, and a dictionary.
+    pub(crate) fn read_bytes(&self, column: usize, run: Range<u64>) -> u64 {
+        let (group, leaf) = (self.group_of(run.start), self.columns[column].leaf);
+        let (start, len) = self.metadata.metadata().row_group(group).column(leaf).byte_range();
+        let places = self.metadata.metadata().offset_index().and_then(|groups| groups.get(group)?.get(leaf));
+        let Some(pages) = places.map(|index| index.page_locations()).filter(|pages| !pages.is_empty()) else {
+            return len;
+        };
+        let [first, end] = [run.start, run.end].map(|row| (row - self.first_rows[group]) as i64);
+        let before = |row: i64| pages.partition_point(|page| page.first_row_index < row);
+        let held = &pages[before(first + 1).saturating_sub(1)..before(end)];
+        let dictionary_bytes = (pages[0].offset as u64).saturating_sub(start);
+        held.iter().map(|page| u64::try_from(page.compressed_page_size).unwrap_or(0)).sum::<u64>() + dictionary_bytes
     }
 
     /// The memory that reading rows of a column takes, at most.

@@ -157,11 +157,11 @@ impl PlacedTable {
         }
     }
 
-    /// The bytes of a column in the file.
-    pub fn file_bytes(&self, column: usize) -> u64 {
+    /// The bytes of the file that are read for a run of rows of a column.
+    pub fn read_bytes(&self, column: usize, run: Range<u64>) -> u64 {
         match &self.content {
-            Content::Parquet(columns) => columns.file_bytes(column),
-            Content::Arrow(columns) => columns.file_bytes(column),
+            Content::Parquet(columns) => columns.read_bytes(column, run),
+            Content::Arrow(columns) => columns.read_bytes(column, run),
         }
     }
 

@@ -25,6 +25,20 @@ pub(crate) fn matrix(x: &Array) -> Result<Array> {
     x.cast(ElementType::Float64)
 }
 
+/// Tells that whole numbers are shown as real ones that may be others: `shown` are numbers of all columns of `x`, by
+/// turns.
+pub(crate) fn note_rounded(runtime: &Runtime, x: &Array, names: &[String], shown: &[f64]) {
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    let is_wide = matches!(x.element(), ElementType::Int64 | ElementType::UInt64);
+    if let Some(place) = shown.iter().position(|number| number.abs() >= EXACT).filter(|_| is_wide) {
+        runtime.note(format!(
+            "Whole numbers beyond 2^53 are shown rounded to float64, in column `{}` first: oc.array.min and \
+             oc.array.max in Python are exact",
+            names[place % names.len()]
+        ));
+    }
+}
+
 /// The number of columns.
 pub(crate) fn columns(x: &Array) -> usize {
     x.shape()[1] as usize

@@ -4,7 +4,7 @@
 //! of which the second finds deviations from its mean. Those of whole numbers, which stay exact, are folds of the
 //! engine's own. *Cost.* One pass; 9 numbers per column. NaN spreads to the results of its column.
 
-use crate::common::{Costs, matrix, put};
+use crate::common::{Costs, matrix, note_rounded, put};
 use crate::declare::{Data, Declaration, Fact, Found, Plan, Table};
 use outcore_algo::Values;
 use outcore_array::kernel::{Element, Fold, Loop, Moments, Unary, Values as Vector, ValuesMut, widest};
@@ -259,6 +259,7 @@ fn plan(data: &Data, _: Values) -> Result<Plan> {
     let (pass, output) = (figures(&matrix(&x)?)?.to_vec(), table(Vec::new()).shape());
     let run = move |runtime: &Arc<Runtime>| -> Result<Found> {
         let found = describe(runtime, &x)?;
+        note_rounded(runtime, &x, &table(Vec::new()).labels.1, &[&found.min[..], &found.max].concat());
         let nonzeros = found.nonzeros.iter().map(|&count| count as f64).collect();
         let table = table(vec![found.min, found.max, found.mean, found.deviation, found.l1, found.l2, nonzeros]);
         let mut facts = vec![("rows", Fact::Whole(found.count)), ("columns", Fact::Names(table.labels.1.clone()))];

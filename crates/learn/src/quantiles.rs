@@ -15,7 +15,7 @@
 //! Manku, Rajagopalan, Lindsay, *Approximate medians and other quantiles in one pass*, SIGMOD 1998; Karnin, Lang,
 //! Liberty, *Optimal quantile approximation in streams*, FOCS 2016.
 
-use crate::common::{Costs, columns, finite, matrix, put, reals, usage};
+use crate::common::{Costs, columns, finite, matrix, note_rounded, put, reals, usage};
 use crate::declare::{Data, Declaration, Fact, Found, Plan, Table, real};
 use outcore_algo::{DefaultValue, Kind, Parameter, Values};
 use outcore_array::kernel::ValuesMut;
@@ -282,6 +282,7 @@ fn plan(data: &Data, values: Values) -> Result<Plan> {
     let run = move |runtime: &Arc<Runtime>| -> Result<Found> {
         let found = quantiles(runtime, &x, &probabilities, &options)?;
         let error = found.rank_error;
+        note_rounded(runtime, &x, &empty.names, &found.quantiles);
         let lines = vec![match error {
             0 => format!("{rows} rows, exact"),
             _ => format!("{rows} rows, ranks wrong by at most {error}"),

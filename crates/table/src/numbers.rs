@@ -4,7 +4,7 @@
 //! of one type, which the file keeps. A `.npy` file holds the numbers alone; other files are tables, whose first column
 //! may name the rows.
 
-use crate::output::{Format, Owner, Rows, npy_start, write_rows};
+use crate::output::{Format, Owner, Rows, check_names, npy_start, write_rows};
 use crate::table::from_arrow;
 use crate::text_file::FILE_BYTES;
 use arrow_array::{
@@ -56,12 +56,16 @@ pub type PutRows<'a> = &'a mut dyn FnMut(&[&[u8]]) -> Result<()>;
 
 impl NumbersShape {
     /// Refuses a file that cannot be written, before the work is done whose results it is for: an ending that is none,
-    /// a folder in which nothing can be made, a disk without room for the least that the file can have.
+    /// two columns of one name, a folder in which nothing can be made, a disk without room for the least that the file
+    /// can have.
     ///
     /// # Errors
     /// What [`write_numbers`] would say.
     pub fn check(&self, runtime: &Arc<Runtime>, output: &Path) -> Result<()> {
         let format = Format::of(output)?;
+        if format != Format::Npy {
+            check_names(&self.schema())?;
+        }
         AtomicFile::within(runtime, output)?;
         let least_bytes = match format {
             Format::Npy => (self.element.bytes() as u64 * self.names.len() as u64).saturating_mul(self.rows),

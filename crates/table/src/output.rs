@@ -15,7 +15,7 @@ use arrow_array::types::{
     Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_ipc::writer::FileWriter;
-use arrow_schema::{DataType, SchemaRef};
+use arrow_schema::{DataType, Schema, SchemaRef};
 use outcore_image::{AtomicFile, Error, Image, Result, check_file, require_disk};
 use outcore_io::{Reservation, Runtime, Unit, escaped, folder};
 use parquet::arrow::ArrowWriter;
@@ -220,14 +220,19 @@ impl Table {
     }
 }
 
-/// Writes rows to a file, in the format that its name ends in.
-pub(crate) fn write_rows(rows: &dyn Rows, output: &Path) -> Result<()> {
-    let schema = rows.schema();
+/// Refuses columns of one name.
+pub(crate) fn check_names(schema: &Schema) -> Result<()> {
     let mut names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
     names.sort_unstable();
-    if let Some(pair) = names.windows(2).find(|pair| pair[0] == pair[1]) {
-        return Err(Error::Usage(format!("expected columns of different names, found two called `{}`", pair[0])));
+    match names.windows(2).find(|pair| pair[0] == pair[1]) {
+        None => Ok(()),
+        Some(pair) => Err(Error::Usage(format!("expected columns of different names, found two called `{}`", pair[0]))),
     }
+}
+
+/// Writes rows to a file, in the format that its name ends in.
+pub(crate) fn write_rows(rows: &dyn Rows, output: &Path) -> Result<()> {
+    check_names(&rows.schema())?;
     let writing = Writing { rows };
     match Format::of(output)? {
         Format::Csv(compression) => writing.write_csv(output, compression),
