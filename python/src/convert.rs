@@ -83,13 +83,18 @@ pub fn value<'py>(py: Python<'py>, column: &ArrayRef, row: usize) -> PyResult<Bo
 pub fn id_list(py: Python<'_>, ids: &[Id<String>]) -> PyResult<Py<PyList>> {
     let list = PyList::empty(py);
     for id in ids {
-        match id {
-            Id::Unsigned(value) => list.append(value)?,
-            Id::Signed(value) => list.append(value)?,
-            Id::Text(text) => list.append(text)?,
-        }
+        list.append(id_object(py, id)?)?;
     }
     Ok(list.unbind())
+}
+
+/// An id as Python has it.
+pub fn id_object<'py>(py: Python<'py>, id: &Id<String>) -> PyResult<Bound<'py, PyAny>> {
+    Ok(match id {
+        Id::Unsigned(value) => value.into_pyobject(py)?.into_any(),
+        Id::Signed(value) => value.into_pyobject(py)?.into_any(),
+        Id::Text(text) => text.into_pyobject(py)?.into_any(),
+    })
 }
 
 /// An id as text: strings as they are, integers (NumPy's too) in decimal.

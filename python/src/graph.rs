@@ -1,13 +1,14 @@
 //! `outcore.Graph`: an image, opened.
 
+use crate::convert::{id_object, id_text};
 use crate::errors::{raise, usage};
 use crate::runtime::{Bytes, Limits, checked_options, run, settings};
 use outcore::io::escaped;
 use outcore::io::lock;
-use outcore::{Graph, GraphOptions};
+use outcore::{Direction, Edges, Graph, GraphOptions, Neighbour, Weight};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyList};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
@@ -54,6 +55,29 @@ impl PyGraph {
             graph.ok_or_else(|| usage(py, format!("the graph {} was closed; open it again", self.path.display())))?;
         graph.runtime().budget().check_process().map_err(|error| raise(py, error))?;
         Ok(graph)
+    }
+}
+
+impl PyGraph {
+    /// The lengths of a vertex's lists; edges without direction are in one.
+    fn sum_of_lists(&self, py: Python<'_>, vertex: &Bound<'_, PyAny>, directions: &[Direction]) -> PyResult<u64> {
+        let (graph, id) = (self.open(py)?, id_text(vertex)?);
+        run(py, graph.runtime(), || {
+            let vertex = graph.found(&id)?;
+            if !graph.is_directed() {
+                let (edges, loops) = graph.list_len(vertex, Direction::Out)?;
+                return Ok(edges + loops);
+            }
+            directions.iter().map(|&direction| Ok(graph.list_len(vertex, direction)?.0)).sum()
+        })
+    }
+}
+
+fn direction_of(py: Python<'_>, name: &str) -> PyResult<Direction> {
+    match name {
+        "out" => Ok(Direction::Out),
+        "in" => Ok(Direction::In),
+        other => Err(usage(py, format!("expected direction \"out\" or \"in\", found \"{other}\""))),
     }
 }
 
@@ -146,6 +170,96 @@ impl PyGraph {
     fn export(&self, py: Python<'_>, path: PathBuf) -> PyResult<Vec<PathBuf>> {
         let graph = self.open(py)?;
         Ok(run(py, graph.runtime(), || outcore::export(&graph, &path))?.files)
+    }
+
+    /// The number of vertices.
+    fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
+        Ok(self.open(py)?.vertices() as usize)
+    }
+
+    /// Whether a vertex has this id.
+    fn __contains__(&self, py: Python<'_>, vertex: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let graph = self.open(py)?;
+        let Ok(id) = id_text(vertex) else { return Ok(false) };
+        Ok(run(py, graph.runtime(), || graph.find(&id))?.is_some())
+    }
+
+    /// The neighbours of a vertex, as a list of ids in their order: those that its edges lead to, if edges have a
+    /// direction. An edge that is there several times has its neighbour as often.
+    ///
+    /// Args:
+    ///     vertex: An id.
+    ///     direction: "out" for where edges lead to, "in" for where they come from; the same without directions.
+    ///     weights: Whether pairs of neighbour and weight are wanted.
+    ///
+    /// Reads the pages of one list. The first look reads all ids and keeps them, 8 bytes per vertex and the text of
+    /// strings, and 4 for their order unless the image is in it; memory that somebody else needs is given back. Where
+    /// there is no room for them, every look passes over the ids twice.
+    ///
+    /// Raises:
+    ///     UsageError: No vertex of that id, no weights.
+    ///
+    /// >>> g.neighbors("home"), g.neighbors("home", direction="in")
+    /// (['about', 'news'], ['about', 'news'])
+    #[pyo3(signature = (vertex, *, direction="out", weights=false))]
+    fn neighbors<'py>(
+        &self,
+        py: Python<'py>,
+        vertex: &Bound<'py, PyAny>,
+        direction: &str,
+        weights: bool,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let (graph, id) = (self.open(py)?, id_text(vertex)?);
+        let edges = Edges::new(direction_of(py, direction)?, weights);
+        let found = run(py, graph.runtime(), || {
+            if weights {
+                graph.weight_kind()?;
+            }
+            graph.neighbours(graph.found(&id)?, edges)
+        })?;
+        let list = PyList::empty(py);
+        for Neighbour { id, weight } in found {
+            let id = id_object(py, &id)?;
+            match weight {
+                Weight::Integer(weight) => list.append((id, weight))?,
+                Weight::Real(weight) => list.append((id, weight))?,
+                Weight::None | Weight::Complex(..) => list.append(id)?,
+            }
+        }
+        Ok(list)
+    }
+
+    /// The number of a vertex's edges: those from it and those to it, where edges have a direction. An edge from a
+    /// vertex to itself counts twice, as in NetworkX.
+    ///
+    /// Cost as of `neighbors`. `degree_centrality` has those of all vertices.
+    ///
+    /// >>> g.degree("home"), g.in_degree("home"), g.out_degree("home")
+    /// (4, 2, 2)
+    fn degree(&self, py: Python<'_>, vertex: &Bound<'_, PyAny>) -> PyResult<u64> {
+        self.sum_of_lists(py, vertex, &[Direction::Out, Direction::In])
+    }
+
+    /// The number of edges that lead to a vertex; all of its edges where these have no direction.
+    fn in_degree(&self, py: Python<'_>, vertex: &Bound<'_, PyAny>) -> PyResult<u64> {
+        self.sum_of_lists(py, vertex, &[Direction::In])
+    }
+
+    /// The number of edges that lead from a vertex; all of its edges where these have no direction.
+    fn out_degree(&self, py: Python<'_>, vertex: &Bound<'_, PyAny>) -> PyResult<u64> {
+        self.sum_of_lists(py, vertex, &[Direction::Out])
+    }
+
+    /// Whether an edge leads from one vertex to another; `False` too where there is no such vertex.
+    ///
+    /// >>> g.has_edge("home", "about"), g.has_edge("about", "news")
+    /// (True, False)
+    fn has_edge(&self, py: Python<'_>, source: &Bound<'_, PyAny>, target: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let (graph, source, target) = (self.open(py)?, id_text(source)?, id_text(target)?);
+        run(py, graph.runtime(), || match (graph.find(&source)?, graph.find(&target)?) {
+            (Some(source), Some(target)) => Ok(graph.edges_between(source, target)? > 0),
+            _ => Ok(false),
+        })
     }
 
     /// Closes the graph: gives back its page cache and buffers. Results stay usable, and hold only what they are made

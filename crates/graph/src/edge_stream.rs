@@ -2,6 +2,7 @@
 
 use crate::graph::{Direction, Graph};
 use crate::ordered::ListStream;
+use crate::weights::Weight;
 use outcore_format::{Order, WeightKind};
 use outcore_image::{ColumnStream, ImageFile, Result, STREAM_BYTES};
 use outcore_table::IdLookup;
@@ -10,19 +11,6 @@ use outcore_table::IdLookup;
 pub(crate) fn edge_stream_bytes(graph: &Graph) -> u64 {
     let columns = graph.manifest().weight_columns().max(1) as u64;
     (1 + columns) * STREAM_BYTES + crate::decode::DECODER_BYTES + (1 << 20)
-}
-
-/// A weight.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Weight {
-    /// The edges have none.
-    None,
-    /// A whole number.
-    Integer(i64),
-    /// A real number.
-    Real(f64),
-    /// A complex number: its real and its imaginary part.
-    Complex(f64, f64),
 }
 
 /// An entry of a list: an edge, as one of its ends sees it.

@@ -19,8 +19,9 @@
 //!
 //! *Cost.* One pass over the out-lists and their weights, in order; the ids in memory where edges name them.
 
-use crate::edge_stream::{Weight, edge_stream_bytes, for_each_edge, for_each_entry};
+use crate::edge_stream::{edge_stream_bytes, for_each_edge, for_each_entry};
 use crate::graph::Graph;
+use crate::weights::Weight;
 use outcore_format::IdColumn;
 use outcore_image::AtomicFile;
 use outcore_image::{ColumnStream, Error, ImageFile, Result};

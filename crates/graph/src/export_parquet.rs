@@ -1,9 +1,10 @@
 //! Export to Parquet: columns `source`, `target` and maybe the weights under their name. The metadata say what columns
 //! cannot.
 
-use crate::edge_stream::{Entry, Weight, edge_stream_bytes, for_each_edge};
+use crate::edge_stream::{Entry, edge_stream_bytes, for_each_edge};
 use crate::export::weight_column;
 use crate::graph::Graph;
+use crate::weights::Weight;
 use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use outcore_image::AtomicFile;

@@ -6,6 +6,7 @@
 use crate::decode::{DECODER_BYTES, Decoder};
 use crate::few::PinnedPages;
 use crate::guides::Guides;
+use crate::look::KeptIds;
 use crate::weights::{WeightColumn, worker_bytes};
 use outcore_format::{Index, ListFile, Origin, Shape};
 use outcore_image::{Error, Image, ImageFile, ImageOptions, Result, SweepStats};
@@ -77,6 +78,8 @@ pub struct Graph {
     decoders: Decoders,
     /// Where lists lie in pages that small steps come back to.
     guides: Guides,
+    /// All ids, once somebody looks into the graph, until the memory is needed.
+    kept_ids: Arc<KeptIds>,
     /// How many small steps had to read since the cache was last filled.
     reading_steps: AtomicU32,
 }
@@ -208,7 +211,11 @@ impl Graph {
         let guides = Guides::new(&image, lists_pages)?;
         image.add_workers(DECODER_BYTES + worker_bytes(image.manifest()))?;
         let (image, lists) = (Arc::new(image), Mutex::new([out, in_]));
-        Ok(Graph { image, lists, decoders: Decoders { idle, reservation }, guides, reading_steps: AtomicU32::new(0) })
+        let kept_ids = Arc::new(KeptIds::default());
+        let spare: Weak<dyn Spare> = Arc::downgrade(&kept_ids) as Weak<KeptIds>;
+        image.runtime().budget().add_spare(spare);
+        let (decoders, reading_steps) = (Decoders { idle, reservation }, AtomicU32::new(0));
+        Ok(Graph { image, lists, decoders, guides, kept_ids, reading_steps })
     }
 
     /// The image, which results hold on to.
@@ -288,6 +295,10 @@ impl Graph {
     /// Takes note of a small step that has to read; returns whether there have been some before.
     pub(crate) fn reads_again(&self) -> bool {
         self.reading_steps.fetch_add(1, Ordering::Relaxed) >= LONE_STEPS
+    }
+
+    pub(crate) fn kept(&self) -> &KeptIds {
+        &self.kept_ids
     }
 
     /// Where lists lie in pages that small steps come back to.
@@ -414,6 +425,7 @@ impl Graph {
             }
             self.decoders.clear();
             self.guides.forget();
+            self.kept_ids.forget();
         }
     }
 }

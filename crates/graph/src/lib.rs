@@ -30,6 +30,7 @@ mod info;
 mod kept_pages;
 mod least_first;
 mod lists;
+mod look;
 mod messages;
 mod near_first;
 mod ordered;
@@ -51,6 +52,7 @@ pub use graph::{Direction, Edges, Graph};
 pub use held::HeldLists;
 pub use info::GraphInfo;
 pub use lists::{ListLoop, ListsOf, Neighbours};
+pub use look::Neighbour;
 pub use outcore_format::{Lists, Order, WeightKind};
 pub use outcore_image::{
     Error, Image, ImageFile, ImageOptions as GraphOptions, MANIFEST, Outcome, PlacedFile, Result, Stats, StatsBuilder,
@@ -68,7 +70,7 @@ pub use relax::{Labels, NO_LABEL, Relaxed, Relaxer, Thin};
 pub use scan::{Frontier, List, ListFold, ListPart, fold, scan, scan_pages};
 pub use vertex_map::{RANGE, vertex_map, vertex_sum};
 pub use vertex_set::Bitmap;
-pub use weights::{KeptWeights, Weights};
+pub use weights::{KeptWeights, Weight, Weights};
 
 /// The size of a page in bytes.
 pub const PAGE_BYTES: u64 = outcore_format::PAGE_BYTES as u64;

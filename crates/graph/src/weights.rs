@@ -34,6 +34,19 @@ pub struct Weights<'a> {
     kind: WeightKind,
 }
 
+/// The weight of an edge.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Weight {
+    /// There is none, or it was not asked for.
+    None,
+    /// A whole number.
+    Integer(i64),
+    /// A real number.
+    Real(f64),
+    /// A complex number: its real and its imaginary part.
+    Complex(f64, f64),
+}
+
 impl<'a> Weights<'a> {
     pub(crate) const NONE: Weights<'static> = Weights { bits: &[], imaginary: &[], kind: WeightKind::I64 };
 
@@ -68,6 +81,19 @@ impl<'a> Weights<'a> {
     #[inline]
     pub fn real(&self, i: usize) -> f64 {
         self.kind.real(self.bits[i])
+    }
+
+    /// One of the weights, if there are any.
+    ///
+    /// # Panics
+    /// If there are some, but not so many.
+    pub fn at(&self, i: usize) -> Weight {
+        match (self.bits, self.imaginary, self.kind) {
+            ([], ..) => Weight::None,
+            (bits, [], WeightKind::I64) => Weight::Integer(bits[i] as i64),
+            (bits, [], WeightKind::F64) => Weight::Real(f64::from_bits(bits[i])),
+            (bits, imaginary, _) => Weight::Complex(f64::from_bits(bits[i]), f64::from_bits(imaginary[i])),
+        }
     }
 
     /// Those of some of the edges; none if there are none.

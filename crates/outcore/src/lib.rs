@@ -66,9 +66,9 @@ pub use outcore_graph::{
 // New algorithms: lists, frontiers, vertices, vertex programs.
 pub use outcore_graph::{
     Bitmap, Decision, EdgeMap, EdgeMapper, Events, Frontier, KeptWeights, List, ListFold, ListLoop, ListPart, Lists,
-    ListsOf, Neighbours, Next, ProgramOptions, ProgramRun, Stepped, Vertex, VertexProgram, Way, Weights, fold,
-    gather_sum, gather_sums, gather_weighted_sum, gather_weighted_sums, program_bytes, run_program, scan, scan_pages,
-    vertex_map, vertex_sum,
+    ListsOf, Neighbour, Neighbours, Next, ProgramOptions, ProgramRun, Stepped, Vertex, VertexProgram, Way, Weight,
+    Weights, fold, gather_sum, gather_sums, gather_weighted_sum, gather_weighted_sums, program_bytes, run_program,
+    scan, scan_pages, vertex_map, vertex_sum,
 };
 
 /// Arrow, whose types stand in the signatures of [`Table`] and of [`import`], in the version that they are of.

@@ -317,6 +317,15 @@ pub fn string_ids(image: &Image) -> bool {
     matches!(image.manifest().ids, IdColumn::String { .. })
 }
 
+/// An id of the kind of a graph's that is written as text; nothing if the text is no such number.
+pub fn parse_id<'a>(image: &Image, id: &'a str) -> Option<Id<&'a str>> {
+    match &image.manifest().ids {
+        IdColumn::String { .. } => Some(Id::Text(id)),
+        IdColumn::U64 { .. } => id.parse().ok().map(Id::Unsigned),
+        IdColumn::I64 { .. } | IdColumn::Range { .. } => id.parse().ok().map(Id::Signed),
+    }
+}
+
 /// The vertices of ids that are written as text. One pass over the id column for all, unless ids are a range.
 ///
 /// # Errors
@@ -325,23 +334,16 @@ pub fn vertices_of(image: &Image, ids: &[impl AsRef<str>]) -> Result<Vec<u32>> {
     let mut wanted = Vec::with_capacity(ids.len());
     let mut vertices = vec![u32::MAX; ids.len()];
     for (id, slot) in ids.iter().map(AsRef::as_ref).zip(&mut vertices) {
-        let number = match &image.manifest().ids {
-            IdColumn::String { .. } => Some(Id::Text(id)),
-            IdColumn::U64 { .. } => id.parse().ok().map(Id::Unsigned),
-            IdColumn::I64 { .. } => id.parse().ok().map(Id::Signed),
-            IdColumn::Range { first } => {
+        match (parse_id(image, id), &image.manifest().ids) {
+            (Some(Id::Signed(value)), IdColumn::Range { first }) => {
                 check_range(image, *first)?;
-                let place = id.parse::<i64>().ok().map(|value| i128::from(value) - i128::from(*first));
-                match place.and_then(|place| u64::try_from(place).ok()) {
-                    Some(vertex) if vertex < image.manifest().vertices => *slot = vertex as u32,
+                match u64::try_from(i128::from(value) - i128::from(*first)) {
+                    Ok(vertex) if vertex < image.manifest().vertices => *slot = vertex as u32,
                     _ => return no_such_vertex(image, id),
                 }
-                continue;
             }
-        };
-        match number {
-            Some(number) => wanted.push((number, id, slot)),
-            None => return no_such_vertex(image, id),
+            (Some(number), _) => wanted.push((number, id, slot)),
+            (None, _) => return no_such_vertex(image, id),
         }
     }
     wanted.sort_by(|a, b| a.0.cmp(&b.0));

@@ -1,0 +1,112 @@
+"""Looking into graphs: ids, neighbours, degrees and edges, beside NetworkX."""
+
+import networkx as nx
+import numpy as np
+import outcore as oc
+import pytest
+
+ORDERS = ["input", "degree", "near"]
+
+
+def random_multigraph(seed, directed, names, weights):
+    """Some edges several times, some from a vertex to itself, some vertices without any."""
+    rng = np.random.default_rng(seed)
+    count = int(rng.integers(1, 40))
+    ids = [names(place) for place in rng.permutation(3 * count)[:count]]
+    graph = (nx.MultiDiGraph if directed else nx.MultiGraph)()
+    graph.add_nodes_from(ids)
+    for _ in range(int(rng.integers(0, 4 * count))):
+        source, target = rng.integers(0, count, 2) if rng.random() < 0.9 else rng.integers(0, count, 1).repeat(2)
+        graph.add_edge(ids[source], ids[target], weight=weights(rng))
+    return graph
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("directed", [False, True])
+def test_all_is_as_in_networkx(make, directed, order):
+    kinds = {
+        "numbers": lambda place: int(place) * 7 - 20,
+        "large": lambda place: 2**63 + int(place) ** 3,
+        "a range": lambda place: int(place),
+        "strings": lambda place: f"vertex {place:x}\u00e9",
+    }
+    kinds_of_weights = [lambda rng: int(rng.integers(1, 9)), lambda rng: float(rng.normal())]
+    for seed in range(12):
+        names = list(kinds.values())[seed % 4]
+        given = random_multigraph(seed, directed, names, kinds_of_weights[seed % 2])
+        if not given.number_of_edges():
+            continue
+        g = make(given, order=order, duplicates="keep", self_loops="keep")
+        assert len(g) == len(given)
+        ids, absent = list(given), names(10**6)
+        assert all(vertex in g for vertex in ids) and absent not in g
+        for vertex in ids:
+            successors = [(end, data["weight"]) for _, end, data in given.edges(vertex, data=True)]
+            if not directed:
+                # NetworkX has an edge from a vertex to itself once, and so has a list.
+                assert [end for end, _ in successors].count(vertex) == given.number_of_edges(vertex, vertex)
+            assert sorted(g.neighbors(vertex, weights=True)) == sorted(successors)
+            assert g.neighbors(vertex) == sorted(end for end, _ in successors)
+            if directed:
+                predecessors = sorted(start for start, _ in given.in_edges(vertex))
+                assert g.neighbors(vertex, direction="in") == predecessors
+                found = g.degree(vertex), g.in_degree(vertex), g.out_degree(vertex)
+                assert found == (given.degree(vertex), given.in_degree(vertex), given.out_degree(vertex))
+            else:
+                assert g.neighbors(vertex, direction="in") == g.neighbors(vertex)
+                assert g.degree(vertex) == g.in_degree(vertex) == g.out_degree(vertex) == given.degree(vertex)
+            for other in ids[:10]:
+                assert g.has_edge(vertex, other) == given.has_edge(vertex, other)
+        assert not g.has_edge(ids[0], absent) and not g.has_edge(absent, ids[0])
+
+
+def test_what_is_no_vertex(site):
+    assert 5 not in site and None not in site and "hom" not in site and "" not in site
+    for look in (site.neighbors, site.degree, site.in_degree, site.out_degree):
+        with pytest.raises(oc.NoVertexError, match="the ids of this graph are strings, such as"):
+            look("nobody")
+        with pytest.raises(TypeError, match="expected an id"):
+            look(1.5)
+    with pytest.raises(oc.OutcoreError, match="expected edges with weights"):
+        site.neighbors("home", weights=True)
+    with pytest.raises(oc.UsageError, match='expected direction "out" or "in", found "both"'):
+        site.neighbors("home", direction="both")
+    site.close()
+    for look in (lambda: len(site), lambda: "home" in site, lambda: site.degree("home")):
+        with pytest.raises(oc.UsageError, match="was closed"):
+            look()
+
+
+def test_numbers_are_ids_of_any_kind(make):
+    g = make((np.array([0, 1, 2]), np.array([1, 2, 0])), directed=True)
+    for one in (1, np.int32(1), np.uint64(1), "1"):
+        assert one in g and g.neighbors(one) == [2] and g.degree(one) == 2
+    for none in (3, -1, 2**70, "01x", 1.0, True):
+        assert none not in g, none
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_ids_are_kept_while_there_is_memory(tmp_path, order):
+    """A star under a small limit: ids take most of the memory, and algorithms get it back."""
+    count = 1_500_000
+    rng = np.random.default_rng(3)
+    ids = rng.permutation(np.arange(count, dtype=np.int64) * 1000 - 5)
+    sources, targets = np.full(count - 1, ids[0]), ids[1:]
+    oc.import_graph((sources, targets), tmp_path / "g.oc", order=order, directed=False)
+    for limit, is_kept in (("96MiB", True), ("32MiB", False)):
+        runtime = oc.Runtime(memory=limit, threads=2)
+        with oc.Graph(tmp_path / "g.oc", runtime=runtime) as g:
+            for vertex in rng.choice(ids[1:], 5):
+                assert g.neighbors(int(vertex)) == [ids[0]] and g.has_edge(int(ids[0]), int(vertex))
+            assert g.degree(int(ids[0])) == count - 1
+            assert 1 not in g
+            kept = lambda: any("the ids" in name for name in runtime.holders())  # noqa: B023
+            assert kept() == is_kept
+            # Results that need the memory get it, and looking goes on without it.
+            results = []
+            while kept():
+                results.append(oc.components(g))
+            assert len(results) < 64
+            assert g.neighbors(int(ids[1])) == [ids[0]]
+    with oc.Graph(tmp_path / "g.oc", memory="512MiB") as g:
+        assert g.neighbors(int(ids[0])) == sorted(map(int, ids[1:]))
