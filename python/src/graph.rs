@@ -5,7 +5,7 @@ use crate::errors::{raise, usage};
 use crate::runtime::{Bytes, Limits, checked_options, run, settings};
 use outcore::io::escaped;
 use outcore::io::lock;
-use outcore::{Direction, Edges, Graph, GraphOptions, Neighbour, Weight};
+use outcore::{Degree, Direction, Edges, Graph, GraphOptions, Neighbour, Weight};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -59,17 +59,9 @@ impl PyGraph {
 }
 
 impl PyGraph {
-    /// The lengths of a vertex's lists; edges without direction are in one.
-    fn sum_of_lists(&self, py: Python<'_>, vertex: &Bound<'_, PyAny>, directions: &[Direction]) -> PyResult<u64> {
+    fn degree_of(&self, py: Python<'_>, vertex: &Bound<'_, PyAny>) -> PyResult<Degree> {
         let (graph, id) = (self.open(py)?, id_text(vertex)?);
-        run(py, graph.runtime(), || {
-            let vertex = graph.found(&id)?;
-            if !graph.is_directed() {
-                let (edges, loops) = graph.list_len(vertex, Direction::Out)?;
-                return Ok(edges + loops);
-            }
-            directions.iter().map(|&direction| Ok(graph.list_len(vertex, direction)?.0)).sum()
-        })
+        run(py, graph.runtime(), || graph.degree(graph.found(&id)?))
     }
 }
 
@@ -237,17 +229,17 @@ impl PyGraph {
     /// >>> g.degree("home"), g.in_degree("home"), g.out_degree("home")
     /// (4, 2, 2)
     fn degree(&self, py: Python<'_>, vertex: &Bound<'_, PyAny>) -> PyResult<u64> {
-        self.sum_of_lists(py, vertex, &[Direction::Out, Direction::In])
+        Ok(self.degree_of(py, vertex)?.all)
     }
 
     /// The number of edges that lead to a vertex; all of its edges where these have no direction.
     fn in_degree(&self, py: Python<'_>, vertex: &Bound<'_, PyAny>) -> PyResult<u64> {
-        self.sum_of_lists(py, vertex, &[Direction::In])
+        Ok(self.degree_of(py, vertex)?.into)
     }
 
     /// The number of edges that lead from a vertex; all of its edges where these have no direction.
     fn out_degree(&self, py: Python<'_>, vertex: &Bound<'_, PyAny>) -> PyResult<u64> {
-        self.sum_of_lists(py, vertex, &[Direction::Out])
+        Ok(self.degree_of(py, vertex)?.from)
     }
 
     /// Whether an edge leads from one vertex to another; `False` too where there is no such vertex.

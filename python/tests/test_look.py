@@ -1,11 +1,24 @@
 """Looking into graphs: ids, neighbours, degrees and edges, beside NetworkX."""
 
+import csv
+import os
+import shutil
+import subprocess
+
 import networkx as nx
 import numpy as np
 import outcore as oc
 import pytest
 
+OUTCORE = os.environ.get("OUTCORE") or shutil.which("outcore")
 ORDERS = ["input", "degree", "near"]
+
+
+def shell(*arguments, code=0):
+    """The lines of CSV that a command says, or its error."""
+    done = subprocess.run([OUTCORE, *map(str, arguments)], capture_output=True, text=True)
+    assert done.returncode == code, (done.returncode, done.stdout, done.stderr)
+    return done.stderr if code else list(csv.reader(done.stdout.splitlines()))
 
 
 def random_multigraph(seed, directed, names, weights):
@@ -110,3 +123,33 @@ def test_ids_are_kept_while_there_is_memory(tmp_path, order):
             assert g.neighbors(int(ids[1])) == [ids[0]]
     with oc.Graph(tmp_path / "g.oc", memory="512MiB") as g:
         assert g.neighbors(int(ids[0])) == sorted(map(int, ids[1:]))
+
+
+@pytest.mark.skipif(OUTCORE is None, reason="no outcore command: set OUTCORE")
+@pytest.mark.parametrize("directed", [False, True])
+def test_the_shell_shows_the_same(make, directed):
+    names = ["a b", "c,d", 'say "x"', "plain", "\u00e9"]
+    rng = np.random.default_rng(1)
+    edges = [(names[a], names[b], int(weight)) for a, b, weight in rng.integers(0, 5, (30, 3))]
+    sources, targets, weights = map(list, zip(*edges))
+    g = make(
+        (np.array(sources), np.array(targets), np.array(weights)), directed=directed, duplicates="keep", self_loops="keep"
+    )
+    first, *rows = shell("head", g.path, "--edges", 1000)
+    assert first == ["source", "target", "weight"]
+    ends = [tuple(row[:2]) if directed else tuple(sorted(row[:2])) for row in rows]
+    wanted = [(a, b) if directed else tuple(sorted((a, b))) for a, b, _ in edges]
+    assert sorted(zip(ends, (int(row[2]) for row in rows))) == sorted(zip(wanted, weights))
+    assert shell("head", g.path, "-n", 7) == [first, *rows[:7]]
+    assert shell("head", g.path) == [first, *rows[:10]] and shell("head", g.path, "-n", 0) == [first]
+    for option, direction in ((), "out"), (("--in",), "in"):
+        first, *rows = shell("neighbors", g.path, *names, *option)
+        assert first == ["vertex", "neighbor", "weight"]
+        expected = [(v, u, str(w)) for v in names for u, w in g.neighbors(v, direction=direction, weights=True)]
+        assert [tuple(row) for row in rows] == expected
+    first, *rows = shell("degrees", g.path, *names)
+    columns = [g.degree, g.in_degree, g.out_degree] if directed else [g.degree]
+    assert first == ["vertex", "degree", "in_degree", "out_degree"][: 1 + len(columns)]
+    assert rows == [[v, *(str(column(v)) for column in columns)] for v in names]
+    assert "such as" in shell("neighbors", g.path, "nobody", code=1)
+    shell("degrees", g.path, code=2)

@@ -33,6 +33,13 @@ pub enum Command {
     /// Describe an image (vertices, edges, direction, ids, weights, and how the input was read), or how a file is
     /// read as an array
     Info(InfoArgs),
+    /// Show the first edges of an image, as CSV
+    Head(HeadArgs),
+    /// Show the neighbours of vertices, as CSV
+    #[command(alias = "neighbours")]
+    Neighbors(NeighborsArgs),
+    /// Show how many edges vertices have, as CSV; `run degree-centrality` has those of all
+    Degrees(DegreesArgs),
     /// Verify every byte of an image
     Check(CheckArgs),
     /// Write an image's edges as an edge list, a matrix or a table
@@ -229,6 +236,48 @@ pub struct InfoArgs {
     /// As one JSON object
     #[arg(long)]
     pub json: bool,
+}
+
+/// `outcore head`.
+#[derive(Args)]
+pub struct HeadArgs {
+    /// The image
+    pub image: PathBuf,
+    /// How many edges
+    #[arg(long, short = 'n', value_name = "N", default_value_t = 10)]
+    pub edges: u64,
+    /// How much of the machine may be used
+    #[command(flatten)]
+    pub limits: Limits,
+}
+
+/// `outcore neighbors`.
+#[derive(Args)]
+pub struct NeighborsArgs {
+    /// The image
+    pub image: PathBuf,
+    /// The vertices
+    #[arg(required = true, value_name = "ID", allow_negative_numbers = true)]
+    pub ids: Vec<String>,
+    /// Where edges come from, instead of where they lead to
+    #[arg(long = "in")]
+    pub incoming: bool,
+    /// How much of the machine may be used
+    #[command(flatten)]
+    pub limits: Limits,
+}
+
+/// `outcore degrees`.
+#[derive(Args)]
+pub struct DegreesArgs {
+    /// The image
+    pub image: PathBuf,
+    /// The vertices
+    #[arg(required = true, value_name = "ID", allow_negative_numbers = true)]
+    pub ids: Vec<String>,
+    /// How much of the machine may be used
+    #[command(flatten)]
+    pub limits: Limits,
 }
 
 /// `outcore check`.

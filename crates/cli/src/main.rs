@@ -20,6 +20,7 @@ mod graph500;
 mod graphalytics;
 mod image;
 mod learn;
+mod look;
 mod options;
 mod progress;
 mod run;
@@ -41,6 +42,9 @@ fn main() -> ExitCode {
         Command::Generate(args) => convert::generate(args),
         Command::Export(args) => convert::export(args),
         Command::Info(args) => image::info(args),
+        Command::Head(args) => look::head(args),
+        Command::Neighbors(args) => look::neighbors(args),
+        Command::Degrees(args) => look::degrees(args),
         Command::Check(args) => image::check(args),
         Command::Run(args) => match run::run(args) {
             Ok(code) => return code,

@@ -28,6 +28,17 @@ pub struct Neighbour {
     pub weight: Weight,
 }
 
+/// How many edges a vertex has. One from the vertex to itself counts twice, as in NetworkX.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Degree {
+    /// All of its edges.
+    pub all: u64,
+    /// Those that lead to it; all of them where edges have no direction.
+    pub into: u64,
+    /// Those that lead from it; all of them where edges have no direction.
+    pub from: u64,
+}
+
 /// The ids of a graph, while they are kept.
 #[derive(Default)]
 pub(crate) struct KeptIds(Mutex<Option<Arc<Ids>>>);
@@ -160,19 +171,25 @@ impl Graph {
         Ok(found)
     }
 
-    /// How many edges a list has, and how many of them lead to the vertex itself.
+    /// How many edges a vertex has.
     ///
     /// # Errors
     /// A vertex that is not there, or a page that cannot be read or is damaged.
-    pub fn list_len(&self, vertex: u32, direction: Direction) -> Result<(u64, u64)> {
-        let all = self.count_in_list(vertex, direction, <[u32]>::len)?;
-        Ok((all, self.count_in_list(vertex, direction, |part| times(part, vertex))?))
+    pub fn degree(&self, vertex: u32) -> Result<Degree> {
+        let from = self.count_in_list(vertex, Direction::Out, <[u32]>::len)?;
+        if self.is_directed() {
+            let into = self.count_in_list(vertex, Direction::In, <[u32]>::len)?;
+            return Ok(Degree { all: from + into, into, from });
+        }
+        // An edge from a vertex to itself is in its list once.
+        let all = from + self.edges_between(vertex, vertex)?;
+        Ok(Degree { all, into: all, from: all })
     }
 
     /// How many edges lead from one vertex to another.
     ///
     /// # Errors
-    /// As with [`Graph::list_len`].
+    /// As with [`Graph::degree`].
     pub fn edges_between(&self, from: u32, to: u32) -> Result<u64> {
         self.count_in_list(from, Direction::Out, |part| times(part, to))
     }

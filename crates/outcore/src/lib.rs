@@ -60,15 +60,15 @@ pub use outcore_learn as learn;
 // Results, under the users' ids.
 pub use outcore_graph::{
     Column, ColumnKind, DenseRows, DenseShape, Id, IdBatch, IdLookup, IdStream, OUTPUT_ENDINGS, Table, TableReader,
-    cell_text, check_columns, distance_bits, ids_of, signed_count, write_columns, write_dense,
+    cell_text, check_columns, distance_bits, ids_of, push_quoted, signed_count, write_columns, write_dense,
 };
 
 // New algorithms: lists, frontiers, vertices, vertex programs.
 pub use outcore_graph::{
-    Bitmap, Decision, EdgeMap, EdgeMapper, Events, Frontier, KeptWeights, List, ListFold, ListLoop, ListPart, Lists,
-    ListsOf, Neighbour, Neighbours, Next, ProgramOptions, ProgramRun, Stepped, Vertex, VertexProgram, Way, Weight,
-    Weights, fold, gather_sum, gather_sums, gather_weighted_sum, gather_weighted_sums, program_bytes, run_program,
-    scan, scan_pages, vertex_map, vertex_sum,
+    Bitmap, Decision, Degree, EdgeMap, EdgeMapper, Events, Frontier, KeptWeights, List, ListFold, ListLoop, ListPart,
+    Lists, ListsOf, Neighbour, Neighbours, Next, ProgramOptions, ProgramRun, Stepped, Vertex, VertexProgram, Way,
+    Weight, Weights, fold, gather_sum, gather_sums, gather_weighted_sum, gather_weighted_sums, program_bytes,
+    run_program, scan, scan_pages, vertex_map, vertex_sum,
 };
 
 /// Arrow, whose types stand in the signatures of [`Table`] and of [`import`], in the version that they are of.
