@@ -443,6 +443,12 @@ def _element_function(given: Callable[..., Any], kinds: tuple[np.dtype[Any], ...
         said = [line for line in str(error).splitlines() if line and not line.startswith("Failed in nopython")]
         raise UsageError(f"{expected}, found {type(error).__name__}: {said[0] if said else ''}") from error
     result = types.unliteral(function.overloads[taken_types].signature.return_type)
+    if isinstance(result, types.NoneType):
+        # It returns nothing, or raises whatever it is given.
+        try:
+            given(*(kind.type(1) for kind in kinds))
+        except Exception as error:
+            raise UsageError(f"{expected}, found that it raises {type(error).__name__}: {error}") from error
     if not isinstance(result, (types.Boolean, types.Integer, types.Float)):
         raise UsageError(f"{expected} and that returns bool, an integer, float32 or float64, found {result}")
     return function, as_dtype(result)

@@ -248,3 +248,22 @@ def test_what_a_function_knows_is_what_it_is_now():
     assert xp.apply(inner, np.ones(1)).compute() == [2.0]
     factor = 5
     assert xp.apply(inner, np.ones(1)).compute() == [5.0]
+
+
+def test_quantiles_are_between_their_neighbours():
+    rng = np.random.default_rng(6)
+    for count in (1, 5, 101, 509, 700):
+        x = np.full((count, 3), 1 / 3) * [1, -7, 1e300]
+        probabilities = rng.random(20)
+        np.testing.assert_array_equal(xp.quantile(xp.asarray(x), probabilities).compute(), np.broadcast_to(x[0], (20, 3)))
+    for x in (rng.normal(size=(50, 1)), np.array([[-1.7e308], [1.7e308]]), np.array([[0.0], [5e-324]])):
+        found = xp.quantile(xp.asarray(x), np.linspace(0, 1, 41)).compute()
+        assert (np.diff(found[:, 0]) >= 0).all() and found[0] == x.min() and found[-1] == x.max()
+
+
+def test_a_function_that_always_raises_is_told():
+    def boom(x):
+        raise ValueError("boom")
+
+    with pytest.raises(oc.UsageError, match="expected boom as a function of 1 elements .* raises ValueError: boom"):
+        xp.apply(boom, xp.asarray(np.arange(4.0)))

@@ -396,3 +396,42 @@ def test_files_are_told_by_their_content(scratch):
     for name in ("t.csv", "t.npy", "t.oc"):
         write(data, name, "groups")
         assert xp.open(name).compute()[:, 0].tolist() == [0, 1, 2, 3, 4]
+
+
+def test_a_table_of_contents_that_lists_other_batches(scratch):
+    ipc(pa.table({"a": np.arange(3000.0)}), "t", rows=1000)
+    good = pathlib.Path("t").read_bytes()
+    length = int.from_bytes(good[-10:-6], "little")
+    reader = pa.ipc.open_file("t")
+    assert reader.num_record_batches == 3
+    marks = [at for at in range(8, len(good) - length, 8) if good[at : at + 4] == b"\xff" * 4]
+    # A schema, the batches, and the mark of the end. The blocks are structs of 24 bytes, one behind the other.
+    first = marks[1]
+    place = good.index(first.to_bytes(8, "little"), len(good) - 10 - length)
+    swapped = bytearray(good)
+    swapped[place : place + 24], swapped[place + 24 : place + 48] = good[place + 24 : place + 48], good[place : place + 24]
+    assert pa.ipc.open_file(pa.py_buffer(bytes(swapped))).get_batch(0)["a"][0].as_py() == 1000
+    pathlib.Path("t").write_bytes(swapped)
+    with pytest.raises(oc.InputError, match="a table of contents that lists other batches"):
+        xp.open("t")
+
+
+@pytest.mark.parametrize("kind", ["many chunks", "many columns", "zstd"])
+def test_wide_and_packed_tables_keep_the_limit(scratch, kind):
+    rng = np.random.default_rng(0)
+    if kind == "zstd":
+        ipc(pa.table({f"c{i}": column for i, column in enumerate(rng.normal(size=(8, 1_000_000)))}), "t", rows=65_536, compression="zstd")
+        runs = [("24MiB", 8, ()), ("24MiB", 16, ())]
+    else:
+        columns, rows, group = (4000, 1000, 100) if kind == "many chunks" else (3000, 4000, 4000)
+        table = pa.table({f"{'c' * 30}{i}": column for i, column in enumerate(rng.normal(size=(columns, rows)).round(1))})
+        pa.parquet.write_table(table, "t", row_group_size=group, use_dictionary=False)
+        runs = [(f"{limit}MiB", 1, ("--columns", "1")) for limit in (24, 40, 60, 80)]
+    codes = set()
+    for memory, threads, options in runs:
+        run = outcore("run", "describe", "t", "--memory", memory, "--threads", str(threads), "--stats", "s", *options)
+        codes.add(run.returncode)
+        if run.returncode == 0:
+            stats = json.loads(pathlib.Path("s").read_text())
+            assert stats["memory_peak_bytes"] <= stats["memory_limit_bytes"], (kind, memory, threads)
+    assert 0 in codes

@@ -86,3 +86,80 @@ def test_a_damaged_archive_is_found_by_a_whole_pass_behind_others(tmp_path):
         np.testing.assert_array_equal(x[::step].compute(), values[::step])
     with pytest.raises(oc.OutcoreError, match="CRC-32"):
         x.sum().compute()
+
+
+def test_no_rows_are_not_read(folder):
+    for kind in ("x.oc", "x.npy", "x.parquet", "x.arrow"):
+        x = xp.open(folder[0] / kind, memory="32MiB")
+        parts = [x[:0], x[5:5], x[[]], x[np.zeros(0, int)], x[:0].sum(axis=0), x[9:9, 2], x[::3][7:7]]
+        assert [part.shape for part in parts] == [(0, 8), (0, 8), (0, 8), (0, 8), (8,), (0,), (0, 8)]
+        values, stats = xp.compute(*parts, return_stats=True)
+        assert stats["bytes_read"] == 0, kind
+        assert all(value.dtype == np.float64 and not value.any() for value in values)
+
+
+def test_parts_that_begin_anywhere_read_what_they_are(tmp_path):
+    values = np.random.default_rng(4).normal(size=(70_000, 64)).astype(np.float32)
+    xp.persist(tmp_path / "x.oc", values)
+    page_bytes, page_rows = 64 * 4096, 1016
+    for start, stop, step in ((1, None, 1), (4096, 69_000, 1), (None, None, -1), (68_999, 5, -1), (0, 1016, 1)):
+        part = np.s_[start:stop:step]
+        x = xp.open(tmp_path / "x.oc", memory="64MiB", threads=2)
+        explained = sum(xp.explain(x[part].max(axis=0)).passes[0].reads.values())
+        (found,), stats = xp.compute(x[part].max(axis=0), return_stats=True)
+        np.testing.assert_array_equal(found, values[part].max(axis=0))
+        rows = np.arange(70_000)[part]
+        groups = max(rows[0], rows[-1]) // page_rows - min(rows[0], rows[-1]) // page_rows + 1
+        assert stats["bytes_read"] == explained == groups * page_bytes, part
+        np.testing.assert_array_equal(x[part].compute(), values[part])
+        sums = xp.persist(tmp_path / "y.oc", x[part], replace=True)
+        np.testing.assert_array_equal(sums.compute(), values[part])
+
+
+def test_lists_of_rows_take_memory_for_their_rows(tmp_path):
+    rng = np.random.default_rng(5)
+    values = rng.integers(0, 9, (2500, 200))
+    np.save(tmp_path / "x.npy", values)
+    x = xp.open(tmp_path / "x.npy", memory="64MiB", threads=2)
+    for count in (10, 100, 400):
+        chosen = rng.integers(0, 2500, count)
+        (pass_,) = xp.explain(x[chosen]).passes
+        assert pass_.memory_bytes < (1 << 20) + 40 * count * 200 * 8, count
+        np.testing.assert_array_equal(x[chosen].compute(), values[chosen])
+        np.testing.assert_array_equal((x[chosen] * 2 + x[chosen[::-1]]).compute(), values[chosen] * 2 + values[chosen[::-1]])
+
+
+def test_members_of_archives(tmp_path):
+    path = tmp_path / "x.npz"
+    np.savez(path, a=np.arange(5), b=np.eye(3))
+    assert xp.load_npz(path, memory="32MiB", threads=1)["a"].sum().compute() == 10
+    with pytest.raises(oc.UsageError, match="expected runtime= or memory=, found both"):
+        xp.load_npz(path, runtime=oc.Runtime(memory="64MiB"), memory="32MiB")
+    good = path.read_bytes()
+    directory = good.index(b"PK\x01\x02")
+    for place, word in ((directory + 8, "encrypted"), (good.index(b"'descr'") + 1, "expected .npy files in it")):
+        data = bytearray(good)
+        data[place] ^= 1
+        path.write_bytes(data)
+        with pytest.raises(oc.InputError, match=word):
+            xp.load_npz(path)
+    data = good.replace(b"b.npy", b"a.npy")
+    path.write_bytes(data)
+    with pytest.raises(oc.InputError, match="expected arrays of different names, found two called 'a'"):
+        xp.load_npz(path)
+
+
+def test_a_large_number_beside_small_whole_ones():
+    for kind in ("u1", "i1", "i2", "u8"):
+        x = np.array([1, 3, 100], kind)
+        np.testing.assert_allclose((xp.asarray(x) / 1000).compute(), x / 1000.0)
+        np.testing.assert_allclose((100_000 / xp.asarray(x)).compute(), 100_000.0 / x)
+        np.testing.assert_allclose(np.divide(xp.asarray(x), 2**70).compute(), x / 2.0**70)
+
+
+def test_an_image_has_no_place_for_another(tmp_path):
+    xp.persist(tmp_path / "x.oc", np.arange(4.0))
+    for make in (lambda path: xp.persist(path, np.arange(3.0)), lambda path: oc.import_graph([(1, 2)], path)):
+        with pytest.raises(oc.UsageError, match="found one within an image; choose another folder"):
+            make(tmp_path / "x.oc" / "y.oc")
+    assert sorted(path.name for path in (tmp_path / "x.oc").iterdir()) == ["manifest.json", "values.pages"]

@@ -420,3 +420,72 @@ def test_kmeans_beside_a_row_that_is_far_away():
         np.testing.assert_array_equal(model.predict(Y), model.labels_)
         assert model.score(Y) == pytest.approx(-(distances.min(axis=1) ** 2).sum(), rel=1e-9)
         assert model.inertia_ == pytest.approx((distances.min(axis=1) ** 2).sum(), rel=1e-3)
+
+
+@pytest.mark.parametrize("offset", [0.0, 1.0, 273.15, 1e3, 1e4, 1e6, 1e9])
+def test_columns_that_differ_by_a_constant_are_one_direction(offset):
+    rng = np.random.default_rng(0)
+    t = rng.random(1000)
+    x, y = np.column_stack([t, t + offset]), t + rng.normal(size=1000)
+    weights = rng.random(1000)
+    for given in (None, weights):
+        model = ml.LinearRegression().fit(x, y, sample_weight=given)
+        expected = sklearn.linear_model.LinearRegression().fit(t[:, None], y, sample_weight=given)
+        assert model.rank_ == 1
+        np.testing.assert_allclose(model.coef_, [expected.coef_[0] / 2] * 2, rtol=1e-6)
+        np.testing.assert_allclose(model.predict(x), expected.predict(t[:, None]), atol=1e-6)
+
+
+@pytest.mark.parametrize("value", [0.1, 1 / 3, 7.3, 1e6 + 0.1, 1.0, -1e12 / 3])
+def test_a_constant_column_has_no_coefficient(value):
+    rng = np.random.default_rng(1)
+    for count in (20, 508, 5000):
+        x, y = np.column_stack([rng.normal(size=count), np.full(count, value)]), rng.normal(size=count)
+        model = ml.LinearRegression().fit(x, y)
+        assert model.rank_ == 1 and model.coef_[1] == 0
+        np.testing.assert_allclose(model.coef_[0], np.polyfit(x[:, 0], y, 1)[0], rtol=1e-8)
+
+
+def test_rows_less_their_means_have_a_direction_less():
+    for seed in range(20):
+        for offset in (0, 100, 1e4):
+            rng = np.random.default_rng(seed)
+            x, y, other = rng.normal(size=(5, 20)) + offset, rng.normal(size=5), rng.normal(size=(3, 20)) + offset
+            model = ml.LinearRegression().fit(x, y)
+            assert model.rank_ == 4
+            expected = sklearn.linear_model.LinearRegression().fit(x, y)
+            np.testing.assert_allclose(model.predict(other), expected.predict(other), rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e6, 1e8, 1e9])
+def test_a_penalty_without_intercept_beside_a_large_offset(offset):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(5000, 5)) + offset
+    y = (x - offset) @ rng.normal(size=5) + 0.1 * rng.normal(size=5000)
+    costs = [
+        ((y - x @ model.coef_) ** 2).sum() + (model.coef_**2).sum()
+        for model in (
+            ml.Ridge(1.0, fit_intercept=False).fit(x, y),
+            sklearn.linear_model.Ridge(1.0, fit_intercept=False, solver="svd").fit(x, y),
+        )
+    ]
+    assert costs[0] <= costs[1] * 1.001
+
+
+def test_columns_of_units_far_apart_are_all_known():
+    rng = np.random.default_rng(2)
+    units = np.array([1e-9, 1.0, 1e9, 1e-3])
+    x, y = rng.normal(size=(2000, 4)), rng.normal(size=2000)
+    x[:, 1] += 1e-9 * x[:, 0]
+    y += x @ [1, 2, 3, 4]
+    model = ml.LinearRegression().fit(x * units, y)
+    expected = sklearn.linear_model.LinearRegression(tol=1e-15).fit(x, y)
+    assert model.rank_ == 4
+    np.testing.assert_allclose(model.coef_ * units, expected.coef_, rtol=1e-8)
+
+
+def test_one_row_has_all_the_weight():
+    x = np.array([[212.85238644641026], [-932.5401918678239], [-347.35516264973813], [534.4530665795392]])
+    for weight in (0.3, 1.0, 7.0):
+        scaler = ml.StandardScaler().fit(x, sample_weight=[0, weight, 0, 0])
+        assert scaler.scale_ == [1] and abs(np.asarray(scaler.transform(x))[1, 0]) < 1e-9

@@ -40,10 +40,16 @@ pub(crate) struct Buffer {
 impl Buffer {
     /// How many bytes a step's vectors take.
     pub fn len_bytes(step: &Step, width: usize) -> usize {
-        (step.vectors() * width * step.element.bytes()).next_multiple_of(8)
+        (step.vectors() * Buffer::width(step, width) * step.element.bytes()).next_multiple_of(8)
+    }
+
+    /// A step that has few rows of the pass has no more of them in a block.
+    fn width(step: &Step, width: usize) -> usize {
+        width.min((step.active.end - step.active.start) as usize)
     }
 
     fn new(step: &Step, width: usize) -> Self {
+        let width = Buffer::width(step, width);
         Buffer { words: vec![0; Buffer::len_bytes(step, width) / 8], width }
     }
 

@@ -2,7 +2,7 @@
 
 use crate::array::{Array, ElementFunction, Long, Op, ViewAxis};
 use crate::check::{Check, negative_exponent};
-use crate::kernel::{Binary, Unary, promote_mixed};
+use crate::kernel::{Binary, Scalar, Unary, promote_mixed};
 use outcore_format::ElementType;
 use outcore_image::{Error, Result};
 use std::sync::Arc;
@@ -237,6 +237,10 @@ impl Array {
         }
         if own != self.axes() {
             return Err(Error::Usage(format!("expected indices for {} axes, found {own}", self.axes())));
+        }
+        if shape.contains(&0) {
+            // Nothing is read for no elements.
+            return Array::full(shape, Scalar::Int64(0).cast(self.element()));
         }
         self.view(axes, shape, fixed)
     }

@@ -109,6 +109,11 @@ impl Source for ImageSource {
         rows.div_ceil(self.page_rows) * self.read_columns() * PAGE_BYTES as u64
     }
 
+    fn read_bytes(&self, rows: Range<u64>) -> u64 {
+        let groups = self.groups(&rows);
+        (groups.end - groups.start) * self.read_columns() * PAGE_BYTES as u64
+    }
+
     fn row_alone_bytes(&self, step: u64) -> Option<u64> {
         let pages_between = (step / self.page_rows).saturating_sub(1) * self.read_columns();
         // Runs of columns are read apart anyway.

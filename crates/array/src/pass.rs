@@ -25,8 +25,6 @@ use std::time::{Duration, Instant};
 
 /// A partition is about so much of all files together.
 const PARTITION_BYTES: u64 = 1 << 20;
-/// Rows of a partition that are not adjacent lie within about so much.
-const MOST_SPREAD_BYTES: u64 = 4 << 20;
 /// The blocks of a partition of arrays in memory: those of whole pages, of whatever type.
 const MEMORY_BLOCKS: u64 = 64;
 /// How many partitions a worker has under way at most: fewer where they are large, for so much is enough for a device.
@@ -72,10 +70,54 @@ pub(crate) fn partition_rows(plan: &Plan, sinks: &[Sink]) -> u64 {
     // Of every 1000th row, all that lie between are read.
     let spread = widest_step(plan);
     let is_stored = sinks.iter().any(|sink| sink.is_image);
-    while spread > 1 && !is_stored && rows > 1 && bytes(rows.saturating_mul(spread)) > MOST_SPREAD_BYTES {
+    while spread > 1 && !is_stored && rows > 1 && bytes(rows.saturating_mul(spread)) > PARTITION_BYTES {
         rows = rows.div_ceil(2);
     }
     rows
+}
+
+/// Which rows of a pass are in which partition.
+#[derive(Clone, Copy)]
+struct Partitions {
+    rows: u64,
+    partition_rows: u64,
+    /// By so many rows the first one is shorter, so that others begin where units of what is read do.
+    lead: u64,
+}
+
+impl Partitions {
+    fn new(plan: &Plan, sinks: &[Sink]) -> Self {
+        let partition_rows = partition_rows(plan, sinks);
+        let most = plan.sources.iter().max_by_key(|own| own.source.bytes_of(4064));
+        let lead = most.filter(|_| !sinks.iter().any(|sink| sink.is_image)).map_or(0, |own| {
+            let unit = own.source.unit_rows() as i64;
+            match own.rows.step {
+                _ if !partition_rows.is_multiple_of(unit as u64) => 0,
+                1 => own.rows.start.rem_euclid(unit),
+                -1 => (-own.rows.start - 1).rem_euclid(unit),
+                _ => 0,
+            }
+        });
+        Partitions { rows: plan.rows, partition_rows, lead: lead as u64 }
+    }
+
+    fn count(self) -> u64 {
+        (self.rows + self.lead).div_ceil(self.partition_rows)
+    }
+
+    fn start(self, number: u64) -> u64 {
+        (number * self.partition_rows).saturating_sub(self.lead).min(self.rows)
+    }
+
+    /// The rows of some adjacent partitions.
+    fn rows(self, numbers: Range<u64>) -> Range<u64> {
+        self.start(numbers.start)..self.start(numbers.end)
+    }
+
+    /// Where the block ends that begins with a row: blocks begin with partitions.
+    fn block_end(self, first_row: u64) -> u64 {
+        ((first_row + self.lead) / BLOCK_ROWS as u64 + 1) * BLOCK_ROWS as u64 - self.lead
+    }
 }
 
 /// How far rows of a source that are read one after the other are apart, at most.
@@ -94,7 +136,8 @@ fn rows_bytes(plan: &Plan, rows: u64) -> u64 {
 
 /// How many partitions a worker has under way.
 fn depth(plan: &Plan, partition_rows: u64) -> usize {
-    (UNDER_WAY_BYTES / rows_bytes(plan, partition_rows).max(1)).clamp(2, DEPTH as u64) as usize
+    let spread_bytes = rows_bytes(plan, partition_rows.saturating_mul(widest_step(plan)));
+    (UNDER_WAY_BYTES / spread_bytes.max(1)).clamp(2, DEPTH as u64) as usize
 }
 
 /// The most rows of a source that a partition needs: those between the first and the last one.
@@ -136,39 +179,32 @@ fn room_to_hold(plan: &Plan, runtime: &Runtime) -> u64 {
 }
 
 /// How many partitions are computed at a time: all, unless a source is computed before it is read.
-fn stretch_partitions(plan: &Plan, partition_rows: u64, room_bytes: u64) -> u64 {
-    let mut partitions = plan.rows.div_ceil(partition_rows).max(1);
-    let rows = |partitions: u64| partitions.saturating_mul(partition_rows).min(plan.rows);
+fn stretch_partitions(plan: &Plan, all: Partitions, room_bytes: u64) -> u64 {
+    let mut partitions = all.count().max(1);
+    let rows = |partitions: u64| partitions.saturating_mul(all.partition_rows).min(plan.rows);
     while partitions > 1 && held_bytes(plan, rows(partitions)) > room_bytes {
         partitions = partitions.div_ceil(2);
     }
     // Partitions whose rows lie far apart are computed one by one.
-    let read = |partitions: u64| -> u64 { held_reads(plan, 0..rows(partitions)).iter().flatten().sum() };
-    if partitions > 1 && (read(1) + STRETCH_BYTES) * partitions < read(partitions) { 1 } else { partitions }
-}
-
-/// How many bytes are read at once for rows of each source that is computed before it is read.
-fn held_reads(plan: &Plan, rows: Range<u64>) -> Vec<Option<u64>> {
-    let sources = plan.sources.iter().enumerate();
-    let own = |(place, own): (usize, &PassSource)| {
-        let is_held = own.source.held_bytes(1) > 0;
-        is_held.then(|| source_rows(plan, place, &rows).map_or(0, |rows| own.source.read_bytes(rows)))
+    let held = || plan.sources.iter().enumerate().filter(|(_, own)| own.source.held_bytes(1) > 0);
+    let read = |partitions: u64| -> u64 {
+        let rows = 0..rows(partitions);
+        held().filter_map(|(place, own)| Some(own.source.read_bytes(source_rows(plan, place, &rows)?))).sum()
     };
-    sources.map(own).collect()
+    if partitions > 1 && (read(1) + STRETCH_BYTES) * partitions < read(partitions) { 1 } else { partitions }
 }
 
 /// How many bytes of each source a pass reads, where none are cached.
 pub(crate) fn read_bytes(plan: &Plan, sinks: &[Sink], runtime: &Runtime) -> Vec<u64> {
-    let partition_rows = partition_rows(plan, sinks);
-    let stretch_rows = stretch_partitions(plan, partition_rows, room_to_hold(plan, runtime)) * partition_rows;
-    let stretches = (0..plan.rows).step_by(stretch_rows as usize);
-    let mut read: Vec<u64> = vec![0; plan.sources.len()];
-    for first in stretches {
-        let own = held_reads(plan, first..plan.rows.min(first + stretch_rows));
-        read.iter_mut().zip(own).for_each(|(read, own)| *read += own.unwrap_or(0));
-    }
-    let bytes = |(own, held): (&PassSource, u64)| if own.source.held_bytes(1) > 0 { held } else { own.bytes() };
-    plan.sources.iter().zip(read).map(bytes).collect()
+    let partitions = Partitions::new(plan, sinks);
+    let stretch = stretch_partitions(plan, partitions, room_to_hold(plan, runtime));
+    let bytes = |(place, own): (usize, &PassSource)| -> u64 {
+        let together = if own.source.held_bytes(1) > 0 { stretch } else { 1 };
+        let starts = (0..partitions.count()).step_by(together as usize);
+        let rows = starts.map(|first| partitions.rows(first..first + together));
+        rows.filter_map(|rows| source_rows(plan, place, &rows)).map(|rows| own.source.read_bytes(rows)).sum()
+    };
+    plan.sources.iter().enumerate().map(bytes).collect()
 }
 
 /// Partial results on their way to the whole one.
@@ -232,7 +268,7 @@ struct Pass<'a> {
     runtime: &'a Runtime,
     /// What the plan's sources are read from.
     sources: Vec<&'a dyn Source>,
-    partition_rows: u64,
+    partitions: Partitions,
     depth: usize,
     /// The next partition, and the one before which the stretch ends: the first one that failed, if one did.
     next: AtomicU64,
@@ -243,11 +279,6 @@ struct Pass<'a> {
 }
 
 impl Pass<'_> {
-    fn partition(&self, number: u64) -> Range<u64> {
-        let start = number * self.partition_rows;
-        start..(start + self.partition_rows).min(self.plan.rows)
-    }
-
     /// Whether a partition is still to be computed.
     fn is_wanted(&self, number: u64) -> bool {
         number < self.end.load(Ordering::Relaxed) && !self.stop.load(Ordering::Relaxed)
@@ -284,7 +315,7 @@ impl Pass<'_> {
             if number >= self.end.load(Ordering::Relaxed) {
                 return Ok(());
             }
-            flights.under_way.push_back((number, self.partition(number), 0));
+            flights.under_way.push_back((number, self.partitions.rows(number..number + 1), 0));
         }
     }
 
@@ -302,7 +333,7 @@ impl Pass<'_> {
 
     /// A worker's part of a stretch.
     fn work(&self, task: &outcore_io::Task) -> Result<SweepStats> {
-        let most = |source| most_rows(self.plan, source, self.partition_rows);
+        let most = |source| most_rows(self.plan, source, self.partitions.partition_rows);
         let readers = self.sources.iter().enumerate();
         let readers = readers.map(|(place, source)| source.reader(self.runtime, most(place), self.depth));
         let mut flights = Flights { readers: readers.collect::<Result<_>>()?, under_way: VecDeque::new() };
@@ -347,7 +378,7 @@ impl Pass<'_> {
             // A function of the user's may take long for a block.
             self.runtime.cancel().check()?;
             // Blocks end where the rows of arrays that are joined do, and at multiples of their size.
-            let whole = first_row / BLOCK_ROWS as u64 * BLOCK_ROWS as u64 + BLOCK_ROWS as u64;
+            let whole = self.partitions.block_end(first_row);
             let cut = self.plan.cuts.range(first_row + 1..).next().copied().unwrap_or(u64::MAX);
             let count = (rows.end.min(whole).min(cut) - first_row) as usize;
             let mut block = Block { plan: self.plan, landed: &landed, memory, first_row, rows: count };
@@ -388,7 +419,7 @@ pub(crate) fn pass_needs(plan: &Plan, sinks: &[Sink], runtime: &Runtime) -> Need
 /// Runs a pass: the results of its sinks, in their order, and what was read.
 pub(crate) fn run(plan: &Plan, sinks: &[Sink], runtime: &Runtime) -> Result<(Vec<Box<dyn Partial>>, SweepStats)> {
     let start = Instant::now();
-    let partition_rows = partition_rows(plan, sinks);
+    let partitions = Partitions::new(plan, sinks);
     let threads = runtime.threads();
     let window = WAITING * threads as u64;
     let merging = Merging {
@@ -399,12 +430,10 @@ pub(crate) fn run(plan: &Plan, sinks: &[Sink], runtime: &Runtime) -> Result<(Vec
     let merger = Merger { state: Mutex::new(merging), merged: Condvar::new(), window };
     let task = runtime.task("computing", Unit::Rows, Some(plan.rows));
     let mut stats = SweepStats::default();
-    let partitions = plan.rows.div_ceil(partition_rows);
-    let room_bytes = room_to_hold(plan, runtime);
-    let stretch = stretch_partitions(plan, partition_rows, room_bytes);
-    for first in (0..partitions.max(1)).step_by(stretch as usize) {
-        let end = partitions.min(first + stretch);
-        let rows = first * partition_rows..plan.rows.min(end * partition_rows);
+    let stretch = stretch_partitions(plan, partitions, room_to_hold(plan, runtime));
+    for first in (0..partitions.count().max(1)).step_by(stretch as usize) {
+        let end = partitions.count().min(first + stretch);
+        let rows = partitions.rows(first..end);
         let mut held = Vec::new();
         for (place, own) in plan.sources.iter().enumerate() {
             let own_rows = source_rows(plan, place, &rows);
@@ -420,8 +449,8 @@ pub(crate) fn run(plan: &Plan, sinks: &[Sink], runtime: &Runtime) -> Result<(Vec
             sinks,
             runtime,
             sources: sources.collect(),
-            partition_rows,
-            depth: depth(plan, partition_rows.min(plan.rows)),
+            partitions,
+            depth: depth(plan, partitions.partition_rows.min(plan.rows)),
             next: AtomicU64::new(first),
             end: AtomicU64::new(end),
             failed: Mutex::new(None),

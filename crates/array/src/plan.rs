@@ -300,15 +300,6 @@ pub(crate) struct PassSource {
     pub columns: Vec<Range<usize>>,
 }
 
-impl PassSource {
-    /// How many bytes a pass reads, where none are cached and rows are read as they are computed.
-    pub fn bytes(&self) -> u64 {
-        let apart = (self.active.end - self.active.start).saturating_sub(1);
-        let count = apart.saturating_mul(self.rows.step.unsigned_abs()).saturating_add(1);
-        self.source.read_bytes(0..count.min(self.source.shape()[0]))
-    }
-}
-
 /// What a pass computes.
 pub(crate) struct Plan {
     pub rows: u64,
@@ -324,7 +315,9 @@ pub(crate) struct Plan {
 impl Plan {
     /// What a pass takes memory for.
     pub fn purpose(&self) -> String {
-        let of: Vec<String> = self.sources.iter().filter_map(|own| own.source.purpose()).collect();
+        let mut of: Vec<String> = self.sources.iter().filter_map(|own| own.source.purpose()).collect();
+        of.sort_unstable();
+        of.dedup();
         if of.is_empty() { "computing arrays".to_owned() } else { format!("computing arrays {}", of.join(" and ")) }
     }
 }

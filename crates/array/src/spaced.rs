@@ -86,7 +86,7 @@ impl Source for SpacedSource {
     }
 
     fn describe(&self) -> String {
-        format!("{}, every {}th row", self.all.describe(), self.rows.step.unsigned_abs())
+        format!("{}, one row in {}", self.all.describe(), self.rows.step.unsigned_abs())
     }
 
     fn unit_rows(&self) -> u64 {

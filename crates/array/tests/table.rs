@@ -204,6 +204,8 @@ fn damage_has_the_outcome_that_it_has_for_an_import() {
                 (Err(_), Err(_)) => 0,
                 // What is not read is not looked at: columns of words, and what a batch of all columns says of them.
                 (Err(_), Ok(_)) => 0,
+                // An import takes batches as they come, and does not look at what the table of contents lists.
+                (Ok(_), Err(error)) if error.to_string().contains("table of contents") => 0,
                 (Ok(_), Err(error)) => {
                     different.push(format!("{what}: refused in place alone: {error}"));
                     0

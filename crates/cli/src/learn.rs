@@ -6,6 +6,7 @@ use crate::options::{ALLOW_UNCONVERGED, arg_of, in_shell, values_of};
 use crate::progress::runtime;
 use crate::run::{UNCONVERGED, check_different, report, say, write_json, write_stats};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
+use outcore::io::backend::FileKind;
 use outcore::io::{bytes_text, escaped};
 use outcore::learn::{Data, Declaration, Fact, Found, Plan, Unconverged};
 use outcore::{OUTPUT_ENDINGS, Result, Runtime, Value, Values};
@@ -82,6 +83,10 @@ impl LearnArgs {
 pub fn learn(args: &LearnArgs) -> Result<ExitCode> {
     let LearnArgs { statistic, given, common, .. } = args;
     let runtime = runtime(&common.limits, None)?;
+    if runtime.backend().named(&common.image).is_some_and(|found| found.kind == FileKind::File) {
+        // Decoders allocate on their own.
+        outcore::io::give_back_freed_memory();
+    }
     let mut data = Data::open(&runtime, &common.image)?;
     tell_notes(&runtime, common);
     if let Some(columns) = &args.columns {

@@ -33,6 +33,8 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
+    // A file beyond `ulimit -f` is an error of who writes it.
+    _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Default::default());
     // Steps of an import, and decoders of other formats, allocate on their own; algorithms keep what they have.
     if matches!(cli.command, Command::Import(_) | Command::Generate(_)) {
         outcore::io::give_back_freed_memory();

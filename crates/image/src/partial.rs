@@ -43,12 +43,24 @@ fn check_target(backend: &Arc<dyn Backend>, target: &Path) -> Result<()> {
         }
         Some(FileKind::File) | None => {}
     }
-    // An image has folders of its own, to which a link may lead.
+    if is_within_image(backend, target) { refused("a place within an image", "choose another folder") } else { Ok(()) }
+}
+
+/// Whether a path is within an image, which has folders of its own, to which a link may lead.
+fn is_within_image(backend: &Arc<dyn Backend>, target: &Path) -> bool {
     let within = backend.resolve(folder(target)).unwrap_or_else(|_| folder(target).to_owned());
-    match within.ancestors().take(2).any(|folder| backend.named_itself(&folder.join(MANIFEST)).is_some()) {
-        true => refused("a place within an image", "choose another folder"),
-        false => Ok(()),
+    within.ancestors().take(2).any(|folder| backend.named_itself(&folder.join(MANIFEST)).is_some())
+}
+
+/// An error if an image is not to be made at a path.
+pub fn check_place(backend: &Arc<dyn Backend>, image: &Path) -> Result<()> {
+    if !is_within_image(backend, image) {
+        return Ok(());
     }
+    let path = image.display();
+    Err(Error::Usage(format!(
+        "{path}: expected a place for an image, found one within an image; choose another folder"
+    )))
 }
 
 /// A file or directory under a temporary name; what still has that name when this is dropped is removed.

@@ -6,7 +6,7 @@
 
 use crate::error::{Error, Result};
 use crate::files::{foreign_entry, read_any_manifest};
-use crate::partial::{Partial, put_back, remove_leftovers};
+use crate::partial::{Partial, check_place, put_back, remove_leftovers};
 use outcore_io::backend::FileKind;
 use outcore_io::{Backend, Runtime, folder};
 use std::ffi::OsStr;
@@ -49,6 +49,7 @@ impl Places {
         if image.file_name().is_none() {
             return Err(Error::Usage(format!("expected a path for the image, found {}", image.display())));
         }
+        check_place(backend, &image)?;
         let restored = put_back(backend, folder(&image));
         check_target(backend, &image, replace)?;
         let temporary = runtime.temporary().map_or(folder(&image), |directory| directory).to_owned();

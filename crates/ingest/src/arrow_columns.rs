@@ -10,7 +10,7 @@
 
 use crate::arrow_message::{
     CONTINUATION, FILE_END_BYTES, FILE_MAGIC, MOST_BARE_SCHEMA_BYTES, MOST_PADDING_BYTES, Message, bare_schema,
-    check_end, header_bytes, schema_of, start_bytes, unpacked_len,
+    batches_listed, check_end, header_bytes, schema_of, start_bytes, unpacked_len,
 };
 use crate::counted_file::CountedFile;
 use crate::table::{damaged, guarded};
@@ -83,6 +83,8 @@ struct Walk<'a> {
     budget: &'a Budget,
     at: u64,
     is_file: bool,
+    /// Where the batches so far begin.
+    batches: Vec<u64>,
 }
 
 impl Walk<'_> {
@@ -148,7 +150,21 @@ impl Walk<'_> {
         let rest_bytes = self.file.len_bytes() - self.at;
         self.at += rest_bytes - rest_bytes.min(FILE_END_BYTES as u64);
         let tail = self.peek(FILE_END_BYTES)?;
-        check_end(&tail, rest_bytes, self.is_file).map_err(|error| self.damaged(&error))
+        check_end(&tail, rest_bytes, self.is_file).map_err(|error| self.damaged(&error))?;
+        if !self.is_file {
+            return Ok(());
+        }
+        // The table of contents ends where the mark of the end begins.
+        let contents_bytes = tail.first_chunk().map_or(0, |len| u64::from(u32::from_le_bytes(*len)));
+        let _held = self.budget.reserve(&format!("the contents of {}", self.path.display()), contents_bytes)?;
+        self.at -= contents_bytes;
+        let contents = self.peek(contents_bytes as usize)?;
+        self.at += contents_bytes;
+        let listed = guarded(|| batches_listed(&contents)).map_err(|error| self.damaged(&error))?;
+        match listed == self.batches {
+            true => Ok(()),
+            false => Err(self.damaged("a table of contents that lists other batches, or in another order")),
+        }
     }
 
     /// All of a message, in memory that the budget counts, and with it what its buffers take when they are unpacked.
@@ -169,7 +185,7 @@ impl ArrowColumns {
         budget: &Arc<Budget>,
         choose: impl FnOnce(&Schema) -> Result<Vec<usize>>,
     ) -> Result<(Self, Schema)> {
-        let mut walk = Walk { path, file, budget, at: 0, is_file: false };
+        let mut walk = Walk { path, file, budget, at: 0, is_file: false, batches: Vec::new() };
         let schema = walk.schema()?;
         let chosen = choose(&schema)?;
         let damaged = |error: String| damaged(path, "an Arrow file or stream", &error);
@@ -199,7 +215,8 @@ impl ArrowColumns {
                     let add = || add_dictionary(&bytes, (prefix, len), &own, before).map_err(|error| error.to_string());
                     guarded(add).map_err(damaged)?;
                 }
-            } else if let Some(batch_rows) = message.rows.filter(|_| !message.is_empty) {
+            } else if let Some(batch_rows) = message.rows {
+                walk.batches.push(walk.at);
                 let bytes = size_of::<BatchPlace>() + chosen.len() * size_of::<ColumnPlace>();
                 keep(budget, &purpose, &reservation, bytes as u64)?;
                 let body = (walk.at + len as u64, end);

@@ -131,6 +131,12 @@ pub(crate) fn unpacked_len(first: [u8; 8]) -> u64 {
     u64::try_from(i64::from_le_bytes(first)).unwrap_or(0)
 }
 
+/// Where the batches begin that a file's table of contents lists.
+pub(crate) fn batches_listed(contents: &[u8]) -> Result<Vec<u64>, String> {
+    let footer = arrow_ipc::root_as_footer(contents).map_err(|error| format!("its table of contents: {error}"))?;
+    Ok(footer.recordBatches().iter().flatten().map(|block| block.offset() as u64).collect())
+}
+
 /// Whether a file may end so behind the mark of its end: with `rest_bytes`, of which `tail` are the last. There is the
 /// table of contents, its length, and what the file began with; nothing else but padding.
 pub(crate) fn check_end(tail: &[u8], rest_bytes: u64, is_file: bool) -> Result<(), String> {

@@ -181,6 +181,8 @@ impl Chosen {
                 "numbers have a decimal point: replace the commas in them first"
             } else if all.iter().any(|column| column.element.is_some()) {
                 "columns of true and false are read where --columns names them"
+            } else if all.is_empty() {
+                "write it with some"
             } else {
                 "make numbers of the words first"
             };

@@ -25,9 +25,13 @@ use parquet::file::page_index::offset_index::{OffsetIndexMetaData, PageLocation}
 use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// So many rows are decoded at a time.
 const DECODED_ROWS: usize = 1 << 14;
+
+/// What a column takes beside its name, in schemas and lists of columns.
+const FIELD_BYTES: usize = 768;
 
 /// A file, opened.
 pub(crate) struct ParquetColumns {
@@ -42,7 +46,6 @@ pub(crate) struct ParquetColumns {
 
 struct ColumnPlan {
     leaf: usize,
-    mask: ProjectionMask,
     /// What decoding takes.
     decoding_bytes: u64,
 }
@@ -67,7 +70,8 @@ impl ParquetColumns {
             true => Ok(()),
             false => Err(input.budget().refusal(&purpose, bytes as u64, input.budget().available_bytes())),
         };
-        keep(groups * all * size_of::<OffsetIndexMetaData>())?;
+        let names: usize = metadata.schema().fields().iter().map(|field| field.name().len()).sum();
+        keep(groups * all * size_of::<OffsetIndexMetaData>() + all * FIELD_BYTES + 4 * names)?;
         let none = OffsetIndexMetaData { page_locations: Vec::new(), unencoded_byte_array_data_bytes: None };
         let mut places = vec![vec![none; all]; groups];
         let mut columns = Vec::with_capacity(chosen.len());
@@ -85,15 +89,17 @@ impl ParquetColumns {
                 }
             }
             let decoding_bytes = pages_bytes + (VALUE_BYTES * DECODED_ROWS) as u64;
-            columns.push(ColumnPlan { leaf, mask, decoding_bytes });
+            columns.push(ColumnPlan { leaf, decoding_bytes });
         }
         let mut first_rows = vec![0u64];
         for group in metadata.metadata().row_groups() {
             let before = first_rows[first_rows.len() - 1];
             first_rows.push(before.saturating_add(u64::try_from(group.num_rows()).unwrap_or(0)));
         }
-        let _copy = input.budget().reserve(&purpose, metadata.metadata().memory_size() as u64)?;
-        let placed = metadata.metadata().as_ref().clone().into_builder().set_offset_index(Some(places)).build();
+        let own = Arc::clone(metadata.metadata());
+        drop(metadata);
+        // Nobody else has it now, so that it is no copy.
+        let placed = Arc::unwrap_or_clone(own).into_builder().set_offset_index(Some(places)).build();
         let placed = || ArrowReaderMetadata::try_new(placed.into(), options).map_err(|error| error.to_string());
         let metadata = guarded(placed).map_err(failed)?;
         let path = path.to_owned();
@@ -193,7 +199,9 @@ impl ParquetColumns {
     ) -> std::result::Result<ParquetRecordBatchReader, String> {
         let (first, count) = (rows.start - self.first_rows[group], rows.end - rows.start);
         let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(Chunks(file.clone()), self.metadata.clone());
-        let builder = builder.with_row_groups(vec![group]).with_projection(self.columns[column].mask.clone());
+        // A mask has a flag for every column of the file, so that none is kept for each.
+        let mask = ProjectionMask::leaves(self.metadata.parquet_schema(), [self.columns[column].leaf]);
+        let builder = builder.with_row_groups(vec![group]).with_projection(mask);
         let builder = builder.with_row_selection_policy(RowSelectionPolicy::Selectors).with_batch_size(DECODED_ROWS);
         let builder = builder.with_offset(first as usize).with_limit(count as usize);
         builder.build().map_err(|error| error.to_string())

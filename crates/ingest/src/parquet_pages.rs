@@ -130,6 +130,7 @@ pub(crate) fn placed_pages<R: ChunkReader>(
         let column = group.columns().get(leaf).ok_or("a row group without a column")?;
         most_bytes = most_bytes.max(chunk_bytes(reader, column, &mut pages)?);
         let is_whole = u64::try_from(group.num_rows()) == Ok(pages.rows);
+        pages.places.shrink_to_fit();
         let own = OffsetIndexMetaData { page_locations: pages.places, unencoded_byte_array_data_bytes: None };
         places.push(Some(own).filter(|_| is_whole));
     }

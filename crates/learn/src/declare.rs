@@ -195,7 +195,12 @@ impl Plan {
     /// # Errors
     /// What the statistic or model says. What is not finite is told by the name of its column.
     pub fn find(&self, runtime: &Arc<Runtime>) -> Result<Found> {
-        (self.run)(runtime).map_err(|error| match error {
+        let found = (self.run)(runtime).and_then(|found| {
+            // Factors of large matrices are not interrupted.
+            runtime.cancel().check()?;
+            Ok(found)
+        });
+        found.map_err(|error| match error {
             Error::Custom(custom) => match custom.downcast::<NotFinite>() {
                 Ok(found) => Error::Usage(found.text(&match (found.operand, self.columns.get(found.column)) {
                     (0, Some(name)) => format!("column `{name}`"),

@@ -3,9 +3,9 @@
 //! *Idea.* The normal equations of centred data, from the co-moments of variables and targets (`co_moments.rs`), by a
 //! Cholesky factor of the matrix that is scaled to a diagonal of ones. If that is nearly singular, what squaring loses
 //! matters: a second pass finds the R factor of the columns (`tsqr.rs`), and its singular vectors give the solution of
-//! the least norm. Directions whose singular values are below `16 p eps` of the greatest one are left out. With a
-//! penalty, eigenvectors of the normal equations do. *Cost.* One pass, `n (p + t)^2` multiplications; the second one
-//! takes four times as many. `(p + t)^2` numbers.
+//! the least norm. Directions whose singular values are below `16 p eps` of the greatest one are left out, and those
+//! that rounding explains: of elements around 10^6 it leaves some 10^-9. *Cost.* One pass, `n (p + t)^2`
+//! multiplications; the second one takes four times as many. `(p + t)^2` numbers.
 
 use crate::co_moments::Moments;
 use crate::common::{Costs, array, columns, matrix, usage, vector};
@@ -24,6 +24,9 @@ use std::sync::Arc;
 
 /// A squared pivot below this, of a matrix with a diagonal of ones, tells of columns that nearly depend on each other.
 const LEAST_PIVOT: f64 = 1e-11;
+
+/// Rounding leaves at most this part of a column's norm where its elements less their mean would be 0.
+const NOISE: f64 = 64.0 * f64::EPSILON;
 
 /// Options of [`linear_regression`].
 #[derive(Clone, Copy, Debug)]
@@ -118,10 +121,18 @@ pub fn ridge(runtime: &Arc<Runtime>, x: &Array, y: &Array, options: &RidgeOption
     let sums = |i: usize, k: usize| moments.sums[i * (p + t) + k];
     let gram = Mat::from_fn(p, p, |i, k| sums(i, k) + if i == k { options.alpha } else { 0.0 });
     let right = Mat::from_fn(p, t, |i, k| sums(i, p + k));
-    let (solution, rank) = match solved(&gram, &right) {
+    // What rounding leaves of columns whose elements are as large as these, less their means.
+    let noise = (0..p).map(|i| NOISE * (sums(i, i) + moments.weight * moments.means[i].powi(2)).sqrt());
+    let noise: Vec<f64> = noise.collect();
+    let is_constant = |i: usize| options.alpha == 0.0 && sums(i, i).sqrt() <= noise[i];
+    let (solution, rank) = match solved(&gram, &right).filter(|_| !(0..p).any(is_constant)) {
         Some(solution) => (solution, p),
-        None if options.alpha > 0.0 => least_norm(&gram, &right)?,
-        None => factored(runtime, &x, &y, options.weights, &moments.means, &mut costs)?,
+        None => {
+            let r = factor(runtime, &x, &y, options.weights, &moments.means, &mut costs)?;
+            // Rows less their means have a direction less.
+            let most = x.shape()[0].saturating_sub(u64::from(options.intercept));
+            least_norm(r, &noise, options.alpha, most as usize)?
+        }
     };
     let coefficients: Vec<f64> = (0..t).flat_map(|k| (0..p).map(move |i| (i, k))).map(|at| solution[at]).collect();
     let rows = coefficients.chunks_exact(p).enumerate();
@@ -154,45 +165,49 @@ fn solved(gram: &Mat<f64>, right: &Mat<f64>) -> Option<Mat<f64>> {
     Some(Mat::from_fn(p, right.ncols(), |i, k| solution[(i, k)] / scale[i]))
 }
 
-/// The solution of least squares with the least norm, and its rank, from the R factor of columns and targets less
-/// their means: a pass.
-fn factored(
+/// The R factor of columns and targets less their means: a pass.
+fn factor(
     runtime: &Arc<Runtime>,
     x: &Array,
     y: &Array,
     weights: Option<&Array>,
     means: &[f64],
     costs: &mut Costs,
-) -> Result<(Mat<f64>, usize)> {
-    let (p, all) = (columns(x), means.len());
+) -> Result<Mat<f64>> {
+    let all = means.len();
     let mut rows = Array::join(&[x.clone(), y.clone()], 1)?.binary(Binary::Subtract, &array(means, &[all]))?;
     if let Some(weights) = weights {
         let roots = vector(x, weights, "weights")?.unary(Unary::Sqrt)?.with_axis(1)?;
         rows = rows.binary(Binary::Multiply, &roots)?;
     }
-    let r = Factor::of(&costs.one(runtime, tsqr::lazy(&rows, false)?)?, all)?.r;
-    let failed = |error| Error::Usage(format!("expected columns whose singular values can be found, found {error:?}"));
-    let svd = r.submatrix(0, 0, p, p).svd().map_err(failed)?;
-    let values = svd.S().column_vector();
-    let least = values[0] * (16 * p) as f64 * f64::EPSILON;
-    let kept = (0..p).filter(|&k| values[k] > least).count();
-    let inner = svd.U().subcols(0, kept).transpose() * r.submatrix(0, p, p, all - p);
-    let inner = Mat::from_fn(kept, all - p, |i, k| inner[(i, k)] / values[i]);
-    Ok((svd.V().subcols(0, kept) * &inner, kept))
+    Ok(Factor::of(&costs.one(runtime, tsqr::lazy(&rows, false)?)?, all)?.r)
 }
 
-/// The solution of a positive semidefinite system with the least norm, and its rank.
-fn least_norm(gram: &Mat<f64>, right: &Mat<f64>) -> Result<(Mat<f64>, usize)> {
-    let p = gram.nrows();
-    let failed = |error| Error::Usage(format!("expected columns whose eigenvalues can be found, found {error:?}"));
-    let eigen = gram.self_adjoint_eigen(Side::Lower).map_err(failed)?;
-    let (values, vectors) = (eigen.S().column_vector(), eigen.U());
-    let least = values[p - 1].max(0.0) * p as f64 * f64::EPSILON;
-    let kept: Vec<usize> = (0..p).filter(|&k| values[k] > least).collect();
-    let basis = Mat::from_fn(p, kept.len(), |i, k| vectors[(i, kept[k])]);
-    let inner = basis.transpose() * right;
-    let inner = Mat::from_fn(kept.len(), right.ncols(), |i, k| inner[(i, k)] / values[kept[i]]);
-    Ok((&basis * &inner, kept.len()))
+/// The solution of least squares with the least norm, and its rank, from the R factor of columns and targets; with
+/// `alpha` times squared coefficients, that of the sum. Of columns no more than their `noise` is known to be rounding.
+fn least_norm(mut r: Mat<f64>, noise: &[f64], alpha: f64, most: usize) -> Result<(Mat<f64>, usize)> {
+    let (p, all) = (noise.len(), r.ncols());
+    let failed = |error| Error::Usage(format!("expected columns whose singular values can be found, found {error:?}"));
+    for (i, &noise) in noise.iter().enumerate() {
+        if alpha == 0.0 && r.submatrix(0, i, p, 1).norm_l2() <= noise {
+            (0..p).for_each(|row| r[(row, i)] = 0.0);
+        }
+    }
+    let left = r.submatrix(0, 0, p, p);
+    let svd = left.svd().map_err(failed)?;
+    let values = svd.S().column_vector();
+    // Directions in which all columns together are no more than rounding.
+    let known = Mat::from_fn(p, p, |row, i| if noise[i] > 0.0 { left[(row, i)] / noise[i] } else { 0.0 });
+    let known =
+        known.svd().map_err(failed)?.S().column_vector().iter().filter(|&&value| value > (p as f64).sqrt()).count();
+    let least = values[0] * (16 * p) as f64 * f64::EPSILON;
+    let kept = match alpha {
+        0.0 => (0..p).filter(|&k| values[k] > least).count().min(known).min(most),
+        _ => (0..p).filter(|&k| values[k] > 0.0).count(),
+    };
+    let inner = svd.U().subcols(0, kept).transpose() * r.submatrix(0, p, p, all - p);
+    let inner = Mat::from_fn(kept, all - p, |i, k| inner[(i, k)] * (values[i] / (values[i] * values[i] + alpha)));
+    Ok((svd.V().subcols(0, kept) * &inner, kept))
 }
 
 impl LinearModel {

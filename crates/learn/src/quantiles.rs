@@ -174,9 +174,19 @@ impl Sketch {
             let place = probability * (rows - 1) as f64;
             let (low, share) = (place.floor() as u64, place.fract());
             let (low, high) = (at(low), at((low + 1).min(rows - 1)));
-            low * (1.0 - share) + high * share
+            between(low, high, share)
         };
         probabilities.iter().map(quantile).collect()
+    }
+}
+
+/// A number between two others, never outside of them.
+fn between(low: f64, high: f64, share: f64) -> f64 {
+    let distance = high - low;
+    match share {
+        _ if distance.is_infinite() => low * (1.0 - share) + high * share,
+        0.5.. => high - distance * (1.0 - share),
+        _ => low + distance * share,
     }
 }
 

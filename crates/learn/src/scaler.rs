@@ -61,8 +61,8 @@ pub fn standard_scaler(
     let variance: Vec<f64> = moments.squares.iter().map(|square| square / weight).collect();
     // What scikit-learn takes for constant: a variance that the rounding of the mean explains.
     let least = |mean: f64, variance: f64| {
-        let eps = f64::EPSILON;
-        weight * eps * variance + (weight * mean * eps).powi(2)
+        let (eps, count) = (f64::EPSILON, weight.max(1.0));
+        count * eps * variance + (count * mean * eps).powi(2)
     };
     let pairs = variance.iter().zip(&moments.means);
     let scale = pairs.map(|(&v, &mean)| if v <= least(mean, v) { 1.0 } else { v.sqrt() }).collect();

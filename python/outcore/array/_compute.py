@@ -6,6 +6,7 @@ import os
 import pathlib
 import reprlib
 import sys
+import tokenize
 import warnings
 import zipfile
 import zlib
@@ -353,12 +354,7 @@ def open(
     >>> oc.array.open("table.npy").sum(axis=0).compute()
     array([6., 9.])
     """
-    given = {"memory": memory, "threads": threads, "backend": backend}
-    own = {name: value for name, value in given.items() if value not in (None, "auto")}
-    if own and runtime is not None:
-        raise UsageError(f"expected runtime= or {next(iter(own))}=, found both")
-    if own:
-        runtime = Runtime(**own)  # type: ignore[arg-type]
+    runtime = _own_runtime(runtime, memory, threads, backend)
     options = limits(runtime, None, None, "auto", None, False)
     file = pathlib.Path(_path(path))
     if file.is_dir() or not file.exists() and file.suffix != ".npy":
@@ -372,43 +368,65 @@ def open(
     return array
 
 
+def _own_runtime(
+    runtime: Runtime | None, memory: int | str | None, threads: int | None, backend: str
+) -> Runtime | None:
+    """The runtime of an array: the one that is given, or one of its own under limits."""
+    given = {"memory": memory, "threads": threads, "backend": backend}
+    own = {name: value for name, value in given.items() if value not in (None, "auto")}
+    if own and runtime is not None:
+        raise UsageError(f"expected runtime= or {next(iter(own))}=, found both")
+    return Runtime(**own) if own else runtime  # type: ignore[arg-type]
+
+
 def _check_plain(file: pathlib.Path) -> None:
     """Refuses pipes and devices before a byte is read: they may have none, or never end."""
     if file.exists() and not file.is_file():
         raise InputError(f"{file}: expected a file, found a pipe or a device; write what it gives into a file first")
 
 
-def load_npz(path: Path, *, runtime: Runtime | None = None) -> dict[str, Array]:
+def load_npz(
+    path: Path,
+    *,
+    runtime: Runtime | None = None,
+    memory: int | str | None = None,
+    threads: int | None = None,
+    backend: Literal["auto", "uring", "posix"] = "auto",
+) -> dict[str, Array]:
     """The arrays of a .npz file that is not compressed, by their names. Vectors and matrices are read in place; arrays
     of other shapes are read at once.
 
     What is read is compared with the checksums of the archive once all of an array was read in its rows, by one pass or
     several. Parts of an array and those that lie by columns (`fortran_order`) are not compared;
-    `zipfile.ZipFile(path).testzip()` compares all, in a pass of its own.
+    `zipfile.ZipFile(path).testzip()` compares all, in a pass of its own. The limits are those of `open`.
 
     Raises:
-        InputError: A file that is no such archive, or is compressed: `numpy.savez` writes one that is not. A damaged
-            array; where it is read in place, when a pass over it ends.
+        InputError: A file that is no such archive, or is compressed or encrypted: `numpy.savez` writes one that is not.
+            Two arrays of one name. A damaged array; where it is read in place, when a pass over it ends.
 
     >>> np.savez("tables.npz", x=np.arange(4), y=np.eye(2))
     >>> tables = oc.array.load_npz("tables.npz")
     >>> list(tables), tables["x"].sum().compute()
     (['x', 'y'], array(6))
     """
+    runtime = _own_runtime(runtime, memory, threads, backend)
     options = limits(runtime, None, None, "auto", None, False)
-    arrays = {}
+    arrays: dict[str, Array] = {}
     _check_plain(pathlib.Path(_path(path)))
     try:
         archive = zipfile.ZipFile(path)
-    except zipfile.BadZipFile:
+    except (zipfile.BadZipFile, ValueError):
         raise InputError(f"{os.fspath(path)}: expected a .npz file, found something else") from None
     with archive, pathlib.Path(path).open("rb") as file:
         for member in archive.infolist():
-            if member.compress_type != zipfile.ZIP_STORED:
+            is_encrypted = bool(member.flag_bits & 1)
+            if member.compress_type != zipfile.ZIP_STORED or is_encrypted:
                 advice = "write it with numpy.savez, or load it with NumPy if it fits into memory"
-                found = f"found {member.filename} compressed"
+                found = f"found {member.filename} {'encrypted' if is_encrypted else 'compressed'}"
                 raise InputError(f"{os.fspath(path)}: expected members as they are, {found}; {advice}")
             name = member.filename.removesuffix(".npy")
+            if name in arrays:
+                raise InputError(f"{os.fspath(path)}: expected arrays of different names, found two called {name!r}")
             arrays[name] = _member(archive, file, member, options, runtime)
     return arrays
 
@@ -417,11 +435,13 @@ def _member(
     archive: zipfile.ZipFile, file: Any, member: zipfile.ZipInfo, options: dict[str, Any], runtime: Runtime | None
 ) -> Array:
     path = file.name
+    if member.header_offset < 0:
+        raise InputError(f"{path}: expected members of an archive, found one before its beginning")
     # The local head of a member ends with its name and an extra field, whose lengths are at 26 and 28.
     file.seek(member.header_offset + 26)
     start = member.header_offset + 30 + int(np.frombuffer(file.read(4), "<u2").sum())
-    file.seek(start)
     try:
+        file.seek(start)
         version = np.lib.format.read_magic(file)
         read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
         shape, by_columns, dtype = read(file)
@@ -431,7 +451,7 @@ def _member(
         if len(shape) not in (1, 2) or 0 in shape:
             # Reading all of a member compares it with its checksum.
             return core.of_numpy(np.lib.format.read_array(io.BytesIO(archive.read(member))))
-    except (ValueError, zipfile.BadZipFile) as error:
+    except (ValueError, EOFError, tokenize.TokenError, zipfile.BadZipFile) as error:
         text = str(error)
         told = text if len(text) <= MOST_TOLD else f"{text[:MOST_TOLD]}..."
         raise InputError(f"{path}: expected .npy files in it, found {member.filename}: {told}") from None

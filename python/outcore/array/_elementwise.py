@@ -45,6 +45,9 @@ def binary(name: str, x1: Operand, x2: Operand) -> Array:
     """A function of the elements of two operands, which are broadcast to each other."""
     if name in _COMPARISONS and (constant := _beyond(name, x1, x2)) is not None:
         return constant
+    if name in _OF_REALS:
+        # A whole number need not fit the type of the other operand, which becomes float64 as well.
+        x1, x2 = (float(x) if type(x) is int else x for x in (x1, x2))
     left, right = core.together(x1, x2)
     one, other = left._expression, right._expression
     kinds = {left.dtype.kind, right.dtype.kind}

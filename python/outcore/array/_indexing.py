@@ -205,7 +205,7 @@ def take(x: Operand, indices: Operand, /, *, axis: int | None = None) -> Array:
     is_memory = array._expression.operation == "memory"
     if isinstance(chosen, np.ndarray) and not is_memory:
         is_few = chosen.size <= MOST_CUT or place != array.long_axis
-        if chosen.ndim == 1 and chosen.size and is_few and len(_runs(chosen)) <= MOST_CUT:
+        if chosen.ndim == 1 and is_few and len(_runs(chosen)) <= MOST_CUT:
             return cut(array, chosen, place)
     index = core.as_array(chosen)
     front = _manipulation.moveaxis(array, place, 0)
