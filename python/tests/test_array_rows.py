@@ -163,3 +163,17 @@ def test_an_image_has_no_place_for_another(tmp_path):
         with pytest.raises(oc.UsageError, match="found one within an image; choose another folder"):
             make(tmp_path / "x.oc" / "y.oc")
     assert sorted(path.name for path in (tmp_path / "x.oc").iterdir()) == ["manifest.json", "values.pages"]
+
+
+def test_wide_results_of_narrow_files_take_little_memory(tmp_path):
+    values = np.random.default_rng(8).normal(size=(300_000, 1))
+    np.save(tmp_path / "x.npy", values)
+    wide = np.arange(1.0, 65.0)[None, :]
+    x = xp.open(tmp_path / "x.npy", memory="64MiB", threads=2)
+    for given in (x, xp.asarray(values)):
+        explained = xp.explain(persist={tmp_path / "y.oc": given * wide}, memory="64MiB", threads=2)
+        assert all(one.memory_bytes < 48 << 20 for one in explained.passes)
+        y = xp.persist(tmp_path / "y.oc", given * wide, replace=True, memory="64MiB", threads=2)
+        assert y.shape == (300_000, 64)
+        np.testing.assert_array_equal(y[::7001].compute(), values[::7001] * wide)
+        np.testing.assert_array_equal(y[:, 63].compute(), values[:, 0] * 64)

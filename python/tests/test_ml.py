@@ -489,3 +489,20 @@ def test_one_row_has_all_the_weight():
     for weight in (0.3, 1.0, 7.0):
         scaler = ml.StandardScaler().fit(x, sample_weight=[0, weight, 0, 0])
         assert scaler.scale_ == [1] and abs(np.asarray(scaler.transform(x))[1, 0]) < 1e-9
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e3, 1e6])
+def test_logistic_regression_without_intercept_beside_a_large_offset(offset):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(2000, 3))
+    y = (x @ [1.0, -2, 0.5] + rng.normal(size=2000) * 2 > 0).astype(int)
+    model = ml.LogisticRegression(fit_intercept=False).fit(x + offset, y)
+
+    def cost(coefficients):
+        margins = (2 * y - 1) * ((x + offset) @ coefficients)
+        return np.logaddexp(0, -margins).sum() + 0.5 * (coefficients**2).sum()
+
+    expected = sklearn.linear_model.LogisticRegression(
+        fit_intercept=False, solver="newton-cholesky", tol=1e-10, max_iter=1000
+    ).fit(x + offset, y)
+    assert cost(model.coef_[0]) <= cost(expected.coef_[0]) * (1 + 1e-5)

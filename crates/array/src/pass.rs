@@ -1,10 +1,11 @@
 //! A pass: all rows, once, on all workers, and every result that they go into.
 //!
-//! Rows come in *partitions*, whose size depends on what is read alone. Workers take the next partition as they become
-//! free, and have several under way: while one is computed, the next ones are read. A partition is computed in blocks
-//! that fit the cache (`block.rs`), into partial results of its own. Partial results are merged in the order of the
-//! partitions as soon as that is possible; who is too far ahead waits, so that only a few exist at once. If partitions
-//! fail, those before them are computed still, and the error is that of the first one.
+//! Rows come in *partitions*, whose size depends on what is read and made alone; they begin where pages do. Workers
+//! take the next partition as they become free, and have several under way: while one is computed, the next ones are
+//! read. A partition is computed in blocks that fit the cache (`block.rs`), into partial results of its own. Partial
+//! results are merged in the order of the partitions as soon as that is possible; who is too far ahead waits, so that
+//! only a few exist at once. If partitions fail, those before them are computed still, and the error is that of the
+//! first one.
 //!
 //! Where a source is computed before it is read (`sparse.rs`), a pass goes over *stretches* of adjacent partitions: as
 //! many as memory has room for. Each is computed on all workers, and then its partitions. Partitions, and the order in
@@ -25,6 +26,8 @@ use std::time::{Duration, Instant};
 
 /// A partition is about so much of all files together.
 const PARTITION_BYTES: u64 = 1 << 20;
+/// A partition has at most about so much of a result that has a row for each of its rows.
+const MOST_RESULT_BYTES: u64 = 4 << 20;
 /// The blocks of a partition of arrays in memory: those of whole pages, of whatever type.
 const MEMORY_BLOCKS: u64 = 64;
 /// How many partitions a worker has under way at most: fewer where they are large, for so much is enough for a device.
@@ -55,16 +58,22 @@ fn source_rows(plan: &Plan, source: usize, rows: &Range<u64>) -> Option<Range<u6
     of_steps.reduce(|all, own| all.start.min(own.start)..all.end.max(own.end))
 }
 
-/// How many rows a partition has: as many blocks as make about a MiB of what is read, and whole pages of what is most.
+/// How many rows a partition has: as many blocks as make about a MiB of what is read, and whole pages of what is most;
+/// fewer where results are wide.
 pub(crate) fn partition_rows(plan: &Plan, sinks: &[Sink]) -> u64 {
-    if plan.sources.is_empty() {
-        return MEMORY_BLOCKS * BLOCK_ROWS as u64;
-    }
     let block = sinks.iter().map(Sink::unit_rows).max().unwrap_or(BLOCK_ROWS as u64);
+    let result_bytes = |rows: u64| sinks.iter().map(|sink| sink.row_bytes() * rows).max().unwrap_or(0);
+    if plan.sources.is_empty() {
+        let mut rows = MEMORY_BLOCKS * BLOCK_ROWS as u64;
+        while rows > block && result_bytes(rows) > MOST_RESULT_BYTES {
+            rows /= 2;
+        }
+        return rows;
+    }
     let bytes = |rows: u64| rows_bytes(plan, rows);
     let unit = plan.sources.iter().filter(|source| 4 * source.source.bytes_of(4064) >= bytes(4064));
     let mut rows = unit.map(|source| source.source.unit_rows()).max().unwrap_or(block).next_multiple_of(block);
-    while bytes(2 * rows) <= PARTITION_BYTES && rows < 1 << 30 {
+    while bytes(2 * rows) <= PARTITION_BYTES && result_bytes(2 * rows) <= MOST_RESULT_BYTES && rows < 1 << 30 {
         rows *= 2;
     }
     // Of every 1000th row, all that lie between are read.

@@ -99,6 +99,16 @@ impl Sink {
         if self.is_image { rows_per_page(self.element) as u64 } else { BLOCK_ROWS as u64 }
     }
 
+    /// What a row of the pass adds to the result; nothing where the result has not as many rows.
+    pub fn row_bytes(&self) -> u64 {
+        match self.kind {
+            SinkKind::Collect { .. } | SinkKind::Store(_) | SinkKind::Spill(_) => {
+                self.vectors() as u64 * self.element.bytes() as u64
+            }
+            _ => 0,
+        }
+    }
+
     /// The memory that a partial result takes, of a partition of so many rows.
     pub fn partial_bytes(&self, partition_rows: u64) -> u64 {
         let (vectors, size) = (self.vectors() as u64, self.element.bytes() as u64);
@@ -108,7 +118,7 @@ impl Sink {
             SinkKind::Product(_) => 8 * self.shape.iter().product::<u64>(),
             SinkKind::Group { groups, .. } => *groups as u64 * vectors * size,
             SinkKind::Rows { fold, .. } => fold.state_bytes(partition_rows),
-            SinkKind::Collect { .. } | SinkKind::Store(_) | SinkKind::Spill(_) => partition_rows * vectors * size,
+            SinkKind::Collect { .. } | SinkKind::Store(_) | SinkKind::Spill(_) => partition_rows * self.row_bytes(),
         }
     }
 

@@ -112,18 +112,18 @@ pub fn logistic_regression(
     let mut problem = Problem { runtime, operands, rows, width, shift, scale, weight, options, costs };
     let mut steps = Steps::default();
     let mut here = problem.at(vec![0.0; rows * width])?;
-    let (mut iterations, mut converged) = (0, false);
+    let mut iterations = 0;
     let stopped_by = loop {
         let most = here.gradient.iter().fold(0.0f64, |most, own| most.max(own.abs()));
-        if most <= options.tolerance {
-            converged = true;
+        let direction = steps.direction(&here);
+        let slope = dot(&direction, &here.gradient);
+        // Where the second derivatives are small as well, small first ones lead far.
+        if most <= options.tolerance && (here.hessian.is_empty() || -slope <= options.tolerance) {
             break "residual";
         }
         if iterations == options.most_iterations {
             break "iterations";
         }
-        let direction = steps.direction(&here);
-        let slope = dot(&direction, &here.gradient);
         let (mut length, mut next) = (1.0, None);
         for _ in 0..HALVINGS {
             let place = here.place.iter().zip(&direction).map(|(own, step)| own + length * step).collect();
@@ -147,7 +147,7 @@ pub fn logistic_regression(
     let at_mean = here.place.chunks_exact(width).map(|row| if options.intercept { row[p] } else { 0.0 });
     let at_shift = |row: &[f64]| row.iter().zip(&shift).map(|(own, shift)| own * shift).sum::<f64>();
     let intercept = balanced(at_mean.zip(coefficients.chunks_exact(p)).map(|(own, row)| own - at_shift(row)).collect());
-    let (loss, stats) = (here.value, costs.finish(Some(stopped_by)));
+    let (loss, converged, stats) = (here.value, stopped_by == "residual", costs.finish(Some(stopped_by)));
     Ok(LogisticRegression { coefficients, intercept, classes, iterations, converged, loss, shift, stats })
 }
 

@@ -65,7 +65,8 @@ def reduce(
     Along the long axis all workers fold at the same time, each a partition of adjacent rows (indices of that axis),
     which begins with `initial`. `merge` makes one result of two: of that of all partitions before, and that of the next
     partition; the first one is taken as it is. Which rows are a partition depends on what files the pass reads, on
-    their types, and on images that it writes; not on threads, memory or back ends, so that these do not change a bit.
+    their types, and on arrays and images that it makes; not on threads, memory or back ends, so that these change no
+    bit.
     The result does not depend on partitions either if `initial` is neutral, `merge(initial, r) == r`, and if merging
     gives what folding the elements of both, in their order, would.
 
