@@ -184,12 +184,13 @@ impl PyGraph {
     ///     direction: "out" for where edges lead to, "in" for where they come from; the same without directions.
     ///     weights: Whether pairs of neighbour and weight are wanted.
     ///
-    /// Reads the pages of one list. The first look reads all ids and keeps them, 8 bytes per vertex and the text of
-    /// strings, and 4 for their order unless the image is in it; memory that somebody else needs is given back. Where
-    /// there is no room for them, every look passes over the ids twice.
+    /// Reads the pages of one list, and takes 192 bytes for each neighbour meanwhile. The first look reads all ids and
+    /// keeps them, 8 bytes per vertex and the text of strings, and 4 for their order unless the image is in it; memory
+    /// that somebody else needs is given back. Where there is no room for them, every look passes over the ids twice.
     ///
     /// Raises:
     ///     UsageError: No vertex of that id, no weights.
+    ///     MemoryLimitError: Too many neighbours.
     ///
     /// >>> g.neighbors("home"), g.neighbors("home", direction="in")
     /// (['about', 'news'], ['about', 'news'])

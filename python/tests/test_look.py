@@ -112,6 +112,9 @@ def test_ids_are_kept_while_there_is_memory(tmp_path, order):
             for vertex in rng.choice(ids[1:], 5):
                 assert g.neighbors(int(vertex)) == [ids[0]] and g.has_edge(int(ids[0]), int(vertex))
             assert g.degree(int(ids[0])) == count - 1
+            with pytest.raises(oc.MemoryLimitError, match="the neighbours of a vertex"):
+                g.neighbors(int(ids[0]))
+            assert g.neighbors(int(ids[2])) == [ids[0]]
             assert 1 not in g
             kept = lambda: any("the ids" in name for name in runtime.holders())  # noqa: B023
             assert kept() == is_kept

@@ -194,6 +194,9 @@ fn stretch_partitions(plan: &Plan, all: Partitions, room_bytes: u64) -> u64 {
     while partitions > 1 && held_bytes(plan, rows(partitions)) > room_bytes {
         partitions = partitions.div_ceil(2);
     }
+    if widest_step(plan) == 1 {
+        return partitions;
+    }
     // Partitions whose rows lie far apart are computed one by one.
     let held = || plan.sources.iter().enumerate().filter(|(_, own)| own.source.held_bytes(1) > 0);
     let read = |partitions: u64| -> u64 {

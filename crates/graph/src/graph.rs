@@ -297,6 +297,7 @@ impl Graph {
         self.reading_steps.fetch_add(1, Ordering::Relaxed) >= LONE_STEPS
     }
 
+    /// The ids, while they are kept.
     pub(crate) fn kept(&self) -> &KeptIds {
         &self.kept_ids
     }

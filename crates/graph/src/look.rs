@@ -10,14 +10,17 @@
 use crate::graph::{Direction, Edges, Graph};
 use crate::scan::{Frontier, ListPart, scan};
 use crate::weights::Weight;
-use outcore_format::{IdColumn, Order};
 use outcore_image::{Error, Image, Result};
 use outcore_io::{Array, Spare, lock};
-use outcore_table::{Id, IdLookup, parse_id};
+use outcore_table::{Id, IdLookup, by_id_bytes, parse_id};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 /// Kept ids take at most this part of the memory that is left.
 const IDS_PART: u64 = 2;
+
+/// What a neighbour takes while a list of them is made, and how many are not counted before.
+const NEIGHBOUR_BYTES: u64 = 192;
+const FEW_NEIGHBOURS: u64 = 4096;
 
 /// A neighbour of a vertex.
 #[derive(Clone, Debug, PartialEq)]
@@ -75,17 +78,16 @@ impl Spare for KeptIds {
 }
 
 impl Ids {
-    /// The memory that they take; with twice the order while they are made.
-    fn bytes(image: &Image) -> u64 {
-        let is_in_order =
-            image.manifest().order == Order::Input || matches!(image.manifest().ids, IdColumn::Range { .. });
-        IdLookup::bytes(image).saturating_add(if is_in_order { 0 } else { 8 * image.manifest().vertices })
+    /// The memory that making them takes.
+    fn making_bytes(image: &Image) -> u64 {
+        IdLookup::bytes(image).max(by_id_bytes(image))
     }
 
     fn new(image: &Image) -> Result<Self> {
         let lookup = IdLookup::new(image)?;
         let by_id = lookup.by_id(image)?;
-        Ok(Ids { lookup, by_id, bytes: Ids::bytes(image) })
+        let bytes = IdLookup::bytes(image) + by_id.as_ref().map_or(0, |vertices| size_of_val(&vertices[..]) as u64);
+        Ok(Ids { lookup, by_id, bytes })
     }
 
     fn find(&self, image: &Image, id: Id<&str>) -> Option<u32> {
@@ -104,7 +106,7 @@ impl Graph {
     /// The ids in memory, if there is room for them.
     fn kept_ids(&self) -> Result<Option<Arc<Ids>>> {
         let mut kept = lock(&self.kept().0);
-        if kept.is_none() && Ids::bytes(self) <= self.runtime().budget().available_bytes() / IDS_PART {
+        if kept.is_none() && Ids::making_bytes(self) <= self.runtime().budget().available_bytes() / IDS_PART {
             *kept = Some(Arc::new(Ids::new(self)?));
         }
         Ok(kept.clone())
@@ -145,6 +147,11 @@ impl Graph {
     /// or no memory.
     pub fn neighbours(&self, vertex: u32, edges: impl Into<Edges>) -> Result<Vec<Neighbour>> {
         let edges = edges.into();
+        let count = match self.list_facts(edges.direction).max_degree {
+            most if most <= FEW_NEIGHBOURS => most,
+            _ => self.count_in_list(vertex, edges.direction, <[u32]>::len)?,
+        };
+        let _held = self.reserve("the neighbours of a vertex", count * NEIGHBOUR_BYTES)?;
         let parts = Mutex::new(Vec::<(u64, Vec<u32>, Vec<Weight>)>::new());
         let frontier = [vertex];
         scan(

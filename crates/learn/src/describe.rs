@@ -259,9 +259,9 @@ fn plan(data: &Data, _: Values) -> Result<Plan> {
     let (pass, output) = (figures(&matrix(&x)?)?.to_vec(), table(Vec::new()).shape());
     let run = move |runtime: &Arc<Runtime>| -> Result<Found> {
         let found = describe(runtime, &x)?;
-        note_rounded(runtime, &x, &table(Vec::new()).labels.1, &[&found.min[..], &found.max].concat());
         let nonzeros = found.nonzeros.iter().map(|&count| count as f64).collect();
         let table = table(vec![found.min, found.max, found.mean, found.deviation, found.l1, found.l2, nonzeros]);
+        note_rounded(runtime, &x, &table.labels.1, &table.columns[..2].concat());
         let mut facts = vec![("rows", Fact::Whole(found.count)), ("columns", Fact::Names(table.labels.1.clone()))];
         facts.extend(FIGURES.into_iter().zip(table.columns.iter().map(|column| Fact::vector(column))));
         let (lines, stats) = (vec![format!("{} rows", found.count)], found.stats);
