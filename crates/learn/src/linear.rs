@@ -95,7 +95,7 @@ pub fn linear_regression(
 }
 
 /// The linear model of `y` (`n` or `n x t`) by `x` (`n x p`) with the least sum of squared residuals and `alpha` times
-/// squared coefficients. One pass.
+/// squared coefficients. One pass; a second one where columns nearly depend on each other, beside the penalty too.
 ///
 /// # Errors
 /// As [`linear_regression`]; an alpha below 0.
@@ -278,9 +278,6 @@ fn plan(data: &Data, values: &Values, alpha: f64) -> Result<Plan> {
         let rows = Some((found.predict(&x)?, names.clone()));
         Ok(Found { lines, table, facts, rows, unconverged: None, stats: found.stats })
     };
-    let passes = match alpha {
-        0.0 => "1, one more where columns nearly depend on each other, and one to write predictions",
-        _ => "1, and one to write predictions",
-    };
+    let passes = "1, one more where columns nearly depend on each other, and one to write predictions";
     Ok(Plan { pass, passes: passes.to_owned(), output, rows: Some(written), columns: fitted, run: Box::new(run) })
 }
