@@ -63,7 +63,7 @@ def main():
         weights = ["--weights", "uniform"] if options.values else []
         subprocess.run([options.outcore, "generate", "kronecker", image, "--scale", str(options.scale), "-q", *weights], check=True)
         subprocess.run([options.outcore, "export", image, file, "-q"], check=True)
-        vertices = oc.Graph(image).vertices
+        vertices = len(oc.Graph(image))
         matrix = loaded(file, vertices)
         file.unlink()
         print(f"{matrix.nnz} entries, {sum(f.stat().st_size for f in image.rglob('*')) / matrix.nnz:.2f} bytes each")

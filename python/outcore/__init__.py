@@ -29,7 +29,7 @@ from outcore._errors import (
     VerificationError,
 )
 from outcore._estimate import Estimate, estimate
-from outcore._import import ImportEstimate, estimate_import, generate, import_graph
+from outcore._import import ImportEstimate, estimate_import, generate, import_graph, load_graph
 from outcore._outcore import AlgorithmResult, Graph, ProgramResult, Runtime, Table, __version__
 from outcore._program import vertex_program
 
@@ -56,6 +56,7 @@ __all__ = [
     "estimate_import",
     "generate",
     "import_graph",
+    "load_graph",
     "vertex_program",
     # What the engine declares: algorithms under all of their names, and the classes of their results. `__init__.pyi`,
     # which `make stubs` writes, lists them for editors and type checkers.

@@ -15,6 +15,7 @@ from outcore._outcore import Runtime as Runtime
 from outcore._import import estimate_import as estimate_import
 from outcore._import import generate as generate
 from outcore._import import import_graph as import_graph
+from outcore._import import load_graph as load_graph
 from outcore._estimate import Estimate as Estimate
 from outcore._outcore import Table as Table
 from outcore._estimate import estimate as estimate
@@ -59,6 +60,7 @@ __all__ = [
     "estimate_import",
     "generate",
     "import_graph",
+    "load_graph",
     "vertex_program",
     "Bfs",
     "MultiSourceBfs",

@@ -2,13 +2,14 @@
 
 import inspect
 import os
+import warnings
 from typing import Any, Literal, NamedTuple
 
 from outcore import _outcore
 from outcore._errors import in_python
 from outcore._inputs import Tables, tables, vertex_ids
 from outcore._options import checked, checked_options, limits
-from outcore._outcore import Runtime
+from outcore._outcore import Graph, Runtime
 
 
 @checked
@@ -112,6 +113,38 @@ def import_graph(
     (4, 5, 1, 1)
     """
     return _import(dict(locals()), explain=False)
+
+
+def load_graph(input: Any, **options: Any) -> Graph:
+    """Imports a graph into memory, and opens it: for graphs that are small, or needed once. There are no files.
+
+    Args:
+        input: What `import_graph` takes.
+        options: Those of `import_graph`, but `replace` and `allow_empty`.
+
+    Returns:
+        The graph, as any other; its image lies in memory, counts in the limit, and is given back with the graph and its
+        results. `g.info()` says how the input was read; its notes are warnings here.
+
+    Cost: what the image takes, a few bytes per edge, and what `import_graph` takes meanwhile.
+
+    Raises:
+        MemoryLimitError: No room for the image.
+        InputError: An input that does not hold what its format says.
+
+    >>> g = oc.load_graph([("home", "news"), ("news", "home"), ("home", "about")])
+    >>> g
+    <outcore.Graph in memory: 3 vertices, 3 directed edges>
+    """
+    for name in ("replace", "allow_empty"):
+        if name in options:
+            raise TypeError(f"load_graph() got an unexpected keyword argument '{name}': there is no image to replace")
+    arguments = checked_options(import_graph, _arguments(input, "", options))
+    report = _import(arguments | {"image": None, "allow_empty": True}, explain=False)
+    for note in report["notes"]:
+        warnings.warn(note, stacklevel=2)
+    graph: Graph = report["graph"]
+    return graph
 
 
 class ImportEstimate(NamedTuple):

@@ -142,11 +142,13 @@ class SparseMatrix(LinearOperator):  # type: ignore[misc]
 
         >>> import scipy.sparse
         >>> L = oc.import_matrix(scipy.sparse.diags_array([1.0, 2.0]), "loops.oc", replace=True)
-        >>> L.to_graph("copy.oc").edges
+        >>> L.to_graph("copy.oc").number_of_edges()
         2
         """
         if image is None:
             return self.graph
+        if self.graph.path is None:
+            raise UsageError("expected a matrix in a file to copy, found one in memory; export its graph")
         target = pathlib.Path(image)
         if os.path.lexists(target):
             raise UsageError(f"expected a name that is free, found {target}")

@@ -96,7 +96,7 @@ def vertex_program(
     Zheng et al.: FlashGraph: processing billion-node graphs on an array of commodity SSDs. FAST 2015.
 
     >>> import numpy as np
-    >>> levels = np.full(g.vertices, np.iinfo(np.uint32).max, np.uint32)
+    >>> levels = np.full(len(g), np.iinfo(np.uint32).max, np.uint32)
     >>> def run(v, levels, vertex):
     ...     if vertex.iteration < levels[v]:
     ...         levels[v] = vertex.iteration
@@ -111,8 +111,8 @@ def vertex_program(
         from outcore._numba import compiled
     except ImportError as error:
         raise without_numba("vertex_program") from error
-    if not (isinstance(state, np.ndarray) and state.shape == (graph.vertices,)):
-        raise UsageError(f"expected a state with an entry for each of {graph.vertices} vertices, found {_shape(state)}")
+    if not (isinstance(state, np.ndarray) and state.shape == (len(graph),)):
+        raise UsageError(f"expected a state with an entry for each of {len(graph)} vertices, found {_shape(state)}")
     if not (state.flags.c_contiguous and state.flags.writeable):
         raise UsageError("expected a state that lies in one piece and can be written")
     columns = _columns(state)

@@ -1,11 +1,12 @@
 //! `outcore.Graph`: an image, opened.
 
-use crate::convert::{id_object, id_text};
+use crate::convert::id_text;
 use crate::errors::{raise, usage};
 use crate::runtime::{Bytes, Limits, checked_options, run, settings};
-use outcore::io::escaped;
-use outcore::io::lock;
-use outcore::{Degree, Direction, Edges, Graph, GraphOptions, Neighbour, Weight};
+use crate::views::{PyDegrees, PyEdges, PyNodes, Rows, Which};
+use outcore::io::backend::Memory;
+use outcore::io::{escaped, lock};
+use outcore::{Direction, Graph, GraphOptions};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -59,9 +60,18 @@ impl PyGraph {
 }
 
 impl PyGraph {
-    fn degree_of(&self, py: Python<'_>, vertex: &Bound<'_, PyAny>) -> PyResult<Degree> {
-        let (graph, id) = (self.open(py)?, id_text(vertex)?);
-        run(py, graph.runtime(), || graph.degree(graph.found(&id)?))
+    /// A graph that was opened elsewhere.
+    pub fn of(graph: Graph) -> Self {
+        let path = graph.path().to_owned();
+        PyGraph { graph: Mutex::new(Some(Arc::new(graph))), path }
+    }
+
+    /// Where the image lies, for people.
+    fn place(&self) -> String {
+        match self.path.starts_with(Memory::folder()) {
+            true => "in memory".to_owned(),
+            false => format!("'{}'", escaped(self.path.display())),
+        }
     }
 }
 
@@ -104,28 +114,42 @@ impl PyGraph {
         Ok(PyGraph { graph: Mutex::new(Some(Arc::new(graph))), path: image })
     }
 
-    /// The path of the image.
+    /// The path of the image; `None` if it is in memory.
     #[getter]
-    fn path(&self) -> PathBuf {
-        self.path.clone()
+    fn path(&self) -> Option<PathBuf> {
+        (!self.path.starts_with(Memory::folder())).then(|| self.path.clone())
     }
 
-    /// The number of vertices.
+    /// The vertices: a view, as in NetworkX.
     #[getter]
-    fn vertices(&self, py: Python<'_>) -> PyResult<u64> {
+    fn nodes(slf: Py<Self>) -> PyNodes {
+        PyNodes { graph: slf }
+    }
+
+    /// The edges: a view, as in NetworkX. An edge without direction comes once.
+    #[getter]
+    fn edges(slf: Py<Self>) -> PyEdges {
+        PyEdges { graph: slf, weights: false }
+    }
+
+    /// The number of vertices, which is `len(g)`.
+    fn number_of_nodes(&self, py: Python<'_>) -> PyResult<u64> {
         Ok(self.open(py)?.vertices())
     }
 
     /// The number of edges; one without direction counts once.
-    #[getter]
-    fn edges(&self, py: Python<'_>) -> PyResult<u64> {
+    fn number_of_edges(&self, py: Python<'_>) -> PyResult<u64> {
         Ok(self.open(py)?.edges())
     }
 
     /// Whether edges have a direction.
-    #[getter]
-    fn directed(&self, py: Python<'_>) -> PyResult<bool> {
+    fn is_directed(&self, py: Python<'_>) -> PyResult<bool> {
         Ok(self.open(py)?.is_directed())
+    }
+
+    /// Whether parallel edges were kept.
+    fn is_multigraph(&self, py: Python<'_>) -> PyResult<bool> {
+        Ok(self.open(py)?.manifest().parallel_edges)
     }
 
     /// How vertices are numbered inside: "input", as their ids sort, "degree", hubs first, or "near", neighbours
@@ -171,9 +195,17 @@ impl PyGraph {
 
     /// Whether a vertex has this id.
     fn __contains__(&self, py: Python<'_>, vertex: &Bound<'_, PyAny>) -> PyResult<bool> {
-        let graph = self.open(py)?;
-        let Ok(id) = id_text(vertex) else { return Ok(false) };
-        Ok(run(py, graph.runtime(), || graph.find(&id))?.is_some())
+        self.contains(py, vertex)
+    }
+
+    /// The ids of all vertices, in the order in which results have them.
+    fn __iter__(&self, py: Python<'_>) -> PyResult<Rows> {
+        Rows::of_nodes(py, self.open(py)?)
+    }
+
+    /// The neighbours of a vertex: `neighbors` without options.
+    fn __getitem__<'py>(&self, py: Python<'py>, vertex: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
+        self.neighbors(py, vertex, "out", false)
     }
 
     /// The neighbours of a vertex, as a list of ids in their order: those that its edges lead to, if edges have a
@@ -202,52 +234,39 @@ impl PyGraph {
         direction: &str,
         weights: bool,
     ) -> PyResult<Bound<'py, PyList>> {
-        let (graph, id) = (self.open(py)?, id_text(vertex)?);
-        let edges = Edges::new(direction_of(py, direction)?, weights);
-        let found = run(py, graph.runtime(), || {
-            if weights {
-                graph.weight_kind()?;
-            }
-            graph.neighbours(graph.found(&id)?, edges)
-        })?;
         let list = PyList::empty(py);
-        for Neighbour { id, weight } in found {
-            let id = id_object(py, &id)?;
+        for (neighbour, weight) in self.neighbours(py, vertex, direction_of(py, direction)?, weights)? {
             match weight {
-                Weight::Integer(weight) => list.append((id, weight))?,
-                Weight::Real(weight) => list.append((id, weight))?,
-                Weight::None | Weight::Complex(..) => list.append(id)?,
+                Some(weight) => list.append((neighbour, weight))?,
+                None => list.append(neighbour)?,
             }
         }
         Ok(list)
     }
 
-    /// The number of a vertex's edges: those from it and those to it, where edges have a direction. An edge from a
-    /// vertex to itself counts twice, as in NetworkX.
-    ///
-    /// Cost as of `neighbors`. `degree_centrality` has those of all vertices.
-    ///
-    /// >>> g.degree("home"), g.in_degree("home"), g.out_degree("home")
-    /// (4, 2, 2)
-    fn degree(&self, py: Python<'_>, vertex: &Bound<'_, PyAny>) -> PyResult<u64> {
-        Ok(self.degree_of(py, vertex)?.all)
+    /// The degrees: `g.degree(vertex)` is the number of a vertex's edges. An edge from a vertex to itself counts twice.
+    #[getter]
+    fn degree(slf: Py<Self>) -> PyDegrees {
+        PyDegrees { graph: slf, which: Which::All }
     }
 
-    /// The number of edges that lead to a vertex; all of its edges where these have no direction.
-    fn in_degree(&self, py: Python<'_>, vertex: &Bound<'_, PyAny>) -> PyResult<u64> {
-        Ok(self.degree_of(py, vertex)?.into)
+    /// The numbers of edges that lead to vertices; of all edges where these have no direction.
+    #[getter]
+    fn in_degree(slf: Py<Self>) -> PyDegrees {
+        PyDegrees { graph: slf, which: Which::In }
     }
 
-    /// The number of edges that lead from a vertex; all of its edges where these have no direction.
-    fn out_degree(&self, py: Python<'_>, vertex: &Bound<'_, PyAny>) -> PyResult<u64> {
-        Ok(self.degree_of(py, vertex)?.from)
+    /// The numbers of edges that lead from vertices; of all edges where these have no direction.
+    #[getter]
+    fn out_degree(slf: Py<Self>) -> PyDegrees {
+        PyDegrees { graph: slf, which: Which::Out }
     }
 
     /// Whether an edge leads from one vertex to another; `False` too where there is no such vertex.
     ///
     /// >>> g.has_edge("home", "about"), g.has_edge("about", "news")
     /// (True, False)
-    fn has_edge(&self, py: Python<'_>, source: &Bound<'_, PyAny>, target: &Bound<'_, PyAny>) -> PyResult<bool> {
+    pub fn has_edge(&self, py: Python<'_>, source: &Bound<'_, PyAny>, target: &Bound<'_, PyAny>) -> PyResult<bool> {
         let (graph, source, target) = (self.open(py)?, id_text(source)?, id_text(target)?);
         run(py, graph.runtime(), || match (graph.find(&source)?, graph.find(&target)?) {
             (Some(source), Some(target)) => Ok(graph.edges_between(source, target)? > 0),
@@ -276,12 +295,13 @@ impl PyGraph {
     }
 
     fn __repr__(&self, py: Python<'_>) -> String {
+        let place = self.place();
         let Ok(graph) = self.open(py) else {
             let state = if lock(&self.graph).is_none() { "closed" } else { "opened by another process" };
-            return format!("<outcore.Graph '{}': {state}>", escaped(self.path.display()));
+            return format!("<outcore.Graph {place}: {state}>");
         };
         let kind = if graph.is_directed() { "directed" } else { "undirected" };
-        let (path, vertices, edges) = (escaped(self.path.display()), graph.vertices(), graph.edges());
-        format!("<outcore.Graph '{path}': {vertices} vertices, {edges} {kind} edges>")
+        let (vertices, edges) = (graph.vertices(), graph.edges());
+        format!("<outcore.Graph {place}: {vertices} vertices, {edges} {kind} edges>")
     }
 }

@@ -2,11 +2,12 @@
 
 use crate::chunks::{Raised, is_asked_for_rows, reader};
 use crate::errors::usage;
+use crate::graph::PyGraph;
 use crate::runtime::{Limits, run, settings};
 use outcore::format::{IdColumn, ImportFacts, Order};
 use outcore::import::{self, Facts, ImportOptions, ImportStats, InputOptions, Source};
 use outcore::io::{self, lock};
-use outcore::{Choice, Result, Runtime};
+use outcore::{Choice, Graph, Result, Runtime};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde::Serialize;
@@ -94,6 +95,24 @@ pub struct Report {
     stats: ImportStats,
 }
 
+impl Report {
+    fn of(report: import::ImportReport) -> Self {
+        let import::ImportReport { manifest, first_edges, notes, stats } = report;
+        Report {
+            vertices: manifest.vertices,
+            edges: manifest.edges,
+            directed: manifest.directed,
+            weights: manifest.weights().map(|weights| weights.name.clone()),
+            order: manifest.order,
+            facts: manifest.import,
+            ids: if matches!(manifest.ids, IdColumn::String { .. }) { "string" } else { "integer" },
+            first_edges: first_edges.into_iter().map(|edge| (edge.source, edge.target, edge.weight)).collect(),
+            notes,
+            stats,
+        }
+    }
+}
+
 /// What an import will need, as Python sees it.
 #[derive(Serialize)]
 struct Needs {
@@ -114,11 +133,9 @@ impl Needs {
     }
 }
 
-/// What an import did, or what it will need.
-#[derive(Serialize)]
-#[serde(untagged)]
+/// What an import did, with the graph if it is in memory, or what it will need.
 enum Outcome {
-    Did(Box<Report>),
+    Did(Box<Report>, Option<Graph>),
     Needs(Needs),
 }
 
@@ -129,20 +146,7 @@ pub fn import_noting(
     image: &Path,
     options: &ImportOptions,
 ) -> Result<Report> {
-    let report = import::import(runtime, source, image, options)?;
-    let import::ImportReport { manifest, first_edges, notes, stats } = report;
-    Ok(Report {
-        vertices: manifest.vertices,
-        edges: manifest.edges,
-        directed: manifest.directed,
-        weights: manifest.weights().map(|weights| weights.name.clone()),
-        order: manifest.order,
-        facts: manifest.import,
-        ids: if matches!(manifest.ids, IdColumn::String { .. }) { "string" } else { "integer" },
-        first_edges: first_edges.into_iter().map(|edge| (edge.source, edge.target, edge.weight)).collect(),
-        notes,
-        stats,
-    })
+    Ok(Report::of(import::import(runtime, source, image, options)?))
 }
 
 /// See `outcore.import_graph`: from files.
@@ -150,11 +154,11 @@ pub fn import_noting(
 pub fn import_files<'py>(
     py: Python<'py>,
     paths: Vec<PathBuf>,
-    image: PathBuf,
+    image: Option<PathBuf>,
     vertices: Vertices<'py>,
     options: &Bound<'py, PyDict>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    import_from(py, &image, (&paths, vertices), settings(options)?, Raised::default(), |runtime, input| {
+    import_from(py, image.as_deref(), (&paths, vertices), settings(options)?, Raised::default(), |runtime, input| {
         import::open(runtime, &paths, input)
     })
 }
@@ -165,13 +169,13 @@ pub fn import_tables<'py>(
     py: Python<'py>,
     edges: &Bound<'py, PyAny>,
     name: &str,
-    image: PathBuf,
+    image: Option<PathBuf>,
     vertices: Vertices<'py>,
     options: &Bound<'py, PyDict>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let raised = Raised::default();
     let edges = reader(edges, &raised)?;
-    import_from(py, &image, (&[], vertices), settings(options)?, raised, |_, input| {
+    import_from(py, image.as_deref(), (&[], vertices), settings(options)?, raised, |_, input| {
         import::from_batches(edges, name, input)
     })
 }
@@ -182,9 +186,10 @@ pub fn turn(runtime: &Runtime, is_within: bool) -> Result<Option<io::Turn>> {
     if is_within { Ok(None) } else { Ok(Some(runtime.turn()?)) }
 }
 
+/// Imports to an image, or into memory if there is none: then the report has the open graph as `graph`.
 fn import_from<'py>(
     py: Python<'py>,
-    image: &Path,
+    image: Option<&Path>,
     (files, (listed, counted)): (&[PathBuf], Vertices<'py>),
     settings: Settings,
     raised: Raised,
@@ -209,11 +214,24 @@ fn import_from<'py>(
         if settings.explain {
             return Ok(Outcome::Needs(Needs::of(&runtime, source.facts(), &options)));
         }
-        import_noting(&runtime, source, image, &options).map(|report| Outcome::Did(Box::new(report)))
+        match image {
+            Some(image) => Ok(Outcome::Did(Box::new(import_noting(&runtime, source, image, &options)?), None)),
+            None => {
+                let (graph, report) = import::import_into_memory(&runtime, source, &options)?;
+                Ok(Outcome::Did(Box::new(Report::of(report)), Some(graph)))
+            }
+        }
     });
     // What a generator of the user raised says more than the import that failed for it.
     match lock(&raised).take() {
         Some(error) if outcome.is_err() => Err(error),
-        _ => crate::to_dict(py, &outcome?),
+        _ => match outcome? {
+            Outcome::Needs(needs) => crate::to_dict(py, &needs),
+            Outcome::Did(report, graph) => {
+                let dict = crate::to_dict(py, &report)?;
+                graph.map(|graph| dict.set_item("graph", PyGraph::of(graph))).transpose()?;
+                Ok(dict)
+            }
+        },
     }
 }

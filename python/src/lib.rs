@@ -27,6 +27,7 @@ mod result;
 mod runtime;
 mod stream;
 mod systems;
+mod views;
 
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -84,6 +85,8 @@ mod _outcore {
     use super::runtime::PyRuntime;
     #[pymodule_export]
     use super::systems::solve;
+    #[pymodule_export]
+    use super::views::{PyDegrees, PyEdges, PyNodes};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

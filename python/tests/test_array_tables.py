@@ -110,7 +110,7 @@ def test_arrow_without_batches_has_its_schema(scratch):
     with pa.OSFile(str(scratch / "graph.arrows"), "wb") as sink:
         pa.ipc.new_stream(sink, graph.schema).close()
     oc.import_graph(scratch / "graph.arrows", scratch / "graph.oc")
-    assert oc.Graph(scratch / "graph.oc").edges == 0
+    assert oc.Graph(scratch / "graph.oc").number_of_edges() == 0
 
 
 def test_types_are_promoted_as_by_the_array_api(scratch):

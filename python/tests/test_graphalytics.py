@@ -46,7 +46,7 @@ def properties(graph):
 
 def twin_properties(graph, algorithm):
     """The graphs for validation are the older form of two others, whose properties have the number of iterations."""
-    return properties(FOLDER / f"test-{algorithm}-{'directed' if graph.directed else 'undirected'}")
+    return properties(FOLDER / f"test-{algorithm}-{'directed' if graph.is_directed() else 'undirected'}")
 
 
 def reference(path, kind):
@@ -61,7 +61,7 @@ def output(graph, algorithm, kind=int):
 def opened(make, graph):
     directed = properties(graph)["directed"] == "true"
     made = make(pathlib.Path(f"{graph}.e"), directed=directed, format="graphalytics")
-    assert made.directed is directed
+    assert made.is_directed() is directed
     return made
 
 
@@ -91,7 +91,7 @@ def compare_ranks(graph, found, expected, exact):
     assert ranks.keys() == expected.keys()
     assert max(abs(ranks[vertex] - expected[vertex]) / expected[vertex] for vertex in ranks) < (1e-12 if exact else 1e-4)
     # So the iterations themselves are made here once more, edge by edge.
-    plain = nx.DiGraph() if graph.directed else nx.Graph()
+    plain = nx.DiGraph() if graph.is_directed() else nx.Graph()
     plain.add_nodes_from(ranks)
     plain.add_edges_from(exported(graph))
     plain = plain.to_directed()

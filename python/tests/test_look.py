@@ -8,6 +8,8 @@ import subprocess
 import networkx as nx
 import numpy as np
 import outcore as oc
+import polars as pl
+import pyarrow as pa
 import pytest
 
 OUTCORE = os.environ.get("OUTCORE") or shutil.which("outcore")
@@ -156,3 +158,64 @@ def test_the_shell_shows_the_same(make, directed):
     assert rows == [[v, *(str(column(v)) for column in columns)] for v in names]
     assert "such as" in shell("neighbors", g.path, "nobody", code=1)
     shell("degrees", g.path, code=2)
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("order", ORDERS)
+def test_views_are_as_in_networkx(make, directed, order):
+    for seed in range(8):
+        names = [lambda place: int(place) * 5 - 9, lambda place: f"v{place}"][seed % 2]
+        given = random_multigraph(seed, directed, names, lambda rng: int(rng.integers(1, 9)))
+        if not given.number_of_edges():
+            continue
+        g = make(given, order=order)
+        assert (g.number_of_nodes(), g.number_of_edges()) == (given.number_of_nodes(), given.number_of_edges())
+        assert (g.is_directed(), g.is_multigraph()) == (directed, True)
+        assert sorted(g) == sorted(g.nodes) == sorted(g.nodes()) == sorted(given)
+        assert list(g) == oc.degree_centrality(g)["vertex"].tolist()
+        assert len(g.nodes) == len(given) and len(g.edges) == given.number_of_edges()
+        ends = (lambda u, v: (u, v)) if directed else (lambda u, v: (min(u, v), max(u, v)))
+        expected = sorted((*ends(u, v), weight) for u, v, weight in given.edges(data="weight"))
+        assert sorted(g.edges(weights=True)) == expected
+        assert sorted(g.edges) == sorted(edge[:2] for edge in expected)
+        for frame in (pl.DataFrame(g.edges(weights=True)), pl.from_arrow(pa.table(g.edges(weights=True)))):
+            assert frame.columns == ["source", "target", "weight"] and sorted(frame.rows()) == expected
+        assert pl.DataFrame(g.edges).columns == ["source", "target"]
+        assert pl.DataFrame(g.nodes).rows() == [(vertex,) for vertex in g]
+        some = list(given)[:3]
+        found = sorted(g.edges(some, weights=True))
+        assert found == sorted((u, v, weight) for one in some for u, v, weight in given.edges(one, data="weight"))
+        assert sorted(g.edges(some[0])) == sorted(given.edges(some[0]))
+        for edge in list(given.edges())[:5]:
+            assert edge in g.edges and (edge[::-1] in g.edges) == given.has_edge(*edge[::-1])
+        assert ("x", "y") not in g.edges and 5 not in g.edges and (None, 1) not in g.edges
+        assert g[some[0]] == g.neighbors(some[0]) and g.degree[some[0]] == given.degree[some[0]]
+
+
+def test_edges_come_in_batches_whatever_their_number(make):
+    count = 200_000
+    source = np.arange(count)
+    g = make((source, (source + 1) % count, source * 0.5), order="input")
+    batches = list(pa.RecordBatchReader.from_stream(g.edges(weights=True)))
+    assert len(batches) > 2 and max(batch.num_rows for batch in batches) <= 1 << 16
+    table = pa.Table.from_batches(batches)
+    assert table["source"].to_numpy().tolist() == source.tolist()
+    assert (table["weight"].to_numpy() == source * 0.5).all()
+    assert table.schema.metadata == {b"outcore.directed": b"true", b"outcore.weight": b"weight"}
+    long = make([(f"{place:0>3000}", "x") for place in range(2000)])
+    assert sum(1 for _ in long.edges) == 2000
+    assert max(batch.nbytes for batch in pa.RecordBatchReader.from_stream(long.edges)) < 3 << 20
+
+
+def test_what_views_refuse(make):
+    g = make([(1, 2), (2, 3)])
+    with pytest.raises(oc.UsageError, match="found none"):
+        list(g.edges(weights=True))
+    with pytest.raises(oc.UsageError):
+        g.edges([7])
+    rows = iter(g.edges)
+    next(rows)
+    g.close()
+    for use in (lambda: list(g.edges), lambda: list(g), lambda: len(g.nodes), lambda: g.degree(1)):
+        with pytest.raises(oc.UsageError, match="closed"):
+            use()

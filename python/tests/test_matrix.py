@@ -84,7 +84,7 @@ def test_a_graph_is_a_matrix(site):
         pickle.dumps(matrix)
     with matrix:
         pass
-    assert site.vertices == 4
+    assert len(site) == 4
     site.close()
     with pytest.raises(oc.UsageError, match="closed"):
         matrix @ np.ones(4)
@@ -94,7 +94,7 @@ def test_a_matrix_is_copied_as_a_graph(pair, tmp_path):
     matrix, own = pair
     assert own.to_graph() is own.graph
     copy = own.to_graph(tmp_path / "g.oc")
-    assert (copy.vertices, copy.edges) == (700, matrix.nnz)
+    assert (len(copy), copy.number_of_edges()) == (700, matrix.nnz)
     factor = np.random.default_rng(7).random((700, 2))
     assert (oc.SparseMatrix(copy) @ factor).tobytes() == (own @ factor).tobytes()
     with pytest.raises(oc.UsageError, match="expected a name that is free"):
@@ -299,7 +299,7 @@ def test_rectangular_matrices(tmp_path, shape, order):
     matrix = scipy.sparse.random_array(shape, density=0.2, rng=rng).tocsr()
     with oc.SparseMatrix.from_scipy(matrix, tmp_path / "m.oc", order=order) as own:
         assert own.shape == shape and own.T.shape == shape[::-1] and own.nnz == matrix.nnz
-        assert own.graph.vertices == sum(shape) and own.graph.info()["rows"] == shape[0]
+        assert len(own.graph) == sum(shape) and own.graph.info()["rows"] == shape[0]
         for columns in (1, 6):
             factor, other = rng.random((shape[1], columns)), rng.random((shape[0], columns))
             np.testing.assert_allclose(own @ factor, matrix @ factor, rtol=1e-12)

@@ -168,9 +168,9 @@ def check_pagerank(graph, matrix):
 def check_core_number(graph, matrix):
     """As igraph's, which counts loops, so they go first."""
     sources, targets = matrix.nonzero()
-    kept = sources != targets if graph.directed else sources < targets
+    kept = sources != targets if graph.is_directed() else sources < targets
     edges = np.stack([sources[kept], targets[kept]], axis=1).tolist()
-    expected = igraph.Graph(n=matrix.shape[0], edges=edges, directed=graph.directed).coreness(mode="all")
+    expected = igraph.Graph(n=matrix.shape[0], edges=edges, directed=graph.is_directed()).coreness(mode="all")
     found = oc.core_number(graph, verify=True)
     assert by_vertex(found, "core").tolist() == expected and found.max_core == max(expected, default=0)
 
@@ -198,7 +198,7 @@ def propagated(matrix, iterations):
 
 
 def check_label_propagation(graph, matrix, id_of, iterations=(10,)):
-    both = (matrix + matrix.T if graph.directed else matrix).astype(np.int64)
+    both = (matrix + matrix.T if graph.is_directed() else matrix).astype(np.int64)
     for max_iter in iterations:
         found = oc.label_propagation(graph, max_iter=max_iter, verify=True)
         expected = propagated(both, max_iter)
@@ -239,7 +239,7 @@ def check_scan_statistics(graph, localities):
         assert dict(zip(found.vertices, found.statistics)) == dict(found.top(top))
         values = by_vertex(found, "edges")
         assert (values[values >= 0] == localities[values >= 0]).all() and (values >= 0).sum() == len(found.vertices)
-        assert min(top, graph.vertices) <= found.looked_at <= graph.vertices
+        assert min(top, len(graph)) <= found.looked_at <= len(graph)
 
 
 def check_triads(graph, matrix):
@@ -253,7 +253,7 @@ def check_triads(graph, matrix):
     assert np.abs(by_vertex(found, "clustering") - over(choices, possible)).max() < 1e-12
     assert abs(found.transitivity - (choices.sum() / possible.sum() if possible.sum() else 0)) < 1e-12
     assert abs(found.average - found["clustering"].mean()) < 1e-12
-    check_scan_statistics(graph, edges + opposite if graph.directed else neighbours + triangles)
+    check_scan_statistics(graph, edges + opposite if graph.is_directed() else neighbours + triangles)
     found = oc.lcc(graph, verify=True)
     assert np.abs(by_vertex(found, "lcc") - over(opposite, neighbours * (neighbours - 1))).max() < 1e-12
     assert abs(found.average - found["lcc"].mean()) < 1e-12
@@ -267,10 +267,10 @@ def test_small(make, name, directed, order):
     ends = np.array(edges, dtype=np.int64).reshape(-1, 2)
     graph = make((ends[:, 0], ends[:, 1]), vertices=vertices, directed=directed, order=order, threads=2)
     matrix = adjacency(vertices, edges, directed)
-    assert graph.vertices == vertices and graph.directed is directed
+    assert len(graph) == vertices and graph.is_directed() is directed
     plain = (nx.DiGraph if directed else nx.Graph)(edges)
     plain.add_nodes_from(range(vertices))
-    assert graph.edges == plain.number_of_edges()
+    assert graph.number_of_edges() == plain.number_of_edges()
     ids = list(range(vertices))
     for source in {0, vertices // 2, vertices - 1} if vertices else ():
         check_bfs(graph, matrix, source, ids)
@@ -550,10 +550,10 @@ def test_shared(make, tmp_path, name, directed, options):
     ids = np.unique(ends)
     vertices = oc.components(graph)["vertex"].astype(np.int64)
     ids = np.union1d(ids, vertices)
-    assert len(ids) == graph.vertices == len(vertices)
-    matrix = adjacency(len(ids), np.searchsorted(ids, ends), graph.directed)
+    assert len(ids) == len(graph) == len(vertices)
+    matrix = adjacency(len(ids), np.searchsorted(ids, ends), graph.is_directed())
     loops = int(matrix.diagonal().sum())
-    assert graph.edges == (matrix.nnz if graph.directed else (matrix.nnz - loops) // 2 + loops)
+    assert graph.number_of_edges() == (matrix.nnz if graph.is_directed() else (matrix.nnz - loops) // 2 + loops)
     degrees = np.asarray(matrix.sum(axis=1)).ravel()
     check_bfs(graph, matrix, int(degrees.argmax()), ids.tolist())
     check_searches(graph, matrix, degrees.argsort()[::-1][:9].tolist(), ids.tolist())

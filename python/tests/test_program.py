@@ -32,7 +32,7 @@ def spread(v, levels, neighbours, vertex):
 
 
 def levels_from(graph, source, **options):
-    levels = np.full(graph.vertices, NONE, np.uint32)
+    levels = np.full(len(graph), NONE, np.uint32)
     found = oc.vertex_program(graph, levels, search, on_list=spread, start=[source], **options)
     return found, levels
 
@@ -77,7 +77,7 @@ def finish(v, state, vertex):
 
 
 def ranks(graph, **options):
-    state = np.zeros(graph.vertices, RANK)
+    state = np.zeros(len(graph), RANK)
     state["now"] = 1
     options = {"combine": "sum", "max_iter": 5} | options
     return oc.vertex_program(graph, state, turn, on_list=give, on_message=take, on_iteration_end=finish, **options)
@@ -114,7 +114,7 @@ def test_weights_come_with_the_lists(make):
     weights = [float((a * 7 + b * 3) % 11 + 1) for a, b in edges]
     graph = make((*ends(edges), np.array(weights)), directed=True)
     source = int(edges[0][0])
-    distances = np.full(graph.vertices, np.inf)
+    distances = np.full(len(graph), np.inf)
 
     def run(v, distances, vertex):
         if vertex.iteration == 0:
@@ -155,7 +155,7 @@ def test_messages_are_whole_numbers_too_and_lists_of_others_can_be_had(make):
         state[v] += message
 
     for kind, combine in [(np.int64, None), (np.uint64, "sum"), (np.float64, "sum")]:
-        sums = np.zeros(graph.vertices, np.int64)
+        sums = np.zeros(len(graph), np.int64)
         oc.vertex_program(graph, sums, run, on_list=on_list, on_message=on_message, message=kind, combine=combine)
         expected = nx.Graph()
         expected.add_edges_from(edges)
@@ -271,10 +271,10 @@ def test_vertices_to_start_with_come_in_any_order(make):
         state[v] += 1
 
     for start in [chosen, np.array(chosen), iter(chosen), set(chosen)]:
-        found = oc.vertex_program(graph, np.zeros(graph.vertices, np.uint8), mark, start=start)
+        found = oc.vertex_program(graph, np.zeros(len(graph), np.uint8), mark, start=start)
         assert {vertex: turns for vertex, turns in found.to_dict().items() if turns} == dict.fromkeys(chosen, 1)
     with pytest.raises(TypeError, match=r"for one id give \[5\]"):
-        oc.vertex_program(graph, np.zeros(graph.vertices), mark, start=5)
+        oc.vertex_program(graph, np.zeros(len(graph)), mark, start=5)
 
 
 def test_whole_numbers_stay_whole_and_keep_their_sign(make, tmp_path):
@@ -354,7 +354,7 @@ def test_the_first_exception_in_a_function_ends_the_program_and_is_raised(make, 
     hook = sys.unraisablehook
     for threads in [1, 3]:
         graph = make(ends(randomly(3000, 9000, 6)), directed=True, threads=threads)
-        state = np.zeros(graph.vertices, np.int64)
+        state = np.zeros(len(graph), np.int64)
 
         def turn(v, state, vertex):
             vertex.request_out(v)
@@ -479,7 +479,7 @@ def test_the_howtos_pagerank_runs_out_of_core_by_default(scratch):
         program = program.replace(given, larger)
     names = {}
     exec(program, names)
-    graph, ranks = names["graph"], names["state"]["now"] / names["graph"].vertices
+    graph, ranks = names["graph"], names["state"]["now"] / len(names["graph"])
     stats = names["found"].stats
     assert graph.info()["image_bytes"] > 20 << 20 and stats["memory_limit_bytes"] == 20 << 20
     assert stats["bytes_read"] > 10 * (20 << 20), "most pages are read in most iterations"

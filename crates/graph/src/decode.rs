@@ -35,10 +35,27 @@ impl Default for Decoder {
     }
 }
 
-/// The memory that a decoder takes.
+/// The memory that a decoder takes at most.
 pub const DECODER_BYTES: u64 = 4 * (2 * MAX_LISTS as u64 + MAX_NEIGHBOURS as u64 + 4 * LANES as u64);
 
+/// A graph of at most so many entries in its lists is decoded without SIMD, whose buffers are those of full pages.
+const SMALL_ENTRIES: u64 = 1 << 12;
+
 impl Decoder {
+    /// A decoder for a graph whose lists have so many entries in all.
+    pub fn for_entries(entries: u64) -> Self {
+        if entries <= SMALL_ENTRIES { Self::portable() } else { Self::default() }
+    }
+
+    /// The memory that it takes, where the graph has so many vertices.
+    pub fn bytes(entries: u64, vertices: u64) -> u64 {
+        match entries <= SMALL_ENTRIES {
+            // Vectors double as they grow.
+            true => 4 * 2 * (2 * vertices.min(MAX_LISTS as u64) + entries + 4 * LANES as u64),
+            false => DECODER_BYTES,
+        }
+    }
+
     /// A decoder without SIMD.
     pub fn portable() -> Self {
         Decoder { simd: None, ..Decoder::default() }

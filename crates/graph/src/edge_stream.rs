@@ -24,25 +24,44 @@ pub(crate) struct Entry {
     pub weight: Weight,
 }
 
-/// Calls `visit` with every out-list of the graph, entry by entry, and with the end of each list (`None`).
-///
-/// # Errors
-/// The first error of `visit`; a page that cannot be read or is damaged; a request to stop.
-pub(crate) fn for_each_entry(graph: &Graph, mut visit: impl FnMut(u32, Option<Entry>) -> Result<()>) -> Result<()> {
-    let mut lists = ListStream::new(graph, Direction::Out, 0..u64::MAX)?;
-    let entries = graph.manifest().out_lists.entries;
-    let count = graph.manifest().weight_columns();
-    let kind = if count == 1 { graph.weight_kind()? } else { WeightKind::F64 };
-    let columns = (0..count).map(|column| ColumnStream::new(graph, ImageFile::values(column, false), entries));
-    let mut columns = columns.collect::<Result<Vec<_>>>()?;
-    let mut values = [const { Vec::new() }; 2];
-    while let Some((_, page)) = lists.next()? {
-        for (column, values) in columns.iter_mut().zip(&mut values) {
+/// The entries of all out-lists, page by page in order.
+pub(crate) struct EntryPages {
+    lists: ListStream,
+    columns: Vec<ColumnStream>,
+    kind: WeightKind,
+    /// The weights of the page that was read last.
+    values: [Vec<u64>; 2],
+}
+
+impl EntryPages {
+    /// All pages, from the first on, perhaps with the weights. Takes [`edge_stream_bytes`].
+    ///
+    /// # Errors
+    /// No memory.
+    pub fn new(graph: &Graph, weights: bool) -> Result<Self> {
+        let lists = ListStream::new(graph, Direction::Out, 0..u64::MAX)?;
+        let entries = graph.manifest().out_lists.entries;
+        let count = if weights { graph.manifest().weight_columns() } else { 0 };
+        let kind = if count == 1 { graph.weight_kind()? } else { WeightKind::F64 };
+        let columns = (0..count).map(|column| ColumnStream::new(graph, ImageFile::values(column, false), entries));
+        Ok(EntryPages { lists, columns: columns.collect::<Result<_>>()?, kind, values: Default::default() })
+    }
+
+    /// Calls `visit` with the entries of the next page and with the ends of its lists (`None`); false behind the last
+    /// page.
+    ///
+    /// # Errors
+    /// The first error of `visit`; a page that cannot be read or is damaged, lists that end too early; a request to
+    /// stop.
+    pub fn next(&mut self, graph: &Graph, visit: &mut impl FnMut(u32, Option<Entry>) -> Result<()>) -> Result<bool> {
+        let EntryPages { lists, columns, kind, values } = self;
+        let Some((_, page)) = lists.next()? else { return lists.finish(graph).map(|()| false) };
+        for (column, values) in columns.iter_mut().zip(values.iter_mut()) {
             values.clear();
             column.take_into(page.edges(), values)?;
         }
         let real = |column: usize, place: usize| f64::from_bits(values[column][place]);
-        let weight = |place: usize| match (count, kind) {
+        let weight = |place: usize| match (columns.len(), *kind) {
             (0, _) => Weight::None,
             (2, _) => Weight::Complex(real(0, place), real(1, place)),
             (_, WeightKind::I64) => Weight::Integer(values[0][place] as i64),
@@ -57,24 +76,43 @@ pub(crate) fn for_each_entry(graph: &Graph, mut visit: impl FnMut(u32, Option<En
                 visit(vertex, None)?;
             }
         }
+        Ok(true)
     }
-    lists.finish(graph)
 }
 
-/// Calls `visit` with every edge once: those without direction from the end whose id is smaller, or the same.
+/// Calls `visit` with every out-list of the graph, entry by entry, and with the end of each list (`None`).
 ///
 /// # Errors
-/// As for [`for_each_entry`].
+/// As for [`EntryPages::next`].
+pub(crate) fn for_each_entry(graph: &Graph, mut visit: impl FnMut(u32, Option<Entry>) -> Result<()>) -> Result<()> {
+    let mut pages = EntryPages::new(graph, true)?;
+    while pages.next(graph, &mut visit)? {}
+    Ok(())
+}
+
+/// Whether an entry stands for its edge: one without direction has an entry at both ends, of which that of the end
+/// whose id is smaller, or the same, counts.
+pub(crate) fn stands_for_edge(graph: &Graph, lookup: &IdLookup, entry: &Entry) -> bool {
+    let Entry { vertex, neighbour, .. } = *entry;
+    graph.is_directed()
+        || if graph.manifest().order == Order::Input {
+            vertex <= neighbour
+        } else {
+            lookup.id(vertex) <= lookup.id(neighbour)
+        }
+}
+
+/// Calls `visit` with every edge once.
+///
+/// # Errors
+/// As for [`EntryPages::next`].
 pub(crate) fn for_each_edge(
     graph: &Graph,
     lookup: &IdLookup,
     mut visit: impl FnMut(Entry) -> Result<()>,
 ) -> Result<()> {
-    let sorted = graph.manifest().order == Order::Input;
-    for_each_entry(graph, |vertex, entry| {
-        let Some(entry) = entry else { return Ok(()) };
-        let rises = graph.is_directed()
-            || if sorted { vertex <= entry.neighbour } else { lookup.id(vertex) <= lookup.id(entry.neighbour) };
-        if rises { visit(entry) } else { Ok(()) }
+    for_each_entry(graph, |_, entry| match entry {
+        Some(entry) if stands_for_edge(graph, lookup, &entry) => visit(entry),
+        _ => Ok(()),
     })
 }

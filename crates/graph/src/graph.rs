@@ -3,7 +3,7 @@
 //! Opening reads the manifest and the page indexes, about nine bits per page; lists and columns stay on the device. An
 //! open graph keeps a decoder per worker beside what its [`Image`] keeps.
 
-use crate::decode::{DECODER_BYTES, Decoder};
+use crate::decode::Decoder;
 use crate::few::PinnedPages;
 use crate::guides::Guides;
 use crate::look::KeptIds;
@@ -131,6 +131,8 @@ impl Drop for Graph {
 /// The decoders of an open graph, one per worker, while no worker has them.
 struct Decoders {
     idle: Mutex<Vec<Decoding>>,
+    /// What each takes.
+    each_bytes: u64,
     reservation: Reservation,
 }
 
@@ -142,6 +144,12 @@ pub(crate) struct Decoding {
     pub decoded: Option<(usize, u64)>,
     /// The pages of the small sweep that is under way.
     pub pinned: PinnedPages,
+}
+
+impl Decoding {
+    fn new(entries: u64) -> Self {
+        Decoding { decoder: Decoder::for_entries(entries), ..Decoding::default() }
+    }
 }
 
 /// A decoder while a worker has it.
@@ -183,7 +191,7 @@ impl Decoders {
     /// Gives the memory of those back that no worker has.
     fn clear(&self) {
         let idle = std::mem::take(&mut *lock(&self.idle));
-        self.reservation.shrink(idle.len() as u64 * DECODER_BYTES);
+        self.reservation.shrink(idle.len() as u64 * self.each_bytes);
     }
 }
 
@@ -206,15 +214,17 @@ impl Graph {
         let in_ = lists.next().unwrap_or_else(|| Arc::clone(&out));
         let lists_pages = out.pages + if Arc::ptr_eq(&out, &in_) { 0 } else { in_.pages };
         let threads = image.runtime().threads();
-        let reservation = image.runtime().budget().reserve(INDEX_PURPOSE, threads as u64 * DECODER_BYTES)?;
-        let idle = Mutex::new((0..threads).map(|_| Decoding::default()).collect());
+        let entries = image.manifest().out_lists.entries;
+        let each_bytes = Decoder::bytes(entries, image.manifest().vertices);
+        let reservation = image.runtime().budget().reserve(INDEX_PURPOSE, threads as u64 * each_bytes)?;
+        let idle = Mutex::new((0..threads).map(|_| Decoding::new(entries)).collect());
         let guides = Guides::new(&image, lists_pages)?;
-        image.add_workers(DECODER_BYTES + worker_bytes(image.manifest()))?;
+        image.add_workers(each_bytes + worker_bytes(image.manifest()))?;
         let (image, lists) = (Arc::new(image), Mutex::new([out, in_]));
         let kept_ids = Arc::new(KeptIds::default());
         let spare: Weak<dyn Spare> = Arc::downgrade(&kept_ids) as Weak<KeptIds>;
         image.runtime().budget().add_spare(spare);
-        let (decoders, reading_steps) = (Decoders { idle, reservation }, AtomicU32::new(0));
+        let (decoders, reading_steps) = (Decoders { idle, each_bytes, reservation }, AtomicU32::new(0));
         Ok(Graph { image, lists, decoders, guides, kept_ids, reading_steps })
     }
 
@@ -309,7 +319,9 @@ impl Graph {
 
     /// A decoder for a worker, whose memory was set aside with the worker's.
     pub(crate) fn decoder(&self) -> LentDecoder<'_> {
-        LentDecoder { graph: self, decoder: lock(&self.decoders.idle).pop().unwrap_or_default() }
+        let idle = lock(&self.decoders.idle).pop();
+        let decoder = idle.unwrap_or_else(|| Decoding::new(self.manifest().out_lists.entries));
+        LentDecoder { graph: self, decoder }
     }
 
     /// The number of vertices.

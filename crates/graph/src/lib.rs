@@ -15,6 +15,7 @@ mod check_lists;
 mod columns;
 pub mod decode;
 mod degree_class;
+mod edge_batches;
 mod edge_map;
 mod edge_stream;
 mod export;
@@ -45,6 +46,7 @@ mod weights;
 
 pub use active::SPARSE_SHARE;
 pub use check::{CheckReport, check};
+pub use edge_batches::EdgeBatches;
 pub use edge_map::{Decision, EdgeMap, EdgeMapper, Next, Stepped, Way, is_small_push};
 pub use export::{EXPORT_ENDINGS, ExportReport, export};
 pub use gather::{Gathered, gather, gather_sum, gather_sums, gather_weighted_sum, gather_weighted_sums};

@@ -190,11 +190,18 @@ impl Image {
         self.worker_bytes = worker_bytes;
         let threads = self.runtime.threads() as u64;
         let share = self.runtime.budget().available_bytes() / RING_SHARE / threads;
-        self.ring_bytes = (share / MIN_RING_BYTES * MIN_RING_BYTES).clamp(MIN_RING_BYTES, MAX_RING_BYTES);
+        let share = (share / MIN_RING_BYTES * MIN_RING_BYTES).max(MIN_RING_BYTES);
+        self.ring_bytes = share.min(self.largest_ring_bytes());
         let worker = |_| Worker::new(&self.runtime, &self.files, self.ring_bytes);
         let workers = (0..threads).map(worker).collect::<Result<Vec<_>>>()?;
         *lock(&self.workers) = workers;
         Ok(())
+    }
+
+    /// The largest ring of a worker. A small image needs no more than all of its pages.
+    fn largest_ring_bytes(&self) -> u64 {
+        let all: u64 = self.files.pages().iter().map(|(_, file)| file.len_bytes()).sum();
+        all.next_multiple_of(PAGE_BYTES as u64).clamp(PAGE_BYTES as u64, MAX_RING_BYTES)
     }
 
     /// What the image is.
@@ -405,7 +412,7 @@ impl Image {
     /// buffers too.
     pub fn more_bytes(&self, missing_bytes: u64) -> u64 {
         let threads = self.runtime.threads() as u64;
-        let most = threads * (MAX_RING_BYTES - self.ring_bytes);
+        let most = threads * self.largest_ring_bytes().saturating_sub(self.ring_bytes);
         let grown = missing_bytes.saturating_add(threads * MIN_RING_BYTES).div_ceil(RING_SHARE - 1);
         missing_bytes.saturating_add(most.min(grown.saturating_add(threads * MIN_RING_BYTES)))
     }

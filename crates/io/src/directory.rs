@@ -5,10 +5,9 @@
 //! not keep the caller waiting, and what is no plain file is refused before a byte is read.
 
 use crate::backend::system::{BY_PATH, set_flags};
-use crate::backend::{Backend, Change, Location, Open, Posix, What};
+use crate::backend::{Backend, Change, Handle, Location, Open, Posix, What};
 use crate::error::{Error, Result};
 use std::ffi::OsString;
-use std::fs::File;
 use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -23,7 +22,7 @@ pub fn folder(path: &Path) -> &Path {
 pub struct Directory {
     backend: Arc<dyn Backend>,
     path: PathBuf,
-    file: File,
+    file: Handle,
 }
 
 impl std::fmt::Debug for Directory {
@@ -84,7 +83,7 @@ impl Directory {
     }
 
     /// The open directory.
-    pub(crate) fn handle(&self) -> &File {
+    pub(crate) fn handle(&self) -> &Handle {
         &self.file
     }
 }
@@ -93,7 +92,7 @@ impl Directory {
 pub struct DataFile {
     backend: Arc<dyn Backend>,
     path: PathBuf,
-    file: File,
+    file: Handle,
     len_bytes: u64,
     /// Offsets, sizes and memory must be whole pages.
     is_direct: bool,
@@ -141,11 +140,11 @@ impl DataFile {
     pub fn direct(mut self) -> Self {
         // Some file systems accept the flag and refuse the reads, or want more than page alignment: try one.
         #[cfg(target_os = "linux")]
-        if !BY_PATH {
-            self.is_direct = set_flags(&self.file, libc::O_DIRECT).is_ok() && aligned_reads_work(&self.file);
+        if let (Handle::System(file), false) = (&self.file, BY_PATH) {
+            self.is_direct = set_flags(file, libc::O_DIRECT).is_ok() && aligned_reads_work(file);
             if !self.is_direct {
                 // What was never set need not be cleared, and what cannot be cleared fails at the first read.
-                let _ = set_flags(&self.file, 0);
+                let _ = set_flags(file, 0);
             }
         }
         self
@@ -184,7 +183,11 @@ impl DataFile {
     /// # Errors
     /// What the operating system refuses.
     pub fn identity(&self) -> Result<[u64; 5]> {
-        let metadata = self.file.metadata().map_err(|error| Error::file(&self.path, "look at", error))?;
+        let file = match &self.file {
+            Handle::System(file) => file,
+            Handle::Memory(file) => return Ok(file.identity()),
+        };
+        let metadata = file.metadata().map_err(|error| Error::file(&self.path, "look at", error))?;
         let changed = metadata.ctime() as u64 ^ (metadata.ctime_nsec() as u64) << 34;
         let written = metadata.mtime() as u64 ^ (metadata.mtime_nsec() as u64) << 34;
         Ok([metadata.dev(), metadata.ino(), metadata.len(), changed, written])
@@ -256,13 +259,13 @@ impl DataFile {
     }
 
     /// The open file.
-    pub(crate) fn file(&self) -> &File {
+    pub(crate) fn file(&self) -> &Handle {
         &self.file
     }
 }
 
 #[cfg(target_os = "linux")]
-fn aligned_reads_work(file: &File) -> bool {
+fn aligned_reads_work(file: &std::fs::File) -> bool {
     #[repr(align(4096))]
     struct Aligned([u8; 4096]);
     let mut buffer = Box::new(Aligned([0; 4096]));

@@ -71,12 +71,22 @@ const NAMED_HOLDERS: usize = 4;
 impl Error {
     /// A failed operation on a file as a whole.
     pub fn file(path: impl AsRef<Path>, operation: &'static str, source: std::io::Error) -> Self {
-        Error::File { path: path.as_ref().to_owned(), operation, offset_bytes: None, source }
+        Error::of_file(path.as_ref(), operation, None, source)
     }
 
     /// A failed operation at one place of a file.
     pub fn file_at(path: impl AsRef<Path>, operation: &'static str, offset_bytes: u64, source: std::io::Error) -> Self {
-        Error::File { path: path.as_ref().to_owned(), operation, offset_bytes: Some(offset_bytes), source }
+        Error::of_file(path.as_ref(), operation, Some(offset_bytes), source)
+    }
+
+    /// An error of ours, such as too little memory for a file in memory, stays what it is.
+    fn of_file(path: &Path, operation: &'static str, offset_bytes: Option<u64>, source: std::io::Error) -> Self {
+        source.downcast().unwrap_or_else(|source| Error::File {
+            path: path.to_owned(),
+            operation,
+            offset_bytes,
+            source,
+        })
     }
 }
 

@@ -353,7 +353,6 @@ mod tests {
     use super::*;
     use crate::backend::{Backend, Change, Faults, Location, Open, Posix, Sim};
     use crate::runtime::RuntimeOptions;
-    use std::fs::File;
     use std::path::Path;
 
     fn runtime(backend: Arc<dyn Backend>) -> Runtime {
@@ -494,7 +493,7 @@ mod tests {
                 let len = len_bytes.min(1000);
                 // SAFETY: the request owns these bytes.
                 let bytes = unsafe { std::slice::from_raw_parts(self.memory.start.add(memory_bytes), len) };
-                let file: &File = self.file.file();
+                let file = self.file.file();
                 let written = Posix.change(&Change::Write { file, offset_bytes, bytes });
                 completions.push(Completion { tag, result: written.map(|()| len) });
             }

@@ -153,6 +153,12 @@ impl Runtime {
         })
     }
 
+    /// The same memory and the same work, on at most so many workers, with files that are reached in another way.
+    #[must_use]
+    pub fn with_backend(&self, backend: Arc<dyn Backend>, most_threads: usize) -> Self {
+        Runtime { backend, threads: self.threads.min(most_threads).max(1), ..self.in_name_of("") }
+    }
+
     /// Says something that the user should know about what was read, in whole sentences. Whoever began the work tells
     /// it, once.
     pub fn note(&self, text: String) {

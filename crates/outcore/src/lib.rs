@@ -32,9 +32,9 @@
 
 // Images: opened, imported, generated, written back and checked.
 pub use outcore_graph::{
-    CheckReport, Choice, Direction, EXPORT_ENDINGS, Edges, Error, ExportReport, Graph, GraphInfo, GraphOptions, Image,
-    ImageFile, MANIFEST, Order, Outcome, PAGE_BYTES, Result, WeightKind, check, check_file, export, generate, import,
-    read_manifest, write_file,
+    CheckReport, Choice, Direction, EXPORT_ENDINGS, EdgeBatches, Edges, Error, ExportReport, Graph, GraphInfo,
+    GraphOptions, Image, ImageFile, MANIFEST, Order, Outcome, PAGE_BYTES, Result, WeightKind, check, check_file,
+    export, generate, import, read_manifest, write_file,
 };
 pub use outcore_io::{Progress, Runtime, RuntimeOptions, Unit};
 

@@ -43,9 +43,15 @@ pub use outcore_ingest::{
 };
 pub use read::ReadEdge;
 
-use outcore_image::Result;
+use crate::graph::Graph;
+use outcore_image::{ImageOptions, Result};
 use outcore_io::Runtime;
+use outcore_io::backend::Memory;
 use std::path::Path;
+use std::sync::Arc;
+
+/// A graph of at most so many edges is worked on by one thread: others would begin when it is done.
+const ONE_THREAD_EDGES: u64 = 1 << 14;
 
 /// Imports the edges of a source as the image `image`, a directory, which appears only when it is complete.
 ///
@@ -62,4 +68,26 @@ pub fn import(
     options: &ImportOptions,
 ) -> Result<ImportReport> {
     job::Job::new(runtime, source.facts().clone(), image, options)?.run(source)
+}
+
+/// Imports the edges of a source into memory, under the runtime's limit, and opens the graph. It is an image like any
+/// other, of the same bytes per edge, but in files that have no names ([`Memory`]); what an operation spills goes there
+/// too, unless the runtime says where temporary files go. All of it is given back with the graph and its results.
+///
+/// # Errors
+/// As for [`import`] and [`Graph::open`]; too little memory for the image.
+pub fn import_into_memory(
+    runtime: &Runtime,
+    source: Box<dyn Source>,
+    options: &ImportOptions,
+) -> Result<(Graph, ImportReport)> {
+    let memory = Arc::new(Memory::new(runtime.budget(), Arc::clone(runtime.backend()))?);
+    let image = Memory::folder().join("graph");
+    let within = |edges: Option<u64>| {
+        let most_threads = if edges.is_some_and(|edges| edges <= ONE_THREAD_EDGES) { 1 } else { usize::MAX };
+        runtime.with_backend(Arc::clone(&memory) as Arc<_>, most_threads)
+    };
+    let report = import(&within(source.facts().edges), source, &image, options)?;
+    let opened = Arc::new(within(Some(report.manifest.edges)));
+    Ok((Graph::open(&opened, image, ImageOptions::default())?, report))
 }

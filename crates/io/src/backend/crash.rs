@@ -413,9 +413,8 @@ fn tear(bytes: &mut [u8], start: usize, written: &[u8], seed: u64, garbage: bool
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::backend::{Backend, Change, Faults, Location, Open, Sim};
+    use crate::backend::{Backend, Change, Faults, Handle, Location, Open, Sim};
     use std::collections::BTreeSet;
-    use std::fs::File;
 
     /// What a file may hold after all operations; none is that it has no name.
     fn outcomes(sim: &Sim, name: &str) -> BTreeSet<Option<Vec<u8>>> {
@@ -428,7 +427,7 @@ mod tests {
         outcomes
     }
 
-    fn write(sim: &Sim, file: &File, offset_bytes: u64, bytes: &[u8]) {
+    fn write(sim: &Sim, file: &Handle, offset_bytes: u64, bytes: &[u8]) {
         sim.change(&Change::Write { file, offset_bytes, bytes }).unwrap();
     }
 

@@ -1,11 +1,13 @@
 //! Back ends: the ways to reach files. Whatever touches a file goes through one.
 //!
 //! A [`Backend`] opens files, looks at what there is and changes it, and makes [`Queue`]s of asynchronous reads and
-//! writes. There are three: `uring` (the default where the kernel allows it), `posix` (pread and pwrite on threads) and
-//! `sim` (a device that fails on purpose and loses what was not synced, for tests).
+//! writes. There are four: `uring` (the default where the kernel allows it), `posix` (pread and pwrite on threads),
+//! `memory` (a folder of its own in memory, beside another back end) and `sim` (a device that fails on purpose and loses
+//! what was not synced, for tests).
 
 mod crash;
 mod ledger;
+mod memory;
 mod posix;
 mod record;
 mod sim;
@@ -14,6 +16,7 @@ pub(crate) mod system;
 mod uring;
 
 pub use crash::{CrashStates, State};
+pub use memory::{Memory, MemoryFile};
 pub use posix::Posix;
 pub use record::{Entry, Node, Operation, Trace};
 pub use sim::{Faults, Sim};
@@ -26,6 +29,7 @@ use std::borrow::Cow;
 use std::ffi::OsString;
 use std::fs::File;
 use std::hash::{BuildHasher, RandomState};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -63,16 +67,16 @@ pub trait Backend: Send + Sync {
     ///
     /// # Errors
     /// What the operating system refuses; see [`Open`].
-    fn open(&self, place: Location<'_>, how: Open) -> std::io::Result<File> {
-        system::open(place, how)
+    fn open(&self, place: Location<'_>, how: Open) -> std::io::Result<Handle> {
+        system::open(place, how).map(Handle::System)
     }
 
     /// Reads from an offset on, as many bytes as there are, most often; none at the end of the file.
     ///
     /// # Errors
     /// What the operating system refuses.
-    fn read(&self, file: &File, bytes: &mut [u8], offset_bytes: u64) -> std::io::Result<usize> {
-        system::read(file, bytes, offset_bytes)
+    fn read(&self, file: &Handle, bytes: &mut [u8], offset_bytes: u64) -> std::io::Result<usize> {
+        system::read(file.system()?, bytes, offset_bytes)
     }
 
     /// Changes a file or a directory.
@@ -122,6 +126,25 @@ pub trait Backend: Send + Sync {
     /// `NotFound` if there is nothing; what the operating system refuses.
     fn resolve(&self, path: &Path) -> std::io::Result<PathBuf> {
         system::resolve(path)
+    }
+}
+
+/// An open file or directory, as its back end has it.
+#[derive(Debug)]
+pub enum Handle {
+    /// One of the operating system's.
+    System(File),
+    /// One in memory.
+    Memory(Arc<MemoryFile>),
+}
+
+impl Handle {
+    /// The operating system's file.
+    pub(crate) fn system(&self) -> std::io::Result<&File> {
+        match self {
+            Handle::System(file) => Ok(file),
+            Handle::Memory(_) => Err(std::io::Error::new(ErrorKind::Unsupported, "the file is in memory")),
+        }
     }
 }
 
@@ -180,7 +203,7 @@ pub enum Change<'a> {
     /// Writes all bytes at an offset; the file grows if it must. Appending is writing at its end.
     Write {
         /// The file.
-        file: &'a File,
+        file: &'a Handle,
         /// Where.
         offset_bytes: u64,
         /// What.
@@ -189,14 +212,14 @@ pub enum Change<'a> {
     /// Gives a file a size. What is beyond is gone; what is new is zero.
     Truncate {
         /// The file.
-        file: &'a File,
+        file: &'a Handle,
         /// Its size.
         len_bytes: u64,
     },
     /// Takes space, so that later writes there neither find the disk full nor let the file grow. What is new is zero.
     Allocate {
         /// The file.
-        file: &'a File,
+        file: &'a Handle,
         /// Where.
         offset_bytes: u64,
         /// How much.
@@ -205,7 +228,7 @@ pub enum Change<'a> {
     /// Gives space back: zeros are read there, and the size stays. `Unsupported` where the file system cannot.
     Punch {
         /// The file.
-        file: &'a File,
+        file: &'a Handle,
         /// Where.
         offset_bytes: u64,
         /// How much.
@@ -214,7 +237,7 @@ pub enum Change<'a> {
     /// Waits until what a file holds, and its size, would outlast a power failure.
     Sync {
         /// The file.
-        file: &'a File,
+        file: &'a Handle,
     },
     /// Waits until the names in a directory would.
     SyncDirectory {
@@ -244,7 +267,7 @@ pub enum Change<'a> {
     /// Gives a file that has no name one, which must be free.
     Link {
         /// The file.
-        file: &'a File,
+        file: &'a Handle,
         /// The name.
         path: &'a Path,
     },
@@ -263,7 +286,7 @@ pub enum What<'a> {
     /// What is there itself, though it may be a link.
     Itself(Location<'a>),
     /// A file that is open.
-    Open(&'a File),
+    Open(&'a Handle),
 }
 
 /// What there is.
@@ -293,7 +316,8 @@ pub enum FileKind {
 /// A lock of a file or directory, until it is dropped or the process ends.
 #[derive(Debug)]
 pub struct Lock {
-    _file: File,
+    /// What is in memory is nobody else's.
+    _file: Option<File>,
 }
 
 /// A number that nobody foresees.

@@ -58,7 +58,7 @@ fn perform(file: &DataFile, memory: Region, request: &Request) -> std::io::Resul
     // SAFETY: by the contract of `Queue::push` these bytes are the request's until it completes.
     let bytes = unsafe { bytes_of(memory, request) };
     match request.transfer {
-        Transfer::Read => system::read(file.file(), bytes, request.offset_bytes),
+        Transfer::Read => system::read(file.file().system()?, bytes, request.offset_bytes),
         Transfer::Write => {
             let (file, offset_bytes) = (file.file(), request.offset_bytes);
             system::change(&Change::Write { file, offset_bytes, bytes }).map(|()| request.len_bytes)

@@ -11,11 +11,10 @@
 use super::ledger::Ledger;
 use super::posix::bytes_of;
 use super::record::{Operation, Recorder, Trace};
-use super::{Backend, Change, Completion, Location, Open, Queue, Region, Request, Transfer, What, system};
+use super::{Backend, Change, Completion, Handle, Location, Open, Queue, Region, Request, Transfer, What, system};
 use crate::directory::DataFile;
 use crate::error::Result;
 use crate::lock::lock;
-use std::fs::File;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -191,14 +190,14 @@ impl Backend for Sim {
         }))
     }
 
-    fn open(&self, place: Location<'_>, how: Open) -> std::io::Result<File> {
+    fn open(&self, place: Location<'_>, how: Open) -> std::io::Result<Handle> {
         let path = place.path();
         if matches!(how, Open::Directory | Open::OwnDirectory) {
-            return system::open(place, how);
+            return system::open(place, how).map(Handle::System);
         }
         self.state.operate()?;
         let mut recorder = self.state.recorder.as_deref().map(lock);
-        let file = system::open(place, how)?;
+        let file = Handle::System(system::open(place, how)?);
         let identity = system::look(What::Open(&file))?.identity;
         match how {
             Open::Create => {
@@ -225,9 +224,9 @@ impl Backend for Sim {
         Ok(file)
     }
 
-    fn read(&self, file: &File, bytes: &mut [u8], offset_bytes: u64) -> std::io::Result<usize> {
+    fn read(&self, file: &Handle, bytes: &mut [u8], offset_bytes: u64) -> std::io::Result<usize> {
         self.state.operate()?;
-        system::read(file, bytes, offset_bytes)
+        system::read(file.system()?, bytes, offset_bytes)
     }
 
     fn change(&self, change: &Change<'_>) -> std::io::Result<()> {
@@ -358,7 +357,7 @@ impl SimQueue {
         let whole = Request { len_bytes: request.len_bytes.next_multiple_of(4096).min(most_bytes), ..request };
         // SAFETY: as above; what is read beyond a request that was cut short is the request's too.
         let bytes = unsafe { bytes_of(self.memory, &whole) };
-        let got = system::read(file, bytes, request.offset_bytes)?.min(request.len_bytes);
+        let got = system::read(file.system()?, bytes, request.offset_bytes)?.min(request.len_bytes);
         self.state.damage(&mut bytes[..got]);
         Ok(got)
     }

@@ -1,7 +1,7 @@
 //! The operating system's files: what every back end does with them, but for reads and writes through queues.
 #![allow(unsafe_code)]
 
-use super::{Change, FileKind, Found, Location, Lock, Open, What, random};
+use super::{Change, FileKind, Found, Handle, Location, Lock, Open, What, random};
 use std::ffi::{CStr, CString, OsStr, OsString};
 use std::fs::{File, FileType, Metadata, OpenOptions, TryLockError};
 use std::io::{Error, ErrorKind, Result};
@@ -95,6 +95,7 @@ fn at<T>(place: Location<'_>, act: impl FnOnce(RawFd, &CStr) -> Result<T>) -> Re
     let Some(directory) = place.directory else {
         return act(libc::AT_FDCWD, &c_string(place.name.as_os_str())?);
     };
+    let own = directory.handle().system()?.as_raw_fd();
     let mut names = Vec::new();
     for name in place.name.components() {
         let Component::Normal(name) = name else {
@@ -106,10 +107,10 @@ fn at<T>(place: Location<'_>, act: impl FnOnce(RawFd, &CStr) -> Result<T>) -> Re
     let mut below: Option<File> = None;
     for name in names {
         let flags = libc::O_RDONLY | libc::O_DIRECTORY | libc::O_NOFOLLOW;
-        let parent = below.as_ref().map_or(directory.handle().as_raw_fd(), AsRawFd::as_raw_fd);
+        let parent = below.as_ref().map_or(own, AsRawFd::as_raw_fd);
         below = Some(descriptor_at(parent, &c_string(name)?, flags)?);
     }
-    act(below.as_ref().map_or(directory.handle().as_raw_fd(), AsRawFd::as_raw_fd), &c_string(last)?)
+    act(below.as_ref().map_or(own, AsRawFd::as_raw_fd), &c_string(last)?)
 }
 
 /// Opens a file without waiting for anybody.
@@ -162,16 +163,16 @@ pub(crate) fn read(file: &File, bytes: &mut [u8], offset_bytes: u64) -> Result<u
 /// See [`Backend::change`](super::Backend::change).
 pub(crate) fn change(change: &Change<'_>) -> Result<()> {
     match *change {
-        Change::Write { file, offset_bytes, bytes } => file.write_all_at(bytes, offset_bytes),
-        Change::Truncate { file, len_bytes } => file.set_len(len_bytes),
-        Change::Allocate { file, offset_bytes, len_bytes } => allocate(file, 0, offset_bytes, len_bytes),
-        Change::Punch { file, offset_bytes, len_bytes } => punch(file, offset_bytes, len_bytes),
-        Change::Sync { file } => file.sync_all(),
+        Change::Write { file, offset_bytes, bytes } => file.system()?.write_all_at(bytes, offset_bytes),
+        Change::Truncate { file, len_bytes } => file.system()?.set_len(len_bytes),
+        Change::Allocate { file, offset_bytes, len_bytes } => allocate(file.system()?, 0, offset_bytes, len_bytes),
+        Change::Punch { file, offset_bytes, len_bytes } => punch(file.system()?, offset_bytes, len_bytes),
+        Change::Sync { file } => file.system()?.sync_all(),
         Change::SyncDirectory { directory } => open(Location::at(directory), Open::Directory)?.sync_all(),
         Change::CreateDirectory { directory } => std::fs::create_dir(directory),
         Change::Rename { from, to } => std::fs::rename(from, to),
         Change::Exchange { one, other } => exchange(one, other),
-        Change::Link { file, path } => link(file, path),
+        Change::Link { file, path } => link(file.system()?, path),
         Change::Remove { place } => remove(place),
     }
 }
@@ -257,7 +258,7 @@ pub(crate) fn look(what: What<'_>) -> Result<Found> {
         Found { kind, len_bytes: metadata.len(), identity: (metadata.dev(), metadata.ino()) }
     };
     match what {
-        What::Open(file) => file.metadata().map(found),
+        What::Open(file) => file.system()?.metadata().map(found),
         What::Named(path) => std::fs::metadata(path).map(found),
         What::Itself(place) if place.directory.is_none() || BY_PATH => {
             std::fs::symlink_metadata(place.path()).map(found)
@@ -336,8 +337,10 @@ pub(crate) fn lock(path: &Path) -> Result<Option<Lock>> {
         Err(TryLockError::WouldBlock) => return Ok(None),
         Err(TryLockError::Error(error)) => return Err(error),
     }
+    let file = Handle::System(file);
     let (own, named) = (look(What::Open(&file))?, look(What::Itself(Location::at(path)))?);
-    Ok((own.identity == named.identity).then_some(Lock { _file: file }))
+    let Handle::System(file) = file else { return Ok(None) };
+    Ok((own.identity == named.identity).then_some(Lock { _file: Some(file) }))
 }
 
 /// See [`Backend::free_bytes`](super::Backend::free_bytes).
@@ -360,14 +363,18 @@ pub(crate) fn resolve(path: &Path) -> Result<PathBuf> {
 mod tests {
     use super::*;
 
+    fn opened(path: &Path, how: Open) -> Handle {
+        Handle::System(open(Location::at(path), how).unwrap())
+    }
+
     #[test]
     fn syncs_reach_the_kernel() {
         // A device of characters cannot be synced: that the kernel refuses shows that it was asked.
-        let null = OpenOptions::new().write(true).open("/dev/null").unwrap();
+        let null = Handle::System(OpenOptions::new().write(true).open("/dev/null").unwrap());
         change(&Change::Write { file: &null, offset_bytes: 0, bytes: b"x" }).unwrap();
         assert_eq!(change(&Change::Sync { file: &null }).unwrap_err().kind(), ErrorKind::InvalidInput);
         let directory = tempfile::tempdir().unwrap();
-        let file = open(Location::at(&directory.path().join("file")), Open::Create).unwrap();
+        let file = opened(&directory.path().join("file"), Open::Create);
         change(&Change::Sync { file: &file }).unwrap();
         change(&Change::SyncDirectory { directory: directory.path() }).unwrap();
         let error = change(&Change::SyncDirectory { directory: &directory.path().join("file") }).unwrap_err();
@@ -410,7 +417,7 @@ mod tests {
     fn files_grow_shrink_and_get_a_name() {
         let directory = tempfile::tempdir().unwrap();
         let name = directory.path().join("file");
-        let file = open(Location::at(directory.path()), Open::Nameless).unwrap();
+        let file = opened(directory.path(), Open::Nameless);
         assert!(list(Location::at(directory.path())).unwrap().is_empty());
         change(&Change::Write { file: &file, offset_bytes: 4096, bytes: &[7; 8192] }).unwrap();
         change(&Change::Allocate { file: &file, offset_bytes: 0, len_bytes: 20_000 }).unwrap();
@@ -422,7 +429,7 @@ mod tests {
             Err(error) => assert!(matches!(error.raw_os_error(), Some(libc::EOPNOTSUPP) | None), "{error}"),
         }
         let mut bytes = vec![1; 20_000];
-        assert_eq!(read(&file, &mut bytes, 0).unwrap(), 10_000);
+        assert_eq!(read(file.system().unwrap(), &mut bytes, 0).unwrap(), 10_000);
         assert!(bytes[..10_000] == expected);
         if let Err(error) = change(&Change::Link { file: &file, path: &name }) {
             // A file system that has no files without names.
@@ -432,7 +439,7 @@ mod tests {
         let found = look(What::Itself(Location::at(&name))).unwrap();
         assert_eq!((found.kind, found), (FileKind::File, look(What::Open(&file)).unwrap()));
         assert!(open(Location::at(&name), Open::Create).is_err());
-        let again = open(Location::at(&name), Open::Write).unwrap();
+        let again = opened(&name, Open::Write);
         change(&Change::Write { file: &again, offset_bytes: 9999, bytes: b"end" }).unwrap();
         assert_eq!(std::fs::read(&name).unwrap()[9998..], *b"\x07end");
     }

@@ -44,7 +44,8 @@ impl Backend for Uring {
             .build(entries)
             .or_else(|_| IoUring::new(entries))
             .map_err(failed)?;
-        let descriptors: Vec<_> = files.iter().map(|file| file.file().as_raw_fd()).collect();
+        let descriptor = |file: &Arc<DataFile>| file.file().system().map(AsRawFd::as_raw_fd);
+        let descriptors = files.iter().map(descriptor).collect::<std::io::Result<Vec<_>>>().map_err(failed)?;
         ring.submitter().register_files(&descriptors).map_err(failed)?;
         let whole = libc::iovec { iov_base: memory.start.cast(), iov_len: memory.len_bytes };
         // SAFETY: the memory outlives the queue, by the contract of `Queue::push` and `Reader`, which owns both.
