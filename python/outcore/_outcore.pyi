@@ -118,6 +118,7 @@ class Graph:
         cache: int | str | None = None,
         progress: bool = False,
     ) -> Self: ...
+    __networkx_backend__: Literal["outcore"]
     @property
     def path(self) -> pathlib.Path | None: ...
     @property

@@ -114,6 +114,12 @@ impl PyGraph {
         Ok(PyGraph { graph: Mutex::new(Some(Arc::new(graph))), path: image })
     }
 
+    /// Makes it a graph of NetworkX's backend.
+    #[classattr]
+    fn __networkx_backend__() -> &'static str {
+        "outcore"
+    }
+
     /// The path of the image; `None` if it is in memory.
     #[getter]
     fn path(&self) -> Option<PathBuf> {

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use io_uring::{IoUring, opcode, types};
 use std::os::fd::AsRawFd;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Reads and writes by io_uring.
 pub struct Uring;
@@ -18,11 +18,15 @@ pub struct Uring;
 impl Uring {
     /// Whether this kernel, and the container around this process, allow io_uring.
     pub fn works() -> bool {
-        IoUring::new(2).is_ok_and(|ring| {
-            let mut probe = io_uring::Probe::new();
-            ring.submitter().register_probe(&mut probe).is_ok() && {
-                [opcode::Read::CODE, opcode::Write::CODE].into_iter().all(|code| probe.is_supported(code))
-            }
+        // Asked once: what a container allows does not change.
+        static WORKS: OnceLock<bool> = OnceLock::new();
+        *WORKS.get_or_init(|| {
+            IoUring::new(2).is_ok_and(|ring| {
+                let mut probe = io_uring::Probe::new();
+                ring.submitter().register_probe(&mut probe).is_ok() && {
+                    [opcode::Read::CODE, opcode::Write::CODE].into_iter().all(|code| probe.is_supported(code))
+                }
+            })
         })
     }
 }

@@ -1,0 +1,55 @@
+"""The backend of NetworkX: `nx.pagerank(G, backend="outcore")`, or `nx.config.backend_priority = ["outcore"]`.
+
+Graphs of NetworkX are converted into images in memory, once, and kept with them. An `outcore.Graph` can be passed to
+functions of NetworkX as it is, whatever its size; it is never made a dict of dicts. What functions there are, and how
+they differ, is in `docs/networkx.md`.
+"""
+
+from typing import Any
+
+from outcore.networkx import _centrality, _components, _distances, _structure  # noqa: F401
+from outcore.networkx._graph import FUNCTIONS, can_run, convert_from_nx, convert_to_nx, should_run
+
+
+# Tests of NetworkX's own that ask for more than its documentation promises, and what is otherwise here.
+DIFFERENCES = {
+    "test_condensation_mapping_and_members": "expects strong components in the order of one particular search",
+}
+
+
+def on_start_tests(items: list[Any]) -> None:
+    """Marks the tests of NetworkX that are known to differ; called before its suite is run with this backend."""
+    import pytest
+
+    for item in items:
+        reason = DIFFERENCES.get(item.name.split("[")[0])
+        if reason is not None:
+            item.add_marker(pytest.mark.xfail(reason=reason))
+
+
+class Backend:
+    """What NetworkX calls: conversions, what can be run, and the functions under their names."""
+
+    def convert_from_nx(self, graph: Any, **attributes: Any) -> Any:
+        return convert_from_nx(graph, **attributes)
+
+    def convert_to_nx(self, result: Any, **names: Any) -> Any:
+        return convert_to_nx(result, **names)
+
+    def can_run(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | str:
+        return can_run(name, args, kwargs)
+
+    def should_run(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | str:
+        return should_run(name, args, kwargs)
+
+    def on_start_tests(self, items: list[Any]) -> None:
+        on_start_tests(items)
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return FUNCTIONS[name]
+        except KeyError:
+            raise AttributeError(f"the outcore backend has no {name!r}") from None
+
+
+backend = Backend()

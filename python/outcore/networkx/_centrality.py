@@ -1,0 +1,249 @@
+"""Ranks and centralities."""
+
+import math
+from typing import Any
+
+import networkx as nx  # type: ignore[import-untyped]
+import numpy as np
+
+from outcore._errors import ConvergenceError, UsageError
+from outcore.networkx._distances import _column, _every, _least, _search, _within
+from outcore.networkx._graph import Converted, adapt, implements, named, simple, undirected, without
+
+
+@implements(without("nstart", "dangling"))
+def pagerank(
+    G: Any,
+    alpha: float = 0.85,
+    personalization: dict[Any, float] | None = None,
+    max_iter: int = 100,
+    tol: float = 1.0e-6,
+    nstart: Any = None,
+    weight: Any = "weight",
+    dangling: Any = None,
+) -> Any:
+    G = adapt(G)
+    if len(G) == 0:
+        return {}
+    name = G.weight(weight)
+    options: dict[str, Any] = {"alpha": alpha, "max_iter": max_iter, "tol": tol, "stop": "networkx", "weight": name}
+    try:
+        if personalization is None:
+            return G.by_node(G.run("pagerank", **options)["pagerank"])
+        shares = {G.id(node): share for node, share in personalization.items() if node in G}
+        if sum(shares.values()) == 0:
+            raise ZeroDivisionError
+        return G.by_node(G.run("personalized_pagerank", shares, **options)["pagerank"])
+    except ConvergenceError:
+        raise nx.PowerIterationFailedConvergence(max_iter) from None
+    except UsageError as error:
+        # Options that NetworkX takes: a damping beyond 1, negative weights.
+        raise NotImplementedError(str(error)) from None
+
+
+@implements(without("nstart"))
+def hits(
+    G: Any, max_iter: int = 100, tol: float = 1.0e-8, nstart: Any = None, normalized: bool = True
+) -> tuple[dict[Any, float], dict[Any, float]]:
+    G = adapt(G)
+    if len(G) == 0:
+        return {}, {}
+    if max_iter <= 0:
+        raise nx.PowerIterationFailedConvergence(max_iter)
+    # The greatest singular vector of the adjacency matrix, as in Kleinberg: Authoritative sources in a hyperlinked
+    # environment. JACM 1999. Power iteration ends when the vector stays the same.
+    authorities = np.ones(len(G)) / math.sqrt(len(G))
+    for _ in range(max(1000, max_iter)):
+        last = authorities
+        authorities = G.times(G.times(authorities, "weight"), "weight", transposed=True)
+        norm = np.linalg.norm(authorities)
+        if norm == 0:
+            raise NotImplementedError("the graph has no edges")
+        authorities = authorities / norm
+        if np.abs(authorities - last).sum() < min(tol, 1e-10):
+            break
+    else:
+        raise nx.PowerIterationFailedConvergence(max_iter)
+    hubs = G.times(authorities, "weight")
+    if normalized:
+        hubs, authorities = hubs / hubs.sum(), authorities / authorities.sum()
+    return G.by_node(hubs), G.by_node(authorities)
+
+
+@implements(without("weight"), simple)
+def betweenness_centrality(
+    G: Any,
+    k: int | None = None,
+    normalized: bool = True,
+    weight: Any = None,
+    endpoints: bool = False,
+    seed: Any = None,
+) -> Any:
+    G = adapt(G)
+    if len(G) == 0:
+        return {}
+    options: dict[str, Any] = {"normalized": normalized, "endpoints": endpoints}
+    if k is not None and k != len(G):
+        # Before a node is drawn: NetworkX goes on with the same seed.
+        if not 1 < k < len(G):
+            raise NotImplementedError("fewer than two nodes as a sample are not supported")
+        options["sources"] = [G.id(node) for node in seed.sample(G.nodes, k)]
+    return G.by_node(G.run("betweenness_centrality", **options)["betweenness"])
+
+
+@implements(named("distance"))
+def closeness_centrality(G: Any, u: Any = None, distance: Any = None, wf_improved: bool = True) -> Any:
+    G = adapt(G)
+
+    def closeness(total: float, reached: int) -> float:
+        if total <= 0 or len(G) <= 1:
+            return 0.0
+        value = (reached - 1) / total
+        return value * ((reached - 1) / (len(G) - 1)) if wf_improved else value
+
+    def of(distances: np.ndarray) -> float:
+        places = _within(distances, None)
+        return closeness(np.ma.getdata(distances)[places].sum().item(), len(places))
+
+    # Distances to a node count, not from it.
+    if u is not None:
+        return of(_column(_search(G.reversed, u, distance)))
+    if G.weight(distance) is None:
+        ids = G.nodes if G.has_own_ids else range(len(G))
+        if len(G) == 0:
+            return {}
+        found = G.run("all_pairs", sources=list(ids))
+        sums, reached = found["distance_sum"].tolist(), found["reached_by"].tolist()
+        return {node: closeness(*pair) for node, pair in zip(G.nodes, zip(sums, reached))}
+    return {node: of(distances) for node, distances in _every(G.reversed, distance)}
+
+
+@implements(named("distance"))
+def harmonic_centrality(
+    G: Any, nbunch: Any = None, distance: Any = None, sources: Any = None
+) -> dict[Any, float]:
+    G = adapt(G)
+    nodes, starts = G.bunch(nbunch), G.bunch(sources)
+    every = _every(G, distance) if sources is None else ((s, _column(_search(G, s, distance))) for s in set(starts))
+    sums = np.zeros(len(G))
+    for _, distances in every:
+        places = _within(distances, None)
+        values = np.ma.getdata(distances)[places]
+        sums[places[values != 0]] += 1 / values[values != 0]
+    found = G.by_node(sums)
+    return found if nbunch is None else {node: found[node] for node in nodes}
+
+
+def _shares(graph: Converted, degrees: np.ndarray) -> dict[Any, float]:
+    if len(graph) <= 1:
+        return dict.fromkeys(graph, 1)
+    return graph.by_node(degrees * (1.0 / (len(graph) - 1.0)))
+
+
+@implements(quick=True)
+def degree_centrality(G: Any) -> dict[Any, float]:
+    return _shares(G := adapt(G), G.degrees)
+
+
+@implements(quick=True)
+def in_degree_centrality(G: Any) -> dict[Any, float]:
+    return _shares(G := adapt(G), G.in_degrees)
+
+
+@implements(quick=True)
+def out_degree_centrality(G: Any) -> dict[Any, float]:
+    return _shares(G := adapt(G), G.out_degrees)
+
+
+def _start(graph: Converted, given: dict[Any, float], text: str) -> np.ndarray:
+    try:
+        return np.array([given[node] for node in graph.nodes], np.float64)
+    except KeyError:
+        raise nx.NetworkXError(text) from None
+
+
+@implements(named("weight"))
+def eigenvector_centrality(
+    G: Any, max_iter: int = 100, tol: float = 1.0e-6, nstart: dict[Any, float] | None = None, weight: Any = None
+) -> Any:
+    G = adapt(G)
+    if len(G) == 0:
+        raise nx.NetworkXPointlessConcept("cannot compute centrality for the null graph")
+    x = np.ones(len(G)) if nstart is None else _start(G, nstart, "expected a value of nstart for every node")
+    if not x.any():
+        raise nx.NetworkXError("initial vector cannot have all zero values")
+    x = x / x.sum()
+    for _ in range(max_iter):
+        last = x
+        # The identity keeps bipartite graphs from oscillating.
+        x = last + G.times(last, weight, transposed=True)
+        x = x / (np.linalg.norm(x) or 1)
+        if np.abs(x - last).sum() < len(G) * tol:
+            return G.by_node(x)
+    raise nx.PowerIterationFailedConvergence(max_iter)
+
+
+@implements(named("weight"))
+def katz_centrality(
+    G: Any,
+    alpha: float = 0.1,
+    beta: Any = 1.0,
+    max_iter: int = 1000,
+    tol: float = 1.0e-6,
+    nstart: dict[Any, float] | None = None,
+    normalized: bool = True,
+    weight: Any = None,
+) -> Any:
+    G = adapt(G)
+    if len(G) == 0:
+        return {}
+    x = np.zeros(len(G)) if nstart is None else _start(G, nstart, "expected a value of nstart for every node")
+    try:
+        added: Any = float(beta)
+    except (TypeError, ValueError):
+        text = "beta dictionary must have a value for every node"
+        if set(beta) != set(G.nodes):
+            raise nx.NetworkXError(text) from None
+        added = _start(G, beta, text)
+    for _ in range(max_iter):
+        last = x
+        x = alpha * G.times(last, weight, transposed=True) + added
+        if np.abs(x - last).sum() < len(G) * tol:
+            return G.by_node(x / (np.linalg.norm(x) or 1) if normalized else x)
+    raise nx.PowerIterationFailedConvergence(max_iter)
+
+
+def _group(graph: Converted, group: Any, direction: str) -> float:
+    members = list(group)
+    around = set().union(*(_neighbours(graph, node, direction) for node in members)) - set(members)
+    return len(around) / (len(graph) - len(members))
+
+
+def _neighbours(graph: Converted, node: Any, direction: str = "out") -> list[Any]:
+    if node not in graph:
+        raise nx.NetworkXError(f"The node {node} is not in the graph.")
+    found = graph.graph.neighbors(graph.id(node), direction=direction)  # type: ignore[call-overload]
+    return found if graph.has_own_ids else [graph.nodes[place] for place in found]
+
+
+@implements(quick=True)
+def group_degree_centrality(G: Any, S: Any) -> float:
+    return _group(adapt(G), S, "out")
+
+
+@implements(quick=True)
+def group_in_degree_centrality(G: Any, S: Any) -> float:
+    return _group(adapt(G), S, "in")
+
+
+@implements(quick=True)
+def group_out_degree_centrality(G: Any, S: Any) -> float:
+    return _group(adapt(G), S, "out")
+
+
+@implements(without("weight"), undirected)
+def group_closeness_centrality(G: Any, S: Any, weight: Any = None) -> float:
+    G, members = adapt(G), set(S)
+    distances = _least(G, members, None)
+    total = distances[_within(distances, None)].sum().item()
+    return (len(G) - len(members & set(G.nodes))) / total if total else 0

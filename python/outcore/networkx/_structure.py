@@ -1,0 +1,317 @@
+"""Triangles, cores, degrees, and what a graph as a whole is like."""
+
+from collections.abc import Callable, Iterable, Iterator
+from math import log
+from typing import Any
+
+import networkx as nx  # type: ignore[import-untyped]
+import numpy as np
+
+from outcore.networkx._centrality import _neighbours
+from outcore.networkx._graph import Converted, adapt, implements, named, simple, undirected, without
+
+
+def _chosen(graph: Converted, values: dict[Any, Any], nodes: Any) -> Any:
+    """The values of all nodes, of one, or of some."""
+    if nodes is None:
+        return values
+    if nodes in graph:
+        return values[nodes]
+    return {node: values[node] for node in graph.bunch(nodes)}
+
+
+@implements(simple)
+def triangles(G: Any, nodes: Any = None) -> Any:
+    G = adapt(G)
+    return _chosen(G, G.by_node(G.run("triangles")["triangles"]), nodes)
+
+
+def _clustering(graph: Converted) -> dict[Any, Any]:
+    values = graph.by_node(graph.run("clustering")["clustering"])
+    # NetworkX has a whole 0 where there are no triangles.
+    return {node: value or 0 for node, value in values.items()}
+
+
+@implements(without("weight"), simple)
+def clustering(G: Any, nodes: Any = None, weight: Any = None) -> Any:
+    G = adapt(G)
+    return _chosen(G, _clustering(G), nodes)
+
+
+@implements(without("weight"), simple)
+def average_clustering(G: Any, nodes: Any = None, weight: Any = None, count_zeros: bool = True) -> Any:
+    G = adapt(G)
+    found = _clustering(G)
+    values = [found[node] for node in G.bunch(nodes)]
+    counted = values if count_zeros else [value for value in values if value > 0]
+    return sum(counted) / len(counted)
+
+
+@implements(undirected, simple)
+def transitivity(G: Any) -> Any:
+    found: Any = adapt(G).run("clustering")
+    return found.transitivity or 0
+
+
+def _cores(graph: Converted) -> dict[Any, int]:
+    if graph.loops.any():
+        raise nx.NetworkXNotImplemented(
+            "Input graph has self loops which is not permitted; "
+            "Consider using G.remove_edges_from(nx.selfloop_edges(G))."
+        )
+    return graph.by_node(graph.run("core_number")["core"])
+
+
+@implements()
+def core_number(G: Any) -> dict[Any, int]:
+    return _cores(adapt(G))
+
+
+@implements(simple, quick=True)
+def overall_reciprocity(G: Any) -> float:
+    G = adapt(G)
+    if not G.is_directed():
+        raise NotImplementedError("undirected graphs are not supported")
+    if G.number_of_edges() == 0:
+        raise nx.NetworkXError("Not defined for empty graphs")
+    found: Any = G.run("reciprocity")
+    return float(found.overall)
+
+
+@implements(simple, quick=True)
+def reciprocity(G: Any, nodes: Any = None) -> Any:
+    G = adapt(G)
+    if not G.is_directed():
+        raise NotImplementedError("undirected graphs are not supported")
+    if nodes is None:
+        return overall_reciprocity(G)
+    values = [None if value != value else value for value in G.run("reciprocity")["reciprocity"].tolist()]
+    found = _chosen(G, dict(zip(G.nodes, values)), nodes)
+    if found is None:
+        raise nx.NetworkXError("Not defined for isolated nodes.")
+    return found
+
+
+@implements(without("weight"))
+def average_neighbor_degree(
+    G: Any, source: str = "out", target: str = "out", nodes: Any = None, weight: Any = None
+) -> dict[Any, float]:
+    G = adapt(G)
+    if G.is_multigraph():
+        raise NotImplementedError("multigraphs are not supported")
+    if not G.is_directed() and (source, target) != ("out", "out"):
+        raise nx.NetworkXError("source and target arguments are only supported for directed graphs")
+    kinds = {"in": "in_degrees", "out": "out_degrees", "in+out": "degrees"}
+    for name, kind in (("source", source), ("target", target)):
+        if kind not in kinds:
+            raise nx.NetworkXError(f"{name} argument {kind} must be 'in', 'out' or 'in+out'")
+    counted, own = getattr(G, kinds[target]).astype(np.float64), getattr(G, kinds[source])
+    sums = np.zeros(len(G))
+    if "out" in source:
+        sums += G.times(counted)
+    if "in" in source:
+        sums += G.times(counted, transposed=True)
+    values = G.by_node(np.divide(sums, own, out=np.zeros(len(G)), where=own != 0))
+    return values if nodes is None else {node: values[node] for node in G.bunch(nodes)}
+
+
+def _degree_correlation(G: Any, x: str, y: str) -> float:
+    """Pearson's correlation of the degrees at both ends of edges: Newman, Mixing patterns in networks. 2003."""
+    G = adapt(G)
+    kinds = {"in": G.in_degrees, "out": G.out_degrees} if G.is_directed() else dict.fromkeys(("in", "out"), G.degrees)
+    source, target = kinds[x].astype(np.float64), kinds[y].astype(np.float64)
+    ones = np.ones(len(G))
+    at_source, at_target = G.times(ones), G.times(ones, transposed=True)
+    edges = at_source.sum()
+    if edges < 2:
+        raise NotImplementedError("fewer than two edges are not supported")
+    mean_source, mean_target = (at_source * source).sum() / edges, (at_target * target).sum() / edges
+    source, target = source - mean_source, target - mean_target
+    # Whether all degrees are the same is decided without rounding, as far as these are whole numbers.
+    variances = (at_source * source**2).sum() * (at_target * target**2).sum()
+    if variances <= 0:
+        return float("nan")
+    return float((source * G.times(target)).sum() / np.sqrt(variances))
+
+
+@implements(without("weight", "nodes"), simple)
+def degree_pearson_correlation_coefficient(
+    G: Any, x: str = "out", y: str = "in", weight: Any = None, nodes: Any = None
+) -> float:
+    return _degree_correlation(G, x, y)
+
+
+@implements(without("weight", "nodes"), simple)
+def degree_assortativity_coefficient(
+    G: Any, x: str = "out", y: str = "in", weight: Any = None, nodes: Any = None
+) -> float:
+    return _degree_correlation(G, x, y)
+
+
+@implements(quick=True)
+def isolates(G: Any) -> Iterator[Any]:
+    G = adapt(G)
+    return (G.nodes[place] for place in np.flatnonzero(G.degrees == 0).tolist())
+
+
+@implements(quick=True)
+def is_isolate(G: Any, n: Any) -> Any:
+    G = adapt(G)
+    return G.graph.degree(G.id(n)) == 0
+
+
+@implements(quick=True)
+def number_of_isolates(G: Any) -> int:
+    return int((adapt(G).degrees == 0).sum())
+
+
+@implements(quick=True)
+def number_of_selfloops(G: Any) -> int:
+    return int(adapt(G).loops.sum())
+
+
+@implements(quick=True)
+def is_empty(G: Any) -> bool:
+    return adapt(G).number_of_edges() == 0
+
+
+@implements(quick=True)
+def is_regular(G: Any) -> bool:
+    G = adapt(G)
+    if len(G) == 0:
+        raise nx.NetworkXPointlessConcept("Graph has no nodes.")
+    return all(bool((degrees == degrees[0]).all()) for degrees in (G.in_degrees, G.out_degrees))
+
+
+@implements(quick=True)
+def is_k_regular(G: Any, k: int) -> bool:
+    return bool((adapt(G).degrees == k).all())
+
+
+def _predictions(G: Any, ebunch: Any, score: Callable[[list[Any], list[Any]], float]) -> Iterator[tuple[Any, ...]]:
+    """Pairs of nodes with a score of their neighbours; of all pairs without an edge by default."""
+    G, known = adapt(G), {}
+
+    def around(node: Any) -> list[Any]:
+        if node not in known:
+            known[node] = _neighbours(G, node)
+        return known[node]
+
+    pairs: Iterable[tuple[Any, Any]] = ebunch
+    if ebunch is None:
+        pairs = ((u, v) for u, v in _pairs(G.nodes) if v not in set(around(u)))
+    else:
+        pairs = list(ebunch)
+        for node in (node for pair in pairs for node in pair):
+            if node not in G:
+                raise nx.NodeNotFound(f"Node {node} not in G.")
+    return ((u, v, score(around(u), around(v))) for u, v in pairs)
+
+
+def _pairs(nodes: list[Any]) -> Iterator[tuple[Any, Any]]:
+    for place, node in enumerate(nodes):
+        for other in nodes[place + 1 :]:
+            yield node, other
+
+
+@implements(quick=True)
+def jaccard_coefficient(G: Any, ebunch: Any = None) -> Iterator[tuple[Any, ...]]:
+    def score(one: list[Any], other: list[Any]) -> float:
+        union = len(set(one) | set(other))
+        return len(set(one) & set(other)) / union if union else 0
+
+    return _predictions(G, ebunch, score)
+
+
+@implements(quick=True)
+def adamic_adar_index(G: Any, ebunch: Any = None) -> Iterator[tuple[Any, ...]]:
+    G = adapt(G)
+    return _predictions(G, ebunch, lambda one, other: sum(1 / log(_degree(G, node)) for node in set(one) & set(other)))
+
+
+@implements(quick=True)
+def resource_allocation_index(G: Any, ebunch: Any = None) -> Iterator[tuple[Any, ...]]:
+    G = adapt(G)
+    return _predictions(G, ebunch, lambda one, other: sum(1 / _degree(G, node) for node in set(one) & set(other)))
+
+
+@implements(quick=True)
+def preferential_attachment(G: Any, ebunch: Any = None) -> Iterator[tuple[Any, ...]]:
+    G = adapt(G)
+    pairs = _predictions(G, ebunch, lambda one, other: 0)
+    return ((u, v, _degree(G, u) * _degree(G, v)) for u, v, _ in pairs)
+
+
+def _degree(graph: Converted, node: Any) -> int:
+    return graph.graph.degree(graph.id(node))
+
+
+@implements(named("weight"), quick=True)
+def to_scipy_sparse_array(
+    G: Any, nodelist: Any = None, dtype: Any = None, weight: Any = "weight", format: str = "csr"
+) -> Any:
+    import scipy.sparse  # type: ignore[import-untyped]
+
+    G = adapt(G)
+    if len(G) == 0:
+        raise nx.NetworkXError("Graph has no nodes or edges")
+    places = None
+    if nodelist is not None:
+        nodelist = list(nodelist)
+        if len(nodelist) == 0:
+            raise nx.NetworkXError("nodelist has no nodes")
+        unknown = set(nodelist) - set(G.places)
+        if unknown:
+            raise nx.NetworkXError(f"Nodes {unknown} in nodelist is not in G")
+        if len(set(nodelist)) < len(nodelist):
+            raise nx.NetworkXError("nodelist contains duplicates.")
+        places = [G.places[node] for node in nodelist]
+    name = G.weight(weight)
+    batches = list(G.edge_arrays(name is not None))
+    columns = [np.concatenate(parts) for parts in zip(*batches)] or [np.zeros(0, np.int64)] * 2 + [np.zeros(0)]
+    source, target = columns[:2]
+    values = columns[2] if len(columns) > 2 else np.ones(len(source), np.int64)
+    if dtype is not None:
+        values = values.astype(dtype)
+    if not G.is_directed():
+        # An edge without direction is two entries, one from a vertex to itself only one.
+        two = source != target
+        source, target = np.concatenate([source, target[two]]), np.concatenate([target, source[two]])
+        values = np.concatenate([values, values[two]])
+    matrix = scipy.sparse.coo_array((values, (source, target)), shape=(len(G), len(G))).tocsr()
+    if places is not None:
+        matrix = matrix[places, :][:, places]
+    try:
+        return matrix.asformat(format)
+    except ValueError as error:
+        raise nx.NetworkXError(f"Unknown sparse matrix format: {format}") from error
+
+
+@implements(named("weight"), quick=True)
+def adjacency_matrix(G: Any, nodelist: Any = None, dtype: Any = None, weight: Any = "weight") -> Any:
+    return to_scipy_sparse_array(G, nodelist=nodelist, dtype=dtype, weight=weight)
+
+
+@implements(named("weight"), quick=True)
+def to_numpy_array(
+    G: Any,
+    nodelist: Any = None,
+    dtype: Any = None,
+    order: Any = None,
+    multigraph_weight: Any = sum,
+    weight: Any = "weight",
+    nonedge: float = 0.0,
+) -> np.ndarray:
+    if multigraph_weight is not sum or nonedge != 0.0 or (nodelist is not None and len(nodelist) == 0) or len(G) == 0:
+        raise NotImplementedError("another value than 0 for no edge, or another than the sum, is not supported")
+    dense = to_scipy_sparse_array(G, nodelist=nodelist, weight=weight).toarray(order=order)
+    array: np.ndarray = dense.astype(np.float64 if dtype is None else dtype)
+    return array
+
+
+@implements(named("weight"), quick=True)
+def laplacian_matrix(G: Any, nodelist: Any = None, weight: Any = "weight") -> Any:
+    import scipy.sparse
+
+    matrix = to_scipy_sparse_array(G, nodelist=nodelist, weight=weight)
+    return scipy.sparse.dia_array((matrix.sum(axis=1), 0), shape=matrix.shape).tocsr() - matrix
