@@ -137,7 +137,7 @@ expm1 = _of_one("expm1", "The exponential function less 1.")
 floor = _of_one("floor", "The greatest whole number that is not greater.")
 isfinite = _of_one("isfinite", "Whether the element is a finite number.")
 isinf = _of_one("isinf", "Whether the element is infinite.")
-isnan = _of_one("isnan", "Whether the element is no number.")
+isnan = _of_one("isnan", "Whether the element is NaN.")
 log = _of_one("log", "The natural logarithm.")
 log10 = _of_one("log10", "The logarithm to base 10.")
 log1p = _of_one("log1p", "The natural logarithm of 1 and the element.")
@@ -207,7 +207,7 @@ def clip(x: Operand, /, min: Operand = None, max: Operand = None) -> Array:
 
 
 def rounded(x: Operand, decimals: int = 0) -> Array:
-    """Every element rounded to so many decimals."""
+    """Every element rounded to this number of decimals."""
     array = core.as_array(x)
     if decimals == 0 or array.dtype.kind != "f" and decimals > 0:
         return unary("round", array)
