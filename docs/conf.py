@@ -62,6 +62,8 @@ html_static_path = ["_static"]
 html_css_files = ["outcore.css"]
 html_copy_source = False
 html_show_sourcelink = False
+# Docstrings have "quoted" values, which are no typography.
+smartquotes = False
 html_theme_options = {
     "logo": {"text": "Outcore"},
     "navbar_align": "left",

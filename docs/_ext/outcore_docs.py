@@ -28,9 +28,19 @@ ERROR = re.compile(r"^(\w+): ")
 
 def prepare(app: Sphinx, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
     """Makes reStructuredText of a docstring, in place."""
-    made = [marked(line) for line in sections(lines)]
+    made = [marked(line) for line in sections(literal(lines) if what == "module" else lines)]
     # Napoleon takes the beginning of a first line, up to a colon, for the type of an attribute. `..` begins a comment.
     lines[:] = ["..", "", *made] if what in ("attribute", "property") else made
+
+
+def literal(lines: list[str]) -> list[str]:
+    """A module's docstring, whose indented lines are code."""
+    made: list[str] = []
+    for before, line in zip(["", *lines], lines, strict=False):
+        if line.startswith("    ") and not before:
+            made += ["::", ""]
+        made.append(line)
+    return made
 
 
 def sections(lines: list[str]) -> list[str]:

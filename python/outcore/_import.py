@@ -91,10 +91,10 @@ def import_graph(
 
     Returns:
         What the import did, as a dict: `vertices`, `edges`, `directed` and what decided it (`direction_from`),
-        `weights` (their name), `order`, `ids` ("integer" or "string"), `edges_read`, `duplicates`, `self_loops` (of
-        the input), `self_loops_stored`, `isolated_vertices`; `source` and `target`, the columns that were taken; `compression`, and
-        of a list of edges in text `separator`, `header`, `comments` (how many) and `first_comment`; `first_edges` as
-        they were understood; `notes` on how the input was read; and `stats`.
+        `weights` (their name), `order`, `ids` ("integer" or "string"), `edges_read`, `duplicates`, `self_loops` (of the
+        input), `self_loops_stored`, `isolated_vertices`; `source` and `target`, the columns that were taken;
+        `compression`, and of a list of edges in text `separator`, `header`, `comments` (how many) and `first_comment`;
+        `first_edges` as they were understood; `notes` on how the input was read; and `stats`.
 
     Cost: memory stays under the limit, ids included; temporary files take about 20 bytes per edge, 60 with weights.
 
