@@ -62,8 +62,8 @@ html_static_path = ["_static"]
 html_css_files = ["outcore.css"]
 html_copy_source = False
 html_show_sourcelink = False
-# Docstrings have "quoted" values, which are no typography.
-smartquotes = False
+# Dashes alone: quotes in docstrings are those of values, such as "tab".
+smartquotes_action = "D"
 html_theme_options = {
     "logo": {"text": "Outcore"},
     "navbar_align": "left",

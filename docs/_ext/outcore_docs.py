@@ -20,6 +20,7 @@ from pygments.lexers.rust import RustLexer
 from pygments.lexers.special import TextLexer
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
+from sphinx.util.inspect import stringify_signature
 
 CODE = re.compile(r"``[^`]+``|`[^`]+`")
 ATTRIBUTE = re.compile(r"`\w+`(, `\w+`)*: ")
@@ -41,6 +42,15 @@ def literal(lines: list[str]) -> list[str]:
             made += ["::", ""]
         made.append(line)
     return made
+
+
+def sign(app: Sphinx, what: str, name: str, thing: Any, options: Any, given: str, returned: str) -> Any:
+    """The signature of a class whose base has a `__new__` that takes everything."""
+    if what != "class" or given != "(*args, **kwargs)":
+        return None
+    whole = inspect.signature(thing.__init__)
+    own = whole.replace(parameters=list(whole.parameters.values())[1:], return_annotation=inspect.Signature.empty)
+    return stringify_signature(own, unqualified_typehints=True), returned
 
 
 def sections(lines: list[str]) -> list[str]:
@@ -89,9 +99,14 @@ def raises(lines: list[str]) -> list[str]:
 
 def attributes(lines: list[str]) -> list[str]:
     """A field with a list of the attributes of an estimator, several of which may share a line."""
-    items = [re.sub(r"^([\w, ]+): ", lambda found: re.sub(r"\w+", r"`\g<0>`", found[1]) + ": ", line) for line in lines]
-    listed = ["    " + ("- " if line and not line.startswith(" ") else "  ") + line.strip() for line in items]
-    return [":Attributes:", *(line.rstrip() for line in listed), ""]
+    items: list[str] = []
+    for line in lines:
+        if line.startswith(" "):
+            items[-1] += " " + line.strip()
+        elif line:
+            items.append(line)
+    named = [re.sub(r"^[\w, ]+(?=: )", lambda found: re.sub(r"\w+", r"`\g<0>`", found[0]), item) for item in items]
+    return [":Attributes:", *("    - " + item for item in named), ""]
 
 
 def full(name: str) -> str:
@@ -119,10 +134,12 @@ def code(text: str) -> str:
     short = text.removeprefix("outcore.")
     is_class = short in outcore.__all__ and short[0].isupper()
     if is_class or text != short and re.fullmatch(r"[\w.]+", short):
-        return f":py:obj:`{short} <outcore.{short}>`"
+        return f":py:obj:`{text} <outcore.{short}>`"
     return f"``{text}``"
 
 
+# What scikit-learn adds to the methods of estimators.
+OF_SCIKIT_LEARN = "set_fit_request, set_score_request"
 # What is made of the sections with these heads.
 FIELDS = {"Returns:": returns, "Raises:": raises, "Attributes:": attributes}
 
@@ -130,7 +147,7 @@ FIELDS = {"Returns:": returns, "Raises:": raises, "Attributes:": attributes}
 def automatic(name: str, value: Any) -> list[str]:
     """The directives that document an object."""
     if inspect.isclass(value):
-        return [f".. autoclass:: {name}", "   :members:", ""]
+        return [f".. autoclass:: {name}", "   :members:", f"   :exclude-members: {OF_SCIKIT_LEARN}", ""]
     if callable(value):
         return [f".. autofunction:: {name}", ""]
     return [f".. autodata:: {name}", "   :no-value:", ""]
@@ -229,6 +246,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.setup_extension("sphinx.ext.autodoc")
     # Before napoleon, which has the usual priority of 500.
     app.connect("autodoc-process-docstring", prepare, priority=400)
+    app.connect("autodoc-process-signature", sign)
     app.add_directive("outcore-summary", Summary)
     app.add_directive("outcore-members", Members)
     app.add_directive("outcore-algorithms", Algorithms)
