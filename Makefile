@@ -67,7 +67,7 @@ test-python: install
 # The site. A warning is an error, and so is a reference to nothing; the notebooks run while it is built.
 docs: install
 	$(PIP) install --requirement docs/requirements.txt
-	OUTCORE=$(abspath $(OUTCORE)) $(STAGE) "building the site" $(PYTHON) -m sphinx -W --keep-going -n -E -q docs target/docs
+	OUTCORE=$(abspath $(OUTCORE)) $(STAGE) "building the site" $(PYTHON) -m sphinx -W --keep-going -n -E -q -j auto docs target/docs
 
 # The site, what is made of the declarations, and the examples, run as a reader would.
 test-docs: docs
