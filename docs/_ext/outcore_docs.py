@@ -39,7 +39,7 @@ def literal(lines: list[str]) -> list[str]:
     made: list[str] = []
     for before, line in zip(["", *lines], lines, strict=False):
         if line.startswith("    ") and not before:
-            made += ["::", ""]
+            made += [".. code-block:: python", ""]
         made.append(line)
     return made
 
@@ -202,9 +202,11 @@ class Algorithms(Lines):
     def lines(self) -> list[str]:
         lines = [".. py:currentmodule:: outcore", "", ".. autosummary::", "", *(f"   {name}" for name in DECLARED), ""]
         for name, declared in DECLARED.items():
-            lines += [name, "-" * len(name), "", *automatic(name, getattr(outcore, name))]
+            lines += automatic(name, getattr(outcore, name))
             if declared["aliases"]:
-                lines += ["Also called " + ", ".join(f"``{alias}``" for alias in declared["aliases"]) + ".", ""]
+                aliases = ", ".join(f"``{alias}``" for alias in declared["aliases"])
+                # What stands in the directive comes behind the docstring.
+                lines += [f"   Also called {aliases}.", ""]
         return lines
 
 
