@@ -38,8 +38,6 @@ nb_merge_streams = True
 
 myst_heading_anchors = 3
 myst_enable_extensions = ["colon_fence", "deflist"]
-# `py` marks Python that is shown and not run, `rust,no_run` is what rustdoc reads.
-myst_fence_as_directive: list[str] = []
 
 # Blocks without a mark are commands, layouts and the like.
 highlight_language = "text"
