@@ -2,13 +2,14 @@
 # make demo GRAPH=file      the same over your own edge list
 # make test                 all checks; says every minute which one is running
 # make quick                the fast half of it, for whoever changes something
+# make docs                 the site of the documentation, in target/docs
 # make soak                 Miri and the thread sanitizer over what is unsafe or shared (hours; needs a nightly toolchain)
 # make bench                side by side with in-memory engines (minutes; SCALE=22)
 
 VENV    := .venv
 PYTHON  := $(VENV)/bin/python
 OUTCORE := $(VENV)/bin/outcore
-PIP     := $(VENV)/bin/pip --quiet --disable-pip-version-check
+PIP     := $(PYTHON) -m pip --quiet --disable-pip-version-check
 GRAPH   ?=
 # Your own graph gets more memory than the generated one, whose image is eight times its limit.
 MEMORY  ?= $(if $(GRAPH),1GiB,24MiB)
@@ -29,7 +30,7 @@ STAGE := bash xtask/stage.sh
 export CARGO_TARGET_DIR := $(CURDIR)/target
 export OUTCORE_DATA ?= $(abspath ../shared/data)
 
-.PHONY: build install stubs demo test quick test-rust test-python test-docs tidy fuzz soak bench clean
+.PHONY: build install stubs demo test quick test-rust test-python docs test-docs tidy fuzz soak bench clean
 
 # The command and the Python module share every dependency, so the second takes seconds: see crates/outcore/Cargo.toml.
 build:
@@ -63,8 +64,14 @@ test-python: install
 	$(PIP) install --requirement python/tests/requirements.txt
 	OUTCORE=$(abspath $(OUTCORE)) $(STAGE) "tests in Python" $(PYTHON) -m pytest -q -n 2 --dist worksteal python/tests
 
-# The examples of the documentation, run as a reader would.
-test-docs: install
+# The site. A warning is an error, and so is a reference to nothing; the notebooks run while it is built.
+docs: install
+	$(PIP) install --requirement docs/requirements.txt
+	OUTCORE=$(abspath $(OUTCORE)) $(STAGE) "building the site" $(PYTHON) -m sphinx -W --keep-going -n -E -q -j auto docs target/docs
+
+# The site, what is made of the declarations, and the examples, run as a reader would.
+test-docs: docs
+	$(STAGE) "tables of the documentation" $(PYTHON) docs/tables.py
 	OUTCORE=$(abspath $(OUTCORE)) $(STAGE) "examples of the documentation" $(PYTHON) docs/run_examples.py README.md docs
 
 fuzz:

@@ -5,7 +5,7 @@ usage: run_examples.py FILE_OR_FOLDER...
 The blocks of one file share a scratch directory. In a `console` block, lines that begin with `$ ` are commands, run by
 a shell that stops at the first failure, and the others are output, of which a reader sees an excerpt: it is not
 compared, but figures in it were measured. A `python` block is a program, and `>>>` examples in it are doctests. Blocks
-with another mark are not run.
+with another mark are not run here; notebooks run while Sphinx builds the site.
 """
 
 import doctest

@@ -259,7 +259,7 @@ def all_pairs(
 
     Raises:
         UsageError: No vertex of one of the ids, or `sources` beside `k` or `seed`.
-        MemoryLimitError: Too little memory, said beforehand.
+        MemoryLimitError: Too little memory. It is raised before the run starts.
         CorruptImageError: A damaged page.
         VerificationError: A result that `verify` finds wrong.
 
@@ -317,7 +317,7 @@ def betweenness_centrality(
         UsageError: No vertex of one of the ids, one twice, or numbers of shortest paths to vertices at the same
             distance that differ by so much that they cannot be held side by side: by 2**900 all can, by more than
             2**1800 none.
-        MemoryLimitError: Too little memory, said beforehand.
+        MemoryLimitError: Too little memory. It is raised before the run starts.
         CorruptImageError: A damaged page.
         VerificationError: A result that `verify` finds wrong.
 
@@ -365,7 +365,7 @@ def bfs(
 
     Raises:
         UsageError: No vertex of that id.
-        MemoryLimitError: Too little memory, said beforehand.
+        MemoryLimitError: Too little memory. It is raised before the run starts.
         CorruptImageError: A damaged page.
         VerificationError: A result that `verify` finds wrong.
 
@@ -409,7 +409,7 @@ def clustering(
     blocks take: 4 bytes per edge for a single one, 5 with directions.
 
     Raises:
-        MemoryLimitError: Too little memory, said beforehand.
+        MemoryLimitError: Too little memory. It is raised before the run starts.
         CorruptImageError: A damaged page.
         VerificationError: A result that `verify` finds wrong.
 
@@ -443,7 +443,7 @@ def connected_components(
     memory per vertex.
 
     Raises:
-        MemoryLimitError: Too little memory, said beforehand.
+        MemoryLimitError: Too little memory. It is raised before the run starts.
         CorruptImageError: A damaged page.
         VerificationError: A result that `verify` finds wrong.
 
@@ -482,7 +482,7 @@ def core_number(
     directed graphs.
 
     Raises:
-        MemoryLimitError: Too little memory, said beforehand.
+        MemoryLimitError: Too little memory. It is raised before the run starts.
         CorruptImageError: A damaged page.
         VerificationError: A result that `verify` finds wrong.
 
@@ -524,7 +524,7 @@ def degree_centrality(
     over the lists; 8 bytes of memory per vertex.
 
     Raises:
-        MemoryLimitError: Too little memory, said beforehand.
+        MemoryLimitError: Too little memory. It is raised before the run starts.
         CorruptImageError: A damaged page.
         VerificationError: A result that `verify` finds wrong.
 
@@ -566,7 +566,7 @@ def label_propagation(
     degree order), and a buffer.
 
     Raises:
-        MemoryLimitError: Too little memory, said beforehand.
+        MemoryLimitError: Too little memory. It is raised before the run starts.
         CorruptImageError: A damaged page.
         VerificationError: A result that `verify` finds wrong.
 
@@ -604,7 +604,7 @@ def lcc(
     Cost: that of `clustering`.
 
     Raises:
-        MemoryLimitError: Too little memory, said beforehand.
+        MemoryLimitError: Too little memory. It is raised before the run starts.
         CorruptImageError: A damaged page.
         VerificationError: A result that `verify` finds wrong.
 
@@ -652,7 +652,7 @@ def multi_source_bfs(
 
     Raises:
         UsageError: No vertex of one of the ids.
-        MemoryLimitError: Too little memory, said beforehand.
+        MemoryLimitError: Too little memory. It is raised before the run starts.
         CorruptImageError: A damaged page.
         VerificationError: A result that `verify` finds wrong.
 
@@ -722,7 +722,7 @@ def pagerank(
     Raises:
         ConvergenceError: Not converged; its `result` has the ranks so far.
         UsageError: An option out of range, no weights of that name, or weights that are negative or infinite.
-        MemoryLimitError: Too little memory, said beforehand.
+        MemoryLimitError: Too little memory. It is raised before the run starts.
         CorruptImageError: A damaged page.
         VerificationError: A result that `verify` finds wrong.
 
@@ -790,7 +790,7 @@ def personalized_pagerank(
         ConvergenceError: Not converged; its `result` has the ranks so far.
         UsageError: No vertex of that id, no set of seeds, one without any, shares or weights that are negative or
             infinite, or an option out of range.
-        MemoryLimitError: Too little memory, said beforehand.
+        MemoryLimitError: Too little memory. It is raised before the run starts.
         CorruptImageError: A damaged page.
         VerificationError: A result that `verify` finds wrong.
 
@@ -826,7 +826,7 @@ def reciprocity(
     imported; 16.2 bytes of memory per vertex, and a chunk of lists; without directions no pass.
 
     Raises:
-        MemoryLimitError: Too little memory, said beforehand.
+        MemoryLimitError: Too little memory. It is raised before the run starts.
         CorruptImageError: A damaged page.
         VerificationError: A result that `verify` finds wrong.
 
@@ -871,7 +871,7 @@ def scan_statistics(
 
     Raises:
         UsageError: `top` is 0.
-        MemoryLimitError: Too little memory, said beforehand.
+        MemoryLimitError: Too little memory. It is raised before the run starts.
         CorruptImageError: A damaged page.
         VerificationError: A result that `verify` finds wrong.
 
@@ -918,7 +918,7 @@ def sssp(
     Raises:
         UsageError: No vertex of that id, no weights of that name, or a negative weight that a path leads to, named
             with its edge, or a distance beyond 2^63 - 1 or the greatest real number.
-        MemoryLimitError: Too little memory, said beforehand.
+        MemoryLimitError: Too little memory. It is raised before the run starts.
         CorruptImageError: A damaged page.
         VerificationError: A result that `verify` finds wrong.
 
@@ -954,7 +954,7 @@ def strongly_connected_components(
     edge if the limit leaves them; if not, it is found in a number of further passes.
 
     Raises:
-        MemoryLimitError: Too little memory, said beforehand.
+        MemoryLimitError: Too little memory. It is raised before the run starts.
         CorruptImageError: A damaged page.
         VerificationError: A result that `verify` finds wrong.
 
@@ -991,7 +991,7 @@ def triangles(
     blocks take: 4 bytes per edge for a single one.
 
     Raises:
-        MemoryLimitError: Too little memory, said beforehand.
+        MemoryLimitError: Too little memory. It is raised before the run starts.
         CorruptImageError: A damaged page.
         VerificationError: A result that `verify` finds wrong.
 

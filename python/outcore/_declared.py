@@ -65,7 +65,7 @@ def document(declared: Declared) -> str:
     raises = [
         ("ConvergenceError", declared["must_converge"] and "Not converged; its `result` has the ranks so far."),
         ("UsageError", declared["refuses"]),
-        ("MemoryLimitError", "Too little memory, said beforehand."),
+        ("MemoryLimitError", "Too little memory. It is raised before the run starts."),
         ("CorruptImageError", "A damaged page."),
         ("VerificationError", "A result that `verify` finds wrong."),
     ]

@@ -21,8 +21,8 @@ class Estimate(NamedTuple):
     read_bytes: int
     """How many bytes it reads, lists and columns; the page cache saves some."""
     bound: str
-    """What the passes and bytes are: "at most" or "at least" so many; else they depend on weights or on how long paths
-    are, and this is what they often are."""
+    """How certain passes and bytes are: "at most" and "at least" are bounds. Otherwise they depend on weights or on how
+    long paths are, and the numbers are what graphs with hubs often take."""
 
     def __repr__(self) -> str:
         memory, state, read = map(_outcore.bytes_text, (self.memory_bytes, self.state_bytes, self.read_bytes))

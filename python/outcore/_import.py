@@ -67,8 +67,8 @@ def import_graph(
         weight: The column (or edge attribute) that holds the weights; "none" leaves them out. By default the one that
             the format has, or a column `weight`.
         delimiter: What separates the columns of a text file: "tab", "comma", "semicolon", "bar", "blanks", or a
-            character; by default found out from the first lines.
-        header: Whether the first line of a text file names the columns; by default found out from the first lines.
+            character; by default detected from the first lines.
+        header: Whether the first line of a text file names the columns; by default detected from the first lines.
         comment: What comments in a text file begin with, or "none"; by default "#" and "%", but nothing in CSV.
         ids: Whether ids are integers or strings; by default integers if they all are.
         vertices: Further vertices, such as isolated ones: a number `n` for the integers below it, or a list or array of
@@ -91,11 +91,11 @@ def import_graph(
         progress: Whether to show progress on the standard error output, if that is a terminal or a notebook.
 
     Returns:
-        What the import did, as a dict: `vertices`, `edges`, `directed` and what said so (`direction_from`), `weights`
-        (their name), `order`, `ids` ("integer" or "string"), `edges_read`, `duplicates`, `self_loops` (of the input),
-        `self_loops_stored`, `isolated_vertices`; `source` and `target`, the columns that were taken; `compression`, and
-        of a list of edges in text `separator`, `header`, `comments` (how many) and `first_comment`; `first_edges` as
-        they were understood; `notes` on how the input was read; and `stats`.
+        What the import did, as a dict: `vertices`, `edges`, `directed` and what decided it (`direction_from`),
+        `weights` (their name), `order`, `ids` ("integer" or "string"), `edges_read`, `duplicates`, `self_loops` (of the
+        input), `self_loops_stored`, `isolated_vertices`; `source` and `target`, the columns that were taken;
+        `compression`, and of a list of edges in text `separator`, `header`, `comments` (how many) and `first_comment`;
+        `first_edges` as they were understood; `notes` on how the input was read; and `stats`.
 
     Cost: memory stays under the limit, ids included; temporary files take about 20 bytes per edge, 60 with weights.
 

@@ -138,7 +138,7 @@ class SparseMatrix(LinearOperator):  # type: ignore[misc]
 
         Raises:
             UsageError: Something has that name.
-            OSError: A full disk, for one. Then there is no copy.
+            OSError: For example, a full disk. Then there is no copy.
 
         >>> import scipy.sparse
         >>> L = oc.import_matrix(scipy.sparse.diags_array([1.0, 2.0]), "loops.oc", replace=True)
@@ -174,7 +174,7 @@ class SparseMatrix(LinearOperator):  # type: ignore[misc]
         return self._matrix.symmetric
 
     def plan(self, columns: int, *, transposed: bool = False) -> MultiplyPlan:
-        """How a product with so many columns will be computed in the memory that is left now, beside the product.
+        """How a product with this number of columns will be computed in the memory that is left beside the product.
 
         Raises:
             MemoryLimitError: Too little memory for the product and one column.
@@ -225,8 +225,8 @@ class SparseMatrix(LinearOperator):  # type: ignore[misc]
                 which rows or columns are adjacent, are read in pieces and may be larger than memory.
             semiring: What adds and what multiplies: "plus-times", the usual product; "min-plus", the least of sums;
                 "or-and", whether any two are both other than 0; "max-times", the greatest of products; "plus-first",
-                sums of entries. A row without entries comes to 0; to infinity by "min-plus", and minus that by
-                "max-times". Complex numbers have "plus-times" alone.
+                sums of entries. A row without entries gives 0; by "min-plus" it gives infinity, by "max-times"
+                minus infinity. Complex numbers have "plus-times" alone.
             transposed: Whether the transpose is multiplied; its conjugate is `A.H`.
             out: Where the product goes, if not to a new array: the path of a .npy file, which is complete or absent,
                 and replaces a file of that name; a memory map that can be written, straight in its file; or another
@@ -241,7 +241,7 @@ class SparseMatrix(LinearOperator):  # type: ignore[misc]
             UsageError: Shapes that do not fit, or an `out` that is the factor.
             InputError: A file that is no .npy file of numbers, or a part of one.
             MemoryLimitError: Too little memory for the product, or for one column beside it.
-            OSError: A full disk, for one. Then there is no new file.
+            OSError: For example, a full disk. Then there is no new file.
 
         >>> A = oc.SparseMatrix("web.oc")
         >>> A.multiply([np.inf, 0, np.inf, np.inf], semiring="min-plus", transposed=True)
@@ -465,10 +465,11 @@ def import_matrix(
             data frame or a tuple of arrays `(row, column, value)`: sources are then row indices and targets column
             indices, from 0, as in SciPy's `coo_array`. Without it they are ids, and each id is a row and a column.
         values: Whether entries have values; without them every place that has an entry is 1, also if it has several or
-            they are 0. By default they have if the input does. SciPy matrices of bool have none; `False` is no entry.
+            they are 0. By default they have values if the input has. SciPy matrices of bool have none;
+            `False` is no entry.
         source, target, weight: The columns of a list or table that hold rows, columns and values: their names, or their
             numbers from 1.
-        order: How rows and columns are ordered inside; nobody sees it. "near" is for square matrices.
+        order: How rows and columns are ordered inside the image; results do not show it. "near" is for square matrices.
 
     The other arguments, the cost and what is raised are as for `import_graph`; the limits are those of the matrix that
     is returned too. What `import_graph` has as `notes` is warned of.

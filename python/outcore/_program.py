@@ -33,12 +33,12 @@ def vertex_program(
     asynchronous: bool = False,
     message_memory: int | str | None = None,
 ) -> ProgramResult:
-    """Runs an algorithm that is told from a vertex's point of view.
+    """Runs an algorithm that says what each vertex does.
 
     In an iteration every active vertex gets its turn, the lists that it asks for, and the messages that were sent to
-    it; the vertices that somebody activates are active in the next one. The functions are compiled by Numba and run on
-    all workers, without the interpreter's lock. A function may change the state of its own vertex, `state[v]`, and
-    nothing else; vertices are numbered as the graph numbers them, from 0 (`Graph.order`).
+    it; the vertices that are activated during it are active in the next one. The functions are compiled by Numba and
+    run on all workers, without the interpreter's lock. A function may change the state of its own vertex,
+    `state[v]`, and nothing else; vertices are numbered as the graph numbers them, from 0 (`Graph.order`).
 
     Args:
         graph: The graph.
@@ -53,8 +53,8 @@ def vertex_program(
         on_iteration_end: `on_iteration_end(v, state, vertex)`: the iteration ends; called for vertices that asked for
             it.
         message: The type of messages: `np.float64`, `np.int64` or `np.uint64`.
-        combine: What messages to the same vertex come to: "sum", "min", "max", or a function of two messages. A vertex
-            then gets one message at the end of the iteration.
+        combine: How messages to the same vertex are combined: "sum", "min", "max", or a function of two messages. A
+            vertex then gets one message at the end of the iteration.
         priority: `priority(v, state)`, a whole number from 0 on: vertices with a higher one get their turns first.
         end_iteration: Called after every iteration with its number, as Python; if it returns something false, the
             program ends.
@@ -88,7 +88,7 @@ def vertex_program(
             needs `on_iteration_end`.
         TypeError: A field of `state` that is no number, or an option of a wrong type.
         IndexError: A vertex that does not exist was named, or an index of an array is out of bounds.
-        MemoryLimitError: Too little memory, said beforehand.
+        MemoryLimitError: Too little memory. It is raised before the program starts.
         CorruptImageError: A damaged page.
 
     The first exception in a function ends the program and is raised; `state` is then as the functions left it.

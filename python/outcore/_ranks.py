@@ -66,7 +66,7 @@ def pagerank(
             does not count under the limit.
         vectors: How many vectors of n numbers are in memory: 1, the ranks over the sums of their rows; 2, the product
             too; 3, and the sums of rows. The others are in temporary files beside the image, or where the runtime says.
-            By default as many as the limit has room for. Ranks have the same bits.
+            By default as many as the limit has room for. The bits of the ranks do not depend on it.
         out: An array of shape `(n,)` for the ranks, such as one of `numpy.lib.format.open_memmap`, whose memory does
             not count under the limit.
 

@@ -127,15 +127,15 @@ def eigsh(
             general one is compared with its transpose, or its adjoint, by a product with a random vector each.
         k: How many, from 1 to n.
         which: "LM", those of greatest magnitude; "LA", the greatest; "SA", the least; "SM", those next to zero, which
-            are the least or the greatest where all are on one side of zero. Elsewhere they are in the midst of a
-            spectrum, and take products by the hundred thousand where thousands are near.
-        ncv: The most columns of the subspace; by default `2 k + 96`, if 64 GiB of disk hold so many. More need fewer
-            products.
+            are the least or the greatest where all are on one side of zero. Otherwise they are inside the spectrum:
+            with thousands of eigenvalues near zero that takes hundreds of thousands of products.
+        ncv: The most columns of the subspace; by default `2 k + 96`, or as many as 64 GiB of disk hold. With more
+            columns fewer products are needed.
         maxiter: The most restarts of a full subspace.
         tol: The greatest residual, in units of the greatest eigenvalue's magnitude; 0 for what rounding allows.
         return_eigenvectors: Whether vectors are returned.
         block: How many vectors are multiplied in a pass over the matrix: 1, 2, 4 or, unless they are complex, 8. Each
-            takes `16 n` bytes of memory. More make fewer passes, and multiplications of more vectors.
+            takes `16 n` bytes of memory. With more vectors there are fewer passes, but more products.
         seed: Where random numbers begin.
         checkpoint: A folder that the run is kept in while it goes on, which takes a twentieth of the time at most. The
             same call goes on from there with the same bits, where the one before was killed or had too few restarts.
@@ -365,8 +365,8 @@ def nmf(
             without shuffling; "mu", multiplicative updates.
         tol: When it ends. "hals": the sum of the lengths of all derivatives that lead to less loss, in units of that of
             the first iteration; "mu": by how much the loss's root falls in ten iterations, in units of what it was.
-        max_iter: The most iterations; a result after so many is no error.
-        alpha_W, alpha_H, l1_ratio: Penalties as scikit-learn has them; `alpha_H` is not "same" unless it is said.
+        max_iter: The most iterations. Reaching it is no error.
+        alpha_W, alpha_H, l1_ratio: Penalties as scikit-learn has them; `alpha_H` is 0 by default, and not "same".
         random_state: Where random numbers begin.
         checkpoint: A folder that the run is kept in, as with `eigsh`.
 

@@ -1,16 +1,16 @@
 """Dense arrays of any size, computed lazily, as the Python array API standard has them.
 
-An array is one of NumPy's, which is looked at where it lies, or lies in a file: an image, or a .npy, Parquet or Arrow
-file. Functions and operators make new arrays, and read and compute nothing; `compute` computes several in one pass over
-their files, in bounded memory, and `persist` writes one to the disk.
+The elements of an array are in memory, as an array of NumPy's that is not copied, or in a file: an image, or a .npy,
+Parquet or Arrow file. Functions and operators make new arrays without reading or computing anything; `compute` computes
+several in one pass over their files, in bounded memory, and `persist` writes one to the disk.
 
     import outcore as oc
     X = oc.array.open("table.npy")
     Z = (X - X.mean(axis=0)) / X.std(axis=0)
     means, products = oc.array.compute(X.mean(axis=0), Z.T @ Z)
 
-Types of elements are bool, integers, float32 and float64, and are NumPy's own objects. What shapes depend on must be
-known without computing: there are no masks as indices, no `nonzero`, and arrays cannot be changed.
+Elements are bool, integers, float32 or float64; types are NumPy's own objects. Shapes are known without computing, so
+there are no masks as indices and no `nonzero`. Arrays cannot be changed.
 """
 
 import math

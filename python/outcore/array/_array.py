@@ -39,8 +39,8 @@ class Array:
     first axis, its *long axis*: what combines two of them has them along the same axis, and what needs all rows at once
     is refused, unless it fits into memory.
 
-    Cost: nothing before it is computed; then one pass over the files, or as many as results depend on each other. Small
-    results, of up to 4 KiB, are kept with the array: they are computed once.
+    Cost: nothing before it is computed. Then one pass over the files, and one more for each level of results that
+    others depend on. Small results, of up to 4 KiB, are kept with the array: they are computed once.
 
     >>> x = oc.array.asarray([[1.0, 2.0], [3.0, 4.0]])
     >>> y = (x - x.mean(axis=0)) / x.std(axis=0)
@@ -328,7 +328,7 @@ class Array:
         return _elementwise.clip(self, min, max)
 
     def round(self, decimals: int = 0) -> "Array":
-        """The elements, rounded to so many decimals; halves go to the even side."""
+        """The elements, rounded to this number of decimals; halves are rounded to even."""
         return _elementwise.rounded(self, decimals)
 
     def sum(self, axis: Axis = None, dtype: Any = None, keepdims: bool = False) -> "Array":

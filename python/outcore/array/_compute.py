@@ -155,7 +155,7 @@ def persist(
     Raises:
         ImageExistsError: Something has that name.
         UsageError: An array of more axes, or of none.
-        OSError: A full disk, for one. Then there is no image.
+        OSError: For example, a full disk. Then there is no image.
 
     >>> oc.array.persist("squares.oc", oc.array.arange(1000) ** 2)
     <outcore.array.Array: squares.oc, shape (1000,), int64, long axis 0>
@@ -189,7 +189,7 @@ def save(path: Path, array: Operand, *, names: list[str] | None = None, **limits
     Raises:
         UsageError: Another ending; for a table more axes or none, or two columns of one name; another number of names
             than columns.
-        OSError: A full disk, for one. Then there is no new file, and an old one of that name is as it was.
+        OSError: For example, a full disk. Then there is no new file, and an old one of that name is as it was.
 
     >>> x = oc.array.arange(6, dtype="int32").reshape(3, 2)
     >>> oc.array.save("x.npy", x)
@@ -242,8 +242,8 @@ def from_columns(
         dtype: The type of the elements; by default the one to which the types of all columns are promoted. Whole
             numbers in text are int64, or float64 if a number is fractional or missing.
         delimiter: What separates the columns of a text file: "tab", "comma", "semicolon", "bar", "blanks", or a
-            character; by default found out from the first lines.
-        header: Whether the first line of a text file names the columns; by default found out from the first lines.
+            character; by default detected from the first lines.
+        header: Whether the first line of a text file names the columns; by default detected from the first lines.
         comment: What comments in a text file begin with, or "none"; by default "#" and "%", but nothing in CSV.
         replace: Whether it may replace an image that is there.
         runtime: The memory and workers to use; by default those of the process.
@@ -262,7 +262,7 @@ def from_columns(
             have no NaN; a damaged file.
         UsageError: Columns that are not there.
         ImageExistsError: Something has the name of the image.
-        OSError: A full disk, for one. Then there is no image.
+        OSError: For example, a full disk. Then there is no image.
 
     >>> table = [[100, 55.5], [250, np.nan]]
     >>> np.savetxt("houses.csv", table, delimiter=",", header="price,area", comments="")

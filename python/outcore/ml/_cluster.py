@@ -24,9 +24,9 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mo
         n_clusters: How many centres.
         init: "k-means||" picks rows by chance, in 5 passes; "k-means++" is taken as the same. Or the first centres, of
             shape `(n_clusters, n_features)`.
-        n_init: How often it begins; the best result counts. "auto" is 1.
+        n_init: How many starts there are; the best result counts. "auto" is 1.
         max_iter: The most iterations.
-        tol: It ends when squared distances that centres move by add up to no more than so many times the mean variance.
+        tol: It ends when the squared distances by which centres move add up to at most `tol` times the mean variance.
         random_state: Where random numbers begin: an int, a generator of NumPy's, or `None` for another one every time.
         memory, threads: Limits; see `outcore.ml`.
 
