@@ -3,8 +3,9 @@
 usage: tables.py [--write]
 
 The parts stand between `<!-- made of the declarations: ... -->` and `<!-- end -->`: in choosing.md the table of all
-algorithms, in differences.md what each does otherwise than NetworkX. Bytes per vertex are differences of two estimates
-for Kronecker graphs, so what does not grow with the graph is not in them.
+algorithms, in differences.md what each does otherwise than NetworkX, in networkx.md the functions of the backend.
+Bytes per vertex are differences of two estimates for Kronecker graphs, so what does not grow with the graph is not in
+them.
 """
 
 import os
@@ -15,6 +16,7 @@ import tempfile
 from typing import Any
 
 import outcore as oc
+from _outcore_networkx import FUNCTIONS
 from outcore._declared import DECLARED
 
 DOCS = pathlib.Path(__file__).parent
@@ -86,12 +88,19 @@ def differences() -> str:
     return "\n".join(lines) + "\n"
 
 
-MADE = {"algorithms": algorithms, "differences": differences}
+def networkx() -> str:
+    """The functions of the backend."""
+    lines = [f"{len(FUNCTIONS)} functions:", "", "| function | |", "|---|---|"]
+    lines += [f"| `{name}` | {text} |" for name, text in sorted(FUNCTIONS.items())]
+    return "\n".join(lines) + "\n"
+
+
+MADE = {"algorithms": algorithms, "differences": differences, "networkx": networkx}
 
 
 def main(write: bool) -> int:
     is_old = False
-    for page in (DOCS / "choosing.md", DOCS / "differences.md"):
+    for page in (DOCS / "choosing.md", DOCS / "differences.md", DOCS / "networkx.md"):
         text = page.read_text()
         new, count = PART.subn(lambda part: part[1] + MADE[part[2]]() + part[4], text)
         assert count == 1, f"{page} has {count} parts that are made"

@@ -30,13 +30,25 @@ from outcore._errors import (
 )
 from outcore._estimate import Estimate, estimate
 from outcore._import import ImportEstimate, estimate_import, generate, import_graph, load_graph
-from outcore._outcore import AlgorithmResult, Graph, ProgramResult, Runtime, Table, __version__
+from outcore._outcore import (
+    AlgorithmResult,
+    Degrees,
+    Edges,
+    Graph,
+    Nodes,
+    ProgramResult,
+    Runtime,
+    Table,
+    __version__,
+)
 from outcore._program import vertex_program
 
 __all__ = [
     "AlgorithmResult",
     "ConvergenceError",
     "CorruptImageError",
+    "Degrees",
+    "Edges",
     "Estimate",
     "Graph",
     "ImageExistsError",
@@ -44,6 +56,7 @@ __all__ = [
     "InputError",
     "MemoryLimitError",
     "NoImageError",
+    "Nodes",
     "NoVertexError",
     "OutcoreError",
     "ProgramResult",

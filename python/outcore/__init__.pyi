@@ -20,6 +20,9 @@ from outcore._estimate import Estimate as Estimate
 from outcore._outcore import Table as Table
 from outcore._estimate import estimate as estimate
 from outcore._outcore import AlgorithmResult as AlgorithmResult
+from outcore._outcore import Degrees as Degrees
+from outcore._outcore import Edges as Edges
+from outcore._outcore import Nodes as Nodes
 from outcore._outcore import __version__ as __version__
 from outcore._errors import ConvergenceError as ConvergenceError
 from outcore._errors import CorruptImageError as CorruptImageError
@@ -41,6 +44,8 @@ __all__ = [
     "AlgorithmResult",
     "ConvergenceError",
     "CorruptImageError",
+    "Degrees",
+    "Edges",
     "Estimate",
     "Graph",
     "ImageExistsError",
@@ -48,6 +53,7 @@ __all__ = [
     "InputError",
     "MemoryLimitError",
     "NoImageError",
+    "Nodes",
     "NoVertexError",
     "OutcoreError",
     "ProgramResult",
