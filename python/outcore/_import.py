@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 from outcore import _outcore
 from outcore._errors import in_python
 from outcore._inputs import Tables, tables, vertex_ids
-from outcore._options import checked, checked_options, limits
+from outcore._options import checked, checked_options, ids_of, limits
 from outcore._outcore import Graph, Runtime
 
 
@@ -147,6 +147,34 @@ def load_graph(input: Any, **options: Any) -> Graph:
     return graph
 
 
+def part(
+    graph: Graph,
+    vertices: Any,
+    turned: bool,
+    directed: bool | None,
+    image: str | os.PathLike[str] | None,
+    options: dict[str, Any] | None,
+) -> Graph:
+    """The methods of `Graph` that make another graph of it."""
+    given = options or {}
+    for name in ("format", "source", "target", "delimiter", "header", "comment", "vertices", "directed", "ids"):
+        if name in given:
+            raise TypeError(f"expected options of an import that are not for files, found {name}=")
+    ids = None if vertices is None else ids_of(vertices)
+    arguments = checked_options(import_graph, _arguments(graph, image or "", given | {"directed": directed}))
+    names = ("runtime", "memory", "threads", "backend", "temporary", "progress")
+    settings = {name: value for name, value in arguments.items() if name not in ("input", "image", "vertices", *names)}
+    settings |= {"limits": limits(*(arguments[name] for name in names)), "explain": False, "is_matrix": False}
+    settings |= {"rows": None, "shape": None, "allow_empty": True}
+    report = _outcore.import_part(graph, ids, turned, None if image is None else os.fspath(image), settings)
+    for note in report["notes"]:
+        warnings.warn(in_python(note), stacklevel=2)
+    if image is None:
+        made: Graph = report["graph"]
+        return made
+    return Graph(image, **{name: given[name] for name in names if name in given and name != "temporary"})
+
+
 class ImportEstimate(NamedTuple):
     """What an import will need."""
 
@@ -209,7 +237,7 @@ def _import(
     given = tables(given, weight, directed, is_matrix)
     names = ("runtime", "memory", "threads", "backend", "temporary", "progress")
     given_limits = limits(*(arguments.pop(name) for name in names))
-    settings = arguments | {"duplicates": duplicates or "first", "limits": given_limits, "explain": explain}
+    settings = arguments | {"limits": given_limits, "explain": explain}
     settings |= {"is_matrix": is_matrix, "rows": given.rows if isinstance(given, Tables) else None, "shape": shape}
     for name in ("source", "target", "weight"):
         settings[name] = None if settings[name] is None else str(settings[name])

@@ -194,6 +194,16 @@ def _ids(value: Any) -> list[int | str]:
     return ids
 
 
+def ids_of(vertices: Any) -> list[int | str]:
+    """A list of ids, as functions that are not checked take it."""
+    try:
+        return _ids(vertices)
+    except _Element as error:
+        raise TypeError(f"expected vertices= as a list of ids, {error}") from None
+    except TypeError:
+        raise TypeError(f"expected vertices= as a list of ids, found {reprlib.repr(vertices)}") from None
+
+
 def _function(value: Any) -> Any:
     if callable(value):
         return value

@@ -38,6 +38,7 @@ __all__ = [
     "generate",
     "import_array",
     "import_files",
+    "import_part",
     "import_tables",
     "joint_log_likelihood",
     "kmeans",
@@ -153,6 +154,11 @@ class Graph:
     @property
     def out_degree(self) -> Degrees: ...
     def has_edge(self, source: SupportsIndex | str, target: SupportsIndex | str) -> bool: ...
+    def subgraph(
+        self, vertices: Iterable[SupportsIndex | str], image: str | os.PathLike[str] | None = None, **options: Any
+    ) -> Graph: ...
+    def reverse(self, image: str | os.PathLike[str] | None = None, **options: Any) -> Graph: ...
+    def to_undirected(self, image: str | os.PathLike[str] | None = None, **options: Any) -> Graph: ...
     def close(self) -> None: ...
     def __enter__(self) -> Self: ...
     def __exit__(
@@ -247,6 +253,13 @@ def import_tables(
     name: str,
     image: str | os.PathLike[str] | None,
     vertices: tuple[Any, int | None],
+    options: dict[str, Any],
+) -> dict[str, Any]: ...
+def import_part(
+    graph: Graph,
+    vertices: list[int | str] | None,
+    reversed: bool,
+    image: str | os.PathLike[str] | None,
     options: dict[str, Any],
 ) -> dict[str, Any]: ...
 def dense_shape(matrix: Matrix, path: str) -> tuple[int, int, bool, bool]: ...

@@ -75,6 +75,17 @@ impl PyGraph {
     }
 }
 
+/// A graph made of a part of another one, which `outcore._import` imports.
+fn part<'py>(
+    graph: &Bound<'py, PyGraph>,
+    wanted: (Option<&Bound<'py, PyAny>>, bool, Option<bool>),
+    image: Option<&Bound<'py, PyAny>>,
+    options: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let (vertices, reversed, directed) = wanted;
+    graph.py().import("outcore._import")?.call_method1("part", (graph, vertices, reversed, directed, image, options))
+}
+
 fn direction_of(py: Python<'_>, name: &str) -> PyResult<Direction> {
     match name {
         "out" => Ok(Direction::Out),
@@ -212,6 +223,68 @@ impl PyGraph {
     /// The neighbours of a vertex: `neighbors` without options.
     fn __getitem__<'py>(&self, py: Python<'py>, vertex: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
         self.neighbors(py, vertex, "out", false)
+    }
+
+    /// Some vertices and the edges between them, as a graph: in memory, or as the image of that name.
+    ///
+    /// Args:
+    ///     vertices: Their ids.
+    ///     image: The path of the new image; if not given, it is made in memory.
+    ///     options: Those of `import_graph` that are not for files, such as `memory`, `order` and `replace`. What is in
+    ///         memory counts in the limit of this graph, unless another one is given.
+    ///
+    /// One pass over the edges, and what an import of those that stay takes; the ids are in memory, 8 bytes per vertex
+    /// and the text of strings.
+    ///
+    /// Raises:
+    ///     NoVertexError: An id that no vertex has.
+    ///     MemoryLimitError: Too little memory.
+    ///
+    /// >>> sorted(g.subgraph(["home", "news"]).edges)
+    /// [('home', 'news'), ('news', 'home')]
+    #[pyo3(signature = (vertices, image=None, **options))]
+    fn subgraph<'py>(
+        slf: &Bound<'py, Self>,
+        vertices: &Bound<'py, PyAny>,
+        image: Option<&Bound<'py, PyAny>>,
+        options: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        part(slf, (Some(vertices), false, None), image, options)
+    }
+
+    /// The graph with every edge the other way: in memory, or as the image of that name. See `subgraph`.
+    ///
+    /// Raises:
+    ///     UsageError: Edges without direction.
+    ///
+    /// >>> ("home", "about") in g.edges, ("about", "home") in g.reverse().edges
+    /// (True, True)
+    #[pyo3(signature = (image=None, **options))]
+    fn reverse<'py>(
+        slf: &Bound<'py, Self>,
+        image: Option<&Bound<'py, PyAny>>,
+        options: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        if !slf.get().open(py)?.is_directed() {
+            return Err(usage(py, "expected edges with a direction to reverse, found a graph whose edges have none"));
+        }
+        part(slf, (None, true, None), image, options)
+    }
+
+    /// The graph without directions: in memory, or as the image of that name. Of two edges that lead one way and the
+    /// other one stays, that of the vertex which comes first in the image; `duplicates="sum"` adds their weights, "min"
+    /// and "max" choose. See `subgraph`.
+    ///
+    /// >>> g.to_undirected()
+    /// <outcore.Graph in memory: 4 vertices, 3 undirected edges>
+    #[pyo3(signature = (image=None, **options))]
+    fn to_undirected<'py>(
+        slf: &Bound<'py, Self>,
+        image: Option<&Bound<'py, PyAny>>,
+        options: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        part(slf, (None, false, Some(false)), image, options)
     }
 
     /// The neighbours of a vertex, as a list of ids in their order: those that its edges lead to, if edges have a

@@ -1,17 +1,20 @@
 //! Importing: files, and tables in memory.
 
 use crate::chunks::{Raised, is_asked_for_rows, reader};
+use crate::convert::id_text;
 use crate::errors::usage;
 use crate::graph::PyGraph;
 use crate::runtime::{Limits, run, settings};
+use outcore::arrow::array::RecordBatchReader;
 use outcore::format::{IdColumn, ImportFacts, Order};
-use outcore::import::{self, Facts, ImportOptions, ImportStats, InputOptions, Source};
+use outcore::import::{self, Duplicates, Facts, ImportOptions, ImportStats, InputOptions, Part, Source};
 use outcore::io::{self, lock};
 use outcore::{Choice, Graph, Result, Runtime};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// The keyword arguments of `outcore.import_graph`.
 #[derive(FromPyObject)]
@@ -26,7 +29,7 @@ pub struct Settings {
     header: Option<bool>,
     comment: Option<String>,
     ids: String,
-    duplicates: String,
+    duplicates: Option<String>,
     self_loops: String,
     order: String,
     replace: bool,
@@ -65,7 +68,7 @@ impl Settings {
     fn import(&self, py: Python<'_>) -> PyResult<ImportOptions> {
         Ok(ImportOptions {
             directed: self.directed,
-            duplicates: choose(py, "duplicates", &self.duplicates)?,
+            duplicates: choose(py, "duplicates", self.duplicates.as_deref().unwrap_or("first"))?,
             self_loops: choose(py, "self_loops", &self.self_loops)?,
             order: choose(py, "order", &self.order)?,
             rows: self.rows,
@@ -149,7 +152,7 @@ pub fn import_noting(
     Ok(Report::of(import::import(runtime, source, image, options)?))
 }
 
-/// See `outcore.import_graph`: from files.
+/// See `outcore.import_graph`: from files and images.
 #[pyfunction]
 pub fn import_files<'py>(
     py: Python<'py>,
@@ -158,9 +161,8 @@ pub fn import_files<'py>(
     vertices: Vertices<'py>,
     options: &Bound<'py, PyDict>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    import_from(py, image.as_deref(), (&paths, vertices), settings(options)?, Raised::default(), |runtime, input| {
-        import::open(runtime, &paths, input)
-    })
+    let job = Job::new(py, image, settings(options)?, &paths)?.with_vertices(vertices, Raised::default())?;
+    job.run(py, |runtime, input| import::open_inputs(runtime, &paths, input, |_| Ok(Part::default())))
 }
 
 /// See `outcore.import_graph`: from tables in memory, called `name` in messages.
@@ -175,8 +177,27 @@ pub fn import_tables<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let raised = Raised::default();
     let edges = reader(edges, &raised)?;
-    import_from(py, image.as_deref(), (&[], vertices), settings(options)?, raised, |_, input| {
-        import::from_batches(edges, name, input)
+    let job = Job::new(py, image, settings(options)?, &[])?.with_vertices(vertices, raised)?;
+    job.run(py, |_, input| import::from_batches(edges, name, input))
+}
+
+/// See `outcore.Graph.subgraph` and its like: a graph, or a part of it, as an image or into memory.
+#[pyfunction]
+pub fn import_part<'py>(
+    py: Python<'py>,
+    graph: &PyGraph,
+    vertices: Option<Vec<Bound<'py, PyAny>>>,
+    reversed: bool,
+    image: Option<PathBuf>,
+    options: &Bound<'py, PyDict>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let graph = graph.open(py)?;
+    let ids = vertices.map(|ids| ids.iter().map(id_text).collect::<PyResult<Vec<_>>>()).transpose()?;
+    let job = Job::beside(py, image, settings(options)?, graph.runtime())?;
+    job.run(py, |_, input| {
+        let mut part = ids.as_ref().map_or_else(|| Ok(Part::default()), |ids| Part::of_vertices(&graph, ids))?;
+        part.reversed = reversed;
+        import::of_graph(graph, input, part)
     })
 }
 
@@ -186,52 +207,114 @@ pub fn turn(runtime: &Runtime, is_within: bool) -> Result<Option<io::Turn>> {
     if is_within { Ok(None) } else { Ok(Some(runtime.turn()?)) }
 }
 
-/// Imports to an image, or into memory if there is none: then the report has the open graph as `graph`.
-fn import_from<'py>(
-    py: Python<'py>,
-    image: Option<&Path>,
-    (files, (listed, counted)): (&[PathBuf], Vertices<'py>),
-    settings: Settings,
+/// An import to an image, or into memory if there is none: then the report has the open graph as `graph`.
+struct Job {
+    image: Option<PathBuf>,
+    input: InputOptions,
+    options: ImportOptions,
+    /// Whether the user said what is done with duplicates.
+    says_duplicates: bool,
+    explain: bool,
+    shape: Option<[u64; 2]>,
+    runtime: Arc<Runtime>,
+    /// Further vertices: rows, or how many integers from 0 on.
+    listed: Option<Box<dyn RecordBatchReader + Send>>,
+    counted: Option<u64>,
+    /// What Python raised while it made rows.
     raised: Raised,
-    open: impl FnOnce(&Runtime, &InputOptions) -> Result<Box<dyn Source>> + Send,
-) -> PyResult<Bound<'py, PyAny>> {
-    let (input, options) = (settings.input(py)?, settings.import(py)?);
-    let listed = listed.map(|rows| reader(&rows, &raised)).transpose()?;
-    let runtime = settings.limits.runtime_or(py, |error, options| import::advise(error, options, files, &input))?;
-    let is_within = is_asked_for_rows();
-    let outcome = run(py, &runtime, || {
-        let _turn = turn(&runtime, is_within)?;
-        let mut source = open(&runtime, &input)?;
-        if let Some(shape) = settings.shape {
+}
+
+impl Job {
+    fn new(py: Python<'_>, image: Option<PathBuf>, settings: Settings, files: &[PathBuf]) -> PyResult<Self> {
+        let input = settings.input(py)?;
+        Job::with(py, image, settings, |py, limits| {
+            limits.runtime_or(py, |error, options| import::advise(error, options, files, &input))
+        })
+    }
+
+    /// An import of what has a runtime already.
+    fn beside(py: Python<'_>, image: Option<PathBuf>, settings: Settings, base: &Runtime) -> PyResult<Self> {
+        Job::with(py, image, settings, |py, limits| limits.runtime_beside(py, base))
+    }
+
+    fn with(
+        py: Python<'_>,
+        image: Option<PathBuf>,
+        settings: Settings,
+        runtime: impl FnOnce(Python<'_>, Limits) -> PyResult<Arc<Runtime>>,
+    ) -> PyResult<Self> {
+        let (input, options) = (settings.input(py)?, settings.import(py)?);
+        let Settings { duplicates, explain, shape, limits, .. } = settings;
+        Ok(Job {
+            image,
+            input,
+            options,
+            says_duplicates: duplicates.is_some(),
+            explain,
+            shape,
+            runtime: runtime(py, limits)?,
+            listed: None,
+            counted: None,
+            raised: Raised::default(),
+        })
+    }
+
+    fn with_vertices(mut self, (listed, counted): Vertices<'_>, raised: Raised) -> PyResult<Self> {
+        self.listed = listed.map(|rows| reader(&rows, &raised)).transpose()?;
+        (self.counted, self.raised) = (counted, raised);
+        Ok(self)
+    }
+
+    /// Imports what `open` opens.
+    fn run<'py>(
+        self,
+        py: Python<'py>,
+        open: impl FnOnce(&Arc<Runtime>, &InputOptions) -> Result<Box<dyn Source>> + Send,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let (runtime, raised) = (Arc::clone(&self.runtime), Arc::clone(&self.raised));
+        let is_within = is_asked_for_rows();
+        let outcome = run(py, &runtime, || {
+            let _turn = turn(&runtime, is_within)?;
+            let source = open(&runtime, &self.input)?;
+            self.import(source)
+        });
+        // What a generator of the user raised says more than the import that failed for it.
+        match lock(&raised).take() {
+            Some(error) if outcome.is_err() => Err(error),
+            _ => match outcome? {
+                Outcome::Needs(needs) => crate::to_dict(py, &needs),
+                Outcome::Did(report, graph) => {
+                    let dict = crate::to_dict(py, &report)?;
+                    graph.map(|graph| dict.set_item("graph", PyGraph::of(graph))).transpose()?;
+                    Ok(dict)
+                }
+            },
+        }
+    }
+
+    fn import(self, mut source: Box<dyn Source>) -> Result<Outcome> {
+        let Job { image, mut options, runtime, .. } = self;
+        if let Some(shape) = self.shape {
             source = import::with_shape(source, shape)?;
         }
-        if let Some(rows) = listed {
+        if let Some(rows) = self.listed {
             source = import::with_vertices(source, rows, "the given vertices")?;
         }
-        if let Some(count) = counted {
+        if let Some(count) = self.counted {
             source = import::with_vertex_range(source, 0, count)?;
         }
-        if settings.explain {
+        if !self.says_duplicates && source.facts().keeps_parallel {
+            options.duplicates = Duplicates::Keep;
+        }
+        if self.explain {
             return Ok(Outcome::Needs(Needs::of(&runtime, source.facts(), &options)));
         }
         match image {
-            Some(image) => Ok(Outcome::Did(Box::new(import_noting(&runtime, source, image, &options)?), None)),
+            Some(image) => Ok(Outcome::Did(Box::new(import_noting(&runtime, source, &image, &options)?), None)),
             None => {
                 let (graph, report) = import::import_into_memory(&runtime, source, &options)?;
                 Ok(Outcome::Did(Box::new(Report::of(report)), Some(graph)))
             }
         }
-    });
-    // What a generator of the user raised says more than the import that failed for it.
-    match lock(&raised).take() {
-        Some(error) if outcome.is_err() => Err(error),
-        _ => match outcome? {
-            Outcome::Needs(needs) => crate::to_dict(py, &needs),
-            Outcome::Did(report, graph) => {
-                let dict = crate::to_dict(py, &report)?;
-                graph.map(|graph| dict.set_item("graph", PyGraph::of(graph))).transpose()?;
-                Ok(dict)
-            }
-        },
     }
 }

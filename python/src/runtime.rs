@@ -211,6 +211,20 @@ impl Limits {
         made.map(Arc::new).map_err(|error| raise(py, error))
     }
 
+    /// The runtime within these limits for work on what has one already, which it is unless another one, or a limit, is
+    /// given.
+    pub fn runtime_beside(self, py: Python<'_>, base: &Runtime) -> PyResult<Arc<Runtime>> {
+        if self.runtime.is_some() || self.memory.is_some() {
+            return self.runtime(py);
+        }
+        let is_auto = self.backend == "auto";
+        let mut options = self.options(py)?;
+        if is_auto {
+            options.backend = None;
+        }
+        base.for_work(options).map(Arc::new).map_err(|error| raise(py, error))
+    }
+
     fn options(self, py: Python<'_>) -> PyResult<RuntimeOptions> {
         let backend = backend::by_name(&self.backend).map_err(|error| usage(py, error))?;
         Ok(RuntimeOptions {

@@ -86,8 +86,8 @@ pub struct Limits {
 #[derive(Args)]
 #[command(override_usage = "outcore import [OPTIONS] INPUT... IMAGE.oc")]
 pub struct ImportArgs {
-    /// The input, or several parts of one, compressed with gzip or zstd or not, or - for the standard input; last, the
-    /// image to make, a directory whose name by custom ends in .oc
+    /// The input, or several parts of one, compressed with gzip or zstd or not, or - for the standard input; images too,
+    /// to which the edges of files are added; last, the image to make, a directory whose name by custom ends in .oc
     #[arg(required = true, value_name = "INPUT... IMAGE.oc")]
     pub paths: Vec<PathBuf>,
     /// Edges have a direction (the default, unless the format says otherwise)
@@ -138,6 +138,12 @@ pub struct ImportArgs {
     /// indices, and targets column indices, from 0
     #[arg(long, value_name = "MxN", value_parser = shape)]
     pub shape: Option<[u64; 2]>,
+    /// Of an image as input: only the vertices whose ids are in this file, one a line, and the edges between them
+    #[arg(long, value_name = "FILE")]
+    pub vertices: Option<PathBuf>,
+    /// Of an image as input: edges lead the other way
+    #[arg(long)]
+    pub reverse: bool,
     /// What is done with edges from a vertex to itself
     #[arg(long, value_parser = choice::<SelfLoops>(), default_value = "keep")]
     pub self_loops: SelfLoops,

@@ -7,10 +7,11 @@ use outcore::array::{self, ArrayImportOptions, ArrayImportReport, NumberOptions}
 use outcore::format::IdColumn;
 use outcore::generate::{self, GenerateOptions};
 use outcore::import::{
-    self, Duplicates, Facts, IdKind, ImportOptions, ImportReport, InputOptions, OrderChoice, SelfLoops, TextFacts,
+    self, Duplicates, Facts, IdKind, ImportOptions, ImportReport, InputOptions, OrderChoice, Part, SelfLoops, TextFacts,
 };
 use outcore::io::{bytes_text, escaped};
 use outcore::{Choice, Error, Graph, GraphOptions, Result, Runtime};
+use std::io::{BufRead, BufReader};
 
 /// How many columns of an array a report lists.
 const MOST_COLUMNS_SHOWN: usize = 50;
@@ -45,14 +46,23 @@ pub fn import(args: &ImportArgs) -> Result<()> {
     let runtime = runtime_or(&args.limits, args.temporary.clone(), |error, options| {
         import::advise(error, options, inputs, &input) //
     })?;
-    let mut source = import::open(&runtime, inputs, &input)?;
+    let part = |graph: &Graph| part(graph, args);
+    if (args.vertices.is_some() || args.reverse) && !inputs.iter().any(|input| import::is_image(&runtime, input)) {
+        let given = if args.reverse { "reverse" } else { "vertices" };
+        return Err(Error::Usage(format!("--{given}: expected an image as input, found files")));
+    }
+    let mut source = import::open_inputs(&runtime, inputs, &input, part)?;
     if let Some(shape) = args.shape {
         source = import::with_shape(source, shape)?;
     }
     let text = source.facts().text.clone();
     let options = ImportOptions {
         directed: if args.directed { Some(true) } else { args.undirected.then_some(false) },
-        duplicates: args.duplicates.unwrap_or(if is_matrix { Duplicates::Sum } else { Duplicates::First }),
+        duplicates: args.duplicates.unwrap_or(match source.facts().keeps_parallel {
+            true => Duplicates::Keep,
+            false if is_matrix => Duplicates::Sum,
+            false => Duplicates::First,
+        }),
         self_loops: args.self_loops,
         order: args.order,
         rows: None,
@@ -72,6 +82,19 @@ pub fn import(args: &ImportArgs) -> Result<()> {
     Ok(())
 }
 
+/// What of an image as input is wanted.
+fn part(graph: &Graph, args: &ImportArgs) -> Result<Part> {
+    let mut part = Part::default();
+    if let Some(file) = &args.vertices {
+        let input = graph.runtime().backend().input(file)?;
+        let ids: std::io::Result<Vec<String>> = BufReader::new(input).lines().collect();
+        let ids = ids.map_err(|error| outcore::io::Error::file(file, "read", error))?;
+        part = Part::of_vertices(graph, &ids)?;
+    }
+    part.reversed = args.reverse;
+    Ok(part)
+}
+
 /// `outcore import --as array`.
 fn import_array(args: &ImportArgs) -> Result<()> {
     let for_graphs = [
@@ -88,6 +111,8 @@ fn import_array(args: &ImportArgs) -> Result<()> {
         ("order", args.order != OrderChoice::Auto),
         ("allow-empty", args.allow_empty),
         ("explain", args.explain),
+        ("vertices", args.vertices.is_some()),
+        ("reverse", args.reverse),
     ];
     if let Some((name, _)) = for_graphs.into_iter().find(|(_, is_given)| *is_given) {
         return Err(Error::Usage(format!("--{name}: expected a graph or a matrix, found --as array; leave it out")));

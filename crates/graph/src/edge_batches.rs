@@ -6,6 +6,7 @@
 use crate::edge_stream::{Entry, EntryPages, edge_stream_bytes, stands_for_edge};
 use crate::export::weight_column;
 use crate::graph::Graph;
+use crate::vertex_set::Bitmap;
 use crate::weights::Weight;
 use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
@@ -27,6 +28,8 @@ pub struct EdgeBatches<G> {
     lookup: IdLookup,
     pages: EntryPages,
     schema: SchemaRef,
+    /// The vertices whose edges with each other are wanted; all if there is none.
+    wanted: Option<Arc<Bitmap>>,
     /// Edges that were read; those before `start` were handed on.
     pending: Vec<Entry>,
     start: usize,
@@ -60,7 +63,24 @@ impl<G: Deref<Target = Graph>> EdgeBatches<G> {
         let (lookup, pages, schema) =
             (IdLookup::new(&graph)?, EntryPages::new(&graph, weights)?, schema(&graph, weights));
         let pending = Vec::with_capacity(BATCH_IDS);
-        Ok(EdgeBatches { graph, lookup, pages, schema, pending, start: 0, is_over: false, _reservation: reservation })
+        let is_over = false;
+        Ok(EdgeBatches {
+            graph,
+            lookup,
+            pages,
+            schema,
+            wanted: None,
+            pending,
+            start: 0,
+            is_over,
+            _reservation: reservation,
+        })
+    }
+
+    /// Only the edges between vertices of a set.
+    #[must_use]
+    pub fn within(self, vertices: Arc<Bitmap>) -> Self {
+        EdgeBatches { wanted: Some(vertices), ..self }
     }
 
     /// The columns.
@@ -73,11 +93,15 @@ impl<G: Deref<Target = Graph>> EdgeBatches<G> {
     /// # Errors
     /// A page or column that cannot be read or is damaged; a request to stop.
     pub fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
-        let EdgeBatches { graph, lookup, pages, pending, .. } = self;
+        let EdgeBatches { graph, lookup, pages, pending, wanted, .. } = self;
+        let is_wanted = |entry: &Entry| {
+            let both = |set: &Arc<Bitmap>| set.contains(entry.vertex) && set.contains(entry.neighbour);
+            wanted.as_ref().is_none_or(both) && stands_for_edge(graph, lookup, entry)
+        };
         pending.drain(..std::mem::take(&mut self.start));
         while !self.is_over && pending.len() < BATCH_IDS {
             self.is_over = !pages.next(graph, &mut |_, entry| {
-                pending.extend(entry.filter(|entry| stands_for_edge(graph, lookup, entry)));
+                pending.extend(entry.filter(is_wanted));
                 Ok(())
             })?;
         }

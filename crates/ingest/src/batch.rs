@@ -222,6 +222,8 @@ pub struct Facts {
     pub has_real_weights: bool,
     /// Weights are complex numbers, as a matrix may have them.
     pub is_complex: bool,
+    /// Parallel edges are meant to be kept, unless the user says otherwise.
+    pub keeps_parallel: bool,
     /// All integer ids in this range (first, count) are vertices, whether or not an edge names them.
     pub declared: Option<(u64, u64)>,
     /// The first so many vertices, as their ids sort, are the rows of a rectangular matrix, and the others its columns.
@@ -336,6 +338,10 @@ pub trait Source: Send {
 
     /// Who understands the blocks.
     fn parser(&self) -> Arc<dyn Parser>;
+
+    /// Says, before the first block, that whoever asks for blocks adds this to their numbers, for the source is one of
+    /// several. Sources whose parser tells blocks apart by their numbers count from there.
+    fn begin_at(&mut self, _sequence: u64) {}
 
     /// What only the whole input could tell, once `next_block` has returned nothing: vertices of a header whose meaning
     /// was in doubt. The default is what `facts` said.

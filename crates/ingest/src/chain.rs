@@ -1,8 +1,8 @@
-//! Several inputs of one format, one after the other, as one.
+//! Several inputs, one after the other, as one.
 //!
-//! All are opened once at the start, so that what they say of themselves can be compared, and closed again: only one is
-//! held open, so that the memory does not depend on how many there are. Blocks are numbered through; the parser
-//! finds the input of a block by its number.
+//! Files of one format are opened once at the start, so that what they say of themselves can be compared, and closed
+//! again: only one is held open, so that the memory does not depend on how many there are. Sources of any kind are
+//! open already. Blocks are numbered through; the parser finds the input of a block by its number.
 
 use crate::batch::{Block, EdgeBatch, Facts, IdKind, InputOptions, Parser, Source, TakeBatch};
 use crate::input::Input;
@@ -10,7 +10,8 @@ use crate::open::{Format, open_one};
 use crate::vertices::hull;
 use outcore_image::{Error, Result};
 use outcore_io::lock;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 /// Opens `inputs`, which are more than one, as one source.
@@ -25,46 +26,51 @@ pub(crate) fn open(inputs: Vec<Input>, format: &'static Format, options: &InputO
         }
         all.push(open_one(input, format, &options)?.facts().clone());
     }
-    let facts = join(&inputs, &all)?;
+    let names: Vec<PathBuf> = inputs.iter().map(|input| input.path().to_owned()).collect();
+    let empty: Vec<bool> = inputs.iter().map(|input| input.size_bytes() == Some(0)).collect();
+    let facts = join(&names, &empty, &all)?;
     if facts.string_ids {
         options.ids = IdKind::String;
     }
     let first = open_one(&inputs[0], format, &options)?;
-    let parser = Arc::new(ChainParser { parts: Mutex::new(vec![(0, first.parser())]), first: first.parser() });
-    Ok(Box::new(Chain {
-        inputs,
-        format,
-        options,
-        current: Some(first),
-        place: 0,
-        first_sequence: 0,
-        blocks_of_current: 0,
-        bytes_before: 0,
-        facts,
-        declared: None,
-        late_notes: Vec::new(),
-        parser,
-    }))
+    let mut rest = inputs.into_iter().skip(1);
+    let open = Box::new(move || rest.next().map(|input| open_one(&input, format, &options)));
+    Ok(Box::new(Chain::new(first, names, facts, open)))
+}
+
+/// Sources one after the other, with what they are called in messages: of any formats, if they agree on the kinds of
+/// their ids and weights, and do not contradict each other on the direction of edges.
+///
+/// # Errors
+/// What they contradict each other in.
+///
+/// # Panics
+/// If there is no source.
+pub fn chained(parts: Vec<(PathBuf, Box<dyn Source>)>) -> Result<Box<dyn Source>> {
+    let (names, sources): (Vec<PathBuf>, Vec<Box<dyn Source>>) = parts.into_iter().unzip();
+    let all: Vec<Facts> = sources.iter().map(|source| source.facts().clone()).collect();
+    let facts = join(&names, &vec![false; names.len()], &all)?;
+    let mut sources = sources.into_iter();
+    let first = sources.next().expect("a chain has parts");
+    Ok(Box::new(Chain::new(first, names, facts, Box::new(move || sources.next().map(Ok)))))
 }
 
 /// What all inputs say together; what they contradict each other in is an error.
-fn join(inputs: &[Input], all: &[Facts]) -> Result<Facts> {
+fn join(names: &[PathBuf], empty: &[bool], all: &[Facts]) -> Result<Facts> {
     // An empty file among others says nothing, and takes part in nothing.
-    let has_rows = |(facts, input): &(&Facts, &Input)| {
-        input.size_bytes() != Some(0) && facts.edges != Some(0) && facts.text.as_ref().is_none_or(|text| text.has_rows)
+    let has_rows = |place: &usize| {
+        let facts = &all[*place];
+        !empty[*place] && facts.edges != Some(0) && facts.text.as_ref().is_none_or(|text| text.has_rows)
     };
-    let parts = || all.iter().zip(inputs);
-    let speaking = parts().position(|part| has_rows(&part)).unwrap_or(0);
+    let speaking = (0..all.len()).find(has_rows).unwrap_or(0);
     let mut joined = all[speaking].clone();
-    for (facts, input) in parts().skip(speaking + 1).filter(has_rows) {
+    for place in (speaking + 1..all.len()).filter(has_rows) {
+        let (facts, name) = (&all[place], &names[place]);
+        let is_same_format = facts.format == joined.format;
         let differs = |what: &str| {
-            Error::input(
-                input.path(),
-                None,
-                format!("the same {what} as in {}", inputs[speaking].path().display()),
-                "others",
-            )
-            .advise("import the files one by one, or bring them into one form")
+            let expected = format!("the same {what} as in {}", names[speaking].display());
+            Error::input(name, None, expected, "others")
+                .advise("import the files one by one, or bring them into one form")
         };
         if facts.string_ids != joined.string_ids {
             let is_table = matches!(facts.format, "parquet" | "arrow");
@@ -73,8 +79,13 @@ fn join(inputs: &[Input], all: &[Facts]) -> Result<Facts> {
                 false => "say --ids string",
             }));
         }
-        if facts.directed != joined.directed {
+        // Another format may say nothing of the direction.
+        let is_silent = !is_same_format && (facts.directed.is_none() || joined.directed.is_none());
+        if facts.directed != joined.directed && !is_silent {
             return Err(differs("direction"));
+        }
+        if joined.directed.is_none() {
+            (joined.directed, joined.directed_by) = (facts.directed, facts.directed_by.clone());
         }
         if facts.rows != joined.rows {
             return Err(differs("number of rows"));
@@ -83,10 +94,11 @@ fn join(inputs: &[Input], all: &[Facts]) -> Result<Facts> {
             return Err(differs("kind of weights"));
         }
         if let (Some(expected), Some(found)) = (columns_of(&joined), columns_of(facts))
+            && is_same_format
             && !expected.eq_ignore_ascii_case(&found)
         {
-            let expected = format!("the columns {expected}, as in {}", inputs[speaking].path().display());
-            return Err(Error::input(input.path(), None, expected, format!("the columns {found}"))
+            let expected = format!("the columns {expected}, as in {}", names[speaking].display());
+            return Err(Error::input(name, None, expected, format!("the columns {found}"))
                 .advise("import the files one by one, or rename the columns"));
         }
         if let (Some(one), Some(other)) = (&facts.text, &joined.text) {
@@ -101,6 +113,7 @@ fn join(inputs: &[Input], all: &[Facts]) -> Result<Facts> {
             }
         }
         joined.has_real_weights |= facts.has_real_weights;
+        joined.keeps_parallel |= facts.keeps_parallel;
         joined.declared = hull(joined.declared, facts.declared);
         joined.input_bytes = joined.input_bytes.zip(facts.input_bytes).map(|(a, b)| a.saturating_add(b));
         joined.edges = joined.edges.zip(facts.edges).and_then(|(a, b)| a.checked_add(b));
@@ -123,9 +136,10 @@ fn columns_of(facts: &Facts) -> Option<String> {
 }
 
 struct Chain {
-    inputs: Vec<Input>,
-    format: &'static Format,
-    options: InputOptions,
+    /// What the inputs are called.
+    names: Vec<PathBuf>,
+    /// Opens the next one, if there is one.
+    open: Box<dyn FnMut() -> Option<Result<Box<dyn Source>>> + Send>,
     /// Nothing at the end of the last one.
     current: Option<Box<dyn Source>>,
     place: usize,
@@ -137,6 +151,31 @@ struct Chain {
     /// What the inputs that have ended told only then.
     late_notes: Vec<String>,
     parser: Arc<ChainParser>,
+}
+
+impl Chain {
+    fn new(
+        first: Box<dyn Source>,
+        names: Vec<PathBuf>,
+        facts: Facts,
+        open: Box<dyn FnMut() -> Option<Result<Box<dyn Source>>> + Send>,
+    ) -> Self {
+        let parts = Mutex::new(vec![(0, first.parser())]);
+        let parser = Arc::new(ChainParser { parts, first: first.parser(), begin: AtomicU64::new(0) });
+        Chain {
+            names,
+            open,
+            current: Some(first),
+            place: 0,
+            first_sequence: 0,
+            blocks_of_current: 0,
+            bytes_before: 0,
+            facts,
+            declared: None,
+            late_notes: Vec::new(),
+            parser,
+        }
+    }
 }
 
 impl Source for Chain {
@@ -153,7 +192,7 @@ impl Source for Chain {
                 return Ok(Some(block));
             }
             self.declared = hull(self.declared, current.declared());
-            let path = self.inputs[self.place].path().display();
+            let path = self.names[self.place].display();
             self.late_notes.extend(current.late_notes().into_iter().map(|note| format!("{path}: {note}")));
             self.bytes_before += current.facts().input_bytes.unwrap_or(0);
             // It gives its memory back before the next one is opened.
@@ -161,8 +200,8 @@ impl Source for Chain {
             self.place += 1;
             self.first_sequence += self.blocks_of_current;
             self.blocks_of_current = 0;
-            if let Some(input) = self.inputs.get(self.place) {
-                let next = open_one(input, self.format, &self.options)?;
+            if let Some(mut next) = (self.open)().transpose()? {
+                next.begin_at(self.parser.begin.load(Ordering::Relaxed) + self.first_sequence);
                 let part = (self.first_sequence, next.parser());
                 lock(&self.parser.parts).push(part);
                 self.current = Some(next);
@@ -173,6 +212,13 @@ impl Source for Chain {
 
     fn parser(&self) -> Arc<dyn Parser> {
         self.parser.clone()
+    }
+
+    fn begin_at(&mut self, sequence: u64) {
+        self.parser.begin.store(sequence, Ordering::Relaxed);
+        if let Some(first) = &mut self.current {
+            first.begin_at(sequence);
+        }
     }
 
     fn declared(&self) -> Option<(u64, u64)> {
@@ -189,6 +235,8 @@ struct ChainParser {
     /// The first block's number of every input that has been started, and its parser.
     parts: Mutex<Vec<(u64, Arc<dyn Parser>)>>,
     first: Arc<dyn Parser>,
+    /// Where blocks are numbered from.
+    begin: AtomicU64,
 }
 
 impl ChainParser {
@@ -196,7 +244,8 @@ impl ChainParser {
     fn parser_of(&self, block: &Block) -> Arc<dyn Parser> {
         let parts = lock(&self.parts);
         // The first entry is 0, so there is always one at or below.
-        let place = parts.partition_point(|(first, _)| *first <= block.sequence) - 1;
+        let own = block.sequence - self.begin.load(Ordering::Relaxed);
+        let place = parts.partition_point(|(first, _)| *first <= own) - 1;
         parts[place].1.clone()
     }
 }

@@ -64,6 +64,7 @@ pub use batch::{
     Block, BlockData, EdgeBatch, FULL_BYTES, Facts, IdKind, Ids, InputOptions, Parser, Rows, Source, TakeBatch,
     TextFacts, Weights, mixed_ids,
 };
+pub use chain::chained;
 pub use choice::Choice;
 pub use column_names::column_asked;
 pub use counted_file::Reads;

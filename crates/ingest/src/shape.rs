@@ -67,6 +67,10 @@ impl Source for WithShape {
         Arc::clone(&self.parser) as Arc<dyn Parser>
     }
 
+    fn begin_at(&mut self, sequence: u64) {
+        self.source.begin_at(sequence);
+    }
+
     fn late_notes(&self) -> Vec<String> {
         self.source.late_notes()
     }

@@ -12,6 +12,7 @@ use arrow_array::{RecordBatch, RecordBatchIterator, RecordBatchReader};
 use arrow_schema::{Field, Schema};
 use outcore_image::{Error, Result};
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 /// Adds the integers from `first` on, `count` of them, to the vertices of a source.
@@ -80,7 +81,8 @@ pub(crate) fn with_vertex_file(
 
 /// A source of edges, then one of vertices, whose blocks `parser` understands.
 fn follow(edges: Box<dyn Source>, facts: Facts, vertices: Box<dyn Source>, parser: Arc<dyn Parser>) -> Box<dyn Source> {
-    let parser = Arc::new(Both { edges: edges.parser(), vertices: parser, first_of_vertices: OnceLock::new() });
+    let (first_of_vertices, begin) = (OnceLock::new(), AtomicU64::new(0));
+    let parser = Arc::new(Both { edges: edges.parser(), vertices: parser, first_of_vertices, begin });
     Box::new(WithVertices { edges, vertices, facts, edge_blocks: 0, parser })
 }
 
@@ -111,6 +113,10 @@ impl Source for WithRange {
 
     fn parser(&self) -> Arc<dyn Parser> {
         self.source.parser()
+    }
+
+    fn begin_at(&mut self, sequence: u64) {
+        self.source.begin_at(sequence);
     }
 
     fn declared(&self) -> Option<(u64, u64)> {
@@ -156,6 +162,11 @@ impl Source for WithVertices {
         self.parser.clone()
     }
 
+    fn begin_at(&mut self, sequence: u64) {
+        self.parser.begin.store(sequence, Ordering::Relaxed);
+        self.edges.begin_at(sequence);
+    }
+
     fn declared(&self) -> Option<(u64, u64)> {
         self.edges.declared()
     }
@@ -170,12 +181,15 @@ struct Both {
     edges: Arc<dyn Parser>,
     vertices: Arc<dyn Parser>,
     first_of_vertices: OnceLock<u64>,
+    /// Where blocks are numbered from.
+    begin: AtomicU64,
 }
 
 impl Both {
     /// The parser that understands a block.
     fn parser_of(&self, block: &Block) -> &dyn Parser {
-        let is_edges = self.first_of_vertices.get().is_none_or(|&first| block.sequence < first);
+        let own = block.sequence - self.begin.load(Ordering::Relaxed);
+        let is_edges = self.first_of_vertices.get().is_none_or(|&first| own < first);
         if is_edges { &*self.edges } else { &*self.vertices }
     }
 }

@@ -16,7 +16,7 @@
 //! bounded whatever the graph is like (`plan.rs`); the image does not depend on the number of workers, nor on the
 //! memory, but that `auto` does not try the order near without 24 bytes per vertex.
 //!
-//! [`open`] finds out what an input is and gives a [`Source`], which is asked for blocks by one worker at a time while
+//! [`open`] finds out what a file is, [`open_inputs`] takes images too (`images.rs`); both give a [`Source`], which is asked for blocks by one worker at a time while
 //! all others let its [`Parser`] turn blocks into edges. One file here is one format; [`formats`] lists them.
 //! [`from_batches`] takes tables from memory, and [`crate::generate`] makes graphs without any input.
 
@@ -24,6 +24,7 @@ mod edges;
 mod encode;
 mod estimate;
 mod ids;
+mod images;
 mod job;
 mod lists;
 mod near;
@@ -35,6 +36,7 @@ mod sample;
 mod translate;
 
 pub use estimate::{ImportEstimate, advise, estimate};
+pub use images::{Part, is_image, of_graph, open_inputs};
 pub use options::{Duplicates, ImportOptions, ImportReport, ImportStats, OrderChoice, SelfLoops};
 pub use outcore_ingest::{
     Block, BlockData, EdgeBatch, Facts, GraphalyticsProperties, IdKind, Ids, InputOptions, Parser, Rows, Source,

@@ -1,0 +1,198 @@
+//! Images as inputs of an import: all of a graph, its edges the other way round, or a part of its vertices with the
+//! edges between them; alone, or before files whose edges are added.
+//!
+//! *Cost.* One pass over the out-lists and their weights; the ids in memory (8 bytes per vertex, strings and their text
+//! beside that), and a bit per vertex where only some are wanted.
+
+use crate::edge_batches::EdgeBatches;
+use crate::graph::Graph;
+use crate::vertex_set::Bitmap;
+use arrow_array::{Array, RecordBatch, RecordBatchReader};
+use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
+use outcore_image::{Error, ImageOptions, MANIFEST, Result};
+use outcore_ingest::{Block, Facts, InputOptions, Parser, Source, chained, from_batches, with_vertices};
+use outcore_io::Runtime;
+use outcore_table::{IdStream, id_array, id_type};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// What of a graph becomes another one.
+#[derive(Debug, Default)]
+pub struct Part {
+    /// These vertices and the edges between them; all if not given.
+    pub vertices: Option<Arc<Bitmap>>,
+    /// Edges lead the other way.
+    pub reversed: bool,
+}
+
+impl Part {
+    /// Some vertices of a graph, by their ids as text, with the edges between them.
+    ///
+    /// # Errors
+    /// An id that no vertex has, or no memory.
+    pub fn of_vertices(graph: &Graph, ids: &[impl AsRef<str>]) -> Result<Self> {
+        let vertices = Bitmap::new(graph.runtime().budget(), "the vertices of a part", graph.vertices())?;
+        graph.vertices_of(ids)?.into_iter().for_each(|vertex| {
+            vertices.insert(vertex);
+        });
+        Ok(Part { vertices: Some(Arc::new(vertices)), reversed: false })
+    }
+}
+
+/// Whether a path is that of an image, rather than of a file.
+pub fn is_image(runtime: &Runtime, path: &Path) -> bool {
+    runtime.backend().named(&path.join(MANIFEST)).is_some()
+}
+
+/// Opens inputs as one source of edges: files as [`outcore_ingest::open`] does, and images, of which there may be
+/// several, before or behind files. `part` says what of the images is wanted.
+///
+/// # Errors
+/// As for [`outcore_ingest::open`], [`Graph::open`] and [`of_graph`]; a part of files that are no images.
+pub fn open_inputs(
+    runtime: &Arc<Runtime>,
+    paths: &[PathBuf],
+    options: &InputOptions,
+    part: impl Fn(&Graph) -> Result<Part>,
+) -> Result<Box<dyn Source>> {
+    if !paths.iter().any(|path| is_image(runtime, path)) {
+        return outcore_ingest::open(runtime, paths, options);
+    }
+    let mut sources = Vec::new();
+    let mut files: Vec<PathBuf> = Vec::new();
+    for path in paths {
+        if !is_image(runtime, path) {
+            files.push(path.clone());
+            continue;
+        }
+        if !files.is_empty() {
+            let names = std::mem::take(&mut files);
+            sources.push((names[0].clone(), outcore_ingest::open(runtime, &names, options)?));
+        }
+        let graph = Arc::new(Graph::open(runtime, path, ImageOptions::default())?);
+        let part = part(&graph)?;
+        sources.push((path.clone(), of_graph(graph, options, part)?));
+    }
+    if !files.is_empty() {
+        sources.push((files[0].clone(), outcore_ingest::open(runtime, &files, options)?));
+    }
+    if sources.len() == 1 { Ok(sources.remove(0).1) } else { chained(sources) }
+}
+
+/// The edges of a graph as a source, with its vertices.
+///
+/// # Errors
+/// A graph with complex weights, options for files, or no memory.
+pub fn of_graph(graph: Arc<Graph>, options: &InputOptions, part: Part) -> Result<Box<dyn Source>> {
+    let given = [
+        ("format", options.format.is_some()),
+        ("source", options.source.is_some()),
+        ("target", options.target.is_some()),
+        ("delimiter", options.delimiter.is_some()),
+        ("header", options.header.is_some()),
+        ("comment", options.comment.is_some()),
+    ];
+    if let Some((name, _)) = given.into_iter().find(|(_, is_given)| *is_given) {
+        let path = graph.path().display();
+        return Err(Error::Usage(format!("{path}: an image has its own columns; leave --{name} out")));
+    }
+    let name = graph.path().display().to_string();
+    let weights = graph.manifest().weights().is_some() && options.weight.as_deref() != Some("none");
+    let (source, target) = if part.reversed { ("target", "source") } else { ("source", "target") };
+    let columns = InputOptions {
+        source: Some(source.into()),
+        target: Some(target.into()),
+        weight: options.weight.clone().filter(|name| name != "none"),
+        ..InputOptions::default()
+    };
+    let mut edges = EdgeBatches::new(Arc::clone(&graph), weights, 0)?;
+    if let Some(vertices) = &part.vertices {
+        edges = edges.within(Arc::clone(vertices));
+    }
+    let schema = Arc::new(Schema::new(vec![Field::new("vertex", id_type(&graph), false)]));
+    let ids = IdStream::new(&graph)?;
+    let ids = WantedIds { graph: Arc::clone(&graph), ids, wanted: part.vertices.clone(), schema };
+    let source = with_vertices(from_batches(Box::new(edges), &name, &columns)?, Box::new(ids), &name)?;
+    let manifest = graph.manifest();
+    let mut facts = source.facts().clone();
+    let is_whole = part.vertices.is_none();
+    facts.format = "image";
+    facts.directed_by = Some(format!("the image {name}"));
+    facts.ends = None;
+    facts.edges = is_whole.then(|| graph.edges());
+    facts.input_bytes = Some(graph.image_bytes());
+    facts.rows = manifest.rows.filter(|_| is_whole && !part.reversed);
+    facts.keeps_parallel = manifest.parallel_edges;
+    facts.notes.clear();
+    Ok(Box::new(OfGraph { source, facts }))
+}
+
+/// The ids of all vertices, or of those that are wanted, as batches of one column.
+struct WantedIds {
+    graph: Arc<Graph>,
+    ids: IdStream,
+    wanted: Option<Arc<Bitmap>>,
+    schema: SchemaRef,
+}
+
+impl WantedIds {
+    fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
+        loop {
+            let Some((first, batch)) = self.ids.next()? else { return Ok(None) };
+            let is_wanted = |place: &usize| {
+                self.wanted.as_ref().is_none_or(|wanted| wanted.contains((first + *place as u64) as u32))
+            };
+            let ids = id_array(&self.graph, (0..batch.len()).filter(is_wanted).map(|place| Some(batch.get(place))));
+            if !ids.is_empty() {
+                let rows = RecordBatch::try_new(Arc::clone(&self.schema), vec![ids]);
+                return rows.map(Some).map_err(|error| Error::Usage(format!("ids as an Arrow batch: {error}")));
+            }
+        }
+    }
+}
+
+impl Iterator for WantedIds {
+    type Item = std::result::Result<RecordBatch, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.next_batch().map_err(|error| ArrowError::ExternalError(Box::new(error))).transpose()
+    }
+}
+
+impl RecordBatchReader for WantedIds {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+}
+
+/// A source that says of itself what its image says.
+struct OfGraph {
+    source: Box<dyn Source>,
+    facts: Facts,
+}
+
+impl Source for OfGraph {
+    fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    fn next_block(&mut self) -> Result<Option<Block>> {
+        self.source.next_block()
+    }
+
+    fn parser(&self) -> Arc<dyn Parser> {
+        self.source.parser()
+    }
+
+    fn begin_at(&mut self, sequence: u64) {
+        self.source.begin_at(sequence);
+    }
+
+    fn declared(&self) -> Option<(u64, u64)> {
+        self.source.declared()
+    }
+
+    fn late_notes(&self) -> Vec<String> {
+        self.source.late_notes()
+    }
+}

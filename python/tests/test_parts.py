@@ -1,0 +1,186 @@
+"""Graphs made of graphs: parts, the other direction, no direction; images as inputs of an import, beside files."""
+
+import os
+import shutil
+import subprocess
+
+import networkx as nx
+import numpy as np
+import outcore as oc
+import polars as pl
+import pytest
+
+OUTCORE = os.environ.get("OUTCORE") or shutil.which("outcore")
+
+
+def random_graph(seed, directed, multi=False, strings=False, weights=True):
+    rng = np.random.default_rng(seed)
+    kind = [[nx.Graph, nx.DiGraph], [nx.MultiGraph, nx.MultiDiGraph]][multi][directed]
+    name = (lambda place: f"n{place:x}") if strings else (lambda place: int(place) * 3 - 7)
+    graph = kind()
+    graph.add_nodes_from(name(place) for place in rng.permutation(30))
+    for _ in range(80):
+        one, other = rng.integers(0, 25, 2)
+        graph.add_edge(name(one), name(other), **({"weight": int(rng.integers(1, 9))} if weights else {}))
+    return graph
+
+
+def edges_of(graph):
+    """The edges with weights in an order that does not depend on the image."""
+    if isinstance(graph, oc.Graph):
+        directed, edges = graph.is_directed(), graph.edges(weights=graph.info()["weights"] is not None)
+    else:
+        directed = graph.is_directed()
+        has_weights = any("weight" in data for *_, data in graph.edges(data=True))
+        edges = graph.edges(data="weight") if has_weights else graph.edges()
+    rows = [tuple(edge) for edge in edges]
+    return sorted(rows if directed else [(min(edge[:2]), max(edge[:2]), *edge[2:]) for edge in rows])
+
+
+@pytest.mark.parametrize("in_memory", [True, False])
+@pytest.mark.parametrize("directed", [False, True])
+def test_parts_are_as_in_networkx(make, tmp_path, directed, in_memory):
+    for seed in range(12):
+        plain = random_graph(seed, directed, seed % 2 == 1, seed % 3 == 0, seed % 4 != 0)
+        g = make(plain, order=["input", "degree"][seed % 2])
+        image = None if in_memory else tmp_path / f"part{seed}.oc"
+        some = list(plain)[5:20]
+        part = g.subgraph(some, image)
+        assert part.path == image and sorted(part) == sorted(some)
+        assert edges_of(part) == edges_of(plain.subgraph(some))
+        assert (part.is_directed(), part.is_multigraph()) == (directed, plain.is_multigraph())
+        part.check()
+        if directed:
+            turned = g.reverse(None if in_memory else tmp_path / f"turned{seed}.oc")
+            assert sorted(turned) == sorted(plain) and edges_of(turned) == edges_of(plain.reverse())
+            if not plain.is_multigraph():
+                both = g.to_undirected()
+                assert not both.is_directed() and sorted(both) == sorted(plain)
+                assert [edge[:2] for edge in edges_of(both)] == [edge[:2] for edge in edges_of(plain.to_undirected())]
+        else:
+            with pytest.raises(oc.UsageError, match="direction"):
+                g.reverse()
+
+
+def test_what_becomes_of_weights_of_two_directions(make):
+    g = make([(1, 2, 2.0), (2, 1, 5.0), (2, 3, 1.0)], directed=True, order="input")
+    assert edges_of(g.to_undirected()) == [(1, 2, 2.0), (2, 3, 1.0)]
+    assert edges_of(g.to_undirected(duplicates="sum")) == [(1, 2, 7.0), (2, 3, 1.0)]
+    assert edges_of(g.to_undirected(duplicates="max", weight="none")) == [(1, 2), (2, 3)]
+    assert edges_of(g.to_undirected(self_loops="drop", order="degree")) == [(1, 2, 2.0), (2, 3, 1.0)]
+
+
+def test_what_is_refused(make, tmp_path):
+    g = make([(1, 2), (2, 3)])
+    with pytest.raises(oc.NoVertexError):
+        g.subgraph([1, 17])
+    with pytest.raises(TypeError, match="vertices"):
+        g.subgraph(1)
+    for option in ({"format": "edge-list"}, {"source": "a"}, {"directed": True}, {"foo": 1}):
+        with pytest.raises(TypeError):
+            g.subgraph([1], **option)
+    with pytest.warns(UserWarning, match="no edges"):
+        empty = g.subgraph([])
+    assert len(empty) == 0 and empty.number_of_edges() == 0
+    with pytest.warns(UserWarning, match="no edges"):
+        assert g.subgraph([3]).number_of_edges() == 0
+    image = tmp_path / "part.oc"
+    g.subgraph([1, 2], image)
+    with pytest.raises(oc.ImageExistsError):
+        g.subgraph([1, 2], image)
+    g.subgraph([2, 3], image, replace=True)
+    assert list(oc.Graph(image).edges) == [(2, 3)]
+
+
+def test_memory_is_that_of_the_graph(tmp_path):
+    source = np.arange(300_000)
+    oc.import_graph((source, source[::-1].copy()), tmp_path / "large.oc")
+    g = oc.Graph(tmp_path / "large.oc", memory="32MiB")
+    with pytest.raises(oc.MemoryLimitError):
+        g.reverse()
+    turned = g.reverse(tmp_path / "turned.oc", memory="64MiB")
+    assert turned.number_of_edges() == 300_000 and turned.has_edge(0, 299_999)
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_an_image_is_an_input_of_an_import(tmp_path, directed):
+    for seed in range(6):
+        plain = random_graph(seed, directed, seed % 2 == 1, seed % 3 == 0)
+        first, copy, more = (tmp_path / f"{name}{seed}.oc" for name in ("first", "copy", "more"))
+        oc.import_graph(plain, first)
+        report = oc.import_graph(first, copy, order="degree")
+        assert report["directed"] is directed and report["edges"] == plain.number_of_edges()
+        assert report["direction_from"].startswith("the image") and report["notes"] == []
+        g = oc.Graph(copy)
+        assert edges_of(g) == edges_of(plain) and sorted(g) == sorted(plain)
+        assert g.info()["input_format"] == "image" and g.info()["parallel_edges"] is plain.is_multigraph()
+        # Edges are added from files, in either order.
+        ends = [f"n{place}" if seed % 3 == 0 else place for place in (500, 501)]
+        pl.DataFrame({"source": ends[:1], "target": ends[1:], "weight": [3]}).write_csv(tmp_path / "added.csv")
+        for inputs in ([first, tmp_path / "added.csv"], [tmp_path / "added.csv", first]):
+            report = oc.import_graph(inputs, more, replace=True)
+            assert report["edges"] == plain.number_of_edges() + 1
+            expected = plain.copy()
+            expected.add_edge(*ends, weight=3)
+            assert edges_of(oc.Graph(more)) == edges_of(expected)
+        # The same image twice says everything twice.
+        oc.import_graph([first, first], more, duplicates="first", replace=True)
+        assert edges_of(oc.Graph(more)) == edges_of(nx.DiGraph(plain) if directed else nx.Graph(plain)) or seed % 2
+        needs = oc.estimate_import(first)
+        assert needs.format == "image" and needs.edges == plain.number_of_edges()
+
+
+def test_files_with_vertices_beside_them_are_joined(tmp_path):
+    # Blocks are numbered through, and each file tells its edges from its vertices by the numbers.
+    paths = []
+    for part in range(4):
+        paths.append(tmp_path / f"part{part}.csv")
+        first = 100_000 * part
+        rows = "".join(f"{first + place},{first + place + 1}\n" for place in range(20_000))
+        paths[-1].write_text("source,target\n" + rows)
+        paths[-1].with_name(f"part{part}.csv.vertices").write_text(f"{first + 50_000}\n")
+    for threads in (1, 2, 3):
+        report = oc.import_graph(paths, tmp_path / "all.oc", threads=threads, replace=True)
+        assert (report["edges"], report["isolated_vertices"]) == (80_000, 4)
+        report = oc.import_graph([tmp_path / "all.oc", *paths], tmp_path / "more.oc", threads=threads, replace=True)
+        assert (report["edges"], report["isolated_vertices"], report["duplicates"]) == (80_000, 4, 80_000)
+
+
+def test_inputs_that_do_not_fit_an_image(tmp_path):
+    oc.import_graph([("a", "b")], tmp_path / "strings.oc")
+    oc.import_graph([(1, 2)], tmp_path / "numbers.oc", directed=True)
+    oc.import_graph([(1, 2)], tmp_path / "undirected.oc", directed=False)
+    oc.import_graph([(1, 2, 0.5)], tmp_path / "weights.oc", directed=True)
+    for other, what in [("strings", "kind of ids"), ("undirected", "direction"), ("weights", "kind of weights")]:
+        with pytest.raises(oc.InputError, match=f"the same {what}"):
+            oc.import_graph([tmp_path / "numbers.oc", tmp_path / f"{other}.oc"], tmp_path / "out.oc")
+    with pytest.raises(oc.UsageError, match="its own columns"):
+        oc.import_graph(tmp_path / "numbers.oc", tmp_path / "out.oc", source="x")
+    with pytest.raises(oc.ImageExistsError):
+        oc.import_graph(tmp_path / "numbers.oc", tmp_path / "numbers.oc")
+    assert not (tmp_path / "out.oc").exists()
+    # An image may be replaced by what is made of it.
+    oc.import_graph(tmp_path / "numbers.oc", tmp_path / "numbers.oc", directed=False, replace=True)
+    assert not oc.Graph(tmp_path / "numbers.oc").is_directed()
+
+
+@pytest.mark.skipif(OUTCORE is None, reason="the command is not installed: nothing of the shell was tried")
+def test_the_shell_filters_and_reverses(tmp_path):
+    def run(*arguments, code=0):
+        done = subprocess.run([OUTCORE, *map(str, arguments)], capture_output=True, text=True, cwd=tmp_path)
+        assert done.returncode == code, done.stderr
+        return done.stderr + done.stdout
+
+    (tmp_path / "edges.csv").write_text("source,target,weight\na,b,1\nb,c,2\nc,a,3\nc,c,4\n")
+    (tmp_path / "some.txt").write_text("a\nc\n")
+    run("import", "edges.csv", "all.oc")
+    run("import", "all.oc", "part.oc", "--vertices", "some.txt")
+    assert edges_of(oc.Graph(tmp_path / "part.oc")) == [("c", "a", 3), ("c", "c", 4)]
+    run("import", "all.oc", "turned.oc", "--reverse", "--vertices", "some.txt")
+    assert edges_of(oc.Graph(tmp_path / "turned.oc")) == [("a", "c", 3), ("c", "c", 4)]
+    run("import", "all.oc", "edges.csv", "sums.oc", "--duplicates", "sum", "--undirected", "--self-loops", "drop")
+    assert edges_of(oc.Graph(tmp_path / "sums.oc")) == [("a", "b", 2), ("a", "c", 6), ("b", "c", 4)]
+    assert "expected an image as input" in run("import", "edges.csv", "x.oc", "--reverse", code=1)
+    (tmp_path / "some.txt").write_text("a\nz\n")
+    assert "z" in run("import", "all.oc", "x.oc", "--vertices", "some.txt", code=1)
+    assert "image" in run("import", "all.oc", "x.oc", "--explain")
