@@ -48,21 +48,27 @@ pub fn to_numpy<'py>(py: Python<'py>, table: &Table, name: &str) -> PyResult<Bou
     let purpose = format!("column {name} as a NumPy array");
     let reservation = set_aside(py, image, &purpose, bytes)?;
     let column = table.columns().iter().find(|(own, _)| own == name).map(|(_, column)| column.clone());
+    let order = table.order().map(|order| &order[..]);
+    // Of values that need no ids.
+    let of_ids = |columns: Vec<(String, Column)>| {
+        let alone = Table::new(image.clone(), columns);
+        table.order().map_or(alone.clone(), |order| alone.in_order(order.clone()))
+    };
+    let distance = |stored: u64| distance_bits(stored).map_or(f64::NAN, f64::from_bits);
     let array = match &column {
-        Some(Column::Real(values)) => array(py, values.to_vec()),
-        Some(Column::Number(values)) => array(py, values.iter().map(|&value| i64::from(value)).collect()),
-        Some(Column::Count(values)) => array(py, values.iter().copied().map(signed_count).collect()),
-        Some(Column::Unsigned(values)) => array(py, values.to_vec()),
-        Some(Column::Signed(values)) => array(py, values.to_vec()),
-        Some(Column::Level(values)) => masked(py, values.iter().map(level))?,
+        Some(Column::Real(values)) => array(py, in_order(order, values, |value| value).collect()),
+        Some(Column::Number(values)) => array(py, in_order(order, values, i64::from).collect()),
+        Some(Column::Count(values)) => array(py, in_order(order, values, signed_count).collect()),
+        Some(Column::Unsigned(values)) => array(py, in_order(order, values, |value| value).collect()),
+        Some(Column::Signed(values)) => array(py, in_order(order, values, |value| value).collect()),
+        Some(Column::Level(values)) => masked(py, in_order(order, values, level))?,
         Some(Column::Distance(values, WeightKind::I64)) => {
-            masked(py, values.iter().map(|&value| distance_bits(value).map(|bits| bits as i64)))?
+            let whole = |stored| distance_bits(stored).map(|bits| bits as i64);
+            masked(py, in_order(order, values, whole))?
         }
-        Some(Column::Distance(values, WeightKind::F64)) => {
-            array(py, values.iter().map(|&value| distance_bits(value).map_or(f64::NAN, f64::from_bits)).collect())
-        }
-        None => ids(py, &Table::new(image.clone(), Vec::new()), 0)?,
-        Some(column) => ids(py, &Table::new(image.clone(), vec![(name.to_owned(), column.clone())]), 1)?,
+        Some(Column::Distance(values, WeightKind::F64)) => array(py, in_order(order, values, distance).collect()),
+        None => ids(py, &of_ids(Vec::new()), 0)?,
+        Some(column) => ids(py, &of_ids(vec![(name.to_owned(), column.clone())]), 1)?,
     };
     keep(&array, reservation)?;
     Ok(array)
@@ -90,12 +96,21 @@ fn owner(array: Bound<'_, PyAny>) -> PyResult<Bound<'_, PyAny>> {
     if base.is_instance_of::<PyUntypedArray>() { owner(base) } else { Ok(array) }
 }
 
+/// The values of a column, in the order of the rows.
+fn in_order<'a, T: Copy, U>(
+    order: Option<&'a [u32]>,
+    values: &'a [T],
+    of: impl Fn(T) -> U + 'a,
+) -> impl ExactSizeIterator<Item = U> + 'a {
+    (0..values.len()).map(move |row| of(values[order.map_or(row, |order| order[row] as usize)]))
+}
+
 fn array<T: Element>(py: Python<'_>, values: Vec<T>) -> Bound<'_, PyAny> {
     PyArray1::from_vec(py, values).into_any()
 }
 
 /// A level, of its value plus one; 0 is none.
-fn level(stored: &u32) -> Option<i64> {
+fn level(stored: u32) -> Option<i64> {
     stored.checked_sub(1).map(i64::from)
 }
 
@@ -170,7 +185,7 @@ impl Distances {
         let make = || -> PyResult<_> {
             let (bytes, purpose) = (9 * self.levels.len() as u64, "distances as a NumPy array");
             let reservation = set_aside(py, image, purpose, bytes)?;
-            let array = masked(py, self.levels.iter().map(level))?.call_method1("reshape", (self.shape,))?;
+            let array = masked(py, self.levels.iter().copied().map(level))?.call_method1("reshape", (self.shape,))?;
             keep(&array, reservation)?;
             Ok(array.unbind())
         };

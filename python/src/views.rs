@@ -1,12 +1,12 @@
 //! Views of a graph: its vertices, its edges and its degrees, as NetworkX has them, but streamed: batches of Arrow, or
 //! ids and tuples of Python's one batch after the other.
 
-use crate::convert::{id_object, id_text, tuples, value};
+use crate::convert::{id_object, id_text, no_column, tuples, value};
 use crate::graph::PyGraph;
 use crate::runtime::run;
 use outcore::arrow::array::{RecordBatch, RecordBatchReader};
 use outcore::io::lock;
-use outcore::{Degree, EdgeBatches, Edges, Graph, TableReader};
+use outcore::{Degree, EdgeBatches, Edges, Graph, Runtime, Table, TableReader};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyIterator, PyList, PyTuple};
@@ -133,7 +133,7 @@ impl PyEdges {
     }
 
     fn __iter__(&self, py: Python<'_>) -> PyResult<Rows> {
-        Ok(Rows::new(Reader::Edges(Box::new(self.batches(py)?)), self.graph.get().open(py)?))
+        Ok(Rows::new(Reader::Edges(Box::new(self.batches(py)?)), self.graph.get().open(py)?.runtime()))
     }
 
     /// The edges as an Arrow stream.
@@ -207,14 +207,17 @@ impl PyDegrees {
 }
 
 enum Reader {
+    /// Rows of which the first column is wanted.
     Nodes(Box<TableReader>),
+    /// Rows of which the first column and another one are wanted.
+    Items(Box<TableReader>, usize),
     Edges(Box<EdgeBatches<Arc<Graph>>>),
 }
 
 impl Reader {
     fn next_batch(&mut self) -> outcore::Result<Option<RecordBatch>> {
         match self {
-            Reader::Nodes(reader) => reader.next_batch(),
+            Reader::Nodes(reader) | Reader::Items(reader, _) => reader.next_batch(),
             Reader::Edges(reader) => reader.next_batch(),
         }
     }
@@ -223,7 +226,7 @@ impl Reader {
 /// Rows as Python's objects, one batch after the other.
 #[pyclass(frozen, module = "outcore")]
 pub struct Rows {
-    graph: Arc<Graph>,
+    runtime: Arc<Runtime>,
     /// Away while somebody reads a batch, for that goes on without the interpreter's lock.
     state: Mutex<Option<State>>,
 }
@@ -235,14 +238,27 @@ struct State {
 }
 
 impl Rows {
-    fn new(reader: Reader, graph: Arc<Graph>) -> Self {
-        Rows { graph, state: Mutex::new(Some(State { reader, rows: None })) }
+    fn new(reader: Reader, runtime: &Arc<Runtime>) -> Self {
+        let runtime = Arc::clone(runtime);
+        Rows { runtime, state: Mutex::new(Some(State { reader, rows: None })) }
     }
 
     pub fn of_nodes(py: Python<'_>, graph: Arc<Graph>) -> PyResult<Self> {
         let reader = run(py, graph.runtime(), || graph.table(Vec::new()).reader())?;
-        Ok(Rows::new(Reader::Nodes(Box::new(reader)), graph))
+        Ok(Rows::new(Reader::Nodes(Box::new(reader)), graph.runtime()))
     }
+
+    /// Pairs of vertices and values of a column.
+    pub fn of_column(py: Python<'_>, table: &Table, name: &str) -> PyResult<Self> {
+        let place = table.schema().index_of(name).map_err(|_| no_column(table, name))?;
+        let runtime = table.image().runtime();
+        let reader = run(py, runtime, || table.reader())?;
+        Ok(Rows::new(Reader::Items(Box::new(reader), place), runtime))
+    }
+}
+
+fn invalid(error: outcore::arrow::schema::ArrowError) -> PyErr {
+    PyValueError::new_err(error.to_string())
 }
 
 #[pymethods]
@@ -267,9 +283,10 @@ impl Rows {
                 return row.map(Some);
             }
             let reader = &mut state.reader;
-            let Some(batch) = run(py, self.graph.runtime(), || reader.next_batch())? else { return Ok(None) };
+            let Some(batch) = run(py, &self.runtime, || reader.next_batch())? else { return Ok(None) };
             let rows = match state.reader {
                 Reader::Edges(_) => tuples(py, &batch)?,
+                Reader::Items(_, place) => tuples(py, &batch.project(&[0, place]).map_err(invalid)?)?,
                 Reader::Nodes(_) => {
                     let ids = (0..batch.num_rows()).map(|row| value(py, batch.column(0), row));
                     PyList::new(py, ids.collect::<PyResult<Vec<_>>>()?)?

@@ -9,6 +9,7 @@ mod dense;
 mod ids;
 mod numbers;
 mod output;
+mod sorted;
 mod table;
 mod text_file;
 mod top;

@@ -143,6 +143,8 @@ pub struct Table {
     image: Arc<Image>,
     columns: Arc<Vec<(String, Column)>>,
     schema: SchemaRef,
+    /// The vertices in the order of the rows, if that is not their own.
+    order: Option<Arc<Array<u32>>>,
 }
 
 impl std::fmt::Debug for Table {
@@ -173,12 +175,23 @@ impl Table {
             Column::Vertex(_) => Field::new(name, id_type(&image), true),
             Column::Component(_) | Column::Label(_) => Field::new(name, id_type(&image), false),
         }));
-        Table { image, columns: Arc::new(columns), schema: Arc::new(Schema::new(fields)) }
+        Table { image, columns: Arc::new(columns), schema: Arc::new(Schema::new(fields)), order: None }
     }
 
     /// The names and types of the columns, `vertex` first.
     pub fn schema(&self) -> SchemaRef {
         Arc::clone(&self.schema)
+    }
+
+    /// The same rows in another order, that of these vertices.
+    #[must_use]
+    pub fn in_order(&self, order: Arc<Array<u32>>) -> Self {
+        Table { order: Some(order), ..self.clone() }
+    }
+
+    /// The vertices in the order of the rows, if that is not their own.
+    pub fn order(&self) -> Option<&Arc<Array<u32>>> {
+        self.order.as_ref()
     }
 
     /// How many rows there are: one per vertex.
@@ -203,17 +216,12 @@ impl Table {
     pub fn reader(&self) -> Result<TableReader> {
         let bytes = batch_bytes(&self.image, self.columns.len());
         let reservation = self.image.runtime().budget().reserve("a batch of rows", bytes)?;
-        let names = match self.columns.iter().any(|(_, column)| column.names_vertices()) {
+        let names = match self.order.is_some() || self.columns.iter().any(|(_, column)| column.names_vertices()) {
             true => Some(Names::new(self)?),
             false => None,
         };
-        Ok(TableReader {
-            table: self.clone(),
-            ids: IdStream::new(&self.image)?,
-            names,
-            waiting: None,
-            _reservation: reservation,
-        })
+        let ids = IdStream::new(&self.image)?;
+        Ok(TableReader { table: self.clone(), ids, names, waiting: None, next: 0, _reservation: reservation })
     }
 
     /// The rows of some vertices as a batch; `name` gives the id of the vertex that a row of a column names.
@@ -283,6 +291,8 @@ pub struct TableReader {
     names: Option<Names>,
     /// Ids whose rows have not all been given out: the vertex of the first, and how many have been.
     waiting: Option<(u64, usize, IdBatch)>,
+    /// The next row, where the table has an order of its own.
+    next: usize,
     _reservation: Reservation,
 }
 
@@ -298,6 +308,9 @@ impl TableReader {
     /// # Errors
     /// Ids that cannot be read or are damaged, or a request to stop.
     pub fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
+        if let Some(order) = self.table.order.clone() {
+            return self.next_in_order(&order);
+        }
         let (first, done, batch) = match self.waiting.take() {
             Some(waiting) => waiting,
             None => match self.ids.next()? {
@@ -314,6 +327,27 @@ impl TableReader {
         if done + rows.len() < batch.len() {
             self.waiting = Some((first, done + rows.len(), batch));
         }
+        Ok(Some(record))
+    }
+
+    /// The next rows in an order of their own, whose ids are looked up.
+    fn next_in_order(&mut self, order: &[u32]) -> Result<Option<RecordBatch>> {
+        self.table.image.runtime().cancel().check()?;
+        let names = self.names.as_ref().expect("a table with an order is read with all ids");
+        let left = &order[self.next..order.len().min(self.next + BATCH_IDS)];
+        let mut text_bytes = 0;
+        let crowded = |&vertex: &u32| {
+            text_bytes += if let Id::Text(text) = names.lookup.id(vertex) { text.len() } else { 0 };
+            text_bytes > BATCH_TEXT_BYTES
+        };
+        let rows = &left[..left.iter().position(crowded).unwrap_or(left.len()).max(left.len().min(1))];
+        let rows = &rows[..self.rows_with_room(rows)];
+        if rows.is_empty() {
+            return Ok(None);
+        }
+        let ids = id_array(&self.table.image, rows.iter().map(|&vertex| Some(names.lookup.id(vertex))));
+        let record = self.table.batch(ids, rows, |place, row| names.name(place, row))?;
+        self.next += rows.len();
         Ok(Some(record))
     }
 

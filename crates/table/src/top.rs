@@ -62,7 +62,7 @@ impl Table {
         })
     }
 
-    fn ranked(&self, name: &str) -> Result<&Column> {
+    pub(crate) fn ranked(&self, name: &str) -> Result<&Column> {
         let found = self.columns().iter().find(|(own, _)| own == name);
         let wrong = |what: &str| {
             let ordered = self.columns().iter().filter(|(_, column)| !column.names_vertices());
@@ -84,7 +84,7 @@ impl Table {
 }
 
 /// A number that orders the rows of one column, or nothing for a row without a value.
-fn rank(column: &Column, row: u32) -> Option<u64> {
+pub(crate) fn rank(column: &Column, row: u32) -> Option<u64> {
     let row = row as usize;
     match column {
         Column::Real(values) => real_rank(values[row]),

@@ -1,0 +1,97 @@
+"""Results in another order, row by row, and as arrays."""
+
+import math
+
+import networkx as nx
+import numpy as np
+import outcore as oc
+import polars as pl
+import pytest
+
+
+@pytest.fixture(params=["input", "degree"])
+def graph(request, make):
+    plain = nx.gnm_random_graph(300, 900, seed=3)
+    plain.add_nodes_from(range(1000, 1020))
+    return make(nx.relabel_nodes(plain, {node: f"v{node}" for node in plain}), order=request.param)
+
+
+def test_rows_are_sorted_as_polars_sorts_them(graph):
+    results = [oc.pagerank(graph), oc.core_number(graph), oc.bfs(graph, "v5"), oc.components(graph), oc.triangles(graph)]
+    for result in results:
+        frame = result.to_polars()
+        for column in frame.columns:
+            if column in ("parent", "component"):
+                with pytest.raises(oc.UsageError, match="rank"):
+                    result.sort_by(column)
+                continue
+            for descending in (False, True):
+                found = result.sort_by(column, descending=descending)
+                by = [column] if column == "vertex" else [column, "vertex"]
+                order = [descending] if column == "vertex" else [descending, False]
+                expected = frame.sort(by, descending=order, nulls_last=True)
+                assert found.to_polars().equals(expected), column
+                assert len(found) == len(frame) and found.columns == frame.columns and found.stats == result.stats
+                assert found["vertex"].tolist() == expected["vertex"].to_list()
+                for name in frame.columns:
+                    assert found[name].tolist() == expected[name].to_list()
+                # It is a table as any other.
+                if "component" not in frame.columns:
+                    assert found.top(5) == result.top(5)
+                assert found.row("v7") == result.row("v7")
+                assert found.sort_by("vertex").to_polars().equals(frame.sort("vertex"))
+                assert found.to_dict() == result.to_dict() and list(found.to_dict()) == expected["vertex"].to_list()
+
+
+def test_a_sorted_table_is_written_in_its_order(graph, tmp_path):
+    ranks = oc.pagerank(graph).sort_by(descending=True)
+    for name in ("ranks.parquet", "ranks.csv", "ranks.arrow"):
+        ranks.write(tmp_path / name)
+        read = {"parquet": pl.read_parquet, "csv": pl.read_csv, "arrow": pl.read_ipc}[name.split(".")[1]]
+        assert read(tmp_path / name)["vertex"].to_list() == ranks["vertex"].tolist()
+
+
+def test_missing_distances_come_last_and_weights_are_compared_as_numbers(make):
+    g = make([("a", "b", 2.5), ("b", "c", 0.25), ("d", "e", 1.5)], directed=True)
+    distances = oc.sssp(g, "a")
+    assert distances.sort_by()["vertex"].tolist() == ["a", "b", "c", "d", "e"]
+    assert distances.sort_by(descending=True)["vertex"].tolist() == ["c", "b", "a", "d", "e"]
+    assert [math.isnan(value) for value in distances.sort_by().to_numpy()] == [False] * 3 + [True] * 2
+
+
+def test_items_are_rows_one_after_the_other(graph):
+    levels = oc.bfs(graph, "v5")
+    assert dict(levels.items()) == levels.to_dict()
+    assert list(levels.items("parent")) == list(zip(levels["vertex"].tolist(), levels.to_polars()["parent"].to_list()))
+    ranks = oc.pagerank(graph)
+    assert list(ranks.sort_by(descending=True).items())[:7] == ranks.top(7)
+    with pytest.raises(KeyError, match="nothing"):
+        ranks.items("nothing")
+    items = iter(ranks.items())
+    next(items)
+    graph.close()
+    # Results stay usable.
+    assert len(list(items)) == len(ranks) - 1
+
+
+def test_many_rows_come_in_batches(make):
+    count = 150_000
+    g = make((np.arange(count), np.arange(count)[::-1].copy()), order="degree")
+    found = oc.degree_centrality(g).sort_by("vertex", descending=True)
+    assert [vertex for vertex, _ in found.items()] == list(range(count - 1, -1, -1))
+    assert (found["vertex"] == np.arange(count - 1, -1, -1)).all()
+
+
+def test_to_numpy_is_a_column(graph):
+    ranks = oc.pagerank(graph)
+    assert (ranks.to_numpy() == ranks["pagerank"]).all()
+    assert ranks.to_numpy("vertex").tolist() == ranks["vertex"].tolist()
+
+
+def test_sorting_asks_for_its_memory(tmp_path):
+    oc.generate("uniform", scale=20, edge_factor=1, output=tmp_path / "g.oc", directed=True)
+    g = oc.Graph(tmp_path / "g.oc", memory="28MiB")
+    degrees = oc.degree_centrality(g)
+    with pytest.raises(oc.MemoryLimitError):
+        degrees.sort_by()
+    assert len(degrees.top(3)) == 3
