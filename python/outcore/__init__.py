@@ -32,6 +32,7 @@ from outcore._estimate import Estimate, estimate
 from outcore._import import ImportEstimate, estimate_import, generate, import_graph
 from outcore._outcore import AlgorithmResult, Graph, ProgramResult, Runtime, Table, __version__
 from outcore._program import vertex_program
+from outcore._report import Report
 
 __all__ = [
     "AlgorithmResult",
@@ -47,6 +48,7 @@ __all__ = [
     "NoVertexError",
     "OutcoreError",
     "ProgramResult",
+    "Report",
     "Runtime",
     "Table",
     "UsageError",

@@ -275,6 +275,10 @@ impl PyGraph {
         Err(PyTypeError::new_err("a Graph cannot be pickled; pass its path and open it there"))
     }
 
+    fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("outcore._html")?.call_method1("graph", (slf,))
+    }
+
     fn __repr__(&self, py: Python<'_>) -> String {
         let Ok(graph) = self.open(py) else {
             let state = if lock(&self.graph).is_none() { "closed" } else { "opened by another process" };

@@ -80,6 +80,16 @@ pub fn peak_memory_bytes() -> u64 {
     status_bytes("VmHWM:")
 }
 
+/// The time that all threads of the process have computed so far, those that have ended included, in seconds.
+pub fn cpu_seconds() -> f64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: there is one struct, which may be written and outlives the call.
+    match unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &mut time) } {
+        0 => time.tv_sec as f64 + time.tv_nsec as f64 / 1e9,
+        _ => 0.0,
+    }
+}
+
 /// The memory that the machine, or the cgroup that this process is in, has left, in bytes.
 pub fn free_memory_bytes() -> u64 {
     let machine = read_to_string("/proc/meminfo").ok().and_then(|text| field_bytes(&text, "MemAvailable:"));

@@ -57,6 +57,9 @@ pub use outcore_matrix::{
 pub use outcore_array as array;
 pub use outcore_learn as learn;
 
+// Runs as pages.
+pub use outcore_report as report;
+
 // Results, under the users' ids.
 pub use outcore_graph::{
     Column, ColumnKind, DenseRows, DenseShape, Id, IdBatch, IdLookup, IdStream, OUTPUT_ENDINGS, Table, TableReader,
@@ -85,8 +88,8 @@ pub mod format {
 /// Memory under a limit, and devices.
 pub mod io {
     pub use outcore_io::{
-        Array, AtomicF32, AtomicF64, Backend, Budget, CancelFlag, Error, Holder, MOST_THREADS, Reservation, Result,
-        Task, Turn, backend,
+        Array, AtomicF32, AtomicF64, Backend, Budget, CancelFlag, Error, Holder, MOST_SAMPLES, MOST_THREADS,
+        Reservation, Result, Sample, Sampler, Task, Turn, Watch, backend,
         buffer::{Plain, Raw, Shared},
         bytes_text, escaped, folder, give_back_freed_memory, into_inner, limit_arenas, lock, parse_bytes,
         peak_memory_bytes,
