@@ -8,6 +8,8 @@ from outcore import _outcore
 
 # So many characters of a cell are shown.
 _MOST_CHARACTERS = 200
+# What stands between thousands: a narrow blank at which no line ends.
+_THOUSANDS = "\u202f"
 _LEFT = ' style="text-align: left"'
 
 
@@ -20,11 +22,12 @@ def text(value: object) -> str:
     if isinstance(value, float):
         return f"{value:.6g}"
     if isinstance(value, int):
-        return f"{value:,}".replace(",", "\u202f")
+        return f"{value:,}".replace(",", _THOUSANDS)
     shown = str(value)
     if len(shown) > _MOST_CHARACTERS:
         shown = shown[:_MOST_CHARACTERS] + "..."
-    return html.escape("".join(one if one.isprintable() else ascii(one)[1:-1] for one in shown), quote=True)
+    plain = (one if one.isprintable() or one == _THOUSANDS else ascii(one)[1:-1] for one in shown)
+    return html.escape("".join(plain), quote=True)
 
 
 def facts(title: str, named: Mapping[str, Any], notes: Iterable[str] = ()) -> str:

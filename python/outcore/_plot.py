@@ -15,7 +15,10 @@ _MOST_BARS = 60
 _BINS_PER_DECADE = 8
 
 # What fits the results of a class; what else there is follows from the column.
-_KINDS = {"CoreNumbers": "profile", "PageRank": "rank", "PersonalizedPageRank": "rank"}
+_KINDS = {
+    "Bfs": "counts", "MultiSourceBfs": "counts", "CoreNumbers": "profile", "DegreeCentrality": "distribution",
+    "PageRank": "rank",
+}
 
 Values = np.ndarray[Any, np.dtype[Any]]
 
@@ -38,6 +41,9 @@ def plot(result: _outcore.Table, ax: Any, kind: str | None, column: str | None) 
         raise UsageError(f"expected a column that names vertices for kind='sizes', found `{name}`")
     else:
         values = _present(values)
+        if name == "degree_centrality":
+            # A share of n - 1; the degree itself is a whole number, which is counted better.
+            name, values = "degree", np.rint(values * (len(result) - 1)).astype(np.int64)
         kind = kind or _fitting(type(result).__name__, values)
         if values.dtype.kind not in "iufb":
             raise UsageError(f"expected a column of numbers, found `{name}`")
@@ -93,10 +99,9 @@ def _density(ax: Any, name: str, values: Values, weights: Values | None, what: s
     else:
         ax.text(0.5, 0.5, f"no {name} above 0", transform=ax.transAxes, ha="center", va="center")
     ax.set_xlabel(name)
-    unit = "" if values.dtype.kind in "iub" else f" per unit of {name}"
-    ax.set_ylabel(f"{what}{unit}")
+    ax.set_ylabel(f"{what} per value" if values.dtype.kind in "iub" else f"{what} per unit of {name}")
     if others:
-        ax.set_title(f"{others:,} {what} of {name} 0 or less are not shown", fontsize="small")
+        ax.set_title(f"not shown: {others:,} {what} with {name} ≤ 0", fontsize="small")
 
 
 def _distribution(ax: Any, name: str, values: Values, _: Values | None) -> None:
@@ -108,7 +113,7 @@ def _sizes(ax: Any, name: str, sizes: Values, counts: Values | None) -> None:
         # One size is one dot, which no logarithmic axes are needed for.
         ax.plot(sizes, counts, "o", markersize=4)
         ax.set_xlabel(f"size of {name}")
-        ax.set_ylabel("groups")
+        ax.set_ylabel("groups per value")
         ax.margins(0.3)
         return
     _density(ax, f"size of {name}", sizes, counts, "groups")

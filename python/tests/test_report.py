@@ -44,6 +44,8 @@ class Page(html.parser.HTMLParser):
             self.cells.append("")
 
     def handle_endtag(self, tag):
+        if tag in self.OPEN:
+            return
         assert self.open.pop()[0] == tag, tag
 
     def handle_data(self, data):
@@ -135,7 +137,7 @@ def test_python_makes_the_same_page(web):
     assert str(report) == pathlib.Path("run.html").read_text()
     _, data = check_page(str(report), ranks.stats)
     assert report.data == data
-    assert data["call"] == "outcore.pagerank(Graph(\"web.oc\"), alpha=0.9, max_iter=20, tol=0)"
+    assert data["call"] == "outcore.pagerank(Graph(\"web.oc\"), alpha=0.9, tol=0, max_iter=20)"
     needs = oc.estimate(oc.pagerank, graph, max_iter=20)
     assert data["plan"]["state_bytes"] == needs.state_bytes and data["plan"]["passes"] == needs.passes
     assert data["facts"] == graph.info()
@@ -153,14 +155,14 @@ def test_python_makes_the_same_page(web):
 def test_all_that_can_be_run_has_a_page(scratch):
     oc.generate("kronecker", scale=9, output="k.oc", weights="unit", directed=False)
     np.save("x.npy", np.random.default_rng(1).normal(size=(2000, 3)))
-    for words in (["eigsh", "k.oc", "--k", "2"], ["kmeans", "x.npy", "--k", "3"], ["covariance", "x.npy"]):
+    for words in (["eigsh", "k.oc", "--k", "2"], ["kmeans", "x.npy", "--n-clusters", "3"], ["cov", "x.npy"]):
         done = outcore("run", *words, "--report", f"{words[0]}.html", "--stats", f"{words[0]}.json")
         assert done.returncode == 0, done.stderr
         _, data = check_page(pathlib.Path(f"{words[0]}.html").read_text(), json.loads(pathlib.Path(f"{words[0]}.json").read_text()))
         assert data["name"] == words[0] and data["input"] == words[1] and data["plan"]["notes"] and data["facts"]
-    done = outcore("run", "kmeans", "x.npy", "--k", "3", "--report", "./x.npy")
+    done = outcore("run", "kmeans", "x.npy", "--n-clusters", "3", "--report", "./x.npy")
     assert done.returncode == 1 and "expected different files" in done.stderr
-    done = outcore("run", "bfs", "k.oc", "--source", "1", "--report", "a.html", "--output", "a.html")
+    done = outcore("run", "bfs", "k.oc", "--source", "1", "--report", "a.csv", "--output", "a.csv")
     assert done.returncode == 1 and "expected different files" in done.stderr
     done = outcore("run", "bfs", "k.oc", "--source", "1", "--report", "none/a.html")
     assert done.returncode == 1 and "none" in done.stderr
@@ -199,9 +201,10 @@ def test_a_page_of_thousands_of_steps_is_small(scratch):
     assert len(stats["steps"]) > 4000
     page, data = check_page(str(found.report()), stats)
     # The table has a row for so many steps that it is short, and none is left out.
-    rows = [cell for cell in page.cells if re.fullmatch(r"\d+–\d+", cell)]
+    rows = page.cells[page.cells.index("memory", page.cells.index("step")) + 1 :][:: 11]
+    rows = rows[: next(place for place, cell in enumerate(rows) if not re.fullmatch(r"\d+(–\d+)?", cell))]
     assert 100 <= len(rows) <= 200
-    places = [tuple(map(int, row.split("–"))) for row in rows]
+    places = [(int(row.split("–")[0]), int(row.split("–")[-1])) for row in rows]
     assert places[0][0] == 1 and places[-1][1] == len(stats["steps"])
     assert all(one[1] + 1 == two[0] for one, two in zip(places, places[1:]))
 
@@ -365,17 +368,17 @@ def test_progress_is_shown_in_a_notebook(scratch):
     assert re.search(r"[\w ]+: +\d+%\|.{10}\| ", shown), outputs[1]
     texts = [one.data["text/html"] for cell in outputs[2:] for one in cell if "data" in one]
     assert len(texts) == 3
-    assert "65\u202f536" in texts[0] and "pagerank" in texts[1] and "srcdoc" in texts[2]
+    assert "65\u202f536" in texts[0] and "\\u202f" not in "".join(texts[:2]) and "pagerank" in texts[1] and "srcdoc" in texts[2]
 
 
 def test_previews_read_the_first_rows_alone(scratch):
-    oc.import_graph([(0, 1), (1, 2), (5, 6)], "small.oc")
+    oc.import_graph([(0, 1), (1, 2), (5, 6)], "small.oc", order="input")
     graph = oc.Graph("small.oc", memory="64MiB")
     shown = Page(graph._repr_html_())
-    assert [cell for cell in shown.cells if cell in ("3, directed", "5", "small.oc", "i64")] == ["small.oc", "5", "3, directed", "i64"]
+    assert shown.cells[:8] == ["image", "small.oc", "vertices", "5", "edges", "3, directed", "weights", "none"]
     groups = oc.components(graph)
     page = Page(groups._repr_html_())
-    assert page.cells[: page.cells.index("vertex")] == ["count", "2", "largest", "3", "isolated", "0"] or "count" in page.cells
+    assert page.cells[:2] == ["count", "2"]
     assert page.cells[page.cells.index("vertex") :] == ["vertex", "component", "0", "0", "1", "0", "2", "0", "5", "5", "6", "5"]
     graph.close()
     assert "closed" in graph._repr_html_()
@@ -415,7 +418,7 @@ def test_plots_show_what_was_found(scratch, axes):
     cores = oc.core_number(graph)
     profile = cores.plot(axes())
     x, y = profile.lines[0].get_data()
-    values = cores["core_number"]
+    values = cores["core"]
     assert list(x) == [1, 5] and list(y) == [(values >= one).sum() for one in (1, 5)] == [27, 6]
     ranks = oc.pagerank(graph)
     x, y = ranks.plot().lines[0].get_data()
@@ -437,10 +440,11 @@ def test_what_is_drawn_is_bounded_and_true(scratch, axes):
     oc.generate("kronecker", scale=15, output="k.oc")
     graph = oc.Graph("k.oc", memory="64MiB")
     degrees = oc.degree_centrality(graph)
-    column = next(name for name in degrees.columns if name == "degree") if "degree" in degrees.columns else degrees.columns[1]
     for kind in ("distribution", "rank", "profile"):
-        drawn = degrees.plot(axes(), kind=kind, column=column)
-        assert 2 <= len(drawn.lines[0].get_xdata()) <= 400, kind
+        drawn = degrees.plot(axes(), kind=kind)
+        assert 2 <= len(drawn.lines[0].get_xdata()) <= 400 and "degree" in drawn.get_xlabel() + drawn.get_ylabel(), kind
+    x, y = degrees.plot(axes()).lines[0].get_data()
+    assert x[0] == 1 and y[0] == np.isclose(degrees["degree_centrality"] * (len(graph) - 1), 1).sum()
     drawn = oc.pagerank(graph).plot(axes(), kind="distribution")
     assert len(drawn.lines[0].get_xdata()) <= 400
     whole = oc.triangles(graph).plot(axes(), kind="distribution")
@@ -448,7 +452,7 @@ def test_what_is_drawn_is_bounded_and_true(scratch, axes):
     x, y = whole.lines[0].get_data()
     # The first dot is that of the vertices with one triangle.
     assert x[0] == 1 and y[0] == (values == 1).sum()
-    assert f"{(values == 0).sum():,} vertices" in whole.get_title()
+    assert whole.get_title() == f"not shown: {(values == 0).sum():,} vertices with triangles ≤ 0"
 
 
 def test_without_matplotlib_it_is_said_what_to_install(site, monkeypatch):

@@ -48,7 +48,9 @@ def opened(browser, page, **options):
     tab = context.new_page()
     tab.wrong = []
     tab.on("pageerror", lambda error: tab.wrong.append(str(error)))
-    tab.on("console", lambda said: tab.wrong.append(said.text) if said.type in ("error", "warning") else None)
+    # That canvases are read back slowly is said to this test.
+    is_wrong = lambda said: said.type in ("error", "warning") and not said.text.startswith("Canvas2D")
+    tab.on("console", lambda said: tab.wrong.append(said.text) if is_wrong(said) else None)
     tab.on("request", lambda asked: tab.wrong.append(asked.url) if asked.url != page.as_uri() else None)
     tab.on("dialog", lambda shown: (tab.wrong.append("a dialog"), shown.dismiss()))
     tab.goto(page.as_uri())
@@ -59,17 +61,28 @@ def opened(browser, page, **options):
 INK = """chart => {
   const canvas = chart.querySelector("canvas"), {width, height} = canvas;
   const pixels = canvas.getContext("2d").getImageData(0, 0, width, height).data;
-  let drawn = 0, light = 0;
+  let drawn = 0, darkest = 255, lightest = 0;
   for (let at = 0; at < pixels.length; at += 4) if (pixels[at + 3] > 200) {
-    drawn += 1; light += (pixels[at] + pixels[at + 1] + pixels[at + 2]) / 3;
+    const light = (pixels[at] + pixels[at + 1] + pixels[at + 2]) / 3;
+    drawn += 1; darkest = Math.min(darkest, light); lightest = Math.max(lightest, light);
   }
-  return [drawn / (width * height), light / Math.max(drawn, 1)];
+  return [drawn / (width * height), darkest, lightest];
 }"""
 
 
 def ink(tab):
-    """The share of each chart that is drawn on, and how light that is on the mean."""
+    """The share of each chart that is drawn on, and the darkest and lightest of that."""
     return [chart.evaluate(INK) for chart in tab.query_selector_all("figure")]
+
+
+def is_light(chart):
+    """Dark lines and light grids, for white paper."""
+    return 70 < chart[1] < 120 and chart[2] > 200
+
+
+def is_dark(chart):
+    """Light lines and dark grids, for black paper."""
+    return chart[1] < 70 and 140 < chart[2] < 200
 
 
 @pytest.mark.parametrize("name", ["steps.html", "samples.html"])
@@ -82,12 +95,15 @@ def test_charts_are_drawn(browser, pages, name, scheme):
     ]
     paper = tab.evaluate("getComputedStyle(document.body).backgroundColor")
     assert paper == ("rgb(255, 255, 255)" if scheme == "light" else "rgb(20, 24, 29)")
-    for drawn, light in ink(tab):
+    for drawn, darkest, lightest in ink(tab):
         assert drawn > 0.005
-        # Lines stand out from the paper.
-        assert light < 215 if scheme == "light" else light > 45
+        # Lines and numbers stand out from the paper.
+        assert is_light([drawn, darkest, lightest]) == (scheme == "light")
+        assert is_dark([drawn, darkest, lightest]) == (scheme == "dark")
     # What stands below the pointer is told.
-    over = tab.query_selector("figure .u-over").bounding_box()
+    over = tab.query_selector("figure .u-over")
+    over.scroll_into_view_if_needed()
+    over = over.bounding_box()
     tab.mouse.move(over["x"] + over["width"] / 2, over["y"] + 10)
     told = [output.inner_text() for output in tab.query_selector_all("figcaption output")]
     assert all(told) and "/s" in told[0], told
@@ -100,10 +116,10 @@ def test_charts_follow_scheme_paper_and_width(browser, pages):
     tab.emulate_media(color_scheme="dark")
     tab.wait_for_timeout(100)
     dark = ink(tab)
-    assert all(one[1] + 20 < other[1] for one, other in zip(light, dark)), (light, dark)
+    assert all(map(is_light, light)) and all(map(is_dark, dark)), (light, dark)
     tab.emulate_media(media="print")
     tab.wait_for_timeout(100)
-    assert all(abs(one[1] - other[1]) < 10 for one, other in zip(light, ink(tab)))
+    assert all(map(is_light, ink(tab)))
     assert tab.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
     tab.emulate_media(media="screen")
     tab.set_viewport_size({"width": 360, "height": 700})
@@ -119,7 +135,7 @@ def test_without_javascript_there_are_tables(browser, pages):
     assert tab.locator("noscript").inner_text().startswith("Charts need JavaScript")
     assert not tab.locator("#charts").is_visible() and tab.locator("canvas").count() == 0
     shown = tab.locator("body").inner_text()
-    for text in ("Planned, and what happened", "max_iter", "Steps", "iteration", HOSTILE.replace("/", "")):
+    for text in ("Planned, and what happened", "alpha", "Steps", "iteration", HOSTILE.replace("/", "")):
         assert text in shown
     assert tab.wrong == []
 

@@ -27,13 +27,14 @@ fn is_hidden(character: char) -> bool {
     matches!(character, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
 }
 
-/// JSON such that no part of it ends the script that it stands in, or begins a comment there. These characters are in
-/// strings only, where they may be written so.
+/// JSON such that no part of it ends the script that it stands in, or begins a comment there, or is hidden from whoever
+/// reads the source. These characters are in strings only, where they may be written so.
 pub fn in_script(json: &str) -> String {
     let mut text = String::with_capacity(json.len() + 16);
     for character in json.chars() {
         match character {
-            '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => _ = write!(text, "\\u{:04x}", u32::from(character)),
+            '<' | '>' | '&' => _ = write!(text, "\\u{:04x}", u32::from(character)),
+            character if is_hidden(character) => _ = write!(text, "\\u{:04x}", u32::from(character)),
             character => text.push(character),
         }
     }
@@ -51,9 +52,10 @@ mod tests {
         assert!(!html.contains(['<', '>', '"', '\'', '\u{0}', '\u{1b}', '\u{202e}']), "{html}");
         assert!(html.starts_with("&lt;/script&gt;&lt;img") && html.contains("&amp;amp;"), "{html}");
         assert_eq!(escape("søk 漢字 🕸"), "søk 漢字 🕸");
-        let json = serde_json::to_string(&serde_json::json!({ hostile: [hostile, "<!--", "\u{2028}"] })).unwrap();
+        let json =
+            serde_json::to_string(&serde_json::json!({ hostile: [hostile, "<!--", "\u{2028}\u{202e}"] })).unwrap();
         let script = in_script(&json);
-        assert!(!script.contains(['<', '>', '&', '\u{2028}']), "{script}");
+        assert!(!script.contains(['<', '>', '&', '\u{2028}', '\u{202e}']), "{script}");
         let back: serde_json::Value = serde_json::from_str(&script).unwrap();
         assert_eq!(back[hostile][0], hostile);
     }
