@@ -33,10 +33,15 @@ pub struct LearnArgs {
     common: Common,
 }
 
-/// The command of a statistic or a model.
+/// The command of a statistic or a model. Its options are made when they are needed, as those of algorithms.
 pub fn learn_command(statistic: &'static Declaration) -> Command {
-    let mut command = Command::new(in_shell(statistic.name));
-    command = command.visible_aliases(statistic.aliases.iter().map(|&name| in_shell(name)));
+    let command = Command::new(in_shell(statistic.name)).about(statistic.summary);
+    command.visible_aliases(statistic.aliases.iter().map(|&name| in_shell(name))).defer(with_options)
+}
+
+/// The command with the options of its statistic or model.
+fn with_options(mut command: Command) -> Command {
+    let Some(statistic) = Declaration::named(command.get_name()) else { return command };
     for option in statistic.options {
         command = command.arg(arg_of(option));
     }

@@ -49,12 +49,17 @@ pub struct SolverArgs {
     common: Common,
 }
 
-/// The command of a solver.
+/// The command of a solver. Its options are made when they are needed, as those of algorithms.
 pub fn solver_command(solver: &'static Declaration) -> Command {
+    Command::new(in_shell(solver.name)).about(solver.summary).defer(with_options)
+}
+
+/// The command with the options of its solver.
+fn with_options(mut command: Command) -> Command {
+    let Some(solver) = Declaration::named(command.get_name()) else { return command };
     let file = |name: &'static str| {
         Arg::new(name).long(in_shell(name)).value_name("FILE").value_parser(ValueParser::path_buf())
     };
-    let mut command = Command::new(in_shell(solver.name));
     for input in solver.inputs {
         command = command.arg(file(input.name).required(input.is_required).help(input.help));
     }
