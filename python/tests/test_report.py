@@ -152,6 +152,21 @@ def test_python_makes_the_same_page(web):
     assert frame.elements == ["iframe"] and dict(one[1:] for one in frame.attributes)["srcdoc"] == str(report)
 
 
+def test_a_vertex_program_has_a_page(web):
+    pytest.importorskip("numba")
+    graph = oc.Graph(web, memory="64MiB")
+    seen = np.zeros(len(graph), np.uint8)
+
+    def run(v, seen, vertex):
+        seen[v] = 1
+
+    found = oc.vertex_program(graph, seen, run)
+    _, data = check_page(str(found.report()), found.stats)
+    assert data["name"] == "vertex_program" and data["options"] == [] and data["facts"]["vertices"] == len(graph)
+    assert data["plan"]["passes"] is None
+    assert "iterations" in Page(found._repr_html_()).cells
+
+
 def test_all_that_can_be_run_has_a_page(scratch):
     oc.generate("kronecker", scale=9, output="k.oc", weights="unit", directed=False)
     np.save("x.npy", np.random.default_rng(1).normal(size=(2000, 3)))

@@ -10,7 +10,9 @@ use outcore_io::bytes_text;
 use serde_json::{Map, Value};
 use std::fmt::Write;
 
-/// How charts are drawn (`vendor/uplot/README.md` says why it is here), and what they look like.
+/// How charts are drawn (`vendor/uplot/README.md` says why it is here), and what they look like. The licence asks to be
+/// wherever the library is.
+const UPLOT_LICENSE: &str = include_str!("../vendor/uplot/LICENSE");
 const UPLOT_JS: &str = include_str!("../vendor/uplot/uPlot.iife.min.js");
 const UPLOT_CSS: &str = include_str!("../vendor/uplot/uPlot.min.css");
 const PAGE_CSS: &str = include_str!("../assets/page.css");
@@ -50,7 +52,9 @@ pub fn page(report: &Report) -> String {
 {parts}<footer>Made by Outcore {version}. The numbers of this page are in it as JSON, in the element <code>outcore-report</code>.</footer>
 </main>
 <script type="application/json" id="outcore-report">{numbers}</script>
-<script>{UPLOT_JS}</script>
+<script>/*
+{UPLOT_LICENSE}*/
+{UPLOT_JS}</script>
 <script>{PAGE_JS}</script>
 </body>
 </html>
@@ -80,12 +84,12 @@ fn figures(report: &Report) -> String {
             if total.pages_wanted == 0 { "none".to_owned() } else { format!("{hits:.0} %") },
             format!("{} of {} wanted pages", total.cache_hits, total.pages_wanted),
         ),
-        ("Memory peak", peak, format!("of the process; the limit is {limit}")),
+        ("Memory peak", peak, "of the whole process".to_owned()),
     ];
     if let Some(taken) = taken {
         let share = 100.0 * taken as f64 / stats.memory_limit_bytes.max(1) as f64;
-        let detail = format!("{share:.0} % of the limit, without page caches");
-        all.push(("Memory taken", bytes_text(taken), detail));
+        let detail = format!("{share:.0} % of the limit of {limit}, without page caches");
+        all.insert(all.len() - 1, ("Memory taken", bytes_text(taken), detail));
     }
     let mut html = "<div class=\"figures\">\n".to_owned();
     for (name, value, detail) in all {
@@ -272,8 +276,8 @@ mod tests {
 
     #[test]
     fn numbers_are_short() {
-        let texts = [0.0, 7.0, 1234.0, 1_234_567.0, 0.25, 3.14159, 1234.5678, 0.00012].map(number_text);
-        assert_eq!(texts, ["0", "7", "1\u{202f}234", "1\u{202f}234\u{202f}567", "0.25", "3.142", "1235", "0.00012"]);
+        let texts = [0.0, 7.0, 1234.0, 1_234_567.0, 0.25, 3.45678, 1234.5678, 0.00012].map(number_text);
+        assert_eq!(texts, ["0", "7", "1\u{202f}234", "1\u{202f}234\u{202f}567", "0.25", "3.457", "1235", "0.00012"]);
         let texts = [0.0, 2.5e-6, 0.0123, 1.5, 150.0].map(time_text);
         assert_eq!(texts, ["0 µs", "2 µs", "12.3 ms", "1.50 s", "2 min 30 s"]);
     }
