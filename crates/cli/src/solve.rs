@@ -263,8 +263,8 @@ fn check_files(args: &SolverArgs, matrix: &SparseMatrix, needs: &Needs) -> Resul
         }
     }
     args.values.as_ref().map_or(Ok(()), |values| check_columns(graph, values))?;
-    let small = outputs.iter().filter(|(option, _)| ["--stats", "--report"].contains(option));
-    small.map(|(_, file)| outcore::check_file(graph, file)).collect()
+    let mut small = outputs.iter().filter(|(option, _)| ["--stats", "--report"].contains(option));
+    small.try_for_each(|(_, file)| outcore::check_file(graph, file))
 }
 
 /// Says what a run needs.

@@ -22,13 +22,15 @@
   const count = (value) => scaled(value, 1000, ["", " k", " M", " G"]);
   const time = (value) => {
     if (value >= 120) return short(value / 60) + " min";
-    return value >= 1 || value === 0 ? short(value) + " s" : value >= 1e-3 ? short(value * 1e3) + " ms" : short(value * 1e6) + " µs";
+    if (value >= 1 || value === 0) return short(value) + " s";
+    return value >= 1e-3 ? short(value * 1e3) + " ms" : short(value * 1e6) + " µs";
   };
-  // Round numbers of bytes on axes, where powers of ten would be read badly.
+  // Where numbers stand on axes: on logarithmic ones at powers of ten, and of bytes at powers of two.
   const tens = Array.from({ length: 16 }, (_, power) => 10 ** power);
   const powers = Array.from({ length: 48 }, (_, power) => 2 ** power);
 
-  // A chart: a title, series of [name, values, colour, how], the form of its numbers.
+  // A chart: a title, times, series of [name, values, colour, how], and the form of its numbers. Series are filled
+  // with the shade of their colour, or with one that covers what is behind it, or are a dashed limit.
   function chart(title, x, series, form, options = {}) {
     if (x.length < 2 || series.every(([, values]) => values.length === 0)) return;
     const figure = document.createElement("figure");
@@ -49,7 +51,7 @@
       stroke: () => css("--faint"), font: "12px system-ui, sans-serif",
       grid: { stroke: () => css("--line"), width: 1 }, ticks: { stroke: () => css("--line"), width: 1 },
     };
-    const stepped = uPlot.paths.stepped({ align: options.align ?? 1 });
+    const stepped = uPlot.paths.stepped({ align: 1 });
     const drawn = new uPlot({
       width: section.clientWidth, height: 170, padding: [12, 10, 0, 0],
       cursor: { sync: { key: "time" }, y: false, points: { show: false } },
@@ -62,23 +64,24 @@
       },
       axes: [
         { ...axis, values: (_, ticks) => ticks.map((tick) => time(tick)) },
-        { ...axis, size: 72, incrs: form === bytes || form === rate ? powers : undefined, space: 34,
+        { ...axis, size: 82, incrs: form === bytes || form === rate ? powers : undefined, space: 34,
           splits: options.log ? (_, __, low, high) => tens.filter((ten) => ten >= low && ten <= high) : undefined,
           values: (_, ticks) => ticks.map((tick) => tick === null ? null : form(tick)) },
       ],
       series: [{}, ...series.map(([name, , colour, how]) => ({
         label: name, width: how === "limit" ? 1.5 : 1.25, dash: how === "limit" ? [6, 4] : undefined,
-        stroke: () => css(colour), fill: how === "fill" ? () => css(colour + "-shade") : undefined,
-        paths: how === "points" ? () => null : stepped,
-        points: { show: how === "points", size: 5, stroke: () => css(colour), fill: () => css(colour) },
+        stroke: () => css(colour), fill: how === "limit" ? undefined : () => css(`${colour}-${how}`),
+        paths: stepped, points: { show: false },
       }))],
       hooks: { setCursor: [(plot) => {
         const left = plot.cursor.left;
         const at = left < 0 ? -1 : plot.posToVal(left, "x");
         // What is drawn at a time began at the last one before it.
         const place = x.findLastIndex((begin) => begin <= at);
-        output.textContent = place < 0 || at > x.at(-1) ? "" : [time(at), ...series.map(([name, values]) =>
-            (series.length > 1 ? name + " " : "") + (values[place] === null ? "none" : form(values[place])))].join(", ");
+        output.textContent = place < 0 || at > x.at(-1) ? "" : [time(at), ...series.map(([name, values]) => {
+          const value = values[place] === null ? "none" : form(values[place]);
+          return series.length > 1 ? `${name} ${value}` : value;
+        })].join(", ");
       }] },
     }, [x, ...series.map(([, values]) => values)], figure);
     charts.push(drawn);
@@ -92,15 +95,16 @@
   const { timeline, steps, stats } = report;
   section.hidden = false;
   const x = timeline.seconds;
-  chart("Read bandwidth", x, [["read", held(timeline.bytes_per_second), "--one", "fill"]], rate);
+  chart("Read bandwidth", x, [["read", held(timeline.bytes_per_second), "--one", "shade"]], rate);
   chart("Busy cores", x, [
-    ["busy", held(timeline.busy_cores), "--one", "fill"],
+    ["busy", held(timeline.busy_cores), "--one", "shade"],
     ["workers", x.map(() => stats.threads), "--limit", "limit"],
   ], cores);
-  const memory = [["taken", held(timeline.memory_bytes), "--one", "fill"]];
+  // What is taken covers what stands behind it.
+  const memory = [["taken", held(timeline.memory_bytes), "--one", "solid"]];
   if (timeline.cache_bytes.length > 0) {
     const both = timeline.memory_bytes.map((taken, place) => taken + timeline.cache_bytes[place]);
-    memory.unshift(["with page caches", held(both), "--two", "fill"]);
+    memory.unshift(["with page caches", held(both), "--two", "shade"]);
   }
   chart("Memory", x, [...memory, ["limit", x.map(() => stats.memory_limit_bytes), "--limit", "limit"]], bytes);
 
@@ -110,11 +114,11 @@
     const edges = [0, ...ends];
     const active = steps.active.map((vertices) => vertices > 0 ? vertices : null);
     const most = Math.max(...steps.active), least = Math.min(...steps.active.filter((vertices) => vertices > 0));
-    chart("Active vertices per step", edges, [["active", held(active), "--one", "fill"]], count,
+    chart("Active vertices per step", edges, [["active", held(active), "--one", "shade"]], count,
       { log: most > 50 * least });
     const hits = steps.pages_wanted.map((wanted, place) => wanted > 0 ? 100 * steps.cache_hits[place] / wanted : null);
     if (hits.some((share) => share !== null)) {
-      chart("Wanted pages that were in the cache", edges, [["hits", held(hits), "--one", "fill"]], percent,
+      chart("Wanted pages that were in the cache", edges, [["hits", held(hits), "--one", "shade"]], percent,
         { most: 105 });
     }
   }
@@ -129,6 +133,8 @@
   window.addEventListener("afterprint", paper(false));
   new ResizeObserver(() => {
     const width = section.clientWidth;
-    charts.forEach((drawn) => { if (width > 0 && drawn.width !== width) drawn.setSize({ width, height: drawn.height }); });
+    for (const drawn of charts) {
+      if (width > 0 && drawn.width !== width) drawn.setSize({ width, height: drawn.height });
+    }
   }).observe(section);
 })();
