@@ -141,11 +141,11 @@ impl PyTable {
 
     /// What the operation cost, as a dict: the same keys as `outcore run --stats`.
     ///
-    /// Among them `seconds`, `seconds_io_wait`, `seconds_cpu` (of the whole process meanwhile), `passes`, `bytes_read`,
-    /// `pages_wanted`, `pages_read`, `requests`, `cache_hits`, `memory_limit_bytes`, `memory_peak_bytes` (of the whole
-    /// process so far), `threads`, `backend`, and `steps`, one entry per step or iteration, which say when they ended
-    /// (`seconds_end`) and what memory was taken then (`memory_bytes`), too; if there are more than 4096, the last entry
-    /// is the sum of the rest.
+    /// Among them `seconds`, `seconds_io_wait`, `seconds_cpu` (of the whole process meanwhile), `passes`,
+    /// `bytes_read`, `pages_wanted`, `pages_read`, `requests`, `cache_hits`, `memory_limit_bytes`, `memory_peak_bytes`
+    /// (of the whole process so far), `threads`, `backend`, and `steps`, one entry per step or iteration, which say
+    /// when they ended (`seconds_end`) and what memory was taken then (`memory_bytes`), too; if there are more than
+    /// 4096, the last entry is the sum of the rest.
     #[getter]
     fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let make = || Ok::<_, PyErr>(crate::to_dict(py, &self.cost)?.unbind());

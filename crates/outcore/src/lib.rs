@@ -7,6 +7,7 @@
 //! | images | [`import`] makes one of an edge list, [`Graph`] opens one within the limits of a [`Runtime`], [`export()`] writes one back, [`check()`] verifies its bytes |
 //! | algorithms | a function, its options and its result each, such as [`pagerank()`], [`PageRankOptions`] and [`PageRank`]; `estimate_` and its name say what it will need, [`verify`] checks what it found |
 //! | results | [`Table`] holds columns under the users' ids, and writes them |
+//! | runs | [`report::page`] makes a page of one: what was asked, planned and done |
 //! | new algorithms | [`Graph::lists`], [`scan()`] and [`fold()`] visit lists, [`EdgeMapper`] moves a frontier, [`run_program`] runs a [`VertexProgram`] |
 //!
 //! Options are written with `..Default::default()`, so that a new one changes no program.

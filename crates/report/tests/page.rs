@@ -63,10 +63,15 @@ fn report(steps: usize, samples: usize) -> Report {
     }
 }
 
-/// The JSON that a page holds.
-fn found(html: &str) -> Value {
+/// The text of the JSON that a page holds.
+fn text(html: &str) -> &str {
     let (_, rest) = html.split_once("id=\"outcore-report\">").unwrap();
-    serde_json::from_str(rest.split_once("</script>").unwrap().0).unwrap()
+    rest.split_once("</script>").unwrap().0
+}
+
+/// The JSON that a page holds. The last digit of a number may be lost here, not in the page.
+fn found(html: &str) -> Value {
+    serde_json::from_str(text(html)).unwrap()
 }
 
 #[test]
@@ -74,7 +79,9 @@ fn the_longest_page_is_below_a_megabyte() {
     let report = report(4096, MOST_SAMPLES);
     let html = page(&report);
     assert!(html.len() < 1_000_000, "{} bytes", html.len());
-    assert_eq!(found(&html), data(&report));
+    let escapes = [("\\u003c", "<"), ("\\u003e", ">"), ("\\u0026", "&"), ("\\u202e", "\u{202e}")];
+    let plain = escapes.iter().fold(text(&html).to_owned(), |text, (from, to)| text.replace(from, to));
+    assert!(plain == data(&report).to_string(), "the numbers of the page are not those of the run");
     // No row of the table is lost: the first is of step 1, the last of 4096.
     assert!(html.contains("<td>1–21<td>") && html.contains("<tr><td>4096<td>"));
     assert!(html.matches("<tr><td>").count() < 260);
@@ -130,5 +137,6 @@ fn runs_without_steps_or_reads_have_pages_too() {
     assert_eq!(found(&html)["read_amplification"], Value::Null);
     let html = page(&report(3, 0));
     // Two cached pages of each step were not read; all others were.
-    assert_eq!(found(&html)["read_amplification"], LARGE as f64 * 3.0 / ((LARGE / 4096) * 4096 * 3) as f64);
+    let (ratio, wanted) = (found(&html)["read_amplification"].as_f64().unwrap(), LARGE / 4096 * 4096);
+    assert!((ratio - LARGE as f64 / wanted as f64).abs() < 1e-12, "{ratio}");
 }
