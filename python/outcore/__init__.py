@@ -42,6 +42,7 @@ from outcore._outcore import (
     __version__,
 )
 from outcore._program import vertex_program
+from outcore._report import Report
 
 __all__ = [
     "AlgorithmResult",
@@ -60,6 +61,7 @@ __all__ = [
     "NoVertexError",
     "OutcoreError",
     "ProgramResult",
+    "Report",
     "Runtime",
     "Table",
     "UsageError",

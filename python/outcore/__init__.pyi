@@ -33,6 +33,7 @@ from outcore._errors import NoImageError as NoImageError
 from outcore._errors import NoVertexError as NoVertexError
 from outcore._errors import OutcoreError as OutcoreError
 from outcore._errors import VerificationError as VerificationError
+from outcore._report import Report as Report
 from outcore._matrix import MultiplyPlan as MultiplyPlan
 from outcore._matrix import SparseMatrix as SparseMatrix
 from outcore._matrix import import_matrix as import_matrix
@@ -57,6 +58,7 @@ __all__ = [
     "NoVertexError",
     "OutcoreError",
     "ProgramResult",
+    "Report",
     "Runtime",
     "Table",
     "UsageError",

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from outcore import _outcore
+from outcore import _html, _outcore
 from outcore._declared import DECLARED, FUNCTIONS, changed
 from outcore._options import checked, checked_options
 from outcore._outcore import Graph, Table
@@ -23,6 +23,12 @@ class Estimate(NamedTuple):
     bound: str
     """How certain passes and bytes are: "at most" and "at least" are bounds. Otherwise they depend on weights or on how
     long paths are, and the numbers are what graphs with hubs often take."""
+
+    def _repr_html_(self) -> str:
+        memory, state, read = map(_outcore.bytes_text, (self.memory_bytes, self.state_bytes, self.read_bytes))
+        facts = {"memory": memory, "memory of the state": state}
+        facts |= {"passes": f"{self.bound} {self.passes:.4g}", "bytes to read": f"{self.bound} {read}"}
+        return _html.facts("outcore.Estimate", facts)
 
     def __repr__(self) -> str:
         memory, state, read = map(_outcore.bytes_text, (self.memory_bytes, self.state_bytes, self.read_bytes))

@@ -5,10 +5,10 @@ import os
 import warnings
 from typing import Any, Literal, NamedTuple
 
-from outcore import _outcore
+from outcore import _html, _outcore
 from outcore._errors import in_python
 from outcore._inputs import Tables, tables, vertex_ids
-from outcore._options import checked, checked_options, ids_of, limits
+from outcore._options import Progress, checked, checked_options, ids_of, limits
 from outcore._outcore import Graph, Runtime
 
 
@@ -37,7 +37,7 @@ def import_graph(
     threads: int | None = None,
     backend: Literal["auto", "uring", "posix"] = "auto",
     temporary: str | os.PathLike[str] | None = None,
-    progress: bool = False,
+    progress: Progress = False,
 ) -> dict[str, Any]:
     """Imports a graph of any size as an image, a directory that appears only when it is complete.
 
@@ -88,7 +88,9 @@ def import_graph(
         threads: The number of workers; by default those of the runtime.
         backend: How files are read and written.
         temporary: Where temporary files go; by default beside the image.
-        progress: Whether to show progress on the standard error output, if that is a terminal or a notebook.
+        progress: Whether to show a bar on the standard error output, as tqdm draws it; or a function that is called
+            with events: dicts of `event` ("start", "advance" or "finish"), `name`, `unit`, `done`, `total` and
+            `seconds`.
 
     Returns:
         What the import did, as a dict: `vertices`, `edges`, `directed` and what decided it (`direction_from`),
@@ -191,6 +193,12 @@ class ImportEstimate(NamedTuple):
     notes: list[str]
     """How the input is read, in whole sentences."""
 
+    def _repr_html_(self) -> str:
+        texts = [_outcore.bytes_text(one) for one in (self.temporary_bytes, self.image_bytes, self.memory_bytes)]
+        facts = {"format": self.format, "edges": "unknown" if self.edges is None else f"about {self.edges}"}
+        facts |= dict(zip(("temporary space", "image", "memory"), texts, strict=True))
+        return _html.facts("outcore.ImportEstimate", facts, self.notes)
+
     def __repr__(self) -> str:
         temporary, image, memory = map(_outcore.bytes_text, (self.temporary_bytes, self.image_bytes, self.memory_bytes))
         edges = "unknown edges" if self.edges is None else f"about {self.edges} edges"
@@ -288,7 +296,7 @@ def generate(
     threads: int | None = None,
     backend: Literal["auto", "uring", "posix"] = "auto",
     temporary: str | os.PathLike[str] | None = None,
-    progress: bool = False,
+    progress: Progress = False,
 ) -> dict[str, Any]:
     """Generates a graph, straight into an image or as a file of edges: the same edges for the same options, on any
     number of threads.

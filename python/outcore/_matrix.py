@@ -15,7 +15,7 @@ from outcore import _outcore
 from outcore._dense import Factor, product_for
 from outcore._import import _arguments, _import
 from outcore._errors import UsageError
-from outcore._options import checked
+from outcore._options import Progress, checked
 from outcore._outcore import Graph, Runtime
 from outcore.array._array import Array, made
 
@@ -450,7 +450,7 @@ def import_matrix(
     threads: int | None = None,
     backend: Literal["auto", "uring", "posix"] = "auto",
     temporary: str | os.PathLike[str] | None = None,
-    progress: bool = False,
+    progress: Progress = False,
 ) -> SparseMatrix:
     """Writes a matrix of any size as an image, in bounded memory, and opens it.
 

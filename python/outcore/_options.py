@@ -17,6 +17,9 @@ from outcore import _outcore
 from outcore._errors import UsageError
 from outcore._outcore import Graph, Runtime
 
+# What `progress=` takes: whether a bar is shown, or who is called with events.
+Progress = bool | Callable[[dict[str, Any]], object]
+
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -216,7 +219,7 @@ def limits(
     threads: int | None,
     backend: str,
     temporary: str | os.PathLike[str] | None,
-    progress: bool,
+    progress: Progress,
 ) -> dict[str, Any]:
     """The options of all that needs a runtime."""
     return {
@@ -250,7 +253,7 @@ def graph_options(
     threads: int | None = None,
     backend: Literal["auto", "uring", "posix"] = "auto",
     cache: int | str | None = None,
-    progress: bool = False,
+    progress: Progress = False,
 ) -> dict[str, Any]:
     """What `Graph` is given."""
     return {"image": image, "cache": cache, "limits": limits(runtime, memory, threads, backend, None, progress)}

@@ -5,7 +5,7 @@ import sys
 import textwrap
 
 import outcore
-from outcore import _errors, _estimate, _import, _outcore, _program
+from outcore import _errors, _estimate, _import, _outcore, _program, _report
 from outcore._declared import CLASSES, DECLARED, IMPORTS, attributes, document, parameters
 
 
@@ -18,7 +18,7 @@ def stubs() -> str:
     lines += ["", "import numpy as np", "", "from outcore._declared import Seeds as Seeds"]
     homes = {
         name: module.__name__
-        for module in (_program, _import, _estimate, _outcore, _errors)
+        for module in (_program, _import, _estimate, _outcore, _errors, _report)
         for name in outcore.__all__
         if vars(module).get(name) is vars(outcore)[name]
     }

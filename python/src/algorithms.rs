@@ -4,8 +4,10 @@ use crate::columns::{Distances, Path};
 use crate::convert::{id_list, id_text};
 use crate::errors::{exception, raise, usage};
 use crate::graph::PyGraph;
-use crate::result::PyTable;
-use crate::runtime::{Bytes, run};
+use crate::result::{About, PyTable};
+use crate::runtime::{Bytes, run_watched};
+use outcore::io::Sampler;
+use outcore::report::{Given, Planned};
 use outcore::{
     ALGORITHMS, Algorithm, AttributeKind, Datum, DefaultValue, Graph, Kind, Parameter, Unconverged, Value, Values,
 };
@@ -221,23 +223,30 @@ pub fn run_algorithm(
     verify: bool,
 ) -> PyResult<Py<PyAny>> {
     let (algorithm, graph) = (named(py, name)?, graph.open(py)?);
-    let values = Values::new(algorithm, values_of(algorithm, options)?).map_err(|error| raise(py, error))?;
+    let given = values_of(algorithm, options)?;
+    let options = Given::all(algorithm.options, &given);
+    let values = Values::new(algorithm, given).map_err(|error| raise(py, error))?;
     if let Some(name) = values.unused_weights(algorithm, &graph) {
         let text = format!(
             "every edge counts 1: its weight, `{name}`, is not used; pass weight='{name}' to use it, or weight=None"
         );
         warn(py, &text)?;
     }
-    let (mut found, attributes) = run(py, graph.runtime(), || {
+    let mut sampler = Sampler::start(graph.runtime());
+    let look = || sampler.look(graph.runtime());
+    let (mut found, attributes, plan) = run_watched(py, graph.runtime(), look, || {
         let plan = algorithm.plan(&graph, values)?;
-        plan.estimate(&graph).check_result(&graph, verify, false)?;
+        let estimate = plan.estimate(&graph);
+        estimate.check_result(&graph, verify, false)?;
         let mut found = plan.run(&graph, verify, None)?;
         let attributes = std::mem::take(&mut found.attributes).into_iter().map(|datum| fetched(&graph, datum));
         let attributes = attributes.collect::<outcore::Result<Vec<_>>>()?;
-        Ok((found, attributes))
+        Ok((found, attributes, Planned::from(&estimate)))
     })?;
+    let samples = sampler.finish(graph.runtime());
     let attributes = attributes.into_iter().map(|one| held(py, one)).collect::<PyResult<Vec<_>>>()?;
-    let table = PyTable::new(py, graph.table(std::mem::take(&mut found.columns)), &found.stats)?;
+    let about = About { name: algorithm.name, options, info: graph.info(), plan, samples };
+    let table = PyTable::new(graph.table(std::mem::take(&mut found.columns)), found.stats, about);
     let result = class_.call1((Raw(Mutex::new(Some((table, attributes)))),))?.unbind();
     match found.unconverged {
         None => Ok(result),

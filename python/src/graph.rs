@@ -373,6 +373,10 @@ impl PyGraph {
         Err(PyTypeError::new_err("a Graph cannot be pickled; pass its path and open it there"))
     }
 
+    fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("outcore._html")?.call_method1("graph", (slf,))
+    }
+
     fn __repr__(&self, py: Python<'_>) -> String {
         let place = self.place();
         let Ok(graph) = self.open(py) else {

@@ -10,7 +10,7 @@ use crate::convert::id_text;
 use crate::errors::raise;
 use crate::exit::attached;
 use crate::graph::PyGraph;
-use crate::result::PyTable;
+use crate::result::{About, PyTable};
 use crate::runtime::{Bytes, Whole, run, settings};
 use numpy::{Element, PyReadonlyArray1};
 use outcore::io::{Array, Raw, into_inner, lock};
@@ -282,7 +282,7 @@ pub fn vertex_program(
         Ok((name, column(py, &graph, &values)?))
     });
     let columns = columns.collect::<PyResult<_>>()?;
-    let base = PyTable::new(py, graph.table(columns), &found.stats)?;
+    let base = PyTable::new(graph.table(columns), found.stats, About::of_program(&graph));
     let result = ProgramResult {
         iterations: found.iterations,
         finished: found.finished,

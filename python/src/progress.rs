@@ -1,137 +1,274 @@
-//! A line that says how far long work has come, on the terminal or in a notebook. Tasks may nest: the innermost one is
-//! shown.
+//! How far long work has come: a bar as tqdm draws it, or events for a function of the user's.
+//!
+//! Workers only count. The thread that asked for the work tells: it waits anyway, and looks for signals twenty times a
+//! second (`runtime.rs`). So a notebook shows the bar below the cell that it belongs to, for kernels go by the thread
+//! that writes; and what a function raises ends the work. Tasks may nest: the innermost one is shown.
 
 use crate::exit::attached;
-use outcore::io::bytes_text;
-use outcore::io::lock;
-use outcore::{Progress, Unit};
+use outcore::io::{bytes_text, lock};
+use outcore::{Progress, Runtime, Unit};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use std::io::{IsTerminal, Write, stderr};
+use pyo3::types::{PyBool, PyDict};
+use std::any::Any;
+use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// How often the line is written anew.
-const REDRAW: Duration = Duration::from_millis(200);
+/// How often the bar is drawn anew where somebody looks at it, and elsewhere, such as in a file: as tqdm has it.
+const REDRAW: Duration = Duration::from_millis(100);
+const REDRAW_UNSEEN: Duration = Duration::from_secs(10);
+/// So many beginnings and ends of tasks wait to be told. Tasks within others that begin beyond that are not told.
+const MOST_WAITING: usize = 1000;
+/// How wide the bar is.
+const BAR_WIDTH: u64 = 10;
 
-/// Shows tasks on the standard error output.
-pub struct Bar {
+/// What `progress=` asks for.
+#[derive(Debug, Default)]
+pub enum Wanted {
+    #[default]
+    Nothing,
+    Bar,
+    Function(Py<PyAny>),
+}
+
+impl<'py> FromPyObject<'_, 'py> for Wanted {
+    type Error = PyErr;
+
+    fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        match given.cast::<PyBool>() {
+            Ok(flag) if flag.is_true() => Ok(Wanted::Bar),
+            Ok(_) => Ok(Wanted::Nothing),
+            Err(_) if given.is_callable() => Ok(Wanted::Function(given.to_owned().unbind())),
+            Err(_) => Err(PyTypeError::new_err("expected progress= as True, False or a function")),
+        }
+    }
+}
+
+impl Wanted {
+    /// Who is told, if anybody is.
+    pub fn progress(self) -> Option<Arc<dyn Progress>> {
+        let function = match self {
+            Wanted::Nothing => return None,
+            Wanted::Bar => None,
+            Wanted::Function(function) => Some(function),
+        };
+        Some(Arc::new(Told { state: Mutex::default(), function }))
+    }
+}
+
+/// Tasks, and what of them is to be told.
+struct Told {
     state: Mutex<State>,
-    place: Place,
+    /// Instead of a bar.
+    function: Option<Py<PyAny>>,
 }
 
-/// Where the line is written.
-enum Place {
-    /// The process's standard error output.
-    Terminal,
-    /// What `sys.stderr` was: a notebook shows it below the cell.
-    Notebook(Py<PyAny>),
-}
-
+#[derive(Default)]
 struct State {
-    tasks: Vec<Shown>,
+    tasks: Vec<Task>,
+    waiting: VecDeque<Event>,
+    /// When the bar was drawn.
     drawn: Option<Instant>,
     /// How many characters the line has that is shown.
-    shown: usize,
+    width: usize,
 }
 
-struct Shown {
+#[derive(Clone)]
+struct Task {
     name: String,
     unit: Unit,
     total: Option<u64>,
     done: u64,
+    /// What was told of it; nothing if it is not told of.
+    told: Option<u64>,
+    begin: Instant,
 }
 
-impl Bar {
-    /// A bar, if somebody sees it: on a terminal, or in a notebook.
-    pub fn new(py: Python<'_>) -> Option<Arc<Self>> {
-        let place = match stderr().is_terminal() {
-            true => Place::Terminal,
-            false => Place::Notebook(notebook(py)?),
-        };
-        let state = State { tasks: Vec::new(), drawn: None, shown: 0 };
-        Some(Arc::new(Bar { state: Mutex::new(state), place }))
-    }
+/// Something that happened to a task.
+struct Event {
+    kind: &'static str,
+    task: Task,
+    seconds: f64,
+    is_outermost: bool,
+}
 
-    /// Changes the state, and replaces the line by the text that `change` returns. The state is not locked while it is
-    /// written: that can wait for the interpreter's lock.
-    fn draw(&self, change: impl FnOnce(&mut State) -> Option<String>) {
-        let mut state = lock(&self.state);
-        let Some(line) = change(&mut state) else { return };
-        let width = state.shown;
-        state.shown = line.chars().count();
-        drop(state);
-        let mut text = format!("\r{line:width$}");
-        if line.is_empty() {
-            text.push('\r');
-        }
-        // Whoever does not see the line any more does not miss it.
-        match &self.place {
-            Place::Terminal => _ = write!(stderr(), "{text}").and_then(|()| stderr().flush()),
-            Place::Notebook(stream) => {
-                _ = attached(|py| {
-                    stream.call_method1(py, "write", (text,))?;
-                    stream.call_method0(py, "flush")
-                });
-            }
-        }
+impl Event {
+    fn of(kind: &'static str, task: &Task, is_outermost: bool) -> Self {
+        Event { kind, task: task.clone(), seconds: task.begin.elapsed().as_secs_f64(), is_outermost }
     }
 }
 
-/// The stream that a notebook shows, if Python runs in one: IPython has a kernel there.
-fn notebook(py: Python<'_>) -> Option<Py<PyAny>> {
-    let modules = py.import("sys").ok()?;
-    let ipython = modules.getattr("modules").ok()?.get_item("IPython").ok()?;
-    let shell = ipython.call_method0("get_ipython").ok()?;
-    let has_kernel = shell.getattr("kernel").is_ok_and(|kernel| !kernel.is_none());
-    has_kernel.then(|| modules.getattr("stderr").ok()).flatten().map(Bound::unbind)
-}
-
-impl State {
-    /// The line of the innermost task, if it is time to show it.
-    fn line(&mut self) -> Option<String> {
-        let task = self.tasks.last()?;
-        if self.drawn.is_some_and(|drawn| drawn.elapsed() < REDRAW) {
-            return None;
-        }
-        self.drawn = Some(Instant::now());
-        Some(task.line())
-    }
-}
-
-impl Progress for Bar {
+impl Progress for Told {
     fn start(&self, name: &str, unit: Unit, total: Option<u64>) {
-        self.draw(|state| {
-            state.tasks.push(Shown { name: name.to_owned(), unit, total, done: 0 });
-            state.line()
-        });
+        let state = &mut *lock(&self.state);
+        let is_told = state.tasks.is_empty() || state.waiting.len() < MOST_WAITING;
+        let (told, begin) = (is_told.then_some(0), Instant::now());
+        let task = Task { name: name.to_owned(), unit, total, done: 0, told, begin };
+        if is_told {
+            state.waiting.push_back(Event::of("start", &task, state.tasks.is_empty()));
+        }
+        state.tasks.push(task);
     }
 
     fn advance(&self, amount: u64) {
-        self.draw(|state| {
-            state.tasks.last_mut()?.done += amount;
-            state.line()
-        });
+        if let Some(task) = lock(&self.state).tasks.last_mut() {
+            task.done += amount;
+        }
     }
 
     fn finish(&self) {
-        self.draw(|state| {
-            state.tasks.pop();
-            (state.tasks.is_empty() && state.shown > 0).then(String::new)
-        });
+        let state = &mut *lock(&self.state);
+        let Some(task) = state.tasks.pop() else { return };
+        if task.told.is_some() {
+            state.waiting.push_back(Event::of("finish", &task, state.tasks.is_empty()));
+        }
     }
 }
 
-impl Shown {
-    fn line(&self) -> String {
-        let amount = |count: u64| match self.unit {
-            Unit::Bytes => bytes_text(count),
-            Unit::Edges => format!("{count} edges"),
-            Unit::Vertices => format!("{count} vertices"),
-            Unit::Steps => format!("{count} steps"),
-            Unit::Products => format!("{count} products"),
-            Unit::Rows => format!("{count} rows"),
-        };
-        let total = self.total.map_or_else(String::new, |total| format!(" of {}", amount(total)));
-        format!("{}: {}{total}", self.name, amount(self.done))
+/// Tells what has happened since this was called last, to whoever wants to hear it.
+///
+/// # Errors
+/// What the user's function raises.
+pub fn tell(py: Python<'_>, runtime: &Runtime) -> PyResult<()> {
+    match runtime.progress().and_then(|progress| (progress.as_ref() as &dyn Any).downcast_ref::<Told>()) {
+        Some(told) => told.tell(py),
+        None => Ok(()),
     }
+}
+
+/// The same from a thread without the interpreter's lock.
+///
+/// # Errors
+/// What the user's function raises, or the end of the interpreter.
+pub fn tell_from_outside(runtime: &Runtime) -> PyResult<()> {
+    if runtime.progress().is_none() { Ok(()) } else { attached(|py| tell(py, runtime)) }
+}
+
+impl Told {
+    fn tell(&self, py: Python<'_>) -> PyResult<()> {
+        // Python may run something else while it is called: the state is not locked then.
+        let events: Vec<Event> = {
+            let state = &mut *lock(&self.state);
+            let mut events: Vec<Event> = state.waiting.drain(..).collect();
+            let is_outermost = state.tasks.len() == 1;
+            if let Some(task) = state.tasks.last_mut()
+                && task.told.is_some_and(|told| told < task.done)
+            {
+                task.told = Some(task.done);
+                events.push(Event::of("advance", task, is_outermost));
+            }
+            events
+        };
+        match &self.function {
+            Some(function) => events.iter().try_for_each(|event| call(py, function, event)),
+            // Whoever does not see the bar any more does not miss it.
+            None if !events.is_empty() => {
+                _ = self.draw(py, &events);
+                Ok(())
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Draws the bar of the innermost task; that of an outermost one stays when it ends.
+    fn draw(&self, py: Python<'_>, events: &[Event]) -> PyResult<()> {
+        let stream = py.import("sys")?.getattr("stderr")?;
+        let every = if is_seen(py, &stream) { REDRAW } else { REDRAW_UNSEEN };
+        let mut text = String::new();
+        {
+            let state = &mut *lock(&self.state);
+            for (place, event) in events.iter().enumerate() {
+                let ends = event.kind == "finish" && event.is_outermost;
+                let is_due = state.drawn.is_none_or(|drawn| drawn.elapsed() >= every) && place + 1 == events.len();
+                if !ends && !is_due {
+                    continue;
+                }
+                let line = event.line();
+                let width = state.width;
+                text += &format!("\r{line:width$}");
+                (state.drawn, state.width) = (Some(Instant::now()), line.chars().count());
+                if ends {
+                    text.push('\n');
+                    (state.drawn, state.width) = (None, 0);
+                }
+            }
+        }
+        if text.is_empty() {
+            return Ok(());
+        }
+        stream.call_method1("write", (text,))?;
+        stream.call_method0("flush")?;
+        Ok(())
+    }
+}
+
+/// Whether somebody looks at a stream: on a terminal, or in a notebook.
+fn is_seen(py: Python<'_>, stream: &Bound<'_, PyAny>) -> bool {
+    let is_terminal = || stream.call_method0("isatty")?.is_truthy();
+    let has_kernel = || -> PyResult<bool> {
+        let ipython = py.import("sys")?.getattr("modules")?.get_item("IPython")?;
+        let shell = ipython.call_method0("get_ipython")?;
+        Ok(!shell.getattr("kernel")?.is_none())
+    };
+    is_terminal().unwrap_or(false) || has_kernel().unwrap_or(false)
+}
+
+/// Calls a function of the user's with an event, a dict.
+fn call(py: Python<'_>, function: &Py<PyAny>, event: &Event) -> PyResult<()> {
+    let dict = PyDict::new(py);
+    dict.set_item("event", event.kind)?;
+    dict.set_item("name", &event.task.name)?;
+    dict.set_item("unit", event.task.unit.name())?;
+    dict.set_item("done", event.task.done)?;
+    dict.set_item("total", event.task.total)?;
+    dict.set_item("seconds", event.seconds)?;
+    function.call1(py, (dict,)).map(drop)
+}
+
+impl Event {
+    /// `name:  45%|####6     | 45/100 [00:02<00:03, 20.1steps/s]`, as tqdm has it.
+    fn line(&self) -> String {
+        let Task { name, unit, total, done, .. } = &self.task;
+        let (rate, elapsed) = (*done as f64 / self.seconds.max(1e-9), clock(self.seconds));
+        let amount = |count: u64| if *unit == Unit::Bytes { bytes_text(count) } else { count.to_string() };
+        let speed = match unit {
+            _ if *done == 0 => format!("?{}/s", unit.name()),
+            Unit::Bytes => format!("{}/s", bytes_text(rate as u64)),
+            unit if rate >= 1e6 => format!("{:.1}M{}/s", rate / 1e6, unit.name()),
+            unit if rate >= 1e4 => format!("{:.1}k{}/s", rate / 1e3, unit.name()),
+            unit => format!("{rate:.1}{}/s", unit.name()),
+        };
+        match *total {
+            Some(total) if total > 0 => {
+                let share = (*done as f64 / total as f64).min(1.0);
+                let left = match *done {
+                    0 => "?".to_owned(),
+                    done => clock(total.saturating_sub(done) as f64 / rate),
+                };
+                let (percent, bar) = (share * 100.0, bar(share));
+                let (done, total) = (amount(*done), amount(total));
+                format!("{name}: {percent:3.0}%|{bar}| {done}/{total} [{elapsed}<{left}, {speed}]")
+            }
+            _ if *unit == Unit::Bytes => format!("{name}: {} [{elapsed}, {speed}]", amount(*done)),
+            _ => format!("{name}: {done}{} [{elapsed}, {speed}]", unit.name()),
+        }
+    }
+}
+
+/// A bar of blocks, whose last one has eighths.
+fn bar(share: f64) -> String {
+    let eighths = (share * (8 * BAR_WIDTH) as f64) as u64;
+    let mut text = "█".repeat((eighths / 8) as usize);
+    if !eighths.is_multiple_of(8) {
+        text.extend(char::from_u32(0x2590 - (eighths % 8) as u32));
+    }
+    format!("{text:width$}", width = BAR_WIDTH as usize)
+}
+
+/// Minutes and seconds, and hours if there are any.
+fn clock(seconds: f64) -> String {
+    let whole = seconds as u64;
+    let (hours, minutes, seconds) = (whole / 3600, whole / 60 % 60, whole % 60);
+    if hours > 0 { format!("{hours}:{minutes:02}:{seconds:02}") } else { format!("{minutes:02}:{seconds:02}") }
 }

@@ -4,12 +4,19 @@ use crate::convert::{id_text, named, to_dict, to_numpy, to_pandas, tuples};
 use crate::errors::{raise, usage};
 use crate::runtime::{checked_options, run, settings};
 use crate::views::Rows;
-use outcore::io::escaped;
-use outcore::{Stats, Table};
+use arrow_array::RecordBatch;
+use numpy::PyArray1;
+use outcore::format::{IdColumn, Order};
+use outcore::io::{Sample, escaped};
+use outcore::report::{self, Given, Planned, Report};
+use outcore::{Column, Graph, GraphInfo, Stats, Table};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyCapsule, PyDict, PyList, PyTuple};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// What an algorithm found: one row per vertex, isolated ones included, under the user's own ids.
 ///
@@ -22,8 +29,34 @@ use std::path::PathBuf;
 #[pyclass(frozen, subclass, name = "Table", module = "outcore")]
 pub struct PyTable {
     pub table: Table,
-    stats: Py<PyAny>,
+    cost: Stats,
+    about: Arc<About>,
+    /// The cost as a dict, once it was asked for.
+    stats: PyOnceLock<Py<PyAny>>,
 }
+
+/// What is known of a run beside its result and cost: what its report says.
+pub struct About {
+    /// The name of the function.
+    pub name: &'static str,
+    pub options: Vec<Given>,
+    pub info: GraphInfo,
+    pub plan: Planned,
+    pub samples: Vec<Sample>,
+}
+
+impl About {
+    /// The run of a vertex program, whose options are functions.
+    pub fn of_program(graph: &Graph) -> Self {
+        let (options, plan, samples) = (Vec::new(), Planned::default(), Vec::new());
+        About { name: "vertex_program", options, info: graph.info(), plan, samples }
+    }
+}
+
+/// So many of the first rows a notebook shows.
+const SHOWN_ROWS: usize = 10;
+/// A pass over the ids of so many vertices takes no time.
+const SMALL_ROWS: u64 = 1 << 16;
 
 /// The arguments of `Table.top`.
 #[derive(FromPyObject)]
@@ -34,8 +67,62 @@ struct Top {
 }
 
 impl PyTable {
-    pub fn new(py: Python<'_>, table: Table, stats: &Stats) -> PyResult<Self> {
-        Ok(PyTable { table, stats: crate::to_dict(py, stats)?.unbind() })
+    pub fn new(table: Table, cost: Stats, about: About) -> Self {
+        PyTable { table, cost, about: Arc::new(about), stats: PyOnceLock::new() }
+    }
+
+    /// The sizes of groups, rows that name the same vertex, and how many groups have each.
+    fn group_sizes(&self, column: &Column) -> outcore::Result<BTreeMap<u32, u64>> {
+        let rows = self.table.rows();
+        let runtime = self.table.image().runtime();
+        let mut counts = outcore::io::Array::<u32>::zeroed(runtime.budget(), "the sizes of groups", rows as usize)?;
+        for row in 0..rows as u32 {
+            if row % (1 << 20) == 0 {
+                runtime.cancel().check()?;
+            }
+            if let Some(vertex) = column.named(row) {
+                counts[vertex as usize] += 1;
+            }
+        }
+        let mut sizes = BTreeMap::new();
+        counts.iter().filter(|&&count| count > 0).for_each(|&count| *sizes.entry(count).or_insert(0) += 1);
+        Ok(sizes)
+    }
+
+    /// The page of the run.
+    fn page(&self) -> String {
+        let About { name, options, info, plan, samples } = &*self.about;
+        let input = self.table.image().path().display().to_string();
+        let facts = match serde_json::to_value(info) {
+            Ok(serde_json::Value::Object(facts)) => facts,
+            _ => serde_json::Map::new(),
+        };
+        report::page(&Report {
+            name: (*name).to_owned(),
+            call: report::call_text(name, &input, options),
+            input,
+            options: options.clone(),
+            facts,
+            plan: plan.clone(),
+            stats: self.cost.clone(),
+            samples: samples.clone(),
+        })
+    }
+
+    /// The first rows, and the names of columns that are left out: what they name are vertices, whose ids may take a
+    /// pass over all ids.
+    fn head(&self, rows: usize) -> outcore::Result<(RecordBatch, Vec<String>)> {
+        let (image, columns) = (self.table.image(), self.table.columns());
+        let is_known = matches!(image.manifest().ids, IdColumn::Range { .. }) && image.manifest().order == Order::Input;
+        let is_small = self.table.rows() <= SMALL_ROWS;
+        let (shown, hidden): (Vec<_>, Vec<_>) =
+            columns.iter().cloned().partition(|(_, column)| is_known || is_small || !column.names_vertices());
+        let table = Table::new(image.clone(), shown);
+        let batch = match table.reader()?.next_batch()? {
+            Some(batch) => batch.slice(0, rows.min(batch.num_rows())),
+            None => RecordBatch::new_empty(table.schema()),
+        };
+        Ok((batch, hidden.into_iter().map(|(name, _)| name).collect()))
     }
 
     /// The name of a column that may be left out: then it is the first one beside `vertex`.
@@ -56,12 +143,89 @@ impl PyTable {
 
     /// What the operation cost, as a dict: the same keys as `outcore run --stats`.
     ///
-    /// Among them `seconds`, `seconds_io_wait`, `passes`, `bytes_read`, `pages_wanted`, `pages_read`, `requests`,
-    /// `cache_hits`, `memory_limit_bytes`, `memory_peak_bytes` (of the whole process so far), `threads`, `backend`, and
-    /// `steps`, one entry per step or iteration; if there are more than 4096, the last entry is the sum of the rest.
+    /// Among them `seconds`, `seconds_io_wait`, `seconds_cpu` (of the whole process meanwhile), `passes`,
+    /// `bytes_read`, `pages_wanted`, `pages_read`, `requests`, `cache_hits`, `memory_limit_bytes`, `memory_peak_bytes`
+    /// (of the whole process so far), `threads`, `backend`, and `steps`, one entry per step or iteration, which say
+    /// when they ended (`seconds_end`) and what memory was taken then (`memory_bytes`), too; if there are more than
+    /// 4096, the last entry is the sum of the rest.
     #[getter]
-    fn stats<'py>(&self, py: Python<'py>) -> Bound<'py, PyAny> {
-        self.stats.bind(py).clone()
+    fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let make = || Ok::<_, PyErr>(crate::to_dict(py, &self.cost)?.unbind());
+        Ok(self.stats.get_or_try_init(py, make)?.bind(py).clone())
+    }
+
+    /// The run as a page in HTML, an `outcore.Report`: what was asked, planned and done, with charts. A notebook shows
+    /// it; with a path it is written there, too. It needs no network. `docs/reports.md` lists the numbers that are in
+    /// it as JSON.
+    ///
+    /// Raises:
+    ///     OSError: The file cannot be written.
+    ///
+    /// >>> page = ranks.report("run.html")
+    /// >>> page.data["stats"]["threads"] == ranks.stats["threads"], page.data["facts"]["vertices"]
+    /// (True, 4)
+    #[pyo3(signature = (path=None))]
+    fn report<'py>(&self, py: Python<'py>, path: Option<PathBuf>) -> PyResult<Bound<'py, PyAny>> {
+        let html = py.detach(|| self.page());
+        if let Some(path) = path {
+            let runtime = self.table.image().runtime();
+            run(py, runtime, || outcore::write_file(runtime, &path, html.as_bytes()))?;
+        }
+        py.import("outcore._report")?.getattr("Report")?.call1((html,))
+    }
+
+    /// Draws the result with Matplotlib, and returns the `matplotlib.axes.Axes`.
+    ///
+    /// Args:
+    ///     ax: The axes to draw on; by default those of a new figure.
+    ///     kind: "distribution" (how many vertices have which value, in bins whose widths grow), "rank" (the values
+    ///         from the greatest on), "sizes" (how large components or communities are), "profile" (how many vertices
+    ///         have a value of at least so much), or "counts" (how many have each whole number). By default what fits
+    ///         the result.
+    ///     column: The column; by default the first beside `vertex`.
+    ///
+    /// A column takes 8 bytes of memory per vertex while it is counted; what is drawn is bounded.
+    ///
+    /// Raises:
+    ///     ImportError: Matplotlib is not installed.
+    ///     UsageError: A kind that does not fit the column.
+    #[pyo3(signature = (ax=None, kind=None, column=None))]
+    fn plot<'py>(
+        slf: &Bound<'py, Self>,
+        ax: Option<Bound<'py, PyAny>>,
+        kind: Option<&str>,
+        column: Option<&str>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("outcore._plot")?.call_method1("plot", (slf, ax, kind, column))
+    }
+
+    /// What `plot` draws: the name of a column, and its values; or, of one that names vertices, the sizes of the groups
+    /// of rows that name the same one, and how many groups have each size.
+    fn _counted<'py>(
+        &self,
+        py: Python<'py>,
+        column: Option<&str>,
+    ) -> PyResult<(String, Bound<'py, PyAny>, Option<Bound<'py, PyAny>>)> {
+        let name = self.column(py, column)?;
+        let found = self.table.columns().iter().find(|(own, _)| *own == name).map(|(_, column)| column);
+        match found {
+            Some(column) if column.names_vertices() => {
+                let sizes = run(py, self.table.image().runtime(), || self.group_sizes(column))?;
+                let (sizes, counts): (Vec<u64>, Vec<u64>) =
+                    sizes.into_iter().map(|(size, count)| (u64::from(size), count)).unzip();
+                let array = |values| PyArray1::from_vec(py, values).into_any();
+                Ok((name, array(sizes), Some(array(counts))))
+            }
+            _ => Ok((name.clone(), to_numpy(py, &self.table, &name)?, None)),
+        }
+    }
+
+    /// The first rows as tables of a notebook: `outcore._html` makes them.
+    fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let (py, this) = (slf.py(), slf.get());
+        let (rows, hidden) = run(py, this.table.image().runtime(), || this.head(SHOWN_ROWS))?;
+        let names: Vec<String> = rows.schema().fields().iter().map(|field| field.name().clone()).collect();
+        py.import("outcore._html")?.call_method1("table", (slf, names, tuples(py, &rows)?, hidden))
     }
 
     /// A column as a NumPy array, a copy that counts in the memory limit while it lives.
@@ -144,7 +308,8 @@ impl PyTable {
         let (py, this) = (slf.py(), slf.get());
         let name = this.column(py, column)?;
         let table = run(py, this.table.image().runtime(), || this.table.sorted(&name, descending))?;
-        Ok(PyTable { table, stats: this.stats.clone_ref(py) })
+        let (cost, about) = (this.cost.clone(), Arc::clone(&this.about));
+        Ok(PyTable { table, cost, about, stats: PyOnceLock::new() })
     }
 
     /// Pairs of every vertex and its value of a column (by default the first beside `vertex`), one after the other:

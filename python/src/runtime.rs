@@ -2,10 +2,10 @@
 
 use crate::errors::{raise, usage};
 use crate::exit::{self, UnderWay};
-use crate::progress::Bar;
+use crate::progress::{Wanted, tell, tell_from_outside};
 use outcore::io::lock;
 use outcore::io::{self, Holder, backend, bytes_text, parse_bytes};
-use outcore::{Error, Progress, Result, Runtime, RuntimeOptions};
+use outcore::{Error, Result, Runtime, RuntimeOptions};
 use pyo3::call::PyCallArgs;
 use pyo3::exceptions::{PyTypeError, PyUserWarning};
 use pyo3::prelude::*;
@@ -175,7 +175,7 @@ pub struct Limits {
     pub threads: Option<Whole<u32>>,
     pub backend: String,
     pub temporary: Option<PathBuf>,
-    pub progress: bool,
+    pub progress: Wanted,
 }
 
 impl Limits {
@@ -233,7 +233,7 @@ impl Limits {
             threads: self.threads.map(|threads| threads.0 as usize),
             backend: (self.runtime.is_none() || self.backend != "auto").then_some(backend),
             temporary: self.temporary,
-            progress: self.progress.then(|| Bar::new(py)).flatten().map(|bar| bar as Arc<dyn Progress>),
+            progress: self.progress.progress(),
         })
     }
 }
@@ -261,9 +261,19 @@ where
     })
 }
 
-/// Runs work on a thread of its own, without the interpreter's lock, and asks it to stop when a signal arrives or the
-/// interpreter ends.
+/// Runs work on a thread of its own, without the interpreter's lock, tells how far it has come, and asks it to stop
+/// when a signal arrives or the interpreter ends.
 pub fn run<T: Send>(py: Python<'_>, runtime: &Runtime, work: impl FnOnce() -> Result<T> + Send) -> PyResult<T> {
+    run_watched(py, runtime, || {}, work)
+}
+
+/// The same; `look` is called twenty times a second meanwhile.
+pub fn run_watched<T: Send>(
+    py: Python<'_>,
+    runtime: &Runtime,
+    mut look: impl FnMut() + Send,
+    work: impl FnOnce() -> Result<T> + Send,
+) -> PyResult<T> {
     let _under_way = UnderWay::enter()?;
     let (interrupted, outcome) = py.detach(|| {
         std::thread::scope(|scope| {
@@ -279,16 +289,19 @@ pub fn run<T: Send>(py: Python<'_>, runtime: &Runtime, work: impl FnOnce() -> Re
             };
             let mut interrupted = None;
             while is_done.recv_timeout(SIGNAL_CHECK) == Err(RecvTimeoutError::Timeout) {
+                look();
                 if interrupted.is_none()
-                    && let Err(signal) = exit::attached(|py| py.check_signals())
+                    && let Err(signal) = exit::attached(|py| py.check_signals().and_then(|()| tell(py, runtime)))
                 {
                     runtime.cancel().cancel();
                     interrupted = Some(signal);
                 }
             }
             let outcome = worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-            if interrupted.is_some() {
-                runtime.cancel().reset();
+            match &interrupted {
+                Some(_) => runtime.cancel().reset(),
+                // What happened since, and the end.
+                None => interrupted = tell_from_outside(runtime).err(),
             }
             (interrupted, outcome)
         })

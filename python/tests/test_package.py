@@ -415,30 +415,6 @@ def test_a_run_that_cannot_be_verified_is_refused_beforehand(scratch):
     assert done.stdout == "refused\n", done.stdout + done.stderr
 
 
-IN_A_NOTEBOOK = """
-import io, sys, types
-import outcore as oc
-shell = types.SimpleNamespace(kernel={kernel})
-sys.modules["IPython"] = types.SimpleNamespace(get_ipython=lambda: shell)
-process, sys.stderr = sys.stderr, io.StringIO()
-oc.generate("kronecker", scale=10, output="k.oc", progress=True)
-shown = sys.stderr.getvalue()
-sys.stderr = process
-print(repr(shown))
-"""
-
-
-def test_progress_is_shown_in_a_notebook(scratch):
-    run = lambda kernel: subprocess.run([sys.executable, "-c", IN_A_NOTEBOOK.format(kernel=kernel)], capture_output=True, text=True)
-    done = run("object()")
-    shown = eval(done.stdout)
-    assert re.match(r"\r\w[^\r]*: 0 ", shown) and shown.endswith(" \r"), done.stdout + done.stderr
-    shutil.rmtree("k.oc")
-    # An IPython without a notebook, and neither of them a terminal.
-    done = run("None")
-    assert done.stdout == "''\n", done.stdout + done.stderr
-
-
 def test_delta_is_above_zero(make):
     with pytest.raises(oc.UsageError, match="expected a delta above 0, found 0$"):
         oc.sssp(make([(0, 1, 2)]), 0, delta=0)

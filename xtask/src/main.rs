@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 /// Which crates of the workspace a crate may depend on: arrows point down only.
-const ARROWS: [(&str, &[&str]); 13] = [
+const ARROWS: [(&str, &[&str]); 14] = [
     ("io", &[]),
     ("format", &[]),
     ("image", &["outcore-io", "outcore-format"]),
@@ -21,6 +21,7 @@ const ARROWS: [(&str, &[&str]); 13] = [
     ("linalg", &["outcore-io", "outcore-graph", "outcore-algo", "outcore-matrix"]),
     ("array", &["outcore-io", "outcore-format", "outcore-image", "outcore-ingest", "outcore-matrix"]),
     ("learn", &["outcore-io", "outcore-image", "outcore-format", "outcore-table", "outcore-algo", "outcore-array"]),
+    ("report", &["outcore-io", "outcore-graph", "outcore-algo"]),
     (
         "outcore",
         &[
@@ -32,6 +33,7 @@ const ARROWS: [(&str, &[&str]); 13] = [
             "outcore-linalg",
             "outcore-array",
             "outcore-learn",
+            "outcore-report",
         ],
     ),
     ("cli", &["outcore"]),

@@ -85,7 +85,7 @@ pub fn all_pairs(graph: &Graph, options: &AllPairsOptions) -> Result<AllPairs> {
     if matches!(options.sources, Sources::Drawn { k: 0, .. }) {
         return Err(Error::Usage("expected k of at least 1, found 0".into()));
     }
-    let mut stats = StatsBuilder::start();
+    let mut stats = StatsBuilder::of(graph.runtime());
     graph.make_room("all-pairs shortest paths", estimate_all_pairs(graph, options).state_bytes)?;
     let sources = options.sources.vertices(graph)?;
     let _copies = graph.runtime().budget().reserve("sources", 8 * sources.len() as u64)?;

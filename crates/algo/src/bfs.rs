@@ -122,7 +122,7 @@ pub fn estimate_bfs(graph: &Graph) -> Estimate {
 /// A source or target that the graph does not have, too little memory (12.4 bytes per vertex), a page that cannot be
 /// read or is damaged, a request to stop.
 pub fn bfs(graph: &Graph, options: &BfsOptions) -> Result<Bfs> {
-    let mut stats = StatsBuilder::start();
+    let mut stats = StatsBuilder::of(graph.runtime());
     check_vertices(graph, &[options.source])?;
     check_vertices(graph, options.target.as_slice())?;
     graph.make_room("breadth-first search", estimate_bfs(graph).state_bytes)?;

@@ -76,7 +76,7 @@ pub(crate) fn cost(graph: &Graph) -> Cost {
 /// # Errors
 /// Too little memory (4.2 bytes per vertex), a page that cannot be read or is damaged, a request to stop.
 pub fn components(graph: &Graph, _options: &ComponentsOptions) -> Result<Components> {
-    let mut stats = StatsBuilder::start();
+    let mut stats = StatsBuilder::of(graph.runtime());
     let vertices = graph.vertices();
     let estimate = estimate_components(graph);
     graph.make_room("components", estimate.state_bytes)?;

@@ -102,7 +102,7 @@ pub fn estimate_degree_centrality(graph: &Graph, options: &DegreeCentralityOptio
 /// # Errors
 /// Too little memory (8 bytes per vertex), a column or page that cannot be read or is damaged, a request to stop.
 pub fn degree_centrality(graph: &Graph, options: &DegreeCentralityOptions) -> Result<DegreeCentrality> {
-    let mut stats = StatsBuilder::start();
+    let mut stats = StatsBuilder::of(graph.runtime());
     let vertices = graph.vertices();
     graph.make_room("degree centrality", estimate_degree_centrality(graph, options).state_bytes)?;
     let degrees = state(graph).make()?;

@@ -130,7 +130,7 @@ pub(crate) fn least_labels(graph: &Graph) -> u64 {
 /// Too little memory (12.3 bytes per vertex, 16.3 in degree order, and the buffer), a vertex of more than 2^32 - 1
 /// edges, a page that cannot be read or is damaged, a request to stop.
 pub fn label_propagation(graph: &Graph, options: &LabelPropagationOptions) -> Result<LabelPropagation> {
-    let mut stats = StatsBuilder::start();
+    let mut stats = StatsBuilder::of(graph.runtime());
     graph.make_room("label propagation", estimate_label_propagation(graph, options).state_bytes)?;
     let mut propagation = Propagation::new(graph, &mut stats)?;
     let mut buffer = Buffer::new(graph)?;

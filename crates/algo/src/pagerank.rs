@@ -228,7 +228,7 @@ pub(crate) fn pages_per_pass(graph: &Graph, options: &PageRankOptions) -> u64 {
 pub fn pagerank(graph: &Graph, options: &PageRankOptions) -> Result<PageRank> {
     check(options)?;
     graph.make_room("PageRank", estimate_pagerank(graph, options).state_bytes)?;
-    let mut stats = StatsBuilder::start();
+    let mut stats = StatsBuilder::of(graph.runtime());
     note(&mut stats, graph, options.weights);
     let _kept = keep_weights(graph, options)?;
     if options.weights {

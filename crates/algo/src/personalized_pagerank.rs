@@ -141,7 +141,7 @@ pub fn personalized_pagerank(graph: &Graph, options: &PersonalizedPageRankOption
     graph.make_room("personalised PageRank", estimate_personalized_pagerank(graph, options).state_bytes)?;
     let _seeds = seeds(graph, options).make()?;
     let sets = options.seeds.iter().map(|set| normalized(graph, set)).collect::<Result<Vec<_>>>()?;
-    let (ranks, mut stats) = (Vec::with_capacity(sets.len()), StatsBuilder::start());
+    let (ranks, mut stats) = (Vec::with_capacity(sets.len()), StatsBuilder::of(graph.runtime()));
     note(&mut stats, graph, options.weights);
     let mut run = Run { graph, options, ranks, iterations: 0, residual: 0.0, stats };
     let _kept = keep_weights(graph, &options.common())?;

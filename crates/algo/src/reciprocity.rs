@@ -116,7 +116,7 @@ impl Sums {
 /// Too little memory (8.2 bytes per vertex, 8 more while chunks are cut, and a chunk), a page that cannot be read or
 /// is damaged, a request to stop.
 pub fn reciprocity(graph: &Graph, _options: &ReciprocityOptions) -> Result<Reciprocity> {
-    let mut stats = StatsBuilder::start();
+    let mut stats = StatsBuilder::of(graph.runtime());
     graph.make_room("reciprocity", estimate_reciprocity(graph).state_bytes)?;
     let (found, loops) = state(graph).make()?;
     let overall = match graph.is_directed() {

@@ -144,7 +144,7 @@ pub fn scan_statistics(graph: &Graph, options: &ScanStatisticsOptions) -> Result
     if options.top == 0 {
         return Err(Error::Usage("expected at least 1 vertex to look for, found 0".into()));
     }
-    let mut stats = StatsBuilder::start();
+    let mut stats = StatsBuilder::of(graph.runtime());
     graph.make_room(NAME, estimate_scan_statistics(graph, options).state_bytes)?;
     let mut best = Best::layout(graph, options.top.min(graph.vertices())).make()?;
     let looked_at = match look_at_few(graph, &mut best, &mut stats)? {

@@ -254,7 +254,7 @@ struct Taken {
 impl<'a, L: Length> Search<'a, L> {
     fn new(graph: &'a Graph, options: &'a SsspOptions) -> Result<(Self, Array<AtomicU32>)> {
         let (distances, parents, waiting, blocks, frontier) = state(graph).make()?;
-        let mut stats = StatsBuilder::start();
+        let mut stats = StatsBuilder::of(graph.runtime());
         note(&mut stats, graph, options.weights);
         let search = Search {
             graph,

@@ -93,7 +93,7 @@ pub fn strong_components(graph: &Graph, options: &StrongComponentsOptions) -> Re
     if !graph.is_directed() {
         return components(graph, &ComponentsOptions::default());
     }
-    let stats = StatsBuilder::start();
+    let stats = StatsBuilder::of(graph.runtime());
     graph.make_room("strong components", estimate_strong_components(graph).state_bytes)?;
     let ((labels, left), (first, second), (found, returned), mapper) = state(graph).make()?;
     let mut work = Work {

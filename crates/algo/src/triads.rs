@@ -305,7 +305,7 @@ struct Counting<'g, S> {
 impl<'g, S: Share> Counting<'g, S> {
     /// Takes all memory that it needs: for the block as much as there is, up to all edges.
     fn new(graph: &'g Graph, name: &'static str, needs: &Needs, possible_of: Option<Possible>) -> Result<Self> {
-        let mut stats = StatsBuilder::start();
+        let mut stats = StatsBuilder::of(graph.runtime());
         let budget = graph.runtime().budget();
         let chunk_entries = needs.chunk_entries(graph, budget.available_bytes().saturating_sub(needs.fixed_bytes));
         let neighbourhoods = Neighbourhoods::new(graph, chunk_entries, &mut stats)?;

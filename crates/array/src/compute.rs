@@ -58,7 +58,7 @@ pub struct Computed {
 /// Too little memory, files that cannot be read, operations that cannot be streamed, a full disk, a request to stop, an
 /// error of a user's function. Then there are no images.
 pub fn compute(runtime: &Arc<Runtime>, goals: &[Goal]) -> Result<Computed> {
-    let mut stats = StatsBuilder::start();
+    let mut stats = StatsBuilder::of(runtime);
     let mut writers = Vec::new();
     for goal in goals {
         writers.push(match goal {

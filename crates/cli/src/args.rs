@@ -3,7 +3,7 @@
 use crate::options::RunArgs;
 use crate::run::Answer;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use outcore::array::ElementType;
 use outcore::generate::{GENERATE_ENDINGS, GeneratedWeights, Shape};
 use outcore::import::{self, Duplicates, IdKind, OrderChoice, SelfLoops};
@@ -77,9 +77,31 @@ pub struct Limits {
     /// How files are read
     #[arg(long, value_name = "NAME", default_value = "auto", value_parser = names(backend::NAMES))]
     pub backend: String,
-    /// No progress bar and no messages; `run` keeps its answer to itself too, but for files
+    /// How progress is shown, on the standard error
+    #[arg(long, value_enum, value_name = "HOW", default_value = "auto")]
+    pub progress: ShowProgress,
+    /// No progress bar, unless --progress asks for one, and no messages; `run` keeps its answer to itself too, but for
+    /// files
     #[arg(long, short)]
     pub quiet: bool,
+}
+
+/// How progress is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ShowProgress {
+    /// A bar on a terminal, nothing elsewhere
+    Auto,
+    /// A bar on a terminal, a line every two seconds elsewhere
+    Always,
+    /// Nothing
+    Never,
+    /// A JSON object per line, for programs
+    Json,
+}
+
+/// A file, which `-` is not.
+fn file(name: &str) -> Result<PathBuf, String> {
+    if name == "-" { Err("expected the name of a file, found -".to_owned()) } else { Ok(name.into()) }
 }
 
 /// `outcore import`.
@@ -381,6 +403,9 @@ pub struct Common {
     /// Write statistics as one JSON object; `-` is the standard output, and then the report goes to the standard error
     #[arg(long, value_name = "FILE")]
     pub stats: Option<PathBuf>,
+    /// Write a page about the run, in HTML: what was asked, planned and done, with charts
+    #[arg(long, value_name = "FILE.html", value_parser = file)]
+    pub report: Option<PathBuf>,
     /// Verify the result with an independent algorithm; a wrong one is an error with exit code 3
     #[arg(long)]
     pub verify: bool,
@@ -419,6 +444,9 @@ pub struct OfArray {
     /// Write statistics as one JSON object; `-` is the standard output, and then the report goes to the standard error
     #[arg(long, value_name = "FILE")]
     pub stats: Option<PathBuf>,
+    /// Write a page about the run, in HTML: what was asked, planned and done, with charts
+    #[arg(long, value_name = "FILE.html", value_parser = file)]
+    pub report: Option<PathBuf>,
     /// Say what memory, passes and bytes will be needed, and stop
     #[arg(long)]
     pub explain: bool,

@@ -4,11 +4,13 @@
 use crate::args::{Common, OfArray};
 use crate::options::{ALLOW_UNCONVERGED, arg_of, in_shell, values_of};
 use crate::progress::runtime;
+use crate::report::{About, Page};
 use crate::run::{UNCONVERGED, check_different, report, say, write_json, write_stats};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use outcore::io::backend::FileKind;
 use outcore::io::{bytes_text, escaped};
 use outcore::learn::{Data, Declaration, Fact, Found, Plan, Unconverged};
+use outcore::report::{Given, Planned};
 use outcore::{OUTPUT_ENDINGS, Result, Runtime, Value, Values};
 use serde_json::{Map, Value as Json, json};
 use std::path::{Path, PathBuf};
@@ -31,10 +33,15 @@ pub struct LearnArgs {
     common: Common,
 }
 
-/// The command of a statistic or a model.
+/// The command of a statistic or a model. Its options are made when they are needed, as those of algorithms.
 pub fn learn_command(statistic: &'static Declaration) -> Command {
-    let mut command = Command::new(in_shell(statistic.name));
-    command = command.visible_aliases(statistic.aliases.iter().map(|&name| in_shell(name)));
+    let command = Command::new(in_shell(statistic.name)).about(statistic.summary);
+    command.visible_aliases(statistic.aliases.iter().map(|&name| in_shell(name))).defer(with_options)
+}
+
+/// The command with the options of its statistic or model.
+fn with_options(mut command: Command) -> Command {
+    let Some(statistic) = Declaration::named(command.get_name()) else { return command };
     for option in statistic.options {
         command = command.arg(arg_of(option));
     }
@@ -54,7 +61,8 @@ pub fn learn_command(statistic: &'static Declaration) -> Command {
 impl LearnArgs {
     /// What was given to a command.
     pub fn of(statistic: &'static Declaration, matches: &ArgMatches) -> std::result::Result<Self, clap::Error> {
-        let OfArray { array, columns, output, json, stats, explain, limits } = OfArray::from_arg_matches(matches)?;
+        let OfArray { array, columns, output, json, stats, report, explain, limits } =
+            OfArray::from_arg_matches(matches)?;
         let aside = json.as_deref() == Some(Path::new("-"));
         let (verify, cache, answer) = (false, None, Default::default());
         Ok(LearnArgs {
@@ -63,7 +71,7 @@ impl LearnArgs {
             allow_unconverged: statistic.must_converge && matches.get_flag(ALLOW_UNCONVERGED),
             columns,
             json,
-            common: Common { image: array, output, stats, verify, explain, cache, answer, aside, limits },
+            common: Common { image: array, output, stats, report, verify, explain, cache, answer, aside, limits },
         })
     }
 
@@ -73,6 +81,7 @@ impl LearnArgs {
             ("--output", self.common.output.as_deref()),
             ("--json", self.json.as_deref()),
             ("--stats", self.common.stats.as_deref()),
+            ("--report", self.common.report.as_deref()),
         ];
         let files = all.into_iter().filter_map(|(option, file)| Some((option, file?)));
         files.filter(|(option, file)| *option == "--output" || *file != Path::new("-")).collect()
@@ -102,10 +111,12 @@ pub fn learn(args: &LearnArgs) -> Result<ExitCode> {
         explain(args, &runtime, &data, &plan)?;
         return Ok(ExitCode::SUCCESS);
     }
+    let page = Page::begin(common, &runtime, || about(args, &data, &plan));
     let mut found = plan.find(&runtime)?;
+    let page = page.map(Page::end);
     tell_notes(&runtime, common);
     if let Some(unconverged) = found.unconverged.take().filter(|_| !args.allow_unconverged) {
-        return not_converged(args, &runtime, &unconverged, &found);
+        return not_converged(args, &runtime, &unconverged, &found, page);
     }
     found.lines.iter().for_each(|line| common.say(line));
     found.table.lines().iter().for_each(|line| common.say(line));
@@ -118,8 +129,18 @@ pub fn learn(args: &LearnArgs) -> Result<ExitCode> {
     }
     report(&found.stats, common);
     write_stats(&runtime, &found.stats, common)?;
+    page.map_or(Ok(()), |page| page.write(&runtime, &found.stats))?;
     common.answer.heard()?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// What is known before the run, for a page.
+fn about(args: &LearnArgs, data: &Data, plan: &Plan) -> About {
+    let options = Given::all(args.statistic.options, &args.given);
+    let facts = [("rows", json!(data.rows())), ("columns", json!(data.names.len()))];
+    let facts = facts.into_iter().map(|(name, fact)| (name.to_owned(), fact)).collect();
+    let plan = Planned { notes: vec![format!("Planned passes: {}.", plan.passes)], ..Planned::default() };
+    About::new(args.statistic.name, options, facts, plan)
 }
 
 /// Says what the user should know about what was read.
@@ -134,6 +155,7 @@ fn not_converged(
     runtime: &Arc<Runtime>,
     Unconverged { text, raise }: &Unconverged,
     found: &Found,
+    page: Option<Page>,
 ) -> Result<ExitCode> {
     report(&found.stats, &args.common);
     let options: Vec<_> = raise.iter().map(|name| format!("--{}", in_shell(name))).collect();
@@ -143,6 +165,7 @@ fn not_converged(
         options.join(" or ")
     );
     write_stats(runtime, &found.stats, &args.common)?;
+    page.map_or(Ok(()), |page| page.write(runtime, &found.stats))?;
     Ok(ExitCode::from(UNCONVERGED))
 }
 

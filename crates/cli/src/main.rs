@@ -23,6 +23,7 @@ mod learn;
 mod look;
 mod options;
 mod progress;
+mod report;
 mod run;
 mod solve;
 

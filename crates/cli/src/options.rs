@@ -80,10 +80,16 @@ pub fn in_shell(name: &str) -> String {
     name.replace('_', "-")
 }
 
-/// The command of an algorithm.
+/// The command of an algorithm. Its options are made when they are needed: those of all commands would be memory that
+/// every run holds.
 fn command_of(algorithm: &'static Algorithm) -> Command {
-    let mut command = Command::new(in_shell(algorithm.name));
-    command = command.visible_aliases(algorithm.aliases.iter().map(|&name| in_shell(name)));
+    let command = Command::new(in_shell(algorithm.name)).about(algorithm.summary);
+    command.visible_aliases(algorithm.aliases.iter().map(|&name| in_shell(name))).defer(with_options)
+}
+
+/// The command with the options of its algorithm.
+fn with_options(mut command: Command) -> Command {
+    let Some(algorithm) = Algorithm::named(command.get_name()) else { return command };
     for option in algorithm.options {
         command = command.arg(arg_of(option));
         if let Kind::Weight { .. } = option.kind {

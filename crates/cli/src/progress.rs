@@ -1,15 +1,17 @@
-//! The runtime of a command: its limits, its progress bar, and Ctrl-C.
+//! The runtime of a command: its limits, its progress, and Ctrl-C.
+//!
+//! On a terminal progress is a bar (indicatif). Elsewhere it is lines: for people one every two seconds, for programs
+//! JSON, whose keys `docs/reports.md` lists.
 
-use crate::args::Limits;
+use crate::args::{Limits, ShowProgress};
 use indicatif::{ProgressBar, ProgressStyle};
-use outcore::io::bytes_text;
-use outcore::io::lock;
+use outcore::io::{bytes_text, escaped, lock};
 use outcore::{Error, Progress, Result, Runtime, RuntimeOptions, Unit};
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// The signal that asked to stop.
@@ -32,14 +34,12 @@ pub fn runtime_or(
     refused: impl FnOnce(Error, &RuntimeOptions) -> Error,
 ) -> Result<Arc<Runtime>> {
     let backend = outcore::io::backend::by_name(&limits.backend).map_err(Error::Usage)?;
-    let bar: Option<Arc<dyn Progress>> =
-        (!limits.quiet && std::io::stderr().is_terminal()).then(|| Arc::new(Bar::default()) as Arc<dyn Progress>);
     let options = RuntimeOptions {
         memory_bytes: limits.memory,
         threads: limits.threads.map(usize::from),
         backend: Some(backend),
         temporary,
-        progress: bar,
+        progress: progress(limits),
         ..RuntimeOptions::default()
     };
     let runtime = Runtime::new(options.clone()).map_err(|error| refused(error.into(), &options))?;
@@ -62,6 +62,19 @@ pub fn runtime_or(
     Ok(Arc::new(runtime))
 }
 
+/// Who shows how far work has come, if anybody does.
+fn progress(limits: &Limits) -> Option<Arc<dyn Progress>> {
+    let is_seen = std::io::stderr().is_terminal();
+    match limits.progress {
+        ShowProgress::Auto if limits.quiet || !is_seen => None,
+        ShowProgress::Never => None,
+        ShowProgress::Auto => Some(Arc::new(Bar::default())),
+        ShowProgress::Always if is_seen => Some(Arc::new(Bar::default())),
+        ShowProgress::Always => Some(Arc::new(Lines::new(LINE_EVERY, false))),
+        ShowProgress::Json => Some(Arc::new(Lines::new(EVENT_EVERY, true))),
+    }
+}
+
 /// A directory for an image that is not kept: it vanishes when this is dropped.
 pub fn scratch(runtime: &Runtime) -> Result<TempDir> {
     let place = runtime.temporary().cloned().unwrap_or_else(std::env::temp_dir);
@@ -75,6 +88,93 @@ pub fn note_memory(runtime: &Runtime, limits: &Limits) {
         let (peak, limit) = (outcore::io::peak_memory_bytes(), runtime.budget().limit_bytes());
         let (peak, limit) = (bytes_text(peak), bytes_text(limit));
         note!("one process, {} threads, peak memory {peak} of {limit}", runtime.threads());
+    }
+}
+
+/// How often a line says how far work is, to people and to programs.
+const LINE_EVERY: Duration = Duration::from_secs(2);
+const EVENT_EVERY: Duration = Duration::from_millis(200);
+
+/// Lines of text or of JSON on the standard error. Tasks may nest: what advances is the innermost one.
+struct Lines {
+    every: Duration,
+    is_json: bool,
+    state: Mutex<Told>,
+}
+
+struct Told {
+    tasks: Vec<Doing>,
+    /// When a line was written last.
+    last: Instant,
+}
+
+/// A task that is under way.
+struct Doing {
+    name: String,
+    unit: Unit,
+    total: Option<u64>,
+    done: u64,
+    begin: Instant,
+}
+
+impl Lines {
+    fn new(every: Duration, is_json: bool) -> Self {
+        Lines { every, is_json, state: Mutex::new(Told { tasks: Vec::new(), last: Instant::now() }) }
+    }
+
+    /// Writes a line about a task. A standard error that cannot be written to changes no outcome.
+    fn write(&self, event: &str, task: &Doing) {
+        let Doing { name, unit, total, done, begin } = task;
+        let seconds = begin.elapsed().as_secs_f64();
+        let line = match self.is_json {
+            true => {
+                let seconds = (seconds * 1e6).round() / 1e6;
+                serde_json::json!({
+                    "event": event, "name": name, "unit": unit.name(), "done": done, "total": total, "seconds": seconds,
+                })
+                .to_string()
+            }
+            false => {
+                let amount = |count: u64| match unit {
+                    Unit::Bytes => bytes_text(count),
+                    unit => format!("{count} {}", unit.name()),
+                };
+                let total = total.map_or_else(String::new, |total| format!(" of {}", amount(total)));
+                format!("{}: {}{total}, {seconds:.1} s", escaped(name), amount(*done))
+            }
+        };
+        _ = writeln!(std::io::stderr(), "{line}");
+    }
+}
+
+impl Progress for Lines {
+    fn start(&self, name: &str, unit: Unit, total: Option<u64>) {
+        let mut state = lock(&self.state);
+        let task = Doing { name: name.to_owned(), unit, total, done: 0, begin: Instant::now() };
+        if self.is_json {
+            self.write("start", &task);
+        }
+        state.tasks.push(task);
+    }
+
+    fn advance(&self, amount: u64) {
+        let mut state = lock(&self.state);
+        let is_time = state.last.elapsed() >= self.every;
+        let Some(task) = state.tasks.last_mut() else { return };
+        task.done += amount;
+        if is_time {
+            self.write("advance", task);
+            state.last = Instant::now();
+        }
+    }
+
+    fn finish(&self) {
+        let mut state = lock(&self.state);
+        let Some(task) = state.tasks.pop() else { return };
+        // People need not hear of what took no time.
+        if self.is_json || task.begin.elapsed() >= self.every {
+            self.write("finish", &task);
+        }
     }
 }
 

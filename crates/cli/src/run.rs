@@ -5,8 +5,10 @@ use crate::convert::output_error;
 use crate::learn::learn;
 use crate::options::{AlgorithmArgs, RunArgs, in_shell};
 use crate::progress::runtime;
+use crate::report::Page;
 use crate::solve::solve;
 use outcore::io::{bytes_text, escaped, folder};
+use outcore::report::Given;
 use outcore::{
     Column, Error, Estimate, Graph, GraphOptions, Result, Runtime, Say, Stats, Table, Unconverged, Values, cell_text,
 };
@@ -48,10 +50,13 @@ fn run_algorithm(args: &AlgorithmArgs) -> Result<ExitCode> {
     if let Some(needs) = report {
         graph.make_room(needs.purpose, estimate.state_bytes)?;
     }
+    let options = Given::all(algorithm.options, given);
+    let page = Page::begin(common, graph.runtime(), || Page::of_graph(algorithm.name, options, &estimate, &graph));
     let mut say = |line: Arguments<'_>| common.say(line);
     let found = plan.run(&graph, common.verify, is_told.then_some(&mut say as Say<'_>))?;
+    let page = page.map(Page::end);
     if let Some(unconverged) = found.unconverged.filter(|_| !allow_unconverged) {
-        return not_converged(&graph, unconverged, &found.stats, common);
+        return not_converged(&graph, unconverged, &found.stats, page, common);
     }
     let table = graph.table(found.columns);
     for (heading, column) in &found.shown {
@@ -60,7 +65,7 @@ fn run_algorithm(args: &AlgorithmArgs) -> Result<ExitCode> {
         }
         show_top(&graph, &table.columns()[*column], common)?;
     }
-    finish(&table, &found.stats, common)?;
+    finish(&table, &found.stats, page, common)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -74,6 +79,7 @@ fn not_converged(
     graph: &Graph,
     Unconverged { tol, residual, remedy, .. }: Unconverged,
     stats: &Stats,
+    page: Option<Page>,
     common: &Common,
 ) -> Result<ExitCode> {
     report(stats, common);
@@ -83,6 +89,7 @@ fn not_converged(
          ranks were written. To mend it, {advice}; or take them as they are by --allow-unconverged"
     );
     write_stats(graph.runtime(), stats, common)?;
+    page.map_or(Ok(()), |page| page.write(graph.runtime(), stats))?;
     Ok(ExitCode::from(UNCONVERGED))
 }
 
@@ -139,12 +146,11 @@ fn planned(graph: &Graph, common: &Common, estimate: &Estimate) -> Result<bool> 
     if let Some(output) = &common.output {
         graph.check_output(output, &estimate.columns)?;
     }
-    if let Some(file) = common.stats.as_ref().filter(|file| *file != Path::new("-")) {
-        if let Some(output) = &common.output {
-            check_different(graph.runtime(), &[], &[("--output", output), ("--stats", file)])?;
-        }
-        outcore::check_file(graph, file)?;
-    }
+    let stats = common.stats.as_deref().filter(|file| *file != Path::new("-"));
+    let files = [("--output", common.output.as_deref()), ("--stats", stats), ("--report", common.report.as_deref())];
+    let files: Vec<_> = files.into_iter().filter_map(|(option, file)| Some((option, file?))).collect();
+    check_different(graph.runtime(), &[], &files)?;
+    [stats, common.report.as_deref()].into_iter().flatten().try_for_each(|file| outcore::check_file(graph, file))?;
     if !common.explain {
         return Ok(false);
     }
@@ -183,12 +189,13 @@ fn show_top(graph: &Arc<Graph>, (name, column): &(String, Column), common: &Comm
 }
 
 /// Writes the result and the statistics where they are wanted.
-fn finish(table: &Table, stats: &Stats, common: &Common) -> Result<()> {
+fn finish(table: &Table, stats: &Stats, page: Option<Page>, common: &Common) -> Result<()> {
     report(stats, common);
     if let Some(output) = &common.output {
         table.write(output)?;
     }
     write_stats(table.image().runtime(), stats, common)?;
+    page.map_or(Ok(()), |page| page.write(table.image().runtime(), stats))?;
     common.answer.heard()
 }
 

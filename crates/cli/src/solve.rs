@@ -3,11 +3,13 @@
 use crate::args::Common;
 use crate::options::{ALLOW_UNCONVERGED, UNWEIGHTED, arg_of, in_shell, values_of};
 use crate::progress::runtime;
+use crate::report::{About, Page, graph_facts};
 use crate::run::{UNCONVERGED, check_different, report, say, write_stats};
 use clap::builder::ValueParser;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use outcore::io::{bytes_text, folder};
 use outcore::linalg::{Declaration, Found, Given, Needs, SolverPlan, Traffic, Unconverged};
+use outcore::report::{self, Planned};
 use outcore::{
     Error, Graph, GraphOptions, OUTPUT_ENDINGS, Result, SparseMatrix, Stats, Value, Values, check_columns, least_limit,
     write_columns,
@@ -47,12 +49,17 @@ pub struct SolverArgs {
     common: Common,
 }
 
-/// The command of a solver.
+/// The command of a solver. Its options are made when they are needed, as those of algorithms.
 pub fn solver_command(solver: &'static Declaration) -> Command {
+    Command::new(in_shell(solver.name)).about(solver.summary).defer(with_options)
+}
+
+/// The command with the options of its solver.
+fn with_options(mut command: Command) -> Command {
+    let Some(solver) = Declaration::named(command.get_name()) else { return command };
     let file = |name: &'static str| {
         Arg::new(name).long(in_shell(name)).value_name("FILE").value_parser(ValueParser::path_buf())
     };
-    let mut command = Command::new(in_shell(solver.name));
     for input in solver.inputs {
         command = command.arg(file(input.name).required(input.is_required).help(input.help));
     }
@@ -115,6 +122,7 @@ impl SolverArgs {
             ("--right", self.right.as_deref()),
             ("--values", self.values.as_deref()),
             ("--stats", stats),
+            ("--report", self.common.report.as_deref()),
         ];
         all.into_iter().filter_map(|(option, file)| Some((option, file?))).collect()
     }
@@ -145,15 +153,17 @@ pub fn solve(args: &SolverArgs) -> Result<ExitCode> {
     let (purpose, bytes) = most_memory(args, &matrix, &needs)?;
     matrix.graph().make_room(purpose, bytes)?;
     check_files(args, &matrix, &needs)?;
-    run(args, &matrix, &*plan)
+    run(args, &matrix, &*plan, &needs)
 }
 
 /// Runs a solver, and says and writes what it found.
-fn run(args: &SolverArgs, matrix: &SparseMatrix, plan: &dyn SolverPlan) -> Result<ExitCode> {
+fn run(args: &SolverArgs, matrix: &SparseMatrix, plan: &dyn SolverPlan, needs: &Needs) -> Result<ExitCode> {
     let (common, image) = (&args.common, matrix.graph().image());
+    let page = Page::begin(common, image.runtime(), || about(args, matrix, needs));
     let Found { lines, values, dense, unconverged, stats } = plan.run(matrix, common.verify)?;
+    let page = page.map(Page::end);
     if let Some(unconverged) = unconverged.filter(|_| !args.allow_unconverged) {
-        return not_converged(args, matrix, &unconverged, &stats);
+        return not_converged(args, matrix, &unconverged, &stats, page);
     }
     lines.iter().for_each(|line| common.say(line));
     report(&stats, common);
@@ -166,6 +176,7 @@ fn run(args: &SolverArgs, matrix: &SparseMatrix, plan: &dyn SolverPlan) -> Resul
         write_columns(image, &values, output)?;
     }
     write_stats(image.runtime(), &stats, common)?;
+    page.map_or(Ok(()), |page| page.write(image.runtime(), &stats))?;
     common.answer.heard()?;
     Ok(ExitCode::SUCCESS)
 }
@@ -176,6 +187,7 @@ fn not_converged(
     matrix: &SparseMatrix,
     Unconverged { text, raise }: &Unconverged,
     stats: &Stats,
+    page: Option<Page>,
 ) -> Result<ExitCode> {
     report(stats, &args.common);
     let options: Vec<_> = raise.iter().map(|name| format!("--{}", in_shell(name))).collect();
@@ -185,7 +197,27 @@ fn not_converged(
         options.join(" or ")
     );
     write_stats(matrix.graph().runtime(), stats, &args.common)?;
+    page.map_or(Ok(()), |page| page.write(matrix.graph().runtime(), stats))?;
     Ok(ExitCode::from(UNCONVERGED))
+}
+
+/// What is known before the run, for a page.
+fn about(args: &SolverArgs, matrix: &SparseMatrix, needs: &Needs) -> About {
+    let mut options = report::Given::all(args.solver.options, &args.given);
+    for (input, file) in args.solver.inputs.iter().zip(&args.inputs) {
+        let file = file.iter().map(|file| report::Given::new(input.name, file.display().to_string()));
+        options.splice(0..0, file);
+    }
+    let plan = Planned {
+        memory_bytes: Some(least_limit(matrix.graph(), needs.least_bytes)),
+        state_bytes: Some(needs.least_bytes),
+        notes: vec![format!(
+            "Planned passes: {}; {} columns are multiplied in one.",
+            needs.passes, needs.columns_per_pass
+        )],
+        ..Planned::default()
+    };
+    About::new(args.solver.name, options, graph_facts(matrix.graph()), plan)
 }
 
 /// What needs the most memory: the run, the verification of its result, or what writes that.
@@ -231,8 +263,8 @@ fn check_files(args: &SolverArgs, matrix: &SparseMatrix, needs: &Needs) -> Resul
         }
     }
     args.values.as_ref().map_or(Ok(()), |values| check_columns(graph, values))?;
-    let stats = outputs.iter().find(|(option, _)| *option == "--stats");
-    stats.map_or(Ok(()), |(_, file)| outcore::check_file(graph, file))
+    let mut small = outputs.iter().filter(|(option, _)| ["--stats", "--report"].contains(option));
+    small.try_for_each(|(_, file)| outcore::check_file(graph, file))
 }
 
 /// Says what a run needs.

@@ -1,9 +1,10 @@
 //! What an operation cost: passes, bytes, requests, cache hits, time waiting, peak memory.
 
 use outcore_format::PAGE_BYTES;
-use outcore_io::{ReaderStats, Runtime, peak_memory_bytes};
+use outcore_io::{Budget, ReaderStats, Runtime, cpu_seconds, peak_memory_bytes};
 use serde::Serialize;
-use std::time::Instant;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 /// What one sweep cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
@@ -58,6 +59,13 @@ pub struct Step {
     /// What it read.
     #[serde(flatten)]
     pub sweep: SweepStats,
+    /// When it ended, in seconds since the operation began.
+    pub seconds_end: f64,
+    /// The CPU time of the process since the operation began, when it ended. Looked at once a millisecond at most: a
+    /// shorter step may have what the one before it has.
+    pub seconds_cpu_end: f64,
+    /// The memory that was taken of the limit when it ended, without page caches; looked at as often.
+    pub memory_bytes: u64,
 }
 
 /// What an operation cost. Serialised, it is one flat object with a list of steps.
@@ -72,6 +80,8 @@ pub struct Stats {
     pub memory_limit_bytes: u64,
     /// The most memory that the process held so far, in bytes.
     pub memory_peak_bytes: u64,
+    /// The CPU time of the process from start to end, in seconds: of all its threads, whatever they did.
+    pub seconds_cpu: f64,
     /// The number of workers.
     pub threads: usize,
     /// The back end that read the files.
@@ -89,25 +99,49 @@ pub struct Stats {
 /// So many steps are told apart: a long path has a step per vertex.
 const MOST_STEPS: usize = 4096;
 
+/// Steps may take microseconds: CPU time and memory are not looked at more often than this.
+const LOOK_EVERY: Duration = Duration::from_millis(1);
+
 /// Collects what an operation costs, from its start on.
-#[derive(Debug)]
 pub struct StatsBuilder {
     start: Instant,
+    /// The CPU time of the process when the operation began.
+    cpu_before: f64,
+    /// What memory is looked at, if any.
+    budget: Option<Arc<Budget>>,
+    /// When CPU time and memory were looked at last, and what was found.
+    looked: (Duration, f64, u64),
     steps: Vec<Step>,
     other: SweepStats,
     weights: Option<String>,
 }
 
-impl Default for StatsBuilder {
-    fn default() -> Self {
-        StatsBuilder { start: Instant::now(), steps: Vec::new(), other: SweepStats::default(), weights: None }
+impl std::fmt::Debug for StatsBuilder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut builder = f.debug_struct("StatsBuilder");
+        builder.field("steps", &self.steps).field("other", &self.other).finish_non_exhaustive()
     }
 }
 
 impl StatsBuilder {
-    /// Starts the clock.
+    /// Starts the clock, for an operation within another one or a few products: no step knows what memory was taken.
     pub fn start() -> Self {
-        Self::default()
+        StatsBuilder {
+            start: Instant::now(),
+            cpu_before: cpu_seconds(),
+            budget: None,
+            looked: (Duration::ZERO, 0.0, 0),
+            steps: Vec::new(),
+            other: SweepStats::default(),
+            weights: None,
+        }
+    }
+
+    /// Starts the clock of an operation in this runtime, whose memory every step looks at.
+    pub fn of(runtime: &Runtime) -> Self {
+        let mut stats = StatsBuilder { budget: Some(Arc::clone(runtime.budget())), ..Self::start() };
+        stats.look(Duration::ZERO);
+        stats
     }
 
     /// Notes the name of the weights that edges count by.
@@ -123,8 +157,22 @@ impl StatsBuilder {
                 rest.active += active;
                 rest.sweep.add(&sweep);
             }
-            _ => self.steps.push(Step { name, active, sweep }),
+            _ => {
+                let end = self.start.elapsed();
+                if end - self.looked.0 >= LOOK_EVERY {
+                    self.look(end);
+                }
+                let (_, seconds_cpu_end, memory_bytes) = self.looked;
+                let seconds_end = end.as_secs_f64();
+                self.steps.push(Step { name, active, sweep, seconds_end, seconds_cpu_end, memory_bytes });
+            }
         }
+    }
+
+    /// Looks at CPU time and memory.
+    fn look(&mut self, now: Duration) {
+        let memory_bytes = self.budget.as_ref().map_or(0, |budget| budget.taken_bytes().0);
+        self.looked = (now, cpu_seconds() - self.cpu_before, memory_bytes);
     }
 
     /// Adds reads that belong to no step, such as columns.
@@ -133,7 +181,16 @@ impl StatsBuilder {
     }
 
     /// Stops the clock. `pages_per_pass` is how many pages the lists have that the algorithm reads.
-    pub fn finish(self, runtime: &Runtime, pages_per_pass: u64) -> Stats {
+    pub fn finish(mut self, runtime: &Runtime, pages_per_pass: u64) -> Stats {
+        if self.steps.len() == MOST_STEPS {
+            // The last step is the sum of the rest, which end now.
+            self.look(self.start.elapsed());
+            let (end, seconds_cpu_end, memory_bytes) = self.looked;
+            if let Some(rest) = self.steps.last_mut() {
+                (rest.seconds_end, rest.seconds_cpu_end) = (end.as_secs_f64(), seconds_cpu_end);
+                rest.memory_bytes = memory_bytes;
+            }
+        }
         let mut total = self.other;
         let mut list_pages = 0;
         for step in &self.steps {
@@ -146,6 +203,7 @@ impl StatsBuilder {
             passes: list_pages as f64 / pages_per_pass.max(1) as f64,
             memory_limit_bytes: runtime.budget().limit_bytes(),
             memory_peak_bytes: peak_memory_bytes(),
+            seconds_cpu: cpu_seconds() - self.cpu_before,
             threads: runtime.threads(),
             backend: runtime.backend().name(),
             stopped_by: None,
@@ -168,5 +226,33 @@ mod tests {
         assert_eq!(stats.steps.len(), MOST_STEPS);
         assert_eq!(stats.steps.iter().map(|step| step.active).sum::<u64>(), 9_999 * 5_000);
         assert_eq!(stats.steps.iter().map(|step| step.sweep.pages_read).sum::<u64>(), 10_000);
+    }
+
+    #[test]
+    fn steps_say_when_they_ended_and_what_was_taken_by_then() {
+        let runtime = Runtime::new(outcore_io::RuntimeOptions::default()).unwrap();
+        let (before, _) = runtime.budget().taken_bytes();
+        let mut stats = StatsBuilder::of(&runtime);
+        stats.step("short", 1, SweepStats::default());
+        let held = runtime.budget().reserve("a test", 1 << 20).unwrap();
+        // Longer than what is looked at, in CPU time, too.
+        let mut sum = 0u64;
+        while stats.start.elapsed() < 4 * LOOK_EVERY {
+            sum = std::hint::black_box(sum.wrapping_add(1));
+        }
+        stats.step("long", 1, SweepStats::default());
+        drop(held);
+        for active in 2..MOST_STEPS as u64 + 10 {
+            stats.step("push", active, SweepStats::default());
+        }
+        std::thread::sleep(2 * LOOK_EVERY);
+        let stats = stats.finish(&runtime, 1);
+        let steps = &stats.steps;
+        assert!(steps.is_sorted_by_key(|step| step.seconds_end), "{steps:?}");
+        assert!(steps.is_sorted_by_key(|step| step.seconds_cpu_end), "{steps:?}");
+        let (short, long, rest) = (&steps[0], &steps[1], &steps[MOST_STEPS - 1]);
+        assert!(long.seconds_cpu_end > 0.0 && long.seconds_end >= 4e-3 && rest.seconds_end >= 6e-3, "{rest:?}");
+        assert_eq!([short.memory_bytes, long.memory_bytes, rest.memory_bytes], [before, before + (1 << 20), before]);
+        assert!(stats.seconds_cpu >= rest.seconds_cpu_end);
     }
 }

@@ -116,6 +116,14 @@ impl Budget {
         self.ledger.usable_bytes - self.ledger.accounts().reserved_bytes
     }
 
+    /// How much of the limit is taken: without page caches, and by them. What was left to code, stacks and small things
+    /// counts as taken.
+    pub fn taken_bytes(&self) -> (u64, u64) {
+        let cache_bytes = self.caches().iter().map(|cache| cache.memory_bytes()).sum::<u64>();
+        let all = self.limit_bytes() - self.free_bytes();
+        (all.saturating_sub(cache_bytes), cache_bytes)
+    }
+
     /// An error unless that much can be reserved; [`Spare`] memory is given back if it is needed for that.
     ///
     /// # Errors

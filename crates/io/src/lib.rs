@@ -22,6 +22,7 @@ pub mod plan;
 mod process;
 mod reader;
 mod runtime;
+mod sampler;
 mod shared_cache;
 pub mod sort;
 mod spill;
@@ -40,10 +41,12 @@ pub use lock::{into_inner, lock};
 pub use pipe::PipeReader;
 pub use placed_writer::{PlacedOptions, PlacedWriter};
 pub use process::{
-    current_memory_bytes, free_memory_bytes, give_back_freed_memory, limit_arenas, peak_memory_bytes, trim_freed_memory,
+    cpu_seconds, current_memory_bytes, free_memory_bytes, give_back_freed_memory, limit_arenas, peak_memory_bytes,
+    trim_freed_memory,
 };
 pub use reader::{Extent, Reader, ReaderStats};
 pub use runtime::{CancelFlag, MOST_THREADS, Progress, Runtime, RuntimeOptions, Task, Turn, Unit, processors};
+pub use sampler::{MOST_SAMPLES, Sample, Sampler, Watch};
 pub use shared_cache::CacheShare;
 pub use spill::{Spill, SpillAppender, SpillReader, SpillWriter, SpillWriters};
 pub use storage::Input;

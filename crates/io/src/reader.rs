@@ -18,6 +18,7 @@ use crate::runtime::{CancelFlag, Runtime};
 use std::collections::VecDeque;
 use std::mem::ManuallyDrop;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 /// The most reads that a reader has in flight.
@@ -49,6 +50,8 @@ pub struct Reader {
     wait_ns: u64,
     requests: u64,
     read_bytes: u64,
+    /// What all readers of the runtime read.
+    read_by_all: Arc<AtomicU64>,
 }
 
 struct Pending {
@@ -106,6 +109,7 @@ impl Reader {
             wait_ns: 0,
             requests: 0,
             read_bytes: 0,
+            read_by_all: runtime.bytes_read_counter(),
         })
     }
 
@@ -218,12 +222,14 @@ impl Reader {
     fn reap(&mut self) -> Result<()> {
         let mut completions = std::mem::take(&mut self.completions);
         self.queue.wait(&mut completions)?;
-        let mut failure = None;
+        let (mut failure, before) = (None, self.read_bytes);
         for completion in completions.drain(..) {
             if let Err(error) = self.complete(completion) {
                 failure.get_or_insert(error);
             }
         }
+        // Once for all that arrived together.
+        self.read_by_all.fetch_add(self.read_bytes - before, Ordering::Relaxed);
         self.completions = completions;
         failure.map_or(Ok(()), Err)
     }

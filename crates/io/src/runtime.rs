@@ -8,8 +8,9 @@ use crate::error::{Error, Result};
 use crate::lock;
 use crate::process::{current_memory_bytes, free_memory_bytes};
 use crate::shared_cache::{CacheShare, SharedCache};
+use std::any::Any;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
@@ -47,6 +48,7 @@ pub struct Runtime {
     cancel: CancelFlag,
     turns: Arc<Turns>,
     notes: Arc<Mutex<Vec<String>>>,
+    bytes_read: Arc<AtomicU64>,
 }
 
 /// Who plans with all memory that is left takes turns with others that do.
@@ -114,6 +116,7 @@ impl Runtime {
             cancel: CancelFlag::default(),
             turns: Arc::default(),
             notes: Arc::default(),
+            bytes_read: Arc::default(),
         })
     }
 
@@ -130,6 +133,7 @@ impl Runtime {
             cancel: self.cancel.clone(),
             turns: Arc::clone(&self.turns),
             notes: Arc::clone(&self.notes),
+            bytes_read: Arc::clone(&self.bytes_read),
         }
     }
 
@@ -150,6 +154,7 @@ impl Runtime {
             budget: same.budget,
             turns: same.turns,
             notes: Arc::default(),
+            bytes_read: Arc::default(),
         })
     }
 
@@ -211,6 +216,21 @@ impl Runtime {
     /// The flag that asks work to stop.
     pub fn cancel(&self) -> &CancelFlag {
         &self.cancel
+    }
+
+    /// The bytes that readers of this runtime have read so far.
+    pub fn bytes_read(&self) -> u64 {
+        self.bytes_read.load(Ordering::Relaxed)
+    }
+
+    /// What readers count them in.
+    pub(crate) fn bytes_read_counter(&self) -> Arc<AtomicU64> {
+        Arc::clone(&self.bytes_read)
+    }
+
+    /// Who is told how far long work has come.
+    pub fn progress(&self) -> Option<&Arc<dyn Progress>> {
+        self.progress.as_ref()
     }
 
     /// Waits until no other operation has the turn in this memory, and takes it: for operations that plan with all that
@@ -373,8 +393,23 @@ pub enum Unit {
     Rows,
 }
 
-/// Somebody who is told how far long work has come.
-pub trait Progress: Send + Sync {
+impl Unit {
+    /// Its name, in the plural.
+    pub fn name(self) -> &'static str {
+        match self {
+            Unit::Bytes => "bytes",
+            Unit::Edges => "edges",
+            Unit::Vertices => "vertices",
+            Unit::Steps => "steps",
+            Unit::Products => "products",
+            Unit::Rows => "rows",
+        }
+    }
+}
+
+/// Somebody who is told how far long work has come. Workers tell it: it must be quick. As it is [`Any`], whoever made
+/// it gets at it again through [`Runtime::progress`].
+pub trait Progress: Any + Send + Sync {
     /// Work begins; `total` is in the same unit, if it is known.
     fn start(&self, name: &str, unit: Unit, total: Option<u64>);
     /// Counts `amount` more units of progress.

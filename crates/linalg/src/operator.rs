@@ -52,7 +52,7 @@ impl Costs {
     /// Nothing yet; `solver` is what the products are for.
     pub fn new(matrix: &SparseMatrix, solver: &str) -> Self {
         let task = matrix.graph().runtime().task(solver, Unit::Products, None);
-        let mut stats = StatsBuilder::start();
+        let mut stats = StatsBuilder::of(matrix.graph().runtime());
         let weights = matrix.graph().manifest().weights().filter(|_| matrix.has_values());
         stats.weights(weights.map(|weights| weights.name.as_str()));
         Costs { stats, products: 0, task }

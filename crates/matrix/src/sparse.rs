@@ -269,7 +269,7 @@ impl SparseMatrix {
     ) -> Result<Stats> {
         self.check_shapes(semiring, operand, factor, columns, product.len())?;
         let graph = &self.graph;
-        let mut stats = StatsBuilder::start();
+        let mut stats = StatsBuilder::of(graph.runtime());
         stats.weights(graph.manifest().weights().filter(|_| self.values).map(|weights| weights.name.as_str()));
         let plan = self.plan(operand, columns, 0)?;
         let (places, columns) = (self.places(), columns * self.parts());

@@ -7,6 +7,7 @@
 //! | images | [`import`] makes one of an edge list, [`Graph`] opens one within the limits of a [`Runtime`], [`export()`] writes one back, [`check()`] verifies its bytes |
 //! | algorithms | a function, its options and its result each, such as [`pagerank()`], [`PageRankOptions`] and [`PageRank`]; `estimate_` and its name say what it will need, [`verify`] checks what it found |
 //! | results | [`Table`] holds columns under the users' ids, and writes them |
+//! | runs | [`report::page`] makes a page of one: what was asked, planned and done |
 //! | new algorithms | [`Graph::lists`], [`scan()`] and [`fold()`] visit lists, [`EdgeMapper`] moves a frontier, [`run_program`] runs a [`VertexProgram`] |
 //!
 //! Options are written with `..Default::default()`, so that a new one changes no program.
@@ -57,6 +58,9 @@ pub use outcore_matrix::{
 pub use outcore_array as array;
 pub use outcore_learn as learn;
 
+// Runs as pages.
+pub use outcore_report as report;
+
 // Results, under the users' ids.
 pub use outcore_graph::{
     Column, ColumnKind, DenseRows, DenseShape, Id, IdBatch, IdLookup, IdStream, OUTPUT_ENDINGS, Table, TableReader,
@@ -85,8 +89,8 @@ pub mod format {
 /// Memory under a limit, and devices.
 pub mod io {
     pub use outcore_io::{
-        Array, AtomicF32, AtomicF64, Backend, Budget, CancelFlag, Error, Holder, MOST_THREADS, Reservation, Result,
-        Task, Turn, backend,
+        Array, AtomicF32, AtomicF64, Backend, Budget, CancelFlag, Error, Holder, MOST_SAMPLES, MOST_THREADS,
+        Reservation, Result, Sample, Sampler, Task, Turn, Watch, backend,
         buffer::{Plain, Raw, Shared},
         bytes_text, escaped, folder, give_back_freed_memory, into_inner, limit_arenas, lock, parse_bytes,
         peak_memory_bytes,

@@ -18,7 +18,7 @@ import numpy as np
 
 from outcore._errors import InputError, UsageError
 from outcore._inputs import pandas_table
-from outcore._options import check_each, checked, checked_options, limits
+from outcore._options import Progress, check_each, checked, checked_options, limits
 from outcore._outcore import Expression, Runtime, compute_arrays, import_array, save_array
 from outcore.array import _array as core
 from outcore.array._array import Array, Operand
@@ -38,7 +38,7 @@ def _limits_of(
     threads: int | None = None,
     backend: Literal["auto", "uring", "posix"] = "auto",
     temporary: Path | None = None,
-    progress: bool = False,
+    progress: Progress = False,
 ) -> dict[str, Any]:
     return limits(runtime, memory, threads, backend, temporary, progress)
 
@@ -107,7 +107,7 @@ def compute(
         threads: The number of workers; by default those of the runtime.
         backend: How files are read: "uring", "posix", or "auto" for the best that works here.
         temporary: Where temporary files go.
-        progress: Whether a bar shows how far it is.
+        progress: Whether a bar shows how far it is, or a function of events, as in `import_graph`.
 
     Returns:
         A tuple of arrays, one for each; with `return_stats` a pair of that and a dict. The arrays count under the limit
@@ -229,7 +229,7 @@ def from_columns(
     threads: int | None = None,
     backend: Literal["auto", "uring", "posix"] = "auto",
     temporary: str | os.PathLike[str] | None = None,
-    progress: bool = False,
+    progress: Progress = False,
 ) -> Array:
     """Makes an image of an array of the columns of a table, in bounded memory, and opens it.
 
@@ -251,7 +251,9 @@ def from_columns(
         threads: The number of workers; by default those of the runtime.
         backend: How files are read and written.
         temporary: Where temporary files go.
-        progress: Whether to show progress on the standard error output, if that is a terminal or a notebook.
+        progress: Whether to show a bar on the standard error output, as tqdm draws it; or a function that is called
+            with events: dicts of `event` ("start", "advance" or "finish"), `name`, `unit`, `done`, `total` and
+            `seconds`.
 
     Cost: one pass over the table; of text another one if the first lines are whole numbers and a later one is not, and
     of a .npy file of float64 if `dtype` is float32.

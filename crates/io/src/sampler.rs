@@ -1,0 +1,157 @@
+//! What a run used of the machine, looked at now and then: bytes read, CPU time, memory.
+//!
+//! Steps say what each of them cost (`image/src/stats.rs`), but a pass of minutes is one step. Samples show what
+//! happened within it. They cost no worker anything: whoever waits for the run looks at counters that are kept anyway,
+//! a few times a second. In Python that is the thread that looks for signals, so that every result has its samples; in
+//! the shell it is a thread of its own ([`Watch`]), only where a report was asked for. Memory is bounded: when there
+//! are [`MOST_SAMPLES`], every second one goes, and from then on they are taken half as often. A run of an hour keeps
+//! as many as one of a minute.
+
+use crate::process::cpu_seconds;
+use crate::runtime::Runtime;
+use std::sync::Arc;
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// How often is looked at first.
+const EVERY: Duration = Duration::from_millis(50);
+/// So many samples are kept.
+pub const MOST_SAMPLES: usize = 512;
+
+/// What a run had used by some moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Sample {
+    /// Since the run began.
+    pub seconds: f64,
+    /// The CPU time of the process, since the run began.
+    pub seconds_cpu: f64,
+    /// The bytes that readers of the runtime read, since the run began.
+    pub bytes_read: u64,
+    /// The memory that is taken of the limit, without page caches.
+    pub memory_bytes: u64,
+    /// The memory of page caches.
+    pub cache_bytes: u64,
+}
+
+/// Takes samples of a run.
+#[derive(Debug)]
+pub struct Sampler {
+    start: Instant,
+    every: Duration,
+    /// What the process had used when the run began.
+    before: (f64, u64),
+    samples: Vec<Sample>,
+}
+
+impl Sampler {
+    /// The run begins; the first sample is taken.
+    pub fn start(runtime: &Runtime) -> Self {
+        let before = (cpu_seconds(), runtime.bytes_read());
+        let mut sampler = Sampler { start: Instant::now(), every: EVERY, before, samples: Vec::new() };
+        sampler.take(runtime);
+        sampler
+    }
+
+    /// Takes a sample if it is time for one.
+    pub fn look(&mut self, runtime: &Runtime) {
+        let last = self.samples.last().map_or(0.0, |sample| sample.seconds);
+        if self.start.elapsed().as_secs_f64() - last >= self.every.as_secs_f64() {
+            self.take(runtime);
+        }
+    }
+
+    /// The run has ended: a last sample is taken.
+    pub fn finish(mut self, runtime: &Runtime) -> Vec<Sample> {
+        self.take(runtime);
+        self.samples
+    }
+
+    fn take(&mut self, runtime: &Runtime) {
+        if self.samples.len() >= MOST_SAMPLES {
+            let mut place = 0;
+            self.samples.retain(|_| {
+                place += 1;
+                place % 2 == 1
+            });
+            self.every *= 2;
+        }
+        let budget = runtime.budget();
+        let (memory_bytes, cache_bytes) = budget.taken_bytes();
+        self.samples.push(Sample {
+            seconds: self.start.elapsed().as_secs_f64(),
+            seconds_cpu: cpu_seconds() - self.before.0,
+            bytes_read: runtime.bytes_read() - self.before.1,
+            memory_bytes,
+            cache_bytes,
+        });
+    }
+}
+
+/// A thread that takes samples until it is asked for them, or dropped.
+#[derive(Debug)]
+pub struct Watch {
+    stop: Option<Sender<()>>,
+    thread: Option<JoinHandle<Vec<Sample>>>,
+}
+
+impl Watch {
+    /// The run begins. Where there can be no thread, there are no samples.
+    pub fn start(runtime: &Arc<Runtime>) -> Self {
+        let (stop, is_stopped) = channel();
+        let (runtime, mut sampler) = (Arc::clone(runtime), Sampler::start(runtime));
+        let watch = move || {
+            while is_stopped.recv_timeout(EVERY) == Err(RecvTimeoutError::Timeout) {
+                sampler.look(&runtime);
+            }
+            sampler.finish(&runtime)
+        };
+        let thread = std::thread::Builder::new().name("samples".to_owned()).spawn(watch).ok();
+        Watch { stop: Some(stop), thread }
+    }
+
+    /// The run has ended.
+    pub fn finish(mut self) -> Vec<Sample> {
+        self.stop = None;
+        self.thread.take().and_then(|thread| thread.join().ok()).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::runtime::RuntimeOptions;
+
+    #[test]
+    fn samples_are_bounded_and_reach_from_the_start_to_the_end() {
+        let runtime = Runtime::new(RuntimeOptions::default()).unwrap();
+        let mut sampler = Sampler::start(&runtime);
+        for _ in 0..10 * MOST_SAMPLES {
+            sampler.take(&runtime);
+            assert!(sampler.samples.len() <= MOST_SAMPLES);
+        }
+        assert!(sampler.every >= 8 * EVERY, "{:?}", sampler.every);
+        let (first, length) = (sampler.samples[0], sampler.samples.len());
+        // The next one is not due yet.
+        sampler.look(&runtime);
+        assert_eq!(sampler.samples.len(), length);
+        let samples = sampler.finish(&runtime);
+        assert_eq!(samples[0], first);
+        assert!(samples.is_sorted_by_key(|sample| sample.seconds));
+        assert!(samples.is_sorted_by_key(|sample| sample.seconds_cpu));
+        assert!(samples.iter().all(|sample| sample.memory_bytes <= runtime.budget().limit_bytes()));
+    }
+
+    #[test]
+    fn a_watch_ends_when_it_is_asked_to_and_when_it_is_dropped() {
+        let runtime = Arc::new(Runtime::new(RuntimeOptions::default()).unwrap());
+        let samples = Watch::start(&runtime).finish();
+        assert!(samples.len() >= 2 && samples[0].seconds <= samples[1].seconds, "{samples:?}");
+        drop(Watch::start(&runtime));
+        let begin = Instant::now();
+        while Arc::strong_count(&runtime) > 1 {
+            assert!(begin.elapsed() < Duration::from_secs(60), "the thread goes on");
+            std::thread::yield_now();
+        }
+    }
+}

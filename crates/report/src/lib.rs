@@ -1,0 +1,81 @@
+//! A run as one HTML page: what was asked, what was planned, and what happened.
+//!
+//! The page needs nothing beside itself: no network, no file, and for its tables no JavaScript. Its numbers stand in it
+//! as JSON, too, under the keys that `docs/reports.md` lists ([`data`]); the charts are drawn from them by uPlot, which
+//! is part of the page (`vendor/uplot`). The shell (`outcore run --report`) and Python (`result.report()`) give this
+//! crate the same [`Report`], and it makes the same page for both.
+//!
+//! Whatever users wrote (ids, paths, names of weights) goes through [`escape`], and JSON through a function that leaves
+//! nothing which could end the script. A page is bounded: there are at most 4096 steps and 512 samples, JSON has a list
+//! per field instead of an object per step, and the table of steps sums adjacent ones up beyond 200.
+//!
+//! There is no template engine: the page has six parts, each a function that returns text.
+#![forbid(unsafe_code)]
+
+mod data;
+mod escape;
+mod options;
+mod page;
+mod steps;
+mod timeline;
+
+pub use data::{SCHEMA, data};
+pub use escape::escape;
+pub use options::{Given, call_text, shell_text};
+pub use page::page;
+
+use outcore_algo::Estimate;
+use outcore_graph::Stats;
+use outcore_io::Sample;
+use serde_json::{Map, Value};
+
+/// What a page is about.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// What was run, such as `pagerank`.
+    pub name: String,
+    /// Over what: the path of an image or a file.
+    pub input: String,
+    /// What was typed: a command, or a call in Python.
+    pub call: String,
+    /// The options.
+    pub options: Vec<Given>,
+    /// What the input is: the facts of `outcore info --json`, as far as they are known.
+    pub facts: Map<String, Value>,
+    /// What was said before the run.
+    pub plan: Planned,
+    /// What it cost.
+    pub stats: Stats,
+    /// What it used by and by; there may be none.
+    pub samples: Vec<Sample>,
+}
+
+/// What was said of a run before it began.
+#[derive(Clone, Debug, Default)]
+pub struct Planned {
+    /// A memory limit that works, in bytes.
+    pub memory_bytes: Option<u64>,
+    /// The memory of its state, in bytes.
+    pub state_bytes: Option<u64>,
+    /// Passes over the lists.
+    pub passes: Option<f64>,
+    /// Bytes to read.
+    pub read_bytes: Option<u64>,
+    /// What passes and bytes are: "at most", "at least", or that no bound is known.
+    pub bound: Option<&'static str>,
+    /// What else was said, in lines.
+    pub notes: Vec<String>,
+}
+
+impl From<&Estimate> for Planned {
+    fn from(estimate: &Estimate) -> Self {
+        Planned {
+            memory_bytes: Some(estimate.memory_bytes),
+            state_bytes: Some(estimate.state_bytes),
+            passes: Some(estimate.passes),
+            read_bytes: Some(estimate.read_bytes),
+            bound: Some(estimate.bound.words()),
+            notes: Vec::new(),
+        }
+    }
+}

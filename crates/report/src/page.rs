@@ -1,0 +1,284 @@
+//! The page itself: text, tables, numbers as JSON, and what draws charts of them.
+
+use crate::data::data;
+use crate::escape::{escape, in_script};
+use crate::options::Given;
+use crate::steps::{Row, amplification, bytes_wanted, rows};
+use crate::{Planned, Report};
+use outcore_graph::Stats;
+use outcore_io::bytes_text;
+use serde_json::{Map, Value};
+use std::fmt::Write;
+
+/// How charts are drawn (`vendor/uplot/README.md` says why it is here), and what they look like. The licence asks to be
+/// wherever the library is.
+const UPLOT_LICENSE: &str = include_str!("../vendor/uplot/LICENSE");
+const UPLOT_JS: &str = include_str!("../vendor/uplot/uPlot.iife.min.js");
+const UPLOT_CSS: &str = include_str!("../vendor/uplot/uPlot.min.css");
+const PAGE_CSS: &str = include_str!("../assets/page.css");
+const PAGE_JS: &str = include_str!("../assets/page.js");
+
+/// The page of a run.
+pub fn page(report: &Report) -> String {
+    let numbers = in_script(&data(report).to_string());
+    let title = format!("{} over {}", report.name, report.input);
+    let (title, call) = (escape(&title), escape(&report.call));
+    let parts = [
+        figures(report),
+        asked(&report.options),
+        planned(&report.plan, report),
+        charts(),
+        table_of_steps(&report.stats),
+        facts(&report.facts),
+    ];
+    let parts = parts.concat();
+    let version = env!("CARGO_PKG_VERSION");
+    format!(
+        r#"<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'">
+<title>{title}</title>
+<style>{UPLOT_CSS}
+{PAGE_CSS}</style>
+</head>
+<body>
+<main>
+<h1>{title}</h1>
+<pre class="call">{call}</pre>
+{parts}<footer>Made by Outcore {version}. The numbers of this page are in it as JSON, in the element <code>outcore-report</code>.</footer>
+</main>
+<script type="application/json" id="outcore-report">{numbers}</script>
+<script>/*
+{UPLOT_LICENSE}*/
+{UPLOT_JS}</script>
+<script>{PAGE_JS}</script>
+</body>
+</html>
+"#
+    )
+}
+
+/// The figures that one looks for first.
+fn figures(report: &Report) -> String {
+    let (stats, total) = (&report.stats, &report.stats.total);
+    let cores = stats.seconds_cpu / total.seconds.max(1e-9);
+    let rate = total.bytes_read as f64 / total.seconds.max(1e-9);
+    let hits = 100.0 * total.cache_hits as f64 / total.pages_wanted.max(1) as f64;
+    let taken = most_taken(report);
+    let (peak, limit) = (bytes_text(stats.memory_peak_bytes), bytes_text(stats.memory_limit_bytes));
+    let mut all = vec![
+        ("Time", time_text(total.seconds), format!("{:.2} of {} cores busy", cores, stats.threads)),
+        ("Passes", number_text(stats.passes), format!("{} steps", steps_text(stats))),
+        ("Read", bytes_text(total.bytes_read), format!("{}/s in {} reads", bytes_text(rate as u64), total.requests)),
+        (
+            "Read amplification",
+            amplification(stats).map_or("none".to_owned(), |ratio| format!("{ratio:.2}")),
+            "bytes read over bytes wanted".to_owned(),
+        ),
+        (
+            "Cache hits",
+            if total.pages_wanted == 0 { "none".to_owned() } else { format!("{hits:.0} %") },
+            format!("{} of {} wanted pages", total.cache_hits, total.pages_wanted),
+        ),
+        ("Memory peak", peak, "of the whole process".to_owned()),
+    ];
+    if let Some(taken) = taken {
+        let share = 100.0 * taken as f64 / stats.memory_limit_bytes.max(1) as f64;
+        let detail = format!("{share:.0} % of the limit of {limit}, without page caches");
+        all.insert(all.len() - 1, ("Memory taken", bytes_text(taken), detail));
+    }
+    let mut html = "<div class=\"figures\">\n".to_owned();
+    for (name, value, detail) in all {
+        let (value, detail) = (escape(&value), escape(&detail));
+        _ = writeln!(html, "<div><h2>{name}</h2><strong>{value}</strong><small>{detail}</small></div>");
+    }
+    html + "</div>\n"
+}
+
+/// The most memory that was taken, as far as it was looked at.
+fn most_taken(report: &Report) -> Option<u64> {
+    let steps = report.stats.steps.iter().map(|step| step.memory_bytes);
+    steps.chain(report.samples.iter().map(|sample| sample.memory_bytes)).max().filter(|&bytes| bytes > 0)
+}
+
+/// What was asked.
+fn asked(options: &[Given]) -> String {
+    if options.is_empty() {
+        return String::new();
+    }
+    let table = |options: &[&Given]| {
+        let mut html = "<table><thead><tr><th>option<th>value<th>default</thead><tbody>\n".to_owned();
+        for option in options {
+            let (name, value) = (escape(&option.name), escape(&option.value));
+            let default = option.default.as_deref().map_or("none".to_owned(), escape);
+            _ = writeln!(html, "<tr><td><code>{name}</code><td class=\"value\">{value}<td>{default}");
+        }
+        html + "</tbody></table>\n"
+    };
+    let (given, rest): (Vec<_>, Vec<_>) = options.iter().partition(|option| option.is_given);
+    let mut html = "<section><h2>Options</h2>\n".to_owned();
+    html += &match given.is_empty() {
+        true => "<p>All options had their defaults.</p>\n".to_owned(),
+        false => table(&given),
+    };
+    if !rest.is_empty() {
+        let count = rest.len();
+        _ = writeln!(html, "<details><summary>{count} options had their defaults</summary>{}</details>", table(&rest));
+    }
+    html + "</section>\n"
+}
+
+/// What was said before, beside what happened.
+fn planned(plan: &Planned, report: &Report) -> String {
+    let (stats, unknown) = (&report.stats, || "not said".to_owned());
+    let bound = plan.bound.map_or_else(String::new, |words| format!("{words} "));
+    let passes = plan.passes.map_or_else(unknown, |passes| bound.clone() + &number_text(passes));
+    let reads = plan.read_bytes.map_or_else(unknown, |bytes| bound.clone() + &bytes_text(bytes));
+    let taken = most_taken(report).map_or_else(|| "not looked at".to_owned(), bytes_text);
+    let happened = format!("{taken} taken, the process held {}", bytes_text(stats.memory_peak_bytes));
+    let rows = [
+        ("passes", passes, number_text(stats.passes)),
+        ("bytes to read", reads, bytes_text(stats.total.bytes_read)),
+        ("memory", plan.memory_bytes.map_or_else(unknown, bytes_text), happened),
+        ("memory of the state", plan.state_bytes.map_or_else(unknown, bytes_text), String::new()),
+        ("memory limit", bytes_text(stats.memory_limit_bytes), String::new()),
+        ("time", String::new(), time_text(stats.total.seconds)),
+        ("CPU time", String::new(), time_text(stats.seconds_cpu)),
+        ("waiting for reads", String::new(), time_text(stats.total.seconds_io_wait) + ", summed over the workers"),
+        ("workers", stats.threads.to_string(), format!("files were read by {}", stats.backend)),
+    ];
+    let mut html =
+        "<section><h2>Planned, and what happened</h2>\n<table><thead><tr><th><th>planned<th>happened</thead>\
+                    <tbody>\n"
+            .to_owned();
+    for (name, planned, happened) in rows {
+        let (planned, happened) = (escape(&planned), escape(&happened));
+        _ = writeln!(html, "<tr><td>{name}<td>{planned}<td>{happened}");
+    }
+    html += "</tbody></table>\n";
+    for (what, text) in [("Stopped by", stats.stopped_by), ("Edges count by their weights,", stats.weights.as_deref())]
+    {
+        if let Some(text) = text {
+            _ = writeln!(html, "<p>{what} <code>{}</code>.</p>", escape(text));
+        }
+    }
+    plan.notes.iter().for_each(|note| _ = writeln!(html, "<p>{}</p>", escape(note)));
+    html + "</section>\n"
+}
+
+/// Where charts go, if there are scripts.
+fn charts() -> String {
+    "<section id=\"charts\" hidden><h2>When it happened</h2></section>\n\
+     <noscript><p>Charts need JavaScript; their numbers are in the tables and in the JSON of this page.</p></noscript>\n"
+        .to_owned()
+}
+
+/// The steps.
+fn table_of_steps(stats: &Stats) -> String {
+    let rows = rows(&stats.steps);
+    if rows.is_empty() {
+        return String::new();
+    }
+    let mut html = format!("<section><h2>Steps</h2>\n<p>{} steps", steps_text(stats));
+    if rows.len() < stats.steps.len() {
+        html += "; adjacent ones are summed up, and <em>active</em> is that of the greatest";
+    }
+    html += ".</p>\n<div class=\"wide\"><table class=\"numbers\"><thead><tr><th>step<th>name<th>begin<th>time<th>busy \
+             cores<th>active<th>read<th>wanted<th>reads<th>cache hits<th>memory</thead><tbody>\n";
+    rows.iter().for_each(|row| step(&mut html, row));
+    html + "</tbody></table></div></section>\n"
+}
+
+fn step(html: &mut String, row: &Row) {
+    let sweep = &row.sweep;
+    let number = if row.first == row.last { row.first.to_string() } else { format!("{}–{}", row.first, row.last) };
+    let seconds = row.seconds_end - row.seconds_begin;
+    // Shorter steps may have no CPU time of their own.
+    let cores = if seconds < 2e-3 { String::new() } else { format!("{:.2}", row.seconds_cpu / seconds) };
+    let (read, wanted) = (bytes_text(sweep.bytes_read), bytes_text(bytes_wanted(sweep)));
+    let memory = if row.memory_bytes == 0 { String::new() } else { bytes_text(row.memory_bytes) };
+    let (begin, time) = (time_text(row.seconds_begin), time_text(seconds));
+    let (name, active) = (escape(&row.name), number_text(row.active as f64));
+    let (requests, hits) = (sweep.requests, sweep.cache_hits);
+    _ = writeln!(
+        html,
+        "<tr><td>{number}<td>{name}<td>{begin}<td>{time}<td>{cores}<td>{active}<td>{read}<td>{wanted}<td>{requests}\
+         <td>{hits}<td>{memory}"
+    );
+}
+
+/// What the input is.
+fn facts(facts: &Map<String, Value>) -> String {
+    if facts.is_empty() {
+        return String::new();
+    }
+    let mut html = "<section><h2>Input</h2>\n<table><tbody>\n".to_owned();
+    for (name, value) in facts {
+        let text = match value {
+            Value::Null => continue,
+            Value::String(text) => text.clone(),
+            Value::Bool(flag) => (if *flag { "yes" } else { "no" }).to_owned(),
+            Value::Number(number) => match number.as_u64() {
+                Some(bytes) if name.ends_with("_bytes") => bytes_text(bytes),
+                Some(whole) if name != "format_version" => number_text(whole as f64),
+                _ => number.as_f64().map_or_else(String::new, number_text),
+            },
+            other => other.to_string(),
+        };
+        _ = writeln!(html, "<tr><td>{}<td class=\"value\">{}", escape(&name.replace('_', " ")), escape(&text));
+    }
+    html + "</tbody></table></section>\n"
+}
+
+/// How many steps there were: the last entry may be the sum of more.
+fn steps_text(stats: &Stats) -> String {
+    match stats.steps.len() {
+        4096 => "4096 or more".to_owned(),
+        count => count.to_string(),
+    }
+}
+
+/// A number with thousands apart, and fractions to four digits.
+fn number_text(number: f64) -> String {
+    if number.fract() != 0.0 && number < 1e6 {
+        let digits = (3 - number.abs().max(1e-3).log10().floor() as i32).clamp(0, 6) as usize;
+        let text = format!("{number:.digits$}");
+        return text.trim_end_matches('0').trim_end_matches('.').to_owned();
+    }
+    let digits = format!("{number:.0}");
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) && digit.is_ascii_digit() {
+            text.push('\u{202f}');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A time in a unit that suits it.
+fn time_text(seconds: f64) -> String {
+    match seconds {
+        ..1e-3 => format!("{:.0} µs", seconds * 1e6),
+        ..1.0 => format!("{:.1} ms", seconds * 1e3),
+        ..120.0 => format!("{seconds:.2} s"),
+        _ => format!("{:.0} min {:.0} s", (seconds / 60.0).floor(), seconds % 60.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_short() {
+        let texts = [0.0, 7.0, 1234.0, 1_234_567.0, 0.25, 3.45678, 1234.5678, 0.00012].map(number_text);
+        assert_eq!(texts, ["0", "7", "1\u{202f}234", "1\u{202f}234\u{202f}567", "0.25", "3.457", "1235", "0.00012"]);
+        let texts = [0.0, 2.5e-6, 0.0123, 1.5, 150.0].map(time_text);
+        assert_eq!(texts, ["0 µs", "2 µs", "12.3 ms", "1.50 s", "2 min 30 s"]);
+    }
+}

@@ -1,0 +1,98 @@
+//! What happened when: rates between samples, or between steps where there are few samples.
+
+use crate::Report;
+use outcore_io::Sample;
+
+/// With fewer samples, steps tell more.
+const LEAST_SAMPLES: usize = 10;
+/// CPU time and memory of steps are looked at once a millisecond, so that shorter times say nothing about them.
+const LEAST_SECONDS: f64 = 2e-3;
+/// So many times are told apart.
+const MOST_TIMES: f64 = 400.0;
+
+/// Times, and what happened between each and the next one.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Timeline {
+    /// What it is made of: "samples" or "steps".
+    pub of: &'static str,
+    /// One more than there are values.
+    pub seconds: Vec<f64>,
+    /// Bytes read in a second.
+    pub bytes_per_second: Vec<f64>,
+    /// CPU seconds in a second.
+    pub busy_cores: Vec<f64>,
+    /// Memory taken at the end, without page caches.
+    pub memory_bytes: Vec<u64>,
+    /// Memory of page caches at the end; empty where steps are all that is known.
+    pub cache_bytes: Vec<u64>,
+}
+
+/// What was used by some moment.
+#[derive(Clone, Copy)]
+struct Point {
+    seconds: f64,
+    seconds_cpu: f64,
+    bytes_read: u64,
+    memory_bytes: u64,
+}
+
+impl Timeline {
+    /// The timeline of a run.
+    pub fn of(report: &Report) -> Self {
+        if report.samples.len() >= LEAST_SAMPLES || report.stats.steps.is_empty() {
+            return Timeline::of_samples(&report.samples);
+        }
+        let least = LEAST_SECONDS.max(report.stats.total.seconds / MOST_TIMES);
+        let mut timeline = Timeline { of: "steps", ..Timeline::default() };
+        let mut last = Point { seconds: 0.0, seconds_cpu: 0.0, bytes_read: 0, memory_bytes: 0 };
+        let mut now = last;
+        for step in &report.stats.steps {
+            now.bytes_read += step.sweep.bytes_read;
+            (now.seconds, now.seconds_cpu) = (step.seconds_end, step.seconds_cpu_end);
+            now.memory_bytes = step.memory_bytes;
+            if now.seconds - last.seconds >= least {
+                timeline.push(&mut last, now);
+            }
+        }
+        // What is left is short: it goes with the rest of the run.
+        let end = Point { seconds: report.stats.total.seconds, seconds_cpu: report.stats.seconds_cpu, ..now };
+        if end.seconds - last.seconds >= least || timeline.seconds.is_empty() {
+            timeline.push(&mut last, end);
+        }
+        timeline
+    }
+
+    fn of_samples(samples: &[Sample]) -> Self {
+        let mut timeline = Timeline { of: "samples", ..Timeline::default() };
+        let point = |sample: &Sample| Point {
+            seconds: sample.seconds,
+            seconds_cpu: sample.seconds_cpu,
+            bytes_read: sample.bytes_read,
+            memory_bytes: sample.memory_bytes,
+        };
+        let Some(mut last) = samples.first().map(point) else { return timeline };
+        for sample in &samples[1..] {
+            // The last one may come right behind the one before it.
+            if sample.seconds - last.seconds >= LEAST_SECONDS {
+                timeline.push(&mut last, point(sample));
+                timeline.cache_bytes.push(sample.cache_bytes);
+            }
+        }
+        timeline
+    }
+
+    fn push(&mut self, last: &mut Point, now: Point) {
+        let seconds = now.seconds - last.seconds;
+        if seconds <= 0.0 {
+            return;
+        }
+        if self.seconds.is_empty() {
+            self.seconds.push(last.seconds);
+        }
+        self.seconds.push(now.seconds);
+        self.bytes_per_second.push((now.bytes_read - last.bytes_read) as f64 / seconds);
+        self.busy_cores.push(((now.seconds_cpu - last.seconds_cpu) / seconds).max(0.0));
+        self.memory_bytes.push(now.memory_bytes);
+        *last = now;
+    }
+}

@@ -1,0 +1,477 @@
+"""Reports of runs: what is in the page, for readers and for programs, from the shell and from Python; progress; what
+notebooks show."""
+
+import html.parser
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import time
+
+import numpy as np
+import outcore as oc
+import pytest
+
+HOSTILE = "</script><img src=x onerror=alert(1)>&'\"<!--\u202e"
+
+
+def outcore(*words, **options):
+    command = os.environ.get("OUTCORE") or shutil.which("outcore")
+    return subprocess.run([command, *map(str, words)], capture_output=True, text=True, **options)
+
+
+class Page(html.parser.HTMLParser):
+    """A page, taken apart. Elements that are not closed in order are an error, but for those that HTML lets open."""
+
+    OPEN = {"meta", "tr", "td", "th", "br", "img", "link"}
+
+    def __init__(self, text):
+        super().__init__(convert_charrefs=True)
+        self.elements, self.texts, self.open, self.cells, self.attributes = [], {}, [], [], []
+        self.feed(text)
+        self.close()
+        assert not self.open, self.open
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append(tag)
+        self.attributes += [(tag, *one) for one in attrs]
+        if tag not in self.OPEN:
+            self.open.append((tag, dict(attrs).get("id")))
+        if tag in ("td", "th"):
+            self.cells.append("")
+
+    def handle_endtag(self, tag):
+        if tag in self.OPEN:
+            return
+        assert self.open.pop()[0] == tag, tag
+
+    def handle_data(self, data):
+        key = self.open[-1] if self.open else None
+        self.texts[key] = self.texts.get(key, "") + data
+        if self.cells and any(tag == "table" for tag, _ in self.open):
+            self.cells[-1] += data.strip("\n")
+
+    @property
+    def data(self):
+        return json.loads(self.texts["script", "outcore-report"])
+
+
+def check_page(text, stats):
+    """The page is sound and needs nothing beside itself, and its numbers are those of the statistics."""
+    page = Page(text)
+    assert len(text) < 1_000_000
+    assert not {"link", "img", "iframe", "object", "form"} & set(page.elements)
+    assert not [one for one in page.attributes if one[1] in ("src", "href") or one[1].startswith("on")]
+    data = page.data
+    assert data["schema"] == 1
+    stats = dict(stats)
+    steps, own = stats.pop("steps"), dict(data["stats"])
+    for memory in (stats, own):
+        memory.pop("memory_peak_bytes")
+    assert own == stats
+    assert {len(values) for values in data["steps"].values()} == {len(steps)}
+    for name, values in data["steps"].items():
+        if name == "bytes_wanted":
+            assert values == [4096 * (step["pages_wanted"] - step["cache_hits"]) for step in steps]
+        elif name.startswith("seconds"):
+            np.testing.assert_allclose(values, [step[name] for step in steps], atol=6e-8)
+        else:
+            assert values == [step[name] for step in steps], name
+    check_timeline(data)
+    return page, data
+
+
+def check_timeline(data):
+    timeline, samples = data["timeline"], data["samples"]
+    seconds = timeline["seconds"]
+    count = max(len(seconds) - 1, 0)
+    for name in ("bytes_per_second", "busy_cores", "memory_bytes"):
+        assert len(timeline[name]) == count, name
+    assert np.all(np.diff(seconds) > 0)
+    read = np.dot(np.diff(seconds), timeline["bytes_per_second"])
+    if timeline["of"] == "steps":
+        assert read == pytest.approx(sum(data["steps"]["bytes_read"]), rel=0.01, abs=4096)
+        assert timeline["cache_bytes"] == []
+    else:
+        assert read == pytest.approx(samples["bytes_read"][-1], rel=0.01, abs=4096)
+        assert len(timeline["cache_bytes"]) == count
+    assert all(bytes <= data["stats"]["memory_limit_bytes"] for bytes in timeline["memory_bytes"] + samples["memory_bytes"])
+
+
+@pytest.fixture
+def web(scratch):
+    oc.generate("kronecker", scale=14, output="web.oc")
+    return "web.oc"
+
+
+def test_the_shell_writes_a_page_of_a_run(web):
+    words = ["run", "pagerank", web, "--alpha", "0.9", "--max-iter", "20", "--tol", "0", "--memory", "64MiB", "--backend", "posix"]
+    done = outcore(*words, "--report", "run.html", "--stats", "run.json", "--output", "ranks.csv")
+    assert done.returncode == 0, done.stderr
+    stats = json.loads(pathlib.Path("run.json").read_text())
+    page, data = check_page(pathlib.Path("run.html").read_text(), stats)
+    given = {one["name"]: one["value"] for one in data["options"] if one["given"]}
+    assert given == {"alpha": "0.9", "max_iter": "20", "tol": "0"}
+    assert {one["name"]: one["default"] for one in data["options"]}["alpha"] == "0.85"
+    assert data["call"] == f"outcore {' '.join(words)} --report run.html --stats run.json --output ranks.csv"
+    assert page.texts["pre", None] == data["call"]
+    info = json.loads(outcore("info", web, "--json").stdout)
+    assert data["facts"] == info
+    plan = dict(line.split(maxsplit=1) for line in outcore(*words, "--explain").stdout.splitlines())
+    assert plan["passes"] == f"{data['plan']['bound']} {data['plan']['passes']:g}"
+    assert plan["reads"] == f"{data['plan']['bound']} {oc._outcore.bytes_text(data['plan']['read_bytes'])}"
+    # Every page is wanted, and read at most once in a pass.
+    assert data["read_amplification"] == pytest.approx(1, abs=0.1)
+    assert data["samples"]["bytes_read"][-1] >= stats["bytes_read"] - 4096 * 64
+    assert "pagerank over web.oc" == page.texts["title", None]
+    assert f"{stats['cache_hits']} of {stats['pages_wanted']} wanted pages" in page.texts["small", None]
+
+
+def test_python_makes_the_same_page(web):
+    graph = oc.Graph(web, memory="64MiB")
+    ranks = oc.pagerank(graph, alpha=0.9, max_iter=20, tol=0)
+    report = ranks.report("run.html")
+    assert str(report) == pathlib.Path("run.html").read_text()
+    _, data = check_page(str(report), ranks.stats)
+    assert report.data == data
+    assert data["call"] == "outcore.pagerank(Graph(\"web.oc\"), alpha=0.9, tol=0, max_iter=20)"
+    needs = oc.estimate(oc.pagerank, graph, max_iter=20)
+    assert data["plan"]["state_bytes"] == needs.state_bytes and data["plan"]["passes"] == needs.passes
+    assert data["facts"] == graph.info()
+    assert repr(report) == "<outcore.Report of pagerank over web.oc>"
+    outcore("run", "pagerank", web, "--alpha", "0.9", "--max-iter", "20", "--tol", "0", "--report", "shell.html", "--quiet")
+    shell = Page(pathlib.Path("shell.html").read_text()).data
+    assert shell.keys() == data.keys()
+    for name in ("stats", "steps", "samples", "timeline", "plan"):
+        assert shell[name].keys() == data[name].keys(), name
+    # In a notebook the page has a frame of its own, whose text is the page again.
+    frame = Page(report._repr_html_())
+    assert frame.elements == ["iframe"] and dict(one[1:] for one in frame.attributes)["srcdoc"] == str(report)
+
+
+def test_a_vertex_program_has_a_page(web):
+    pytest.importorskip("numba")
+    graph = oc.Graph(web, memory="64MiB")
+    seen = np.zeros(len(graph), np.uint8)
+
+    def run(v, seen, vertex):
+        seen[v] = 1
+
+    found = oc.vertex_program(graph, seen, run)
+    _, data = check_page(str(found.report()), found.stats)
+    assert data["name"] == "vertex_program" and data["options"] == [] and data["facts"]["vertices"] == len(graph)
+    assert data["plan"]["passes"] is None
+    assert "iterations" in Page(found._repr_html_()).cells
+
+
+def test_all_that_can_be_run_has_a_page(scratch):
+    oc.generate("kronecker", scale=9, output="k.oc", weights="unit", directed=False)
+    np.save("x.npy", np.random.default_rng(1).normal(size=(2000, 3)))
+    for words in (["eigsh", "k.oc", "--k", "2"], ["kmeans", "x.npy", "--n-clusters", "3"], ["cov", "x.npy"]):
+        done = outcore("run", *words, "--report", f"{words[0]}.html", "--stats", f"{words[0]}.json")
+        assert done.returncode == 0, done.stderr
+        _, data = check_page(pathlib.Path(f"{words[0]}.html").read_text(), json.loads(pathlib.Path(f"{words[0]}.json").read_text()))
+        assert data["name"] == words[0] and data["input"] == words[1] and data["plan"]["notes"] and data["facts"]
+    done = outcore("run", "kmeans", "x.npy", "--n-clusters", "3", "--report", "./x.npy")
+    assert done.returncode == 1 and "expected different files" in done.stderr
+    done = outcore("run", "bfs", "k.oc", "--source", "1", "--report", "a.csv", "--output", "a.csv")
+    assert done.returncode == 1 and "expected different files" in done.stderr
+    done = outcore("run", "bfs", "k.oc", "--source", "1", "--report", "none/a.html")
+    assert done.returncode == 1 and "none" in done.stderr
+    assert outcore("run", "bfs", "k.oc", "--source", "1", "--report", "-").returncode == 2
+    # Ranks that did not converge are not written; what they cost is.
+    done = outcore("run", "pagerank", "k.oc", "--max-iter", "1", "--tol", "1e-12", "--report", "u.html")
+    assert done.returncode == 4 and Page(pathlib.Path("u.html").read_text()).data["stats"]["stopped_by"] == "iterations"
+
+
+def test_names_of_users_are_text(scratch):
+    image = HOSTILE.replace("/", "") + ".oc"
+    oc.import_graph([(HOSTILE, "b"), ("b", HOSTILE)], image)
+    done = outcore("run", "bfs", image, "--source", HOSTILE, "--report", "run.html", "--stats", "run.json")
+    assert done.returncode == 0, done.stderr
+    stats = json.loads(pathlib.Path("run.json").read_text())
+    pages = [(pathlib.Path("run.html").read_text(), stats)]
+    graph = oc.Graph(image)
+    levels = oc.bfs(graph, HOSTILE)
+    pages.append((str(levels.report()), levels.stats))
+    for text, stats in pages:
+        page, data = check_page(text, stats)
+        assert data["input"] == image and data["options"][0]["value"] == HOSTILE
+        assert page.elements.count("script") == 3 and "img" not in page.elements
+        assert "\u202e" not in text
+    for shown in (graph._repr_html_(), levels._repr_html_()):
+        page = Page(shown)
+        assert set(page.elements) <= {"div", "strong", "table", "thead", "tbody", "tr", "th", "td", "p"}
+        assert "onerror" in shown and "\u202e" not in shown
+
+
+def test_a_page_of_thousands_of_steps_is_small(scratch):
+    oc.generate("path", scale=14, output="path.oc")
+    graph = oc.Graph("path.oc", memory="64MiB")
+    found = oc.pagerank(graph, max_iter=5000, tol=0, alpha=0.999)
+    stats = dict(found.stats)
+    assert len(stats["steps"]) > 4000
+    page, data = check_page(str(found.report()), stats)
+    # The table has a row for so many steps that it is short, and none is left out.
+    rows = page.cells[page.cells.index("memory", page.cells.index("step")) + 1 :][:: 11]
+    rows = rows[: next(place for place, cell in enumerate(rows) if not re.fullmatch(r"\d+(–\d+)?", cell))]
+    assert 100 <= len(rows) <= 200
+    places = [(int(row.split("–")[0]), int(row.split("–")[-1])) for row in rows]
+    assert places[0][0] == 1 and places[-1][1] == len(stats["steps"])
+    assert all(one[1] + 1 == two[0] for one, two in zip(places, places[1:]))
+
+
+def test_every_key_of_the_page_is_documented(web):
+    """`docs/reports.md` lists all keys, and no others."""
+    document = (pathlib.Path(__file__).parents[2] / "docs" / "reports.md").read_text()
+    listed = set(re.findall(r"^\| `([a-z_.]+)` \|", document, re.MULTILINE))
+    data = oc.bfs(oc.Graph(web), 1).report().data
+    found = set()
+    for name, value in data.items():
+        if name in ("stats", "facts"):
+            found.add(name)
+        elif isinstance(value, dict):
+            found |= {f"{name}.{own}" for own in value}
+        elif name == "options":
+            found |= {f"options.{own}" for own in value[0]}
+        else:
+            found.add(name)
+    assert listed == found | {f"progress.{name}" for name in ("event", "name", "unit", "done", "total", "seconds")}
+
+
+def test_steps_say_when_they_were_and_what_they_took(web):
+    graph = oc.Graph(web, memory="64MiB")
+    found = oc.pagerank(graph, max_iter=20, tol=0)
+    steps, stats = found.stats["steps"], found.stats
+    ends = [step["seconds_end"] for step in steps]
+    assert ends == sorted(ends) and ends[-1] <= stats["seconds"]
+    assert all(step["seconds"] <= step["seconds_end"] + 1e-6 for step in steps)
+    assert 0 < steps[-1]["seconds_cpu_end"] <= stats["seconds_cpu"]
+    assert all(0 < step["memory_bytes"] <= stats["memory_limit_bytes"] for step in steps)
+    # Two vectors of 8 bytes per vertex are there in the midst of it.
+    assert steps[5]["memory_bytes"] >= 2 * 8 * len(graph)
+
+
+def test_a_report_costs_no_pass(web):
+    """What is read is the same with a report and without."""
+    words = ["run", "bfs", web, "--source", "1", "--memory", "64MiB", "--threads", "1"]
+    for name, more in (("with", ["--report", "run.html"]), ("without", [])):
+        assert outcore(*words, *more, "--stats", f"{name}.json").returncode == 0
+    one, other = (json.loads(pathlib.Path(f"{name}.json").read_text()) for name in ("with", "without"))
+    for key in ("passes", "bytes_read", "requests", "pages_read", "pages_wanted", "cache_hits"):
+        assert one[key] == other[key], key
+    assert [step["active"] for step in one["steps"]] == [step["active"] for step in other["steps"]]
+
+
+def events_of(text):
+    return [json.loads(line) for line in text.splitlines() if line.startswith("{")]
+
+
+def check_events(events):
+    """Tasks begin and end as they nest, and only count up."""
+    assert events, "nothing was told"
+    open = []
+    for event in events:
+        assert event.keys() == {"event", "name", "unit", "done", "total", "seconds"}
+        assert event["unit"] in ("bytes", "edges", "vertices", "steps", "products", "rows") and event["seconds"] >= 0
+        if event["event"] == "start":
+            assert event["done"] == 0
+            open.append(event)
+            continue
+        assert open[-1]["name"] == event["name"] and open[-1]["done"] <= event["done"]
+        assert open[-1]["seconds"] <= event["seconds"]
+        if event["event"] == "finish":
+            open.pop()
+        else:
+            assert event["event"] == "advance"
+            open[-1] = event
+    assert not open
+
+
+def test_progress_of_the_shell(web):
+    run = ["run", "pagerank", web, "--max-iter", "200", "--tol", "0", "--memory", "64MiB"]
+    told = outcore(*run, "--progress", "json")
+    assert told.returncode == 0
+    events = events_of(told.stderr)
+    check_events(events)
+    ends = [event for event in events if event["event"] == "finish" and event["unit"] == "steps"]
+    assert [end["done"] for end in ends] == [200] and ends[0]["total"] == 200
+    assert events_of(outcore(*run, "--progress", "json", "--quiet").stderr)
+    # Nothing is shown where nobody looks, unless it is asked for.
+    for how in ("auto", "never"):
+        assert outcore(*run, "--progress", how, "--quiet").stderr == ""
+    assert outcore(*run, "--progress", "perhaps").returncode == 2
+    path = "many.oc"
+    told = outcore("generate", "kronecker", path, "--scale", "18", "--progress", "json", "--memory", "256MiB")
+    check_events(events_of(told.stderr))
+
+
+def test_progress_always_is_lines_where_there_is_no_terminal(scratch):
+    """A run of more than two seconds says so."""
+    read, write = os.pipe()
+    command = os.environ.get("OUTCORE") or shutil.which("outcore")
+    process = subprocess.Popen([command, "import", "-", "--format", "edge-list", "slow.oc", "--progress", "always"], stdin=read,
+                               stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+    os.close(read)
+    for part in range(6):
+        os.write(write, b"".join(b"%d %d\n" % (part * 20000 + i, i) for i in range(5000)))
+        time.sleep(0.5)
+    os.close(write)
+    _, told = process.communicate()
+    assert process.returncode == 0, told
+    assert re.search(r"^[a-z ]+: [\d.]+ .*, \d+\.\d s$", told, re.MULTILINE), told
+    assert "\r" not in told and "\x1b" not in told
+
+
+def test_progress_of_python_calls_a_function(web):
+    events = []
+    graph = oc.Graph(web, memory="64MiB", progress=events.append)
+    oc.pagerank(graph, max_iter=500, tol=0)
+    check_events(events)
+    assert events[-1]["done"] == events[-1]["total"] == 500
+    assert any(event["event"] == "advance" for event in events)
+    events.clear()
+    oc.generate("kronecker", scale=12, output="other.oc", progress=events.append)
+    check_events(events)
+
+    class Enough(Exception):
+        pass
+
+    def stop(event):
+        if event["event"] == "advance":
+            raise Enough(event["name"])
+
+    graph = oc.Graph(web, memory="64MiB", progress=stop)
+    with pytest.raises(Enough):
+        oc.pagerank(graph, max_iter=100_000, tol=0)
+    # It was one run that ended, not the graph.
+    graph = oc.Graph(web, memory="64MiB", progress=lambda event: None)
+    assert oc.components(graph).count > 0
+    for wrong in (1, "yes", [print]):
+        with pytest.raises(TypeError, match="expected progress= as True or False or a function"):
+            oc.Graph(web, progress=wrong)
+
+
+def test_progress_of_python_looks_as_tqdms_does(web, capsys):
+    graph = oc.Graph(web, memory="64MiB", progress=True)
+    oc.pagerank(graph, max_iter=300, tol=0)
+    shown = capsys.readouterr().err
+    assert shown.endswith("\n") and shown.startswith("\r"), repr(shown)
+    last = shown.rstrip("\n").split("\r")[-1].rstrip()
+    assert re.fullmatch(r"[\w ]+: 100%\|█{10}\| 300/300 \[\d\d:\d\d<00:00, [\d.]+k?steps/s\]", last), last
+
+
+def test_progress_is_shown_in_a_notebook(scratch):
+    """In a kernel, below the cell that asked, and nowhere else."""
+    nbformat, nbclient = pytest.importorskip("nbformat"), pytest.importorskip("nbclient")
+    pytest.importorskip("ipykernel")
+    cells = [
+        "import outcore as oc",
+        "oc.generate('kronecker', scale=16, output='k.oc', progress=True);",
+        "g = oc.Graph('k.oc', memory='64MiB')\ng",
+        "r = oc.pagerank(g, max_iter=20, tol=0)\nr",
+        "r.report()",
+    ]
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
+    nbclient.NotebookClient(notebook, kernel_name="python3", timeout=300, resources={"metadata": {"path": "."}}).execute()
+    outputs = [cell.outputs for cell in notebook.cells]
+    assert outputs[0] == []
+    shown = "".join(one.text for one in outputs[1] if one.output_type == "stream" and one.name == "stderr")
+    assert re.search(r"[\w ]+: +\d+%\|.{10}\| ", shown), outputs[1]
+    texts = [one.data["text/html"] for cell in outputs[2:] for one in cell if "data" in one]
+    assert len(texts) == 3
+    assert "65\u202f536" in texts[0] and "\\u202f" not in "".join(texts[:2]) and "pagerank" in texts[1] and "srcdoc" in texts[2]
+
+
+def test_previews_read_the_first_rows_alone(scratch):
+    oc.import_graph([(0, 1), (1, 2), (5, 6)], "small.oc", order="input")
+    graph = oc.Graph("small.oc", memory="64MiB")
+    shown = Page(graph._repr_html_())
+    assert shown.cells[:8] == ["image", "small.oc", "vertices", "5", "edges", "3, directed", "weights", "none"]
+    groups = oc.components(graph)
+    page = Page(groups._repr_html_())
+    assert page.cells[:2] == ["count", "2"]
+    assert page.cells[page.cells.index("vertex") :] == ["vertex", "component", "0", "0", "1", "0", "2", "0", "5", "5", "6", "5"]
+    graph.close()
+    assert "closed" in graph._repr_html_()
+    # Ids that are looked up in a pass are left out of large results, and said to be.
+    count = 70_000
+    oc.import_graph([(f"v{i}", f"v{i + 1}") for i in range(count)], "large.oc")
+    graph = oc.Graph("large.oc", memory="256MiB")
+    before = oc.bfs(graph, "v0")
+    page = Page(before._repr_html_())
+    assert page.cells[page.cells.index("vertex") :][:2] == ["vertex", "level"]
+    assert "Not shown: parent, whose values are ids that take a pass to look up." in page.texts["p", None]
+    needs = oc.estimate(oc.bfs, graph, source="v0")
+    assert Page(needs._repr_html_()).cells[:2] == ["memory", oc._outcore.bytes_text(needs.memory_bytes)]
+    needs = oc.estimate_import([(0, 1)])
+    assert "edges" in Page(needs._repr_html_()).cells
+
+
+@pytest.fixture
+def axes():
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    yield lambda: plt.subplots()[1]
+    plt.close("all")
+
+
+def test_plots_show_what_was_found(scratch, axes):
+    edges = [(i, j) for i in range(6) for j in range(i)] + [(10 + i, 11 + i) for i in range(0, 20, 2)] + [(0, 50)]
+    oc.import_graph(edges, "g.oc", directed=False)
+    graph = oc.Graph("g.oc", memory="64MiB")
+    groups = oc.components(graph).plot()
+    # Ten of two vertices, one of seven.
+    points = dict(zip(*(np.round(values) for values in groups.lines[0].get_data())))
+    assert points[2] == 10 and max(points) in (6, 7) and min(points) == 2, points
+    assert groups.get_xlabel() == "size of component"
+    cores = oc.core_number(graph)
+    profile = cores.plot(axes())
+    x, y = profile.lines[0].get_data()
+    values = cores["core"]
+    assert list(x) == [1, 5] and list(y) == [(values >= one).sum() for one in (1, 5)] == [27, 6]
+    ranks = oc.pagerank(graph)
+    x, y = ranks.plot().lines[0].get_data()
+    assert x[0] == 1 and y[0] == ranks["pagerank"].max() and y[-1] == ranks["pagerank"].min() and x[-1] == len(graph)
+    levels = oc.bfs(graph, 0)
+    bars = levels.plot()
+    heights = [bar.get_height() for bar in bars.patches]
+    assert heights == [1, 6]
+    target = axes()
+    assert levels.plot(target, kind="rank") is target
+    for kind, column, said in (("sizes", "level", "names vertices"), ("rank", "parent", "kind='sizes'"), ("pie", None, "kind to be one of")):
+        with pytest.raises(oc.UsageError, match=said):
+            levels.plot(axes(), kind=kind, column=column)
+    with pytest.raises(oc.UsageError, match="whole numbers"):
+        ranks.plot(axes(), kind="counts")
+
+
+def test_what_is_drawn_is_bounded_and_true(scratch, axes):
+    oc.generate("kronecker", scale=15, output="k.oc")
+    graph = oc.Graph("k.oc", memory="64MiB")
+    degrees = oc.degree_centrality(graph)
+    for kind in ("distribution", "rank", "profile"):
+        drawn = degrees.plot(axes(), kind=kind)
+        assert 2 <= len(drawn.lines[0].get_xdata()) <= 400 and "degree" in drawn.get_xlabel() + drawn.get_ylabel(), kind
+    x, y = degrees.plot(axes()).lines[0].get_data()
+    assert x[0] == 1 and y[0] == np.isclose(degrees["degree_centrality"] * (len(graph) - 1), 1).sum()
+    drawn = oc.pagerank(graph).plot(axes(), kind="distribution")
+    assert len(drawn.lines[0].get_xdata()) <= 400
+    whole = oc.triangles(graph).plot(axes(), kind="distribution")
+    values = oc.triangles(graph)["triangles"]
+    x, y = whole.lines[0].get_data()
+    # The first dot is that of the vertices with one triangle.
+    assert x[0] == 1 and y[0] == (values == 1).sum()
+    assert whole.get_title() == f"not shown: {(values == 0).sum():,} vertices with triangles ≤ 0"
+
+
+def test_without_matplotlib_it_is_said_what_to_install(site, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
+    with pytest.raises(ImportError, match=re.escape("pip install 'outcore[plot]'")):
+        oc.bfs(site, "home").plot()
