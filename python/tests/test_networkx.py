@@ -1,9 +1,11 @@
 """The backend of NetworkX: the same answers from its functions, from graphs of both kinds."""
 
+import copy
 import inspect
 import logging
 import math
 import os
+import pickle
 import subprocess
 import sys
 
@@ -252,6 +254,27 @@ def test_a_conversion_is_made_once_and_again_after_a_change():
     graph.add_edge(0, 33, weight=5)
     assert nx.pagerank(graph, backend="outcore") != first
     assert list(graph.__networkx_cache__["backends"]["outcore"].values()) != [converted]
+
+
+def test_graphs_with_conversions_are_copied_pickled_and_forked():
+    graph = nx.karate_club_graph()
+    expected = nx.pagerank(graph, backend="outcore")
+    for other in (pickle.loads(pickle.dumps(graph)), copy.deepcopy(graph), graph.copy()):
+        assert nx.pagerank(other, backend="outcore") == expected
+    # A fork finds the conversion of its parent, and makes one of its own.
+    script = (
+        "import os, networkx as nx\n"
+        "graph = nx.karate_club_graph()\n"
+        "expected = nx.pagerank(graph, backend='outcore')\n"
+        "with nx.config.backends.outcore(memory='64MiB'):\n"
+        "    nx.triangles(graph, backend='outcore')\n"
+        "    child = os.fork()\n"
+        "    if child == 0:\n"
+        "        other = nx.triangles(nx.path_graph(4), backend='outcore')\n"
+        "        os._exit(not (nx.pagerank(graph, backend='outcore') == expected and other[0] == 0))\n"
+        "assert os.waitpid(child, 0)[1] == 0\n"
+    )
+    subprocess.run([sys.executable, "-W", "ignore", "-c", script], check=True, timeout=120)
 
 
 def test_priorities_and_sizes_decide_who_runs(caplog):

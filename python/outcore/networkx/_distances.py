@@ -56,8 +56,7 @@ def _paths(graph: Converted, found: Any, cutoff: float | None = None) -> dict[An
     parents = found["parent"].tolist()
     nodes, paths = graph.nodes, dict[Any, list[Any]]()
     if graph.has_own_ids:
-        by_place = {node: place for place, node in enumerate(nodes)}
-        parents = [None if parent is None else by_place[parent] for parent in parents]
+        parents = [None if parent is None else graph.places[parent] for parent in parents]
     for place in _within(_column(found), cutoff).tolist():
         parent = parents[place]
         # A parent may come later only where an edge of weight 0 leads from it.

@@ -6,6 +6,7 @@ its nodes are its ids.
 """
 
 import inspect
+import os
 import weakref
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
@@ -110,9 +111,12 @@ class Converted:
         self.graph = graph
         self._nodes = nodes
         self._origin = None if origin is None else weakref.ref(origin)
+        self._process = os.getpid()
+        # Whether nodes are the ids of the graph, rather than at these places.
+        self.has_own_ids = nodes is None
         info = graph.info()
         self.vertices, self.edges = info["vertices"], info["edges"]
-        # The attribute that the weights are, and whether it is missing everywhere, so that every edge counts 1.
+        # The attribute that the weights are; none where it is missing everywhere, so that every edge counts 1.
         self.weights: str | None = info["weights"]
         self._directed, self._multigraph = info["directed"], info["parallel_edges"]
 
@@ -135,7 +139,7 @@ class Converted:
         return iter(self.nodes)
 
     def __contains__(self, node: object) -> bool:
-        if self._nodes is None:
+        if self.has_own_ids:
             return node in self.graph
         try:
             return node in self.places
@@ -148,14 +152,7 @@ class Converted:
         """The nodes in the order of the vertices."""
         if self._nodes is None:
             self._nodes = list(self.graph)
-            # They are what the graph itself has as ids.
-            self.__dict__["has_own_ids"] = True
         return self._nodes
-
-    @cached_property
-    def has_own_ids(self) -> bool:
-        """Whether nodes are the ids of the graph, rather than at these places."""
-        return self._nodes is None
 
     @cached_property
     def places(self) -> dict[Any, int]:
@@ -276,6 +273,18 @@ class Converted:
                 columns[:2] = [[self.places[node] for node in column] for column in columns[:2]]
             yield [np.array(column) for column in columns]
 
+    def here(self) -> "Converted":
+        """The same conversion in this process: a fork has that of its parent, which it cannot use."""
+        if self._process == os.getpid() or self.has_own_ids:
+            return self
+        attributes = {} if self.weights is None else {self.weights: 1}
+        again: Converted = convert_from_nx(self.original(), edge_attrs=attributes)
+        return again
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # A copy of a graph of NetworkX, in another process or here, is converted anew.
+        return _no_conversion, ()
+
     def original(self) -> Any:
         """The graph of NetworkX that it was made of."""
         found = self._origin and self._origin()
@@ -286,18 +295,22 @@ class Converted:
 
 def adapt(graph: Any) -> Converted:
     """A graph of the backend as the functions see it."""
-    return graph if isinstance(graph, Converted) else Converted(graph)
+    return graph.here() if isinstance(graph, Converted) else Converted(graph)
 
 
-# The runtimes that were asked for, by limits of memory and threads.
-_RUNTIMES: dict[tuple[Any, Any], Runtime] = {}
+def _no_conversion() -> None:
+    return None
+
+
+# The runtimes that were asked for, by process and limits of memory and threads.
+_RUNTIMES: dict[tuple[int, Any, Any], Runtime] = {}
 
 
 def _runtime() -> Runtime | None:
     """The runtime of `nx.config.backends.outcore`; without limits that of the process."""
     config = nx.config.backends.outcore
-    limits = (config.memory, config.threads)
-    if limits == (None, None):
+    limits = (os.getpid(), config.memory, config.threads)
+    if limits[1:] == (None, None):
         return None
     if limits not in _RUNTIMES:
         _RUNTIMES[limits] = Runtime(memory=config.memory, threads=config.threads)
