@@ -72,11 +72,11 @@ def wheels():
             print(f"        `rustup target add {triple(processor)}` installs it")
 
 
-def build_wheel(folder, processor, out):
+def build_wheel(folder, processor, out, target=TARGET):
     """The wheel of the sources in a folder. What is linked is what `make build` compiled, if that was for this machine:
     only the linker is another one."""
     linker = TOOLS / "bin" / f"cc-{triple(processor)}"
-    changed = {"CARGO_TARGET_DIR": TARGET, "OUTCORE_RUSTC_ARGS": f"-C linker={linker}"}
+    changed = {"CARGO_TARGET_DIR": target, "OUTCORE_RUSTC_ARGS": f"-C linker={linker}"}
     changed["PATH"] = f"{TOOL_PYTHON.parent}:{os.environ['PATH']}"
     options = f"--compatibility manylinux_{GLIBC[0]}_{GLIBC[1]} --auditwheel check"
     if processor != host():
@@ -136,7 +136,10 @@ def emulate():
 
 
 def source():
-    """The source distribution, a wheel of it in a folder of its own, and that wheel, installed."""
+    """The source distribution, a wheel of it in a folder of its own, and that wheel, installed.
+
+    Everything is compiled anew. In `target`, cargo would take crates of this repository for those of the distribution,
+    whose files are older than any build."""
     run([TOOL_PYTHON, "-m", "build", "--sdist", "--no-isolation", "--outdir", FILES, ROOT], env=with_tools())
     with tempfile.TemporaryDirectory() as folder:
         with tarfile.open(FILES / f"outcore-{VERSION}.tar.gz") as packed:
@@ -144,7 +147,7 @@ def source():
         unpacked = pathlib.Path(folder, f"outcore-{VERSION}")
         for name in ("LICENSE", "CHANGELOG.md", "README.md", "Cargo.lock"):
             assert (unpacked / name).exists(), f"{name} is not in the source distribution"
-        wheel = build_wheel(unpacked, host(), folder)
+        wheel = build_wheel(unpacked, host(), folder, pathlib.Path(folder, "target"))
         assert smoke_test(wheel, sys.executable)
 
 
