@@ -76,12 +76,15 @@ def build_wheel(folder, processor, out, target=TARGET):
     """The wheel of the sources in a folder. What is linked is what `make build` compiled, if that was for this machine:
     only the linker is another one."""
     linker = TOOLS / "bin" / f"cc-{triple(processor)}"
-    changed = {"CARGO_TARGET_DIR": target, "OUTCORE_RUSTC_ARGS": f"-C linker={linker}"}
+    changed = {"CARGO_TARGET_DIR": target}
     changed["PATH"] = f"{TOOL_PYTHON.parent}:{os.environ['PATH']}"
     options = f"--compatibility manylinux_{GLIBC[0]}_{GLIBC[1]} --auditwheel check"
-    if processor != host():
+    if processor == host():
+        changed["OUTCORE_RUSTC_ARGS"] = f"-C linker={linker}"
+    else:
         name = triple(processor).replace("-", "_")
         changed |= {f"CC_{name}": linker, f"AR_{name}": TOOLS / "bin" / "ar", "CARGO_BUILD_TARGET": triple(processor)}
+        changed[f"CARGO_TARGET_{name.upper()}_LINKER"] = linker
         # The headers of Python are not needed, only its oldest version.
         options += f" --target {triple(processor)} --interpreter python3.11"
     changed["MATURIN_PEP517_ARGS"] = options
