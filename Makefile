@@ -4,6 +4,7 @@
 # make quick                the fast half of it, for whoever changes something
 # make docs                 the site of the documentation, in target/docs
 # make soak                 Miri and the thread sanitizer over what is unsafe or shared (hours; needs a nightly toolchain)
+# make release              wheels, source distribution and all that goes with them, in target/release-files (an hour)
 # make bench                side by side with in-memory engines (minutes; SCALE=22)
 
 VENV    := .venv
@@ -30,7 +31,7 @@ STAGE := bash xtask/stage.sh
 export CARGO_TARGET_DIR := $(CURDIR)/target
 export OUTCORE_DATA ?= $(abspath ../shared/data)
 
-.PHONY: build install stubs demo test quick test-rust test-python docs test-docs tidy fuzz soak bench clean
+.PHONY: build install stubs demo test quick test-rust test-python docs test-docs tidy fuzz soak bench release clean
 
 # The command and the Python module share every dependency, so the second takes seconds: see crates/outcore/Cargo.toml.
 build:
@@ -84,6 +85,10 @@ soak:
 bench: install
 	$(PIP) install --requirement bench/requirements.txt
 	$(PYTHON) bench/compare.py --outcore $(abspath $(OUTCORE)) --scale $(SCALE) $(if $(GAP),--gap $(GAP))
+
+# What a release consists of, tested: docs/releasing.md. STEPS names those that are to be done, if not all.
+release:
+	$(STAGE) "making a release" python3 python/packaging/release.py $(STEPS)
 
 # What editors and type checkers read of the algorithms.
 stubs: install

@@ -29,7 +29,6 @@ from outcore._errors import (
     VerificationError,
 )
 from outcore._estimate import Estimate, estimate
-from outcore._import import ImportEstimate, estimate_import, generate, import_graph, load_graph
 from outcore._outcore import (
     AlgorithmResult,
     Degrees,
@@ -41,7 +40,6 @@ from outcore._outcore import (
     Table,
     __version__,
 )
-from outcore._program import vertex_program
 from outcore._report import Report
 
 __all__ = [
@@ -80,21 +78,27 @@ __all__ = [
 ]
 globals().update(_CLASSES, **_NAMED)
 
-# What is imported when it is first asked for: arrays, and what is made of classes of SciPy and scikit-learn.
+# What is imported when it is first asked for, by module, so that `import outcore` takes little time: NumPy alone takes
+# several times as long as the rest, and arrays and what is made of classes of SciPy and scikit-learn more than that.
 _MODULES = ("array", "linalg", "ml")
+_OF_NUMPY = {
+    **dict.fromkeys(("ImportEstimate", "estimate_import", "generate", "import_graph", "load_graph"), "_import"),
+    "vertex_program": "_program",
+}
 _OF_SCIPY = ("MultiplyPlan", "SparseMatrix", "import_matrix")
-_LATER = (*_OF_SCIPY, *_MODULES)
+_HOMES = {**_OF_NUMPY, **dict.fromkeys(_OF_SCIPY, "_matrix")}
 
 
 def __getattr__(name: str) -> object:
-    if name not in _LATER:
-        raise AttributeError(f"module 'outcore' has no attribute {name!r}")
     if name in _MODULES:
         return importlib.import_module(f"outcore.{name}")
-    from outcore import _matrix
-
-    return vars(_matrix)[name]
+    if name not in _HOMES:
+        raise AttributeError(f"module 'outcore' has no attribute {name!r}")
+    found: object = getattr(importlib.import_module(f"outcore.{_HOMES[name]}"), name)
+    # The next time it is found at once.
+    globals()[name] = found
+    return found
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_LATER])
+    return sorted({*globals(), *_HOMES, *_MODULES})

@@ -4,14 +4,13 @@ option, what it takes, and what was given."""
 import operator
 import os
 import reprlib
+import sys
 import types
 from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
 from inspect import Parameter, signature
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, ParamSpec, TypeVar, Union, get_args, get_origin, get_type_hints
-
-import numpy as np
 
 from outcore import _outcore
 from outcore._errors import UsageError
@@ -126,7 +125,7 @@ def _kind(name: str, hint: Any) -> _Kind | None:
         if origin is one:
             return _Kind(words, _instance_of(one))
     return {
-        bool: _Kind("True or False", lambda value: bool(_instance_of((bool, np.bool_))(value))),
+        bool: _Kind("True or False", _flag),
         float: _Kind("a number", _real),
         str: _Kind("a string", _instance_of(str)),
         # The engine knows the names.
@@ -156,8 +155,24 @@ def _instance_of(kind: Any) -> Callable[[Any], Any]:
     return take
 
 
+def _is_of_numpy(value: Any, kind: str) -> bool:
+    """Whether a value is of a type of NumPy, which is not imported for that: without it there are no such values."""
+    numpy = sys.modules.get("numpy")
+    return numpy is not None and isinstance(value, getattr(numpy, kind, ()))
+
+
+def _is_flag(value: Any) -> bool:
+    return isinstance(value, bool) or _is_of_numpy(value, "bool_")
+
+
+def _flag(value: Any) -> bool:
+    if _is_flag(value):
+        return bool(value)
+    raise TypeError
+
+
 def _integer(value: Any) -> int:
-    if isinstance(value, (bool, np.bool_)):
+    if _is_flag(value):
         raise TypeError
     return operator.index(value)
 
@@ -172,7 +187,7 @@ def _whole(value: Any, bits: int) -> int:
 def _real(value: Any) -> float:
     # A string is no number, whatever float() makes of it.
     is_real = hasattr(value, "__float__") or hasattr(value, "__index__")
-    if not is_real or isinstance(value, (bool, np.bool_, np.complexfloating)):
+    if not is_real or _is_flag(value) or _is_of_numpy(value, "complexfloating"):
         raise TypeError
     return float(value)
 

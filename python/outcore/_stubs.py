@@ -20,7 +20,7 @@ def stubs() -> str:
         name: module.__name__
         for module in (_program, _import, _estimate, _outcore, _errors, _report)
         for name in outcore.__all__
-        if vars(module).get(name) is vars(outcore)[name]
+        if vars(module).get(name) is getattr(outcore, name)
     }
     lines += [f"from {home} import {name} as {name}" for name, home in homes.items()]
     lines += [f"from outcore._matrix import {name} as {name}" for name in vars(outcore)["_OF_SCIPY"]]

@@ -2,29 +2,44 @@
 compilation.
 
 maturin makes the extension module of the package `outcore-python`; this builds `outcore-cli` beside it, in the same
-target folder, where the engine and its dependencies are compiled once for both (see `crates/outcore/Cargo.toml`).
+target folder, where the engine and its dependencies are compiled once for both (see `crates/outcore/Cargo.toml`). The
+command then writes its completions and manual pages, which the wheel installs under `share`.
+
+`CARGO_BUILD_TARGET` builds for another processor. `OUTCORE_RUSTC_ARGS` is given to rustc for the module and the command
+alone, so that a linker can be chosen (`release.py`) without compiling what they are linked from again.
 """
 
 import io
 import json
+import os
 import pathlib
+import shlex
 import shutil
 import subprocess
 import tarfile
+from contextlib import contextmanager
 
 import maturin
 from maturin import get_requires_for_build_editable, get_requires_for_build_sdist  # noqa: F401
 from maturin import get_requires_for_build_wheel, prepare_metadata_for_build_editable, prepare_metadata_for_build_wheel  # noqa: F401
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-# What lies here becomes an executable of the environment (see `data` in pyproject.toml).
-SCRIPTS = ROOT / "python" / "outcore.data" / "scripts"
-SCRIPTS.mkdir(parents=True, exist_ok=True)
+# What lies here is installed into the environment (see `data` in pyproject.toml): executables, and other files.
+DATA = ROOT / "python" / "outcore.data"
+SHARE = DATA / "data" / "share"
+# Where shells look for completions, below `share`.
+COMPLETIONS = {
+    "bash": "bash-completion/completions/outcore",
+    "zsh": "zsh/site-functions/_outcore",
+    "fish": "fish/vendor_completions.d/outcore.fish",
+}
+(DATA / "scripts").mkdir(parents=True, exist_ok=True)
 
 
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     _build_command()
-    return maturin.build_wheel(wheel_directory, config_settings, metadata_directory)
+    with _rustc_args():
+        return maturin.build_wheel(wheel_directory, config_settings, metadata_directory)
 
 
 def build_editable(wheel_directory, config_settings=None, metadata_directory=None):
@@ -52,8 +67,47 @@ def build_sdist(sdist_directory, config_settings=None):
 
 
 def _build_command():
-    cargo = ["cargo", "build", "--release", "--locked", "--package", "outcore-cli", "--message-format", "json-render-diagnostics"]
+    cargo = ["cargo", "rustc", "--release", "--locked", "--package", "outcore-cli", "--bin", "outcore"]
+    cargo += ["--message-format", "json-render-diagnostics", "--", *shlex.split(os.environ.get("OUTCORE_RUSTC_ARGS", ""))]
     built = subprocess.run(cargo, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout
     messages = map(json.loads, built.splitlines())
     command = next(message["executable"] for message in messages if message.get("executable"))
-    shutil.copy2(command, SCRIPTS / "outcore")
+    shutil.copy2(command, DATA / "scripts" / "outcore")
+    _write_share(command)
+
+
+def _write_share(command):
+    """Completions and manual pages, by the command. One for another processor does not run: then those stay that the
+    command for this one wrote, which `release.py` builds first."""
+    try:
+        pages = {
+            place: subprocess.run([command, "completions", shell], check=True, stdout=subprocess.PIPE).stdout
+            for shell, place in COMPLETIONS.items()
+        }
+    except OSError:
+        if not SHARE.exists():
+            raise
+        return
+    shutil.rmtree(SHARE, ignore_errors=True)
+    for place, script in pages.items():
+        path = SHARE / place
+        path.parent.mkdir(parents=True)
+        path.write_bytes(script)
+    manual = SHARE / "man" / "man1"
+    manual.mkdir(parents=True)
+    subprocess.run([command, "man", manual], check=True)
+
+
+@contextmanager
+def _rustc_args():
+    """maturin is given `OUTCORE_RUSTC_ARGS`, too."""
+    before = os.environ.get("MATURIN_PEP517_ARGS")
+    if more := os.environ.get("OUTCORE_RUSTC_ARGS"):
+        os.environ["MATURIN_PEP517_ARGS"] = f"{before or ''} -- {more}"
+    try:
+        yield
+    finally:
+        if before is None:
+            os.environ.pop("MATURIN_PEP517_ARGS", None)
+        else:
+            os.environ["MATURIN_PEP517_ARGS"] = before

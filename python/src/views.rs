@@ -176,8 +176,8 @@ impl Which {
 /// vertex to itself counts twice, as in NetworkX. Where edges have a direction, `g.degree` counts those from the vertex
 /// and those to it, `g.in_degree` and `g.out_degree` one of both.
 ///
-/// Reads the pages of one list. The first look reads the ids, see `Graph.neighbors`. `degree_centrality` has the degrees
-/// of all vertices.
+/// Reads the pages of one list. The first look reads the ids, see `Graph.neighbors`. `degree_centrality` has the
+/// degrees of all vertices.
 ///
 /// Raises:
 ///     NoVertexError: No vertex of that id.

@@ -11,7 +11,7 @@ import outcore as oc
 import pytest
 from outcore._stubs import stubs
 
-OBJECTS = [(name, getattr(oc, name)) for name in (*oc.__all__, *oc._LATER)]
+OBJECTS = [(name, getattr(oc, name)) for name in (*oc.__all__, *oc._OF_SCIPY, *oc._MODULES)]
 OBJECTS += [(f"linalg.{name}", getattr(oc.linalg, name)) for name in oc.linalg.__all__]
 OBJECTS += [(f"ml.{name}", getattr(oc.ml, name)) for name in oc.ml.__all__]
 OBJECTS += [(f"array.{name}", value) for name in oc.array.__all__ if callable(value := getattr(oc.array, name))]

@@ -2,6 +2,7 @@
 
 use crate::options::RunArgs;
 use crate::run::Answer;
+use crate::shell::{CompletionsArgs, ManArgs};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use outcore::array::ElementType;
@@ -52,6 +53,10 @@ pub enum Command {
     Graph500(Graph500Args),
     /// Run the six kernels of the GAP benchmark suite over an image, and verify what they find
     Gap(GapArgs),
+    /// Print what completes the command in a shell
+    Completions(CompletionsArgs),
+    /// Write manual pages, one per subcommand
+    Man(ManArgs),
 }
 
 /// Takes the names of a choice.

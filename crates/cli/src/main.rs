@@ -25,6 +25,7 @@ mod options;
 mod progress;
 mod report;
 mod run;
+mod shell;
 mod solve;
 
 use args::{Cli, Command};
@@ -56,6 +57,8 @@ fn main() -> ExitCode {
         Command::Graphalytics(args) => graphalytics::graphalytics(args),
         Command::Graph500(args) => graph500::graph500(args),
         Command::Gap(args) => gap::gap(args),
+        Command::Completions(args) => shell::completions(args),
+        Command::Man(args) => shell::man(args),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

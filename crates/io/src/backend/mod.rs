@@ -2,8 +2,8 @@
 //!
 //! A [`Backend`] opens files, looks at what there is and changes it, and makes [`Queue`]s of asynchronous reads and
 //! writes. There are four: `uring` (the default where the kernel allows it), `posix` (pread and pwrite on threads),
-//! `memory` (a folder of its own in memory, beside another back end) and `sim` (a device that fails on purpose and loses
-//! what was not synced, for tests).
+//! `memory` (a folder of its own in memory, beside another back end) and `sim` (a device that fails on purpose and
+//! loses what was not synced, for tests).
 
 mod crash;
 mod ledger;
