@@ -288,7 +288,7 @@ impl PyTable {
 
     /// The same rows in the order of a column, as a table: of `vertex`, or of numbers.
     ///
-    /// Rows without a value come last; among equals the smaller id comes first. The table shares the values of this one.
+    /// Rows without a value come last; among equals the smaller id comes first. The values are shared with this table.
     ///
     /// Args:
     ///     column: The name of a column; by default the first one beside `vertex`.

@@ -135,11 +135,14 @@ fn columns_of(facts: &Facts) -> Option<String> {
     Some(format!("{source}, {target}{weight}"))
 }
 
+/// Opens one source after the other, until there is none.
+type OpenNext = Box<dyn FnMut() -> Option<Result<Box<dyn Source>>> + Send>;
+
 struct Chain {
     /// What the inputs are called.
     names: Vec<PathBuf>,
     /// Opens the next one, if there is one.
-    open: Box<dyn FnMut() -> Option<Result<Box<dyn Source>>> + Send>,
+    open: OpenNext,
     /// Nothing at the end of the last one.
     current: Option<Box<dyn Source>>,
     place: usize,
@@ -154,12 +157,7 @@ struct Chain {
 }
 
 impl Chain {
-    fn new(
-        first: Box<dyn Source>,
-        names: Vec<PathBuf>,
-        facts: Facts,
-        open: Box<dyn FnMut() -> Option<Result<Box<dyn Source>>> + Send>,
-    ) -> Self {
+    fn new(first: Box<dyn Source>, names: Vec<PathBuf>, facts: Facts, open: OpenNext) -> Self {
         let parts = Mutex::new(vec![(0, first.parser())]);
         let parser = Arc::new(ChainParser { parts, first: first.parser(), begin: AtomicU64::new(0) });
         Chain {

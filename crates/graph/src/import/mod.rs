@@ -16,9 +16,10 @@
 //! bounded whatever the graph is like (`plan.rs`); the image does not depend on the number of workers, nor on the
 //! memory, but that `auto` does not try the order near without 24 bytes per vertex.
 //!
-//! [`open`] finds out what a file is, [`open_inputs`] takes images too (`images.rs`); both give a [`Source`], which is asked for blocks by one worker at a time while
-//! all others let its [`Parser`] turn blocks into edges. One file here is one format; [`formats`] lists them.
-//! [`from_batches`] takes tables from memory, and [`crate::generate`] makes graphs without any input.
+//! [`open`] finds out what a file is, [`open_inputs`] takes images too (`images.rs`). Both give a [`Source`], which is
+//! asked for blocks by one worker at a time while all others let its [`Parser`] turn blocks into edges. One file here
+//! is one format; [`formats`] lists them. [`from_batches`] takes tables from memory, and [`crate::generate`] makes
+//! graphs without any input.
 
 mod edges;
 mod encode;
