@@ -109,10 +109,9 @@ def closeness_centrality(G: Any, u: Any = None, distance: Any = None, wf_improve
     if u is not None:
         return of(_column(_search(G.reversed, u, distance)))
     if G.weight(distance) is None:
-        ids = G.nodes if G.has_own_ids else range(len(G))
         if len(G) == 0:
             return {}
-        found = G.run("all_pairs", sources=list(ids))
+        found = G.run("all_pairs", sources=G.ids)
         sums, reached = found["distance_sum"].tolist(), found["reached_by"].tolist()
         return {node: closeness(*pair) for node, pair in zip(G.nodes, zip(sums, reached))}
     return {node: of(distances) for node, distances in _every(G.reversed, distance)}

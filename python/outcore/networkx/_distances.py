@@ -100,16 +100,11 @@ def _every(graph: Converted, weight: Any) -> Iterator[tuple[Any, np.ndarray]]:
     if len(graph) == 0:
         return
     if graph.weight(weight) is None and len(graph) <= _MOST_AT_ONCE:
-        ids = graph.nodes if graph.has_own_ids else range(len(graph))
-        found: Any = graph.run("all_pairs", sources=list(ids))
+        found: Any = graph.run("all_pairs", sources=graph.ids)
         yield from zip(graph.nodes, found.distances)
         return
     for node in graph.nodes:
         yield node, _column(_search(graph, node, weight))
-
-
-def _no_path(text: str) -> nx.NetworkXNoPath:
-    return nx.NetworkXNoPath(text)
 
 
 @implements(quick=True)
@@ -155,7 +150,7 @@ def all_pairs_shortest_path(G: Any, cutoff: Any = None) -> Iterator[tuple[Any, d
 def bidirectional_shortest_path(G: Any, source: Any, target: Any) -> list[Any]:
     distance, path = _path(adapt(G), source, target, None, (_SOURCE, _TARGET))
     if distance is None:
-        raise _no_path(f"No path between {source} and {target}.")
+        raise nx.NetworkXNoPath(f"No path between {source} and {target}.")
     return path
 
 
@@ -184,7 +179,7 @@ def shortest_path(
         return _paths(G, _search(G, source, weight))
     distance, path = _path(G, source, target, weight, (_SOURCE, _TARGET))
     if distance is None:
-        raise _no_path(f"No path between {source} and {target}.")
+        raise nx.NetworkXNoPath(f"No path between {source} and {target}.")
     return path
 
 
@@ -202,7 +197,7 @@ def shortest_path_length(
         return _lengths(G, _column(_search(G, source, weight)))
     distance, _ = _path(G, source, target, weight, (_SOURCE, _TARGET))
     if distance is None:
-        raise _no_path(f"No path between {source} and {target}.")
+        raise nx.NetworkXNoPath(f"No path between {source} and {target}.")
     return distance
 
 
@@ -243,7 +238,7 @@ def single_source_dijkstra(
         return 0, [target]
     lengths = _lengths(G, _column(found), cutoff)
     if target not in lengths:
-        raise _no_path(f"No path to {target}.")
+        raise nx.NetworkXNoPath(f"No path to {target}.")
     return lengths[target], _paths(G, found, cutoff)[target]
 
 
@@ -280,6 +275,13 @@ def multi_source_dijkstra_path_length(
     return _lengths(G, _least(G, sources, weight), cutoff)
 
 
+def _length_to(G: Any, source: Any, target: Any, weight: Any, text: str) -> Any:
+    lengths = single_source_dijkstra_path_length(G, source, weight=weight)
+    if target not in lengths:
+        raise nx.NetworkXNoPath(text.format(target, source))
+    return lengths[target]
+
+
 @implements(named("weight"))
 def dijkstra_path(G: Any, source: Any, target: Any, weight: Any = "weight") -> list[Any]:
     return single_source_dijkstra(G, source, target, weight=weight)[1]  # type: ignore[no-any-return]
@@ -287,18 +289,14 @@ def dijkstra_path(G: Any, source: Any, target: Any, weight: Any = "weight") -> l
 
 @implements(named("weight"))
 def dijkstra_path_length(G: Any, source: Any, target: Any, weight: Any = "weight") -> Any:
-    G = adapt(G)
-    lengths = _lengths(G, _column(_search(G, source, weight, _NODE)))
-    if target not in lengths:
-        raise _no_path(f"Node {target} not reachable from {source}")
-    return lengths[target]
+    return _length_to(G, source, target, weight, "Node {} not reachable from {}")
 
 
 @implements(named("weight"))
 def bidirectional_dijkstra(G: Any, source: Any, target: Any, weight: Any = "weight") -> tuple[Any, list[Any]]:
     distance, path = _path(adapt(G), source, target, weight, (_SOURCE, _TARGET))
     if distance is None:
-        raise _no_path(f"No path between {source} and {target}.")
+        raise nx.NetworkXNoPath(f"No path between {source} and {target}.")
     return distance, path
 
 
@@ -333,7 +331,7 @@ def single_source_bellman_ford(G: Any, source: Any, target: Any = None, weight: 
         return 0, [source]
     lengths = _lengths(G, _column(found))
     if target not in lengths:
-        raise _no_path(f"Node {target} not reachable from {source}")
+        raise nx.NetworkXNoPath(f"Node {target} not reachable from {source}")
     return lengths[target], _paths(G, found)[target]
 
 
@@ -354,11 +352,7 @@ def bellman_ford_path(G: Any, source: Any, target: Any, weight: Any = "weight") 
 
 @implements(named("weight"))
 def bellman_ford_path_length(G: Any, source: Any, target: Any, weight: Any = "weight") -> Any:
-    G = adapt(G)
-    lengths = _lengths(G, _column(_search(G, source, weight, _NODE)))
-    if target not in lengths:
-        raise _no_path(f"node {target} not reachable from {source}")
-    return lengths[target]
+    return _length_to(G, source, target, weight, "node {} not reachable from {}")
 
 
 @implements(named("weight"))

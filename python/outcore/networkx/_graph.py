@@ -112,6 +112,8 @@ class Converted:
         self._nodes = nodes
         self._origin = None if origin is None else weakref.ref(origin)
         self._process = os.getpid()
+        # The adjacency matrices that were asked for: by their weights, or `None` where each entry is 1.
+        self._matrices: dict[str | None, SparseMatrix] = {}
         # Whether nodes are the ids of the graph, rather than at these places.
         self.has_own_ids = nodes is None
         info = graph.info()
@@ -159,6 +161,11 @@ class Converted:
         """Where each node stands in the order of the vertices."""
         return {node: place for place, node in enumerate(self.nodes)}
 
+    @property
+    def ids(self) -> list[Any]:
+        """What the graph calls its nodes."""
+        return self.nodes if self.has_own_ids else list(range(len(self)))
+
     def id(self, node: Any, text: str = "Node {} not found in graph") -> Any:
         """What the graph calls a node."""
         if node not in self:
@@ -193,11 +200,6 @@ class Converted:
         if self.has_own_ids:
             return None
         raise NotImplementedError(f"the graph was converted with {self.weights}, not with {attribute}")
-
-    @cached_property
-    def _matrices(self) -> dict[str | None, SparseMatrix]:
-        """The adjacency matrices that were asked for: by their weights, or `None` where each entry is 1."""
-        return {}
 
     @cached_property
     def _rows(self) -> np.ndarray | None:
