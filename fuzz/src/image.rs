@@ -19,7 +19,10 @@ use outcore_array::kernel::{Binary, Fold, Scalar};
 use outcore_array::{Array, ElementType, Goal, ImageGoal, ImageSource, Part, compute};
 use outcore_format::PAGE_BYTES;
 use outcore_graph::generate::{GenerateOptions, Shape, source};
-use outcore_graph::import::{Duplicates, ImportOptions, InputOptions, OrderChoice, SelfLoops, Source, import, open};
+use outcore_graph::import::{
+    Attributes, Duplicates, ImportOptions, InputOptions, OrderChoice, SelfLoops, Source, import, open,
+    with_vertex_table,
+};
 use outcore_graph::{Column, Graph, GraphOptions, IdStream, ImageFile, MANIFEST, Result, check, read_manifest};
 use outcore_io::backend::{Faults, Sim};
 use outcore_io::{Runtime, RuntimeOptions, current_memory_bytes};
@@ -98,6 +101,18 @@ impl Scratch {
         std::fs::write(&text, lines).expect("a file in the scratch directory");
         let columns = InputOptions { weight: Some("3".into()), ..InputOptions::default() };
         let named = open(&runtime().expect("a runtime"), &[text], &columns).expect("an edge list");
+        let (table, vertices) = (directory.path().join("edges.csv"), directory.path().join("vertices.csv"));
+        let row =
+            |i: u64| format!("{},{},{},k{},{}\n", i * i % 61, i % 47, i, i % 5, if i % 7 == 0 { "" } else { "0.5" });
+        let rows: String = (0..300).map(row).collect();
+        std::fs::write(&table, format!("source,target,n,kind,share\n{rows}")).expect("a file in the scratch directory");
+        let names: String = (0..50u64).map(|i| format!("{i},name {}\n", i % 9)).collect();
+        std::fs::write(&vertices, format!("id,name\n{names}")).expect("a file in the scratch directory");
+        let all = InputOptions { attributes: Attributes::All, ..InputOptions::default() };
+        let runtime_of_table = runtime().expect("a runtime");
+        let with_attributes = open(&runtime_of_table, &[table], &all).expect("a table");
+        let with_attributes =
+            with_vertex_table(&runtime_of_table, with_attributes, &vertices, &all).expect("a table of vertices");
         let kronecker = |scale, edge_factor| {
             let options = GenerateOptions { shape: Shape::Kronecker, scale, edge_factor, seed: 5, weights: None };
             source(&options).expect("a generated graph")
@@ -109,6 +124,7 @@ impl Scratch {
             image("named", named, true, Duplicates::Sum, OrderChoice::Degree),
             image("plain", kronecker(8, 8), false, Duplicates::First, OrderChoice::Input),
             image("long", kronecker(9, 50), true, Duplicates::Keep, OrderChoice::Degree),
+            image("attributes", with_attributes, true, Duplicates::Keep, OrderChoice::Degree),
         ];
         Scratch { images, damaged: None, _directory: directory }
     }

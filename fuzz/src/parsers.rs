@@ -2,7 +2,7 @@
 
 use crate::{MOST_MEMORY_BYTES, Target, note, noted};
 use outcore_array::{Array, ElementType, Goal, NpySource, compute};
-use outcore_graph::import::{InputOptions, parse_bytes};
+use outcore_graph::import::{Attributes, InputOptions, parse_bytes};
 use outcore_io::backend::Posix;
 use outcore_io::{Runtime, RuntimeOptions};
 use outcore_matrix::DenseFile;
@@ -15,7 +15,8 @@ fn parse(format: &str, bytes: &[u8]) {
 
 /// Reads bytes as a format of graphs, or of matrices.
 fn parse_for(format: &str, bytes: &[u8], is_matrix: bool) {
-    let options = InputOptions { is_matrix, ..InputOptions::default() };
+    let attributes = if is_matrix { Attributes::None } else { Attributes::All };
+    let options = InputOptions { is_matrix, attributes, ..InputOptions::default() };
     if let Some(edges) = noted(parse_bytes(format, bytes, &options)) {
         note(if edges > 0 { "edges" } else { "none" });
         // Compression apart, an edge takes a bit at least.

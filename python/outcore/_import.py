@@ -22,6 +22,7 @@ def import_graph(
     source: str | int | None = None,
     target: str | int | None = None,
     weight: str | int | None = None,
+    attributes: bool | str | list[str | int] = False,
     delimiter: str | None = None,
     header: bool | None = None,
     comment: str | None = None,
@@ -66,13 +67,18 @@ def import_graph(
         target: The column that holds the targets.
         weight: The column (or edge attribute) that holds the weights; "none" leaves them out. By default the one that
             the format has, or a column `weight`.
+        attributes: Which other columns are kept as attributes of the edges, under their names: all that have names
+            (`True`), those of a list, or one. They are numbers, strings, booleans, dates or times, and may be missing;
+            `g.edges(data=True)` has them, `export` writes them, and algorithms count by those that are numbers
+            (`weight="minutes"`). Where edges with the same ends become one, it has the attributes of the first.
         delimiter: What separates the columns of a text file: "tab", "comma", "semicolon", "bar", "blanks", or a
             character; by default detected from the first lines.
         header: Whether the first line of a text file names the columns; by default detected from the first lines.
         comment: What comments in a text file begin with, or "none"; by default "#" and "%", but nothing in CSV.
         ids: Whether ids are integers or strings; by default integers if they all are.
-        vertices: Further vertices, such as isolated ones: a number `n` for the integers below it, or a list or array of
-            ids.
+        vertices: Further vertices, such as isolated ones: a number `n` for the integers below it, a list or array of
+            ids, or a table (a frame, an Arrow stream, the path of a file) with ids in its first column. Its other
+            columns are kept as attributes of the vertices: `g.nodes(data=True)` has them.
         duplicates: Which of several edges with the same ends stays: the first, one with the sum, least or greatest
             weight, all of them ("keep"), or none and the import fails ("error"). By default the first; of entries at
             one place of a SciPy matrix the sum, as SciPy reads them; of NetworkX's multigraphs all.
@@ -94,12 +100,15 @@ def import_graph(
 
     Returns:
         What the import did, as a dict: `vertices`, `edges`, `directed` and what decided it (`direction_from`),
-        `weights` (their name), `order`, `ids` ("integer" or "string"), `edges_read`, `duplicates`, `self_loops` (of the
-        input), `self_loops_stored`, `isolated_vertices`; `source` and `target`, the columns that were taken;
-        `compression`, and of a list of edges in text `separator`, `header`, `comments` (how many) and `first_comment`;
-        `first_edges` as they were understood; `notes` on how the input was read; and `stats`.
+        `weights` (their name), `attributes` and `vertex_attributes` (names and kinds), `order`, `ids` ("integer" or
+        "string"), `edges_read`, `duplicates`, `self_loops` (of the input), `self_loops_stored`, `isolated_vertices`;
+        `source` and `target`, the columns that were taken; `compression`, and of a list of edges in text `separator`,
+        `header`, `comments` (how many) and `first_comment`; `first_edges` as they were understood; `notes` on how the
+        input was read; and `stats`.
 
     Cost: memory stays under the limit, ids included; temporary files take about 20 bytes per edge, 60 with weights.
+        Attributes take 8 bytes more per edge and column, and one pass for each; the different strings of all columns
+        are in memory, and those of a column have 2 GiB at most.
 
     Raises:
         InputError: An input that does not hold what its format says; with file and line.
@@ -167,6 +176,7 @@ def part(
     names = ("runtime", "memory", "threads", "backend", "temporary", "progress")
     settings = {name: value for name, value in arguments.items() if name not in ("input", "image", "vertices", *names)}
     settings |= {"limits": limits(*(arguments[name] for name in names)), "explain": False, "is_matrix": False}
+    settings["attributes"] = _attributes(arguments["attributes"])
     settings |= {"rows": None, "shape": None, "allow_empty": True}
     report = _outcore.import_part(graph, ids, turned, None if image is None else os.fspath(image), settings)
     for note in report["notes"]:
@@ -242,10 +252,11 @@ def _import(
     given, image, vertices = (arguments.pop(name) for name in ("input", "image", "vertices"))
     directed, weight, duplicates = arguments["directed"], arguments["weight"], arguments["duplicates"]
     more, kind = vertex_ids(vertices), type(given).__name__
-    given = tables(given, weight, directed, is_matrix)
+    given = tables(given, weight, directed, is_matrix, bool(arguments["attributes"]))
     names = ("runtime", "memory", "threads", "backend", "temporary", "progress")
     given_limits = limits(*(arguments.pop(name) for name in names))
     settings = arguments | {"limits": given_limits, "explain": explain}
+    settings["attributes"] = _attributes(arguments["attributes"])
     settings |= {"is_matrix": is_matrix, "rows": given.rows if isinstance(given, Tables) else None, "shape": shape}
     for name in ("source", "target", "weight"):
         settings[name] = None if settings[name] is None else str(settings[name])
@@ -272,6 +283,13 @@ def _import(
     if given.note is not None:
         report["notes"].append(given.note)
     return _in_python(report)
+
+
+def _attributes(given: bool | str | list[str | int]) -> tuple[bool, list[str]]:
+    """Whether all are kept, or the names and numbers of those that are."""
+    if isinstance(given, bool):
+        return given, []
+    return False, [str(name) for name in ([given] if isinstance(given, str) else given)]
 
 
 def _in_python(report: dict[str, Any]) -> dict[str, Any]:

@@ -1,6 +1,8 @@
 """What users hand over, as tables: Arrow streams as they are, all else as generators of pieces, so nothing is copied as
 a whole."""
 
+import contextlib
+import importlib
 import numbers
 import os
 import sys
@@ -43,7 +45,11 @@ class Tables(NamedTuple):
 
 
 def tables(
-    given: Any, weights: str | int | None, directed: bool | None = None, is_matrix: bool = False
+    given: Any,
+    weights: str | int | None,
+    directed: bool | None = None,
+    is_matrix: bool = False,
+    has_attributes: bool = False,
 ) -> list[str] | Tables:
     """The paths of files, or tables."""
     attribute = weights
@@ -55,11 +61,16 @@ def tables(
     # Only who has imported a library can hand over its objects.
     networkx, pandas, scipy = (sys.modules.get(name) for name in ("networkx", "pandas", "scipy.sparse"))
     if networkx is not None and isinstance(given, networkx.Graph):
+        if has_attributes:
+            raise TypeError(
+                "expected attributes only with files and tables, found a NetworkX graph; hand over "
+                "networkx.to_pandas_edgelist(G)"
+            )
         return _networkx(given, attribute, directed)
     if scipy is not None and scipy.issparse(given):
         return _scipy(given, weights, is_matrix)
     if pandas is not None and isinstance(given, pandas.DataFrame):
-        return Tables(pandas_table(given), "the pandas frame", weights, fixed=False)
+        return Tables(pandas_table(given, has_attributes), "the pandas frame", weights, fixed=False)
     if hasattr(given, "__arrow_c_stream__"):
         return Tables(given, f"the {type(given).__name__}", weights, fixed=False)
     if isinstance(given, tuple) and len(given) in (2, 3):
@@ -87,7 +98,12 @@ def vertex_ids(given: Any) -> Vertices:
     """Further vertices: a table of ids, or how many integers from 0 on."""
     if given is None:
         return None, None
-    wanted = "expected vertices= as a whole number from 0 to 2^64-1 or a list of ids"
+    wanted = "expected vertices= as a whole number from 0 to 2^64-1, a list of ids, a table or the path of one"
+    if isinstance(given, (str, os.PathLike)):
+        return os.fspath(given), None
+    pandas = sys.modules.get("pandas")
+    if pandas is not None and isinstance(given, pandas.DataFrame):
+        return pandas_table(given, has_attributes=True), None
     if isinstance(given, numbers.Integral) and not isinstance(given, bool):
         if not 0 <= int(given) < 1 << 64:
             raise UsageError(f"{wanted}, found {given}")
@@ -132,7 +148,11 @@ def _kind(name: str, array: np.ndarray, is_matrix: bool) -> str:
     return kind
 
 
-def pandas_table(frame: Any) -> Any:
+def pandas_table(frame: Any, has_attributes: bool = False) -> Any:
+    """The columns of a frame. Without pyarrow, only numbers and strings without missing values are attributes."""
+    if has_attributes:
+        with contextlib.suppress(ImportError):
+            importlib.import_module("pyarrow")
     if "pyarrow" in sys.modules and hasattr(frame, "__arrow_c_stream__"):
         return frame
     columns = []

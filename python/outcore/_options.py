@@ -121,6 +121,8 @@ def _kind(name: str, hint: Any) -> _Kind | None:
         return _Kind(words, lambda value: _whole(value, bits))
     if origin is Iterable and set(get_args(get_args(hint)[0])) == {int, str}:
         return _Kind("a list of ids", _ids)
+    if origin is list and set(get_args(get_args(hint)[0])) == {int, str}:
+        return _Kind("a list of columns", _columns)
     for one, words in ((Graph, "an outcore.Graph"), (Runtime, "an outcore.Runtime")):
         if origin is one:
             return _Kind(words, _instance_of(one))
@@ -144,6 +146,12 @@ def _one_of(kinds: list[_Kind]) -> _Kind:
         raise TypeError
 
     return _Kind(" or ".join(dict.fromkeys(kind.words for kind in kinds)), take)
+
+
+def _columns(value: Any) -> list[str | int]:
+    if not isinstance(value, (list, tuple)):
+        raise TypeError
+    return [_id(column) for column in value]
 
 
 def _instance_of(kind: Any) -> Callable[[Any], Any]:

@@ -5,7 +5,7 @@ use crate::convert::{id_list, id_text};
 use crate::errors::{exception, raise, usage};
 use crate::graph::PyGraph;
 use crate::result::{About, PyTable};
-use crate::runtime::{Bytes, run_watched};
+use crate::runtime::{Bytes, run, run_watched};
 use outcore::io::Sampler;
 use outcore::report::{Given, Planned};
 use outcore::{
@@ -16,7 +16,7 @@ use pyo3::exceptions::PyUserWarning;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyType};
 use std::ffi::CString;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 /// The declarations of all algorithms, as dicts.
 #[pyfunction]
@@ -226,6 +226,7 @@ pub fn run_algorithm(
     let given = values_of(algorithm, options)?;
     let options = Given::all(algorithm.options, &given);
     let values = Values::new(algorithm, given).map_err(|error| raise(py, error))?;
+    let graph = run(py, &Arc::clone(graph.runtime()), || values.weighing(graph))?;
     if let Some(name) = values.unused_weights(algorithm, &graph) {
         let text = format!(
             "every edge counts 1: its weight, `{name}`, is not used; pass weight='{name}' to use it, or weight=None"
@@ -284,6 +285,7 @@ pub fn estimate(
 ) -> PyResult<(u64, u64, f64, u64, &'static str)> {
     let (algorithm, graph) = (named(py, name)?, graph.open(py)?);
     let values = Values::of_estimate(algorithm, values_of(algorithm, options)?, k).map_err(|error| raise(py, error))?;
+    let graph = run(py, &Arc::clone(graph.runtime()), || values.weighing(graph))?;
     let mut found = algorithm.plan(&graph, values).map_err(|error| raise(py, error))?.estimate(&graph);
     if output {
         found = found.with_output(&graph);

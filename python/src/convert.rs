@@ -3,9 +3,12 @@
 pub use crate::columns::to_numpy;
 use crate::errors::raise;
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Float64Type, Int64Type, UInt64Type};
+use arrow_array::types::{
+    Date32Type, Float64Type, Int64Type, TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType,
+    TimestampSecondType, UInt64Type,
+};
 use arrow_array::{Array, ArrayRef, RecordBatch};
-use arrow_schema::DataType;
+use arrow_schema::{DataType, TimeUnit};
 use outcore::{Id, Table};
 use pyo3::exceptions::{PyKeyError, PyTypeError};
 use pyo3::prelude::*;
@@ -75,8 +78,48 @@ pub fn value<'py>(py: Python<'py>, column: &ArrayRef, row: usize) -> PyResult<Bo
         DataType::Float64 => column.as_primitive::<Float64Type>().value(row).into_pyobject(py)?.into_any(),
         DataType::Int64 => column.as_primitive::<Int64Type>().value(row).into_pyobject(py)?.into_any(),
         DataType::UInt64 => column.as_primitive::<UInt64Type>().value(row).into_pyobject(py)?.into_any(),
+        DataType::Boolean => PyBool::new(py, column.as_boolean().value(row)).to_owned().into_any(),
+        DataType::Date32 => date(py, column.as_primitive::<Date32Type>().value(row))?,
+        DataType::Timestamp(unit, zone) => time(py, *unit, zone.as_deref(), column, row)?,
         _ => column.as_string::<i32>().value(row).into_pyobject(py)?.into_any(),
     })
+}
+
+/// The ordinal of 1 January 1970 among Python's dates.
+const FIRST_DAY: i64 = 719_163;
+
+/// A `datetime.date`.
+fn date(py: Python<'_>, day: i32) -> PyResult<Bound<'_, PyAny>> {
+    let date = py.import("datetime")?.getattr("date")?;
+    date.call_method1("fromordinal", (FIRST_DAY + i64::from(day),))
+}
+
+/// A `datetime.datetime`, in UTC if times have a zone. Python's have microseconds: what is finer is cut off.
+fn time<'py>(
+    py: Python<'py>,
+    unit: TimeUnit,
+    zone: Option<&str>,
+    column: &ArrayRef,
+    row: usize,
+) -> PyResult<Bound<'py, PyAny>> {
+    let micros = match unit {
+        TimeUnit::Second => i128::from(column.as_primitive::<TimestampSecondType>().value(row)) * 1_000_000,
+        TimeUnit::Millisecond => i128::from(column.as_primitive::<TimestampMillisecondType>().value(row)) * 1000,
+        TimeUnit::Microsecond => i128::from(column.as_primitive::<TimestampMicrosecondType>().value(row)),
+        TimeUnit::Nanosecond => {
+            i128::from(column.as_primitive::<TimestampNanosecondType>().value(row)).div_euclid(1000)
+        }
+    };
+    let datetime = py.import("datetime")?;
+    let zone = match zone {
+        Some(_) => datetime.getattr("timezone")?.getattr("utc")?,
+        None => py.None().into_bound(py),
+    };
+    let options = PyDict::new(py);
+    options.set_item("microseconds", micros)?;
+    let since = datetime.getattr("timedelta")?.call((), Some(&options))?;
+    let epoch = datetime.getattr("datetime")?.call1((1970, 1, 1, 0, 0, 0, 0, zone))?;
+    epoch.add(since)
 }
 
 /// Ids as Python has them.

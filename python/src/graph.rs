@@ -3,7 +3,7 @@
 use crate::convert::id_text;
 use crate::errors::{raise, usage};
 use crate::runtime::{Bytes, Limits, checked_options, run, settings};
-use crate::views::{PyDegrees, PyEdges, PyNodes, Rows, Which};
+use crate::views::{Data, PyDegrees, PyEdges, PyNodes, Rows, Which};
 use outcore::io::backend::Memory;
 use outcore::io::{escaped, lock};
 use outcore::{Direction, Graph, GraphOptions};
@@ -120,7 +120,7 @@ impl PyGraph {
         let options = checked_options(py, "graph_options", (image,), options)?;
         let Settings { image, cache, limits } = settings(&options)?;
         let runtime = limits.runtime(py)?;
-        let options = GraphOptions { cache_bytes: cache.map(|bytes| bytes.0) };
+        let options = GraphOptions { cache_bytes: cache.map(|bytes| bytes.0), ..GraphOptions::default() };
         let graph = run(py, &runtime, || Graph::open(&runtime, &image, options))?;
         Ok(PyGraph { graph: Mutex::new(Some(Arc::new(graph))), path: image })
     }
@@ -140,13 +140,13 @@ impl PyGraph {
     /// The vertices: a view, as in NetworkX.
     #[getter]
     fn nodes(slf: Py<Self>) -> PyNodes {
-        PyNodes { graph: slf }
+        PyNodes { graph: slf, data: Data::None }
     }
 
     /// The edges: a view, as in NetworkX. An edge without direction comes once.
     #[getter]
     fn edges(slf: Py<Self>) -> PyEdges {
-        PyEdges { graph: slf, weights: false }
+        PyEdges { graph: slf, weights: false, data: Data::None }
     }
 
     /// The number of vertices, which is `len(g)`.
@@ -199,10 +199,18 @@ impl PyGraph {
     /// Writes all edges to a file, in the user's ids, and returns the paths of what was written, as a list.
     ///
     /// The name decides the format: .txt, .edges, .tsv, .csv, .el, .wel, .mtx, .graph (METIS), each maybe with .gz or
-    /// .zst, .e (Graphalytics) or .parquet. What a format cannot say of vertices goes to a file beside it.
-    fn export(&self, py: Python<'_>, path: PathBuf) -> PyResult<Vec<PathBuf>> {
+    /// .zst, .e (Graphalytics) or .parquet. What a format cannot say of vertices goes to a file beside it. Attributes
+    /// of edges are further columns of .tsv, .csv and .parquet; the other formats leave them out. `vertices` is a file
+    /// of one of these endings for all vertices and their attributes.
+    #[pyo3(signature = (path, vertices=None))]
+    fn export(&self, py: Python<'_>, path: PathBuf, vertices: Option<PathBuf>) -> PyResult<Vec<PathBuf>> {
         let graph = self.open(py)?;
-        Ok(run(py, graph.runtime(), || outcore::export(&graph, &path))?.files)
+        let mut files = run(py, graph.runtime(), || outcore::export(&graph, &path))?.files;
+        if let Some(table) = vertices {
+            run(py, graph.runtime(), || outcore::export_vertices(&graph, &table))?;
+            files.push(table);
+        }
+        Ok(files)
     }
 
     /// The number of vertices.

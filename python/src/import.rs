@@ -6,8 +6,8 @@ use crate::errors::usage;
 use crate::graph::PyGraph;
 use crate::runtime::{Limits, run, settings};
 use outcore::arrow::array::RecordBatchReader;
-use outcore::format::{IdColumn, ImportFacts, Order};
-use outcore::import::{self, Duplicates, Facts, ImportOptions, ImportStats, InputOptions, Part, Source};
+use outcore::format::{Attribute, IdColumn, ImportFacts, Order};
+use outcore::import::{self, Attributes, Duplicates, Facts, ImportOptions, ImportStats, InputOptions, Part, Source};
 use outcore::io::{self, lock};
 use outcore::{Choice, Graph, Result, Runtime};
 use pyo3::prelude::*;
@@ -25,6 +25,8 @@ pub struct Settings {
     source: Option<String>,
     target: Option<String>,
     weight: Option<String>,
+    /// All, or the columns of these names and numbers.
+    attributes: (bool, Vec<String>),
     delimiter: Option<String>,
     header: Option<bool>,
     comment: Option<String>,
@@ -58,6 +60,12 @@ impl Settings {
             source: self.source.clone(),
             target: self.target.clone(),
             weight: self.weight.clone(),
+            attributes: match &self.attributes {
+                (true, _) => Attributes::All,
+                (false, names) if names.is_empty() => Attributes::None,
+                (false, names) => Attributes::Named(names.clone()),
+            },
+            of_vertices: false,
             delimiter: self.delimiter.clone(),
             header: self.header,
             comment: self.comment.clone(),
@@ -78,7 +86,7 @@ impl Settings {
     }
 }
 
-/// Ids of further vertices: a table, or how many integers from 0 on.
+/// Further vertices: a table or the file of one, or how many integers from 0 on.
 type Vertices<'py> = (Option<Bound<'py, PyAny>>, Option<u64>);
 
 /// What an import did, as Python sees it.
@@ -88,6 +96,9 @@ pub struct Report {
     edges: u64,
     directed: bool,
     weights: Option<String>,
+    /// The names of attributes, and what they are.
+    attributes: Vec<(String, &'static str)>,
+    vertex_attributes: Vec<(String, &'static str)>,
     order: Order,
     #[serde(flatten)]
     facts: ImportFacts,
@@ -106,6 +117,8 @@ impl Report {
             edges: manifest.edges,
             directed: manifest.directed,
             weights: manifest.weights().map(|weights| weights.name.clone()),
+            attributes: named(&manifest.attributes),
+            vertex_attributes: named(&manifest.vertex_attributes),
             order: manifest.order,
             facts: manifest.import,
             ids: if matches!(manifest.ids, IdColumn::String { .. }) { "string" } else { "integer" },
@@ -114,6 +127,10 @@ impl Report {
             stats,
         }
     }
+}
+
+fn named(attributes: &[Attribute]) -> Vec<(String, &'static str)> {
+    attributes.iter().map(|attribute| (attribute.name.clone(), attribute.kind.name())).collect()
 }
 
 /// What an import will need, as Python sees it.
@@ -207,6 +224,12 @@ pub fn turn(runtime: &Runtime, is_within: bool) -> Result<Option<io::Turn>> {
     if is_within { Ok(None) } else { Ok(Some(runtime.turn()?)) }
 }
 
+/// A table of vertices.
+enum Listed {
+    Rows(Box<dyn RecordBatchReader + Send>),
+    File(PathBuf),
+}
+
 /// An import to an image, or into memory if there is none: then the report has the open graph as `graph`.
 struct Job {
     image: Option<PathBuf>,
@@ -218,7 +241,7 @@ struct Job {
     shape: Option<[u64; 2]>,
     runtime: Arc<Runtime>,
     /// Further vertices: rows, or how many integers from 0 on.
-    listed: Option<Box<dyn RecordBatchReader + Send>>,
+    listed: Option<Listed>,
     counted: Option<u64>,
     /// What Python raised while it made rows.
     raised: Raised,
@@ -260,7 +283,11 @@ impl Job {
     }
 
     fn with_vertices(mut self, (listed, counted): Vertices<'_>, raised: Raised) -> PyResult<Self> {
-        self.listed = listed.map(|rows| reader(&rows, &raised)).transpose()?;
+        self.listed = match listed {
+            None => None,
+            Some(path) if path.extract::<PathBuf>().is_ok() => Some(Listed::File(path.extract()?)),
+            Some(rows) => Some(Listed::Rows(reader(&rows, &raised)?)),
+        };
         (self.counted, self.raised) = (counted, raised);
         Ok(self)
     }
@@ -297,8 +324,14 @@ impl Job {
         if let Some(shape) = self.shape {
             source = import::with_shape(source, shape)?;
         }
-        if let Some(rows) = self.listed {
-            source = import::with_vertices(source, rows, "the given vertices")?;
+        match self.listed {
+            None => {}
+            Some(Listed::File(path)) => source = import::with_vertex_table(&runtime, source, &path, &self.input)?,
+            Some(Listed::Rows(rows)) => {
+                let name = "the given vertices";
+                let of_vertices = InputOptions { of_vertices: true, ..InputOptions::default() };
+                source = import::with_vertices(source, import::from_batches(rows, name, &of_vertices)?, name)?;
+            }
         }
         if let Some(count) = self.counted {
             source = import::with_vertex_range(source, 0, count)?;

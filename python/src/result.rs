@@ -117,7 +117,7 @@ impl PyTable {
         let is_small = self.table.rows() <= SMALL_ROWS;
         let (shown, hidden): (Vec<_>, Vec<_>) =
             columns.iter().cloned().partition(|(_, column)| is_known || is_small || !column.names_vertices());
-        let table = Table::new(image.clone(), shown);
+        let table = self.table.with_columns(shown);
         let batch = match table.reader()?.next_batch()? {
             Some(batch) => batch.slice(0, rows.min(batch.num_rows())),
             None => RecordBatch::new_empty(table.schema()),
@@ -246,6 +246,14 @@ impl PyTable {
             return Err(PyTypeError::new_err(format!("expected the name of a column ({names}), found {found}")));
         };
         to_numpy(py, &self.table, &name)
+    }
+
+    /// NumPy, and pandas' constructor, would take a table for the list of its columns' names.
+    #[pyo3(signature = (*_args, **_options))]
+    fn __array__(&self, _args: &Bound<'_, PyTuple>, _options: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
+        Err(PyTypeError::new_err(
+            "expected a column, found a whole result; take result.to_pandas(), result.to_polars() or result['name']",
+        ))
     }
 
     fn __len__(&self) -> usize {

@@ -2,33 +2,145 @@
 //! ids and tuples of Python's one batch after the other.
 
 use crate::convert::{id_object, id_text, no_column, tuples, value};
+use crate::errors::usage;
 use crate::graph::PyGraph;
 use crate::runtime::run;
-use outcore::arrow::array::{RecordBatch, RecordBatchReader};
+use outcore::arrow::array::{Array, RecordBatch, RecordBatchReader};
+use outcore::arrow::schema::{ArrowError, Schema, SchemaRef};
 use outcore::io::lock;
-use outcore::{Degree, EdgeBatches, Edges, Graph, Runtime, Table, TableReader};
-use pyo3::exceptions::PyValueError;
+use outcore::{Degree, EdgeBatches, EdgeData, Edges, Graph, Runtime, Table, TableReader, VertexBatches};
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyIterator, PyList, PyTuple};
+use pyo3::types::{PyCapsule, PyDict, PyIterator, PyList, PyTuple};
 use std::sync::{Arc, Mutex};
 
 /// The vertices of a graph, in the order in which results have them: `for vertex in g.nodes`, `vertex in g.nodes`,
 /// `len(g.nodes)`; and an Arrow stream with a column `vertex`, so that `polars.DataFrame(g.nodes)` and
 /// `pyarrow.table(g.nodes)` have all ids. `g.nodes()` is the same.
 ///
-/// One pass over the ids, in bounded memory.
+/// `g.nodes(data=True)` has the attributes of the vertices too: pairs of a vertex and a dict, without what is missing,
+/// or columns under their names. `g.nodes(data="name")` has one of them.
+///
+/// One pass over the ids, and over the attributes that are asked for, in bounded memory.
+///
+/// Raises:
+///     UsageError: An attribute that there is none of.
 ///
 /// >>> list(g.nodes), len(g.nodes), "home" in g.nodes
 /// (['about', 'home', 'news', 'lone'], 4, True)
 #[pyclass(frozen, name = "Nodes", module = "outcore")]
 pub struct PyNodes {
     pub graph: Py<PyGraph>,
+    pub data: Data,
+}
+
+/// What of vertices or edges is wanted beside their ids.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Data {
+    #[default]
+    None,
+    All,
+    /// One attribute.
+    Named(String),
+}
+
+impl Data {
+    fn of(given: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
+        let Some(given) = given else { return Ok(Data::None) };
+        match (given.extract::<bool>(), given.extract::<String>()) {
+            (Ok(data), _) => Ok(if data { Data::All } else { Data::None }),
+            (_, Ok(name)) => Ok(Data::Named(name)),
+            _ => Err(PyTypeError::new_err(format!(
+                "expected data= as True, False or the name of an attribute, found {}",
+                given.repr()?
+            ))),
+        }
+    }
+
+    /// The first columns of a schema, and those that are wanted behind them.
+    fn columns(&self, py: Python<'_>, schema: &Schema, ends: usize) -> PyResult<Vec<usize>> {
+        let all = 0..schema.fields().len();
+        match self {
+            Data::None => Ok((0..ends).collect()),
+            Data::All => Ok(all.collect()),
+            Data::Named(name) => match all.clone().skip(ends).find(|&column| schema.field(column).name() == name) {
+                Some(column) => Ok((0..ends).chain([column]).collect()),
+                None => {
+                    let names: Vec<&str> = all.skip(ends).map(|column| schema.field(column).name().as_str()).collect();
+                    let has = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+                    Err(usage(
+                        py,
+                        format!("expected data= as the name of an attribute, which are {has}; found {name:?}"),
+                    ))
+                }
+            },
+        }
+    }
+
+    /// Rows as tuples of ids and what is wanted beside them.
+    fn rows<'py>(&self, py: Python<'py>, batch: &RecordBatch, ends: usize) -> PyResult<Bound<'py, PyList>> {
+        if *self != Data::All {
+            return tuples(py, batch);
+        }
+        let list = PyList::empty(py);
+        for row in 0..batch.num_rows() {
+            let dict = PyDict::new(py);
+            for (field, column) in batch.schema().fields().iter().zip(batch.columns()).skip(ends) {
+                if column.is_valid(row) {
+                    dict.set_item(field.name(), value(py, column, row)?)?;
+                }
+            }
+            let ids = batch.columns()[..ends].iter().map(|column| value(py, column, row));
+            list.append(PyTuple::new(py, ids.chain([Ok(dict.into_any())]).collect::<PyResult<Vec<_>>>()?)?)?;
+        }
+        Ok(list)
+    }
+}
+
+impl PyNodes {
+    fn batches(&self, py: Python<'_>) -> PyResult<Chosen<VertexBatches>> {
+        let graph = self.graph.get().open(py)?;
+        let runtime = Arc::clone(graph.runtime());
+        let batches = run(py, &runtime, || VertexBatches::new(graph, None))?;
+        let columns = self.data.columns(py, &batches.schema(), 1)?;
+        Chosen::new(batches, columns)
+    }
+}
+
+/// Some columns of batches.
+struct Chosen<R> {
+    batches: R,
+    columns: Vec<usize>,
+    schema: SchemaRef,
+}
+
+impl<R: RecordBatchReader> Chosen<R> {
+    fn new(batches: R, columns: Vec<usize>) -> PyResult<Self> {
+        let schema = Arc::new(batches.schema().project(&columns).map_err(invalid)?);
+        Ok(Chosen { batches, columns, schema })
+    }
+}
+
+impl<R: RecordBatchReader> Iterator for Chosen<R> {
+    type Item = Result<RecordBatch, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.batches.next().map(|batch| batch?.project(&self.columns))
+    }
+}
+
+impl<R: RecordBatchReader> RecordBatchReader for Chosen<R> {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
 }
 
 #[pymethods]
 impl PyNodes {
-    fn __call__(slf: Py<Self>) -> Py<Self> {
-        slf
+    /// See the class.
+    #[pyo3(signature = (data=None))]
+    fn __call__(&self, py: Python<'_>, data: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
+        Ok(PyNodes { graph: self.graph.clone_ref(py), data: Data::of(data)? })
     }
 
     fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
@@ -40,7 +152,11 @@ impl PyNodes {
     }
 
     fn __iter__(&self, py: Python<'_>) -> PyResult<Rows> {
-        Rows::of_nodes(py, self.graph.get().open(py)?)
+        if self.data == Data::None {
+            return Rows::of_nodes(py, self.graph.get().open(py)?);
+        }
+        let reader = Reader::Data(Box::new(self.batches(py)?), 1, self.data.clone());
+        Ok(Rows::new(reader, self.graph.get().open(py)?.runtime()))
     }
 
     /// The ids as an Arrow stream.
@@ -51,6 +167,9 @@ impl PyNodes {
         requested_schema: Option<Bound<'py, PyCapsule>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
         let _ = requested_schema;
+        if self.data != Data::None {
+            return crate::stream::export(py, Box::new(self.batches(py)?));
+        }
         let graph = self.graph.get().open(py)?;
         let reader = run(py, graph.runtime(), || graph.table(Vec::new()).reader())?;
         crate::stream::export(py, Box::new(reader))
@@ -65,13 +184,16 @@ impl PyNodes {
 /// stream with columns `source` and `target`, so that `polars.DataFrame(g.edges)` and `pyarrow.table(g.edges)` have all
 /// of them. An edge without direction comes once, from the end with the smaller id.
 ///
-/// `g.edges(weights=True)` has the weights too, under their name. `g.edges(vertices)` is a list of the edges that lead
-/// from these vertices.
+/// `g.edges(weights=True)` has the weights too, under their name. `g.edges(data=True)` has the weights and all
+/// attributes: a dict behind the ends, without what is missing, or columns under their names; `g.edges(data="kind")`
+/// has one of them.
+/// `g.edges(vertices)` is a list of the edges that lead from these vertices.
 ///
-/// One pass over the edges, in order; memory for the ids (8 bytes per vertex, strings beside that) and a batch.
+/// One pass over the edges, and over what else is asked for, in order; memory for the ids (8 bytes per vertex, strings
+/// beside that), the strings of attributes, and a batch.
 ///
 /// Raises:
-///     UsageError: Weights that there are none of, or that are complex.
+///     UsageError: Weights that there are none of, or that are complex; an attribute that there is none of.
 ///     MemoryLimitError: No room for the ids.
 ///
 /// >>> list(g.edges)[:2], len(g.edges), ("home", "about") in g.edges
@@ -82,29 +204,51 @@ impl PyNodes {
 pub struct PyEdges {
     pub graph: Py<PyGraph>,
     pub weights: bool,
+    pub data: Data,
 }
 
 impl PyEdges {
     fn batches(&self, py: Python<'_>) -> PyResult<EdgeBatches<Arc<Graph>>> {
-        let (graph, weights) = (self.graph.get().open(py)?, self.weights);
-        run(py, graph.runtime(), || EdgeBatches::new(Arc::clone(&graph), weights, 0))
+        let graph = self.graph.get().open(py)?;
+        let data = match self.data {
+            Data::None => EdgeData { weights: self.weights, attributes: false },
+            _ => EdgeData { weights: graph.manifest().weights().is_some(), attributes: true },
+        };
+        run(py, graph.runtime(), || EdgeBatches::new(Arc::clone(&graph), data, 0))
+    }
+
+    fn chosen(&self, py: Python<'_>) -> PyResult<Chosen<EdgeBatches<Arc<Graph>>>> {
+        let batches = self.batches(py)?;
+        let schema = Arc::clone(batches.schema());
+        let columns = match self.data {
+            Data::None => (0..schema.fields().len()).collect(),
+            _ => self.data.columns(py, &schema, 2)?,
+        };
+        Chosen::new(batches, columns)
     }
 }
 
 #[pymethods]
 impl PyEdges {
     /// See the class.
-    #[pyo3(signature = (vertices=None, *, weights=false))]
+    #[pyo3(signature = (vertices=None, data=None, *, weights=false))]
     fn __call__<'py>(
         &self,
         py: Python<'py>,
         vertices: Option<&Bound<'py, PyAny>>,
+        data: Option<&Bound<'py, PyAny>>,
         weights: bool,
     ) -> PyResult<Bound<'py, PyAny>> {
+        let data = Data::of(data)?;
         let Some(vertices) = vertices else {
-            let view = PyEdges { graph: self.graph.clone_ref(py), weights };
+            let view = PyEdges { graph: self.graph.clone_ref(py), weights, data };
             return Ok(view.into_pyobject(py)?.into_any());
         };
+        if data != Data::None {
+            let text = "expected data= for all edges, found some vertices too; take g.subgraph(vertices).edges(data=True), \
+                        or weights=True";
+            return Err(usage(py, text.to_owned()));
+        }
         let list = PyList::empty(py);
         // A single id is a list of one, as in NetworkX.
         let one = id_text(vertices).is_ok().then(|| PyTuple::new(py, [vertices])).transpose()?;
@@ -133,7 +277,11 @@ impl PyEdges {
     }
 
     fn __iter__(&self, py: Python<'_>) -> PyResult<Rows> {
-        Ok(Rows::new(Reader::Edges(Box::new(self.batches(py)?)), self.graph.get().open(py)?.runtime()))
+        let reader = match self.data {
+            Data::None => Reader::Edges(Box::new(self.batches(py)?)),
+            _ => Reader::Data(Box::new(self.chosen(py)?), 2, self.data.clone()),
+        };
+        Ok(Rows::new(reader, self.graph.get().open(py)?.runtime()))
     }
 
     /// The edges as an Arrow stream.
@@ -144,13 +292,16 @@ impl PyEdges {
         requested_schema: Option<Bound<'py, PyCapsule>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
         let _ = requested_schema;
-        let reader: Box<dyn RecordBatchReader + Send> = Box::new(self.batches(py)?);
-        crate::stream::export(py, reader)
+        crate::stream::export(py, Box::new(self.chosen(py)?))
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        let weights = if self.weights { ", with weights" } else { "" };
-        Ok(format!("<outcore.Edges: {} edges{weights}>", self.graph.get().open(py)?.edges()))
+        let more = match self.data {
+            Data::None if self.weights => ", with weights",
+            Data::None => "",
+            _ => ", with data",
+        };
+        Ok(format!("<outcore.Edges: {} edges{more}>", self.graph.get().open(py)?.edges()))
     }
 }
 
@@ -176,14 +327,19 @@ impl Which {
 /// vertex to itself counts twice, as in NetworkX. Where edges have a direction, `g.degree` counts those from the vertex
 /// and those to it, `g.in_degree` and `g.out_degree` one of both.
 ///
-/// Reads the pages of one list. The first look reads the ids, see `Graph.neighbors`. `degree_centrality` has the
-/// degrees of all vertices.
+/// `g.degree(vertices)` is a list of pairs, and `for vertex, degree in g.degree` goes through all, so that
+/// `dict(g.degree)` has them.
+///
+/// Of one vertex, reads the pages of one list; the first look reads the ids, see `Graph.neighbors`. Of all, what
+/// `degree_centrality` takes.
 ///
 /// Raises:
 ///     NoVertexError: No vertex of that id.
 ///
 /// >>> g.degree("home"), g.in_degree("home"), g.out_degree["home"]
 /// (4, 2, 2)
+/// >>> g.in_degree(["home", "lone"]), dict(g.degree)["about"]
+/// ([('home', 2), ('lone', 0)], 4)
 #[pyclass(frozen, name = "Degrees", module = "outcore")]
 pub struct PyDegrees {
     pub graph: Py<PyGraph>,
@@ -193,12 +349,45 @@ pub struct PyDegrees {
 #[pymethods]
 impl PyDegrees {
     /// See the class.
-    fn __call__(&self, py: Python<'_>, vertex: &Bound<'_, PyAny>) -> PyResult<u64> {
-        Ok(self.which.of(self.graph.get().degree_of(py, vertex)?))
+    #[pyo3(signature = (vertices=None))]
+    fn __call__<'py>(&self, py: Python<'py>, vertices: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyAny>> {
+        let Some(given) = vertices else {
+            let view = PyDegrees { graph: self.graph.clone_ref(py), which: self.which };
+            return Ok(view.into_pyobject(py)?.into_any());
+        };
+        if id_text(given).is_ok() {
+            return Ok(self.__getitem__(py, given)?.into_pyobject(py)?.into_any());
+        }
+        let list = PyList::empty(py);
+        // What is neither an id nor several is no id.
+        let vertices = given.try_iter().or_else(|_| Err(id_text(given).map(drop).unwrap_err()))?;
+        for vertex in vertices {
+            let vertex = vertex?;
+            let degree = self.__getitem__(py, &vertex)?;
+            list.append((vertex, degree))?;
+        }
+        Ok(list.into_any())
     }
 
     fn __getitem__(&self, py: Python<'_>, vertex: &Bound<'_, PyAny>) -> PyResult<u64> {
-        self.__call__(py, vertex)
+        Ok(self.which.of(self.graph.get().degree_of(py, vertex)?))
+    }
+
+    fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
+        Ok(self.graph.get().open(py)?.vertices() as usize)
+    }
+
+    fn __contains__(&self, py: Python<'_>, vertex: &Bound<'_, PyAny>) -> PyResult<bool> {
+        self.graph.get().contains(py, vertex)
+    }
+
+    fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let edges = match self.which {
+            Which::All => "both",
+            Which::In => "in",
+            Which::Out => "out",
+        };
+        py.import("outcore._degrees")?.call_method1("pairs", (self.graph.clone_ref(py), edges))
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
@@ -212,6 +401,8 @@ enum Reader {
     /// Rows of which the first column and another one are wanted.
     Items(Box<TableReader>, usize),
     Edges(Box<EdgeBatches<Arc<Graph>>>),
+    /// So many ids, and data beside them.
+    Data(Box<dyn RecordBatchReader + Send>, usize, Data),
 }
 
 impl Reader {
@@ -219,6 +410,17 @@ impl Reader {
         match self {
             Reader::Nodes(reader) | Reader::Items(reader, _) => reader.next_batch(),
             Reader::Edges(reader) => reader.next_batch(),
+            Reader::Data(reader, ..) => {
+                // Errors of the engine come wrapped into those of Arrow.
+                let own = |error: ArrowError| match error {
+                    ArrowError::ExternalError(error) => match error.downcast::<outcore::Error>() {
+                        Ok(own) => *own,
+                        Err(other) => outcore::Error::Usage(other.to_string()),
+                    },
+                    other => outcore::Error::Usage(other.to_string()),
+                };
+                reader.next().transpose().map_err(own)
+            }
         }
     }
 }
@@ -257,7 +459,7 @@ impl Rows {
     }
 }
 
-fn invalid(error: outcore::arrow::schema::ArrowError) -> PyErr {
+fn invalid(error: ArrowError) -> PyErr {
     PyValueError::new_err(error.to_string())
 }
 
@@ -284,9 +486,10 @@ impl Rows {
             }
             let reader = &mut state.reader;
             let Some(batch) = run(py, &self.runtime, || reader.next_batch())? else { return Ok(None) };
-            let rows = match state.reader {
+            let rows = match &state.reader {
+                Reader::Data(_, ends, data) => data.rows(py, &batch, *ends)?,
                 Reader::Edges(_) => tuples(py, &batch)?,
-                Reader::Items(_, place) => tuples(py, &batch.project(&[0, place]).map_err(invalid)?)?,
+                Reader::Items(_, place) => tuples(py, &batch.project(&[0, *place]).map_err(invalid)?)?,
                 Reader::Nodes(_) => {
                     let ids = (0..batch.num_rows()).map(|row| value(py, batch.column(0), row));
                     PyList::new(py, ids.collect::<PyResult<Vec<_>>>()?)?

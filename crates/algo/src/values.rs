@@ -5,6 +5,7 @@ use crate::declare::Algorithm;
 use crate::has_lengths;
 use crate::sources::Sources;
 use outcore_graph::{Choice, Error, Graph, Result};
+use std::sync::Arc;
 
 /// An option of an algorithm.
 pub struct Parameter {
@@ -522,6 +523,20 @@ impl Values {
             (Some(_), _) => Ok(Sources::Given(self.vertices(graph, "sources")?)),
             (None, Some(k)) => Ok(Sources::Drawn { k, seed: self.whole("seed") }),
             (None, None) => Ok(Sources::All),
+        }
+    }
+
+    /// The graph with the weights that are asked for by their name: where those are an attribute of the edges, the
+    /// image is opened once more, with that attribute as its weights.
+    ///
+    /// # Errors
+    /// As for [`Graph::open`].
+    pub fn weighing(&self, graph: Arc<Graph>) -> Result<Arc<Graph>> {
+        match self.get("weight") {
+            Some(Value::Name(name)) if graph.weight_name() != Some(name) => {
+                Ok(graph.weighing(name)?.map_or(graph, Arc::new))
+            }
+            _ => Ok(graph),
         }
     }
 

@@ -162,7 +162,8 @@ fn imports() {
     say("peak_after_import", peak_memory_bytes());
 
     let runtime = Arc::new(Runtime::new(options(&directory)).unwrap());
-    let graph = Graph::open(&runtime, &image, GraphOptions { cache_bytes: Some(0) }).unwrap();
+    let graph =
+        Graph::open(&runtime, &image, GraphOptions { cache_bytes: Some(0), ..GraphOptions::default() }).unwrap();
     say("in_pages", graph.pages(Direction::In));
     say("out_pages", graph.pages(Direction::Out));
 }
@@ -172,7 +173,9 @@ fn imports() {
 fn runs_everything() {
     let Some(directory) = std::env::var_os(DIRECTORY).map(PathBuf::from) else { return };
     let runtime = Arc::new(Runtime::new(options(&directory)).unwrap());
-    let graph = Graph::open(&runtime, directory.join(IMAGE), GraphOptions { cache_bytes: Some(0) }).unwrap();
+    let graph =
+        Graph::open(&runtime, directory.join(IMAGE), GraphOptions { cache_bytes: Some(0), ..GraphOptions::default() })
+            .unwrap();
     for algorithm in ALGORITHMS {
         run_within_the_limit(&graph, algorithm);
     }
@@ -276,7 +279,12 @@ fn triangles_are_counted_in_as_many_blocks_as_the_limit_asks_for() {
         let mut answers = Vec::new();
         for (least_times, most_blocks) in [(1.05, 40), (1.5, 8), (30.0, 1)] {
             let open = |bytes: u64| {
-                Graph::open(&runtime_under(2, bytes, None), &image, GraphOptions { cache_bytes: Some(0) }).unwrap()
+                Graph::open(
+                    &runtime_under(2, bytes, None),
+                    &image,
+                    GraphOptions { cache_bytes: Some(0), ..GraphOptions::default() },
+                )
+                .unwrap()
             };
             // With a limit that is ample first, to learn what is needed at least.
             let graph = open(256 << 20);
@@ -303,7 +311,12 @@ fn triangles_are_counted_in_as_many_blocks_as_the_limit_asks_for() {
 fn a_limit_below_the_need_is_refused_with_the_numbers_before_anything_is_read() {
     let directory = tempfile::tempdir().unwrap();
     let image = kronecker(directory.path(), 18, 2, false, OrderChoice::Input);
-    let graph = Graph::open(&runtime_under(1, 12 << 20, None), &image, GraphOptions { cache_bytes: Some(0) }).unwrap();
+    let graph = Graph::open(
+        &runtime_under(1, 12 << 20, None),
+        &image,
+        GraphOptions { cache_bytes: Some(0), ..GraphOptions::default() },
+    )
+    .unwrap();
     let error = pagerank(&graph, &iterations(1)).map(|_| ()).unwrap_err();
     assert!(matches!(error, outcore_graph::Error::Io(outcore_io::Error::Memory { .. })), "{error}");
     let text = error.to_string();

@@ -9,7 +9,7 @@ use outcore::array::ElementType;
 use outcore::generate::{GENERATE_ENDINGS, GeneratedWeights, Shape};
 use outcore::import::{self, Duplicates, IdKind, OrderChoice, SelfLoops};
 use outcore::io::{MOST_THREADS, backend};
-use outcore::{Choice, EXPORT_ENDINGS, OUTPUT_ENDINGS};
+use outcore::{Choice, EXPORT_ENDINGS, OUTPUT_ENDINGS, VERTEX_ENDINGS};
 use std::path::PathBuf;
 
 /// Analyse graphs many times larger than memory.
@@ -136,6 +136,14 @@ pub struct ImportArgs {
     /// Which column holds the weights; `none` leaves weights out
     #[arg(long, value_name = "NAME")]
     pub weight: Option<String>,
+    /// Which other columns are kept as attributes of edges, by name or by number from 1; `all` keeps all that have
+    /// names
+    #[arg(long, value_name = "A,B,C", value_delimiter = ',')]
+    pub attributes: Option<Vec<String>>,
+    /// A table of vertices (CSV, Parquet, Arrow): ids in its first column; the others are kept as attributes of
+    /// vertices
+    #[arg(long, value_name = "FILE")]
+    pub vertex_table: Option<PathBuf>,
     /// What separates the columns of a text file: tab, comma, semicolon, bar, blanks, or a character; detected if not
     /// given
     #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
@@ -332,6 +340,10 @@ pub struct ExportArgs {
     /// The file to write
     #[arg(help = format!("The file to write; its ending says the format: {EXPORT_ENDINGS}"))]
     pub output: PathBuf,
+    /// Another file for all vertices and their attributes
+    #[arg(long, value_name = "FILE")]
+    #[arg(help = format!("Another file, for all vertices and their attributes: {VERTEX_ENDINGS}"))]
+    pub vertex_table: Option<PathBuf>,
     /// How much of the machine may be used
     #[command(flatten)]
     pub limits: Limits,

@@ -4,14 +4,16 @@ use crate::args::{ExportArgs, GenerateArgs, ImportArgs, Limits, Purpose, YesNo};
 use crate::progress::{runtime, runtime_or};
 use crate::run::say;
 use outcore::array::{self, ArrayImportOptions, ArrayImportReport, NumberOptions};
-use outcore::format::IdColumn;
+use outcore::format::{IdColumn, Manifest};
 use outcore::generate::{self, GenerateOptions};
 use outcore::import::{
-    self, Duplicates, Facts, IdKind, ImportOptions, ImportReport, InputOptions, OrderChoice, Part, SelfLoops, TextFacts,
+    self, Attributes, Duplicates, Facts, IdKind, ImportOptions, ImportReport, InputOptions, OrderChoice, Part,
+    SelfLoops, TextFacts,
 };
 use outcore::io::{bytes_text, escaped};
 use outcore::{Choice, Error, Graph, GraphOptions, Result, Runtime};
 use std::io::{BufRead, BufReader};
+use std::sync::Arc;
 
 /// How many columns of an array a report lists.
 const MOST_COLUMNS_SHOWN: usize = 50;
@@ -29,17 +31,7 @@ pub fn import(args: &ImportArgs) -> Result<()> {
     if args.shape.is_some() && !is_matrix {
         return Err(Error::Usage("--shape: expected --as matrix beside it, found none".to_owned()));
     }
-    let input = InputOptions {
-        format: args.format.clone(),
-        ids: args.ids,
-        source: args.source.clone(),
-        target: args.target.clone(),
-        weight: args.weight.clone(),
-        delimiter: args.delimiter.clone(),
-        header: args.header.map(|said| said == YesNo::Yes),
-        comment: args.comment.clone(),
-        is_matrix,
-    };
+    let input = input_options(args, is_matrix);
     let Some((image, inputs)) = args.paths.split_last() else {
         return Err(Error::Usage("expected an input and an image, found nothing".to_owned()));
     };
@@ -54,6 +46,9 @@ pub fn import(args: &ImportArgs) -> Result<()> {
     let mut source = import::open_inputs(&runtime, inputs, &input, part)?;
     if let Some(shape) = args.shape {
         source = import::with_shape(source, shape)?;
+    }
+    if let Some(table) = &args.vertex_table {
+        source = import::with_vertex_table(&runtime, source, table, &input)?;
     }
     let text = source.facts().text.clone();
     let options = ImportOptions {
@@ -80,6 +75,27 @@ pub fn import(args: &ImportArgs) -> Result<()> {
         note!("{:12} {size} x {size}: every id of either column is a row and a column", "matrix");
     }
     Ok(())
+}
+
+/// How files are read.
+fn input_options(args: &ImportArgs, is_matrix: bool) -> InputOptions {
+    InputOptions {
+        format: args.format.clone(),
+        ids: args.ids,
+        source: args.source.clone(),
+        target: args.target.clone(),
+        weight: args.weight.clone(),
+        attributes: match args.attributes.as_deref() {
+            None => Attributes::None,
+            Some([all]) if all == "all" => Attributes::All,
+            Some(names) => Attributes::Named(names.to_vec()),
+        },
+        of_vertices: false,
+        delimiter: args.delimiter.clone(),
+        header: args.header.map(|said| said == YesNo::Yes),
+        comment: args.comment.clone(),
+        is_matrix,
+    }
 }
 
 /// What of an image as input is wanted.
@@ -113,6 +129,8 @@ fn import_array(args: &ImportArgs) -> Result<()> {
         ("explain", args.explain),
         ("vertices", args.vertices.is_some()),
         ("reverse", args.reverse),
+        ("attributes", args.attributes.is_some()),
+        ("vertex-table", args.vertex_table.is_some()),
     ];
     if let Some((name, _)) = for_graphs.into_iter().find(|(_, is_given)| *is_given) {
         return Err(Error::Usage(format!("--{name}: expected a graph or a matrix, found --as array; leave it out")));
@@ -182,16 +200,29 @@ pub fn generate(args: &GenerateArgs) -> Result<()> {
 /// `outcore export`.
 pub fn export(args: &ExportArgs) -> Result<()> {
     let runtime = runtime(&args.limits, None)?;
-    let graph = Graph::open(&runtime, &args.image, GraphOptions::default())?;
+    let graph = Arc::new(Graph::open(&runtime, &args.image, GraphOptions::default())?);
     let report = outcore::export(&graph, &args.output)?;
+    let vertices = args.vertex_table.as_ref().map(|table| outcore::export_vertices(&graph, table)).transpose()?;
     if !args.limits.quiet {
         let files: Vec<_> = report.files.iter().map(|file| escaped(file.display()).to_string()).collect();
         note!("{} edges, {} isolated vertices in {}", report.edges, report.isolated_vertices, files.join(" and "));
+        if let (Some(count), Some(table)) = (vertices, &args.vertex_table) {
+            note!("{count} vertices in {}", escaped(table.display()));
+        }
+        if report.without_attributes {
+            note!("note: attributes were left out, for this format cannot hold them; .csv, .tsv and .parquet can");
+        }
+        if vertices.is_none() && !graph.manifest().vertex_attributes.is_empty() {
+            note!("note: attributes of vertices were left out: --vertex-table FILE writes them");
+        }
         for file in &report.removed {
             note!("note: removed {}, which belonged to the file that this one replaces", escaped(file.display()));
         }
         if let Some(name) = report.renamed_weights {
             note!("note: an import of it calls the weights `{name}`, for it cannot hold their name");
+        }
+        if report.unsaid_parallel {
+            note!("note: parallel edges were written, which this format cannot say: import it with --duplicates keep");
         }
         if report.renumbered {
             note!("note: vertices stand under numbers from 1, for this format has no other ids");
@@ -223,6 +254,16 @@ fn announce(runtime: &Runtime, facts: &Facts, options: &ImportOptions, args: &Im
     Ok(())
 }
 
+/// Says which columns were kept.
+fn tell_attributes(manifest: &Manifest, line: &impl Fn(&str, String)) {
+    for (name, attributes) in [("attributes", &manifest.attributes), ("of vertices", &manifest.vertex_attributes)] {
+        if !attributes.is_empty() {
+            let all = attributes.iter().map(|attribute| format!("{} ({})", attribute.name, attribute.kind.name()));
+            line(name, all.collect::<Vec<_>>().join(", "));
+        }
+    }
+}
+
 /// Says how the input was read and what was made of it, on one screen.
 fn tell(report: &ImportReport, text: Option<&TextFacts>, limits: &Limits) {
     if limits.quiet {
@@ -248,6 +289,7 @@ fn tell(report: &ImportReport, text: Option<&TextFacts>, limits: &Limits) {
             format!("{}{place}, {} numbers", all.name, if manifest.complex { "complex" } else { kind })
         }),
     );
+    tell_attributes(manifest, &line);
     line("ids", if matches!(manifest.ids, IdColumn::String { .. }) { "strings" } else { "integers" }.to_owned());
     let direction = if manifest.directed { "directed" } else { "undirected" };
     let why = match facts.direction_from.as_deref() {

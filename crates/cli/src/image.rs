@@ -55,7 +55,7 @@ fn facts(image: &Path) -> Result<Value> {
     if runtime.backend().named(image).is_some_and(|found| found.kind == FileKind::File) {
         return file_facts(&runtime, image);
     }
-    let graph = Graph::open(&runtime, image, GraphOptions { cache_bytes: Some(0) })?;
+    let graph = Graph::open(&runtime, image, GraphOptions { cache_bytes: Some(0), ..GraphOptions::default() })?;
     serde_json::to_value(graph.info()).map_err(Error::custom)
 }
 
@@ -152,7 +152,7 @@ pub fn check(args: &CheckArgs) -> Result<()> {
         let (rows, columns, element) = (manifest.rows, manifest.columns, manifest.element.name());
         return say(format_args!("{path} is whole: {rows} x {columns} elements of {element}, {size}"));
     }
-    let graph = Graph::open(&runtime, &args.image, GraphOptions { cache_bytes: Some(0) })?;
+    let graph = Graph::open(&runtime, &args.image, GraphOptions { cache_bytes: Some(0), ..GraphOptions::default() })?;
     outcore::check(&graph)?;
     if args.limits.quiet {
         return Ok(());

@@ -3,7 +3,7 @@
 use crate::args::{DegreesArgs, HeadArgs, Limits, NeighborsArgs};
 use crate::convert::output_error;
 use crate::progress::runtime;
-use outcore::{Direction, Edges, Frontier, Graph, GraphOptions, Id, Result, Weight, push_quoted};
+use outcore::{Direction, Edges, Graph, GraphOptions, Id, Result, Weight, push_quoted, push_value};
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
@@ -56,25 +56,19 @@ fn with_weights<'a>(graph: &'a Graph, names: [&'a str; 2]) -> Vec<&'a str> {
 /// `outcore head`.
 pub fn head(args: &HeadArgs) -> Result<()> {
     let graph = open(&args.image, &args.limits)?;
-    let edges = Edges::new(Direction::Out, graph.weight_name().is_some());
-    let (mut ends, mut weights) = (Vec::new(), Vec::new());
-    for list in graph.lists(edges, Frontier::All) {
-        if ends.len() as u64 / 2 == args.edges {
-            break;
-        }
-        let (vertex, neighbours) = list?;
-        // An edge without direction is in two lists, and counts in one.
-        let counts = |&(_, &neighbour): &(usize, &u32)| graph.is_directed() || vertex <= neighbour;
-        let left = args.edges - ends.len() as u64 / 2;
-        for (place, &neighbour) in neighbours.iter().enumerate().filter(counts).take(left as usize) {
-            ends.extend([vertex, neighbour]);
-            weights.push(neighbours.weights().at(place));
-        }
-    }
-    let ids = graph.ids(&ends)?;
-    let mut lines = Lines::new(&with_weights(&graph, ["source", "target"]))?;
-    for (ends, weight) in ids.chunks(2).zip(weights) {
-        lines.put(&ends.iter().map(id_cell).chain(weight_cell(weight)).collect::<Vec<_>>())?;
+    let edges = outcore::first_edges(&graph, args.edges as usize)?;
+    let cell = |push: &dyn Fn(&mut Vec<u8>)| {
+        let mut cell = Vec::new();
+        push(&mut cell);
+        String::from_utf8_lossy(&cell).into_owned()
+    };
+    let schema = edges.schema();
+    let names: Vec<String> =
+        schema.fields().iter().map(|field| cell(&|into| push_quoted(into, field.name()))).collect();
+    let mut lines = Lines::new(&names.iter().map(String::as_str).collect::<Vec<_>>())?;
+    for row in 0..edges.num_rows() {
+        let cells = edges.columns().iter().map(|column| cell(&|into| push_value(into, column, row)));
+        lines.put(&cells.collect::<Vec<_>>())?;
     }
     lines.end()
 }

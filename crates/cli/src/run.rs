@@ -36,7 +36,9 @@ pub fn run(args: &RunArgs) -> Result<ExitCode> {
 fn run_algorithm(args: &AlgorithmArgs) -> Result<ExitCode> {
     let AlgorithmArgs { algorithm, given, allow_unconverged, common } = args;
     let graph = open(common)?;
-    let plan = algorithm.plan(&graph, Values::new(algorithm, given.clone())?)?;
+    let values = Values::new(algorithm, given.clone())?;
+    let graph = values.weighing(graph)?;
+    let plan = algorithm.plan(&graph, values)?;
     let is_told = !common.limits.quiet;
     let report = algorithm.report_needs.filter(|_| is_told);
     let estimate = plan.estimate(&graph);
@@ -71,7 +73,11 @@ fn run_algorithm(args: &AlgorithmArgs) -> Result<ExitCode> {
 
 fn open(common: &Common) -> Result<Arc<Graph>> {
     let runtime = runtime(&common.limits, None)?;
-    Ok(Arc::new(Graph::open(&runtime, &common.image, GraphOptions { cache_bytes: common.cache })?))
+    Ok(Arc::new(Graph::open(
+        &runtime,
+        &common.image,
+        GraphOptions { cache_bytes: common.cache, ..GraphOptions::default() },
+    )?))
 }
 
 /// Writes no ranks, but what they cost, and says so in the exit code.

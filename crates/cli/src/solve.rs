@@ -137,7 +137,11 @@ impl SolverArgs {
 pub fn solve(args: &SolverArgs) -> Result<ExitCode> {
     let SolverArgs { solver, given, inputs, unweighted, common, .. } = args;
     let runtime = runtime(&common.limits, args.temporary.clone())?;
-    let graph = Arc::new(Graph::open(&runtime, &common.image, GraphOptions { cache_bytes: common.cache })?);
+    let graph = Arc::new(Graph::open(
+        &runtime,
+        &common.image,
+        GraphOptions { cache_bytes: common.cache, ..GraphOptions::default() },
+    )?);
     let has_values = graph.manifest().weights().is_some() && !unweighted;
     let matrix = SparseMatrix::new(graph, has_values)?;
     let values = Values::of(&in_shell(solver.name), solver.options, given.clone())?;

@@ -1,5 +1,6 @@
 //! The files of an image: their numbers, names, kinds and indexes.
 
+use crate::attribute::{Attribute, MAX_ATTRIBUTES};
 use crate::dense_manifest::DenseManifest;
 use crate::manifest::{IdColumn, Manifest};
 use crate::page::{Kind, Origin};
@@ -27,6 +28,10 @@ const FILES: [(u16, &str, &str, Kind); 11] = [
 const FIRST_VALUES: u16 = 16;
 /// The most columns of values.
 pub const MAX_VALUE_COLUMNS: usize = 256;
+/// Column `c` of values of vertices has this number plus `c`.
+const FIRST_VERTEX_VALUES: u16 = FIRST_VALUES + 2 * MAX_VALUE_COLUMNS as u16;
+/// The strings of attribute `a` of the edges have this number plus `2 a`; those of the vertices one more.
+const FIRST_STRINGS: u16 = FIRST_VERTEX_VALUES + MAX_VALUE_COLUMNS as u16;
 
 impl ImageFile {
     /// Lists of out-neighbours, or of neighbours.
@@ -61,15 +66,49 @@ impl ImageFile {
         ImageFile(FIRST_VALUES + 2 * column as u16 + u16::from(incoming))
     }
 
+    /// A column of values of vertices.
+    ///
+    /// # Panics
+    /// If there cannot be so many columns.
+    pub fn vertex_values(column: usize) -> Self {
+        assert!(column < MAX_VALUE_COLUMNS, "at most {MAX_VALUE_COLUMNS} columns of values");
+        ImageFile(FIRST_VERTEX_VALUES + column as u16)
+    }
+
+    /// The strings of an attribute of edges or of vertices.
+    ///
+    /// # Panics
+    /// If there cannot be so many attributes.
+    pub fn strings(attribute: usize, of_vertices: bool) -> Self {
+        assert!(attribute < MAX_ATTRIBUTES, "at most {MAX_ATTRIBUTES} attributes");
+        ImageFile(FIRST_STRINGS + 2 * attribute as u16 + u16::from(of_vertices))
+    }
+
     /// All files that an image of a graph may have that has so many columns of values.
     pub fn all(value_columns: usize) -> impl Iterator<Item = ImageFile> {
         let values = (0..value_columns).flat_map(|column| [false, true].map(|side| ImageFile::values(column, side)));
         FILES.iter().filter(|(.., kind)| *kind != Kind::Dense).map(|&(number, ..)| ImageFile(number)).chain(values)
     }
 
-    /// Which column of values it is, if it is one.
+    /// All files that attributes may have: of vertices so many columns of values, and strings of so many attributes.
+    pub fn all_of_attributes(vertex_columns: usize, attributes: usize) -> impl Iterator<Item = ImageFile> {
+        let strings = (0..attributes).flat_map(|place| [false, true].map(|side| ImageFile::strings(place, side)));
+        (0..vertex_columns).map(ImageFile::vertex_values).chain(strings)
+    }
+
+    /// Which column of values beside lists it is, if it is one.
     pub fn value_column(self) -> Option<usize> {
-        self.0.checked_sub(FIRST_VALUES).map(|number| usize::from(number / 2))
+        (FIRST_VALUES..FIRST_VERTEX_VALUES).contains(&self.0).then(|| usize::from((self.0 - FIRST_VALUES) / 2))
+    }
+
+    /// Which column of values of vertices it is, if it is one.
+    pub fn vertex_value_column(self) -> Option<usize> {
+        let is_one = (FIRST_VERTEX_VALUES..FIRST_STRINGS).contains(&self.0);
+        is_one.then(|| usize::from(self.0 - FIRST_VERTEX_VALUES))
+    }
+
+    fn is_strings(self) -> bool {
+        self.0 >= FIRST_STRINGS
     }
 
     /// The file's number.
@@ -81,8 +120,15 @@ impl ImageFile {
         FILES.get(usize::from(self.0))
     }
 
-    /// A name of a column of values: its side, its number, and an ending.
+    /// A name of a column of values or of strings: whose they are, their number, and an ending.
     fn values_name(self, ending: &str) -> String {
+        if self.is_strings() {
+            let number = self.0 - FIRST_STRINGS;
+            return format!("{}/text_{}.{ending}", ["edges", "vertices"][usize::from(number % 2)], number / 2);
+        }
+        if let Some(column) = self.vertex_value_column() {
+            return format!("vertices/{column}.{ending}");
+        }
         let number = self.0 - FIRST_VALUES;
         format!("edges/{}_{}.{ending}", ["out", "in"][usize::from(number % 2)], number / 2)
     }
@@ -95,10 +141,11 @@ impl ImageFile {
         }
     }
 
-    /// The name of the file's index, if it has one: lists and values of edges do.
+    /// The name of the file's index, if it has one: lists and values of edges and vertices do.
     pub fn index_name(self) -> Option<String> {
         match self.fixed() {
             Some((_, _, index, _)) => (!index.is_empty()).then(|| (*index).to_owned()),
+            None if self.is_strings() => None,
             None => Some(self.values_name("index")),
         }
     }
@@ -110,7 +157,8 @@ impl ImageFile {
 
     /// What pages of the file hold.
     pub fn kind(self) -> Kind {
-        self.fixed().map_or(Kind::Values, |&(.., kind)| kind)
+        let other = if self.is_strings() { Kind::Text } else { Kind::Values };
+        self.fixed().map_or(other, |&(.., kind)| kind)
     }
 
     /// What the checksums of the file's pages and of its index are seeded with.
@@ -147,9 +195,17 @@ impl Manifest {
         }
         for (place, column) in self.values.iter().enumerate() {
             files.push((ImageFile::values(place, false), column.out_pages));
-            if self.directed {
+            if self.has_in_values(place) {
                 files.push((ImageFile::values(place, true), column.in_pages));
             }
+        }
+        for (place, column) in self.vertex_values.iter().enumerate() {
+            files.push((ImageFile::vertex_values(place), column.out_pages));
+        }
+        for (attributes, of_vertices) in [(&self.attributes, false), (&self.vertex_attributes, true)] {
+            let pages = |attribute: &Attribute| attribute.strings.map(|strings| strings.pages);
+            let texts = attributes.iter().enumerate().filter_map(|(place, found)| Some((place, pages(found)?)));
+            files.extend(texts.map(|(place, pages)| (ImageFile::strings(place, of_vertices), pages)));
         }
         files
     }
@@ -169,7 +225,9 @@ mod tests {
 
     #[test]
     fn files_have_numbers_and_names_of_their_own() {
-        let all: Vec<ImageFile> = ImageFile::all(MAX_VALUE_COLUMNS).chain([ImageFile::DENSE]).collect();
+        let attributes = ImageFile::all_of_attributes(MAX_VALUE_COLUMNS, MAX_ATTRIBUTES);
+        let all: Vec<ImageFile> =
+            ImageFile::all(MAX_VALUE_COLUMNS).chain([ImageFile::DENSE]).chain(attributes).collect();
         let numbers: BTreeSet<u16> = all.iter().map(|file| file.number()).collect();
         assert_eq!(numbers.len(), all.len());
         let names: Vec<String> = all.iter().flat_map(|file| [file.name(), file.index_name()]).flatten().collect();
@@ -178,5 +236,15 @@ mod tests {
         FILES.iter().enumerate().for_each(|(place, row)| assert_eq!(usize::from(row.0), place));
         assert_eq!(ImageFile::values(3, true).name().unwrap(), "edges/in_3.pages");
         assert_eq!(ImageFile::values(0, false).index_name().unwrap(), "edges/out_0.index");
+        assert_eq!(ImageFile::vertex_values(255).name().unwrap(), "vertices/255.pages");
+        assert_eq!(ImageFile::strings(99, true).name().unwrap(), "vertices/text_99.pages");
+        let (last, first) = (ImageFile::values(255, true), ImageFile::vertex_values(0));
+        assert_eq!((last.value_column(), last.vertex_value_column()), (Some(255), None));
+        assert_eq!((first.value_column(), first.vertex_value_column()), (None, Some(0)));
+        assert_eq!(
+            (ImageFile::strings(0, false).kind(), ImageFile::strings(0, false).index_name()),
+            (Kind::Text, None)
+        );
+        assert_eq!(ImageFile::ID.value_column(), None);
     }
 }

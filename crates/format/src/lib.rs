@@ -4,6 +4,7 @@
 //! bytes into values and values into bytes, and refuses bytes that are not what they should be.
 #![forbid(unsafe_code)]
 
+mod attribute;
 pub mod block;
 pub mod column;
 pub mod dense;
@@ -21,6 +22,7 @@ mod series;
 pub mod text;
 pub mod values;
 
+pub use attribute::{Attribute, AttributeKind, MAX_ATTRIBUTES, MAX_STRING_BYTES, Strings, TimeUnit};
 pub use dense::{DensePlace, DenseShape, GROUP_BYTES};
 pub use dense_manifest::{DENSE_FORMAT_NAME, DenseManifest};
 pub use element::ElementType;

@@ -3,6 +3,7 @@
 //! `manifest.json` is written last. It names no paths: every file of an image has a fixed name, so nothing in
 //! a manifest can lead out of the image's directory.
 
+use crate::attribute::{self, Attribute};
 use crate::error::{Error, Result};
 use crate::files::MAX_VALUE_COLUMNS;
 use crate::sealed;
@@ -40,8 +41,20 @@ pub struct Manifest {
     pub order: Order,
     /// What the user's ids are.
     pub ids: IdColumn,
-    /// The values that edges have, one column after the other; the first is their weight.
+    /// The values that edges have, one column after the other; the first is their weight, unless it is an attribute.
     pub values: Vec<ValueColumn>,
+    /// Which column of values counts as the weights: that of an attribute, if whoever opened the image says so.
+    #[serde(skip)]
+    pub weighed_by: Option<usize>,
+    /// The attributes of the edges, whose columns of values follow those of the weights.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub attributes: Vec<Attribute>,
+    /// The values that vertices have, one column after the other.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub vertex_values: Vec<ValueColumn>,
+    /// The attributes of the vertices.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub vertex_attributes: Vec<Attribute>,
     /// The entries of the lists are complex: the first column of values holds real parts, the second imaginary ones.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub complex: bool,
@@ -182,14 +195,29 @@ pub struct ImportFacts {
 }
 
 impl Manifest {
-    /// The weights of the edges, if they have any: the first column of values.
+    /// The weights of the edges, if they have any: the first column of values, unless it is an attribute.
     pub fn weights(&self) -> Option<&ValueColumn> {
-        self.values.first()
+        if let Some(column) = self.weighed_by {
+            return self.values.get(column);
+        }
+        self.values.first().filter(|_| self.attributes.first().is_none_or(|attribute| attribute.column > 0))
+    }
+
+    /// The first column of values of the weights, if there are any.
+    pub fn first_weight_column(&self) -> usize {
+        self.weighed_by.unwrap_or(0)
     }
 
     /// How many columns of values the weights of the edges are: two if they are complex.
     pub fn weight_columns(&self) -> usize {
-        if self.complex { 2 } else { self.values.len().min(1) }
+        if self.complex { 2 } else { self.weights().iter().len() }
+    }
+
+    /// Whether a column of values lies beside the in-lists too: where edges have a direction, and not if it belongs to
+    /// an attribute that no algorithm counts with.
+    pub fn has_in_values(&self, column: usize) -> bool {
+        let of_attribute = self.attributes.iter().find(|attribute| attribute.has_column(column));
+        self.directed && of_attribute.is_none_or(|attribute| attribute.counts)
     }
 
     /// The manifest as it lies on disk.
@@ -231,6 +259,11 @@ impl Manifest {
         if self.complex && !are_real {
             return bad("two columns of real numbers of 64 bits for complex values", self.values.len() as u64);
         }
+        // Images of older writers have columns that are neither weights nor attributes.
+        if !self.attributes.is_empty() {
+            attribute::check(&self.attributes, &self.values, self.weight_columns())?;
+        }
+        attribute::check(&self.vertex_attributes, &self.vertex_values, 0)?;
         let entries = self.out_lists.entries;
         if self.in_lists.is_some_and(|lists| lists.entries != entries) {
             return bad(&format!("{entries} entries in the in-lists"), self.in_lists.map_or(0, |lists| lists.entries));

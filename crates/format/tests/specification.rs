@@ -3,10 +3,10 @@
 
 use outcore_format::text::TextWriter;
 use outcore_format::{
-    DENSE_FORMAT_NAME, DenseManifest, DenseShape, ElementType, FORMAT_NAME, FORMAT_VERSION, GROUP_BYTES, HEADER_BYTES,
-    IdColumn, ImageFile, ImportFacts, Index, Kind, ListFile, ListWriter, Lists, MAX_VALUE_COLUMNS, MAX_VERTICES,
-    Manifest, Order, Origin, PAGE_BYTES, PageBytes, Shape, ValueColumn, ValueType, block, column, dense, index_bytes,
-    list, text, values,
+    Attribute, AttributeKind, DENSE_FORMAT_NAME, DenseManifest, DenseShape, ElementType, FORMAT_NAME, FORMAT_VERSION,
+    GROUP_BYTES, HEADER_BYTES, IdColumn, ImageFile, ImportFacts, Index, Kind, ListFile, ListWriter, Lists,
+    MAX_ATTRIBUTES, MAX_VALUE_COLUMNS, MAX_VERTICES, Manifest, Order, Origin, PAGE_BYTES, PageBytes, Shape, Strings,
+    ValueColumn, ValueType, block, column, dense, index_bytes, list, text, values,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -77,6 +77,7 @@ fn constants_are_those_of_the_code() {
         ("MAX_NEIGHBOURS", list::MAX_NEIGHBOURS as u64),
         ("MAX_VALUES", column::MAX_VALUES as u64),
         ("MAX_VALUE_COLUMNS", MAX_VALUE_COLUMNS as u64),
+        ("MAX_ATTRIBUTES", MAX_ATTRIBUTES as u64),
         ("TEXT_BYTES", text::TEXT_BYTES as u64),
         ("GROUP_BYTES", GROUP_BYTES as u64),
     ]);
@@ -313,6 +314,15 @@ fn the_example_of_an_index_is_right() {
 fn manifest(ids: IdColumn) -> Manifest {
     let lists = ListFile { pages: 1, entries: 3, max_degree: 3, degree_pages: 1, hub_pages: 1 };
     let column = |name: &str| ValueColumn { name: name.into(), kind: ValueType::F64, out_pages: 1, in_pages: 1 };
+    let small = |name: &str| ValueColumn { kind: ValueType::U8, ..column(name) };
+    let attribute = |column| Attribute {
+        name: "kind".into(),
+        kind: AttributeKind::String,
+        column,
+        counts: false,
+        missing: Some(column + 1),
+        strings: Some(Strings { count: 1, text_bytes: 4, pages: 1 }),
+    };
     Manifest {
         format: FORMAT_NAME.into(),
         format_version: FORMAT_VERSION,
@@ -324,7 +334,11 @@ fn manifest(ids: IdColumn) -> Manifest {
         rows: Some(2),
         order: Order::Degree,
         ids,
-        values: ["w", "imaginary"].map(column).into(),
+        values: vec![column("w"), column("imaginary"), small("kind"), small("kind")],
+        weighed_by: None,
+        attributes: vec![attribute(2)],
+        vertex_values: vec![small("kind"), small("kind")],
+        vertex_attributes: vec![attribute(0)],
         complex: true,
         out_lists: lists,
         in_lists: Some(lists),
@@ -375,6 +389,11 @@ fn a_manifest_has_the_members_that_the_tables_name() {
     assert_eq!(inner["image_id"], "0123456789abcdef");
     assert_eq!((&inner["format"], &inner["order"]), (&FORMAT_NAME.into(), &"degree".into()));
     assert_eq!(members(&inner["values"][0]), marked("| `values` |"));
+    assert_eq!(members(&inner["vertex_values"][0]), marked("| `values` |"));
+    let mut of_attributes = members(&inner["attributes"][0]);
+    of_attributes.insert("counts".to_owned());
+    assert_eq!(of_attributes, marked("| `attributes` |"));
+    assert_eq!(inner["attributes"][0]["type"], "string");
     for part in ["out_lists", "import"] {
         assert_eq!(members(&inner[part]), marked(&format!("| `{part}` |")), "{part}");
     }

@@ -23,7 +23,7 @@ fn main() -> Result<()> {
     let image = arguments.next().expect("usage: rates IMAGE.oc [THREADS]");
     let threads = arguments.next().and_then(|text| text.parse().ok());
     let runtime = Arc::new(Runtime::new(RuntimeOptions { threads, ..RuntimeOptions::default() })?);
-    let graph = Graph::open(&runtime, &image, GraphOptions { cache_bytes: Some(0) })?;
+    let graph = Graph::open(&runtime, &image, GraphOptions { cache_bytes: Some(0), ..GraphOptions::default() })?;
     decode_rate(&graph, Path::new(&image));
     for _ in 0..3 {
         pass_rate(&graph)?;

@@ -10,6 +10,7 @@
 //! *Cost.* One pass over each file, the lists and weights on all workers; the id column up to twice, or more if there
 //! is no memory for 8 bytes per vertex. 5 bytes per vertex for hubs and degree classes.
 
+use crate::attributes::check_attributes;
 use crate::check_ids::check_ids;
 use crate::check_lists::{Sums, check_lists};
 use crate::degree_class::degree_class;
@@ -102,25 +103,29 @@ pub fn check(graph: &Graph) -> Result<CheckReport> {
     }
     check_loops(graph, out.loops)?;
     check_values(graph)?;
+    check_attributes(graph)?;
     let image_bytes = graph.image_bytes();
     Ok(CheckReport { vertices: graph.vertices(), edges: graph.edges(), entries, pages, image_bytes })
 }
 
-/// Reads the columns of values behind those of the weights, which are checked beside the lists.
+/// Reads the columns of values behind those of the weights, which are checked beside the lists, and those of vertices.
 fn check_values(graph: &Graph) -> Result<()> {
-    let entries = graph.manifest().out_lists.entries;
-    for column in graph.manifest().weight_columns().max(1)..graph.manifest().values.len() {
-        for &direction in graph.directions() {
-            let file = ImageFile::values(column, direction == Direction::In);
-            let index = Arc::new(graph.read_indexes(&[file], "reading the index of values")?.remove(0));
-            let mut values = ColumnStream::part(graph, file, &index, 0..entries, entries)?;
-            loop {
-                let count = values.peek(usize::MAX)?.len();
-                if count == 0 {
-                    break;
-                }
-                values.take(count);
+    let manifest = graph.manifest();
+    let first = if manifest.attributes.is_empty() { 1 } else { 0 }.max(manifest.weight_columns());
+    let of_edges = (first..manifest.values.len()).flat_map(|column| [(column, false), (column, true)]);
+    let of_edges = of_edges.filter(|&(column, incoming)| !incoming || manifest.has_in_values(column));
+    let of_edges = of_edges.map(|(column, incoming)| (ImageFile::values(column, incoming), manifest.out_lists.entries));
+    let of_vertices =
+        (0..manifest.vertex_values.len()).map(|column| (ImageFile::vertex_values(column), graph.vertices()));
+    for (file, count) in of_edges.chain(of_vertices) {
+        let index = Arc::new(graph.read_indexes(&[file], "reading the index of values")?.remove(0));
+        let mut values = ColumnStream::part(graph, file, &index, 0..count, count)?;
+        loop {
+            let some = values.peek(usize::MAX)?.len();
+            if some == 0 {
+                break;
             }
+            values.take(some);
         }
     }
     Ok(())

@@ -22,6 +22,8 @@ pub(crate) struct Entry {
     pub neighbour: u32,
     /// The edge's weight.
     pub weight: Weight,
+    /// Which entry of its page it is.
+    pub place: u32,
 }
 
 /// The entries of all out-lists, page by page in order.
@@ -43,22 +45,29 @@ impl EntryPages {
         let entries = graph.manifest().out_lists.entries;
         let count = if weights { graph.manifest().weight_columns() } else { 0 };
         let kind = if count == 1 { graph.weight_kind()? } else { WeightKind::F64 };
-        let columns = (0..count).map(|column| ColumnStream::new(graph, ImageFile::values(column, false), entries));
+        let first = graph.manifest().first_weight_column();
+        let file = |column| ImageFile::values(column, false);
+        let columns = (first..first + count).map(|column| ColumnStream::new(graph, file(column), entries));
         Ok(EntryPages { lists, columns: columns.collect::<Result<_>>()?, kind, values: Default::default() })
     }
 
-    /// Calls `visit` with the entries of the next page and with the ends of its lists (`None`); false behind the last
-    /// page.
+    /// Calls `visit` with the entries of the next page and with the ends of its lists (`None`); how many entries those
+    /// were, and nothing behind the last page.
     ///
     /// # Errors
     /// The first error of `visit`; a page that cannot be read or is damaged, lists that end too early; a request to
     /// stop.
-    pub fn next(&mut self, graph: &Graph, visit: &mut impl FnMut(u32, Option<Entry>) -> Result<()>) -> Result<bool> {
+    pub fn next(
+        &mut self,
+        graph: &Graph,
+        visit: &mut impl FnMut(u32, Option<Entry>) -> Result<()>,
+    ) -> Result<Option<usize>> {
         let EntryPages { lists, columns, kind, values } = self;
-        let Some((_, page)) = lists.next()? else { return lists.finish(graph).map(|()| false) };
+        let Some((_, page)) = lists.next()? else { return lists.finish(graph).map(|()| None) };
+        let count = page.edges();
         for (column, values) in columns.iter_mut().zip(values.iter_mut()) {
             values.clear();
-            column.take_into(page.edges(), values)?;
+            column.take_into(count, values)?;
         }
         let real = |column: usize, place: usize| f64::from_bits(values[column][place]);
         let weight = |place: usize| match (columns.len(), *kind) {
@@ -70,13 +79,13 @@ impl EntryPages {
         for i in 0..page.count {
             let vertex = page.first_vertex as u32 + i as u32;
             for (place, &neighbour) in (page.ends[i] as usize..).zip(page.list(i)) {
-                visit(vertex, Some(Entry { vertex, neighbour, weight: weight(place) }))?;
+                visit(vertex, Some(Entry { vertex, neighbour, weight: weight(place), place: place as u32 }))?;
             }
             if i + 1 < page.count || !page.continued {
                 visit(vertex, None)?;
             }
         }
-        Ok(true)
+        Ok(Some(count))
     }
 }
 
@@ -86,7 +95,7 @@ impl EntryPages {
 /// As for [`EntryPages::next`].
 pub(crate) fn for_each_entry(graph: &Graph, mut visit: impl FnMut(u32, Option<Entry>) -> Result<()>) -> Result<()> {
     let mut pages = EntryPages::new(graph, true)?;
-    while pages.next(graph, &mut visit)? {}
+    while pages.next(graph, &mut visit)?.is_some() {}
     Ok(())
 }
 

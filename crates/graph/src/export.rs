@@ -12,7 +12,8 @@
 //!
 //! All but Parquet and Graphalytics may end in `.gz` or `.zst` too. An edge without direction stands once, the smaller
 //! id first (METIS has it in both lines); importing `.el` and `.wel` wants `--undirected` then. Weights go by their
-//! name. What a format cannot say of vertices goes to a file beside it, `FILE.vertices`: ids without edges, which the
+//! name. Attributes of edges are further columns of `.tsv`, `.csv` and `.parquet`; the other formats leave them out.
+//! What a format cannot say of vertices goes to a file beside it, `FILE.vertices`: ids without edges, which the
 //! importer reads again, or, where vertices had to be numbered, all ids by their numbers. Strings stand in quotes there
 //! where CSV has them. Where nothing else tells that ids are strings, or whether edges have a direction, a comment in
 //! its first line does.
@@ -20,6 +21,7 @@
 //! *Cost.* One pass over the out-lists and their weights, in order; the ids in memory where edges name them.
 
 use crate::edge_stream::{edge_stream_bytes, for_each_edge, for_each_entry};
+use crate::export_table::Cells;
 use crate::graph::Graph;
 use crate::weights::Weight;
 use outcore_format::IdColumn;
@@ -47,6 +49,10 @@ pub struct ExportReport {
     pub renumbered: bool,
     /// What an import of it calls the weights, if that is not their name in the graph.
     pub renamed_weights: Option<&'static str>,
+    /// Parallel edges are kept, which the format cannot say: an import of it must be told.
+    pub unsaid_parallel: bool,
+    /// Edges have attributes, which the format cannot hold.
+    pub without_attributes: bool,
     /// The files, the asked one last.
     pub files: Vec<PathBuf>,
     /// Files of vertices that belonged to the file that was replaced, and went with it.
@@ -137,8 +143,9 @@ impl Job<'_> {
         let mut file = TextFile::create(self.graph, self.output, self.compression)?;
         let (isolated, beside) = self.write_isolated(&head)?;
         let mut line = Vec::new();
+        let mut cells = if text.names { Cells::new(self.graph)? } else { None };
         if text.names {
-            self.push_names(text, &mut line);
+            self.push_names(text, cells.as_ref(), &mut line);
         } else if has_comments {
             self.push_comments(isolated, &mut line);
         }
@@ -152,7 +159,7 @@ impl Job<'_> {
             line.clear();
             // A first line of two numbers can look like the size of the graph: then name the columns before it.
             if edges == 0 && !text.names && text.weights.is_none() && !weighted && may_be_size(self.graph, target) {
-                self.push_names(text, &mut line);
+                self.push_names(text, None, &mut line);
             }
             push_id(text, source, &mut line);
             line.push(text.separator);
@@ -163,6 +170,7 @@ impl Job<'_> {
                 line.push(text.separator);
                 line.extend_from_slice(kind);
             }
+            cells.as_mut().map_or(Ok(()), |cells| cells.push(text.separator, &mut line))?;
             line.push(b'\n');
             if line == names {
                 // It would be taken for the names once more.
@@ -199,7 +207,7 @@ impl Job<'_> {
         (weights.name != renamed).then_some(renamed)
     }
 
-    fn push_names(&self, text: &Text, line: &mut Vec<u8>) {
+    fn push_names(&self, text: &Text, cells: Option<&Cells<'_>>, line: &mut Vec<u8>) {
         let weight = weight_column(self.graph);
         // What Gephi calls the column that says whether edges have a direction.
         let kind = if text.names && !self.graph.is_directed() { Some("Type") } else { None };
@@ -207,12 +215,17 @@ impl Job<'_> {
             line.extend((place > 0).then_some(text.separator));
             push_quoted(line, name);
         }
+        for name in cells.iter().flat_map(|cells| cells.names()) {
+            line.push(text.separator);
+            push_quoted(line, &name);
+        }
         line.push(b'\n');
     }
 
     /// What columns cannot say, with this name of the weights.
     fn own_comment(&self, weight: Option<String>) -> OwnComment {
-        OwnComment { directed: self.graph.is_directed(), string_ids: string_ids(self.graph), weight }
+        let parallel = self.graph.manifest().parallel_edges;
+        OwnComment { directed: self.graph.is_directed(), string_ids: string_ids(self.graph), parallel, weight }
     }
 
     fn push_comments(&self, isolated: u64, line: &mut Vec<u8>) {
@@ -531,7 +544,20 @@ impl Job<'_> {
         }
         files.push(self.output.to_owned());
         let renamed_weights = self.renamed_weights();
-        Ok(ExportReport { edges, isolated_vertices, renumbered, renamed_weights, files, removed })
+        let holds_attributes = matches!(self.ending, "csv" | "tsv" | "parquet");
+        let without_attributes = !holds_attributes && !self.graph.manifest().attributes.is_empty();
+        let unsaid_parallel =
+            self.graph.manifest().parallel_edges && !matches!(self.ending, "txt" | "edges" | "parquet");
+        Ok(ExportReport {
+            edges,
+            isolated_vertices,
+            renumbered,
+            renamed_weights,
+            unsaid_parallel,
+            without_attributes,
+            files,
+            removed,
+        })
     }
 }
 

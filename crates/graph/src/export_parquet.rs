@@ -1,6 +1,6 @@
 //! Export to Parquet, in the columns of [`EdgeBatches`].
 
-use crate::edge_batches::EdgeBatches;
+use crate::edge_batches::{EdgeBatches, EdgeData};
 use crate::graph::Graph;
 use outcore_image::{AtomicFile, Result};
 use outcore_io::Unit;
@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 /// Writes all edges and returns how many there are.
 pub(crate) fn write(graph: &Graph, output: &Path) -> Result<u64> {
-    let mut batches = EdgeBatches::new(graph, graph.manifest().weights().is_some(), ENCODER_BYTES)?;
+    let mut batches = EdgeBatches::new(graph, EdgeData::all(graph), ENCODER_BYTES)?;
     let _reservation = graph.runtime().budget().reserve("encoding the output", ENCODER_BYTES)?;
     let mut file = AtomicFile::create(graph, output)?;
     let (mut refused, mut edges) = (None, 0);

@@ -422,7 +422,8 @@ impl Graph {
     /// The machine has less memory than the limit says.
     pub fn fill_cache(&self) -> Result<()> {
         self.reading_steps.store(0, Ordering::Relaxed);
-        let columns = self.manifest().values.iter().take(self.manifest().weight_columns());
+        let manifest = self.manifest();
+        let columns = manifest.values.iter().skip(manifest.first_weight_column()).take(manifest.weight_columns());
         let weights: u64 = columns.map(|column| column.out_pages + column.in_pages).sum();
         self.image.fill_cache(self.all_pages() + weights)
     }

@@ -1,7 +1,7 @@
 //! What an image is, in one flat object for people and programs: `outcore info --json`, and `Graph.info()` in Python.
 
 use crate::graph::Graph;
-use outcore_format::IdColumn;
+use outcore_format::{Attribute, IdColumn};
 use serde::Serialize;
 
 /// What an image is. Serialised, the names of the fields are the names of the facts.
@@ -25,6 +25,10 @@ pub struct GraphInfo {
     pub weights: Option<String>,
     /// Their type as it is stored: `i8` to `i64`, `u8` to `u64`, `f32` or `f64`; or `complex`, two `f64`.
     pub weight_type: Option<&'static str>,
+    /// The names of the attributes of edges, and what they are.
+    pub attributes: Vec<(String, &'static str)>,
+    /// The names of the attributes of vertices, and what they are.
+    pub vertex_attributes: Vec<(String, &'static str)>,
     /// The type of the users' ids: `i64`, `u64` or `string`.
     pub ids: &'static str,
     /// How vertices are numbered inside: `input` or `degree`.
@@ -77,6 +81,10 @@ pub struct GraphInfo {
     pub format_version: u32,
 }
 
+fn named(attributes: &[Attribute]) -> Vec<(String, &'static str)> {
+    attributes.iter().map(|attribute| (attribute.name.clone(), attribute.kind.name())).collect()
+}
+
 impl Graph {
     /// What this graph's image is.
     pub fn info(&self) -> GraphInfo {
@@ -94,6 +102,8 @@ impl Graph {
             columns: manifest.rows.map(|rows| manifest.vertices - rows),
             weights: manifest.weights().map(|weights| weights.name.clone()),
             weight_type: manifest.weights().map(|all| if manifest.complex { "complex" } else { all.kind.name() }),
+            attributes: named(&manifest.attributes),
+            vertex_attributes: named(&manifest.vertex_attributes),
             ids: match &manifest.ids {
                 IdColumn::Range { .. } | IdColumn::I64 { .. } => "i64",
                 IdColumn::U64 { .. } => "u64",

@@ -7,6 +7,7 @@
 //! needs: results and ids, errors, statistics.
 
 mod active;
+mod attributes;
 mod by_page;
 mod by_rank;
 mod check;
@@ -20,6 +21,7 @@ mod edge_map;
 mod edge_stream;
 mod export;
 mod export_parquet;
+mod export_table;
 mod few;
 mod gather;
 pub mod generate;
@@ -40,15 +42,17 @@ mod program_engine;
 mod relax;
 mod scan;
 mod sweep;
+mod vertex_batches;
 mod vertex_map;
 mod vertex_set;
 mod weights;
 
 pub use active::SPARSE_SHARE;
 pub use check::{CheckReport, check};
-pub use edge_batches::EdgeBatches;
+pub use edge_batches::{EdgeBatches, EdgeData, first_edges};
 pub use edge_map::{Decision, EdgeMap, EdgeMapper, Next, Stepped, Way, is_small_push};
 pub use export::{EXPORT_ENDINGS, ExportReport, export};
+pub use export_table::{VERTEX_ENDINGS, export_vertices};
 pub use gather::{Gathered, gather, gather_sum, gather_sums, gather_weighted_sum, gather_weighted_sums};
 pub use graph::{Direction, Edges, Graph};
 pub use held::HeldLists;
@@ -63,13 +67,14 @@ pub use outcore_image::{
 pub use outcore_ingest::{Choice, RowIds, TableFile};
 pub use outcore_table::{
     BATCH_IDS, Column, ColumnKind, DenseRows, DenseShape, Id, IdBatch, IdLookup, IdStream, OUTPUT_ENDINGS, Table,
-    TableReader, cell_text, check_columns, distance_bits, ids_of, is_array_file, push_quoted, signed_count,
+    TableReader, cell_text, check_columns, distance_bits, ids_of, is_array_file, push_quoted, push_value, signed_count,
     write_columns, write_dense,
 };
 pub use program::{Events, ProgramOptions, ProgramRun, Vertex, VertexProgram};
 pub use program_engine::{program_bytes, run_program};
 pub use relax::{Labels, NO_LABEL, Relaxed, Relaxer, Thin};
 pub use scan::{Frontier, List, ListFold, ListPart, fold, scan, scan_pages};
+pub use vertex_batches::VertexBatches;
 pub use vertex_map::{RANGE, vertex_map, vertex_sum};
 pub use vertex_set::Bitmap;
 pub use weights::{KeptWeights, Weight, Weights};

@@ -9,8 +9,8 @@
 use crate::graph::{Direction, Edges, Graph, Lists};
 use crate::ordered::list_file;
 use outcore_format::list::MAX_NEIGHBOURS;
-use outcore_format::{Index, Lists as DecodedLists, Manifest, Origin, ValueType, WeightKind, values};
-use outcore_image::{Arrived, Error, ImageFile, Result, UnitPages};
+use outcore_format::{Attribute, Index, Lists as DecodedLists, Manifest, Origin, ValueType, WeightKind, values};
+use outcore_image::{Arrived, Error, ImageFile, ImageOptions, Result, UnitPages};
 use outcore_io::plan::UNIT_PAGES;
 use outcore_io::{Reservation, Spare, lock};
 use std::ops::Range;
@@ -166,6 +166,25 @@ impl Graph {
         }
     }
 
+    /// The graph with the numbers of an attribute as its weights: the image, opened once more. Nothing if edges have no
+    /// attribute of that name that is a finite number for all of them.
+    ///
+    /// # Errors
+    /// As for [`Graph::open`].
+    pub fn weighing(&self, name: &str) -> Result<Option<Graph>> {
+        let is_named = |attribute: &&Attribute| attribute.name == name && attribute.counts;
+        let Some(attribute) = self.manifest().attributes.iter().find(is_named) else { return Ok(None) };
+        let options = ImageOptions { weighed_by: Some(attribute.column), ..self.options() };
+        let graph = Graph::open(self.runtime(), self.path(), options)?;
+        if graph.manifest().image_id != self.manifest().image_id {
+            let image = self.path().display();
+            return Err(Error::Unsuitable(format!(
+                "expected {image} as it was opened, found another image; open it again"
+            )));
+        }
+        Ok(Some(graph))
+    }
+
     /// What the edges' weights are.
     ///
     /// # Errors
@@ -261,8 +280,9 @@ pub(crate) fn worker_bytes(manifest: &Manifest) -> u64 {
     manifest.weight_columns() as u64 * WORKER_BYTES
 }
 
-/// The file of a column of values beside the lists of a direction.
+/// The file of a column of the weights beside the lists of a direction.
 fn value_file(graph: &Graph, direction: Direction, column: usize) -> ImageFile {
+    let column = graph.manifest().first_weight_column() + column;
     ImageFile::values(column, list_file(graph, direction) == ImageFile::IN_LISTS)
 }
 
@@ -314,7 +334,8 @@ impl WeightColumn {
         let indexes = columns.iter().map(|(_, index)| index).chain([&before]);
         let held_bytes = workers + indexes.map(Index::memory_bytes).sum::<u64>();
         let held = graph.runtime().budget().reserve("weights of edges", held_bytes)?;
-        let columns = columns.into_iter().zip(&manifest.values).map(|((file, index), column)| ValueFile {
+        let values = manifest.values.iter().skip(manifest.first_weight_column());
+        let columns = columns.into_iter().zip(values).map(|((file, index), column)| ValueFile {
             file: graph.file(file).unwrap_or_default(),
             origin: file.origin(manifest.image_id),
             kind: column.kind,

@@ -36,8 +36,7 @@ fn read(path: &Path, directed: bool) -> (Edges, BTreeSet<String>, Option<bool>) 
     let (mut edges, mut vertices) = (Edges::new(), BTreeSet::new());
     let mut blocks = std::iter::from_fn(|| source.next_block().unwrap()).flat_map(Block::parts);
     while let Some(block) = blocks.next().transpose().unwrap() {
-        let empty = || if facts.string_ids { Ids::strings() } else { Ids::integers() };
-        let mut batch = EdgeBatch { sequence: block.sequence, ids: empty(), weights: Weights::None, vertices: empty() };
+        let mut batch = EdgeBatch::new(facts.string_ids);
         parser.parse(&block, &mut batch).unwrap();
         for i in 0..batch.ids.len() / 2 {
             let weight = match &batch.weights {

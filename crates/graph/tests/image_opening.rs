@@ -49,7 +49,7 @@ fn the_failure_of_any_operation_while_an_image_is_opened_is_reported() {
     for k in 0.. {
         let sim = Arc::new(Sim::new(Faults { fail_at: Some(k), ..Faults::default() }));
         let runtime = common::runtime_under(1, 64 << 20, Some(sim.clone()));
-        match Graph::open(&runtime, &image, GraphOptions { cache_bytes: Some(0) }) {
+        match Graph::open(&runtime, &image, GraphOptions { cache_bytes: Some(0), ..GraphOptions::default() }) {
             Err(error) => assert!(error.to_string().contains("Input/output error"), "{error}"),
             Ok(graph) => {
                 let operations = sim.operations();

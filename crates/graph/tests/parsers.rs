@@ -33,7 +33,7 @@ impl Read {
 }
 
 fn empty_batch() -> EdgeBatch {
-    EdgeBatch { sequence: 0, ids: Ids::integers(), weights: Weights::None, vertices: Ids::integers() }
+    EdgeBatch::new(false)
 }
 
 /// Reads a source with two workers, who take the blocks in a shuffled order.

@@ -141,7 +141,8 @@ fn the_same_lists_are_visited_whatever_is_cached() {
         let model = grid(120, hub, directed);
         let image = model.write(directory.path());
         for (threads, cache_bytes) in [(1, Some(0)), (1, None), (3, Some(40 << 10)), (3, None)] {
-            let graph = Graph::open(&runtime(threads), &image, GraphOptions { cache_bytes }).unwrap();
+            let graph = Graph::open(&runtime(threads), &image, GraphOptions { cache_bytes, ..GraphOptions::default() })
+                .unwrap();
             graph.fill_cache().unwrap();
             let mut random = Random(5);
             for round in 0..60 {

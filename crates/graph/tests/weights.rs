@@ -42,7 +42,12 @@ fn model(directed: bool, kind: WeightKind) -> Model {
 }
 
 fn open(image: &Path, threads: usize, cache_bytes: u64) -> Graph {
-    let graph = Graph::open(&runtime(threads), image, GraphOptions { cache_bytes: Some(cache_bytes) }).unwrap();
+    let graph = Graph::open(
+        &runtime(threads),
+        image,
+        GraphOptions { cache_bytes: Some(cache_bytes), ..GraphOptions::default() },
+    )
+    .unwrap();
     graph.fill_cache().unwrap();
     graph
 }
@@ -136,7 +141,8 @@ fn what_weights_hold_is_given_back_when_memory_is_needed_and_all_is_when_the_gra
     let (image, runtime) = (model.write(directory.path()), runtime(2));
     let budget = runtime.budget();
     let empty = budget.available_bytes();
-    let graph = Graph::open(&runtime, &image, GraphOptions { cache_bytes: Some(0) }).unwrap();
+    let graph =
+        Graph::open(&runtime, &image, GraphOptions { cache_bytes: Some(0), ..GraphOptions::default() }).unwrap();
     let opened = budget.available_bytes();
     let (expected, first) = seen(&graph, Direction::Out, Frontier::All).unwrap();
     let held = opened - budget.free_bytes();

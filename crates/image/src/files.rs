@@ -5,7 +5,7 @@
 //! directory, and only plain files of the expected size are read.
 
 use crate::error::{Error, Result};
-use outcore_format::{DenseManifest, ImageFile, Index, MAX_VALUE_COLUMNS, Manifest, PAGE_BYTES};
+use outcore_format::{DenseManifest, ImageFile, Index, MAX_ATTRIBUTES, MAX_VALUE_COLUMNS, Manifest, PAGE_BYTES};
 use outcore_io::backend::{FileKind, Location, Posix, What};
 use outcore_io::{Backend, DataFile, Directory, Runtime, bytes_text};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -51,6 +51,11 @@ impl ImageFiles {
         Ok(ImageFiles { directory: Arc::clone(directory), manifest, manifest_file, pages, indexes })
     }
 
+    /// Has a column of values count as the weights of edges.
+    pub fn weigh_by(&mut self, column: Option<usize>) {
+        self.manifest.weighed_by = column;
+    }
+
     /// What the image is.
     pub fn manifest(&self) -> &Manifest {
         &self.manifest
@@ -65,8 +70,12 @@ impl ImageFiles {
     pub fn unnamed(&self) -> Option<PathBuf> {
         let named = self.manifest.files();
         // Columns have numbers without gap, so the next one is the first that would not be named.
-        let missing = ImageFile::all((self.manifest.values.len() + 1).min(MAX_VALUE_COLUMNS))
+        let values = (self.manifest.values.len() + 1).min(MAX_VALUE_COLUMNS);
+        let vertex_values = (self.manifest.vertex_values.len() + 1).min(MAX_VALUE_COLUMNS);
+        let attributes = self.manifest.attributes.len().max(self.manifest.vertex_attributes.len());
+        let missing = ImageFile::all(values)
             .chain([ImageFile::DENSE])
+            .chain(ImageFile::all_of_attributes(vertex_values, (attributes + 1).min(MAX_ATTRIBUTES)))
             .filter(|file| !named.iter().any(|(there, _)| there == file));
         let mut names = missing.flat_map(|file| [file.name(), file.index_name()]).flatten();
         let lies_there = |name: &String| match self.directory.file(name) {
@@ -282,6 +291,9 @@ fn read_manifest_of<M: Described>(image: &Path) -> Result<M> {
     Ok(open_manifest(&open_directory::<M>(&system, image)?)?.1)
 }
 
+/// The folders within the directory of a graph's image.
+pub const GRAPH_FOLDERS: [&str; 3] = ["columns", "edges", "vertices"];
+
 /// What is in an image's directory and is no file of an image of its kind: the first by its name.
 ///
 /// # Errors
@@ -292,7 +304,10 @@ pub(crate) fn foreign_entry(
     manifest: &AnyManifest,
 ) -> Result<Option<PathBuf>> {
     let (files, folders): (Vec<ImageFile>, &[&str]) = match manifest {
-        AnyManifest::Graph(_) => (ImageFile::all(MAX_VALUE_COLUMNS).collect(), &["columns", "edges"]),
+        AnyManifest::Graph(_) => {
+            let attributes = ImageFile::all_of_attributes(MAX_VALUE_COLUMNS, MAX_ATTRIBUTES);
+            (ImageFile::all(MAX_VALUE_COLUMNS).chain(attributes).collect(), &GRAPH_FOLDERS)
+        }
         AnyManifest::Array(_) => (vec![ImageFile::DENSE], &[]),
     };
     let files: Vec<String> = files.into_iter().flat_map(|file| [file.name(), file.index_name()]).flatten().collect();

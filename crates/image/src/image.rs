@@ -22,6 +22,8 @@ const RING_SHARE: u64 = 8;
 pub struct ImageOptions {
     /// The most memory that the page cache takes on account of this image; `None` takes all that the limit leaves.
     pub cache_bytes: Option<u64>,
+    /// Which column of values counts as the weights of edges, if not the one that the image says.
+    pub weighed_by: Option<usize>,
 }
 
 /// An image, opened.
@@ -164,7 +166,8 @@ impl Image {
     /// A path that is no image, a damaged manifest, or files of the wrong size.
     pub fn open(runtime: &Arc<Runtime>, path: impl AsRef<Path>, options: ImageOptions) -> Result<Self> {
         let path = path.as_ref();
-        let files = ImageFiles::open(runtime, path)?;
+        let mut files = ImageFiles::open(runtime, path)?;
+        files.weigh_by(options.weighed_by);
         let cache = runtime.cache_share(files.identity()?);
         Ok(Image {
             runtime: Arc::new(runtime.in_name_of(&path.display().to_string())),
@@ -178,6 +181,11 @@ impl Image {
             worker_bytes: 0,
             merge_gap: OnceLock::new(),
         })
+    }
+
+    /// How the image was opened.
+    pub fn options(&self) -> ImageOptions {
+        self.options
     }
 
     /// Makes a worker's read buffers for every thread of the runtime, a share of the memory that is available now.

@@ -30,7 +30,7 @@ pub use dense::DenseImage;
 pub use dense_reader::{DensePages, DenseReader};
 pub use dense_writer::{DenseHead, DenseWriteWorker, DenseWriter};
 pub use error::{Error, Outcome, Result};
-pub use files::{AnyManifest, MANIFEST, read_any_manifest, read_manifest};
+pub use files::{AnyManifest, GRAPH_FOLDERS, MANIFEST, read_any_manifest, read_manifest};
 pub use image::{Image, ImageOptions, Worker};
 pub use outcore_format::ImageFile;
 pub use partial::{Partial, remove_leftovers, require_disk};

@@ -299,9 +299,12 @@ impl ColumnStream {
     }
 }
 
-/// The type of a file of values beside lists.
+/// The type of a file of values beside lists, or of an attribute of vertices.
 fn value_type(image: &Image, file: ImageFile) -> Option<ValueType> {
-    image.manifest().values.get(file.value_column()?).map(|column| column.kind)
+    let manifest = image.manifest();
+    let of_edges = file.value_column().and_then(|column| manifest.values.get(column));
+    let of_vertices = || file.vertex_value_column().and_then(|column| manifest.vertex_values.get(column));
+    of_edges.or_else(of_vertices).map(|column| column.kind)
 }
 
 /// The bytes of a text, in order.

@@ -5,7 +5,7 @@
 //! killed processes left behind is removed, or put back, by the next import in the same folder.
 
 use crate::error::{Error, Result};
-use crate::files::{foreign_entry, read_any_manifest};
+use crate::files::{GRAPH_FOLDERS, foreign_entry, read_any_manifest};
 use crate::partial::{Partial, check_place, put_back, remove_leftovers};
 use outcore_io::backend::FileKind;
 use outcore_io::{Backend, Runtime, folder};
@@ -131,7 +131,7 @@ impl Workspace {
             backend.remove_all(&self.temporary)?;
         }
         drop(self.elsewhere.take());
-        for directory in ["columns", "edges", ""].map(|name| self.partial().join(name)) {
+        for directory in GRAPH_FOLDERS.into_iter().chain([""]).map(|name| self.partial().join(name)) {
             if backend.named(&directory).is_some() {
                 backend.sync_directory(&directory)?;
             }

@@ -358,8 +358,7 @@ mod tests {
         let source = source.as_mut().unwrap();
         let block = source.next_block().unwrap().unwrap();
         let (mut edges, mut batches) = (0, 0);
-        let mut batch =
-            EdgeBatch { sequence: 0, ids: Ids::strings(), weights: Weights::None, vertices: Ids::strings() };
+        let mut batch = EdgeBatch::new(true);
         let mut take = |batch: &mut EdgeBatch| {
             let Ids::Text { bytes, ends } = &batch.ids else { panic!("integers") };
             assert!(bytes.len() < 2 << 20, "{} bytes", bytes.len());

@@ -4,6 +4,7 @@
 //! [`EdgeBatch`], on any worker and in any order (that is where the time goes). The block's sequence number
 //! carries the input order, so the result does not depend on who parsed what.
 
+use crate::attributes::{AttributeColumn, AttributeField, Attributes};
 use crate::choice::Choice;
 use arrow_array::RecordBatch;
 use outcore_image::{Error, Result};
@@ -185,16 +186,35 @@ pub struct EdgeBatch {
     pub ids: Ids,
     /// One weight per edge, if the input has them.
     pub weights: Weights,
+    /// What an input with attributes says of every edge: a column for each of [`Facts::attributes`].
+    pub attributes: Vec<AttributeColumn>,
     /// Vertices that the input names outside of edges (a `.v` file, a METIS line).
     pub vertices: Ids,
+    /// What it says of each of them: nothing, or a column for each of [`Facts::vertex_attributes`].
+    pub vertex_attributes: Vec<AttributeColumn>,
 }
 
 impl EdgeBatch {
+    /// No edges, with ids that are strings or integers.
+    pub fn new(strings: bool) -> Self {
+        let empty = || if strings { Ids::strings() } else { Ids::integers() };
+        EdgeBatch {
+            sequence: 0,
+            ids: empty(),
+            weights: Weights::None,
+            attributes: Vec::new(),
+            vertices: empty(),
+            vertex_attributes: Vec::new(),
+        }
+    }
+
     /// Forgets all edges and vertices and keeps the kinds and the memory.
     pub fn clear(&mut self) {
         self.ids.clear();
         self.weights.clear();
+        self.attributes.clear();
         self.vertices.clear();
+        self.vertex_attributes.clear();
     }
 
     /// Whether a parser that can stop should hand the batch over.
@@ -222,6 +242,10 @@ pub struct Facts {
     pub has_real_weights: bool,
     /// Weights are complex numbers, as a matrix may have them.
     pub is_complex: bool,
+    /// What is kept of every edge beside its weight.
+    pub attributes: Vec<AttributeField>,
+    /// What is kept of vertices that are listed.
+    pub vertex_attributes: Vec<AttributeField>,
     /// Parallel edges are meant to be kept, unless the user says otherwise.
     pub keeps_parallel: bool,
     /// All integer ids in this range (first, count) are vertices, whether or not an edge names them.
@@ -396,6 +420,8 @@ pub struct InputOptions {
     /// Which column holds the weights. `None` takes the one that the format has, or one called `weight`; `Some("none")`
     /// leaves them out.
     pub weight: Option<String>,
+    /// Which other columns are kept, under their names.
+    pub attributes: Attributes,
     /// What separates the columns of a text file: `tab`, `comma`, ..., or a character. `None` decides by the first
     /// lines.
     pub delimiter: Option<String>,
@@ -403,6 +429,9 @@ pub struct InputOptions {
     pub header: Option<bool>,
     /// What comments in a text file begin with, or `none`. `None`: `#` and `%`, but nothing in CSV.
     pub comment: Option<String>,
+    /// The input is a table of vertices: ids in its first column, attributes in the others. Each id is read as an edge
+    /// to itself, for [`with_vertices`](crate::with_vertices).
+    pub of_vertices: bool,
     /// What is asked for is a matrix, which may be rectangular and complex.
     pub is_matrix: bool,
 }
@@ -416,6 +445,7 @@ impl InputOptions {
             ("comment", self.comment.is_some(), "text"),
             ("source", self.source.is_some(), "lists of edges and tables"),
             ("target", self.target.is_some(), "lists of edges and tables"),
+            ("attributes", matches!(self.attributes, Attributes::Named(_)), "lists of edges and tables"),
         ];
         match given.into_iter().find(|(name, is_given, _)| *is_given && !taken.contains(name)) {
             None => Ok(()),

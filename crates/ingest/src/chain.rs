@@ -93,6 +93,9 @@ fn join(names: &[PathBuf], empty: &[bool], all: &[Facts]) -> Result<Facts> {
         if facts.weights.is_some() != joined.weights.is_some() || facts.is_complex != joined.is_complex {
             return Err(differs("kind of weights"));
         }
+        if facts.attributes != joined.attributes || facts.vertex_attributes != joined.vertex_attributes {
+            return Err(differs("attributes"));
+        }
         if let (Some(expected), Some(found)) = (columns_of(&joined), columns_of(facts))
             && is_same_format
             && !expected.eq_ignore_ascii_case(&found)
@@ -112,20 +115,25 @@ fn join(names: &[PathBuf], empty: &[bool], all: &[Facts]) -> Result<Facts> {
                 return Err(differs(what));
             }
         }
-        joined.has_real_weights |= facts.has_real_weights;
-        joined.keeps_parallel |= facts.keeps_parallel;
-        joined.declared = hull(joined.declared, facts.declared);
-        joined.input_bytes = joined.input_bytes.zip(facts.input_bytes).map(|(a, b)| a.saturating_add(b));
-        joined.edges = joined.edges.zip(facts.edges).and_then(|(a, b)| a.checked_add(b));
-        joined.block_bytes = joined.block_bytes.max(facts.block_bytes);
-        joined.longest_line_bytes = joined.longest_line_bytes.max(facts.longest_line_bytes);
-        for note in &facts.notes {
-            if !joined.notes.contains(note) {
-                joined.notes.push(note.clone());
-            }
-        }
+        add(&mut joined, facts);
     }
     Ok(joined)
+}
+
+/// Adds what another input says where both may say something.
+fn add(joined: &mut Facts, facts: &Facts) {
+    joined.has_real_weights |= facts.has_real_weights;
+    joined.keeps_parallel |= facts.keeps_parallel;
+    joined.declared = hull(joined.declared, facts.declared);
+    joined.input_bytes = joined.input_bytes.zip(facts.input_bytes).map(|(a, b)| a.saturating_add(b));
+    joined.edges = joined.edges.zip(facts.edges).and_then(|(a, b)| a.checked_add(b));
+    joined.block_bytes = joined.block_bytes.max(facts.block_bytes);
+    joined.longest_line_bytes = joined.longest_line_bytes.max(facts.longest_line_bytes);
+    for note in &facts.notes {
+        if !joined.notes.contains(note) {
+            joined.notes.push(note.clone());
+        }
+    }
 }
 
 /// The columns taken as source, target and weight, where they have names.

@@ -226,14 +226,20 @@ pub(crate) fn listed(names: &[&str]) -> String {
     format!("{}{more}", shown.join(", "))
 }
 
-/// What is said of columns that are not read, and of the one among them that may hold weights.
-pub(crate) fn unread_columns(columns: impl Iterator<Item = String>, weights: Option<String>) -> Option<String> {
+/// What is said of columns that are not read, and of the one among them that may hold weights; `may_keep` if nobody
+/// said which are kept.
+pub(crate) fn unread_columns(
+    columns: impl Iterator<Item = String>,
+    weights: Option<String>,
+    may_keep: bool,
+) -> Option<String> {
     let listed: Vec<String> = columns.take(20).collect();
     let hint = weights.map_or(String::new(), |called| {
         let quote = if called.bytes().all(|byte| byte.is_ascii_digit()) { "" } else { "'" };
         format!(" They are no weights unless you say so, such as --weight {quote}{called}{quote}.")
     });
-    (!listed.is_empty()).then(|| format!("Columns that are not read: {}.{hint}", listed.join(", ")))
+    let keep = if may_keep { " To keep them, say --attributes all, or name some." } else { "" };
+    (!listed.is_empty()).then(|| format!("Columns that are not read: {}.{hint}{keep}", listed.join(", ")))
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 //! One separator holds for the whole file. Fields may stand in double quotes everywhere (RFC 4180). What the separator
 //! is and which columns hold what is decided in [`detect`](super::detect).
 
+use crate::attributes::AttributeField;
 use crate::number::{Fields, is_blank};
 use outcore_image::{Error, Result};
 use outcore_io::lock;
@@ -150,6 +151,8 @@ pub(crate) struct Columns {
     /// A column that says whether the edge has a direction, and what it says on every line.
     pub(crate) direction: Option<(usize, bool)>,
     pub(crate) strings: bool,
+    /// What is kept beside these.
+    pub(crate) attributes: Vec<(usize, AttributeField)>,
 }
 
 /// One column of a line.

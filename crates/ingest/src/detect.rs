@@ -6,6 +6,7 @@
 //! options name, else those whose names mean it, else the only two beside the weights. What is open then is refused,
 //! with the option that decides.
 
+use crate::attributes::{AttributeField, Attributes, asked_columns, kind_of_fields};
 use crate::batch::{IdKind, InputOptions, bad_record};
 use crate::blocks::Lines;
 use crate::column_names::{column_asked, ends_by_name, find_ends, has_pair, kinds_note, unread_columns, usual_weight};
@@ -108,7 +109,8 @@ pub(crate) fn detect(
         (fixed, _) => fixed,
     };
     let has_names = fixed.is_none() && sample.has_names(options);
-    let may_have_size_line = fixed.is_none() && !has_names && sample.may_be_size() && sample.width() >= 2;
+    let may_be_size = fixed.is_none() && !has_names && !options.of_vertices;
+    let may_have_size_line = may_be_size && sample.may_be_size() && sample.width() >= 2;
     let count = sample.checked_count(fixed, (has_names, may_have_size_line), options)?;
     let names: Vec<String> = match sample.rows.first() {
         Some((_, first)) if has_names => first.iter().take(count).map(name_of).collect(),
@@ -119,17 +121,7 @@ pub(crate) fn detect(
         Error::Usage(text) => Error::Usage(format!("{}: {text}", path.display())),
         other => other,
     };
-    let weight = match fixed {
-        Some(fixed) => fixed_weight(options, fixed)?,
-        None => free_weight(options, &names, has_names).map_err(named_file)?,
-    };
-    let ends = match fixed {
-        Some(fixed) => (fixed.source, fixed.target),
-        None if sample.rows.is_empty() => (0, 1),
-        None => {
-            sample.ends(&names, has_names, weight.as_ref().map(|(column, _)| *column), options).map_err(named_file)?
-        }
-    };
+    let (weight, ends) = sample.weight_and_ends(&names, has_names, fixed, options).map_err(named_file)?;
     let body = &sample.rows[usize::from(has_names).min(sample.rows.len())..];
     let names_line = sample.names_line(first, has_names)?;
     let strings = sample.has_string_ids(body, ends, options)?;
@@ -140,18 +132,21 @@ pub(crate) fn detect(
     notes.extend(sample.header_note(has_names, options));
     notes.extend(if has_names { kinds_note(names[ends.0], names[ends.1], strings) } else { None });
     let used = [Some(ends.0), Some(ends.1), weight.as_ref().map(|(column, _)| *column), direction.map(|(at, _)| at)];
-    notes.extend(sample.unread_note(&names, has_names, &used, body, options));
+    let attributes = sample.attributes(&names, has_names, &used, body, options).map_err(named_file)?;
+    let read: Vec<Option<usize>> = used.into_iter().chain(attributes.iter().map(|(column, _)| Some(*column))).collect();
+    notes.extend(sample.unread_note(&names, has_names, &read, body, options));
     Ok(Detected {
         ends: if count == 0 { ["column 1", "column 2"].map(str::to_owned) } else { [called(ends.0), called(ends.1)] },
         columns: Columns {
             separator,
             comments: sample.comments.clone(),
-            count: count.max(2),
+            count: if options.of_vertices { count.max(1) } else { count.max(2) },
             source: ends.0,
             target: ends.1,
             weight: weight.as_ref().map(|(column, _)| *column),
             direction,
             strings,
+            attributes,
         },
         weight_name: weight.map(|(_, name)| name),
         has_names,
@@ -383,6 +378,10 @@ impl<'a> Sample<'a> {
         if let Some(said) = options.header {
             return said && !self.may_be_size();
         }
+        if options.of_vertices {
+            // Attributes have names.
+            return first.len() > 1;
+        }
         let names: Vec<String> = first.iter().map(name_of).collect();
         let asked = [&options.source, &options.target, &options.weight];
         let is_asked = |name: &String| asked.iter().any(|asked| asked.as_ref() == Some(name));
@@ -414,6 +413,29 @@ impl<'a> Sample<'a> {
     fn may_be_size(&self) -> bool {
         let unsigned = |field: &Field<'_>| super::number::unsigned(trim(field.raw)).is_some();
         self.rows.first().is_some_and(|(_, fields)| fields.len() == 2 && fields.iter().all(unsigned))
+    }
+
+    /// The column of the weights and its name, if there is one, and those of the ends.
+    #[allow(clippy::type_complexity)]
+    fn weight_and_ends(
+        &self,
+        names: &[&str],
+        has_names: bool,
+        fixed: Option<FixedColumns>,
+        options: &InputOptions,
+    ) -> Result<(Option<(usize, String)>, (usize, usize))> {
+        if options.of_vertices {
+            return Ok((None, (0, 0)));
+        }
+        if let Some(fixed) = fixed {
+            return Ok((fixed_weight(options, fixed)?, (fixed.source, fixed.target)));
+        }
+        let weight = free_weight(options, names, has_names)?;
+        let ends = match self.rows.is_empty() {
+            true => (0, 1),
+            false => self.ends(names, has_names, weight.as_ref().map(|(column, _)| *column), options)?,
+        };
+        Ok((weight, ends))
     }
 
     /// The columns of the ends; a message for unnamed columns says what could be meant.
@@ -542,6 +564,25 @@ impl<'a> Sample<'a> {
         ))
     }
 
+    /// The columns that are kept, and what they hold: where the first line names no columns, only those asked for.
+    fn attributes(
+        &self,
+        names: &[&str],
+        has_names: bool,
+        used: &[Option<usize>],
+        body: &[(u64, Vec<Field<'a>>)],
+        options: &InputOptions,
+    ) -> Result<Vec<(usize, AttributeField)>> {
+        if (options.attributes == Attributes::All || options.of_vertices) && !has_names {
+            return Ok(Vec::new());
+        }
+        let field = |column: usize| {
+            let kind = kind_of_fields(body.iter().filter_map(|(_, fields)| fields.get(column).copied()));
+            (column, AttributeField { name: names[column].to_owned(), kind })
+        };
+        Ok(asked_columns(options, names, used, self.path)?.into_iter().map(field).collect())
+    }
+
     /// Which columns are not read.
     fn unread_note(
         &self,
@@ -561,7 +602,8 @@ impl<'a> Sample<'a> {
         };
         let may_be_weights = options.weight.is_none() && used[2].is_none();
         let weights = unread.iter().find(numeric).filter(|_| may_be_weights).map(called);
-        unread_columns(unread.iter().map(called), weights)
+        let may_keep = has_names && options.attributes == Attributes::None;
+        unread_columns(unread.iter().map(called), weights, may_keep)
     }
 }
 

@@ -5,6 +5,7 @@
 //! [`size_line`](super::size_line). Every line has the same number of columns. The common case, integers between
 //! blanks, takes no list of columns at all.
 
+use crate::attributes::AttributeColumn;
 use crate::batch::{
     Block, BlockData, EdgeBatch, Facts, IdKind, Ids, InputOptions, Parser, Source, TextFacts, Weights, bad_record,
 };
@@ -19,6 +20,7 @@ use crate::number::{self, Fields, Integer, integer, is_infinite_or_nan, is_whole
 use crate::own_comment::OwnComment;
 use crate::size_line::{SizeLine, Verdict};
 use crate::text_source::{begin, empty_reals, text_of};
+use outcore_format::AttributeKind;
 use outcore_image::Result;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -56,6 +58,7 @@ pub(crate) fn open_blocks(mut blocks: LineBlocks, options: &InputOptions, shape:
     };
     let own = own_comment(&mut blocks)?;
     let completed = own.as_ref().map(|own| own.complete(options));
+    let keeps_parallel = own.as_ref().is_some_and(|own| own.parallel);
     let options = completed.as_deref().unwrap_or(options);
     let skipped = Arc::new(Skipped::default());
     let comments = first_comments(blocks.path(), options)?;
@@ -85,6 +88,7 @@ pub(crate) fn open_blocks(mut blocks: LineBlocks, options: &InputOptions, shape:
         string_ids: detected.columns.strings,
         ends: Some(detected.ends.clone()),
         weights: detected.weight_name.clone(),
+        attributes: detected.columns.attributes.iter().map(|(_, field)| field.clone()).collect(),
         text: Some(TextFacts {
             separator: detected.columns.separator.name(),
             header: detected.has_names,
@@ -92,6 +96,7 @@ pub(crate) fn open_blocks(mut blocks: LineBlocks, options: &InputOptions, shape:
             columns: detected.columns.count,
             has_rows: detected.has_rows,
         }),
+        keeps_parallel,
         notes: detected.notes.clone(),
         ..blocks.facts()
     };
@@ -266,7 +271,8 @@ impl EdgeList {
     pub(crate) fn new(path: &Path, detected: Detected, ids: IdKind, skipped: Arc<Skipped>) -> Self {
         let Detected { columns, weight_name, names_line, .. } = detected;
         let Columns { separator, count, source, target, weight, direction, strings, .. } = columns;
-        let first = (source, target) == (0, 1) && weight.is_none_or(|w| w == 2) && direction.is_none();
+        let is_free = direction.is_none() && columns.attributes.is_empty();
+        let first = (source, target) == (0, 1) && weight.is_none_or(|w| w == 2) && is_free;
         let used = 2 + usize::from(weight.is_some());
         // Between tabs, what is not read may have blanks in it.
         let at_blanks = separator == Separator::Blanks || separator == Separator::Byte(b'\t') && used == count;
@@ -340,7 +346,36 @@ impl EdgeList {
         Ok(Some((fields[*source], fields[*target], weight)))
     }
 
-    fn integers(&self, block: &Block, text: &[u8], ids: &mut Ids, weights: &mut Vec<f64>) -> Result<()> {
+    /// Appends what a line says beside its edge.
+    fn take_attributes(&self, fields: &[Field<'_>], number: u64, into: &mut [AttributeColumn]) -> Result<()> {
+        for ((column, field), values) in self.columns.attributes.iter().zip(into) {
+            let found = fields[*column];
+            if !values.push_field(&field.kind, found) {
+                let expected = match field.kind {
+                    AttributeKind::String => format!("text in UTF-8 in column {}, `{}`", column + 1, field.name),
+                    _ => format!(
+                        "an attribute of the kind {} in column {}, `{}`",
+                        field.kind.name(),
+                        column + 1,
+                        field.name
+                    ),
+                };
+                return Err(bad_record(&self.path, number, &expected, found.raw).advise(
+                    "the first lines tell what a column holds: bring the column into one form, or leave it out",
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    fn integers(
+        &self,
+        block: &Block,
+        text: &[u8],
+        ids: &mut Ids,
+        weights: &mut Vec<f64>,
+        attributes: &mut [AttributeColumn],
+    ) -> Result<()> {
         let mut out = Integers::new(ids);
         // A line is hardly shorter than twelve bytes in a file large enough to matter.
         out.values.reserve(text.len() / 6);
@@ -352,6 +387,7 @@ impl EdgeList {
                 Some(pair) => pair,
                 None => {
                     let Some((source, target, weight)) = self.cut(line, number, &mut fields)? else { continue };
+                    self.take_attributes(&fields, number, attributes)?;
                     (self.integer(source, number, line)?, self.integer(target, number, line)?, weight)
                 }
             };
@@ -369,11 +405,19 @@ impl EdgeList {
         Ok(())
     }
 
-    fn strings(&self, block: &Block, text: &[u8], ids: &mut Ids, weights: &mut Vec<f64>) -> Result<()> {
+    fn strings(
+        &self,
+        block: &Block,
+        text: &[u8],
+        ids: &mut Ids,
+        weights: &mut Vec<f64>,
+        attributes: &mut [AttributeColumn],
+    ) -> Result<()> {
         let has_weights = self.columns.weight.is_some();
         let mut fields: Vec<Field<'_>> = Vec::new();
         for (number, line) in (block.first_record..).zip(lines(text)) {
             let Some((source, target, weight)) = self.cut(line, number, &mut fields)? else { continue };
+            self.take_attributes(&fields, number, attributes)?;
             self.push_string(source, number, line, ids)?;
             self.push_string(target, number, line, ids)?;
             if has_weights {
@@ -478,11 +522,14 @@ impl Parser for EdgeList {
         begin(batch, block, self.columns.strings);
         let mut weights = empty_reals(batch);
         let text = text_of(block, &self.path)?;
+        let kinds = self.columns.attributes.iter().map(|(_, field)| &field.kind);
+        let mut attributes: Vec<AttributeColumn> = kinds.map(AttributeColumn::new).collect();
         if self.columns.strings {
-            self.strings(block, text, &mut batch.ids, &mut weights)?;
+            self.strings(block, text, &mut batch.ids, &mut weights, &mut attributes)?;
         } else {
-            self.integers(block, text, &mut batch.ids, &mut weights)?;
+            self.integers(block, text, &mut batch.ids, &mut weights, &mut attributes)?;
         }
+        batch.attributes = attributes;
         if self.columns.weight.is_some() {
             batch.weights = Weights::Real(weights);
         }

@@ -12,6 +12,7 @@ mod arrow_columns;
 mod arrow_message;
 mod arrow_stream;
 mod ascii_graph;
+mod attributes;
 mod batch;
 mod binary;
 mod blocks;
@@ -60,6 +61,7 @@ mod vertex_lines;
 mod vertices;
 mod zstd_frames;
 
+pub use attributes::{AttributeColumn, AttributeField, AttributeValues, Attributes};
 pub use batch::{
     Block, BlockData, EdgeBatch, FULL_BYTES, Facts, IdKind, Ids, InputOptions, Parser, Rows, Source, TakeBatch,
     TextFacts, Weights, mixed_ids,
@@ -81,6 +83,6 @@ pub use plan::{
     needed_bytes,
 };
 pub use shape::with_shape;
-pub use table::{DIRECTED_KEY, WEIGHT_KEY, from_batches};
+pub use table::{DIRECTED_KEY, PARALLEL_KEY, WEIGHT_KEY, from_batches};
 pub use table_file::{RowIds, TableFile};
-pub use vertices::{with_vertex_range, with_vertices};
+pub use vertices::{with_vertex_range, with_vertex_table, with_vertices};

@@ -234,7 +234,6 @@ impl Parser for Metis {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::batch::Ids;
     use crate::open::open_memory;
     use crate::testing::{edges_of, failure_of};
 
@@ -299,8 +298,7 @@ mod tests {
             let mut source = open_memory(format, text.as_bytes(), &InputOptions::default()).unwrap();
             let (mut edges, mut weights) = (0, 0);
             while let Some(block) = source.next_block().unwrap() {
-                let (ids, vertices) = (Ids::integers(), Ids::integers());
-                let mut batch = EdgeBatch { sequence: 0, ids, weights: Weights::None, vertices };
+                let mut batch = EdgeBatch::new(false);
                 let mut take = |batch: &mut EdgeBatch| {
                     assert!(batch.ids.len() <= (1 << 20) / 8, "{format}: {} ids", batch.ids.len());
                     edges += batch.ids.len() / 2;

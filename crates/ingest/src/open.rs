@@ -4,7 +4,7 @@
 //! ends in; else an edge list. What the first bytes say and `--format` must not contradict each other, and what is
 //! known but not read is refused by its name (`recognise.rs`).
 
-use crate::batch::{EdgeBatch, IdKind, Ids, InputOptions, Source, Weights};
+use crate::batch::{EdgeBatch, IdKind, InputOptions, Source};
 use crate::binary::{self, Record};
 use crate::edge_list::{self, Shape};
 use crate::input::Input;
@@ -39,9 +39,9 @@ impl Format {
     /// Refuses options that this format does not read.
     fn check_options(&self, input: &Input, options: &InputOptions) -> Result<()> {
         let taken: &[&str] = match self.name {
-            "edge-list" => &["delimiter", "header", "comment", "source", "target"],
+            "edge-list" => &["delimiter", "header", "comment", "source", "target", "attributes"],
             "adjacency" | "el" | "wel" | "cedge" => &["delimiter", "comment"],
-            "parquet" | "arrow" => &["source", "target"],
+            "parquet" | "arrow" => &["source", "target", "attributes"],
             _ => &[],
         };
         options.check_taken(taken, input.path(), &format!("of format {}", self.name))
@@ -254,7 +254,7 @@ pub(crate) fn open_memory(format: &str, bytes: &[u8], options: &InputOptions) ->
 pub fn parse_bytes(format: &str, bytes: &[u8], options: &InputOptions) -> Result<u64> {
     let mut source = open_memory(format, bytes, options)?;
     let parser = source.parser();
-    let mut batch = EdgeBatch { sequence: 0, ids: Ids::integers(), weights: Weights::None, vertices: Ids::integers() };
+    let mut batch = EdgeBatch::new(false);
     let mut edges = 0;
     while let Some(block) = source.next_block()? {
         for part in block.parts() {

@@ -1,7 +1,7 @@
-//! The first line of the edge lists that Outcore writes: `# outcore undirected ids=string weight=NAME`.
+//! The first line of the edge lists that Outcore writes: `# outcore undirected ids=string parallel weight=NAME`.
 //!
-//! It says what a list of edges cannot: whether they have a direction, that ids are strings, which column the weights
-//! are and what they are called. What an option says comes first.
+//! It says what a list of edges cannot: whether they have a direction, that ids are strings, that parallel edges are
+//! meant, which column the weights are and what they are called. What an option says comes first.
 
 use crate::batch::{IdKind, InputOptions};
 use crate::choice::Choice;
@@ -10,6 +10,8 @@ use std::borrow::Cow;
 
 /// How the line begins.
 const START: &str = "# outcore ";
+/// That parallel edges are meant.
+const PARALLEL: &str = "parallel";
 /// The column of the weights, from 0, and as an option has it, from 1.
 const WEIGHT_PLACE: usize = 2;
 const WEIGHT_COLUMN: &str = "3";
@@ -21,6 +23,8 @@ pub struct OwnComment {
     pub directed: bool,
     /// Ids are strings, even if they look like numbers.
     pub string_ids: bool,
+    /// Parallel edges are meant to be kept.
+    pub parallel: bool,
     /// What the weights in the third column are called.
     pub weight: Option<String>,
 }
@@ -40,7 +44,12 @@ impl OwnComment {
             "undirected" => false,
             _ => return None,
         };
-        Some(OwnComment { directed, string_ids: words.any(|word| word == "ids=string"), weight })
+        let (mut string_ids, mut parallel) = (false, false);
+        for word in words {
+            string_ids |= word == "ids=string";
+            parallel |= word == PARALLEL;
+        }
+        Some(OwnComment { directed, string_ids, parallel, weight })
     }
 
     /// The options of an import, and what this says where they say nothing.
@@ -80,7 +89,8 @@ impl OwnComment {
         let ids = if self.string_ids { format!(" ids={}", IdKind::String.name()) } else { String::new() };
         let weight = self.weight.as_deref().filter(|name| !name.contains(char::is_control));
         let weight = weight.map_or(String::new(), |name| format!(" weight={name}"));
-        format!("{START}{direction}{ids}{weight}")
+        let parallel = if self.parallel { format!(" {PARALLEL}") } else { String::new() };
+        format!("{START}{direction}{ids}{parallel}{weight}")
     }
 }
 
@@ -92,7 +102,8 @@ mod tests {
     fn a_line_says_what_was_written_into_it() {
         for weight in [None, Some("sim"), Some("combined score = weight=2"), Some("")] {
             for (directed, string_ids) in [(true, false), (false, true)] {
-                let comment = OwnComment { directed, string_ids, weight: weight.map(str::to_owned) };
+                let parallel = directed == weight.is_some();
+                let comment = OwnComment { directed, string_ids, parallel, weight: weight.map(str::to_owned) };
                 assert_eq!(OwnComment::of(format!("{}\r\n", comment.line()).as_bytes()), Some(comment));
             }
         }

@@ -28,6 +28,8 @@ const READ_BYTES: u64 = 256 << 10;
 const SMALL_BLOCK_BYTES: u64 = 16 << 10;
 /// And of about this size where there is enough.
 pub const LARGE_BLOCK_BYTES: u64 = 64 << 10;
+/// What the attributes of a block take at most: eight bytes for each number of a block of text, or of rows of a table.
+pub(crate) const ATTRIBUTES_BYTES: u64 = 4 << 20;
 /// More partitions than this would not fit the cache's places for their ends.
 const MOST_PARTITIONS: u64 = 1024;
 /// The least memory for a dictionary: it must hold a few groups of ids.
@@ -65,7 +67,7 @@ impl Plan {
         let budget = runtime.budget();
         let available_bytes = budget.available_bytes();
         let block_bytes = facts.block_bytes;
-        let line_bytes = line_bytes(facts.longest_line_bytes);
+        let line_bytes = line_bytes(facts.longest_line_bytes) + attribute_bytes(facts);
         Plan::within(available_bytes, runtime.threads(), block_bytes, line_bytes).ok_or_else(|| {
             let purpose = match block_bytes {
                 0 => "an import".to_owned(),
@@ -127,6 +129,11 @@ impl Plan {
     }
 }
 
+/// What the attributes of a block take of every reader.
+fn attribute_bytes(facts: &Facts) -> u64 {
+    if facts.attributes.is_empty() && facts.vertex_attributes.is_empty() { 0 } else { ATTRIBUTES_BYTES }
+}
+
 /// What long lines take of every reader.
 fn line_bytes(longest_line_bytes: u64) -> u64 {
     LINE_FACTOR * longest_line_bytes.saturating_sub(BLOCK_BYTES as u64)
@@ -151,7 +158,9 @@ pub fn enough_bytes(block_bytes: u64, threads: usize, held_bytes: Option<u64>) -
 /// How much memory an import needs beside what its input, which is open, holds already.
 pub fn needed_bytes(runtime: &Runtime, facts: &Facts) -> u64 {
     let held_bytes = (facts.longest_line_bytes > 0).then(|| runtime.budget().reserved_bytes());
-    enough_bytes(facts.block_bytes, runtime.threads(), held_bytes)
+    let enough_bytes = enough_bytes(facts.block_bytes + attribute_bytes(facts), runtime.threads(), held_bytes);
+    // Strings of attributes have a share of the memory.
+    if attribute_bytes(facts) > 0 { enough_bytes / 2 * 3 } else { enough_bytes }
 }
 
 /// The memory of an import that has so much available, and how many workers share it.

@@ -142,14 +142,13 @@ fn first_row(block: &Block) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::batch::{InputOptions, Weights};
+    use crate::batch::InputOptions;
     use crate::open::open_memory;
 
     fn read(text: &str, shape: [u64; 2]) -> Result<(Facts, Ids)> {
         let mut source = with_shape(open_memory("edge-list", text.as_bytes(), &InputOptions::default())?, shape)?;
         let parser = source.parser();
-        let (ids, vertices) = (Ids::integers(), Ids::integers());
-        let mut batch = EdgeBatch { sequence: 0, ids, weights: Weights::None, vertices };
+        let mut batch = EdgeBatch::new(false);
         while let Some(block) = source.next_block()? {
             parser.parse(&block, &mut batch)?;
         }

@@ -8,16 +8,18 @@
 //! 8192 with strings, whose edges are handed over in batches of bounded size. How long an id may be follows from the
 //! memory, as the length of a line of text does.
 
+use crate::attributes::{AttributeColumn, AttributeField, Attributes, asked_columns, column_of, kind_of};
 use crate::batch::{
     Block, BlockData, EdgeBatch, FULL_BYTES, Facts, IdKind, Ids, InputOptions, Parser, Rows, Source, TakeBatch, Weights,
 };
 use crate::column_names::{column_asked, find_ends, kinds_note, unread_columns, usual_weight};
 use crate::detect::{other_direction, says_directed};
+use crate::plan::ATTRIBUTES_BYTES;
 use crate::text_source::begin;
-use crate::values::{complex_numbers, each_integer, each_real, is_complex, is_integer, is_real};
-use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayAccessor, ArrayRef, RecordBatch, RecordBatchReader};
+use crate::values::{complex_numbers, each_integer, each_real, is_complex, is_integer, is_real, strings_of, texts_of};
+use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchReader};
 use arrow_schema::{DataType, Field, Schema};
+use outcore_format::AttributeKind;
 use outcore_image::{Error, Result};
 use outcore_io::{Reservation, bytes_text};
 use std::cell::Cell;
@@ -27,6 +29,8 @@ use std::sync::{Arc, Once};
 
 /// The entry of a Parquet file's metadata that says whether edges have a direction, as an export writes it.
 pub const DIRECTED_KEY: &str = "outcore.directed";
+/// The entry that says whether parallel edges are meant to be kept.
+pub const PARALLEL_KEY: &str = "outcore.parallel";
 /// The entry that says which column holds the weights.
 pub const WEIGHT_KEY: &str = "outcore.weight";
 
@@ -62,7 +66,7 @@ pub fn from_batches(
     options: &InputOptions,
 ) -> Result<Box<dyn Source>> {
     let path = PathBuf::from(name);
-    options.check_taken(&["source", "target"], &path, "a table")?;
+    options.check_taken(&["source", "target", "attributes"], &path, "a table")?;
     let schema = reader.schema();
     let mut columns = TableColumns::find(&schema, &path, options, options.is_matrix)?;
     let batches = columns.see_direction(checked_batches(reader, columns.chosen(), &path))?;
@@ -154,8 +158,12 @@ pub(crate) struct TableColumns {
     pub(crate) strings: bool,
     /// Whether edges have a direction, where the table is an export that says so.
     directed: Option<bool>,
+    /// Parallel edges are meant to be kept.
+    keeps_parallel: bool,
     /// Gephi's column `Type`, if there is one.
     kind: Option<KindColumn>,
+    /// What is kept beside the ends and the weights.
+    attributes: Vec<(usize, AttributeField)>,
     /// What is said of the other columns.
     unread: Option<String>,
 }
@@ -170,8 +178,38 @@ pub(crate) struct KindColumn {
 }
 
 impl TableColumns {
+    /// The columns of a table of vertices: each id in the first one is read as an edge to itself, and the others are
+    /// its attributes.
+    fn of_vertices(schema: &Schema, path: &Path) -> Result<Self> {
+        if schema.fields().is_empty() {
+            return Err(Error::input(path, None, "a column of ids", "no column"));
+        }
+        let all = InputOptions { attributes: Attributes::All, ..InputOptions::default() };
+        let attributes = find_attributes(schema, path, &all, &[Some(0)])?;
+        let is_unread = |column: &usize| *column > 0 && attributes.iter().all(|(kept, _)| kept != column);
+        let unread = (0..schema.fields().len()).filter(is_unread).map(|column| schema.field(column).name().clone());
+        let id = schema.field(0).name().clone();
+        Ok(TableColumns {
+            source: 0,
+            target: 0,
+            names: [id.clone(), id],
+            weight: None,
+            has_real_weights: false,
+            is_complex: false,
+            strings: id_kind(schema, 0, path)?,
+            directed: None,
+            keeps_parallel: false,
+            kind: None,
+            unread: unread_columns(unread, None, false),
+            attributes,
+        })
+    }
+
     /// Finds the columns by the options and by their names; weights are complex only if they may be.
     pub(crate) fn find(schema: &Schema, path: &Path, options: &InputOptions, may_be_complex: bool) -> Result<Self> {
+        if options.of_vertices {
+            return Self::of_vertices(schema, path);
+        }
         let weight = find_weight(schema, path, options, may_be_complex)?;
         let (source, target) = find_ends(&column_names(schema), weight, path, options)?;
         let source_strings = id_kind(schema, source, path)?;
@@ -199,10 +237,13 @@ impl TableColumns {
         };
         let kind = (0..schema.fields().len()).find(is_kind).filter(|_| directed.is_none());
         let used = [Some(source), Some(target), weight, kind];
-        let others = || (0..schema.fields().len()).filter(|&column| !used.contains(&Some(column)));
+        let attributes = find_attributes(schema, path, options, &used)?;
+        let is_kept = |column: usize| attributes.iter().any(|&(kept, _)| kept == column);
+        let is_other = |column: &usize| !used.contains(&Some(*column)) && !is_kept(*column);
+        let others = || (0..schema.fields().len()).filter(is_other);
         let may_be_weights = weight.is_none() && options.weight.is_none();
         let weights = others().find(|&column| may_be_weights && value_kind(schema, column).is_numeric()).map(name);
-        let unread = unread_columns(others().map(name), weights);
+        let unread = unread_columns(others().map(name), weights, options.attributes == Attributes::None);
         Ok(TableColumns {
             source,
             target,
@@ -212,22 +253,30 @@ impl TableColumns {
             is_complex: weight.is_some_and(|column| is_complex(value_kind(schema, column))),
             strings: source_strings,
             directed,
+            keeps_parallel: schema.metadata().get(PARALLEL_KEY).is_some_and(|parallel| parallel == "true"),
             kind: kind.map(|column| KindColumn { column, name: name(column), directed: None }),
+            attributes,
             unread,
         })
     }
 
-    /// The columns to read: source, target, weight, and what says the direction.
+    /// The columns to read: source, target, weight, what says the direction, and attributes.
     pub(crate) fn chosen(&self) -> Vec<usize> {
         let mut chosen = vec![self.source, self.target];
         chosen.extend(self.weight.as_ref().map(|(column, _)| *column));
         chosen.extend(self.kind.as_ref().map(|kind| kind.column));
+        chosen.extend(self.attributes.iter().map(|(column, _)| *column));
         chosen
     }
 
     /// Gephi's column `Type`, if there is one.
     pub(crate) fn kind(&self) -> Option<&KindColumn> {
         self.kind.as_ref()
+    }
+
+    /// Which of the columns to read is that of the first attribute.
+    fn attributes_place(&self) -> usize {
+        2 + usize::from(self.weight.is_some()) + usize::from(self.kind.is_some())
     }
 
     /// Which of the columns to read is that of the directions.
@@ -265,6 +314,8 @@ impl TableColumns {
             weights,
             has_real_weights: self.has_real_weights,
             is_complex: self.is_complex,
+            keeps_parallel: self.keeps_parallel,
+            attributes: self.attributes.iter().map(|(_, field)| field.clone()).collect(),
             notes: kinds_note(&self.names[0], &self.names[1], self.strings)
                 .into_iter()
                 .chain(self.unread.clone())
@@ -275,7 +326,8 @@ impl TableColumns {
 
     /// Whether some of the columns to read hold strings.
     pub(crate) fn has_text(&self) -> bool {
-        self.strings || self.kind.is_some()
+        let is_text = |(_, field): &(usize, AttributeField)| field.kind == AttributeKind::String;
+        self.strings || self.kind.is_some() || self.attributes.iter().any(is_text)
     }
 
     /// The schema of a table where the strings that are read are views.
@@ -295,7 +347,9 @@ impl TableColumns {
 
     /// How many rows a block, or a part of one, has at most.
     pub(crate) fn block_rows(&self) -> usize {
-        if self.has_text() { STRING_ROWS } else { BLOCK_ROWS }
+        let rows = if self.has_text() { STRING_ROWS } else { BLOCK_ROWS };
+        let row_bytes = 8 * self.attributes.len().max(1);
+        rows.min(ATTRIBUTES_BYTES as usize / row_bytes)
     }
 
     /// Where source, target and weight stand among themselves.
@@ -304,9 +358,37 @@ impl TableColumns {
     }
 }
 
+/// The columns that are kept, and what they hold.
+fn find_attributes(
+    schema: &Schema,
+    path: &Path,
+    options: &InputOptions,
+    used: &[Option<usize>],
+) -> Result<Vec<(usize, AttributeField)>> {
+    let mut found: Vec<(usize, AttributeField)> = Vec::new();
+    for column in asked_columns(options, &column_names(schema), used, path)? {
+        let name = schema.field(column).name();
+        match kind_of(schema.field(column).data_type()) {
+            Some(kind) => found.push((column, AttributeField { name: name.clone(), kind })),
+            // What is not kept is said of the columns that are not read.
+            None if options.attributes == Attributes::All => {}
+            None => {
+                let expected = format!("numbers, strings, booleans, dates or times in the column `{name}`");
+                let kind = kind_name(schema.field(column).data_type());
+                return Err(Error::input(path, None, expected, kind).advise("leave it out of --attributes, or cast it"));
+            }
+        }
+    }
+    Ok(found)
+}
+
 /// Where columns stand among themselves in a file.
 pub(crate) fn places_in_file(chosen: &[usize]) -> Vec<usize> {
-    chosen.iter().map(|column| chosen.iter().filter(|other| *other < column).count()).collect()
+    // One column may be chosen twice.
+    let mut different = chosen.to_vec();
+    different.sort_unstable();
+    different.dedup();
+    chosen.iter().map(|column| different.partition_point(|other| other < column)).collect()
 }
 
 /// The names of all columns.
@@ -577,6 +659,12 @@ impl TableParser {
         }
     }
 
+    fn attributes(&self, table: &RecordBatch, first_record: u64) -> Result<Vec<AttributeColumn>> {
+        let columns = table.columns().get(self.columns.attributes_place()..).unwrap_or_default();
+        let fields = columns.iter().zip(&self.columns.attributes);
+        fields.map(|(column, (_, field))| column_of(column, field, &self.path, first_record)).collect()
+    }
+
     fn weights(&self, table: &RecordBatch, first_record: u64) -> Result<Weights> {
         if self.columns.weight.is_none() {
             return Ok(Weights::None);
@@ -628,38 +716,6 @@ impl TableParser {
     }
 }
 
-/// The strings in these rows of a column as they lie there, also if they lie in a dictionary; nothing for a column of
-/// another kind.
-fn strings_of<'a>(column: &'a dyn Array, rows: &[usize]) -> Option<Vec<&'a str>> {
-    fn pick<'a>(array: impl ArrayAccessor<Item = &'a str>, rows: &[usize]) -> Vec<&'a str> {
-        rows.iter().map(|&row| array.value(row)).collect()
-    }
-    match column.data_type() {
-        DataType::Utf8 => Some(pick(column.as_string::<i32>(), rows)),
-        DataType::LargeUtf8 => Some(pick(column.as_string::<i64>(), rows)),
-        DataType::Utf8View => Some(pick(column.as_string_view(), rows)),
-        DataType::Dictionary(..) if rows.is_empty() => Some(Vec::new()),
-        DataType::Dictionary(..) => {
-            let dictionary = column.as_any_dictionary();
-            let keys = dictionary.normalized_keys();
-            let rows: Vec<usize> = rows.iter().map(|&row| keys[row]).collect();
-            strings_of(dictionary.values(), &rows)
-        }
-        _ => None,
-    }
-}
-
-/// The strings of a column, empty where there is none.
-pub(crate) fn texts_of(column: &dyn Array) -> Vec<&str> {
-    let nulls = column.logical_nulls();
-    let rows: Vec<usize> =
-        (0..column.len()).filter(|&row| nulls.as_ref().is_none_or(|nulls| nulls.is_valid(row))).collect();
-    let mut texts = vec![""; column.len()];
-    let found = strings_of(column, &rows).unwrap_or_default();
-    rows.into_iter().zip(found).for_each(|(row, text)| texts[row] = text);
-    texts
-}
-
 impl Parser for TableParser {
     fn parse(&self, block: &Block, batch: &mut EdgeBatch) -> Result<()> {
         begin(batch, block, self.columns.strings);
@@ -672,6 +728,7 @@ impl Parser for TableParser {
             self.integer_ids(table, block.first_record, &mut batch.ids)?;
         }
         batch.weights = self.weights(table, block.first_record)?;
+        batch.attributes = self.attributes(table, block.first_record)?;
         Ok(())
     }
 
@@ -696,7 +753,9 @@ impl Parser for TableParser {
             let rows = start..(start + more.count().max(1)).min(sources.len());
             let first_record = block.first_record + start as u64;
             self.string_ids([&sources[rows.clone()], &targets[rows.clone()]], first_record, &mut batch.ids)?;
-            batch.weights = self.weights(&table.slice(start, rows.len()), first_record)?;
+            let table = table.slice(start, rows.len());
+            batch.weights = self.weights(&table, first_record)?;
+            batch.attributes = self.attributes(&table, first_record)?;
             take(batch)?;
             start = rows.end;
         }

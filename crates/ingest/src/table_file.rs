@@ -6,7 +6,8 @@
 use crate::arrow_stream;
 use crate::input::Input;
 use crate::parquet;
-use crate::table::{Batches, texts_of};
+use crate::table::Batches;
+use crate::values::texts_of;
 use crate::values::{each_integer, each_real, is_integer, is_real};
 use crate::zstd_frames::Windows;
 use arrow_array::{Array, RecordBatch};

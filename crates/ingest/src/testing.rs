@@ -64,8 +64,7 @@ pub(crate) fn collect(mut source: Box<dyn Source>) -> Result<Read> {
     }
     let mut batches = Vec::new();
     for block in blocks.iter().rev() {
-        let mut batch =
-            EdgeBatch { sequence: 0, ids: Ids::integers(), weights: Weights::None, vertices: Ids::integers() };
+        let mut batch = EdgeBatch::new(false);
         parser.parse(block, &mut batch)?;
         batches.push(batch);
     }

@@ -1,4 +1,4 @@
-//! Numbers in columns of tables, whatever their width, also behind dictionaries.
+//! Numbers and strings in columns of tables, whatever their width, also behind dictionaries.
 //!
 //! Decimals without a fraction are integers; others are real numbers, each the one of 64 bits that is nearest, as if it
 //! were read from text.
@@ -7,7 +7,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{
     Decimal32Type, Decimal64Type, Decimal128Type, DecimalType, Float16Type, Float32Type, Float64Type,
 };
-use arrow_array::{Array, downcast_integer_array};
+use arrow_array::{Array, ArrayAccessor, downcast_integer_array};
 use arrow_schema::DataType;
 
 /// The powers of ten that a real number holds exactly.
@@ -114,6 +114,38 @@ fn each_key<T: Copy>(column: &dyn Array, values: &[T], visit: impl FnMut(T)) {
     if !values.is_empty() {
         column.as_any_dictionary().normalized_keys().into_iter().map(|key| values[key]).for_each(visit);
     }
+}
+
+/// The strings in these rows of a column as they lie there, also if they lie in a dictionary; nothing for a column of
+/// another kind.
+pub(crate) fn strings_of<'a>(column: &'a dyn Array, rows: &[usize]) -> Option<Vec<&'a str>> {
+    fn pick<'a>(array: impl ArrayAccessor<Item = &'a str>, rows: &[usize]) -> Vec<&'a str> {
+        rows.iter().map(|&row| array.value(row)).collect()
+    }
+    match column.data_type() {
+        DataType::Utf8 => Some(pick(column.as_string::<i32>(), rows)),
+        DataType::LargeUtf8 => Some(pick(column.as_string::<i64>(), rows)),
+        DataType::Utf8View => Some(pick(column.as_string_view(), rows)),
+        DataType::Dictionary(..) if rows.is_empty() => Some(Vec::new()),
+        DataType::Dictionary(..) => {
+            let dictionary = column.as_any_dictionary();
+            let keys = dictionary.normalized_keys();
+            let rows: Vec<usize> = rows.iter().map(|&row| keys[row]).collect();
+            strings_of(dictionary.values(), &rows)
+        }
+        _ => None,
+    }
+}
+
+/// The strings of a column, empty where there is none.
+pub(crate) fn texts_of(column: &dyn Array) -> Vec<&str> {
+    let nulls = column.logical_nulls();
+    let rows: Vec<usize> =
+        (0..column.len()).filter(|&row| nulls.as_ref().is_none_or(|nulls| nulls.is_valid(row))).collect();
+    let mut texts = vec![""; column.len()];
+    let found = strings_of(column, &rows).unwrap_or_default();
+    rows.into_iter().zip(found).for_each(|(row, text)| texts[row] = text);
+    texts
 }
 
 #[cfg(test)]

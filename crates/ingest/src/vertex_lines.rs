@@ -98,8 +98,7 @@ mod tests {
 
     fn read(text: &[u8], string_ids: bool) -> Result<Ids> {
         let mut source = open(&Input::memory("v", text, &unlimited()), string_ids, true)?;
-        let empty = || if string_ids { Ids::strings() } else { Ids::integers() };
-        let mut batch = EdgeBatch { sequence: 0, ids: empty(), weights: Weights::None, vertices: empty() };
+        let mut batch = EdgeBatch::new(string_ids);
         let parser = source.parser();
         while let Some(block) = source.next_block()? {
             parser.parse(&block, &mut batch)?;

@@ -4,13 +4,12 @@
 //! or a table of one column. Both are read behind the edges, whose first block tells better what ids are like. The
 //! table goes through the parser of edges, as a table of loops whose ends are kept once.
 
-use crate::batch::{Block, EdgeBatch, Facts, Ids, InputOptions, Parser, Source, TakeBatch, Weights};
+use crate::batch::{Block, EdgeBatch, Facts, IdKind, Ids, InputOptions, Parser, Source, TakeBatch, Weights};
 use crate::input::Input;
-use crate::table::from_batches;
+use crate::open::open;
 use crate::vertex_lines;
-use arrow_array::{RecordBatch, RecordBatchIterator, RecordBatchReader};
-use arrow_schema::{Field, Schema};
 use outcore_image::{Error, Result};
+use outcore_io::Runtime;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -30,38 +29,51 @@ pub fn with_vertex_range(source: Box<dyn Source>, first: u64, count: u64) -> Res
     Ok(Box::new(WithRange { source, range: (first, count), facts }))
 }
 
-/// Adds the ids in the first column of a table to the vertices of a source.
+/// Adds the ids in the first column of a table to the vertices of a source, and keeps the other columns as attributes:
+/// the table was opened with [`InputOptions::of_vertices`](crate::InputOptions::of_vertices), and is called `name` in
+/// messages.
 ///
 /// # Errors
 /// A column that is not of the kind of the source's ids: integers or strings.
-pub fn with_vertices(
-    source: Box<dyn Source>,
-    vertices: Box<dyn RecordBatchReader + Send>,
-    name: &str,
-) -> Result<Box<dyn Source>> {
-    let schema = vertices.schema();
-    let Some(field) = schema.fields().first() else {
-        return Err(Error::input(name, None, "a column of ids", "no column"));
-    };
-    let ends = ["source", "target"].map(|end| Field::new(end, field.data_type().clone(), field.is_nullable()));
-    let schema = Arc::new(Schema::new(ends.to_vec()));
-    let loops = {
-        let schema = Arc::clone(&schema);
-        vertices.map(move |batch| {
-            let ids = batch?.column(0).clone();
-            RecordBatch::try_new(Arc::clone(&schema), vec![ids.clone(), ids])
-        })
-    };
-    let reader = Box::new(RecordBatchIterator::new(loops, schema));
-    let loops = from_batches(reader, name, &InputOptions::default())?;
+pub fn with_vertices(source: Box<dyn Source>, loops: Box<dyn Source>, name: &str) -> Result<Box<dyn Source>> {
     if loops.facts().string_ids != source.facts().string_ids {
         let kind = |facts: &Facts| if facts.string_ids { "strings" } else { "integers" };
         let expected = format!("ids of vertices that are {}, like those of the edges", kind(source.facts()));
         return Err(Error::input(name, None, expected, kind(loops.facts())));
     }
     let ends = Arc::new(Ends { loops: loops.parser() });
-    let facts = source.facts().clone();
+    let mut facts = Facts { vertex_attributes: loops.facts().attributes.clone(), ..source.facts().clone() };
+    facts.notes.extend(loops.facts().notes.iter().map(|note| format!("{name}: {note}")));
     Ok(follow(source, facts, loops, ends))
+}
+
+/// Adds the ids in the first column of a table in a file, with its other columns as attributes.
+///
+/// # Errors
+/// As for [`open`](crate::open()) and [`with_vertices`].
+pub fn with_vertex_table(
+    runtime: &Runtime,
+    source: Box<dyn Source>,
+    table: &Path,
+    options: &InputOptions,
+) -> Result<Box<dyn Source>> {
+    // In text nothing but the number tells that it is one.
+    let ids = if source.facts().string_ids { IdKind::String } else { IdKind::Auto };
+    let of_text = InputOptions { delimiter: options.delimiter.clone(), ids, ..of_vertices() };
+    let path = [table.to_owned()];
+    let opened = match open(runtime, &path, &of_text) {
+        // Columns of tables have types, which ids are not made of.
+        Err(_) if ids == IdKind::String => {
+            open(runtime, &path, &of_vertices()).or_else(|_| open(runtime, &path, &of_text))
+        }
+        opened => opened,
+    }?;
+    with_vertices(source, opened, &table.display().to_string())
+}
+
+/// How a table of vertices is read.
+fn of_vertices() -> InputOptions {
+    InputOptions { of_vertices: true, ..InputOptions::default() }
 }
 
 /// Adds the ids in a file, one a line, to the vertices of a source that says `facts` of itself; the kind of the ids may
@@ -241,6 +253,8 @@ fn keep_ends(batch: &mut EdgeBatch) {
     std::mem::swap(&mut batch.ids, &mut batch.vertices);
     batch.ids.clear();
     batch.weights = Weights::None;
+    std::mem::swap(&mut batch.attributes, &mut batch.vertex_attributes);
+    batch.attributes.clear();
     keep_once(&mut batch.vertices);
 }
 
@@ -268,12 +282,18 @@ fn keep_once(ids: &mut Ids) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use arrow_array::{ArrayRef, Int64Array, StringArray};
+    use crate::table::from_batches;
+    use arrow_array::{ArrayRef, Int64Array, RecordBatch, RecordBatchIterator, RecordBatchReader, StringArray};
 
     fn table(columns: Vec<(&str, ArrayRef)>) -> Box<dyn RecordBatchReader + Send> {
         let batch = RecordBatch::try_from_iter(columns).unwrap();
         let schema = batch.schema();
         Box::new(RecordBatchIterator::new([Ok(batch)], schema))
+    }
+
+    fn listed(columns: Vec<(&str, ArrayRef)>) -> Box<dyn Source> {
+        let options = InputOptions { of_vertices: true, ..InputOptions::default() };
+        from_batches(table(columns), "vertices", &options).unwrap()
     }
 
     fn integers(values: &[i64]) -> ArrayRef {
@@ -289,8 +309,7 @@ mod tests {
         let parser = source.parser();
         let (mut edges, mut vertices, mut sequences) = (Vec::new(), Vec::new(), Vec::new());
         while let Some(block) = source.next_block().unwrap() {
-            let mut batch =
-                EdgeBatch { sequence: 0, ids: empty.clone(), weights: Weights::None, vertices: empty.clone() };
+            let mut batch = EdgeBatch::new(matches!(empty, Ids::Text { .. }));
             parser.parse(&block, &mut batch).unwrap();
             sequences.push(batch.sequence);
             edges.push(batch.ids);
@@ -303,7 +322,7 @@ mod tests {
     fn a_table_of_vertices_follows_the_edges() {
         let edges = table(vec![("source", integers(&[1, 2])), ("target", integers(&[2, 3]))]);
         let edges = from_batches(edges, "edges", &InputOptions::default()).unwrap();
-        let source = with_vertices(edges, table(vec![("vertex", integers(&[7, -8, 9]))]), "vertices").unwrap();
+        let source = with_vertices(edges, listed(vec![("vertex", integers(&[7, -8, 9]))]), "vertices").unwrap();
         let (edges, vertices, sequences) = read(source, &Ids::integers());
         assert_eq!(sequences, [0, 1]);
         assert_eq!(edges[0], Ids::Integer { values: vec![1, 2, 2, 3], negative: false, huge: false });
@@ -317,10 +336,10 @@ mod tests {
             let edges = table(vec![("source", strings(&["a"])), ("target", strings(&["bc"]))]);
             from_batches(edges, "edges", &InputOptions::default()).unwrap()
         };
-        let source = with_vertices(edges(), table(vec![("vertex", strings(&["", "lone", "é"]))]), "vertices").unwrap();
+        let source = with_vertices(edges(), listed(vec![("vertex", strings(&["", "lone", "é"]))]), "vertices").unwrap();
         let (_, vertices, _) = read(source, &Ids::strings());
         assert_eq!(vertices[1], Ids::Text { bytes: "loneé".into(), ends: vec![0, 4, 6] });
-        let Err(error) = with_vertices(edges(), table(vec![("vertex", integers(&[1]))]), "vertices") else {
+        let Err(error) = with_vertices(edges(), listed(vec![("vertex", integers(&[1]))]), "vertices") else {
             panic!("integers are no strings");
         };
         assert!(error.to_string().contains("strings, like those of the edges, found integers"), "{error}");

@@ -277,7 +277,8 @@ fn columns_that_memory_has_no_room_for_take_further_passes_which_read_each_page_
     let given = Given::new("general", 60_000, 60_000, 70_000);
     let image = given.image(folder.path(), OrderChoice::Degree);
     let runtime = runtime(2, Some(96 << 20));
-    let graph = Graph::open(&runtime, &image, GraphOptions { cache_bytes: Some(0) }).unwrap();
+    let graph =
+        Graph::open(&runtime, &image, GraphOptions { cache_bytes: Some(0), ..GraphOptions::default() }).unwrap();
     let matrix = SparseMatrix::new(Arc::new(graph), true).unwrap();
     let keeps = matrix.graph().weight_bytes(Direction::Out);
     let pages = matrix.graph().pages(Direction::Out) + matrix.graph().weight_pages(Direction::Out);
@@ -378,8 +379,11 @@ fn damage_of_either_part_is_found_and_a_device_that_fails_gives_an_error_or_the_
             let sim = Arc::new(Sim::new(faults).asleep());
             let backend: Arc<dyn outcore_io::Backend> = sim.clone();
             let options = RuntimeOptions { threads: Some(2), backend: Some(backend), ..RuntimeOptions::default() };
-            let graph =
-                Graph::open(&Arc::new(Runtime::new(options).unwrap()), &image, GraphOptions { cache_bytes: Some(0) });
+            let graph = Graph::open(
+                &Arc::new(Runtime::new(options).unwrap()),
+                &image,
+                GraphOptions { cache_bytes: Some(0), ..GraphOptions::default() },
+            );
             let matrix = SparseMatrix::new(Arc::new(graph.unwrap()), true).unwrap();
             sim.wake();
             let mut found = vec![0.0; expected.len()];

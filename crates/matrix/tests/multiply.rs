@@ -367,7 +367,7 @@ fn columns_that_memory_has_no_room_for_take_further_passes_which_read_each_page_
     import(&runtime(2, None), source(&options).unwrap(), &image, &ImportOptions::default()).unwrap();
     // One column takes 512 kiB.
     let runtime = runtime(2, Some(96 << 20));
-    let no_cache = GraphOptions { cache_bytes: Some(0) };
+    let no_cache = GraphOptions { cache_bytes: Some(0), ..GraphOptions::default() };
     let graph = Arc::new(Graph::open(&runtime, &image, no_cache).unwrap());
     let matrix = SparseMatrix::new(graph, false).unwrap();
     let rows = matrix.shape().0;
@@ -450,7 +450,8 @@ fn a_device_that_fails_gives_an_error_or_the_right_product() {
             let backend: Arc<dyn outcore_io::Backend> = sim.clone();
             let options = RuntimeOptions { threads: Some(2), backend: Some(backend), ..RuntimeOptions::default() };
             let runtime = Arc::new(Runtime::new(options).unwrap());
-            let graph = Graph::open(&runtime, &image, GraphOptions { cache_bytes: Some(0) }).unwrap();
+            let graph = Graph::open(&runtime, &image, GraphOptions { cache_bytes: Some(0), ..GraphOptions::default() })
+                .unwrap();
             let matrix = SparseMatrix::new(Arc::new(graph), true).unwrap();
             sim.wake();
             let mut found = vec![0.0; expected.len()];
@@ -474,7 +475,9 @@ fn a_part_of_the_image_stays_in_the_cache_and_later_products_read_the_rest() {
     import(&runtime(2, None), source(&options).unwrap(), &image, &ImportOptions::default()).unwrap();
     let runtime = runtime(2, Some(96 << 20));
     for cache_bytes in [1 << 19, 1 << 20] {
-        let graph = Graph::open(&runtime, &image, GraphOptions { cache_bytes: Some(cache_bytes) }).unwrap();
+        let graph =
+            Graph::open(&runtime, &image, GraphOptions { cache_bytes: Some(cache_bytes), ..GraphOptions::default() })
+                .unwrap();
         let matrix = SparseMatrix::new(Arc::new(graph), false).unwrap();
         let rows = matrix.shape().0 as usize;
         let (factor, mut product) = (factor(rows as u64, 1), vec![0.0; rows]);

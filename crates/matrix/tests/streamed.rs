@@ -148,7 +148,9 @@ fn passes_and_bytes_are_those_of_the_plan() {
         import(&runtime(2, None), source(&options).unwrap(), &image, &with).unwrap();
         let in_order = order == OrderChoice::Input;
         let runtime = runtime(2, Some(96 << 20));
-        let graph = Arc::new(Graph::open(&runtime, &image, GraphOptions { cache_bytes: Some(0) }).unwrap());
+        let graph = Arc::new(
+            Graph::open(&runtime, &image, GraphOptions { cache_bytes: Some(0), ..GraphOptions::default() }).unwrap(),
+        );
         let matrix = SparseMatrix::new(graph, false).unwrap();
         let rows = matrix.shape().0 as usize;
         // One column takes 512 kiB.
@@ -383,7 +385,8 @@ fn a_device_that_fails_or_is_full_leaves_no_file_and_the_old_one_as_it_was() {
         let options =
             RuntimeOptions { threads: Some(2), memory_bytes, backend: Some(backend), ..RuntimeOptions::default() };
         let runtime = Arc::new(Runtime::new(RuntimeOptions { beside_process: true, ..options }).unwrap());
-        let graph = Graph::open(&runtime, &image, GraphOptions { cache_bytes: Some(0) }).unwrap();
+        let graph =
+            Graph::open(&runtime, &image, GraphOptions { cache_bytes: Some(0), ..GraphOptions::default() }).unwrap();
         let matrix = SparseMatrix::new(Arc::new(graph), true).unwrap();
         let _taken = few_columns(&matrix, Operand::Matrix, 2);
         sim.wake();
@@ -419,7 +422,10 @@ fn child() {
     let folder = PathBuf::from(folder);
     let before = current_memory_bytes();
     let runtime = runtime(2, Some(LIMIT_BYTES));
-    let graph = Arc::new(Graph::open(&runtime, folder.join("k.oc"), GraphOptions { cache_bytes: Some(0) }).unwrap());
+    let graph = Arc::new(
+        Graph::open(&runtime, folder.join("k.oc"), GraphOptions { cache_bytes: Some(0), ..GraphOptions::default() })
+            .unwrap(),
+    );
     let matrix = SparseMatrix::new(graph, false).unwrap();
     let cost = streamed(&matrix, Operand::Matrix, &folder.join("x.npy"), &folder.join("y.npy"));
     let bytes = std::fs::metadata(folder.join("x.npy")).unwrap().len();

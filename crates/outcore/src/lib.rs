@@ -33,9 +33,10 @@
 
 // Images: opened, imported, generated, written back and checked.
 pub use outcore_graph::{
-    CheckReport, Choice, Direction, EXPORT_ENDINGS, EdgeBatches, Edges, Error, ExportReport, Graph, GraphInfo,
-    GraphOptions, Image, ImageFile, MANIFEST, Order, Outcome, PAGE_BYTES, Result, WeightKind, check, check_file,
-    export, generate, import, read_manifest, write_file,
+    CheckReport, Choice, Direction, EXPORT_ENDINGS, EdgeBatches, EdgeData, Edges, Error, ExportReport, Graph,
+    GraphInfo, GraphOptions, Image, ImageFile, MANIFEST, Order, Outcome, PAGE_BYTES, Result, VERTEX_ENDINGS,
+    VertexBatches, WeightKind, check, check_file, export, export_vertices, first_edges, generate, import,
+    read_manifest, write_file,
 };
 pub use outcore_io::{Progress, Runtime, RuntimeOptions, Unit};
 
@@ -64,7 +65,7 @@ pub use outcore_report as report;
 // Results, under the users' ids.
 pub use outcore_graph::{
     Column, ColumnKind, DenseRows, DenseShape, Id, IdBatch, IdLookup, IdStream, OUTPUT_ENDINGS, Table, TableReader,
-    cell_text, check_columns, distance_bits, ids_of, push_quoted, signed_count, write_columns, write_dense,
+    cell_text, check_columns, distance_bits, ids_of, push_quoted, push_value, signed_count, write_columns, write_dense,
 };
 
 // New algorithms: lists, frontiers, vertices, vertex programs.
@@ -83,7 +84,7 @@ pub mod arrow {
 
 /// What an image says of itself.
 pub mod format {
-    pub use outcore_format::{IdColumn, ImportFacts, Manifest, Order, WeightKind};
+    pub use outcore_format::{Attribute, AttributeKind, IdColumn, ImportFacts, Manifest, Order, WeightKind};
 }
 
 /// Memory under a limit, and devices.

@@ -12,10 +12,12 @@ use crate::text_file::{Compression, FILE_BYTES, TextFile};
 use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+    ArrowTimestampType, Date32Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
+    TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType, UInt8Type,
+    UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_ipc::writer::FileWriter;
-use arrow_schema::{DataType, Schema, SchemaRef};
+use arrow_schema::{DataType, Schema, SchemaRef, TimeUnit};
 use outcore_image::{AtomicFile, Error, Image, Result, check_file, require_disk};
 use outcore_io::{Reservation, Runtime, Unit, escaped, folder};
 use parquet::arrow::ArrowWriter;
@@ -466,8 +468,9 @@ pub fn push_quoted(line: &mut Vec<u8>, text: &str) {
     line.push(b'"');
 }
 
-/// Appends a value as a field of CSV; real numbers in the shortest form that reads back the same.
-fn push_value(line: &mut Vec<u8>, column: &dyn arrow_array::Array, row: usize) {
+/// Appends a value as a field of CSV; real numbers in the shortest form that reads back the same, dates and times as
+/// ISO 8601 has them, those with a zone in UTC.
+pub fn push_value(line: &mut Vec<u8>, column: &dyn arrow_array::Array, row: usize) {
     if column.is_null(row) {
         return;
     }
@@ -489,11 +492,39 @@ fn push_value(line: &mut Vec<u8>, column: &dyn arrow_array::Array, row: usize) {
         DataType::Int16 => number!(Int16Type),
         DataType::Int8 => number!(Int8Type),
         DataType::Boolean => write!(line, "{}", column.as_boolean().value(row)),
+        DataType::Date32 => match column.as_primitive::<Date32Type>().value_as_date(row) {
+            Some(date) => write!(line, "{date}"),
+            None => number!(Date32Type),
+        },
+        DataType::Timestamp(TimeUnit::Second, zone) => time::<TimestampSecondType>(line, column, row, zone.is_some()),
+        DataType::Timestamp(TimeUnit::Millisecond, zone) => {
+            time::<TimestampMillisecondType>(line, column, row, zone.is_some())
+        }
+        DataType::Timestamp(TimeUnit::Microsecond, zone) => {
+            time::<TimestampMicrosecondType>(line, column, row, zone.is_some())
+        }
+        DataType::Timestamp(TimeUnit::Nanosecond, zone) => {
+            time::<TimestampNanosecondType>(line, column, row, zone.is_some())
+        }
         _ => {
             push_quoted(line, column.as_string::<i32>().value(row));
             Ok(())
         }
     };
+}
+
+fn time<T: ArrowTimestampType>(
+    line: &mut Vec<u8>,
+    column: &dyn arrow_array::Array,
+    row: usize,
+    has_zone: bool,
+) -> std::io::Result<()> {
+    let column = column.as_primitive::<T>();
+    match column.value_as_datetime(row) {
+        Some(time) => write!(line, "{}{}", time.format("%Y-%m-%dT%H:%M:%S%.f"), if has_zone { "Z" } else { "" }),
+        // A year that no calendar has.
+        None => write!(line, "{}", column.value(row)),
+    }
 }
 
 /// A value as a line of a terminal shows it: control characters of ids are escaped, nothing is quoted, and a missing

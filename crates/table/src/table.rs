@@ -155,6 +155,15 @@ impl std::fmt::Debug for Table {
 }
 
 impl Table {
+    /// The same rows with other columns.
+    ///
+    /// # Panics
+    /// If a column has not one value per vertex.
+    #[must_use]
+    pub fn with_columns(&self, columns: Vec<(String, Column)>) -> Self {
+        Table { order: self.order.clone(), ..Table::new(Arc::clone(&self.image), columns) }
+    }
+
     /// A table of these columns.
     ///
     /// # Panics

@@ -152,7 +152,7 @@ pub fn runtime_under(threads: usize, bytes: u64, backend: Option<Arc<dyn Backend
 
 /// Opens an image: with all pages cached unless `cache_bytes` says otherwise.
 pub fn open(image: &Path, threads: usize, backend: Option<Arc<dyn Backend>>, cache_bytes: Option<u64>) -> Graph {
-    Graph::open(&runtime(threads, backend), image, GraphOptions { cache_bytes }).unwrap()
+    Graph::open(&runtime(threads, backend), image, GraphOptions { cache_bytes, ..GraphOptions::default() }).unwrap()
 }
 
 /// An algorithm with the options of one of its examples, whose answer is compared.

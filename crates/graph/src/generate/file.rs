@@ -147,7 +147,7 @@ fn opening(layout: Layout, options: &GenerateOptions, how: &ImportOptions, path:
             if said.is_none() && weight.is_none() {
                 return Ok(String::new());
             }
-            Ok(OwnComment { directed: said.unwrap_or(true), string_ids: false, weight }.line() + "\n")
+            Ok(OwnComment { directed: said.unwrap_or(true), string_ids: false, parallel: false, weight }.line() + "\n")
         }
         _ if how.directed == Some(false) => refused(format!(
             "expected a name that ends in .txt for edges without direction (--undirected), found {file}, which cannot \

@@ -7,7 +7,8 @@
 //!   complex ones       source | target << 32, real part, place in the input, imaginary part  32 bytes
 //! ```
 //!
-//! In order: where duplicates are treated by their order in the input. Sums are added in the order of the weights.
+//! Edges with attributes are in order, with 0 as the weight if they have none. In order: where duplicates are treated
+//! by their order in the input. Sums are added in the order of the weights.
 //!
 //! A chunk's edges are in files of 64 MiB, *segments*, which are removed one by one as they are used up.
 
@@ -32,6 +33,7 @@ pub(super) fn edge_words(facts: &Facts, duplicates: Duplicates) -> usize {
         Duplicates::Sum | Duplicates::Min | Duplicates::Max | Duplicates::Error => facts.is_complex,
     };
     match facts.weights {
+        _ if !facts.attributes.is_empty() => 3,
         None => 1,
         Some(_) => 2 + usize::from(has_place) + usize::from(facts.is_complex),
     }
@@ -98,6 +100,7 @@ pub(super) struct EdgeFile<'a> {
 }
 
 impl<'a> EdgeFile<'a> {
+    /// The edges of a worker; whoever writes to several files has a number for each.
     pub(super) fn new(reading: &'a Reading<'a>, worker: usize, buffer_bytes: usize) -> Self {
         let (segment, closed) = (None, Vec::new());
         EdgeFile { reading, buffer_bytes, real: false, segment, closed, name: (worker as u32, 0), written_bytes: 0 }

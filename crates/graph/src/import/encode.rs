@@ -7,6 +7,7 @@
 use super::options::Duplicates;
 use super::order::Bucket;
 use super::partition::parts;
+use super::places::PLACE_TYPE;
 use outcore_format::column::ColumnWriter;
 use outcore_format::values::ValueWriter;
 use outcore_format::{ListWriter, Order, Origin, PageBytes, PageStart, ValueType};
@@ -28,7 +29,7 @@ pub(super) const LEAST_PAGES: usize = 2 * STEP_PAGES;
 pub(super) trait Entry: Record + Raw {
     /// Whether it has a weight.
     const WEIGHTED: bool;
-    /// The weight, in 64 bits, and its imaginary part.
+    /// The weight, in 64 bits, and what goes to the column beside it.
     fn weight(&self) -> [u64; 2];
     /// Whether it comes before another one: by its ends, then by its place in the input or, if it has none, its weight.
     fn before(&self, other: &Self) -> bool;
@@ -56,13 +57,14 @@ impl Entry for u64 {
     fn order_equals(_: &mut [Self]) {}
 }
 
-/// A key, a weight, and maybe the edge's place in the input, and the weight's imaginary part.
+/// A key, a weight, and maybe the edge's place in the input, and the weight's imaginary part. What goes to the column
+/// beside the weights is the last of them.
 impl<const WORDS: usize> Entry for [u64; WORDS] {
     const WEIGHTED: bool = true;
 
     #[inline]
     fn weight(&self) -> [u64; 2] {
-        [self[1], self.get(3).copied().unwrap_or(0)]
+        [self[1], self[WORDS - 1]]
     }
 
     fn before(&self, other: &Self) -> bool {
@@ -90,7 +92,25 @@ pub(super) enum Target {
     Degree,
     Hub,
     Weight,
+    Beside,
+}
+
+/// What is written in a column beside the weights.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Beside {
+    /// Imaginary parts.
     Imaginary,
+    /// The places of the edges in the input, by which their attributes are found.
+    Places,
+}
+
+impl Beside {
+    fn value_type(self) -> ValueType {
+        match self {
+            Beside::Imaginary => ValueType::F64,
+            Beside::Places => PLACE_TYPE,
+        }
+    }
 }
 
 /// How lists are to be encoded.
@@ -101,7 +121,7 @@ pub(super) struct Encoding {
     pub order: Order,
     pub duplicates: Duplicates,
     pub weights: Option<ValueType>,
-    pub is_complex: bool,
+    pub beside: Option<Beside>,
 }
 
 /// What was found in lists.
@@ -184,7 +204,7 @@ struct Writers {
     degree: ColumnWriter,
     hub: ColumnWriter,
     weight: Option<ValueWriter>,
-    imaginary: Option<ValueWriter>,
+    beside: Option<ValueWriter>,
 }
 
 impl<'a> Encoder<'a> {
@@ -217,7 +237,7 @@ impl<'a> Encoder<'a> {
     }
 
     fn begin_bucket(&mut self) {
-        let Encoding { origins, duplicates, weights, is_complex, .. } = self.encoding;
+        let Encoding { origins, duplicates, weights, beside, .. } = self.encoding;
         let values = |origin, kind| ValueWriter::new(origin, kind, self.found.entries);
         let parallel = *duplicates == Duplicates::Keep;
         self.writers = Some(Writers {
@@ -225,7 +245,7 @@ impl<'a> Encoder<'a> {
             degree: ColumnWriter::new(origins[1], false).starting_at(self.vertex),
             hub: ColumnWriter::new(origins[2], false).starting_at(self.vertex),
             weight: weights.map(|kind| values(origins[3], kind)),
-            imaginary: weights.filter(|_| *is_complex).map(|kind| values(origins[4], kind)),
+            beside: beside.map(|beside| values(origins[4], beside.value_type())),
         });
     }
 
@@ -271,8 +291,8 @@ impl<'a> Encoder<'a> {
     #[inline]
     fn end_entry<E: Entry>(&mut self) {
         if E::WEIGHTED && self.last.is_some() {
-            let (Some(Writers { weight, imaginary, .. }), pages) = (&mut self.writers, &mut self.pages) else { return };
-            let columns = [(Target::Weight, weight), (Target::Imaginary, imaginary)];
+            let (Some(Writers { weight, beside, .. }), pages) = (&mut self.writers, &mut self.pages) else { return };
+            let columns = [(Target::Weight, weight), (Target::Beside, beside)];
             for ((target, writer), value) in columns.into_iter().zip(self.weight) {
                 if let Some(writer) = writer {
                     writer.push(value, |first, page| pages.push(target, first, page));
@@ -287,7 +307,8 @@ impl<'a> Encoder<'a> {
         if self.encoding.directed || u64::from(neighbour) >= self.vertex {
             self.found.duplicates += 1;
         }
-        for (part, weight) in weight.into_iter().enumerate().take(1 + usize::from(self.encoding.is_complex)) {
+        let parts = 1 + usize::from(self.encoding.beside == Some(Beside::Imaginary));
+        for (part, weight) in weight.into_iter().enumerate().take(parts) {
             self.combine(part, neighbour, weight);
         }
     }
@@ -368,12 +389,12 @@ impl<'a> Encoder<'a> {
     }
 
     fn end_bucket(&mut self) {
-        let Some(Writers { lists, degree, hub, weight, imaginary }) = self.writers.take() else { return };
+        let Some(Writers { lists, degree, hub, weight, beside }) = self.writers.take() else { return };
         let pages = &mut self.pages;
         lists.finish(|start, page| pages.push_lists(start, page));
         degree.finish(|first, page| pages.push(Target::Degree, first, page));
         hub.finish(|first, page| pages.push(Target::Hub, first, page));
-        for (target, values) in [(Target::Weight, weight), (Target::Imaginary, imaginary)] {
+        for (target, values) in [(Target::Weight, weight), (Target::Beside, beside)] {
             if let Some(values) = values {
                 values.finish(|first, page| pages.push(target, first, page));
             }

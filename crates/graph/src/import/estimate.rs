@@ -11,6 +11,8 @@ use std::path::{Path, PathBuf};
 /// How many bytes of text an edge takes, without and with a weight, where the format does not say how many edges there
 /// are.
 const TEXT_BYTES: [u64; 2] = [12, 18];
+/// What a value of an attribute takes in an image, about.
+const ATTRIBUTE_BYTES: u64 = 4;
 /// What an entry of a list takes in an image, about.
 const ENTRY_BYTES: u64 = 3;
 /// What an image of few edges takes, about: the manifest, and some pages.
@@ -77,6 +79,8 @@ fn space(facts: &Facts, options: &ImportOptions) -> Space {
     let vertices = facts.declared.map_or(count / 4, |(_, declared)| declared);
     let record_bytes = 8 * edge_words(facts, options.duplicates) as u64;
     let weight_bytes = [0, 4, 16][facts.weights.iter().len() + usize::from(facts.is_complex)];
+    // A number for each attribute of an edge; in the image most take less.
+    let attributes = facts.attributes.len() as u64;
     let directed = options.directed.or(facts.directed).unwrap_or(true);
     // Either way there are two entries per edge. Beside those of one direction lie edges as they were read, or what
     // is sorted.
@@ -86,10 +90,11 @@ fn space(facts: &Facts, options: &ImportOptions) -> Space {
         edges,
         temporary_bytes: (entries.saturating_add(count / 2))
             .saturating_mul(record_bytes)
+            .saturating_add(count.saturating_mul(8 * attributes))
             .saturating_add(vertices.saturating_mul(VERTEX_BYTES))
             .saturating_add(LEAST_TEMPORARY_BYTES),
         image_bytes: entries
-            .saturating_mul(ENTRY_BYTES + weight_bytes)
+            .saturating_mul(ENTRY_BYTES + weight_bytes + ATTRIBUTE_BYTES * attributes)
             .saturating_add(vertices.saturating_mul(4 + 2 * columns))
             .saturating_add(LEAST_IMAGE_BYTES),
     }

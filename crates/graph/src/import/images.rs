@@ -4,15 +4,13 @@
 //! *Cost.* One pass over the out-lists and their weights; the ids in memory (8 bytes per vertex, strings and their text
 //! beside that), and a bit per vertex where only some are wanted.
 
-use crate::edge_batches::EdgeBatches;
+use crate::edge_batches::{EdgeBatches, EdgeData};
 use crate::graph::Graph;
+use crate::vertex_batches::VertexBatches;
 use crate::vertex_set::Bitmap;
-use arrow_array::{Array, RecordBatch, RecordBatchReader};
-use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
 use outcore_image::{Error, ImageOptions, MANIFEST, Result};
-use outcore_ingest::{Block, Facts, InputOptions, Parser, Source, chained, from_batches, with_vertices};
+use outcore_ingest::{Attributes, Block, Facts, InputOptions, Parser, Source, chained, from_batches, with_vertices};
 use outcore_io::Runtime;
-use outcore_table::{IdStream, id_array, id_type};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -103,16 +101,17 @@ pub fn of_graph(graph: Arc<Graph>, options: &InputOptions, part: Part) -> Result
         source: Some(source.into()),
         target: Some(target.into()),
         weight: options.weight.clone().filter(|name| name != "none"),
+        attributes: Attributes::All,
         ..InputOptions::default()
     };
-    let mut edges = EdgeBatches::new(Arc::clone(&graph), weights, 0)?;
+    let mut edges = EdgeBatches::new(Arc::clone(&graph), EdgeData { weights, attributes: true }, 0)?;
     if let Some(vertices) = &part.vertices {
         edges = edges.within(Arc::clone(vertices));
     }
-    let schema = Arc::new(Schema::new(vec![Field::new("vertex", id_type(&graph), false)]));
-    let ids = IdStream::new(&graph)?;
-    let ids = WantedIds { graph: Arc::clone(&graph), ids, wanted: part.vertices.clone(), schema };
-    let source = with_vertices(from_batches(Box::new(edges), &name, &columns)?, Box::new(ids), &name)?;
+    let ids = VertexBatches::new(Arc::clone(&graph), part.vertices.clone())?;
+    let of_vertices = InputOptions { of_vertices: true, ..InputOptions::default() };
+    let ids = from_batches(Box::new(ids), &name, &of_vertices)?;
+    let source = with_vertices(from_batches(Box::new(edges), &name, &columns)?, ids, &name)?;
     let manifest = graph.manifest();
     let mut facts = source.facts().clone();
     let is_whole = part.vertices.is_none();
@@ -125,44 +124,6 @@ pub fn of_graph(graph: Arc<Graph>, options: &InputOptions, part: Part) -> Result
     facts.keeps_parallel = manifest.parallel_edges;
     facts.notes.clear();
     Ok(Box::new(OfGraph { source, facts }))
-}
-
-/// The ids of all vertices, or of those that are wanted, as batches of one column.
-struct WantedIds {
-    graph: Arc<Graph>,
-    ids: IdStream,
-    wanted: Option<Arc<Bitmap>>,
-    schema: SchemaRef,
-}
-
-impl WantedIds {
-    fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
-        loop {
-            let Some((first, batch)) = self.ids.next()? else { return Ok(None) };
-            let is_wanted = |place: &usize| {
-                self.wanted.as_ref().is_none_or(|wanted| wanted.contains((first + *place as u64) as u32))
-            };
-            let ids = id_array(&self.graph, (0..batch.len()).filter(is_wanted).map(|place| Some(batch.get(place))));
-            if !ids.is_empty() {
-                let rows = RecordBatch::try_new(Arc::clone(&self.schema), vec![ids]);
-                return rows.map(Some).map_err(|error| Error::Usage(format!("ids as an Arrow batch: {error}")));
-            }
-        }
-    }
-}
-
-impl Iterator for WantedIds {
-    type Item = std::result::Result<RecordBatch, ArrowError>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        self.next_batch().map_err(|error| ArrowError::ExternalError(Box::new(error))).transpose()
-    }
-}
-
-impl RecordBatchReader for WantedIds {
-    fn schema(&self) -> SchemaRef {
-        Arc::clone(&self.schema)
-    }
 }
 
 /// A source that says of itself what its image says.

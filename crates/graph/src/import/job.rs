@@ -1,7 +1,8 @@
 //! An import, step by step.
 
+use super::attributes::{AttributeWriting, Attributes, Kept, Owner};
 use super::edges::edge_words;
-use super::encode::Encoding;
+use super::encode::{Beside, Encoding};
 use super::estimate;
 use super::ids::IdWriting;
 use super::lists::{Writing, Written};
@@ -9,13 +10,14 @@ use super::near::{self, ReadEdges};
 use super::options::{Duplicates, ImportOptions, ImportReport, ImportStats, OrderChoice, SelfLoops};
 use super::order::{Classes, Cutter};
 use super::partition::Layout;
+use super::places;
 use super::read::{Chunk, Input, ReadEdge, Reading, read};
 use super::sample::Sample;
 use super::translate::{Partitioned, Translation, table_bytes};
 use outcore_format::{
     FORMAT_NAME, FORMAT_VERSION, IdColumn, ImportFacts, ListFile, MAX_VERTICES, Manifest, Order, ValueColumn, ValueType,
 };
-use outcore_image::{Error, ImageFile, MANIFEST, Places, Result, Workspace, write_member};
+use outcore_image::{Error, GRAPH_FOLDERS, ImageFile, MANIFEST, Places, Result, Workspace, write_member};
 use outcore_ingest::dictionary::mix;
 use outcore_ingest::runs::{Locals, MergePlan, Numbers, Run, RunId, RunWriter, Vertices, merge_all, too_many_vertices};
 use outcore_ingest::{Choice, Facts, Plan, Source};
@@ -43,6 +45,8 @@ pub(super) struct Job<'a> {
     /// There is an image of that name already.
     replaces: bool,
     plan: Plan,
+    /// Of edges and of vertices.
+    attributes: [Option<Attributes>; 2],
     workspace: Workspace,
     stats: ImportStats,
     start: Instant,
@@ -82,6 +86,8 @@ impl<'a> Job<'a> {
         let (rows, directed) = (options.rows.or(facts.rows), options.directed.or(facts.directed).unwrap_or(true));
         check_rectangular(rows, directed, options.order)?;
         check_complex(&facts, options.duplicates)?;
+        let fields = [&facts.attributes, &facts.vertex_attributes];
+        let held = [Attributes::reserve(runtime, fields[0])?, Attributes::reserve(runtime, fields[1])?];
         let plan = Plan::new(runtime, &facts)?;
         let places = Places::new(runtime, image, options.replace)?;
         let replaces = runtime.backend().named(image).is_some();
@@ -90,6 +96,14 @@ impl<'a> Job<'a> {
         }
         estimate::check_space(&facts, options, places.temporary(), places.folder())?;
         let workspace = Workspace::create(runtime, places)?;
+        let [edges, vertices] = held;
+        let attributes = |name, fields, held: Option<_>| {
+            held.map(|held| Attributes::new(runtime, &workspace, name, fields, held)).transpose()
+        };
+        let attributes = [
+            attributes("edge-attributes", &facts.attributes, edges)?,
+            attributes("vertex-attributes", &facts.vertex_attributes, vertices)?,
+        ];
         Ok(Job {
             runtime,
             options,
@@ -99,6 +113,7 @@ impl<'a> Job<'a> {
             facts,
             replaces,
             plan,
+            attributes,
             workspace,
             stats: ImportStats { memory_limit_bytes: runtime.budget().limit_bytes(), ..ImportStats::default() },
             start: Instant::now(),
@@ -116,6 +131,7 @@ impl<'a> Job<'a> {
             workspace: &self.workspace,
             plan: &self.plan,
             facts: &self.facts,
+            attributes: self.attributes.each_ref().map(Option::as_ref),
             edge_words: self.edge_words(),
             drop_loops: self.options.self_loops == SelfLoops::Drop,
             mirrored: self.mirrored,
@@ -125,13 +141,14 @@ impl<'a> Job<'a> {
         self.check_rows(&input)?;
         self.stats.read_seconds = self.lap();
         self.stats.chunks = input.chunks.len() as u64;
-        self.stats.temporary_bytes = input.written_bytes;
+        self.stats.temporary_bytes =
+            input.written_bytes + self.attributes.iter().flatten().map(Attributes::len_bytes).sum::<u64>();
         let mut merged = self.merge::<K>(&input)?;
         trim_freed_memory();
         let numbered = self.number::<K>(&mut input, &mut merged)?;
         self.stats.number_seconds = self.lap();
         let weights = self.weight_type(&input)?;
-        let mut partitioned = self.translate(&mut input, &numbered, &merged.classes, weights)?;
+        let mut partitioned = self.translate(&mut input, &numbered, &merged, weights)?;
         self.stats.translate_seconds = self.lap();
         let image_id = self.image_id(&merged, &partitioned, numbered.order, weights);
         let mut written = Vec::new();
@@ -156,10 +173,11 @@ impl<'a> Job<'a> {
             image_id,
         };
         let ids = K::write_column(&writing, merged.consecutive_from)?;
-        let manifest = self.manifest(&input, &merged, &written, ids, weights, numbered.order, image_id);
+        let mut manifest = self.manifest(&input, &merged, &written, ids, weights, numbered.order, image_id);
         let notes = self.notes(&mut input);
         let first_edges = std::mem::take(&mut input.first_edges);
         drop((merged, numbered, input));
+        self.write_attributes(&mut manifest, partitioned.vertex_places)?;
         self.finish(manifest, first_edges, notes)
     }
 
@@ -390,7 +408,7 @@ impl<'a> Job<'a> {
         &mut self,
         input: &mut Input,
         numbered: &Numbered,
-        classes: &Classes,
+        merged: &Merged,
         weights: Option<ValueType>,
     ) -> Result<Partitioned> {
         let translation = Translation {
@@ -399,7 +417,7 @@ impl<'a> Job<'a> {
             plan: &self.plan,
             order: numbered.order,
             strings: self.facts.string_ids,
-            slot_starts: classes.starts(),
+            slot_starts: merged.classes.starts(),
             numbers: &numbered.numbers,
             whole_weights: weights.map(|kind| !kind.is_real()),
             is_complex: self.facts.is_complex,
@@ -412,7 +430,13 @@ impl<'a> Job<'a> {
         let paths = ["out-entries", "in-entries"].map(|name| self.workspace.temporary(name));
         let paths: Vec<&Path> = paths.iter().map(|path| path.as_path()).take(numbered.layouts.len()).collect();
         let chunks = std::mem::take(&mut input.chunks);
-        let partitioned = translation.run(&chunks, &paths, numbered.block_words)?;
+        let mut partitioned = translation.run(&chunks, &paths, numbered.block_words)?;
+        if self.attributes[1].is_some() {
+            let mut places =
+                Array::zeroed(self.runtime.budget(), "rows of vertices", merged.vertices.count() as usize)?;
+            translation.vertex_places(&chunks, &mut places)?;
+            partitioned.vertex_places = Some(places);
+        }
         self.stats.temporary_bytes += partitioned.written_bytes;
         self.stats.partitions = numbered.layouts.iter().map(|layout| layout.partitions.len() as u64).sum();
         Ok(partitioned)
@@ -430,10 +454,12 @@ impl<'a> Job<'a> {
             weights.map_or(0, |kind| 1 + kind as u64),
         ];
         let complex = self.facts.is_complex.then_some(u64::MAX);
+        let attributes = self.attributes.iter().flatten().map(Attributes::fingerprint);
         facts
             .into_iter()
             .chain(self.rows)
             .chain(complex)
+            .chain(attributes)
             .fold(u64::from(FORMAT_VERSION), |id, fact| mix(id.rotate_left(7) ^ fact))
     }
 
@@ -450,9 +476,12 @@ impl<'a> Job<'a> {
             _ => [ImageFile::IN_LISTS, ImageFile::IN_DEGREE, ImageFile::IN_HUB],
         };
         let values = |column| ImageFile::values(column, side == 1);
-        let files = [lists, degree, hub, values(0), values(1)];
+        let beside = self.beside();
+        let last = if beside == Some(Beside::Places) { places::file(side == 1) } else { values(1) };
+        let files = [lists, degree, hub, values(0), last];
         let words = self.edge_words();
-        if weights.is_some() {
+        let has_values = weights.is_some() || beside.is_some();
+        if has_values {
             let path = self.workspace.partial().join("edges");
             if side == 0 {
                 self.runtime.backend().create_directory(&path)?;
@@ -468,13 +497,18 @@ impl<'a> Job<'a> {
                 order: numbered.order,
                 duplicates: self.options.duplicates,
                 weights,
-                is_complex: self.facts.is_complex,
+                beside,
             },
             layout: &numbered.layouts[side],
             streams,
             chains,
-            files: files[..3 + weights.iter().len() + usize::from(self.facts.is_complex)].to_vec(),
-            entries: weights.map(|_| [ImageFile::OUT_ENTRIES, ImageFile::IN_ENTRIES][side]),
+            files: files[..3]
+                .iter()
+                .chain(weights.map(|_| &files[3]))
+                .chain(beside.map(|_| &files[4]))
+                .copied()
+                .collect(),
+            entries: has_values.then_some([ImageFile::OUT_ENTRIES, ImageFile::IN_ENTRIES][side]),
             image_id,
         };
         match words {
@@ -483,6 +517,40 @@ impl<'a> Job<'a> {
             3 => writing.run::<[u64; 3]>(),
             _ => writing.run::<[u64; 4]>(),
         }
+    }
+
+    /// What is written beside the weights.
+    fn beside(&self) -> Option<Beside> {
+        match self.facts.is_complex {
+            true => Some(Beside::Imaginary),
+            false => self.attributes[0].is_some().then_some(Beside::Places),
+        }
+    }
+
+    /// Writes the attributes of edges and vertices, now that nothing else needs the memory.
+    fn write_attributes(&mut self, manifest: &mut Manifest, vertex_places: Option<Array<u64>>) -> Result<()> {
+        let [edges, vertices] = std::mem::take(&mut self.attributes);
+        let writing = AttributeWriting {
+            runtime: self.runtime,
+            workspace: &self.workspace,
+            image_id: manifest.image_id,
+            memory_bytes: self.plan.memory_bytes / 2,
+        };
+        if let (Some(vertices), Some(places)) = (vertices, vertex_places) {
+            let Kept { values, attributes } = writing.write(&vertices.finish(), Owner::Vertices(&places))?;
+            (manifest.vertex_values, manifest.vertex_attributes) = (values, attributes);
+        }
+        if let Some(edges) = edges {
+            let owner = Owner::Edges {
+                first_column: manifest.values.len(),
+                entries: manifest.out_lists.entries,
+                sides: 1 + manifest.in_lists.iter().len(),
+            };
+            let kept = writing.write(&edges.finish(), owner)?;
+            manifest.values.extend(kept.values);
+            manifest.attributes = kept.attributes;
+        }
+        Ok(())
     }
 
     /// Errors that lists can show only when they are complete.
@@ -567,6 +635,10 @@ impl<'a> Job<'a> {
             order,
             ids,
             values: weights.map(|kind| column(3, name, kind)).into_iter().chain(imaginary).collect(),
+            weighed_by: None,
+            attributes: Vec::new(),
+            vertex_values: Vec::new(),
+            vertex_attributes: Vec::new(),
             complex: self.facts.is_complex,
             out_lists: list_file(&written[0]),
             in_lists: written.get(1).map(list_file),
@@ -596,8 +668,8 @@ impl<'a> Job<'a> {
         let partial = self.workspace.partial();
         write_member(self.runtime, &partial.join(MANIFEST), &manifest.to_bytes())?;
         let backend = self.runtime.backend();
-        let folders = ["", "columns", "edges"].map(|name| partial.join(name));
-        self.stats.image_bytes = folders.iter().map(|folder| files_bytes(backend, folder)).sum();
+        let folders = GRAPH_FOLDERS.into_iter().chain([""]);
+        self.stats.image_bytes = folders.map(|folder| files_bytes(backend, &partial.join(folder))).sum();
         self.stats.finish_seconds = self.lap();
         let Job { runtime, workspace, mut stats, start, step, .. } = self;
         workspace.finish(runtime)?;
@@ -621,6 +693,9 @@ fn check_rectangular(rows: Option<u64>, directed: bool, order: OrderChoice) -> R
 /// Refuses what complex values have not.
 fn check_complex(facts: &Facts, duplicates: Duplicates) -> Result<()> {
     match duplicates {
+        _ if facts.is_complex && !facts.attributes.is_empty() => {
+            Err(Error::Usage("a complex matrix has no attributes: leave --attributes out".to_owned()))
+        }
         Duplicates::Min | Duplicates::Max if facts.is_complex => Err(Error::Usage(
             "complex values have no least or greatest one: expected the duplicates sum, first, keep or error"
                 .to_owned(),

@@ -45,9 +45,9 @@ pub(super) struct Writing<'a> {
     pub streams: &'a Streams,
     /// For each partition, what every worker put into it.
     pub chains: &'a [Vec<Chain>],
-    /// Lists, degrees, hubs, and weights if there are any, with their imaginary parts if they are complex.
+    /// Lists, degrees, hubs, weights if there are any, and what is written beside those.
     pub files: Vec<ImageFile>,
-    /// The index of how many entries lie before each page of lists, if there are weights.
+    /// The index of how many entries lie before each page of lists, if there are weights or attributes.
     pub entries: Option<ImageFile>,
     pub image_id: u64,
 }
@@ -164,13 +164,15 @@ impl Writing<'_> {
         let turn = &mut *turn;
         let before = turn.found.entries;
         pages.drain(|Tag { target, key, first_entry }, page| {
-            let file = &mut turn.files[target as usize];
+            // There may be no weights.
+            let place = if target == Target::Beside { turn.files.len() - 1 } else { target as usize };
+            let file = &mut turn.files[place];
             match target {
                 Target::Lists => {
                     turn.entries.as_mut().map_or(Ok(()), |index| index.push(before + first_entry))?;
                     file.place(key, 0, page)
                 }
-                Target::Weight | Target::Imaginary => file.place(key, before, page),
+                Target::Weight | Target::Beside => file.place(key, before, page),
                 Target::Degree | Target::Hub => file.place(key, 0, page),
             }
         })

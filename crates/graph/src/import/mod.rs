@@ -8,6 +8,8 @@
 //!                 which order makes them smallest (sample.rs)
 //!   translate.rs  edges -> records in vertex numbers, distributed to partitions (partition.rs)
 //!   lists.rs      partitions -> sorted -> pages (encode.rs, pages.rs)
+//!   attributes.rs columns of the input's rows -> columns beside lists and vertices, by the places (places.rs) that the
+//!                 lists leave behind
 //!   ids.rs        the id column; then the manifest; then the directory takes its name (workspace.rs)
 //! ```
 //!
@@ -21,6 +23,7 @@
 //! is one format; [`formats`] lists them. [`from_batches`] takes tables from memory, and [`crate::generate`] makes
 //! graphs without any input.
 
+mod attributes;
 mod edges;
 mod encode;
 mod estimate;
@@ -32,6 +35,7 @@ mod near;
 mod options;
 mod order;
 mod partition;
+mod places;
 mod read;
 mod sample;
 mod translate;
@@ -40,9 +44,9 @@ pub use estimate::{ImportEstimate, advise, estimate};
 pub use images::{Part, is_image, of_graph, open_inputs};
 pub use options::{Duplicates, ImportOptions, ImportReport, ImportStats, OrderChoice, SelfLoops};
 pub use outcore_ingest::{
-    Block, BlockData, EdgeBatch, Facts, GraphalyticsProperties, IdKind, Ids, InputOptions, Parser, Rows, Source,
-    TakeBatch, TextFacts, Weights, formats, from_batches, open, parse_bytes, with_shape, with_vertex_range,
-    with_vertices,
+    AttributeField, Attributes, Block, BlockData, EdgeBatch, Facts, GraphalyticsProperties, IdKind, Ids, InputOptions,
+    Parser, Rows, Source, TakeBatch, TextFacts, Weights, formats, from_batches, open, parse_bytes, with_shape,
+    with_vertex_range, with_vertex_table, with_vertices,
 };
 pub use read::ReadEdge;
 

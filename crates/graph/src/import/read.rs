@@ -3,6 +3,7 @@
 //! Every worker takes a block, parses it, maps its ids by its own dictionary and writes the edges to its own files.
 //! What the workers found differs with their number; what is computed from all of it does not.
 
+use super::attributes::Attributes;
 use super::edges::{EdgeFile, Segment};
 use super::sample::Sample;
 use outcore_format::ValueType;
@@ -21,6 +22,10 @@ const CHUNK_BYTES: u64 = 512;
 const CHUNKS_PURPOSE: &str = "chunks of edges whose ids a dictionary holds";
 /// A range of ids is direct if it is at most so many times larger than the ids of the first block.
 const SPARSEST: u64 = 512;
+/// Files of rows of vertices have the numbers of workers from here on.
+const VERTEX_ROWS: usize = 1 << 16;
+/// The buffer of such a file.
+const VERTEX_ROWS_BYTES: usize = 16 << 10;
 /// Whole numbers up to this size are exact in both kinds of weights.
 pub(super) const EXACT: u64 = 1 << 53;
 /// Whole numbers below this, and down to its negative, are integers of 64 bits.
@@ -32,6 +37,8 @@ pub(super) struct Reading<'a> {
     pub workspace: &'a Workspace,
     pub plan: &'a Plan,
     pub facts: &'a Facts,
+    /// The attributes of edges and of vertices, if the input has some.
+    pub attributes: [Option<&'a Attributes>; 2],
     /// Words of an edge, see `edges.rs`.
     pub edge_words: usize,
     pub drop_loops: bool,
@@ -100,8 +107,8 @@ impl ReadEdge {
     }
 }
 
-/// Adds the other direction of every edge between two vertices; a loop has only one.
-fn mirror(batch: &mut EdgeBatch) {
+/// Adds the other direction of every edge between two vertices, for a loop has only one; returns which those are.
+fn mirror(batch: &mut EdgeBatch) -> Vec<usize> {
     let edges = batch.ids.len() / 2;
     let mut kept: Vec<usize> = Vec::new();
     match &mut batch.ids {
@@ -134,6 +141,7 @@ fn mirror(batch: &mut EdgeBatch) {
         Weights::Real(values) => kept.iter().for_each(|&edge| values.push(values[edge])),
         Weights::Complex(values) => kept.iter().for_each(|&edge| values.push(values[edge])),
     }
+    kept
 }
 
 /// The edges that were mapped by one dictionary.
@@ -142,6 +150,8 @@ pub(super) struct Chunk {
     number: u32,
     pub run: Run,
     pub segments: Vec<Segment>,
+    /// The rows of attributes of vertices: two words each, the local and the row's place in the input.
+    pub vertex_rows: Vec<Segment>,
 }
 
 /// What weights turned out to be.
@@ -315,7 +325,10 @@ struct Worker<'a> {
     /// An id was met that no direct dictionary takes.
     beyond: bool,
     group: Group,
+    /// How many rows of vertices were taken of it.
+    block_vertices: u64,
     edges: EdgeFile<'a>,
+    vertex_rows: EdgeFile<'a>,
     runs: Arc<Spill>,
     part: Part,
 }
@@ -332,7 +345,9 @@ impl<'a> Worker<'a> {
             block_edges: 0,
             beyond: facts.string_ids,
             group: Group::new(),
+            block_vertices: 0,
             edges: EdgeFile::new(shared.reading, worker, plan.edge_buffer_bytes),
+            vertex_rows: EdgeFile::new(shared.reading, VERTEX_ROWS + worker, VERTEX_ROWS_BYTES),
             runs: Arc::new(runs),
             part: Part {
                 chunks: Vec::new(),
@@ -353,8 +368,7 @@ impl<'a> Worker<'a> {
     fn run(mut self) -> Result<Part> {
         let Reading { runtime, plan, facts, .. } = self.shared.reading;
         let _parse = runtime.budget().reserve("parsing", plan.parse_bytes)?;
-        let empty = || if facts.string_ids { Ids::strings() } else { Ids::integers() };
-        let mut batch = EdgeBatch { sequence: 0, ids: empty(), weights: Weights::None, vertices: empty() };
+        let mut batch = EdgeBatch::new(facts.string_ids);
         while let Some((place, block)) = self.next_block()? {
             let position_bytes = block.input_bytes;
             if let Err(error) = block.parts().try_for_each(|part| self.parse(&part?, &mut batch)) {
@@ -365,7 +379,7 @@ impl<'a> Worker<'a> {
             self.shared.progress.advance(position_bytes.saturating_sub(before));
         }
         self.end_chunk()?;
-        self.part.written_bytes = self.edges.written_bytes + self.runs.len_bytes();
+        self.part.written_bytes = self.edges.written_bytes + self.vertex_rows.written_bytes + self.runs.len_bytes();
         Ok(self.part)
     }
 
@@ -374,6 +388,7 @@ impl<'a> Worker<'a> {
         batch.sequence = block.sequence;
         batch.clear();
         self.block_edges = 0;
+        self.block_vertices = 0;
         let parser = Arc::clone(&self.shared.parser);
         parser.parse_in_batches(block, batch, &mut |batch| self.take_batch(batch))
     }
@@ -385,12 +400,25 @@ impl<'a> Worker<'a> {
         if !batch.ids.is_empty() && self.part.first_edges.as_ref().is_none_or(|&(first, _)| batch.sequence < first) {
             self.part.first_edges = Some((batch.sequence, ReadEdge::first_of(batch)));
         }
-        if self.shared.reading.mirrored {
-            mirror(batch);
-        }
+        let again = if self.shared.reading.mirrored { mirror(batch) } else { Vec::new() };
+        self.take_attributes(batch, &again)?;
         self.take(batch)?;
         self.block_edges += batch.ids.len() as u64 / 2;
+        self.block_vertices += batch.vertices.len() as u64;
         batch.clear();
+        Ok(())
+    }
+
+    /// Takes what the rows of a batch say beside edges and vertices.
+    fn take_attributes(&self, batch: &EdgeBatch, again: &[usize]) -> Result<()> {
+        let Reading { runtime, attributes, .. } = self.shared.reading;
+        let [edges, vertices] = *attributes;
+        if let Some(edges) = edges.filter(|_| !batch.ids.is_empty()) {
+            edges.take(runtime, &batch.attributes, again, batch.sequence << 32 | self.block_edges)?;
+        }
+        if let Some(vertices) = vertices.filter(|_| !batch.vertex_attributes.is_empty()) {
+            vertices.take(runtime, &batch.vertex_attributes, &[], batch.sequence << 32 | self.block_vertices)?;
+        }
         Ok(())
     }
 
@@ -463,6 +491,11 @@ impl<'a> Worker<'a> {
             if let Some(dictionary) = &mut self.dictionary {
                 dictionary.mark(&self.group, mapped);
             }
+            if !batch.vertex_attributes.is_empty() {
+                let first = batch.sequence << 32 | (self.block_vertices + at as u64);
+                let rows = self.group.locals[..mapped].iter().zip(first..);
+                self.vertex_rows.write_all(rows.map(|(&local, place)| [u64::from(local), place]))?;
+            }
             at += mapped;
         }
         Ok(())
@@ -513,8 +546,12 @@ impl<'a> Worker<'a> {
         let pack = |edge: &[u32]| u64::from(edge[0]) | u64::from(edge[1]) << 32;
         let pairs = locals.chunks_exact(2);
         match &batch.weights {
-            Weights::None if loops == 0 || !drop_loops => self.edges.write_all(pairs.map(|edge| [pack(edge)]))?,
-            Weights::None => self.edges.write_all(pairs.filter(|edge| kept(edge)).map(|edge| [pack(edge)]))?,
+            Weights::None if edge_words == 1 && (loops == 0 || !drop_loops) => {
+                self.edges.write_all(pairs.map(|edge| [pack(edge)]))?
+            }
+            Weights::None if edge_words == 1 => {
+                self.edges.write_all(pairs.filter(|edge| kept(edge)).map(|edge| [pack(edge)]))?
+            }
             weights => {
                 let first = batch.sequence << 32 | (self.block_edges + at as u64);
                 let weighted = pairs.enumerate().filter(|(_, edge)| kept(edge)).map(|(i, edge)| {
@@ -585,9 +622,9 @@ impl<'a> Worker<'a> {
         }
         let writer = RunWriter::new(runtime, &self.runs, plan.run_buffer_bytes)?;
         let run = dictionary.finish(writer)?;
-        let segments = self.edges.finish_chunk()?;
+        let (segments, vertex_rows) = (self.edges.finish_chunk()?, self.vertex_rows.finish_chunk()?);
         if let Some(number) = self.chunk.take() {
-            self.part.chunks.push(Chunk { number, run, segments });
+            self.part.chunks.push(Chunk { number, run, segments, vertex_rows });
         }
         self.chunk_edges = 0;
         Ok(())

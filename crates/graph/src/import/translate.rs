@@ -4,6 +4,7 @@
 //! the chunk's segments, look both ends of every edge up, and append a record to the partition of its out-list and of
 //! its in-list, or, where edges have no direction, to those of both lists.
 
+use super::attributes::NO_PLACE;
 use super::edges::Segment;
 use super::partition::Layout;
 use super::read::Chunk;
@@ -48,6 +49,8 @@ pub(super) struct Partitioned {
     /// A number that depends on all edges and on nothing else.
     pub fingerprint: u64,
     pub written_bytes: u64,
+    /// The first row of attributes of every vertex, if vertices have some.
+    pub vertex_places: Option<Array<u64>>,
 }
 
 /// How much memory the tables of all chunks need at most.
@@ -108,7 +111,35 @@ impl Translation<'_> {
             }
         }
         let written_bytes = streams.iter().map(Streams::len_bytes).sum();
-        Ok(Partitioned { directions: streams.into_iter().zip(directions).collect(), fingerprint, written_bytes })
+        Ok(Partitioned {
+            directions: streams.into_iter().zip(directions).collect(),
+            fingerprint,
+            written_bytes,
+            vertex_places: None,
+        })
+    }
+
+    /// The first row of attributes of every vertex, by its place in the input; [`NO_PLACE`] where there is none.
+    pub(super) fn vertex_places(&self, chunks: &[Chunk], places: &mut Array<u64>) -> Result<()> {
+        places.fill(NO_PLACE);
+        for group in groups(chunks) {
+            let segments: Vec<&Segment> = group.iter().flat_map(|(_, chunk)| &chunk.vertex_rows).collect();
+            if segments.is_empty() {
+                continue;
+            }
+            let table = Table::load(self, &group)?;
+            for segment in segments {
+                segment.consume(self.runtime, self.workspace, |words| {
+                    for &[local, place] in words.as_chunks::<2>().0 {
+                        let (vertex, _) = table.get(local as u32);
+                        let first = &mut places[vertex as usize];
+                        *first = place.min(*first);
+                    }
+                    Ok(())
+                })?;
+            }
+        }
+        Ok(())
     }
 
     fn translate(
@@ -127,12 +158,13 @@ impl Translation<'_> {
                     .consume(self.runtime, self.workspace, |words| {
                         progress.advance(8 * words.len() as u64);
                         match (self.whole_weights, self.layouts) {
-                            (None, [both]) => state.edges::<false>(table, both, both, words),
-                            (None, layouts) => state.edges::<true>(table, &layouts[0], &layouts[1], words),
-                            (Some(_), _) if self.is_complex => {
-                                state.weighted::<4>(table, self.layouts, words, |real| real)
+                            (None, [both]) if self.edge_words == 1 => state.edges::<false>(table, both, both, words),
+                            (None, layouts) if self.edge_words == 1 => {
+                                state.edges::<true>(table, &layouts[0], &layouts[1], words)
                             }
-                            (Some(whole), _) => {
+                            _ if self.is_complex => state.weighted::<4>(table, self.layouts, words, |real| real),
+                            (whole, _) => {
+                                let whole = whole.unwrap_or(true);
                                 let store = |weight| match (segment.real, whole) {
                                     (true, true) => f64::from_bits(weight) as i64 as u64,
                                     (false, false) => (weight as i64 as f64).to_bits(),

@@ -1,0 +1,167 @@
+//! Attributes: the columns of a table that an image keeps beside its edges or its vertices, under their names.
+//!
+//! An attribute is one column of values, a number for each edge or vertex, and two more things where it needs them: a
+//! column that says where values are missing, and the strings that the numbers stand for.
+
+use crate::error::{Error, Result};
+use crate::manifest::ValueColumn;
+use crate::values::ValueType;
+use serde::{Deserialize, Serialize};
+
+/// The most attributes that the edges, or the vertices, of an image have.
+pub const MAX_ATTRIBUTES: usize = 100;
+/// The longest text of an attribute's strings, in bytes: an Arrow array of them has offsets of 31 bits.
+pub const MAX_STRING_BYTES: u64 = i32::MAX as u64;
+
+/// A column of a table.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Attribute {
+    /// Its name in the input.
+    pub name: String,
+    /// What its values are.
+    #[serde(rename = "type")]
+    pub kind: AttributeKind,
+    /// Which column of values it is.
+    pub column: usize,
+    /// Whether algorithms may count by it: every edge has a number, which is finite. Then lists of both directions have
+    /// its values. Attributes of vertices are none.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub counts: bool,
+    /// Which column of values is 1 where the attribute has no value, if it is missing somewhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub missing: Option<usize>,
+    /// The strings that the values are numbers of, in the order of their bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub strings: Option<Strings>,
+}
+
+impl Attribute {
+    /// Whether a column of values belongs to it.
+    pub fn has_column(&self, column: usize) -> bool {
+        self.column == column || self.missing == Some(column)
+    }
+}
+
+/// What the values of an attribute are.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum AttributeKind {
+    /// Whole numbers of at most 64 bits with a sign.
+    Integer,
+    /// Real numbers.
+    Real,
+    /// True, 1, or false, 0.
+    Boolean,
+    /// Strings in UTF-8.
+    String,
+    /// Days since 1 January 1970.
+    Date,
+    /// Times since 1 January 1970.
+    Timestamp {
+        /// What they count.
+        unit: TimeUnit,
+        /// The zone that they are shown in, where one is given.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        zone: Option<String>,
+    },
+}
+
+/// What times count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum TimeUnit {
+    /// Seconds.
+    #[serde(rename = "s")]
+    Second,
+    /// Thousandths of seconds.
+    #[serde(rename = "ms")]
+    Millisecond,
+    /// Millionths of seconds.
+    #[serde(rename = "us")]
+    Microsecond,
+    /// Thousand-millionths of seconds.
+    #[serde(rename = "ns")]
+    Nanosecond,
+}
+
+impl AttributeKind {
+    /// The name, as `outcore info` says it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            AttributeKind::Integer => "integer",
+            AttributeKind::Real => "real",
+            AttributeKind::Boolean => "boolean",
+            AttributeKind::String => "string",
+            AttributeKind::Date => "date",
+            AttributeKind::Timestamp { .. } => "timestamp",
+        }
+    }
+
+    /// Whether values may be of this type.
+    fn fits(&self, kind: ValueType) -> bool {
+        match self {
+            AttributeKind::Real => kind.is_real(),
+            AttributeKind::Boolean => kind == ValueType::U8,
+            _ => kind.weight_kind().is_some() && !kind.is_real(),
+        }
+    }
+}
+
+/// The strings of an attribute: each its length, in four bytes, and its bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Strings {
+    /// How many there are.
+    pub count: u64,
+    /// What they take together, without their lengths.
+    pub text_bytes: u64,
+    /// The size of the file that holds them.
+    pub pages: u64,
+}
+
+impl Strings {
+    /// The size of the text with the lengths.
+    pub fn file_bytes(&self) -> u64 {
+        self.text_bytes.saturating_add(self.count.saturating_mul(4))
+    }
+}
+
+/// Checks that attributes have columns of their own, from column `first` on.
+///
+/// # Errors
+/// Columns that are missing, or are there twice; strings beside numbers.
+pub(crate) fn check(attributes: &[Attribute], values: &[ValueColumn], first: usize) -> Result<()> {
+    let bad = |expected: &str, found: &str| Err(Error::new(0, expected, found.to_owned()));
+    if attributes.len() > MAX_ATTRIBUTES {
+        return bad(&format!("at most {MAX_ATTRIBUTES} attributes"), &attributes.len().to_string());
+    }
+    let mut next = first;
+    for attribute in attributes {
+        if attribute.column != next || attribute.missing.is_some_and(|missing| missing != next + 1) {
+            return bad(&format!("column {next} of the values for an attribute"), &attribute.column.to_string());
+        }
+        next += 1 + usize::from(attribute.missing.is_some());
+        let kinds = values.get(attribute.column..next).unwrap_or_default();
+        let fit = kinds.first().is_some_and(|column| attribute.kind.fits(column.kind))
+            && kinds.len() == next - attribute.column
+            && kinds[1..].iter().all(|column| column.kind == ValueType::U8);
+        if !fit {
+            return bad("columns of values that fit an attribute", attribute.kind.name());
+        }
+        let is_number = matches!(attribute.kind, AttributeKind::Integer | AttributeKind::Real);
+        if attribute.counts && (!is_number || attribute.missing.is_some()) {
+            return bad("numbers for all edges in an attribute that algorithms count by", attribute.kind.name());
+        }
+        if attribute.strings.is_some() != (attribute.kind == AttributeKind::String) {
+            return bad("strings for attributes that are strings", attribute.kind.name());
+        }
+        // Sizes bound counts before anything is allocated.
+        let most_bytes = |strings: &Strings| strings.pages.saturating_mul(crate::text::TEXT_BYTES as u64);
+        let too_long = |strings: &Strings| strings.text_bytes > MAX_STRING_BYTES;
+        if attribute.strings.iter().any(|strings| strings.file_bytes() > most_bytes(strings) || too_long(strings)) {
+            return bad("pages for all strings of an attribute", "fewer");
+        }
+    }
+    match next == values.len() {
+        true => Ok(()),
+        false => bad(&format!("{next} columns of values"), &values.len().to_string()),
+    }
+}

@@ -1,0 +1,715 @@
+//! Attributes on their way from the rows of the input to the entries of lists, or to vertices.
+//!
+//! Workers write the columns of every batch to one temporary file, as numbers: strings get numbers in the order in
+//! which they are met. Records of edges carry their place in the input, which is all that the import sorts; the lists
+//! leave those places behind, in the order of their entries (`encode.rs`). At the end every column is taken into
+//! memory, and for each entry its value is looked up. A column that does not fit is taken in ranges of rows:
+//!
+//! ```text
+//!   places -> rows, distributed by range -> range by range: rows -> values -> places once more: the next value of
+//!   the range that each is in
+//! ```
+//!
+//! *Cost.* A row takes 8 bytes for each attribute in the temporary file; the memory holds 8 bytes per row of one
+//! column, or of a part of it, and all different strings.
+
+use super::places;
+use outcore_format::text::TextWriter;
+use outcore_format::values::ValueWriter;
+use outcore_format::{
+    Attribute, AttributeKind, ImageFile, MAX_ATTRIBUTES, MAX_STRING_BYTES, MAX_VALUE_COLUMNS, Strings, ValueColumn,
+    ValueType,
+};
+use outcore_image::{Error, PageWriter, Result, Workspace};
+use outcore_ingest::dictionary::mix;
+use outcore_ingest::{AttributeColumn, AttributeField, AttributeValues};
+use outcore_io::buffer::{raw_bytes, raw_bytes_mut};
+use outcore_io::{Array, Reservation, Runtime, Sink, Spill, Streams, Task, Unit, into_inner, lock};
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::Mutex;
+
+/// What a string takes in memory beside its bytes: its place in the table, its own memory, and a place to be sorted in.
+const STRING_BYTES: u64 = 128;
+/// What a piece takes among all pieces, while they are put in order.
+const PIECE_BYTES: u64 = 2 * size_of::<Piece>() as u64;
+/// The parts of the memory that are set aside for strings, and for pieces where there are none.
+const STRINGS_SHARE: u64 = 4;
+const PIECES_SHARE: u64 = 64;
+/// What the memory is for.
+const PURPOSE: &str = "attributes";
+/// The shortest blocks of ranges of rows.
+const LEAST_BLOCK_WORDS: usize = 512;
+/// The most ranges of rows.
+const MOST_RANGES: u64 = 256;
+/// The buffer of a file of values.
+const WRITER_BYTES: usize = 256 << 10;
+/// The place of a vertex that no row names.
+pub(super) const NO_PLACE: u64 = u64::MAX;
+/// What hashes of strings are multiplied by.
+const HASH_FACTOR: u64 = 0x0000_0100_0000_01b3;
+/// How many values are looked up between two looks at requests to stop.
+const STEP: u64 = 1 << 16;
+
+/// A batch's columns in the temporary file: for each the values of its rows, and a byte per row where some are missing.
+#[derive(Clone, Copy)]
+struct Piece {
+    /// The place of its first row in the input.
+    place: u64,
+    rows: u32,
+    /// How many rows lie before it.
+    first_row: u64,
+    offset_bytes: u64,
+    /// Which columns have bytes that say what is missing.
+    missing: u128,
+}
+
+const _: () = assert!(MAX_ATTRIBUTES <= u128::BITS as usize);
+
+/// What the values of a column turned out to be.
+#[derive(Clone, Copy, Default)]
+struct Range {
+    has_values: bool,
+    least: i64,
+    most: i64,
+    /// Some are no real numbers of 32 bits; some are not finite.
+    wide: bool,
+    infinite: bool,
+    missing: bool,
+}
+
+impl Range {
+    fn note(&mut self, other: Range) {
+        if other.has_values {
+            let (least, most) = if self.has_values { (self.least, self.most) } else { (other.least, other.most) };
+            (self.least, self.most) = (least.min(other.least), most.max(other.most));
+            self.has_values = true;
+        }
+        self.wide |= other.wide;
+        self.infinite |= other.infinite;
+        self.missing |= other.missing;
+    }
+}
+
+/// The strings of a column by their numbers.
+#[derive(Default)]
+struct StringTable {
+    numbers: HashMap<Box<[u8]>, u32>,
+    text_bytes: u64,
+}
+
+/// The columns of all batches: of edges, or of vertices.
+pub(super) struct Attributes {
+    fields: Vec<AttributeField>,
+    spill: Spill,
+    strings: Vec<Mutex<StringTable>>,
+    state: Mutex<State>,
+}
+
+struct State {
+    pieces: Vec<Piece>,
+    ranges: Vec<Range>,
+    /// A number that depends on all values, and not on the order of their rows.
+    fingerprint: u64,
+    /// What pieces and strings take, and what is set aside for them.
+    used_bytes: u64,
+    held: Reservation,
+}
+
+impl State {
+    /// Counts more memory; false if there is none.
+    fn grow(&mut self, bytes: u64) -> bool {
+        self.used_bytes += bytes;
+        let missing_bytes = self.used_bytes.saturating_sub(self.held.bytes());
+        missing_bytes == 0 || self.held.grow(missing_bytes)
+    }
+}
+
+impl Attributes {
+    /// Sets memory aside for the strings of attributes, before it is planned what to do with all that is left.
+    pub fn reserve(runtime: &Runtime, fields: &[AttributeField]) -> Result<Option<Reservation>> {
+        if fields.is_empty() {
+            return Ok(None);
+        }
+        let has_strings = fields.iter().any(|field| field.kind == AttributeKind::String);
+        let share = if has_strings { STRINGS_SHARE } else { PIECES_SHARE };
+        let budget = runtime.budget();
+        Ok(Some(budget.reserve(PURPOSE, budget.available_bytes() / share)?))
+    }
+
+    /// Columns of these kinds, with the memory that was set aside for them.
+    pub fn new(
+        runtime: &Runtime,
+        workspace: &Workspace,
+        name: &str,
+        fields: &[AttributeField],
+        held: Reservation,
+    ) -> Result<Self> {
+        let ranges = vec![Range::default(); fields.len()];
+        Ok(Attributes {
+            fields: fields.to_vec(),
+            spill: Spill::create(runtime.backend(), &workspace.temporary(name))?,
+            strings: fields.iter().map(|_| Mutex::default()).collect(),
+            state: Mutex::new(State { pieces: Vec::new(), ranges, fingerprint: 0, used_bytes: 0, held }),
+        })
+    }
+
+    /// The size of the temporary file.
+    pub fn len_bytes(&self) -> u64 {
+        self.spill.len_bytes()
+    }
+
+    /// A number that depends on all values.
+    pub fn fingerprint(&self) -> u64 {
+        lock(&self.state).fingerprint
+    }
+
+    /// Takes the columns of a batch whose first row has this place in the input, and behind them the rows of `again`
+    /// once more, of edges that go back.
+    pub fn take(&self, runtime: &Runtime, columns: &[AttributeColumn], again: &[usize], place: u64) -> Result<()> {
+        let rows = columns.first().map_or(0, |column| column.values.len()) + again.len();
+        if rows == 0 {
+            return Ok(());
+        }
+        let fits = |column: &AttributeColumn| column.values.len() + again.len() == rows;
+        if columns.len() != self.fields.len() || !columns.iter().all(fits) {
+            let found = columns.len();
+            let expected = self.fields.len();
+            return Err(Error::custom(format!(
+                "expected {expected} attributes of {rows} rows, found {found}; this is a defect of the parser"
+            )));
+        }
+        let flagged = columns.iter().filter(|column| !column.missing.is_empty()).count();
+        let len_bytes = rows as u64 * (8 * columns.len() + flagged) as u64;
+        let offset_bytes = self.spill.take(len_bytes);
+        let mut at = offset_bytes;
+        let (mut missing, mut ranges, mut fingerprint) = (0u128, Vec::new(), 0u64);
+        for (i, column) in columns.iter().enumerate() {
+            let mut words = self.words(runtime, i, column)?;
+            for &row in again {
+                let word = words[row];
+                words.to_mut().push(word);
+            }
+            ranges.push(range(&self.fields[i].kind, &words, &column.missing));
+            fingerprint = fingerprint.wrapping_add(hash(i, &column.values));
+            self.spill.write(raw_bytes(&words), at)?;
+            at += 8 * rows as u64;
+            if !column.missing.is_empty() {
+                let mut flags: Vec<u8> = column.missing.iter().map(|&missing| u8::from(missing)).collect();
+                again.iter().for_each(|&row| flags.push(flags[row]));
+                missing |= 1 << i;
+                self.spill.write(&flags, at)?;
+                at += rows as u64;
+            }
+        }
+        let mut state = lock(&self.state);
+        if !state.grow(PIECE_BYTES) {
+            return Err(self.refusal(runtime, PIECE_BYTES, state.held.bytes()));
+        }
+        state.ranges.iter_mut().zip(ranges).for_each(|(all, range)| all.note(range));
+        state.fingerprint = state.fingerprint.wrapping_add(fingerprint);
+        state.pieces.push(Piece { place, rows: rows as u32, first_row: 0, offset_bytes, missing });
+        Ok(())
+    }
+
+    fn refusal(&self, runtime: &Runtime, needed_bytes: u64, held_bytes: u64) -> Error {
+        let names: Vec<&str> = self.fields.iter().map(|field| field.name.as_str()).collect();
+        let purpose = format!("the different strings of the attributes {}", names.join(", "));
+        let needed_bytes = needed_bytes.saturating_add(held_bytes);
+        runtime.budget().refusal(&purpose, needed_bytes.saturating_mul(2), held_bytes).into()
+    }
+
+    /// The values of a column as numbers: strings from 1 on, 0 where they are missing.
+    fn words<'a>(&self, runtime: &Runtime, column: usize, values: &'a AttributeColumn) -> Result<Cow<'a, [u64]>> {
+        let (bytes, ends) = match &values.values {
+            AttributeValues::Words(words) => return Ok(Cow::Borrowed(words)),
+            AttributeValues::Text { bytes, ends } => (bytes, ends),
+        };
+        let mut table = lock(&self.strings[column]);
+        let mut words = Vec::with_capacity(ends.len());
+        let mut start = 0;
+        for (row, &end) in ends.iter().enumerate() {
+            let text = &bytes[start..end as usize];
+            start = end as usize;
+            if values.missing.get(row) == Some(&true) {
+                words.push(0);
+                continue;
+            }
+            if let Some(&number) = table.numbers.get(text) {
+                words.push(u64::from(number));
+                continue;
+            }
+            let more_bytes = STRING_BYTES + text.len() as u64;
+            table.text_bytes += text.len() as u64;
+            if table.text_bytes > MAX_STRING_BYTES || table.numbers.len() >= u32::MAX as usize - 1 {
+                let name = &self.fields[column].name;
+                return Err(Error::Unsuitable(format!(
+                    "expected strings of at most {MAX_STRING_BYTES} bytes together in the attribute `{name}`, found more; \
+                     leave it out"
+                )));
+            }
+            let mut state = lock(&self.state);
+            if !state.grow(more_bytes) {
+                return Err(self.refusal(runtime, more_bytes, state.held.bytes()));
+            }
+            drop(state);
+            let number = table.numbers.len() as u32 + 1;
+            table.numbers.insert(text.into(), number);
+            words.push(u64::from(number));
+        }
+        Ok(Cow::Owned(words))
+    }
+
+    /// Puts the pieces into the order of the input. Nothing is taken any more.
+    pub fn finish(self) -> Rows {
+        let State { mut pieces, ranges, held, .. } = into_inner(self.state);
+        pieces.sort_unstable_by_key(|piece| piece.place);
+        let mut rows = 0;
+        for piece in &mut pieces {
+            piece.first_row = rows;
+            rows += u64::from(piece.rows);
+        }
+        let strings = self.strings.into_iter().map(|table| sorted(into_inner(table))).collect();
+        Rows { fields: self.fields, spill: self.spill, pieces, ranges, rows, strings, _held: held }
+    }
+}
+
+/// A number that depends on all values of a column, and not on the order of their rows.
+fn hash(column: usize, values: &AttributeValues) -> u64 {
+    let seed = mix(column as u64);
+    match values {
+        AttributeValues::Words(words) => words.iter().fold(0, |all, &word| all.wrapping_add(mix(word ^ seed))),
+        AttributeValues::Text { bytes, ends } => {
+            let (mut all, mut start) = (0u64, 0);
+            for &end in ends {
+                let text = &bytes[start..end as usize];
+                start = end as usize;
+                let hash = text.iter().fold(seed, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(HASH_FACTOR));
+                all = all.wrapping_add(mix(hash));
+            }
+            all
+        }
+    }
+}
+
+fn range(kind: &AttributeKind, words: &[u64], missing: &[bool]) -> Range {
+    let mut range = Range { has_values: !words.is_empty(), missing: missing.contains(&true), ..Range::default() };
+    match kind {
+        AttributeKind::Real => {
+            let is_wide = |&word: &u64| {
+                let value = f64::from_bits(word);
+                f64::from(value as f32).to_bits() != word
+            };
+            range.wide = words.iter().any(is_wide);
+            range.infinite = words.iter().any(|&word| !f64::from_bits(word).is_finite());
+        }
+        _ => {
+            range.least = words.iter().map(|&word| word as i64).min().unwrap_or(0);
+            range.most = words.iter().map(|&word| word as i64).max().unwrap_or(0);
+        }
+    }
+    range
+}
+
+/// The strings of a column in the order of their bytes, and their places in it by their numbers, from 1 on.
+struct Sorted {
+    strings: Vec<Box<[u8]>>,
+    places: Vec<u32>,
+    text_bytes: u64,
+}
+
+fn sorted(table: StringTable) -> Sorted {
+    let mut all: Vec<(Box<[u8]>, u32)> = table.numbers.into_iter().collect();
+    all.sort_unstable();
+    let mut places = vec![0; all.len()];
+    for (place, &(_, number)) in all.iter().enumerate() {
+        places[number as usize - 1] = place as u32;
+    }
+    Sorted { strings: all.into_iter().map(|(text, _)| text).collect(), places, text_bytes: table.text_bytes }
+}
+
+/// All rows in the order of the input.
+pub(super) struct Rows {
+    fields: Vec<AttributeField>,
+    spill: Spill,
+    pieces: Vec<Piece>,
+    ranges: Vec<Range>,
+    rows: u64,
+    strings: Vec<Sorted>,
+    _held: Reservation,
+}
+
+/// Whose attributes are written.
+#[derive(Clone, Copy)]
+pub(super) enum Owner<'a> {
+    /// The vertices': their places.
+    Vertices(&'a [u64]),
+    /// The edges', beside the lists of out-neighbours, and of in-neighbours if there are any: how many entries there
+    /// are before the columns of values of the attributes, how many entries lists have, and where their places lie.
+    Edges { first_column: usize, entries: u64, sides: usize },
+}
+
+/// The columns of values and the attributes of an image.
+#[derive(Default)]
+pub(super) struct Kept {
+    pub values: Vec<ValueColumn>,
+    pub attributes: Vec<Attribute>,
+}
+
+/// What writing attributes needs.
+pub(super) struct AttributeWriting<'a> {
+    pub runtime: &'a Runtime,
+    pub workspace: &'a Workspace,
+    pub image_id: u64,
+    /// How much memory a part of a column may take.
+    pub memory_bytes: u64,
+}
+
+/// A column of values that is written: whose, and whether it says what is missing.
+#[derive(Clone, Copy)]
+struct Raw {
+    attribute: usize,
+    flags: bool,
+    column: usize,
+    kind: ValueType,
+}
+
+impl AttributeWriting<'_> {
+    /// Writes all columns and strings of attributes.
+    pub fn write(&self, rows: &Rows, owner: Owner<'_>) -> Result<Kept> {
+        let mut kept = Kept::default();
+        let (first_column, is_of_vertices) = match owner {
+            Owner::Vertices(_) => (0, true),
+            Owner::Edges { first_column, .. } => (first_column, false),
+        };
+        let has_gaps = matches!(owner, Owner::Vertices(places) if places.contains(&NO_PLACE));
+        let mut raws = Vec::new();
+        for (i, field) in rows.fields.iter().enumerate() {
+            let missing = has_gaps || rows.ranges[i].missing;
+            let column = first_column + raws.len();
+            raws.push(Raw { attribute: i, flags: false, column, kind: rows.value_type(i, missing) });
+            if missing {
+                raws.push(Raw { attribute: i, flags: true, column: column + 1, kind: ValueType::U8 });
+            }
+            let strings = self.write_strings(rows, i, is_of_vertices)?;
+            let (name, kind) = (field.name.clone(), field.kind.clone());
+            let is_number = matches!(kind, AttributeKind::Integer | AttributeKind::Real);
+            let counts = is_number && !is_of_vertices && !missing && !rows.ranges[i].infinite;
+            let missing = missing.then_some(column + 1);
+            kept.attributes.push(Attribute { name, kind, column, counts, missing, strings });
+        }
+        if first_column + raws.len() > MAX_VALUE_COLUMNS {
+            return Err(Error::Unsuitable(format!(
+                "expected at most {MAX_VALUE_COLUMNS} columns of weights, attributes and of what is missing in them, found \
+                 {}; keep fewer attributes",
+                first_column + raws.len()
+            )));
+        }
+        let name = |raw: &Raw| rows.fields[raw.attribute].name.clone();
+        let column = |raw: &Raw| ValueColumn { name: name(raw), kind: raw.kind, out_pages: 0, in_pages: 0 };
+        kept.values = raws.iter().map(column).collect();
+        match owner {
+            Owner::Vertices(places) => {
+                let source = Source::Memory(places);
+                let file = |raw: &Raw| ImageFile::vertex_values(raw.column);
+                let pages = self.write_side(rows, &raws, &source, places.len() as u64, &file)?;
+                kept.values.iter_mut().zip(pages).for_each(|(column, pages)| column.out_pages = pages);
+            }
+            Owner::Edges { entries, sides, .. } => {
+                for incoming in [false, true].into_iter().take(sides) {
+                    let is_beside = |raw: &&Raw| !incoming || kept.attributes[raw.attribute].counts;
+                    let beside: Vec<Raw> = raws.iter().filter(is_beside).copied().collect();
+                    let source = Source::File(self, incoming);
+                    let file = |raw: &Raw| ImageFile::values(raw.column, incoming);
+                    let pages = self.write_side(rows, &beside, &source, entries, &file)?;
+                    for (raw, pages) in beside.iter().zip(pages) {
+                        let column = &mut kept.values[raw.column - first_column];
+                        *(if incoming { &mut column.in_pages } else { &mut column.out_pages }) = pages;
+                    }
+                    places::remove(self.runtime, self.workspace, incoming)?;
+                }
+            }
+        }
+        Ok(kept)
+    }
+
+    /// Writes the strings of an attribute, if it has some.
+    fn write_strings(&self, rows: &Rows, attribute: usize, of_vertices: bool) -> Result<Option<Strings>> {
+        if rows.fields[attribute].kind != AttributeKind::String {
+            return Ok(None);
+        }
+        let file = ImageFile::strings(attribute, of_vertices);
+        self.create_folder(file)?;
+        let mut file = PageWriter::create(self.runtime, self.workspace, file, self.image_id, WRITER_BYTES)?;
+        let mut writer = TextWriter::new(file.origin());
+        let mut full = Vec::new();
+        let Sorted { strings, text_bytes, .. } = &rows.strings[attribute];
+        for text in strings {
+            writer.push(&(text.len() as u32).to_le_bytes(), |page| full.push(Box::new(*page)));
+            writer.push(text, |page| full.push(Box::new(*page)));
+            full.drain(..).try_for_each(|page| file.append(0, &page))?;
+        }
+        writer.finish(|page| full.push(Box::new(*page)));
+        full.drain(..).try_for_each(|page| file.append(0, &page))?;
+        Ok(Some(Strings { count: strings.len() as u64, text_bytes: *text_bytes, pages: file.finish()? }))
+    }
+
+    fn create_folder(&self, file: ImageFile) -> Result<()> {
+        let path = file.path(self.workspace.partial());
+        let backend = self.runtime.backend();
+        match path.parent().filter(|folder| backend.named_itself(folder).is_none()) {
+            Some(folder) => Ok(backend.create_directory(folder)?),
+            None => Ok(()),
+        }
+    }
+
+    /// Writes columns for all places of a source; returns their pages.
+    fn write_side(
+        &self,
+        rows: &Rows,
+        raws: &[Raw],
+        source: &Source<'_>,
+        places: u64,
+        file: &dyn Fn(&Raw) -> ImageFile,
+    ) -> Result<Vec<u64>> {
+        let task = self.runtime.task("attributes", Unit::Edges, Some(places * raws.len() as u64));
+        let most_rows = (self.memory_bytes / 16).max(1 << 12);
+        let ranges = rows.rows.div_ceil(most_rows).clamp(1, MOST_RANGES);
+        let range_rows = rows.rows.div_ceil(ranges).max(1);
+        let distributed = if ranges > 1 { Some(self.distribute(rows, source, ranges, range_rows)?) } else { None };
+        let mut pages = Vec::new();
+        for raw in raws {
+            let mut output = Output::new(self, rows, raw, file(raw), &task)?;
+            match &distributed {
+                None => {
+                    let part = rows.load(self.runtime, raw, 0..rows.rows)?;
+                    let look = |place| rows.row(place).map(|row| part[row as usize]);
+                    source.for_each(self.runtime, &mut |place| output.push(look(place)))?;
+                }
+                Some(parts) => {
+                    let values = self.look_up(rows, raw, parts, range_rows)?;
+                    let mut next: Vec<Next<'_>> = Vec::new();
+                    for chain in &values.chains {
+                        next.push(Next::new(self.runtime, &values.streams, *chain)?);
+                    }
+                    source.for_each(self.runtime, &mut |place| match rows.row(place) {
+                        Some(row) => output.push(Some(next[(row / range_rows) as usize].word()?)),
+                        None => output.push(None),
+                    })?;
+                }
+            }
+            pages.push(output.finish()?);
+        }
+        Ok(pages)
+    }
+
+    fn streams(&self, name: &str, ranges: usize) -> Result<Streams> {
+        let most_words = self.memory_bytes / 4 / 8 / ranges as u64;
+        let block_words = usize::try_from(most_words).unwrap_or(usize::MAX).clamp(LEAST_BLOCK_WORDS, 8192);
+        let path = self.workspace.temporary(name);
+        Ok(Streams::create(self.runtime.backend(), &path, block_words)?)
+    }
+
+    /// Distributes the rows of all places by the range that they are in.
+    fn distribute(&self, rows: &Rows, source: &Source<'_>, ranges: u64, range_rows: u64) -> Result<Parts> {
+        let streams = self.streams("attribute-rows", ranges as usize)?;
+        let mut sink = streams.sink(self.runtime, ranges as usize)?;
+        source.for_each(self.runtime, &mut |place| match rows.row(place) {
+            Some(row) => Ok(sink.push((row / range_rows) as usize, row)?),
+            None => Ok(()),
+        })?;
+        let chains = Sink::finish(sink)?;
+        Ok(Parts { streams, chains })
+    }
+
+    /// Range by range, the values of the rows that were distributed.
+    fn look_up(&self, rows: &Rows, raw: &Raw, parts: &Parts, range_rows: u64) -> Result<Parts> {
+        let streams = self.streams("attribute-values", parts.chains.len())?;
+        let mut sink = streams.sink(self.runtime, parts.chains.len())?;
+        for (range, &chain) in parts.chains.iter().enumerate() {
+            let first = range as u64 * range_rows;
+            let part = rows.load(self.runtime, raw, first..rows.rows.min(first + range_rows))?;
+            let mut next = Next::new(self.runtime, &parts.streams, chain)?;
+            for done in 0..chain.words {
+                if done % STEP == 0 {
+                    self.runtime.cancel().check()?;
+                }
+                sink.push(range, part[(next.word()? - first) as usize])?;
+            }
+        }
+        let chains = Sink::finish(sink)?;
+        Ok(Parts { streams, chains })
+    }
+}
+
+/// Words in ranges.
+struct Parts {
+    streams: Streams,
+    chains: Vec<outcore_io::Chain>,
+}
+
+/// The words of a range, one after the other.
+struct Next<'a> {
+    streams: &'a Streams,
+    chain: outcore_io::Chain,
+    words: Array<u64>,
+    taken: usize,
+    filled: usize,
+}
+
+impl<'a> Next<'a> {
+    fn new(runtime: &Runtime, streams: &'a Streams, chain: outcore_io::Chain) -> Result<Self> {
+        let words = Array::zeroed(runtime.budget(), PURPOSE, streams.block_words() + 1)?;
+        Ok(Next { streams, chain, words, taken: 0, filled: 0 })
+    }
+
+    #[inline]
+    fn word(&mut self) -> Result<u64> {
+        if self.taken == self.filled {
+            self.filled = self.streams.read(&mut self.chain, &mut self.words)?;
+            self.taken = 0;
+        }
+        self.taken += 1;
+        Ok(self.words[self.taken - 1])
+    }
+}
+
+/// Where places come from, in the order of the values.
+enum Source<'a> {
+    Memory(&'a [u64]),
+    File(&'a AttributeWriting<'a>, bool),
+}
+
+impl Source<'_> {
+    fn for_each(&self, runtime: &Runtime, visit: &mut dyn FnMut(u64) -> Result<()>) -> Result<()> {
+        match self {
+            Source::Memory(places) => {
+                for some in places.chunks(STEP as usize) {
+                    runtime.cancel().check()?;
+                    some.iter().try_for_each(|&place| visit(place))?;
+                }
+                Ok(())
+            }
+            Source::File(writing, incoming) => {
+                places::for_each(runtime, writing.workspace, writing.image_id, *incoming, visit)
+            }
+        }
+    }
+}
+
+impl Rows {
+    /// The row with a place in the input.
+    fn row(&self, place: u64) -> Option<u64> {
+        if place == NO_PLACE {
+            return None;
+        }
+        let behind = self.pieces.partition_point(|piece| piece.place <= place);
+        let piece = self.pieces.get(behind.checked_sub(1)?)?;
+        let within = place - piece.place;
+        (within < u64::from(piece.rows)).then_some(piece.first_row + within)
+    }
+
+    /// The narrowest type that holds all values of a column.
+    fn value_type(&self, column: usize, missing: bool) -> ValueType {
+        let Range { least, most, wide, .. } = self.ranges[column];
+        match self.fields[column].kind {
+            AttributeKind::Boolean => ValueType::U8,
+            AttributeKind::Real if wide => ValueType::F64,
+            AttributeKind::Real => ValueType::F32,
+            AttributeKind::String => ValueType::of_range(0, self.strings[column].strings.len() as i64),
+            _ if missing => ValueType::of_range(least.min(0), most.max(0)),
+            _ => ValueType::of_range(least, most),
+        }
+    }
+
+    /// The values of some rows of a column, or where they are missing.
+    fn load(&self, runtime: &Runtime, raw: &Raw, rows: std::ops::Range<u64>) -> Result<Array<u64>> {
+        let len = (rows.end - rows.start) as usize;
+        let mut part: Array<u64> = Array::zeroed(runtime.budget(), PURPOSE, len)?;
+        let first = self.pieces.partition_point(|piece| piece.first_row + u64::from(piece.rows) <= rows.start);
+        for piece in self.pieces[first..].iter().take_while(|piece| piece.first_row < rows.end) {
+            runtime.cancel().check()?;
+            let start = rows.start.max(piece.first_row);
+            let end = rows.end.min(piece.first_row + u64::from(piece.rows));
+            let into = &mut part[(start - rows.start) as usize..(end - rows.start) as usize];
+            let skipped = start - piece.first_row;
+            let before = piece.missing & ((1u128 << raw.attribute) - 1);
+            let row_bytes = 8 * raw.attribute as u64 + u64::from(before.count_ones());
+            let at = piece.offset_bytes + u64::from(piece.rows) * row_bytes;
+            if !raw.flags {
+                self.spill.read(raw_bytes_mut(into), at + 8 * skipped)?;
+            } else if piece.missing >> raw.attribute & 1 == 1 {
+                let mut flags = vec![0u8; into.len()];
+                self.spill.read(&mut flags, at + 8 * u64::from(piece.rows) + skipped)?;
+                into.iter_mut().zip(flags).for_each(|(word, flag)| *word = u64::from(flag));
+            }
+        }
+        Ok(part)
+    }
+}
+
+/// A column of values that is being written.
+struct Output<'a> {
+    file: PageWriter<'a>,
+    writer: ValueWriter,
+    /// What stands for a value where there is no row.
+    default: u64,
+    /// The places of strings by their numbers, from 1 on.
+    places: Option<&'a [u32]>,
+    full: Vec<(u64, Box<outcore_format::PageBytes>)>,
+    task: &'a Task,
+    pushed: u64,
+}
+
+impl<'a> Output<'a> {
+    fn new(
+        writing: &'a AttributeWriting<'_>,
+        rows: &'a Rows,
+        raw: &Raw,
+        file: ImageFile,
+        task: &'a Task,
+    ) -> Result<Self> {
+        writing.create_folder(file)?;
+        let file = PageWriter::create(writing.runtime, writing.workspace, file, writing.image_id, WRITER_BYTES)?;
+        let is_string = rows.fields[raw.attribute].kind == AttributeKind::String && !raw.flags;
+        Ok(Output {
+            writer: ValueWriter::new(file.origin(), raw.kind, 0),
+            file,
+            default: u64::from(raw.flags),
+            places: is_string.then_some(&rows.strings[raw.attribute].places),
+            full: Vec::new(),
+            task,
+            pushed: 0,
+        })
+    }
+
+    #[inline]
+    fn push(&mut self, value: Option<u64>) -> Result<()> {
+        let value = match (value, self.places) {
+            (None, _) => self.default,
+            (Some(0), Some(_)) => 0,
+            (Some(number), Some(places)) => u64::from(places[number as usize - 1]),
+            (Some(value), None) => value,
+        };
+        let full = &mut self.full;
+        self.writer.push(value, |first, page| full.push((first, Box::new(*page))));
+        self.pushed += 1;
+        if self.pushed.is_multiple_of(STEP) {
+            self.task.advance(STEP);
+        }
+        if self.full.is_empty() { Ok(()) } else { self.append() }
+    }
+
+    #[cold]
+    fn append(&mut self) -> Result<()> {
+        let file = &mut self.file;
+        self.full.drain(..).try_for_each(|(first, page)| file.append(first, &page))
+    }
+
+    fn finish(mut self) -> Result<u64> {
+        let full = &mut self.full;
+        self.writer.finish(|first, page| full.push((first, Box::new(*page))));
+        self.full.drain(..).try_for_each(|(first, page)| self.file.append(first, &page))?;
+        self.file.finish()
+    }
+}

@@ -1,0 +1,52 @@
+//! Places: where in the input the edge of every entry of the lists stood, in the order of the entries.
+//!
+//! They are written as a column of values is, by the same encoder, and read once or twice before the image is complete;
+//! then they go.
+
+use outcore_format::{ImageFile, MAX_VALUE_COLUMNS, PAGE_BYTES, PageBytes, ValueType, values};
+use outcore_image::{Error, Result, Workspace};
+use outcore_io::{Error as IoError, Runtime};
+use std::io::Read;
+
+/// The type of places.
+pub(super) const PLACE_TYPE: ValueType = ValueType::U64;
+
+/// The file of the places of a direction, among columns of values.
+pub(super) fn file(incoming: bool) -> ImageFile {
+    ImageFile::values(MAX_VALUE_COLUMNS - 1, incoming)
+}
+
+/// Calls `visit` with the place of every entry.
+pub(super) fn for_each(
+    runtime: &Runtime,
+    workspace: &Workspace,
+    image_id: u64,
+    incoming: bool,
+    visit: &mut dyn FnMut(u64) -> Result<()>,
+) -> Result<()> {
+    let (path, origin) = (file(incoming).path(workspace.partial()), file(incoming).origin(image_id));
+    let mut input = std::io::BufReader::with_capacity(64 * PAGE_BYTES, runtime.backend().input(&path)?);
+    let mut bytes: Box<PageBytes> = Box::new([0; PAGE_BYTES]);
+    let mut places = Vec::new();
+    let pages = runtime.backend().named(&path).map_or(0, |found| found.len_bytes / PAGE_BYTES as u64);
+    for number in 0..pages {
+        if number % 64 == 0 {
+            runtime.cancel().check()?;
+        }
+        input.read_exact(&mut bytes[..]).map_err(|error| IoError::file(&path, "read", error))?;
+        places.clear();
+        let page = origin.verify(number, &bytes).and_then(|page| values::decode(&page, PLACE_TYPE, &mut places));
+        page.map_err(|error| Error::corrupt(&path, number * PAGE_BYTES as u64, error))?;
+        places.iter().try_for_each(|&place| visit(place))?;
+    }
+    Ok(())
+}
+
+/// Removes the places of a direction.
+pub(super) fn remove(runtime: &Runtime, workspace: &Workspace, incoming: bool) -> Result<()> {
+    let file = file(incoming);
+    for name in [file.name(), file.index_name()].into_iter().flatten() {
+        runtime.backend().remove(&workspace.partial().join(name))?;
+    }
+    Ok(())
+}

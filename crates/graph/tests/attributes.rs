@@ -1,0 +1,113 @@
+//! Attributes of images: what a hostile or damaged image says of them is refused; what is written is what was read.
+
+mod common;
+
+use outcore_format::{Attribute, AttributeKind, Manifest, Strings, ValueType};
+use outcore_graph::import::{Attributes, ImportOptions, InputOptions, import, open, with_vertex_table};
+use outcore_graph::{EdgeBatches, EdgeData, Graph, GraphOptions, ImageFile, check};
+use outcore_io::Runtime;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+fn image(directory: &Path) -> (Arc<Runtime>, PathBuf) {
+    let runtime = common::runtime(2);
+    let (edges, vertices, image) = (directory.join("e.csv"), directory.join("v.csv"), directory.join("g.oc"));
+    std::fs::write(&edges, "source,target,weight,kind,n\n1,2,5,road,1\n2,3,6,,2\n3,1,7,rail,3\n").unwrap();
+    std::fs::write(&vertices, "id,name\n1,one\n9,nine\n").unwrap();
+    let options = InputOptions { attributes: Attributes::All, ..InputOptions::default() };
+    let source = open(&runtime, &[edges], &options).unwrap();
+    let source = with_vertex_table(&runtime, source, &vertices, &options).unwrap();
+    let report = import(&runtime, source, &image, &ImportOptions::default()).unwrap();
+    assert_eq!((report.manifest.attributes.len(), report.manifest.vertex_attributes.len()), (2, 1));
+    (runtime, image)
+}
+
+fn open_and_check(runtime: &Arc<Runtime>, image: &Path) -> Result<(), String> {
+    let graph = Graph::open(runtime, image, GraphOptions::default()).map_err(|error| error.to_string())?;
+    check(&graph).map(drop).map_err(|error| error.to_string())
+}
+
+#[test]
+fn every_file_of_attributes_is_named_and_checked() {
+    let directory = tempfile::tempdir().unwrap();
+    let (runtime, image) = image(directory.path());
+    open_and_check(&runtime, &image).unwrap();
+    let graph = Graph::open(&runtime, &image, GraphOptions::default()).unwrap();
+    let names: Vec<String> = graph.manifest().files().into_iter().filter_map(|(file, _)| file.name()).collect();
+    // Strings lie beside the out-lists only; what algorithms count by, beside both.
+    for (name, is_there) in [
+        ("edges/out_1.pages", true),
+        ("edges/in_1.pages", false),
+        ("edges/out_2.pages", true),
+        ("edges/in_2.pages", false),
+        ("edges/out_3.pages", true),
+        ("edges/in_3.pages", true),
+        ("edges/text_0.pages", true),
+        ("edges/text_1.pages", false),
+        ("vertices/0.pages", true),
+        ("vertices/1.pages", true),
+        ("vertices/text_0.pages", true),
+    ] {
+        assert_eq!(names.contains(&name.to_owned()), is_there, "{name}");
+        assert_eq!(image.join(name).exists(), is_there, "{name}");
+    }
+    // Places of edges are gone.
+    assert!(!image.join(ImageFile::values(255, false).name().unwrap()).exists());
+    // A file of a kind that the manifest does not name is foreign.
+    std::fs::write(image.join("vertices/text_3.pages"), []).unwrap();
+    let error = open_and_check(&runtime, &image).unwrap_err();
+    assert!(error.contains("text_3") || error.contains("names none"), "{error}");
+}
+
+#[test]
+fn manifests_that_contradict_themselves_are_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let (runtime, image) = image(directory.path());
+    let whole = std::fs::read(image.join("manifest.json")).unwrap();
+    fn strings(attribute: &mut Attribute) -> &mut Strings {
+        attribute.strings.as_mut().unwrap()
+    }
+    let edits: [(&str, fn(&mut Manifest)); 9] = [
+        ("column 1 of the values", |manifest| manifest.attributes[0].column = 0),
+        ("column 3 of the values", |manifest| manifest.attributes[1].column = 2),
+        ("strings for attributes", |manifest| manifest.attributes[1].strings = manifest.attributes[0].strings),
+        ("fit an attribute", |manifest| manifest.attributes[0].kind = AttributeKind::Real),
+        ("fit an attribute", |manifest| manifest.values[2].kind = ValueType::I64),
+        ("numbers for all edges", |manifest| manifest.attributes[0].counts = true),
+        ("pages for all strings", |manifest| strings(&mut manifest.attributes[0]).text_bytes = 1 << 40),
+        ("pages for all strings", |manifest| strings(&mut manifest.vertex_attributes[0]).count = 1 << 60),
+        ("columns of values", |manifest| manifest.attributes.truncate(1)),
+    ];
+    for (expected, edit) in edits {
+        common::edit_manifest(&image, edit);
+        let error = open_and_check(&runtime, &image).unwrap_err();
+        assert!(error.contains(expected), "{expected}: {error}");
+        std::fs::write(image.join("manifest.json"), &whole).unwrap();
+    }
+    // Fewer strings than numbers of them.
+    common::edit_manifest(&image, |manifest| {
+        let strings = strings(&mut manifest.attributes[0]);
+        (strings.count, strings.text_bytes) = (1, 4);
+    });
+    let error = open_and_check(&runtime, &image).unwrap_err();
+    assert!(error.contains("text"), "{error}");
+}
+
+#[test]
+fn attributes_follow_their_edges_in_batches() {
+    let directory = tempfile::tempdir().unwrap();
+    let (runtime, image) = image(directory.path());
+    let graph = Graph::open(&runtime, &image, GraphOptions::default()).unwrap();
+    let mut batches = EdgeBatches::new(&graph, EdgeData::all(&graph), 0).unwrap();
+    let batch = batches.next_batch().unwrap().unwrap();
+    let schema = batch.schema();
+    let names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
+    assert_eq!(names, ["source", "target", "weight", "kind", "n"]);
+    let text = format!("{batch:?}");
+    assert!(text.contains("road") && text.contains("rail"), "{text}");
+    assert_eq!(batch.column(3).null_count(), 1);
+    assert!(batches.next_batch().unwrap().is_none());
+    let weighing = graph.weighing("n").unwrap().unwrap();
+    assert_eq!(weighing.weight_name(), Some("n"));
+    assert!(graph.weighing("kind").unwrap().is_none() && graph.weighing("weight").unwrap().is_none());
+}

@@ -1,0 +1,328 @@
+"""Attributes: columns of tables beside the ends of edges and beside ids of vertices, kept, read, written and counted by."""
+
+import datetime
+import itertools
+import os
+import pathlib
+import random
+import shutil
+import subprocess
+
+import networkx as nx
+import numpy as np
+import outcore as oc
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+OUTCORE = os.environ.get("OUTCORE") or shutil.which("outcore")
+KINDS = ["work", "family", None, "friend, close", ""]
+DAYS = [datetime.date(1969, 12, 30), datetime.date(2026, 2, 28), None]
+TIMES = [datetime.datetime(2026, 1, 2, 3, 4, 5, 678901), None, datetime.datetime(1960, 1, 1)]
+
+
+def table(edges: int, vertices: int = 40, seed: int = 3) -> pa.Table:
+    """Edges between different ends, each once, with a column of every kind."""
+    drawn = random.Random(seed)
+    pairs = sorted({(drawn.randrange(vertices), drawn.randrange(vertices)) for _ in range(4 * edges)})
+    drawn.shuffle(pairs)
+    rows = [(source, target) for source, target in pairs if source != target][:edges]
+    count = len(rows)
+    pick = lambda values: [values[drawn.randrange(len(values))] for _ in range(count)]  # noqa: E731
+    return pa.table(
+        {
+            "source": pa.array([source for source, _ in rows], pa.int64()),
+            "target": pa.array([target for _, target in rows], pa.int64()),
+            "weight": pa.array([drawn.randrange(1, 9) for _ in range(count)], pa.int64()),
+            "kind": pa.array(pick(KINDS), pa.string()),
+            "label": pa.array([f"label {drawn.randrange(10**9)}" for _ in range(count)], pa.string()),
+            "minutes": pa.array([drawn.random() * 100 for _ in range(count)], pa.float64()),
+            "lanes": pa.array([drawn.randrange(-3, 300) for _ in range(count)], pa.int16()),
+            "toll": pa.array(pick([True, False, None]), pa.bool_()),
+            "since": pa.array(pick(DAYS), pa.date32()),
+            "seen": pa.array(pick(TIMES), pa.timestamp("us")),
+            "score": pa.array(pick([0.5, None, float("nan"), -0.0]), pa.float32()),
+        }
+    )
+
+
+def by_ends(rows: pa.Table, directed: bool = True) -> dict:
+    """The rows by their ends; `repr` makes NaN equal to itself."""
+    found = {}
+    for row in rows.to_pylist():
+        ends = (row.pop("source"), row.pop("target"))
+        found[ends if directed else tuple(sorted(ends))] = repr(row)
+    return found
+
+
+@pytest.mark.parametrize("directed", [True, False])
+@pytest.mark.parametrize("memory", [None, "40MiB"])
+def test_every_kind_of_column_comes_back(tmp_path: pathlib.Path, directed: bool, memory: str | None) -> None:
+    edges = table(600)
+    if not directed:
+        keep = [row for row in edges.to_pylist() if row["source"] < row["target"]]
+        edges = pa.Table.from_pylist(keep, schema=edges.schema)
+    report = oc.import_graph(edges, tmp_path / "g.oc", attributes=True, directed=directed, memory=memory)
+    kinds = ["string", "string", "real", "integer", "boolean", "date", "timestamp", "real"]
+    assert [kind for _, kind in report["attributes"]] == kinds
+    g = oc.Graph(tmp_path / "g.oc")
+    assert g.check()["edges"] == len(edges)
+    found = pa.table(g.edges(data=True))
+    assert found.column_names == edges.column_names
+    wanted = edges.cast(pa.schema([(f.name, found.schema.field(f.name).type) for f in edges.schema]))
+    assert by_ends(found, directed) == by_ends(wanted, directed)
+    assert found.schema.field("seen").type == pa.timestamp("us")
+    # Dicts have no missing values, as in NetworkX.
+    rows = {(source, target): data for source, target, data in g.edges(data=True)}
+    first = next(row for row in edges.to_pylist() if row["kind"] is None)
+    data = rows.get((first["source"], first["target"])) or rows[first["target"], first["source"]]
+    assert "kind" not in data and data["lanes"] == first["lanes"] and data["label"] == first["label"]
+    named = list(g.edges(data="since"))
+    assert len(named) == len(edges) and {type(day) for *_, day in named} == {datetime.date, type(None)}
+    with pytest.raises(oc.UsageError, match="which are weight, kind, label"):
+        list(g.edges(data="colour"))
+    with pytest.raises(oc.UsageError, match="for all edges"):
+        g.edges([1], data=True)
+    # Nothing is kept that was not asked for.
+    plain = oc.load_graph(edges, directed=directed)
+    assert pa.table(plain.edges(data=True)).column_names == ["source", "target", "weight"]
+
+
+def test_the_same_whatever_the_memory_and_the_threads(tmp_path: pathlib.Path) -> None:
+    edges = table(30_000, vertices=3000)
+    pq.write_table(edges, tmp_path / "edges.parquet", row_group_size=1000)
+    images = []
+    for threads, memory in [(1, "32MiB"), (2, "32MiB"), (2, None)]:
+        image = tmp_path / f"{threads}-{memory}.oc"
+        oc.import_graph(tmp_path / "edges.parquet", image, attributes=True, threads=threads, memory=memory)
+        files = {file.relative_to(image): file.read_bytes() for file in image.rglob("*") if file.is_file()}
+        images.append(files)
+    assert images[0] == images[1] == images[2]
+    assert len([name for name in images[0] if name.parent.name == "edges"]) > 20
+
+
+def test_columns_larger_than_the_memory_are_looked_up_in_ranges(tmp_path: pathlib.Path) -> None:
+    count = 3_000_000
+    drawn = np.random.default_rng(5)
+    source, target = drawn.integers(0, 200_000, count), drawn.integers(0, 200_000, count)
+    stamp = drawn.integers(0, 1 << 60, count)
+    rows = pa.table({"source": source, "target": target, "stamp": stamp})
+    pq.write_table(rows, tmp_path / "edges.parquet", row_group_size=50_000)
+    report = oc.import_graph(
+        tmp_path / "edges.parquet", tmp_path / "g.oc", attributes="stamp", duplicates="keep", memory="40MiB", threads=2
+    )
+    # 24 MiB of one column do not fit a half of what the limit leaves.
+    assert report["edges"] == count and report["stats"]["memory_limit_bytes"] == 40 << 20
+    found = pl.DataFrame(oc.Graph(tmp_path / "g.oc").edges(data=True)).sort("source", "target", "stamp")
+    wanted = pl.DataFrame(rows).sort("source", "target", "stamp")
+    assert found.equals(wanted.cast({"source": pl.Int64, "target": pl.Int64}))
+    assert oc.Graph(tmp_path / "g.oc").check()["edges"] == count
+
+
+def test_of_duplicates_the_first_row_stays() -> None:
+    rows = pd.DataFrame({"u": [1, 2, 1, 2, 3], "v": [2, 1, 2, 1, 3], "weight": [5, 6, 7, 8, 9], "name": list("abcde")})
+    for duplicates, weights in [("first", (5, 6)), ("sum", (12, 14)), ("max", (7, 8))]:
+        g = oc.load_graph(rows, attributes=True, duplicates=duplicates)
+        found = {(u, v): (data["weight"], data["name"]) for u, v, data in g.edges(data=True)}
+        assert found == {(1, 2): (weights[0], "a"), (2, 1): (weights[1], "b"), (3, 3): (9, "e")}, duplicates
+    kept = oc.load_graph(rows, attributes=True, duplicates="keep")
+    assert sorted(data["name"] for *_, data in kept.edges(data=True)) == list("abcde")
+    # Without direction both ways are one edge, and the first of all rows stays.
+    g = oc.load_graph(rows, attributes=True, directed=False)
+    assert sorted(data["name"] for *_, data in g.edges(data=True)) == ["a", "e"]
+    # Edges that go back have what their edge has.
+    paths = oc.load_graph(nx.path_graph(3), directed=True)
+    assert paths.number_of_edges() == 4
+    dropped = oc.load_graph(rows, attributes=True, self_loops="drop")
+    assert sorted(data["name"] for *_, data in dropped.edges(data=True)) == ["a", "b"]
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "csv.gz", "parquet"])
+def test_exports_give_attributes_back(tmp_path: pathlib.Path, ending: str) -> None:
+    edges = table(300)
+    g = oc.load_graph(edges, attributes=True, vertices=pd.DataFrame({"id": [1, 99], "name": ["one, two", None]}))
+    files = g.export(tmp_path / f"e.{ending}", vertices=tmp_path / f"v.{ending}")
+    assert [file.name for file in files[-2:]] == [f"e.{ending}", f"v.{ending}"]
+    back = oc.load_graph(tmp_path / f"e.{ending}", attributes=True, vertices=tmp_path / f"v.{ending}")
+    assert dict(back.nodes(data=True)) == dict(g.nodes(data=True))
+    assert dict(back.nodes(data=True))[1] == {"name": "one, two"} and back.number_of_nodes() == g.number_of_nodes()
+    one, other = (pl.DataFrame(graph.edges(data=True)).sort("source", "target") for graph in (g, back))
+    if ending == "parquet":
+        assert one.equals(other)
+        return
+    # Text has no dates and times: they come back as they are written. NaN is no number there.
+    assert one.drop("since", "seen", "score").equals(other.drop("since", "seen", "score"))
+    assert other["since"].to_list() == [None if day is None else day.isoformat() for day in one["since"]]
+    assert other["seen"][0] == (None if one["seen"][0] is None else one["seen"][0].isoformat())
+
+
+@pytest.mark.skipif(OUTCORE is None, reason="no outcore command: set OUTCORE")
+def test_other_formats_say_that_attributes_are_left_out(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "e.csv").write_text("source,target,kind\n1,2,a\n")
+    (tmp_path / "v.csv").write_text("id,name\n1,one\n7,seven\n")
+    run = lambda *words: subprocess.run(  # noqa: E731
+        [OUTCORE, *words], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    found = run("import", "e.csv", "g.oc", "--attributes", "all", "--vertex-table", "v.csv").stderr
+    assert "attributes   kind (string)" in found and "of vertices  name (string)" in found
+    assert run("head", "g.oc").stdout == "source,target,kind\n1,2,a\n"
+    found = run("export", "g.oc", "g.txt").stderr
+    assert "attributes were left out" in found and "--vertex-table FILE" in found
+    found = run("export", "g.oc", "out.csv", "--vertex-table", "nodes.csv").stderr
+    assert "left out" not in found and "3 vertices in nodes.csv" in found
+    assert (tmp_path / "nodes.csv").read_text() == "vertex,name\n1,one\n2,\n7,seven\n"
+    assert run("import", "e.csv", "n.oc").stderr.count("Columns that are not read: kind. To keep them, say --attributes")
+
+
+def test_text_files_are_typed_by_their_first_lines(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "a.csv").write_text('from,to,n,x,flag,code,name\n1,2,7,0.5,true,007,"a, b"\n2,3,NA,,False,1,\n')
+    g = oc.load_graph(tmp_path / "a.csv", attributes=True)
+    assert sorted(g.edges(data=True), key=str) == [
+        (1, 2, {"n": 7, "x": 0.5, "flag": True, "code": "007", "name": "a, b"}),
+        (2, 3, {"flag": False, "code": "1"}),
+    ]
+    kinds = {"n": "integer", "x": "real", "flag": "boolean", "code": "string", "name": "string"}
+    assert dict(g.info()["attributes"]) == kinds
+    only = oc.load_graph(tmp_path / "a.csv", attributes=["name", 3])
+    assert (1, 2, {"name": "a, b", "n": 7}) in list(only.edges(data=True))
+    rows = "".join(f"{i},{i + 1},{i}\n" for i in range(2000))
+    (tmp_path / "late.csv").write_text("source,target,n\n" + rows + "7,9,many\n")
+    with pytest.raises(oc.InputError, match=r"late.csv.*2002.*integer in column 3, `n`.*many"):
+        oc.load_graph(tmp_path / "late.csv", attributes=True)
+    for bad, message in [("colour", "no such column"), (["name", "name"], "twice"), ("from", "holds ids")]:
+        with pytest.raises(oc.UsageError, match=message):
+            oc.load_graph(tmp_path / "a.csv", attributes=bad)
+
+
+def test_files_of_one_import_have_the_same_attributes(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "a.csv").write_text("source,target,kind\n1,2,a\n")
+    (tmp_path / "b.csv").write_text("source,target,kind\n2,3,b\n")
+    (tmp_path / "c.csv").write_text("source,target,kind\n3,4,5\n")
+    g = oc.load_graph([tmp_path / "a.csv", tmp_path / "b.csv"], attributes=True)
+    assert sorted(g.edges(data="kind")) == [(1, 2, "a"), (2, 3, "b")]
+    with pytest.raises(oc.InputError, match=r"c.csv.*attributes"):
+        oc.load_graph([tmp_path / "a.csv", tmp_path / "c.csv"], attributes=True)
+
+
+def test_vertices_have_attributes(tmp_path: pathlib.Path) -> None:
+    edges = [("a", "b"), ("b", "c")]
+    nodes = pl.DataFrame({"id": ["c", "a", "z", "a"], "size": [3, None, 9, 4], "born": [DAYS[1], DAYS[0], None, None]})
+    g = oc.load_graph(edges, vertices=nodes)
+    assert dict(g.nodes(data=True)) == {
+        "a": {"born": DAYS[0]},
+        "b": {},
+        "c": {"size": 3, "born": DAYS[1]},
+        "z": {"size": 9},
+    }
+    assert dict(g.nodes(data="size")) == {"a": None, "b": None, "c": 3, "z": 9}
+    frame = pl.DataFrame(g.nodes(data=True))
+    assert frame.columns == ["vertex", "size", "born"] and frame["size"].null_count() == 2
+    assert sorted(g.nodes) == ["a", "b", "c", "z"] and pl.DataFrame(g.nodes).columns == ["vertex"]
+    assert g.check() and g.info()["vertex_attributes"]
+    nodes.write_csv(tmp_path / "nodes.csv")
+    nodes.write_parquet(tmp_path / "nodes.parquet")
+    for file in ("nodes.csv", "nodes.parquet"):
+        again = oc.load_graph(edges, vertices=tmp_path / file)
+        assert dict(again.nodes(data="size")) == dict(g.nodes(data="size")), file
+    numbers = oc.load_graph([(1, 2)], vertices=pd.DataFrame({"n": [2, 5], "name": ["two", "five"]}))
+    assert dict(numbers.nodes(data="name")) == {1: None, 2: "two", 5: "five"}
+    with pytest.raises(oc.InputError, match="like those of the edges"):
+        oc.load_graph(edges, vertices=pd.DataFrame({"n": [2], "name": ["two"]}))
+    with pytest.raises(oc.UsageError, match="which are size, born"):
+        list(g.nodes(data="colour"))
+
+
+def test_parts_of_graphs_keep_attributes(tmp_path: pathlib.Path) -> None:
+    edges = table(200)
+    nodes = pd.DataFrame({"id": range(40), "name": [f"v{i}" for i in range(40)]})
+    oc.import_graph(edges, tmp_path / "g.oc", attributes=True, vertices=nodes)
+    g = oc.Graph(tmp_path / "g.oc")
+    whole = {(source, target): data for source, target, data in g.edges(data=True)}
+    wanted = set(range(0, 40, 2))
+    part = g.subgraph(sorted(wanted))
+    found = {(source, target): data for source, target, data in part.edges(data=True)}
+    assert repr(sorted(found.items())) == repr(sorted((e, d) for e, d in whole.items() if set(e) <= wanted))
+    assert dict(part.nodes(data="name")) == {i: f"v{i}" for i in sorted(wanted)}
+    turned = {(target, source): data for source, target, data in g.reverse().edges(data=True)}
+    assert repr(sorted(turned.items())) == repr(sorted(whole.items()))
+
+
+@pytest.mark.parametrize("where", ["memory", "disk"])
+def test_algorithms_count_by_any_attribute_that_is_a_number(tmp_path: pathlib.Path, where: str) -> None:
+    edges = table(400)
+    if where == "disk":
+        oc.import_graph(edges, tmp_path / "g.oc", attributes=True)
+        g = oc.Graph(tmp_path / "g.oc")
+    else:
+        g = oc.load_graph(edges, attributes=True)
+    graph = nx.from_pandas_edgelist(edges.to_pandas(), edge_attr=True, create_using=nx.DiGraph)
+    source = edges["source"][0].as_py()
+    for name in ("weight", "minutes"):
+        wanted = nx.single_source_dijkstra_path_length(graph, source, weight=name)
+        found = {v: d for v, d in oc.sssp(g, source, weight=name).items() if d is not None}
+        assert found.keys() == wanted.keys()
+        assert all(abs(found[v] - wanted[v]) < 1e-9 for v in wanted), name
+        ranks = nx.pagerank(graph, weight=name, tol=1e-12, max_iter=1000)
+        mine = dict(oc.pagerank(g, weight=name, tol=1e-12, max_iter=1000).items())
+        assert max(abs(ranks[v] - mine[v]) for v in ranks) < 1e-9, name
+    assert oc.sssp(g, source, weight="minutes").stats["weights"] == "minutes"
+    # What is no number for every edge is none to count by.
+    for name in ("kind", "score", "toll", "colour"):
+        with pytest.raises(oc.OutcoreError, match=f"`{name}`"):
+            oc.sssp(g, source, weight=name)
+    assert oc.estimate(oc.sssp, g, source=source, weight="minutes").passes > 0
+
+
+def test_graphs_without_edges_or_rows(tmp_path: pathlib.Path) -> None:
+    empty = table(5).slice(0, 0)
+    g = oc.load_graph(empty, attributes=True)
+    assert list(g.edges(data=True)) == [] and pa.table(g.edges(data=True)).column_names == empty.column_names
+    assert g.check()["edges"] == 0
+    lone = oc.load_graph(empty, attributes=True, vertices=pd.DataFrame({"id": [4], "name": ["x"]}))
+    assert list(lone.nodes(data=True)) == [(4, {"name": "x"})]
+    loop = oc.load_graph(pd.DataFrame({"source": [1], "target": [1], "name": ["self"]}), attributes=True, directed=False)
+    assert list(loop.edges(data=True)) == [(1, 1, {"name": "self"})]
+    nothing = pd.DataFrame({"source": [1, 2], "target": [2, 3], "note": pd.array([None, None], dtype="string")})
+    assert sorted(oc.load_graph(nothing, attributes=True).edges(data="note")) == [(1, 2, None), (2, 3, None)]
+
+
+def test_what_cannot_be_kept_is_left_out_or_refused() -> None:
+    rows = pa.table({"source": [1], "target": [2], "tags": [["a", "b"]], "name": ["x"]})
+    with pytest.warns(UserWarning, match="not read: tags"):
+        g = oc.load_graph(rows, attributes=True)
+    assert list(g.edges(data=True)) == [(1, 2, {"name": "x"})]
+    with pytest.raises(oc.InputError, match="numbers, strings, booleans, dates or times in the column `tags`"):
+        oc.load_graph(rows, attributes="tags")
+    with pytest.raises(oc.InputError, match="18446744073709551615 in row 0"):
+        oc.load_graph(pa.table({"source": [1], "target": [2], "n": pa.array([2**64 - 1], pa.uint64())}), attributes=True)
+    with pytest.raises(TypeError, match="to_pandas_edgelist"):
+        oc.load_graph(nx.path_graph(3), attributes=True)
+    many = pa.table({"source": [1], "target": [2]} | {f"a{i}": [i] for i in range(101)})
+    with pytest.raises(oc.InputError, match="at most 100 attributes"):
+        oc.load_graph(many, attributes=True)
+    hundred = oc.load_graph(many.drop(["a100"]), attributes=True)
+    assert list(hundred.edges(data=True)) == [(1, 2, {f"a{i}": i for i in range(100)})]
+
+
+def test_strings_that_do_not_fit_the_memory_are_refused(tmp_path: pathlib.Path) -> None:
+    count = 200_000
+    rows = pa.table({"source": range(count), "target": range(1, count + 1), "note": [f"{i:0100}" for i in range(count)]})
+    pq.write_table(rows, tmp_path / "e.parquet", row_group_size=10_000)
+    with pytest.raises(oc.MemoryLimitError, match="the different strings of the attributes note"):
+        oc.import_graph(tmp_path / "e.parquet", tmp_path / "g.oc", attributes=True, memory="48MiB")
+    assert not (tmp_path / "g.oc").exists()
+
+
+def test_damage_is_found(tmp_path: pathlib.Path) -> None:
+    nodes = pd.DataFrame({"id": [1, 2], "name": ["one", "two"]})
+    oc.import_graph(table(300), tmp_path / "g.oc", attributes=True, vertices=nodes)
+    for file in itertools.chain(*(sorted((tmp_path / "g.oc" / folder).iterdir()) for folder in ("edges", "vertices"))):
+        whole = file.read_bytes()
+        place = len(whole) // 2
+        file.write_bytes(whole[:place] + bytes([whole[place] ^ 0x40]) + whole[place + 1 :])
+        with pytest.raises(oc.CorruptImageError, match=file.name.split(".")[0]):
+            oc.Graph(tmp_path / "g.oc").check()
+        file.write_bytes(whole)
+    oc.Graph(tmp_path / "g.oc").check()
