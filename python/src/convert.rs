@@ -59,7 +59,10 @@ pub fn to_pandas<'py>(py: Python<'py>, table: &Table) -> PyResult<Bound<'py, PyA
         }
         columns.set_item(field.name(), array)?;
     }
-    pandas.call_method1("DataFrame", (columns,))
+    // The columns are nobody else's.
+    let options = PyDict::new(py);
+    options.set_item("copy", false)?;
+    pandas.call_method("DataFrame", (columns,), Some(&options))
 }
 
 /// The error for a column that a table has not.

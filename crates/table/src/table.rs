@@ -8,10 +8,13 @@
 
 use crate::ids::{BATCH_IDS, BATCH_TEXT_BYTES, Id, IdBatch, IdLookup, IdStream, string_ids};
 use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch, RecordBatchReader, StringArray, UInt64Array};
+use arrow_buffer::{ArrowNativeType, Buffer, ScalarBuffer};
 use arrow_schema::ArrowError;
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use bytes::Bytes;
 use outcore_format::{IdColumn, Order, WeightKind};
 use outcore_image::{Error, Image, Result};
+use outcore_io::buffer::{Raw, raw_bytes};
 use outcore_io::{Array, Reservation};
 use std::sync::Arc;
 
@@ -131,6 +134,17 @@ impl Column {
         }
     }
 
+    /// Rows that follow each other as an array in the memory of the column, if users see its numbers as they are.
+    fn in_place(&self, rows: &[u32]) -> Option<ArrayRef> {
+        let first = *rows.first().filter(|_| follow_each_other(rows))? as usize;
+        Some(match self {
+            Column::Real(values) => Arc::new(Float64Array::new(shared(values, first, rows.len()), None)),
+            Column::Signed(values) => Arc::new(Int64Array::new(shared(values, first, rows.len()), None)),
+            Column::Unsigned(values) => Arc::new(UInt64Array::new(shared(values, first, rows.len()), None)),
+            _ => return None,
+        })
+    }
+
     /// Whether users see ids in it.
     pub fn names_vertices(&self) -> bool {
         matches!(self, Column::Vertex(_) | Column::Component(_) | Column::Label(_))
@@ -243,6 +257,10 @@ impl Table {
         let at = |values: &Array<u32>, row: u32| values[row as usize];
         let mut arrays = vec![ids];
         for (place, (_, column)) in self.columns.iter().enumerate() {
+            if let Some(array) = column.in_place(rows) {
+                arrays.push(array);
+                continue;
+            }
             arrays.push(match column {
                 Column::Real(values) => {
                     Arc::new(Float64Array::from_iter_values(rows.iter().map(|&row| values[row as usize])))
@@ -330,7 +348,12 @@ impl TableReader {
         let start = first as u32 + done as u32;
         let rows: Vec<u32> = (start..=start + (batch.len() - done - 1) as u32).collect();
         let rows = &rows[..self.rows_with_room(&rows)];
-        let ids = id_array(&self.table.image, (done..done + rows.len()).map(|i| Some(batch.get(i))));
+        let some = done..done + rows.len();
+        let ids: ArrayRef = match &batch {
+            IdBatch::Signed(ids) => Arc::new(Int64Array::from(ids[some].to_vec())),
+            IdBatch::Unsigned(ids) => Arc::new(UInt64Array::from(ids[some].to_vec())),
+            IdBatch::Text { .. } => id_array(&self.table.image, some.map(|i| Some(batch.get(i)))),
+        };
         let names = self.names.as_ref();
         let record = self.table.batch(ids, rows, |place, row| names?.name(place, row))?;
         if done + rows.len() < batch.len() {
@@ -389,6 +412,27 @@ impl RecordBatchReader for TableReader {
     fn schema(&self) -> SchemaRef {
         self.table.schema()
     }
+}
+
+/// Whether each row is the one behind the row before it.
+fn follow_each_other(rows: &[u32]) -> bool {
+    let ends = rows.first().zip(rows.last());
+    ends.is_none_or(|(&first, &last)| rows.is_sorted_by(|one, other| one < other) && (last - first) as usize + 1 == rows.len())
+}
+
+/// A column of numbers as the bytes that batches share.
+struct SharedBytes<T: Raw>(Arc<Array<T>>);
+
+impl<T: Raw> AsRef<[u8]> for SharedBytes<T> {
+    fn as_ref(&self) -> &[u8] {
+        raw_bytes(&self.0)
+    }
+}
+
+/// Some values of a column, in its own memory.
+fn shared<T: Raw + ArrowNativeType>(values: &Arc<Array<T>>, first: usize, len: usize) -> ScalarBuffer<T> {
+    let bytes = Bytes::from_owner(SharedBytes(Arc::clone(values)));
+    ScalarBuffer::new(Buffer::from(bytes), first, len)
 }
 
 /// The ids of the vertices that rows name.
