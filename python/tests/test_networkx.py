@@ -190,7 +190,9 @@ def test_names_are_those_that_networkx_is_told():
     for name, function in FUNCTIONS.items():
         original = getattr(nx, name, None)
         own, theirs = (inspect.signature(one).parameters for one in (function, original.orig_func))
-        assert [(one.name, one.default) for one in own.values()] == [(one.name, one.default) for one in theirs.values()]
+        # Options of the newest NetworkX that are given by name are not known to an older one.
+        own = [one for one in own.values() if one.name in theirs or one.kind is not inspect.Parameter.KEYWORD_ONLY]
+        assert [(one.name, one.default) for one in own] == [(one.name, one.default) for one in theirs.values()]
         assert "outcore" in original.backends
 
 

@@ -376,6 +376,9 @@ def floyd_warshall(G: Any, weight: Any = "weight") -> dict[Any, dict[Any, Any]]:
 
 
 def _eccentricities(graph: Converted, nodes: Iterable[Any] | None, weight: Any) -> dict[Any, Any]:
+    if len(graph) == 0:
+        # NetworkX 3.6 has no eccentricities of it, later versions an error.
+        raise NotImplementedError("a graph without nodes is not supported")
     if nodes is None:
         every = _every(graph, weight)
     else:

@@ -288,8 +288,10 @@ def to_scipy_sparse_array(
 
 
 @implements(named("weight"), quick=True)
-def adjacency_matrix(G: Any, nodelist: Any = None, dtype: Any = None, weight: Any = "weight") -> Any:
-    return to_scipy_sparse_array(G, nodelist=nodelist, dtype=dtype, weight=weight)
+def adjacency_matrix(
+    G: Any, nodelist: Any = None, dtype: Any = None, weight: Any = "weight", *, format: str = "csr"
+) -> Any:
+    return to_scipy_sparse_array(G, nodelist=nodelist, dtype=dtype, weight=weight, format=format)
 
 
 @implements(named("weight"), quick=True)
