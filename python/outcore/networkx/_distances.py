@@ -429,6 +429,26 @@ def periphery(G: Any, e: Any = None, usebounds: bool = False, weight: Any = None
     return [node for node, value in found.items() if value == greatest]
 
 
+@implements(without("attr", "sp"), named("weight"))
+def centroid(G: Any, weight: Any = None, attr: Any = None, sp: Any = None) -> list[Any]:
+    G, sums = adapt(G), []
+    if len(G) == 0:
+        raise NotImplementedError("a graph without nodes is not supported")
+    for _, distances in _every(G, weight):
+        places = _within(distances, None)
+        if len(places) < len(G):
+            raise nx.NetworkXNoPath("the graph is disconnected, so every node is infinitely far from another")
+        # Near ones first, as NetworkX adds them up, so that sums of real numbers are equal where NetworkX's are.
+        sums.append(sum(np.ma.getdata(distances)[places].tolist()))
+    least = min(sums)
+    return [node for node, total in zip(G.nodes, sums) if total == least]
+
+
+@implements(without("attr", "sp"), named("weight"))
+def barycenter(G: Any, weight: Any = None, attr: Any = None, sp: Any = None) -> list[Any]:
+    return centroid(G, weight)  # type: ignore[no-any-return]
+
+
 def inverse_sum(distances: np.ndarray) -> float:
     """The sum of the inverses of the distances that are not 0."""
     values = np.ma.getdata(distances)[_within(distances, None)]
