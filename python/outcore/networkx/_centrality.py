@@ -46,7 +46,7 @@ def _power_iteration(given: dict[str, Any]) -> str | None:
 
 
 # NetworkX 3.6 takes the singular vector from ARPACK, which converges where as many steps of power iteration do not.
-_HITS_ITERATES = "method" in inspect.signature(nx.hits.orig_func).parameters
+_HITS_ITERATES = "method" in inspect.signature(nx.hits).parameters
 
 
 @implements(without("nstart"), _power_iteration)
