@@ -4,7 +4,7 @@ from typing import Any
 
 _LEVELS = "Distances are numbers of edges."
 _PATHS = "Of several shortest paths another one may be named."
-_PART = "A graph of NetworkX with the attributes of the one given, as NetworkX has it; of an image a graph in memory."
+_PART = "Returns a graph of NetworkX with all attributes; of an image a graph in memory."
 _EDGE_ORDER = "Sums are added up in another order, so that the last bits differ."
 
 # The functions that the backend has, with what users should know beside the documentation of NetworkX.

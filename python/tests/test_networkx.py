@@ -274,7 +274,8 @@ def test_parts_of_graphs_have_their_attributes():
     [converted] = cached.values()
     parts = [
         (nx.k_core, {}), (nx.k_core, {"k": 3}), (nx.k_shell, {}), (nx.k_shell, {"k": 2, "core_number": known}),
-        (nx.k_crust, {}), (nx.k_crust, {"k": 1}), (nx.k_corona, {"k": 2}), (nx.k_corona, {"k": 3, "core_number": known}),
+        (nx.k_crust, {}), (nx.k_crust, {"k": 1}), (nx.k_corona, {"k": 2}),
+        (nx.k_corona, {"k": 3, "core_number": known}),
     ]
     for function, options in parts:
         found, expected = function(graph, backend="outcore", **options), function(graph, **options)
