@@ -41,13 +41,23 @@ class Counter:
 
     def counted(self, name, function):
         def call(*args, **options):
-            found = function(*args, **options)
-            # What raised NotImplementedError was left to NetworkX.
-            self.calls[name] += 1
-            self.tests.add(os.environ["PYTEST_CURRENT_TEST"].rsplit(" ", 1)[0])
+            try:
+                found = function(*args, **options)
+            except NotImplementedError:
+                # It is left to NetworkX.
+                raise
+            except Exception:
+                # An error that NetworkX has as well.
+                self.count(name)
+                raise
+            self.count(name)
             return found
 
         return call
+
+    def count(self, name):
+        self.calls[name] += 1
+        self.tests.add(os.environ["PYTEST_CURRENT_TEST"].rsplit(" ", 1)[0])
 
     def pytest_runtest_logreport(self, report):
         if report.when == "call" or report.skipped:

@@ -4,6 +4,7 @@ from typing import Any
 
 _LEVELS = "Distances are numbers of edges."
 _PATHS = "Of several shortest paths another one may be named."
+_PART = "Returns a graph of NetworkX with all attributes; of an image a graph in memory."
 _EDGE_ORDER = "Sums are added up in another order, so that the last bits differ."
 
 # The functions that the backend has, with what users should know beside the documentation of NetworkX.
@@ -74,6 +75,8 @@ FUNCTIONS: dict[str, str] = {
     "radius": "",
     "center": "",
     "periphery": "",
+    "centroid": "Of NetworkX 3.7.",
+    "barycenter": "What NetworkX before 3.7 calls `centroid`.",
     "harmonic_diameter": _EDGE_ORDER,
     "wiener_index": "",
     "global_efficiency": _EDGE_ORDER,
@@ -83,6 +86,10 @@ FUNCTIONS: dict[str, str] = {
     "bfs_layers": "Nodes of a layer are in the order of the graph.",
     # Structure.
     "core_number": "",
+    "k_core": _PART,
+    "k_shell": _PART,
+    "k_crust": _PART,
+    "k_corona": _PART,
     "triangles": "",
     "clustering": "Without `weight`.",
     "average_clustering": "Without `weight`.",

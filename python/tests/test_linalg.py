@@ -141,10 +141,15 @@ def test_real_matrices(tmp_path):
             continue
         matrix = matrix.astype(float).tocsr()
         with oc.import_matrix(file, tmp_path / "m.oc", replace=True) as own:
-            dense = np.linalg.svd(matrix.toarray(), compute_uv=False)[:4]
-            np.testing.assert_allclose(oc.linalg.svds(own, 4).singular_values[::-1], dense, rtol=1e-10)
+            values = None
             if matrix.shape[0] == matrix.shape[1] and abs(matrix - matrix.T).max() == 0:
                 values = np.linalg.eigvalsh(matrix.toarray())
+                # The singular values are their magnitudes, which takes a fifth of a decomposition for those alone.
+                dense = np.sort(np.abs(values))[:-5:-1]
+            else:
+                dense = np.linalg.svd(matrix.toarray(), compute_uv=False)[:4]
+            np.testing.assert_allclose(oc.linalg.svds(own, 4).singular_values[::-1], dense, rtol=1e-10)
+            if values is not None:
                 scale = np.abs(values).max()
                 agree(oc.linalg.eigsh(own, 4, which="LA"), matrix, values[-4:], scale)
                 agree(oc.linalg.eigsh(own, 4, which="SA"), matrix, values[:4], scale)

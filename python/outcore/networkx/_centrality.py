@@ -1,6 +1,6 @@
 """Ranks and centralities."""
 
-import math
+import inspect
 from typing import Any
 
 import networkx as nx  # type: ignore[import-untyped]
@@ -41,32 +41,52 @@ def pagerank(
         raise NotImplementedError(str(error)) from None
 
 
-@implements(without("nstart"))
+def _power_iteration(given: dict[str, Any]) -> str | None:
+    return None if given["method"] == "power_iteration" else "another method than power iteration is not supported"
+
+
+# NetworkX 3.6 takes the singular vector from ARPACK, which converges where as many steps of power iteration do not.
+_HITS_ITERATES = "method" in inspect.signature(nx.hits).parameters
+
+
+@implements(without("nstart"), _power_iteration)
 def hits(
-    G: Any, max_iter: int = 100, tol: float = 1.0e-8, nstart: Any = None, normalized: bool = True
+    G: Any,
+    max_iter: int = 100,
+    tol: float = 1.0e-8,
+    nstart: Any = None,
+    normalized: bool = True,
+    *,
+    method: str = "power_iteration",
 ) -> tuple[dict[Any, float], dict[Any, float]]:
     G = adapt(G)
     if len(G) == 0:
         return {}, {}
     if max_iter <= 0:
         raise nx.PowerIterationFailedConvergence(max_iter)
-    # The greatest singular vector of the adjacency matrix, as in Kleinberg: Authoritative sources in a hyperlinked
-    # environment. JACM 1999. Power iteration ends when the vector stays the same.
-    authorities = np.ones(len(G)) / math.sqrt(len(G))
-    for _ in range(max(1000, max_iter)):
-        last = authorities
-        authorities = G.times(G.times(authorities, "weight"), "weight", transposed=True)
-        norm = np.linalg.norm(authorities)
-        if norm == 0:
-            raise NotImplementedError("the graph has no edges")
-        authorities = authorities / norm
-        if np.abs(authorities - last).sum() < min(tol, 1e-10):
+    # The greatest singular vectors of the adjacency matrix, as in Kleinberg: Authoritative sources in a hyperlinked
+    # environment. JACM 1999. Power iteration ends when the vector of hubs stays the same.
+    hubs = np.ones(len(G)) / len(G)
+    most, change = (max_iter, tol) if _HITS_ITERATES else (max(1000, max_iter), min(tol, 1e-10))
+    for _ in range(most):
+        last = hubs
+        authorities = G.times(last, "weight", transposed=True)
+        hubs = G.times(authorities, "weight")
+        greatest = hubs.max()
+        if not greatest > 0:
+            raise NotImplementedError("without an edge of a positive weight hubs are not supported")
+        hubs = hubs / greatest
+        if np.abs(hubs - last).sum() < change:
             break
     else:
         raise nx.PowerIterationFailedConvergence(max_iter)
-    hubs = G.times(authorities, "weight")
     if normalized:
         hubs, authorities = hubs / hubs.sum(), authorities / authorities.sum()
+    elif _HITS_ITERATES:
+        authorities = authorities / authorities.max()
+    else:
+        authorities = authorities / np.linalg.norm(authorities)
+        hubs = G.times(authorities, "weight")
     return G.by_node(hubs), G.by_node(authorities)
 
 
@@ -91,8 +111,10 @@ def betweenness_centrality(
     return G.by_node(G.run("betweenness_centrality", **options)["betweenness"])
 
 
-@implements(named("distance"))
-def closeness_centrality(G: Any, u: Any = None, distance: Any = None, wf_improved: bool = True) -> Any:
+@implements(without("sp"), named("distance"))
+def closeness_centrality(
+    G: Any, u: Any = None, distance: Any = None, wf_improved: bool = True, *, sp: Any = None
+) -> Any:
     G = adapt(G)
 
     def closeness(total: float, reached: int) -> float:

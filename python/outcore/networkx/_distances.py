@@ -376,6 +376,9 @@ def floyd_warshall(G: Any, weight: Any = "weight") -> dict[Any, dict[Any, Any]]:
 
 
 def _eccentricities(graph: Converted, nodes: Iterable[Any] | None, weight: Any) -> dict[Any, Any]:
+    if len(graph) == 0:
+        # NetworkX 3.6 has no eccentricities of it, later versions an error.
+        raise NotImplementedError("a graph without nodes is not supported")
     if nodes is None:
         every = _every(graph, weight)
     else:
@@ -424,6 +427,26 @@ def periphery(G: Any, e: Any = None, usebounds: bool = False, weight: Any = None
     found = _eccentricities(adapt(G), None, weight) if e is None else e
     greatest = max(found.values())
     return [node for node, value in found.items() if value == greatest]
+
+
+@implements(without("attr", "sp"), named("weight"))
+def centroid(G: Any, weight: Any = None, attr: Any = None, sp: Any = None) -> list[Any]:
+    G, sums = adapt(G), []
+    if len(G) == 0:
+        raise NotImplementedError("a graph without nodes is not supported")
+    for _, distances in _every(G, weight):
+        places = _within(distances, None)
+        if len(places) < len(G):
+            raise nx.NetworkXNoPath("the graph is disconnected, so every node is infinitely far from another")
+        # Near ones first, as NetworkX adds them up, so that sums of real numbers are equal where NetworkX's are.
+        sums.append(sum(np.ma.getdata(distances)[places].tolist()))
+    least = min(sums)
+    return [node for node, total in zip(G.nodes, sums) if total == least]
+
+
+@implements(without("attr", "sp"), named("weight"))
+def barycenter(G: Any, weight: Any = None, attr: Any = None, sp: Any = None) -> list[Any]:
+    return centroid(G, weight)  # type: ignore[no-any-return]
 
 
 def inverse_sum(distances: np.ndarray) -> float:

@@ -8,7 +8,7 @@ its nodes are its ids.
 import inspect
 import os
 import weakref
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from itertools import islice
 from typing import Any
@@ -107,10 +107,19 @@ class Converted:
 
     __networkx_backend__ = "outcore"
 
-    def __init__(self, graph: Graph, nodes: list[Any] | None = None, origin: Any = None) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        nodes: list[Any] | None = None,
+        origin: Any = None,
+        load: Callable[[Any], Graph | None] | None = None,
+    ) -> None:
         self.graph = graph
         self._nodes = nodes
+        # Weak, for the graph of NetworkX holds this conversion in its cache.
         self._origin = None if origin is None else weakref.ref(origin)
+        # What makes the image whose weights are another attribute.
+        self._load = load
         self._process = os.getpid()
         # The adjacency matrices that were asked for: by their weights, or `None` where each entry is 1.
         self._matrices: dict[str | None, SparseMatrix] = {}
@@ -118,8 +127,10 @@ class Converted:
         self.has_own_ids = nodes is None
         info = graph.info()
         self.vertices, self.edges = info["vertices"], info["edges"]
-        # The attribute that the weights are; none where it is missing everywhere, so that every edge counts 1.
+        # The attribute that the weights of this image are.
         self.weights: str | None = info["weights"]
+        # The images by their weights; none for an attribute that no edge has, so that every edge counts 1.
+        self.images: dict[str, Graph | None] = {} if self.weights is None else {self.weights: graph}
         self._directed, self._multigraph = info["directed"], info["parallel_edges"]
 
     def is_directed(self) -> bool:
@@ -189,17 +200,21 @@ class Converted:
 
     def run(self, name: str, *args: Any, **options: Any) -> AlgorithmResult:
         """What an algorithm finds."""
-        return NAMED[name](self.graph, *args, **options)
+        return NAMED[name](self._image(options.get("weight")), *args, **options)
 
     def weight(self, attribute: Any) -> str | None:
         """The weights that an attribute of edges stands for: none, so that every edge counts 1, where it is missing."""
-        if attribute is None or self.weights is None:
+        if attribute is None:
             return None
-        if str(attribute) == self.weights:
-            return self.weights
-        if self.has_own_ids:
-            return None
-        raise NotImplementedError(f"the graph was converted with {self.weights}, not with {attribute}")
+        name = str(attribute)
+        if name not in self.images:
+            self.images[name] = None if self._load is None else self._load(attribute)
+        return None if self.images[name] is None else name
+
+    def _image(self, weights: str | None) -> Graph:
+        """The image with these weights; without them any will do."""
+        found = None if weights is None else self.images[weights]
+        return self.graph if found is None else found
 
     @cached_property
     def _rows(self) -> np.ndarray | None:
@@ -211,7 +226,7 @@ class Converted:
     def _matrix(self, attribute: Any) -> SparseMatrix:
         name = self.weight(attribute)
         if name not in self._matrices:
-            self._matrices[name] = SparseMatrix(self.graph, values=name is not None)
+            self._matrices[name] = SparseMatrix(self._image(name), values=name is not None)
         return self._matrices[name]
 
     def times(self, values: np.ndarray, attribute: Any = None, **options: Any) -> np.ndarray:
@@ -256,19 +271,25 @@ class Converted:
             return self
         if self.has_own_ids and self.graph.path is not None:
             raise NotImplementedError("searches against the direction of edges need a reversed image")
-        has_weights = self.weights is not None
-        columns = [("source", "i8"), ("target", "i8")]
-        if has_weights:
-            kind = "f8" if self.graph.info()["weight_type"].startswith("f") else "i8"
-            columns.append((str(self.weights), kind))
-        pieces = (tuple(arrays) for arrays in self.edge_arrays(has_weights))
-        weights, ends = "3" if has_weights else None, ("2", "1")
-        turned = _load(Chunks(columns, pieces), self.vertices, True, self.is_multigraph(), weights, ends)
-        return Converted(turned, self.nodes)
 
-    def edge_arrays(self, weights: bool) -> Iterator[list[np.ndarray]]:
+        def turn(attribute: Any) -> Graph | None:
+            name = self.weight(attribute)
+            return None if name is None else self._turned(name)
+
+        return Converted(self._turned(self.weights), self.nodes, load=turn)
+
+    def _turned(self, weights: str | None) -> Graph:
+        columns = [("source", "i8"), ("target", "i8")]
+        if weights is not None:
+            kind = "f8" if self._image(weights).info()["weight_type"].startswith("f") else "i8"
+            columns.append((weights, kind))
+        pieces = (tuple(arrays) for arrays in self.edge_arrays(weights))
+        third = None if weights is None else "3"
+        return _import(Chunks(columns, pieces), self.vertices, True, self.is_multigraph(), third, ("2", "1"))
+
+    def edge_arrays(self, weights: str | None) -> Iterator[list[np.ndarray]]:
         """The edges between places of nodes, and perhaps their weights, batch by batch."""
-        rows = iter(self.graph.edges(weights=weights))
+        rows = iter(self._image(weights).edges(weights=weights is not None))
         while batch := list(islice(rows, PIECE_ROWS)):
             columns: list[Any] = list(zip(*batch))
             if self.has_own_ids:
@@ -319,7 +340,7 @@ def _runtime() -> Runtime | None:
     return _RUNTIMES[limits]
 
 
-def _load(
+def _import(
     edges: Any, count: int, directed: bool, parallel: bool, weights: str | None, columns: tuple[str, str]
 ) -> Graph:
     """A graph in memory, of edges between the first so many integers. Checks of options are left out."""
@@ -361,17 +382,47 @@ def convert_from_nx(
     if not isinstance(graph, nx.Graph):
         raise NotImplementedError(f"expected a graph, found a {type(graph).__name__}")
     if preserve_edge_attrs:
-        # NetworkX would take the conversion for one with all attributes from then on.
-        raise NotImplementedError("conversions with all attributes of edges are not supported")
+        # For functions that return parts of the graph. Weights that are asked for later are loaded then.
+        known = _known(graph)
+        if known is not None:
+            return known
     attributes = dict(edge_attrs or {})
     if len(attributes) > 1:
         raise NotImplementedError(f"expected one attribute of edges, found {sorted(map(str, attributes))}")
     attribute, default = next(iter(attributes.items()), (None, None))
-    if attribute is not None and not _has(graph.edges(data=True), attribute):
-        # Every edge counts the same: the default, which is 1.
-        attribute = None if default in (None, 1) else attribute
     nodes = list(graph)
     places = {node: place for place, node in enumerate(nodes)}
+    counts_one = attribute is None or _is_missing(graph, attribute, default)
+    origin = weakref.ref(graph)
+
+    def load(attribute: Any) -> Graph | None:
+        found = origin()
+        if found is None:
+            raise NotImplementedError("the graph is gone whose weights are asked for")
+        return None if _is_missing(found, attribute, 1) else _image_of(found, places, attribute, 1)
+
+    image = _image_of(graph, places, None if counts_one else attribute, default)
+    converted = Converted(image, nodes, graph, load)
+    if attribute is not None and counts_one:
+        converted.images[str(attribute)] = None
+    return converted
+
+
+def _known(graph: Any) -> Converted | None:
+    """A conversion of the graph that NetworkX keeps already, if it keeps them."""
+    if not nx.config.cache_converted_graphs:
+        return None
+    kept = (getattr(graph, "__networkx_cache__", None) or {}).get("backends", {}).get("outcore", {})
+    return next((one.here() for one in kept.values() if isinstance(one, Converted)), None)
+
+
+def _is_missing(graph: Any, attribute: Any, default: Any) -> bool:
+    """Whether no edge has an attribute, so that every edge counts 1."""
+    return default in (None, 1) and not any(attribute in data for *_, data in graph.edges(data=True))
+
+
+def _image_of(graph: Any, places: dict[Any, int], attribute: Any, default: Any) -> Graph:
+    """An image of a graph of NetworkX with an attribute of edges as weights."""
     columns = [("source", "i8"), ("target", "i8")]
     if attribute is not None:
         try:
@@ -379,20 +430,13 @@ def convert_from_nx(
         except (TypeError, ValueError) as error:
             raise NotImplementedError(str(error)) from None
         columns.append((str(attribute), kind or "i8"))
-    pieces = _transposed(_rows(graph, places, attribute, default))
+    edges = Chunks(columns, _transposed(_rows(graph, places, attribute, default)))
     weights = None if attribute is None else "3"
     try:
-        loaded = _load(
-            Chunks(columns, pieces), len(nodes), graph.is_directed(), graph.is_multigraph(), weights, ("1", "2")
-        )
+        return _import(edges, len(places), graph.is_directed(), graph.is_multigraph(), weights, ("1", "2"))
     except (InputError, UsageError) as error:
         # Weights that are no numbers, or infinite.
         raise NotImplementedError(str(error)) from None
-    return Converted(loaded, nodes, graph)
-
-
-def _has(edges: Iterable[tuple[Any, ...]], attribute: Any) -> bool:
-    return any(attribute in data for *_, data in edges)
 
 
 def convert_to_nx(result: Any, *, name: str | None = None) -> Any:

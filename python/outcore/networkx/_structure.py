@@ -53,18 +53,52 @@ def transitivity(G: Any) -> Any:
     return found.transitivity or 0
 
 
-def _cores(graph: Converted) -> dict[Any, int]:
+def _cores(graph: Converted, known: dict[Any, int] | None = None) -> np.ndarray:
+    """The core numbers of the vertices, or those that are known of the nodes."""
+    if known is not None:
+        return np.array([known[node] for node in graph.nodes])
     if graph.loops.any():
         raise nx.NetworkXNotImplemented(
             "Input graph has self loops which is not permitted; "
             "Consider using G.remove_edges_from(nx.selfloop_edges(G))."
         )
-    return graph.by_node(graph.run("core_number")["core"])
+    return graph.run("core_number")["core"]
+
+
+def _part(graph: Converted, is_chosen: np.ndarray) -> Any:
+    """The subgraph of some vertices: of a graph of NetworkX with its attributes, of an image a graph in memory."""
+    nodes = [graph.nodes[place] for place in np.flatnonzero(is_chosen).tolist()]
+    return graph.graph.subgraph(nodes) if graph.has_own_ids else graph.original().subgraph(nodes).copy()
 
 
 @implements()
 def core_number(G: Any) -> dict[Any, int]:
-    return _cores(adapt(G))
+    graph = adapt(G)
+    return graph.by_node(_cores(graph))
+
+
+@implements()
+def k_core(G: Any, k: Any = None, core_number: dict[Any, int] | None = None) -> Any:
+    cores = _cores(G := adapt(G), core_number)
+    return _part(G, cores >= (cores.max() if k is None else k))
+
+
+@implements()
+def k_shell(G: Any, k: Any = None, core_number: dict[Any, int] | None = None) -> Any:
+    cores = _cores(G := adapt(G), core_number)
+    return _part(G, cores == (cores.max() if k is None else k))
+
+
+@implements()
+def k_crust(G: Any, k: Any = None, core_number: dict[Any, int] | None = None) -> Any:
+    cores = _cores(G := adapt(G), core_number)
+    return _part(G, cores <= (cores.max() - 1 if k is None else k))
+
+
+@implements()
+def k_corona(G: Any, k: Any, core_number: dict[Any, int] | None = None) -> Any:
+    cores = _cores(G := adapt(G), core_number)
+    return _part(G, (cores == k) & (G.times((cores >= k).astype(np.float64)) == k))
 
 
 @implements(simple, quick=True)
@@ -267,7 +301,7 @@ def to_scipy_sparse_array(
             raise nx.NetworkXError("nodelist contains duplicates.")
         places = [G.places[node] for node in nodelist]
     name = G.weight(weight)
-    batches = list(G.edge_arrays(name is not None))
+    batches = list(G.edge_arrays(name))
     columns = [np.concatenate(parts) for parts in zip(*batches)] or [np.zeros(0, np.int64)] * 2 + [np.zeros(0)]
     source, target = columns[:2]
     values = columns[2] if len(columns) > 2 else np.ones(len(source), np.int64)
@@ -288,8 +322,10 @@ def to_scipy_sparse_array(
 
 
 @implements(named("weight"), quick=True)
-def adjacency_matrix(G: Any, nodelist: Any = None, dtype: Any = None, weight: Any = "weight") -> Any:
-    return to_scipy_sparse_array(G, nodelist=nodelist, dtype=dtype, weight=weight)
+def adjacency_matrix(
+    G: Any, nodelist: Any = None, dtype: Any = None, weight: Any = "weight", *, format: str = "csr"
+) -> Any:
+    return to_scipy_sparse_array(G, nodelist=nodelist, dtype=dtype, weight=weight, format=format)
 
 
 @implements(named("weight"), quick=True)
