@@ -111,7 +111,8 @@ def closeness_centrality(G: Any, u: Any = None, distance: Any = None, wf_improve
     if G.weight(distance) is None:
         if len(G) == 0:
             return {}
-        found = G.run("all_pairs", sources=G.ids)
+        # Not `all_pairs`, which holds a distance for every pair.
+        found = G.run("multi_source_bfs", G.ids)
         sums, reached = found["distance_sum"].tolist(), found["reached_by"].tolist()
         return {node: closeness(*pair) for node, pair in zip(G.nodes, zip(sums, reached))}
     return {node: of(distances) for node, distances in _every(G.reversed, distance)}
