@@ -129,11 +129,14 @@ FUNCTIONS: dict[str, str] = {
 
 def get_info() -> dict[str, Any]:
     """The backend as NetworkX lists it."""
+    # NetworkX is needed only here.
+    from _outcore_networkx._config import OutcoreConfig
+
     return {
         "backend_name": "outcore",
         "project": "outcore",
         "package": "outcore",
         "short_summary": "Graphs larger than memory, from an SSD; `outcore.Graph` objects are graphs of this backend.",
-        "default_config": {"memory": None, "threads": None, "min_edges": 10_000},
+        "default_config": OutcoreConfig(memory=None, threads=None, min_edges=10_000),
         "functions": {name: {"additional_docs": text} if text else {} for name, text in FUNCTIONS.items()},
     }

@@ -51,7 +51,7 @@ def import_graph(
             - an object with `__arrow_c_stream__` (polars, pyarrow, DuckDB), or a pandas frame: columns whose names mean
               it, such as `source` and `target`, `src` and `dst`, `from_id` and `to_id`, or just two columns, and
               perhaps `weight`; others are named by the options, and never guessed;
-            - a list of edges as tuples, `(source, target)` or `(source, target, weight)`;
+            - a list of edges as tuples or lists, `(source, target)` or `(source, target, weight)`;
             - a tuple of NumPy arrays `(source, target)` or `(source, target, weight)`, of one length;
             - a square SciPy sparse matrix or array: entry (i, j) is an edge from i to j, its value the weight (none if
               it is bool); entries at one place add up, unless `duplicates` says otherwise;
@@ -150,7 +150,7 @@ def load_graph(input: Any, **options: Any) -> Graph:
     for name in ("replace", "allow_empty"):
         if name in options:
             raise TypeError(f"load_graph() got an unexpected keyword argument '{name}': there is no image to replace")
-    arguments = checked_options(import_graph, _arguments(input, "", options))
+    arguments = checked_options(import_graph, _arguments("load_graph", input, "", options))
     report = _import(arguments | {"image": None, "allow_empty": True}, explain=False)
     for note in report["notes"]:
         warnings.warn(note, stacklevel=2)
@@ -172,7 +172,9 @@ def part(
         if name in given:
             raise TypeError(f"expected options of an import that are not for files, found {name}=")
     ids = None if vertices is None else ids_of(vertices)
-    arguments = checked_options(import_graph, _arguments(graph, image or "", given | {"directed": directed}))
+    method = "subgraph" if vertices is not None else "reverse" if turned else "to_undirected"
+    bound = _arguments(method, graph, image or "", given | {"directed": directed})
+    arguments = checked_options(import_graph, bound)
     names = ("runtime", "memory", "threads", "backend", "temporary", "progress")
     settings = {name: value for name, value in arguments.items() if name not in ("input", "image", "vertices", *names)}
     settings |= {"limits": limits(*(arguments[name] for name in names)), "explain": False, "is_matrix": False}
@@ -234,12 +236,16 @@ def estimate_import(input: Any, **options: Any) -> ImportEstimate:
     >>> needs.edges, needs.image_bytes < needs.temporary_bytes
     (None, True)
     """
-    return ImportEstimate(**_import(checked_options(import_graph, _arguments(input, "", options)), explain=True))
+    arguments = checked_options(import_graph, _arguments("estimate_import", input, "", options))
+    return ImportEstimate(**_import(arguments, explain=True))
 
 
-def _arguments(input: Any, image: str | os.PathLike[str], options: dict[str, Any]) -> dict[str, Any]:
-    """The arguments of `import_graph`, with its defaults where the options say nothing."""
-    bound = inspect.signature(import_graph).bind(input, image, **options)
+def _arguments(name: str, input: Any, image: str | os.PathLike[str], options: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of `import_graph`, with its defaults where the options of another function say nothing."""
+    try:
+        bound = inspect.signature(import_graph).bind(input, image, **options)
+    except TypeError as error:
+        raise TypeError(f"{name}() {error}") from None
     bound.apply_defaults()
     return bound.arguments
 

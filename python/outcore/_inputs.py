@@ -59,7 +59,8 @@ def tables(
     if isinstance(given, (list, tuple)) and given and all(isinstance(path, (str, os.PathLike)) for path in given):
         return [os.fspath(path) for path in given]
     # Only who has imported a library can hand over its objects.
-    networkx, pandas, scipy = (sys.modules.get(name) for name in ("networkx", "pandas", "scipy.sparse"))
+    networkx, pandas, polars = (sys.modules.get(name) for name in ("networkx", "pandas", "polars"))
+    scipy = sys.modules.get("scipy.sparse")
     if networkx is not None and isinstance(given, networkx.Graph):
         if has_attributes:
             raise TypeError(
@@ -69,8 +70,14 @@ def tables(
         return _networkx(given, attribute, directed)
     if scipy is not None and scipy.issparse(given):
         return _scipy(given, weights, is_matrix)
+    if pandas is not None and isinstance(given, pandas.Series):
+        advice = "reset_index() makes a frame of it and of its index"
+        raise TypeError(f"expected a frame with a row per edge, found a pandas Series; {advice}")
     if pandas is not None and isinstance(given, pandas.DataFrame):
+        _check_index(given)
         return Tables(pandas_table(given, has_attributes), "the pandas frame", weights, fixed=False)
+    if polars is not None and isinstance(given, polars.Series) and given.dtype != polars.Struct:
+        raise TypeError("expected a frame with a row per edge, found a polars Series; put two into a frame")
     if hasattr(given, "__arrow_c_stream__"):
         return Tables(given, f"the {type(given).__name__}", weights, fixed=False)
     if isinstance(given, tuple) and len(given) in (2, 3):
@@ -81,15 +88,15 @@ def tables(
             )
         arrays = list(zip(("source", "target", "weight"), map(_unmasked, given)))
         return Tables(_arrays(arrays, is_matrix), "the NumPy arrays", weights)
-    if isinstance(given, list) and given and all(isinstance(edge, tuple) for edge in given):
+    if isinstance(given, list) and given and all(isinstance(edge, (tuple, list)) for edge in given):
         return _list(given, weights)
     if isinstance(given, list) and not given:
         raise TypeError(
             "expected edges, found an empty list; give (np.array([], int), np.array([], int)), or a frame without rows"
         )
     raise TypeError(
-        "expected a path, a list of paths, a list of edges as tuples, an Arrow stream, a pandas frame, a tuple "
-        "(source, target[, weight]) of NumPy arrays, a SciPy sparse matrix or a NetworkX graph, "
+        "expected a path, a list of paths, a list of edges as tuples or lists, an Arrow stream, a pandas frame, a "
+        "tuple (source, target[, weight]) of NumPy arrays, a SciPy sparse matrix or a NetworkX graph, "
         f"found {type(given).__name__}"
     )
 
@@ -110,6 +117,9 @@ def vertex_ids(given: Any) -> Vertices:
         return None, int(given)
     if np.ndim(given) == 0 and not hasattr(given, "__arrow_c_stream__"):
         raise TypeError(f"{wanted}, found {given!r}")
+    if isinstance(given, (list, tuple)) and given:
+        # NumPy would make real numbers of large integers beside small ones.
+        return Chunks([("vertex", _id_kind("vertices", given))], _transposed((one,) for one in given)), None
     is_series = hasattr(given, "to_numpy") and not hasattr(given, "columns")
     if hasattr(given, "__arrow_c_stream__") and not is_series:
         return given, None
@@ -148,11 +158,23 @@ def _kind(name: str, array: np.ndarray, is_matrix: bool) -> str:
     return kind
 
 
+def _check_index(frame: Any) -> None:
+    """An error if what should be columns is in the index, as after a `groupby`."""
+    levels = [str(name) for name in frame.index.names if name is not None]
+    if levels and len(frame.columns) < 2:
+        found = f"{', '.join(map(str, frame.columns))} beside an index of {', '.join(levels)}"
+        raise TypeError(f"expected columns with the ends of edges, found {found}; reset_index() makes columns of it")
+
+
 def pandas_table(frame: Any, has_attributes: bool = False) -> Any:
-    """The columns of a frame. Without pyarrow, only numbers and strings without missing values are attributes."""
+    """The columns of a frame, without its index. Without pyarrow, only numbers and strings are attributes, and none of
+    them may be missing."""
     if has_attributes:
         with contextlib.suppress(ImportError):
             importlib.import_module("pyarrow")
+    if not isinstance(frame.index, sys.modules["pandas"].RangeIndex):
+        # In Arrow it would be one more column.
+        frame = frame.reset_index(drop=True)
     if "pyarrow" in sys.modules and hasattr(frame, "__arrow_c_stream__"):
         return frame
     columns = []
@@ -198,7 +220,7 @@ def _scipy(matrix: Any, weights: str | None, is_matrix: bool) -> Tables:
     return Tables(edges, "the SciPy matrix", weights, vertices=(None, n), duplicates="sum", rows=rows)
 
 
-def _list(edges: list[tuple[Any, ...]], weights: str | None) -> Tables:
+def _list(edges: list[Any], weights: str | None) -> Tables:
     width = len(edges[0])
     if width not in (2, 3) or any(len(edge) != width for edge in edges):
         raise ValueError("expected edges as tuples (source, target) or (source, target, weight), all of one length")
@@ -259,15 +281,18 @@ def _id_kind(what: str, ids: Iterable[Any]) -> str:
             kinds.add("integers")
             least, greatest = min(least, int(id)), max(greatest, int(id))
         else:
-            raise TypeError(
-                f"expected {what} that are integers or strings, found {id!r}; "
-                "rename them first, for example with networkx.convert_node_labels_to_integers"
-            )
+            advice = "rename them first, for example with networkx.convert_node_labels_to_integers"
+            if what != "nodes":
+                advice = "convert them first, for example with str()"
+            raise TypeError(f"expected {what} that are integers or strings, found {id!r}; {advice}")
     if len(kinds) > 1:
         advice = "make strings of all, for example with str()"
         raise TypeError(f"expected {what} of one type, found integers and strings; {advice}")
-    if least < -(2**63) or greatest >= 2**64 or (least < 0 and greatest >= 2**63):
-        raise ValueError(f"expected integers of 64 bits as {what}, found {least} to {greatest}")
+    wrong = [str(one) for one in (least, greatest) if not -(2**63) <= one < 2**64]
+    if not wrong and least < 0 and greatest >= 2**63:
+        wrong = [f"{least} beside {greatest}"]
+    if wrong:
+        raise ValueError(f"expected integers of 64 bits as {what}, found {' and '.join(wrong)}")
     if kinds == {"strings"}:
         return "str"
     return "u8" if greatest >= 2**63 else "i8"

@@ -497,7 +497,7 @@ def import_matrix(
         is_pair = isinstance(shape, tuple) and len(shape) == 2 and all(isinstance(n, int | np.integer) for n in shape)
         if not is_pair or min(shape) < 0:
             raise TypeError(f"expected shape= as the numbers of rows and columns, found {shape!r}")
-    report = _import(_arguments(input, image, options), explain=False, is_matrix=True, shape=shape)
+    report = _import(_arguments("import_matrix", input, image, options), explain=False, is_matrix=True, shape=shape)
     # A matrix of zeros is one.
     for note in report["notes"] if report["edges"] else []:
         warnings.warn(note, stacklevel=3)

@@ -123,9 +123,10 @@ def _kind(name: str, hint: Any) -> _Kind | None:
         return _Kind("a list of ids", _ids)
     if origin is list and set(get_args(get_args(hint)[0])) == {int, str}:
         return _Kind("a list of columns", _columns)
-    for one, words in ((Graph, "an outcore.Graph"), (Runtime, "an outcore.Runtime")):
-        if origin is one:
-            return _Kind(words, _instance_of(one))
+    if origin is Graph:
+        return _Kind("an outcore.Graph", _graph)
+    if origin is Runtime:
+        return _Kind("an outcore.Runtime", _instance_of(Runtime))
     return {
         bool: _Kind("True or False", _flag),
         float: _Kind("a number", _real),
@@ -161,6 +162,17 @@ def _instance_of(kind: Any) -> Callable[[Any], Any]:
         raise TypeError
 
     return take
+
+
+def _graph(value: Any) -> Graph:
+    if isinstance(value, Graph):
+        return value
+    if isinstance(value, (str, os.PathLike)):
+        raise _Element(f"found {value!r}; open an image with outcore.Graph")
+    kind = type(value)
+    library = kind.__module__.split(".")[0]
+    found = reprlib.repr(value) if library == "builtins" else f"a {library}.{kind.__name__}"
+    raise _Element(f"found {found}; outcore.load_graph makes one of edges, frames, matrices and NetworkX graphs")
 
 
 def _is_of_numpy(value: Any, kind: str) -> bool:

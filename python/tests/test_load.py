@@ -1,6 +1,7 @@
 """Graphs in memory: they are what graphs in files are, take memory under the limit, and leave nothing behind."""
 
 import os
+import sys
 
 import networkx as nx
 import numpy as np
@@ -114,8 +115,12 @@ def test_options_are_those_of_an_import():
     for name in ("replace", "allow_empty"):
         with pytest.raises(TypeError, match=name):
             oc.load_graph([(0, 1)], **{name: True})
-    with pytest.raises(TypeError, match="foo"):
+    with pytest.raises(TypeError, match=r"load_graph\(\) got .* 'foo'"):
         oc.load_graph([(0, 1)], foo=1)
+    with pytest.raises(TypeError, match=r"estimate_import\(\) got .* 'foo'"):
+        oc.estimate_import([(0, 1)], foo=1)
+    with pytest.raises(TypeError, match=r"subgraph\(\) got .* 'foo'"):
+        g.subgraph(["a"], foo=1)
     with pytest.raises(oc.UsageError, match="threads"):
         oc.load_graph([(0, 1)], threads=0)
 
@@ -133,3 +138,64 @@ def test_many_small_graphs_take_no_descriptors_and_little_memory():
     assert [len(oc.components(g)) for g in graphs[:3]] == [2, 3, 4]
     assert len(os.listdir("/proc/self/fd")) <= descriptors + 2
     assert sum(runtime.holders().values()) < 300 * (96 << 10)
+
+
+@pytest.mark.parametrize("arrow", [False, True])
+def test_the_index_of_a_frame_is_no_column(monkeypatch, recwarn, arrow):
+    pd = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    if not arrow:
+        monkeypatch.delitem(sys.modules, "pyarrow")
+    frame = pd.DataFrame({"x": [10, 20], "weight": [0.5, 0.7]}, index=[5, 6])
+    with pytest.raises(oc.InputError, match="x, weight"):
+        oc.load_graph(frame)
+    edges = pd.DataFrame({"source": [1, 2, 3], "target": [4, 5, 6]}, index=pd.Index([7, 8, 9], name="when"))
+    for given in (edges, edges[edges.source > 1], edges.sort_values("source", ascending=False).reset_index(drop=True)):
+        expected = set(zip(given["source"].tolist(), given["target"].tolist()))
+        assert set(oc.load_graph(given).edges) == expected
+    assert [str(one.message) for one in recwarn if "not read" in str(one.message)] == []
+    for counts in (edges.groupby(["source", "target"]).size(), edges.groupby(["source", "target"]).count()):
+        with pytest.raises(TypeError, match=r"reset_index\(\) makes"):
+            oc.load_graph(counts)
+
+
+def test_columns_in_series_are_refused():
+    pl = pytest.importorskip("polars")
+    with pytest.raises(TypeError, match="a row per edge, found a polars Series"):
+        oc.load_graph(pl.Series([1, 2]))
+    assert list(oc.load_graph(pl.DataFrame({"source": [1], "target": [2]}).to_struct("edge")).edges) == [(1, 2)]
+
+
+def test_edges_may_be_lists():
+    assert set(oc.load_graph([[1, 2], (2, 3)]).edges) == {(1, 2), (2, 3)}
+    assert list(oc.load_graph([["a", "b", 0.5]]).edges(weights=True)) == [("a", "b", 0.5)]
+    with pytest.raises(ValueError, match="all of one length"):
+        oc.load_graph([[1, 2, 3, 4]])
+
+
+def test_ids_are_all_integers_of_64_bits_and_no_others():
+    large = 2**63
+    assert set(oc.load_graph([(large, 0)], vertices=[0, large, 5])) == {0, 5, large}
+    assert set(oc.load_graph([(-5, 0)], vertices=(1, -(2**63)))) == {-5, 0, 1, -(2**63)}
+    for edges, options, found in [
+        ([(1, 2**64)], {}, "found 18446744073709551616$"),
+        ([(-(2**63) - 1, 2**64)], {}, "found -9223372036854775809 and 18446744073709551616$"),
+        ([(-1, large)], {}, "found -1 beside 9223372036854775808$"),
+        ([(1, 2)], {"vertices": [2**64]}, "found 18446744073709551616$"),
+    ]:
+        with pytest.raises(ValueError, match=found):
+            oc.load_graph(edges, **options)
+    for vertices, found in [([1.5], "1.5"), ([1, "a"], "one type"), ([True], "True")]:
+        with pytest.raises(TypeError, match=found):
+            oc.load_graph([(1, 2)], vertices=vertices)
+
+
+def test_what_is_no_graph_is_told_how_to_become_one():
+    for given, advice in [
+        (nx.path_graph(3), "found a networkx.Graph; outcore.load_graph makes"),
+        ([(1, 2)], r"found \[\(1, 2\)\]; outcore.load_graph makes"),
+        ("web.oc", "found 'web.oc'; open an image with outcore.Graph"),
+    ]:
+        for call in (oc.pagerank, lambda graph: oc.estimate(oc.pagerank, graph)):
+            with pytest.raises(TypeError, match=advice):
+                call(given)

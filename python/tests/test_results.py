@@ -95,3 +95,13 @@ def test_sorting_asks_for_its_memory(tmp_path):
     with pytest.raises(oc.MemoryLimitError):
         degrees.sort_by()
     assert len(degrees.top(3)) == 3
+
+
+def test_a_result_is_no_array_of_the_names_of_its_columns(graph):
+    pd = pytest.importorskip("pandas")
+    for result, column in ((oc.pagerank(graph), "pagerank"), (oc.bfs(graph, "v5"), "level")):
+        for call in (np.asarray, np.array, np.sort, pd.DataFrame):
+            with pytest.raises(TypeError, match=rf"result\['{column}'\] is a column as an array"):
+                call(result)
+        assert pd.DataFrame(result.to_pandas()).columns.tolist() == result.columns
+        assert list(dict(result)) == result.columns and pl.DataFrame(result).columns == result.columns

@@ -17,7 +17,7 @@ from typing import Any, Literal, overload
 import numpy as np
 
 from outcore._errors import InputError, UsageError
-from outcore._inputs import pandas_table
+from outcore._inputs import Chunks, pandas_table
 from outcore._options import Progress, check_each, checked, checked_options, limits
 from outcore._outcore import Expression, Runtime, compute_arrays, import_array, save_array
 from outcore.array import _array as core
@@ -279,7 +279,7 @@ def from_columns(
         path = os.fspath(input)
     elif pandas is not None and isinstance(input, pandas.DataFrame):
         table, name = pandas_table(input), "the pandas frame"
-        if dtype is None and table is not input:
+        if dtype is None and isinstance(table, Chunks):
             dtype = _common(input, chosen)
     elif polars is not None and isinstance(input, polars.DataFrame):
         table, name = _of_polars(input, chosen), "the polars frame"

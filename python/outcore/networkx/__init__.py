@@ -5,10 +5,11 @@ functions of NetworkX as it is, whatever its size; it is never made a dict of di
 they differ, is in `docs/networkx.md`.
 """
 
+from functools import partial
 from typing import Any
 
-from outcore.networkx import _centrality, _components, _distances, _structure  # noqa: F401
-from outcore.networkx._graph import FUNCTIONS, can_run, convert_from_nx, convert_to_nx, should_run
+from outcore.networkx import _centrality, _components, _dispatch, _distances, _structure  # noqa: F401
+from outcore.networkx._graph import FUNCTIONS, convert_to_nx
 
 
 # Tests of NetworkX's own that ask for more than its documentation promises, and what is otherwise here.
@@ -31,23 +32,23 @@ class Backend:
     """What NetworkX calls: conversions, what can be run, and the functions under their names."""
 
     def convert_from_nx(self, graph: Any, **attributes: Any) -> Any:
-        return convert_from_nx(graph, **attributes)
+        return _dispatch.convert_from_nx(graph, **attributes)
 
     def convert_to_nx(self, result: Any, **names: Any) -> Any:
         return convert_to_nx(result, **names)
 
     def can_run(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | str:
-        return can_run(name, args, kwargs)
+        return _dispatch.can_run(name, args, kwargs)
 
     def should_run(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | str:
-        return should_run(name, args, kwargs)
+        return _dispatch.should_run(name, args, kwargs)
 
     def on_start_tests(self, items: list[Any]) -> None:
         on_start_tests(items)
 
     def __getattr__(self, name: str) -> Any:
         try:
-            return FUNCTIONS[name]
+            return partial(_dispatch.call, FUNCTIONS[name])
         except KeyError:
             raise AttributeError(f"the outcore backend has no {name!r}") from None
 

@@ -133,7 +133,8 @@ def closeness_centrality(
     if G.weight(distance) is None:
         if len(G) == 0:
             return {}
-        found = G.run("all_pairs", sources=G.ids)
+        # Not `all_pairs`, which holds a distance for every pair.
+        found = G.run("multi_source_bfs", G.ids)
         sums, reached = found["distance_sum"].tolist(), found["reached_by"].tolist()
         return {node: closeness(*pair) for node, pair in zip(G.nodes, zip(sums, reached))}
     return {node: of(distances) for node, distances in _every(G.reversed, distance)}

@@ -100,6 +100,8 @@ def is_strongly_connected(G: Any) -> bool:
 @implements(quick=True)
 def node_connected_component(G: Any, n: Any) -> set[Any]:
     G = adapt(G)
+    if n not in G:
+        raise KeyError(n)
     levels = G.run("bfs", G.id(n))["level"]
     places = np.flatnonzero(~np.ma.getmaskarray(levels)).tolist()
     return {G.nodes[place] for place in places}

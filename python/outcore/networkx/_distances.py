@@ -44,6 +44,19 @@ def _within(distances: np.ndarray, cutoff: float | None) -> np.ndarray:
     return ordered
 
 
+def _level(cutoff: float | None) -> int | None:
+    """The last level that a search of numbers of edges reaches: NetworkX begins another one while it is below the
+    cutoff."""
+    if cutoff is None or cutoff == math.inf:
+        return None
+    return math.ceil(cutoff) if cutoff > 0 else 0
+
+
+def _from_zero(given: dict[str, Any]) -> str | None:
+    cutoff = given["cutoff"]
+    return None if cutoff is None or cutoff >= 0 else "a cutoff= below 0 is not supported"
+
+
 def _lengths(graph: Converted, distances: np.ndarray, cutoff: float | None = None) -> dict[Any, Any]:
     """Distances by nodes, near ones first."""
     places = _within(distances, cutoff)
@@ -110,32 +123,32 @@ def _every(graph: Converted, weight: Any) -> Iterator[tuple[Any, np.ndarray]]:
 @implements(quick=True)
 def single_source_shortest_path_length(G: Any, source: Any, cutoff: Any = None) -> dict[Any, Any]:
     G = adapt(G)
-    return _lengths(G, _column(_search(G, source, None)), cutoff)
+    return _lengths(G, _column(_search(G, source, None)), _level(cutoff))
 
 
 @implements(quick=True)
 def single_target_shortest_path_length(G: Any, target: Any, cutoff: Any = None) -> dict[Any, Any]:
     G = adapt(G).reversed
-    return _lengths(G, _column(_search(G, target, None, _TARGET)), cutoff)
+    return _lengths(G, _column(_search(G, target, None, _TARGET)), _level(cutoff))
 
 
 @implements()
 def all_pairs_shortest_path_length(G: Any, cutoff: Any = None) -> Iterator[tuple[Any, dict[Any, Any]]]:
     G = adapt(G)
     for node, distances in _every(G, None):
-        yield node, _lengths(G, distances, cutoff)
+        yield node, _lengths(G, distances, _level(cutoff))
 
 
 @implements(quick=True)
 def single_source_shortest_path(G: Any, source: Any, cutoff: Any = None) -> dict[Any, list[Any]]:
     G = adapt(G)
-    return _paths(G, _search(G, source, None, "Source {} not in G"), cutoff)
+    return _paths(G, _search(G, source, None, "Source {} not in G"), _level(cutoff))
 
 
 @implements(quick=True)
 def single_target_shortest_path(G: Any, target: Any, cutoff: Any = None) -> dict[Any, list[Any]]:
     G = adapt(G).reversed
-    found = _paths(G, _search(G, target, None, "Target {} not in G"), cutoff)
+    found = _paths(G, _search(G, target, None, "Target {} not in G"), _level(cutoff))
     return {node: path[::-1] for node, path in found.items()}
 
 
@@ -226,7 +239,7 @@ def average_shortest_path_length(G: Any, weight: Any = None, method: str | None 
 _NODE = "Node {} not found in graph"
 
 
-@implements(named("weight"))
+@implements(named("weight"), _from_zero)
 def single_source_dijkstra(
     G: Any, source: Any, target: Any = None, cutoff: Any = None, weight: Any = "weight"
 ) -> tuple[Any, Any]:
@@ -242,7 +255,7 @@ def single_source_dijkstra(
     return lengths[target], _paths(G, found, cutoff)[target]
 
 
-@implements(named("weight"))
+@implements(named("weight"), _from_zero)
 def single_source_dijkstra_path(
     G: Any, source: Any, cutoff: Any = None, weight: Any = "weight"
 ) -> dict[Any, list[Any]]:
@@ -250,7 +263,7 @@ def single_source_dijkstra_path(
     return _paths(G, _search(G, source, weight, _NODE), cutoff)
 
 
-@implements(named("weight"))
+@implements(named("weight"), _from_zero)
 def single_source_dijkstra_path_length(
     G: Any, source: Any, cutoff: Any = None, weight: Any = "weight"
 ) -> dict[Any, Any]:
@@ -265,7 +278,7 @@ def _least(graph: Converted, sources: Iterable[Any], weight: Any) -> np.ma.Maske
     return least
 
 
-@implements(named("weight"))
+@implements(named("weight"), _from_zero)
 def multi_source_dijkstra_path_length(
     G: Any, sources: Any, cutoff: Any = None, weight: Any = "weight"
 ) -> dict[Any, Any]:
@@ -300,21 +313,21 @@ def bidirectional_dijkstra(G: Any, source: Any, target: Any, weight: Any = "weig
     return distance, path
 
 
-@implements(named("weight"))
+@implements(named("weight"), _from_zero)
 def all_pairs_dijkstra(G: Any, cutoff: Any = None, weight: Any = "weight") -> Iterator[tuple[Any, Any]]:
     G = adapt(G)
     for node in G.nodes:
         yield node, single_source_dijkstra(G, node, cutoff=cutoff, weight=weight)
 
 
-@implements(named("weight"))
+@implements(named("weight"), _from_zero)
 def all_pairs_dijkstra_path(G: Any, cutoff: Any = None, weight: Any = "weight") -> Iterator[tuple[Any, Any]]:
     G = adapt(G)
     for node in G.nodes:
         yield node, single_source_dijkstra_path(G, node, cutoff, weight)
 
 
-@implements(named("weight"))
+@implements(named("weight"), _from_zero)
 def all_pairs_dijkstra_path_length(G: Any, cutoff: Any = None, weight: Any = "weight") -> Iterator[tuple[Any, Any]]:
     G = adapt(G)
     for node, distances in _every(G, weight):

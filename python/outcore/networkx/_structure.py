@@ -42,7 +42,8 @@ def clustering(G: Any, nodes: Any = None, weight: Any = None) -> Any:
 def average_clustering(G: Any, nodes: Any = None, weight: Any = None, count_zeros: bool = True) -> Any:
     G = adapt(G)
     found = _clustering(G)
-    values = [found[node] for node in G.bunch(nodes)]
+    # A node counts once, however often it was named.
+    values = [found[node] for node in dict.fromkeys(G.bunch(nodes))]
     counted = values if count_zeros else [value for value in values if value > 0]
     return sum(counted) / len(counted)
 
@@ -191,7 +192,11 @@ def isolates(G: Any) -> Iterator[Any]:
 @implements(quick=True)
 def is_isolate(G: Any, n: Any) -> Any:
     G = adapt(G)
-    return G.graph.degree(G.id(n)) == 0
+    if n in G:
+        return _degree(G, n) == 0
+    # As NetworkX does, which takes what is no node for several ones: an error if it is not iterable.
+    G.bunch(n)
+    return False
 
 
 @implements(quick=True)
@@ -222,8 +227,9 @@ def is_k_regular(G: Any, k: int) -> bool:
     return bool((adapt(G).degrees == k).all())
 
 
-def _predictions(G: Any, ebunch: Any, score: Callable[[list[Any], list[Any]], float]) -> Iterator[tuple[Any, ...]]:
-    """Pairs of nodes with a score of their neighbours; of all pairs without an edge by default."""
+def _predictions(G: Any, ebunch: Any, score: Callable[[set[Any], set[Any]], float]) -> Iterator[tuple[Any, ...]]:
+    """Pairs of nodes with a score of the neighbours that they have in common, and of all that they have; of all pairs
+    without an edge by default."""
     G, known = adapt(G), {}
 
     def around(node: Any) -> list[Any]:
@@ -239,7 +245,13 @@ def _predictions(G: Any, ebunch: Any, score: Callable[[list[Any], list[Any]], fl
         for node in (node for pair in pairs for node in pair):
             if node not in G:
                 raise nx.NodeNotFound(f"Node {node} not in G.")
-    return ((u, v, score(around(u), around(v))) for u, v in pairs)
+
+    def scored(u: Any, v: Any) -> float:
+        one, other = set(around(u)), set(around(v))
+        # A node with an edge to itself is no neighbour that it has in common with another one.
+        return score((one & other) - {u, v}, one | other)
+
+    return ((u, v, scored(u, v)) for u, v in pairs)
 
 
 def _pairs(nodes: list[Any]) -> Iterator[tuple[Any, Any]]:
@@ -250,29 +262,25 @@ def _pairs(nodes: list[Any]) -> Iterator[tuple[Any, Any]]:
 
 @implements(quick=True)
 def jaccard_coefficient(G: Any, ebunch: Any = None) -> Iterator[tuple[Any, ...]]:
-    def score(one: list[Any], other: list[Any]) -> float:
-        union = len(set(one) | set(other))
-        return len(set(one) & set(other)) / union if union else 0
-
-    return _predictions(G, ebunch, score)
+    return _predictions(G, ebunch, lambda common, every: len(common) / len(every) if every else 0)
 
 
 @implements(quick=True)
 def adamic_adar_index(G: Any, ebunch: Any = None) -> Iterator[tuple[Any, ...]]:
     G = adapt(G)
-    return _predictions(G, ebunch, lambda one, other: sum(1 / log(_degree(G, node)) for node in set(one) & set(other)))
+    return _predictions(G, ebunch, lambda common, _: sum(1 / log(_degree(G, node)) for node in common))
 
 
 @implements(quick=True)
 def resource_allocation_index(G: Any, ebunch: Any = None) -> Iterator[tuple[Any, ...]]:
     G = adapt(G)
-    return _predictions(G, ebunch, lambda one, other: sum(1 / _degree(G, node) for node in set(one) & set(other)))
+    return _predictions(G, ebunch, lambda common, _: sum(1 / _degree(G, node) for node in common))
 
 
 @implements(quick=True)
 def preferential_attachment(G: Any, ebunch: Any = None) -> Iterator[tuple[Any, ...]]:
     G = adapt(G)
-    pairs = _predictions(G, ebunch, lambda one, other: 0)
+    pairs = _predictions(G, ebunch, lambda common, _: 0)
     return ((u, v, _degree(G, u) * _degree(G, v)) for u, v, _ in pairs)
 
 

@@ -1,0 +1,115 @@
+"""What NetworkX does around calls of the backend: views, settings, and memory that does not suffice."""
+
+import logging
+import pickle
+import subprocess
+import sys
+
+import networkx as nx
+import outcore as oc
+import pytest
+from outcore.networkx._graph import FUNCTIONS
+
+
+@pytest.fixture(autouse=True)
+def quiet():
+    with nx.config(warnings_to_ignore={"cache"}):
+        yield
+
+
+@pytest.mark.parametrize(
+    "view",
+    [
+        lambda graph: graph.subgraph([0, 1, 2]),
+        lambda graph: graph.subgraph([0, 1, 2]).subgraph([0, 1]),
+        lambda graph: nx.subgraph_view(graph, filter_edge=lambda u, v: u + v < 6),
+        lambda graph: graph.edge_subgraph([(0, 1), (1, 2)]),
+        lambda graph: graph.to_directed(as_view=True),
+        lambda graph: nx.reverse_view(graph.to_directed(as_view=True)),
+        lambda graph: graph.copy(as_view=True),
+    ],
+)
+def test_views_are_converted_as_they_are_now(view):
+    graph = nx.path_graph(4)
+    seen = view(graph)
+    connected = nx.is_weakly_connected if seen.is_directed() else nx.is_connected
+    assert connected(seen, backend="outcore") is True
+    graph.remove_edge(0, 1)
+    assert connected(seen) is False and connected(seen, backend="outcore") is False
+    graph.add_edge(0, 1, weight=7)
+    lengths = nx.single_source_dijkstra_path_length(seen, 0, backend="outcore")
+    assert lengths == nx.single_source_dijkstra_path_length(seen, 0)
+    # The graph itself keeps its conversion.
+    assert nx.is_connected(graph, backend="outcore") and graph.__networkx_cache__["backends"]["outcore"]
+
+
+@pytest.mark.parametrize(
+    "setting, kind",
+    [
+        ({"memory": "banana"}, ValueError),
+        ({"memory": -5}, ValueError),
+        ({"memory": 2.5}, TypeError),
+        ({"memory": "1MiB"}, oc.MemoryLimitError),
+        ({"threads": -3}, ValueError),
+        ({"threads": 0}, ValueError),
+        ({"threads": 1.5}, TypeError),
+        ({"min_edges": -1}, ValueError),
+        ({"min_edges": "many"}, TypeError),
+        ({"min_edges": True}, TypeError),
+        ({"memroy": "8GiB"}, AttributeError),
+    ],
+)
+def test_wrong_settings_are_refused_when_they_are_set(setting, kind):
+    config = nx.config.backends.outcore
+    before = dict(config)
+    [(name, value)] = setting.items()
+    with pytest.raises(kind, match=name):
+        config(**setting)
+    with pytest.raises(kind, match=name):
+        setattr(config, name, value)
+    assert dict(config) == before == {"memory": None, "threads": None, "min_edges": 10_000}
+
+
+def test_settings_are_set_pickled_and_set_back():
+    config = nx.config.backends.outcore
+    with config(memory="64MiB", threads=2, min_edges=0):
+        assert dict(pickle.loads(pickle.dumps(config))) == {"memory": "64MiB", "threads": 2, "min_edges": 0}
+    assert config.memory is None and config.threads is None
+    code = "import sys, networkx as nx; nx.config.backends.outcore.min_edges = 5; assert 'outcore' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_networkx_goes_on_where_a_conversion_does_not_fit(caplog):
+    graph = nx.empty_graph(500_000)
+    caplog.set_level(logging.DEBUG, logger="networkx")
+    with nx.config.backends.outcore(memory="24MiB", threads=1, min_edges=0):
+        with nx.config.backend_priority(algos=["outcore"]):
+            assert len(nx.core_number(graph)) == 500_000
+        assert "raise the limit to at least" in caplog.text
+        # Whoever names the backend learns why it did not run, whatever NetworkX remembers of the graph.
+        for _ in range(2):
+            with pytest.raises(oc.MemoryLimitError):
+                nx.is_empty(graph, backend="outcore")
+    assert nx.is_empty(graph, backend="outcore")
+
+
+def test_networkx_goes_on_where_a_run_does_not_fit(monkeypatch, caplog):
+    def refused(G):
+        raise oc.MemoryLimitError("the run needs 3 GiB")
+
+    monkeypatch.setitem(FUNCTIONS, "core_number", refused)
+    graph, image = nx.path_graph(3), oc.load_graph([(0, 1), (1, 2)], directed=False)
+    caplog.set_level(logging.DEBUG, logger="networkx")
+    with nx.config.backend_priority(algos=["outcore"]), nx.config.backends.outcore(min_edges=0):
+        assert nx.core_number(graph) == {0: 1, 1: 1, 2: 1}
+        assert "the run needs 3 GiB" in caplog.text
+        # An image is no graph that NetworkX could go on with.
+        for given, options in ((image, {}), (graph, {"backend": "outcore"})):
+            with pytest.raises(oc.MemoryLimitError, match="the run needs 3 GiB"):
+                nx.core_number(given, **options)
+
+
+def test_closeness_needs_no_memory_for_every_pair():
+    graph = nx.Graph((node, node + 1) for node in range(0, 20_000, 2))
+    with nx.config.backends.outcore(memory="64MiB"):
+        assert nx.closeness_centrality(graph, backend="outcore") == nx.closeness_centrality(graph)
