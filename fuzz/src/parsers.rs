@@ -83,6 +83,11 @@ const LINES: &[&[u8]] = &[
     b"\xef\xbb\xbf",
     b"\x1f\x8b\x08",
     b"\x28\xb5\x2f\xfd",
+    b"BZh91AY&SY",
+    b"\xfd7zXZ\0\0\x04",
+    b"PK\x03\x04",
+    b"PK\x01\x02",
+    b"PK\x05\x06",
     b"source,target,weight\n",
 ];
 const LISTS: &[&[u8]] = &[

@@ -238,7 +238,7 @@ pub struct Facts {
     pub block_bytes: u64,
     /// How long a line of text, or a string in a table, may be, in bytes; 0 where there are none.
     pub longest_line_bytes: u64,
-    /// How the input is compressed, if it is: `gzip` or `zstd`.
+    /// How the input is compressed, if it is: `gzip`, `zstd`, `bzip2`, `xz` or `zip`.
     pub compression: Option<&'static str>,
     /// How lines are cut into columns, where the input is a list of edges in text.
     pub text: Option<TextFacts>,

@@ -15,8 +15,10 @@ mod ascii_graph;
 mod batch;
 mod binary;
 mod blocks;
+mod bzip2_streams;
 mod chain;
 mod choice;
+mod coding;
 mod column_names;
 mod columns;
 mod counted_file;
@@ -58,6 +60,8 @@ mod tntp;
 mod values;
 mod vertex_lines;
 mod vertices;
+mod xz_streams;
+mod zip_member;
 mod zstd_frames;
 
 pub use batch::{

@@ -244,7 +244,7 @@ pub(crate) fn open_one(input: &Input, format: &Format, options: &InputOptions) -
 pub(crate) fn open_memory(format: &str, bytes: &[u8], options: &InputOptions) -> Result<Box<dyn Source>> {
     let format = named(format)?;
     let budget = Arc::new(Budget::new(MOST_MEMORY_BYTES, 0)?);
-    let input = Input::memory(format.name, bytes, &Windows::new(&budget, 1));
+    let input = Input::memory(format.name, bytes, &Windows::new(&budget, 1)).with_member()?;
     check_kind(&input, &input.start(LOOKED_AT_BYTES)?, format)?;
     open_one(&input, format, options)
 }
