@@ -61,6 +61,7 @@ impl Settings {
             delimiter: self.delimiter.clone(),
             header: self.header,
             comment: self.comment.clone(),
+            directed: self.directed,
             is_matrix: self.is_matrix,
         })
     }

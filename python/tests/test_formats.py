@@ -4,7 +4,9 @@ import bz2
 import lzma
 import zipfile
 
+import networkx as nx
 import polars as pl
+import pyarrow as pa
 import pytest
 
 import outcore as oc
@@ -75,3 +77,110 @@ def test_what_is_not_one_whole_file_is_refused(tmp_path):
     (tmp_path / "big.xz").write_bytes(lzma.compress(lines(EDGES), preset=9))
     with pytest.raises(oc.MemoryLimitError, match="decompressing .*big.xz"):
         oc.import_graph(tmp_path / "big.xz", tmp_path / "x.oc", memory="64MiB")
+
+
+def sample_graph(kind, weighted=True):
+    """A graph of NetworkX with an isolated node, a loop and awkward names."""
+    graph = kind()
+    graph.add_nodes_from(["alone & <far>", 'quoted "one"', "née"])
+    for number, (source, target) in enumerate(EDGES[:200]):
+        graph.add_edge(f"n {source % 20}", f"n {target % 20}", **({"weight": number / 4, "cost": 3.0} if weighted else {}))
+    graph.add_edge("née", "née", **({"weight": 5.0, "cost": 1.0} if weighted else {}))
+    return graph
+
+
+def same_graph(image, graph, weight="weight"):
+    """Compares an image with a graph of NetworkX: nodes, edges and weights."""
+    with oc.Graph(image) as found:
+        assert found.is_directed == graph.is_directed()
+        assert sorted(found.nodes) == sorted(graph.nodes)
+        edges = list(found.edges(weights=True))
+    pairs = {tuple(edge[:2]) if graph.is_directed() else frozenset(edge[:2]): edge[2:] for edge in edges}
+    expected = {}
+    for source, target, data in graph.edges(data=True):
+        expected[(source, target) if graph.is_directed() else frozenset((source, target))] = tuple(
+            [data[weight]] if weight and weight in data else []
+        )
+    assert pairs == expected
+
+
+@pytest.mark.parametrize("kind", [nx.Graph, nx.DiGraph])
+@pytest.mark.parametrize("name", ["graphml", "gexf", "gml", "pajek"])
+def test_what_networkx_writes_is_read(tmp_path, name, kind):
+    def write(graph, path):
+        if name == "pajek":
+            # No quotes in labels, and the weight is the only number on a line.
+            graph = nx.relabel_nodes(graph, {'quoted "one"': "quoted 'one'"})
+            for *_, data in graph.edges(data=True):
+                data.pop("cost", None)
+        writers = {"graphml": nx.write_graphml_xml, "gexf": nx.write_gexf, "gml": nx.write_gml, "pajek": nx.write_pajek}
+        writers[name](graph, path)
+        return graph
+
+    for weighted in (True, False):
+        graph = write(sample_graph(kind, weighted), tmp_path / "g.xml")
+        report = oc.import_graph(tmp_path / "g.xml", tmp_path / "g.oc", replace=True)
+        assert report["format"] == name
+        if name == "pajek" and not weighted:
+            # NetworkX writes weights of 1 where there are none, and reads them too.
+            nx.set_edge_attributes(graph, 1.0, "weight")
+        assert report["weights"] == ("weight" if weighted or name == "pajek" else None)
+        same_graph(tmp_path / "g.oc", graph)
+        if weighted and name != "pajek":
+            oc.import_graph(tmp_path / "g.xml", tmp_path / "g.oc", replace=True, weight="cost")
+            same_graph(tmp_path / "g.oc", graph, "cost")
+    numbers = nx.gnm_random_graph(5000, 20_000, seed=1, directed=kind is nx.DiGraph)
+    write(numbers, tmp_path / "g.xml")
+    oc.import_graph(tmp_path / "g.xml", tmp_path / "g.oc", replace=True, memory="32MiB", weight="none")
+    same_graph(tmp_path / "g.oc", numbers)
+
+
+@pytest.mark.parametrize("name", ["gml", "pajek"])
+def test_labels_are_ids_where_they_tell_vertices_apart(tmp_path, name):
+    for labels, nodes, said in (
+        (['"x"', '"b c"', '"d"'], ["b c", "d", "x"], "The ids are the labels of the vertices."),
+        (['"a"', '"b"', '"a"'], [1, 2, 3], "The ids are the numbers of the vertices: some have the same label."),
+        (['"a"', '"b"', ""], [1, 2, 3], "The ids are the numbers of the vertices: 1 have no label."),
+    ):
+        if name == "gml":
+            vertices = [f"node [ id {number} {label and f'label {label}'} ]" for number, label in enumerate(labels, 1)]
+            text = "\n".join(["graph [", *vertices, "edge [ source 1 target 2 ]", "]"])
+        else:
+            text = "\n".join(["*Vertices 3", *(f"{n} {label}" for n, label in enumerate(labels, 1)), "*Edges", "1 2"])
+        (tmp_path / "g.txt").write_text(text + "\n")
+        report = oc.import_graph(tmp_path / "g.txt", tmp_path / "g.oc", replace=True)
+        assert said in report["notes"]
+        with oc.Graph(tmp_path / "g.oc") as graph:
+            assert sorted(graph.nodes) == nodes and len(graph.edges) == 1
+    with pytest.raises(oc.MemoryLimitError, match="the labels of the vertices"):
+        count = 1_000_000
+        with open(tmp_path / "big.net", "w") as file:
+            file.write(f"*Vertices {count}\n" + "".join(f"{n} {n}\n" for n in range(1, count + 1)) + "*Edges\n1 2\n")
+        oc.import_graph(tmp_path / "big.net", tmp_path / "g.oc", replace=True, memory="48MiB")
+
+
+def test_json_lines_are_read(tmp_path):
+    frame = pl.DataFrame({"src": [1, 2, -3], "dst": [2, 3, 1], "w": [0.5, 1.5, 2.0], "note": ["x", None, "y"]})
+    frame.write_ndjson(tmp_path / "g.jsonl")
+    report = oc.import_graph(tmp_path / "g.jsonl", tmp_path / "g.oc", weight="w")
+    assert (report["format"], report["source"], report["target"], report["weights"]) == ("jsonl", "src", "dst", "w")
+    assert rows(tmp_path / "g.oc", tmp_path) == sorted(frame.select("src", "dst", "w").rows())
+    frame.with_columns(src=pl.col("src").cast(str), dst=pl.col("dst").cast(str)).to_pandas().to_json(
+        tmp_path / "s.txt.gz", orient="records", lines=True
+    )
+    oc.import_graph(tmp_path / "s.txt.gz", tmp_path / "s.oc")
+    assert rows(tmp_path / "s.oc", tmp_path) == sorted((str(a), str(b)) for a, b in frame.select("src", "dst").rows())
+    (tmp_path / "bad.jsonl").write_text('{"source": 1, "target": 2}\n{"source": null, "target": 2}\n')
+    with pytest.raises(oc.InputError, match="bad.jsonl:2: expected an integer as `source`, found `null`"):
+        oc.import_graph(tmp_path / "bad.jsonl", tmp_path / "bad.oc")
+
+
+def test_edges_of_both_directions_are_the_users_choice(tmp_path):
+    content = '<graphml><graph edgedefault="directed"><edge source="1" target="2"/><edge source="2" target="3" directed="false"/>'
+    (tmp_path / "g.graphml").write_text(content + "</graph></graphml>")
+    with pytest.raises(oc.InputError, match="--undirected"):
+        oc.import_graph(tmp_path / "g.graphml", tmp_path / "g.oc")
+    oc.import_graph(tmp_path / "g.graphml", tmp_path / "a.oc", directed=True)
+    assert rows(tmp_path / "a.oc", tmp_path) == [(1, 2), (2, 3), (3, 2)]
+    outcore("import", tmp_path / "g.graphml", tmp_path / "b.oc", "--undirected")
+    assert rows(tmp_path / "b.oc", tmp_path) == [(1, 2), (2, 3)]

@@ -38,6 +38,7 @@ pub fn import(args: &ImportArgs) -> Result<()> {
         delimiter: args.delimiter.clone(),
         header: args.header.map(|said| said == YesNo::Yes),
         comment: args.comment.clone(),
+        directed: if args.directed { Some(true) } else { args.undirected.then_some(false) },
         is_matrix,
     };
     let Some((image, inputs)) = args.paths.split_last() else {
@@ -57,7 +58,7 @@ pub fn import(args: &ImportArgs) -> Result<()> {
     }
     let text = source.facts().text.clone();
     let options = ImportOptions {
-        directed: if args.directed { Some(true) } else { args.undirected.then_some(false) },
+        directed: input.directed,
         duplicates: args.duplicates.unwrap_or(match source.facts().keeps_parallel {
             true => Duplicates::Keep,
             false if is_matrix => Duplicates::Sum,

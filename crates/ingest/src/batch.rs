@@ -403,6 +403,8 @@ pub struct InputOptions {
     pub header: Option<bool>,
     /// What comments in a text file begin with, or `none`. `None`: `#` and `%`, but nothing in CSV.
     pub comment: Option<String>,
+    /// Whether edges have a direction, where the user says so: it decides where the edges of an input differ in it.
+    pub directed: Option<bool>,
     /// What is asked for is a matrix, which may be rectangular and complex.
     pub is_matrix: bool,
 }

@@ -12,8 +12,8 @@ use crate::recognise::{self, Kind, LOOKED_AT_BYTES};
 use crate::vertices::with_vertex_file;
 use crate::zstd_frames::Windows;
 use crate::{
-    adjacency, arrow_stream, ascii_graph, chain, dimacs, graphalytics, matrix_market, metis, parquet, tntp,
-    vertex_lines,
+    adjacency, arrow_stream, ascii_graph, chain, dimacs, gexf, gml, graphalytics, graphml, json_lines, matrix_market,
+    metis, pajek, parquet, tntp, vertex_lines,
 };
 use outcore_image::{Error, Result};
 use outcore_io::{Budget, Runtime};
@@ -41,7 +41,7 @@ impl Format {
         let taken: &[&str] = match self.name {
             "edge-list" => &["delimiter", "header", "comment", "source", "target"],
             "adjacency" | "el" | "wel" | "cedge" => &["delimiter", "comment"],
-            "parquet" | "arrow" => &["source", "target"],
+            "parquet" | "arrow" | "jsonl" => &["source", "target"],
             _ => &[],
         };
         options.check_taken(taken, input.path(), &format!("of format {}", self.name))
@@ -49,7 +49,7 @@ impl Format {
 }
 
 /// The names of all formats and what they are, for `--help` and for errors.
-const NAMES: [(&str, &str); 17] = [
+const NAMES: [(&str, &str); 22] = [
     ("edge-list", "text, an edge a line, columns between blanks, tabs, commas, semicolons or bars"),
     ("adjacency", "text, a vertex and its neighbours a line, `u v1 v2` or `u<TAB>v1,v2`"),
     ("tntp", "TNTP road networks"),
@@ -67,9 +67,14 @@ const NAMES: [(&str, &str); 17] = [
     ("binary32", "binary records of two little-endian u32"),
     ("parquet", "Parquet, columns source, target and maybe weight"),
     ("arrow", "Arrow file or stream, columns as for parquet"),
+    ("jsonl", "JSON lines, an object a line, `{\"source\": 1, \"target\": 2, \"weight\": 3.5}`"),
+    ("graphml", "GraphML, the weights of the key `weight`"),
+    ("gexf", "GEXF, Gephi's form"),
+    ("gml", "GML, `graph [ node [ id 1 ] edge [ source 1 target 1 ] ]`"),
+    ("pajek", "Pajek networks, sections such as `*Vertices` and `*Arcs`"),
 ];
 
-static FORMATS: [Format; 17] = [
+static FORMATS: [Format; 22] = [
     Format {
         name: "edge-list",
         endings: &[".txt", ".edges", ".edgelist", ".tsv", ".csv"],
@@ -162,6 +167,16 @@ static FORMATS: [Format; 17] = [
         lists: true,
         open: arrow_stream::open,
     },
+    Format {
+        name: "jsonl",
+        endings: &[".jsonl", ".ndjson"],
+        lists: true,
+        open: |input, options| json_lines::open(input.stream()?, options),
+    },
+    Format { name: "graphml", endings: &[".graphml"], lists: false, open: graphml::open },
+    Format { name: "gexf", endings: &[".gexf"], lists: false, open: gexf::open },
+    Format { name: "gml", endings: &[".gml"], lists: false, open: gml::open },
+    Format { name: "pajek", endings: &[".net", ".paj"], lists: false, open: pajek::open },
 ];
 
 /// The formats that can be read, by the name that `--format` takes, and what each is.
