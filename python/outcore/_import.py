@@ -45,9 +45,10 @@ def import_graph(
         input: One of
 
             - a path or a list of paths: text edge lists (.txt, .csv, .tsv, .el, .wel), Matrix Market, METIS, DIMACS,
-              ASCIIGraph, Graphalytics, Graph500 tuples, Parquet, Arrow, compressed (gzip, zstd, bzip2, xz, zip) or not;
-              vertices without edges may stand in a file FILE.vertices beside a list of edges, one id a line, where
-              `export` puts them;
+              ASCIIGraph, Graphalytics, Graph500 tuples, Parquet, Arrow, JSON lines, GraphML, GEXF, GML, Pajek, compressed
+              (gzip, zstd, bzip2, xz, zip) or not; a folder, or a pattern such as "payments/*.parquet", stands for its
+              files; vertices without edges may stand in a file FILE.vertices beside a list of edges, one id a line,
+              where `export` puts them;
             - an object with `__arrow_c_stream__` (polars, pyarrow, DuckDB), or a pandas frame: columns whose names mean
               it, such as `source` and `target`, `src` and `dst`, `from_id` and `to_id`, or just two columns, and
               perhaps `weight`; others are named by the options, and never guessed;

@@ -184,3 +184,29 @@ def test_edges_of_both_directions_are_the_users_choice(tmp_path):
     assert rows(tmp_path / "a.oc", tmp_path) == [(1, 2), (2, 3), (3, 2)]
     outcore("import", tmp_path / "g.graphml", tmp_path / "b.oc", "--undirected")
     assert rows(tmp_path / "b.oc", tmp_path) == [(1, 2), (2, 3)]
+
+
+def test_folders_and_patterns_stand_for_their_files(tmp_path):
+    frame = pl.DataFrame({"source": range(100), "target": range(1, 101), "year": [2023 + i % 2 for i in range(100)]})
+    folder = tmp_path / "payments"
+    for year in (2023, 2024):
+        (folder / f"year={year}").mkdir(parents=True)
+        frame.filter(year=year).drop("year").write_parquet(folder / f"year={year}" / "part-0.parquet")
+    (folder / "_SUCCESS").write_text("")
+    (folder / ".part-0.parquet.crc").write_text("x")
+    expected = sorted(frame.drop("year").rows())
+    for given in (folder, str(folder) + "/", str(folder / "*/*.parquet"), str(folder / "**/*.parquet"), [folder / "year=*"]):
+        oc.import_graph(given, tmp_path / "g.oc", replace=True)
+        assert rows(tmp_path / "g.oc", tmp_path) == expected, given
+    outcore("import", "payments/*/part-?.parquet", "shell.oc", cwd=tmp_path)
+    assert rows(tmp_path / "shell.oc", tmp_path) == expected
+    for given in (folder / "*.csv", tmp_path / "nothing*"):
+        with pytest.raises(oc.InputError, match="found no file"):
+            oc.import_graph(given, tmp_path / "x.oc")
+    (folder / "year=2024" / "more.csv").write_text("1,2\n")
+    with pytest.raises(oc.InputError, match="part-0.parquet: expected the format of .*more.csv|more.csv: expected the format of"):
+        oc.import_graph(folder, tmp_path / "x.oc")
+    (folder / "year=2024" / "more.csv").rename(tmp_path / "more.csv")
+    frame.select(pl.col("source").cast(str), pl.col("target").cast(str)).write_parquet(folder / "year=2024" / "text.parquet")
+    with pytest.raises(oc.InputError, match="text.parquet: expected the same kind of ids"):
+        oc.import_graph(folder, tmp_path / "x.oc")

@@ -113,9 +113,9 @@ fn file(name: &str) -> Result<PathBuf, String> {
 #[derive(Args)]
 #[command(override_usage = "outcore import [OPTIONS] INPUT... IMAGE.oc")]
 pub struct ImportArgs {
-    /// The input, or several parts of one, compressed (gzip, zstd, bzip2, xz, zip) or not, or - for the standard input;
-    /// images too, to which the edges of files are added; last, the image to make, a directory whose name by custom
-    /// ends in .oc
+    /// The input, or several parts of one: files, compressed (gzip, zstd, bzip2, xz, zip) or not, folders of files,
+    /// patterns of names in quotes, or - for the standard input; images too, to which the edges of files are added;
+    /// last, the image to make, a directory whose name by custom ends in .oc
     #[arg(required = true, value_name = "INPUT... IMAGE.oc")]
     pub paths: Vec<PathBuf>,
     /// Edges have a direction (the default, unless the format says otherwise)

@@ -7,6 +7,7 @@
 use crate::batch::{EdgeBatch, IdKind, Ids, InputOptions, Source, Weights};
 use crate::binary::{self, Record};
 use crate::edge_list::{self, Shape};
+use crate::folders::expand;
 use crate::input::Input;
 use crate::recognise::{self, Kind, LOOKED_AT_BYTES};
 use crate::vertices::with_vertex_file;
@@ -184,11 +185,13 @@ pub fn formats() -> &'static [(&'static str, &'static str)] {
     &NAMES
 }
 
-/// Opens inputs of one format, which together are one graph in the order given.
+/// Opens inputs of one format, which together are one graph in the order given. A folder or a pattern of names stands
+/// for its files in sorted order.
 ///
 /// Reads the first megabyte of each to find out what it is; nothing of the rest. What reading takes beside blocks of
 /// text, now and later, is counted in the runtime's budget.
 pub fn open(runtime: &Runtime, paths: &[PathBuf], options: &InputOptions) -> Result<Box<dyn Source>> {
+    let paths = &expand(runtime.backend(), paths)?[..];
     let Some(first) = paths.first() else {
         return Err(Error::Usage("expected at least one input file, found none".to_owned()));
     };
