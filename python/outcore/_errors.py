@@ -85,12 +85,13 @@ class ConvergenceError(OutcoreError):
 # The engine writes for the shell: its options there, and in Python.
 _FLAGS = {"replace": "True", "allow-empty": "True", "directed": "True", "undirected": "False"}
 _TAKE_VALUES = (
-    "backend", "columns", "comment", "delimiter", "dtype", "duplicates", "format", "header", "ids", "order", "source",
-    "target", "temporary", "weight",
+    "backend", "columns", "comment", "delimiter", "dtype", "duplicates", "format", "header", "ids", "nulls", "order",
+    "source", "target", "temporary", "weight",
 )
 _WORDS = {"yes": "True", "no": "False"}
 _VALUES = (
-    "adjacency|auto|blanks|comma|edge-list|first|float64|integer|matrix-market|no|none|posix|string|tab|yes|\\d+|[A-Z]+"
+    "adjacency|auto|blanks|comma|edge-list|first|float64|integer|matrix-market|no|none|posix|skip|string|tab|yes|\\d+|"
+    "[A-Z]+"
 )
 _FLAG = re.compile(f"--({'|'.join(_FLAGS)})(?![a-z-])")
 # A value that an error begins with, `--weight length of the road: there is no such column`, may be anything.

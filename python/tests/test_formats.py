@@ -210,3 +210,30 @@ def test_folders_and_patterns_stand_for_their_files(tmp_path):
     frame.select(pl.col("source").cast(str), pl.col("target").cast(str)).write_parquet(folder / "year=2024" / "text.parquet")
     with pytest.raises(oc.InputError, match="text.parquet: expected the same kind of ids"):
         oc.import_graph(folder, tmp_path / "x.oc")
+
+
+def test_rows_without_an_end_are_left_out_if_asked(tmp_path):
+    ints = pl.DataFrame({"source": [1, None, 3, 4, None, 5], "target": [2, 3, None, 5, None, 6], "weight": [1, 2, 3, 4, 5, 6]})
+    words = ints.with_columns(pl.col("source", "target").cast(str))
+    for frame in (ints, words):
+        frame.write_parquet(tmp_path / "g.parquet", row_group_size=2)
+        frame.write_ipc(tmp_path / "g.arrow", compat_level=pl.CompatLevel.oldest())
+        frame.write_csv(tmp_path / "g.csv", quote_style="non_numeric")
+        frame.write_csv(tmp_path / "na.csv", null_value="NA")
+        frame.write_ndjson(tmp_path / "g.jsonl")
+        expected = sorted(frame.drop_nulls().rows())
+        files = ["g.parquet", "g.arrow", "g.csv", "g.jsonl"] + (["na.csv"] if frame is ints else [])
+        for given in (*(tmp_path / name for name in files), frame, [tmp_path / "g.parquet"] * 2):
+            name = f"{given}"
+            with pytest.raises(oc.InputError):
+                oc.import_graph(given, tmp_path / "g.oc", replace=True)
+            ids = "string" if frame is words and name.endswith(".csv") else "auto"
+            report = oc.import_graph(given, tmp_path / "g.oc", replace=True, nulls="skip", ids=ids)
+            count = 6 if isinstance(given, list) else 3
+            assert f"Rows without a source or a target that were left out: {count}." in report["notes"], name
+            assert rows(tmp_path / "g.oc", tmp_path) == expected, name
+    outcore("import", tmp_path / "g.parquet", tmp_path / "shell.oc", "--nulls", "skip")
+    assert rows(tmp_path / "shell.oc", tmp_path) == expected
+    (tmp_path / "g.mtx").write_text("%%MatrixMarket matrix coordinate pattern general\n1 1 1\n1 1\n")
+    with pytest.raises(oc.UsageError, match="nulls"):
+        oc.import_graph(tmp_path / "g.mtx", tmp_path / "x.oc", nulls="skip")

@@ -7,7 +7,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use outcore::array::ElementType;
 use outcore::generate::{GENERATE_ENDINGS, GeneratedWeights, Shape};
-use outcore::import::{self, Duplicates, IdKind, OrderChoice, SelfLoops};
+use outcore::import::{self, Duplicates, IdKind, Nulls, OrderChoice, SelfLoops};
 use outcore::io::{MOST_THREADS, backend};
 use outcore::{Choice, EXPORT_ENDINGS, OUTPUT_ENDINGS};
 use std::path::PathBuf;
@@ -149,6 +149,9 @@ pub struct ImportArgs {
     /// How ids are read; by `auto`, a few words among integers are refused
     #[arg(long, value_parser = choice::<IdKind>(), default_value = "auto")]
     pub ids: IdKind,
+    /// What is done with rows whose source or target has no value
+    #[arg(long, value_parser = choice::<Nulls>(), default_value = "error")]
+    pub nulls: Nulls,
     /// What is done with edges that have the same ends; `first` if not given, of matrices `sum`
     #[arg(long, value_parser = choice::<Duplicates>())]
     pub duplicates: Option<Duplicates>,

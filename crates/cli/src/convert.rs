@@ -38,6 +38,7 @@ pub fn import(args: &ImportArgs) -> Result<()> {
         delimiter: args.delimiter.clone(),
         header: args.header.map(|said| said == YesNo::Yes),
         comment: args.comment.clone(),
+        nulls: args.nulls,
         directed: if args.directed { Some(true) } else { args.undirected.then_some(false) },
         is_matrix,
     };

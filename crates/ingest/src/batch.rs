@@ -5,6 +5,7 @@
 //! carries the input order, so the result does not depend on who parsed what.
 
 use crate::choice::Choice;
+use crate::nulls::Nulls;
 use arrow_array::RecordBatch;
 use outcore_image::{Error, Result};
 use std::path::{Path, PathBuf};
@@ -380,6 +381,11 @@ pub trait Parser: Send + Sync {
     fn comments(&self) -> (u64, Option<String>) {
         (0, None)
     }
+
+    /// How many rows were left out for having no value at an end, once all blocks are parsed.
+    fn left_out(&self) -> u64 {
+        0
+    }
 }
 
 /// How to read an input.
@@ -403,6 +409,8 @@ pub struct InputOptions {
     pub header: Option<bool>,
     /// What comments in a text file begin with, or `none`. `None`: `#` and `%`, but nothing in CSV.
     pub comment: Option<String>,
+    /// What is done with rows whose source or target has no value.
+    pub nulls: Nulls,
     /// Whether edges have a direction, where the user says so: it decides where the edges of an input differ in it.
     pub directed: Option<bool>,
     /// What is asked for is a matrix, which may be rectangular and complex.
@@ -418,6 +426,7 @@ impl InputOptions {
             ("comment", self.comment.is_some(), "text"),
             ("source", self.source.is_some(), "lists of edges and tables"),
             ("target", self.target.is_some(), "lists of edges and tables"),
+            ("nulls", self.nulls != Nulls::default(), "lists of edges and tables"),
         ];
         match given.into_iter().find(|(name, is_given, _)| *is_given && !taken.contains(name)) {
             None => Ok(()),

@@ -13,6 +13,7 @@ use crate::blocks::LineBlocks;
 use crate::column_names::{column_asked, find_ends, unread_columns, usual_weight};
 use crate::detect::{other_direction, says_directed};
 use crate::input::Stream;
+use crate::nulls::LeftOut;
 use crate::number::{self, is_whole, lines};
 use crate::one_id::IdTaker;
 use crate::text_source::{TextSource, begin, empty_reals, text_of};
@@ -54,7 +55,8 @@ pub(crate) fn open(stream: Stream, options: &InputOptions) -> Result<Box<dyn Sou
         ..blocks.facts()
     };
     let guessed = options.ids == IdKind::Auto;
-    let parser = JsonLines { ids: IdTaker { path, strings, guessed }, members, direction };
+    let left_out = LeftOut::new(options.nulls);
+    let parser = JsonLines { ids: IdTaker { path, strings, guessed }, members, direction, left_out };
     Ok(Box::new(TextSource::new(blocks, facts, Arc::new(parser))))
 }
 
@@ -245,7 +247,7 @@ impl<'a> Sample<'a> {
         let mut first: Option<bool> = None;
         for &(number, text) in &self.lines {
             let line = parse(path, number, text, members)?;
-            for value in [line.source, line.target].into_iter().flatten() {
+            for value in [line.source, line.target].into_iter().flatten().filter(|value| value.get() != "null") {
                 if *first.get_or_insert(is_string(value)) != is_string(value) {
                     let expected = "ids of one kind, integers or strings, as on the lines above";
                     return Err(bad_record(path, number, expected, value.get().as_bytes())
@@ -280,6 +282,7 @@ struct JsonLines {
     ids: IdTaker,
     members: Members,
     direction: Option<bool>,
+    left_out: LeftOut,
 }
 
 impl JsonLines {
@@ -330,6 +333,11 @@ impl Parser for JsonLines {
                     return Err(other_direction(&self.ids.path, number, directed, "the member `Type`", text));
                 }
             }
+            let has_none = |value: Option<&RawValue>| value.is_none_or(|value| value.get() == "null");
+            if self.left_out.is_wanted() && (has_none(line.source) || has_none(line.target)) {
+                self.left_out.add(1);
+                continue;
+            }
             self.push(source, line.source, text, number, &mut batch.ids)?;
             self.push(target, line.target, text, number, &mut batch.ids)?;
             if let Some(name) = weight {
@@ -344,6 +352,10 @@ impl Parser for JsonLines {
 
     fn path(&self) -> &Path {
         &self.ids.path
+    }
+
+    fn left_out(&self) -> u64 {
+        self.left_out.count()
     }
 }
 
@@ -424,5 +436,13 @@ mod tests {
         assert!(failure_of("jsonl", document).contains("node_link_graph"));
         let asked = options(Some("cost"), IdKind::Auto);
         assert!(failure_with("jsonl", good.as_bytes(), &asked).contains("the columns are source, target, weight"));
+    }
+
+    #[test]
+    fn lines_without_an_end_are_left_out_if_asked() {
+        let text = b"{\"source\": 1, \"target\": 2}\n{\"source\": null, \"target\": 2}\n{\"target\": 2}\n{\"source\":3,\"target\":4}\n";
+        let skip = InputOptions { nulls: crate::Nulls::Skip, ..InputOptions::default() };
+        assert_eq!(edges_with("jsonl", text, &skip).pairs, [(1, 2), (3, 4)]);
+        assert!(failure_of("jsonl", text).contains("jsonl:2:"));
     }
 }

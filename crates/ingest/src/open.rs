@@ -40,9 +40,9 @@ impl Format {
     /// Refuses options that this format does not read.
     fn check_options(&self, input: &Input, options: &InputOptions) -> Result<()> {
         let taken: &[&str] = match self.name {
-            "edge-list" => &["delimiter", "header", "comment", "source", "target"],
+            "edge-list" => &["delimiter", "header", "comment", "source", "target", "nulls"],
             "adjacency" | "el" | "wel" | "cedge" => &["delimiter", "comment"],
-            "parquet" | "arrow" | "jsonl" => &["source", "target"],
+            "parquet" | "arrow" | "jsonl" => &["source", "target", "nulls"],
             _ => &[],
         };
         options.check_taken(taken, input.path(), &format!("of format {}", self.name))

@@ -13,10 +13,12 @@ use crate::batch::{
 };
 use crate::column_names::{column_asked, find_ends, kinds_note, unread_columns, usual_weight};
 use crate::detect::{other_direction, says_directed};
+use crate::nulls::LeftOut;
 use crate::text_source::begin;
 use crate::values::{complex_numbers, each_integer, each_real, is_complex, is_integer, is_real};
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayAccessor, ArrayRef, RecordBatch, RecordBatchReader};
+use arrow_buffer::NullBuffer;
 use arrow_schema::{DataType, Field, Schema};
 use outcore_image::{Error, Result};
 use outcore_io::{Reservation, bytes_text};
@@ -62,12 +64,13 @@ pub fn from_batches(
     options: &InputOptions,
 ) -> Result<Box<dyn Source>> {
     let path = PathBuf::from(name);
-    options.check_taken(&["source", "target"], &path, "a table")?;
+    options.check_taken(&["source", "target", "nulls"], &path, "a table")?;
     let schema = reader.schema();
     let mut columns = TableColumns::find(&schema, &path, options, options.is_matrix)?;
     let batches = columns.see_direction(checked_batches(reader, columns.chosen(), &path))?;
     let facts = columns.facts("arrow");
-    let parser = TableParser { path, columns, longest_id_bytes: LONGEST_ID_BYTES };
+    let left_out = LeftOut::new(options.nulls);
+    let parser = TableParser { path, columns, longest_id_bytes: LONGEST_ID_BYTES, left_out };
     Ok(TableSource::boxed(facts, parser, batches))
 }
 
@@ -454,6 +457,7 @@ pub(crate) struct TableParser {
     pub(crate) path: PathBuf,
     pub(crate) columns: TableColumns,
     pub(crate) longest_id_bytes: usize,
+    pub(crate) left_out: LeftOut,
 }
 
 impl TableParser {
@@ -676,6 +680,45 @@ impl Parser for TableParser {
     }
 
     fn parse_in_batches(&self, block: &Block, batch: &mut EdgeBatch, take: &mut TakeBatch<'_>) -> Result<()> {
+        if !self.left_out.is_wanted() {
+            return self.parse_rows(block, batch, take);
+        }
+        let table = self.rows(block)?;
+        for rows in self.rows_with_ends(table) {
+            let part = Block {
+                sequence: block.sequence,
+                first_record: block.first_record + rows.start as u64,
+                first_vertex: block.first_vertex,
+                input_bytes: block.input_bytes,
+                data: BlockData::Table(table.slice(rows.start, rows.len())),
+            };
+            self.parse_rows(&part, batch, take)?;
+        }
+        Ok(())
+    }
+
+    fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn left_out(&self) -> u64 {
+        self.left_out.count()
+    }
+}
+
+impl TableParser {
+    /// The rows that have a value at both ends, in runs; the others are counted.
+    fn rows_with_ends(&self, table: &RecordBatch) -> Vec<std::ops::Range<usize>> {
+        let nulls = |place: usize| table.columns().get(place).and_then(|column| column.logical_nulls());
+        let Some(nulls) = NullBuffer::union(nulls(0).as_ref(), nulls(1).as_ref()) else {
+            return std::iter::once(0..table.num_rows()).collect();
+        };
+        self.left_out.add(nulls.null_count() as u64);
+        nulls.valid_slices().map(|(start, end)| start..end).collect()
+    }
+
+    /// Parses rows, whose edges are handed over in batches of bounded size.
+    fn parse_rows(&self, block: &Block, batch: &mut EdgeBatch, take: &mut TakeBatch<'_>) -> Result<()> {
         if !self.columns.strings {
             self.parse(block, batch)?;
             return take(batch);
@@ -701,9 +744,5 @@ impl Parser for TableParser {
             start = rows.end;
         }
         Ok(())
-    }
-
-    fn path(&self) -> &Path {
-        &self.path
     }
 }

@@ -40,7 +40,7 @@ pub use estimate::{ImportEstimate, advise, estimate};
 pub use images::{Part, is_image, of_graph, open_inputs};
 pub use options::{Duplicates, ImportOptions, ImportReport, ImportStats, OrderChoice, SelfLoops};
 pub use outcore_ingest::{
-    Block, BlockData, EdgeBatch, Facts, GraphalyticsProperties, IdKind, Ids, InputOptions, Parser, Rows, Source,
+    Block, BlockData, EdgeBatch, Facts, GraphalyticsProperties, IdKind, Ids, InputOptions, Nulls, Parser, Rows, Source,
     TakeBatch, TextFacts, Weights, formats, from_batches, open, parse_bytes, with_shape, with_vertex_range,
     with_vertices,
 };
