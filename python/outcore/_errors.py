@@ -86,12 +86,11 @@ class ConvergenceError(OutcoreError):
 _FLAGS = {"replace": "True", "allow-empty": "True", "directed": "True", "undirected": "False"}
 _TAKE_VALUES = (
     "attributes", "backend", "columns", "comment", "delimiter", "dtype", "duplicates", "format", "header", "ids",
-    "order", "source",
-    "target", "temporary", "weight",
+    "nulls", "order", "source", "target", "temporary", "weight",
 )
 _WORDS = {"yes": "True", "no": "False", "all": "True"}
 _VALUES = (
-    "adjacency|all|auto|blanks|comma|edge-list|first|float64|integer|matrix-market|no|none|posix|string|tab|yes|"
+    "adjacency|all|auto|blanks|comma|edge-list|first|float64|integer|matrix-market|no|none|posix|skip|string|tab|yes|"
     "\\d+|[A-Z]+"
 )
 _FLAG = re.compile(f"--({'|'.join(_FLAGS)})(?![a-z-])")

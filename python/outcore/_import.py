@@ -27,6 +27,7 @@ def import_graph(
     header: bool | None = None,
     comment: str | None = None,
     ids: Literal["auto", "integer", "string"] = "auto",
+    nulls: Literal["error", "skip"] = "error",
     vertices: Any = None,
     duplicates: Literal["first", "sum", "min", "max", "keep", "error"] | None = None,
     self_loops: Literal["keep", "drop"] = "keep",
@@ -45,9 +46,11 @@ def import_graph(
     Args:
         input: One of
 
-            - a path or a list of paths: text edge lists (.txt, .csv, .tsv, .el, .wel; also .gz and .zst), Matrix
-              Market, METIS, DIMACS, ASCIIGraph, Graphalytics, Graph500 tuples, Parquet, Arrow; vertices without edges
-              may stand in a file FILE.vertices beside a list of edges, one id a line, where `export` puts them;
+            - a path or a list of paths: text edge lists (.txt, .csv, .tsv, .el, .wel), Matrix Market, METIS, DIMACS,
+              ASCIIGraph, Graphalytics, Graph500 tuples, Parquet, Arrow, JSON lines, GraphML, GEXF, GML, Pajek,
+              compressed (gzip, zstd, bzip2, xz, zip) or not; a folder, or a pattern such as "payments/*.parquet",
+              stands for its files; vertices without edges may stand in a file FILE.vertices beside a list of edges,
+              one id a line, where `export` puts them;
             - an object with `__arrow_c_stream__` (polars, pyarrow, DuckDB), or a pandas frame: columns whose names mean
               it, such as `source` and `target`, `src` and `dst`, `from_id` and `to_id`, or just two columns, and
               perhaps `weight`; others are named by the options, and never guessed;
@@ -76,6 +79,8 @@ def import_graph(
         header: Whether the first line of a text file names the columns; by default detected from the first lines.
         comment: What comments in a text file begin with, or "none"; by default "#" and "%", but nothing in CSV.
         ids: Whether ids are integers or strings; by default integers if they all are.
+        nulls: What is done with rows whose source or target has no value: the first is an error, or they are left out
+            and counted in a note.
         vertices: Further vertices, such as isolated ones: a number `n` for the integers below it, a list or array of
             ids, or a table (a frame, an Arrow stream, the path of a file) with ids in its first column. Its other
             columns are kept as attributes of the vertices: `g.nodes(data=True)` has them.
@@ -168,7 +173,8 @@ def part(
 ) -> Graph:
     """The methods of `Graph` that make another graph of it."""
     given = options or {}
-    for name in ("format", "source", "target", "delimiter", "header", "comment", "vertices", "directed", "ids"):
+    for_files = ("format", "source", "target", "delimiter", "header", "comment", "vertices", "directed", "ids", "nulls")
+    for name in for_files:
         if name in given:
             raise TypeError(f"expected options of an import that are not for files, found {name}=")
     ids = None if vertices is None else ids_of(vertices)

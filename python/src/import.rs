@@ -31,6 +31,7 @@ pub struct Settings {
     header: Option<bool>,
     comment: Option<String>,
     ids: String,
+    nulls: String,
     duplicates: Option<String>,
     self_loops: String,
     order: String,
@@ -69,6 +70,8 @@ impl Settings {
             delimiter: self.delimiter.clone(),
             header: self.header,
             comment: self.comment.clone(),
+            nulls: choose(py, "nulls", &self.nulls)?,
+            directed: self.directed,
             is_matrix: self.is_matrix,
         })
     }

@@ -50,8 +50,8 @@ def test_options_stand_anywhere_and_pipes_are_read_once(tmp_path):
     subprocess.run(["bash", "-c", script], check=True, capture_output=True)
     for name in ("b.oc", "c.oc"):
         assert json.loads(outcore("info", tmp_path / name, "--json").stdout)["edges"] == 2
-    refused = outcore("import", "-", tmp_path / "d.oc", check=False, input="*Vertices 1\n1 a\n*Arcs\n1 1\n")
-    assert refused.returncode == 1 and "standard input" in refused.stderr and "Pajek" in refused.stderr
+    refused = outcore("import", "-", tmp_path / "d.oc", check=False, input="nodedef>name VARCHAR\na\n")
+    assert refused.returncode == 1 and "standard input" in refused.stderr and "GDF" in refused.stderr
 
 
 def test_a_pipe_without_edges_makes_an_image_only_if_told_to(tmp_path):

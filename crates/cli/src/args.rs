@@ -7,7 +7,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use outcore::array::ElementType;
 use outcore::generate::{GENERATE_ENDINGS, GeneratedWeights, Shape};
-use outcore::import::{self, Duplicates, IdKind, OrderChoice, SelfLoops};
+use outcore::import::{self, Duplicates, IdKind, Nulls, OrderChoice, SelfLoops};
 use outcore::io::{MOST_THREADS, backend};
 use outcore::{Choice, EXPORT_ENDINGS, OUTPUT_ENDINGS, VERTEX_ENDINGS};
 use std::path::PathBuf;
@@ -113,9 +113,9 @@ fn file(name: &str) -> Result<PathBuf, String> {
 #[derive(Args)]
 #[command(override_usage = "outcore import [OPTIONS] INPUT... IMAGE.oc")]
 pub struct ImportArgs {
-    /// The input, or several parts of one, compressed with gzip or zstd or not, or - for the standard input; images
-    /// too, to which the edges of files are added; last, the image to make, a directory whose name by custom ends in
-    /// .oc
+    /// The input, or several parts of one: files, compressed (gzip, zstd, bzip2, xz, zip) or not, folders of files,
+    /// patterns of names in quotes, or - for the standard input; images too, to which the edges of files are added;
+    /// last, the image to make, a directory whose name by custom ends in .oc
     #[arg(required = true, value_name = "INPUT... IMAGE.oc")]
     pub paths: Vec<PathBuf>,
     /// Edges have a direction (the default, unless the format says otherwise)
@@ -157,6 +157,9 @@ pub struct ImportArgs {
     /// How ids are read; by `auto`, a few words among integers are refused
     #[arg(long, value_parser = choice::<IdKind>(), default_value = "auto")]
     pub ids: IdKind,
+    /// What is done with rows whose source or target has no value
+    #[arg(long, value_parser = choice::<Nulls>(), default_value = "error")]
+    pub nulls: Nulls,
     /// What is done with edges that have the same ends; `first` if not given, of matrices `sum`
     #[arg(long, value_parser = choice::<Duplicates>())]
     pub duplicates: Option<Duplicates>,

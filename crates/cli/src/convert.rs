@@ -52,7 +52,7 @@ pub fn import(args: &ImportArgs) -> Result<()> {
     }
     let text = source.facts().text.clone();
     let options = ImportOptions {
-        directed: if args.directed { Some(true) } else { args.undirected.then_some(false) },
+        directed: input.directed,
         duplicates: args.duplicates.unwrap_or(match source.facts().keeps_parallel {
             true => Duplicates::Keep,
             false if is_matrix => Duplicates::Sum,
@@ -94,6 +94,8 @@ fn input_options(args: &ImportArgs, is_matrix: bool) -> InputOptions {
         delimiter: args.delimiter.clone(),
         header: args.header.map(|said| said == YesNo::Yes),
         comment: args.comment.clone(),
+        nulls: args.nulls,
+        directed: if args.directed { Some(true) } else { args.undirected.then_some(false) },
         is_matrix,
     }
 }

@@ -432,11 +432,11 @@ fn what_is_no_input_file_is_refused() {
     let missing = failure(read_with(&scratch.0.path().join("missing.txt"), &InputOptions::default()));
     assert!(missing.contains("missing.txt"), "{missing}");
     let directory = failure(read_with(scratch.0.path(), &InputOptions::default()));
-    assert!(directory.contains("a directory"), "{directory}");
+    assert!(directory.contains("a folder with files"), "{directory}");
     scratch.write("manifest.json", "{}");
     let image = failure(read_with(scratch.0.path(), &InputOptions::default()));
     assert!(image.contains("an Outcore image already"), "{image}");
-    let unknown = failure(read_with(&scratch.write("a.txt", "1 2\n"), &format_named("gml")));
+    let unknown = failure(read_with(&scratch.write("a.txt", "1 2\n"), &format_named("gdf")));
     assert!(unknown.contains("no such format") && unknown.contains("matrix-market"), "{unknown}");
     assert!(matches!(open(&[], &InputOptions::default()), Err(Error::Usage(_))));
     for (name, expected) in

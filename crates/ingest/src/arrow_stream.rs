@@ -10,6 +10,7 @@ use crate::arrow_message::{
 };
 use crate::batch::{Facts, InputOptions, Source};
 use crate::input::{Input, Stream};
+use crate::nulls::LeftOut;
 use crate::plan::PLAN_SHARE;
 use crate::table::{Batch, Batches, TableColumns, TableParser, TableSource, damaged, guarded};
 use arrow_buffer::Buffer;
@@ -45,7 +46,8 @@ pub(crate) fn open(input: &Input, options: &InputOptions) -> Result<Box<dyn Sour
     let batches = columns.see_direction(Box::new(batches))?;
     let (input_bytes, is_pipe) = (input.size_bytes(), input.size_bytes().is_none());
     let facts = Facts { input_bytes, is_pipe, block_bytes, longest_line_bytes, ..columns.facts("arrow") };
-    let parser = TableParser { path: input.path().to_owned(), columns, longest_id_bytes };
+    let parser =
+        TableParser { path: input.path().to_owned(), columns, longest_id_bytes, left_out: LeftOut::new(options.nulls) };
     Ok(TableSource::boxed(facts, parser, batches))
 }
 

@@ -8,6 +8,7 @@ use crate::column_names::column_asked;
 use crate::columns::Field;
 use crate::detect::{is_missing, is_padded};
 use crate::number::{Integer, integer, real, trim};
+use crate::table::{column_names, kind_name};
 use crate::values::{each_integer, each_real, is_integer, is_real, texts_of};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
@@ -15,7 +16,7 @@ use arrow_array::types::{
     TimestampSecondType,
 };
 use arrow_array::{Array, ArrayRef};
-use arrow_schema::{DataType, TimeUnit as ArrowUnit};
+use arrow_schema::{DataType, Schema, TimeUnit as ArrowUnit};
 use outcore_format::{AttributeKind, MAX_ATTRIBUTES, TimeUnit};
 use outcore_image::{Error, Result};
 use std::path::Path;
@@ -173,7 +174,7 @@ pub(crate) fn kind_of_fields<'a>(fields: impl Iterator<Item = Field<'a>> + Clone
 }
 
 /// What an Arrow type is kept as, if it is.
-pub(crate) fn kind_of(kind: &DataType) -> Option<AttributeKind> {
+fn kind_of(kind: &DataType) -> Option<AttributeKind> {
     match kind {
         DataType::Dictionary(_, values) => kind_of(values).filter(|kind| {
             matches!(kind, AttributeKind::Integer | AttributeKind::Real | AttributeKind::String) //
@@ -230,6 +231,30 @@ pub(crate) fn asked_columns(
             .advise("name those that you need: --attributes NAME,NAME"));
     }
     Ok(columns)
+}
+
+/// The columns that are kept, and what they hold.
+pub(crate) fn find_attributes(
+    schema: &Schema,
+    path: &Path,
+    options: &InputOptions,
+    used: &[Option<usize>],
+) -> Result<Vec<(usize, AttributeField)>> {
+    let mut found: Vec<(usize, AttributeField)> = Vec::new();
+    for column in asked_columns(options, &column_names(schema), used, path)? {
+        let name = schema.field(column).name();
+        match kind_of(schema.field(column).data_type()) {
+            Some(kind) => found.push((column, AttributeField { name: name.clone(), kind })),
+            // What is not kept is said of the columns that are not read.
+            None if options.attributes == Attributes::All => {}
+            None => {
+                let expected = format!("numbers, strings, booleans, dates or times in the column `{name}`");
+                let kind = kind_name(schema.field(column).data_type());
+                return Err(Error::input(path, None, expected, kind).advise("leave it out of --attributes, or cast it"));
+            }
+        }
+    }
+    Ok(found)
 }
 
 /// The values of a column of a table, whose first row has the number `first_record`.

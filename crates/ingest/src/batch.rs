@@ -6,6 +6,7 @@
 
 use crate::attributes::{AttributeColumn, AttributeField, Attributes};
 use crate::choice::Choice;
+use crate::nulls::Nulls;
 use arrow_array::RecordBatch;
 use outcore_image::{Error, Result};
 use std::path::{Path, PathBuf};
@@ -262,7 +263,7 @@ pub struct Facts {
     pub block_bytes: u64,
     /// How long a line of text, or a string in a table, may be, in bytes; 0 where there are none.
     pub longest_line_bytes: u64,
-    /// How the input is compressed, if it is: `gzip` or `zstd`.
+    /// How the input is compressed, if it is: `gzip`, `zstd`, `bzip2`, `xz` or `zip`.
     pub compression: Option<&'static str>,
     /// How lines are cut into columns, where the input is a list of edges in text.
     pub text: Option<TextFacts>,
@@ -404,6 +405,11 @@ pub trait Parser: Send + Sync {
     fn comments(&self) -> (u64, Option<String>) {
         (0, None)
     }
+
+    /// How many rows were left out for having no value at an end, once all blocks are parsed.
+    fn left_out(&self) -> u64 {
+        0
+    }
 }
 
 /// How to read an input.
@@ -432,6 +438,10 @@ pub struct InputOptions {
     /// The input is a table of vertices: ids in its first column, attributes in the others. Each id is read as an edge
     /// to itself, for [`with_vertices`](crate::with_vertices).
     pub of_vertices: bool,
+    /// What is done with rows whose source or target has no value.
+    pub nulls: Nulls,
+    /// Whether edges have a direction, where the user says so: it decides where the edges of an input differ in it.
+    pub directed: Option<bool>,
     /// What is asked for is a matrix, which may be rectangular and complex.
     pub is_matrix: bool,
 }
@@ -446,6 +456,7 @@ impl InputOptions {
             ("source", self.source.is_some(), "lists of edges and tables"),
             ("target", self.target.is_some(), "lists of edges and tables"),
             ("attributes", matches!(self.attributes, Attributes::Named(_)), "lists of edges and tables"),
+            ("nulls", self.nulls != Nulls::default(), "lists of edges and tables"),
         ];
         match given.into_iter().find(|(name, is_given, _)| *is_given && !taken.contains(name)) {
             None => Ok(()),

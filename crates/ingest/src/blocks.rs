@@ -106,6 +106,11 @@ impl LineBlocks {
         self.stream.path()
     }
 
+    /// Where the blocks come from.
+    pub(crate) fn stream(&self) -> &Stream {
+        &self.stream
+    }
+
     /// What the stream says of the input.
     pub(crate) fn facts(&self) -> Facts {
         Facts {

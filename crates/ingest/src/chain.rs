@@ -274,4 +274,8 @@ impl Parser for ChainParser {
         let all: Vec<_> = parts.iter().map(|(_, parser)| parser.comments()).collect();
         (all.iter().map(|(count, _)| count).sum(), all.into_iter().find_map(|(_, first)| first))
     }
+
+    fn left_out(&self) -> u64 {
+        lock(&self.parts).iter().map(|(_, parser)| parser.left_out()).sum()
+    }
 }

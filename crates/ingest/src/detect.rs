@@ -12,6 +12,7 @@ use crate::blocks::Lines;
 use crate::column_names::{column_asked, ends_by_name, find_ends, has_pair, kinds_note, unread_columns, usual_weight};
 use crate::columns::{Columns, Comments, Field, Separator, split};
 use crate::konect::Konect;
+use crate::nulls::Nulls;
 use crate::number::{is_whole, lines, real, trim};
 use crate::rows::{RowCounts, most_common};
 use crate::text_source::weights_wanted;
@@ -506,9 +507,10 @@ impl<'a> Sample<'a> {
         }
         let ids =
             |fields: &Vec<Field<'a>>| [ends.0, ends.1].into_iter().filter_map(|at| fields.get(at).copied()).collect();
+        let is_left_out = |id: &[u8]| id.is_empty() || options.nulls == Nulls::Skip && is_missing(id);
         let ids = |row: &(u64, Vec<Field<'a>>)| -> Vec<&'a [u8]> {
             let fields: Vec<Field<'a>> = ids(&row.1);
-            fields.into_iter().map(|field| trim(field.raw)).filter(|id| !id.is_empty()).collect()
+            fields.into_iter().map(|field| trim(field.raw)).filter(|id| !is_left_out(id)).collect()
         };
         let is_other = |row: &&(u64, Vec<Field<'a>>)| !ids(row).into_iter().all(is_whole);
         let others = body.iter().filter(is_other).count();

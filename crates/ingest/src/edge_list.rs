@@ -16,6 +16,7 @@ use crate::detect::{
     padded_id, says_directed,
 };
 use crate::input::Stream;
+use crate::nulls::LeftOut;
 use crate::number::{self, Fields, Integer, integer, is_infinite_or_nan, is_whole, lines, trim};
 use crate::own_comment::OwnComment;
 use crate::size_line::{SizeLine, Verdict};
@@ -100,7 +101,7 @@ pub(crate) fn open_blocks(mut blocks: LineBlocks, options: &InputOptions, shape:
         notes: detected.notes.clone(),
         ..blocks.facts()
     };
-    let parser = Arc::new(EdgeList::new(blocks.path(), detected, options.ids, skipped));
+    let parser = Arc::new(EdgeList::new(blocks.path(), detected, options, skipped));
     if !first.bytes.is_empty() {
         blocks.give_back(first);
     }
@@ -262,13 +263,14 @@ pub(crate) struct EdgeList {
     /// The line that names the columns, if there is one that is no row.
     names_line: Vec<u8>,
     skipped: Arc<Skipped>,
+    left_out: LeftOut,
 }
 
 /// An edge between integers.
 type Pair = (Integer, Integer, f64);
 
 impl EdgeList {
-    pub(crate) fn new(path: &Path, detected: Detected, ids: IdKind, skipped: Arc<Skipped>) -> Self {
+    pub(crate) fn new(path: &Path, detected: Detected, options: &InputOptions, skipped: Arc<Skipped>) -> Self {
         let Detected { columns, weight_name, names_line, .. } = detected;
         let Columns { separator, count, source, target, weight, direction, strings, .. } = columns;
         let is_free = direction.is_none() && columns.attributes.is_empty();
@@ -278,11 +280,12 @@ impl EdgeList {
         let at_blanks = separator == Separator::Blanks || separator == Separator::Byte(b'\t') && used == count;
         EdgeList {
             path: path.to_owned(),
-            guessed_integers: ids == IdKind::Auto && !strings,
+            guessed_integers: options.ids == IdKind::Auto && !strings,
             is_plain: first && at_blanks && !strings,
             weight_name: weight_name.unwrap_or_default(),
             names_line,
             skipped,
+            left_out: LeftOut::new(options.nulls),
             columns,
         }
     }
@@ -333,6 +336,10 @@ impl EdgeList {
                 _ => "mend the line, or say --delimiter if the columns are cut wrongly",
             }));
         }
+        if self.left_out.is_wanted() && [*source, *target].iter().any(|&column| self.has_no_value(fields[column])) {
+            self.left_out.add(1);
+            return Ok(None);
+        }
         if let Some((column, directed)) = *direction
             && says_directed(fields[column].raw) != Some(directed)
         {
@@ -344,6 +351,11 @@ impl EdgeList {
             None => 0.0,
         };
         Ok(Some((fields[*source], fields[*target], weight)))
+    }
+
+    /// Whether a field of an id has none: it is empty, or a word that says so where ids are integers.
+    fn has_no_value(&self, field: Field<'_>) -> bool {
+        trim(field.raw).is_empty() || !self.columns.strings && is_missing(field.raw)
     }
 
     /// Appends what a line says beside its edge.
@@ -543,6 +555,10 @@ impl Parser for EdgeList {
     fn comments(&self) -> (u64, Option<String>) {
         self.skipped.all()
     }
+
+    fn left_out(&self) -> u64 {
+        self.left_out.count()
+    }
 }
 
 #[cfg(test)]
@@ -714,5 +730,17 @@ mod tests {
         assert!(failure_of("el", b"1 2 3\n").contains(":1: expected 2 columns, found 3 columns"));
         assert_eq!(edges_of("wel", b"1 2 3\n").weights, [3.0]);
         assert!(failure_of("wel", b"1 2\n").contains(":1: expected 3 columns, found 2 columns"));
+    }
+
+    #[test]
+    fn lines_without_an_end_are_left_out_if_asked() {
+        let skip = InputOptions { nulls: crate::Nulls::Skip, ..InputOptions::default() };
+        let read = edges_with("edge-list", b"source,target\n1,2\n,3\n4,NA\n5,6\n", &skip);
+        assert_eq!(read.pairs, [(1, 2), (5, 6)]);
+        let read = edges_with("edge-list", b"source\ttarget\nann\tben\n\tben\nNA\tcarl\n", &skip);
+        assert_eq!(read.names, owned(&[("ann", "ben"), ("NA", "carl")]));
+        for text in ["source,target\n1,2\n,3\n", "source,target\nann,ben\n,ben\n"] {
+            assert!(failure_of("edge-list", text.as_bytes()).contains("edge-list:3"), "{text}");
+        }
     }
 }

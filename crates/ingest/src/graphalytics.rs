@@ -6,6 +6,7 @@
 
 use crate::batch::{IdKind, InputOptions, Source, bad_record};
 use crate::blocks::LineBlocks;
+use crate::coding::plain_name;
 use crate::detect::FixedColumns;
 use crate::edge_list::{self, Shape};
 use crate::input::Input;
@@ -75,7 +76,7 @@ impl Files {
         }
         let path = input.path();
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let plain = name.strip_suffix(".gz").or(name.strip_suffix(".zst")).unwrap_or(&name);
+        let plain = plain_name(&name);
         let (stem, sibling_ending) = match (plain.strip_suffix(".v"), plain.strip_suffix(".e")) {
             (Some(stem), _) => (stem, "e"),
             (_, Some(stem)) => (stem, "v"),

@@ -1,18 +1,23 @@
 //! One input file, or bytes held in memory: opened, and decompressed on the way.
 //!
-//! gzip (any number of members) and zstd (any number of frames) are told by their first bytes, not by the file's
-//! name. A compressed stream that stops in its middle is an error and never a shorter graph. Cost: one system
-//! call per block for plain files; zstd windows take up to 2 GiB, which the budget counts.
+//! gzip, zstd, bzip2 and xz (any number of members, frames or streams) and zip archives of one file are told by their
+//! first bytes, not by the file's name. A compressed stream that stops in its middle is an error and never a shorter
+//! graph. Cost: one system call per block for plain files; windows of zstd and xz take up to 4 GiB, which the budget
+//! counts.
 
-use crate::gzip_members::{self, BytesBehind, GzipMembers};
+use crate::bzip2_streams::Bzip2Streams;
+use crate::coding::{self, Coding, START_BYTES};
+use crate::gzip_members::{BytesBehind, GzipMembers};
 use crate::plan::enough_bytes;
-use crate::zstd_frames::{Windows, ZstdFrames, is_zstd};
+use crate::xz_streams::XzStreams;
+use crate::zip_member::{self, Member};
+use crate::zstd_frames::{Windows, ZstdFrames};
 use bytes::{Buf, Bytes};
 use outcore_image::{Error, Result};
 use outcore_io::backend::{FileKind, What};
 use outcore_io::{Budget, Input as InputFile, PipeReader, lock};
 use std::ffi::OsStr;
-use std::io::{BufReader, Read};
+use std::io::{BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -44,6 +49,8 @@ enum Pipe {
 pub(crate) struct Input {
     path: PathBuf,
     content: Content,
+    /// The file to read, where the input is a zip archive.
+    member: Option<Member>,
     /// Of this input and all that are read together with it.
     windows: Arc<Windows>,
 }
@@ -56,6 +63,7 @@ impl Input {
         let pipe = |name: &Path, path: &Path| Input {
             path: name.to_owned(),
             content: Content::Pipe(Arc::new(Mutex::new(Pipe::Closed(path.to_owned())))),
+            member: None,
             windows: Arc::clone(windows),
         };
         if path == Path::new("-") {
@@ -73,13 +81,41 @@ impl Input {
         if found.kind != FileKind::File {
             return Ok(pipe(path, path));
         }
-        Ok(Input { path: path.to_owned(), content: Content::File, windows: Arc::clone(windows) })
+        let input = Input { path: path.to_owned(), content: Content::File, member: None, windows: Arc::clone(windows) };
+        input.with_member()
+    }
+
+    /// Finds the file to read, if the input is a zip archive.
+    pub(crate) fn with_member(mut self) -> Result<Self> {
+        let mut start = [0; START_BYTES];
+        match &self.content {
+            Content::Pipe(_) => {}
+            Content::Memory(bytes) if zip_member::is_zip(bytes) => {
+                let read_at = |to: &mut [u8], offset_bytes: u64| {
+                    let from = usize::try_from(offset_bytes).ok().and_then(|from| bytes.get(from..)?.get(..to.len()));
+                    to.copy_from_slice(from.ok_or(std::io::ErrorKind::UnexpectedEof)?);
+                    Ok(())
+                };
+                self.member = Some(Member::find(&self.path, bytes.len() as u64, &read_at)?);
+            }
+            Content::Memory(_) => {}
+            Content::File => {
+                let file = self.windows.backend().input(&self.path)?;
+                let failed = |error| outcore_io::Error::file_at(&self.path, "read", 0, error);
+                let len = file.read_some(&mut start, 0).map_err(failed)?;
+                if zip_member::is_zip(&start[..len]) {
+                    let read_at = |bytes: &mut [u8], offset_bytes| file.read_at(bytes, offset_bytes);
+                    self.member = Some(Member::find(&self.path, file.len_bytes(), &read_at)?);
+                }
+            }
+        }
+        Ok(self)
     }
 
     /// Bytes in memory; `name` stands for the path in messages and decides the format.
     pub(crate) fn memory(name: &str, bytes: &[u8], windows: &Arc<Windows>) -> Self {
         let content = Content::Memory(Bytes::copy_from_slice(bytes));
-        Input { path: PathBuf::from(name), content, windows: Arc::clone(windows) }
+        Input { path: PathBuf::from(name), content, member: None, windows: Arc::clone(windows) }
     }
 
     /// The path, or the name that stands for it.
@@ -114,16 +150,11 @@ impl Input {
         }
     }
 
-    /// The file's name in lower case, without what compression added to it.
+    /// The file's name in lower case, without what compression added to it; of a zip archive, that of its file.
     pub(crate) fn plain_name(&self) -> String {
         let name = self.path.file_name().unwrap_or_default().to_string_lossy();
-        let mut name = name.to_lowercase();
-        for ending in [".gz", ".zst"] {
-            if let Some(stem) = name.strip_suffix(ending) {
-                name = stem.to_owned();
-            }
-        }
-        name
+        let name = self.member.as_ref().map_or(&*name, |member| &member.name).to_lowercase();
+        coding::plain_name(&name).to_owned()
     }
 
     /// What reading the input may use.
@@ -171,6 +202,10 @@ impl Input {
             return Err(Error::input(&self.path, None, "a regular file, which this format needs", "a pipe")
                 .advise("write it to a file first"));
         }
+        if let Some(member) = &self.member {
+            let found = format!("{} in a zip archive", member.name);
+            return Err(Error::input(&self.path, None, "a file as this format has it", found).advise("unpack it"));
+        }
         Ok(self.windows.backend().input(&self.path)?)
     }
 
@@ -188,8 +223,19 @@ impl Input {
     /// Opens the input as a stream of plain bytes.
     pub(crate) fn stream(&self) -> Result<Stream> {
         let raw: Box<dyn Read + Send> = match &self.content {
+            Content::File if self.member.is_some() => {
+                let mut file = self.windows.backend().input(&self.path)?;
+                let start_bytes = self.member.as_ref().map_or(0, |member| member.start_bytes);
+                let moved = file.seek(SeekFrom::Start(start_bytes));
+                moved.map_err(|e| outcore_io::Error::file_at(&self.path, "read", start_bytes, e))?;
+                Box::new(file)
+            }
             Content::File => Box::new(self.open_file()?),
-            Content::Memory(bytes) => Box::new(bytes.clone().reader()),
+            Content::Memory(bytes) => {
+                let start_bytes = self.member.as_ref().map_or(0, |member| member.start_bytes);
+                let start = usize::try_from(start_bytes).unwrap_or(usize::MAX).min(bytes.len());
+                Box::new(bytes.slice(start..).reader())
+            }
             Content::Pipe(pipe) => match std::mem::replace(&mut *lock(pipe), Pipe::Taken) {
                 Pipe::Open(stream) => return Ok(*stream),
                 Pipe::Closed(path) => {
@@ -211,33 +257,34 @@ impl Input {
     fn decompressed(&self, raw: Box<dyn Read + Send>) -> Result<Stream> {
         let position_bytes = Arc::new(AtomicU64::new(0));
         let mut raw = Counted { raw, position_bytes: position_bytes.clone() };
-        let mut magic = Vec::with_capacity(4);
+        let mut start = Vec::with_capacity(START_BYTES);
         let failed = |error: std::io::Error| match error.downcast() {
             Ok(own) => own,
             Err(error) => outcore_io::Error::file_at(&self.path, "read", 0, error),
         };
-        raw.by_ref().take(4).read_to_end(&mut magic).map_err(failed)?;
-        let coding = if magic.starts_with(&gzip_members::MAGIC) {
-            Coding::Gzip
-        } else if is_zstd(&magic) {
-            Coding::Zstd
-        } else {
-            Coding::Plain
-        };
-        let is_compressed_by_name = self.path.extension().is_some_and(|e| e == "gz" || e == "zst");
-        if magic.is_empty() && is_compressed_by_name {
+        if self.member.is_none() {
+            raw.by_ref().take(START_BYTES as u64).read_to_end(&mut start).map_err(failed)?;
+        }
+        let coding = if self.member.is_some() { Coding::Zip } else { Coding::of(&start) };
+        let is_compressed_by_name =
+            coding::ENDINGS.iter().any(|ending| self.path.as_os_str().as_encoded_bytes().ends_with(ending.as_bytes()));
+        if start.is_empty() && coding == Coding::Plain && is_compressed_by_name {
             return Err(truncated(&self.path, "a compressed file", 0));
         }
-        let whole = Read::chain(std::io::Cursor::new(magic), raw);
-        let reader: Box<dyn Read + Send> = match coding {
-            Coding::Plain => Box::new(whole),
-            Coding::Gzip => {
-                let buffered = BufReader::with_capacity(COMPRESSED_READ_BYTES, whole);
-                Box::new(GzipMembers::new(buffered, Arc::clone(&position_bytes)))
+        let whole = Read::chain(std::io::Cursor::new(start), raw);
+        let buffered = |whole| BufReader::with_capacity(COMPRESSED_READ_BYTES, whole);
+        let reader: Box<dyn Read + Send> = match (coding, &self.member) {
+            (Coding::Plain, _) => Box::new(whole),
+            (Coding::Gzip, _) => Box::new(GzipMembers::new(buffered(whole), Arc::clone(&position_bytes))),
+            (Coding::Zstd, _) => Box::new(ZstdFrames::new(buffered(whole), &self.path, &self.windows).map_err(failed)?),
+            (Coding::Bzip2, _) => {
+                Box::new(Bzip2Streams::new(buffered(whole), &self.path, &self.windows).map_err(failed)?)
             }
-            Coding::Zstd => {
-                let buffered = BufReader::with_capacity(COMPRESSED_READ_BYTES, whole);
-                Box::new(ZstdFrames::new(buffered, &self.path, &self.windows).map_err(failed)?)
+            (Coding::Xz, _) => Box::new(XzStreams::new(buffered(whole), &self.path, &self.windows)),
+            (Coding::Zip, Some(member)) => Box::new(member.unpacked(buffered(whole))),
+            (Coding::Zip, None) => {
+                return Err(Error::input(&self.path, None, "a zip archive in a regular file", self.kind())
+                    .advise("its directory is at its end: write it to a file first, or unpack it"));
             }
         };
         let mut stream = Stream {
@@ -249,7 +296,7 @@ impl Input {
             peeked: Vec::new(),
             windows: Arc::clone(&self.windows),
         };
-        if coding == Coding::Zstd {
+        if matches!(coding, Coding::Zstd | Coding::Bzip2 | Coding::Xz) {
             // The first window is counted now, before it is planned what to do with the memory that is left.
             stream.peek(1).map_err(|error| match error {
                 Error::Io(refusal @ outcore_io::Error::Memory { needed_bytes, .. }) => {
@@ -265,24 +312,6 @@ impl Input {
 /// The size of a plain file, or of the one that a link leads to.
 fn plain_file_bytes(windows: &Windows, path: &Path) -> Option<u64> {
     windows.backend().named(path).filter(|found| found.kind == FileKind::File).map(|found| found.len_bytes)
-}
-
-/// How the bytes of a stream lie on disk.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Coding {
-    Plain,
-    Gzip,
-    Zstd,
-}
-
-impl Coding {
-    fn name(self) -> &'static str {
-        match self {
-            Coding::Plain => "plain",
-            Coding::Gzip => "gzip",
-            Coding::Zstd => "zstd",
-        }
-    }
 }
 
 /// The plain bytes of an input, in order.
@@ -427,6 +456,7 @@ impl Read for Counted {
 mod tests {
     use super::*;
     use crate::testing::unlimited;
+    use lzma_rust2::{XzOptions, XzWriter};
     use std::io::Write;
 
     fn gzip(bytes: &[u8]) -> Vec<u8> {
@@ -435,9 +465,26 @@ mod tests {
         encoder.finish().unwrap()
     }
 
+    fn bzip2(bytes: &[u8]) -> Vec<u8> {
+        let mut encoder = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::fast());
+        encoder.write_all(bytes).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    fn xz(bytes: &[u8]) -> Vec<u8> {
+        let mut encoder = XzWriter::new(Vec::new(), XzOptions::with_preset(1)).unwrap();
+        encoder.write_all(bytes).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    /// The bytes in every compression of streams.
+    fn compressed(bytes: &[u8]) -> [Vec<u8>; 4] {
+        [gzip(bytes), zstd::encode_all(bytes, 1).unwrap(), bzip2(bytes), xz(bytes)]
+    }
+
     fn read_all(bytes: &[u8]) -> Result<Vec<u8>> {
         let mut out = Vec::new();
-        Input::memory("test", bytes, &unlimited()).stream()?.fill(&mut out, 1 << 23)?;
+        Input::memory("test", bytes, &unlimited()).with_member()?.stream()?.fill(&mut out, 1 << 23)?;
         Ok(out)
     }
 
@@ -450,7 +497,7 @@ mod tests {
     #[test]
     fn a_stream_cut_anywhere_is_refused() {
         let text: Vec<u8> = (0..2000u32).flat_map(|i| format!("{i} {}\n", i * 7).into_bytes()).collect();
-        for whole in [gzip(&text), zstd::encode_all(&text[..], 1).unwrap()] {
+        for whole in compressed(&text) {
             assert_eq!(read_all(&whole).unwrap(), text);
             for cut in [5, 9, 11, 12, whole.len() / 2, whole.len() - 1] {
                 let error = read_all(&whole[..cut]).expect_err("a cut stream").to_string();
@@ -463,7 +510,7 @@ mod tests {
     fn bytes_behind_the_end_are_no_truncation() {
         let text: Vec<u8> = (0..200_000u32).flat_map(|i| format!("{i} {}\n", i * 7).into_bytes()).collect();
         let twice = [&text[..], &text].concat();
-        for whole in [gzip(&text), zstd::encode_all(&text[..], 1).unwrap()] {
+        for whole in compressed(&text) {
             let members = [&whole[..], &whole].concat();
             assert!(read_all(&members).unwrap() == twice);
             for behind in [&b"\0"[..], b"\n", b"1 2\n", b"\x1f?", b"a note of the sender, longer than a header"] {
@@ -476,10 +523,36 @@ mod tests {
 
     #[test]
     fn damage_is_told_from_truncation() {
-        let mut bytes = gzip(&[b'7'; 5000]);
-        let middle = bytes.len() / 2;
-        bytes[middle] ^= 0xff;
-        let error = read_all(&bytes).expect_err("damaged").to_string();
-        assert!(error.contains("gzip"), "{error}");
+        let text: Vec<u8> = (0..2000u32).flat_map(|i| format!("{i} {}\n", i * 7).into_bytes()).collect();
+        // zstd has no checksums unless asked for.
+        for (mut bytes, name) in [(gzip(&text), "gzip"), (bzip2(&text), "bzip2"), (xz(&text), "xz")] {
+            let middle = bytes.len() / 2;
+            bytes[middle] ^= 0xff;
+            let Err(error) = read_all(&bytes) else { panic!("damaged {name} is read") };
+            let error = error.to_string();
+            assert!(error.contains(&format!("expected a {name} stream, found damaged data")), "{error}");
+        }
+    }
+
+    #[test]
+    fn the_memory_of_decoders_is_counted() {
+        let mut options = XzOptions::with_preset(1);
+        options.lzma_options.dict_size = 32 << 20;
+        let mut encoder = XzWriter::new(Vec::new(), options).unwrap();
+        encoder.write_all(b"3 4\n").unwrap();
+        // The second stream needs more than the first.
+        let both = [xz(b"1 2\n"), vec![0; 8], encoder.finish().unwrap()].concat();
+        let read = |bytes: &[u8], limit_mib: u64| {
+            let budget = Arc::new(Budget::new((limit_mib + 9) << 20, 0).unwrap());
+            let windows = Windows::new(&budget, 1);
+            let mut out = Vec::new();
+            Input::memory("test", bytes, &windows).stream()?.fill(&mut out, 1 << 20).map(|()| out)
+        };
+        assert_eq!(read(&both, 40).unwrap(), b"1 2\n3 4\n");
+        assert_eq!(read(&bzip2(b"1 2\n"), 5).unwrap(), b"1 2\n");
+        for (bytes, limit_mib) in [(both, 20), (xz(b"1 2\n"), 1), (bzip2(b"1 2\n"), 3)] {
+            let error = read(&bytes, limit_mib).expect_err("too little memory").to_string();
+            assert!(error.contains("decompressing test") && error.contains("raise the limit"), "{error}");
+        }
     }
 }

@@ -7,13 +7,14 @@
 use crate::batch::{EdgeBatch, IdKind, InputOptions, Source};
 use crate::binary::{self, Record};
 use crate::edge_list::{self, Shape};
+use crate::folders::expand;
 use crate::input::Input;
 use crate::recognise::{self, Kind, LOOKED_AT_BYTES};
 use crate::vertices::with_vertex_file;
 use crate::zstd_frames::Windows;
 use crate::{
-    adjacency, arrow_stream, ascii_graph, chain, dimacs, graphalytics, matrix_market, metis, parquet, tntp,
-    vertex_lines,
+    adjacency, arrow_stream, ascii_graph, chain, dimacs, gexf, gml, graphalytics, graphml, json_lines, matrix_market,
+    metis, pajek, parquet, tntp, vertex_lines,
 };
 use outcore_image::{Error, Result};
 use outcore_io::{Budget, Runtime};
@@ -39,9 +40,10 @@ impl Format {
     /// Refuses options that this format does not read.
     fn check_options(&self, input: &Input, options: &InputOptions) -> Result<()> {
         let taken: &[&str] = match self.name {
-            "edge-list" => &["delimiter", "header", "comment", "source", "target", "attributes"],
+            "edge-list" => &["delimiter", "header", "comment", "source", "target", "nulls", "attributes"],
             "adjacency" | "el" | "wel" | "cedge" => &["delimiter", "comment"],
-            "parquet" | "arrow" => &["source", "target", "attributes"],
+            "parquet" | "arrow" => &["source", "target", "nulls", "attributes"],
+            "jsonl" => &["source", "target", "nulls"],
             _ => &[],
         };
         options.check_taken(taken, input.path(), &format!("of format {}", self.name))
@@ -49,7 +51,7 @@ impl Format {
 }
 
 /// The names of all formats and what they are, for `--help` and for errors.
-const NAMES: [(&str, &str); 17] = [
+const NAMES: [(&str, &str); 22] = [
     ("edge-list", "text, an edge a line, columns between blanks, tabs, commas, semicolons or bars"),
     ("adjacency", "text, a vertex and its neighbours a line, `u v1 v2` or `u<TAB>v1,v2`"),
     ("tntp", "TNTP road networks"),
@@ -67,9 +69,14 @@ const NAMES: [(&str, &str); 17] = [
     ("binary32", "binary records of two little-endian u32"),
     ("parquet", "Parquet, columns source, target and maybe weight"),
     ("arrow", "Arrow file or stream, columns as for parquet"),
+    ("jsonl", "JSON lines, an object a line, `{\"source\": 1, \"target\": 2, \"weight\": 3.5}`"),
+    ("graphml", "GraphML, the weights of the key `weight`"),
+    ("gexf", "GEXF, Gephi's form"),
+    ("gml", "GML, `graph [ node [ id 1 ] edge [ source 1 target 1 ] ]`"),
+    ("pajek", "Pajek networks, sections such as `*Vertices` and `*Arcs`"),
 ];
 
-static FORMATS: [Format; 17] = [
+static FORMATS: [Format; 22] = [
     Format {
         name: "edge-list",
         endings: &[".txt", ".edges", ".edgelist", ".tsv", ".csv"],
@@ -162,6 +169,16 @@ static FORMATS: [Format; 17] = [
         lists: true,
         open: arrow_stream::open,
     },
+    Format {
+        name: "jsonl",
+        endings: &[".jsonl", ".ndjson"],
+        lists: true,
+        open: |input, options| json_lines::open(input.stream()?, options),
+    },
+    Format { name: "graphml", endings: &[".graphml"], lists: false, open: graphml::open },
+    Format { name: "gexf", endings: &[".gexf"], lists: false, open: gexf::open },
+    Format { name: "gml", endings: &[".gml"], lists: false, open: gml::open },
+    Format { name: "pajek", endings: &[".net", ".paj"], lists: false, open: pajek::open },
 ];
 
 /// The formats that can be read, by the name that `--format` takes, and what each is.
@@ -169,11 +186,13 @@ pub fn formats() -> &'static [(&'static str, &'static str)] {
     &NAMES
 }
 
-/// Opens inputs of one format, which together are one graph in the order given.
+/// Opens inputs of one format, which together are one graph in the order given. A folder or a pattern of names stands
+/// for its files in sorted order.
 ///
 /// Reads the first megabyte of each to find out what it is; nothing of the rest. What reading takes beside blocks of
 /// text, now and later, is counted in the runtime's budget.
 pub fn open(runtime: &Runtime, paths: &[PathBuf], options: &InputOptions) -> Result<Box<dyn Source>> {
+    let paths = &expand(runtime.backend(), paths)?[..];
     let Some(first) = paths.first() else {
         return Err(Error::Usage("expected at least one input file, found none".to_owned()));
     };
@@ -244,7 +263,7 @@ pub(crate) fn open_one(input: &Input, format: &Format, options: &InputOptions) -
 pub(crate) fn open_memory(format: &str, bytes: &[u8], options: &InputOptions) -> Result<Box<dyn Source>> {
     let format = named(format)?;
     let budget = Arc::new(Budget::new(MOST_MEMORY_BYTES, 0)?);
-    let input = Input::memory(format.name, bytes, &Windows::new(&budget, 1));
+    let input = Input::memory(format.name, bytes, &Windows::new(&budget, 1)).with_member()?;
     check_kind(&input, &input.start(LOOKED_AT_BYTES)?, format)?;
     open_one(&input, format, options)
 }

@@ -8,6 +8,7 @@
 use crate::batch::{Block, BlockData, Facts, InputOptions, Parser, Rows, Source};
 use crate::counted_file::CountedFile;
 use crate::input::Input;
+use crate::nulls::LeftOut;
 use crate::parquet_pages::{decoded_metadata_bytes, decoding, encoded_metadata_bytes};
 use crate::table::{
     BLOCK_ROWS, Batch, Batches, FIRST_ROWS, STRING_ROWS, TableColumns, TableParser, damaged, guarded, places_in_file,
@@ -126,7 +127,12 @@ fn open_with<R: ChunkReader>(reader: &R, input: &Input, options: &InputOptions) 
         rows: decoding.rows,
         _reservation: reservation,
     });
-    let parser = Arc::new(TableParser { path: path.to_owned(), columns, longest_id_bytes });
+    let parser = Arc::new(TableParser {
+        path: path.to_owned(),
+        columns,
+        longest_id_bytes,
+        left_out: LeftOut::new(options.nulls),
+    });
     Ok(Box::new(ParquetSource { file, facts, parser, next_group: 0, next_row: 0, sequence: 0 }))
 }
 

@@ -45,11 +45,10 @@ const MAGIC: [(&[u8], Kind); 15] = [
 ];
 
 /// Formats that only their files' names tell, in lower case.
-const ENDINGS: [(&str, &str, &str); 8] = [
+const ENDINGS: [(&str, &str, &str); 7] = [
     (".sif", "SIF", "its columns are source, interaction, target: say --format edge-list --source 1 --target 3"),
     (".tgf", "TGF", CONVERT),
     (".lgl", "LGL", CONVERT),
-    (".gml", "GML", NETWORKX),
     (".dot", "DOT", NETWORKX),
     (".gdf", "GDF", CONVERT),
     (".npz", "NumPy arrays", LOAD),
@@ -112,10 +111,10 @@ fn markup(text: &[u8]) -> Option<Kind> {
     if !is_tag || !text.contains(&b'>') {
         return None;
     }
-    Some(if contains(text, b"<graphml") {
-        Kind::Foreign("GraphML", NETWORKX)
-    } else if contains(text, b"<gexf") {
-        Kind::Foreign("GEXF", NETWORKX)
+    Some(if contains(text, b"<graphml") || contains(text, b":graphml") {
+        Kind::Read("graphml")
+    } else if contains(text, b"<gexf") || contains(text, b":gexf") {
+        Kind::Read("gexf")
     } else if contains(text, b"<html") {
         Kind::Foreign("a page in HTML", "the download may have failed: fetch the file itself")
     } else {
@@ -134,11 +133,8 @@ fn json(text: &[u8]) -> Option<Kind> {
         _ => false,
     };
     let is_lines = text[0] == b'{' && lines(text).take(3).all(|line| trim(line).first().is_none_or(|&b| b == b'{'));
-    let what = if is_lines { "JSON lines" } else { "JSON" };
-    is_json.then_some(Kind::Foreign(
-        what,
-        "read it with polars or pandas and import the frame, or write it as CSV or Parquet",
-    ))
+    let advice = "write it as JSON lines, an object a line, or read it with polars or pandas and import the frame";
+    is_json.then_some(if is_lines { Kind::Read("jsonl") } else { Kind::Foreign("JSON", advice) })
 }
 
 /// Pajek, GDF, UCINET DL and DIMACS: by the first line that is no comment.
@@ -146,7 +142,7 @@ fn sections(text: &[u8]) -> Option<Kind> {
     let first = trim(lines(text).find(|line| is_data(line))?);
     let pajek: [&[u8]; 6] = [b"*vertices", b"*arcs", b"*edges", b"*network", b"*matrix", b"*nodes"];
     if pajek.iter().any(|word| starts_with(first, word)) {
-        return Some(Kind::Foreign("Pajek", NETWORKX));
+        return Some(Kind::Read("pajek"));
     }
     if starts_with(first, b"nodedef>") || starts_with(first, b"edgedef>") {
         return Some(Kind::Foreign("GDF", CONVERT));
@@ -190,7 +186,7 @@ fn blocks(text: &[u8]) -> Option<Kind> {
         first = word(&mut rest);
     }
     if first == b"graph" && next(rest) == Some(b'[') {
-        return Some(Kind::Foreign("GML", NETWORKX));
+        return Some(Kind::Read("gml"));
     }
     if first != b"graph" && first != b"digraph" {
         return None;
@@ -275,20 +271,20 @@ mod tests {
             ("%%MatrixMarket matrix", "matrix-market"),
             ("<NUMBER OF ZONES> 3\n", "tntp"),
             ("c hello\np sp 3 2\na 1 2 5\n", "dimacs"),
-            ("*Vertices 3\n1 \"a\"\n*Arcs :1 \"likes\"\n1 2\n", "Pajek"),
-            ("% c\n*Edges 2\n1 2\n", "Pajek"),
+            ("*Vertices 3\n1 \"a\"\n*Arcs :1 \"likes\"\n1 2\n", "pajek"),
+            ("% c\n*Edges 2\n1 2\n", "pajek"),
             ("nodedef>name VARCHAR\na\nedgedef>n1\n", "GDF"),
-            ("<?xml version=\"1.0\"?><graphml><graph/></graphml>", "GraphML"),
-            ("<gexf version=\"1.2\"><graph/></gexf>", "GEXF"),
+            ("<?xml version=\"1.0\"?><graphml><graph/></graphml>", "graphml"),
+            ("<gexf version=\"1.2\"><graph/></gexf>", "gexf"),
             ("<!DOCTYPE html><html>", "a page in HTML"),
-            ("graph [ node [ id 1 ] edge [ source 1 target 1 ] ]", "GML"),
-            ("Creator \"x\"\ngraph\n[\n", "GML"),
+            ("graph [ node [ id 1 ] edge [ source 1 target 1 ] ]", "gml"),
+            ("Creator \"x\"\ngraph\n[\n", "gml"),
             ("digraph { a -> b }", "DOT"),
             ("strict graph G {\n a -- b\n}", "DOT"),
             ("1 First\n2 Second\n#\n1 2\n", "TGF"),
             ("# a\nb\nc\n# b\nc\n", "LGL"),
             ("# a\nb 0.5\n# b\nc 1\n", "LGL"),
-            ("{\"source\": 1, \"target\": 2}\n{\"source\": 2, \"target\": 3}\n", "JSON lines"),
+            ("{\"source\": 1, \"target\": 2}\n{\"source\": 2, \"target\": 3}\n", "jsonl"),
             ("[[1, 2], [2, 3]]", "JSON"),
             ("[\n  {\"source\": 1}\n]", "JSON"),
         ] {

@@ -132,6 +132,10 @@ impl Parser for Entries {
     fn comments(&self) -> (u64, Option<String>) {
         self.edges.comments()
     }
+
+    fn left_out(&self) -> u64 {
+        self.edges.left_out()
+    }
 }
 
 /// The number of a table's first row in a block: lines of text may be no entries.

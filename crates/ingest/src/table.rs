@@ -8,16 +8,18 @@
 //! 8192 with strings, whose edges are handed over in batches of bounded size. How long an id may be follows from the
 //! memory, as the length of a line of text does.
 
-use crate::attributes::{AttributeColumn, AttributeField, Attributes, asked_columns, column_of, kind_of};
+use crate::attributes::{AttributeColumn, AttributeField, Attributes, column_of, find_attributes};
 use crate::batch::{
     Block, BlockData, EdgeBatch, FULL_BYTES, Facts, IdKind, Ids, InputOptions, Parser, Rows, Source, TakeBatch, Weights,
 };
 use crate::column_names::{column_asked, find_ends, kinds_note, unread_columns, usual_weight};
 use crate::detect::{other_direction, says_directed};
+use crate::nulls::LeftOut;
 use crate::plan::ATTRIBUTES_BYTES;
 use crate::text_source::begin;
 use crate::values::{complex_numbers, each_integer, each_real, is_complex, is_integer, is_real, strings_of, texts_of};
 use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchReader};
+use arrow_buffer::NullBuffer;
 use arrow_schema::{DataType, Field, Schema};
 use outcore_format::AttributeKind;
 use outcore_image::{Error, Result};
@@ -66,12 +68,13 @@ pub fn from_batches(
     options: &InputOptions,
 ) -> Result<Box<dyn Source>> {
     let path = PathBuf::from(name);
-    options.check_taken(&["source", "target", "attributes"], &path, "a table")?;
+    options.check_taken(&["source", "target", "nulls", "attributes"], &path, "a table")?;
     let schema = reader.schema();
     let mut columns = TableColumns::find(&schema, &path, options, options.is_matrix)?;
     let batches = columns.see_direction(checked_batches(reader, columns.chosen(), &path))?;
     let facts = columns.facts("arrow");
-    let parser = TableParser { path, columns, longest_id_bytes: LONGEST_ID_BYTES };
+    let left_out = LeftOut::new(options.nulls);
+    let parser = TableParser { path, columns, longest_id_bytes: LONGEST_ID_BYTES, left_out };
     Ok(TableSource::boxed(facts, parser, batches))
 }
 
@@ -358,30 +361,6 @@ impl TableColumns {
     }
 }
 
-/// The columns that are kept, and what they hold.
-fn find_attributes(
-    schema: &Schema,
-    path: &Path,
-    options: &InputOptions,
-    used: &[Option<usize>],
-) -> Result<Vec<(usize, AttributeField)>> {
-    let mut found: Vec<(usize, AttributeField)> = Vec::new();
-    for column in asked_columns(options, &column_names(schema), used, path)? {
-        let name = schema.field(column).name();
-        match kind_of(schema.field(column).data_type()) {
-            Some(kind) => found.push((column, AttributeField { name: name.clone(), kind })),
-            // What is not kept is said of the columns that are not read.
-            None if options.attributes == Attributes::All => {}
-            None => {
-                let expected = format!("numbers, strings, booleans, dates or times in the column `{name}`");
-                let kind = kind_name(schema.field(column).data_type());
-                return Err(Error::input(path, None, expected, kind).advise("leave it out of --attributes, or cast it"));
-            }
-        }
-    }
-    Ok(found)
-}
-
 /// Where columns stand among themselves in a file.
 pub(crate) fn places_in_file(chosen: &[usize]) -> Vec<usize> {
     // One column may be chosen twice.
@@ -392,7 +371,7 @@ pub(crate) fn places_in_file(chosen: &[usize]) -> Vec<usize> {
 }
 
 /// The names of all columns.
-fn column_names(schema: &Schema) -> Vec<&str> {
+pub(crate) fn column_names(schema: &Schema) -> Vec<&str> {
     schema.fields().iter().map(|field| field.name().as_str()).collect()
 }
 
@@ -426,7 +405,7 @@ fn is_text(kind: &DataType) -> bool {
 }
 
 /// What a column holds, for messages.
-fn kind_name(kind: &DataType) -> String {
+pub(crate) fn kind_name(kind: &DataType) -> String {
     match kind {
         DataType::Null => "no values of one type".to_owned(),
         kind => kind.to_string(),
@@ -536,6 +515,7 @@ pub(crate) struct TableParser {
     pub(crate) path: PathBuf,
     pub(crate) columns: TableColumns,
     pub(crate) longest_id_bytes: usize,
+    pub(crate) left_out: LeftOut,
 }
 
 impl TableParser {
@@ -733,6 +713,45 @@ impl Parser for TableParser {
     }
 
     fn parse_in_batches(&self, block: &Block, batch: &mut EdgeBatch, take: &mut TakeBatch<'_>) -> Result<()> {
+        if !self.left_out.is_wanted() {
+            return self.parse_rows(block, batch, take);
+        }
+        let table = self.rows(block)?;
+        for rows in self.rows_with_ends(table) {
+            let part = Block {
+                sequence: block.sequence,
+                first_record: block.first_record + rows.start as u64,
+                first_vertex: block.first_vertex,
+                input_bytes: block.input_bytes,
+                data: BlockData::Table(table.slice(rows.start, rows.len())),
+            };
+            self.parse_rows(&part, batch, take)?;
+        }
+        Ok(())
+    }
+
+    fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn left_out(&self) -> u64 {
+        self.left_out.count()
+    }
+}
+
+impl TableParser {
+    /// The rows that have a value at both ends, in runs; the others are counted.
+    fn rows_with_ends(&self, table: &RecordBatch) -> Vec<std::ops::Range<usize>> {
+        let nulls = |place: usize| table.columns().get(place).and_then(|column| column.logical_nulls());
+        let Some(nulls) = NullBuffer::union(nulls(0).as_ref(), nulls(1).as_ref()) else {
+            return std::iter::once(0..table.num_rows()).collect();
+        };
+        self.left_out.add(nulls.null_count() as u64);
+        nulls.valid_slices().map(|(start, end)| start..end).collect()
+    }
+
+    /// Parses rows, whose edges are handed over in batches of bounded size.
+    fn parse_rows(&self, block: &Block, batch: &mut EdgeBatch, take: &mut TakeBatch<'_>) -> Result<()> {
         if !self.columns.strings {
             self.parse(block, batch)?;
             return take(batch);
@@ -760,9 +779,5 @@ impl Parser for TableParser {
             start = rows.end;
         }
         Ok(())
-    }
-
-    fn path(&self) -> &Path {
-        &self.path
     }
 }

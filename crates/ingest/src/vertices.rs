@@ -222,6 +222,10 @@ impl Parser for Both {
     fn comments(&self) -> (u64, Option<String>) {
         self.edges.comments()
     }
+
+    fn left_out(&self) -> u64 {
+        self.edges.left_out()
+    }
 }
 
 /// Takes the ends of loops as vertices.

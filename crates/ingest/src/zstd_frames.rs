@@ -90,7 +90,8 @@ impl Windows {
         &self.budget
     }
 
-    fn open(self: &Arc<Self>, path: &Path, len_bytes: u64) -> Result<Window> {
+    /// Sets aside what decompressing a stream takes, until the window is dropped.
+    pub(crate) fn open(self: &Arc<Self>, path: &Path, len_bytes: u64) -> Result<Window> {
         let mut state = self.lock();
         let needed_bytes = state.open_bytes.saturating_add(len_bytes);
         if state.reservation.as_ref().is_none_or(|reservation| reservation.bytes() < needed_bytes) {
@@ -108,7 +109,7 @@ impl Windows {
 }
 
 /// A window that is counted until it is dropped.
-struct Window {
+pub(crate) struct Window {
     windows: Arc<Windows>,
     len_bytes: u64,
 }

@@ -417,7 +417,9 @@ impl RecordBatchReader for TableReader {
 /// Whether each row is the one behind the row before it.
 fn follow_each_other(rows: &[u32]) -> bool {
     let ends = rows.first().zip(rows.last());
-    ends.is_none_or(|(&first, &last)| rows.is_sorted_by(|one, other| one < other) && (last - first) as usize + 1 == rows.len())
+    ends.is_none_or(|(&first, &last)| {
+        rows.is_sorted_by(|one, other| one < other) && (last - first) as usize + 1 == rows.len()
+    })
 }
 
 /// A column of numbers as the bytes that batches share.

@@ -45,7 +45,7 @@ pub use images::{Part, is_image, of_graph, open_inputs};
 pub use options::{Duplicates, ImportOptions, ImportReport, ImportStats, OrderChoice, SelfLoops};
 pub use outcore_ingest::{
     AttributeField, Attributes, Block, BlockData, EdgeBatch, Facts, GraphalyticsProperties, IdKind, Ids, InputOptions,
-    Parser, Rows, Source, TakeBatch, TextFacts, Weights, formats, from_batches, open, parse_bytes, with_shape,
+    Nulls, Parser, Rows, Source, TakeBatch, TextFacts, Weights, formats, from_batches, open, parse_bytes, with_shape,
     with_vertex_range, with_vertex_table, with_vertices,
 };
 pub use read::ReadEdge;

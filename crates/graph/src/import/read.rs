@@ -264,7 +264,7 @@ pub(super) fn read(reading: &Reading<'_>, source: Box<dyn Source>) -> Result<Inp
         declared: queue.source.declared().filter(|&(_, count)| count > 0),
         edges_read: 0,
         comments: queue.source.parser().comments(),
-        late_notes: queue.source.late_notes(),
+        late_notes: late_notes(&*queue.source),
         first_edges: Vec::new(),
         written_bytes: 0,
     };
@@ -296,6 +296,13 @@ pub(super) fn read(reading: &Reading<'_>, source: Box<dyn Source>) -> Result<Inp
         );
     }
     Ok(input)
+}
+
+/// What only the whole input could tell.
+fn late_notes(source: &dyn Source) -> Vec<String> {
+    let left_out = source.parser().left_out();
+    let note = format!("Rows without a source or a target that were left out: {left_out}.");
+    source.late_notes().into_iter().chain((left_out > 0).then_some(note)).collect()
 }
 
 /// What one worker read.

@@ -1,0 +1,268 @@
+//! GEXF, Gephi's form: vertices and edges of XML, with attributes that have titles.
+//!
+//! The ids are those of the elements `node`, also of those within others. Edges have the direction that
+//! `defaultedgetype` says, or none if it says nothing; one of type `mutual` is two. The weights are the attributes
+//! `weight` of edges, or the values of the attribute whose title is `weight` or what the user names. An edge without
+//! either has weight 1, as the format says, if another edge has one. Times are not read.
+//!
+//! Format: "GEXF 1.3 Primer", Gephi consortium, 2022.
+
+use crate::batch::{InputOptions, Source};
+use crate::column_names::{listed, usual_weight};
+use crate::input::{Input, Stream};
+use crate::records::{self, Directions, Known, ReadRecords, Records, WeightRule};
+use crate::xml::{Element, Item, Xml};
+use outcore_image::{Error, Result};
+
+/// How many attributes are looked at.
+const MOST_ATTRIBUTES: usize = 4096;
+
+/// Opens a GEXF file.
+pub(crate) fn open(input: &Input, options: &InputOptions) -> Result<Box<dyn Source>> {
+    records::open("gexf", input, options, |stream| Ok(Gexf::new(stream, options)))
+}
+
+/// An attribute of edges.
+struct Attribute {
+    id: String,
+    title: String,
+    default: Option<f64>,
+}
+
+/// An edge that has begun.
+struct Edge {
+    line: u64,
+    source: String,
+    target: String,
+    kind: Option<String>,
+    weight: Option<String>,
+}
+
+struct Gexf {
+    xml: Xml,
+    options: InputOptions,
+    attributes: Vec<Attribute>,
+    /// The attributes that have begun are those of edges.
+    of_edges: bool,
+    directions: Directions,
+    has_graph: bool,
+    /// An edge has a weight, or the user says so.
+    weighted: bool,
+    is_dynamic: bool,
+    edge: Option<Edge>,
+}
+
+impl Gexf {
+    fn new(stream: Stream, options: &InputOptions) -> Self {
+        Gexf {
+            xml: Xml::new(stream),
+            options: options.clone(),
+            attributes: Vec::new(),
+            of_edges: false,
+            directions: Directions { usual: false, asked: options.directed },
+            has_graph: false,
+            weighted: false,
+            is_dynamic: false,
+            edge: None,
+        }
+    }
+
+    /// What the weights are called.
+    fn weight_name(&self) -> &str {
+        self.options.weight.as_deref().unwrap_or("weight")
+    }
+
+    /// The attribute that holds the weights, if it is not `weight` of the edges themselves.
+    fn weight_attribute(&self) -> Result<Option<&Attribute>> {
+        let titles: Vec<&str> = self.attributes.iter().map(|attribute| attribute.title.as_str()).collect();
+        let place = match self.options.weight.as_deref() {
+            None => usual_weight(&titles, &self.options)?,
+            Some(asked) => titles.iter().position(|title| *title == asked),
+        };
+        match (place, self.options.weight.as_deref()) {
+            (None, Some(asked)) if !matches!(asked, "none" | "weight") => Err(Error::Usage(format!(
+                "--weight {asked}: there is no such attribute of edges; there are weight, {}",
+                listed(&titles)
+            ))),
+            _ => Ok(place.map(|place| &self.attributes[place])),
+        }
+    }
+
+    fn begin(&mut self, element: &Element, records: &mut Records) -> Result<()> {
+        let line = self.xml.line();
+        let wants_weights = self.options.weight.as_deref() != Some("none");
+        match element.name.as_str() {
+            "graph" if self.has_graph => {
+                return Err(self.xml.bad("one graph", "a second one").advise("make a file of each graph"));
+            }
+            "graph" => {
+                self.has_graph = true;
+                self.is_dynamic = element.get("mode") == Some("dynamic");
+                self.directions.usual = match element.get("defaultedgetype") {
+                    Some("directed" | "mutual") => true,
+                    Some("undirected") | None => false,
+                    Some(other) => return Err(self.xml.bad("a direction as `defaultedgetype`", other)),
+                };
+            }
+            "attributes" => self.of_edges = element.get("class") == Some("edge"),
+            "attribute" if self.of_edges && self.edge.is_none() => {
+                let id = self.xml.attribute(element, "id")?.to_owned();
+                let title = element.get("title").unwrap_or(&id).to_owned();
+                if self.attributes.len() == MOST_ATTRIBUTES {
+                    return Err(self.xml.bad(format!("at most {MOST_ATTRIBUTES} attributes of edges"), "more"));
+                }
+                self.attributes.push(Attribute { id, title, default: None });
+            }
+            "node" => records.vertex(line, self.xml.attribute(element, "id")?.as_bytes()),
+            "edge" => {
+                let end = |name| self.xml.attribute(element, name).map(str::to_owned);
+                let own = element.get("weight").filter(|_| wants_weights && self.weight_name() == "weight");
+                self.edge = Some(Edge {
+                    line,
+                    source: end("source")?,
+                    target: end("target")?,
+                    kind: element.get("type").map(str::to_owned),
+                    weight: own.map(str::to_owned),
+                });
+            }
+            "attvalue" if self.edge.is_some() && wants_weights => {
+                let key = element.get("for").or(element.get("id"));
+                let is_weight = self.weight_attribute()?.is_some_and(|attribute| Some(attribute.id.as_str()) == key);
+                let value = element.get("value").filter(|_| is_weight).map(str::to_owned);
+                if let Some(edge) = self.edge.as_mut() {
+                    edge.weight = edge.weight.take().or(value);
+                }
+            }
+            "gexf" => {}
+            other if !self.has_graph && !matches!(other, "meta" | "creator" | "description" | "keywords") => {
+                return Err(self.xml.bad("a GEXF document", &format!("an element `{other}`")));
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, name: &str, text: &str, records: &mut Records) -> Result<()> {
+        match name {
+            "default" if self.of_edges && self.edge.is_none() => {
+                if let Some(attribute) = self.attributes.last_mut() {
+                    attribute.default = crate::number::weight(text.trim().as_bytes());
+                }
+            }
+            "attributes" => self.of_edges = false,
+            "edge" => self.end_edge(records)?,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn end_edge(&mut self, records: &mut Records) -> Result<()> {
+        let Some(edge) = self.edge.take() else { return Ok(()) };
+        self.weighted |= edge.weight.is_some();
+        let (own, is_mutual) = match edge.kind.as_deref() {
+            None => (None, false),
+            Some("directed") => (Some(true), false),
+            Some("undirected") => (Some(false), false),
+            Some("mutual") => (Some(true), true),
+            Some(other) => return Err(self.xml.bad("`directed`, `undirected` or `mutual` as `type`", other)),
+        };
+        let ends = [edge.source.as_bytes(), edge.target.as_bytes()];
+        let weight = edge.weight.as_ref().map(String::as_bytes);
+        let place = (self.xml.path(), edge.line);
+        self.directions.push(own, place, ends, weight, records)?;
+        if is_mutual && ends[0] != ends[1] && self.directions.of_graph() {
+            self.directions.push(own, place, [ends[1], ends[0]], weight, records)?;
+        }
+        Ok(())
+    }
+}
+
+impl ReadRecords for Gexf {
+    fn read(&mut self, records: &mut Records) -> Result<bool> {
+        match self.xml.next()? {
+            Item::Begin(element) => self.begin(&element, records)?,
+            Item::End(name, text) => self.end(&name, &text, records)?,
+            Item::Done if !self.has_graph => {
+                return Err(Error::input(self.xml.path(), None, "a GEXF document with a graph", "none"));
+            }
+            Item::Done => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    fn known(&self) -> Result<Known> {
+        let attribute = self.weight_attribute()?;
+        let is_weighted = self.options.weight.as_ref().map_or(self.weighted, |asked| asked != "none");
+        let default = attribute.and_then(|attribute| attribute.default).unwrap_or(1.0);
+        let weights = is_weighted.then(|| WeightRule { name: self.weight_name().to_owned(), default: Some(default) });
+        let times = "The graph is dynamic: its times are not read.";
+        let notes = self.is_dynamic.then(|| times.to_owned()).into_iter().collect();
+        Ok(Known { directed: Some(self.directions.of_graph()), weights, notes, ..Known::default() })
+    }
+
+    fn stream(&self) -> &Stream {
+        self.xml.stream()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{edges_of, edges_with, failure_of, failure_with};
+
+    fn document(graph: &str, content: &str) -> Vec<u8> {
+        format!(
+            "<?xml version=\"1.0\"?><gexf xmlns=\"http://www.gexf.net/1.2draft\" xmlns:viz=\"http://viz\">\n\
+             <meta><creator>x</creator></meta><graph {graph}>\n{content}</graph></gexf>"
+        )
+        .into_bytes()
+    }
+
+    fn weight(name: &str) -> InputOptions {
+        InputOptions { weight: Some(name.to_owned()), ..InputOptions::default() }
+    }
+
+    #[test]
+    fn vertices_edges_and_weights() {
+        let content = "<attributes class='edge'><attribute id='0' title='cost' type='double'><default>7</default></attribute>\
+                       </attributes><nodes><node id='5' label='five'><viz:size value='3'/><nodes><node id='6'/></nodes></node>\
+                       </nodes><edges><edge id='0' source='1' target='2' weight='0.5'><attvalues><attvalue for='0' \
+                       value='4'/></attvalues></edge><edge id='1' source='2' target='3'/></edges>";
+        let directed = document("defaultedgetype='directed' mode='dynamic'", content);
+        let read = edges_of("gexf", &directed);
+        assert_eq!((read.pairs, read.weights), (vec![(1, 2), (2, 3)], vec![0.5, 1.0]));
+        assert_eq!((read.vertices, read.facts.directed), (vec![5, 6], Some(true)));
+        assert!(read.facts.notes[0].contains("times"));
+        assert_eq!(edges_with("gexf", &directed, &weight("cost")).weights, [4.0, 7.0]);
+        assert!(edges_with("gexf", &directed, &weight("none")).weights.is_empty());
+        assert!(failure_with("gexf", &directed, &weight("size")).contains("there are weight, cost"));
+        assert_eq!(edges_of("gexf", &document("", content)).facts.directed, Some(false));
+    }
+
+    #[test]
+    fn what_comes_before_the_first_edge_is_read_twice() {
+        let nodes: String = (0..40_000).map(|i| format!("<node id='n{i}'/>")).collect();
+        let edges = "<edge source='1' target='2' weight='3'/>";
+        let read = edges_of("gexf", &document("", &format!("<nodes>{nodes}</nodes><edges>{edges}</edges>")));
+        assert_eq!((read.names, read.weights), (vec![("1".to_owned(), "2".to_owned())], vec![3.0]));
+        assert!(read.blocks > 2);
+    }
+
+    #[test]
+    fn directions_of_edges() {
+        let mutual = document("defaultedgetype='directed'", "<edge source='1' target='2' type='mutual'/>");
+        assert_eq!(edges_of("gexf", &mutual).pairs, [(1, 2), (2, 1)]);
+        let mixed = document("", "<edge source='1' target='2'/><edge source='1' target='3' type='directed'/>");
+        assert!(failure_of("gexf", &mixed).contains("--directed"));
+        let both = InputOptions { directed: Some(true), ..InputOptions::default() };
+        assert_eq!(edges_with("gexf", &mixed, &both).pairs, [(1, 2), (2, 1), (1, 3)]);
+        for (content, expected) in [
+            ("<edge source='1' target='2' type='odd'/>", "`type`"),
+            ("<edge source='1' target='2' weight='x'/>", "finite number"),
+            ("</graph><graph>", "a second one"),
+        ] {
+            assert!(failure_of("gexf", &document("", content)).contains(expected), "{content}");
+        }
+        assert!(failure_of("gexf", b"<gexf><x/></gexf>").contains("a GEXF document"));
+    }
+}

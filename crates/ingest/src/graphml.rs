@@ -1,0 +1,292 @@
+//! GraphML: vertices and edges of XML, with keys that say what their data are.
+//!
+//! The ids are those of the elements `node`. Edges have the direction that `edgedefault` says, or none if it says
+//! nothing. The weights are the data of the key whose name is `weight`, or what the user names; a key may have a
+//! default. Graphs within vertices are read with the graph that they are in. Ports and other data are not read.
+//!
+//! Format: Brandes et al., "GraphML Progress Report", Graph Drawing 2001; http://graphml.graphdrafting.org has the
+//! schema.
+
+use crate::batch::{InputOptions, Source};
+use crate::column_names::{column_asked, usual_weight};
+use crate::input::{Input, Stream};
+use crate::records::{self, Directions, Known, ReadRecords, Records, WeightRule};
+use crate::xml::{Element, Item, Xml};
+use outcore_image::{Error, Result};
+
+/// How many keys are looked at.
+const MOST_KEYS: usize = 4096;
+
+/// Opens a GraphML file.
+pub(crate) fn open(input: &Input, options: &InputOptions) -> Result<Box<dyn Source>> {
+    records::open("graphml", input, options, |stream| Ok(GraphMl::new(stream, options)))
+}
+
+/// What is known of the data of edges.
+struct Key {
+    id: String,
+    name: String,
+    default: Option<String>,
+}
+
+/// An edge that has begun.
+struct Edge {
+    line: u64,
+    source: String,
+    target: String,
+    directed: Option<bool>,
+    weight: Option<String>,
+}
+
+struct GraphMl {
+    xml: Xml,
+    options: InputOptions,
+    keys: Vec<Key>,
+    /// Whether the key that has begun is one of edges.
+    in_edge_key: bool,
+    directions: Directions,
+    /// The id of the key of the weights.
+    weight_id: Option<String>,
+    weights: Option<WeightRule>,
+    /// How many graphs are open, and whether there was one.
+    graphs: usize,
+    has_graph: bool,
+    edge: Option<Edge>,
+    /// The key of the data that have begun.
+    data_key: Option<String>,
+}
+
+impl GraphMl {
+    fn new(stream: Stream, options: &InputOptions) -> Self {
+        GraphMl {
+            xml: Xml::new(stream),
+            options: options.clone(),
+            keys: Vec::new(),
+            in_edge_key: false,
+            directions: Directions { usual: false, asked: options.directed },
+            weight_id: None,
+            weights: None,
+            graphs: 0,
+            has_graph: false,
+            edge: None,
+            data_key: None,
+        }
+    }
+
+    fn begin(&mut self, element: &Element, records: &mut Records) -> Result<()> {
+        let line = self.xml.line();
+        match element.name.as_str() {
+            "graphml" => {}
+            "key" => self.key(element)?,
+            "graph" => self.graph(element)?,
+            "hyperedge" => {
+                return Err(self
+                    .xml
+                    .bad("edges between two vertices", "an element `hyperedge`")
+                    .advise("make edges of it, or leave it out"));
+            }
+            "node" => records.vertex(line, self.xml.attribute(element, "id")?.as_bytes()),
+            "edge" => {
+                let directed = match element.get("directed") {
+                    None => None,
+                    Some("true" | "1") => Some(true),
+                    Some("false" | "0") => Some(false),
+                    Some(other) => return Err(self.xml.bad("`true` or `false` as `directed`", other)),
+                };
+                let end = |name| self.xml.attribute(element, name).map(str::to_owned);
+                let (source, target) = (end("source")?, end("target")?);
+                self.edge = Some(Edge { line, source, target, directed, weight: None });
+            }
+            "data" => self.data_key = element.get("key").map(str::to_owned),
+            _ if !self.has_graph && self.keys.is_empty() && !matches!(&*element.name, "desc" | "default") => {
+                return Err(self.xml.bad("a GraphML document", &format!("an element `{}`", element.name)));
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, name: &str, text: &str, records: &mut Records) -> Result<()> {
+        match name {
+            "graph" => self.graphs = self.graphs.saturating_sub(1),
+            "default" if self.in_edge_key && self.graphs == 0 => {
+                self.keys.last_mut().into_iter().for_each(|key| key.default = Some(text.to_owned()));
+            }
+            "key" => self.in_edge_key = false,
+            "data" => {
+                let key = self.data_key.take();
+                if let Some(edge) = self.edge.as_mut().filter(|_| key.is_some() && key == self.weight_id) {
+                    edge.weight = Some(text.to_owned());
+                }
+            }
+            "edge" => {
+                let Some(edge) = self.edge.take() else { return Ok(()) };
+                let ends = [edge.source.as_bytes(), edge.target.as_bytes()];
+                let weight = edge.weight.as_ref().map(String::as_bytes);
+                self.directions.push(edge.directed, (self.xml.path(), edge.line), ends, weight, records)?;
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn key(&mut self, element: &Element) -> Result<()> {
+        self.in_edge_key = matches!(element.get("for"), Some("edge" | "all") | None);
+        if self.in_edge_key {
+            let id = self.xml.attribute(element, "id")?.to_owned();
+            let name = element.get("attr.name").unwrap_or(&id).to_owned();
+            if self.keys.len() == MOST_KEYS {
+                return Err(self.xml.bad(format!("at most {MOST_KEYS} keys of edges"), "more"));
+            }
+            if self.has_graph {
+                return Err(self.xml.bad("all keys before the graph", "one behind it"));
+            }
+            self.keys.push(Key { id, name, default: None });
+        }
+        Ok(())
+    }
+
+    fn graph(&mut self, element: &Element) -> Result<()> {
+        self.graphs += 1;
+        if self.graphs > 1 {
+            return Ok(());
+        }
+        if self.has_graph {
+            return Err(self.xml.bad("one graph", "a second one").advise("make a file of each graph"));
+        }
+        self.has_graph = true;
+        self.directions.usual = match element.get("edgedefault") {
+            Some("directed") => true,
+            Some("undirected") | None => false,
+            Some(other) => return Err(self.xml.bad("`directed` or `undirected` as `edgedefault`", other)),
+        };
+        let names: Vec<&str> = self.keys.iter().map(|key| key.name.as_str()).collect();
+        let place = match self.options.weight.as_deref() {
+            Some("none") => None,
+            Some(asked) => Some(column_asked("weight", asked, &names)?),
+            None => usual_weight(&names, &self.options)?,
+        };
+        let Some(key) = place.map(|place| &self.keys[place]) else { return Ok(()) };
+        let default = match &key.default {
+            None => None,
+            Some(text) => Some(crate::number::weight(text.trim().as_bytes()).ok_or_else(|| {
+                Error::input(self.xml.path(), None, format!("a number as the default of `{}`", key.name), text.trim())
+            })?),
+        };
+        self.weights = Some(WeightRule { name: key.name.clone(), default });
+        self.weight_id = Some(key.id.clone());
+        Ok(())
+    }
+}
+
+impl ReadRecords for GraphMl {
+    fn read(&mut self, records: &mut Records) -> Result<bool> {
+        match self.xml.next()? {
+            Item::Begin(element) => self.begin(&element, records)?,
+            Item::End(name, text) => self.end(&name, &text, records)?,
+            Item::Done if !self.has_graph => {
+                return Err(Error::input(self.xml.path(), None, "a GraphML document with a graph", "none"));
+            }
+            Item::Done => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    fn known(&self) -> Result<Known> {
+        Ok(Known { directed: Some(self.directions.of_graph()), weights: self.weights.clone(), ..Known::default() })
+    }
+
+    fn stream(&self) -> &Stream {
+        self.xml.stream()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{edges_of, edges_with, failure_of, failure_with};
+
+    fn document(default: &str, keys: &str, content: &str) -> Vec<u8> {
+        format!(
+            "<?xml version='1.0' encoding='utf-8'?>\n<!DOCTYPE graphml [<!ENTITY x \"y\">]>\n\
+             <graphml xmlns=\"http://graphml.graphdrafting.org/xmlns\" xmlns:y=\"http://yed\">{keys}\n\
+             <graph edgedefault=\"{default}\">\n{content}</graph></graphml>"
+        )
+        .into_bytes()
+    }
+
+    const KEY: &str =
+        "<key id=\"d1\" for=\"edge\" attr.name=\"weight\" attr.type=\"double\"><default>2</default></key>";
+
+    #[test]
+    fn vertices_edges_and_weights() {
+        let content = "<node id=\"7\"/><node id=\"1\"><data key=\"d1\">9</data></node>\n\
+                       <edge source=\"1\" target=\"2\"><data key=\"d0\">x</data><data key=\"d1\"> 3.5\n</data></edge>\
+                       <edge source=\"2\" target=\"1\"/><!-- no edge --><y:edge source=\"5\" target=\"6\"/>";
+        let read = edges_of("graphml", &document("directed", KEY, content));
+        assert_eq!(read.pairs, [(1, 2), (2, 1)]);
+        assert_eq!((read.weights, read.vertices), (vec![3.5, 2.0], vec![7, 1]));
+        assert_eq!((read.facts.directed, read.facts.weights.as_deref()), (Some(true), Some("weight")));
+        let none = InputOptions { weight: Some("none".to_owned()), ..InputOptions::default() };
+        assert!(edges_with("graphml", &document("directed", KEY, content), &none).weights.is_empty());
+        let asked = InputOptions { weight: Some("cost".to_owned()), ..InputOptions::default() };
+        let error = failure_with("graphml", &document("directed", KEY, content), &asked);
+        assert!(error.contains("the columns are weight"), "{error}");
+    }
+
+    #[test]
+    fn ids_are_what_xml_makes_of_them() {
+        let content =
+            "<edge source=\"a&amp;b &#233;\" target=\"&lt;x&gt;\"/><node id='7'><graph><node id='8'/></graph></node>";
+        let read = edges_of("graphml", &document("undirected", "", content));
+        assert_eq!(read.names, [("a&b \u{e9}".to_owned(), "<x>".to_owned())]);
+        assert_eq!(read.facts.directed, Some(false));
+        let prefixed =
+            b"<g:graphml xmlns:g=\"http://x\"><g:graph><g:edge source='1' target='2'/></g:graph></g:graphml>";
+        assert_eq!(edges_of("graphml", prefixed).pairs, [(1, 2)]);
+        let cdata = KEY.replace("<default>2</default>", "");
+        let content = "<edge source='1' target='2'><data key='d1'><![CDATA[4]]>&#50;</data></edge>";
+        assert_eq!(edges_of("graphml", &document("directed", &cdata, content)).weights, [42.0]);
+    }
+
+    #[test]
+    fn edges_of_both_kinds_are_the_users_choice() {
+        let content = "<edge source='1' target='2'/><edge source='2' target='3' directed='false'/>";
+        let mixed = document("directed", "", content);
+        let error = failure_of("graphml", &mixed);
+        assert!(error.contains("--undirected") && error.contains("graphml:5"), "{error}");
+        let with = |directed| InputOptions { directed: Some(directed), ..InputOptions::default() };
+        let read = edges_with("graphml", &mixed, &with(false));
+        assert_eq!((read.pairs, read.facts.directed), (vec![(1, 2), (2, 3)], Some(false)));
+        let read = edges_with("graphml", &mixed, &with(true));
+        assert_eq!((read.pairs, read.facts.directed), (vec![(1, 2), (2, 3), (3, 2)], Some(true)));
+    }
+
+    #[test]
+    fn what_is_not_read_is_refused() {
+        let key = KEY.replace("<default>2</default>", "");
+        for (document, expected) in [
+            (document("directed", &key, "<edge source='1' target='2'/>"), "the weight `weight`"),
+            (document("directed", KEY, "<edge source='1' target='2'><data key='d1'>x</data></edge>"), "finite number"),
+            (document("directed", "", "<edge source='1'/>"), "the attribute `target`"),
+            (document("sideways", "", ""), "`edgedefault`"),
+            (document("directed", "", "<hyperedge/>"), "hyperedge"),
+            (document("directed", "", "<node id='&x;'/>"), "well-formed"),
+            (document("directed", "", "</graph><graph>"), "a second one"),
+            (document("directed", "", "<node id='1'>"), "well-formed"),
+            (document("directed", "", &format!("<node id='{}'/>", "x".repeat(2 << 20))), "at most 1 MiB"),
+            (document("directed", "", &"<a>".repeat(400_000)), "nests elements deeper"),
+            (document("directed", "", &format!("<a x='{}'>", "x".repeat(10_000)).repeat(200)), "at most 1 MiB in all"),
+            (document("directed", "", &format!("<data>{}", "&amp;x<!-- -->".repeat(1 << 20))), "1 MiB of text"),
+            (document("directed", "", "").split_last_chunk::<10>().unwrap().0.to_vec(), "the end of the file"),
+            (b"<graphml></graphml>".to_vec(), "with a graph"),
+        ] {
+            let error = failure_of("graphml", &document);
+            assert!(error.contains(expected), "{expected}: {error}");
+        }
+        let words = document("directed", "", &"<edge source='1' target='2'/>".repeat(20_000));
+        let mut words = String::from_utf8(words).unwrap();
+        words.insert_str(words.len() - "</graph></graphml>".len(), "<edge source='a' target='1'/>");
+        assert!(failure_of("graphml", words.as_bytes()).contains("--ids string"));
+    }
+}

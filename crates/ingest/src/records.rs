@@ -1,0 +1,335 @@
+//! Edges and vertices of formats that one thread reads from the beginning to the end: XML and other trees.
+//!
+//! A reader appends records to a block, and workers turn blocks into edges. The first block with an edge tells whether
+//! ids are integers: if all of its ids are written as integers are printed, unless the user says otherwise. Whether
+//! there are weights is known by then, too. Where more than a block of vertices comes before the first edge, what
+//! comes before it is read twice.
+
+use crate::batch::{
+    Block, BlockData, EdgeBatch, Facts, IdKind, Ids, InputOptions, Parser, Source, Weights, bad_record,
+};
+use crate::detect::other_direction;
+use crate::input::{Input, Stream};
+use crate::number::weight;
+use crate::one_id::{IdTaker, is_printed_integer};
+use crate::text_source::{begin, empty_reals, text_of};
+use outcore_image::{Error, Result};
+use std::path::Path;
+use std::sync::Arc;
+
+/// How large a block becomes before it is handed over.
+const BLOCK_BYTES: usize = 256 << 10;
+
+const VERTEX: u8 = 0;
+const EDGE: u8 = 1;
+const WEIGHTED_EDGE: u8 = 2;
+
+/// Records, one after the other: what each is, its line, and its ids with their lengths before them.
+#[derive(Default)]
+pub(crate) struct Records {
+    bytes: Vec<u8>,
+    edges: u64,
+    /// All ids are written as integers are printed.
+    integers: Option<bool>,
+}
+
+impl Records {
+    fn begin(&mut self, kind: u8, line: u64) {
+        self.bytes.push(kind);
+        self.bytes.extend_from_slice(&line.to_le_bytes());
+    }
+
+    fn text(&mut self, text: &[u8]) {
+        self.bytes.extend_from_slice(&(text.len() as u32).to_le_bytes());
+        self.bytes.extend_from_slice(text);
+    }
+
+    fn id(&mut self, id: &[u8]) {
+        self.integers = Some(self.integers.unwrap_or(true) && is_printed_integer(id));
+        self.text(id);
+    }
+
+    /// A vertex, whether or not an edge names it.
+    pub(crate) fn vertex(&mut self, line: u64, id: &[u8]) {
+        self.begin(VERTEX, line);
+        self.id(id);
+    }
+
+    /// An edge, with its weight as it is written, if it has one.
+    pub(crate) fn edge(&mut self, line: u64, source: &[u8], target: &[u8], weight: Option<&[u8]>) {
+        self.begin(if weight.is_some() { WEIGHTED_EDGE } else { EDGE }, line);
+        self.id(source);
+        self.id(target);
+        weight.into_iter().for_each(|weight| self.text(weight));
+        self.edges += 1;
+    }
+}
+
+/// The records of a block.
+struct RecordIter<'a>(&'a [u8]);
+
+/// A record: its line, its ids, and its weight.
+enum Record<'a> {
+    Vertex(u64, &'a [u8]),
+    Edge(u64, [&'a [u8]; 2], Option<&'a [u8]>),
+}
+
+impl<'a> RecordIter<'a> {
+    fn take(&mut self, len: usize) -> Option<&'a [u8]> {
+        let (front, rest) = self.0.split_at_checked(len)?;
+        self.0 = rest;
+        Some(front)
+    }
+
+    fn text(&mut self) -> Option<&'a [u8]> {
+        let len = self.take(4)?.try_into().map(u32::from_le_bytes).ok()?;
+        self.take(len as usize)
+    }
+}
+
+impl<'a> Iterator for RecordIter<'a> {
+    type Item = Record<'a>;
+
+    fn next(&mut self) -> Option<Record<'a>> {
+        let kind = self.take(1)?[0];
+        let line = self.take(8)?.try_into().map(u64::from_le_bytes).ok()?;
+        if kind == VERTEX {
+            return self.text().map(|id| Record::Vertex(line, id));
+        }
+        let ends = [self.text()?, self.text()?];
+        let weight = if kind == WEIGHTED_EDGE { Some(self.text()?) } else { None };
+        Some(Record::Edge(line, ends, weight))
+    }
+}
+
+/// The weights of a format.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct WeightRule {
+    pub(crate) name: String,
+    /// The weight of an edge that says none.
+    pub(crate) default: Option<f64>,
+}
+
+/// What a reader knows once it has seen an edge, or the end.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Known {
+    pub(crate) directed: Option<bool>,
+    pub(crate) weights: Option<WeightRule>,
+    pub(crate) notes: Vec<String>,
+    /// How long a line may be, where the input is read line by line.
+    pub(crate) longest_line_bytes: u64,
+}
+
+/// Reads an input from its beginning to its end.
+pub(crate) trait ReadRecords: Send {
+    /// Appends one record or a few; false at the end.
+    fn read(&mut self, records: &mut Records) -> Result<bool>;
+
+    /// What is known by now.
+    fn known(&self) -> Result<Known>;
+
+    /// The input.
+    fn stream(&self) -> &Stream;
+}
+
+/// Directions of edges, where each may say its own.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Directions {
+    /// That of edges that say none.
+    pub(crate) usual: bool,
+    /// What the user says.
+    pub(crate) asked: Option<bool>,
+}
+
+impl Directions {
+    /// Whether the graph has a direction: what the user says decides where edges differ.
+    pub(crate) fn of_graph(self) -> bool {
+        self.asked.unwrap_or(self.usual)
+    }
+
+    /// Appends an edge that may say its direction: in both directions, if it has none and the user wants one.
+    pub(crate) fn push(
+        self,
+        own: Option<bool>,
+        (path, line): (&Path, u64),
+        ends: [&[u8]; 2],
+        weight: Option<&[u8]>,
+        records: &mut Records,
+    ) -> Result<()> {
+        let directed = own.unwrap_or(self.usual);
+        if self.asked.is_none() && directed != self.usual {
+            let found = if directed { b"Directed".as_slice() } else { b"Undirected" };
+            return Err(other_direction(path, line, self.usual, "all edges", found).advise(
+                "a graph has edges of one kind: with --undirected none has a direction, with --directed those that have \
+                 none go in both",
+            ));
+        }
+        records.edge(line, ends[0], ends[1], weight);
+        if self.asked == Some(true) && !directed && ends[0] != ends[1] {
+            records.edge(line, ends[1], ends[0], weight);
+        }
+        Ok(())
+    }
+}
+
+/// Opens an input that `open` makes a reader of.
+pub(crate) fn open<R: ReadRecords + 'static>(
+    format: &'static str,
+    input: &Input,
+    options: &InputOptions,
+    open: impl Fn(Stream) -> Result<R>,
+) -> Result<Box<dyn Source>> {
+    let mut reader = open(input.stream()?)?;
+    let mut first = Records::default();
+    let mut ended = fill(&mut reader, &mut first)?;
+    let mut known = reader.known()?;
+    let (mut integers, is_pipe) = (first.integers, reader.stream().size_bytes().is_none());
+    if first.edges == 0 && !ended && !is_pipe {
+        // Only vertices so far: what edges are like is seen further down.
+        while first.edges == 0 && !ended {
+            first = Records { integers: first.integers, ..Records::default() };
+            ended = fill(&mut reader, &mut first)?;
+        }
+        (known, integers) = (reader.known()?, first.integers);
+        drop(reader);
+        reader = open(input.stream()?)?;
+        first = Records::default();
+        ended = fill(&mut reader, &mut first)?;
+    }
+    let strings = match options.ids {
+        IdKind::Auto => integers == Some(false),
+        kind => kind == IdKind::String,
+    };
+    let stream = reader.stream();
+    let facts = Facts {
+        format,
+        directed: known.directed,
+        string_ids: strings,
+        weights: known.weights.as_ref().map(|weights| weights.name.clone()),
+        input_bytes: stream.size_bytes(),
+        is_pipe,
+        compression: stream.compression(),
+        longest_line_bytes: known.longest_line_bytes,
+        notes: known.notes.clone(),
+        ..Facts::default()
+    };
+    let guessed = options.ids == IdKind::Auto;
+    let ids = IdTaker { path: input.path().to_owned(), strings, guessed };
+    let parser = Arc::new(RecordParser { ids, weights: known.weights });
+    Ok(Box::new(RecordSource { reader, facts, parser, first: Some(first), ended, sequence: 0 }))
+}
+
+/// Reads a block of records; true at the end.
+fn fill(reader: &mut impl ReadRecords, records: &mut Records) -> Result<bool> {
+    while records.bytes.len() < BLOCK_BYTES {
+        if !reader.read(records)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+struct RecordSource<R> {
+    reader: R,
+    facts: Facts,
+    parser: Arc<RecordParser>,
+    /// What was read to know what the input is like.
+    first: Option<Records>,
+    ended: bool,
+    sequence: u64,
+}
+
+impl<R: ReadRecords> Source for RecordSource<R> {
+    fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    fn next_block(&mut self) -> Result<Option<Block>> {
+        let records = match self.first.take() {
+            Some(first) => first,
+            None if self.ended => return Ok(None),
+            None => {
+                let mut records = Records::default();
+                self.ended = fill(&mut self.reader, &mut records)?;
+                records
+            }
+        };
+        if records.bytes.is_empty() {
+            return Ok(None);
+        }
+        self.sequence += 1;
+        Ok(Some(Block {
+            sequence: self.sequence - 1,
+            first_record: 0,
+            first_vertex: 0,
+            input_bytes: self.reader.stream().position_bytes(),
+            data: BlockData::Bytes(records.bytes),
+        }))
+    }
+
+    fn parser(&self) -> Arc<dyn Parser> {
+        self.parser.clone()
+    }
+}
+
+struct RecordParser {
+    ids: IdTaker,
+    weights: Option<WeightRule>,
+}
+
+impl RecordParser {
+    /// The weight of an edge.
+    fn weight(&self, token: Option<&[u8]>, line: u64) -> Result<Option<f64>> {
+        let path = &self.ids.path;
+        match (&self.weights, token) {
+            (None, None) => Ok(None),
+            (None, Some(token)) => Err(bad_record(path, line, "no weight, as the first edges have none", token)
+                .advise("say --weight with its name, or --weight none")),
+            (Some(rule), None) => rule.default.map(Some).ok_or_else(|| {
+                let expected = format!("an edge with the weight `{}`", rule.name);
+                Error::input(path, Some(line), expected, "one without")
+                    .advise("give all edges one, or leave weights out with --weight none")
+            }),
+            (Some(rule), Some(token)) => weight(token.trim_ascii()).map(Some).ok_or_else(|| {
+                let expected = format!("{} as `{}`", crate::number::weight_expected(token.trim_ascii()), rule.name);
+                bad_record(path, line, &expected, token).advise("mend it, or leave weights out with --weight none")
+            }),
+        }
+    }
+}
+
+impl Parser for RecordParser {
+    fn parse(&self, block: &Block, batch: &mut EdgeBatch) -> Result<()> {
+        begin(batch, block, self.ids.strings);
+        let mut weights = empty_reals(batch);
+        let mut last = 0;
+        for record in RecordIter(text_of(block, &self.ids.path)?) {
+            match record {
+                Record::Vertex(line, id) => {
+                    self.ids.push(id, line, &mut batch.vertices)?;
+                    last = line;
+                }
+                Record::Edge(line, ends, token) => {
+                    for id in ends {
+                        self.ids.push(id, line, &mut batch.ids)?;
+                    }
+                    weights.extend(self.weight(token, line)?);
+                    last = line;
+                }
+            }
+        }
+        if self.weights.is_some() {
+            batch.weights = Weights::Real(weights);
+        }
+        check_one_kind(&batch.ids, &self.ids.path, last)?;
+        check_one_kind(&batch.vertices, &self.ids.path, last)
+    }
+
+    fn path(&self) -> &Path {
+        &self.ids.path
+    }
+}
+
+fn check_one_kind(ids: &Ids, path: &Path, line: u64) -> Result<()> {
+    ids.check_one_kind(path, line, "say --ids string")
+}

@@ -1,0 +1,239 @@
+"""Files as other programs write them, the whole way into images and back: compressions and formats."""
+
+import bz2
+import lzma
+import zipfile
+
+import networkx as nx
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import outcore as oc
+from test_cli import outcore
+
+EDGES = [(i * 7 % 900, i * 13 % 900 + 1) for i in range(3000)]
+
+
+def rows(image, folder):
+    """The rows of an image, sorted."""
+    with oc.Graph(image) as graph:
+        graph.export(folder / "rows.parquet")
+    return sorted(pl.read_parquet(folder / "rows.parquet").rows())
+
+
+def lines(edges):
+    return "".join(f"{source} {target}\n" for source, target in edges).encode()
+
+
+def test_compressed_files_are_read(tmp_path):
+    text, part = lines(EDGES), lines(EDGES[:50])
+    files = {
+        "edges.txt.bz2": bz2.compress(text),
+        "edges.txt.xz": lzma.compress(text),
+        "two.bz2": bz2.compress(text) + bz2.compress(part),
+        "two.xz": lzma.compress(text, preset=1) + lzma.compress(part, preset=9),
+        "no-name": lzma.compress(text, check=lzma.CHECK_SHA256),
+    }
+    for name, content in files.items():
+        (tmp_path / name).write_bytes(content)
+    for name, method in (("deflated.zip", zipfile.ZIP_DEFLATED), ("stored.zip", zipfile.ZIP_STORED)):
+        with zipfile.ZipFile(tmp_path / name, "w", method) as archive:
+            archive.mkdir("folder")
+            with archive.open("folder/edges.csv", "w", force_zip64=name == "stored.zip") as file:
+                file.write(text.replace(b" ", b","))
+            archive.comment = b"of some length"
+    (tmp_path / "plain.txt").write_bytes(text)
+    oc.import_graph(tmp_path / "plain.txt", tmp_path / "plain.oc")
+    expected = rows(tmp_path / "plain.oc", tmp_path)
+    assert len(expected) == len(set(EDGES))
+    for name in (*files, "deflated.zip", "stored.zip"):
+        report = oc.import_graph(tmp_path / name, tmp_path / "x.oc", replace=True, memory="128MiB")
+        assert report["compression"] == {"no-name": "xz"}.get(name, name.rpartition(".")[2]).replace("bz2", "bzip2")
+        assert rows(tmp_path / "x.oc", tmp_path) == expected, name
+    # What follows the standard input's first bytes is not known beforehand.
+    with open(tmp_path / "edges.txt.bz2", "rb") as file:
+        outcore("import", "-", tmp_path / "y.oc", stdin=file)
+    assert rows(tmp_path / "y.oc", tmp_path) == expected
+
+
+def test_what_is_not_one_whole_file_is_refused(tmp_path):
+    packed = {"bzip2": bz2.compress(lines(EDGES)), "xz": lzma.compress(lines(EDGES))}
+    for name, content in packed.items():
+        (tmp_path / "x").write_bytes(content[:-9])
+        with pytest.raises(oc.InputError, match=f"complete {name} stream.*truncated"):
+            oc.import_graph(tmp_path / "x", tmp_path / "x.oc")
+        (tmp_path / "x").write_bytes(content + b"1 2\n")
+        with pytest.raises(oc.InputError, match=f"from byte {len(content)} on"):
+            oc.import_graph(tmp_path / "x", tmp_path / "x.oc")
+    with zipfile.ZipFile(tmp_path / "two.zip", "w") as archive:
+        archive.writestr("a.csv", "1,2\n")
+        archive.writestr("b.csv", "1,2\n")
+    with pytest.raises(oc.InputError, match="a zip archive of one file, found 2: a.csv, b.csv"):
+        oc.import_graph(tmp_path / "two.zip", tmp_path / "x.oc")
+    with open(tmp_path / "two.zip", "rb") as file:
+        refused = outcore("import", "-", tmp_path / "x.oc", stdin=file, check=False)
+    assert refused.returncode == 1 and "regular file" in refused.stderr
+    (tmp_path / "big.xz").write_bytes(lzma.compress(lines(EDGES), preset=9))
+    with pytest.raises(oc.MemoryLimitError, match="decompressing .*big.xz"):
+        oc.import_graph(tmp_path / "big.xz", tmp_path / "x.oc", memory="64MiB")
+
+
+def sample_graph(kind, weighted=True):
+    """A graph of NetworkX with an isolated node, a loop and awkward names."""
+    graph = kind()
+    graph.add_nodes_from(["alone & <far>", 'quoted "one"', "née"])
+    for number, (source, target) in enumerate(EDGES[:200]):
+        graph.add_edge(f"n {source % 20}", f"n {target % 20}", **({"weight": number / 4, "cost": 3.0} if weighted else {}))
+    graph.add_edge("née", "née", **({"weight": 5.0, "cost": 1.0} if weighted else {}))
+    return graph
+
+
+def same_graph(image, graph, weight="weight"):
+    """Compares an image with a graph of NetworkX: nodes, edges and weights."""
+    with oc.Graph(image) as found:
+        assert found.is_directed == graph.is_directed()
+        assert sorted(found.nodes) == sorted(graph.nodes)
+        edges = list(found.edges(weights=True))
+    pairs = {tuple(edge[:2]) if graph.is_directed() else frozenset(edge[:2]): edge[2:] for edge in edges}
+    expected = {}
+    for source, target, data in graph.edges(data=True):
+        expected[(source, target) if graph.is_directed() else frozenset((source, target))] = tuple(
+            [data[weight]] if weight and weight in data else []
+        )
+    assert pairs == expected
+
+
+@pytest.mark.parametrize("kind", [nx.Graph, nx.DiGraph])
+@pytest.mark.parametrize("name", ["graphml", "gexf", "gml", "pajek"])
+def test_what_networkx_writes_is_read(tmp_path, name, kind):
+    def write(graph, path):
+        if name == "pajek":
+            # No quotes in labels, and the weight is the only number on a line.
+            graph = nx.relabel_nodes(graph, {'quoted "one"': "quoted 'one'"})
+            for *_, data in graph.edges(data=True):
+                data.pop("cost", None)
+        writers = {"graphml": nx.write_graphml_xml, "gexf": nx.write_gexf, "gml": nx.write_gml, "pajek": nx.write_pajek}
+        writers[name](graph, path)
+        return graph
+
+    for weighted in (True, False):
+        graph = write(sample_graph(kind, weighted), tmp_path / "g.xml")
+        report = oc.import_graph(tmp_path / "g.xml", tmp_path / "g.oc", replace=True)
+        assert report["format"] == name
+        if name == "pajek" and not weighted:
+            # NetworkX writes weights of 1 where there are none, and reads them too.
+            nx.set_edge_attributes(graph, 1.0, "weight")
+        assert report["weights"] == ("weight" if weighted or name == "pajek" else None)
+        same_graph(tmp_path / "g.oc", graph)
+        if weighted and name != "pajek":
+            oc.import_graph(tmp_path / "g.xml", tmp_path / "g.oc", replace=True, weight="cost")
+            same_graph(tmp_path / "g.oc", graph, "cost")
+    numbers = nx.gnm_random_graph(5000, 20_000, seed=1, directed=kind is nx.DiGraph)
+    write(numbers, tmp_path / "g.xml")
+    oc.import_graph(tmp_path / "g.xml", tmp_path / "g.oc", replace=True, memory="32MiB", weight="none")
+    same_graph(tmp_path / "g.oc", numbers)
+
+
+@pytest.mark.parametrize("name", ["gml", "pajek"])
+def test_labels_are_ids_where_they_tell_vertices_apart(tmp_path, name):
+    for labels, nodes, said in (
+        (['"x"', '"b c"', '"d"'], ["b c", "d", "x"], "The ids are the labels of the vertices."),
+        (['"a"', '"b"', '"a"'], [1, 2, 3], "The ids are the numbers of the vertices: some have the same label."),
+        (['"a"', '"b"', ""], [1, 2, 3], "The ids are the numbers of the vertices: 1 have no label."),
+    ):
+        if name == "gml":
+            vertices = [f"node [ id {number} {label and f'label {label}'} ]" for number, label in enumerate(labels, 1)]
+            text = "\n".join(["graph [", *vertices, "edge [ source 1 target 2 ]", "]"])
+        else:
+            text = "\n".join(["*Vertices 3", *(f"{n} {label}" for n, label in enumerate(labels, 1)), "*Edges", "1 2"])
+        (tmp_path / "g.txt").write_text(text + "\n")
+        report = oc.import_graph(tmp_path / "g.txt", tmp_path / "g.oc", replace=True)
+        assert said in report["notes"]
+        with oc.Graph(tmp_path / "g.oc") as graph:
+            assert sorted(graph.nodes) == nodes and len(graph.edges) == 1
+    with pytest.raises(oc.MemoryLimitError, match="the labels of the vertices"):
+        count = 1_000_000
+        with open(tmp_path / "big.net", "w") as file:
+            file.write(f"*Vertices {count}\n" + "".join(f"{n} {n}\n" for n in range(1, count + 1)) + "*Edges\n1 2\n")
+        oc.import_graph(tmp_path / "big.net", tmp_path / "g.oc", replace=True, memory="48MiB")
+
+
+def test_json_lines_are_read(tmp_path):
+    frame = pl.DataFrame({"src": [1, 2, -3], "dst": [2, 3, 1], "w": [0.5, 1.5, 2.0], "note": ["x", None, "y"]})
+    frame.write_ndjson(tmp_path / "g.jsonl")
+    report = oc.import_graph(tmp_path / "g.jsonl", tmp_path / "g.oc", weight="w")
+    assert (report["format"], report["source"], report["target"], report["weights"]) == ("jsonl", "src", "dst", "w")
+    assert rows(tmp_path / "g.oc", tmp_path) == sorted(frame.select("src", "dst", "w").rows())
+    frame.with_columns(src=pl.col("src").cast(str), dst=pl.col("dst").cast(str)).to_pandas().to_json(
+        tmp_path / "s.txt.gz", orient="records", lines=True
+    )
+    oc.import_graph(tmp_path / "s.txt.gz", tmp_path / "s.oc")
+    assert rows(tmp_path / "s.oc", tmp_path) == sorted((str(a), str(b)) for a, b in frame.select("src", "dst").rows())
+    (tmp_path / "bad.jsonl").write_text('{"source": 1, "target": 2}\n{"source": null, "target": 2}\n')
+    with pytest.raises(oc.InputError, match="bad.jsonl:2: expected an integer as `source`, found `null`"):
+        oc.import_graph(tmp_path / "bad.jsonl", tmp_path / "bad.oc")
+
+
+def test_edges_of_both_directions_are_the_users_choice(tmp_path):
+    content = '<graphml><graph edgedefault="directed"><edge source="1" target="2"/><edge source="2" target="3" directed="false"/>'
+    (tmp_path / "g.graphml").write_text(content + "</graph></graphml>")
+    with pytest.raises(oc.InputError, match="--undirected"):
+        oc.import_graph(tmp_path / "g.graphml", tmp_path / "g.oc")
+    oc.import_graph(tmp_path / "g.graphml", tmp_path / "a.oc", directed=True)
+    assert rows(tmp_path / "a.oc", tmp_path) == [(1, 2), (2, 3), (3, 2)]
+    outcore("import", tmp_path / "g.graphml", tmp_path / "b.oc", "--undirected")
+    assert rows(tmp_path / "b.oc", tmp_path) == [(1, 2), (2, 3)]
+
+
+def test_folders_and_patterns_stand_for_their_files(tmp_path):
+    frame = pl.DataFrame({"source": range(100), "target": range(1, 101), "year": [2023 + i % 2 for i in range(100)]})
+    folder = tmp_path / "payments"
+    for year in (2023, 2024):
+        (folder / f"year={year}").mkdir(parents=True)
+        frame.filter(year=year).drop("year").write_parquet(folder / f"year={year}" / "part-0.parquet")
+    (folder / "_SUCCESS").write_text("")
+    (folder / ".part-0.parquet.crc").write_text("x")
+    expected = sorted(frame.drop("year").rows())
+    for given in (folder, str(folder) + "/", str(folder / "*/*.parquet"), str(folder / "**/*.parquet"), [folder / "year=*"]):
+        oc.import_graph(given, tmp_path / "g.oc", replace=True)
+        assert rows(tmp_path / "g.oc", tmp_path) == expected, given
+    outcore("import", "payments/*/part-?.parquet", "shell.oc", cwd=tmp_path)
+    assert rows(tmp_path / "shell.oc", tmp_path) == expected
+    for given in (folder / "*.csv", tmp_path / "nothing*"):
+        with pytest.raises(oc.InputError, match="found no file"):
+            oc.import_graph(given, tmp_path / "x.oc")
+    (folder / "year=2024" / "more.csv").write_text("1,2\n")
+    with pytest.raises(oc.InputError, match="part-0.parquet: expected the format of .*more.csv|more.csv: expected the format of"):
+        oc.import_graph(folder, tmp_path / "x.oc")
+    (folder / "year=2024" / "more.csv").rename(tmp_path / "more.csv")
+    frame.select(pl.col("source").cast(str), pl.col("target").cast(str)).write_parquet(folder / "year=2024" / "text.parquet")
+    with pytest.raises(oc.InputError, match="text.parquet: expected the same kind of ids"):
+        oc.import_graph(folder, tmp_path / "x.oc")
+
+
+def test_rows_without_an_end_are_left_out_if_asked(tmp_path):
+    ints = pl.DataFrame({"source": [1, None, 3, 4, None, 5], "target": [2, 3, None, 5, None, 6], "weight": [1, 2, 3, 4, 5, 6]})
+    words = ints.with_columns(pl.col("source", "target").cast(str))
+    for frame in (ints, words):
+        frame.write_parquet(tmp_path / "g.parquet", row_group_size=2)
+        frame.write_ipc(tmp_path / "g.arrow", compat_level=pl.CompatLevel.oldest())
+        frame.write_csv(tmp_path / "g.csv", quote_style="non_numeric")
+        frame.write_csv(tmp_path / "na.csv", null_value="NA")
+        frame.write_ndjson(tmp_path / "g.jsonl")
+        expected = sorted(frame.drop_nulls().rows())
+        files = ["g.parquet", "g.arrow", "g.csv", "g.jsonl"] + (["na.csv"] if frame is ints else [])
+        for given in (*(tmp_path / name for name in files), frame, [tmp_path / "g.parquet"] * 2):
+            name = f"{given}"
+            with pytest.raises(oc.InputError):
+                oc.import_graph(given, tmp_path / "g.oc", replace=True)
+            ids = "string" if frame is words and name.endswith(".csv") else "auto"
+            report = oc.import_graph(given, tmp_path / "g.oc", replace=True, nulls="skip", ids=ids)
+            count = 6 if isinstance(given, list) else 3
+            assert f"Rows without a source or a target that were left out: {count}." in report["notes"], name
+            assert rows(tmp_path / "g.oc", tmp_path) == expected, name
+    outcore("import", tmp_path / "g.parquet", tmp_path / "shell.oc", "--nulls", "skip")
+    assert rows(tmp_path / "shell.oc", tmp_path) == expected
+    (tmp_path / "g.mtx").write_text("%%MatrixMarket matrix coordinate pattern general\n1 1 1\n1 1\n")
+    with pytest.raises(oc.UsageError, match="nulls"):
+        oc.import_graph(tmp_path / "g.mtx", tmp_path / "x.oc", nulls="skip")
