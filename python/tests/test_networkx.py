@@ -292,6 +292,24 @@ def test_parts_of_graphs_have_their_attributes():
     assert list(cached.values()) == [converted]
 
 
+def test_graphs_with_neighbours_of_their_own_are_left_to_networkx():
+    class Reversed(nx.DiGraph):
+        def neighbors(self, node):
+            return super().predecessors(node)
+
+    class Named(nx.DiGraph):
+        label = "links"
+
+    with pytest.raises(NotImplementedError):
+        nx.core_number(Reversed([(0, 1)]), backend="outcore")
+    assert nx.core_number(Named([(0, 1)]), backend="outcore") == {0: 1, 1: 1}
+    # NetworkX's approximation has a complement that stores the edges that it has not.
+    graph = nx.karate_club_graph()
+    expected = nx.approximation.k_components(graph)
+    with nx.config.backend_priority(algos=["outcore"]), nx.config.backends.outcore(min_edges=0):
+        assert nx.approximation.k_components(nx.Graph(graph)) == expected
+
+
 def test_weights_of_a_graph_that_is_gone_are_refused():
     graph = nx.karate_club_graph()
     nx.k_core(graph, backend="outcore")

@@ -381,6 +381,8 @@ def convert_from_nx(
         return graph
     if not isinstance(graph, nx.Graph):
         raise NotImplementedError(f"expected a graph, found a {type(graph).__name__}")
+    if not _is_plain(type(graph)):
+        raise NotImplementedError(f"expected a graph with NetworkX's own edges, found a {type(graph).__name__}")
     if preserve_edge_attrs:
         # For functions that return parts of the graph. Weights that are asked for later are loaded then.
         known = _known(graph)
@@ -406,6 +408,20 @@ def convert_from_nx(
     if attribute is not None and counts_one:
         converted.images[str(attribute)] = None
     return converted
+
+
+_CLASSES = (nx.MultiDiGraph, nx.MultiGraph, nx.DiGraph, nx.Graph)
+# What functions of NetworkX read of a graph.
+_READ = (
+    "__getitem__", "__iter__", "adj", "adjacency", "degree", "edges", "is_directed", "is_multigraph", "neighbors", "nodes"
+)
+
+
+def _is_plain(kind: type) -> bool:
+    """Whether graphs of a class are read as NetworkX's are. Others may have neighbours that are no edges, as NetworkX's
+    own complement of a graph does, which stores the edges that it has not."""
+    base = next(one for one in kind.__mro__ if one in _CLASSES)
+    return all(getattr(kind, name) is getattr(base, name) for name in _READ)
 
 
 def _known(graph: Any) -> Converted | None:
