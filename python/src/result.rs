@@ -248,14 +248,6 @@ impl PyTable {
         to_numpy(py, &self.table, &name)
     }
 
-    /// NumPy, and pandas' constructor, would take a table for the list of its columns' names.
-    #[pyo3(signature = (*_args, **_options))]
-    fn __array__(&self, _args: &Bound<'_, PyTuple>, _options: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
-        Err(PyTypeError::new_err(
-            "expected a column, found a whole result; take result.to_pandas(), result.to_polars() or result['name']",
-        ))
-    }
-
     fn __len__(&self) -> usize {
         self.table.rows() as usize
     }
