@@ -169,10 +169,21 @@ def _graph(value: Any) -> Graph:
         return value
     if isinstance(value, (str, os.PathLike)):
         raise _Element(f"found {value!r}; open an image with outcore.Graph")
+    raise _Element(_found(value))
+
+
+def _image(value: Any) -> Any:
+    if isinstance(value, (str, bytes, os.PathLike)):
+        return value
+    raise TypeError(f"expected image= as a path, {_found(value)}")
+
+
+def _found(value: Any) -> str:
+    """What was given instead of a graph, and how it becomes one."""
     kind = type(value)
     library = kind.__module__.split(".")[0]
     found = reprlib.repr(value) if library == "builtins" else f"a {library}.{kind.__name__}"
-    raise _Element(f"found {found}; outcore.load_graph makes one of edges, frames, matrices and NetworkX graphs")
+    return f"found {found}; outcore.load_graph makes a graph of edges, frames, matrices and NetworkX graphs"
 
 
 def _is_of_numpy(value: Any, kind: str) -> bool:
@@ -281,7 +292,7 @@ def runtime_options(
 
 @checked
 def graph_options(
-    image: str | os.PathLike[str],
+    image: Any,
     *,
     runtime: Runtime | None = None,
     memory: int | str | None = None,
@@ -291,7 +302,7 @@ def graph_options(
     progress: Progress = False,
 ) -> dict[str, Any]:
     """What `Graph` is given."""
-    return {"image": image, "cache": cache, "limits": limits(runtime, memory, threads, backend, None, progress)}
+    return {"image": _image(image), "cache": cache, "limits": limits(runtime, memory, threads, backend, None, progress)}
 
 
 @checked

@@ -2,6 +2,7 @@
 
 import os
 import sys
+import types
 
 import networkx as nx
 import numpy as np
@@ -145,7 +146,8 @@ def test_the_index_of_a_frame_is_no_column(monkeypatch, recwarn, arrow):
     pd = pytest.importorskip("pandas")
     pytest.importorskip("pyarrow")
     if not arrow:
-        monkeypatch.delitem(sys.modules, "pyarrow")
+        modules = {name: module for name, module in sys.modules.items() if name != "pyarrow"}
+        monkeypatch.setattr("outcore._inputs.sys", types.SimpleNamespace(modules=modules))
     frame = pd.DataFrame({"x": [10, 20], "weight": [0.5, 0.7]}, index=[5, 6])
     with pytest.raises(oc.InputError, match="x, weight"):
         oc.load_graph(frame)
@@ -199,3 +201,6 @@ def test_what_is_no_graph_is_told_how_to_become_one():
         for call in (oc.pagerank, lambda graph: oc.estimate(oc.pagerank, graph)):
             with pytest.raises(TypeError, match=advice):
                 call(given)
+    for given, found in [(nx.path_graph(3), "a networkx.Graph"), ([(1, 2)], r"\[\(1, 2\)\]"), (np.eye(2), "a numpy.")]:
+        with pytest.raises(TypeError, match=f"image= as a path, found {found}.*outcore.load_graph makes"):
+            oc.Graph(given)
