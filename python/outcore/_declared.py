@@ -2,7 +2,7 @@
 
 import textwrap
 from collections.abc import Callable, Mapping, Set
-from typing import Any, Never
+from typing import Any
 
 from outcore import _outcore
 from outcore._errors import UsageError
@@ -103,19 +103,6 @@ def _listed(title: str, lines: list[str]) -> str:
     return "\n".join([f"{title}:", *wrapped])
 
 
-class _NoArray:
-    """NumPy and pandas would take a table for a list of the names of its columns."""
-
-    __slots__ = ()
-
-    def __array__(self: Any, dtype: Any = None, copy: Any = None) -> Never:
-        first = next(name for name in self.columns if name != "vertex")
-        raise TypeError(
-            f"expected an array or a frame, found a result; result[{first!r}] is a column as an array, and "
-            "result.to_pandas() a frame"
-        )
-
-
 def result_class(declared: Declared) -> type[AlgorithmResult]:
     """The class of an algorithm's results."""
 
@@ -126,7 +113,7 @@ def result_class(declared: Declared) -> type[AlgorithmResult]:
     members["__doc__"] = f"What `{declared['name']}` and its like found: a table with attributes of its own."
     for place, (name, _, text) in enumerate(declared["attributes"]):
         members[name] = attribute(place, text)
-    return type(declared["class"], (_NoArray, AlgorithmResult), members)
+    return type(declared["class"], (AlgorithmResult,), members)
 
 
 def function(declared: Declared, classes: dict[str, type[AlgorithmResult]]) -> Callable[..., AlgorithmResult]:

@@ -248,6 +248,18 @@ impl PyTable {
         to_numpy(py, &self.table, &name)
     }
 
+    /// NumPy and pandas would take a table for a list of the names of its columns.
+    #[pyo3(signature = (dtype=None, copy=None))]
+    fn __array__(&self, dtype: Option<&Bound<'_, PyAny>>, copy: Option<bool>) -> PyResult<()> {
+        let _ = (dtype, copy);
+        let columns = self.columns();
+        let first = columns.iter().find(|name| *name != "vertex").or(columns.first()).map_or("vertex", String::as_str);
+        Err(PyTypeError::new_err(format!(
+            "expected an array or a frame, found a result; result['{first}'] is a column as an array, and \
+             result.to_pandas() a frame"
+        )))
+    }
+
     fn __len__(&self) -> usize {
         self.table.rows() as usize
     }
