@@ -198,8 +198,9 @@ impl PyGraph {
 
     /// Writes all edges to a file, in the user's ids, and returns the paths of what was written, as a list.
     ///
-    /// The name decides the format: .txt, .edges, .tsv, .csv, .el, .wel, .mtx, .graph (METIS), each maybe with .gz or
-    /// .zst, .e (Graphalytics) or .parquet. What a format cannot say of vertices goes to a file beside it.
+    /// The name decides the format: .txt, .edges, .tsv, .csv, .el, .wel, .mtx, .graph (METIS), .jsonl, .graphml, .gexf,
+    /// .gml, .net (Pajek), each maybe with .gz or .zst, .e (Graphalytics) or .parquet. What a format cannot say of
+    /// vertices goes to a file beside it.
     fn export(&self, py: Python<'_>, path: PathBuf) -> PyResult<Vec<PathBuf>> {
         let graph = self.open(py)?;
         Ok(run(py, graph.runtime(), || outcore::export(&graph, &path))?.files)

@@ -20,6 +20,7 @@ mod edge_map;
 mod edge_stream;
 mod export;
 mod export_parquet;
+mod export_records;
 mod few;
 mod gather;
 pub mod generate;

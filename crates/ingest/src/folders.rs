@@ -1,9 +1,9 @@
 //! Folders and patterns of names as inputs: the files that they stand for, in sorted order.
 //!
 //! A folder stands for all files in it and in the folders below, as partitions are written, such as
-//! `year=2024/part-0.parquet`. A path that is that of no file may be a pattern: `*`, `?` and `[...]` match within a name, and `**` any folders.
-//! Names that begin with a dot or an underscore are left out, as programs that write partitions mean it, unless a
-//! pattern begins so; and so are the files of vertices that belong to other files.
+//! `year=2024/part-0.parquet`. A path that is that of no file may be a pattern: `*`, `?` and `[...]` match within a
+//! name, and `**` any folders. Names that begin with a dot or an underscore are left out, as programs that write
+//! partitions mean it, unless a pattern begins so; and so are the files of vertices that belong to other files.
 
 use crate::coding::plain_name;
 use glob::Pattern;
