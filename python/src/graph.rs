@@ -198,10 +198,10 @@ impl PyGraph {
 
     /// Writes all edges to a file, in the user's ids, and returns the paths of what was written, as a list.
     ///
-    /// The name decides the format: .txt, .edges, .tsv, .csv, .el, .wel, .mtx, .graph (METIS), each maybe with .gz or
-    /// .zst, .e (Graphalytics) or .parquet. What a format cannot say of vertices goes to a file beside it. Attributes
-    /// of edges are further columns of .tsv, .csv and .parquet; the other formats leave them out. `vertices` is a file
-    /// of one of these endings for all vertices and their attributes.
+    /// The name decides the format: .txt, .edges, .tsv, .csv, .el, .wel, .mtx, .graph (METIS), .jsonl, .graphml, .gexf,
+    /// .gml, .net (Pajek), each maybe with .gz or .zst, .e (Graphalytics) or .parquet. What a format cannot say of
+    /// vertices goes to a file beside it. Attributes of edges are further columns of .tsv, .csv and .parquet; the other
+    /// formats leave them out. `vertices` is a file of one of these endings for all vertices and their attributes.
     #[pyo3(signature = (path, vertices=None))]
     fn export(&self, py: Python<'_>, path: PathBuf, vertices: Option<PathBuf>) -> PyResult<Vec<PathBuf>> {
         let graph = self.open(py)?;

@@ -237,3 +237,32 @@ def test_rows_without_an_end_are_left_out_if_asked(tmp_path):
     (tmp_path / "g.mtx").write_text("%%MatrixMarket matrix coordinate pattern general\n1 1 1\n1 1\n")
     with pytest.raises(oc.UsageError, match="nulls"):
         oc.import_graph(tmp_path / "g.mtx", tmp_path / "x.oc", nulls="skip")
+
+
+@pytest.mark.parametrize("kind", [nx.Graph, nx.DiGraph])
+@pytest.mark.parametrize("ending", ["graphml", "gexf", "gml", "net"])
+def test_networkx_reads_what_is_exported(tmp_path, ending, kind):
+    graph = nx.relabel_nodes(sample_graph(kind), {'quoted "one"': "quoted 'one'"})
+    oc.import_graph(graph, tmp_path / "g.oc", weight="weight")
+    with oc.Graph(tmp_path / "g.oc") as image:
+        image.export(tmp_path / f"g.{ending}")
+    read = {"graphml": nx.read_graphml, "gexf": nx.read_gexf, "gml": nx.read_gml, "net": nx.read_pajek}[ending]
+    found = kind(read(tmp_path / f"g.{ending}"))
+    assert set(found) == set(graph) and found.number_of_edges() == graph.number_of_edges()
+    for source, target, data in graph.edges(data=True):
+        assert float(found[source][target]["weight"]) == data["weight"]
+    oc.import_graph(tmp_path / f"g.{ending}", tmp_path / "again.oc")
+    same_graph(tmp_path / "again.oc", graph)
+
+
+def test_exports_as_json_lines(tmp_path):
+    frame = pl.DataFrame({"source": ["a", "b\t\"x\"", "née"], "target": ["7", "a", "a"], "sim": [0.25, 1e300, -3.0]})
+    oc.import_graph(frame, tmp_path / "g.oc", weight="sim", directed=False, vertices=["alone"])
+    with oc.Graph(tmp_path / "g.oc") as graph:
+        graph.export(tmp_path / "g.jsonl")
+    found = pl.read_ndjson(tmp_path / "g.jsonl")
+    assert found.columns == ["source", "target", "sim", "Type"] and set(found["Type"]) == {"Undirected"}
+    ends = {frozenset(row[:2]): row[2] for row in found.rows()}
+    assert ends == {frozenset(row[:2]): row[2] for row in frame.rows()}
+    report = oc.import_graph(tmp_path / "g.jsonl", tmp_path / "again.oc", weight="sim")
+    assert (report["vertices"], report["directed"], report["weights"]) == (5, False, "sim")

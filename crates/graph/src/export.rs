@@ -9,6 +9,8 @@
 //! | `.e` | Graphalytics: `NAME.e`, `NAME.v`, `NAME.properties` | ids that are strings or below 0 |
 //! | `.mtx` | Matrix Market, vertices from 1; the only one for complex values | ids, unless they are consecutive integers |
 //! | `.graph` | METIS, vertices from 1 | direction; ids |
+//! | `.jsonl` `.ndjson` | JSON lines, names as in CSV | vertices without edges |
+//! | `.graphml` `.gexf` `.gml` `.net` | GraphML, GEXF, GML, Pajek: `export_records.rs` | see there |
 //!
 //! All but Parquet and Graphalytics may end in `.gz` or `.zst` too. An edge without direction stands once, the smaller
 //! id first (METIS has it in both lines); importing `.el` and `.wel` wants `--undirected` then. Weights go by their
@@ -21,6 +23,7 @@
 //! *Cost.* One pass over the out-lists and their weights, in order; the ids in memory where edges name them.
 
 use crate::edge_stream::{edge_stream_bytes, for_each_edge, for_each_entry};
+use crate::export_records::Form;
 use crate::export_table::Cells;
 use crate::graph::Graph;
 use crate::weights::Weight;
@@ -35,8 +38,8 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 /// What a graph can be exported as: `--help` and errors list it.
-pub const EXPORT_ENDINGS: &str =
-    ".txt, .edges, .tsv, .csv, .el, .wel, .mtx, .graph (each maybe with .gz or .zst), .e, .parquet";
+pub const EXPORT_ENDINGS: &str = ".txt, .edges, .tsv, .csv, .el, .wel, .mtx, .graph, .jsonl, .graphml, .gexf, .gml, .net \
+                                  (each maybe with .gz or .zst), .e, .parquet";
 
 /// What an export did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -85,6 +88,7 @@ pub fn export(graph: &Graph, output: impl AsRef<Path>) -> Result<ExportReport> {
         ("graph", _) => job.metis(),
         ("e", Compression::None) => job.graphalytics(&name[..name.len() - 2]),
         ("parquet", Compression::None) => job.parquet(),
+        (ending, _) if Form::of(ending).is_some() => job.records(Form::of(ending).unwrap_or(Form::JsonLines)),
         _ => Err(Error::Usage(format!(
             "expected a file to export to that ends in one of {EXPORT_ENDINGS}, found {}",
             output.display()
@@ -118,10 +122,10 @@ impl Text {
     }
 }
 
-struct Job<'a> {
-    graph: &'a Graph,
-    output: &'a Path,
-    compression: Compression,
+pub(crate) struct Job<'a> {
+    pub(crate) graph: &'a Graph,
+    pub(crate) output: &'a Path,
+    pub(crate) compression: Compression,
     /// What the name of the output ends in, before that of the compression.
     ending: &'a str,
 }
@@ -185,7 +189,7 @@ impl Job<'_> {
     }
 
     /// Refuses a whole weight that an import of text would refuse, for it reads weights as real numbers first.
-    fn check_weight(&self, weight: Weight) -> Result<()> {
+    pub(crate) fn check_weight(&self, weight: Weight) -> Result<()> {
         match weight {
             Weight::Integer(value) if (value as f64) as i128 != i128::from(value) => {
                 let why = format!("text holds whole weights that a real number of 64 bits equals, unlike {value}");
@@ -201,7 +205,11 @@ impl Job<'_> {
         let renamed = match self.ending {
             "txt" | "edges" | "e" => return None,
             "mtx" => "value",
-            "csv" | "tsv" | "parquet" if weight_column(self.graph) == Some(&weights.name) => return None,
+            "csv" | "tsv" | "parquet" | "jsonl" | "ndjson" | "graphml" | "gml"
+                if weight_column(self.graph) == Some(&weights.name) =>
+            {
+                return None;
+            }
             _ => "weight",
         };
         (weights.name != renamed).then_some(renamed)
@@ -223,7 +231,7 @@ impl Job<'_> {
     }
 
     /// What columns cannot say, with this name of the weights.
-    fn own_comment(&self, weight: Option<String>) -> OwnComment {
+    pub(crate) fn own_comment(&self, weight: Option<String>) -> OwnComment {
         let parallel = self.graph.manifest().parallel_edges;
         OwnComment { directed: self.graph.is_directed(), string_ids: string_ids(self.graph), parallel, weight }
     }
@@ -390,7 +398,7 @@ impl Job<'_> {
         self.done(edges, self.isolated()?, false, beside, Some(file))
     }
 
-    fn lookup(&self) -> Result<IdLookup> {
+    pub(crate) fn lookup(&self) -> Result<IdLookup> {
         let bytes = IdLookup::bytes(self.graph) + IdStream::bytes(self.graph) + edge_stream_bytes(self.graph);
         self.graph.make_room("exporting", bytes)?;
         IdLookup::new(self.graph)
@@ -409,7 +417,7 @@ impl Job<'_> {
     }
 
     /// How many vertices have no edge.
-    fn isolated(&self) -> Result<u64> {
+    pub(crate) fn isolated(&self) -> Result<u64> {
         let mut count = 0;
         let mut degrees = Degrees::new(self.graph)?;
         for _ in 0..self.graph.vertices() {
@@ -419,7 +427,7 @@ impl Job<'_> {
     }
 
     /// Writes the ids without edges beside the output below a first line, if there are any or such a line.
-    fn write_isolated(&self, head: &str) -> Result<(u64, Vec<Beside>)> {
+    pub(crate) fn write_isolated(&self, head: &str) -> Result<(u64, Vec<Beside>)> {
         let count = self.isolated()?;
         if count == 0 && head.is_empty() {
             return Ok((0, Vec::new()));
@@ -505,7 +513,7 @@ impl Job<'_> {
         self.refuse(&why, ".csv or .parquet")
     }
 
-    fn refuse(&self, why: &str, instead: &str) -> Error {
+    pub(crate) fn refuse(&self, why: &str, instead: &str) -> Error {
         Error::Unsuitable(format!("cannot export to {}: {why}; export to {instead} instead", self.output.display()))
     }
 
@@ -516,7 +524,7 @@ impl Job<'_> {
     }
 
     /// Completes all files, the asked one last.
-    fn done(
+    pub(crate) fn done(
         &self,
         edges: u64,
         isolated_vertices: u64,
@@ -562,7 +570,7 @@ impl Job<'_> {
 }
 
 /// A file beside the asked one, not yet complete.
-type Beside = (PathBuf, TextFile);
+pub(crate) type Beside = (PathBuf, TextFile);
 
 /// Total degrees, in the order of the vertices.
 struct Degrees {
@@ -644,7 +652,7 @@ fn push_id(text: &Text, id: Id<&str>, line: &mut Vec<u8>) {
 }
 
 /// Appends a weight, if there is one; real ones in the shortest form that reads back the same.
-fn push_weight(separator: u8, weight: Weight, line: &mut Vec<u8>) {
+pub(crate) fn push_weight(separator: u8, weight: Weight, line: &mut Vec<u8>) {
     // Writing into memory does not fail.
     let _ = match weight {
         Weight::None => Ok(()),

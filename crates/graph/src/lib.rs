@@ -21,6 +21,7 @@ mod edge_map;
 mod edge_stream;
 mod export;
 mod export_parquet;
+mod export_records;
 mod export_table;
 mod few;
 mod gather;

@@ -184,6 +184,66 @@ fn what_rows_cannot_say_comes_back_all_the_same() {
 }
 
 #[test]
+fn records_keep_everything() {
+    for (i, model) in models(300).iter().enumerate() {
+        for name in ["e.jsonl.zst", "e.graphml", "e.gexf", "e.gml.gz", "e.net"] {
+            let directory = tempfile::tempdir().unwrap();
+            let (report, output) = exported(model, directory.path(), name).unwrap();
+            let (edges, vertices, directed) = read(&output, model.directed);
+            assert!(edges == expected(model, |place| model.id(place)), "model {i} as {name}");
+            assert_eq!(vertices, (0..model.vertices).map(|place| model.id(place)).collect(), "model {i} as {name}");
+            let is_silent = name.contains("jsonl") && model.directed;
+            assert_eq!(directed, Some(model.directed).filter(|_| !is_silent), "model {i} as {name}");
+            assert!(!report.renumbered && report.renamed_weights.is_none());
+        }
+    }
+}
+
+#[test]
+fn records_hold_odd_ids_and_no_edges() {
+    let directory = tempfile::tempdir().unwrap();
+    let ids = |ids: [&str; 3]| ModelIds::Text(ids.map(str::to_owned).to_vec());
+    for name in ["e.jsonl", "e.graphml", "e.gexf", "e.gml", "e.net"] {
+        for (odd, edges) in [
+            (["1", "2", "3"], vec![(0, 1, 0.0)]),
+            (["007", "7", "8"], vec![]),
+            (["<a & b>", "c'd \\ e", "\u{e9}\u{1f600} ]"], vec![(0, 0, 0.0), (0, 2, 0.0), (1, 2, 0.0)]),
+        ] {
+            for directed in [true, false] {
+                let mut model = Model::random(1, 3, 0, directed, false).with_ids(ids(odd));
+                model.edges = edges.clone();
+                let (_, output) = exported(&model, directory.path(), name).unwrap();
+                let source = outcore_graph::import::open(
+                    &common::runtime(1),
+                    std::slice::from_ref(&output),
+                    &InputOptions::default(),
+                );
+                assert!(source.unwrap().facts().string_ids, "{name}: {odd:?}");
+                let (edges, vertices, _) = read(&output, directed);
+                assert_eq!(edges, expected(&model, |place| model.id(place)), "{name}");
+                assert_eq!(vertices, odd.map(str::to_owned).into(), "{name}");
+            }
+        }
+        for (bad, refused) in [
+            ("", &["e.jsonl", "e.graphml", "e.gexf", "e.gml", "e.net"][..]),
+            ("a\u{1}b", &["e.graphml", "e.gexf"]),
+            ("a\"b", &["e.net"]),
+            ("a\nb", &["e.net"]),
+        ] {
+            let mut model = Model::random(1, 3, 0, true, false).with_ids(ids([bad, "x", "y"]));
+            model.edges = vec![(0, 1, 0.0)];
+            let result = exported(&model, directory.path(), name);
+            if refused.contains(&name) {
+                let error = result.unwrap_err().to_string();
+                assert!(error.contains("export to .parquet instead"), "{error}");
+            } else {
+                assert_eq!(read(&result.unwrap().1, true).0, expected(&model, |place| model.id(place)), "{name}");
+            }
+        }
+    }
+}
+
+#[test]
 fn graphalytics_keeps_everything() {
     for (i, model) in models(1000).iter().enumerate() {
         let directory = tempfile::tempdir().unwrap();

@@ -10,7 +10,7 @@
 use crate::batch::{InputOptions, Source};
 use crate::column_names::{listed, usual_weight};
 use crate::input::{Input, Stream};
-use crate::records::{self, Directions, Known, ReadRecords, Records, WeightRule};
+use crate::records::{self, Directions, Known, ReadRecords, Records, STRING_IDS, WeightRule};
 use crate::xml::{Element, Item, Xml};
 use outcore_image::{Error, Result};
 
@@ -49,6 +49,7 @@ struct Gexf {
     /// An edge has a weight, or the user says so.
     weighted: bool,
     is_dynamic: bool,
+    has_string_ids: bool,
     edge: Option<Edge>,
 }
 
@@ -63,6 +64,7 @@ impl Gexf {
             has_graph: false,
             weighted: false,
             is_dynamic: false,
+            has_string_ids: false,
             edge: None,
         }
     }
@@ -149,6 +151,7 @@ impl Gexf {
                     attribute.default = crate::number::weight(text.trim().as_bytes());
                 }
             }
+            "keywords" => self.has_string_ids |= text.trim() == STRING_IDS,
             "attributes" => self.of_edges = false,
             "edge" => self.end_edge(records)?,
             _ => {}
@@ -197,7 +200,13 @@ impl ReadRecords for Gexf {
         let weights = is_weighted.then(|| WeightRule { name: self.weight_name().to_owned(), default: Some(default) });
         let times = "The graph is dynamic: its times are not read.";
         let notes = self.is_dynamic.then(|| times.to_owned()).into_iter().collect();
-        Ok(Known { directed: Some(self.directions.of_graph()), weights, notes, ..Known::default() })
+        Ok(Known {
+            directed: Some(self.directions.of_graph()),
+            weights,
+            notes,
+            strings: self.has_string_ids.then_some(true),
+            ..Known::default()
+        })
     }
 
     fn stream(&self) -> &Stream {

@@ -10,7 +10,7 @@ use crate::batch::{InputOptions, Source, bad_record};
 use crate::input::{Input, Stream};
 use crate::number::integer;
 use crate::numbered::NumberedVertices;
-use crate::records::{self, Known, ReadRecords, Records, WeightRule};
+use crate::records::{self, Known, ReadRecords, Records, STRING_IDS, WeightRule};
 use outcore_image::{Error, Result};
 use std::borrow::Cow;
 
@@ -169,6 +169,7 @@ struct Gml {
     is_asked: bool,
     weighted: bool,
     directed: Option<bool>,
+    has_string_ids: bool,
     /// Where reading stands: before the graph, in it, behind it.
     graph: Option<bool>,
     /// An edge that waits until all vertices are handed over.
@@ -185,6 +186,7 @@ impl Gml {
             weight_name,
             weighted: false,
             directed: None,
+            has_string_ids: false,
             graph: None,
             waiting: None,
         }
@@ -334,7 +336,10 @@ impl Gml {
                     }
                     self.directed = Some(directed);
                 }
-                _ => self.skip_value()?,
+                key => {
+                    self.has_string_ids |= key == STRING_IDS.as_bytes();
+                    self.skip_value()?;
+                }
             },
             Token::Close => return Ok(false),
             Token::End => return Err(self.tokens.truncated("the end of the graph, `]`")),
@@ -391,6 +396,7 @@ impl ReadRecords for Gml {
             directed: Some(self.directed.unwrap_or(false)),
             weights: weights.map(|name| WeightRule { name, default: None }),
             notes: self.vertices.note().into_iter().collect(),
+            strings: self.has_string_ids.then_some(true),
             ..Known::default()
         })
     }

@@ -10,7 +10,7 @@
 use crate::batch::{InputOptions, Source};
 use crate::column_names::{column_asked, usual_weight};
 use crate::input::{Input, Stream};
-use crate::records::{self, Directions, Known, ReadRecords, Records, WeightRule};
+use crate::records::{self, Directions, Known, ReadRecords, Records, STRING_IDS, WeightRule};
 use crate::xml::{Element, Item, Xml};
 use outcore_image::{Error, Result};
 
@@ -51,6 +51,7 @@ struct GraphMl {
     /// How many graphs are open, and whether there was one.
     graphs: usize,
     has_graph: bool,
+    has_string_ids: bool,
     edge: Option<Edge>,
     /// The key of the data that have begun.
     data_key: Option<String>,
@@ -68,6 +69,7 @@ impl GraphMl {
             weights: None,
             graphs: 0,
             has_graph: false,
+            has_string_ids: false,
             edge: None,
             data_key: None,
         }
@@ -77,7 +79,10 @@ impl GraphMl {
         let line = self.xml.line();
         match element.name.as_str() {
             "graphml" => {}
-            "key" => self.key(element)?,
+            "key" => {
+                self.has_string_ids |= element.get("id") == Some(STRING_IDS);
+                self.key(element)?;
+            }
             "graph" => self.graph(element)?,
             "hyperedge" => {
                 return Err(self
@@ -193,7 +198,12 @@ impl ReadRecords for GraphMl {
     }
 
     fn known(&self) -> Result<Known> {
-        Ok(Known { directed: Some(self.directions.of_graph()), weights: self.weights.clone(), ..Known::default() })
+        Ok(Known {
+            directed: Some(self.directions.of_graph()),
+            weights: self.weights.clone(),
+            strings: self.has_string_ids.then_some(true),
+            ..Known::default()
+        })
     }
 
     fn stream(&self) -> &Stream {

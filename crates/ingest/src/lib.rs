@@ -99,6 +99,7 @@ pub use plan::{
     LARGE_BLOCK_BYTES, LEAST_BYTES, LEAST_PAGE_BUFFER_BYTES, PartitionPlan, Plan, SAMPLE_BYTES, enough_bytes,
     needed_bytes,
 };
+pub use records::STRING_IDS;
 pub use shape::with_shape;
 pub use table::{DIRECTED_KEY, PARALLEL_KEY, WEIGHT_KEY, from_batches};
 pub use table_file::{RowIds, TableFile};

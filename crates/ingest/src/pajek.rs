@@ -12,7 +12,7 @@ use crate::blocks::{LineBlocks, Lines};
 use crate::input::{Input, Stream};
 use crate::number::{integer, is_blank, lines, real, trim};
 use crate::numbered::NumberedVertices;
-use crate::records::{self, Directions, Known, ReadRecords, Records, WeightRule};
+use crate::records::{self, Directions, Known, ReadRecords, Records, STRING_IDS, WeightRule};
 use crate::text_source::weights_wanted;
 use outcore_image::{Error, Result};
 
@@ -51,11 +51,13 @@ struct Pajek {
     wants_weights: bool,
     /// The user asks for weights, or an edge has one.
     weighted: bool,
-    /// What the first section of edges says.
+    /// What the first edge says, and the first section of edges, which may have none.
     directed: Option<bool>,
+    section_directed: Option<bool>,
     asked: Option<bool>,
     sections: u64,
     is_two_mode: bool,
+    has_string_ids: bool,
 }
 
 /// The first fields of a line between blanks; one in quotes is without them.
@@ -92,9 +94,11 @@ impl Pajek {
             wants_weights,
             weighted: options.weight.is_some(),
             directed: None,
+            section_directed: None,
             asked: options.directed,
             sections: 0,
             is_two_mode: false,
+            has_string_ids: false,
         }
     }
 
@@ -118,6 +122,7 @@ impl Pajek {
             };
             let whole = memchr::memchr(b'\n', rest).map_or(rest.len(), |end| end + 1);
             let line = trim(line);
+            self.has_string_ids |= line.strip_prefix(b"% ") == Some(STRING_IDS.as_bytes());
             let is_data = !line.is_empty() && line[0] != b'%';
             let line = is_data.then(|| line.to_vec());
             self.place += whole;
@@ -156,6 +161,9 @@ impl Pajek {
                     .advise("take the section out, or read the file with NetworkX and import the graph"));
             }
         };
+        if let Section::Pairs { directed } | Section::Lists { directed } = section {
+            self.section_directed.get_or_insert(directed);
+        }
         self.sections += 1;
         self.section = section;
         self.decide()?;
@@ -262,9 +270,10 @@ impl ReadRecords for Pajek {
             notes.push("The file has vertices of two kinds: which is which is not read.".to_owned());
         }
         Ok(Known {
-            directed: self.asked.or(self.directed),
+            directed: self.asked.or(self.directed).or(self.section_directed),
             weights: is_weighted.then(|| WeightRule { name: "weight".to_owned(), default: Some(1.0) }),
             notes,
+            strings: self.has_string_ids.then_some(true),
             longest_line_bytes: self.blocks.facts().longest_line_bytes,
         })
     }

@@ -116,9 +116,14 @@ pub(crate) struct Known {
     pub(crate) directed: Option<bool>,
     pub(crate) weights: Option<WeightRule>,
     pub(crate) notes: Vec<String>,
+    /// Whether ids are strings, where the file says so.
+    pub(crate) strings: Option<bool>,
     /// How long a line may be, where the input is read line by line.
     pub(crate) longest_line_bytes: u64,
 }
+
+/// What exports call the place where they say that ids are strings, although some are written as numbers are.
+pub const STRING_IDS: &str = "outcoreStringIds";
 
 /// Reads an input from its beginning to its end.
 pub(crate) trait ReadRecords: Send {
@@ -197,7 +202,7 @@ pub(crate) fn open<R: ReadRecords + 'static>(
         ended = fill(&mut reader, &mut first)?;
     }
     let strings = match options.ids {
-        IdKind::Auto => integers == Some(false),
+        IdKind::Auto => known.strings.unwrap_or(integers == Some(false)),
         kind => kind == IdKind::String,
     };
     let stream = reader.stream();

@@ -413,8 +413,9 @@ def convert_from_nx(
 _CLASSES = (nx.MultiDiGraph, nx.MultiGraph, nx.DiGraph, nx.Graph)
 # What functions of NetworkX read of a graph.
 _READ = (
-    "__getitem__", "__iter__", "adj", "adjacency", "degree", "edges", "is_directed", "is_multigraph", "neighbors", "nodes"
-)
+    "__getitem__", "__iter__", "adj", "adjacency", "degree", "edges", "is_directed", "is_multigraph", "neighbors",
+    "nodes",
+)  # fmt: skip
 
 
 def _is_plain(kind: type) -> bool:
