@@ -152,7 +152,7 @@ impl Job<'_> {
                     format!("<key id=\"w\" for=\"edge\" attr.name=\"{name}\" attr.type=\"{kind}\"/>\n")
                 });
                 format!(
-                    "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<graphml xmlns=\"http://graphml.graphdrafting.org/xmlns\">\n\
+                    "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<graphml xmlns=\"http://graphml.graphdrawing.org/xmlns\">\n\
                      {mark}{key}<graph edgedefault=\"{kind}\">\n"
                 )
             }

@@ -4,7 +4,7 @@
 //! nothing. The weights are the data of the key whose name is `weight`, or what the user names; a key may have a
 //! default. Graphs within vertices are read with the graph that they are in. Ports and other data are not read.
 //!
-//! Format: Brandes et al., "GraphML Progress Report", Graph Drawing 2001; http://graphml.graphdrafting.org has the
+//! Format: Brandes et al., "GraphML Progress Report", Graph Drawing 2001; http://graphml.graphdrawing.org has the
 //! schema.
 
 use crate::batch::{InputOptions, Source};
@@ -219,7 +219,7 @@ mod tests {
     fn document(default: &str, keys: &str, content: &str) -> Vec<u8> {
         format!(
             "<?xml version='1.0' encoding='utf-8'?>\n<!DOCTYPE graphml [<!ENTITY x \"y\">]>\n\
-             <graphml xmlns=\"http://graphml.graphdrafting.org/xmlns\" xmlns:y=\"http://yed\">{keys}\n\
+             <graphml xmlns=\"http://graphml.graphdrawing.org/xmlns\" xmlns:y=\"http://yed\">{keys}\n\
              <graph edgedefault=\"{default}\">\n{content}</graph></graphml>"
         )
         .into_bytes()
