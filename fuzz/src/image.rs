@@ -102,8 +102,9 @@ impl Scratch {
         let columns = InputOptions { weight: Some("3".into()), ..InputOptions::default() };
         let named = open(&runtime().expect("a runtime"), &[text], &columns).expect("an edge list");
         let (table, vertices) = (directory.path().join("edges.csv"), directory.path().join("vertices.csv"));
-        let row =
-            |i: u64| format!("{},{},{},k{},{}\n", i * i % 61, i % 47, i, i % 5, if i % 7 == 0 { "" } else { "0.5" });
+        let row = |i: u64| {
+            format!("{},{},{},k{},{}\n", i * i % 61, i % 47, i, i % 5, if i.is_multiple_of(7) { "" } else { "0.5" })
+        };
         let rows: String = (0..300).map(row).collect();
         std::fs::write(&table, format!("source,target,n,kind,share\n{rows}")).expect("a file in the scratch directory");
         let names: String = (0..50u64).map(|i| format!("{i},name {}\n", i % 9)).collect();

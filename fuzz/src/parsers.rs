@@ -279,7 +279,7 @@ const fn of(name: &'static str, run: fn(&[u8]), tokens: &'static [&'static [u8]]
     Target { name, run, tokens, most_bytes: 4096, most_memory_bytes: MOST_MEMORY_BYTES }
 }
 
-pub(crate) static TARGETS: [Target; 17] = [
+pub(crate) static TARGETS: [Target; 22] = [
     of("edge-list", |bytes| parse("edge-list", bytes), LINES),
     of("adjacency", |bytes| parse("adjacency", bytes), LISTS),
     of("tntp", |bytes| parse("tntp", bytes), NETWORK),

@@ -360,7 +360,7 @@ impl PyDegrees {
         }
         let list = PyList::empty(py);
         // What is neither an id nor several is no id.
-        let vertices = given.try_iter().or_else(|_| Err(id_text(given).map(drop).unwrap_err()))?;
+        let vertices = given.try_iter().map_err(|_| id_text(given).map(drop).unwrap_err())?;
         for vertex in vertices {
             let vertex = vertex?;
             let degree = self.__getitem__(py, &vertex)?;

@@ -28,7 +28,7 @@ pub struct Cli {
 #[derive(Subcommand)]
 pub enum Command {
     /// Make an image of an edge list, a matrix, a table or an array
-    Import(ImportArgs),
+    Import(Box<ImportArgs>),
     /// Make a graph: an edge file, or an image if OUTPUT ends in .oc
     Generate(GenerateArgs),
     /// Describe an image (vertices, edges, direction, ids, weights, and how the input was read), or how a file is

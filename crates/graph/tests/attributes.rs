@@ -67,7 +67,8 @@ fn manifests_that_contradict_themselves_are_refused() {
     fn strings(attribute: &mut Attribute) -> &mut Strings {
         attribute.strings.as_mut().unwrap()
     }
-    let edits: [(&str, fn(&mut Manifest)); 9] = [
+    type Edit = fn(&mut Manifest);
+    let edits: [(&str, Edit); 9] = [
         ("column 1 of the values", |manifest| manifest.attributes[0].column = 0),
         ("column 3 of the values", |manifest| manifest.attributes[1].column = 2),
         ("strings for attributes", |manifest| manifest.attributes[1].strings = manifest.attributes[0].strings),
