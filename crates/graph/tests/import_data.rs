@@ -5,7 +5,7 @@
 mod given;
 
 use given::{Id, open};
-use outcore_graph::import::{Block, EdgeBatch, Ids, ImportOptions, InputOptions, Weights, import};
+use outcore_graph::import::{Block, EdgeBatch, Ids, ImportOptions, InputOptions, import};
 use outcore_io::{Runtime, RuntimeOptions};
 use std::path::{Path, PathBuf};
 
