@@ -324,6 +324,36 @@ impl PyTable {
         Ok(PyTable { table, cost, about, stats: PyOnceLock::new() })
     }
 
+    /// The columns of this result and of others of the same graph beside each other, by id, in the order of this one's
+    /// rows. Nothing is copied.
+    ///
+    /// Raises:
+    ///     UsageError: A result of another graph; a column whose name is there twice.
+    ///
+    /// >>> both = ranks.join(levels)
+    /// >>> both.columns, both.row("lone")["level"]
+    /// (['vertex', 'pagerank', 'level', 'parent'], None)
+    #[pyo3(signature = (*others))]
+    fn join(slf: &Bound<'_, Self>, others: Vec<PyRef<'_, Self>>) -> PyResult<Self> {
+        let (py, this) = (slf.py(), slf.get());
+        let id = |table: &Self| (table.table.image().manifest().image_id, table.table.rows());
+        let mut columns = this.table.columns().to_vec();
+        for other in &others {
+            if id(other) != id(this) {
+                let path = other.table.image().path().display().to_string();
+                return Err(usage(py, format!("expected results of one graph, found one of {path} too")));
+            }
+            for (name, column) in other.table.columns() {
+                if columns.iter().any(|(own, _)| own == name) {
+                    return Err(usage(py, format!("expected columns of different names, found `{name}` twice")));
+                }
+                columns.push((name.clone(), column.clone()));
+            }
+        }
+        let (cost, about) = (this.cost.clone(), Arc::clone(&this.about));
+        Ok(PyTable { table: this.table.with_columns(columns), cost, about, stats: PyOnceLock::new() })
+    }
+
     /// Pairs of every vertex and its value of a column (by default the first beside `vertex`), one after the other:
     /// `for vertex, rank in ranks.items()`. `None` where a value is missing. A batch of rows at a time.
     ///

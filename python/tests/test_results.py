@@ -105,3 +105,37 @@ def test_a_result_is_no_array_of_the_names_of_its_columns(graph):
                 call(result)
         assert pd.DataFrame(result.to_pandas()).columns.tolist() == result.columns
         assert list(dict(result)) == result.columns and pl.DataFrame(result).columns == result.columns
+
+
+def test_results_of_one_graph_are_joined(tmp_path):
+    edges = [(3, 1), (1, 2), (2, 5)]
+    oc.import_graph(edges, tmp_path / "g.oc")
+    g = oc.Graph(tmp_path / "g.oc")
+    ranks, cores = oc.pagerank(g), oc.core_number(g)
+    both = ranks.sort_by(descending=True).join(cores, oc.degree_centrality(g))
+    assert both.columns == ["vertex", "pagerank", "core", "degree_centrality"] and len(both) == 4
+    assert [row[:2] for row in both.to_polars().rows()] == list(ranks.sort_by(descending=True).items())
+    assert both.row(1) == {**ranks.row(1), **cores.row(1), **oc.degree_centrality(g).row(1)}
+    again = oc.core_number(oc.Graph(tmp_path / "g.oc"))
+    assert ranks.join(again).columns == ["vertex", "pagerank", "core"]
+    with pytest.raises(oc.UsageError, match="`pagerank` twice"):
+        ranks.join(ranks)
+    oc.import_graph([(1, 2)], tmp_path / "h.oc")
+    with pytest.raises(oc.UsageError, match=r"one graph.*h\.oc"):
+        ranks.join(oc.pagerank(oc.Graph(tmp_path / "h.oc")))
+    with pytest.raises(TypeError):
+        ranks.join(3)
+
+
+def test_frames_share_the_memory_of_results_that_are_gone():
+    g = oc.load_graph([(i, (i * 7) % 1000) for i in range(1000)])
+    result = oc.pagerank(g)
+    wanted = result["pagerank"].copy()
+    polars, arrow, pandas = result.to_polars(), result.to_arrow(), result.to_pandas()
+    del result, g
+    again = oc.pagerank(oc.load_graph([(i, i + 1) for i in range(1000)]))
+    assert len(again) == 1001
+    for found in (polars["pagerank"].to_numpy(), arrow["pagerank"].to_numpy(), pandas["pagerank"].to_numpy()):
+        assert (found == wanted).all()
+    pandas.loc[0, "pagerank"] = 5.0
+    assert polars["pagerank"][0] == wanted[0]

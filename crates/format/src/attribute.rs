@@ -135,8 +135,11 @@ pub(crate) fn check(attributes: &[Attribute], values: &[ValueColumn], first: usi
     }
     let mut next = first;
     for attribute in attributes {
-        if attribute.column != next || attribute.missing.is_some_and(|missing| missing != next + 1) {
+        if attribute.column != next {
             return bad(&format!("column {next} of the values for an attribute"), &attribute.column.to_string());
+        }
+        if let Some(missing) = attribute.missing.filter(|&missing| missing != next + 1) {
+            return bad(&format!("column {} for what is missing in an attribute", next + 1), &missing.to_string());
         }
         next += 1 + usize::from(attribute.missing.is_some());
         let kinds = values.get(attribute.column..next).unwrap_or_default();

@@ -54,9 +54,9 @@ fn every_file_of_attributes_is_named_and_checked() {
     // Places of edges are gone.
     assert!(!image.join(ImageFile::values(255, false).name().unwrap()).exists());
     // A file of a kind that the manifest does not name is foreign.
-    std::fs::write(image.join("vertices/text_3.pages"), []).unwrap();
+    std::fs::write(image.join("vertices/text_1.pages"), []).unwrap();
     let error = open_and_check(&runtime, &image).unwrap_err();
-    assert!(error.contains("text_3") || error.contains("names none"), "{error}");
+    assert!(error.contains("text_1") || error.contains("names none"), "{error}");
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn manifests_that_contradict_themselves_are_refused() {
     }
     type Edit = fn(&mut Manifest);
     let edits: [(&str, Edit); 9] = [
-        ("column 1 of the values", |manifest| manifest.attributes[0].column = 0),
+        ("column 1 for what is missing", |manifest| manifest.attributes[0].column = 0),
         ("column 3 of the values", |manifest| manifest.attributes[1].column = 2),
         ("strings for attributes", |manifest| manifest.attributes[1].strings = manifest.attributes[0].strings),
         ("fit an attribute", |manifest| manifest.attributes[0].kind = AttributeKind::Real),

@@ -14,16 +14,27 @@ fn the_table_of_files_is_the_code() {
         .map(|line| line.trim_matches('|').split('|').map(|cell| cell.trim().replace('`', "")).collect())
         .collect();
     let fixed: Vec<ImageFile> = ImageFile::all(0).chain([ImageFile::DENSE]).collect();
-    assert_eq!(rows.len(), fixed.len() + 2);
+    let numbered = &rows[fixed.len()..];
     for (row, file) in rows.iter().zip(fixed) {
         assert_eq!(row[..4], cells(file));
     }
-    // The last two rows are of columns of values, by their number.
-    for column in [0, 1, 255] {
-        for (row, incoming) in rows[rows.len() - 2..].iter().zip([false, true]) {
-            let number = row[1].split_once(" + 2 C").unwrap().0.parse::<usize>().unwrap() + 2 * column;
-            let [name, index] = [&row[0], &row[3]].map(|name| name.replace('C', &column.to_string()));
-            assert_eq!([name, number.to_string(), row[2].clone(), index], cells(ImageFile::values(column, incoming)));
+    // The last rows are of columns and strings by their number: how that of the file follows from it, and which it is.
+    type Numbered = fn(usize) -> ImageFile;
+    let files: [(char, usize, &[usize], Numbered); 5] = [
+        ('C', 2, &[0, 1, 255], |column| ImageFile::values(column, false)),
+        ('C', 2, &[0, 1, 255], |column| ImageFile::values(column, true)),
+        ('C', 1, &[0, 1, 255], ImageFile::vertex_values),
+        ('A', 2, &[0, 1, 99], |attribute| ImageFile::strings(attribute, false)),
+        ('A', 2, &[0, 1, 99], |attribute| ImageFile::strings(attribute, true)),
+    ];
+    assert_eq!(numbered.len(), files.len());
+    for (row, (letter, step, places, file)) in numbered.iter().zip(files) {
+        for &place in places {
+            let (first, rest) = row[1].split_once(" + ").unwrap();
+            assert_eq!(rest, if step == 1 { letter.to_string() } else { format!("{step} {letter}") });
+            let number = first.parse::<usize>().unwrap() + step * place;
+            let [name, index] = [&row[0], &row[3]].map(|name| name.replace(letter, &place.to_string()));
+            assert_eq!([name, number.to_string(), row[2].clone(), index], cells(file(place)));
         }
     }
     assert!(text.contains(&format!("`{MANIFEST}` is one JSON object")));

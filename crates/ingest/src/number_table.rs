@@ -278,6 +278,14 @@ impl NumberTable {
                 return Err(Error::input(path, None, "a table of numbers", "a matrix in the format Matrix Market")
                     .advise("import it as a matrix"));
             }
+            Some(Kind::Read("jsonl")) => {
+                return Err(Error::input(path, None, "a table of numbers", "JSON lines")
+                    .advise("read them with polars or pandas, and write Parquet or CSV"));
+            }
+            Some(Kind::Read(found @ ("graphml" | "gexf" | "gml" | "pajek"))) => {
+                return Err(Error::input(path, None, "a table of numbers", format!("a graph in the format {found}"))
+                    .advise("import it as a graph or a matrix"));
+            }
             Some(Kind::Foreign(found, _)) => {
                 return Err(Error::input(path, None, "a table of numbers", found)
                     .advise("what is read is CSV and other text in columns, Parquet, Arrow and .npy files"));

@@ -285,7 +285,8 @@ def preferential_attachment(G: Any, ebunch: Any = None) -> Iterator[tuple[Any, .
 
 
 def _degree(graph: Converted, node: Any) -> int:
-    return graph.graph.degree(graph.id(node))
+    degree: int = graph.graph.degree[graph.id(node)]
+    return degree
 
 
 @implements(named("weight"), quick=True)
