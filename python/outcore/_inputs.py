@@ -79,7 +79,7 @@ def tables(
     if polars is not None and isinstance(given, polars.Series) and given.dtype != polars.Struct:
         raise TypeError("expected a frame with a row per edge, found a polars Series; put two into a frame")
     if hasattr(given, "__arrow_c_stream__"):
-        return Tables(given, f"the {type(given).__name__}", weights, fixed=False)
+        return Tables(_without_nulls(given), f"the {type(given).__name__}", weights, fixed=False)
     if isinstance(given, tuple) and len(given) in (2, 3):
         if any(isinstance(column, (tuple, str)) for column in given):
             raise TypeError(
@@ -122,7 +122,7 @@ def vertex_ids(given: Any) -> Vertices:
         return Chunks([("vertex", _id_kind("vertices", given))], _transposed((one,) for one in given)), None
     is_series = hasattr(given, "to_numpy") and not hasattr(given, "columns")
     if hasattr(given, "__arrow_c_stream__") and not is_series:
-        return given, None
+        return _without_nulls(given), None
     ids = given.to_numpy() if is_series else _unmasked(given)
     # An empty list says nothing of the kind of ids.
     return (None, None) if ids.size == 0 else (_arrays([("vertex", ids)]), None)
@@ -156,6 +156,14 @@ def _kind(name: str, array: np.ndarray, is_matrix: bool) -> str:
         advice = "convert them first, for example with astype()"
         raise TypeError(f"expected {expected} in {name}, found {array.dtype}; {advice}")
     return kind
+
+
+def _without_nulls(table: Any) -> Any:
+    """A frame of polars without columns that hold nothing: it hands them over in a way that no other library reads."""
+    polars = sys.modules.get("polars")
+    if polars is None or not isinstance(table, polars.DataFrame):
+        return table
+    return table.drop([name for name, kind in table.schema.items() if kind == polars.Null])
 
 
 def _check_index(frame: Any) -> None:

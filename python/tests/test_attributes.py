@@ -315,9 +315,11 @@ def test_strings_that_do_not_fit_the_memory_are_refused(tmp_path: pathlib.Path) 
     assert not (tmp_path / "g.oc").exists()
 
 
-def test_damage_is_found(tmp_path: pathlib.Path) -> None:
+@pytest.mark.parametrize("weighted", [True, False])
+def test_damage_is_found(tmp_path: pathlib.Path, weighted: bool) -> None:
     nodes = pd.DataFrame({"id": [1, 2], "name": ["one", "two"]})
-    oc.import_graph(table(300), tmp_path / "g.oc", attributes=True, vertices=nodes)
+    edges = table(300)
+    oc.import_graph(edges.drop(["weight"]) if not weighted else edges, tmp_path / "g.oc", attributes=True, vertices=nodes)
     for file in itertools.chain(*(sorted((tmp_path / "g.oc" / folder).iterdir()) for folder in ("edges", "vertices"))):
         whole = file.read_bytes()
         place = len(whole) // 2
@@ -326,3 +328,93 @@ def test_damage_is_found(tmp_path: pathlib.Path) -> None:
             oc.Graph(tmp_path / "g.oc").check()
         file.write_bytes(whole)
     oc.Graph(tmp_path / "g.oc").check()
+
+
+def test_a_column_type_that_says_no_direction_is_an_attribute(tmp_path: pathlib.Path) -> None:
+    rows = pl.DataFrame(
+        {"source": [1, 2], "target": [2, 3], "type": ["call", None], "minutes": [5, 6], "on": [True, False]}
+    )
+    rows.write_parquet(tmp_path / "t.parquet")
+    rows.write_ipc(tmp_path / "t.arrow", compression=None)
+    rows.write_csv(tmp_path / "t.csv")
+    wanted = [(1, 2, {"type": "call", "minutes": 5, "on": True}), (2, 3, {"minutes": 6, "on": False})]
+    inputs = [rows, rows.to_pandas(), rows.to_arrow(), *(tmp_path / f"t.{kind}" for kind in ("parquet", "arrow", "csv"))]
+    for given in inputs:
+        assert sorted(oc.load_graph(given, attributes=True).edges(data=True)) == wanted, given
+        minutes = oc.load_graph(given, attributes=["minutes"])
+        assert sorted(minutes.edges(data="minutes")) == [(1, 2, 5), (2, 3, 6)], given
+        assert sorted(oc.load_graph(given, attributes="type").edges(data="type")) == [(1, 2, "call"), (2, 3, None)]
+        weighted = oc.load_graph(given, attributes="on", weight="minutes")
+        assert sorted(weighted.edges(data=True))[0] == (1, 2, {"minutes": 5, "on": True})
+    with pytest.warns(UserWarning, match="not read: type"):
+        oc.load_graph(rows, attributes="minutes")
+    directions = rows.with_columns(type=pl.lit("Undirected"))
+    g = oc.load_graph(directions, attributes=True)
+    assert not g.is_directed() and sorted(g.edges(data=True))[1] == (2, 3, {"minutes": 6, "on": False})
+
+
+def test_vertices_have_one_table_of_attributes(tmp_path: pathlib.Path) -> None:
+    nodes = pd.DataFrame({"id": ["a", "b"], "name": ["A", "B"]})
+    oc.import_graph([("a", "b")], tmp_path / "g.oc", vertices=nodes)
+    with pytest.raises(oc.InputError, match=r"have some already \(name\)"):
+        oc.load_graph([tmp_path / "g.oc"], vertices=pd.DataFrame({"id": ["z"], "age": [66]}))
+    more = oc.load_graph([tmp_path / "g.oc"], vertices=["z"])
+    assert dict(more.nodes(data="name")) == {"a": "A", "b": "B", "z": None}
+    (tmp_path / "e.csv").write_text("source,target\nb,c\n")
+    both = oc.load_graph([tmp_path / "g.oc", tmp_path / "e.csv"])
+    assert dict(both.nodes(data="name")) == {"a": "A", "b": "B", "c": None}
+    (tmp_path / "v.csv").write_text("1,anna\n2,ben\n")
+    with pytest.raises(oc.InputError, match="names of the columns of a table of vertices"):
+        oc.load_graph([(1, 2)], vertices=tmp_path / "v.csv")
+    (tmp_path / "ids.csv").write_text("id\n7\n8\n")
+    assert sorted(oc.load_graph([(1, 2)], vertices=tmp_path / "ids.csv").nodes) == [1, 2, 7, 8]
+
+
+def test_digits_of_text_are_kept(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "c.csv").write_text("source,target,card\n1,2,12345678901234567890\n2,3,12345678901234567891\n")
+    found = oc.load_graph(tmp_path / "c.csv", attributes=True).edges(data="card")
+    assert sorted(found) == [(1, 2, "12345678901234567890"), (2, 3, "12345678901234567891")]
+    rows = "".join(f"{i},{i + 1},1\n" for i in range(1500))
+    for late in ("007", "12345678901234567890"):
+        (tmp_path / "late.csv").write_text(f"source,target,code\n{rows}7,9,{late}\n")
+        with pytest.raises(oc.InputError, match=late):
+            oc.load_graph(tmp_path / "late.csv", attributes=True)
+
+
+@pytest.mark.parametrize("ending", ["parquet", "csv", "tsv"])
+def test_an_attribute_called_weight_is_none(tmp_path: pathlib.Path, ending: str) -> None:
+    rows = pa.table({"source": [1, 2], "target": [2, 3], "weight": [9, 8], "type": ["x", "y"]})
+    g = oc.load_graph(rows, weight="none", attributes=True)
+    assert g.info()["weights"] is None and dict(g.info()["attributes"]) == {"weight": "integer", "type": "string"}
+    g.export(tmp_path / f"r.{ending}")
+    back = oc.load_graph(tmp_path / f"r.{ending}", attributes=True)
+    prefix = "" if ending == "parquet" else "edge."
+    assert back.info()["weights"] is None
+    assert sorted(back.edges(data=True))[0] == (1, 2, {f"{prefix}weight": 9, f"{prefix}type": "x"})
+    part = g.subgraph([1, 2])
+    assert part.info()["weights"] is None and list(part.edges(data=True)) == [(1, 2, {"weight": 9, "type": "x"})]
+
+
+def test_why_an_attribute_does_not_count_is_said() -> None:
+    rows = pa.table({"source": [1, 2], "target": [2, 3], "a": [1, None], "b": ["x", "y"], "c": [1.0, float("inf")]})
+    g = oc.load_graph(rows, attributes=True)
+    for name, why in [("a", "is missing for some edges"), ("b", "is no number"), ("c", "is not finite for some edges")]:
+        with pytest.raises(oc.OutcoreError, match=f"`{name}`, which {why}"):
+            oc.sssp(g, 1, weight=name)
+
+
+def test_parts_of_other_columns_are_named(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "a.csv").write_text("source,target,kind\n1,2,a\n")
+    (tmp_path / "b.csv").write_text("source,target,kind,n\n2,3,b,1\n")
+    (tmp_path / "c.csv").write_text("source,target,kind,n\n2,3,1.5,1\n")
+    with pytest.raises(oc.InputError, match=r"c\.csv.*kind \(string\), n \(integer\), as in .*b\.csv.*kind \(real\), n"):
+        oc.load_graph([tmp_path / "b.csv", tmp_path / "c.csv"], attributes=True)
+    named = oc.load_graph([tmp_path / "b.csv", tmp_path / "b.csv"], attributes=["n"], duplicates="keep")
+    assert sorted(named.edges(data="n")) == [(2, 3, 1), (2, 3, 1)]
+
+
+def test_frames_with_columns_of_nothing(tmp_path: pathlib.Path) -> None:
+    rows = pl.DataFrame({"source": [1], "target": [2], "n": [None], "m": [5]})
+    assert list(oc.load_graph(rows, attributes=True).edges(data=True)) == [(1, 2, {"m": 5})]
+    nodes = pl.DataFrame({"id": [1], "n": [None]})
+    assert list(oc.load_graph([(1, 2)], vertices=nodes).nodes(data=True)) == [(1, {}), (2, {})]

@@ -96,6 +96,11 @@ impl AttributeKind {
         }
     }
 
+    /// Whether values are numbers, and stand for nothing else.
+    pub fn is_number(&self) -> bool {
+        matches!(self, AttributeKind::Integer | AttributeKind::Real)
+    }
+
     /// Whether values may be of this type.
     fn fits(&self, kind: ValueType) -> bool {
         match self {
@@ -149,8 +154,7 @@ pub(crate) fn check(attributes: &[Attribute], values: &[ValueColumn], first: usi
         if !fit {
             return bad("columns of values that fit an attribute", attribute.kind.name());
         }
-        let is_number = matches!(attribute.kind, AttributeKind::Integer | AttributeKind::Real);
-        if attribute.counts && (!is_number || attribute.missing.is_some()) {
+        if attribute.counts && (!attribute.kind.is_number() || attribute.missing.is_some()) {
             return bad("numbers for all edges in an attribute that algorithms count by", attribute.kind.name());
         }
         if attribute.strings.is_some() != (attribute.kind == AttributeKind::String) {

@@ -117,6 +117,18 @@ fn check_values(graph: &Graph) -> Result<()> {
     let of_edges = of_edges.map(|(column, incoming)| (ImageFile::values(column, incoming), manifest.out_lists.entries));
     let of_vertices =
         (0..manifest.vertex_values.len()).map(|column| (ImageFile::vertex_values(column), graph.vertices()));
+    if manifest.weights().is_none() && !manifest.values.is_empty() {
+        // Beside weights they are compared with the lists.
+        let of_lists = [ImageFile::OUT_ENTRIES, ImageFile::IN_ENTRIES].into_iter().take(graph.directions().len());
+        for (file, &direction) in of_lists.zip(graph.directions()) {
+            let index = graph.read_indexes(&[file], "reading the index of entries")?.remove(0);
+            let pages = graph.list_pages(direction).pages;
+            if index.len() != pages {
+                let error = outcore_format::Error::new(0, format!("{pages} pages of lists"), index.len().to_string());
+                return Err(Error::corrupt(graph.index_path(file), 0, error));
+            }
+        }
+    }
     for (file, count) in of_edges.chain(of_vertices) {
         let index = Arc::new(graph.read_indexes(&[file], "reading the index of values")?.remove(0));
         let mut values = ColumnStream::part(graph, file, &index, 0..count, count)?;

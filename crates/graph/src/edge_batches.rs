@@ -20,7 +20,9 @@ use std::collections::HashMap;
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// What a batch of edges takes, as entries and as arrays.
+/// The fewest edges that a batch has room for, however many attributes they have.
+const LEAST_ROWS: usize = 1 << 12;
+/// What a batch of edges without attributes takes, as entries and as arrays.
 const BATCH_BYTES: u64 = 64 * BATCH_IDS as u64 + 4 * BATCH_TEXT_BYTES as u64;
 
 /// What of the edges is wanted beside their ends.
@@ -58,6 +60,8 @@ pub struct EdgeBatches<G> {
     start: usize,
     is_over: bool,
     has_weights: bool,
+    /// How many edges a batch has at most.
+    rows: usize,
     _reservation: Reservation,
 }
 
@@ -89,7 +93,8 @@ impl<G: Deref<Target = Graph>> EdgeBatches<G> {
         let attributes = has_attributes.then(|| Attributes::new(&graph, Owner::Edges)).transpose()?;
         let width = attributes.as_ref().map_or(0, Attributes::width);
         // Values wait as entries do, and leave as those.
-        let batch_bytes = BATCH_BYTES + (24 * BATCH_IDS * width) as u64;
+        let rows = (BATCH_IDS / (1 + width)).max(LEAST_ROWS);
+        let batch_bytes = BATCH_BYTES + (24 * rows * width) as u64;
         let reservation = graph.runtime().budget().reserve("a batch of edges", batch_bytes)?;
         let (lookup, pages) = (IdLookup::new(&graph)?, EntryPages::new(&graph, weights)?);
         let schema = schema(&graph, weights, attributes.iter().flat_map(Attributes::fields));
@@ -108,6 +113,7 @@ impl<G: Deref<Target = Graph>> EdgeBatches<G> {
             start: 0,
             is_over,
             has_weights: weights,
+            rows,
             _reservation: reservation,
         })
     }
@@ -116,6 +122,11 @@ impl<G: Deref<Target = Graph>> EdgeBatches<G> {
     #[must_use]
     pub fn within(self, vertices: Arc<Bitmap>) -> Self {
         EdgeBatches { wanted: Some(vertices), ..self }
+    }
+
+    /// The graph.
+    pub(crate) fn graph(&self) -> &Graph {
+        &self.graph
     }
 
     /// The columns.
@@ -136,7 +147,7 @@ impl<G: Deref<Target = Graph>> EdgeBatches<G> {
         let start = std::mem::take(&mut self.start);
         pending.drain(..start);
         words.iter_mut().for_each(|words| drop(words.drain(..start)));
-        while !self.is_over && pending.len() < BATCH_IDS {
+        while !self.is_over && pending.len() < self.rows {
             let before = pending.len();
             let entries = pages.next(graph, &mut |_, entry| {
                 pending.extend(entry.filter(is_wanted));
@@ -154,7 +165,7 @@ impl<G: Deref<Target = Graph>> EdgeBatches<G> {
         let text_bytes = |row: usize| {
             attributes.as_ref().map_or(0, |attributes| attributes.text_bytes(|column| words[column][row])) //
         };
-        let count = fitting(lookup, &pending[..pending.len().min(BATCH_IDS)], text_bytes);
+        let count = fitting(lookup, &pending[..pending.len().min(self.rows)], text_bytes);
         self.start = count;
         if count == 0 {
             return Ok(None);
@@ -268,13 +279,14 @@ fn schema(graph: &Graph, weights: bool, attributes: impl Iterator<Item = Field>)
     }));
     for attribute in attributes {
         // A name that stands for something else already would hide it.
-        let is_taken = fields.iter().any(|field| field.name().eq_ignore_ascii_case(attribute.name()))
-            || attribute.name().eq_ignore_ascii_case("type");
+        let is_taken = fields.iter().any(|field| field.name().eq_ignore_ascii_case(attribute.name()));
         let name = if is_taken { format!("edge.{}", attribute.name()) } else { attribute.name().clone() };
         fields.push(attribute.with_name(name));
     }
     let mut metadata = HashMap::from([(DIRECTED_KEY.to_owned(), graph.is_directed().to_string())]);
     metadata.extend(graph.manifest().parallel_edges.then(|| (PARALLEL_KEY.to_owned(), true.to_string())));
-    metadata.extend(kind.map(|_| (WEIGHT_KEY.to_owned(), weight.to_owned())));
+    // No name says that there are none.
+    let weight = if kind.is_some() { weight } else { "" };
+    metadata.insert(WEIGHT_KEY.to_owned(), weight.to_owned());
     Arc::new(Schema::new_with_metadata(fields, metadata))
 }

@@ -31,7 +31,12 @@ impl<'a> Cells<'a> {
 
     /// Their names.
     pub fn names(&self) -> Vec<String> {
-        self.batches.schema().fields().iter().skip(2).map(|field| field.name().clone()).collect()
+        let has_weights = self.batches.graph().manifest().weights().is_some();
+        // In text these names mean the direction, and weights.
+        let means =
+            |name: &str| name.eq_ignore_ascii_case("type") || !has_weights && name.eq_ignore_ascii_case("weight");
+        let called = |name: &str| if means(name) { format!("edge.{name}") } else { name.to_owned() };
+        self.batches.schema().fields().iter().skip(2).map(|field| called(field.name())).collect()
     }
 
     /// Appends the cells of the next edge, each behind a separator.

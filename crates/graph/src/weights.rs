@@ -159,6 +159,19 @@ impl Graph {
             (None, found) => Ok(found == Some(USUAL_NAME)),
             (Some(name), Some(found)) if name == found => Ok(true),
             (Some(name), found) => {
+                let attributes = &self.manifest().attributes;
+                if let Some(attribute) = attributes.iter().find(|attribute| attribute.name == name) {
+                    let why = match attribute.missing {
+                        Some(_) => "is missing for some edges",
+                        None if attribute.kind.is_number() => "is not finite for some edges",
+                        None => "is no number",
+                    };
+                    let found = format!("the attribute `{name}`, which {why} ({})", attribute.kind.name());
+                    let image = self.path().display();
+                    return Err(Error::Unsuitable(format!(
+                        "expected weights that are finite numbers for all edges of {image}, found {found}"
+                    )));
+                }
                 let without = if self.is_complex() { "edges with complex values" } else { "edges without weights" };
                 let found = found.map_or(without.to_owned(), |found| format!("those of `{found}`"));
                 Err(Error::Unsuitable(format!("expected weights `{name}` in {}, found {found}", self.path().display())))

@@ -121,15 +121,16 @@ impl AttributeColumn {
                 end.is_ok() && std::str::from_utf8(&bytes[before..]).is_ok()
             }
             (AttributeValues::Words(words), AttributeKind::Real) => {
-                words.extend(real(token).map(f64::to_bits));
-                real(token).is_some()
+                let found = real(token).filter(|_| !has_zeros(token) && is_exact(token));
+                words.extend(found.map(f64::to_bits));
+                found.is_some()
             }
             (AttributeValues::Words(words), AttributeKind::Boolean) => {
                 words.extend(boolean(token).map(u64::from));
                 boolean(token).is_some()
             }
             (AttributeValues::Words(words), _) => {
-                let found = integer(token).and_then(Integer::signed);
+                let found = integer(token).and_then(Integer::signed).filter(|_| !is_padded(token));
                 words.extend(found.map(|found| found as u64));
                 found.is_some()
             }
@@ -139,6 +140,12 @@ impl AttributeColumn {
         }
         is_known
     }
+}
+
+/// Whether a number may be a real one: a whole number by its digits is none if 64 bits do not hold it.
+fn is_exact(token: &[u8]) -> bool {
+    let are_digits = token.strip_prefix(b"-").unwrap_or(token).iter().all(u8::is_ascii_digit);
+    !are_digits || integer(token).and_then(Integer::signed).is_some()
 }
 
 /// Whether a number has a sign or zeros in front that nobody writes before numbers: `00.5`, `+7`.
@@ -162,7 +169,8 @@ pub(crate) fn kind_of_fields<'a>(fields: impl Iterator<Item = Field<'a>> + Clone
     let mut are = [!is_empty; 3];
     for token in tokens {
         are[0] &= integer(token).and_then(Integer::signed).is_some() && !is_padded(token);
-        are[1] &= real(token).is_some() && !has_zeros(token);
+        // Digits that no integer of 64 bits holds would be rounded.
+        are[1] &= real(token).is_some() && !has_zeros(token) && is_exact(token);
         are[2] &= boolean(token).is_some();
     }
     match are {
@@ -405,7 +413,9 @@ mod tests {
         assert_eq!(kind(&["1", "2.5"]), AttributeKind::Real);
         assert_eq!(kind(&["0.5", "1e-5", ".5", "-0.25"]), AttributeKind::Real);
         assert_eq!(kind(&["true", "False"]), AttributeKind::Boolean);
-        for texts in [&["1", "x"][..], &["007", "1"], &["00.5"], &["", ""], &[], &["true", "1"]] {
+        for texts in
+            [&["12345678901234567890", "1"][..], &["1", "x"], &["007", "1"], &["00.5"], &["", ""], &[], &["true", "1"]]
+        {
             assert_eq!(kind(texts), AttributeKind::String, "{texts:?}");
         }
     }

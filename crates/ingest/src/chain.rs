@@ -4,6 +4,7 @@
 //! again: only one is held open, so that the memory does not depend on how many there are. Sources of any kind are
 //! open already. Blocks are numbered through; the parser finds the input of a block by its number.
 
+use crate::attributes::AttributeField;
 use crate::batch::{Block, EdgeBatch, Facts, IdKind, InputOptions, Parser, Source, TakeBatch};
 use crate::input::Input;
 use crate::open::{Format, open_one};
@@ -93,9 +94,7 @@ fn join(names: &[PathBuf], empty: &[bool], all: &[Facts]) -> Result<Facts> {
         if facts.weights.is_some() != joined.weights.is_some() || facts.is_complex != joined.is_complex {
             return Err(differs("kind of weights"));
         }
-        if facts.attributes != joined.attributes || facts.vertex_attributes != joined.vertex_attributes {
-            return Err(differs("attributes"));
-        }
+        join_attributes(&mut joined, facts, &names[speaking], name)?;
         if let (Some(expected), Some(found)) = (columns_of(&joined), columns_of(facts))
             && is_same_format
             && !expected.eq_ignore_ascii_case(&found)
@@ -134,6 +133,29 @@ fn add(joined: &mut Facts, facts: &Facts) {
             joined.notes.push(note.clone());
         }
     }
+}
+
+/// What all inputs keep of edges and of vertices; an input may say nothing of vertices.
+fn join_attributes(joined: &mut Facts, facts: &Facts, first: &Path, name: &Path) -> Result<()> {
+    if joined.vertex_attributes.is_empty() {
+        joined.vertex_attributes.clone_from(&facts.vertex_attributes);
+    }
+    let of_vertices = (&joined.vertex_attributes, &facts.vertex_attributes);
+    let pairs = [(&joined.attributes, &facts.attributes), of_vertices];
+    for (place, (expected, found)) in pairs.into_iter().enumerate() {
+        if expected != found && !(place == 1 && found.is_empty()) {
+            let expected = format!("the attributes {}, as in {}", listed(expected), first.display());
+            return Err(Error::input(name, None, expected, listed(found))
+                .advise("import the files one by one, bring the columns into one form, or name those to keep"));
+        }
+    }
+    Ok(())
+}
+
+/// Attributes in a message.
+fn listed(attributes: &[AttributeField]) -> String {
+    let all: Vec<String> = attributes.iter().map(|field| format!("{} ({})", field.name, field.kind.name())).collect();
+    if all.is_empty() { "none".to_owned() } else { all.join(", ") }
 }
 
 /// The columns taken as source, target and weight, where they have names.

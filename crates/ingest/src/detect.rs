@@ -110,6 +110,7 @@ pub(crate) fn detect(
         (fixed, _) => fixed,
     };
     let has_names = fixed.is_none() && sample.has_names(options);
+    sample.check_vertices(has_names, options)?;
     let may_be_size = fixed.is_none() && !has_names && !options.of_vertices;
     let may_have_size_line = may_be_size && sample.may_be_size() && sample.width() >= 2;
     let count = sample.checked_count(fixed, (has_names, may_have_size_line), options)?;
@@ -206,8 +207,8 @@ fn separator_and_comments(first: &Lines, path: &Path, options: &InputOptions) ->
     };
     // What comes in the place of a table, such as the message of a server, has words between blanks.
     let first_row = data.iter().find(|line| Comments::usual().is_data(line));
-    if let (None, Separator::Blanks, true, Some(row)) = (&options.delimiter, separator, is_called_csv(path), first_row)
-    {
+    let is_checked = is_called_csv(path) && !options.of_vertices;
+    if let (None, Separator::Blanks, true, Some(row)) = (&options.delimiter, separator, is_checked, first_row) {
         let shown = String::from_utf8_lossy(row).chars().take(80).collect::<String>();
         let expected = "columns between commas, semicolons or tabs, as in a .csv file";
         return Err(bad_record(path, first.first_line, expected, shown.as_bytes())
@@ -373,6 +374,21 @@ impl<'a> Sample<'a> {
         "mend the line, or say --delimiter if the columns are cut wrongly"
     }
 
+    /// Refuses a table of vertices whose first line may be one of them, for its columns have names.
+    fn check_vertices(&self, has_names: bool, options: &InputOptions) -> Result<()> {
+        let Some((place, first)) = self.rows.first().filter(|_| options.of_vertices && options.header.is_none()) else {
+            return Ok(());
+        };
+        let is_id = |fields: &Vec<Field<'_>>| fields.first().is_some_and(|field| is_number(field.raw));
+        if !has_names || !is_id(first) || self.rows.len() > 1 && !self.rows[1..].iter().all(|(_, row)| is_id(row)) {
+            return Ok(());
+        }
+        let shown: Vec<_> = first.iter().take(8).map(|field| String::from_utf8_lossy(field.raw)).collect();
+        let expected = "the names of the columns of a table of vertices";
+        Err(bad_record(self.path, self.first_line + place, expected, shown.join(" ").as_bytes())
+            .advise("write a first line with names, or say --header yes if this one names the columns"))
+    }
+
     /// Whether the first line names the columns.
     fn has_names(&self, options: &InputOptions) -> bool {
         let Some((_, first)) = self.rows.first() else { return false };
@@ -381,7 +397,7 @@ impl<'a> Sample<'a> {
         }
         if options.of_vertices {
             // Attributes have names.
-            return first.len() > 1;
+            return first.len() > 1 || self.rows.len() > 1 && self.has_numbers_below(first);
         }
         let names: Vec<String> = first.iter().map(name_of).collect();
         let asked = [&options.source, &options.target, &options.weight];

@@ -169,6 +169,8 @@ struct Gml {
     is_asked: bool,
     weighted: bool,
     directed: Option<bool>,
+    /// The file says `multigraph 1`.
+    is_multigraph: bool,
     has_string_ids: bool,
     /// Where reading stands: before the graph, in it, behind it.
     graph: Option<bool>,
@@ -186,6 +188,7 @@ impl Gml {
             weight_name,
             weighted: false,
             directed: None,
+            is_multigraph: false,
             has_string_ids: false,
             graph: None,
             waiting: None,
@@ -336,6 +339,10 @@ impl Gml {
                     }
                     self.directed = Some(directed);
                 }
+                b"multigraph" => {
+                    let value = self.tokens.next()?;
+                    self.is_multigraph = self.number("multigraph", &value)? == 1;
+                }
                 key => {
                     self.has_string_ids |= key == STRING_IDS.as_bytes();
                     self.skip_value()?;
@@ -397,6 +404,7 @@ impl ReadRecords for Gml {
             weights: weights.map(|name| WeightRule { name, default: None }),
             notes: self.vertices.note().into_iter().collect(),
             strings: self.has_string_ids.then_some(true),
+            keeps_parallel: self.is_multigraph,
             ..Known::default()
         })
     }

@@ -32,6 +32,7 @@ mod gexf;
 mod gml;
 mod graphalytics;
 mod graphml;
+mod guarded;
 mod gzip_members;
 mod heap;
 mod input;

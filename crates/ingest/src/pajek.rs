@@ -275,6 +275,7 @@ impl ReadRecords for Pajek {
             notes,
             strings: self.has_string_ids.then_some(true),
             longest_line_bytes: self.blocks.facts().longest_line_bytes,
+            keeps_parallel: false,
         })
     }
 

@@ -118,6 +118,8 @@ pub(crate) struct Known {
     pub(crate) notes: Vec<String>,
     /// Whether ids are strings, where the file says so.
     pub(crate) strings: Option<bool>,
+    /// Parallel edges are meant, where the file says so.
+    pub(crate) keeps_parallel: bool,
     /// How long a line may be, where the input is read line by line.
     pub(crate) longest_line_bytes: u64,
 }
@@ -209,6 +211,7 @@ pub(crate) fn open<R: ReadRecords + 'static>(
     let facts = Facts {
         format,
         directed: known.directed,
+        keeps_parallel: known.keeps_parallel,
         string_ids: strings,
         weights: known.weights.as_ref().map(|weights| weights.name.clone()),
         input_bytes: stream.size_bytes(),

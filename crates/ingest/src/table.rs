@@ -14,6 +14,7 @@ use crate::batch::{
 };
 use crate::column_names::{column_asked, find_ends, kinds_note, unread_columns, usual_weight};
 use crate::detect::{other_direction, says_directed};
+pub(crate) use crate::guarded::{damaged, guarded};
 use crate::nulls::LeftOut;
 use crate::plan::ATTRIBUTES_BYTES;
 use crate::text_source::begin;
@@ -24,10 +25,8 @@ use arrow_schema::{DataType, Field, Schema};
 use outcore_format::AttributeKind;
 use outcore_image::{Error, Result};
 use outcore_io::{Reservation, bytes_text};
-use std::cell::Cell;
-use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Once};
+use std::sync::Arc;
 
 /// The entry of a Parquet file's metadata that says whether edges have a direction, as an export writes it.
 pub const DIRECTED_KEY: &str = "outcore.directed";
@@ -109,43 +108,6 @@ pub(crate) fn checked_batches(
     Box::new(batches)
 }
 
-thread_local! {
-    /// Whether a panic on this thread is caught and becomes an error.
-    static IS_GUARDED: Cell<bool> = const { Cell::new(false) };
-}
-
-/// Runs a decoder of another library; its panic is an error of the file, and nothing is printed.
-pub(crate) fn guarded<T>(work: impl FnOnce() -> std::result::Result<T, String>) -> std::result::Result<T, String> {
-    static SILENCE: Once = Once::new();
-    SILENCE.call_once(|| {
-        let print = take_hook();
-        set_hook(Box::new(move |panic| {
-            if !IS_GUARDED.get() {
-                print(panic);
-            }
-        }));
-    });
-    let was_guarded = IS_GUARDED.replace(true);
-    let outcome = catch_unwind(AssertUnwindSafe(work));
-    IS_GUARDED.set(was_guarded);
-    outcome.unwrap_or_else(|_| Err("the decoder broke down on the data".to_owned()))
-}
-
-pub(crate) fn damaged(path: &Path, expected: &str, error: &str) -> Error {
-    let found = |what: &str| Error::input(path, None, expected, format!("{what} ({error})"));
-    if error.contains("(os error ") {
-        return found("a failure of the operating system")
-            .advise("the file need not be damaged: mend the cause and try again");
-    }
-    if error.contains("Disabled feature at compile time") {
-        return found("a compression that is not read").advise("write the file again with zstd, lz4, snappy or gzip");
-    }
-    found("damaged or unsupported data").advise(
-        "the file is truncated or damaged, has columns of a type that is not read, such as integers of 128 bits, or is \
-         in another format: see --format",
-    )
-}
-
 /// Which columns of a table hold what.
 #[derive(Clone, Debug)]
 pub(crate) struct TableColumns {
@@ -167,8 +129,10 @@ pub(crate) struct TableColumns {
     kind: Option<KindColumn>,
     /// What is kept beside the ends and the weights.
     attributes: Vec<(usize, AttributeField)>,
+    /// What the column `Type` is kept as, if it does not say the direction and is wanted.
+    kind_field: Option<AttributeField>,
     /// What is said of the other columns.
-    unread: Option<String>,
+    unread: Vec<String>,
 }
 
 /// A column that may say on every row whether the edge has a direction.
@@ -203,8 +167,9 @@ impl TableColumns {
             directed: None,
             keeps_parallel: false,
             kind: None,
-            unread: unread_columns(unread, None, false),
+            unread: unread_columns(unread, None, false).into_iter().collect(),
             attributes,
+            kind_field: None,
         })
     }
 
@@ -240,7 +205,9 @@ impl TableColumns {
         };
         let kind = (0..schema.fields().len()).find(is_kind).filter(|_| directed.is_none());
         let used = [Some(source), Some(target), weight, kind];
-        let attributes = find_attributes(schema, path, options, &used)?;
+        let mut attributes = find_attributes(schema, path, options, &used[..3])?;
+        let of_kind = attributes.iter().position(|&(column, _)| Some(column) == kind);
+        let kind_field = of_kind.map(|place| attributes.remove(place).1);
         let is_kept = |column: usize| attributes.iter().any(|&(kept, _)| kept == column);
         let is_other = |column: &usize| !used.contains(&Some(*column)) && !is_kept(*column);
         let others = || (0..schema.fields().len()).filter(is_other);
@@ -259,7 +226,8 @@ impl TableColumns {
             keeps_parallel: schema.metadata().get(PARALLEL_KEY).is_some_and(|parallel| parallel == "true"),
             kind: kind.map(|column| KindColumn { column, name: name(column), directed: None }),
             attributes,
-            unread,
+            kind_field,
+            unread: unread.into_iter().collect(),
         })
     }
 
@@ -287,13 +255,20 @@ impl TableColumns {
         self.kind.as_ref().map(|_| 2 + usize::from(self.weight.is_some()))
     }
 
-    /// Takes the direction that all first rows of the column `Type` say; what says anything else is not read.
+    /// Takes the direction that all first rows of the column `Type` say; what says anything else is an attribute, the
+    /// last of all, or not read.
     pub(crate) fn set_direction(&mut self, rows: Option<&ArrayRef>) {
         let first = rows.map(|rows| rows.slice(0, rows.len().min(FIRST_ROWS)));
         let texts = first.as_ref().map(|rows| texts_of(rows)).unwrap_or_default();
         let said: Option<Vec<bool>> = texts.iter().map(|text| says_directed(text.as_bytes())).collect();
         let directed = said.and_then(|said| said.first().copied());
-        self.kind = self.kind.take().filter(|_| directed.is_some()).map(|kind| KindColumn { directed, ..kind });
+        let Some(kind) = self.kind.take() else { return };
+        let field = self.kind_field.take();
+        match (directed, field) {
+            (Some(_), _) => self.kind = Some(KindColumn { directed, ..kind }),
+            (None, Some(field)) => self.attributes.push((kind.column, field)),
+            (None, None) => self.unread.extend(unread_columns(std::iter::once(kind.name), None, false)),
+        }
     }
 
     /// Takes the direction that the first batch with rows says, whose columns are the chosen ones.
@@ -302,7 +277,20 @@ impl TableColumns {
         let has_rows = |batch: &Result<Batch>| batch.as_ref().map_or(true, |batch| batch.rows.num_rows() > 0);
         let first = batches.find(has_rows).transpose()?;
         self.set_direction(first.as_ref().map(|batch| batch.rows.column(place)));
-        Ok(Box::new(first.into_iter().map(Ok).chain(batches)))
+        let batches = first.into_iter().map(Ok).chain(batches);
+        if self.kind.is_some() {
+            return Ok(Box::new(batches));
+        }
+        // What was read for the direction says none: it is the last attribute, or goes.
+        let width = self.chosen().len();
+        let order = move |columns: usize| -> Vec<usize> {
+            (0..columns).filter(|&column| column != place).chain([place]).take(width).collect()
+        };
+        Ok(Box::new(batches.map(move |batch| {
+            let batch = batch?;
+            let rows = batch.rows.project(&order(batch.rows.num_columns())).map_err(Error::custom)?;
+            Ok(Batch { rows, ..batch })
+        })))
     }
 
     /// What these columns say of a table.
@@ -321,7 +309,7 @@ impl TableColumns {
             attributes: self.attributes.iter().map(|(_, field)| field.clone()).collect(),
             notes: kinds_note(&self.names[0], &self.names[1], self.strings)
                 .into_iter()
-                .chain(self.unread.clone())
+                .chain(self.unread.iter().cloned())
                 .collect(),
             ..Facts::default()
         }
@@ -418,6 +406,8 @@ fn find_weight(schema: &Schema, path: &Path, options: &InputOptions, may_be_comp
     let column = match options.weight.as_deref() {
         Some("none") => None,
         Some(asked) => Some(column_asked("weight", asked, &names)?),
+        // An export without weights says so.
+        None if schema.metadata().get(WEIGHT_KEY).is_some_and(String::is_empty) => None,
         None => match schema.metadata().get(WEIGHT_KEY).and_then(|own| names.iter().position(|name| name == own)) {
             None => usual_weight(&names, options)?,
             own => own,

@@ -42,7 +42,20 @@ pub fn with_vertices(source: Box<dyn Source>, loops: Box<dyn Source>, name: &str
         return Err(Error::input(name, None, expected, kind(loops.facts())));
     }
     let ends = Arc::new(Ends { loops: loops.parser() });
-    let mut facts = Facts { vertex_attributes: loops.facts().attributes.clone(), ..source.facts().clone() };
+    let mut facts = source.facts().clone();
+    if !facts.vertex_attributes.is_empty() && !loops.facts().attributes.is_empty() {
+        let names: Vec<&str> = facts.vertex_attributes.iter().map(|field| field.name.as_str()).collect();
+        return Err(Error::input(
+            name,
+            None,
+            format!("vertices without attributes, since those of the input have some already ({})", names.join(", ")),
+            "a table with columns beside the ids",
+        )
+        .advise("export the edges, and import them with one table of vertices"));
+    }
+    if facts.vertex_attributes.is_empty() {
+        facts.vertex_attributes.clone_from(&loops.facts().attributes);
+    }
     facts.notes.extend(loops.facts().notes.iter().map(|note| format!("{name}: {note}")));
     Ok(follow(source, facts, loops, ends))
 }
@@ -59,7 +72,7 @@ pub fn with_vertex_table(
 ) -> Result<Box<dyn Source>> {
     // In text nothing but the number tells that it is one.
     let ids = if source.facts().string_ids { IdKind::String } else { IdKind::Auto };
-    let of_text = InputOptions { delimiter: options.delimiter.clone(), ids, ..of_vertices() };
+    let of_text = InputOptions { delimiter: options.delimiter.clone(), header: options.header, ids, ..of_vertices() };
     let path = [table.to_owned()];
     let opened = match open(runtime, &path, &of_text) {
         // Columns of tables have types, which ids are not made of.

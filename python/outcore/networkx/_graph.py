@@ -345,7 +345,7 @@ def _import(
 ) -> Graph:
     """A graph in memory, of edges between the first so many integers. Checks of options are left out."""
     limits = {"memory": None, "threads": None, "backend": "auto", "temporary": None, "progress": False}
-    options = {
+    options: dict[str, Any] = {
         "directed": directed, "format": None, "source": columns[0], "target": columns[1], "weight": weights,
         "delimiter": None, "header": None, "comment": None, "ids": "integer", "nulls": "error", "order": "input",
         "attributes": (False, []),

@@ -393,8 +393,7 @@ impl AttributeWriting<'_> {
             }
             let strings = self.write_strings(rows, i, is_of_vertices)?;
             let (name, kind) = (field.name.clone(), field.kind.clone());
-            let is_number = matches!(kind, AttributeKind::Integer | AttributeKind::Real);
-            let counts = is_number && !is_of_vertices && !missing && !rows.ranges[i].infinite;
+            let counts = kind.is_number() && !is_of_vertices && !missing && !rows.ranges[i].infinite;
             let missing = missing.then_some(column + 1);
             kept.attributes.push(Attribute { name, kind, column, counts, missing, strings });
         }

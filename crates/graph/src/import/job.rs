@@ -174,7 +174,7 @@ impl<'a> Job<'a> {
         };
         let ids = K::write_column(&writing, merged.consecutive_from)?;
         let mut manifest = self.manifest(&input, &merged, &written, ids, weights, numbered.order, image_id);
-        let notes = self.notes(&mut input);
+        let notes = self.notes(&mut input, manifest.import.duplicates);
         let first_edges = std::mem::take(&mut input.first_edges);
         drop((merged, numbered, input));
         self.write_attributes(&mut manifest, partitioned.vertex_places)?;
@@ -201,7 +201,7 @@ impl<'a> Job<'a> {
     }
 
     /// What the user should know, now that the whole input was read.
-    fn notes(&self, input: &mut Input) -> Vec<String> {
+    fn notes(&self, input: &mut Input, duplicates: u64) -> Vec<String> {
         let left = |path: &PathBuf| format!("Removed {}, which a killed process had left.", path.display());
         let restored =
             |path: &PathBuf| format!("{} had no name since a killed process; it was put back.", path.display());
@@ -209,6 +209,14 @@ impl<'a> Job<'a> {
         notes.extend(self.workspace.removed().iter().map(left));
         notes.extend_from_slice(&self.facts.notes);
         notes.append(&mut input.late_notes);
+        // In formats of graphs they may be meant, in lists of edges they are common.
+        let is_of_graphs = matches!(self.facts.format, "graphml" | "gexf" | "gml" | "pajek");
+        if duplicates > 0 && is_of_graphs && self.options.duplicates == Duplicates::First {
+            notes.push(format!(
+                "{duplicates} parallel edges were left out, for only the first between two vertices stays: say --duplicates \
+                 keep, or sum, if they are meant."
+            ));
+        }
         if input.edges_read == 0 {
             notes.push("The input has no edges.".to_owned());
         }
