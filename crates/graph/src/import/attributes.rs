@@ -28,6 +28,7 @@ use outcore_io::{Array, Reservation, Runtime, Sink, Spill, Streams, Task, Unit, 
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// What a string takes in memory beside its bytes: its place in the table, its own memory, and a place to be sorted in.
 const STRING_BYTES: u64 = 128;
@@ -361,8 +362,9 @@ pub(super) struct AttributeWriting<'a> {
     pub runtime: &'a Runtime,
     pub workspace: &'a Workspace,
     pub image_id: u64,
-    /// How much memory a part of a column may take.
+    /// How much memory the columns that are written at the same time may take.
     pub memory_bytes: u64,
+    pub workers: usize,
 }
 
 /// A column of values that is written: whose, and whether it says what is missing.
@@ -469,41 +471,65 @@ impl AttributeWriting<'_> {
         raws: &[Raw],
         source: &Source<'_>,
         places: u64,
-        file: &dyn Fn(&Raw) -> ImageFile,
+        file: &(dyn Fn(&Raw) -> ImageFile + Sync),
     ) -> Result<Vec<u64>> {
         let task = self.runtime.task("attributes", Unit::Edges, Some(places * raws.len() as u64));
-        let most_rows = (self.memory_bytes / 16).max(1 << 12);
+        let workers = self.workers.min(raws.len()).max(1);
+        let most_rows = (self.memory_bytes / 16 / workers as u64).max(1 << 12);
         let ranges = rows.rows.div_ceil(most_rows).clamp(1, MOST_RANGES);
         let range_rows = rows.rows.div_ceil(ranges).max(1);
         let distributed = if ranges > 1 { Some(self.distribute(rows, source, ranges, range_rows)?) } else { None };
-        let mut pages = Vec::new();
-        for raw in raws {
-            let mut output = Output::new(self, rows, raw, file(raw), &task)?;
-            match &distributed {
-                None => {
-                    let part = rows.load(self.runtime, raw, 0..rows.rows)?;
-                    let look = |place| rows.row(place).map(|row| part[row as usize]);
-                    source.for_each(self.runtime, &mut |place| output.push(look(place)))?;
-                }
-                Some(parts) => {
-                    let values = self.look_up(rows, raw, parts, range_rows)?;
-                    let mut next: Vec<Next<'_>> = Vec::new();
-                    for chain in &values.chains {
-                        next.push(Next::new(self.runtime, &values.streams, *chain)?);
-                    }
-                    source.for_each(self.runtime, &mut |place| match rows.row(place) {
-                        Some(row) => output.push(Some(next[(row / range_rows) as usize].word()?)),
-                        None => output.push(None),
-                    })?;
-                }
+        let (next, pages) = (AtomicUsize::new(0), Mutex::new(vec![0; raws.len()]));
+        self.runtime.run_on(workers, |_| {
+            while let Some((place, raw)) = {
+                let place = next.fetch_add(1, Ordering::Relaxed);
+                raws.get(place).map(|raw| (place, raw))
+            } {
+                let output = Output::new(self, rows, raw, file(raw), &task);
+                let column = output.and_then(|output| {
+                    self.write_column(rows, raw, source, output, distributed.as_ref().map(|parts| (parts, range_rows)))
+                });
+                // Nobody begins another column once one has failed.
+                let written = column.inspect_err(|_| next.store(raws.len(), Ordering::Relaxed))?;
+                lock(&pages)[place] = written;
             }
-            pages.push(output.finish()?);
+            Ok::<(), Error>(())
+        })?;
+        Ok(into_inner(pages))
+    }
+
+    /// Writes a column for all places; returns its pages.
+    fn write_column(
+        &self,
+        rows: &Rows,
+        raw: &Raw,
+        source: &Source<'_>,
+        mut output: Output<'_>,
+        distributed: Option<(&Parts, u64)>,
+    ) -> Result<u64> {
+        match distributed {
+            None => {
+                let part = rows.load(self.runtime, raw, 0..rows.rows)?;
+                let look = |place| rows.row(place).map(|row| part[row as usize]);
+                source.for_each(self.runtime, &mut |place| output.push(look(place)))?;
+            }
+            Some((parts, range_rows)) => {
+                let values = self.look_up(rows, raw, parts, range_rows)?;
+                let mut next: Vec<Next<'_>> = Vec::new();
+                for chain in &values.chains {
+                    next.push(Next::new(self.runtime, &values.streams, *chain)?);
+                }
+                source.for_each(self.runtime, &mut |place| match rows.row(place) {
+                    Some(row) => output.push(Some(next[(row / range_rows) as usize].word()?)),
+                    None => output.push(None),
+                })?;
+            }
         }
-        Ok(pages)
+        output.finish()
     }
 
     fn streams(&self, name: &str, ranges: usize) -> Result<Streams> {
-        let most_words = self.memory_bytes / 4 / 8 / ranges as u64;
+        let most_words = self.memory_bytes / self.workers as u64 / 4 / 8 / ranges as u64;
         let block_words = usize::try_from(most_words).unwrap_or(usize::MAX).clamp(LEAST_BLOCK_WORDS, 8192);
         let path = self.workspace.temporary(name);
         Ok(Streams::create(self.runtime.backend(), &path, block_words)?)
@@ -523,7 +549,7 @@ impl AttributeWriting<'_> {
 
     /// Range by range, the values of the rows that were distributed.
     fn look_up(&self, rows: &Rows, raw: &Raw, parts: &Parts, range_rows: u64) -> Result<Parts> {
-        let streams = self.streams("attribute-values", parts.chains.len())?;
+        let streams = self.streams(&format!("attribute-values-{}", raw.column), parts.chains.len())?;
         let mut sink = streams.sink(self.runtime, parts.chains.len())?;
         for (range, &chain) in parts.chains.iter().enumerate() {
             let first = range as u64 * range_rows;

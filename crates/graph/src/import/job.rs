@@ -543,6 +543,7 @@ impl<'a> Job<'a> {
             workspace: &self.workspace,
             image_id: manifest.image_id,
             memory_bytes: self.plan.memory_bytes / 2,
+            workers: self.plan.workers,
         };
         if let (Some(vertices), Some(places)) = (vertices, vertex_places) {
             let Kept { values, attributes } = writing.write(&vertices.finish(), Owner::Vertices(&places))?;
