@@ -42,7 +42,7 @@ pub fn limit_arenas(count: usize) {
 }
 
 /// The code of ours that counts in what a process holds: what operations leave free has no room for so much of it.
-const COUNTED_CODE_BYTES: u64 = 103 << 15;
+const COUNTED_CODE_BYTES: u64 = 25 << 17;
 
 /// The memory that the process holds now, in bytes, without most of the code of this program: that is part of what
 /// operations leave free for code, however much of it has run so far.
