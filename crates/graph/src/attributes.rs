@@ -2,6 +2,7 @@
 //!
 //! *Cost.* What a stream of each column of values takes, and the strings of all attributes in memory.
 
+use crate::check::indexed_values;
 use crate::graph::Graph;
 use arrow_array::{
     ArrayRef, BooleanArray, Date32Array, Float64Array, Int64Array, StringArray, TimestampMicrosecondArray,
@@ -67,6 +68,11 @@ impl Attributes {
     /// # Errors
     /// Strings that cannot be read or are damaged; no memory.
     pub fn new(graph: &Graph, owner: Owner) -> Result<Self> {
+        Self::open(graph, owner, |file, count| ColumnStream::new(graph, file, count))
+    }
+
+    /// All attributes, whose columns of so many values are opened by `open`.
+    fn open(graph: &Graph, owner: Owner, open: impl Fn(ImageFile, u64) -> Result<ColumnStream>) -> Result<Self> {
         let found = owner.attributes(graph);
         let held_bytes: u64 = found.iter().filter_map(|attribute| attribute.strings.as_ref()).map(strings_bytes).sum();
         let budget = graph.runtime().budget();
@@ -78,7 +84,7 @@ impl Attributes {
                     Owner::Edges => (ImageFile::values(column, false), graph.manifest().out_lists.entries),
                     Owner::Vertices => (ImageFile::vertex_values(column), graph.vertices()),
                 };
-                streams.push(ColumnStream::new(graph, file, count)?);
+                streams.push(open(file, count)?);
                 Ok(streams.len() - 1)
             };
             let (values, missing) = (stream(attribute.column)?, attribute.missing.map(&mut stream).transpose()?);
@@ -225,13 +231,13 @@ fn read_strings(graph: &Graph, file: ImageFile, strings: &Strings) -> Result<Vec
     Ok(all)
 }
 
-/// Reads all attributes, of edges and of vertices.
+/// Reads all attributes, of edges and of vertices, with the indexes of their columns.
 ///
 /// # Errors
 /// What cannot be read or is damaged; no memory.
 pub(crate) fn check_attributes(graph: &Graph) -> Result<()> {
     for (owner, count) in [(Owner::Edges, graph.manifest().out_lists.entries), (Owner::Vertices, graph.vertices())] {
-        let mut attributes = Attributes::new(graph, owner)?;
+        let mut attributes = Attributes::open(graph, owner, |file, count| indexed_values(graph, file, count))?;
         let mut words = vec![Vec::new(); attributes.width()];
         let mut left = count;
         while left > 0 && !words.is_empty() {

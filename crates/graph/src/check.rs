@@ -108,30 +108,17 @@ pub fn check(graph: &Graph) -> Result<CheckReport> {
     Ok(CheckReport { vertices: graph.vertices(), edges: graph.edges(), entries, pages, image_bytes })
 }
 
-/// Reads the columns of values behind those of the weights, which are checked beside the lists, and those of vertices.
+/// Reads the columns of values behind those of the weights, which are checked beside the lists; those of attributes
+/// beside the in-lists only, for [`check_attributes`] reads the others.
 fn check_values(graph: &Graph) -> Result<()> {
     let manifest = graph.manifest();
     let first = if manifest.attributes.is_empty() { 1 } else { 0 }.max(manifest.weight_columns());
-    let of_edges = (first..manifest.values.len()).flat_map(|column| [(column, false), (column, true)]);
-    let of_edges = of_edges.filter(|&(column, incoming)| !incoming || manifest.has_in_values(column));
-    let of_edges = of_edges.map(|(column, incoming)| (ImageFile::values(column, incoming), manifest.out_lists.entries));
-    let of_vertices =
-        (0..manifest.vertex_values.len()).map(|column| (ImageFile::vertex_values(column), graph.vertices()));
-    if manifest.weights().is_none() && !manifest.values.is_empty() {
-        // Beside weights they are compared with the lists.
-        let of_lists = [ImageFile::OUT_ENTRIES, ImageFile::IN_ENTRIES].into_iter().take(graph.directions().len());
-        for (file, &direction) in of_lists.zip(graph.directions()) {
-            let index = graph.read_indexes(&[file], "reading the index of entries")?.remove(0);
-            let pages = graph.list_pages(direction).pages;
-            if index.len() != pages {
-                let error = outcore_format::Error::new(0, format!("{pages} pages of lists"), index.len().to_string());
-                return Err(Error::corrupt(graph.index_path(file), 0, error));
-            }
-        }
-    }
-    for (file, count) in of_edges.chain(of_vertices) {
-        let index = Arc::new(graph.read_indexes(&[file], "reading the index of values")?.remove(0));
-        let mut values = ColumnStream::part(graph, file, &index, 0..count, count)?;
+    let is_read = |column: usize| manifest.attributes.iter().any(|attribute| attribute.has_column(column));
+    let columns = (first..manifest.values.len()).flat_map(|column| [(column, false), (column, true)]);
+    let columns =
+        columns.filter(|&(column, incoming)| if incoming { manifest.has_in_values(column) } else { !is_read(column) });
+    for (column, incoming) in columns {
+        let mut values = indexed_values(graph, ImageFile::values(column, incoming), manifest.out_lists.entries)?;
         loop {
             let some = values.peek(usize::MAX)?.len();
             if some == 0 {
@@ -140,7 +127,29 @@ fn check_values(graph: &Graph) -> Result<()> {
             values.take(some);
         }
     }
+    if manifest.weights().is_none() && !manifest.values.is_empty() {
+        check_entries(graph)?;
+    }
     Ok(())
+}
+
+/// Reads the indexes of entries, which are compared with the lists where there are weights.
+fn check_entries(graph: &Graph) -> Result<()> {
+    for (file, &direction) in [ImageFile::OUT_ENTRIES, ImageFile::IN_ENTRIES].into_iter().zip(graph.directions()) {
+        let index = graph.read_indexes(&[file], "reading the index of entries")?.remove(0);
+        let pages = graph.list_pages(direction).pages;
+        if index.len() != pages {
+            let error = outcore_format::Error::new(0, format!("{pages} pages of lists"), index.len().to_string());
+            return Err(Error::corrupt(graph.index_path(file), 0, error));
+        }
+    }
+    Ok(())
+}
+
+/// All `count` values of a column whose index says where its pages begin.
+pub(crate) fn indexed_values(graph: &Graph, file: ImageFile, count: u64) -> Result<ColumnStream> {
+    let index = Arc::new(graph.read_indexes(&[file], "reading the index of values")?.remove(0));
+    ColumnStream::part(graph, file, &index, 0..count, count)
 }
 
 /// Reads the manifest again, and looks for files that it does not name.
