@@ -323,7 +323,7 @@ impl Gml {
                     if self.vertices.is_decided() {
                         self.push(&edge, records);
                     } else {
-                        self.vertices.decide();
+                        self.vertices.decide(0);
                         self.waiting = Some(edge);
                     }
                 }
@@ -389,7 +389,7 @@ impl ReadRecords for Gml {
             if !self.member(records)? {
                 self.graph = Some(false);
                 if !self.vertices.is_decided() {
-                    self.vertices.decide();
+                    self.vertices.decide(0);
                 }
             }
             return Ok(true);

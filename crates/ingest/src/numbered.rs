@@ -2,7 +2,7 @@
 //!
 //! Labels are the ids if every vertex has one and no two have the same, as NetworkX has it; else the numbers are, and a
 //! note says so. All vertices come before the edges, so their labels are in memory: what that takes is reserved, about
-//! 64 bytes and the label for a vertex.
+//! 64 bytes and the label for a vertex. Vertices that are counted but not listed take none.
 
 use crate::batch::bad_record;
 use crate::records::Records;
@@ -31,8 +31,8 @@ pub(crate) struct NumberedVertices {
     /// The labels, one after the other, and where each ends.
     text: Vec<u8>,
     ends: Vec<u64>,
-    /// How many have no label.
-    unlabelled: usize,
+    /// How many have no label, with those that are not listed.
+    unlabelled: u64,
     /// Whether labels are the ids, once that is decided.
     by_label: Option<bool>,
     /// How many were handed over.
@@ -75,14 +75,15 @@ impl NumberedVertices {
             return Err(bad_record(&self.path, line, "a label in UTF-8", label).advise("convert the file to UTF-8"));
         }
         self.numbers.push(number);
-        self.unlabelled += usize::from(label.is_none_or(<[u8]>::is_empty));
+        self.unlabelled += u64::from(label.is_none_or(<[u8]>::is_empty));
         self.text.extend_from_slice(label.unwrap_or_default());
         self.ends.push(self.text.len() as u64);
         Ok(())
     }
 
-    pub(crate) fn len(&self) -> usize {
-        self.numbers.len()
+    /// How many are listed.
+    pub(crate) fn len(&self) -> u64 {
+        self.numbers.len() as u64
     }
 
     pub(crate) fn has(&self, number: i64) -> bool {
@@ -94,8 +95,9 @@ impl NumberedVertices {
         &self.text[start as usize..self.ends[place] as usize]
     }
 
-    /// Decides what the ids are, since all vertices are known.
-    pub(crate) fn decide(&mut self) {
+    /// Decides what the ids are, since all vertices are known: so many more have neither a line nor a label.
+    pub(crate) fn decide(&mut self, unlisted: u64) {
+        self.unlabelled += unlisted;
         let is_labelled = self.unlabelled == 0 && !self.numbers.is_empty();
         let is_unique = is_labelled && {
             let mut order: Vec<u32> = (0..self.numbers.len() as u32).collect();
@@ -112,7 +114,7 @@ impl NumberedVertices {
 
     /// What is said of the ids.
     pub(crate) fn note(&self) -> Option<String> {
-        let is_mixed = self.by_label == Some(false) && self.unlabelled < self.numbers.len();
+        let is_mixed = self.by_label == Some(false) && !self.text.is_empty();
         match self.by_label {
             Some(true) => Some("The ids are the labels of the vertices.".to_owned()),
             _ if is_mixed && self.unlabelled > 0 => {

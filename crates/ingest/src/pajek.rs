@@ -46,7 +46,7 @@ struct Pajek {
     line: u64,
     section: Section,
     /// How many vertices the section of vertices says there are.
-    count: Option<i64>,
+    count: Option<u64>,
     vertices: NumberedVertices,
     wants_weights: bool,
     /// The user asks for weights, or an edge has one.
@@ -134,7 +134,7 @@ impl Pajek {
     }
 
     /// Begins a section.
-    fn begin(&mut self, line: &[u8], records: &mut Records) -> Result<()> {
+    fn begin(&mut self, line: &[u8]) -> Result<()> {
         let mut words = fields(line);
         let name = words.next().unwrap_or_default().to_ascii_lowercase();
         let name = name.split(|&byte| byte == b':').next().unwrap_or_default();
@@ -145,7 +145,7 @@ impl Pajek {
                     return Err(self.bad("one network", line).advise("make a file of each network"));
                 }
                 let count = words.next().and_then(integer).and_then(|count| count.signed());
-                let count = count.filter(|&count| (0..=i64::from(u32::MAX)).contains(&count));
+                let count = count.and_then(|count| u32::try_from(count).ok()).map(u64::from);
                 self.count = Some(count.ok_or_else(|| self.bad("`*Vertices` and how many there are", line))?);
                 self.is_two_mode = words.next().and_then(integer).is_some();
                 self.section = Section::Vertices;
@@ -166,24 +166,20 @@ impl Pajek {
         }
         self.sections += 1;
         self.section = section;
-        self.decide()?;
-        while self.vertices.push(self.line, records) {}
+        self.decide();
         Ok(())
     }
 
-    /// Adds the vertices that the file counts but does not list, and decides what ids are.
-    fn decide(&mut self) -> Result<()> {
-        if self.vertices.is_decided() {
-            return Ok(());
+    /// How many vertices the file counts but does not list.
+    fn unlisted(&self) -> u64 {
+        self.count.unwrap_or(0) - self.vertices.len()
+    }
+
+    /// Decides what ids are, since all vertices are known.
+    fn decide(&mut self) {
+        if !self.vertices.is_decided() {
+            self.vertices.decide(self.unlisted());
         }
-        let count = self.count.unwrap_or(0);
-        if (self.vertices.len() as i64) < count {
-            for number in (1..=count).filter(|&number| !self.vertices.has(number)).collect::<Vec<_>>() {
-                self.vertices.add(number, None, self.line)?;
-            }
-        }
-        self.vertices.decide();
-        Ok(())
     }
 
     /// The number of a vertex, which must be there.
@@ -191,7 +187,7 @@ impl Pajek {
         let number = field.and_then(integer).and_then(|number| number.signed());
         let number = number.ok_or_else(|| self.bad("a number of a vertex", line))?;
         match self.count {
-            Some(count) if !(1..=count).contains(&number) => {
+            Some(count) if number < 1 || number as u64 > count => {
                 Err(self.bad(&format!("a number of a vertex from 1 to {count}"), line))
             }
             _ => Ok(number),
@@ -243,17 +239,19 @@ fn is_number(field: &[u8]) -> bool {
 
 impl ReadRecords for Pajek {
     fn read(&mut self, records: &mut Records) -> Result<bool> {
+        if self.vertices.is_decided() && self.vertices.push(self.line, records) {
+            return Ok(true);
+        }
         let Some(line) = self.next_line()? else {
             if self.section == Section::None {
                 return Err(Error::input(self.blocks.path(), None, "a section such as `*Vertices`", "none"));
             }
             let is_left = !self.vertices.is_decided();
-            self.decide()?;
-            while is_left && self.vertices.push(self.line, records) {}
-            return Ok(false);
+            self.decide();
+            return Ok(is_left);
         };
         if line[0] == b'*' {
-            self.begin(&line, records)?
+            self.begin(&line)?
         } else {
             self.data(&line, records)?
         }
@@ -276,6 +274,7 @@ impl ReadRecords for Pajek {
             strings: self.has_string_ids.then_some(true),
             longest_line_bytes: self.blocks.facts().longest_line_bytes,
             keeps_parallel: false,
+            declared: self.count.filter(|_| self.unlisted() > 0).map(|count| (1, count)),
         })
     }
 
@@ -298,16 +297,23 @@ mod tests {
         assert_eq!(read.names, names.map(|(a, b)| (a.to_owned(), b.to_owned())));
         assert_eq!((read.weights, read.facts.directed), (vec![2.5, 1.0, 1.0, 1.0], Some(true)));
         assert!(read.facts.notes[0].contains("labels") && read.facts.notes[1].contains("one graph"));
-        for vertices in ["1 \"a\"\n2 \"a\"\n3 \"b\"\n", "1 \"a\"\n", ""] {
-            let read = edges_of("pajek", format!("*Vertices 3\n{vertices}*Edges\n3 2\n").as_bytes());
-            assert_eq!((read.pairs, read.facts.directed), (vec![(3, 2)], Some(false)), "{vertices}");
-            let mut found = read.vertices;
-            found.sort_unstable();
-            assert_eq!(found, [1, 2, 3], "{vertices}");
-        }
+        let read = edges_of("pajek", b"*Vertices 3\n1 \"a\"\n2 \"a\"\n3 \"b\"\n*Edges\n3 2\n");
+        assert_eq!((read.pairs, read.vertices, read.declared), (vec![(3, 2)], vec![1, 2, 3], None));
         let read = edges_of("pajek", b"*Vertices 2\r\n1 \"7\"\r\n2 \"9\"\r\n");
         assert_eq!((read.vertices, read.facts.directed), (vec![7, 9], None));
         assert_eq!(edges_of("pajek", b"*Edgeslist\n5 6 7").pairs, [(5, 6), (5, 7)]);
+    }
+
+    #[test]
+    fn vertices_that_are_not_listed_take_no_memory() {
+        for (vertices, listed) in [("3 \"a\"\n", vec![3]), ("", vec![])] {
+            let read = edges_of("pajek", format!("*Vertices 4000000000\n{vertices}*Edges\n3 2\n").as_bytes());
+            assert_eq!((read.pairs, read.facts.directed), (vec![(3, 2)], Some(false)));
+            assert_eq!((read.vertices, read.declared), (listed.clone(), Some((1, 4_000_000_000))));
+            assert_eq!(read.facts.notes.len(), listed.len(), "{:?}", read.facts.notes);
+        }
+        let read = edges_of("pajek", b"*Vertices 4000000000\n");
+        assert_eq!((read.vertices, read.declared), (vec![], Some((1, 4_000_000_000))));
     }
 
     #[test]

@@ -120,6 +120,8 @@ pub(crate) struct Known {
     pub(crate) strings: Option<bool>,
     /// Parallel edges are meant, where the file says so.
     pub(crate) keeps_parallel: bool,
+    /// All integer ids in this range (first, count) are vertices.
+    pub(crate) declared: Option<(u64, u64)>,
     /// How long a line may be, where the input is read line by line.
     pub(crate) longest_line_bytes: u64,
 }
@@ -212,6 +214,7 @@ pub(crate) fn open<R: ReadRecords + 'static>(
         format,
         directed: known.directed,
         keeps_parallel: known.keeps_parallel,
+        declared: known.declared,
         string_ids: strings,
         weights: known.weights.as_ref().map(|weights| weights.name.clone()),
         input_bytes: stream.size_bytes(),
