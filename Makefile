@@ -75,9 +75,10 @@ test-docs: docs
 	$(STAGE) "tables of the documentation" $(PYTHON) docs/tables.py
 	OUTCORE=$(abspath $(OUTCORE)) $(STAGE) "examples of the documentation" $(PYTHON) docs/run_examples.py README.md docs
 
+# Built with all packages, as the tests are: for itself, dependencies have other features, and everything is built again.
 fuzz:
-	$(STAGE) "fuzzing, kept inputs" $(CHECKED) run --release --locked --quiet --package outcore-fuzz -- replay
-	$(STAGE) "fuzzing, new inputs" $(CHECKED) run --release --locked --quiet --package outcore-fuzz -- fresh $(FUZZ_SECONDS)
+	$(STAGE) "fuzzing, kept inputs" $(CHECKED) test $(RUST_TESTS) --test replay
+	$(STAGE) "fuzzing, new inputs" target/release/fuzz fresh $(FUZZ_SECONDS)
 
 soak:
 	$(STAGE) "soaking" bash xtask/soak.sh

@@ -85,7 +85,7 @@ class ConvergenceError(OutcoreError):
 # The engine writes for the shell: its options there, and in Python.
 _FLAGS = {"replace": "True", "allow-empty": "True", "directed": "True", "undirected": "False"}
 _TAKE_VALUES = (
-    "attributes", "backend", "columns", "comment", "delimiter", "dtype", "duplicates", "format", "header", "ids",
+    "attributes", "backend", "bipartite", "columns", "comment", "delimiter", "dtype", "duplicates", "format", "header", "ids",
     "nulls", "order", "source", "target", "temporary", "weight",
 )
 _WORDS = {"yes": "True", "no": "False", "all": "True"}

@@ -28,6 +28,7 @@ def import_graph(
     comment: str | None = None,
     ids: Literal["auto", "integer", "string"] = "auto",
     nulls: Literal["error", "skip"] = "error",
+    bipartite: bool | tuple[str, str] = False,
     vertices: Any = None,
     duplicates: Literal["first", "sum", "min", "max", "keep", "error"] | None = None,
     self_loops: Literal["keep", "drop"] = "keep",
@@ -81,6 +82,10 @@ def import_graph(
         ids: Whether ids are integers or strings; by default integers if they all are.
         nulls: What is done with rows whose source or target has no value: the first is an error, or they are left out
             and counted in a note.
+        bipartite: Whether sources are one side of the graph and targets the other, such as users and items, and 1 of
+            one side is not 1 of the other: ids become strings that begin with "left:" and "right:", or with two other
+            prefixes, `("user:", "item:")`. The side is an attribute `bipartite` of the vertices, 0 or 1, as NetworkX
+            has it. A SciPy matrix need not be square then.
         vertices: Further vertices, such as isolated ones: a number `n` for the integers below it, a list or array of
             ids, or a table (a frame, an Arrow stream, the path of a file) with ids in its first column. Its other
             columns are kept as attributes of the vertices: `g.nodes(data=True)` has them.
@@ -174,6 +179,7 @@ def part(
     """The methods of `Graph` that make another graph of it."""
     given = options or {}
     for_files = ("format", "source", "target", "delimiter", "header", "comment", "vertices", "directed", "ids", "nulls")
+    for_files += ("bipartite",)
     for name in for_files:
         if name in given:
             raise TypeError(f"expected options of an import that are not for files, found {name}=")
@@ -185,7 +191,7 @@ def part(
     settings = {name: value for name, value in arguments.items() if name not in ("input", "image", "vertices", *names)}
     settings |= {"limits": limits(*(arguments[name] for name in names)), "explain": False, "is_matrix": False}
     settings["attributes"] = _attributes(arguments["attributes"])
-    settings |= {"rows": None, "shape": None, "allow_empty": True}
+    settings |= {"rows": None, "shape": None, "allow_empty": True, "bipartite": None}
     report = _outcore.import_part(graph, ids, turned, None if image is None else os.fspath(image), settings)
     for note in report["notes"]:
         warnings.warn(in_python(note), stacklevel=2)
@@ -264,10 +270,12 @@ def _import(
     given, image, vertices = (arguments.pop(name) for name in ("input", "image", "vertices"))
     directed, weight, duplicates = arguments["directed"], arguments["weight"], arguments["duplicates"]
     more, kind = vertex_ids(vertices), type(given).__name__
-    given = tables(given, weight, directed, is_matrix, bool(arguments["attributes"]))
+    sides = arguments["bipartite"]
+    sides = (_outcore.SIDES if sides else None) if isinstance(sides, bool) else sides
+    given = tables(given, weight, directed, is_matrix, bool(arguments["attributes"]), sides)
     names = ("runtime", "memory", "threads", "backend", "temporary", "progress")
     given_limits = limits(*(arguments.pop(name) for name in names))
-    settings = arguments | {"limits": given_limits, "explain": explain}
+    settings = arguments | {"limits": given_limits, "explain": explain, "bipartite": sides}
     settings["attributes"] = _attributes(arguments["attributes"])
     settings |= {"is_matrix": is_matrix, "rows": given.rows if isinstance(given, Tables) else None, "shape": shape}
     for name in ("source", "target", "weight"):

@@ -50,6 +50,7 @@ def tables(
     directed: bool | None = None,
     is_matrix: bool = False,
     has_attributes: bool = False,
+    sides: tuple[str, str] | None = None,
 ) -> list[str] | Tables:
     """The paths of files, or tables."""
     attribute = weights
@@ -67,9 +68,11 @@ def tables(
                 "expected attributes only with files and tables, found a NetworkX graph; hand over "
                 "networkx.to_pandas_edgelist(G)"
             )
+        if sides is not None:
+            raise TypeError("expected bipartite= with edges, found a NetworkX graph, whose nodes are of one kind")
         return _networkx(given, attribute, directed)
     if scipy is not None and scipy.issparse(given):
-        return _scipy(given, weights, is_matrix)
+        return _scipy(given, weights, is_matrix, sides)
     if pandas is not None and isinstance(given, pandas.Series):
         advice = "reset_index() makes a frame of it and of its index"
         raise TypeError(f"expected a frame with a row per edge, found a pandas Series; {advice}")
@@ -197,13 +200,16 @@ def pandas_table(frame: Any, has_attributes: bool = False) -> Any:
     return Chunks([(label, kind) for label, kind, _ in columns], pieces)
 
 
-def _scipy(matrix: Any, weights: str | None, is_matrix: bool) -> Tables:
+def _scipy(matrix: Any, weights: str | None, is_matrix: bool, sides: tuple[str, str] | None) -> Tables:
     if matrix.ndim != 2:
         raise ValueError(f"expected a matrix of two dimensions, found {matrix.ndim}")
-    if matrix.shape[0] != matrix.shape[1] and not is_matrix:
-        raise ValueError(f"expected a square matrix, vertices by vertices, found one of shape {matrix.shape}")
+    if matrix.shape[0] != matrix.shape[1] and not is_matrix and sides is None:
+        raise ValueError(
+            f"expected a square matrix, vertices by vertices, found one of shape {matrix.shape}; if rows are one side of "
+            "the graph and columns the other, say bipartite=True"
+        )
     height, width = matrix.shape
-    rows = None if height == width else height
+    rows = None if height == width or sides is not None else height
     if hasattr(matrix, "check_format"):
         # SciPy writes beyond its arrays where the parts of a matrix contradict each other.
         matrix.check_format(full_check=True)
@@ -225,7 +231,20 @@ def _scipy(matrix: Any, weights: str | None, is_matrix: bool) -> Tables:
     # Entries at one place add up, as in SciPy; the import does it, which refuses sums beyond the range.
     n = height if rows is None else height + width
     edges = _arrays(columns, is_matrix)
-    return Tables(edges, "the SciPy matrix", weights, vertices=(None, n), duplicates="sum", rows=rows)
+    vertices = (None, n) if sides is None else (_sides(sides, matrix.shape), None)
+    return Tables(edges, "the SciPy matrix", weights, vertices=vertices, duplicates="sum", rows=rows)
+
+
+def _sides(prefixes: tuple[str, str], shape: tuple[int, int]) -> Chunks:
+    """The ids of all rows and columns of a matrix, as the vertices of a graph with two sides."""
+
+    def pieces() -> Iterator[tuple[Any, ...]]:
+        for prefix, count in zip(prefixes, shape, strict=True):
+            for first in range(0, count, PIECE_ROWS):
+                numbers = np.arange(first, min(count, first + PIECE_ROWS)).astype(str)
+                yield (np.char.add(prefix, numbers),)
+
+    return Chunks([("vertex", "str")], pieces())
 
 
 def _list(edges: list[Any], weights: str | None) -> Tables:

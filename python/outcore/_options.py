@@ -123,6 +123,8 @@ def _kind(name: str, hint: Any) -> _Kind | None:
         return _Kind("a list of ids", _ids)
     if origin is list and set(get_args(get_args(hint)[0])) == {int, str}:
         return _Kind("a list of columns", _columns)
+    if origin is tuple and get_args(hint) == (str, str):
+        return _Kind("two strings", _two_strings)
     if origin is Graph:
         return _Kind("an outcore.Graph", _graph)
     if origin is Runtime:
@@ -153,6 +155,12 @@ def _columns(value: Any) -> list[str | int]:
     if not isinstance(value, (list, tuple)):
         raise TypeError
     return [_id(column) for column in value]
+
+
+def _two_strings(value: Any) -> tuple[str, str]:
+    if not isinstance(value, (list, tuple)) or [type(part) for part in value] != [str, str]:
+        raise TypeError
+    return value[0], value[1]
 
 
 def _instance_of(kind: Any) -> Callable[[Any], Any]:

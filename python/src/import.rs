@@ -32,6 +32,8 @@ pub struct Settings {
     comment: Option<String>,
     ids: String,
     nulls: String,
+    /// The prefixes of two sides.
+    bipartite: Option<[String; 2]>,
     duplicates: Option<String>,
     self_loops: String,
     order: String,
@@ -71,6 +73,7 @@ impl Settings {
             header: self.header,
             comment: self.comment.clone(),
             nulls: choose(py, "nulls", &self.nulls)?,
+            bipartite: self.bipartite.clone(),
             directed: self.directed,
             is_matrix: self.is_matrix,
         })

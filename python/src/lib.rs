@@ -48,6 +48,9 @@ mod _outcore {
     #[pymodule_export]
     #[allow(non_upper_case_globals)]
     const __version__: &str = env!("CARGO_PKG_VERSION");
+    /// What ids of the two sides of a graph begin with.
+    #[pymodule_export]
+    const SIDES: (&str, &str) = (outcore::import::SIDES[0], outcore::import::SIDES[1]);
     #[pymodule_export]
     use super::algorithms::{AlgorithmResult, algorithms, bytes_text, estimate, parse_bytes, run_algorithm};
     #[pymodule_export]

@@ -7,7 +7,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use outcore::array::ElementType;
 use outcore::generate::{GENERATE_ENDINGS, GeneratedWeights, Shape};
-use outcore::import::{self, Duplicates, IdKind, Nulls, OrderChoice, SelfLoops};
+use outcore::import::{self, Duplicates, IdKind, Nulls, OrderChoice, SIDES, SelfLoops};
 use outcore::io::{MOST_THREADS, backend};
 use outcore::{Choice, EXPORT_ENDINGS, OUTPUT_ENDINGS, VERTEX_ENDINGS};
 use std::path::PathBuf;
@@ -160,6 +160,17 @@ pub struct ImportArgs {
     /// What is done with rows whose source or target has no value
     #[arg(long, value_parser = choice::<Nulls>(), default_value = "error")]
     pub nulls: Nulls,
+    /// Sources are one side of the graph and targets the other, such as users and items, and 1 of one side is not 1 of
+    /// the other: the ids become strings with these prefixes, and the side an attribute `bipartite` of the vertices
+    #[arg(
+        long,
+        value_name = "LEFT,RIGHT",
+        value_delimiter = ',',
+        require_equals = true,
+        num_args = 0..=1,
+        default_missing_values = SIDES
+    )]
+    pub bipartite: Option<Vec<String>>,
     /// What is done with edges that have the same ends; `first` if not given, of matrices `sum`
     #[arg(long, value_parser = choice::<Duplicates>())]
     pub duplicates: Option<Duplicates>,

@@ -31,7 +31,7 @@ pub fn import(args: &ImportArgs) -> Result<()> {
     if args.shape.is_some() && !is_matrix {
         return Err(Error::Usage("--shape: expected --as matrix beside it, found none".to_owned()));
     }
-    let input = input_options(args, is_matrix);
+    let input = input_options(args, is_matrix)?;
     let Some((image, inputs)) = args.paths.split_last() else {
         return Err(Error::Usage("expected an input and an image, found nothing".to_owned()));
     };
@@ -78,8 +78,8 @@ pub fn import(args: &ImportArgs) -> Result<()> {
 }
 
 /// How files are read.
-fn input_options(args: &ImportArgs, is_matrix: bool) -> InputOptions {
-    InputOptions {
+fn input_options(args: &ImportArgs, is_matrix: bool) -> Result<InputOptions> {
+    Ok(InputOptions {
         format: args.format.clone(),
         ids: args.ids,
         source: args.source.clone(),
@@ -95,9 +95,19 @@ fn input_options(args: &ImportArgs, is_matrix: bool) -> InputOptions {
         header: args.header.map(|said| said == YesNo::Yes),
         comment: args.comment.clone(),
         nulls: args.nulls,
+        bipartite: sides(args)?,
         directed: if args.directed { Some(true) } else { args.undirected.then_some(false) },
         is_matrix,
-    }
+    })
+}
+
+/// The prefixes of the two sides.
+fn sides(args: &ImportArgs) -> Result<Option<[String; 2]>> {
+    let Some(given) = &args.bipartite else { return Ok(None) };
+    let two = <[String; 2]>::try_from(given.clone());
+    two.map(Some).map_err(|found| {
+        Error::Usage(format!("--bipartite: expected two prefixes, such as `user:,item:`, found `{}`", found.join(",")))
+    })
 }
 
 /// What of an image as input is wanted.
@@ -133,6 +143,7 @@ fn import_array(args: &ImportArgs) -> Result<()> {
         ("reverse", args.reverse),
         ("attributes", args.attributes.is_some()),
         ("vertex-table", args.vertex_table.is_some()),
+        ("bipartite", args.bipartite.is_some()),
     ];
     if let Some((name, _)) = for_graphs.into_iter().find(|(_, is_given)| *is_given) {
         return Err(Error::Usage(format!("--{name}: expected a graph or a matrix, found --as array; leave it out")));

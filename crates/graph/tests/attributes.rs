@@ -2,10 +2,15 @@
 
 mod common;
 
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int64Type;
 use outcore_format::{Attribute, AttributeKind, Manifest, Strings, ValueType};
-use outcore_graph::import::{Attributes, ImportOptions, InputOptions, import, open, with_vertex_table};
-use outcore_graph::{EdgeBatches, EdgeData, Graph, GraphOptions, ImageFile, check};
+use outcore_graph::import::{
+    Attributes, ImportOptions, InputOptions, OrderChoice, SIDES, import, open, with_vertex_table,
+};
+use outcore_graph::{Choice, EdgeBatches, EdgeData, Graph, GraphOptions, ImageFile, VertexBatches, check};
 use outcore_io::Runtime;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -25,6 +30,78 @@ fn image(directory: &Path) -> (Arc<Runtime>, PathBuf) {
 fn open_and_check(runtime: &Arc<Runtime>, image: &Path) -> Result<(), String> {
     let graph = Graph::open(runtime, image, GraphOptions::default()).map_err(|error| error.to_string())?;
     check(&graph).map(drop).map_err(|error| error.to_string())
+}
+
+/// The ids of a graph's vertices and their sides.
+fn sides_of(runtime: &Arc<Runtime>, image: &Path) -> Vec<(String, i64)> {
+    open_and_check(runtime, image).unwrap();
+    let graph = Arc::new(Graph::open(runtime, image, GraphOptions::default()).unwrap());
+    let mut sides = Vec::new();
+    for batch in VertexBatches::new(graph, None).unwrap() {
+        let batch = batch.unwrap();
+        let column = |name: &str| batch.column_by_name(name).unwrap();
+        let (ids, values) = (column("vertex").as_string::<i32>(), column("bipartite").as_primitive::<Int64Type>());
+        sides.extend((0..batch.num_rows()).map(|row| (ids.value(row).to_owned(), values.value(row))));
+    }
+    sides.sort();
+    sides
+}
+
+#[test]
+fn a_graph_with_two_sides_says_the_side_of_every_vertex() {
+    let directory = tempfile::tempdir().unwrap();
+    let runtime = common::runtime(2);
+    let (edges, vertices) = (directory.path().join("e.tsv"), directory.path().join("v.csv"));
+    let rows: Vec<String> = (0..4000).map(|i| format!("{}\t{}\n", i % 500, i * 7 % 1300)).collect();
+    std::fs::write(&edges, rows.concat()).unwrap();
+    std::fs::write(&vertices, "id,name\nu:1,one\nu:9999,more\ni:3,three\n").unwrap();
+    let bipartite = Some(["u:", "i:"].map(str::to_owned));
+    let options = InputOptions { bipartite, ..InputOptions::default() };
+    let mut expected: Vec<(String, i64)> = (0..500).map(|user| (format!("u:{user}"), 0)).collect();
+    expected.extend((0..1300).filter(|item| (0..4000).any(|i| i * 7 % 1300 == *item)).map(|i| (format!("i:{i}"), 1)));
+    expected.sort();
+    let mut ids = BTreeSet::new();
+    for order in [OrderChoice::Input, OrderChoice::Degree, OrderChoice::Near] {
+        let image = directory.path().join(format!("{}.oc", order.name()));
+        let source = open(&runtime, std::slice::from_ref(&edges), &options).unwrap();
+        let how = ImportOptions { order, ..ImportOptions::default() };
+        let report = import(&runtime, source, &image, &how).unwrap();
+        assert!(!report.manifest.directed && report.manifest.vertex_attributes[0].name == "bipartite");
+        assert_eq!(sides_of(&runtime, &image), expected, "{}", order.name());
+        ids.insert(report.manifest.image_id);
+    }
+    // Attributes of a table come behind it; a vertex that only the table has is on the side that its id says.
+    let source = open(&runtime, std::slice::from_ref(&edges), &options).unwrap();
+    let source = with_vertex_table(&runtime, source, &vertices, &options).unwrap();
+    let image = directory.path().join("named.oc");
+    let manifest = import(&runtime, source, &image, &ImportOptions::default()).unwrap().manifest;
+    let names: Vec<&str> = manifest.vertex_attributes.iter().map(|attribute| attribute.name.as_str()).collect();
+    assert_eq!(names, ["bipartite", "name"]);
+    expected.push(("u:9999".to_owned(), 0));
+    expected.sort();
+    assert_eq!(sides_of(&runtime, &image), expected);
+    assert!(image.join("vertices/text_1.pages").exists() && !image.join("vertices/text_0.pages").exists());
+    // The same ids without sides are another image.
+    let text: String = rows.iter().map(|row| format!("u:{}", row.replace('\t', "\ti:"))).collect();
+    std::fs::write(&edges, text).unwrap();
+    let source = open(&runtime, &[edges], &InputOptions::default()).unwrap();
+    let how = ImportOptions { directed: Some(false), order: OrderChoice::Input, ..ImportOptions::default() };
+    let plain = import(&runtime, source, &directory.path().join("plain.oc"), &how).unwrap().manifest;
+    assert!(plain.vertex_attributes.is_empty() && !ids.contains(&plain.image_id));
+}
+
+#[test]
+fn a_column_that_is_called_as_the_sides_are_is_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let runtime = common::runtime(1);
+    let (edges, vertices) = (directory.path().join("e.csv"), directory.path().join("v.csv"));
+    std::fs::write(&edges, "1,2\n").unwrap();
+    std::fs::write(&vertices, "id,bipartite\nleft:1,7\n").unwrap();
+    let options = InputOptions { bipartite: Some(SIDES.map(str::to_owned)), ..InputOptions::default() };
+    let source = open(&runtime, &[edges], &options).unwrap();
+    let source = with_vertex_table(&runtime, source, &vertices, &options).unwrap();
+    let error = import(&runtime, source, &directory.path().join("g.oc"), &ImportOptions::default()).unwrap_err();
+    assert!(error.to_string().contains("rename the column"), "{error}");
 }
 
 #[test]

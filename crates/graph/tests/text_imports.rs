@@ -269,8 +269,12 @@ fn konect_says_the_direction_and_the_weights() {
     let asym = made("% asym unweighted\n1 2\n2 3\n");
     assert!(asym.report.manifest.directed && asym.report.manifest.values.is_empty());
     assert_eq!(made("% sym posweighted\n1 2 1 1082040961\n").edges.len(), 2);
-    let error = failure("out.x", "% bip weighted\n1 1 5\n", &options());
-    assert!(error.contains("out.x:1") && error.contains("prefix the ids"), "{error}");
+    let bip = made("% bip weighted\n% 3 2 2\n1 1 5\n2 1 6\n");
+    assert_eq!(bip.edges.len(), 4);
+    assert_eq!(bip.edges[0], "left:1 right:1 5");
+    assert!(!bip.report.manifest.directed && bip.report.manifest.vertices == 3);
+    let matrix = InputOptions { is_matrix: true, ..options() };
+    assert!(failure("out.x", "% bip weighted\n1 1 5\n", &matrix).contains("out.x:1"));
 }
 
 #[test]

@@ -253,6 +253,8 @@ pub struct Facts {
     pub declared: Option<(u64, u64)>,
     /// The first so many vertices, as their ids sort, are the rows of a rectangular matrix, and the others its columns.
     pub rows: Option<u64>,
+    /// What ids of sources and of targets begin with, in a graph with two sides.
+    pub sides: Option<[String; 2]>,
     /// The size of the input in bytes as it lies on disk, where it is known.
     pub input_bytes: Option<u64>,
     /// The input is a pipe, a device or the standard input: it may end early because what writes it failed.
@@ -440,6 +442,9 @@ pub struct InputOptions {
     pub of_vertices: bool,
     /// What is done with rows whose source or target has no value.
     pub nulls: Nulls,
+    /// Sources are one side of the graph and targets the other, whose ids are two spaces: the prefixes that keep them
+    /// apart ([`SIDES`](crate::SIDES)).
+    pub bipartite: Option<[String; 2]>,
     /// Whether edges have a direction, where the user says so: it decides where the edges of an input differ in it.
     pub directed: Option<bool>,
     /// What is asked for is a matrix, which may be rectangular and complex.
@@ -457,6 +462,7 @@ impl InputOptions {
             ("target", self.target.is_some(), "lists of edges and tables"),
             ("attributes", matches!(self.attributes, Attributes::Named(_)), "lists of edges and tables"),
             ("nulls", self.nulls != Nulls::default(), "lists of edges and tables"),
+            ("bipartite", self.bipartite.is_some(), "lists of edges and tables"),
         ];
         match given.into_iter().find(|(name, is_given, _)| *is_given && !taken.contains(name)) {
             None => Ok(()),

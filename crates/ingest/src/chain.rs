@@ -91,6 +91,9 @@ fn join(names: &[PathBuf], empty: &[bool], all: &[Facts]) -> Result<Facts> {
         if facts.rows != joined.rows {
             return Err(differs("number of rows"));
         }
+        if facts.sides.is_some() != joined.sides.is_some() {
+            return Err(differs("number of sides").advise("say --bipartite"));
+        }
         if facts.weights.is_some() != joined.weights.is_some() || facts.is_complex != joined.is_complex {
             return Err(differs("kind of weights"));
         }

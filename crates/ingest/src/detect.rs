@@ -58,6 +58,8 @@ pub(crate) struct Detected {
     pub(crate) may_have_size_line: bool,
     /// Whether edges have a direction, and what says so.
     pub(crate) directed: Option<(bool, String)>,
+    /// The two columns of ends are two sides.
+    pub(crate) has_sides: bool,
     /// For people.
     pub(crate) notes: Vec<String>,
 }
@@ -101,7 +103,11 @@ pub(crate) fn detect(
     fixed: Option<FixedColumns>,
 ) -> Result<Detected> {
     let (separator, comments) = separator_and_comments(first, path, options)?;
-    let konect = if fixed.is_some() || comments != Comments::usual() { None } else { Konect::of(first, path)? };
+    let konect = if fixed.is_some() || comments != Comments::usual() {
+        None
+    } else {
+        Konect::of(first, path, options.is_matrix)?
+    };
     let sample = Sample::take(first, path, separator, comments)?;
     let fixed = match (fixed, &konect) {
         (None, Some(konect)) if options.source.is_none() && options.target.is_none() => {
@@ -156,6 +162,7 @@ pub(crate) fn detect(
         names_line: names_line.to_vec(),
         names_end: if has_names { end_of_line(&first.bytes, sample.rows[0].0) } else { 0 },
         may_have_size_line: may_have_size_line && !strings,
+        has_sides: konect.as_ref().is_some_and(|konect| konect.has_sides),
         directed: said.or(konect.map(|konect| konect.directed())),
         notes,
     })

@@ -9,6 +9,7 @@ use crate::attributes::AttributeColumn;
 use crate::batch::{
     Block, BlockData, EdgeBatch, Facts, IdKind, Ids, InputOptions, Parser, Source, TextFacts, Weights, bad_record,
 };
+use crate::bipartite::SIDES;
 use crate::blocks::{LineBlocks, Lines};
 use crate::columns::{Columns, Comments, Field, Separator, Skipped, split};
 use crate::detect::{
@@ -98,6 +99,7 @@ pub(crate) fn open_blocks(mut blocks: LineBlocks, options: &InputOptions, shape:
             has_rows: detected.has_rows,
         }),
         keeps_parallel,
+        sides: detected.has_sides.then(|| SIDES.map(str::to_owned)),
         notes: detected.notes.clone(),
         ..blocks.facts()
     };

@@ -1,10 +1,11 @@
 //! One input file, or bytes held in memory: opened, and decompressed on the way.
 //!
-//! gzip, zstd, bzip2 and xz (any number of members, frames or streams) and zip archives of one file are told by their
-//! first bytes, not by the file's name. A compressed stream that stops in its middle is an error and never a shorter
+//! gzip, zstd, bzip2 and xz (any number of members, frames or streams), and zip and tar archives of one file, are told by
+//! their first bytes, not by the file's name. A compressed stream that stops in its middle is an error and never a shorter
 //! graph. Cost: one system call per block for plain files; windows of zstd and xz take up to 4 GiB, which the budget
 //! counts.
 
+use crate::archive::{self, TarMember, is_tar};
 use crate::bzip2_streams::Bzip2Streams;
 use crate::coding::{self, Coding, START_BYTES};
 use crate::gzip_members::{BytesBehind, GzipMembers};
@@ -17,7 +18,7 @@ use outcore_image::{Error, Result};
 use outcore_io::backend::{FileKind, What};
 use outcore_io::{Budget, Input as InputFile, PipeReader, lock};
 use std::ffi::OsStr;
-use std::io::{BufReader, Read, Seek, SeekFrom};
+use std::io::{BufReader, ErrorKind, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -51,6 +52,8 @@ pub(crate) struct Input {
     content: Content,
     /// The file to read, where the input is a zip archive.
     member: Option<Member>,
+    /// The name of the file to read, where the input is a tar archive.
+    tar_member: Option<String>,
     /// Of this input and all that are read together with it.
     windows: Arc<Windows>,
 }
@@ -64,6 +67,7 @@ impl Input {
             path: name.to_owned(),
             content: Content::Pipe(Arc::new(Mutex::new(Pipe::Closed(path.to_owned())))),
             member: None,
+            tar_member: None,
             windows: Arc::clone(windows),
         };
         if path == Path::new("-") {
@@ -81,13 +85,16 @@ impl Input {
         if found.kind != FileKind::File {
             return Ok(pipe(path, path));
         }
-        let input = Input { path: path.to_owned(), content: Content::File, member: None, windows: Arc::clone(windows) };
-        input.with_member()
+        Input::of(path, Content::File, windows).with_member()
     }
 
-    /// Finds the file to read, if the input is a zip archive.
+    fn of(path: &Path, content: Content, windows: &Arc<Windows>) -> Self {
+        Input { path: path.to_owned(), content, member: None, tar_member: None, windows: Arc::clone(windows) }
+    }
+
+    /// Finds the file to read, if the input is an archive.
     pub(crate) fn with_member(mut self) -> Result<Self> {
-        let mut start = [0; START_BYTES];
+        let mut start = [0; archive::BLOCK_BYTES];
         match &self.content {
             Content::Pipe(_) => {}
             Content::Memory(bytes) if zip_member::is_zip(bytes) => {
@@ -107,6 +114,10 @@ impl Input {
                     let read_at = |bytes: &mut [u8], offset_bytes| file.read_at(bytes, offset_bytes);
                     self.member = Some(Member::find(&self.path, file.len_bytes(), &read_at)?);
                 }
+                let name = coding::plain_name(&self.path.as_os_str().to_string_lossy().to_lowercase()).to_owned();
+                if is_tar(&start[..len]) || coding::TAR_ENDINGS.iter().any(|ending| name.ends_with(ending)) {
+                    self.tar_member = self.stream()?.tar_member;
+                }
             }
         }
         Ok(self)
@@ -114,8 +125,7 @@ impl Input {
 
     /// Bytes in memory; `name` stands for the path in messages and decides the format.
     pub(crate) fn memory(name: &str, bytes: &[u8], windows: &Arc<Windows>) -> Self {
-        let content = Content::Memory(Bytes::copy_from_slice(bytes));
-        Input { path: PathBuf::from(name), content, member: None, windows: Arc::clone(windows) }
+        Input::of(Path::new(name), Content::Memory(Bytes::copy_from_slice(bytes)), windows)
     }
 
     /// The path, or the name that stands for it.
@@ -150,10 +160,11 @@ impl Input {
         }
     }
 
-    /// The file's name in lower case, without what compression added to it; of a zip archive, that of its file.
+    /// The file's name in lower case, without what compression added to it; of an archive, that of its file.
     pub(crate) fn plain_name(&self) -> String {
         let name = self.path.file_name().unwrap_or_default().to_string_lossy();
-        let name = self.member.as_ref().map_or(&*name, |member| &member.name).to_lowercase();
+        let name_of = self.member.as_ref().map(|member| &member.name).or(self.tar_member.as_ref());
+        let name = name_of.map_or(&*name, String::as_str).to_lowercase();
         coding::plain_name(&name).to_owned()
     }
 
@@ -202,8 +213,8 @@ impl Input {
             return Err(Error::input(&self.path, None, "a regular file, which this format needs", "a pipe")
                 .advise("write it to a file first"));
         }
-        if let Some(member) = &self.member {
-            let found = format!("{} in a zip archive", member.name);
+        if let Some(name) = self.member.as_ref().map(|member| &member.name).or(self.tar_member.as_ref()) {
+            let found = format!("{name} in an archive");
             return Err(Error::input(&self.path, None, "a file as this format has it", found).advise("unpack it"));
         }
         Ok(self.windows.backend().input(&self.path)?)
@@ -230,7 +241,7 @@ impl Input {
                 moved.map_err(|e| outcore_io::Error::file_at(&self.path, "read", start_bytes, e))?;
                 Box::new(file)
             }
-            Content::File => Box::new(self.open_file()?),
+            Content::File => Box::new(self.windows.backend().input(&self.path)?),
             Content::Memory(bytes) => {
                 let start_bytes = self.member.as_ref().map_or(0, |member| member.start_bytes);
                 let start = usize::try_from(start_bytes).unwrap_or(usize::MAX).min(bytes.len());
@@ -287,15 +298,17 @@ impl Input {
                     .advise("its directory is at its end: write it to a file first, or unpack it"));
             }
         };
-        let mut stream = Stream {
+        let stream = Stream {
             path: self.path.clone(),
             reader,
+            tar_member: None,
             coding,
             position_bytes,
             size_bytes: self.size_bytes(),
             peeked: Vec::new(),
             windows: Arc::clone(&self.windows),
         };
+        let mut stream = stream.untarred()?;
         if matches!(coding, Coding::Zstd | Coding::Bzip2 | Coding::Xz) {
             // The first window is counted now, before it is planned what to do with the memory that is left.
             stream.peek(1).map_err(|error| match error {
@@ -309,6 +322,15 @@ impl Input {
     }
 }
 
+/// A reader that fails once more as it did.
+struct Failed(Option<std::io::Error>);
+
+impl Read for Failed {
+    fn read(&mut self, _: &mut [u8]) -> std::io::Result<usize> {
+        self.0.take().map_or(Ok(0), Err)
+    }
+}
+
 /// The size of a plain file, or of the one that a link leads to.
 fn plain_file_bytes(windows: &Windows, path: &Path) -> Option<u64> {
     windows.backend().named(path).filter(|found| found.kind == FileKind::File).map(|found| found.len_bytes)
@@ -318,6 +340,8 @@ fn plain_file_bytes(windows: &Windows, path: &Path) -> Option<u64> {
 pub(crate) struct Stream {
     path: PathBuf,
     reader: Box<dyn Read + Send>,
+    /// The name of the file that is read, where the input is a tar archive.
+    tar_member: Option<String>,
     coding: Coding,
     position_bytes: Arc<AtomicU64>,
     size_bytes: Option<u64>,
@@ -326,6 +350,26 @@ pub(crate) struct Stream {
 }
 
 impl Stream {
+    /// The same, of the file in a tar archive if the bytes are one.
+    fn untarred(mut self) -> Result<Self> {
+        let mut start = Vec::with_capacity(archive::BLOCK_BYTES);
+        // What is wrong here is wrong for whoever reads on.
+        let failed = self.reader.by_ref().take(archive::BLOCK_BYTES as u64).read_to_end(&mut start).err();
+        let is_tar = is_tar(&start);
+        let rest = std::mem::replace(&mut self.reader, Box::new(std::io::empty()));
+        let rest: Box<dyn Read + Send> = if failed.is_some() { Box::new(Failed(failed)) } else { rest };
+        let whole = Read::chain(std::io::Cursor::new(start), rest);
+        if !is_tar {
+            self.reader = Box::new(whole);
+            return Ok(self);
+        }
+        self.tar_member = Some(String::new());
+        let member = TarMember::find(whole).map_err(|error| self.failure(error))?;
+        self.tar_member = Some(member.name().to_owned());
+        self.reader = Box::new(member);
+        Ok(self)
+    }
+
     /// The input, for messages.
     pub(crate) fn path(&self) -> &Path {
         &self.path
@@ -416,7 +460,20 @@ impl Stream {
             return Error::input(&self.path, None, expected, found)
                 .advise(format!("cut them off, as with head -c {start_bytes}, or fetch or compress the file again"));
         }
+        if let Some(found) = error.get_ref().and_then(|error| error.downcast_ref::<archive::Unsuitable>()) {
+            return Error::input(&self.path, None, "a tar archive of one file", &found.found)
+                .advise("unpack it, and name the files to import");
+        }
         let at = self.position_bytes();
+        let is_tar = self.tar_member.is_some() && self.coding == Coding::Plain;
+        match error.kind() {
+            ErrorKind::UnexpectedEof if is_tar => return truncated(&self.path, "a complete tar archive", at),
+            ErrorKind::InvalidData if is_tar => {
+                return Error::input(&self.path, None, "a tar archive", error.to_string())
+                    .advise("fetch or copy the file again");
+            }
+            _ => {}
+        }
         if self.coding == Coding::Plain || error.raw_os_error().is_some() {
             return outcore_io::Error::file_at(&self.path, "read", at, error).into();
         }

@@ -1,7 +1,7 @@
 //! The first line of KONECT's files, which Network Repository has too: `% sym|asym|bip [WEIGHTS]`.
 //!
 //! `sym` has no direction, `asym` has one. In a `bip` graph both sides count from 1, so the same number is two
-//! vertices: it is refused. The columns are source, target, and then, where there are weights or times, a weight and a
+//! vertices: `bipartite.rs` keeps them apart. The columns are source, target, and then, where there are weights or times, a weight and a
 //! time. Format: Kunegis, "KONECT: the Koblenz network collection", WWW 2013 Companion.
 
 use crate::batch::{InputOptions, bad_record};
@@ -15,6 +15,8 @@ use std::path::Path;
 pub(crate) struct Konect {
     line: String,
     directed: bool,
+    /// Sources are one side of the graph, and targets the other.
+    pub(crate) has_sides: bool,
     /// The third column holds weights.
     weighted: bool,
 }
@@ -23,20 +25,22 @@ impl Konect {
     /// The first line of the file, if it is one of KONECT's.
     ///
     /// # Errors
-    /// A bipartite graph.
-    pub(crate) fn of(first: &Lines, path: &Path) -> Result<Option<Self>> {
+    /// A bipartite graph where a matrix is wanted.
+    pub(crate) fn of(first: &Lines, path: &Path, is_matrix: bool) -> Result<Option<Self>> {
         let line = lines(&first.bytes).next().filter(|_| first.first_line == 1).unwrap_or_default();
         let mut fields = Fields::new(line.strip_prefix(b"%").unwrap_or_default());
-        let directed = match fields.token() {
+        let kind = fields.token();
+        let directed = match kind {
             Some(b"sym") => false,
             Some(b"asym") => true,
-            Some(b"bip") => {
-                let advice = "its two sides count from 1 both, so 1 is two vertices: prefix the ids, as in \
-                              awk '!/^%/ { print \"u\" $1, \"i\" $2 }' FILE, and import that with --undirected";
+            Some(b"bip") if is_matrix => {
+                let advice = "its two sides count from 1 both: import it as a graph, or convert it to Matrix Market";
                 return Err(bad_record(path, 1, "a graph with one kind of vertices", line).advise(advice));
             }
+            Some(b"bip") => false,
             _ => return Ok(None),
         };
+        let has_sides = kind == Some(b"bip");
         let weighted = match fields.token() {
             None | Some(b"unweighted") => false,
             Some(kind) => {
@@ -46,7 +50,8 @@ impl Konect {
                     || kind == b"dynamic"
             }
         };
-        Ok(Some(Konect { line: String::from_utf8_lossy(line).trim().chars().take(80).collect(), directed, weighted }))
+        let line = String::from_utf8_lossy(line).trim().chars().take(80).collect();
+        Ok(Some(Konect { line, directed, has_sides, weighted }))
     }
 
     /// The columns of a file with `count` of them, unless the user names the weights.
@@ -67,6 +72,7 @@ impl Konect {
     /// For people.
     pub(crate) fn note(&self) -> String {
         let direction = if self.directed { "have a direction" } else { "have no direction" };
-        format!("The first line, `{}`, is KONECT's: edges {direction}.", self.line)
+        let sides = if self.has_sides { ", and the graph has two sides" } else { "" };
+        format!("The first line, `{}`, is KONECT's: edges {direction}{sides}.", self.line)
     }
 }

@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 mod adjacency;
+mod archive;
 mod arrow_columns;
 mod arrow_message;
 mod arrow_stream;
@@ -15,6 +16,7 @@ mod ascii_graph;
 mod attributes;
 mod batch;
 mod binary;
+mod bipartite;
 mod blocks;
 mod bzip2_streams;
 mod chain;
@@ -82,6 +84,7 @@ pub use batch::{
     Block, BlockData, EdgeBatch, FULL_BYTES, Facts, IdKind, Ids, InputOptions, Parser, Rows, Source, TakeBatch,
     TextFacts, Weights, mixed_ids,
 };
+pub use bipartite::SIDES;
 pub use chain::chained;
 pub use choice::Choice;
 pub use column_names::column_asked;

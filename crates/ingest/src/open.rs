@@ -6,6 +6,7 @@
 
 use crate::batch::{EdgeBatch, IdKind, InputOptions, Source};
 use crate::binary::{self, Record};
+use crate::bipartite::with_sides;
 use crate::edge_list::{self, Shape};
 use crate::folders::expand;
 use crate::input::Input;
@@ -40,10 +41,11 @@ impl Format {
     /// Refuses options that this format does not read.
     fn check_options(&self, input: &Input, options: &InputOptions) -> Result<()> {
         let taken: &[&str] = match self.name {
-            "edge-list" => &["delimiter", "header", "comment", "source", "target", "nulls", "attributes"],
-            "adjacency" | "el" | "wel" | "cedge" => &["delimiter", "comment"],
-            "parquet" | "arrow" => &["source", "target", "nulls", "attributes"],
-            "jsonl" => &["source", "target", "nulls"],
+            "edge-list" => &["delimiter", "header", "comment", "source", "target", "nulls", "attributes", "bipartite"],
+            "adjacency" | "el" | "wel" | "cedge" => &["delimiter", "comment", "bipartite"],
+            "parquet" | "arrow" => &["source", "target", "nulls", "attributes", "bipartite"],
+            "jsonl" => &["source", "target", "nulls", "bipartite"],
+            _ if self.lists => &["bipartite"],
             _ => &[],
         };
         options.check_taken(taken, input.path(), &format!("of format {}", self.name))
@@ -192,6 +194,10 @@ pub fn formats() -> &'static [(&'static str, &'static str)] {
 /// Reads the first megabyte of each to find out what it is; nothing of the rest. What reading takes beside blocks of
 /// text, now and later, is counted in the runtime's budget.
 pub fn open(runtime: &Runtime, paths: &[PathBuf], options: &InputOptions) -> Result<Box<dyn Source>> {
+    with_sides(open_all(runtime, paths, options)?, options)
+}
+
+fn open_all(runtime: &Runtime, paths: &[PathBuf], options: &InputOptions) -> Result<Box<dyn Source>> {
     let paths = &expand(runtime.backend(), paths)?[..];
     let Some(first) = paths.first() else {
         return Err(Error::Usage("expected at least one input file, found none".to_owned()));
@@ -265,7 +271,7 @@ pub(crate) fn open_memory(format: &str, bytes: &[u8], options: &InputOptions) ->
     let budget = Arc::new(Budget::new(MOST_MEMORY_BYTES, 0)?);
     let input = Input::memory(format.name, bytes, &Windows::new(&budget, 1)).with_member()?;
     check_kind(&input, &input.start(LOOKED_AT_BYTES)?, format)?;
-    open_one(&input, format, options)
+    with_sides(open_one(&input, format, options)?, options)
 }
 
 /// Reads bytes in memory as a format and counts the edges; for the fuzzers.

@@ -30,6 +30,8 @@ const SMALL_BLOCK_BYTES: u64 = 16 << 10;
 pub const LARGE_BLOCK_BYTES: u64 = 64 << 10;
 /// What the attributes of a block take at most: eight bytes for each number of a block of text, or of rows of a table.
 pub(crate) const ATTRIBUTES_BYTES: u64 = 4 << 20;
+/// What the ids of a batch take beside those that the parser gave, in a graph with two sides.
+const SIDES_BYTES: u64 = 4 << 20;
 /// More partitions than this would not fit the cache's places for their ends.
 const MOST_PARTITIONS: u64 = 1024;
 /// The least memory for a dictionary: it must hold a few groups of ids.
@@ -67,7 +69,7 @@ impl Plan {
         let budget = runtime.budget();
         let available_bytes = budget.available_bytes();
         let block_bytes = facts.block_bytes;
-        let line_bytes = line_bytes(facts.longest_line_bytes) + attribute_bytes(facts);
+        let line_bytes = line_bytes(facts.longest_line_bytes) + beside_bytes(facts);
         Plan::within(available_bytes, runtime.threads(), block_bytes, line_bytes).ok_or_else(|| {
             let purpose = match block_bytes {
                 0 => "an import".to_owned(),
@@ -129,9 +131,14 @@ impl Plan {
     }
 }
 
-/// What the attributes of a block take of every reader.
-fn attribute_bytes(facts: &Facts) -> u64 {
-    if facts.attributes.is_empty() && facts.vertex_attributes.is_empty() { 0 } else { ATTRIBUTES_BYTES }
+/// What the attributes of a block take of every reader, and its ids where prefixes come before them.
+fn beside_bytes(facts: &Facts) -> u64 {
+    let attributes_bytes = if has_attributes(facts) { ATTRIBUTES_BYTES } else { 0 };
+    attributes_bytes + if facts.sides.is_some() { SIDES_BYTES } else { 0 }
+}
+
+fn has_attributes(facts: &Facts) -> bool {
+    !facts.attributes.is_empty() || !facts.vertex_attributes.is_empty()
 }
 
 /// What long lines take of every reader.
@@ -158,9 +165,9 @@ pub fn enough_bytes(block_bytes: u64, threads: usize, held_bytes: Option<u64>) -
 /// How much memory an import needs beside what its input, which is open, holds already.
 pub fn needed_bytes(runtime: &Runtime, facts: &Facts) -> u64 {
     let held_bytes = (facts.longest_line_bytes > 0).then(|| runtime.budget().reserved_bytes());
-    let enough_bytes = enough_bytes(facts.block_bytes + attribute_bytes(facts), runtime.threads(), held_bytes);
+    let enough_bytes = enough_bytes(facts.block_bytes + beside_bytes(facts), runtime.threads(), held_bytes);
     // Strings of attributes have a share of the memory.
-    if attribute_bytes(facts) > 0 { enough_bytes / 2 * 3 } else { enough_bytes }
+    if has_attributes(facts) { enough_bytes / 2 * 3 } else { enough_bytes }
 }
 
 /// The memory of an import that has so much available, and how many workers share it.

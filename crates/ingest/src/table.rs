@@ -12,6 +12,7 @@ use crate::attributes::{AttributeColumn, AttributeField, Attributes, column_of, 
 use crate::batch::{
     Block, BlockData, EdgeBatch, FULL_BYTES, Facts, IdKind, Ids, InputOptions, Parser, Rows, Source, TakeBatch, Weights,
 };
+use crate::bipartite::with_sides;
 use crate::column_names::{column_asked, find_ends, kinds_note, unread_columns, usual_weight};
 use crate::detect::{other_direction, says_directed};
 pub(crate) use crate::guarded::{damaged, guarded};
@@ -67,14 +68,14 @@ pub fn from_batches(
     options: &InputOptions,
 ) -> Result<Box<dyn Source>> {
     let path = PathBuf::from(name);
-    options.check_taken(&["source", "target", "nulls", "attributes"], &path, "a table")?;
+    options.check_taken(&["source", "target", "nulls", "attributes", "bipartite"], &path, "a table")?;
     let schema = reader.schema();
     let mut columns = TableColumns::find(&schema, &path, options, options.is_matrix)?;
     let batches = columns.see_direction(checked_batches(reader, columns.chosen(), &path))?;
     let facts = columns.facts("arrow");
     let left_out = LeftOut::new(options.nulls);
     let parser = TableParser { path, columns, longest_id_bytes: LONGEST_ID_BYTES, left_out };
-    Ok(TableSource::boxed(facts, parser, batches))
+    with_sides(TableSource::boxed(facts, parser, batches), options)
 }
 
 /// The chosen columns of record batches, which are validated; `path` stands for them in messages.

@@ -161,7 +161,12 @@ pub(crate) fn first_data_block(blocks: &mut LineBlocks, is_data: impl Fn(&[u8]) 
 
 /// Makes `batch` ready for a block of integer or string ids, keeping its memory where the kind is the same.
 pub(crate) fn begin(batch: &mut EdgeBatch, block: &Block, strings: bool) {
-    batch.sequence = block.sequence;
+    begin_at(batch, block.sequence, strings);
+}
+
+/// Empties a batch for the ids of the block of that number.
+pub(crate) fn begin_at(batch: &mut EdgeBatch, sequence: u64, strings: bool) {
+    batch.sequence = sequence;
     for ids in [&mut batch.ids, &mut batch.vertices] {
         if matches!(ids, Ids::Text { .. }) == strings {
             ids.clear();

@@ -1,11 +1,12 @@
 //! The one file in a zip archive: found by the directory at the archive's end, stored or deflated.
 //!
 //! An archive of several files is refused with their names, for nothing says which is meant. Folders do not count, nor
-//! does what macOS adds (`__MACOSX/`). The size and the checksum that the directory gives are compared at the end. The
+//! do descriptions (`archive.rs`). The size and the checksum that the directory gives are compared at the end. The
 //! directory is read entry by entry, so that its size does not matter.
 //!
 //! Format: PKWARE, ".ZIP File Format Specification", version 6.3.10, sections 4.3 and 4.5.3.
 
+use crate::archive::{is_description, listed};
 use flate2::Crc;
 use flate2::bufread::DeflateDecoder;
 use outcore_image::{Error, Result};
@@ -30,9 +31,8 @@ const WIDE_END_BYTES: usize = 56;
 const WIDE_FIELD: usize = 1;
 const STORED: usize = 0;
 const DEFLATED: usize = 8;
-/// How many files a message names.
-const MOST_SHOWN: usize = 10;
-
+/// How many names are kept for a message.
+const MOST_NAMES: usize = 11;
 /// Whether bytes begin a zip archive.
 pub(crate) fn is_zip(start: &[u8]) -> bool {
     MAGICS.iter().any(|magic| start.starts_with(magic))
@@ -85,11 +85,11 @@ impl Member {
             at += (ENTRY_BYTES + name + extra + comment) as u64;
             let (name, extra) = rest.split_at(name);
             let name = String::from_utf8_lossy(name).into_owned();
-            if name.ends_with('/') || name.starts_with("__MACOSX/") {
+            if name.ends_with('/') || is_description(&name) {
                 continue;
             }
             files += 1;
-            if names.len() < MOST_SHOWN {
+            if names.len() < MOST_NAMES {
                 names.push(name.clone());
             }
             found = Some((name, entry, extra.to_owned()));
@@ -99,12 +99,8 @@ impl Member {
             (0, _) | (_, None) => {
                 Err(Error::input(path, None, "a zip archive of one file", "one without files").advise("name another"))
             }
-            _ => {
-                let more = if files > MOST_SHOWN as u64 { ", ..." } else { "" };
-                let found = format!("{files}: {}{more}", names.join(", "));
-                Err(Error::input(path, None, "a zip archive of one file", found)
-                    .advise("unpack it, and name the files to import"))
-            }
+            _ => Err(Error::input(path, None, "a zip archive of one file", listed(&names, files))
+                .advise("unpack it, and name the files to import")),
         }
     }
 

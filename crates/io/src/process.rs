@@ -44,35 +44,72 @@ pub fn limit_arenas(count: usize) {
 /// The code of ours that counts in what a process holds: what operations leave free has no room for so much of it.
 const COUNTED_CODE_BYTES: u64 = 25 << 17;
 
-/// The memory that the process holds now, in bytes, without most of the code of this program: that is part of what
-/// operations leave free for code, however much of it has run so far.
+/// The memory that the process holds now, in bytes. The code of this program counts as much as it does while it works,
+/// less what operations leave free for it, however much of it has run so far.
 pub fn current_memory_bytes() -> u64 {
     let code_bytes = code_bytes(&read_to_string("/proc/self/smaps").unwrap_or_default());
-    status_bytes("VmRSS:").saturating_sub(code_bytes.saturating_sub(COUNTED_CODE_BYTES))
+    status_bytes("VmRSS:").saturating_sub(code_bytes) + COUNTED_CODE_BYTES
+}
+
+/// Lets go of the code of this program that has run so far, and of its constants: what runs next is mapped again from
+/// the file, page by page. For the moments between two parts of a job, of which each runs code of its own.
+pub fn let_go_of_code() {
+    let mappings = read_to_string("/proc/self/smaps").unwrap_or_default();
+    // What was written to, such as breakpoints, is not in the file.
+    for Mapping { range, .. } in own_mappings(&mappings).into_iter().filter(|own| !own.writable && own.anonymous == 0) {
+        // SAFETY: the range is a private mapping of the file that this code is in. Nobody can write to it and nobody
+        // has, so its pages are the same when they are mapped again.
+        #[cfg(target_os = "linux")]
+        unsafe {
+            libc::madvise(range.start as *mut libc::c_void, (range.end - range.start) as usize, libc::MADV_DONTNEED);
+        }
+    }
+}
+
+/// A part of the memory of this process that is mapped from a file.
+struct Mapping {
+    range: std::ops::Range<u64>,
+    file: String,
+    writable: bool,
+    /// The bytes that are in memory, and those of them that are no longer the file's.
+    resident: u64,
+    anonymous: u64,
 }
 
 /// The memory that the file holds which this function is in: the command, or the module of Python's.
 fn code_bytes(mappings: &str) -> u64 {
-    let place = code_bytes as *const () as u64;
-    // A mapping is a line such as `5581-55a2 r-xp 0000 08:01 1234 /usr/bin/outcore`, and fields on lines of their own.
-    let head = |line: &str| {
-        let mut words = line.split_ascii_whitespace();
-        let (start, end) = words.next()?.split_once('-')?;
-        let range = u64::from_str_radix(start, 16).ok()?..u64::from_str_radix(end, 16).ok()?;
-        let (device, inode) = (words.nth(2)?, words.next()?);
-        (inode != "0").then(|| (range, format!("{device} {inode}")))
-    };
-    let file = mappings.lines().filter_map(head).find(|(range, _)| range.contains(&place)).map(|(_, file)| file);
-    let (mut is_own, mut bytes) = (false, 0u64);
+    own_mappings(mappings).iter().map(|own| own.resident.saturating_sub(own.anonymous)).sum()
+}
+
+/// The mappings of the file which this function is in.
+fn own_mappings(mappings: &str) -> Vec<Mapping> {
+    let mut all: Vec<Mapping> = Vec::new();
+    let mut is_file = false;
     for line in mappings.lines() {
         if !line.split_ascii_whitespace().next().is_some_and(|word| word.ends_with(':')) {
-            is_own = file.is_some() && head(line).map(|(_, file)| file) == file;
-        } else if is_own {
-            bytes += field_bytes(line, "Rss:").unwrap_or(0);
-            bytes = bytes.saturating_sub(field_bytes(line, "Anonymous:").unwrap_or(0));
+            let mapping = mapping(line);
+            is_file = mapping.is_some();
+            all.extend(mapping);
+        } else if let Some(last) = all.last_mut().filter(|_| is_file) {
+            last.resident += field_bytes(line, "Rss:").unwrap_or(0);
+            last.anonymous += field_bytes(line, "Anonymous:").unwrap_or(0);
         }
     }
-    bytes
+    let place = own_mappings as *const () as u64;
+    let file = all.iter().find(|mapping| mapping.range.contains(&place)).map(|mapping| mapping.file.clone());
+    all.retain(|mapping| Some(&mapping.file) == file.as_ref());
+    all
+}
+
+/// What a line says such as `5581-55a2 r-xp 0000 08:01 1234 /usr/bin/outcore`, if a file is mapped.
+fn mapping(line: &str) -> Option<Mapping> {
+    let mut words = line.split_ascii_whitespace();
+    let (start, end) = words.next()?.split_once('-')?;
+    let range = u64::from_str_radix(start, 16).ok()?..u64::from_str_radix(end, 16).ok()?;
+    let writable = words.next()?.contains('w');
+    let (device, inode) = (words.nth(1)?, words.next()?);
+    let file = format!("{device} {inode}");
+    (inode != "0").then_some(Mapping { range, file, writable, resident: 0, anonymous: 0 })
 }
 
 /// The most memory that the process ever held, in bytes.
@@ -175,10 +212,23 @@ mod tests {
     fn the_process_holds_memory_and_the_machine_has_some_left() {
         assert!(current_memory_bytes() > 100_000);
         assert!(peak_memory_bytes() >= current_memory_bytes() / 2);
-        let code = code_bytes(&read_to_string("/proc/self/smaps").unwrap());
-        assert!(code > 64 << 10 && current_memory_bytes() <= peak_memory_bytes(), "{code} bytes of code");
+        assert!(current_memory_bytes() <= peak_memory_bytes() + COUNTED_CODE_BYTES);
         assert!(free_memory_bytes() > 1 << 20);
         assert_eq!(field_bytes("A: 1 kB\nVmRSS:\t  12 kB\n", "VmRSS:"), Some(12 * 1024));
+    }
+
+    #[test]
+    fn code_that_has_run_can_be_let_go_of() {
+        let held = || code_bytes(&read_to_string("/proc/self/smaps").unwrap());
+        let before = held();
+        let_go_of_code();
+        let after = held();
+        assert!(64 << 10 < after && after < before, "{before} bytes of code, then {after}");
+        // Some mapping of the file is written to by the loader, and keeps what was written.
+        let mappings = read_to_string("/proc/self/smaps").unwrap();
+        let own = own_mappings(&mappings);
+        assert!(own.iter().any(|mapping| mapping.anonymous > 0) && own.iter().any(|mapping| !mapping.writable));
+        assert!(mapping("7f00-7f10 rw-p 00000000 00:00 0").is_none());
     }
 
     /// A tree of files like that of cgroups: paths and contents.

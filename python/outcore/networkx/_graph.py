@@ -348,7 +348,7 @@ def _import(
     options: dict[str, Any] = {
         "directed": directed, "format": None, "source": columns[0], "target": columns[1], "weight": weights,
         "delimiter": None, "header": None, "comment": None, "ids": "integer", "nulls": "error", "order": "input",
-        "attributes": (False, []),
+        "attributes": (False, []), "bipartite": None,
         "duplicates": "keep" if parallel else "first", "self_loops": "keep", "replace": False, "allow_empty": True,
         "explain": False, "is_matrix": False, "rows": None, "shape": None, "limits": limits | {"runtime": _runtime()},
     }

@@ -343,8 +343,8 @@ pub(super) struct Rows {
 /// Whose attributes are written.
 #[derive(Clone, Copy)]
 pub(super) enum Owner<'a> {
-    /// The vertices': their places.
-    Vertices(&'a [u64]),
+    /// The vertices': their places, and how many columns of values, and attributes, there are before.
+    Vertices { places: &'a [u64], first: usize },
     /// The edges', beside the lists of out-neighbours, and of in-neighbours if there are any: how many entries there
     /// are before the columns of values of the attributes, how many entries lists have, and where their places lie.
     Edges { first_column: usize, entries: u64, sides: usize },
@@ -380,11 +380,11 @@ impl AttributeWriting<'_> {
     /// Writes all columns and strings of attributes.
     pub fn write(&self, rows: &Rows, owner: Owner<'_>) -> Result<Kept> {
         let mut kept = Kept::default();
-        let (first_column, is_of_vertices) = match owner {
-            Owner::Vertices(_) => (0, true),
-            Owner::Edges { first_column, .. } => (first_column, false),
+        let (first_column, first_strings, is_of_vertices) = match owner {
+            Owner::Vertices { first, .. } => (first, first, true),
+            Owner::Edges { first_column, .. } => (first_column, 0, false),
         };
-        let has_gaps = matches!(owner, Owner::Vertices(places) if places.contains(&NO_PLACE));
+        let has_gaps = matches!(owner, Owner::Vertices { places, .. } if places.contains(&NO_PLACE));
         let mut raws = Vec::new();
         for (i, field) in rows.fields.iter().enumerate() {
             let missing = has_gaps || rows.ranges[i].missing;
@@ -393,7 +393,7 @@ impl AttributeWriting<'_> {
             if missing {
                 raws.push(Raw { attribute: i, flags: true, column: column + 1, kind: ValueType::U8 });
             }
-            let strings = self.write_strings(rows, i, is_of_vertices)?;
+            let strings = self.write_strings(rows, i, ImageFile::strings(first_strings + i, is_of_vertices))?;
             let (name, kind) = (field.name.clone(), field.kind.clone());
             let counts = kind.is_number() && !is_of_vertices && !missing && !rows.ranges[i].infinite;
             let missing = missing.then_some(column + 1);
@@ -410,7 +410,7 @@ impl AttributeWriting<'_> {
         let column = |raw: &Raw| ValueColumn { name: name(raw), kind: raw.kind, out_pages: 0, in_pages: 0 };
         kept.values = raws.iter().map(column).collect();
         match owner {
-            Owner::Vertices(places) => {
+            Owner::Vertices { places, .. } => {
                 let source = Source::Memory(places);
                 let file = |raw: &Raw| ImageFile::vertex_values(raw.column);
                 let pages = self.write_side(rows, &raws, &source, places.len() as u64, &file)?;
@@ -435,11 +435,10 @@ impl AttributeWriting<'_> {
     }
 
     /// Writes the strings of an attribute, if it has some.
-    fn write_strings(&self, rows: &Rows, attribute: usize, of_vertices: bool) -> Result<Option<Strings>> {
+    fn write_strings(&self, rows: &Rows, attribute: usize, file: ImageFile) -> Result<Option<Strings>> {
         if rows.fields[attribute].kind != AttributeKind::String {
             return Ok(None);
         }
-        let file = ImageFile::strings(attribute, of_vertices);
         self.create_folder(file)?;
         let mut file = PageWriter::create(self.runtime, self.workspace, file, self.image_id, WRITER_BYTES)?;
         let mut writer = TextWriter::new(file.origin());
@@ -456,12 +455,7 @@ impl AttributeWriting<'_> {
     }
 
     fn create_folder(&self, file: ImageFile) -> Result<()> {
-        let path = file.path(self.workspace.partial());
-        let backend = self.runtime.backend();
-        match path.parent().filter(|folder| backend.named_itself(folder).is_none()) {
-            Some(folder) => Ok(backend.create_directory(folder)?),
-            None => Ok(()),
-        }
+        create_folder(self.runtime, self.workspace, file)
     }
 
     /// Writes columns for all places of a source; returns their pages.
@@ -564,6 +558,16 @@ impl AttributeWriting<'_> {
         }
         let chains = Sink::finish(sink)?;
         Ok(Parts { streams, chains })
+    }
+}
+
+/// Creates the folder of a file of the image, unless it is there.
+pub(super) fn create_folder(runtime: &Runtime, workspace: &Workspace, file: ImageFile) -> Result<()> {
+    let path = file.path(workspace.partial());
+    let backend = runtime.backend();
+    match path.parent().filter(|folder| backend.named_itself(folder).is_none()) {
+        Some(folder) => Ok(backend.create_directory(folder)?),
+        None => Ok(()),
     }
 }
 

@@ -5,6 +5,7 @@
 //! distributed by ranges of numbers, each with its number, and the ranges are sorted in memory.
 
 use super::order::{SLOTS, slot};
+use super::sides::Sides;
 use outcore_format::column::ColumnWriter;
 use outcore_format::text::TextWriter;
 use outcore_format::{IdColumn, Order, PageBytes};
@@ -31,12 +32,25 @@ pub(super) struct IdWriting<'a> {
     /// Where slots begin in the order by degree, and how many vertices are rows.
     pub slot_starts: &'a [(usize, u64)],
     pub rows: u64,
+    /// What ids of the second side begin with, in a graph with two sides.
+    pub second: Option<&'a str>,
     pub image_id: u64,
+}
+
+/// The id column that was written.
+pub(super) struct WrittenIds {
+    pub column: IdColumn,
+    /// The pages of the side of every vertex, in a graph with two sides.
+    pub side_pages: Option<u64>,
 }
 
 impl IdWriting<'_> {
     /// Writes integers, unless they are consecutive and stand in their own order: `first` is the least of them then.
-    pub(super) fn integers(&self, first: Option<u64>) -> Result<IdColumn> {
+    pub(super) fn integers(&self, first: Option<u64>) -> Result<WrittenIds> {
+        Ok(WrittenIds { column: self.integer_column(first)?, side_pages: None })
+    }
+
+    fn integer_column(&self, first: Option<u64>) -> Result<IdColumn> {
         let signed = self.vertices.signed;
         let plain = |id: u64| if signed { id ^ SIGN } else { id };
         if let Some(first) = first
@@ -64,8 +78,10 @@ impl IdWriting<'_> {
         Ok(if signed { IdColumn::I64 { pages } } else { IdColumn::U64 { pages } })
     }
 
-    /// Writes strings.
-    pub(super) fn strings(&self) -> Result<IdColumn> {
+    /// Writes strings, and the sides that they tell.
+    pub(super) fn strings(&self) -> Result<WrittenIds> {
+        let sides = self.second.map(|second| Sides::create(self.runtime, self.workspace, self.image_id, second));
+        let mut sides = sides.transpose()?;
         let mut ends = self.page_writer(ImageFile::ID)?;
         let mut texts = self.page_writer(ImageFile::ID_TEXT)?;
         let mut column = ColumnWriter::new(ends.origin(), false);
@@ -95,6 +111,7 @@ impl IdWriting<'_> {
                 writer.push(&string, |page| full_texts.push((0, Box::new(*page))));
                 append_all(&mut ends, &mut full_ends)?;
                 append_all(&mut texts, &mut full_texts)?;
+                sides.as_mut().map_or(Ok(()), |sides| sides.push(&string))?;
                 Ok(true)
             },
         )?;
@@ -102,7 +119,8 @@ impl IdWriting<'_> {
         writer.finish(|page| full_texts.push((0, Box::new(*page))));
         append_all(&mut ends, &mut full_ends)?;
         append_all(&mut texts, &mut full_texts)?;
-        Ok(IdColumn::String { end_pages: ends.finish()?, text_pages: texts.finish()?, text_bytes })
+        let column = IdColumn::String { end_pages: ends.finish()?, text_pages: texts.finish()?, text_bytes };
+        Ok(WrittenIds { column, side_pages: sides.map(Sides::finish).transpose()? })
     }
 
     fn page_writer(&self, file: ImageFile) -> Result<PageWriter<'_>> {

@@ -89,6 +89,7 @@ pub fn of_graph(graph: Arc<Graph>, options: &InputOptions, part: Part) -> Result
         ("delimiter", options.delimiter.is_some()),
         ("header", options.header.is_some()),
         ("comment", options.comment.is_some()),
+        ("bipartite", options.bipartite.is_some()),
     ];
     if let Some((name, _)) = given.into_iter().find(|(_, is_given)| *is_given) {
         let path = graph.path().display();

@@ -4,7 +4,7 @@ use super::attributes::{AttributeWriting, Attributes, Kept, Owner};
 use super::edges::edge_words;
 use super::encode::{Beside, Encoding};
 use super::estimate;
-use super::ids::IdWriting;
+use super::ids::{IdWriting, WrittenIds};
 use super::lists::{Writing, Written};
 use super::near::{self, ReadEdges};
 use super::options::{Duplicates, ImportOptions, ImportReport, ImportStats, OrderChoice, SelfLoops};
@@ -13,6 +13,7 @@ use super::partition::Layout;
 use super::places;
 use super::read::{Chunk, Input, ReadEdge, Reading, read};
 use super::sample::Sample;
+use super::sides;
 use super::translate::{Partitioned, Translation, table_bytes};
 use outcore_format::{
     FORMAT_NAME, FORMAT_VERSION, IdColumn, ImportFacts, ListFile, MAX_VERTICES, Manifest, Order, ValueColumn, ValueType,
@@ -86,6 +87,7 @@ impl<'a> Job<'a> {
         let (rows, directed) = (options.rows.or(facts.rows), options.directed.or(facts.directed).unwrap_or(true));
         check_rectangular(rows, directed, options.order)?;
         check_complex(&facts, options.duplicates)?;
+        sides::check(&facts)?;
         let fields = [&facts.attributes, &facts.vertex_attributes];
         let held = [Attributes::reserve(runtime, fields[0])?, Attributes::reserve(runtime, fields[1])?];
         let plan = Plan::new(runtime, &facts)?;
@@ -170,10 +172,15 @@ impl<'a> Job<'a> {
             order: numbered.order,
             slot_starts: &slot_starts,
             rows: self.rows.unwrap_or(0),
+            second: self.facts.sides.as_ref().map(|[_, second]| second.as_str()),
             image_id,
         };
-        let ids = K::write_column(&writing, merged.consecutive_from)?;
-        let mut manifest = self.manifest(&input, &merged, &written, ids, weights, numbered.order, image_id);
+        let WrittenIds { column, side_pages } = K::write_column(&writing, merged.consecutive_from)?;
+        let mut manifest = self.manifest(&input, &merged, &written, column, weights, numbered.order, image_id);
+        if let Some(pages) = side_pages {
+            let kept = sides::kept(pages);
+            (manifest.vertex_values, manifest.vertex_attributes) = (kept.values, kept.attributes);
+        }
         let notes = self.notes(&mut input, manifest.import.duplicates);
         let first_edges = std::mem::take(&mut input.first_edges);
         drop((merged, numbered, input));
@@ -462,11 +469,13 @@ impl<'a> Job<'a> {
             weights.map_or(0, |kind| 1 + kind as u64),
         ];
         let complex = self.facts.is_complex.then_some(u64::MAX);
+        let sides = self.facts.sides.is_some().then_some(u64::MAX - 1);
         let attributes = self.attributes.iter().flatten().map(Attributes::fingerprint);
         facts
             .into_iter()
             .chain(self.rows)
             .chain(complex)
+            .chain(sides)
             .chain(attributes)
             .fold(u64::from(FORMAT_VERSION), |id, fact| mix(id.rotate_left(7) ^ fact))
     }
@@ -546,8 +555,10 @@ impl<'a> Job<'a> {
             workers: self.plan.workers,
         };
         if let (Some(vertices), Some(places)) = (vertices, vertex_places) {
-            let Kept { values, attributes } = writing.write(&vertices.finish(), Owner::Vertices(&places))?;
-            (manifest.vertex_values, manifest.vertex_attributes) = (values, attributes);
+            let owner = Owner::Vertices { places: &places, first: manifest.vertex_values.len() };
+            let Kept { values, attributes } = writing.write(&vertices.finish(), owner)?;
+            manifest.vertex_values.extend(values);
+            manifest.vertex_attributes.extend(attributes);
         }
         if let Some(edges) = edges {
             let owner = Owner::Edges {
@@ -734,7 +745,7 @@ trait JobId: RunId {
     /// The id as the user writes it.
     fn text(&self, signed: bool) -> String;
     /// Writes the id column.
-    fn write_column(writing: &IdWriting<'_>, consecutive_from: Option<u64>) -> Result<IdColumn>;
+    fn write_column(writing: &IdWriting<'_>, consecutive_from: Option<u64>) -> Result<WrittenIds>;
 }
 
 impl JobId for u64 {
@@ -750,7 +761,7 @@ impl JobId for u64 {
         if signed { ((self ^ 1 << 63) as i64).to_string() } else { self.to_string() }
     }
 
-    fn write_column(writing: &IdWriting<'_>, consecutive_from: Option<u64>) -> Result<IdColumn> {
+    fn write_column(writing: &IdWriting<'_>, consecutive_from: Option<u64>) -> Result<WrittenIds> {
         writing.integers(consecutive_from)
     }
 }
@@ -769,7 +780,7 @@ impl JobId for Vec<u8> {
         format!("`{}`", String::from_utf8_lossy(self))
     }
 
-    fn write_column(writing: &IdWriting<'_>, _: Option<u64>) -> Result<IdColumn> {
+    fn write_column(writing: &IdWriting<'_>, _: Option<u64>) -> Result<WrittenIds> {
         writing.strings()
     }
 }

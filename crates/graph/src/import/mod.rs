@@ -38,6 +38,7 @@ mod partition;
 mod places;
 mod read;
 mod sample;
+mod sides;
 mod translate;
 
 pub use estimate::{ImportEstimate, advise, estimate};
@@ -45,8 +46,8 @@ pub use images::{Part, is_image, of_graph, open_inputs};
 pub use options::{Duplicates, ImportOptions, ImportReport, ImportStats, OrderChoice, SelfLoops};
 pub use outcore_ingest::{
     AttributeField, Attributes, Block, BlockData, EdgeBatch, Facts, GraphalyticsProperties, IdKind, Ids, InputOptions,
-    Nulls, Parser, Rows, Source, TakeBatch, TextFacts, Weights, formats, from_batches, open, parse_bytes, with_shape,
-    with_vertex_range, with_vertex_table, with_vertices,
+    Nulls, Parser, Rows, SIDES, Source, TakeBatch, TextFacts, Weights, formats, from_batches, open, parse_bytes,
+    with_shape, with_vertex_range, with_vertex_table, with_vertices,
 };
 pub use read::ReadEdge;
 

@@ -1,0 +1,72 @@
+//! The side of every vertex, in a graph with two sides: an attribute of vertices, which their ids tell.
+//!
+//! It is called as in NetworkX, and 0 for sources and 1 for targets as there.
+
+use super::attributes::{Kept, create_folder};
+use outcore_format::values::ValueWriter;
+use outcore_format::{Attribute, AttributeKind, ImageFile, PageBytes, ValueColumn, ValueType};
+use outcore_image::{Error, PageWriter, Result, Workspace};
+use outcore_ingest::Facts;
+use outcore_io::Runtime;
+
+/// What the attribute is called.
+const NAME: &str = "bipartite";
+/// The buffer of the file of values.
+const WRITER_BYTES: usize = 64 << 10;
+
+/// The sides on their way to the image, vertex by vertex.
+pub(super) struct Sides<'a> {
+    file: PageWriter<'a>,
+    writer: ValueWriter,
+    /// What ids of the second side begin with.
+    second: &'a str,
+    full: Vec<(u64, Box<PageBytes>)>,
+}
+
+impl<'a> Sides<'a> {
+    pub fn create(runtime: &'a Runtime, workspace: &'a Workspace, image_id: u64, second: &'a str) -> Result<Self> {
+        let file = ImageFile::vertex_values(0);
+        create_folder(runtime, workspace, file)?;
+        let file = PageWriter::create(runtime, workspace, file, image_id, WRITER_BYTES)?;
+        Ok(Sides { writer: ValueWriter::new(file.origin(), ValueType::U8, 0), file, second, full: Vec::new() })
+    }
+
+    /// Adds the next vertex.
+    pub fn push(&mut self, id: &[u8]) -> Result<()> {
+        let (side, full) = (u64::from(id.starts_with(self.second.as_bytes())), &mut self.full);
+        self.writer.push(side, |first, page| full.push((first, Box::new(*page))));
+        self.append()
+    }
+
+    fn append(&mut self) -> Result<()> {
+        self.full.drain(..).try_for_each(|(first, page)| self.file.append(first, &page))
+    }
+
+    /// Writes what is left; returns how many pages there are.
+    pub fn finish(mut self) -> Result<u64> {
+        let full = &mut self.full;
+        self.writer.finish(|first, page| full.push((first, Box::new(*page))));
+        self.full.drain(..).try_for_each(|(first, page)| self.file.append(first, &page))?;
+        self.file.finish()
+    }
+}
+
+/// What the manifest says of the attribute, whose values have so many pages.
+pub(super) fn kept(pages: u64) -> Kept {
+    let name = || NAME.to_owned();
+    let values = ValueColumn { name: name(), kind: ValueType::U8, out_pages: pages, in_pages: 0 };
+    let kind = AttributeKind::Integer;
+    let attribute = Attribute { name: name(), kind, column: 0, counts: false, missing: None, strings: None };
+    Kept { values: vec![values], attributes: vec![attribute] }
+}
+
+/// Refuses an attribute of that name, where it is taken.
+pub(super) fn check(facts: &Facts) -> Result<()> {
+    if facts.sides.is_some() && facts.vertex_attributes.iter().any(|field| field.name == NAME) {
+        return Err(Error::Usage(format!(
+            "expected a table of vertices without a column `{NAME}`, since that is what the side of each is called; \
+             rename the column"
+        )));
+    }
+    Ok(())
+}

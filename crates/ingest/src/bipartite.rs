@@ -1,0 +1,203 @@
+//! Graphs with two sides, such as users and items, whose ids are two spaces: user 1 is not item 1.
+//!
+//! Sources are one side and targets the other. Behind the parser of the input, every id becomes a string with the
+//! prefix of its side, so that one graph holds both. What side a vertex is on is told by its id from then on.
+
+use crate::batch::{Block, EdgeBatch, Facts, Ids, InputOptions, Parser, Source, TakeBatch};
+use crate::text_source::begin_at;
+use outcore_image::{Error, Result};
+use std::io::Write;
+use std::path::Path;
+use std::sync::Arc;
+
+/// What goes before the ids of sources and of targets, unless the user says otherwise.
+pub const SIDES: [&str; 2] = ["left:", "right:"];
+
+/// Puts a prefix before the ids of sources, and another before those of targets, if the user or the input says that
+/// they are two sides.
+///
+/// # Errors
+/// Prefixes of which one begins with the other; an input that lists vertices, or is a rectangular matrix.
+pub(crate) fn with_sides(source: Box<dyn Source>, options: &InputOptions) -> Result<Box<dyn Source>> {
+    let said = source.facts().sides.clone();
+    let is_told = options.bipartite.is_none();
+    let Some(prefixes) = options.bipartite.clone().or(said) else { return Ok(source) };
+    if options.is_matrix {
+        let text = "--bipartite: expected a graph, found a matrix, whose rows and columns are apart already";
+        return Err(Error::Usage(text.to_owned()));
+    }
+    let [left, right] = &prefixes;
+    if left.starts_with(right.as_str()) || right.starts_with(left.as_str()) {
+        return Err(Error::Usage(format!(
+            "--bipartite: expected two prefixes of which none begins with the other, found `{left}` and `{right}`"
+        )));
+    }
+    let inner = source.facts();
+    if inner.rows.is_some() {
+        return Err(Error::Usage(
+            "--bipartite: expected a list of edges, found a rectangular matrix, whose rows and columns are apart \
+             already"
+                .to_owned(),
+        ));
+    }
+    let mut facts = Facts { sides: Some(prefixes.clone()), string_ids: true, declared: None, ..inner.clone() };
+    if facts.directed.is_none() {
+        (facts.directed, facts.directed_by) = (Some(false), Some("the two sides".to_owned()));
+    }
+    if is_told {
+        facts.notes.push(format!("Ids of sources begin with `{left}`, ids of targets with `{right}`."));
+    }
+    let parser = Arc::new(SidesParser { inner: source.parser(), strings: inner.string_ids, prefixes });
+    Ok(Box::new(WithSides { source, facts, parser }))
+}
+
+struct WithSides {
+    source: Box<dyn Source>,
+    facts: Facts,
+    parser: Arc<SidesParser>,
+}
+
+impl Source for WithSides {
+    fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    fn next_block(&mut self) -> Result<Option<Block>> {
+        self.source.next_block()
+    }
+
+    fn parser(&self) -> Arc<dyn Parser> {
+        self.parser.clone()
+    }
+
+    fn begin_at(&mut self, sequence: u64) {
+        self.source.begin_at(sequence);
+    }
+
+    fn declared(&self) -> Option<(u64, u64)> {
+        None
+    }
+
+    fn late_notes(&self) -> Vec<String> {
+        self.source.late_notes()
+    }
+}
+
+struct SidesParser {
+    inner: Arc<dyn Parser>,
+    /// The input's own ids are strings.
+    strings: bool,
+    prefixes: [String; 2],
+}
+
+impl SidesParser {
+    /// Moves the edges of a batch to another one, with prefixes before their ids.
+    fn convert(&self, inner: &mut EdgeBatch, batch: &mut EdgeBatch) -> Result<()> {
+        if !inner.vertices.is_empty() {
+            let expected = "an input that lists edges only, since nothing says on which side a vertex is";
+            return Err(Error::input(self.inner.path(), None, expected, "a list of vertices")
+                .advise("leave --bipartite out, or the list of vertices"));
+        }
+        begin_at(batch, inner.sequence, true);
+        let Ids::Text { bytes, ends } = &mut batch.ids else { unreachable!("they were made so") };
+        let long = || Error::input(self.inner.path(), None, "shorter ids", "ids that take 4 GiB with their prefixes");
+        let mut push = |place: usize, put: &dyn Fn(&mut Vec<u8>)| {
+            bytes.extend_from_slice(self.prefixes[place % 2].as_bytes());
+            put(bytes);
+            ends.push(u32::try_from(bytes.len()).map_err(|_| long())?);
+            Ok::<_, Error>(())
+        };
+        match &inner.ids {
+            Ids::Text { bytes: own, ends } => {
+                let mut start = 0;
+                for (place, &end) in ends.iter().enumerate() {
+                    push(place, &|bytes| bytes.extend_from_slice(&own[start..end as usize]))?;
+                    start = end as usize;
+                }
+            }
+            Ids::Integer { values, negative, .. } => {
+                for (place, &value) in values.iter().enumerate() {
+                    // Writing to memory does not fail.
+                    push(place, &|bytes| {
+                        _ = if *negative { write!(bytes, "{}", value as i64) } else { write!(bytes, "{value}") };
+                    })?;
+                }
+            }
+        }
+        std::mem::swap(&mut batch.weights, &mut inner.weights);
+        std::mem::swap(&mut batch.attributes, &mut inner.attributes);
+        inner.clear();
+        Ok(())
+    }
+}
+
+impl Parser for SidesParser {
+    fn parse(&self, block: &Block, batch: &mut EdgeBatch) -> Result<()> {
+        let mut inner = EdgeBatch::new(self.strings);
+        self.inner.parse(block, &mut inner)?;
+        self.convert(&mut inner, batch)
+    }
+
+    fn parse_in_batches(&self, block: &Block, batch: &mut EdgeBatch, take: &mut TakeBatch<'_>) -> Result<()> {
+        let mut inner = EdgeBatch::new(self.strings);
+        self.inner.parse_in_batches(block, &mut inner, &mut |inner| {
+            self.convert(inner, batch)?;
+            take(batch)
+        })
+    }
+
+    fn path(&self) -> &Path {
+        self.inner.path()
+    }
+
+    fn comments(&self) -> (u64, Option<String>) {
+        self.inner.comments()
+    }
+
+    fn left_out(&self) -> u64 {
+        self.inner.left_out()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{edges_with, failure_with};
+
+    fn options(left: &str, right: &str) -> InputOptions {
+        InputOptions { bipartite: Some([left, right].map(str::to_owned)), ..InputOptions::default() }
+    }
+
+    #[test]
+    fn ids_of_both_sides_are_apart() {
+        let names = |pairs: &[(&str, &str)]| -> Vec<(String, String)> {
+            pairs.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect()
+        };
+        let read = edges_with("edge-list", b"source,target,weight\n1,1,2.5\n-3,1,4\n", &options("u", "i"));
+        assert_eq!((read.names, read.weights), (names(&[("u1", "i1"), ("u-3", "i1")]), vec![2.5, 4.0]));
+        assert_eq!((read.facts.directed, read.facts.string_ids), (Some(false), true));
+        let huge = edges_with("edge-list", b"18446744073709551615 7\n", &options("u", "i"));
+        assert_eq!(huge.names, names(&[("u18446744073709551615", "i7")]));
+        let words = edges_with("edge-list", "anna\tanna\n\u{e9}\tb\n".as_bytes(), &options("\u{e9}", "b"));
+        assert_eq!(words.names, names(&[("\u{e9}anna", "banna"), ("\u{e9}\u{e9}", "bb")]));
+        // What the input says of the direction stands.
+        let directed = edges_with("edge-list", b"Source,Target,Type\n1,2,Directed\n", &options("u", "i"));
+        assert_eq!(directed.facts.directed, Some(true));
+        assert_eq!(edges_with("binary32", &[1, 0, 0, 0, 1, 0, 0, 0], &options("u", "i")).names, names(&[("u1", "i1")]));
+        assert_eq!(edges_with("edge-list", b"", &options("u", "i")).names, []);
+    }
+
+    #[test]
+    fn sides_that_cannot_be_are_refused() {
+        for (left, right) in [("u", "u"), ("u", "us"), ("us", "u"), ("", "i"), ("u", "")] {
+            let error = failure_with("edge-list", b"1 2\n", &options(left, right));
+            assert!(error.contains("none begins with the other"), "{left} {right}: {error}");
+        }
+        let matrix = InputOptions { is_matrix: true, ..options("u", "i") };
+        assert!(failure_with("edge-list", b"1 2\n", &matrix).contains("apart already"));
+        for (format, text) in [("gml", "graph [ node [ id 1 ] ]"), ("metis", "1 0\n\n")] {
+            let error = failure_with(format, text.as_bytes(), &options("u", "i"));
+            assert!(error.contains("--bipartite: expected an input that it is for"), "{format}: {error}");
+        }
+    }
+}

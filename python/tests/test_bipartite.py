@@ -1,0 +1,173 @@
+"""Graphs with two sides: ids that are two spaces, and the side as an attribute, compared with NetworkX and SciPy."""
+
+import os
+import pathlib
+import random
+import re
+import shutil
+import subprocess
+
+import networkx as nx
+import numpy as np
+import outcore as oc
+import pandas as pd
+import polars as pl
+import pytest
+import scipy.sparse as sp
+from networkx.algorithms import bipartite
+
+OUTCORE = os.environ.get("OUTCORE") or shutil.which("outcore")
+
+
+def rows(count: int = 600, users: int = 60, items: int = 90, seed: int = 5) -> list[tuple[int, int, float]]:
+    """Pairs of a user and an item, each once, with a rating; both count from 1."""
+    drawn = random.Random(seed)
+    pairs = {(drawn.randrange(users) + 1, drawn.randrange(items) + 1) for _ in range(count)}
+    return [(user, item, float(drawn.randrange(1, 6))) for user, item in sorted(pairs)]
+
+
+def twin(pairs: list[tuple[int, int, float]], left: str = "left:", right: str = "right:") -> nx.Graph:
+    """The same graph in NetworkX."""
+    graph = nx.Graph()
+    for user, item, rating in pairs:
+        graph.add_node(f"{left}{user}", bipartite=0)
+        graph.add_node(f"{right}{item}", bipartite=1)
+        graph.add_edge(f"{left}{user}", f"{right}{item}", weight=rating)
+    return graph
+
+
+def same(graph: oc.Graph, expected: nx.Graph) -> None:
+    assert not graph.is_directed()
+    assert dict(graph.nodes(data="bipartite")) == dict(expected.nodes(data="bipartite"))
+    edges = {frozenset(edge[:2]): edge[2] for edge in graph.edges(data="weight")}
+    assert edges == {frozenset(edge[:2]): edge[2] for edge in expected.edges(data="weight")}
+
+
+@pytest.mark.parametrize("order", ["input", "degree", "near", "auto"])
+def test_the_two_sides_are_those_of_networkx(order, tmp_path):
+    pairs, expected = rows(), twin(rows())
+    frame = pd.DataFrame(pairs, columns=["source", "target", "weight"])
+    same(oc.load_graph(frame, bipartite=True, order=order), expected)
+    same(oc.load_graph(pl.from_pandas(frame), bipartite=True, order=order), expected)
+    same(oc.load_graph(tuple(frame[name].to_numpy() for name in frame), bipartite=True, order=order), expected)
+    frame.to_csv(tmp_path / "e.csv", index=False)
+    frame.to_parquet(tmp_path / "e.parquet")
+    (tmp_path / "out.ratings").write_text("% bip weighted\n" + "".join(f"{u} {i} {r}\n" for u, i, r in pairs))
+    frame.to_json(tmp_path / "e.jsonl", orient="records", lines=True)
+    for name in ("e.csv", "e.parquet", "e.jsonl"):
+        oc.import_graph(tmp_path / name, tmp_path / "g.oc", bipartite=True, order=order, replace=True)
+        same(oc.Graph(tmp_path / "g.oc"), expected)
+    report = oc.import_graph(tmp_path / "out.ratings", tmp_path / "k.oc", order=order)
+    assert [list(field) for field in report["vertex_attributes"]] == [["bipartite", "integer"]]
+    assert "% bip weighted" in report["direction_from"]
+    graph = oc.Graph(tmp_path / "k.oc")
+    same(graph, expected)
+    assert any("begin with `left:`" in note for note in report["notes"])
+    assert bipartite.is_bipartite(expected) and oc.triangles(graph).total == 0
+    ranks, reference = dict(oc.pagerank(graph).items()), nx.pagerank(expected, weight=None)
+    assert all(abs(ranks[node] - reference[node]) < 1e-6 for node in expected)
+
+
+def test_prefixes_are_the_users_choice(tmp_path):
+    pairs = rows(50)
+    expected = twin(pairs, "user/", "item/")
+    edges = [(user, item, rating) for user, item, rating in pairs]
+    same(oc.load_graph(edges, bipartite=("user/", "item/")), expected)
+    (tmp_path / "e.tsv").write_text("".join(f"{u}\t{i}\t{r}\n" for u, i, r in pairs))
+    shell(tmp_path, "import", "e.tsv", "g.oc", "--bipartite=user/,item/", "--weight", "3")
+    same(oc.Graph(tmp_path / "g.oc"), expected)
+    said = shell(tmp_path, "import", "e.tsv", "d.oc", "--bipartite", "--directed", "--weight", "3")
+    assert "left:" in said and "right:" in said, said
+    graph = oc.Graph(tmp_path / "d.oc")
+    assert graph.is_directed() and set(graph.neighbors("left:1")) <= {f"right:{item}" for _, item, _ in pairs}
+    assert all(side == int(node.startswith("right:")) for node, side in graph.nodes(data="bipartite"))
+
+
+def test_a_matrix_of_users_and_items_need_not_be_square():
+    matrix = sp.random(40, 70, density=0.05, random_state=1, format="csr")
+    graph = oc.load_graph(matrix, bipartite=True)
+    expected = bipartite.from_biadjacency_matrix(matrix)
+    named = nx.relabel_nodes(expected, lambda v: f"left:{v}" if v < 40 else f"right:{v - 40}")
+    same(graph, named)
+    assert len(graph) == 110
+    same(oc.load_graph(sp.csr_matrix((3, 2)), bipartite=True), twin_of_isolated(3, 2))
+    with pytest.raises(ValueError, match="bipartite=True"):
+        oc.load_graph(matrix)
+
+
+def twin_of_isolated(left: int, right: int) -> nx.Graph:
+    graph = nx.Graph()
+    graph.add_nodes_from((f"left:{v}" for v in range(left)), bipartite=0)
+    graph.add_nodes_from((f"right:{v}" for v in range(right)), bipartite=1)
+    return graph
+
+
+def test_sides_stay_with_parts_and_beside_other_attributes(tmp_path):
+    edges = pl.DataFrame({"source": ["ann", "bob"], "target": ["ann", "dune"], "stars": [3, 5]})
+    people = pl.DataFrame({"id": ["left:ann", "right:dune", "left:eve"], "year": [1990, 1965, 2001]})
+    graph = oc.load_graph(edges, bipartite=True, attributes=True, vertices=people)
+    assert dict(graph.nodes(data=True)) == {
+        "left:ann": {"bipartite": 0, "year": 1990},
+        "left:bob": {"bipartite": 0},
+        "left:eve": {"bipartite": 0, "year": 2001},
+        "right:ann": {"bipartite": 1},
+        "right:dune": {"bipartite": 1, "year": 1965},
+    }
+    part = graph.subgraph(["left:ann", "right:ann"])
+    assert dict(part.nodes(data="bipartite")) == {"left:ann": 0, "right:ann": 1}
+    graph.export(tmp_path / "e.csv", vertices=tmp_path / "v.csv")
+    again = oc.load_graph(str(tmp_path / "e.csv"), vertices=str(tmp_path / "v.csv"), directed=False, attributes=True)
+    assert dict(again.nodes(data=True)) == dict(graph.nodes(data=True))
+    assert list(again.edges(data=True)) == list(graph.edges(data=True))
+
+
+@pytest.mark.parametrize(
+    ("given", "options", "words"),
+    [
+        ([(1, 2)], {"bipartite": ("u", "us")}, "bipartite=.*none begins with the other"),
+        ([(1, 2)], {"bipartite": ("", "i")}, "none begins with the other"),
+        (nx.path_graph(3), {"bipartite": True}, "NetworkX graph"),
+        ([(1, 2)], {"bipartite": True, "vertices": [1, 2]}, "vertices"),
+        ([(1, 2)], {"bipartite": True, "vertices": 5}, "vertices"),
+        ([(1, 2)], {"bipartite": ("u", "i", "x")}, "bipartite"),
+        ([(1, 2)], {"bipartite": "u"}, "bipartite"),
+    ],
+)
+def test_what_cannot_be_is_refused(given, options, words):
+    with pytest.raises((oc.OutcoreError, TypeError, ValueError), match=words):
+        oc.load_graph(given, **options)
+
+
+def test_lists_of_vertices_have_no_side(tmp_path):
+    (tmp_path / "e.txt").write_text("1 2\n")
+    (tmp_path / "e.txt.vertices").write_text("7\n")
+    with pytest.raises(oc.OutcoreError, match="a list of vertices"):
+        oc.load_graph(str(tmp_path / "e.txt"), bipartite=True)
+    (tmp_path / "m.gml").write_text("graph [ node [ id 1 ] ]")
+    with pytest.raises(oc.OutcoreError, match="bipartite="):
+        oc.load_graph(str(tmp_path / "m.gml"), bipartite=True)
+
+
+def test_an_empty_graph_with_two_sides(tmp_path):
+    (tmp_path / "e.csv").write_text("source,target\n")
+    graph = oc.load_graph(str(tmp_path / "e.csv"), bipartite=True)
+    assert len(graph) == 0 and list(graph.nodes(data="bipartite")) == []
+
+
+def test_the_memory_limit_holds(tmp_path):
+    drawn = np.random.default_rng(1)
+    count = 3_000_000
+    frame = pl.DataFrame({"source": drawn.integers(0, 400_000, count), "target": drawn.integers(0, 400_000, count)})
+    frame.write_csv(tmp_path / "e.csv")
+    said = shell(tmp_path, "import", "e.csv", "g.oc", "--bipartite", "--memory", "32MiB", "--threads", "2")
+    assert float(re.search(r"peak memory ([\d.]+) MiB", said)[1]) <= 32, said
+    assert (tmp_path / "e.csv").stat().st_size > 32 << 20
+    graph = oc.Graph(tmp_path / "g.oc")
+    assert len(graph) == frame["source"].n_unique() + frame["target"].n_unique()
+    assert graph.number_of_edges() == frame.n_unique()
+
+
+def shell(folder: pathlib.Path, *words: str) -> str:
+    done = subprocess.run([OUTCORE, *words], cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout + done.stderr
