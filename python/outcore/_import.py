@@ -55,13 +55,17 @@ def import_graph(
             - an object with `__arrow_c_stream__` (polars, pyarrow, DuckDB), or a pandas frame: columns whose names mean
               it, such as `source` and `target`, `src` and `dst`, `from_id` and `to_id`, or just two columns, and
               perhaps `weight`; others are named by the options, and never guessed;
-            - a list of edges as tuples or lists, `(source, target)` or `(source, target, weight)`;
-            - a tuple of NumPy arrays `(source, target)` or `(source, target, weight)`, of one length;
+            - a polars LazyFrame, or a dataset or scanner of pyarrow, read batch by batch; a list or generator of frames
+              with the same columns;
+            - a list or generator of edges as tuples or lists, `(source, target)` or `(source, target, weight)`;
+            - a tuple of NumPy arrays `(source, target)` or `(source, target, weight)`, of one length; an array of shape
+              (edges, 2), or (edges, 3) with weights;
             - a square SciPy sparse matrix or array: entry (i, j) is an edge from i to j, its value the weight (none if
               it is bool); entries at one place add up, unless `duplicates` says otherwise;
             - a NetworkX graph: isolated nodes stay, the class says whether edges have a direction (with `directed=True`
               an edge without one becomes two), parallel edges of a multigraph are kept. Nodes must be integers or
-              strings.
+              strings;
+            - an igraph graph: vertices are called by their attribute `name`, or by their numbers.
 
         image: Where the image goes. If there is an image of that name, see `replace`; anything else of that name is an
             error.
@@ -179,8 +183,7 @@ def part(
     """The methods of `Graph` that make another graph of it."""
     given = options or {}
     for_files = ("format", "source", "target", "delimiter", "header", "comment", "vertices", "directed", "ids", "nulls")
-    for_files += ("bipartite",)
-    for name in for_files:
+    for name in (*for_files, "bipartite"):
         if name in given:
             raise TypeError(f"expected options of an import that are not for files, found {name}=")
     ids = None if vertices is None else ids_of(vertices)

@@ -7,12 +7,13 @@ import numbers
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from outcore._errors import UsageError
+from outcore._parts import Streams, as_stream, columns_of, first_of, is_frame, of_igraph, pieces_of
 
 # How many rows a piece has.
 PIECE_ROWS = 1 << 16
@@ -73,6 +74,9 @@ def tables(
         return _networkx(given, attribute, directed)
     if scipy is not None and scipy.issparse(given):
         return _scipy(given, weights, is_matrix, sides)
+    igraph = sys.modules.get("igraph")
+    if igraph is not None and isinstance(given, igraph.Graph):
+        return _igraph(given, weights)
     if pandas is not None and isinstance(given, pandas.Series):
         advice = "reset_index() makes a frame of it and of its index"
         raise TypeError(f"expected a frame with a row per edge, found a pandas Series; {advice}")
@@ -81,8 +85,12 @@ def tables(
         return Tables(pandas_table(given, has_attributes), "the pandas frame", weights, fixed=False)
     if polars is not None and isinstance(given, polars.Series) and given.dtype != polars.Struct:
         raise TypeError("expected a frame with a row per edge, found a polars Series; put two into a frame")
+    if (stream := as_stream(given)) is not None:
+        return Tables(stream, f"the {type(given).__name__}", weights, fixed=False)
     if hasattr(given, "__arrow_c_stream__"):
         return Tables(_without_nulls(given), f"the {type(given).__name__}", weights, fixed=False)
+    if isinstance(given, np.ndarray) and given.ndim == 2:
+        given = columns_of(given)
     if isinstance(given, tuple) and len(given) in (2, 3):
         if any(isinstance(column, (tuple, str)) for column in given):
             raise TypeError(
@@ -93,13 +101,16 @@ def tables(
         return Tables(_arrays(arrays, is_matrix), "the NumPy arrays", weights)
     if isinstance(given, list) and given and all(isinstance(edge, (tuple, list)) for edge in given):
         return _list(given, weights)
+    if isinstance(given, Iterator) or (isinstance(given, list) and given and all(map(is_frame, given))):
+        return _parts(given, weights, has_attributes)
     if isinstance(given, list) and not given:
         raise TypeError(
             "expected edges, found an empty list; give (np.array([], int), np.array([], int)), or a frame without rows"
         )
     raise TypeError(
-        "expected a path, a list of paths, a list of edges as tuples or lists, an Arrow stream, a pandas frame, a "
-        "tuple (source, target[, weight]) of NumPy arrays, a SciPy sparse matrix or a NetworkX graph, "
+        "expected a path, a list of paths, a list of edges as tuples or lists, an Arrow stream, a frame, a list of "
+        "frames, a tuple (source, target[, weight]) of NumPy arrays, a SciPy sparse matrix, a graph of NetworkX or "
+        "igraph, or a generator of edges or frames, "
         f"found {type(given).__name__}"
     )
 
@@ -251,11 +262,78 @@ def _list(edges: list[Any], weights: str | None) -> Tables:
     width = len(edges[0])
     if width not in (2, 3) or any(len(edge) != width for edge in edges):
         raise ValueError("expected edges as tuples (source, target) or (source, target, weight), all of one length")
-    kind = _id_kind("ids", (id for edge in edges for id in edge[:2]))
-    columns = [("source", kind), ("target", kind)]
-    if width == 3 and weights != "none":
-        columns.append(("weight", _weight_kind("weight", (edge[2] for edge in edges)) or "i8"))
+    columns = list(zip(("source", "target", "weight"), _edge_kinds(edges, weights)))
     return Tables(Chunks(columns, _transposed(edge[: len(columns)] for edge in edges)), "the list of edges", weights)
+
+
+def _parts(given: Iterable[Any], weights: str | None, has_attributes: bool) -> Tables:
+    """Frames, or edges, of which there may be any number."""
+    first, parts = first_of(given)
+    if first is None:
+        raise TypeError("expected edges or frames, found a generator of nothing; give a frame without rows")
+    if is_frame(first):
+        frames = (_without_nulls(_arrow_table(part, has_attributes)) for part in parts)
+        return Tables(Streams(frames), f"the {type(given).__name__} of frames", weights, fixed=False)
+    if not isinstance(first, (tuple, list)):
+        raise TypeError(f"expected a generator of edges as tuples or lists, or of frames, found one of {first!r}")
+    pieces = pieces_of(parts, PIECE_ROWS)
+    start = next(pieces)
+    kinds = _edge_kinds(start, weights)
+    columns = list(zip(("source", "target", "weight"), kinds))
+
+    def checked() -> Iterator[tuple[list[Any], ...]]:
+        for piece in chain([start], pieces):
+            found = _edge_kinds(piece, weights)
+            # Whole numbers may stand among real ones.
+            if found[0] != kinds[0] or (len(kinds) == 3 and found[2] == "f8" != kinds[2]):
+                raise ValueError(
+                    f"expected edges of one kind, found {_KINDS[found[0]]} as ids and {_KINDS[found[-1]]} as weights "
+                    f"behind the first {PIECE_ROWS} edges; make real numbers of all weights, or give all ids one type"
+                )
+            yield tuple(map(list, zip(*(edge[: len(kinds)] for edge in piece))))
+
+    return Tables(Chunks(columns, checked()), "the generator of edges", weights)
+
+
+_KINDS = {"i8": "integers", "u8": "integers beyond 2^63", "f8": "real numbers", "str": "strings"}
+
+
+def _edge_kinds(edges: list[Any], weights: str | None) -> list[str]:
+    """The types of the ends of edges, and of their weights."""
+    kind = _id_kind("ids", (id for edge in edges for id in edge[:2]))
+    kinds = [kind, kind]
+    if len(edges[0]) == 3 and weights != "none":
+        kinds.append(_weight_kind("weight", (edge[2] for edge in edges)) or "i8")
+    return kinds
+
+
+def _arrow_table(frame: Any, has_attributes: bool) -> Any:
+    if hasattr(frame, "columns") and "pandas" in sys.modules and isinstance(frame, sys.modules["pandas"].DataFrame):
+        _check_index(frame)
+        frame = pandas_table(frame, has_attributes)
+        if isinstance(frame, Chunks):
+            raise TypeError("expected pyarrow beside a list of pandas frames, found none; make one frame with pandas.concat")
+    return frame
+
+
+def _igraph(graph: Any, weights: str | None) -> Tables:
+    attribute = "weight" if weights is None else weights
+    ids, ends, values = of_igraph(graph, attribute)
+    if values is None and weights not in (None, "none"):
+        raise ValueError(f"expected edges with the attribute {weights!r}, found none")
+    kind = _id_kind("names", ids)
+    columns = [("source", kind), ("target", kind)]
+    rows: Iterable[tuple[Any, ...]] = ends
+    if values is not None and weights != "none" and values:
+        columns.append((attribute, _weight_kind(attribute, values) or "i8"))
+        rows = ((*pair, value) for pair, value in zip(ends, values))
+    nodes = Chunks([("vertex", kind)], _transposed(((node,) for node in ids)))
+    duplicates = "keep" if graph.has_multiple() else "first"
+    wanted = "3" if len(columns) == 3 else None
+    edges = Chunks(columns, _transposed(rows))
+    vertices = (nodes, None) if ids else None
+    directed = bool(graph.is_directed())
+    return Tables(edges, "the igraph graph", wanted, directed=directed, vertices=vertices, duplicates=duplicates)
 
 
 def _networkx(graph: Any, weights: str | int | None, directed: bool | None) -> Tables:

@@ -22,6 +22,7 @@ __all__ = [
     "Nodes",
     "ProgramResult",
     "Runtime",
+    "SIDES",
     "Table",
     "__version__",
     "algorithms",
@@ -70,6 +71,8 @@ __all__ = [
 ]
 
 __version__: str
+SIDES: tuple[str, str]
+"""What ids of the two sides of a graph begin with."""
 
 @final
 class Runtime:

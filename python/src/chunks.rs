@@ -58,10 +58,20 @@ impl RecordBatchReader for Asked {
     }
 }
 
-/// Rows from an object with `__arrow_c_stream__`, or from one that has `columns` and `pieces`.
+/// Rows from an object with `__arrow_c_stream__`, from one that has `streams` of such, or `columns` and `pieces`.
 pub fn reader(rows: &Bound<'_, PyAny>, raised: &Raised) -> PyResult<Box<dyn RecordBatchReader + Send>> {
     if rows.hasattr("__arrow_c_stream__")? {
         return Ok(Box::new(Asked(crate::stream::import(rows)?)));
+    }
+    if rows.hasattr("streams")? {
+        let parts: Bound<'_, PyIterator> = rows.getattr("streams")?.try_iter()?;
+        let Some(first) = parts.clone().next() else {
+            return Err(PyValueError::new_err("expected tables, found none; give one without rows"));
+        };
+        let current = crate::stream::import(&first?)?;
+        let schema = current.schema();
+        let parts = StreamsReader { schema, current, parts: parts.unbind(), place: 1, raised: Arc::clone(raised) };
+        return Ok(Box::new(Asked(Box::new(parts))));
     }
     let Chunks { columns, pieces } = rows.extract()?;
     let field = |(name, kind): &(String, String)| match kind.as_str() {
@@ -78,6 +88,75 @@ pub fn reader(rows: &Bound<'_, PyAny>, raised: &Raised) -> PyResult<Box<dyn Reco
     let fields = columns.iter().map(field).collect::<PyResult<Vec<_>>>()?;
     let schema = Arc::new(Schema::new(fields));
     Ok(Box::new(Asked(Box::new(ChunkReader { schema, pieces, raised: Arc::clone(raised) }))))
+}
+
+/// Tables with the same columns, one after the other.
+struct StreamsReader {
+    schema: SchemaRef,
+    current: Box<dyn RecordBatchReader + Send>,
+    parts: Py<PyIterator>,
+    place: u64,
+    raised: Raised,
+}
+
+impl StreamsReader {
+    /// Goes on to the next table; false if there is none.
+    fn advance(&mut self, py: Python<'_>) -> PyResult<bool> {
+        let Some(part) = self.parts.bind(py).clone().next() else { return Ok(false) };
+        self.current = crate::stream::import(&part?)?;
+        self.place += 1;
+        let columns = |schema: &SchemaRef| -> Vec<(String, DataType)> {
+            schema.fields().iter().map(|field| (field.name().clone(), field.data_type().clone())).collect()
+        };
+        let (expected, found) = (columns(&self.schema), columns(&self.current.schema()));
+        if expected == found {
+            return Ok(true);
+        }
+        let listed = |columns: &[(String, DataType)]| -> String {
+            columns.iter().map(|(name, kind)| format!("{name} ({kind})")).collect::<Vec<_>>().join(", ")
+        };
+        Err(PyValueError::new_err(format!(
+            "expected the columns of the first table in all of them, {}, found {} in table {}; select and cast the columns",
+            listed(&expected),
+            listed(&found),
+            self.place
+        )))
+    }
+}
+
+impl Iterator for StreamsReader {
+    type Item = Result<RecordBatch, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            if let Some(batch) = self.current.next() {
+                return Some(batch);
+            }
+            match in_python(&Arc::clone(&self.raised), |py| self.advance(py)) {
+                Ok(true) => {}
+                Ok(false) => return None,
+                Err(error) => return Some(Err(error)),
+            }
+        }
+    }
+}
+
+impl RecordBatchReader for StreamsReader {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+}
+
+/// Calls Python from a worker; what is raised there is kept for the caller.
+fn in_python<T>(raised: &Raised, call: impl FnOnce(Python<'_>) -> PyResult<T>) -> Result<T, ArrowError> {
+    let outcome = Python::try_attach(|py| {
+        call(py).map_err(|error| {
+            let text = error.to_string();
+            lock(raised).get_or_insert(error);
+            ArrowError::ExternalError(text.into())
+        })
+    });
+    outcome.unwrap_or_else(|| Err(ArrowError::ExternalError("the interpreter is ending".into())))
 }
 
 struct ChunkReader {
@@ -102,15 +181,7 @@ impl Iterator for ChunkReader {
     type Item = Result<RecordBatch, ArrowError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let outcome = Python::try_attach(|py| {
-            self.next_batch(py).map_err(|error| {
-                let text = error.to_string();
-                lock(&self.raised).get_or_insert(error);
-                ArrowError::ExternalError(text.into())
-            })
-        });
-        let ended = || Err(ArrowError::ExternalError("the interpreter is ending".into()));
-        outcome.unwrap_or_else(ended).transpose()
+        in_python(&self.raised, |py| self.next_batch(py)).transpose()
     }
 }
 

@@ -64,7 +64,7 @@ def test_the_two_sides_are_those_of_networkx(order, tmp_path):
     same(graph, expected)
     assert any("begin with `left:`" in note for note in report["notes"])
     assert bipartite.is_bipartite(expected) and oc.triangles(graph).total == 0
-    ranks, reference = dict(oc.pagerank(graph).items()), nx.pagerank(expected, weight=None)
+    ranks, reference = dict(oc.pagerank(graph).items()), nx.pagerank(expected, tol=1e-12, max_iter=1000)
     assert all(abs(ranks[node] - reference[node]) < 1e-6 for node in expected)
 
 

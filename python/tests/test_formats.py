@@ -1,7 +1,9 @@
 """Files as other programs write them, the whole way into images and back: compressions and formats."""
 
 import bz2
+import io
 import lzma
+import tarfile
 import zipfile
 
 import networkx as nx
@@ -267,3 +269,110 @@ def test_exports_as_json_lines(tmp_path):
     assert ends == {frozenset(row[:2]): row[2] for row in frame.rows()}
     report = oc.import_graph(tmp_path / "g.jsonl", tmp_path / "again.oc", weight="sim")
     assert (report["vertices"], report["directed"], report["weights"]) == (5, False, "sim")
+
+
+def konect(folder):
+    """An archive as KONECT makes them: descriptions beside the data."""
+    name = folder / "download.tsv.few.tar.bz2"
+    members = {"few/meta.few": b"name: Few\n", "few/README.few": b"1 2 3\n", "few/out.few": b"% asym weighted\n" + lines(EDGES)}
+    with tarfile.open(name, "w:bz2") as archive:
+        archive.add(folder, "few", recursive=False)
+        for path, content in members.items():
+            info = tarfile.TarInfo(path)
+            info.size = len(content)
+            archive.addfile(info, io.BytesIO(content))
+    return name
+
+
+def test_archives_of_collections_are_read_as_they_are(tmp_path):
+    report = oc.import_graph(konect(tmp_path), tmp_path / "k.oc", memory="64MiB")
+    assert (report["compression"], report["directed"], report["edges_read"]) == ("bzip2", True, len(EDGES))
+    with zipfile.ZipFile(tmp_path / "rt.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("readme.html", "<html>")
+        archive.writestr("rt.mtx", "%%MatrixMarket matrix coordinate pattern symmetric\n3 3 2\n2 1\n3 2\n")
+    assert oc.import_graph(tmp_path / "rt.zip", tmp_path / "rt.oc")["edges"] == 2
+    # The name in the archive decides, as that of a file does: METIS has no first line that tells.
+    for kind in ("", ":gz", ":xz"):
+        path = tmp_path / f"grid.tar{kind.replace(':', '.')}"
+        long = "a-folder-with-a-long-name/" * 8 + "grid.graph"
+        for form in (tarfile.USTAR_FORMAT, tarfile.GNU_FORMAT, tarfile.PAX_FORMAT):
+            with tarfile.open(path, f"w{kind}", format=form) as archive:
+                info = tarfile.TarInfo(long)
+                info.size = 12
+                archive.addfile(info, io.BytesIO(b"3 2\n2\n1 3\n2\n"))
+            report = oc.import_graph(path, tmp_path / "m.oc", replace=True)
+            assert (report["input_format"], report["edges"]) == ("metis", 2), (kind, form)
+    proteins = tmp_path / "9606.protein.links.v12.0.txt"
+    proteins.write_text("protein1 protein2 combined_score\n9606.A 9606.B 173\n9606.B 9606.A 173\n9606.A 9606.C 900\n")
+    graph = oc.load_graph(proteins, weight="combined_score", directed=False)
+    assert sorted(graph.edges(data="combined_score")) == [("9606.A", "9606.B", 173), ("9606.A", "9606.C", 900)]
+
+
+def test_archives_that_are_cut_or_ambiguous_are_refused(tmp_path):
+    whole = konect(tmp_path).read_bytes()
+    plain = bz2.decompress(whole)
+    for content, words in ((whole[: len(whole) // 2], "truncated"), (plain[: len(plain) // 2], "truncated")):
+        (tmp_path / "cut").write_bytes(content)
+        with pytest.raises(oc.InputError, match=words):
+            oc.import_graph(tmp_path / "cut", tmp_path / "g.oc")
+    with tarfile.open(tmp_path / "two.tar", "w") as archive:
+        for name in ("a.txt", "b.txt"):
+            (tmp_path / name).write_bytes(lines(EDGES))
+            archive.add(tmp_path / name, name)
+    with pytest.raises(oc.InputError, match=r"2: a\.txt, b\.txt; unpack it"):
+        oc.import_graph(tmp_path / "two.tar", tmp_path / "g.oc")
+    pl.DataFrame(EDGES[:9], schema=["source", "target"], orient="row").write_parquet(tmp_path / "e.parquet")
+    with tarfile.open(tmp_path / "table.tar", "w") as archive:
+        archive.add(tmp_path / "e.parquet", "e.parquet")
+    with pytest.raises(oc.InputError, match="unpack it"):
+        oc.import_graph(tmp_path / "table.tar", tmp_path / "g.oc")
+    assert not (tmp_path / "g.oc").exists()
+
+
+def with_attributes(directed):
+    """A graph with attributes of every type that documents have, some of them missing."""
+    graph = nx.DiGraph() if directed else nx.Graph()
+    for v in range(40):
+        graph.add_node(f"v{v}", size=v * v, share=v / 7, name=f"the {v}th <&> \"é\"", even=v % 2 == 0)
+    for v in range(40):
+        graph.add_edge(f"v{v}", f"v{v * 7 % 40}", weight=v + 0.5, kind=["road", "rail", ""][v % 3], lanes=v - 20)
+    graph.add_node("bare")
+    graph.add_edge("bare", "v3", weight=1.0)
+    return graph
+
+
+@pytest.mark.parametrize("directed", [True, False])
+@pytest.mark.parametrize("kind", ["graphml", "gexf"])
+def test_attributes_of_documents_are_those_that_networkx_reads(tmp_path, kind, directed):
+    path = tmp_path / f"g.{kind}"
+    getattr(nx, f"write_{kind}")(with_attributes(directed), path)
+    expected = getattr(nx, f"read_{kind}")(path)
+    graph = oc.load_graph(path, attributes=True)
+    assert graph.is_directed() == directed
+    # In text an empty value is a missing one where it is no string; NetworkX adds ids of its own to edges of GEXF.
+    nodes = {node: data for node, data in expected.nodes(data=True)}
+    assert dict(graph.nodes(data=True)) == nodes
+    ends = lambda edge: edge[:2] if directed else tuple(sorted(edge[:2]))  # noqa: E731
+    edges = {ends(edge): {name: value for name, value in edge[2].items() if name != "id"} for edge in expected.edges(data=True)}
+    assert {ends(edge): edge[2] for edge in graph.edges(data=True)} == edges
+    assert oc.load_graph(path, attributes=["kind", "size"]).edges(data="kind")
+    with pytest.warns(UserWarning, match="Attributes that are not read: .*kind"):
+        assert "size" not in dict(oc.load_graph(path).nodes(data=True))["v1"]
+    with pytest.raises(oc.OutcoreError, match="there is no such attribute"):
+        oc.load_graph(path, attributes=["colour"])
+
+
+def test_attributes_of_json_lines(tmp_path):
+    frame = pl.DataFrame(
+        {
+            "source": [1, 2, 3], "target": [2, 3, 1], "kind": ["a", None, 'q"é\n'], "n": [1, -2, None],
+            "x": [0.5, 1e300, None], "ok": [True, None, False], "list": [[1], [2], []],
+        }
+    )
+    frame.write_ndjson(tmp_path / "e.jsonl")
+    graph = oc.load_graph(tmp_path / "e.jsonl", attributes=True)
+    expected = {
+        (row.pop("source"), row.pop("target")): {name: value for name, value in row.items() if value is not None}
+        for row in frame.drop("list").to_dicts()
+    }
+    assert {edge[:2]: edge[2] for edge in graph.edges(data=True)} == expected

@@ -142,6 +142,26 @@ impl AttributeColumn {
     }
 }
 
+impl AttributeColumn {
+    /// Appends a value as its text, if there is one. False if it is none of the kind, or too long.
+    pub(crate) fn push_value(&mut self, kind: &AttributeKind, value: Option<&str>) -> bool {
+        let Some(text) = value else {
+            self.push_missing();
+            return true;
+        };
+        let AttributeValues::Text { bytes, ends } = &mut self.values else {
+            return self.push_field(kind, Field { raw: text.as_bytes(), quoted: false });
+        };
+        bytes.extend_from_slice(text.as_bytes());
+        let end = u32::try_from(bytes.len());
+        ends.extend(end);
+        if !self.missing.is_empty() {
+            self.missing.push(false);
+        }
+        end.is_ok()
+    }
+}
+
 /// Whether a number may be a real one: a whole number by its digits is none if 64 bits do not hold it.
 fn is_exact(token: &[u8]) -> bool {
     let are_digits = token.strip_prefix(b"-").unwrap_or(token).iter().all(u8::is_ascii_digit);

@@ -3,15 +3,19 @@
 //! The ids are those of the elements `node`, also of those within others. Edges have the direction that
 //! `defaultedgetype` says, or none if it says nothing; one of type `mutual` is two. The weights are the attributes
 //! `weight` of edges, or the values of the attribute whose title is `weight` or what the user names. An edge without
-//! either has weight 1, as the format says, if another edge has one. Times are not read.
+//! either has weight 1, as the format says, if another edge has one. Other attributes are kept if they are asked for, and
+//! so are labels of vertices, as an attribute `label`. Times are not read.
 //!
 //! Format: "GEXF 1.3 Primer", Gephi consortium, 2022.
 
+use crate::attributes::Attributes;
 use crate::batch::{InputOptions, Source};
 use crate::column_names::{listed, usual_weight};
+use crate::declared::{self, Declared, Kept, Values};
 use crate::input::{Input, Stream};
 use crate::records::{self, Directions, Known, ReadRecords, Records, STRING_IDS, WeightRule};
 use crate::xml::{Element, Item, Xml};
+use outcore_format::AttributeKind;
 use outcore_image::{Error, Result};
 
 /// How many attributes are looked at.
@@ -22,12 +26,8 @@ pub(crate) fn open(input: &Input, options: &InputOptions) -> Result<Box<dyn Sour
     records::open("gexf", input, options, |stream| Ok(Gexf::new(stream, options)))
 }
 
-/// An attribute of edges.
-struct Attribute {
-    id: String,
-    title: String,
-    default: Option<f64>,
-}
+/// What stands for the id of labels: no attribute of the document has one with a blank in front.
+const LABEL_ID: &str = " label";
 
 /// An edge that has begun.
 struct Edge {
@@ -36,14 +36,26 @@ struct Edge {
     target: String,
     kind: Option<String>,
     weight: Option<String>,
+    values: Values,
+}
+
+/// A vertex that has begun.
+struct Vertex {
+    line: u64,
+    id: String,
+    values: Values,
 }
 
 struct Gexf {
     xml: Xml,
     options: InputOptions,
-    attributes: Vec<Attribute>,
-    /// The attributes that have begun are those of edges.
+    attributes: Vec<Declared>,
+    /// The attributes that have begun are those of edges, or of vertices.
     of_edges: bool,
+    of_vertices: bool,
+    /// What is kept of edges and of vertices, once one of them has begun.
+    kept: Option<[Kept; 2]>,
+    note: Option<String>,
     directions: Directions,
     has_graph: bool,
     /// An edge has a weight, or the user says so.
@@ -51,6 +63,8 @@ struct Gexf {
     is_dynamic: bool,
     has_string_ids: bool,
     edge: Option<Edge>,
+    /// One within the other.
+    vertices: Vec<Vertex>,
 }
 
 impl Gexf {
@@ -60,12 +74,16 @@ impl Gexf {
             options: options.clone(),
             attributes: Vec::new(),
             of_edges: false,
+            of_vertices: false,
+            kept: None,
+            note: None,
             directions: Directions { usual: false, asked: options.directed },
             has_graph: false,
             weighted: false,
             is_dynamic: false,
             has_string_ids: false,
             edge: None,
+            vertices: Vec::new(),
         }
     }
 
@@ -75,8 +93,9 @@ impl Gexf {
     }
 
     /// The attribute that holds the weights, if it is not `weight` of the edges themselves.
-    fn weight_attribute(&self) -> Result<Option<&Attribute>> {
-        let titles: Vec<&str> = self.attributes.iter().map(|attribute| attribute.title.as_str()).collect();
+    fn weight_attribute(&self) -> Result<Option<&Declared>> {
+        let of_edges: Vec<&Declared> = self.attributes.iter().filter(|attribute| attribute.of_edges).collect();
+        let titles: Vec<&str> = of_edges.iter().map(|attribute| attribute.name.as_str()).collect();
         let place = match self.options.weight.as_deref() {
             None => usual_weight(&titles, &self.options)?,
             Some(asked) => titles.iter().position(|title| *title == asked),
@@ -86,11 +105,33 @@ impl Gexf {
                 "--weight {asked}: there is no such attribute of edges; there are weight, {}",
                 listed(&titles)
             ))),
-            _ => Ok(place.map(|place| &self.attributes[place])),
+            _ => Ok(place.map(|place| of_edges[place])),
         }
     }
 
-    fn begin(&mut self, element: &Element, records: &mut Records) -> Result<()> {
+    /// What is kept of edges and of vertices: all attributes are declared by now, where the first of them begins. Labels
+    /// of vertices are kept if it has one.
+    fn kept(&mut self, first: &Element) -> Result<&[Kept; 2]> {
+        if self.kept.is_none() {
+            let weights = self.weight_attribute()?.map(|attribute| attribute.id.clone());
+            let label = || Declared {
+                id: LABEL_ID.to_owned(),
+                name: "label".to_owned(),
+                kind: AttributeKind::String,
+                default: None,
+                of_edges: false,
+                of_vertices: true,
+            };
+            let has_labels = first.name == "node" && first.get("label").is_some();
+            let is_label_wanted = has_labels && self.options.attributes != Attributes::None;
+            let all: Vec<Declared> = self.attributes.iter().cloned().chain(is_label_wanted.then(label)).collect();
+            let (kept, note) = declared::choose(&all, weights.as_deref(), &self.options.attributes, self.xml.path())?;
+            (self.kept, self.note) = (Some(kept), note);
+        }
+        Ok(self.kept.as_ref().unwrap_or_else(|| unreachable!("it was chosen above")))
+    }
+
+    fn begin(&mut self, element: &Element) -> Result<()> {
         let line = self.xml.line();
         let wants_weights = self.options.weight.as_deref() != Some("none");
         match element.name.as_str() {
@@ -106,17 +147,32 @@ impl Gexf {
                     Some(other) => return Err(self.xml.bad("a direction as `defaultedgetype`", other)),
                 };
             }
-            "attributes" => self.of_edges = element.get("class") == Some("edge"),
-            "attribute" if self.of_edges && self.edge.is_none() => {
+            "attributes" => {
+                let class = element.get("class");
+                (self.of_edges, self.of_vertices) = (class == Some("edge"), class == Some("node"));
+            }
+            "attribute" if self.is_declaring() => {
                 let id = self.xml.attribute(element, "id")?.to_owned();
                 let title = element.get("title").unwrap_or(&id).to_owned();
                 if self.attributes.len() == MOST_ATTRIBUTES {
-                    return Err(self.xml.bad(format!("at most {MOST_ATTRIBUTES} attributes of edges"), "more"));
+                    return Err(self.xml.bad(format!("at most {MOST_ATTRIBUTES} attributes"), "more"));
                 }
-                self.attributes.push(Attribute { id, title, default: None });
+                let kind = match element.get("type") {
+                    Some("integer" | "long" | "int" | "short" | "byte") => AttributeKind::Integer,
+                    Some("float" | "double") => AttributeKind::Real,
+                    Some("boolean") => AttributeKind::Boolean,
+                    _ => AttributeKind::String,
+                };
+                let (of_edges, of_vertices) = (self.of_edges, self.of_vertices);
+                self.attributes.push(Declared { id, name: title, kind, default: None, of_edges, of_vertices });
             }
-            "node" => records.vertex(line, self.xml.attribute(element, "id")?.as_bytes()),
+            "node" => {
+                let id = self.xml.attribute(element, "id")?.to_owned();
+                let values = values_of(&self.kept(element)?[1], element);
+                self.vertices.push(Vertex { line, id, values });
+            }
             "edge" => {
+                let values = values_of(&self.kept(element)?[0], element);
                 let end = |name| self.xml.attribute(element, name).map(str::to_owned);
                 let own = element.get("weight").filter(|_| wants_weights && self.weight_name() == "weight");
                 self.edge = Some(Edge {
@@ -125,16 +181,10 @@ impl Gexf {
                     target: end("target")?,
                     kind: element.get("type").map(str::to_owned),
                     weight: own.map(str::to_owned),
+                    values,
                 });
             }
-            "attvalue" if self.edge.is_some() && wants_weights => {
-                let key = element.get("for").or(element.get("id"));
-                let is_weight = self.weight_attribute()?.is_some_and(|attribute| Some(attribute.id.as_str()) == key);
-                let value = element.get("value").filter(|_| is_weight).map(str::to_owned);
-                if let Some(edge) = self.edge.as_mut() {
-                    edge.weight = edge.weight.take().or(value);
-                }
-            }
+            "attvalue" => self.value(element)?,
             "gexf" => {}
             other if !self.has_graph && !matches!(other, "meta" | "creator" | "description" | "keywords") => {
                 return Err(self.xml.bad("a GEXF document", &format!("an element `{other}`")));
@@ -144,15 +194,41 @@ impl Gexf {
         Ok(())
     }
 
+    /// Whether attributes are declared here.
+    fn is_declaring(&self) -> bool {
+        (self.of_edges || self.of_vertices) && self.edge.is_none() && self.vertices.is_empty()
+    }
+
+    /// Takes the value of an attribute of the edge or vertex that has begun.
+    fn value(&mut self, element: &Element) -> Result<()> {
+        let (Some(key), Some(value)) = (element.get("for").or(element.get("id")), element.get("value")) else {
+            return Ok(());
+        };
+        let wants_weights = self.options.weight.as_deref() != Some("none");
+        let is_weight = wants_weights && self.weight_attribute()?.is_some_and(|attribute| attribute.id == key);
+        let Some([of_edges, of_vertices]) = &self.kept else { return Ok(()) };
+        match (&mut self.edge, self.vertices.last_mut()) {
+            (Some(edge), _) if is_weight => edge.weight = edge.weight.take().or(Some(value.to_owned())),
+            (Some(edge), _) => of_edges.take(key, value, &mut edge.values),
+            (None, Some(vertex)) => of_vertices.take(key, value, &mut vertex.values),
+            (None, None) => {}
+        }
+        Ok(())
+    }
+
     fn end(&mut self, name: &str, text: &str, records: &mut Records) -> Result<()> {
         match name {
-            "default" if self.of_edges && self.edge.is_none() => {
+            "default" if self.is_declaring() => {
                 if let Some(attribute) = self.attributes.last_mut() {
-                    attribute.default = crate::number::weight(text.trim().as_bytes());
+                    attribute.default = Some(text.trim().to_owned());
                 }
             }
+            "node" => {
+                let Some(Vertex { line, id, values }) = self.vertices.pop() else { return Ok(()) };
+                records.vertex(line, id.as_bytes(), &values);
+            }
             "keywords" => self.has_string_ids |= text.trim() == STRING_IDS,
-            "attributes" => self.of_edges = false,
+            "attributes" => (self.of_edges, self.of_vertices) = (false, false),
             "edge" => self.end_edge(records)?,
             _ => {}
         }
@@ -172,18 +248,27 @@ impl Gexf {
         let ends = [edge.source.as_bytes(), edge.target.as_bytes()];
         let weight = edge.weight.as_ref().map(String::as_bytes);
         let place = (self.xml.path(), edge.line);
-        self.directions.push(own, place, ends, weight, records)?;
+        self.directions.push(own, place, ends, weight, &edge.values, records)?;
         if is_mutual && ends[0] != ends[1] && self.directions.of_graph() {
-            self.directions.push(own, place, [ends[1], ends[0]], weight, records)?;
+            self.directions.push(own, place, [ends[1], ends[0]], weight, &edge.values, records)?;
         }
         Ok(())
     }
 }
 
+/// The values of an element that begins: defaults, and its label.
+fn values_of(kept: &Kept, element: &Element) -> Values {
+    let mut values = kept.defaults();
+    if let Some(label) = element.get("label") {
+        kept.take(LABEL_ID, label, &mut values);
+    }
+    values
+}
+
 impl ReadRecords for Gexf {
     fn read(&mut self, records: &mut Records) -> Result<bool> {
         match self.xml.next()? {
-            Item::Begin(element) => self.begin(&element, records)?,
+            Item::Begin(element) => self.begin(&element)?,
             Item::End(name, text) => self.end(&name, &text, records)?,
             Item::Done if !self.has_graph => {
                 return Err(Error::input(self.xml.path(), None, "a GEXF document with a graph", "none"));
@@ -196,14 +281,17 @@ impl ReadRecords for Gexf {
     fn known(&self) -> Result<Known> {
         let attribute = self.weight_attribute()?;
         let is_weighted = self.options.weight.as_ref().map_or(self.weighted, |asked| asked != "none");
-        let default = attribute.and_then(|attribute| attribute.default).unwrap_or(1.0);
+        let default = attribute.and_then(|attribute| attribute.default.as_ref());
+        let default = default.and_then(|text| crate::number::weight(text.as_bytes())).unwrap_or(1.0);
         let weights = is_weighted.then(|| WeightRule { name: self.weight_name().to_owned(), default: Some(default) });
         let times = "The graph is dynamic: its times are not read.";
-        let notes = self.is_dynamic.then(|| times.to_owned()).into_iter().collect();
+        let notes = self.is_dynamic.then(|| times.to_owned()).into_iter().chain(self.note.clone()).collect();
+        let fields = |kept: &Kept| kept.fields.clone();
         Ok(Known {
             directed: Some(self.directions.of_graph()),
             weights,
             notes,
+            attributes: self.kept.as_ref().map(|kept| kept.each_ref().map(fields)).unwrap_or_default(),
             strings: self.has_string_ids.then_some(true),
             ..Known::default()
         })
@@ -240,7 +328,7 @@ mod tests {
         let directed = document("defaultedgetype='directed' mode='dynamic'", content);
         let read = edges_of("gexf", &directed);
         assert_eq!((read.pairs, read.weights), (vec![(1, 2), (2, 3)], vec![0.5, 1.0]));
-        assert_eq!((read.vertices, read.facts.directed), (vec![5, 6], Some(true)));
+        assert_eq!((read.vertices, read.facts.directed), (vec![6, 5], Some(true)));
         assert!(read.facts.notes[0].contains("times"));
         assert_eq!(edges_with("gexf", &directed, &weight("cost")).weights, [4.0, 7.0]);
         assert!(edges_with("gexf", &directed, &weight("none")).weights.is_empty());

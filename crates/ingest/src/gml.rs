@@ -309,7 +309,7 @@ impl Gml {
 
     fn push(&mut self, edge: &Edge, records: &mut Records) {
         let [source, target] = edge.ends.map(|end| self.vertices.id(end));
-        records.edge(edge.line, &source, &target, edge.weight.as_deref());
+        records.edge(edge.line, [&source, &target], edge.weight.as_deref(), &[]);
     }
 
     /// Takes a key of the graph and its value; false at the end of the graph.

@@ -2,16 +2,19 @@
 //!
 //! The ids are those of the elements `node`. Edges have the direction that `edgedefault` says, or none if it says
 //! nothing. The weights are the data of the key whose name is `weight`, or what the user names; a key may have a
-//! default. Graphs within vertices are read with the graph that they are in. Ports and other data are not read.
+//! default. The data of other keys are attributes, if they are asked for. Graphs within vertices are read with the graph
+//! that they are in. Ports are not read.
 //!
 //! Format: Brandes et al., "GraphML Progress Report", Graph Drawing 2001; http://graphml.graphdrawing.org has the
 //! schema.
 
 use crate::batch::{InputOptions, Source};
 use crate::column_names::{column_asked, usual_weight};
+use crate::declared::{self, Declared, Kept, Values};
 use crate::input::{Input, Stream};
 use crate::records::{self, Directions, Known, ReadRecords, Records, STRING_IDS, WeightRule};
 use crate::xml::{Element, Item, Xml};
+use outcore_format::AttributeKind;
 use outcore_image::{Error, Result};
 
 /// How many keys are looked at.
@@ -22,13 +25,6 @@ pub(crate) fn open(input: &Input, options: &InputOptions) -> Result<Box<dyn Sour
     records::open("graphml", input, options, |stream| Ok(GraphMl::new(stream, options)))
 }
 
-/// What is known of the data of edges.
-struct Key {
-    id: String,
-    name: String,
-    default: Option<String>,
-}
-
 /// An edge that has begun.
 struct Edge {
     line: u64,
@@ -36,14 +32,24 @@ struct Edge {
     target: String,
     directed: Option<bool>,
     weight: Option<String>,
+    values: Values,
+}
+
+/// A vertex that has begun.
+struct Vertex {
+    line: u64,
+    id: String,
+    values: Values,
 }
 
 struct GraphMl {
     xml: Xml,
     options: InputOptions,
-    keys: Vec<Key>,
-    /// Whether the key that has begun is one of edges.
-    in_edge_key: bool,
+    keys: Vec<Declared>,
+    in_key: bool,
+    /// What is kept of edges and of vertices.
+    kept: [Kept; 2],
+    note: Option<String>,
     directions: Directions,
     /// The id of the key of the weights.
     weight_id: Option<String>,
@@ -53,6 +59,8 @@ struct GraphMl {
     has_graph: bool,
     has_string_ids: bool,
     edge: Option<Edge>,
+    /// One within the other.
+    vertices: Vec<Vertex>,
     /// The key of the data that have begun.
     data_key: Option<String>,
 }
@@ -63,7 +71,9 @@ impl GraphMl {
             xml: Xml::new(stream),
             options: options.clone(),
             keys: Vec::new(),
-            in_edge_key: false,
+            in_key: false,
+            kept: Default::default(),
+            note: None,
             directions: Directions { usual: false, asked: options.directed },
             weight_id: None,
             weights: None,
@@ -71,11 +81,12 @@ impl GraphMl {
             has_graph: false,
             has_string_ids: false,
             edge: None,
+            vertices: Vec::new(),
             data_key: None,
         }
     }
 
-    fn begin(&mut self, element: &Element, records: &mut Records) -> Result<()> {
+    fn begin(&mut self, element: &Element) -> Result<()> {
         let line = self.xml.line();
         match element.name.as_str() {
             "graphml" => {}
@@ -90,7 +101,10 @@ impl GraphMl {
                     .bad("edges between two vertices", "an element `hyperedge`")
                     .advise("make edges of it, or leave it out"));
             }
-            "node" => records.vertex(line, self.xml.attribute(element, "id")?.as_bytes()),
+            "node" => {
+                let id = self.xml.attribute(element, "id")?.to_owned();
+                self.vertices.push(Vertex { line, id, values: self.kept[1].defaults() });
+            }
             "edge" => {
                 let directed = match element.get("directed") {
                     None => None,
@@ -100,7 +114,8 @@ impl GraphMl {
                 };
                 let end = |name| self.xml.attribute(element, name).map(str::to_owned);
                 let (source, target) = (end("source")?, end("target")?);
-                self.edge = Some(Edge { line, source, target, directed, weight: None });
+                let values = self.kept[0].defaults();
+                self.edge = Some(Edge { line, source, target, directed, weight: None, values });
             }
             "data" => self.data_key = element.get("key").map(str::to_owned),
             _ if !self.has_graph && self.keys.is_empty() && !matches!(&*element.name, "desc" | "default") => {
@@ -114,21 +129,29 @@ impl GraphMl {
     fn end(&mut self, name: &str, text: &str, records: &mut Records) -> Result<()> {
         match name {
             "graph" => self.graphs = self.graphs.saturating_sub(1),
-            "default" if self.in_edge_key && self.graphs == 0 => {
+            "default" if self.in_key && self.graphs == 0 => {
                 self.keys.last_mut().into_iter().for_each(|key| key.default = Some(text.to_owned()));
             }
-            "key" => self.in_edge_key = false,
+            "key" => self.in_key = false,
             "data" => {
-                let key = self.data_key.take();
-                if let Some(edge) = self.edge.as_mut().filter(|_| key.is_some() && key == self.weight_id) {
-                    edge.weight = Some(text.to_owned());
+                let Some(key) = self.data_key.take() else { return Ok(()) };
+                match (&mut self.edge, self.vertices.last_mut()) {
+                    (Some(edge), _) if Some(&key) == self.weight_id.as_ref() => edge.weight = Some(text.to_owned()),
+                    (Some(edge), _) => self.kept[0].take(&key, text, &mut edge.values),
+                    (None, Some(vertex)) => self.kept[1].take(&key, text, &mut vertex.values),
+                    (None, None) => {}
                 }
+            }
+            "node" => {
+                let Some(Vertex { line, id, values }) = self.vertices.pop() else { return Ok(()) };
+                records.vertex(line, id.as_bytes(), &values);
             }
             "edge" => {
                 let Some(edge) = self.edge.take() else { return Ok(()) };
                 let ends = [edge.source.as_bytes(), edge.target.as_bytes()];
                 let weight = edge.weight.as_ref().map(String::as_bytes);
-                self.directions.push(edge.directed, (self.xml.path(), edge.line), ends, weight, records)?;
+                let place = (self.xml.path(), edge.line);
+                self.directions.push(edge.directed, place, ends, weight, &edge.values, records)?;
             }
             _ => {}
         }
@@ -136,17 +159,25 @@ impl GraphMl {
     }
 
     fn key(&mut self, element: &Element) -> Result<()> {
-        self.in_edge_key = matches!(element.get("for"), Some("edge" | "all") | None);
-        if self.in_edge_key {
+        let of = element.get("for").unwrap_or("all");
+        let (of_edges, of_vertices) = (matches!(of, "edge" | "all"), matches!(of, "node" | "all"));
+        self.in_key = of_edges || of_vertices;
+        if self.in_key {
             let id = self.xml.attribute(element, "id")?.to_owned();
             let name = element.get("attr.name").unwrap_or(&id).to_owned();
             if self.keys.len() == MOST_KEYS {
-                return Err(self.xml.bad(format!("at most {MOST_KEYS} keys of edges"), "more"));
+                return Err(self.xml.bad(format!("at most {MOST_KEYS} keys"), "more"));
             }
             if self.has_graph {
                 return Err(self.xml.bad("all keys before the graph", "one behind it"));
             }
-            self.keys.push(Key { id, name, default: None });
+            let kind = match element.get("attr.type") {
+                Some("int" | "long") => AttributeKind::Integer,
+                Some("float" | "double") => AttributeKind::Real,
+                Some("boolean") => AttributeKind::Boolean,
+                _ => AttributeKind::String,
+            };
+            self.keys.push(Declared { id, name, kind, default: None, of_edges, of_vertices });
         }
         Ok(())
     }
@@ -165,13 +196,17 @@ impl GraphMl {
             Some("undirected") | None => false,
             Some(other) => return Err(self.xml.bad("`directed` or `undirected` as `edgedefault`", other)),
         };
-        let names: Vec<&str> = self.keys.iter().map(|key| key.name.as_str()).collect();
+        let of_edges: Vec<&Declared> = self.keys.iter().filter(|key| key.of_edges).collect();
+        let names: Vec<&str> = of_edges.iter().map(|key| key.name.as_str()).collect();
         let place = match self.options.weight.as_deref() {
             Some("none") => None,
             Some(asked) => Some(column_asked("weight", asked, &names)?),
             None => usual_weight(&names, &self.options)?,
         };
-        let Some(key) = place.map(|place| &self.keys[place]) else { return Ok(()) };
+        let key = place.map(|place| of_edges[place]);
+        let weight_id = key.map(|key| key.id.as_str());
+        (self.kept, self.note) = declared::choose(&self.keys, weight_id, &self.options.attributes, self.xml.path())?;
+        let Some(key) = key else { return Ok(()) };
         let default = match &key.default {
             None => None,
             Some(text) => Some(crate::number::weight(text.trim().as_bytes()).ok_or_else(|| {
@@ -187,7 +222,7 @@ impl GraphMl {
 impl ReadRecords for GraphMl {
     fn read(&mut self, records: &mut Records) -> Result<bool> {
         match self.xml.next()? {
-            Item::Begin(element) => self.begin(&element, records)?,
+            Item::Begin(element) => self.begin(&element)?,
             Item::End(name, text) => self.end(&name, &text, records)?,
             Item::Done if !self.has_graph => {
                 return Err(Error::input(self.xml.path(), None, "a GraphML document with a graph", "none"));
@@ -201,6 +236,8 @@ impl ReadRecords for GraphMl {
         Ok(Known {
             directed: Some(self.directions.of_graph()),
             weights: self.weights.clone(),
+            notes: self.note.clone().into_iter().collect(),
+            attributes: self.kept.each_ref().map(|kept| kept.fields.clone()),
             strings: self.has_string_ids.then_some(true),
             ..Known::default()
         })
@@ -214,6 +251,7 @@ impl ReadRecords for GraphMl {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::attributes::{AttributeField, AttributeValues, Attributes};
     use crate::testing::{edges_of, edges_with, failure_of, failure_with};
 
     fn document(default: &str, keys: &str, content: &str) -> Vec<u8> {
@@ -227,6 +265,42 @@ mod tests {
 
     const KEY: &str =
         "<key id=\"d1\" for=\"edge\" attr.name=\"weight\" attr.type=\"double\"><default>2</default></key>";
+
+    #[test]
+    fn data_are_attributes_where_they_are_asked_for() {
+        let keys = "<key id=\"w\" for=\"edge\" attr.name=\"weight\" attr.type=\"double\"/>\
+                    <key id=\"k\" for=\"edge\" attr.name=\"kind\" attr.type=\"string\"><default>road</default></key>\
+                    <key id=\"n\" for=\"node\" attr.name=\"size\" attr.type=\"long\"/>\
+                    <key id=\"b\" for=\"all\" attr.name=\"open\" attr.type=\"boolean\"/>";
+        let content = "<node id=\"1\"><data key=\"n\"> 5 </data><graph><node id=\"2\"><data key=\"b\">true</data></node>\
+                       </graph><data key=\"b\">false</data></node><node id=\"3\"/>\
+                       <edge source=\"1\" target=\"2\"><data key=\"w\">2</data><data key=\"k\">rail</data></edge>\
+                       <edge source=\"2\" target=\"3\"><data key=\"w\">3</data><data key=\"b\">true</data></edge>";
+        let text = document("directed", keys, content);
+        let with = |attributes| InputOptions { attributes, ..InputOptions::default() };
+        let read = edges_with("graphml", &text, &with(Attributes::All));
+        assert_eq!((read.pairs, read.weights, read.vertices), (vec![(1, 2), (2, 3)], vec![2.0, 3.0], vec![2, 1, 3]));
+        let names = |fields: &[AttributeField]| fields.iter().map(|field| field.name.clone()).collect::<Vec<_>>();
+        assert_eq!(names(&read.facts.attributes), ["kind", "open"]);
+        assert_eq!(names(&read.facts.vertex_attributes), ["size", "open"]);
+        let text_of = |bytes: &[u8], ends: &[u32]| AttributeValues::Text { bytes: bytes.into(), ends: ends.into() };
+        assert_eq!(read.attributes[0].values, text_of(b"railroad", &[4, 8]));
+        assert_eq!(read.attributes[1].missing, [true, false]);
+        assert_eq!(read.vertex_attributes[0].values, AttributeValues::Words(vec![0, 5, 0]));
+        assert_eq!(read.vertex_attributes[0].missing, [true, false, true]);
+        assert_eq!(read.vertex_attributes[1].values, AttributeValues::Words(vec![1, 0, 0]));
+        let read = edges_of("graphml", &text);
+        assert!(read.attributes.is_empty() && read.facts.vertex_attributes.is_empty());
+        assert!(read.facts.notes[0].starts_with("Attributes that are not read: kind, size, open. To keep them"));
+        let one = with(Attributes::Named(vec!["open".to_owned()]));
+        let read = edges_with("graphml", &text, &one);
+        assert_eq!((read.facts.attributes.len(), read.facts.vertex_attributes.len()), (1, 1));
+        let none = with(Attributes::Named(vec!["weight".to_owned()]));
+        assert!(failure_with("graphml", &text, &none).contains("there are kind, size, open"));
+        let bad = String::from_utf8(text).unwrap().replace(" 5 ", "five");
+        let error = failure_with("graphml", bad.as_bytes(), &with(Attributes::All));
+        assert!(error.contains("graphml:5: expected integer as `size`, found `five`"), "{error}");
+    }
 
     #[test]
     fn vertices_edges_and_weights() {

@@ -2,21 +2,24 @@
 //!
 //! The names of the members are found in the first lines as those of columns are: by the options, else by what they
 //! mean, else the only two beside the weight. Ids are integers or strings, as JSON has them, and all of one kind. A
-//! member `Type` that says `Directed` or `Undirected` in all first lines, as exports have it, is the direction. Members
-//! that are not wanted are skipped, whatever they hold. Cost: a block is parsed without a copy, but for strings with
+//! member `Type` that says `Directed` or `Undirected` in all first lines, as exports have it, is the direction. Other
+//! members are attributes if they are asked for and hold numbers, strings, or true and false. Members that are not wanted
+//! are skipped, whatever they hold. Cost: a block is parsed without a copy, but for strings with
 //! escapes.
 //!
 //! Format: RFC 8259 for the objects.
 
+use crate::attributes::{AttributeColumn, AttributeField, Attributes, asked_columns};
 use crate::batch::{Block, EdgeBatch, Facts, IdKind, Ids, InputOptions, Parser, Source, Weights, bad_record};
 use crate::blocks::LineBlocks;
 use crate::column_names::{column_asked, find_ends, unread_columns, usual_weight};
 use crate::detect::{other_direction, says_directed};
 use crate::input::Stream;
 use crate::nulls::LeftOut;
-use crate::number::{self, is_whole, lines};
+use crate::number::{self, Integer, integer, is_whole, lines};
 use crate::one_id::IdTaker;
 use crate::text_source::{TextSource, begin, empty_reals, text_of};
+use outcore_format::AttributeKind;
 use outcore_image::{Error, Result};
 use serde::de::{Deserialize, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
@@ -37,23 +40,21 @@ pub(crate) fn open(stream: Stream, options: &InputOptions) -> Result<Box<dyn Sou
     let start = start.to_owned();
     let path = blocks.path().to_owned();
     let sample = Sample::take(&path, first_line, &start)?;
-    let members = sample.members(&path, options)?;
+    let mut members = sample.members(&path, options)?;
     let strings = sample.has_strings(&path, &members, options)?;
     let direction = sample.direction(&members)?;
+    members.attributes = sample.attributes(&members, direction.is_some(), options)?;
     let weight_name = members.weight.clone();
-    let used = |name: &String| {
-        name == &members.source || name == &members.target || Some(name) == weight_name.as_ref() || name == "Type"
-    };
+    let unread = sample.names.iter().filter(|name| !members.has(name) && *name != "Type").cloned();
     let facts = Facts {
         format: "jsonl",
         directed: direction,
         directed_by: direction.map(|_| "the member `Type`".to_owned()),
         string_ids: strings,
         ends: Some([members.source.clone(), members.target.clone()]),
-        weights: weight_name.clone(),
-        notes: unread_columns(sample.names.iter().filter(|name| !used(name)).cloned(), None, false)
-            .into_iter()
-            .collect(),
+        weights: weight_name,
+        attributes: members.attributes.clone(),
+        notes: unread_columns(unread, None, options.attributes == Attributes::None).into_iter().collect(),
         ..blocks.facts()
     };
     let guessed = options.ids == IdKind::Auto;
@@ -63,10 +64,19 @@ pub(crate) fn open(stream: Stream, options: &InputOptions) -> Result<Box<dyn Sou
 }
 
 /// What the members that are wanted are called.
+#[derive(Clone)]
 struct Members {
     source: String,
     target: String,
     weight: Option<String>,
+    attributes: Vec<AttributeField>,
+}
+
+impl Members {
+    fn has(&self, name: &str) -> bool {
+        let ends = [&self.source, &self.target].into_iter().chain(&self.weight);
+        ends.chain(self.attributes.iter().map(|field| &field.name)).any(|own| own == name)
+    }
 }
 
 /// The members of a line that are wanted, as they stand there.
@@ -76,6 +86,7 @@ struct Line<'a> {
     target: Option<&'a RawValue>,
     weight: Option<&'a RawValue>,
     kind: Option<&'a RawValue>,
+    attributes: Vec<Option<&'a RawValue>>,
 }
 
 impl<'de> DeserializeSeed<'de> for &Members {
@@ -94,7 +105,7 @@ impl<'de> Visitor<'de> for &Members {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<Line<'de>, A::Error> {
-        let mut line = Line::default();
+        let mut line = Line { attributes: vec![None; self.attributes.len()], ..Line::default() };
         while let Some(Text(name)) = map.next_key()? {
             let place = if name == self.source {
                 &mut line.source
@@ -102,6 +113,8 @@ impl<'de> Visitor<'de> for &Members {
                 &mut line.target
             } else if self.weight.as_deref() == Some(&*name) {
                 &mut line.weight
+            } else if let Some(place) = self.attributes.iter().position(|field| field.name == name) {
+                &mut line.attributes[place]
             } else if name == "Type" {
                 &mut line.kind
             } else {
@@ -227,9 +240,9 @@ impl<'a> Sample<'a> {
     /// Which members hold the ends and the weight.
     fn members(&self, path: &Path, options: &InputOptions) -> Result<Members> {
         let names: Vec<&str> = self.names.iter().map(String::as_str).collect();
-        let usual = || Members { source: "source".to_owned(), target: "target".to_owned(), weight: None };
         if names.is_empty() {
-            return Ok(usual());
+            let [source, target] = ["source", "target"].map(str::to_owned);
+            return Ok(Members { source, target, weight: None, attributes: Vec::new() });
         }
         let weight = match options.weight.as_deref() {
             None => usual_weight(&names, options)?,
@@ -238,7 +251,50 @@ impl<'a> Sample<'a> {
         };
         let (source, target) = find_ends(&names, weight, path, options)?;
         let name = |place: usize| self.names[place].clone();
-        Ok(Members { source: name(source), target: name(target), weight: weight.map(name) })
+        Ok(Members { source: name(source), target: name(target), weight: weight.map(name), attributes: Vec::new() })
+    }
+
+    /// Which other members are kept, and what they hold in the first lines.
+    fn attributes(
+        &self,
+        members: &Members,
+        has_direction: bool,
+        options: &InputOptions,
+    ) -> Result<Vec<AttributeField>> {
+        let names: Vec<&str> = self.names.iter().map(String::as_str).collect();
+        let is_used = |name: &str| members.has(name) || (has_direction && name == "Type");
+        let used: Vec<Option<usize>> = (0..names.len()).filter(|&place| is_used(names[place])).map(Some).collect();
+        let mut asked = Vec::new();
+        for place in asked_columns(options, &names, &used, self.path)? {
+            asked.push(AttributeField { name: names[place].to_owned(), kind: AttributeKind::String });
+        }
+        if asked.is_empty() {
+            return Ok(asked);
+        }
+        let wanted = Members { attributes: asked, ..members.clone() };
+        let mut kinds: Vec<Held> = vec![Held::default(); wanted.attributes.len()];
+        for &(number, text) in &self.lines {
+            let line = parse(self.path, number, text, &wanted)?;
+            kinds.iter_mut().zip(line.attributes).for_each(|(held, value)| held.see(value));
+        }
+        let mut found = Vec::new();
+        for (held, AttributeField { name, .. }) in kinds.into_iter().zip(wanted.attributes) {
+            match held.kind() {
+                Some(kind) => found.push(AttributeField { name, kind }),
+                None if options.attributes == Attributes::All => {}
+                None => {
+                    let expected = format!("numbers, strings, or true and false as `{name}`");
+                    return Err(Error::input(
+                        self.path,
+                        None,
+                        expected,
+                        "lists or objects, or values of several kinds",
+                    )
+                    .advise("leave it out of --attributes, or bring the values into one form"));
+                }
+            }
+        }
+        Ok(found)
     }
 
     /// Whether ids are strings: as JSON says, unless the user does.
@@ -277,6 +333,43 @@ impl<'a> Sample<'a> {
 
 fn is_blank_line(line: &[u8]) -> bool {
     line.iter().all(u8::is_ascii_whitespace)
+}
+
+/// What the values of a member are.
+#[derive(Clone, Copy, Default)]
+struct Held {
+    strings: bool,
+    booleans: bool,
+    integers: bool,
+    reals: bool,
+    others: bool,
+}
+
+impl Held {
+    fn see(&mut self, value: Option<&RawValue>) {
+        let Some(text) = value.map(RawValue::get).filter(|text| *text != "null") else { return };
+        match text.as_bytes().first() {
+            Some(b'"') => self.strings = true,
+            Some(b't' | b'f') => self.booleans = true,
+            Some(b'-' | b'0'..=b'9') if integer(text.as_bytes()).and_then(Integer::signed).is_some() => {
+                self.integers = true;
+            }
+            Some(b'-' | b'0'..=b'9') => self.reals = true,
+            _ => self.others = true,
+        }
+    }
+
+    /// What all of them are; strings where there are none.
+    fn kind(self) -> Option<AttributeKind> {
+        match self {
+            Held { others: true, .. } => None,
+            Held { strings: false, booleans: false, integers: true, reals: false, .. } => Some(AttributeKind::Integer),
+            Held { strings: false, booleans: false, reals: true, .. } => Some(AttributeKind::Real),
+            Held { strings: false, booleans: true, integers: false, reals: false, .. } => Some(AttributeKind::Boolean),
+            Held { booleans: false, integers: false, reals: false, .. } => Some(AttributeKind::String),
+            _ => None,
+        }
+    }
 }
 
 /// Parses lines.
@@ -319,11 +412,36 @@ impl JsonLines {
     }
 }
 
+impl JsonLines {
+    fn take_attributes(&self, line: &Line<'_>, number: u64, into: &mut [AttributeColumn]) -> Result<()> {
+        for ((field, value), values) in self.members.attributes.iter().zip(&line.attributes).zip(into) {
+            let value = value.filter(|value| value.get() != "null");
+            let text = match (value, &field.kind) {
+                (Some(value), AttributeKind::String) if is_string(value) => plain(value),
+                (Some(value), kind) if *kind != AttributeKind::String && !is_string(value) => {
+                    Some(Cow::Borrowed(value.get()))
+                }
+                _ => None,
+            };
+            let is_wrong = value.is_some() && text.is_none();
+            if is_wrong || !values.push_value(&field.kind, text.as_deref()) {
+                let expected = format!("{} as `{}`, as on the lines above", field.kind.name(), field.name);
+                let found = value.map_or("", RawValue::get);
+                return Err(bad_record(&self.ids.path, number, &expected, found.as_bytes())
+                    .advise("bring the values into one form, or leave the member out of --attributes"));
+            }
+        }
+        Ok(())
+    }
+}
+
 impl Parser for JsonLines {
     fn parse(&self, block: &Block, batch: &mut EdgeBatch) -> Result<()> {
         begin(batch, block, self.ids.strings);
         let mut weights = empty_reals(batch);
-        let Members { source, target, weight } = &self.members;
+        let Members { source, target, weight, attributes } = &self.members;
+        let mut columns: Vec<AttributeColumn> =
+            attributes.iter().map(|field| AttributeColumn::new(&field.kind)).collect();
         for (number, text) in (block.first_record..).zip(lines(text_of(block, &self.ids.path)?)) {
             if is_blank_line(text) {
                 continue;
@@ -345,7 +463,9 @@ impl Parser for JsonLines {
             if let Some(name) = weight {
                 weights.push(self.weight(name, line.weight, text, number)?);
             }
+            self.take_attributes(&line, number, &mut columns)?;
         }
+        batch.attributes = columns;
         if weight.is_some() {
             batch.weights = Weights::Real(weights);
         }
@@ -364,6 +484,7 @@ impl Parser for JsonLines {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::attributes::AttributeValues;
     use crate::testing::{edges_of, edges_with, failure_of, failure_with};
 
     fn options(weight: Option<&str>, ids: IdKind) -> InputOptions {
@@ -378,7 +499,10 @@ mod tests {
         assert_eq!(read.pairs, [(u64::MAX, 2), (2, 3)]);
         assert_eq!(read.weights, [3.5, 100.0]);
         assert_eq!(read.facts.weights.as_deref(), Some("weight"));
-        assert_eq!(read.facts.notes, ["Columns that are not read: id, more."]);
+        assert_eq!(
+            read.facts.notes,
+            ["Columns that are not read: id, more. To keep them, say --attributes all, or name some."]
+        );
         let read = edges_with("jsonl", text, &options(Some("none"), IdKind::Auto));
         assert!(read.weights.is_empty() && read.facts.weights.is_none());
         assert!(edges_of("jsonl", b"").pairs.is_empty());
@@ -411,6 +535,41 @@ mod tests {
             })
             .collect();
         assert!(failure_of("jsonl", mixed.as_bytes()).contains("`Directed`"));
+    }
+
+    #[test]
+    fn other_members_are_attributes_where_they_are_asked_for() {
+        let text =
+            b"{\"source\":1,\"target\":2,\"kind\":\"a\\\"b\",\"n\":-3,\"x\":1,\"is\":true,\"list\":[1],\"no\":null}\n\
+                     {\"x\":2.5,\"source\":2,\"target\":3,\"kind\":\"\",\"mixed\":1}\n\
+                     {\"source\":3,\"target\":1,\"is\":false,\"n\":null,\"mixed\":\"1\"}\n";
+        let with = |attributes| InputOptions { attributes, ..InputOptions::default() };
+        let read = edges_with("jsonl", text, &with(Attributes::All));
+        let kinds: Vec<(&str, &AttributeKind)> =
+            read.facts.attributes.iter().map(|field| (field.name.as_str(), &field.kind)).collect();
+        use AttributeKind::{Boolean, Integer, Real, String};
+        assert_eq!(kinds, [("kind", &String), ("n", &Integer), ("x", &Real), ("is", &Boolean), ("no", &String)]);
+        assert_eq!(read.facts.notes, ["Columns that are not read: list, mixed."]);
+        let words = |place: usize| match &read.attributes[place].values {
+            AttributeValues::Words(words) => words.iter().map(|&word| word as i64).collect::<Vec<_>>(),
+            AttributeValues::Text { .. } => panic!("strings"),
+        };
+        assert_eq!(read.attributes[0].values, AttributeValues::Text { bytes: b"a\"b".to_vec(), ends: vec![3, 3, 3] });
+        assert_eq!(read.attributes[0].missing, [false, false, true]);
+        assert_eq!((words(1), words(3)), (vec![-3, 0, 0], vec![1, 0, 0]));
+        assert_eq!(read.attributes[1].missing, [false, true, true]);
+        assert_eq!(words(2)[..2], [1.0f64.to_bits() as i64, 2.5f64.to_bits() as i64]);
+        for (named, expected) in [("list", "lists or objects"), ("mixed", "several kinds"), ("none", "no such column")]
+        {
+            let error = failure_with("jsonl", text, &with(Attributes::Named(vec![named.to_owned()])));
+            assert!(error.contains(expected), "{named}: {error}");
+        }
+        let good = "{\"source\":1,\"target\":2,\"n\":1}\n".repeat(1000);
+        for bad in ["\"2\"", "2.5", "true", "[2]", "9223372036854775808"] {
+            let text = format!("{good}{{\"source\":1,\"target\":2,\"n\":{bad}}}\n");
+            let error = failure_with("jsonl", text.as_bytes(), &with(Attributes::All));
+            assert!(error.contains("jsonl:1001:") && error.contains("integer as `n`"), "{bad}: {error}");
+        }
     }
 
     #[test]

@@ -25,6 +25,7 @@ mod coding;
 mod column_names;
 mod columns;
 mod counted_file;
+mod declared;
 mod detect;
 pub mod dictionary;
 mod dimacs;

@@ -138,7 +138,7 @@ impl NumberedVertices {
         let end = (self.pushed + PUSHED).min(self.numbers.len());
         let is_any = self.pushed < end;
         for place in self.pushed..end {
-            records.vertex(line, &self.id(self.numbers[place]));
+            records.vertex(line, &self.id(self.numbers[place]), &[]);
         }
         self.pushed = end;
         is_any

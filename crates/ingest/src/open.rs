@@ -44,7 +44,8 @@ impl Format {
             "edge-list" => &["delimiter", "header", "comment", "source", "target", "nulls", "attributes", "bipartite"],
             "adjacency" | "el" | "wel" | "cedge" => &["delimiter", "comment", "bipartite"],
             "parquet" | "arrow" => &["source", "target", "nulls", "attributes", "bipartite"],
-            "jsonl" => &["source", "target", "nulls", "bipartite"],
+            "jsonl" => &["source", "target", "nulls", "attributes", "bipartite"],
+            "graphml" | "gexf" => &["attributes"],
             _ if self.lists => &["bipartite"],
             _ => &[],
         };

@@ -206,7 +206,7 @@ impl Pajek {
         let ids = ends.map(|end| self.vertices.id(end));
         let place = (self.blocks.path(), self.line);
         let directions = Directions { usual, asked: self.asked };
-        directions.push(Some(directed), place, [&ids[0], &ids[1]], weight, records)
+        directions.push(Some(directed), place, [&ids[0], &ids[1]], weight, &[], records)
     }
 
     fn data(&mut self, line: &[u8], records: &mut Records) -> Result<()> {
@@ -273,8 +273,8 @@ impl ReadRecords for Pajek {
             notes,
             strings: self.has_string_ids.then_some(true),
             longest_line_bytes: self.blocks.facts().longest_line_bytes,
-            keeps_parallel: false,
             declared: self.count.filter(|_| self.unlisted() > 0).map(|count| (1, count)),
+            ..Known::default()
         })
     }
 

@@ -5,6 +5,7 @@
 //! there are weights is known by then, too. Where more than a block of vertices comes before the first edge, what
 //! comes before it is read twice.
 
+use crate::attributes::{AttributeColumn, AttributeField};
 use crate::batch::{
     Block, BlockData, EdgeBatch, Facts, IdKind, Ids, InputOptions, Parser, Source, Weights, bad_record,
 };
@@ -24,7 +25,10 @@ const VERTEX: u8 = 0;
 const EDGE: u8 = 1;
 const WEIGHTED_EDGE: u8 = 2;
 
-/// Records, one after the other: what each is, its line, and its ids with their lengths before them.
+/// What the length of a value says that is missing.
+const MISSING: u32 = u32::MAX;
+
+/// Records, one after the other: what each is, its line, and its ids with their lengths before them; then its values.
 #[derive(Default)]
 pub(crate) struct Records {
     bytes: Vec<u8>,
@@ -49,41 +53,66 @@ impl Records {
         self.text(id);
     }
 
-    /// A vertex, whether or not an edge names it.
-    pub(crate) fn vertex(&mut self, line: u64, id: &[u8]) {
+    /// A vertex, whether or not an edge names it, with the values of its attributes.
+    pub(crate) fn vertex(&mut self, line: u64, id: &[u8], values: &[Option<String>]) {
         self.begin(VERTEX, line);
         self.id(id);
+        self.values(values);
     }
 
-    /// An edge, with its weight as it is written, if it has one.
-    pub(crate) fn edge(&mut self, line: u64, source: &[u8], target: &[u8], weight: Option<&[u8]>) {
+    /// An edge, with its weight as it is written, if it has one, and the values of its attributes.
+    pub(crate) fn edge(&mut self, line: u64, ends: [&[u8]; 2], weight: Option<&[u8]>, values: &[Option<String>]) {
         self.begin(if weight.is_some() { WEIGHTED_EDGE } else { EDGE }, line);
-        self.id(source);
-        self.id(target);
+        ends.into_iter().for_each(|end| self.id(end));
         weight.into_iter().for_each(|weight| self.text(weight));
+        self.values(values);
         self.edges += 1;
+    }
+
+    fn values(&mut self, values: &[Option<String>]) {
+        for value in values {
+            match value {
+                Some(value) => self.text(value.as_bytes()),
+                None => self.bytes.extend_from_slice(&MISSING.to_le_bytes()),
+            }
+        }
     }
 }
 
-/// The records of a block.
-struct RecordIter<'a>(&'a [u8]);
+/// The records of a block, whose edges and vertices have so many values.
+struct RecordIter<'a> {
+    bytes: &'a [u8],
+    values: [usize; 2],
+}
 
-/// A record: its line, its ids, and its weight.
+/// A record: its line, its ids, its weight, and its values.
 enum Record<'a> {
-    Vertex(u64, &'a [u8]),
-    Edge(u64, [&'a [u8]; 2], Option<&'a [u8]>),
+    Vertex(u64, &'a [u8], Vec<Option<&'a str>>),
+    Edge(u64, [&'a [u8]; 2], Option<&'a [u8]>, Vec<Option<&'a str>>),
 }
 
 impl<'a> RecordIter<'a> {
     fn take(&mut self, len: usize) -> Option<&'a [u8]> {
-        let (front, rest) = self.0.split_at_checked(len)?;
-        self.0 = rest;
+        let (front, rest) = self.bytes.split_at_checked(len)?;
+        self.bytes = rest;
         Some(front)
     }
 
+    fn len(&mut self) -> Option<u32> {
+        self.take(4)?.try_into().map(u32::from_le_bytes).ok()
+    }
+
     fn text(&mut self) -> Option<&'a [u8]> {
-        let len = self.take(4)?.try_into().map(u32::from_le_bytes).ok()?;
+        let len = self.len()?;
         self.take(len as usize)
+    }
+
+    fn values(&mut self, count: usize) -> Option<Vec<Option<&'a str>>> {
+        let value = |_| match self.len()? {
+            MISSING => Some(None),
+            len => std::str::from_utf8(self.take(len as usize)?).ok().map(Some),
+        };
+        (0..count).map(value).collect()
     }
 }
 
@@ -93,12 +122,13 @@ impl<'a> Iterator for RecordIter<'a> {
     fn next(&mut self) -> Option<Record<'a>> {
         let kind = self.take(1)?[0];
         let line = self.take(8)?.try_into().map(u64::from_le_bytes).ok()?;
+        let [of_edges, of_vertices] = self.values;
         if kind == VERTEX {
-            return self.text().map(|id| Record::Vertex(line, id));
+            return Some(Record::Vertex(line, self.text()?, self.values(of_vertices)?));
         }
         let ends = [self.text()?, self.text()?];
         let weight = if kind == WEIGHTED_EDGE { Some(self.text()?) } else { None };
-        Some(Record::Edge(line, ends, weight))
+        Some(Record::Edge(line, ends, weight, self.values(of_edges)?))
     }
 }
 
@@ -120,6 +150,8 @@ pub(crate) struct Known {
     pub(crate) strings: Option<bool>,
     /// Parallel edges are meant, where the file says so.
     pub(crate) keeps_parallel: bool,
+    /// What is kept of edges and of vertices: every record has a value for each.
+    pub(crate) attributes: [Vec<AttributeField>; 2],
     /// All integer ids in this range (first, count) are vertices.
     pub(crate) declared: Option<(u64, u64)>,
     /// How long a line may be, where the input is read line by line.
@@ -156,13 +188,14 @@ impl Directions {
         self.asked.unwrap_or(self.usual)
     }
 
-    /// Appends an edge that may say its direction: in both directions, if it has none and the user wants one.
+    /// Appends an edge with its weight and its values, which may say its direction: in both directions, if it has none and the user wants one.
     pub(crate) fn push(
         self,
         own: Option<bool>,
         (path, line): (&Path, u64),
         ends: [&[u8]; 2],
         weight: Option<&[u8]>,
+        values: &[Option<String>],
         records: &mut Records,
     ) -> Result<()> {
         let directed = own.unwrap_or(self.usual);
@@ -173,9 +206,9 @@ impl Directions {
                  none go in both",
             ));
         }
-        records.edge(line, ends[0], ends[1], weight);
+        records.edge(line, ends, weight, values);
         if self.asked == Some(true) && !directed && ends[0] != ends[1] {
-            records.edge(line, ends[1], ends[0], weight);
+            records.edge(line, [ends[1], ends[0]], weight, values);
         }
         Ok(())
     }
@@ -215,6 +248,8 @@ pub(crate) fn open<R: ReadRecords + 'static>(
         directed: known.directed,
         keeps_parallel: known.keeps_parallel,
         declared: known.declared,
+        attributes: known.attributes[0].clone(),
+        vertex_attributes: known.attributes[1].clone(),
         string_ids: strings,
         weights: known.weights.as_ref().map(|weights| weights.name.clone()),
         input_bytes: stream.size_bytes(),
@@ -226,7 +261,7 @@ pub(crate) fn open<R: ReadRecords + 'static>(
     };
     let guessed = options.ids == IdKind::Auto;
     let ids = IdTaker { path: input.path().to_owned(), strings, guessed };
-    let parser = Arc::new(RecordParser { ids, weights: known.weights });
+    let parser = Arc::new(RecordParser { ids, weights: known.weights, attributes: known.attributes });
     Ok(Box::new(RecordSource { reader, facts, parser, first: Some(first), ended, sequence: 0 }))
 }
 
@@ -286,9 +321,22 @@ impl<R: ReadRecords> Source for RecordSource<R> {
 struct RecordParser {
     ids: IdTaker,
     weights: Option<WeightRule>,
+    attributes: [Vec<AttributeField>; 2],
 }
 
 impl RecordParser {
+    /// Appends the values of an edge or a vertex to the columns of its attributes.
+    fn take(&self, of: usize, line: u64, values: &[Option<&str>], columns: &mut [AttributeColumn]) -> Result<()> {
+        for ((field, value), column) in self.attributes[of].iter().zip(values).zip(columns) {
+            if !column.push_value(&field.kind, *value) {
+                let expected = format!("{} as `{}`", field.kind.name(), field.name);
+                return Err(bad_record(&self.ids.path, line, &expected, value.unwrap_or_default().as_bytes())
+                    .advise("mend it, or name the attributes to keep without it"));
+            }
+        }
+        Ok(())
+    }
+
     /// The weight of an edge.
     fn weight(&self, token: Option<&[u8]>, line: u64) -> Result<Option<f64>> {
         let path = &self.ids.path;
@@ -313,14 +361,21 @@ impl Parser for RecordParser {
     fn parse(&self, block: &Block, batch: &mut EdgeBatch) -> Result<()> {
         begin(batch, block, self.ids.strings);
         let mut weights = empty_reals(batch);
+        let empty = |fields: &Vec<AttributeField>| -> Vec<AttributeColumn> {
+            fields.iter().map(|field| AttributeColumn::new(&field.kind)).collect()
+        };
+        let mut columns = self.attributes.each_ref().map(empty);
         let mut last = 0;
-        for record in RecordIter(text_of(block, &self.ids.path)?) {
+        let values = self.attributes.each_ref().map(Vec::len);
+        for record in (RecordIter { bytes: text_of(block, &self.ids.path)?, values }) {
             match record {
-                Record::Vertex(line, id) => {
+                Record::Vertex(line, id, values) => {
                     self.ids.push(id, line, &mut batch.vertices)?;
+                    self.take(1, line, &values, &mut columns[1])?;
                     last = line;
                 }
-                Record::Edge(line, ends, token) => {
+                Record::Edge(line, ends, token, values) => {
+                    self.take(0, line, &values, &mut columns[0])?;
                     for id in ends {
                         self.ids.push(id, line, &mut batch.ids)?;
                     }
@@ -329,6 +384,7 @@ impl Parser for RecordParser {
                 }
             }
         }
+        [batch.attributes, batch.vertex_attributes] = columns;
         if self.weights.is_some() {
             batch.weights = Weights::Real(weights);
         }

@@ -1,5 +1,6 @@
 //! For the unit tests of the parsers: reads bytes in memory as one format, blocks parsed in reverse order.
 
+use crate::attributes::AttributeColumn;
 use crate::batch::{EdgeBatch, Facts, Ids, InputOptions, Source, Weights};
 use crate::open::open_memory;
 use crate::zstd_frames::Windows;
@@ -16,6 +17,9 @@ pub(crate) struct Read {
     pub(crate) weights: Vec<f64>,
     pub(crate) complex: Vec<[f64; 2]>,
     pub(crate) vertices: Vec<u64>,
+    /// Of the last batch, as those of vertices are.
+    pub(crate) attributes: Vec<AttributeColumn>,
+    pub(crate) vertex_attributes: Vec<AttributeColumn>,
     pub(crate) declared: Option<(u64, u64)>,
     pub(crate) facts: Facts,
     pub(crate) blocks: usize,
@@ -75,6 +79,8 @@ pub(crate) fn collect(mut source: Box<dyn Source>) -> Result<Read> {
         weights: Vec::new(),
         complex: Vec::new(),
         vertices: Vec::new(),
+        attributes: Vec::new(),
+        vertex_attributes: Vec::new(),
         declared: source.declared(),
         facts: source.facts().clone(),
         blocks: blocks.len(),
@@ -87,6 +93,7 @@ pub(crate) fn collect(mut source: Box<dyn Source>) -> Result<Read> {
 }
 
 fn append(read: &mut Read, batch: EdgeBatch) {
+    (read.attributes, read.vertex_attributes) = (batch.attributes, batch.vertex_attributes);
     let edges = batch.ids.len() / 2;
     match batch.ids {
         Ids::Integer { values, .. } => {
