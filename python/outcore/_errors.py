@@ -85,8 +85,8 @@ class ConvergenceError(OutcoreError):
 # The engine writes for the shell: its options there, and in Python.
 _FLAGS = {"replace": "True", "allow-empty": "True", "directed": "True", "undirected": "False"}
 _TAKE_VALUES = (
-    "attributes", "backend", "bipartite", "columns", "comment", "delimiter", "dtype", "duplicates", "format", "header", "ids",
-    "nulls", "order", "source", "target", "temporary", "weight",
+    "attributes", "backend", "bipartite", "columns", "comment", "delimiter", "dtype", "duplicates", "format", "header",
+    "ids", "nulls", "order", "source", "target", "temporary", "weight",
 )
 _WORDS = {"yes": "True", "no": "False", "all": "True"}
 _VALUES = (

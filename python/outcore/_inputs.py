@@ -216,8 +216,8 @@ def _scipy(matrix: Any, weights: str | None, is_matrix: bool, sides: tuple[str, 
         raise ValueError(f"expected a matrix of two dimensions, found {matrix.ndim}")
     if matrix.shape[0] != matrix.shape[1] and not is_matrix and sides is None:
         raise ValueError(
-            f"expected a square matrix, vertices by vertices, found one of shape {matrix.shape}; if rows are one side of "
-            "the graph and columns the other, say bipartite=True"
+            f"expected a square matrix, vertices by vertices, found one of shape {matrix.shape}; if rows are one side "
+            "of the graph and columns the other, say bipartite=True"
         )
     height, width = matrix.shape
     rows = None if height == width or sides is not None else height
@@ -312,7 +312,7 @@ def _arrow_table(frame: Any, has_attributes: bool) -> Any:
         _check_index(frame)
         frame = pandas_table(frame, has_attributes)
         if isinstance(frame, Chunks):
-            raise TypeError("expected pyarrow beside a list of pandas frames, found none; make one frame with pandas.concat")
+            raise TypeError("expected pyarrow beside a list of pandas frames, found none; pandas.concat makes one of them")
     return frame
 
 

@@ -70,6 +70,6 @@ def of_igraph(graph: Any, attribute: str) -> tuple[list[Any], list[Any], list[An
     any."""
     ids: list[Any] = list(graph.vs["name"]) if "name" in graph.vs.attributes() else list(range(graph.vcount()))
     if len(set(ids)) < len(ids):
-        raise ValueError('expected names of vertices that are unique in the igraph graph, found some twice in vs["name"]')
+        raise ValueError('expected names that are unique in vs["name"] of the igraph graph, found some twice')
     weights = list(graph.es[attribute]) if attribute in graph.es.attributes() else None
     return ids, [(ids[source], ids[target]) for source, target in graph.get_edgelist()], weights

@@ -1,7 +1,7 @@
 //! Archives of one file: which of the files in them that is, and reading it from a tar archive, compressed or not.
 //!
-//! Collections of graphs put descriptions beside the data (`README`, `meta.NAME`, `readme.html`): those do not count. An
-//! archive of several files is refused with their names, for nothing says which is meant. A tar archive has no
+//! Collections of graphs put descriptions beside the data (`README`, `meta.NAME`, `readme.html`): those do not count.
+//! An archive of several files is refused with their names, for nothing says which is meant. A tar archive has no
 //! directory, so other files behind the one that is read are found at its end.
 //!
 //! Format: "pax - portable archive interchange", IEEE Std 1003.1-2017, "ustar Interchange Format" and "pax Interchange

@@ -3,8 +3,8 @@
 //! The ids are those of the elements `node`, also of those within others. Edges have the direction that
 //! `defaultedgetype` says, or none if it says nothing; one of type `mutual` is two. The weights are the attributes
 //! `weight` of edges, or the values of the attribute whose title is `weight` or what the user names. An edge without
-//! either has weight 1, as the format says, if another edge has one. Other attributes are kept if they are asked for, and
-//! so are labels of vertices, as an attribute `label`. Times are not read.
+//! either has weight 1, as the format says, if another edge has one. Other attributes are kept if they are asked for,
+//! and so are labels of vertices, as an attribute `label`. Times are not read.
 //!
 //! Format: "GEXF 1.3 Primer", Gephi consortium, 2022.
 
@@ -109,8 +109,8 @@ impl Gexf {
         }
     }
 
-    /// What is kept of edges and of vertices: all attributes are declared by now, where the first of them begins. Labels
-    /// of vertices are kept if it has one.
+    /// What is kept of edges and of vertices: all attributes are declared by now, where the first of them begins.
+    /// Labels of vertices are kept if it has one.
     fn kept(&mut self, first: &Element) -> Result<&[Kept; 2]> {
         if self.kept.is_none() {
             let weights = self.weight_attribute()?.map(|attribute| attribute.id.clone());

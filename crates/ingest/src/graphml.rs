@@ -2,8 +2,8 @@
 //!
 //! The ids are those of the elements `node`. Edges have the direction that `edgedefault` says, or none if it says
 //! nothing. The weights are the data of the key whose name is `weight`, or what the user names; a key may have a
-//! default. The data of other keys are attributes, if they are asked for. Graphs within vertices are read with the graph
-//! that they are in. Ports are not read.
+//! default. The data of other keys are attributes, if they are asked for. Graphs within vertices are read with the
+//! graph that they are in. Ports are not read.
 //!
 //! Format: Brandes et al., "GraphML Progress Report", Graph Drawing 2001; http://graphml.graphdrawing.org has the
 //! schema.

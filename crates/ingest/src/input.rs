@@ -1,9 +1,9 @@
 //! One input file, or bytes held in memory: opened, and decompressed on the way.
 //!
-//! gzip, zstd, bzip2 and xz (any number of members, frames or streams), and zip and tar archives of one file, are told by
-//! their first bytes, not by the file's name. A compressed stream that stops in its middle is an error and never a shorter
-//! graph. Cost: one system call per block for plain files; windows of zstd and xz take up to 4 GiB, which the budget
-//! counts.
+//! gzip, zstd, bzip2 and xz (any number of members, frames or streams), and zip and tar archives of one file, are told
+//! by their first bytes, not by the file's name. A compressed stream that stops in its middle is an error and never a
+//! shorter graph. Cost: one system call per block for plain files; windows of zstd and xz take up to 4 GiB, which the
+//! budget counts.
 
 use crate::archive::{self, TarMember, is_tar};
 use crate::bzip2_streams::Bzip2Streams;

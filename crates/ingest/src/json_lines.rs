@@ -3,9 +3,8 @@
 //! The names of the members are found in the first lines as those of columns are: by the options, else by what they
 //! mean, else the only two beside the weight. Ids are integers or strings, as JSON has them, and all of one kind. A
 //! member `Type` that says `Directed` or `Undirected` in all first lines, as exports have it, is the direction. Other
-//! members are attributes if they are asked for and hold numbers, strings, or true and false. Members that are not wanted
-//! are skipped, whatever they hold. Cost: a block is parsed without a copy, but for strings with
-//! escapes.
+//! members are attributes if they are asked for and hold numbers, strings, or true and false. Members that are not
+//! wanted are skipped, whatever they hold. Cost: a block is parsed without a copy, but for strings with escapes.
 //!
 //! Format: RFC 8259 for the objects.
 

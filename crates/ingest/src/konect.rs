@@ -1,8 +1,8 @@
 //! The first line of KONECT's files, which Network Repository has too: `% sym|asym|bip [WEIGHTS]`.
 //!
 //! `sym` has no direction, `asym` has one. In a `bip` graph both sides count from 1, so the same number is two
-//! vertices: `bipartite.rs` keeps them apart. The columns are source, target, and then, where there are weights or times, a weight and a
-//! time. Format: Kunegis, "KONECT: the Koblenz network collection", WWW 2013 Companion.
+//! vertices: `bipartite.rs` keeps them apart. The columns are source, target, and then, where there are weights or
+//! times, a weight and a time. Format: Kunegis, "KONECT: the Koblenz network collection", WWW 2013 Companion.
 
 use crate::batch::{InputOptions, bad_record};
 use crate::blocks::Lines;

@@ -188,7 +188,8 @@ impl Directions {
         self.asked.unwrap_or(self.usual)
     }
 
-    /// Appends an edge with its weight and its values, which may say its direction: in both directions, if it has none and the user wants one.
+    /// Appends an edge with its weight and its values, which may say its direction: in both directions, if it has none
+    /// and the user wants one.
     pub(crate) fn push(
         self,
         own: Option<bool>,
