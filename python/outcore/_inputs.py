@@ -312,7 +312,7 @@ def _arrow_table(frame: Any, has_attributes: bool) -> Any:
         _check_index(frame)
         frame = pandas_table(frame, has_attributes)
         if isinstance(frame, Chunks):
-            raise TypeError("expected pyarrow beside a list of pandas frames, found none; pandas.concat makes one of them")
+            raise TypeError("expected pyarrow beside a list of pandas frames, found none; make one by pandas.concat")
     return frame
 
 
