@@ -279,7 +279,7 @@ const fn of(name: &'static str, run: fn(&[u8]), tokens: &'static [&'static [u8]]
     Target { name, run, tokens, most_bytes: 4096, most_memory_bytes: MOST_MEMORY_BYTES }
 }
 
-pub(crate) static TARGETS: [Target; 22] = [
+pub(crate) static TARGETS: [Target; 23] = [
     of("edge-list", |bytes| parse("edge-list", bytes), LINES),
     of("adjacency", |bytes| parse("adjacency", bytes), LISTS),
     of("tntp", |bytes| parse("tntp", bytes), NETWORK),
@@ -310,4 +310,5 @@ pub(crate) static TARGETS: [Target; 22] = [
     of("gexf", |bytes| parse("gexf", bytes), XML),
     of("gml", |bytes| parse("gml", bytes), BRACKETS),
     of("pajek", |bytes| parse("pajek", bytes), SECTIONS),
+    of("sif", |bytes| parse("sif", bytes), SECTIONS),
 ];

@@ -48,7 +48,7 @@ def import_graph(
         input: One of
 
             - a path or a list of paths: text edge lists (.txt, .csv, .tsv, .el, .wel), Matrix Market, METIS, DIMACS,
-              ASCIIGraph, Graphalytics, Graph500 tuples, Parquet, Arrow, JSON lines, GraphML, GEXF, GML, Pajek,
+              ASCIIGraph, Graphalytics, Graph500 tuples, Parquet, Arrow, JSON lines, GraphML, GEXF, GML, Pajek, SIF,
               compressed (gzip, zstd, bzip2, xz, zip) or not; a folder, or a pattern such as "payments/*.parquet",
               stands for its files; vertices without edges may stand in a file FILE.vertices beside a list of edges,
               one id a line, where `export` puts them;

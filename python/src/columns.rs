@@ -8,6 +8,7 @@ use crate::errors::raise;
 use crate::runtime::run;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int64Type, UInt64Type};
+use arrow_array::{Array as _, ArrowNativeTypeOp, ArrowPrimitiveType, PrimitiveArray};
 use arrow_schema::DataType;
 use numpy::{Element, PyArray1, PyUntypedArray};
 use outcore::format::{IdColumn, WeightKind};
@@ -117,23 +118,34 @@ fn level(stored: u32) -> Option<i64> {
 /// Values, of which some may be missing.
 struct Maybe<T> {
     values: Vec<T>,
+    /// Shorter, if none behind it are missing.
     missing: Vec<bool>,
 }
 
 impl<T: Loud> Maybe<T> {
     fn with_capacity(rows: usize) -> Self {
-        Maybe { values: Vec::with_capacity(rows), missing: Vec::with_capacity(rows) }
+        Maybe { values: Vec::with_capacity(rows), missing: Vec::new() }
     }
 
     fn extend(&mut self, values: impl Iterator<Item = Option<T>>) {
+        self.missing.resize(self.values.len(), false);
         for value in values {
             self.missing.push(value.is_none());
             self.values.push(value.unwrap_or(T::LOUD));
         }
     }
 
+    /// Appends the values of a column, as they are where none is missing.
+    fn append<A: ArrowPrimitiveType<Native = T>>(&mut self, column: &PrimitiveArray<A>) {
+        if column.null_count() > 0 {
+            return self.extend(column.iter());
+        }
+        self.values.extend_from_slice(column.values());
+    }
+
     /// A masked array, or a plain one of a column that has no missing values.
-    fn into_array(self, py: Python<'_>, is_nullable: bool) -> PyResult<Bound<'_, PyAny>> {
+    fn into_array(mut self, py: Python<'_>, is_nullable: bool) -> PyResult<Bound<'_, PyAny>> {
+        self.missing.resize(if is_nullable { self.values.len() } else { 0 }, false);
         let values = array(py, self.values);
         if !is_nullable {
             return Ok(values);
@@ -153,7 +165,7 @@ fn masked<'py, T: Loud>(
 }
 
 /// What is under a mask: a number that no calculation that overlooks the mask can hide.
-trait Loud: Element {
+trait Loud: Element + ArrowNativeTypeOp {
     const LOUD: Self;
 }
 
@@ -242,8 +254,8 @@ fn ids<'py>(py: Python<'py>, table: &Table, place: usize) -> PyResult<Bound<'py,
         py.check_signals()?;
         let column = batch.column(place);
         match kind {
-            DataType::Int64 => signed.extend(column.as_primitive::<Int64Type>().iter()),
-            DataType::UInt64 => unsigned.extend(column.as_primitive::<UInt64Type>().iter()),
+            DataType::Int64 => signed.append(column.as_primitive::<Int64Type>()),
+            DataType::UInt64 => unsigned.append(column.as_primitive::<UInt64Type>()),
             _ => column.as_string::<i32>().iter().try_for_each(|id| strings.append(id))?,
         }
     }

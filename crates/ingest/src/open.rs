@@ -15,7 +15,7 @@ use crate::vertices::with_vertex_file;
 use crate::zstd_frames::Windows;
 use crate::{
     adjacency, arrow_stream, ascii_graph, chain, dimacs, gexf, gml, graphalytics, graphml, json_lines, matrix_market,
-    metis, pajek, parquet, tntp, vertex_lines,
+    metis, pajek, parquet, sif, tntp, vertex_lines,
 };
 use outcore_image::{Error, Result};
 use outcore_io::{Budget, Runtime};
@@ -45,7 +45,7 @@ impl Format {
             "adjacency" | "el" | "wel" | "cedge" => &["delimiter", "comment", "bipartite"],
             "parquet" | "arrow" => &["source", "target", "nulls", "attributes", "bipartite"],
             "jsonl" => &["source", "target", "nulls", "attributes", "bipartite"],
-            "graphml" | "gexf" => &["attributes"],
+            "graphml" | "gexf" | "sif" => &["attributes"],
             _ if self.lists => &["bipartite"],
             _ => &[],
         };
@@ -54,7 +54,7 @@ impl Format {
 }
 
 /// The names of all formats and what they are, for `--help` and for errors.
-const NAMES: [(&str, &str); 22] = [
+const NAMES: [(&str, &str); 23] = [
     ("edge-list", "text, an edge a line, columns between blanks, tabs, commas, semicolons or bars"),
     ("adjacency", "text, a vertex and its neighbours a line, `u v1 v2` or `u<TAB>v1,v2`"),
     ("tntp", "TNTP road networks"),
@@ -77,9 +77,10 @@ const NAMES: [(&str, &str); 22] = [
     ("gexf", "GEXF, Gephi's form"),
     ("gml", "GML, `graph [ node [ id 1 ] edge [ source 1 target 1 ] ]`"),
     ("pajek", "Pajek networks, sections such as `*Vertices` and `*Arcs`"),
+    ("sif", "SIF, a vertex, an interaction and other vertices a line"),
 ];
 
-static FORMATS: [Format; 22] = [
+static FORMATS: [Format; 23] = [
     Format {
         name: "edge-list",
         endings: &[".txt", ".edges", ".edgelist", ".tsv", ".csv"],
@@ -182,6 +183,7 @@ static FORMATS: [Format; 22] = [
     Format { name: "gexf", endings: &[".gexf"], lists: false, open: gexf::open },
     Format { name: "gml", endings: &[".gml"], lists: false, open: gml::open },
     Format { name: "pajek", endings: &[".net", ".paj"], lists: false, open: pajek::open },
+    Format { name: "sif", endings: &[".sif"], lists: false, open: sif::open },
 ];
 
 /// The formats that can be read, by the name that `--format` takes, and what each is.

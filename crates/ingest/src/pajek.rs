@@ -7,11 +7,11 @@
 //!
 //! Format: Batagelj and Mrvar, "Pajek: Reference Manual", section 5.3, "Data objects".
 
-use crate::batch::{InputOptions, Source, bad_record};
-use crate::blocks::{LineBlocks, Lines};
+use crate::batch::{InputOptions, Source};
 use crate::input::{Input, Stream};
-use crate::number::{integer, is_blank, lines, real, trim};
+use crate::number::{integer, is_blank, real};
 use crate::numbered::NumberedVertices;
+use crate::record_lines::RecordLines;
 use crate::records::{self, Directions, Known, ReadRecords, Records, STRING_IDS, WeightRule};
 use crate::text_source::weights_wanted;
 use outcore_image::{Error, Result};
@@ -39,11 +39,7 @@ enum Section {
 }
 
 struct Pajek {
-    blocks: LineBlocks,
-    /// The lines that are being read, and where reading stands in them.
-    block: Option<Lines>,
-    place: usize,
-    line: u64,
+    lines: RecordLines,
     section: Section,
     /// How many vertices the section of vertices says there are.
     count: Option<u64>,
@@ -84,10 +80,7 @@ fn fields(line: &[u8]) -> impl Iterator<Item = &[u8]> {
 impl Pajek {
     fn new(stream: Stream, input: &Input, options: &InputOptions, wants_weights: bool) -> Self {
         Pajek {
-            blocks: LineBlocks::new(stream),
-            block: None,
-            place: 0,
-            line: 0,
+            lines: RecordLines::new(stream),
             section: Section::None,
             count: None,
             vertices: NumberedVertices::new(input.path(), input.budget()),
@@ -103,34 +96,18 @@ impl Pajek {
     }
 
     fn bad(&self, expected: &str, found: &[u8]) -> Error {
-        bad_record(self.blocks.path(), self.line, expected, found)
+        self.lines.bad(expected, found)
     }
 
     /// Takes the next line that is no comment; nothing at the end.
     fn next_line(&mut self) -> Result<Option<Vec<u8>>> {
-        loop {
-            let Some(block) = &self.block else {
-                self.block = self.blocks.next_lines()?;
-                let Some(block) = &self.block else { return Ok(None) };
-                (self.place, self.line) = (0, block.first_line - 1);
-                continue;
-            };
-            let rest = &block.bytes[self.place..];
-            let Some(line) = lines(rest).next() else {
-                self.block = None;
-                continue;
-            };
-            let whole = memchr::memchr(b'\n', rest).map_or(rest.len(), |end| end + 1);
-            let line = trim(line);
+        while let Some(line) = self.lines.next()? {
             self.has_string_ids |= line.strip_prefix(b"% ") == Some(STRING_IDS.as_bytes());
-            let is_data = !line.is_empty() && line[0] != b'%';
-            let line = is_data.then(|| line.to_vec());
-            self.place += whole;
-            self.line += 1;
-            if line.is_some() {
-                return Ok(line);
+            if line[0] != b'%' {
+                return Ok(Some(line));
             }
         }
+        Ok(None)
     }
 
     /// Begins a section.
@@ -197,14 +174,14 @@ impl Pajek {
     fn vertex(&mut self, line: &[u8]) -> Result<()> {
         let mut words = fields(line);
         let number = self.number(words.next(), line)?;
-        self.vertices.add(number, words.next(), self.line)
+        self.vertices.add(number, words.next(), self.lines.line)
     }
 
     fn edge(&mut self, ends: [i64; 2], directed: bool, weight: Option<&[u8]>, records: &mut Records) -> Result<()> {
         let usual = *self.directed.get_or_insert(directed);
         self.weighted |= weight.is_some();
         let ids = ends.map(|end| self.vertices.id(end));
-        let place = (self.blocks.path(), self.line);
+        let place = (self.lines.blocks.path(), self.lines.line);
         let directions = Directions { usual, asked: self.asked };
         directions.push(Some(directed), place, [&ids[0], &ids[1]], weight, &[], records)
     }
@@ -239,12 +216,12 @@ fn is_number(field: &[u8]) -> bool {
 
 impl ReadRecords for Pajek {
     fn read(&mut self, records: &mut Records) -> Result<bool> {
-        if self.vertices.is_decided() && self.vertices.push(self.line, records) {
+        if self.vertices.is_decided() && self.vertices.push(self.lines.line, records) {
             return Ok(true);
         }
         let Some(line) = self.next_line()? else {
             if self.section == Section::None {
-                return Err(Error::input(self.blocks.path(), None, "a section such as `*Vertices`", "none"));
+                return Err(Error::input(self.lines.blocks.path(), None, "a section such as `*Vertices`", "none"));
             }
             let is_left = !self.vertices.is_decided();
             self.decide();
@@ -272,14 +249,14 @@ impl ReadRecords for Pajek {
             weights: is_weighted.then(|| WeightRule { name: "weight".to_owned(), default: Some(1.0) }),
             notes,
             strings: self.has_string_ids.then_some(true),
-            longest_line_bytes: self.blocks.facts().longest_line_bytes,
+            longest_line_bytes: self.lines.blocks.facts().longest_line_bytes,
             declared: self.count.filter(|_| self.unlisted() > 0).map(|count| (1, count)),
             ..Known::default()
         })
     }
 
     fn stream(&self) -> &Stream {
-        self.blocks.stream()
+        self.lines.blocks.stream()
     }
 }
 

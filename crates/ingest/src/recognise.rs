@@ -45,8 +45,7 @@ const MAGIC: [(&[u8], Kind); 15] = [
 ];
 
 /// Formats that only their files' names tell, in lower case.
-const ENDINGS: [(&str, &str, &str); 7] = [
-    (".sif", "SIF", "its columns are source, interaction, target: say --format edge-list --source 1 --target 3"),
+const ENDINGS: [(&str, &str, &str); 6] = [
     (".tgf", "TGF", CONVERT),
     (".lgl", "LGL", CONVERT),
     (".dot", "DOT", NETWORKX),
