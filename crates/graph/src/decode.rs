@@ -9,11 +9,12 @@
 #![allow(unsafe_code)]
 
 use outcore_format::guide::{Mark, decode_lists};
-use outcore_format::list::{
-    CONTINUED, CONTINUES, MAX_LISTS, MAX_NEIGHBOURS, PARALLEL, RELATIVE, check_vertices, unfold,
-};
-use outcore_format::list::{LENGTH_BITS, decode as decode_portable, neighbour_error};
-use outcore_format::{Error, HEADER_BYTES, Lists, Page, Result, Shape};
+#[cfg(target_arch = "x86_64")]
+use outcore_format::list::{CONTINUED, CONTINUES, LENGTH_BITS, PARALLEL, RELATIVE, neighbour_error, unfold};
+use outcore_format::list::{MAX_LISTS, MAX_NEIGHBOURS, check_vertices, decode as decode_portable};
+#[cfg(target_arch = "x86_64")]
+use outcore_format::{Error, HEADER_BYTES};
+use outcore_format::{Lists, Page, Result, Shape};
 use std::ops::Range;
 use std::sync::OnceLock;
 

@@ -90,6 +90,7 @@ const AHEAD: usize = 512;
 /// How many neighbours are fetched between two looks ahead.
 const STEP: usize = 256;
 /// Values in so many first bytes are not asked for: what the second-level cache holds.
+#[cfg(target_arch = "x86_64")]
 const NEAR_BYTES: usize = 1 << 20;
 
 /// The values of all neighbours of a page, one behind the other.

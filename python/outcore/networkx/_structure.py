@@ -173,7 +173,13 @@ def _degree_correlation(G: Any, x: str, y: str) -> float:
 def degree_pearson_correlation_coefficient(
     G: Any, x: str = "out", y: str = "in", weight: Any = None, nodes: Any = None
 ) -> float:
-    return _degree_correlation(G, x, y)
+    found = _degree_correlation(G, x, y)
+    if np.isnan(found):
+        import scipy.stats
+
+        # Warns as NetworkX does, which asks SciPy.
+        return float(scipy.stats.pearsonr([1.0, 1.0], [1.0, 1.0])[0])
+    return found
 
 
 @implements(without("weight", "nodes"), simple)
@@ -349,6 +355,8 @@ def to_numpy_array(
 ) -> np.ndarray:
     if multigraph_weight is not sum or nonedge != 0.0 or (nodelist is not None and len(nodelist) == 0) or len(G) == 0:
         raise NotImplementedError("another value than 0 for no edge, or another than the sum, is not supported")
+    if dtype is not None and np.dtype(dtype).names is not None:
+        raise NotImplementedError("a dtype with fields, one for each attribute, is not supported")
     dense = to_scipy_sparse_array(G, nodelist=nodelist, weight=weight).toarray(order=order)
     array: np.ndarray = dense.astype(np.float64 if dtype is None else dtype)
     return array
