@@ -79,7 +79,9 @@ def test_prefixes_are_the_users_choice(tmp_path):
     said = shell(tmp_path, "import", "e.tsv", "d.oc", "--bipartite", "--directed", "--weight", "3")
     assert "left:" in said and "right:" in said, said
     graph = oc.Graph(tmp_path / "d.oc")
-    assert graph.is_directed() and set(graph.neighbors("left:1")) <= {f"right:{item}" for _, item, _ in pairs}
+    assert graph.is_directed() and graph.number_of_edges() == len(pairs)
+    assert graph.number_of_edges() == sum(node.startswith("left:") for node, _ in graph.edges)
+    assert set(graph.neighbors("left:1")) <= {f"right:{item}" for _, item, _ in pairs}
     assert all(side == int(node.startswith("right:")) for node, side in graph.nodes(data="bipartite"))
 
 

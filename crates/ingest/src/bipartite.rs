@@ -17,7 +17,7 @@ pub const SIDES: [&str; 2] = ["left:", "right:"];
 /// they are two sides.
 ///
 /// # Errors
-/// Prefixes of which one begins with the other; an input that lists vertices, or is a rectangular matrix.
+/// Prefixes of which one begins with the other; a matrix.
 pub(crate) fn with_sides(source: Box<dyn Source>, options: &InputOptions) -> Result<Box<dyn Source>> {
     let said = source.facts().sides.clone();
     let is_told = options.bipartite.is_none();
@@ -33,15 +33,9 @@ pub(crate) fn with_sides(source: Box<dyn Source>, options: &InputOptions) -> Res
         )));
     }
     let inner = source.facts();
-    if inner.rows.is_some() {
-        return Err(Error::Usage(
-            "--bipartite: expected a list of edges, found a rectangular matrix, whose rows and columns are apart \
-             already"
-                .to_owned(),
-        ));
-    }
     let mut facts = Facts { sides: Some(prefixes.clone()), string_ids: true, declared: None, ..inner.clone() };
-    if facts.directed.is_none() {
+    // Where the user wants directions, edges have those of the list.
+    if facts.directed.is_none() && options.directed.is_none() {
         (facts.directed, facts.directed_by) = (Some(false), Some("the two sides".to_owned()));
     }
     if is_told {
@@ -180,7 +174,9 @@ mod tests {
         assert_eq!(huge.names, names(&[("u18446744073709551615", "i7")]));
         let words = edges_with("edge-list", "anna\tanna\n\u{e9}\tb\n".as_bytes(), &options("\u{e9}", "b"));
         assert_eq!(words.names, names(&[("\u{e9}anna", "banna"), ("\u{e9}\u{e9}", "bb")]));
-        // What the input says of the direction stands.
+        // What the input says of the direction stands, and what the user says is not an edge in both.
+        let asked = InputOptions { directed: Some(true), ..options("u", "i") };
+        assert_eq!(edges_with("edge-list", b"1 2\n", &asked).facts.directed, None);
         let directed = edges_with("edge-list", b"Source,Target,Type\n1,2,Directed\n", &options("u", "i"));
         assert_eq!(directed.facts.directed, Some(true));
         assert_eq!(edges_with("binary32", &[1, 0, 0, 0, 1, 0, 0, 0], &options("u", "i")).names, names(&[("u1", "i1")]));
