@@ -76,6 +76,11 @@ def tables(
         return _scipy(given, weights, is_matrix, sides)
     igraph = sys.modules.get("igraph")
     if igraph is not None and isinstance(given, igraph.Graph):
+        if has_attributes or sides is not None:
+            raise TypeError(
+                "expected attributes and sides only with files and tables, found an igraph graph; hand over "
+                "graph.get_edge_dataframe() with source= and target=, and graph.get_vertex_dataframe() as vertices="
+            )
         return _igraph(given, weights)
     if pandas is not None and isinstance(given, pandas.Series):
         advice = "reset_index() makes a frame of it and of its index"
@@ -129,7 +134,8 @@ def vertex_ids(given: Any) -> Vertices:
         if not 0 <= int(given) < 1 << 64:
             raise UsageError(f"{wanted}, found {given}")
         return None, int(given)
-    if np.ndim(given) == 0 and not hasattr(given, "__arrow_c_stream__"):
+    # NumPy would look at all values of a frame to count its dimensions.
+    if not hasattr(given, "__arrow_c_stream__") and np.ndim(given) == 0:
         raise TypeError(f"{wanted}, found {given!r}")
     if isinstance(given, (list, tuple)) and given:
         # NumPy would make real numbers of large integers beside small ones.
@@ -308,6 +314,8 @@ def _edge_kinds(edges: list[Any], weights: str | None) -> list[str]:
 
 
 def _arrow_table(frame: Any, has_attributes: bool) -> Any:
+    if not is_frame(frame):
+        raise TypeError(f"expected frames only behind the first one, found {frame!r}")
     if hasattr(frame, "columns") and "pandas" in sys.modules and isinstance(frame, sys.modules["pandas"].DataFrame):
         _check_index(frame)
         frame = pandas_table(frame, has_attributes)

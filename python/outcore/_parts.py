@@ -22,7 +22,9 @@ def as_stream(given: Any) -> Any:
     if polars is not None and isinstance(given, polars.LazyFrame):
         # Columns that hold nothing polars hands over in a way that no other library reads.
         nothing = [name for name, kind in given.collect_schema().items() if kind == polars.Null]
-        return Streams(iter(given.drop(nothing).collect_batches()))
+        frame = given.drop(nothing)
+        first, batches = first_of(frame.collect_batches())
+        return Streams(batches if first is not None else iter([frame.head(0).collect()]))
     if dataset is not None and isinstance(given, dataset.Dataset):
         return given.scanner().to_reader()
     if dataset is not None and isinstance(given, dataset.Scanner):
@@ -51,7 +53,12 @@ def columns_of(array: np.ndarray) -> tuple[np.ndarray, ...]:
         raise ValueError(
             f"expected an array of shape (edges, 2), or (edges, 3) with weights, found one of shape {array.shape}"
         )
-    return tuple(array.T)
+    columns = tuple(array.T)
+    ids = array[:, :2]
+    if array.dtype.kind == "f" and array.shape[1] == 3 and (ids == np.floor(ids)).all() and (abs(ids) < 2**53).all():
+        # Real weights make real numbers of whole ids.
+        columns = (*(column.astype(np.int64) for column in columns[:2]), columns[2])
+    return columns
 
 
 def pieces_of(edges: Iterable[Any], rows: int) -> Iterator[list[Any]]:

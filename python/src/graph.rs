@@ -7,7 +7,7 @@ use crate::views::{Data, PyDegrees, PyEdges, PyNodes, Rows, Which};
 use outcore::io::backend::Memory;
 use outcore::io::{escaped, lock};
 use outcore::{Direction, Graph, GraphOptions};
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyNotImplementedError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use std::path::PathBuf;
@@ -205,12 +205,29 @@ impl PyGraph {
     #[pyo3(signature = (path, vertices=None))]
     fn export(&self, py: Python<'_>, path: PathBuf, vertices: Option<PathBuf>) -> PyResult<Vec<PathBuf>> {
         let graph = self.open(py)?;
+        if let Some(table) = &vertices {
+            outcore::check_vertex_table(&path, table).map_err(|error| raise(py, error))?;
+        }
         let mut files = run(py, graph.runtime(), || outcore::export(&graph, &path))?.files;
         if let Some(table) = vertices {
             run(py, graph.runtime(), || outcore::export_vertices(&graph, &table))?;
             files.push(table);
         }
         Ok(files)
+    }
+
+    /// The graph with the numbers of an attribute of its edges as weights; `None` if it has no such attribute.
+    ///
+    /// Raises:
+    ///     NotImplementedError: An attribute that is no finite number for every edge.
+    fn _weighing(&self, py: Python<'_>, name: &str) -> PyResult<Option<PyGraph>> {
+        let graph = self.open(py)?;
+        let found = run(py, graph.runtime(), || graph.weighing(name))?;
+        if found.is_none() && graph.manifest().attributes.iter().any(|attribute| attribute.name == name) {
+            let text = format!("the attribute {name:?} is no finite number for every edge");
+            return Err(PyNotImplementedError::new_err(text));
+        }
+        Ok(found.map(PyGraph::of))
     }
 
     /// The number of vertices.

@@ -418,3 +418,52 @@ def test_frames_with_columns_of_nothing(tmp_path: pathlib.Path) -> None:
     assert list(oc.load_graph(rows, attributes=True).edges(data=True)) == [(1, 2, {"m": 5})]
     nodes = pl.DataFrame({"id": [1], "n": [None]})
     assert list(oc.load_graph([(1, 2)], vertices=nodes).nodes(data=True)) == [(1, {}), (2, {})]
+
+
+def test_functions_of_networkx_count_by_attributes(tmp_path):
+    (tmp_path / "t.csv").write_text("source,target,weight,minutes,kind\na,b,1,3,x\nb,c,1,4,y\na,c,1,10,x\n")
+    oc.import_graph(tmp_path / "t.csv", tmp_path / "t.oc", attributes=True, directed=False)
+    for graph in (oc.Graph(tmp_path / "t.oc"), oc.load_graph(tmp_path / "t.csv", attributes=True, directed=False)):
+        twin = nx.Graph()
+        twin.add_edges_from((*edge[:2], edge[2]) for edge in graph.edges(data=True))
+        for name in ("weight", "minutes", "none there"):
+            lengths = nx.single_source_dijkstra_path_length
+            assert lengths(graph, "a", weight=name) == lengths(twin, "a", weight=name), name
+            assert nx.shortest_path(graph, "a", "c", weight=name) == nx.shortest_path(twin, "a", "c", weight=name)
+            assert nx.diameter(graph, weight=name) == nx.diameter(twin, weight=name)
+            ours, theirs = nx.pagerank(graph, weight=name, tol=1e-10), nx.pagerank(twin, weight=name, tol=1e-10)
+            assert ours == pytest.approx(theirs, abs=1e-8)
+            assert (nx.to_numpy_array(graph, "abc", weight=name) == nx.to_numpy_array(twin, "abc", weight=name)).all()
+        with pytest.raises(NotImplementedError, match="no finite number"):
+            nx.single_source_dijkstra_path_length(graph, "a", weight="kind")
+
+
+def test_vertices_are_not_exported_over_the_edges(tmp_path):
+    graph = oc.load_graph(table(30), attributes=True, vertices=pa.table({"id": [1], "vertex": [2]}))
+    (tmp_path / "here").mkdir()
+    for path in (tmp_path / "g.csv", tmp_path / "here" / ".." / "g.csv"):
+        with pytest.raises(oc.UsageError, match="another file for vertices"):
+            graph.export(tmp_path / "g.csv", vertices=path)
+    assert not (tmp_path / "g.csv").exists()
+    graph.export(tmp_path / "g.csv", vertices=tmp_path / "v.parquet")
+    assert pl.read_parquet(tmp_path / "v.parquet").columns == ["vertex", "vertex.vertex"]
+
+
+def test_tables_of_vertices_of_other_kinds_are_refused_and_dates_are_read(tmp_path):
+    (tmp_path / "e.csv").write_text("source,target\na,b\n")
+    (tmp_path / "v.jsonl").write_text('{"id":"a","age":3}\n')
+    with pytest.raises(oc.InputError, match="a table of vertices in CSV"):
+        oc.load_graph(tmp_path / "e.csv", vertices=tmp_path / "v.jsonl")
+    for frame in (pl.DataFrame, pa.table):
+        graph = oc.load_graph([(1, 2)], vertices=frame({"id": [1, 5], "day": [datetime.date(2020, 1, 1), None]}))
+        assert dict(graph.nodes(data="day"))[1] == datetime.date(2020, 1, 1)
+
+
+def test_infinite_numbers_come_back_through_text(tmp_path):
+    (tmp_path / "e.csv").write_text("source,target,cap\n1,2,inf\n2,3,-2.5\n3,4,-Infinity\n4,5,\n")
+    graph = oc.load_graph(tmp_path / "e.csv", attributes=True)
+    caps = {edge[:2]: edge[2] for edge in graph.edges(data="cap")}
+    assert caps[1, 2] == float("inf") and caps[2, 3] == -2.5 and caps[3, 4] == float("-inf") and caps[4, 5] is None
+    graph.export(tmp_path / "again.csv")
+    again = oc.load_graph(tmp_path / "again.csv", attributes=True)
+    assert list(again.edges(data=True)) == list(graph.edges(data=True))

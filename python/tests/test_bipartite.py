@@ -150,6 +150,21 @@ def test_lists_of_vertices_have_no_side(tmp_path):
         oc.load_graph(str(tmp_path / "m.gml"), bipartite=True)
 
 
+def test_ids_of_a_table_without_the_prefix_of_a_side_are_refused():
+    with pytest.raises(oc.OutcoreError, match="`left:` or `right:`, found `3`"):
+        oc.load_graph([(1, 1)], bipartite=True, vertices=pd.DataFrame({"id": ["left:1", "3"], "x": [1, 3]}))
+
+
+def test_columns_of_users_and_items_need_no_advice(tmp_path):
+    (tmp_path / "r.csv").write_text("user,item\n1,1\n2,1\n")
+    assert any("say --bipartite" in note or "bipartite" in note for note in oc.import_graph(tmp_path / "r.csv", tmp_path / "r.oc")["notes"])
+    assert oc.import_graph(tmp_path / "r.csv", tmp_path / "b.oc", bipartite=True)["notes"] == []
+    frame = pl.read_csv(tmp_path / "r.csv")
+    assert oc.import_graph(frame, tmp_path / "f.oc", bipartite=True)["notes"] == []
+    graph = oc.load_graph(frame, bipartite=True, directed=True)
+    assert sorted(graph.edges) == [("left:1", "right:1"), ("left:2", "right:1")]
+
+
 def test_an_empty_graph_with_two_sides(tmp_path):
     (tmp_path / "e.csv").write_text("source,target\n")
     graph = oc.load_graph(str(tmp_path / "e.csv"), bipartite=True)

@@ -376,3 +376,53 @@ def test_attributes_of_json_lines(tmp_path):
         for row in frame.drop("list").to_dicts()
     }
     assert {edge[:2]: edge[2] for edge in graph.edges(data=True)} == expected
+
+
+def test_documents_with_an_attribute_of_several_types_are_read(tmp_path):
+    """NetworkX writes a key for each type of values that have one name."""
+    graph = nx.Graph()
+    graph.add_node("a", age=30, mixed="x", far=float("inf"))
+    graph.add_node("b", age=31.5, mixed=2, far=1.5)
+    graph.add_edge("a", "b", weight=1, len=2)
+    graph.add_edge("b", "c", weight=0.5, len=2.5)
+    path = tmp_path / "m.graphml"
+    nx.write_graphml(graph, path)
+    ours, theirs = oc.load_graph(path, attributes=True), nx.read_graphml(path)
+    named = {node: data | ({"mixed": str(data["mixed"])} if data else {}) for node, data in theirs.nodes(data=True)}
+    assert dict(ours.nodes(data=True)) == named
+    assert sorted((*sorted(edge[:2]), edge[2]["weight"], edge[2]["len"]) for edge in ours.edges(data=True)) == sorted(
+        (*sorted(edge[:2]), edge[2]["weight"], edge[2]["len"]) for edge in theirs.edges(data=True)
+    )
+    assert oc.load_graph(path).info()["weights"] == "weight"
+
+
+def test_documents_of_gephi_and_yed(tmp_path):
+    (tmp_path / "g.gexf").write_text(
+        '<gexf><meta><creator>Gephi 0.10</creator><title/><description/></meta><graph><attributes class="node">'
+        '<attribute id="0" title="label" type="string"/></attributes><nodes><node id="a" label="LA"><attvalues>'
+        '<attvalue for="0" value="A"/></attvalues></node><node id="b" label="LB"/></nodes></graph></gexf>'
+    )
+    graph = oc.load_graph(tmp_path / "g.gexf", attributes=True)
+    assert dict(graph.nodes(data="label")) == {"a": "A", "b": "LB"}
+    (tmp_path / "y.graphml").write_text(
+        '<graphml xmlns="http://graphml.graphdrawing.org/xmlns" xmlns:y="http://www.yworks.com/xml/graphml">'
+        '<key for="node" id="d6" yfiles.type="nodegraphics"/><key for="node" id="d1" attr.name="on" attr.type="boolean"/>'
+        '<graph edgedefault="directed"><node id="n0"><data key="d1">1</data><data key="d6"><y:ShapeNode><y:NodeLabel>Alice'
+        "</y:NodeLabel></y:ShapeNode></data></node></graph></graphml>"
+    )
+    assert dict(oc.load_graph(tmp_path / "y.graphml", attributes=True).nodes(data=True)) == {"n0": {"on": True}}
+
+
+def test_ids_that_look_like_numbers_come_back_through_graphml(tmp_path):
+    graph = oc.load_graph([("1", "2"), ("2", "a")])
+    graph.export(tmp_path / "n.graphml")
+    assert set(nx.read_graphml(tmp_path / "n.graphml")) == {"1", "2", "a"}
+    assert sorted(oc.load_graph(tmp_path / "n.graphml").edges) == [("1", "2"), ("2", "a")]
+
+
+def test_columns_of_konect_are_between_blanks_and_tabs(tmp_path):
+    (tmp_path / "out.k").write_text("% bip weighted\n1 2\t5 1000\n2 3\t4 1001\n")
+    graph = oc.load_graph(tmp_path / "out.k")
+    assert sorted(graph.edges(data="weight")) == [("left:1", "right:2", 5), ("left:2", "right:3", 4)]
+    (tmp_path / "out.a").write_text("% asym\n1 2\t\n2 3\t\n")
+    assert sorted(oc.load_graph(tmp_path / "out.a").edges) == [(1, 2), (2, 3)]

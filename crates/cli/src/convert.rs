@@ -214,6 +214,9 @@ pub fn generate(args: &GenerateArgs) -> Result<()> {
 pub fn export(args: &ExportArgs) -> Result<()> {
     let runtime = runtime(&args.limits, None)?;
     let graph = Arc::new(Graph::open(&runtime, &args.image, GraphOptions::default())?);
+    if let Some(table) = &args.vertex_table {
+        outcore::check_vertex_table(&args.output, table)?;
+    }
     let report = outcore::export(&graph, &args.output)?;
     let vertices = args.vertex_table.as_ref().map(|table| outcore::export_vertices(&graph, table)).transpose()?;
     if !args.limits.quiet {
@@ -223,7 +226,7 @@ pub fn export(args: &ExportArgs) -> Result<()> {
             note!("{count} vertices in {}", escaped(table.display()));
         }
         if report.without_attributes {
-            note!("note: attributes were left out, for this format cannot hold them; .csv, .tsv and .parquet can");
+            note!("note: attributes were left out: .csv, .tsv and .parquet are written with them");
         }
         if vertices.is_none() && !graph.manifest().vertex_attributes.is_empty() {
             note!("note: attributes of vertices were left out: --vertex-table FILE writes them");

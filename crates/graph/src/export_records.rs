@@ -142,7 +142,9 @@ impl Job<'_> {
         match form {
             Form::JsonLines => String::new(),
             Form::GraphMl => {
-                let mark = mark(format!("<key id=\"{STRING_IDS}\" for=\"graph\"/>\n"));
+                let mark = mark(format!(
+                    "<key id=\"{STRING_IDS}\" for=\"graph\" attr.name=\"{STRING_IDS}\" attr.type=\"boolean\"/>\n"
+                ));
                 let weights = self.graph.manifest().weights();
                 let key = weights.map_or(String::new(), |weights| {
                     let kind = if weights.kind.is_real() { "double" } else { "long" };

@@ -6,11 +6,33 @@ use crate::vertex_batches::VertexBatches;
 use arrow_array::{RecordBatch, RecordBatchReader};
 use outcore_image::{AtomicFile, Error, Result};
 use outcore_table::{Compression, ENCODER_BYTES, TextFile, finish, parquet_writer, push_quoted, push_value, refuse};
-use std::path::Path;
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 /// What a table of vertices can be exported as.
 pub const VERTEX_ENDINGS: &str = ".csv, .tsv (each maybe with .gz or .zst), .parquet";
+
+/// Refuses a table of vertices that would take the place of the edges.
+///
+/// # Errors
+/// The same file for both.
+pub fn check_vertex_table(edges: &Path, vertices: &Path) -> Result<()> {
+    let whole = |path: &Path| {
+        let mut whole = PathBuf::new();
+        for part in std::path::absolute(path).unwrap_or_else(|_| path.to_owned()).components() {
+            match part {
+                Component::ParentDir => _ = whole.pop(),
+                part => whole.push(part),
+            }
+        }
+        whole
+    };
+    if whole(edges) == whole(vertices) {
+        let table = vertices.display();
+        return Err(Error::Usage(format!("expected another file for vertices than for edges, found {table} for both")));
+    }
+    Ok(())
+}
 
 /// The attributes of edges as cells of lines, in the order in which an export has the edges.
 pub(crate) struct Cells<'a> {

@@ -53,7 +53,7 @@ pub use check::{CheckReport, check};
 pub use edge_batches::{EdgeBatches, EdgeData, first_edges};
 pub use edge_map::{Decision, EdgeMap, EdgeMapper, Next, Stepped, Way, is_small_push};
 pub use export::{EXPORT_ENDINGS, ExportReport, export};
-pub use export_table::{VERTEX_ENDINGS, export_vertices};
+pub use export_table::{VERTEX_ENDINGS, check_vertex_table, export_vertices};
 pub use gather::{Gathered, gather, gather_sum, gather_sums, gather_weighted_sum, gather_weighted_sums};
 pub use graph::{Direction, Edges, Graph};
 pub use held::HeldLists;

@@ -38,7 +38,10 @@ impl VertexBatches {
         graph.make_room("reading vertices", IdStream::bytes(&graph) + attribute_bytes(&graph, Owner::Vertices))?;
         let (ids, attributes) = (IdStream::new(&graph)?, Attributes::new(&graph, Owner::Vertices)?);
         let id = Field::new("vertex", id_type(&graph), false);
-        let schema = Arc::new(Schema::new([id].into_iter().chain(attributes.fields()).collect::<Vec<_>>()));
+        // The column of ids has that name.
+        let renamed = |field: Field| if field.name() == "vertex" { field.with_name("vertex.vertex") } else { field };
+        let fields = [id].into_iter().chain(attributes.fields().map(renamed));
+        let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
         let words = vec![Vec::new(); attributes.width()];
         Ok(VertexBatches { graph, ids, attributes, schema, wanted, words })
     }

@@ -105,15 +105,12 @@ fn next_file(reader: &mut impl Read, files: &mut u64) -> io::Result<Option<Entry
         let mut len = 0;
         while len < BLOCK_BYTES {
             match reader.read(&mut header[len..])? {
-                0 if len == 0 => return Ok(None),
                 0 => return Err(ErrorKind::UnexpectedEof.into()),
                 read => len += read,
             }
         }
         if header.iter().all(|&byte| byte == 0) {
-            // Zeros to the end.
-            io::copy(reader, &mut io::sink())?;
-            return Ok(None);
+            return only_zeros(reader).map(|()| None);
         }
         let damaged = || io::Error::new(ErrorKind::InvalidData, "a header of the tar archive is damaged");
         let kind = header[156];
@@ -127,6 +124,9 @@ fn next_file(reader: &mut impl Read, files: &mut u64) -> io::Result<Option<Entry
             skip(reader, padding(len_bytes))?;
             match kind {
                 b'L' => long_name = Some(text(&beside)),
+                _ if memchr::memmem::find(&beside, b" GNU.sparse.").is_some() => {
+                    return Err(unsuitable("a file that is sparse".to_owned()));
+                }
                 _ => {
                     long_name = record(&beside, "path").or(long_name);
                     let size = record(&beside, "size").map(|size| size.parse().map_err(|_| damaged()));
@@ -156,6 +156,20 @@ fn next_file(reader: &mut impl Read, files: &mut u64) -> io::Result<Option<Entry
         let beside_bytes = len_bytes.checked_add(padding(len_bytes)).ok_or_else(damaged)?;
         // Links and folders have no content, whatever they say of its length.
         skip(reader, if matches!(kind, b'1'..=b'6') { 0 } else { beside_bytes })?;
+    }
+}
+
+/// Reads to the end, where nothing but zeros may be.
+fn only_zeros(reader: &mut impl Read) -> io::Result<()> {
+    let mut some = [0; 16 * BLOCK_BYTES];
+    loop {
+        match reader.read(&mut some)? {
+            0 => return Ok(()),
+            len if some[..len].iter().any(|&byte| byte != 0) => {
+                return Err(unsuitable("other data behind its end".to_owned()));
+            }
+            _ => {}
+        }
     }
 }
 
@@ -307,6 +321,12 @@ mod tests {
             let error = failure_of("edge-list", &edges[..cut]);
             assert!(error.contains("truncated"), "{cut}: {error}");
         }
+        // Without its end an archive may be cut, and behind it may be another one.
+        assert!(failure_of("edge-list", &edges).contains("truncated"));
+        let twice = [archive(std::slice::from_ref(&edges)), archive(std::slice::from_ref(&edges))].concat();
+        assert!(failure_of("edge-list", &twice).contains("behind its end"));
+        let sparse = [entry("x", b'x', b"22 GNU.sparse.major=1\n"), edges.clone()];
+        assert!(failure_of("edge-list", &archive(&sparse)).contains("sparse"));
         let mut damaged = archive(&[edges.clone(), edges.clone()]);
         damaged[2 * BLOCK_BYTES] ^= 1;
         assert!(failure_of("edge-list", &damaged).contains("damaged"));

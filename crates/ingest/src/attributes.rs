@@ -121,7 +121,7 @@ impl AttributeColumn {
                 end.is_ok() && std::str::from_utf8(&bytes[before..]).is_ok()
             }
             (AttributeValues::Words(words), AttributeKind::Real) => {
-                let found = real(token).filter(|_| !has_zeros(token) && is_exact(token));
+                let found = real_or_infinite(token).filter(|_| !has_zeros(token) && is_exact(token));
                 words.extend(found.map(f64::to_bits));
                 found.is_some()
             }
@@ -162,6 +162,16 @@ impl AttributeColumn {
     }
 }
 
+/// A real number, or an infinite one as programs write it.
+fn real_or_infinite(token: &[u8]) -> Option<f64> {
+    let (sign, size) = match token {
+        [b'-', rest @ ..] => (-1.0, rest),
+        _ => (1.0, token),
+    };
+    let is_infinite = ["inf", "infinity"].iter().any(|word| size.eq_ignore_ascii_case(word.as_bytes()));
+    if is_infinite { Some(sign * f64::INFINITY) } else { real(token) }
+}
+
 /// Whether a number may be a real one: a whole number by its digits is none if 64 bits do not hold it.
 fn is_exact(token: &[u8]) -> bool {
     let are_digits = token.strip_prefix(b"-").unwrap_or(token).iter().all(u8::is_ascii_digit);
@@ -190,7 +200,7 @@ pub(crate) fn kind_of_fields<'a>(fields: impl Iterator<Item = Field<'a>> + Clone
     for token in tokens {
         are[0] &= integer(token).and_then(Integer::signed).is_some() && !is_padded(token);
         // Digits that no integer of 64 bits holds would be rounded.
-        are[1] &= real(token).is_some() && !has_zeros(token) && is_exact(token);
+        are[1] &= real_or_infinite(token).is_some() && !has_zeros(token) && is_exact(token);
         are[2] &= boolean(token).is_some();
     }
     match are {
@@ -314,7 +324,20 @@ pub(crate) fn column_of(
             each_real(column, |value| words.push(value.to_bits()));
             AttributeValues::Words(words)
         }
-        AttributeKind::Date | AttributeKind::Timestamp { .. } => AttributeValues::Words(times_of(column)),
+        AttributeKind::Date | AttributeKind::Timestamp { .. } => {
+            let words = times_of(column);
+            let is_beyond = |&(row, &day): &(usize, &u64)| {
+                i32::try_from(day as i64).is_err() && missing.get(row) != Some(&true) //
+            };
+            let beyond = words.iter().enumerate().find(is_beyond).filter(|_| field.kind == AttributeKind::Date);
+            if let Some((place, _)) = beyond {
+                let row = first_record + place as u64;
+                let expected = format!("dates of 32 bits in column `{}`", field.name);
+                return Err(Error::input(path, Some(row), expected, format!("one beyond in row {row}"))
+                    .advise("cast the column to timestamps or to integers, or leave it out; rows count from 0"));
+            }
+            AttributeValues::Words(words)
+        }
         AttributeKind::Integer => {
             let (mut words, mut wide) = (Vec::with_capacity(column.len()), None);
             each_integer(column, |value| {

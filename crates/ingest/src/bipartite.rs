@@ -4,6 +4,7 @@
 //! prefix of its side, so that one graph holds both. What side a vertex is on is told by its id from then on.
 
 use crate::batch::{Block, EdgeBatch, Facts, Ids, InputOptions, Parser, Source, TakeBatch};
+use crate::column_names::kinds_note;
 use crate::text_source::begin_at;
 use outcore_image::{Error, Result};
 use std::io::Write;
@@ -12,6 +13,9 @@ use std::sync::Arc;
 
 /// What goes before the ids of sources and of targets, unless the user says otherwise.
 pub const SIDES: [&str; 2] = ["left:", "right:"];
+
+/// How long a prefix may be: what prefixes add to a batch of ids is planned for.
+const MOST_PREFIX_BYTES: usize = 32;
 
 /// Puts a prefix before the ids of sources, and another before those of targets, if the user or the input says that
 /// they are two sides.
@@ -32,12 +36,21 @@ pub(crate) fn with_sides(source: Box<dyn Source>, options: &InputOptions) -> Res
             "--bipartite: expected two prefixes of which none begins with the other, found `{left}` and `{right}`"
         )));
     }
+    if let Some(long) = prefixes.iter().find(|prefix| prefix.len() > MOST_PREFIX_BYTES) {
+        return Err(Error::Usage(format!(
+            "--bipartite: expected prefixes of at most {MOST_PREFIX_BYTES} bytes, found one of {}",
+            long.len()
+        )));
+    }
     let inner = source.facts();
     let mut facts = Facts { sides: Some(prefixes.clone()), string_ids: true, declared: None, ..inner.clone() };
     // Where the user wants directions, edges have those of the list.
     if facts.directed.is_none() && options.directed.is_none() {
         (facts.directed, facts.directed_by) = (Some(false), Some("the two sides".to_owned()));
     }
+    // They are not one vertex here.
+    let as_ids = facts.ends.as_ref().and_then(|[source, target]| kinds_note(source, target, false));
+    facts.notes.retain(|note| Some(note) != as_ids.as_ref());
     if is_told {
         facts.notes.push(format!("Ids of sources begin with `{left}`, ids of targets with `{right}`."));
     }
@@ -189,6 +202,7 @@ mod tests {
             let error = failure_with("edge-list", b"1 2\n", &options(left, right));
             assert!(error.contains("none begins with the other"), "{left} {right}: {error}");
         }
+        assert!(failure_with("edge-list", b"1 2\n", &options("u", &"i".repeat(33))).contains("at most 32 bytes"));
         let matrix = InputOptions { is_matrix: true, ..options("u", "i") };
         assert!(failure_with("edge-list", b"1 2\n", &matrix).contains("apart already"));
         for (format, text) in [("gml", "graph [ node [ id 1 ] ]"), ("metis", "1 0\n\n")] {

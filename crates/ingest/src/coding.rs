@@ -11,9 +11,6 @@ pub(crate) const START_BYTES: usize = 10;
 /// What files that are compressed end in.
 pub(crate) const ENDINGS: [&str; 5] = [".gz", ".zst", ".bz2", ".xz", ".zip"];
 
-/// What files end in that are tar archives, behind what compression added.
-pub(crate) const TAR_ENDINGS: [&str; 5] = [".tar", ".tgz", ".tbz2", ".txz", ".tzst"];
-
 /// What a block of a bzip2 stream, and the end of one without blocks, begins with: after `BZh` and the size of blocks.
 const BZIP2_MARKS: [[u8; 6]; 2] = [[0x31, 0x41, 0x59, 0x26, 0x53, 0x59], [0x17, 0x72, 0x45, 0x38, 0x50, 0x90]];
 

@@ -103,7 +103,7 @@ pub(crate) fn has_pair(names: &[&str]) -> bool {
 /// What to say of columns whose ids are of two kinds, if they are integers: those that are equal are one vertex.
 pub(crate) fn kinds_note(source: &str, target: &str, strings: bool) -> Option<String> {
     (!strings && KINDS.contains(&plain(source).as_str())).then(|| {
-        format!("Equal numbers in `{source}` and `{target}` are one vertex: if they count apart, make strings of them, such as u7 and i7.")
+        format!("Equal numbers in `{source}` and `{target}` are one vertex: if they count apart, say --bipartite.")
     })
 }
 

@@ -2,6 +2,7 @@
 
 use crate::attributes::{AttributeField, Attributes};
 use crate::column_names::{listed, unread_columns};
+use crate::xml::Xml;
 use outcore_format::{AttributeKind, MAX_ATTRIBUTES};
 use outcore_image::{Error, Result};
 use std::path::Path;
@@ -17,51 +18,105 @@ pub(crate) struct Declared {
     pub(crate) of_vertices: bool,
 }
 
+/// What attributes of a document may take: their declarations together, and what is open at a time.
+const MOST_HELD_BYTES: usize = 1 << 20;
+
+/// The bytes of texts that are held.
+#[derive(Debug, Default)]
+pub(crate) struct Held(usize);
+
+impl Held {
+    /// Counts more; an error if that is too much of `what`.
+    pub(crate) fn add(&mut self, bytes: usize, what: &str, xml: &Xml) -> Result<()> {
+        self.0 += bytes;
+        if self.0 <= MOST_HELD_BYTES {
+            return Ok(());
+        }
+        Err(xml.bad(format!("{what} that take at most 1 MiB together"), "more"))
+    }
+
+    /// Counts those of an element that has ended no more.
+    pub(crate) fn remove(&mut self, id: &str, values: &Values) {
+        self.0 = self.0.saturating_sub(id.len() + values.iter().flatten().map(String::len).sum::<usize>());
+    }
+}
+
 /// The values of an edge or a vertex: one for each attribute that is kept.
 pub(crate) type Values = Vec<Option<String>>;
 
 /// The attributes that are kept, of edges or of vertices.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Kept {
-    ids: Vec<String>,
+    /// The places of attributes by the ids that documents give them: several, where a document has one of each type.
+    ids: Vec<(String, usize)>,
     defaults: Values,
     pub(crate) fields: Vec<AttributeField>,
 }
 
 impl Kept {
-    /// Values where nothing is said.
-    pub(crate) fn defaults(&self) -> Values {
-        self.defaults.clone()
+    /// Values of which nothing is said yet.
+    pub(crate) fn empty(&self) -> Values {
+        vec![None; self.fields.len()]
     }
 
-    /// Takes what is said of the attribute with an id, if it is kept.
-    pub(crate) fn take(&self, id: &str, value: &str, values: &mut Values) {
-        if let Some(place) = self.ids.iter().position(|own| own == id) {
-            values[place] = Some(value.to_owned());
+    /// Puts the defaults where nothing was said.
+    pub(crate) fn fill(&self, values: &mut Values) {
+        for (value, default) in values.iter_mut().zip(&self.defaults).filter(|(value, _)| value.is_none()) {
+            value.clone_from(default);
         }
     }
 
+    /// Takes what is said of the attribute with an id, if it is kept; returns the bytes that it takes.
+    pub(crate) fn take(&self, id: &str, value: &str, values: &mut Values) -> usize {
+        if let Some((_, place)) = self.ids.iter().find(|(own, _)| own == id) {
+            let text = match (&self.fields[*place].kind, value.trim()) {
+                // As XML writes them, too.
+                (AttributeKind::Boolean, "1") => "true",
+                (AttributeKind::Boolean, "0") => "false",
+                _ => value,
+            };
+            values[*place] = Some(text.to_owned());
+            return text.len();
+        }
+        0
+    }
+
     fn add(&mut self, declared: &Declared) {
-        // Of several with a name the first is kept, as a table has it.
-        if self.fields.iter().all(|field| field.name != declared.name) {
-            self.ids.push(declared.id.clone());
-            self.defaults.push(declared.default.clone());
-            self.fields.push(AttributeField { name: declared.name.clone(), kind: declared.kind.clone() });
+        let found = self.fields.iter().position(|field| field.name == declared.name);
+        let place = found.unwrap_or(self.fields.len());
+        self.ids.push((declared.id.clone(), place));
+        match found {
+            None => {
+                self.defaults.push(declared.default.clone());
+                self.fields.push(AttributeField { name: declared.name.clone(), kind: declared.kind.clone() });
+            }
+            Some(place) => {
+                let default = self.defaults[place].take();
+                self.defaults[place] = default.or_else(|| declared.default.clone());
+                let kind = &mut self.fields[place].kind;
+                *kind = match (&*kind, &declared.kind) {
+                    (one, other) if one == other => one.clone(),
+                    (AttributeKind::Integer | AttributeKind::Real, AttributeKind::Integer | AttributeKind::Real) => {
+                        AttributeKind::Real
+                    }
+                    _ => AttributeKind::String,
+                };
+            }
         }
     }
 }
 
-/// Which attributes are kept, of edges and of vertices, and a note on those that are not; `weights` is the id of the
+/// Which attributes are kept, of edges and of vertices, and a note on those that are not; `weights` are the ids of the
 /// weights.
 pub(crate) fn choose(
     declared: &[Declared],
-    weights: Option<&str>,
+    weights: &[String],
     asked: &Attributes,
     path: &Path,
 ) -> Result<([Kept; 2], Option<String>)> {
     let mut kept = [Kept::default(), Kept::default()];
     let mut unread: Vec<String> = Vec::new();
-    let is_weight = |one: &Declared| one.of_edges && Some(one.id.as_str()) == weights;
+    let is_weight = |one: &Declared| one.of_edges && weights.contains(&one.id);
     if let Attributes::Named(names) = asked {
         let free: Vec<&str> = declared.iter().filter(|one| !is_weight(one)).map(|one| one.name.as_str()).collect();
         if let Some(missing) = names.iter().find(|name| !free.contains(&name.as_str())) {

@@ -11,7 +11,7 @@ use crate::batch::{IdKind, InputOptions, bad_record};
 use crate::blocks::Lines;
 use crate::column_names::{column_asked, ends_by_name, find_ends, has_pair, kinds_note, unread_columns, usual_weight};
 use crate::columns::{Columns, Comments, Field, Separator, split};
-use crate::konect::Konect;
+use crate::konect::{self, Konect};
 use crate::nulls::Nulls;
 use crate::number::{is_whole, lines, real, trim};
 use crate::rows::{RowCounts, most_common};
@@ -103,11 +103,9 @@ pub(crate) fn detect(
     fixed: Option<FixedColumns>,
 ) -> Result<Detected> {
     let (separator, comments) = separator_and_comments(first, path, options)?;
-    let konect = if fixed.is_some() || comments != Comments::usual() {
-        None
-    } else {
-        Konect::of(first, path, options.is_matrix)?
-    };
+    let may_be_konect = fixed.is_none() && comments == Comments::usual();
+    let konect = if may_be_konect { Konect::of(first, path, options.is_matrix)? } else { None };
+    let separator = if konect.is_some() { konect::separator(separator, options) } else { separator };
     let sample = Sample::take(first, path, separator, comments)?;
     let fixed = match (fixed, &konect) {
         (None, Some(konect)) if options.source.is_none() && options.target.is_none() => {

@@ -11,13 +11,16 @@
 use crate::attributes::Attributes;
 use crate::batch::{InputOptions, Source};
 use crate::column_names::{listed, usual_weight};
-use crate::declared::{self, Declared, Kept, Values};
+use crate::declared::{self, Declared, Held, Kept, Values};
 use crate::input::{Input, Stream};
 use crate::records::{self, Directions, Known, ReadRecords, Records, STRING_IDS, WeightRule};
 use crate::xml::{Element, Item, Xml};
 use outcore_format::AttributeKind;
 use outcore_image::{Error, Result};
 
+/// What takes memory.
+const DECLARED: &str = "attributes with titles and defaults";
+const OPEN: &str = "an edge with its values, or vertices within each other with theirs,";
 /// How many attributes are looked at.
 const MOST_ATTRIBUTES: usize = 4096;
 
@@ -50,6 +53,11 @@ struct Gexf {
     xml: Xml,
     options: InputOptions,
     attributes: Vec<Declared>,
+    /// What is said of the document has begun.
+    in_meta: bool,
+    /// What attributes take, and what has begun.
+    declared: Held,
+    open: Held,
     /// The attributes that have begun are those of edges, or of vertices.
     of_edges: bool,
     of_vertices: bool,
@@ -73,6 +81,9 @@ impl Gexf {
             xml: Xml::new(stream),
             options: options.clone(),
             attributes: Vec::new(),
+            in_meta: false,
+            declared: Held::default(),
+            open: Held::default(),
             of_edges: false,
             of_vertices: false,
             kept: None,
@@ -113,7 +124,8 @@ impl Gexf {
     /// Labels of vertices are kept if it has one.
     fn kept(&mut self, first: &Element) -> Result<&[Kept; 2]> {
         if self.kept.is_none() {
-            let weights = self.weight_attribute()?.map(|attribute| attribute.id.clone());
+            let weights: Vec<String> =
+                self.weight_attribute()?.map(|attribute| attribute.id.clone()).into_iter().collect();
             let label = || Declared {
                 id: LABEL_ID.to_owned(),
                 name: "label".to_owned(),
@@ -125,7 +137,7 @@ impl Gexf {
             let has_labels = first.name == "node" && first.get("label").is_some();
             let is_label_wanted = has_labels && self.options.attributes != Attributes::None;
             let all: Vec<Declared> = self.attributes.iter().cloned().chain(is_label_wanted.then(label)).collect();
-            let (kept, note) = declared::choose(&all, weights.as_deref(), &self.options.attributes, self.xml.path())?;
+            let (kept, note) = declared::choose(&all, &weights, &self.options.attributes, self.xml.path())?;
             (self.kept, self.note) = (Some(kept), note);
         }
         Ok(self.kept.as_ref().unwrap_or_else(|| unreachable!("it was chosen above")))
@@ -151,28 +163,19 @@ impl Gexf {
                 let class = element.get("class");
                 (self.of_edges, self.of_vertices) = (class == Some("edge"), class == Some("node"));
             }
-            "attribute" if self.is_declaring() => {
-                let id = self.xml.attribute(element, "id")?.to_owned();
-                let title = element.get("title").unwrap_or(&id).to_owned();
-                if self.attributes.len() == MOST_ATTRIBUTES {
-                    return Err(self.xml.bad(format!("at most {MOST_ATTRIBUTES} attributes"), "more"));
-                }
-                let kind = match element.get("type") {
-                    Some("integer" | "long" | "int" | "short" | "byte") => AttributeKind::Integer,
-                    Some("float" | "double") => AttributeKind::Real,
-                    Some("boolean") => AttributeKind::Boolean,
-                    _ => AttributeKind::String,
-                };
-                let (of_edges, of_vertices) = (self.of_edges, self.of_vertices);
-                self.attributes.push(Declared { id, name: title, kind, default: None, of_edges, of_vertices });
-            }
+            "attribute" if self.is_declaring() => self.declare(element)?,
             "node" => {
                 let id = self.xml.attribute(element, "id")?.to_owned();
-                let values = values_of(&self.kept(element)?[1], element);
+                let (values, bytes) = values_of(&self.kept(element)?[1], element);
+                self.open.add(id.len() + bytes, OPEN, &self.xml)?;
                 self.vertices.push(Vertex { line, id, values });
             }
             "edge" => {
-                let values = values_of(&self.kept(element)?[0], element);
+                let (values, bytes) = values_of(&self.kept(element)?[0], element);
+                if let Some(left) = self.edge.take() {
+                    self.open.remove("", &left.values);
+                }
+                self.open.add(bytes, OPEN, &self.xml)?;
                 let end = |name| self.xml.attribute(element, name).map(str::to_owned);
                 let own = element.get("weight").filter(|_| wants_weights && self.weight_name() == "weight");
                 self.edge = Some(Edge {
@@ -186,11 +189,34 @@ impl Gexf {
             }
             "attvalue" => self.value(element)?,
             "gexf" => {}
-            other if !self.has_graph && !matches!(other, "meta" | "creator" | "description" | "keywords") => {
+            "meta" => self.in_meta = true,
+            other if !self.has_graph && !self.in_meta => {
                 return Err(self.xml.bad("a GEXF document", &format!("an element `{other}`")));
             }
             _ => {}
         }
+        Ok(())
+    }
+
+    /// Takes an attribute that is declared.
+    fn declare(&mut self, element: &Element) -> Result<()> {
+        let id = self.xml.attribute(element, "id")?.to_owned();
+        let title = element.get("title").unwrap_or(&id).to_owned();
+        if self.attributes.len() == MOST_ATTRIBUTES {
+            return Err(self.xml.bad(format!("at most {MOST_ATTRIBUTES} attributes"), "more"));
+        }
+        let kind = match element.get("type") {
+            Some("integer" | "long" | "int" | "short" | "byte") => AttributeKind::Integer,
+            Some("float" | "double") => AttributeKind::Real,
+            Some("boolean") => AttributeKind::Boolean,
+            _ => AttributeKind::String,
+        };
+        if self.kept.is_some() && self.options.attributes != Attributes::None {
+            return Err(self.xml.bad("all attributes before the vertices and edges", "one behind them"));
+        }
+        self.declared.add(id.len() + title.len(), DECLARED, &self.xml)?;
+        let (of_edges, of_vertices) = (self.of_edges, self.of_vertices);
+        self.attributes.push(Declared { id, name: title, kind, default: None, of_edges, of_vertices });
         Ok(())
     }
 
@@ -207,27 +233,34 @@ impl Gexf {
         let wants_weights = self.options.weight.as_deref() != Some("none");
         let is_weight = wants_weights && self.weight_attribute()?.is_some_and(|attribute| attribute.id == key);
         let Some([of_edges, of_vertices]) = &self.kept else { return Ok(()) };
-        match (&mut self.edge, self.vertices.last_mut()) {
-            (Some(edge), _) if is_weight => edge.weight = edge.weight.take().or(Some(value.to_owned())),
+        let bytes = match (&mut self.edge, self.vertices.last_mut()) {
+            (Some(edge), _) if is_weight => {
+                edge.weight = edge.weight.take().or(Some(value.to_owned()));
+                0
+            }
             (Some(edge), _) => of_edges.take(key, value, &mut edge.values),
             (None, Some(vertex)) => of_vertices.take(key, value, &mut vertex.values),
-            (None, None) => {}
-        }
-        Ok(())
+            (None, None) => 0,
+        };
+        self.open.add(bytes, OPEN, &self.xml)
     }
 
     fn end(&mut self, name: &str, text: &str, records: &mut Records) -> Result<()> {
         match name {
             "default" if self.is_declaring() => {
+                self.declared.add(text.len(), DECLARED, &self.xml)?;
                 if let Some(attribute) = self.attributes.last_mut() {
                     attribute.default = Some(text.trim().to_owned());
                 }
             }
             "node" => {
-                let Some(Vertex { line, id, values }) = self.vertices.pop() else { return Ok(()) };
+                let Some(Vertex { line, id, mut values }) = self.vertices.pop() else { return Ok(()) };
+                self.open.remove(&id, &values);
+                self.kept.iter().for_each(|[_, of_vertices]| of_vertices.fill(&mut values));
                 records.vertex(line, id.as_bytes(), &values);
             }
             "keywords" => self.has_string_ids |= text.trim() == STRING_IDS,
+            "meta" => self.in_meta = false,
             "attributes" => (self.of_edges, self.of_vertices) = (false, false),
             "edge" => self.end_edge(records)?,
             _ => {}
@@ -236,7 +269,9 @@ impl Gexf {
     }
 
     fn end_edge(&mut self, records: &mut Records) -> Result<()> {
-        let Some(edge) = self.edge.take() else { return Ok(()) };
+        let Some(mut edge) = self.edge.take() else { return Ok(()) };
+        self.open.remove("", &edge.values);
+        self.kept.iter().for_each(|[of_edges, _]| of_edges.fill(&mut edge.values));
         self.weighted |= edge.weight.is_some();
         let (own, is_mutual) = match edge.kind.as_deref() {
             None => (None, false),
@@ -256,13 +291,11 @@ impl Gexf {
     }
 }
 
-/// The values of an element that begins: defaults, and its label.
-fn values_of(kept: &Kept, element: &Element) -> Values {
-    let mut values = kept.defaults();
-    if let Some(label) = element.get("label") {
-        kept.take(LABEL_ID, label, &mut values);
-    }
-    values
+/// The values of an element that begins: its label, and the bytes that it takes.
+fn values_of(kept: &Kept, element: &Element) -> (Values, usize) {
+    let mut values = kept.empty();
+    let bytes = element.get("label").map_or(0, |label| kept.take(LABEL_ID, label, &mut values));
+    (values, bytes)
 }
 
 impl ReadRecords for Gexf {

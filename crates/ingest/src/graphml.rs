@@ -10,13 +10,16 @@
 
 use crate::batch::{InputOptions, Source};
 use crate::column_names::{column_asked, usual_weight};
-use crate::declared::{self, Declared, Kept, Values};
+use crate::declared::{self, Declared, Held, Kept, Values};
 use crate::input::{Input, Stream};
 use crate::records::{self, Directions, Known, ReadRecords, Records, STRING_IDS, WeightRule};
 use crate::xml::{Element, Item, Xml};
 use outcore_format::AttributeKind;
 use outcore_image::{Error, Result};
 
+/// What takes memory.
+const KEYS: &str = "keys with names and defaults";
+const OPEN: &str = "an edge with its data, or vertices within each other with theirs,";
 /// How many keys are looked at.
 const MOST_KEYS: usize = 4096;
 
@@ -47,12 +50,15 @@ struct GraphMl {
     options: InputOptions,
     keys: Vec<Declared>,
     in_key: bool,
+    /// What keys take, and what has begun.
+    declared: Held,
+    open: Held,
     /// What is kept of edges and of vertices.
     kept: [Kept; 2],
     note: Option<String>,
     directions: Directions,
-    /// The id of the key of the weights.
-    weight_id: Option<String>,
+    /// The ids of the keys of the weights: several, where there is one of each type.
+    weight_ids: Vec<String>,
     weights: Option<WeightRule>,
     /// How many graphs are open, and whether there was one.
     graphs: usize,
@@ -72,10 +78,12 @@ impl GraphMl {
             options: options.clone(),
             keys: Vec::new(),
             in_key: false,
+            declared: Held::default(),
+            open: Held::default(),
             kept: Default::default(),
             note: None,
             directions: Directions { usual: false, asked: options.directed },
-            weight_id: None,
+            weight_ids: Vec::new(),
             weights: None,
             graphs: 0,
             has_graph: false,
@@ -103,7 +111,8 @@ impl GraphMl {
             }
             "node" => {
                 let id = self.xml.attribute(element, "id")?.to_owned();
-                self.vertices.push(Vertex { line, id, values: self.kept[1].defaults() });
+                self.open.add(id.len(), OPEN, &self.xml)?;
+                self.vertices.push(Vertex { line, id, values: self.kept[1].empty() });
             }
             "edge" => {
                 let directed = match element.get("directed") {
@@ -114,7 +123,10 @@ impl GraphMl {
                 };
                 let end = |name| self.xml.attribute(element, name).map(str::to_owned);
                 let (source, target) = (end("source")?, end("target")?);
-                let values = self.kept[0].defaults();
+                let values = self.kept[0].empty();
+                if let Some(left) = self.edge.take() {
+                    self.open.remove("", &left.values);
+                }
                 self.edge = Some(Edge { line, source, target, directed, weight: None, values });
             }
             "data" => self.data_key = element.get("key").map(str::to_owned),
@@ -130,24 +142,33 @@ impl GraphMl {
         match name {
             "graph" => self.graphs = self.graphs.saturating_sub(1),
             "default" if self.in_key && self.graphs == 0 => {
+                self.declared.add(text.len(), KEYS, &self.xml)?;
                 self.keys.last_mut().into_iter().for_each(|key| key.default = Some(text.to_owned()));
             }
             "key" => self.in_key = false,
             "data" => {
                 let Some(key) = self.data_key.take() else { return Ok(()) };
-                match (&mut self.edge, self.vertices.last_mut()) {
-                    (Some(edge), _) if Some(&key) == self.weight_id.as_ref() => edge.weight = Some(text.to_owned()),
+                let bytes = match (&mut self.edge, self.vertices.last_mut()) {
+                    (Some(edge), _) if self.weight_ids.contains(&key) => {
+                        edge.weight = Some(text.to_owned());
+                        0
+                    }
                     (Some(edge), _) => self.kept[0].take(&key, text, &mut edge.values),
                     (None, Some(vertex)) => self.kept[1].take(&key, text, &mut vertex.values),
-                    (None, None) => {}
-                }
+                    (None, None) => 0,
+                };
+                self.open.add(bytes, OPEN, &self.xml)?;
             }
             "node" => {
-                let Some(Vertex { line, id, values }) = self.vertices.pop() else { return Ok(()) };
+                let Some(Vertex { line, id, mut values }) = self.vertices.pop() else { return Ok(()) };
+                self.open.remove(&id, &values);
+                self.kept[1].fill(&mut values);
                 records.vertex(line, id.as_bytes(), &values);
             }
             "edge" => {
-                let Some(edge) = self.edge.take() else { return Ok(()) };
+                let Some(mut edge) = self.edge.take() else { return Ok(()) };
+                self.open.remove("", &edge.values);
+                self.kept[0].fill(&mut edge.values);
                 let ends = [edge.source.as_bytes(), edge.target.as_bytes()];
                 let weight = edge.weight.as_ref().map(String::as_bytes);
                 let place = (self.xml.path(), edge.line);
@@ -161,7 +182,9 @@ impl GraphMl {
     fn key(&mut self, element: &Element) -> Result<()> {
         let of = element.get("for").unwrap_or("all");
         let (of_edges, of_vertices) = (matches!(of, "edge" | "all"), matches!(of, "node" | "all"));
-        self.in_key = of_edges || of_vertices;
+        // What yEd draws has types of its own, and no names.
+        let is_drawing = element.get("attr.name").is_none() && element.get("yfiles.type").is_some();
+        self.in_key = (of_edges || of_vertices) && !is_drawing;
         if self.in_key {
             let id = self.xml.attribute(element, "id")?.to_owned();
             let name = element.get("attr.name").unwrap_or(&id).to_owned();
@@ -177,6 +200,7 @@ impl GraphMl {
                 Some("boolean") => AttributeKind::Boolean,
                 _ => AttributeKind::String,
             };
+            self.declared.add(id.len() + name.len(), KEYS, &self.xml)?;
             self.keys.push(Declared { id, name, kind, default: None, of_edges, of_vertices });
         }
         Ok(())
@@ -197,16 +221,22 @@ impl GraphMl {
             Some(other) => return Err(self.xml.bad("`directed` or `undirected` as `edgedefault`", other)),
         };
         let of_edges: Vec<&Declared> = self.keys.iter().filter(|key| key.of_edges).collect();
-        let names: Vec<&str> = of_edges.iter().map(|key| key.name.as_str()).collect();
+        let mut names: Vec<&str> = Vec::new();
+        for key in &of_edges {
+            if !names.contains(&key.name.as_str()) {
+                names.push(&key.name);
+            }
+        }
         let place = match self.options.weight.as_deref() {
             Some("none") => None,
             Some(asked) => Some(column_asked("weight", asked, &names)?),
             None => usual_weight(&names, &self.options)?,
         };
-        let key = place.map(|place| of_edges[place]);
-        let weight_id = key.map(|key| key.id.as_str());
-        (self.kept, self.note) = declared::choose(&self.keys, weight_id, &self.options.attributes, self.xml.path())?;
-        let Some(key) = key else { return Ok(()) };
+        let of_weights = |key: &&&Declared| place.is_some_and(|place| names[place] == key.name);
+        let keys: Vec<&Declared> = of_edges.iter().filter(of_weights).copied().collect();
+        let weight_ids: Vec<String> = keys.iter().map(|key| key.id.clone()).collect();
+        (self.kept, self.note) = declared::choose(&self.keys, &weight_ids, &self.options.attributes, self.xml.path())?;
+        let Some(key) = keys.iter().find(|key| key.default.is_some()).or(keys.first()) else { return Ok(()) };
         let default = match &key.default {
             None => None,
             Some(text) => Some(crate::number::weight(text.trim().as_bytes()).ok_or_else(|| {
@@ -214,7 +244,7 @@ impl GraphMl {
             })?),
         };
         self.weights = Some(WeightRule { name: key.name.clone(), default });
-        self.weight_id = Some(key.id.clone());
+        self.weight_ids = weight_ids;
         Ok(())
     }
 }

@@ -114,8 +114,8 @@ impl Input {
                     let read_at = |bytes: &mut [u8], offset_bytes| file.read_at(bytes, offset_bytes);
                     self.member = Some(Member::find(&self.path, file.len_bytes(), &read_at)?);
                 }
-                let name = coding::plain_name(&self.path.as_os_str().to_string_lossy().to_lowercase()).to_owned();
-                if is_tar(&start[..len]) || coding::TAR_ENDINGS.iter().any(|ending| name.ends_with(ending)) {
+                let is_compressed = !matches!(Coding::of(&start[..len.min(START_BYTES)]), Coding::Plain | Coding::Zip);
+                if is_tar(&start[..len]) || is_compressed {
                     self.tar_member = self.stream()?.tar_member;
                 }
             }

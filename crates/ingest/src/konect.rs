@@ -6,10 +6,17 @@
 
 use crate::batch::{InputOptions, bad_record};
 use crate::blocks::Lines;
+use crate::columns::Separator;
 use crate::detect::FixedColumns;
 use crate::number::{Fields, lines};
 use outcore_image::Result;
 use std::path::Path;
+
+/// What is between the columns: blanks and tabs, in one file too.
+pub(crate) fn separator(found: Separator, options: &InputOptions) -> Separator {
+    let is_tab = matches!(found, Separator::Byte(b'\t'));
+    if is_tab && options.delimiter.is_none() { Separator::Blanks } else { found }
+}
 
 /// What the first line says.
 pub(crate) struct Konect {

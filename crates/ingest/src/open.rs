@@ -245,6 +245,10 @@ fn open_all(runtime: &Runtime, paths: &[PathBuf], options: &InputOptions) -> Res
 /// Opens one input of a known format, together with the file beside it that names more vertices, as exports make one.
 pub(crate) fn open_one(input: &Input, format: &Format, options: &InputOptions) -> Result<Box<dyn Source>> {
     format.check_options(input, options)?;
+    if options.of_vertices && !matches!(format.name, "edge-list" | "parquet" | "arrow") {
+        let expected = "a table of vertices in CSV or other text in columns, Parquet or Arrow";
+        return Err(Error::input(input.path(), None, expected, format.name));
+    }
     let mut name = input.path().file_name().unwrap_or_default().to_owned();
     name.push(".vertices");
     let beside = if format.lists { input.sibling(&name)? } else { None };

@@ -9,7 +9,7 @@
 
 use crate::batch::{InputOptions, Source};
 use crate::input::{Input, Stream};
-use crate::number::{integer, is_blank, real};
+use crate::number::{integer, is_blank, is_infinite_or_nan, real};
 use crate::numbered::NumberedVertices;
 use crate::record_lines::RecordLines;
 use crate::records::{self, Directions, Known, ReadRecords, Records, STRING_IDS, WeightRule};
@@ -123,7 +123,9 @@ impl Pajek {
                 }
                 let count = words.next().and_then(integer).and_then(|count| count.signed());
                 let count = count.and_then(|count| u32::try_from(count).ok()).map(u64::from);
-                self.count = Some(count.ok_or_else(|| self.bad("`*Vertices` and how many there are", line))?);
+                self.count = Some(
+                    count.ok_or_else(|| self.bad("`*Vertices` and how many there are, at most 4294967295", line))?,
+                );
                 self.is_two_mode = words.next().and_then(integer).is_some();
                 self.section = Section::Vertices;
                 return Ok(());
@@ -211,7 +213,9 @@ impl Pajek {
 
 /// Whether a field behind the ends is the weight, and no name of what follows.
 fn is_number(field: &[u8]) -> bool {
-    real(field).is_some() || field.first().is_some_and(|byte| byte.is_ascii_digit() || matches!(byte, b'-' | b'+'))
+    real(field).is_some()
+        || is_infinite_or_nan(field)
+        || field.first().is_some_and(|byte| byte.is_ascii_digit() || matches!(byte, b'-' | b'+'))
 }
 
 impl ReadRecords for Pajek {
@@ -314,6 +318,9 @@ mod tests {
             ("*Vertices 2\n*Arcs\n1 3\n", "from 1 to 2"),
             ("*Vertices 2\n*Arcs\n1\n", "a number of a vertex"),
             ("*Vertices 2\n*Arcs\n1 2 9x\n", "finite number"),
+            ("*Vertices 2\n*Arcs\n1 2 inf\n", "finite number"),
+            ("*Vertices 2\n*Arcs\n1 2 NaN\n", "finite number"),
+            ("*Vertices 4294967296\n", "at most 4294967295"),
             ("*Vertices 2\n*Matrix\n0 1\n1 0\n", "a section of vertices"),
             ("*Vertices 2\n*Arcs\n*Vertices 2\n", "one network"),
             ("*Vertices 2\n1 \"\u{0}\"\n*Partition x\n", "a section"),

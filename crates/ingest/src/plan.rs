@@ -31,7 +31,7 @@ pub const LARGE_BLOCK_BYTES: u64 = 64 << 10;
 /// What the attributes of a block take at most: eight bytes for each number of a block of text, or of rows of a table.
 pub(crate) const ATTRIBUTES_BYTES: u64 = 4 << 20;
 /// What the ids of a batch take beside those that the parser gave, in a graph with two sides.
-const SIDES_BYTES: u64 = 4 << 20;
+const SIDES_BYTES: u64 = 8 << 20;
 /// More partitions than this would not fit the cache's places for their ends.
 const MOST_PARTITIONS: u64 = 1024;
 /// The least memory for a dictionary: it must hold a few groups of ids.

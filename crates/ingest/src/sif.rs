@@ -1,6 +1,7 @@
 //! SIF, Cytoscape's simple interaction format: a vertex, an interaction and vertices that it leads to, a line.
 //!
-//! A line of one field is a vertex. Columns are between tabs if one of the first lines has one, else between blanks.
+//! A line of one field is a vertex. Columns are between tabs if one of the first lines has one, else between blanks,
+//! and lines of the other kind are refused.
 //! Edges have the direction of the lines unless the user says that they have none. Interactions are an attribute, if it
 //! is asked for; edges between two vertices with several interactions are parallel.
 //!
@@ -56,6 +57,14 @@ impl ReadRecords for Sif {
         let Ok(text) = std::str::from_utf8(&line) else {
             return Err(self.lines.bad("text in UTF-8", &line).advise("convert the file to UTF-8"));
         };
+        let is_mixed = match self.has_tabs {
+            true => !text.contains('\t') && text.split_ascii_whitespace().count() > 2,
+            false => text.contains('\t'),
+        };
+        if is_mixed {
+            let expected = "columns between tabs, or between blanks, on all lines alike";
+            return Err(self.lines.bad(expected, &line).advise("bring the lines into one form"));
+        }
         let is_between = |c: char| if self.has_tabs { c == '\t' } else { c.is_ascii_whitespace() };
         let mut fields = text.split(is_between).map(str::trim_ascii).filter(|field| !field.is_empty());
         let (source, interaction) = (fields.next().unwrap_or_default().as_bytes(), fields.next());
@@ -133,6 +142,10 @@ mod tests {
     #[test]
     fn what_is_not_right_is_refused() {
         assert!(failure_of("sif", b"a pp b\na pp\n").contains("sif:2: expected a vertex alone"));
+        let late_tab = ["a pp b\n".repeat(200_000).as_bytes(), b"x\tpp\ty\n"].concat();
+        for mixed in [&b"a\tpp\tb\nx pp y\n"[..], b"a pp b\nx\tpp\ty\n", &late_tab] {
+            assert!(failure_of("sif", mixed).contains("on all lines alike"));
+        }
         assert!(failure_of("sif", b"1 2 5\n").contains("--format edge-list"));
         assert!(failure_of("sif", b"a \xff b\n").contains("UTF-8"));
         assert!(failure_of("sif", b"a pp \xff\n").contains("UTF-8"));

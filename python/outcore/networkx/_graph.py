@@ -318,7 +318,12 @@ class Converted:
 
 def adapt(graph: Any) -> Converted:
     """A graph of the backend as the functions see it."""
-    return graph.here() if isinstance(graph, Converted) else Converted(graph)
+    return graph.here() if isinstance(graph, Converted) else Converted(graph, load=_weighing(graph))
+
+
+def _weighing(graph: Graph) -> Callable[[Any], Graph | None]:
+    """What makes a graph whose weights are another attribute of its edges, if it has that."""
+    return lambda attribute: graph._weighing(str(attribute))
 
 
 def _no_conversion() -> None:

@@ -473,6 +473,8 @@ impl AttributeWriting<'_> {
         let ranges = rows.rows.div_ceil(most_rows).clamp(1, MOST_RANGES);
         let range_rows = rows.rows.div_ceil(ranges).max(1);
         let distributed = if ranges > 1 { Some(self.distribute(rows, source, ranges, range_rows)?) } else { None };
+        // Before the workers: two of them would make it at once.
+        raws.first().map_or(Ok(()), |raw| self.create_folder(file(raw)))?;
         let (next, pages) = (AtomicUsize::new(0), Mutex::new(vec![0; raws.len()]));
         self.runtime.run_on(workers, |_| {
             while let Some((place, raw)) = {
@@ -698,7 +700,6 @@ impl<'a> Output<'a> {
         file: ImageFile,
         task: &'a Task,
     ) -> Result<Self> {
-        writing.create_folder(file)?;
         let file = PageWriter::create(writing.runtime, writing.workspace, file, writing.image_id, WRITER_BYTES)?;
         let is_string = rows.fields[raw.attribute].kind == AttributeKind::String && !raw.flags;
         Ok(Output {

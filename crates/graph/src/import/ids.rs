@@ -32,8 +32,8 @@ pub(super) struct IdWriting<'a> {
     /// Where slots begin in the order by degree, and how many vertices are rows.
     pub slot_starts: &'a [(usize, u64)],
     pub rows: u64,
-    /// What ids of the second side begin with, in a graph with two sides.
-    pub second: Option<&'a str>,
+    /// What ids begin with in a graph with two sides.
+    pub sides: Option<&'a [String; 2]>,
     pub image_id: u64,
 }
 
@@ -80,7 +80,7 @@ impl IdWriting<'_> {
 
     /// Writes strings, and the sides that they tell.
     pub(super) fn strings(&self) -> Result<WrittenIds> {
-        let sides = self.second.map(|second| Sides::create(self.runtime, self.workspace, self.image_id, second));
+        let sides = self.sides.map(|sides| Sides::create(self.runtime, self.workspace, self.image_id, sides));
         let mut sides = sides.transpose()?;
         let mut ends = self.page_writer(ImageFile::ID)?;
         let mut texts = self.page_writer(ImageFile::ID_TEXT)?;

@@ -172,7 +172,7 @@ impl<'a> Job<'a> {
             order: numbered.order,
             slot_starts: &slot_starts,
             rows: self.rows.unwrap_or(0),
-            second: self.facts.sides.as_ref().map(|[_, second]| second.as_str()),
+            sides: self.facts.sides.as_ref(),
             image_id,
         };
         let WrittenIds { column, side_pages } = K::write_column(&writing, merged.consecutive_from)?;

@@ -18,22 +18,36 @@ const WRITER_BYTES: usize = 64 << 10;
 pub(super) struct Sides<'a> {
     file: PageWriter<'a>,
     writer: ValueWriter,
-    /// What ids of the second side begin with.
-    second: &'a str,
+    /// What ids of the two sides begin with.
+    prefixes: &'a [String; 2],
     full: Vec<(u64, Box<PageBytes>)>,
 }
 
 impl<'a> Sides<'a> {
-    pub fn create(runtime: &'a Runtime, workspace: &'a Workspace, image_id: u64, second: &'a str) -> Result<Self> {
+    pub fn create(
+        runtime: &'a Runtime,
+        workspace: &'a Workspace,
+        image_id: u64,
+        prefixes: &'a [String; 2],
+    ) -> Result<Self> {
         let file = ImageFile::vertex_values(0);
         create_folder(runtime, workspace, file)?;
         let file = PageWriter::create(runtime, workspace, file, image_id, WRITER_BYTES)?;
-        Ok(Sides { writer: ValueWriter::new(file.origin(), ValueType::U8, 0), file, second, full: Vec::new() })
+        Ok(Sides { writer: ValueWriter::new(file.origin(), ValueType::U8, 0), file, prefixes, full: Vec::new() })
     }
 
     /// Adds the next vertex.
     pub fn push(&mut self, id: &[u8]) -> Result<()> {
-        let (side, full) = (u64::from(id.starts_with(self.second.as_bytes())), &mut self.full);
+        let is_on = |prefix: &String| id.starts_with(prefix.as_bytes());
+        let Some(side) = self.prefixes.iter().position(is_on) else {
+            let [left, right] = self.prefixes;
+            return Err(Error::Unsuitable(format!(
+                "expected ids of vertices that begin with `{left}` or `{right}`, found `{}`; put the prefix of its side \
+                 before each id in the table of vertices",
+                String::from_utf8_lossy(&id[..id.len().min(80)])
+            )));
+        };
+        let (side, full) = (side as u64, &mut self.full);
         self.writer.push(side, |first, page| full.push((first, Box::new(*page))));
         self.append()
     }
