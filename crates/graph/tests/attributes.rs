@@ -91,6 +91,22 @@ fn a_graph_with_two_sides_says_the_side_of_every_vertex() {
 }
 
 #[test]
+fn workers_that_write_columns_at_once_need_one_folder() {
+    let directory = tempfile::tempdir().unwrap();
+    let runtime = common::runtime(4);
+    let (edges, vertices) = (directory.path().join("e.csv"), directory.path().join("v.csv"));
+    std::fs::write(&edges, "source,target,x,y,z\n1,2,3,4,5\n").unwrap();
+    std::fs::write(&vertices, "id,a,b,c\n1,2,3,4\n2,3,4,5\n").unwrap();
+    let options = InputOptions { attributes: Attributes::All, ..InputOptions::default() };
+    for round in 0..60 {
+        let source = open(&runtime, std::slice::from_ref(&edges), &options).unwrap();
+        let source = with_vertex_table(&runtime, source, &vertices, &options).unwrap();
+        let image = directory.path().join(format!("{round}.oc"));
+        import(&runtime, source, &image, &ImportOptions::default()).unwrap();
+    }
+}
+
+#[test]
 fn a_column_that_is_called_as_the_sides_are_is_refused() {
     let directory = tempfile::tempdir().unwrap();
     let runtime = common::runtime(1);

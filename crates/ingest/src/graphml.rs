@@ -333,6 +333,30 @@ mod tests {
     }
 
     #[test]
+    fn what_is_held_of_a_document_is_bounded() {
+        let with = |attributes| InputOptions { attributes, ..InputOptions::default() };
+        let long = "x".repeat(400_000);
+        let key = |i: usize, default: &str| {
+            format!("<key id=\"k{i}\" attr.name=\"n{i}\" attr.type=\"string\"><default>{default}</default></key>")
+        };
+        let many: String = (0..3).map(|i| key(i, &long)).collect();
+        let error = failure_of("graphml", &document("directed", &many, "<edge source=\"1\" target=\"2\"/>"));
+        assert!(error.contains("keys with names and defaults that take at most 1 MiB"), "{error}");
+        let data: String = (0..3).map(|i| format!("<data key=\"k{i}\">{long}</data>")).collect();
+        let keys: String = (0..3).map(|i| key(i, "")).collect();
+        let edge = document("directed", &keys, &format!("<edge source=\"1\" target=\"2\">{data}</edge>"));
+        assert!(failure_with("graphml", &edge, &with(Attributes::All)).contains("an edge with its data"));
+        assert_eq!(edges_of("graphml", &edge).pairs, [(1, 2)]);
+        let node = |inner: &str| format!("<node id=\"{}\"><data key=\"k0\">{long}</data>{inner}</node>", inner.len());
+        let nested = node(&format!("<graph>{}</graph>", node(&format!("<graph>{}</graph>", node("")))));
+        let nested = document("directed", &keys, &nested);
+        assert!(failure_with("graphml", &nested, &with(Attributes::All)).contains("vertices within each other"));
+        let beside: String = (0..9).map(|_| node("")).collect::<String>().replace("id=\"0\"", "id=\"7\"");
+        let beside = document("directed", &keys, &beside);
+        assert_eq!(edges_with("graphml", &beside, &with(Attributes::All)).vertices, [7; 9]);
+    }
+
+    #[test]
     fn vertices_edges_and_weights() {
         let content = "<node id=\"7\"/><node id=\"1\"><data key=\"d1\">9</data></node>\n\
                        <edge source=\"1\" target=\"2\"><data key=\"d0\">x</data><data key=\"d1\"> 3.5\n</data></edge>\
