@@ -29,6 +29,11 @@ impl Held {
     /// Counts more; an error if that is too much of `what`.
     pub(crate) fn add(&mut self, bytes: usize, what: &str, xml: &Xml) -> Result<()> {
         self.0 += bytes;
+        self.check(what, xml)
+    }
+
+    /// An error if what is held is too much of `what`.
+    pub(crate) fn check(&self, what: &str, xml: &Xml) -> Result<()> {
         if self.0 <= MOST_HELD_BYTES {
             return Ok(());
         }
@@ -66,8 +71,8 @@ impl Kept {
         }
     }
 
-    /// Takes what is said of the attribute with an id, if it is kept; returns the bytes that it takes.
-    pub(crate) fn take(&self, id: &str, value: &str, values: &mut Values) -> usize {
+    /// Takes what is said of the attribute with an id, if it is kept, and counts it.
+    pub(crate) fn take(&self, id: &str, value: &str, values: &mut Values, held: &mut Held) {
         if let Some((_, place)) = self.ids.iter().find(|(own, _)| own == id) {
             let text = match (&self.fields[*place].kind, value.trim()) {
                 // As XML writes them, too.
@@ -75,10 +80,9 @@ impl Kept {
                 (AttributeKind::Boolean, "0") => "false",
                 _ => value,
             };
-            values[*place] = Some(text.to_owned());
-            return text.len();
+            let before = values[*place].replace(text.to_owned());
+            held.0 = (held.0 + text.len()).saturating_sub(before.map_or(0, |before| before.len()));
         }
-        0
     }
 
     fn add(&mut self, declared: &Declared) {

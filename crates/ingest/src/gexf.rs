@@ -166,16 +166,18 @@ impl Gexf {
             "attribute" if self.is_declaring() => self.declare(element)?,
             "node" => {
                 let id = self.xml.attribute(element, "id")?.to_owned();
-                let (values, bytes) = values_of(&self.kept(element)?[1], element);
-                self.open.add(id.len() + bytes, OPEN, &self.xml)?;
+                let mut values = self.kept(element)?[1].empty();
+                if let (Some([_, kept]), Some(label)) = (&self.kept, element.get("label")) {
+                    kept.take(LABEL_ID, label, &mut values, &mut self.open);
+                }
+                self.open.add(id.len(), OPEN, &self.xml)?;
                 self.vertices.push(Vertex { line, id, values });
             }
             "edge" => {
-                let (values, bytes) = values_of(&self.kept(element)?[0], element);
+                let values = self.kept(element)?[0].empty();
                 if let Some(left) = self.edge.take() {
                     self.open.remove("", &left.values);
                 }
-                self.open.add(bytes, OPEN, &self.xml)?;
                 let end = |name| self.xml.attribute(element, name).map(str::to_owned);
                 let own = element.get("weight").filter(|_| wants_weights && self.weight_name() == "weight");
                 self.edge = Some(Edge {
@@ -233,16 +235,13 @@ impl Gexf {
         let wants_weights = self.options.weight.as_deref() != Some("none");
         let is_weight = wants_weights && self.weight_attribute()?.is_some_and(|attribute| attribute.id == key);
         let Some([of_edges, of_vertices]) = &self.kept else { return Ok(()) };
-        let bytes = match (&mut self.edge, self.vertices.last_mut()) {
-            (Some(edge), _) if is_weight => {
-                edge.weight = edge.weight.take().or(Some(value.to_owned()));
-                0
-            }
-            (Some(edge), _) => of_edges.take(key, value, &mut edge.values),
-            (None, Some(vertex)) => of_vertices.take(key, value, &mut vertex.values),
-            (None, None) => 0,
-        };
-        self.open.add(bytes, OPEN, &self.xml)
+        match (&mut self.edge, self.vertices.last_mut()) {
+            (Some(edge), _) if is_weight => edge.weight = edge.weight.take().or(Some(value.to_owned())),
+            (Some(edge), _) => of_edges.take(key, value, &mut edge.values, &mut self.open),
+            (None, Some(vertex)) => of_vertices.take(key, value, &mut vertex.values, &mut self.open),
+            (None, None) => {}
+        }
+        self.open.check(OPEN, &self.xml)
     }
 
     fn end(&mut self, name: &str, text: &str, records: &mut Records) -> Result<()> {
@@ -289,13 +288,6 @@ impl Gexf {
         }
         Ok(())
     }
-}
-
-/// The values of an element that begins: its label, and the bytes that it takes.
-fn values_of(kept: &Kept, element: &Element) -> (Values, usize) {
-    let mut values = kept.empty();
-    let bytes = element.get("label").map_or(0, |label| kept.take(LABEL_ID, label, &mut values));
-    (values, bytes)
 }
 
 impl ReadRecords for Gexf {

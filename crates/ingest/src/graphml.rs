@@ -148,16 +148,13 @@ impl GraphMl {
             "key" => self.in_key = false,
             "data" => {
                 let Some(key) = self.data_key.take() else { return Ok(()) };
-                let bytes = match (&mut self.edge, self.vertices.last_mut()) {
-                    (Some(edge), _) if self.weight_ids.contains(&key) => {
-                        edge.weight = Some(text.to_owned());
-                        0
-                    }
-                    (Some(edge), _) => self.kept[0].take(&key, text, &mut edge.values),
-                    (None, Some(vertex)) => self.kept[1].take(&key, text, &mut vertex.values),
-                    (None, None) => 0,
-                };
-                self.open.add(bytes, OPEN, &self.xml)?;
+                match (&mut self.edge, self.vertices.last_mut()) {
+                    (Some(edge), _) if self.weight_ids.contains(&key) => edge.weight = Some(text.to_owned()),
+                    (Some(edge), _) => self.kept[0].take(&key, text, &mut edge.values, &mut self.open),
+                    (None, Some(vertex)) => self.kept[1].take(&key, text, &mut vertex.values, &mut self.open),
+                    (None, None) => {}
+                }
+                self.open.check(OPEN, &self.xml)?;
             }
             "node" => {
                 let Some(Vertex { line, id, mut values }) = self.vertices.pop() else { return Ok(()) };
@@ -351,6 +348,10 @@ mod tests {
         let nested = node(&format!("<graph>{}</graph>", node(&format!("<graph>{}</graph>", node("")))));
         let nested = document("directed", &keys, &nested);
         assert!(failure_with("graphml", &nested, &with(Attributes::All)).contains("vertices within each other"));
+        // What takes the place of something else is counted once.
+        let again =
+            document("directed", &keys, &format!("<node id=\"7\">{}</node>", data.replace("k1", "k0").repeat(9)));
+        assert_eq!(edges_with("graphml", &again, &with(Attributes::All)).vertices, [7]);
         let beside: String = (0..9).map(|_| node("")).collect::<String>().replace("id=\"0\"", "id=\"7\"");
         let beside = document("directed", &keys, &beside);
         assert_eq!(edges_with("graphml", &beside, &with(Attributes::All)).vertices, [7; 9]);
