@@ -519,6 +519,10 @@ fn every_file_under_another_formats_name_is_itself_or_an_error() {
             {
                 continue;
             }
+            // Lines without blanks are vertices of SIF, and of nothing else.
+            if *format == "sif" && path.to_string_lossy().contains(".csv") {
+                continue;
+            }
             let forced = InputOptions { format: Some((*format).into()), ..options() };
             let made = made_of(std::slice::from_ref(path), &forced, &replace, &image);
             match (&own, made) {
