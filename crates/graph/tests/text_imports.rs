@@ -512,15 +512,11 @@ fn every_file_under_another_formats_name_is_itself_or_an_error() {
     for path in &files {
         let own = made_of(std::slice::from_ref(path), &options(), &replace, &image);
         for (format, _) in formats() {
-            // Short lines of numbers are an adjacency list whatever else they are: nothing in them contradicts the
-            // user.
-            if *format == "adjacency"
-                && matches!(path.extension(), Some(ending) if ending == "graph" || ending == "graph-txt")
-            {
-                continue;
-            }
-            // Lines without blanks are vertices of SIF, and of nothing else.
-            if *format == "sif" && path.to_string_lossy().contains(".csv") {
+            // Short lines of numbers are an adjacency list whatever else they are, and lines without blanks vertices of
+            // SIF: nothing in them contradicts the user.
+            let ending = path.extension().unwrap_or_default();
+            let is_short = *format == "adjacency" && (ending == "graph" || ending == "graph-txt");
+            if is_short || *format == "sif" && path.to_string_lossy().contains(".csv") {
                 continue;
             }
             let forced = InputOptions { format: Some((*format).into()), ..options() };
