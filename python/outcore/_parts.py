@@ -53,12 +53,12 @@ def columns_of(array: np.ndarray) -> tuple[np.ndarray, ...]:
         raise ValueError(
             f"expected an array of shape (edges, 2), or (edges, 3) with weights, found one of shape {array.shape}"
         )
-    columns = tuple(array.T)
-    ids = array[:, :2]
-    if array.dtype.kind == "f" and array.shape[1] == 3 and (ids == np.floor(ids)).all() and (abs(ids) < 2**53).all():
-        # Real weights make real numbers of whole ids.
-        columns = (*(column.astype(np.int64) for column in columns[:2]), columns[2])
-    return columns
+    if array.dtype.kind == "f":
+        raise TypeError(
+            "expected whole numbers or strings in an array of edges, found real numbers; give a tuple of arrays, (source, "
+            "target, weight), or a frame; of an adjacency matrix scipy.sparse.csr_array(matrix)"
+        )
+    return tuple(array.T)
 
 
 def pieces_of(edges: Iterable[Any], rows: int) -> Iterator[list[Any]]:

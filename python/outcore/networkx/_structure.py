@@ -175,7 +175,7 @@ def degree_pearson_correlation_coefficient(
 ) -> float:
     found = _degree_correlation(G, x, y)
     if np.isnan(found):
-        import scipy.stats
+        import scipy.stats  # type: ignore[import-untyped]
 
         # Warns as NetworkX does, which asks SciPy.
         return float(scipy.stats.pearsonr([1.0, 1.0], [1.0, 1.0])[0])
