@@ -55,8 +55,8 @@ def columns_of(array: np.ndarray) -> tuple[np.ndarray, ...]:
         )
     if array.dtype.kind == "f":
         raise TypeError(
-            "expected whole numbers or strings in an array of edges, found real numbers; give a tuple of arrays, (source, "
-            "target, weight), or a frame; of an adjacency matrix scipy.sparse.csr_array(matrix)"
+            "expected whole numbers or strings in an array of edges, found real numbers; give a tuple of arrays, "
+            "(source, target, weight), or a frame; of an adjacency matrix scipy.sparse.csr_array(matrix)"
         )
     return tuple(array.T)
 
