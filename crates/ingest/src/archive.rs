@@ -14,13 +14,13 @@ pub(crate) const BLOCK_BYTES: usize = 512;
 /// How long a name in a header of its own may be.
 const MOST_NAME_BYTES: u64 = 64 << 10;
 /// How many files a message names.
-const MOST_SHOWN: usize = 10;
+pub(crate) const MOST_SHOWN: usize = 10;
 /// What names of descriptions begin with, in lower case, and end in. KONECT's `ent` and `rel` describe vertices and
 /// edges.
 const DESCRIPTIONS: [&str; 7] = ["readme", "license", "copying", "meta.", "ent.", "rel.", "._"];
 const DESCRIPTION_ENDINGS: [&str; 4] = [".html", ".htm", ".md", ".pdf"];
 
-/// Whether a file in an archive describes the data; folders and what macOS adds describe as much.
+/// Whether a file in an archive describes the data, or is what macOS adds.
 pub(crate) fn is_description(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path).to_lowercase();
     let has = |ending: &&str| name.ends_with(*ending);
@@ -87,7 +87,7 @@ struct Entry {
     len_bytes: u64,
 }
 
-/// Skips what fills the last block of so many bytes.
+/// How many bytes fill the last block of so many.
 fn padding(len_bytes: u64) -> u64 {
     len_bytes.wrapping_neg() % BLOCK_BYTES as u64
 }
@@ -102,13 +102,7 @@ fn next_file(reader: &mut impl Read, files: &mut u64) -> io::Result<Option<Entry
     let (mut long_name, mut long_len) = (None, None);
     loop {
         let mut header = [0; BLOCK_BYTES];
-        let mut len = 0;
-        while len < BLOCK_BYTES {
-            match reader.read(&mut header[len..])? {
-                0 => return Err(ErrorKind::UnexpectedEof.into()),
-                read => len += read,
-            }
-        }
+        reader.read_exact(&mut header)?;
         if header.iter().all(|&byte| byte == 0) {
             return only_zeros(reader).map(|()| None);
         }

@@ -6,7 +6,7 @@
 //!
 //! Format: PKWARE, ".ZIP File Format Specification", version 6.3.10, sections 4.3 and 4.5.3.
 
-use crate::archive::{is_description, listed};
+use crate::archive::{MOST_SHOWN, is_description, listed};
 use flate2::Crc;
 use flate2::bufread::DeflateDecoder;
 use outcore_image::{Error, Result};
@@ -31,8 +31,7 @@ const WIDE_END_BYTES: usize = 56;
 const WIDE_FIELD: usize = 1;
 const STORED: usize = 0;
 const DEFLATED: usize = 8;
-/// How many names are kept for a message.
-const MOST_NAMES: usize = 11;
+
 /// Whether bytes begin a zip archive.
 pub(crate) fn is_zip(start: &[u8]) -> bool {
     MAGICS.iter().any(|magic| start.starts_with(magic))
@@ -89,7 +88,7 @@ impl Member {
                 continue;
             }
             files += 1;
-            if names.len() < MOST_NAMES {
+            if names.len() < MOST_SHOWN {
                 names.push(name.clone());
             }
             found = Some((name, entry, extra.to_owned()));
