@@ -19,9 +19,10 @@ FUZZ_SECONDS ?= 60
 # A graph of few vertices and many edges: the image is many times what the state of an algorithm needs.
 DEMO_GRAPH := kronecker --scale 18 --edge-factor 840
 
-# Tests that take longer than ten seconds: `make quick` leaves them out.
-SLOW_TESTS := adversarial convergence crash_states determinism estimates faults import_out_of_core import_tables \
-    long_searches out_of_core pagerank_delta programs round_trip scan_statistics
+# Tests that take longer than ten seconds, which `make quick` leaves out.
+# The slowest come first, for they begin first.
+SLOW_TESTS := out_of_core determinism faults import_tables adversarial estimates convergence crash_states \
+    import_out_of_core long_searches pagerank_delta programs round_trip scan_statistics
 FAST_TESTS := $(filter-out $(SLOW_TESTS),$(notdir $(basename $(wildcard crates/*/tests/*.rs fuzz/tests/*.rs))))
 # Tests and fuzzers: overflows and broken assertions panic.
 CHECKED := cargo --config .cargo/checked.toml
@@ -58,8 +59,9 @@ tidy:
 	$(STAGE) "clippy" $(CHECKED) clippy --release --locked --workspace --all-targets -- --deny warnings
 
 test-rust:
-	$(STAGE) "compiling tests" $(CHECKED) test $(RUST_TESTS) --no-run
-	$(STAGE) "tests in Rust" $(CHECKED) test $(RUST_TESTS)
+	$(STAGE) "compiling tests" $(CHECKED) test $(RUST_TESTS) --tests --no-run
+	$(STAGE) "tests in Rust" python3 xtask/run_tests.py "$(SLOW_TESTS)" $(CHECKED) test $(RUST_TESTS) --tests
+	$(STAGE) "examples of Rust" $(CHECKED) test $(RUST_TESTS) --doc --quiet
 
 test-python: install
 	$(PIP) install --requirement python/tests/requirements.txt

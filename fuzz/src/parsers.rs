@@ -129,6 +129,24 @@ const XML: &[&[u8]] = &[
     b"y:",
     b"\n",
 ];
+const BRACES: &[&[u8]] = &[
+    b"digraph {",
+    b"strict graph g {",
+    b"subgraph x {",
+    b"{",
+    b"}",
+    b"a -> b",
+    b" -- ",
+    b" -> ",
+    b"edge [weight=2.5]",
+    b"[weight=3, x]",
+    b"\"a b\" + \"c\"",
+    b"<<b>x</b>>",
+    b"a:n:sw",
+    b"x = y;",
+    b"/* */",
+    b"# \n",
+];
 const BRACKETS: &[&[u8]] = &[
     b"graph [ ",
     b"directed 1 ",
@@ -279,7 +297,7 @@ const fn of(name: &'static str, run: fn(&[u8]), tokens: &'static [&'static [u8]]
     Target { name, run, tokens, most_bytes: 4096, most_memory_bytes: MOST_MEMORY_BYTES }
 }
 
-pub(crate) static TARGETS: [Target; 23] = [
+pub(crate) static TARGETS: [Target; 24] = [
     of("edge-list", |bytes| parse("edge-list", bytes), LINES),
     of("adjacency", |bytes| parse("adjacency", bytes), LISTS),
     of("tntp", |bytes| parse("tntp", bytes), NETWORK),
@@ -311,4 +329,5 @@ pub(crate) static TARGETS: [Target; 23] = [
     of("gml", |bytes| parse("gml", bytes), BRACKETS),
     of("pajek", |bytes| parse("pajek", bytes), SECTIONS),
     of("sif", |bytes| parse("sif", bytes), SECTIONS),
+    of("dot", |bytes| parse("dot", bytes), BRACES),
 ];

@@ -86,6 +86,7 @@ FUNCTIONS: dict[str, str] = {
     "bfs_layers": "Nodes of a layer are in the order of the graph.",
     # Structure.
     "core_number": "",
+    "ego_graph": _PART,
     "k_core": _PART,
     "k_shell": _PART,
     "k_crust": _PART,
@@ -114,6 +115,8 @@ FUNCTIONS: dict[str, str] = {
     "is_eulerian": "",
     "is_semieulerian": "",
     "has_eulerian_path": "",
+    "get_node_attributes": "Of images.",
+    "get_edge_attributes": "Of images; without parallel edges.",
     # Link prediction.
     "jaccard_coefficient": "",
     "adamic_adar_index": "",

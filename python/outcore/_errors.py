@@ -82,11 +82,18 @@ class ConvergenceError(OutcoreError):
         return type(self), self.args, {name: value for name, value in vars(self).items() if name != "result"}
 
 
+def interrupt(thread: int) -> None:
+    """Raises `KeyboardInterrupt` in a thread of Python's, at its next step."""
+    import ctypes  # Only where somebody presses Ctrl-C.
+
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(KeyboardInterrupt))
+
+
 # The engine writes for the shell: its options there, and in Python.
 _FLAGS = {"replace": "True", "allow-empty": "True", "directed": "True", "undirected": "False"}
 _TAKE_VALUES = (
     "attributes", "backend", "bipartite", "columns", "comment", "delimiter", "dtype", "duplicates", "format", "header",
-    "ids", "nulls", "order", "source", "target", "temporary", "weight",
+    "ids", "nulls", "order", "require-edges", "source", "target", "temporary", "weight", "where",
 )
 _WORDS = {"yes": "True", "no": "False", "all": "True"}
 _VALUES = (
@@ -107,9 +114,12 @@ def in_python(text: str) -> str:
             return given or ""
         return _WORDS.get(given) or repr(given.strip("`"))
 
+    def name(option: str) -> str:
+        return option.replace("-", "_")
+
     text = _FLAG.sub(lambda flag: f"{flag[1].removeprefix('un').replace('-', '_')}={_FLAGS[flag[1]]}", text)
-    text = _FIRST.sub(lambda found: f"{found[1]}{found[2]}={value(found[3])}", text)
-    return _OPTION.sub(lambda found: f"{found[1]}={value(found[2])}", text)
+    text = _FIRST.sub(lambda found: f"{found[1]}{name(found[2])}={value(found[3])}", text)
+    return _OPTION.sub(lambda found: f"{name(found[1])}={value(found[2])}", text)
 
 
 for _kind in (

@@ -1,8 +1,11 @@
 """Importing graphs: defaults and documentation. The work is done by the extension module."""
 
+import datetime
 import inspect
 import os
+import reprlib
 import warnings
+from collections.abc import Iterable
 from typing import Any, Literal, NamedTuple
 
 from outcore import _html, _outcore
@@ -10,6 +13,9 @@ from outcore._errors import in_python
 from outcore._inputs import Tables, tables, vertex_ids
 from outcore._options import Progress, checked, checked_options, ids_of, limits
 from outcore._outcore import Graph, Runtime
+
+# What edges must meet: text such as "amount >= 100", or a column, a comparison and a value or a list of values.
+Where = str | tuple[str, str, Any] | None
 
 
 @checked
@@ -23,6 +29,7 @@ def import_graph(
     target: str | int | None = None,
     weight: str | int | None = None,
     attributes: bool | str | list[str | int] = False,
+    where: Where | list[Where] = None,
     delimiter: str | None = None,
     header: bool | None = None,
     comment: str | None = None,
@@ -35,6 +42,7 @@ def import_graph(
     order: Literal["auto", "input", "degree", "near"] = "auto",
     replace: bool = False,
     allow_empty: bool = False,
+    require_edges: int = 0,
     runtime: Runtime | None = None,
     memory: int | str | None = None,
     threads: int | None = None,
@@ -48,10 +56,10 @@ def import_graph(
         input: One of
 
             - a path or a list of paths: text edge lists (.txt, .csv, .tsv, .el, .wel), Matrix Market, METIS, DIMACS,
-              ASCIIGraph, Graphalytics, Graph500 tuples, Parquet, Arrow, JSON lines, GraphML, GEXF, GML, Pajek, SIF,
-              compressed (gzip, zstd, bzip2, xz, zip) or not; a folder, or a pattern such as "payments/*.parquet",
-              stands for its files; vertices without edges may stand in a file FILE.vertices beside a list of edges,
-              one id a line, where `export` puts them;
+              ASCIIGraph, Graphalytics, Graph500 tuples, Parquet, Arrow, JSON lines, GraphML, GEXF, GML, Pajek, DOT,
+              SIF, compressed (gzip, zstd, bzip2, xz, zip) or not; a folder, or a pattern such as
+              "payments/*.parquet", stands for its files; vertices without edges may stand in a file FILE.vertices
+              beside a list of edges, one id a line, where `export` puts them;
             - an object with `__arrow_c_stream__` (polars, pyarrow, DuckDB), or a pandas frame: columns whose names mean
               it, such as `source` and `target`, `src` and `dst`, `from_id` and `to_id`, or just two columns, and
               perhaps `weight`; others are named by the options, and never guessed;
@@ -79,6 +87,11 @@ def import_graph(
             (`True`), those of a list, or one. They are numbers, strings, booleans, dates or times, and may be missing;
             `g.edges(data=True)` has them, `export` writes them, and algorithms count by those that are numbers
             (`weight="minutes"`). Where edges with the same ends become one, it has the attributes of the first.
+        where: Which edges are read: those that meet a condition, text such as "amount >= 100", "type in friend,family"
+            or "since != null" (not missing), or a tuple such as `("type", "in", ["friend", "family"])`; those that
+            meet all of a list. The comparisons are `=`, `!=`, `<`, `<=`, `>`, `>=`, `in` and `not in`, of an attribute
+            or the weights by their name, whether or not it is kept; a missing value meets `= null` only. Vertices that
+            only other edges name are left out, unless the input lists its vertices, as a graph does.
         delimiter: What separates the columns of a text file: "tab", "comma", "semicolon", "bar", "blanks", or a
             character; by default detected from the first lines.
         header: Whether the first line of a text file names the columns; by default detected from the first lines.
@@ -103,6 +116,8 @@ def import_graph(
         replace: Whether an image of that name is replaced; otherwise it is an error. Whoever has it open keeps reading
             the old one. A directory that holds other files too is not replaced.
         allow_empty: Whether an input without edges may replace an image, or come from a pipe.
+        require_edges: How many edges the input must have, before duplicates are removed; with fewer the import fails,
+            and an image that is there stays.
         runtime: The memory and workers to use; by default those of the process, which graphs and results share.
         memory: A limit for this import alone, in bytes or as text such as "1GiB".
         threads: The number of workers; by default those of the runtime.
@@ -166,7 +181,7 @@ def load_graph(input: Any, **options: Any) -> Graph:
             raise TypeError(f"load_graph() got an unexpected keyword argument '{name}': there is no image to replace")
     arguments = checked_options(import_graph, _arguments("load_graph", input, "", options))
     report = _import(arguments | {"image": None, "allow_empty": True}, explain=False)
-    for note in report["notes"]:
+    for note in _news(report["notes"]):
         warnings.warn(note, stacklevel=2)
     graph: Graph = report["graph"]
     return graph
@@ -186,17 +201,20 @@ def part(
     for name in (*for_files, "bipartite"):
         if name in given:
             raise TypeError(f"expected options of an import that are not for files, found {name}=")
-    ids = None if vertices is None else ids_of(vertices)
+    ids = None if vertices is None else _chosen(vertices)
     method = "subgraph" if vertices is not None else "reverse" if turned else "to_undirected"
+    if vertices is None and not turned and directed is None:
+        method = "filter"
     bound = _arguments(method, graph, image or "", given | {"directed": directed})
     arguments = checked_options(import_graph, bound)
     names = ("runtime", "memory", "threads", "backend", "temporary", "progress")
     settings = {name: value for name, value in arguments.items() if name not in ("input", "image", "vertices", *names)}
     settings |= {"limits": limits(*(arguments[name] for name in names)), "explain": False, "is_matrix": False}
     settings["attributes"] = _attributes(arguments["attributes"])
+    settings |= {"conditions": _conditions(settings.pop("where")), "require_edges": 0}
     settings |= {"rows": None, "shape": None, "allow_empty": True, "bipartite": None}
     report = _outcore.import_part(graph, ids, turned, None if image is None else os.fspath(image), settings)
-    for note in report["notes"]:
+    for note in _news(report["notes"]):
         warnings.warn(in_python(note), stacklevel=2)
     if image is None:
         made: Graph = report["graph"]
@@ -275,11 +293,13 @@ def _import(
     more, kind = vertex_ids(vertices), type(given).__name__
     sides = arguments["bipartite"]
     sides = (_outcore.SIDES if sides else None) if isinstance(sides, bool) else sides
-    given = tables(given, weight, directed, is_matrix, bool(arguments["attributes"]), sides)
+    wants_columns = bool(arguments["attributes"] or arguments["where"])
+    given = tables(given, weight, directed, is_matrix, wants_columns, sides)
     names = ("runtime", "memory", "threads", "backend", "temporary", "progress")
     given_limits = limits(*(arguments.pop(name) for name in names))
     settings = arguments | {"limits": given_limits, "explain": explain, "bipartite": sides}
     settings["attributes"] = _attributes(arguments["attributes"])
+    settings["conditions"] = _conditions(settings.pop("where"))
     settings |= {"is_matrix": is_matrix, "rows": given.rows if isinstance(given, Tables) else None, "shape": shape}
     for name in ("source", "target", "weight"):
         settings[name] = None if settings[name] is None else str(settings[name])
@@ -308,11 +328,58 @@ def _import(
     return _in_python(report)
 
 
+def _chosen(vertices: Any) -> Any:
+    """Ids as a list, or a mask as an array: what has truth values for vertices is one."""
+    values = vertices.to_numpy() if hasattr(vertices, "to_numpy") else vertices
+    if getattr(values, "ndim", None) == 1 and getattr(values, "dtype", None) == bool:
+        # Where a masked array has no value, the vertex is not meant.
+        return values.filled(False) if hasattr(values, "filled") else values
+    return ids_of(vertices)
+
+
+def _news(notes: list[str]) -> list[str]:
+    """The notes that say more than that `where=` did what it is for."""
+    return [note for note in notes if " not meet " not in note]
+
+
 def _attributes(given: bool | str | list[str | int]) -> tuple[bool, list[str]]:
     """Whether all are kept, or the names and numbers of those that are."""
     if isinstance(given, bool):
         return given, []
     return False, [str(name) for name in ([given] if isinstance(given, str) else given)]
+
+
+def _conditions(where: Any) -> list[tuple[str, str, list[str | None]]]:
+    """Conditions as column, comparison and values, or as text without a comparison."""
+    if where is None:
+        return []
+    conditions: list[tuple[str, str, list[str | None]]] = []
+    for one in where if isinstance(where, list) else [where]:
+        if isinstance(one, str):
+            conditions.append((one, "", []))
+            continue
+        if not (isinstance(one, tuple) and len(one) == 3 and isinstance(one[0], str) and isinstance(one[1], str)):
+            raise TypeError(
+                f"expected where= as text such as 'amount >= 100', a tuple such as ('amount', '>=', 100), or a list of "
+                f"these, found {reprlib.repr(one)}"
+            )
+        column, comparison, value = one
+        is_list = isinstance(value, Iterable) and not isinstance(value, str)
+        values = list(value) if is_list else [value]
+        conditions.append((column, comparison, [None if item is None else _text(item) for item in values]))
+    return conditions
+
+
+def _text(value: Any) -> str:
+    """A value of a condition as text."""
+    if isinstance(value, datetime.datetime):
+        return value.isoformat(sep="T")
+    if isinstance(value, datetime.date):
+        return value.isoformat()
+    # What NumPy and pandas have is shown with its type by repr().
+    if isinstance(value, bool | int | str):
+        return str(value)
+    return repr(float(value)) if hasattr(value, "__float__") and not hasattr(value, "__index__") else str(value)
 
 
 def _in_python(report: dict[str, Any]) -> dict[str, Any]:

@@ -440,7 +440,7 @@ pub fn import_array<'py>(
         (None, path) => array::import_array_file(&runtime, &path.unwrap_or_default(), &image, &options),
     });
     // What a generator of the user raised says more than the import that failed for it.
-    match lock(&raised).take() {
+    match lock(&raised).raised.take() {
         Some(error) if outcome.is_err() => Err(error),
         _ => crate::to_dict(py, &outcome?),
     }

@@ -17,8 +17,44 @@ use pyo3::types::{PyIterator, PyTuple};
 use std::cell::Cell;
 use std::sync::{Arc, Mutex};
 
-/// What a generator raised, kept for the caller; in between there are only texts.
-pub type Raised = Arc<Mutex<Option<PyErr>>>;
+/// What is known of a generator of rows while workers ask it for some.
+#[derive(Default)]
+pub struct Making {
+    /// What it raised, kept for the caller; in between there are only texts.
+    pub raised: Option<PyErr>,
+    /// The thread that waits for rows, as Python numbers it, and how often it was interrupted.
+    waiting: Option<(u64, u64)>,
+}
+
+/// The same, shared.
+pub type Raised = Arc<Mutex<Making>>;
+
+/// How many looks lie between two interruptions.
+const LOOKS_BETWEEN: u64 = 20;
+
+/// Raises `KeyboardInterrupt` in Python's code that a worker waits for: called twenty times a second once a signal has
+/// arrived. Code that is no Python's hears it when it returns.
+pub fn interrupt(raised: &Raised) {
+    let waiting = lock(raised).waiting.as_mut().map(|(thread, looks)| {
+        *looks += 1;
+        (*thread, *looks)
+    });
+    let Some((thread, _)) = waiting.filter(|(_, looks)| looks % LOOKS_BETWEEN == 1) else { return };
+    // Where that cannot be, the import ends with the next rows.
+    let _ = Python::try_attach(|py| py.import("outcore._errors")?.call_method1("interrupt", (thread,)).map(drop));
+}
+
+/// The number that Python has for this thread.
+fn this_thread() -> Option<u64> {
+    thread_local! {
+        static NUMBER: Cell<Option<u64>> = const { Cell::new(None) };
+    }
+    let ask = |py: Python<'_>| py.import("threading")?.call_method0("get_ident")?.extract::<u64>();
+    NUMBER.get().or_else(|| {
+        NUMBER.set(Python::try_attach(|py| ask(py).ok()).flatten());
+        NUMBER.get()
+    })
+}
 
 /// Columns from a generator: their names and types (`i8`, `u8`, `f8`, `c16` or `str`; `other` for what nobody can use),
 /// and the pieces.
@@ -39,14 +75,16 @@ pub fn is_asked_for_rows() -> bool {
 }
 
 /// Rows that Python may make while they are asked for.
-struct Asked(Box<dyn RecordBatchReader + Send>);
+struct Asked(Box<dyn RecordBatchReader + Send>, Raised);
 
 impl Iterator for Asked {
     type Item = Result<RecordBatch, ArrowError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let before = ASKED.replace(true);
+        lock(&self.1).waiting = this_thread().map(|thread| (thread, 0));
         let batch = self.0.next();
+        lock(&self.1).waiting = None;
         ASKED.set(before);
         batch
     }
@@ -61,7 +99,7 @@ impl RecordBatchReader for Asked {
 /// Rows from an object with `__arrow_c_stream__`, from one that has `streams` of such, or `columns` and `pieces`.
 pub fn reader(rows: &Bound<'_, PyAny>, raised: &Raised) -> PyResult<Box<dyn RecordBatchReader + Send>> {
     if rows.hasattr("__arrow_c_stream__")? {
-        return Ok(Box::new(Asked(crate::stream::import(rows)?)));
+        return Ok(Box::new(Asked(crate::stream::import(rows)?, Arc::clone(raised))));
     }
     if rows.hasattr("streams")? {
         let parts: Bound<'_, PyIterator> = rows.getattr("streams")?.try_iter()?;
@@ -71,7 +109,7 @@ pub fn reader(rows: &Bound<'_, PyAny>, raised: &Raised) -> PyResult<Box<dyn Reco
         let current = crate::stream::import(&first?)?;
         let schema = current.schema();
         let parts = StreamsReader { schema, current, parts: parts.unbind(), place: 1, raised: Arc::clone(raised) };
-        return Ok(Box::new(Asked(Box::new(parts))));
+        return Ok(Box::new(Asked(Box::new(parts), Arc::clone(raised))));
     }
     let Chunks { columns, pieces } = rows.extract()?;
     let field = |(name, kind): &(String, String)| match kind.as_str() {
@@ -87,7 +125,8 @@ pub fn reader(rows: &Bound<'_, PyAny>, raised: &Raised) -> PyResult<Box<dyn Reco
     };
     let fields = columns.iter().map(field).collect::<PyResult<Vec<_>>>()?;
     let schema = Arc::new(Schema::new(fields));
-    Ok(Box::new(Asked(Box::new(ChunkReader { schema, pieces, raised: Arc::clone(raised) }))))
+    let chunks = ChunkReader { schema, pieces, raised: Arc::clone(raised) };
+    Ok(Box::new(Asked(Box::new(chunks), Arc::clone(raised))))
 }
 
 /// Tables with the same columns, one after the other.
@@ -152,7 +191,7 @@ fn in_python<T>(raised: &Raised, call: impl FnOnce(Python<'_>) -> PyResult<T>) -
     let outcome = Python::try_attach(|py| {
         call(py).map_err(|error| {
             let text = error.to_string();
-            lock(raised).get_or_insert(error);
+            lock(raised).raised.get_or_insert(error);
             ArrowError::ExternalError(text.into())
         })
     });

@@ -140,13 +140,13 @@ impl PyGraph {
     /// The vertices: a view, as in NetworkX.
     #[getter]
     fn nodes(slf: Py<Self>) -> PyNodes {
-        PyNodes { graph: slf, data: Data::None }
+        PyNodes { graph: slf, data: Data::None, default: None }
     }
 
     /// The edges: a view, as in NetworkX. An edge without direction comes once.
     #[getter]
     fn edges(slf: Py<Self>) -> PyEdges {
-        PyEdges { graph: slf, weights: false, data: Data::None }
+        PyEdges { graph: slf, weights: false, data: Data::None, default: None }
     }
 
     /// The number of vertices, which is `len(g)`.
@@ -253,7 +253,8 @@ impl PyGraph {
     /// Some vertices and the edges between them, as a graph: in memory, or as the image of that name.
     ///
     /// Args:
-    ///     vertices: Their ids.
+    ///     vertices: Their ids, or a mask: an array or Series of bool with a value for each vertex, in the order in
+    ///         which results have them, such as `cores["core"] >= 3`.
     ///     image: The path of the new image; if not given, it is made in memory.
     ///     options: Those of `import_graph` that are not for files, such as `memory`, `order` and `replace`. What is in
     ///         memory counts in the limit of this graph, unless another one is given.
@@ -275,6 +276,36 @@ impl PyGraph {
         options: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         part(slf, (Some(vertices), false, None), image, options)
+    }
+
+    /// The edges that meet a condition, with all vertices, as a graph: in memory, or as the image of that name.
+    ///
+    /// Args:
+    ///     condition: Text such as "amount >= 100" or "type in friend,family", a tuple such as
+    ///         `("amount", ">=", 100)`, or a list of these, which edges must all meet: see `where` of `import_graph`.
+    ///     image: Where the new image goes; in memory if not given.
+    ///     options: Those of `import_graph` that are not for files, such as `attributes` (which of them are kept; all
+    ///         by default) and `memory`.
+    ///
+    /// Cost: a pass over the lists and the attributes, and an import of the edges that are left.
+    ///
+    /// Raises:
+    ///     UsageError: No attribute of that name, or a value that it cannot have.
+    ///     MemoryLimitError: Too little memory.
+    ///
+    /// >>> trips = oc.load_graph([("a", "b", 5), ("b", "c", 20), ("c", "a", 30)])
+    /// >>> sorted(trips.filter("weight >= 20").edges)
+    /// [('b', 'c'), ('c', 'a')]
+    #[pyo3(signature = (condition, image=None, **options))]
+    fn filter<'py>(
+        slf: &Bound<'py, Self>,
+        condition: &Bound<'py, PyAny>,
+        image: Option<&Bound<'py, PyAny>>,
+        options: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let options = options.map_or_else(|| Ok(PyDict::new(slf.py())), |options| options.copy())?;
+        options.set_item("where", condition)?;
+        part(slf, (None, false, None), image, Some(&options))
     }
 
     /// The graph with every edge the other way: in memory, or as the image of that name. See `subgraph`.

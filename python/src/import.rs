@@ -1,13 +1,15 @@
 //! Importing: files, and tables in memory.
 
-use crate::chunks::{Raised, is_asked_for_rows, reader};
+use crate::chunks::{Raised, interrupt, is_asked_for_rows, reader};
 use crate::convert::id_text;
-use crate::errors::usage;
+use crate::errors::{raise, usage};
 use crate::graph::PyGraph;
-use crate::runtime::{Limits, run, settings};
+use crate::runtime::{Limits, run_watched, settings};
+use numpy::{PyArray1, PyArrayMethods};
 use outcore::arrow::array::RecordBatchReader;
-use outcore::format::{Attribute, IdColumn, ImportFacts, Order};
-use outcore::import::{self, Attributes, Duplicates, Facts, ImportOptions, ImportStats, InputOptions, Part, Source};
+use outcore::import::{
+    self, Attributes, Condition, Duplicates, Facts, ImportOptions, ImportSummary, InputOptions, Part, Source,
+};
 use outcore::io::{self, lock};
 use outcore::{Choice, Graph, Result, Runtime};
 use pyo3::prelude::*;
@@ -27,6 +29,8 @@ pub struct Settings {
     weight: Option<String>,
     /// All, or the columns of these names and numbers.
     attributes: (bool, Vec<String>),
+    /// Columns, comparisons and values that edges must have.
+    conditions: Vec<(String, String, Vec<Option<String>>)>,
     delimiter: Option<String>,
     header: Option<bool>,
     comment: Option<String>,
@@ -39,6 +43,7 @@ pub struct Settings {
     order: String,
     replace: bool,
     allow_empty: bool,
+    require_edges: u64,
     explain: bool,
     is_matrix: bool,
     rows: Option<u64>,
@@ -68,6 +73,15 @@ impl Settings {
                 (false, names) if names.is_empty() => Attributes::None,
                 (false, names) => Attributes::Named(names.clone()),
             },
+            conditions: self
+                .conditions
+                .iter()
+                .map(|(column, comparison, values)| match comparison.is_empty() {
+                    true => Condition::parse(column),
+                    false => Condition::new(column, comparison, values.clone()),
+                })
+                .collect::<Result<_>>()
+                .map_err(|error| raise(py, error))?,
             of_vertices: false,
             delimiter: self.delimiter.clone(),
             header: self.header,
@@ -88,56 +102,13 @@ impl Settings {
             rows: self.rows,
             replace: self.replace,
             allow_empty: self.allow_empty,
+            require_edges: self.require_edges,
         })
     }
 }
 
 /// Further vertices: a table or the file of one, or how many integers from 0 on.
 type Vertices<'py> = (Option<Bound<'py, PyAny>>, Option<u64>);
-
-/// What an import did, as Python sees it.
-#[derive(Serialize)]
-pub struct Report {
-    vertices: u64,
-    edges: u64,
-    directed: bool,
-    weights: Option<String>,
-    /// The names of attributes, and what they are.
-    attributes: Vec<(String, &'static str)>,
-    vertex_attributes: Vec<(String, &'static str)>,
-    order: Order,
-    #[serde(flatten)]
-    facts: ImportFacts,
-    ids: &'static str,
-    /// Source, target and weight of the first edges, as they were understood.
-    first_edges: Vec<(String, String, Option<String>)>,
-    notes: Vec<String>,
-    stats: ImportStats,
-}
-
-impl Report {
-    fn of(report: import::ImportReport) -> Self {
-        let import::ImportReport { manifest, first_edges, notes, stats } = report;
-        Report {
-            vertices: manifest.vertices,
-            edges: manifest.edges,
-            directed: manifest.directed,
-            weights: manifest.weights().map(|weights| weights.name.clone()),
-            attributes: named(&manifest.attributes),
-            vertex_attributes: named(&manifest.vertex_attributes),
-            order: manifest.order,
-            facts: manifest.import,
-            ids: if matches!(manifest.ids, IdColumn::String { .. }) { "string" } else { "integer" },
-            first_edges: first_edges.into_iter().map(|edge| (edge.source, edge.target, edge.weight)).collect(),
-            notes,
-            stats,
-        }
-    }
-}
-
-fn named(attributes: &[Attribute]) -> Vec<(String, &'static str)> {
-    attributes.iter().map(|attribute| (attribute.name.clone(), attribute.kind.name())).collect()
-}
 
 /// What an import will need, as Python sees it.
 #[derive(Serialize)]
@@ -161,7 +132,7 @@ impl Needs {
 
 /// What an import did, with the graph if it is in memory, or what it will need.
 enum Outcome {
-    Did(Box<Report>, Option<Graph>),
+    Did(Box<ImportSummary>, Option<Graph>),
     Needs(Needs),
 }
 
@@ -171,8 +142,8 @@ pub fn import_noting(
     source: Box<dyn Source>,
     image: &Path,
     options: &ImportOptions,
-) -> Result<Report> {
-    Ok(Report::of(import::import(runtime, source, image, options)?))
+) -> Result<ImportSummary> {
+    Ok(ImportSummary::of(import::import(runtime, source, image, options)?))
 }
 
 /// See `outcore.import_graph`: from files and images.
@@ -209,19 +180,47 @@ pub fn import_tables<'py>(
 pub fn import_part<'py>(
     py: Python<'py>,
     graph: &PyGraph,
-    vertices: Option<Vec<Bound<'py, PyAny>>>,
+    vertices: Option<Bound<'py, PyAny>>,
     reversed: bool,
     image: Option<PathBuf>,
     options: &Bound<'py, PyDict>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let graph = graph.open(py)?;
-    let ids = vertices.map(|ids| ids.iter().map(id_text).collect::<PyResult<Vec<_>>>()).transpose()?;
+    let chosen = vertices.map(|given| Chosen::of(py, &graph, &given)).transpose()?;
     let job = Job::beside(py, image, settings(options)?, graph.runtime())?;
     job.run(py, |_, input| {
-        let mut part = ids.as_ref().map_or_else(|| Ok(Part::default()), |ids| Part::of_vertices(&graph, ids))?;
+        let mut part = match &chosen {
+            None => Part::default(),
+            Some(Chosen::Ids(ids)) => Part::of_vertices(&graph, ids)?,
+            Some(Chosen::Mask(mask)) => {
+                let numbers = (0u32..).zip(mask).filter(|(_, is_chosen)| **is_chosen).map(|(number, _)| number);
+                Part::of_numbers(&graph, numbers)?
+            }
+        };
         part.reversed = reversed;
         import::of_graph(graph, input, part)
     })
+}
+
+/// Some vertices: by their ids, or one truth value for each in the order of results.
+enum Chosen {
+    Ids(Vec<String>),
+    Mask(Vec<bool>),
+}
+
+impl Chosen {
+    fn of(py: Python<'_>, graph: &Graph, given: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let Ok(mask) = given.cast::<PyArray1<bool>>() else {
+            let ids = given.extract::<Vec<Bound<'_, PyAny>>>()?;
+            return Ok(Chosen::Ids(ids.iter().map(id_text).collect::<PyResult<_>>()?));
+        };
+        let (found, expected) = (mask.len()?, graph.vertices());
+        if found as u64 != expected {
+            let text = format!("expected a mask with a value for each of {expected} vertices, found {found}");
+            return Err(usage(py, text));
+        }
+        Ok(Chosen::Mask(mask.readonly().as_array().to_vec()))
+    }
 }
 
 /// The turn of an import, which plans with all that is left of the memory: imports of one runtime wait for each other.
@@ -306,13 +305,19 @@ impl Job {
     ) -> PyResult<Bound<'py, PyAny>> {
         let (runtime, raised) = (Arc::clone(&self.runtime), Arc::clone(&self.raised));
         let is_within = is_asked_for_rows();
-        let outcome = run(py, &runtime, || {
+        let cancel = runtime.cancel().clone();
+        let look = || {
+            if cancel.is_cancelled() {
+                interrupt(&raised);
+            }
+        };
+        let outcome = run_watched(py, &runtime, look, || {
             let _turn = turn(&runtime, is_within)?;
             let source = open(&runtime, &self.input)?;
             self.import(source)
         });
         // What a generator of the user raised says more than the import that failed for it.
-        match lock(&raised).take() {
+        match lock(&raised).raised.take() {
             Some(error) if outcome.is_err() => Err(error),
             _ => match outcome? {
                 Outcome::Needs(needs) => crate::to_dict(py, &needs),
@@ -352,7 +357,7 @@ impl Job {
             Some(image) => Ok(Outcome::Did(Box::new(import_noting(&runtime, source, &image, &options)?), None)),
             None => {
                 let (graph, report) = import::import_into_memory(&runtime, source, &options)?;
-                Ok(Outcome::Did(Box::new(Report::of(report)), Some(graph)))
+                Ok(Outcome::Did(Box::new(ImportSummary::of(report)), Some(graph)))
             }
         }
     }

@@ -1,6 +1,6 @@
 //! `outcore.Table`: what an algorithm found, one row per vertex; and its subclasses with what each algorithm adds.
 
-use crate::convert::{id_text, named, to_dict, to_numpy, to_pandas, tuples};
+use crate::convert::{id_object, id_text, named, to_dict, to_numpy, to_pandas, tuples};
 use crate::errors::{raise, usage};
 use crate::runtime::{checked_options, run, settings};
 use crate::views::Rows;
@@ -9,11 +9,12 @@ use numpy::PyArray1;
 use outcore::format::{IdColumn, Order};
 use outcore::io::{Sample, escaped};
 use outcore::report::{self, Given, Planned, Report};
-use outcore::{Column, Graph, GraphInfo, Stats, Table};
+use outcore::{Column, Graph, GraphInfo, Stats, Table, ids_of};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyCapsule, PyDict, PyList, PyTuple};
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -71,8 +72,8 @@ impl PyTable {
         PyTable { table, cost, about: Arc::new(about), stats: PyOnceLock::new() }
     }
 
-    /// The sizes of groups, rows that name the same vertex, and how many groups have each.
-    fn group_sizes(&self, column: &Column) -> outcore::Result<BTreeMap<u32, u64>> {
+    /// How many rows name each vertex.
+    fn group_counts(&self, column: &Column) -> outcore::Result<outcore::io::Array<u32>> {
         let rows = self.table.rows();
         let runtime = self.table.image().runtime();
         let mut counts = outcore::io::Array::<u32>::zeroed(runtime.budget(), "the sizes of groups", rows as usize)?;
@@ -84,6 +85,12 @@ impl PyTable {
                 counts[vertex as usize] += 1;
             }
         }
+        Ok(counts)
+    }
+
+    /// The sizes of groups, rows that name the same vertex, and how many groups have each.
+    fn group_sizes(&self, column: &Column) -> outcore::Result<BTreeMap<u32, u64>> {
+        let counts = self.group_counts(column)?;
         let mut sizes = BTreeMap::new();
         counts.iter().filter(|&&count| count > 0).for_each(|&count| *sizes.entry(count).or_insert(0) += 1);
         Ok(sizes)
@@ -298,6 +305,67 @@ impl PyTable {
         tuples(py, &run(py, self.table.image().runtime(), || self.table.top(k, &name))?)
     }
 
+    /// The first `k` rows, as tuples.
+    ///
+    /// >>> ranks.columns, [(vertex, round(rank, 4)) for vertex, rank in ranks.head(2)]
+    /// (['vertex', 'pagerank'], [('about', 0.3635), ('home', 0.3798)])
+    #[pyo3(name = "head", signature = (k=5))]
+    fn first<'py>(&self, py: Python<'py>, k: usize) -> PyResult<Bound<'py, PyList>> {
+        let list = PyList::empty(py);
+        let mut reader = run(py, self.table.image().runtime(), || self.table.reader())?;
+        while list.len() < k
+            && let Some(batch) = run(py, self.table.image().runtime(), || reader.next_batch())?
+        {
+            let rows = tuples(py, &batch.slice(0, batch.num_rows().min(k - list.len())))?;
+            list.call_method1("extend", (rows,))?;
+        }
+        Ok(list)
+    }
+
+    /// The `k` largest groups of rows that name the same vertex, such as components and communities, with their sizes:
+    /// pairs of that vertex and the number of rows; smaller ids first among equals. The column is the first one that
+    /// names vertices if none is given. Memory of 8 bytes per row meanwhile.
+    ///
+    /// `g.subgraph(found["component"] == found.sizes(1)[0][0])` is the largest component as a graph.
+    ///
+    /// Raises:
+    ///     UsageError: No column that names vertices.
+    ///
+    /// >>> oc.connected_components(g).sizes()
+    /// [('about', 3), ('lone', 1)]
+    #[pyo3(signature = (k=10, column=None))]
+    fn sizes<'py>(&self, py: Python<'py>, k: usize, column: Option<&str>) -> PyResult<Bound<'py, PyList>> {
+        let is_meant =
+            |(name, found): &&(String, Column)| found.names_vertices() && column.is_none_or(|column| column == name);
+        let Some((_, found)) = self.table.columns().iter().find(is_meant) else {
+            let text = "expected a column that names vertices, such as those of components and communities, found none";
+            return Err(usage(py, text));
+        };
+        let image = self.table.image();
+        let groups = run(py, image.runtime(), || {
+            let counts = self.group_counts(found)?;
+            let mut groups: Vec<(Reverse<u32>, u32)> = (0..)
+                .zip(counts.iter())
+                .filter(|(_, count)| **count > 0)
+                .map(|(vertex, &count)| (Reverse(count), vertex))
+                .collect();
+            // Ids decide among those that are as large as the last.
+            groups.sort_unstable();
+            let last = groups.get(k.saturating_sub(1)).map(|(size, _)| *size);
+            groups.retain(|(size, _)| last.is_none_or(|last| *size <= last));
+            let ids = ids_of(image, &groups.iter().map(|(_, vertex)| *vertex).collect::<Vec<_>>())?;
+            let mut named: Vec<_> = groups.into_iter().zip(ids).map(|((size, _), id)| (size, id)).collect();
+            named.sort();
+            named.truncate(k);
+            Ok(named)
+        })?;
+        let list = PyList::empty(py);
+        for (Reverse(size), id) in groups {
+            list.append((id_object(py, &id)?, size))?;
+        }
+        Ok(list)
+    }
+
     /// The same rows in the order of a column, as a table: of `vertex`, or of numbers.
     ///
     /// Rows without a value come last; among equals the smaller id comes first. The values are shared with this table.
@@ -412,7 +480,7 @@ impl PyTable {
         to_pandas(py, &self.table)
     }
 
-    /// Writes all rows to a file: .parquet, .csv (also .csv.gz and .csv.zst), .npy or .arrow, by its name.
+    /// Writes all rows to a file: .parquet, .csv, .jsonl (also with .gz or .zst), .npy or .arrow, by its name.
     ///
     /// The file appears complete or not at all. Memory does not grow with the table, apart from the ids of columns of
     /// vertices.

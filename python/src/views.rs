@@ -8,8 +8,10 @@ use crate::runtime::run;
 use outcore::arrow::array::{Array, RecordBatch, RecordBatchReader};
 use outcore::arrow::schema::{ArrowError, Schema, SchemaRef};
 use outcore::io::lock;
-use outcore::{Degree, EdgeBatches, EdgeData, Edges, Graph, Runtime, Table, TableReader, VertexBatches};
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use outcore::{
+    Degree, EdgeBatches, EdgeData, Edges, EdgesFrom, Graph, Runtime, Table, TableReader, VertexBatches, VertexData,
+};
+use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict, PyIterator, PyList, PyTuple};
 use std::sync::{Arc, Mutex};
@@ -19,12 +21,15 @@ use std::sync::{Arc, Mutex};
 /// `pyarrow.table(g.nodes)` have all ids. `g.nodes()` is the same.
 ///
 /// `g.nodes(data=True)` has the attributes of the vertices too: pairs of a vertex and a dict, without what is missing,
-/// or columns under their names. `g.nodes(data="name")` has one of them.
+/// or columns under their names. `g.nodes(data="name")` has one of them, and `default` where it is missing.
+/// `g.nodes[vertex]` is the dict of one vertex, and `g.nodes.items()` has pairs as a dict has.
 ///
-/// One pass over the ids, and over the attributes that are asked for, in bounded memory.
+/// One pass over the ids, and over the attributes that are asked for, in bounded memory; of one vertex, a page of each
+/// attribute, and all strings of the attributes in memory.
 ///
 /// Raises:
 ///     UsageError: An attribute that there is none of.
+///     NoVertexError: No vertex of that id.
 ///
 /// >>> list(g.nodes), len(g.nodes), "home" in g.nodes
 /// (['about', 'home', 'news', 'lone'], 4, True)
@@ -32,6 +37,8 @@ use std::sync::{Arc, Mutex};
 pub struct PyNodes {
     pub graph: Py<PyGraph>,
     pub data: Data,
+    /// What stands for a missing value, if not `None`.
+    pub default: Option<Py<PyAny>>,
 }
 
 /// What of vertices or edges is wanted beside their ids.
@@ -78,23 +85,39 @@ impl Data {
     }
 
     /// Rows as tuples of ids and what is wanted beside them.
-    fn rows<'py>(&self, py: Python<'py>, batch: &RecordBatch, ends: usize) -> PyResult<Bound<'py, PyList>> {
-        if *self != Data::All {
+    fn rows<'py>(
+        &self,
+        py: Python<'py>,
+        batch: &RecordBatch,
+        ends: usize,
+        default: Option<&Py<PyAny>>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        if *self != Data::All && default.is_none() {
             return tuples(py, batch);
         }
         let list = PyList::empty(py);
         for row in 0..batch.num_rows() {
-            let dict = PyDict::new(py);
-            for (field, column) in batch.schema().fields().iter().zip(batch.columns()).skip(ends) {
-                if column.is_valid(row) {
-                    dict.set_item(field.name(), value(py, column, row)?)?;
-                }
-            }
+            let data = match (self, batch.columns().get(ends)) {
+                (Data::All, _) | (_, None) => dict_of(py, batch, row, ends)?.into_any(),
+                (_, Some(column)) if column.is_valid(row) => value(py, column, row)?,
+                _ => default.map_or_else(|| py.None(), |default| default.clone_ref(py)).into_bound(py),
+            };
             let ids = batch.columns()[..ends].iter().map(|column| value(py, column, row));
-            list.append(PyTuple::new(py, ids.chain([Ok(dict.into_any())]).collect::<PyResult<Vec<_>>>()?)?)?;
+            list.append(PyTuple::new(py, ids.chain([Ok(data)]).collect::<PyResult<Vec<_>>>()?)?)?;
         }
         Ok(list)
     }
+}
+
+/// What a row has behind the first columns, without what is missing.
+fn dict_of<'py>(py: Python<'py>, batch: &RecordBatch, row: usize, ends: usize) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    for (field, column) in batch.schema().fields().iter().zip(batch.columns()).skip(ends) {
+        if column.is_valid(row) {
+            dict.set_item(field.name(), value(py, column, row)?)?;
+        }
+    }
+    Ok(dict)
 }
 
 impl PyNodes {
@@ -138,9 +161,24 @@ impl<R: RecordBatchReader> RecordBatchReader for Chosen<R> {
 #[pymethods]
 impl PyNodes {
     /// See the class.
-    #[pyo3(signature = (data=None))]
-    fn __call__(&self, py: Python<'_>, data: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
-        Ok(PyNodes { graph: self.graph.clone_ref(py), data: Data::of(data)? })
+    #[pyo3(signature = (data=None, default=None))]
+    fn __call__(&self, py: Python<'_>, data: Option<&Bound<'_, PyAny>>, default: Option<Py<PyAny>>) -> PyResult<Self> {
+        Ok(PyNodes { graph: self.graph.clone_ref(py), data: Data::of(data)?, default })
+    }
+
+    /// The attributes of a vertex.
+    fn __getitem__<'py>(&self, py: Python<'py>, vertex: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
+        let (graph, id) = (self.graph.get().open(py)?, id_text(vertex)?);
+        let row = run(py, graph.runtime(), || {
+            let vertex = graph.found(&id)?;
+            VertexData::new(Arc::clone(&graph))?.of(vertex)
+        })?;
+        dict_of(py, &row, 0, 0)
+    }
+
+    /// Pairs of a vertex and its attributes.
+    fn items(&self, py: Python<'_>) -> PyResult<Rows> {
+        PyNodes { graph: self.graph.clone_ref(py), data: Data::All, default: None }.__iter__(py)
     }
 
     fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
@@ -155,7 +193,8 @@ impl PyNodes {
         if self.data == Data::None {
             return Rows::of_nodes(py, self.graph.get().open(py)?);
         }
-        let reader = Reader::Data(Box::new(self.batches(py)?), 1, self.data.clone());
+        let default = self.default.as_ref().map(|default| default.clone_ref(py));
+        let reader = Reader::Data(Box::new(self.batches(py)?), 1, self.data.clone(), default);
         Ok(Rows::new(reader, self.graph.get().open(py)?.runtime()))
     }
 
@@ -187,13 +226,15 @@ impl PyNodes {
 /// `g.edges(weights=True)` has the weights too, under their name. `g.edges(data=True)` has the weights and all
 /// attributes: a dict behind the ends, without what is missing, or columns under their names; `g.edges(data="kind")`
 /// has one of them.
-/// `g.edges(vertices)` is a list of the edges that lead from these vertices.
+/// `g.edges(vertices)` is a list of the edges that lead from these vertices, with the same behind them if it is asked
+/// for, and `g.edges[source, target]` a dict of what an edge has; of parallel edges, the first.
 ///
 /// One pass over the edges, and over what else is asked for, in order; memory for the ids (8 bytes per vertex, strings
 /// beside that), the strings of attributes, and a batch.
 ///
 /// Raises:
 ///     UsageError: Weights that there are none of, or that are complex; an attribute that there is none of.
+///     KeyError: No such edge.
 ///     MemoryLimitError: No room for the ids.
 ///
 /// >>> list(g.edges)[:2], len(g.edges), ("home", "about") in g.edges
@@ -205,6 +246,8 @@ pub struct PyEdges {
     pub graph: Py<PyGraph>,
     pub weights: bool,
     pub data: Data,
+    /// What stands for a missing value, if not `None`.
+    pub default: Option<Py<PyAny>>,
 }
 
 impl PyEdges {
@@ -231,28 +274,37 @@ impl PyEdges {
 #[pymethods]
 impl PyEdges {
     /// See the class.
-    #[pyo3(signature = (vertices=None, data=None, *, weights=false))]
+    #[pyo3(signature = (vertices=None, data=None, default=None, *, weights=false))]
     fn __call__<'py>(
         &self,
         py: Python<'py>,
         vertices: Option<&Bound<'py, PyAny>>,
         data: Option<&Bound<'py, PyAny>>,
+        default: Option<Py<PyAny>>,
         weights: bool,
     ) -> PyResult<Bound<'py, PyAny>> {
         let data = Data::of(data)?;
         let Some(vertices) = vertices else {
-            let view = PyEdges { graph: self.graph.clone_ref(py), weights, data };
+            let view = PyEdges { graph: self.graph.clone_ref(py), weights, data, default };
             return Ok(view.into_pyobject(py)?.into_any());
         };
-        if data != Data::None {
-            let text = "expected data= for all edges, found some vertices too; take g.subgraph(vertices).edges(data=True), \
-                        or weights=True";
-            return Err(usage(py, text.to_owned()));
-        }
         let list = PyList::empty(py);
         // A single id is a list of one, as in NetworkX.
         let one = id_text(vertices).is_ok().then(|| PyTuple::new(py, [vertices])).transpose()?;
-        for vertex in one.as_ref().map_or(vertices, |one| one.as_any()).try_iter()? {
+        let vertices = one.as_ref().map_or(vertices, |one| one.as_any()).try_iter()?;
+        if data != Data::None {
+            let graph = self.graph.get().open(py)?;
+            let edges = run(py, graph.runtime(), || EdgesFrom::new(Arc::clone(&graph)))?;
+            for vertex in vertices {
+                let id = id_text(&vertex?)?;
+                let batch = run(py, graph.runtime(), || edges.of(graph.found(&id)?))?;
+                let columns = data.columns(py, &batch.schema(), 2)?;
+                let rows = data.rows(py, &batch.project(&columns).map_err(invalid)?, 2, default.as_ref())?;
+                list.call_method1("extend", (rows,))?;
+            }
+            return Ok(list.into_any());
+        }
+        for vertex in vertices {
             let vertex = vertex?;
             for (neighbour, weight) in self.graph.get().neighbours(py, &vertex, outcore::Direction::Out, weights)? {
                 match weight {
@@ -262,6 +314,23 @@ impl PyEdges {
             }
         }
         Ok(list.into_any())
+    }
+
+    /// What an edge has.
+    fn __getitem__<'py>(&self, py: Python<'py>, edge: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
+        let Ok((source, target)) = edge.extract::<(Bound<'_, PyAny>, Bound<'_, PyAny>)>() else {
+            let text = format!("expected two ids of an edge, g.edges[source, target], found {}", edge.repr()?);
+            return Err(PyTypeError::new_err(text));
+        };
+        let (graph, from, to) = (self.graph.get().open(py)?, id_text(&source)?, id_text(&target)?);
+        let found = run(py, graph.runtime(), || {
+            let (source, target) = (graph.found(&from)?, graph.found(&to)?);
+            EdgesFrom::new(Arc::clone(&graph))?.between(source, target)
+        })?;
+        match found {
+            Some(row) => dict_of(py, &row, 0, 2),
+            None => Err(PyKeyError::new_err((source.unbind(), target.unbind()))),
+        }
     }
 
     fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
@@ -279,7 +348,10 @@ impl PyEdges {
     fn __iter__(&self, py: Python<'_>) -> PyResult<Rows> {
         let reader = match self.data {
             Data::None => Reader::Edges(Box::new(self.batches(py)?)),
-            _ => Reader::Data(Box::new(self.chosen(py)?), 2, self.data.clone()),
+            _ => {
+                let default = self.default.as_ref().map(|default| default.clone_ref(py));
+                Reader::Data(Box::new(self.chosen(py)?), 2, self.data.clone(), default)
+            }
         };
         Ok(Rows::new(reader, self.graph.get().open(py)?.runtime()))
     }
@@ -401,8 +473,8 @@ enum Reader {
     /// Rows of which the first column and another one are wanted.
     Items(Box<TableReader>, usize),
     Edges(Box<EdgeBatches<Arc<Graph>>>),
-    /// So many ids, and data beside them.
-    Data(Box<dyn RecordBatchReader + Send>, usize, Data),
+    /// So many ids, and data beside them, with what stands for missing values.
+    Data(Box<dyn RecordBatchReader + Send>, usize, Data, Option<Py<PyAny>>),
 }
 
 impl Reader {
@@ -487,7 +559,7 @@ impl Rows {
             let reader = &mut state.reader;
             let Some(batch) = run(py, &self.runtime, || reader.next_batch())? else { return Ok(None) };
             let rows = match &state.reader {
-                Reader::Data(_, ends, data) => data.rows(py, &batch, *ends)?,
+                Reader::Data(_, ends, data, default) => data.rows(py, &batch, *ends, default.as_ref())?,
                 Reader::Edges(_) => tuples(py, &batch)?,
                 Reader::Items(_, place) => tuples(py, &batch.project(&[0, *place]).map_err(invalid)?)?,
                 Reader::Nodes(_) => {

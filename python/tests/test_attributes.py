@@ -83,8 +83,6 @@ def test_every_kind_of_column_comes_back(tmp_path: pathlib.Path, directed: bool,
     assert len(named) == len(edges) and {type(day) for *_, day in named} == {datetime.date, type(None)}
     with pytest.raises(oc.UsageError, match="which are weight, kind, label"):
         list(g.edges(data="colour"))
-    with pytest.raises(oc.UsageError, match="for all edges"):
-        g.edges([1], data=True)
     # Nothing is kept that was not asked for.
     plain = oc.load_graph(edges, directed=directed)
     assert pa.table(plain.edges(data=True)).column_names == ["source", "target", "weight"]
@@ -467,3 +465,49 @@ def test_infinite_numbers_come_back_through_text(tmp_path):
     graph.export(tmp_path / "again.csv")
     again = oc.load_graph(tmp_path / "again.csv", attributes=True)
     assert list(again.edges(data=True)) == list(graph.edges(data=True))
+
+
+@pytest.mark.parametrize("directed", [True, False])
+@pytest.mark.parametrize("has_weights", [True, False])
+def test_single_vertices_and_edges_have_their_data(directed: bool, has_weights: bool, tmp_path: pathlib.Path) -> None:
+    rows = table(800, vertices=60)
+    # A list over many pages, with neighbours of its own.
+    hub = pa.table({name: rows[name].take(pa.array([i % len(rows) for i in range(30_000)])) for name in rows.column_names})
+    far = pa.array(range(1000, 31_000), pa.int64())
+    hub = hub.set_column(0, "source", pa.array([7] * 30_000, pa.int64())).set_column(1, "target", far)
+    rows = pa.concat_tables([rows, hub])
+    if not has_weights:
+        rows = rows.drop_columns(["weight"])
+    towns = pa.table({"id": pa.array([3, 7, 99]), "name": ["Linz", None, "Graz"], "size": [1, 2, None]})
+    oc.import_graph(rows, tmp_path / "g.oc", attributes=True, vertices=towns, directed=directed, duplicates="first")
+    with oc.Graph(tmp_path / "g.oc") as g:
+        own = {}
+        for source, target, data in g.edges(data=True):
+            own.setdefault(source, []).append((source, target, data))
+            if not directed and source != target:
+                own.setdefault(target, []).append((target, source, data))
+        for vertex in [7, *itertools.islice(g.nodes, 0, 60, 3)]:
+            expected = sorted(own.get(vertex, []), key=lambda edge: edge[:2])
+            assert repr(g.edges(vertex, data=True)) == repr(expected)
+            assert g.edges([vertex], data="kind") == [(a, b, data.get("kind")) for a, b, data in expected]
+            with_default = [(a, b, data.get("since", 0)) for a, b, data in expected]
+            assert g.edges([vertex], data="since", default=0) == with_default
+            for source, target, data in expected[:: len(expected) // 5 + 1]:
+                assert repr(g.edges[source, target]) == repr(data)
+        pair = [20_000, 7]
+        assert len(g.edges(pair, data=True)) == len(own.get(20_000, [])) + len(own[7])
+        assert (g.nodes[3], g.nodes[7], g.nodes[99]) == ({"name": "Linz", "size": 1}, {"size": 2}, {"name": "Graz"})
+        assert g.nodes[1000] == {}
+        assert dict(g.nodes.items())[99] == {"name": "Graz"}
+        assert nx.get_node_attributes(g, "size") == {3: 1, 7: 2}
+        assert dict(g.nodes(data="name", default="-"))[7] == "-"
+        with pytest.raises(KeyError, match="99"):
+            g.edges[99, 3]
+        with pytest.raises(oc.NoVertexError):
+            g.nodes[12345678]
+        with pytest.raises(oc.NoVertexError):
+            g.edges[12345678, 3]
+        with pytest.raises(TypeError, match="expected two ids"):
+            g.edges[3]
+    plain = oc.load_graph([(1, 2), (2, 3)])
+    assert (plain.edges(2, data=True), plain.edges[1, 2], plain.nodes[1]) == ([(2, 3, {})], {}, {})

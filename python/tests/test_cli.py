@@ -61,7 +61,7 @@ def test_help_names_what_can_be_typed(image):
     words = lambda *command: " ".join(outcore(*command, "--help").stdout.split())
     assert all(ending in words("export") for ending in (".txt", ".edges", ".mtx", ".graph", ".e", ".parquet"))
     assert all(ending in words("generate") for ending in (".bin16", ".graph500", ".wel"))
-    assert ".csv.zst" in words("run", "pagerank") and "its answer" in words("run", "pagerank")
+    assert ".jsonl (each maybe with .gz or .zst)" in words("run", "pagerank") and "its answer" in words("run", "pagerank")
     assert "words among integers are refused" in words("import")
     for command in (["check"], ["run", "components"]):
         assert all(f"- {name}:" in words(*command) for name in ("auto", "uring", "posix"))

@@ -1,7 +1,9 @@
 """Files as other programs write them, the whole way into images and back: compressions and formats."""
 
 import bz2
+import gzip
 import io
+import json
 import lzma
 import tarfile
 import zipfile
@@ -426,3 +428,96 @@ def test_columns_of_konect_are_between_blanks_and_tabs(tmp_path):
     assert sorted(graph.edges(data="weight")) == [("left:1", "right:2", 5), ("left:2", "right:3", 4)]
     (tmp_path / "out.a").write_text("% asym\n1 2\t\n2 3\t\n")
     assert sorted(oc.load_graph(tmp_path / "out.a").edges) == [(1, 2), (2, 3)]
+
+
+@pytest.mark.parametrize("kind", [nx.Graph, nx.DiGraph, nx.MultiDiGraph])
+def test_dot_is_read_as_networkx_reads_it(tmp_path, kind):
+    graph = nx.gnm_random_graph(60, 200, seed=3, directed=kind is not nx.Graph)
+    graph = kind(nx.relabel_nodes(graph, {node: f"n {node}; [\u00e9]" for node in range(50)}))
+    for number, (_, _, data) in enumerate(graph.edges(data=True)):
+        data["weight"] = number % 7 + 0.5
+        data["label"] = "a -> b; { # /* }"
+    if graph.is_multigraph():
+        graph.add_edge(55, 56, weight=1.0)
+        graph.add_edge(55, 56, weight=2.0)
+    nx.nx_pydot.write_dot(graph, tmp_path / "g.dot")
+    with oc.load_graph(tmp_path / "g.dot") as read:
+        expected = nx.nx_pydot.read_dot(tmp_path / "g.dot")
+        plain = {name: name.strip('"') for name in expected}
+        assert {str(node) for node in read.nodes} == set(plain.values())
+        found = sorted((str(a), str(b), weight) for a, b, weight in read.edges(weights=True))
+        wanted = [(plain[a], plain[b], float(data["weight"])) for a, b, data in expected.edges(data=True)]
+        ends = (lambda edge: edge) if read.is_directed() else (lambda edge: (*sorted(edge[:2]), edge[2]))
+        assert sorted(map(ends, found)) == sorted(map(ends, wanted))
+        assert (read.is_directed(), read.is_multigraph()) == (expected.is_directed(), expected.is_multigraph())
+    (tmp_path / "g.gv").write_text("digraph { a -> {b c}; edge [weight=3]; b -> c }")
+    assert sorted(oc.load_graph(tmp_path / "g.gv").edges(weights=True)) == [("a", "b", 1), ("a", "c", 1), ("b", "c", 3)]
+
+
+def test_sif_goes_out_and_comes_back(tmp_path):
+    (tmp_path / "g.sif").write_text("gene a\tpp\tgene b\ngene b\tpd\tgene c\nalone\n")
+    with oc.load_graph(tmp_path / "g.sif", attributes=True) as graph:
+        graph.export(tmp_path / "back.sif")
+        lines = lambda name: sorted((tmp_path / name).read_text().splitlines())  # noqa: E731
+        assert lines("back.sif") == lines("g.sif")
+    with oc.load_graph([(1, 2), (2, 3)], vertices=[7, 8]) as graph:
+        graph.export(tmp_path / "plain.sif.gz")
+        with oc.load_graph(tmp_path / "plain.sif.gz") as back:
+            assert (sorted(back.edges), sorted(back.nodes)) == ([(1, 2), (2, 3)], [1, 2, 3, 7, 8])
+    with oc.load_graph([("a", "b", 2)]) as graph, pytest.raises(oc.UsageError, match="it has no weights"):
+        graph.export(tmp_path / "w.sif")
+    with oc.load_graph([("a\tb", "c")]) as graph, pytest.raises(oc.UsageError, match="tabs"):
+        graph.export(tmp_path / "t.sif")
+    assert not (tmp_path / "t.sif").exists()
+
+
+def test_exports_and_results_go_to_the_standard_output(tmp_path):
+    oc.import_graph([("a", "b c"), ("b c", "d\"e")], tmp_path / "g.oc", vertices=["lone"], directed=False)
+    text = outcore("export", tmp_path / "g.oc", "-.csv")
+    assert sorted(line.split(",")[:2] for line in text.stdout.splitlines()[1:]) == [['"b c"', '"d""e"'], ["a", '"b c"']]
+    assert "1 isolated" in text.stderr and "standard output" in text.stderr
+    assert outcore("export", tmp_path / "g.oc", "-.jsonl").stdout.count("Undirected") == 2
+    oc.import_graph([(1, 2), (2, 5)], tmp_path / "n.oc", directed=False)
+    piped = outcore("export", tmp_path / "n.oc", "-")
+    (tmp_path / "piped").write_text(piped.stdout)
+    with open(tmp_path / "piped", "rb") as file:
+        outcore("import", "-", tmp_path / "copy.oc", stdin=file)
+    assert rows(tmp_path / "copy.oc", tmp_path) == [(1, 2), (2, 5)]
+    with oc.Graph(tmp_path / "copy.oc") as copy:
+        assert not copy.is_directed()
+    # Numbers of vertices need a file of ids beside them, and so does Graphalytics.
+    for name in ("-.mtx", "-.e"):
+        assert outcore("export", tmp_path / "g.oc", name, check=False).returncode == 1
+    ranks = outcore("run", "pagerank", tmp_path / "g.oc", "--output", "-.jsonl", "--memory", "64MiB")
+    objects = [json.loads(line) for line in ranks.stdout.splitlines()]
+    assert {row["vertex"] for row in objects} == {"a", "b c", 'd"e', "lone"}
+    assert sum(row["pagerank"] for row in objects) == pytest.approx(1)
+    assert "peak memory" in ranks.stderr
+    ranks = outcore("run", "pagerank", tmp_path / "g.oc", "--output", "-")
+    assert ranks.stdout.splitlines()[0] == "vertex,pagerank"
+    levels = outcore("run", "bfs", tmp_path / "g.oc", "--source", "a", "--output", tmp_path / "levels.jsonl.gz")
+    assert levels.stdout
+    read = pl.read_ndjson(gzip.decompress((tmp_path / "levels.jsonl.gz").read_bytes()))
+    assert dict(read.select("vertex", "level").rows())["lone"] is None
+    both = outcore("run", "pagerank", tmp_path / "g.oc", "--output", "-", "--stats", "-", check=False)
+    assert both.returncode != 0
+    assert "different places" in both.stderr
+
+
+def test_an_import_says_what_it_did_as_json(tmp_path):
+    (tmp_path / "e.csv").write_text("source,target,kind\na,b,x\nb,c,y\n")
+    done = outcore("import", tmp_path / "e.csv", tmp_path / "g.oc", "--attributes", "kind", "--stats", "-")
+    said = json.loads(done.stdout)
+    expected = oc.import_graph(tmp_path / "e.csv", tmp_path / "p.oc", attributes=["kind"])
+    assert set(said) == set(expected)
+    assert [said[name] for name in ("vertices", "edges", "attributes", "notes")] == [3, 2, [["kind", "string"]], []]
+    outcore("import", tmp_path / "e.csv", tmp_path / "h.oc", "--stats", tmp_path / "said.json", "--quiet")
+    [note] = json.loads((tmp_path / "said.json").read_text())["notes"]
+    assert "not read: kind" in note and "--attributes all" in note
+
+
+def test_so_many_rows_are_shown_as_are_asked_for(tmp_path):
+    outcore("generate", "star", tmp_path / "g.oc", "--scale", "6")
+    for options, rows in [((), 10), (("--top", "3"), 3), (("--top", "0"), 0), (("--top", "100"), 64)]:
+        said = outcore("run", "pagerank", tmp_path / "g.oc", *options).stdout
+        assert sum(line.startswith("  ") for line in said.splitlines()) == rows, said

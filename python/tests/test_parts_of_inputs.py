@@ -1,6 +1,9 @@
 """Inputs that come part by part, and objects of other libraries: each is the graph that the same edges make as a list."""
 
 import random
+import signal
+import subprocess
+import sys
 
 import igraph
 import networkx as nx
@@ -138,3 +141,36 @@ def test_a_generator_is_read_within_the_limit(tmp_path):
     frames = (pl.DataFrame({"source": range(i, i + 200_000), "target": [i] * 200_000}) for i in range(40))
     report = oc.import_graph(frames, tmp_path / "g.oc", memory="48MiB", threads=2)
     assert report["edges_read"] == 8_000_000
+
+
+@pytest.mark.parametrize("kind", ["waiting", "empty", "reader"])
+def test_ctrl_c_ends_an_import_that_waits_for_rows(kind, tmp_path):
+    program = """
+import itertools, sys, time
+import outcore as oc, pyarrow as pa
+
+first = pa.table({"source": [1], "target": [2]})
+
+def rows():
+    yield first
+    print("waiting", flush=True)
+    if sys.argv[1] == "empty":
+        yield from itertools.repeat(first.slice(0, 0))
+    while True:
+        time.sleep(0.01)
+
+given = rows()
+if sys.argv[1] == "reader":
+    given = pa.RecordBatchReader.from_batches(first.schema, (batch for part in given for batch in part.to_batches()))
+try:
+    oc.import_graph(given, sys.argv[2])
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+"""
+    words = [sys.executable, "-c", program, kind, str(tmp_path / "g.oc")]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout.readline() == "waiting\n"
+        process.send_signal(signal.SIGINT)
+        said, _ = process.communicate()
+    assert (process.returncode, said) == (0, "interrupted\n")
+    assert list(tmp_path.iterdir()) == []

@@ -5,6 +5,7 @@ import math
 import networkx as nx
 import numpy as np
 import outcore as oc
+import pandas as pd
 import polars as pl
 import pytest
 
@@ -139,3 +140,28 @@ def test_frames_share_the_memory_of_results_that_are_gone():
         assert (found == wanted).all()
     pandas.loc[0, "pagerank"] = 5.0
     assert polars["pagerank"][0] == wanted[0]
+
+
+def test_groups_are_counted_and_become_graphs(tmp_path):
+    graph = nx.disjoint_union_all([nx.path_graph(5), nx.cycle_graph(7), nx.complete_graph(7), nx.empty_graph(3)])
+    with oc.load_graph(graph, order="input") as g:
+        found = oc.connected_components(g)
+        assert found.sizes() == [(5, 7), (12, 7), (0, 5), (19, 1), (20, 1), (21, 1)]
+        assert found.sizes(4) == [(5, 7), (12, 7), (0, 5), (19, 1)] and found.sizes(0) == []
+        assert found.sizes(1, "component") == [(5, 7)]
+        largest = g.subgraph(found["component"] == found.sizes(1)[0][0])
+        assert (sorted(largest.nodes), largest.number_of_edges()) == (list(range(5, 12)), 7)
+        mask = oc.core_number(g)["core"] >= 3
+        for chosen in (mask, pd.Series(mask), pl.Series(mask), np.ma.masked_array(mask, ~mask)):
+            assert sorted(g.subgraph(chosen).nodes) == list(range(12, 19))
+        image = g.subgraph(mask, tmp_path / "core.oc")
+        assert image.number_of_edges() == 21
+        with pytest.raises(oc.UsageError, match="a mask with a value for each of 22 vertices, found 3"):
+            g.subgraph(mask[:3])
+        with pytest.raises(oc.UsageError, match="a column that names vertices"):
+            oc.core_number(g).sizes()
+        assert found.head(2) == [(vertex, 0) for vertex in (0, 1)]
+        assert [len(found.head(k)) for k in (0, 22, 100)] == [0, 22, 22]
+        assert found.sort_by("vertex", descending=True).head(1) == [(21, 21)]
+    words = oc.load_graph([("b", "a"), ("c", "d")])
+    assert oc.connected_components(words).sizes() == [("a", 2), ("c", 2)]

@@ -140,6 +140,10 @@ pub struct ImportArgs {
     /// names
     #[arg(long, value_name = "A,B,C", value_delimiter = ',')]
     pub attributes: Option<Vec<String>>,
+    /// Only edges that meet this, such as 'amount >= 100', 'type in friend,family' or 'since != null': an attribute or
+    /// the weight compared with a value; given again, edges must meet all
+    #[arg(long = "where", value_name = "CONDITION")]
+    pub conditions: Vec<String>,
     /// A table of vertices (CSV, Parquet, Arrow): ids in its first column; the others are kept as attributes of
     /// vertices
     #[arg(long, value_name = "FILE")]
@@ -203,6 +207,12 @@ pub struct ImportArgs {
     /// An input without edges may replace an image, or come from a pipe
     #[arg(long)]
     pub allow_empty: bool,
+    /// Fail, and leave an image that is there as it is, if the input has fewer edges
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    pub require_edges: u64,
+    /// Write what the import did as one JSON object, as Python's `import_graph` returns it; `-` is the standard output
+    #[arg(long, value_name = "FILE")]
+    pub stats: Option<PathBuf>,
     /// Where temporary files go; beside the image if not given
     #[arg(long, value_name = "DIR")]
     pub temporary: Option<PathBuf>,
@@ -352,7 +362,11 @@ pub struct ExportArgs {
     /// The image
     pub image: PathBuf,
     /// The file to write
-    #[arg(help = format!("The file to write; its ending says the format: {EXPORT_ENDINGS}"))]
+    #[arg(
+        allow_hyphen_values = true,
+        help = format!("The file to write; its ending says the format: {EXPORT_ENDINGS}. - is the standard output, as .txt; \
+                        -.csv and the like have another format")
+    )]
     pub output: PathBuf,
     /// Another file for all vertices and their attributes
     #[arg(long, value_name = "FILE")]
@@ -430,7 +444,13 @@ pub struct Common {
     /// The image
     pub image: PathBuf,
     /// Write the result
-    #[arg(long, value_name = "FILE", help = format!("Write the result, one row per vertex: {OUTPUT_ENDINGS}"))]
+    #[arg(
+        long,
+        value_name = "FILE",
+        allow_hyphen_values = true,
+        help = format!("Write the result, one row per vertex: {OUTPUT_ENDINGS}. - is the standard output, as .csv; -.jsonl and \
+                        the like have another format; then the report goes to the standard error")
+    )]
     pub output: Option<PathBuf>,
     /// Write statistics as one JSON object; `-` is the standard output, and then the report goes to the standard error
     #[arg(long, value_name = "FILE")]

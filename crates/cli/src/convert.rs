@@ -2,17 +2,18 @@
 
 use crate::args::{ExportArgs, GenerateArgs, ImportArgs, Limits, Purpose, YesNo};
 use crate::progress::{runtime, runtime_or};
-use crate::run::say;
+use crate::run::{Answer, say, write_json};
 use outcore::array::{self, ArrayImportOptions, ArrayImportReport, NumberOptions};
 use outcore::format::{IdColumn, Manifest};
 use outcore::generate::{self, GenerateOptions};
 use outcore::import::{
-    self, Attributes, Duplicates, Facts, IdKind, ImportOptions, ImportReport, InputOptions, OrderChoice, Part,
-    SelfLoops, TextFacts,
+    self, Attributes, Condition, Duplicates, Facts, IdKind, ImportOptions, ImportReport, ImportSummary, InputOptions,
+    OrderChoice, Part, SelfLoops, TextFacts,
 };
 use outcore::io::{bytes_text, escaped};
 use outcore::{Choice, Error, Graph, GraphOptions, Result, Runtime};
 use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// How many columns of an array a report lists.
@@ -63,6 +64,7 @@ pub fn import(args: &ImportArgs) -> Result<()> {
         rows: None,
         replace: args.replace,
         allow_empty: args.allow_empty,
+        require_edges: args.require_edges,
     };
     announce(&runtime, source.facts(), &options, args)?;
     if args.explain {
@@ -70,6 +72,10 @@ pub fn import(args: &ImportArgs) -> Result<()> {
     }
     let report = import::import(&runtime, source, image, &options)?;
     tell(&report, text.as_ref(), &args.limits);
+    if let Some(file) = &args.stats {
+        let summary = serde_json::to_value(ImportSummary::of(report.clone())).map_err(Error::custom)?;
+        write_json(&runtime, &summary, file, &Answer::default())?;
+    }
     if is_matrix && args.shape.is_none() && report.manifest.rows.is_none() && !args.limits.quiet {
         let size = report.manifest.vertices;
         note!("{:12} {size} x {size}: every id of either column is a row and a column", "matrix");
@@ -90,6 +96,7 @@ fn input_options(args: &ImportArgs, is_matrix: bool) -> Result<InputOptions> {
             Some([all]) if all == "all" => Attributes::All,
             Some(names) => Attributes::Named(names.to_vec()),
         },
+        conditions: args.conditions.iter().map(|text| Condition::parse(text)).collect::<Result<_>>()?,
         of_vertices: false,
         delimiter: args.delimiter.clone(),
         header: args.header.map(|said| said == YesNo::Yes),
@@ -138,6 +145,9 @@ fn import_array(args: &ImportArgs) -> Result<()> {
         ("self-loops", args.self_loops != SelfLoops::Keep),
         ("order", args.order != OrderChoice::Auto),
         ("allow-empty", args.allow_empty),
+        ("stats", args.stats.is_some()),
+        ("require-edges", args.require_edges > 0),
+        ("where", !args.conditions.is_empty()),
         ("explain", args.explain),
         ("vertices", args.vertices.is_some()),
         ("reverse", args.reverse),
@@ -220,7 +230,11 @@ pub fn export(args: &ExportArgs) -> Result<()> {
     let report = outcore::export(&graph, &args.output)?;
     let vertices = args.vertex_table.as_ref().map(|table| outcore::export_vertices(&graph, table)).transpose()?;
     if !args.limits.quiet {
-        let files: Vec<_> = report.files.iter().map(|file| escaped(file.display()).to_string()).collect();
+        let named = |file: &PathBuf| match outcore::is_standard_output(file) {
+            true => "the standard output".to_owned(),
+            false => escaped(file.display()).to_string(),
+        };
+        let files: Vec<_> = report.files.iter().map(named).collect();
         note!("{} edges, {} isolated vertices in {}", report.edges, report.isolated_vertices, files.join(" and "));
         if let (Some(count), Some(table)) = (vertices, &args.vertex_table) {
             note!("{count} vertices in {}", escaped(table.display()));

@@ -16,6 +16,14 @@ use outcore::{ALGORITHMS, Algorithm, DefaultValue, Kind, Parameter, Value};
 pub const ALLOW_UNCONVERGED: &str = "allow_unconverged";
 /// The flag that leaves weights out.
 pub const UNWEIGHTED: &str = "unweighted";
+/// The option that says how many rows are shown, and how many that are if it is not given.
+const TOP: &str = "top";
+const SHOWN: usize = 10;
+
+/// Whether an algorithm itself looks for so many.
+fn has_own_top(algorithm: &Algorithm) -> bool {
+    algorithm.options.iter().any(|option| option.name == TOP)
+}
 
 /// `outcore run`.
 pub enum RunArgs {
@@ -35,6 +43,8 @@ pub struct AlgorithmArgs {
     pub given: Vec<(&'static str, Value)>,
     /// Ranks that have not converged are taken.
     pub allow_unconverged: bool,
+    /// How many of the first rows are shown.
+    pub top: usize,
     /// What every algorithm takes.
     pub common: Common,
 }
@@ -66,7 +76,8 @@ impl FromArgMatches for RunArgs {
         let given = values_of(algorithm.options, matches);
         let allow_unconverged = algorithm.must_converge && matches.get_flag(ALLOW_UNCONVERGED);
         let common = Common::from_arg_matches(matches)?;
-        Ok(RunArgs::Algorithm(Box::new(AlgorithmArgs { algorithm, given, allow_unconverged, common })))
+        let top = if has_own_top(algorithm) { SHOWN } else { *matches.get_one(TOP).unwrap_or(&SHOWN) };
+        Ok(RunArgs::Algorithm(Box::new(AlgorithmArgs { algorithm, given, allow_unconverged, top, common })))
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
@@ -104,6 +115,10 @@ fn with_options(mut command: Command) -> Command {
             "Take ranks that have not converged within so many iterations; otherwise nothing is written, and the exit \
              code is 4",
         ));
+    }
+    if !has_own_top(algorithm) {
+        let top = Arg::new(TOP).long(TOP).value_name("N").value_parser(clap::value_parser!(usize));
+        command = command.arg(top.default_value(SHOWN.to_string()).help("How many of the first rows are shown"));
     }
     // What is common to all would say what it is about.
     Common::augment_args(command).about(algorithm.summary)

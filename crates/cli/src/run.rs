@@ -11,6 +11,7 @@ use outcore::io::{bytes_text, escaped, folder};
 use outcore::report::Given;
 use outcore::{
     Column, Error, Estimate, Graph, GraphOptions, Result, Runtime, Say, Stats, Table, Unconverged, Values, cell_text,
+    is_standard_output,
 };
 use std::cell::RefCell;
 use std::fmt::{Arguments, Display};
@@ -19,8 +20,6 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-/// How many of the first rows are shown.
-const SHOWN: usize = 10;
 /// The exit code of a run whose ranks did not converge.
 pub const UNCONVERGED: u8 = 4;
 
@@ -34,7 +33,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode> {
 }
 
 fn run_algorithm(args: &AlgorithmArgs) -> Result<ExitCode> {
-    let AlgorithmArgs { algorithm, given, allow_unconverged, common } = args;
+    let AlgorithmArgs { algorithm, given, allow_unconverged, top, common } = args;
     let graph = open(common)?;
     let values = Values::new(algorithm, given.clone())?;
     let graph = values.weighing(graph)?;
@@ -65,7 +64,7 @@ fn run_algorithm(args: &AlgorithmArgs) -> Result<ExitCode> {
         if !heading.is_empty() {
             common.say(heading);
         }
-        show_top(&graph, &table.columns()[*column], common)?;
+        show_top(&graph, &table.columns()[*column], *top, common)?;
     }
     finish(&table, &found.stats, page, common)?;
     Ok(ExitCode::SUCCESS)
@@ -137,7 +136,7 @@ impl Common {
         match &self.stats {
             _ if self.limits.quiet => {}
             Some(file) if file == Path::new("-") => note!("{}", escaped(line)),
-            _ if self.aside => note!("{}", escaped(line)),
+            _ if self.aside || self.output.as_deref().is_some_and(is_standard_output) => note!("{}", escaped(line)),
             _ => self.answer.say(line),
         }
     }
@@ -156,6 +155,10 @@ fn planned(graph: &Graph, common: &Common, estimate: &Estimate) -> Result<bool> 
     let files = [("--output", common.output.as_deref()), ("--stats", stats), ("--report", common.report.as_deref())];
     let files: Vec<_> = files.into_iter().filter_map(|(option, file)| Some((option, file?))).collect();
     check_different(graph.runtime(), &[], &files)?;
+    if common.stats.as_deref() == Some(Path::new("-")) && common.output.as_deref().is_some_and(is_standard_output) {
+        let text = "expected different places for --output and --stats, found the standard output for both";
+        return Err(Error::Usage(text.to_owned()));
+    }
     [stats, common.report.as_deref()].into_iter().flatten().try_for_each(|file| outcore::check_file(graph, file))?;
     if !common.explain {
         return Ok(false);
@@ -183,12 +186,12 @@ fn planned(graph: &Graph, common: &Common, estimate: &Estimate) -> Result<bool> 
 }
 
 /// Shows the greatest values of a column.
-fn show_top(graph: &Arc<Graph>, (name, column): &(String, Column), common: &Common) -> Result<()> {
-    if common.limits.quiet {
+fn show_top(graph: &Arc<Graph>, (name, column): &(String, Column), most: usize, common: &Common) -> Result<()> {
+    if common.limits.quiet || most == 0 {
         return Ok(());
     }
     // Alone, for the ids in other columns need not be read.
-    let rows = graph.table(vec![(name.clone(), column.clone())]).top(SHOWN, name)?;
+    let rows = graph.table(vec![(name.clone(), column.clone())]).top(most, name)?;
     let text = |column: usize, row| cell_text(rows.column(column), row);
     (0..rows.num_rows()).for_each(|row| common.say(format_args!("  {:24} {}", text(0, row), text(1, row))));
     Ok(())

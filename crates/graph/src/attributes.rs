@@ -9,16 +9,66 @@ use arrow_array::{
     TimestampMillisecondArray, TimestampNanosecondArray, TimestampSecondArray,
 };
 use arrow_schema::{DataType, Field, TimeUnit as ArrowUnit};
-use outcore_format::{Attribute, AttributeKind, ImageFile, Strings, TimeUnit};
+use outcore_format::{Attribute, AttributeKind, ImageFile, Index, Strings, TimeUnit};
 use outcore_image::{ColumnStream, Error, Result, STREAM_BYTES, TextStream};
 use outcore_io::Reservation;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Attributes, all of the edges or all of the vertices, that are read in order.
 pub(crate) struct Attributes {
-    columns: Vec<Column>,
+    columns: Arc<Columns>,
     streams: Vec<ColumnStream>,
+}
+
+/// What is known of attributes before their values are read.
+struct Columns {
+    all: Vec<Column>,
+    /// The files of their values, and of what is missing, and how many values each has.
+    files: Vec<(ImageFile, u64)>,
     _strings: Option<Reservation>,
+}
+
+/// Attributes that are entered anywhere.
+pub(crate) struct AttributeIndex {
+    columns: Arc<Columns>,
+    /// Where the values of each file lie.
+    indexes: Vec<Arc<Index>>,
+    _held: Reservation,
+}
+
+impl AttributeIndex {
+    /// Takes the strings of all attributes, and the indexes of their values.
+    ///
+    /// # Errors
+    /// What cannot be read or is damaged; no memory.
+    pub fn new(graph: &Graph, owner: Owner) -> Result<Self> {
+        let columns = Arc::new(Columns::new(graph, owner)?);
+        let (indexes, _held) = place_indexes(graph, columns.files.iter().map(|(file, _)| *file))?;
+        Ok(AttributeIndex { columns, indexes, _held })
+    }
+
+    /// The attributes of the edges or vertices in a range.
+    ///
+    /// # Errors
+    /// No memory.
+    pub fn part(&self, graph: &Graph, range: &Range<u64>) -> Result<Attributes> {
+        let files = self.columns.files.iter().zip(&self.indexes);
+        let streams =
+            files.map(|((file, count), index)| ColumnStream::part(graph, *file, index, range.clone(), *count));
+        Ok(Attributes { columns: Arc::clone(&self.columns), streams: streams.collect::<Result<_>>()? })
+    }
+}
+
+/// The indexes of columns of values, and the memory that they take.
+pub(crate) fn place_indexes(
+    graph: &Graph,
+    files: impl Iterator<Item = ImageFile>,
+) -> Result<(Vec<Arc<Index>>, Reservation)> {
+    const PURPOSE: &str = "indexes of weights and attributes";
+    let read = graph.read_indexes(&files.collect::<Vec<_>>(), PURPOSE)?;
+    let held = graph.runtime().budget().reserve(PURPOSE, read.iter().map(Index::memory_bytes).sum())?;
+    Ok((read.into_iter().map(Arc::new).collect(), held))
 }
 
 /// An attribute.
@@ -73,39 +123,42 @@ impl Attributes {
 
     /// All attributes, whose columns of so many values are opened by `open`.
     fn open(graph: &Graph, owner: Owner, open: impl Fn(ImageFile, u64) -> Result<ColumnStream>) -> Result<Self> {
+        let columns = Arc::new(Columns::new(graph, owner)?);
+        let streams = columns.files.iter().map(|&(file, count)| open(file, count)).collect::<Result<_>>()?;
+        Ok(Attributes { columns, streams })
+    }
+}
+
+impl Columns {
+    fn new(graph: &Graph, owner: Owner) -> Result<Self> {
         let found = owner.attributes(graph);
         let held_bytes: u64 = found.iter().filter_map(|attribute| attribute.strings.as_ref()).map(strings_bytes).sum();
         let budget = graph.runtime().budget();
         let held = (held_bytes > 0).then(|| budget.reserve("strings of attributes", held_bytes)).transpose()?;
-        let (mut columns, mut streams) = (Vec::new(), Vec::new());
+        let (mut all, mut files) = (Vec::new(), Vec::new());
         for (place, attribute) in found.iter().enumerate() {
-            let mut stream = |column: usize| -> Result<usize> {
-                let (file, count) = match owner {
+            let mut add = |column: usize| {
+                files.push(match owner {
                     Owner::Edges => (ImageFile::values(column, false), graph.manifest().out_lists.entries),
                     Owner::Vertices => (ImageFile::vertex_values(column), graph.vertices()),
-                };
-                streams.push(open(file, count)?);
-                Ok(streams.len() - 1)
+                });
+                files.len() - 1
             };
-            let (values, missing) = (stream(attribute.column)?, attribute.missing.map(&mut stream).transpose()?);
+            let (values, missing) = (add(attribute.column), attribute.missing.map(&mut add));
             let strings = match &attribute.strings {
                 Some(strings) => read_strings(graph, ImageFile::strings(place, owner == Owner::Vertices), strings)?,
                 None => Vec::new(),
             };
-            columns.push(Column {
-                name: attribute.name.clone(),
-                kind: attribute.kind.clone(),
-                values,
-                missing,
-                strings,
-            });
+            all.push(Column { name: attribute.name.clone(), kind: attribute.kind.clone(), values, missing, strings });
         }
-        Ok(Attributes { columns, streams, _strings: held })
+        Ok(Columns { all, files, _strings: held })
     }
+}
 
+impl Attributes {
     /// The columns as a schema has them.
     pub fn fields(&self) -> impl Iterator<Item = Field> {
-        self.columns.iter().map(|column| {
+        self.columns.all.iter().map(|column| {
             let kind = match &column.kind {
                 AttributeKind::Integer => DataType::Int64,
                 AttributeKind::Real => DataType::Float64,
@@ -132,7 +185,7 @@ impl Attributes {
     pub fn take(&mut self, count: usize, out: &mut [Vec<u64>]) -> Result<()> {
         let before: Vec<usize> = out.iter().map(Vec::len).collect();
         self.streams.iter_mut().zip(out.iter_mut()).try_for_each(|(stream, out)| stream.take_into(count, out))?;
-        for column in self.columns.iter().filter(|column| column.kind == AttributeKind::String) {
+        for column in self.columns.all.iter().filter(|column| column.kind == AttributeKind::String) {
             let values = &out[column.values][before[column.values]..];
             let known = column.strings.len() as u64;
             let is_missing = |row: usize| {
@@ -149,12 +202,12 @@ impl Attributes {
     /// How many bytes the strings of a row have: `words` is the row's value in each column.
     pub fn text_bytes(&self, word: impl Fn(usize) -> u64) -> usize {
         let len = |column: &Column| column.strings.get(word(column.values) as usize).map_or(0, |text| text.len());
-        self.columns.iter().map(len).sum()
+        self.columns.all.iter().map(len).sum()
     }
 
     /// Rows as Arrow arrays; `words` has their values, column by column.
     pub fn arrays<'a>(&'a self, words: &'a [&'a [u64]]) -> impl Iterator<Item = ArrayRef> + 'a {
-        self.columns.iter().map(|column| column.array(words))
+        self.columns.all.iter().map(|column| column.array(words))
     }
 }
 
@@ -245,7 +298,7 @@ pub(crate) fn check_attributes(graph: &Graph) -> Result<()> {
             words.iter_mut().for_each(Vec::clear);
             attributes.take(some, &mut words)?;
             left -= some as u64;
-            for (column, attribute) in attributes.columns.iter().zip(owner.attributes(graph)) {
+            for (column, attribute) in attributes.columns.all.iter().zip(owner.attributes(graph)) {
                 let is_number =
                     |&&word: &&u64| attribute.kind != AttributeKind::Real || f64::from_bits(word).is_finite();
                 let is_bad = |values: &[u64]| values.iter().find(|word| !is_number(word)).copied();
@@ -261,7 +314,7 @@ pub(crate) fn check_attributes(graph: &Graph) -> Result<()> {
                 return Err(stream.bad_value("the end of the column", "more values"));
             }
         }
-        for column in &attributes.columns {
+        for column in &attributes.columns.all {
             let is_sorted = column.strings.is_sorted_by(|one, other| one < other);
             if !is_sorted {
                 let found = format!("others in the attribute `{}`", column.name);

@@ -186,7 +186,7 @@ impl<G: Deref<Target = Graph>> EdgeBatches<G> {
 }
 
 /// Edges as a batch: the ids of their ends, and what else is wanted of them.
-fn record(
+pub(crate) fn record(
     schema: &SchemaRef,
     ends: [ArrayRef; 2],
     edges: &[Entry],
@@ -269,7 +269,7 @@ fn fitting(lookup: &IdLookup, edges: &[Entry], more_bytes: impl Fn(usize) -> usi
     edges.iter().enumerate().position(crowded).map_or(edges.len(), |last| last + 1)
 }
 
-fn schema(graph: &Graph, weights: bool, attributes: impl Iterator<Item = Field>) -> SchemaRef {
+pub(crate) fn schema(graph: &Graph, weights: bool, attributes: impl Iterator<Item = Field>) -> SchemaRef {
     let kind = graph.manifest().weights().filter(|_| weights).map(|weights| weights.kind);
     let weight = weight_column(graph).unwrap_or_default();
     let mut fields = vec![Field::new("source", id_type(graph), false), Field::new("target", id_type(graph), false)];

@@ -9,6 +9,7 @@
 //! | `.e` | Graphalytics: `NAME.e`, `NAME.v`, `NAME.properties` | ids that are strings or below 0 |
 //! | `.mtx` | Matrix Market, vertices from 1; the only one for complex values | ids, unless they are consecutive integers |
 //! | `.graph` | METIS, vertices from 1 | direction; ids |
+//! | `.sif` | Cytoscape's, the interaction `interacts`, isolated vertices alone on a line | direction; weights; ids with tabs or line ends |
 //! | `.jsonl` `.ndjson` | JSON lines, names as in CSV | vertices without edges |
 //! | `.graphml` `.gexf` `.gml` `.net` | GraphML, GEXF, GML, Pajek: `export_records.rs` | see there |
 //!
@@ -24,12 +25,12 @@
 
 use crate::edge_stream::{edge_stream_bytes, for_each_edge, for_each_entry};
 use crate::export_records::Form;
-use crate::export_table::Cells;
+use crate::export_table::{Cells, INTERACTION};
 use crate::graph::Graph;
 use crate::weights::Weight;
 use outcore_format::IdColumn;
 use outcore_image::AtomicFile;
-use outcore_image::{ColumnStream, Error, ImageFile, Result};
+use outcore_image::{ColumnStream, Error, ImageFile, Result, is_standard_output};
 use outcore_ingest::{OwnComment, is_whole};
 use outcore_io::{Unit, folder};
 use outcore_table::{BATCH_IDS, Id, IdLookup, IdStream, push_quoted, string_ids};
@@ -38,8 +39,8 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 /// What a graph can be exported as: `--help` and errors list it.
-pub const EXPORT_ENDINGS: &str = ".txt, .edges, .tsv, .csv, .el, .wel, .mtx, .graph, .jsonl, .graphml, .gexf, .gml, .net \
-                                  (each maybe with .gz or .zst), .e, .parquet";
+pub const EXPORT_ENDINGS: &str = ".txt, .edges, .tsv, .csv, .el, .wel, .mtx, .graph, .jsonl, .graphml, .gexf, .gml, .net, \
+                                  .sif (each maybe with .gz or .zst), .e, .parquet";
 
 /// What an export did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -62,7 +63,8 @@ pub struct ExportReport {
     pub removed: Vec<PathBuf>,
 }
 
-/// Writes all edges of a graph to a file, in the format that its name ends in (see [`EXPORT_ENDINGS`]).
+/// Writes all edges of a graph to a file, in the format that its name ends in (see [`EXPORT_ENDINGS`]); to the standard
+/// output, as `.txt`, for `-`, and in other forms for `-.csv` and the like. Nothing stands beside that.
 ///
 /// # Errors
 /// An unknown ending, a graph that the format cannot hold, a file of vertices beside no file that it belongs to, a full
@@ -72,7 +74,11 @@ pub fn export(graph: &Graph, output: impl AsRef<Path>) -> Result<ExportReport> {
     let name = output.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     let lower = name.to_ascii_lowercase();
     let (compression, bare) = Compression::of(&lower);
-    let ending = bare.rsplit_once('.').map_or("", |(_, ending)| ending);
+    let ending = match bare.rsplit_once('.') {
+        Some((_, ending)) => ending,
+        None if bare == "-" => "txt",
+        None => "",
+    };
     let job = Job { graph, output, compression, ending };
     if graph.is_complex() && ending != "mtx" {
         return Err(job.refuse("it has no complex numbers, but the graph does", ".mtx"));
@@ -86,7 +92,7 @@ pub fn export(graph: &Graph, output: impl AsRef<Path>) -> Result<ExportReport> {
         ("wel", _) => job.edge_list(&Text { separator: b' ', names: false, weights: Some(true) }),
         ("mtx", _) => job.matrix_market(),
         ("graph", _) => job.metis(),
-        ("e", Compression::None) => job.graphalytics(&name[..name.len() - 2]),
+        ("e", Compression::None) if !is_standard_output(output) => job.graphalytics(&name[..name.len() - 2]),
         ("parquet", Compression::None) => job.parquet(),
         (ending, _) if Form::of(ending).is_some() => job.records(Form::of(ending).unwrap_or(Form::JsonLines)),
         _ => Err(Error::Usage(format!(
@@ -204,6 +210,8 @@ impl Job<'_> {
         let weights = self.graph.manifest().weights()?;
         let renamed = match self.ending {
             "txt" | "edges" | "e" => return None,
+            // It has none.
+            "sif" => return None,
             "mtx" => "value",
             "csv" | "tsv" | "parquet" | "jsonl" | "ndjson" | "graphml" | "gml"
                 if weight_column(self.graph) == Some(&weights.name) =>
@@ -240,7 +248,7 @@ impl Job<'_> {
         let own = self.own_comment(self.graph.manifest().weights().map(|weights| weights.name.clone()));
         let (vertices, edges) = (self.graph.vertices(), self.graph.edges());
         line.extend_from_slice(format!("{}\n# {vertices} vertices, {edges} edges\n", own.line()).as_bytes());
-        if isolated > 0 {
+        if isolated > 0 && !is_standard_output(self.output) {
             let beside = beside(self.output);
             let name = beside.file_name().unwrap_or_default().to_string_lossy();
             line.extend_from_slice(format!("# {isolated} vertices have no edge: see {name}\n").as_bytes());
@@ -429,8 +437,8 @@ impl Job<'_> {
     /// Writes the ids without edges beside the output below a first line, if there are any or such a line.
     pub(crate) fn write_isolated(&self, head: &str) -> Result<(u64, Vec<Beside>)> {
         let count = self.isolated()?;
-        if count == 0 && head.is_empty() {
-            return Ok((0, Vec::new()));
+        if count == 0 && head.is_empty() || is_standard_output(self.output) {
+            return Ok((count, Vec::new()));
         }
         let mut degrees = Degrees::new(self.graph)?;
         let file = self.write_ids(beside(self.output), head, |_| Ok(degrees.next()? == 0))?;
@@ -438,6 +446,9 @@ impl Job<'_> {
     }
 
     fn write_all_ids(&self) -> Result<Beside> {
+        if is_standard_output(self.output) {
+            return Err(self.refuse("its vertices are numbers from 1, and their ids go to a file beside it", "a file"));
+        }
         self.write_ids(beside(self.output), "", |_| Ok(true))
     }
 
@@ -480,8 +491,8 @@ impl Job<'_> {
 
     /// The files of vertices beside the output: an import of it would read the first.
     fn files_beside(&self) -> Vec<PathBuf> {
-        if self.ending == "e" {
-            // Its vertices stand in another file.
+        if self.ending == "e" || is_standard_output(self.output) {
+            // Its vertices stand in another file, or nowhere.
             return Vec::new();
         }
         let backend = self.graph.runtime().backend();
@@ -511,6 +522,12 @@ impl Job<'_> {
     fn refuse_graphalytics(&self, kind: &str) -> Error {
         let why = format!("Graphalytics graphs have whole numbers from 0 on as ids, but this one has {kind}");
         self.refuse(&why, ".csv or .parquet")
+    }
+
+    /// Whether the only attribute is the one that SIF has.
+    fn holds_interactions(&self) -> bool {
+        let attributes = &self.graph.manifest().attributes;
+        self.ending == "sif" && attributes.iter().all(|attribute| attribute.name == INTERACTION)
     }
 
     pub(crate) fn refuse(&self, why: &str, instead: &str) -> Error {
@@ -552,7 +569,7 @@ impl Job<'_> {
         }
         files.push(self.output.to_owned());
         let renamed_weights = self.renamed_weights();
-        let holds_attributes = matches!(self.ending, "csv" | "tsv" | "parquet");
+        let holds_attributes = matches!(self.ending, "csv" | "tsv" | "parquet") || self.holds_interactions();
         let without_attributes = !holds_attributes && !self.graph.manifest().attributes.is_empty();
         let unsaid_parallel =
             self.graph.manifest().parallel_edges && !matches!(self.ending, "txt" | "edges" | "parquet");
@@ -573,13 +590,13 @@ impl Job<'_> {
 pub(crate) type Beside = (PathBuf, TextFile);
 
 /// Total degrees, in the order of the vertices.
-struct Degrees {
+pub(crate) struct Degrees {
     out: ColumnStream,
     in_: Option<ColumnStream>,
 }
 
 impl Degrees {
-    fn new(graph: &Graph) -> Result<Self> {
+    pub(crate) fn new(graph: &Graph) -> Result<Self> {
         let out = ColumnStream::new(graph, ImageFile::OUT_DEGREE, graph.vertices())?;
         let in_ = match graph.is_directed() {
             true => Some(ColumnStream::new(graph, ImageFile::IN_DEGREE, graph.vertices())?),
@@ -588,7 +605,7 @@ impl Degrees {
         Ok(Degrees { out, in_ })
     }
 
-    fn next(&mut self) -> Result<u64> {
+    pub(crate) fn next(&mut self) -> Result<u64> {
         let in_ = self.in_.as_mut().map_or(Ok(0), ColumnStream::value)?;
         Ok(self.out.value()?.saturating_add(in_))
     }

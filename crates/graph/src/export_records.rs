@@ -9,13 +9,17 @@
 //! *Cost.* One pass over the ids and one over the out-lists and their weights; the ids in memory where edges name them.
 
 use crate::edge_stream::for_each_edge;
-use crate::export::{ExportReport, Job, push_weight, weight_column};
+use crate::export::{Degrees, ExportReport, Job, push_weight, weight_column};
+use crate::export_table::Cells;
 use crate::weights::Weight;
 use outcore_image::Result;
 use outcore_ingest::{STRING_IDS, is_whole};
 use outcore_io::Unit;
-use outcore_table::{BATCH_IDS, Id, IdLookup, IdStream, TextFile, string_ids};
+use outcore_table::{BATCH_IDS, Id, IdLookup, IdStream, TextFile, push_json, string_ids};
 use std::io::Write as _;
+
+/// The interaction of edges that have none of their own, as igraph and Cytoscape write it.
+const USUAL_INTERACTION: &str = "interacts";
 
 /// A form of records.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -25,6 +29,7 @@ pub(crate) enum Form {
     Gexf,
     Gml,
     Pajek,
+    Sif,
 }
 
 impl Form {
@@ -36,6 +41,7 @@ impl Form {
             "gexf" => Some(Form::Gexf),
             "gml" => Some(Form::Gml),
             "net" => Some(Form::Pajek),
+            "sif" => Some(Form::Sif),
             _ => None,
         }
     }
@@ -46,6 +52,10 @@ impl Form {
         match self {
             _ if id.is_empty() => Some("it has no empty ids"),
             Form::GraphMl | Form::Gexf if !id.chars().all(in_xml) => Some("XML cannot hold all characters of the id"),
+            Form::Sif if id.trim_ascii() != id => Some("blanks at the ends of an id would be lost, as in"),
+            Form::Sif if id.contains(['\t', '\n', '\r', '\0']) => {
+                Some("between tabs it cannot hold tabs or line ends, as in")
+            }
             Form::Pajek if id.contains(['"', '\n', '\r', '\0']) => {
                 Some("its labels cannot hold quotes or line ends, as in")
             }
@@ -74,16 +84,13 @@ impl Form {
     }
 }
 
-/// Appends a text as JSON has it, quotes included.
-fn push_json(text: &str, line: &mut Vec<u8>) {
-    // Writing into memory does not fail.
-    let _ = serde_json::to_writer(line, text);
-}
-
 impl Job<'_> {
     /// Writes a file of records.
     pub(crate) fn records(&self, form: Form) -> Result<ExportReport> {
         let lookup = self.lookup()?;
+        if form == Form::Sif && self.graph.manifest().weights().is_some() {
+            return Err(self.refuse("it has no weights, but the graph does", ".csv or .graphml"));
+        }
         let has_numbers = self.check_records(form, &lookup)?;
         let mut file = TextFile::create(self.graph, self.output, self.compression)?;
         let (isolated, beside) = match form {
@@ -105,11 +112,14 @@ impl Job<'_> {
         };
         file.put(between.as_bytes())?;
         let edges = self.put_edges(form, &lookup, &mut file)?;
+        if form == Form::Sif {
+            self.put_isolated(&mut file)?;
+        }
         file.put(match form {
             Form::GraphMl => b"</graph>\n</graphml>\n",
             Form::Gexf => b"</edges>\n</graph>\n</gexf>\n",
             Form::Gml => b"]\n",
-            Form::JsonLines | Form::Pajek => b"",
+            Form::JsonLines | Form::Pajek | Form::Sif => b"",
         })?;
         self.done(edges, isolated, false, beside, Some(file))
     }
@@ -140,7 +150,7 @@ impl Job<'_> {
         let kind = if directed { "directed" } else { "undirected" };
         let mark = |text: String| if marked { text } else { String::new() };
         match form {
-            Form::JsonLines => String::new(),
+            Form::JsonLines | Form::Sif => String::new(),
             Form::GraphMl => {
                 let mark = mark(format!(
                     "<key id=\"{STRING_IDS}\" for=\"graph\" attr.name=\"{STRING_IDS}\" attr.type=\"boolean\"/>\n"
@@ -177,7 +187,7 @@ impl Job<'_> {
     }
 
     fn put_vertices(&self, form: Form, file: &mut TextFile) -> Result<()> {
-        if form == Form::JsonLines {
+        if matches!(form, Form::JsonLines | Form::Sif) {
             return Ok(());
         }
         let mut stream = IdStream::new(self.graph)?;
@@ -185,7 +195,7 @@ impl Job<'_> {
         while let Some((first, batch)) = stream.next()? {
             for (number, id) in (first..).zip(batch.iter()) {
                 let (before, after) = match form {
-                    Form::JsonLines | Form::GraphMl => ("<node id=\"".to_owned(), "\"/>\n"),
+                    Form::JsonLines | Form::Sif | Form::GraphMl => ("<node id=\"".to_owned(), "\"/>\n"),
                     Form::Gexf => ("<node id=\"".to_owned(), "\"/>\n"),
                     Form::Gml => (format!("node [ id {number} label \""), "\" ]\n"),
                     Form::Pajek => (format!("{} \"", number + 1), "\"\n"),
@@ -200,10 +210,28 @@ impl Job<'_> {
         Ok(())
     }
 
+    /// Vertices without edges, alone on their lines.
+    fn put_isolated(&self, file: &mut TextFile) -> Result<()> {
+        let (mut degrees, mut stream) = (Degrees::new(self.graph)?, IdStream::new(self.graph)?);
+        let mut line = Vec::new();
+        while let Some((_, batch)) = stream.next()? {
+            for id in batch.iter() {
+                if degrees.next()? == 0 {
+                    line.clear();
+                    Form::Sif.push(id, &mut line);
+                    line.push(b'\n');
+                    file.put(&line)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
     fn put_edges(&self, form: Form, lookup: &IdLookup, file: &mut TextFile) -> Result<u64> {
         let task = self.graph.runtime().task("exporting", Unit::Edges, Some(self.graph.edges()));
         let names = self.member_names();
         let weight_key = self.gml_weight();
+        let mut interactions = if form == Form::Sif { Cells::new(self.graph)? } else { None };
         let (mut line, mut edges) = (Vec::new(), 0u64);
         for_each_edge(self.graph, lookup, |edge| {
             let ids = [lookup.id(edge.vertex), lookup.id(edge.neighbour)];
@@ -225,6 +253,17 @@ impl Job<'_> {
                     push_gml_weight(&weight_key, edge.weight, &mut line);
                     line.extend_from_slice(b" ]\n");
                 }
+                Form::Sif => {
+                    form.push(ids[0], &mut line);
+                    line.push(b'\t');
+                    match &mut interactions {
+                        Some(cells) => cells.push_interaction(USUAL_INTERACTION, &mut line)?,
+                        None => line.extend_from_slice(USUAL_INTERACTION.as_bytes()),
+                    }
+                    line.push(b'\t');
+                    form.push(ids[1], &mut line);
+                    line.push(b'\n');
+                }
                 Form::Pajek => {
                     line.extend_from_slice(format!("{} {}", numbers[0] + 1, numbers[1] + 1).as_bytes());
                     push_weight(b' ', edge.weight, &mut line);
@@ -241,7 +280,7 @@ impl Job<'_> {
     /// The names of JSON's members: how an edge begins, what stands before its weight, and how it ends.
     fn member_names(&self) -> [Vec<u8>; 2] {
         let mut weight = b", ".to_vec();
-        push_json(weight_column(self.graph).unwrap_or("weight"), &mut weight);
+        push_json(&mut weight, weight_column(self.graph).unwrap_or("weight"));
         weight.push(b':');
         let end: &[u8] = if self.graph.is_directed() { b"}\n" } else { b", \"Type\": \"Undirected\"}\n" };
         [weight, end.to_vec()]
@@ -262,7 +301,7 @@ fn push_object([weight_name, end]: &[Vec<u8>; 2], ids: [Id<&str>; 2], weight: We
     for (name, id) in [&b"{\"source\": "[..], b", \"target\": "].into_iter().zip(ids) {
         line.extend_from_slice(name);
         match id {
-            Id::Text(text) => push_json(text, line),
+            Id::Text(text) => push_json(line, text),
             // Writing into memory does not fail.
             number => drop(write!(line, "{number}")),
         }

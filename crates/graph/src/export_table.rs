@@ -3,11 +3,16 @@
 use crate::edge_batches::{EdgeBatches, EdgeData};
 use crate::graph::Graph;
 use crate::vertex_batches::VertexBatches;
-use arrow_array::{RecordBatch, RecordBatchReader};
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, RecordBatch, RecordBatchReader};
 use outcore_image::{AtomicFile, Error, Result};
+use outcore_ingest::is_whole;
 use outcore_table::{Compression, ENCODER_BYTES, TextFile, finish, parquet_writer, push_quoted, push_value, refuse};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
+
+/// The attribute that SIF has.
+pub(crate) const INTERACTION: &str = "interaction";
 
 /// What a table of vertices can be exported as.
 pub const VERTEX_ENDINGS: &str = ".csv, .tsv (each maybe with .gz or .zst), .parquet";
@@ -63,6 +68,31 @@ impl<'a> Cells<'a> {
 
     /// Appends the cells of the next edge, each behind a separator.
     pub fn push(&mut self, separator: u8, line: &mut Vec<u8>) -> Result<()> {
+        self.advance()?;
+        match &self.batch {
+            Some(batch) => push_cells(separator, &batch.columns()[2..], self.row - 1, line),
+            None => Ok(()),
+        }
+    }
+
+    /// Appends what the next edge has as [`INTERACTION`], or `usual`.
+    pub fn push_interaction(&mut self, usual: &str, line: &mut Vec<u8>) -> Result<()> {
+        self.advance()?;
+        let column = self.batch.as_ref().and_then(|batch| batch.column_by_name(INTERACTION));
+        let texts = column.and_then(|column| column.as_string_opt::<i32>());
+        let found = texts.filter(|texts| texts.is_valid(self.row - 1)).map(|texts| texts.value(self.row - 1).trim());
+        let text = found.filter(|text| !text.is_empty()).unwrap_or(usual);
+        if text.contains(['\t', '\n', '\r', '\0']) || is_whole(text.as_bytes()) || text.parse::<f64>().is_ok() {
+            return Err(Error::Unsuitable(format!(
+                "expected interactions that are words without tabs and line ends, found {text:?}; export to .csv instead"
+            )));
+        }
+        line.extend_from_slice(text.as_bytes());
+        Ok(())
+    }
+
+    /// Takes the next edge.
+    fn advance(&mut self) -> Result<()> {
         while self.batch.as_ref().is_none_or(|batch| self.row == batch.num_rows()) {
             self.batch = self.batches.next_batch()?;
             self.row = 0;
@@ -70,10 +100,7 @@ impl<'a> Cells<'a> {
                 return Err(Error::custom("expected attributes for every edge, found fewer; this is a defect"));
             }
         }
-        if let Some(batch) = &self.batch {
-            push_cells(separator, &batch.columns()[2..], self.row, line)?;
-            self.row += 1;
-        }
+        self.row += 1;
         Ok(())
     }
 }

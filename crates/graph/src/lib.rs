@@ -14,6 +14,7 @@ mod check;
 mod check_ids;
 mod check_lists;
 mod columns;
+mod data_of;
 pub mod decode;
 mod degree_class;
 mod edge_batches;
@@ -50,6 +51,7 @@ mod weights;
 
 pub use active::SPARSE_SHARE;
 pub use check::{CheckReport, check};
+pub use data_of::{EdgesFrom, VertexData};
 pub use edge_batches::{EdgeBatches, EdgeData, first_edges};
 pub use edge_map::{Decision, EdgeMap, EdgeMapper, Next, Stepped, Way, is_small_push};
 pub use export::{EXPORT_ENDINGS, ExportReport, export};
@@ -63,7 +65,7 @@ pub use look::{Degree, Neighbour};
 pub use outcore_format::{Lists, Order, WeightKind};
 pub use outcore_image::{
     Error, Image, ImageFile, ImageOptions as GraphOptions, MANIFEST, Outcome, PlacedFile, Result, Stats, StatsBuilder,
-    Step, SweepStats, check_file, read_manifest, require_disk, write_file,
+    Step, SweepStats, check_file, is_standard_output, read_manifest, require_disk, write_file,
 };
 pub use outcore_ingest::{Choice, RowIds, TableFile};
 pub use outcore_table::{

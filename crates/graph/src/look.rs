@@ -168,14 +168,22 @@ impl Graph {
         parts.sort_unstable_by_key(|&(offset, ..)| offset);
         let vertices: Vec<u32> = parts.iter().flat_map(|(_, vertices, _)| vertices).copied().collect();
         let weights = parts.iter().flat_map(|(.., weights)| weights).copied();
-        let ids = match self.kept_ids()? {
-            Some(ids) => vertices.iter().map(|&vertex| ids.lookup.id(vertex).to_owned()).collect(),
-            None => self.ids(&vertices)?,
-        };
+        let ids = self.found_ids(&vertices)?;
         let mut found: Vec<Neighbour> =
             ids.into_iter().zip(weights).map(|(id, weight)| Neighbour { id, weight }).collect();
         found.sort_by(|one, other| one.id.cmp(&other.id));
         Ok(found)
+    }
+
+    /// The ids of vertices: those that are kept, or else read once.
+    ///
+    /// # Errors
+    /// A column that cannot be read or is damaged; no memory.
+    pub(crate) fn found_ids(&self, vertices: &[u32]) -> Result<Vec<Id<String>>> {
+        match self.kept_ids()? {
+            Some(ids) => Ok(vertices.iter().map(|&vertex| ids.lookup.id(vertex).to_owned()).collect()),
+            None => self.ids(vertices),
+        }
     }
 
     /// How many edges a vertex has.

@@ -82,6 +82,7 @@ fn generated_graphs_pass_and_come_back() {
                         order,
                         replace: true,
                         allow_empty: false,
+                        require_edges: 0,
                         rows: None,
                     };
                     import(&runtime(2), source(&options).unwrap(), &image, &options_of_import).unwrap();

@@ -444,9 +444,8 @@ fn an_input_without_rows_replaces_no_image() {
 
 #[test]
 fn what_is_not_read_is_refused_by_its_name() {
-    let samples: [(&str, &[u8], &str); 13] = [
+    let samples: [(&str, &[u8], &str); 12] = [
         ("g.gdf", b"nodedef>name VARCHAR\na\nedgedef>node1,node2\na,a\n", "GDF"),
-        ("g.txt", b"digraph { a -> b; b -> c }\n", "DOT"),
         ("g.txt", b"1 a\n2 b\n#\n1 2 x\n", "TGF"),
         ("g.lgl", b"# a\nb 0.5\n", "LGL"),
         ("g.json", b"{\"nodes\": [], \"links\": []}", "JSON"),

@@ -8,20 +8,38 @@ use crate::error::{Error, Result};
 use crate::image::Image;
 use crate::partial::Partial;
 use outcore_io::{Error as IoError, Runtime, Writer, folder};
-use std::io::Write;
+use std::io::{BufWriter, Stdout, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// What is gathered and what is being written, together.
 pub const BUFFER_BYTES: usize = 256 << 10;
+/// What is gathered for the standard output.
+const STANDARD_BYTES: usize = 64 << 10;
 
-/// A file that is being written under a temporary name.
+/// A file that is being written under a temporary name; or the standard output, which gets everything as it comes.
 pub struct AtomicFile {
     runtime: Arc<Runtime>,
     target: PathBuf,
-    temporary: Partial,
-    writer: Option<Writer>,
+    place: Place,
     failure: Option<IoError>,
+}
+
+/// Where bytes go.
+enum Place {
+    File {
+        temporary: Partial,
+        /// Nothing once the file is whole.
+        writer: Option<Box<Writer>>,
+    },
+    Standard(BufWriter<Stdout>),
+}
+
+/// Whether a target is the standard output: `-`, or `-` with an ending that says the format, such as `-.jsonl`.
+pub fn is_standard_output(target: &Path) -> bool {
+    target.to_str().and_then(|name| name.strip_prefix('-')).is_some_and(|ending| {
+        ending.is_empty() || ending.starts_with('.') && !ending.contains('/') //
+    })
 }
 
 impl AtomicFile {
@@ -39,10 +57,20 @@ impl AtomicFile {
     /// # Errors
     /// As with [`AtomicFile::create`].
     pub fn within(runtime: &Arc<Runtime>, target: &Path) -> Result<Self> {
+        if is_standard_output(target) {
+            let place = Place::Standard(BufWriter::with_capacity(STANDARD_BYTES, std::io::stdout()));
+            let target = PathBuf::from("the standard output");
+            return Ok(AtomicFile { runtime: Arc::clone(runtime), target, place, failure: None });
+        }
         let create = |path: &Path| Writer::create(runtime, "an output buffer", path, BUFFER_BYTES);
         let (temporary, writer) = Partial::file(runtime.backend(), target, create)?;
         let (runtime, target) = (Arc::clone(runtime), target.to_owned());
-        Ok(AtomicFile { runtime, target, temporary, writer: Some(writer), failure: None })
+        Ok(AtomicFile {
+            runtime,
+            target,
+            place: Place::File { temporary, writer: Some(Box::new(writer)) },
+            failure: None,
+        })
     }
 
     /// Writes all that was put into the file and waits until it would outlast a power failure.
@@ -50,13 +78,14 @@ impl AtomicFile {
     /// # Errors
     /// What the operating system refuses, or a request to stop.
     pub fn finish(&mut self) -> Result<()> {
-        if self.attempt(|_| Ok(())).is_err() {
+        if self.put(&[]).is_err() {
             return Err(self.error("the output could not be written"));
         }
-        match self.writer.take() {
-            Some(writer) => Ok(writer.finish().map_err(|error| self.named(error))?),
-            None => Ok(()),
-        }
+        let done = match &mut self.place {
+            Place::File { writer, .. } => writer.take().map_or(Ok(()), |writer| writer.finish()),
+            Place::Standard(writer) => writer.flush().map_err(|error| IoError::file(&self.target, "write to", error)),
+        };
+        Ok(done.map_err(|error| self.named(error))?)
     }
 
     /// Gives the file its name; now it is complete.
@@ -65,8 +94,9 @@ impl AtomicFile {
     /// What the operating system refuses; then there is no file, and what had the name before still has it.
     pub fn commit(mut self) -> Result<()> {
         self.finish()?;
+        let Place::File { temporary, .. } = &self.place else { return Ok(()) };
         let backend = self.runtime.backend();
-        backend.rename(self.temporary.path(), &self.target)?;
+        backend.rename(temporary.path(), &self.target)?;
         Ok(backend.sync_directory(folder(&self.target))?)
     }
 
@@ -81,18 +111,25 @@ impl AtomicFile {
     /// Users know the name that the file is to have, not the one that it has until it is complete.
     fn named(&self, error: IoError) -> IoError {
         match error {
-            IoError::File { source, .. } => IoError::file(&self.target, "write", source),
+            IoError::File { source, .. } if matches!(self.place, Place::File { .. }) => {
+                IoError::file(&self.target, "write", source)
+            }
             other => other,
         }
     }
 
-    /// Does something with the writer, unless something failed before or a request to stop came.
-    fn attempt(&mut self, act: impl FnOnce(&mut Writer) -> outcore_io::Result<()>) -> std::io::Result<()> {
+    /// Puts bytes, unless something failed before or a request to stop came.
+    fn put(&mut self, bytes: &[u8]) -> std::io::Result<()> {
         if self.failure.is_some() {
             return Err(std::io::Error::other("an earlier write failed"));
         }
-        let writer = self.writer.as_mut();
-        if let Err(error) = self.runtime.cancel().check().and_then(|()| writer.map_or(Ok(()), act)) {
+        let put = self.runtime.cancel().check().and_then(|()| match &mut self.place {
+            Place::File { writer, .. } => writer.as_mut().map_or(Ok(()), |writer| writer.put(bytes)),
+            Place::Standard(writer) => {
+                writer.write_all(bytes).map_err(|error| IoError::file(&self.target, "write to", error))
+            }
+        });
+        if let Err(error) = put {
             self.failure = Some(self.named(error));
             return Err(std::io::Error::other("writing failed"));
         }
@@ -102,7 +139,7 @@ impl AtomicFile {
 
 impl Write for AtomicFile {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.attempt(|writer| writer.put(bytes))?;
+        self.put(bytes)?;
         Ok(bytes.len())
     }
 

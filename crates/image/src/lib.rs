@@ -25,7 +25,7 @@ mod sweep;
 mod workspace;
 mod writer;
 
-pub use atomic_file::{AtomicFile, BUFFER_BYTES, check_file, write_file};
+pub use atomic_file::{AtomicFile, BUFFER_BYTES, check_file, is_standard_output, write_file};
 pub use dense::DenseImage;
 pub use dense_reader::{DensePages, DenseReader};
 pub use dense_writer::{DenseHead, DenseWriteWorker, DenseWriter};

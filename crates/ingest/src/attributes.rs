@@ -246,9 +246,9 @@ pub(crate) fn asked_columns(
     path: &Path,
 ) -> Result<Vec<usize>> {
     let is_free = |column: &usize| !used.contains(&Some(*column));
-    let columns = match &options.attributes {
+    let mut columns = match &options.attributes {
         _ if options.of_vertices => (0..names.len()).filter(is_free).collect(),
-        Attributes::None => return Ok(Vec::new()),
+        Attributes::None => Vec::new(),
         Attributes::All => (0..names.len()).filter(is_free).collect(),
         Attributes::Named(asked) => {
             let mut columns = Vec::new();
@@ -263,6 +263,17 @@ pub(crate) fn asked_columns(
             columns
         }
     };
+    for condition in &options.conditions {
+        // What is compared is read, too; the weights are.
+        let column = match column_asked("where", &condition.column, names) {
+            // Formats without names of columns call them so.
+            Err(_) if condition.column == "weight" && used.get(2).is_some_and(Option::is_some) => continue,
+            column => column?,
+        };
+        if is_free(&column) && !columns.contains(&column) {
+            columns.push(column);
+        }
+    }
     if columns.len() > MAX_ATTRIBUTES {
         let found = format!("{} columns", columns.len());
         return Err(Error::input(path, None, format!("at most {MAX_ATTRIBUTES} attributes"), found)

@@ -6,6 +6,7 @@
 
 use crate::attributes::{AttributeColumn, AttributeField, Attributes};
 use crate::choice::Choice;
+use crate::conditions::{Condition, retain, retain_text};
 use crate::nulls::Nulls;
 use arrow_array::RecordBatch;
 use outcore_image::{Error, Result};
@@ -216,6 +217,30 @@ impl EdgeBatch {
         self.attributes.clear();
         self.vertices.clear();
         self.vertex_attributes.clear();
+    }
+
+    /// Forgets the edges that are not kept.
+    pub(crate) fn retain(&mut self, kept: &[bool]) {
+        if kept.iter().all(|&kept| kept) {
+            return;
+        }
+        match &mut self.ids {
+            Ids::Integer { values, .. } => {
+                let mut place = 0;
+                values.retain(|_| {
+                    place += 1;
+                    kept[(place - 1) / 2]
+                });
+            }
+            Ids::Text { bytes, ends } => retain_text(bytes, ends, kept, 2),
+        }
+        match &mut self.weights {
+            Weights::None => {}
+            Weights::Integer(values) => retain(values, kept),
+            Weights::Real(values) => retain(values, kept),
+            Weights::Complex(values) => retain(values, kept),
+        }
+        self.attributes.iter_mut().for_each(|column| column.retain(kept));
     }
 
     /// Whether a parser that can stop should hand the batch over.
@@ -430,6 +455,8 @@ pub struct InputOptions {
     pub weight: Option<String>,
     /// Which other columns are kept, under their names.
     pub attributes: Attributes,
+    /// What edges must meet to be read.
+    pub conditions: Vec<Condition>,
     /// What separates the columns of a text file: `tab`, `comma`, ..., or a character. `None` decides by the first
     /// lines.
     pub delimiter: Option<String>,

@@ -3,6 +3,7 @@
 //! Sources are one side and targets the other. Behind the parser of the input, every id becomes a string with the
 //! prefix of its side, so that one graph holds both. What side a vertex is on is told by its id from then on.
 
+use crate::altered::{Altered, Declared};
 use crate::batch::{Block, EdgeBatch, Facts, Ids, InputOptions, Parser, Source, TakeBatch};
 use crate::column_names::kinds_note;
 use crate::text_source::begin_at;
@@ -55,39 +56,7 @@ pub(crate) fn with_sides(source: Box<dyn Source>, options: &InputOptions) -> Res
         facts.notes.push(format!("Ids of sources begin with `{left}`, ids of targets with `{right}`."));
     }
     let parser = Arc::new(SidesParser { inner: source.parser(), strings: inner.string_ids, prefixes });
-    Ok(Box::new(WithSides { source, facts, parser }))
-}
-
-struct WithSides {
-    source: Box<dyn Source>,
-    facts: Facts,
-    parser: Arc<SidesParser>,
-}
-
-impl Source for WithSides {
-    fn facts(&self) -> &Facts {
-        &self.facts
-    }
-
-    fn next_block(&mut self) -> Result<Option<Block>> {
-        self.source.next_block()
-    }
-
-    fn parser(&self) -> Arc<dyn Parser> {
-        self.parser.clone()
-    }
-
-    fn begin_at(&mut self, sequence: u64) {
-        self.source.begin_at(sequence);
-    }
-
-    fn declared(&self) -> Option<(u64, u64)> {
-        None
-    }
-
-    fn late_notes(&self) -> Vec<String> {
-        self.source.late_notes()
-    }
+    Ok(Box::new(Altered::new(source, facts, parser, Declared::AsFacts)))
 }
 
 struct SidesParser {

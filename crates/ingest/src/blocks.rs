@@ -9,6 +9,7 @@
 use crate::batch::{Block, BlockData, Facts};
 use crate::columns::Comments;
 use crate::input::Stream;
+use crate::number::record_end;
 use crate::plan::MOST_LINE_BYTES;
 use memchr::{memchr, memchr_iter, memrchr, memrchr2, memrchr3};
 use outcore_image::{Error, Result};
@@ -60,6 +61,8 @@ pub(crate) struct LineBlocks {
     /// The next block starts in the middle of a line.
     mid_line: bool,
     cuts: Option<Cuts>,
+    /// Fields in quotes may have line ends.
+    keeps_quoted: bool,
     /// What a long line takes beside the block that holds it, from the first one on.
     long_lines: Option<Reservation>,
     returned: Option<Lines>,
@@ -85,6 +88,7 @@ impl LineBlocks {
             has_returns: false,
             mid_line: false,
             cuts: None,
+            keeps_quoted: false,
             long_lines: None,
             returned: None,
         }
@@ -94,6 +98,23 @@ impl LineBlocks {
     /// quotes, which may have separators between them.
     pub(crate) fn split_long_lines(&mut self, separators: [u8; 2], comments: Comments) {
         self.cuts = Some(Cuts { separators, comments });
+    }
+
+    /// From now on, keeps lines together where a field in quotes has line ends.
+    pub(crate) fn keep_quoted(&mut self) {
+        self.keeps_quoted = true;
+    }
+
+    /// Where the last record ends in whole lines; 0 if none does.
+    fn last_end(&self, lines: &[u8]) -> usize {
+        if !self.keeps_quoted || memchr(b'"', lines).is_none() {
+            return lines.len();
+        }
+        let mut last = 0;
+        while let Some(end) = record_end(&lines[last..]).filter(|end| *end > 0) {
+            last += end;
+        }
+        last
     }
 
     /// Whether the last line given out was cut: the next one is the rest of it.
@@ -182,9 +203,11 @@ impl LineBlocks {
                 break bytes.len();
             }
             if let Some(end) = memrchr(b'\n', &bytes[searched..]) {
-                break searched + end + 1;
-            }
-            if let Some(cut) = self.cut_inside(&bytes) {
+                match self.last_end(&bytes[..searched + end + 1]) {
+                    0 => {}
+                    end => break end,
+                }
+            } else if let Some(cut) = self.cut_inside(&bytes) {
                 break cut;
             }
             searched = bytes.len();
@@ -235,8 +258,16 @@ impl LineBlocks {
         } else {
             (String::new(), "the file is not text, or not in this format: name the right one with --format")
         };
-        Error::input(self.path(), Some(self.next_line), format!("a line of at most {longest}{limit}"), "a longer one")
-            .advise(advice)
+        let error = Error::input(
+            self.path(),
+            Some(self.next_line),
+            format!("a line of at most {longest}{limit}"),
+            "a longer one",
+        );
+        error.advise(match self.keeps_quoted {
+            true => format!("{advice}; or a closing quote is missing"),
+            false => advice.to_owned(),
+        })
     }
 }
 

@@ -4,11 +4,12 @@
 //! again: only one is held open, so that the memory does not depend on how many there are. Sources of any kind are
 //! open already. Blocks are numbered through; the parser finds the input of a block by its number.
 
+use crate::altered::hull;
 use crate::attributes::AttributeField;
 use crate::batch::{Block, EdgeBatch, Facts, IdKind, InputOptions, Parser, Source, TakeBatch};
 use crate::input::Input;
 use crate::open::{Format, open_one};
-use crate::vertices::hull;
+use crate::partitions::Partitions;
 use outcore_image::{Error, Result};
 use outcore_io::lock;
 use std::path::{Path, PathBuf};
@@ -16,16 +17,24 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 /// Opens `inputs`, which are more than one, as one source.
-pub(crate) fn open(inputs: Vec<Input>, format: &'static Format, options: &InputOptions) -> Result<Box<dyn Source>> {
-    let mut options = options.clone();
+pub(crate) fn open(
+    inputs: Vec<Input>,
+    format: &'static Format,
+    options: &InputOptions,
+    partitions: &Partitions,
+) -> Result<Box<dyn Source>> {
+    let (mut options, partitions) = (options.clone(), partitions.clone());
     options.format = Some(format.name.to_owned());
+    let open_one = move |input: &Input, options: &InputOptions| {
+        Ok(partitions.add_to(open_one(input, format, options)?, input.path()))
+    };
     let mut all = Vec::with_capacity(inputs.len());
     for input in &inputs {
         if input.size_bytes().is_none() {
             return Err(Error::input(input.path(), None, "named files where there are several inputs", input.kind())
                 .advise("give it as the only input"));
         }
-        all.push(open_one(input, format, &options)?.facts().clone());
+        all.push(open_one(input, &options)?.facts().clone());
     }
     let names: Vec<PathBuf> = inputs.iter().map(|input| input.path().to_owned()).collect();
     let empty: Vec<bool> = inputs.iter().map(|input| input.size_bytes() == Some(0)).collect();
@@ -33,9 +42,9 @@ pub(crate) fn open(inputs: Vec<Input>, format: &'static Format, options: &InputO
     if facts.string_ids {
         options.ids = IdKind::String;
     }
-    let first = open_one(&inputs[0], format, &options)?;
+    let first = open_one(&inputs[0], &options)?;
     let mut rest = inputs.into_iter().skip(1);
-    let open = Box::new(move || rest.next().map(|input| open_one(&input, format, &options)));
+    let open = Box::new(move || rest.next().map(|input| open_one(&input, &options)));
     Ok(Box::new(Chain::new(first, names, facts, open)))
 }
 

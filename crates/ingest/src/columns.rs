@@ -223,7 +223,7 @@ impl<'a> Cut<'a> {
     }
 
     fn quoted(&mut self, bytes: &'a [u8]) -> std::result::Result<Field<'a>, &'static str> {
-        let end = closing_quote(&bytes[1..]).ok_or("a closing quote on the same line")?;
+        let end = closing_quote(&bytes[1..]).ok_or("a closing quote")?;
         let after = &bytes[end + 2..];
         let is_end = |byte: u8| match self.separator {
             Separator::Blanks => is_blank(byte),

@@ -1,6 +1,7 @@
 //! Attributes that a document declares before its vertices and edges: which of them are kept, and what they are.
 
 use crate::attributes::{AttributeField, Attributes};
+use crate::batch::InputOptions;
 use crate::column_names::{listed, unread_columns};
 use crate::xml::Xml;
 use outcore_format::{AttributeKind, MAX_ATTRIBUTES};
@@ -115,9 +116,10 @@ impl Kept {
 pub(crate) fn choose(
     declared: &[Declared],
     weights: &[String],
-    asked: &Attributes,
+    options: &InputOptions,
     path: &Path,
 ) -> Result<([Kept; 2], Option<String>)> {
+    let asked = &options.attributes;
     let mut kept = [Kept::default(), Kept::default()];
     let mut unread: Vec<String> = Vec::new();
     let is_weight = |one: &Declared| one.of_edges && weights.contains(&one.id);
@@ -136,9 +138,11 @@ pub(crate) fn choose(
             Attributes::All => true,
             Attributes::Named(names) => names.contains(&one.name),
         };
-        let of = [one.of_edges && !is_weight(one), one.of_vertices];
-        if !is_asked {
-            if (of[0] || of[1]) && !unread.contains(&one.name) {
+        let is_compared = options.conditions.iter().any(|condition| condition.column == one.name);
+        let of = [one.of_edges && !is_weight(one) && (is_asked || is_compared), one.of_vertices && is_asked];
+        let is_unread = (one.of_edges && !is_weight(one) || one.of_vertices) && of == [false; 2];
+        if is_unread {
+            if !unread.contains(&one.name) {
                 unread.push(one.name.clone());
             }
             continue;

@@ -18,7 +18,7 @@ use crate::detect::{
 };
 use crate::input::Stream;
 use crate::nulls::LeftOut;
-use crate::number::{self, Fields, Integer, integer, is_infinite_or_nan, is_whole, lines, trim};
+use crate::number::{self, Fields, Integer, integer, is_infinite_or_nan, is_whole, lines, records, trim};
 use crate::own_comment::OwnComment;
 use crate::size_line::{SizeLine, Verdict};
 use crate::text_source::{begin, empty_reals, text_of};
@@ -54,6 +54,9 @@ pub(crate) fn open(stream: Stream, options: &InputOptions, shape: Shape) -> Resu
 
 /// Opens an edge list whose first block may have been looked at.
 pub(crate) fn open_blocks(mut blocks: LineBlocks, options: &InputOptions, shape: Shape) -> Result<Box<dyn Source>> {
+    if matches!(shape, Shape::Free) {
+        blocks.keep_quoted();
+    }
     let (format, fixed) = match shape {
         Shape::Free => ("edge-list", None),
         Shape::Fixed(fixed) => (fixed.format, Some(fixed)),
@@ -395,7 +398,7 @@ impl EdgeList {
         out.values.reserve(text.len() / 6);
         let has_weights = self.columns.weight.is_some();
         let mut fields: Vec<Field<'_>> = Vec::new();
-        for (number, line) in (block.first_record..).zip(lines(text)) {
+        for (number, line) in records(text, block.first_record) {
             let pair = if self.is_plain { self.plain(line) } else { None };
             let (source, target, weight) = match pair {
                 Some(pair) => pair,
@@ -429,7 +432,7 @@ impl EdgeList {
     ) -> Result<()> {
         let has_weights = self.columns.weight.is_some();
         let mut fields: Vec<Field<'_>> = Vec::new();
-        for (number, line) in (block.first_record..).zip(lines(text)) {
+        for (number, line) in records(text, block.first_record) {
             let Some((source, target, weight)) = self.cut(line, number, &mut fields)? else { continue };
             self.take_attributes(&fields, number, attributes)?;
             self.push_string(source, number, line, ids)?;
@@ -566,6 +569,7 @@ impl Parser for EdgeList {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::attributes::{AttributeValues, Attributes};
     use crate::testing::{edges_of, edges_with, failure_of, failure_with};
 
     fn ids(ids: IdKind) -> InputOptions {
@@ -744,5 +748,32 @@ mod tests {
         for text in ["source,target\n1,2\n,3\n", "source,target\nann,ben\n,ben\n"] {
             assert!(failure_of("edge-list", text.as_bytes()).contains("edge-list:3"), "{text}");
         }
+    }
+
+    #[test]
+    fn fields_in_quotes_may_have_line_ends() {
+        let text = b"source,target,text,n\r\n1,2,\"a\nb, \"\"c\"\"\n\",5\r\n3,4,x\"y,6\n\n#5,7,z,8\n";
+        let with = |attributes: &[&str]| InputOptions {
+            attributes: Attributes::Named(attributes.iter().map(|&name| name.to_owned()).collect()),
+            ids: IdKind::String,
+            ..InputOptions::default()
+        };
+        let read = edges_with("edge-list", text, &with(&["text", "n"]));
+        let pair = |a: &str, b: &str| (a.to_owned(), b.to_owned());
+        assert_eq!(read.names, [pair("1", "2"), pair("3", "4"), pair("#5", "7")]);
+        let AttributeValues::Text { bytes, ends } = &read.attributes[0].values else { panic!("no strings") };
+        assert_eq!((bytes.as_slice(), ends.as_slice()), (&b"a\nb, \"c\"\nx\"yz"[..], &[9, 12, 13][..]));
+        // Ids and names of columns may, too, and a number of a line counts all before it.
+        assert_eq!(edges_of("edge-list", b"\"a\nb\"\tc\n").names, [pair("a\nb", "c")]);
+        assert_eq!(edges_of("edge-list", b"source,target,\"a\nb\"\nx,y,z\n").names, [pair("x", "y")]);
+        assert!(failure_of("edge-list", b"source,target,n\nx,y,\"1\n2\"\nx,y\n").contains(":4: "));
+        assert!(failure_of("edge-list", b"x,y\nz,\"w\nv,u\n").contains("a closing quote"));
+        // Between blanks a line is a line.
+        assert!(failure_of("edge-list", b"1 2 \"a\n3 4 b\n").contains("a closing quote"));
+        // Over many blocks.
+        let many =
+            (0..90_000).map(|n| format!("{n},{},\"{}\n,{n},\"\n", n + 1, "x\n".repeat(n % 9))).collect::<String>();
+        let read = edges_of("edge-list", format!("source,target,text\n{many}").as_bytes());
+        assert!(read.blocks > 2 && read.pairs == (0..90_000).map(|n| (n, n + 1)).collect::<Vec<_>>());
     }
 }

@@ -137,7 +137,7 @@ impl Gexf {
             let has_labels = first.name == "node" && first.get("label").is_some();
             let is_label_wanted = has_labels && self.options.attributes != Attributes::None;
             let all: Vec<Declared> = self.attributes.iter().cloned().chain(is_label_wanted.then(label)).collect();
-            let (kept, note) = declared::choose(&all, &weights, &self.options.attributes, self.xml.path())?;
+            let (kept, note) = declared::choose(&all, &weights, &self.options, self.xml.path())?;
             (self.kept, self.note) = (Some(kept), note);
         }
         Ok(self.kept.as_ref().unwrap_or_else(|| unreachable!("it was chosen above")))

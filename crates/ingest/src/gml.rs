@@ -7,17 +7,14 @@
 //! Format: Himsolt, "GML: A portable Graph File Format", University of Passau, 1997.
 
 use crate::batch::{InputOptions, Source, bad_record};
+use crate::characters::Characters;
 use crate::input::{Input, Stream};
 use crate::number::integer;
 use crate::numbered::NumberedVertices;
 use crate::records::{self, Known, ReadRecords, Records, STRING_IDS, WeightRule};
-use outcore_image::{Error, Result};
+use outcore_image::Result;
 use std::borrow::Cow;
 
-/// How long a word or a text may be.
-const MOST_BYTES: usize = 1 << 20;
-/// How much is read at once.
-const READ_BYTES: usize = 128 << 10;
 /// The longest name of a character, such as `Epsilon`.
 const MOST_NAME_BYTES: usize = 12;
 
@@ -40,82 +37,41 @@ enum Token {
 
 /// The tokens of a file, one by one.
 struct Tokens {
-    stream: Stream,
-    buffer: Vec<u8>,
-    place: usize,
-    line: u64,
+    text: Characters,
 }
 
 impl Tokens {
-    fn peek(&mut self) -> Result<Option<u8>> {
-        if self.place == self.buffer.len() {
-            self.buffer.clear();
-            self.place = 0;
-            self.stream.fill(&mut self.buffer, READ_BYTES)?;
-        }
-        Ok(self.buffer.get(self.place).copied())
-    }
-
-    fn skip(&mut self) {
-        self.line += u64::from(self.buffer[self.place] == b'\n');
-        self.place += 1;
-    }
-
-    /// The bytes until one that ends them, which is not taken; nothing if the file ends before.
-    fn until(&mut self, is_end: impl Fn(u8) -> bool) -> Result<Option<Vec<u8>>> {
-        let mut bytes = Vec::new();
-        while let Some(byte) = self.peek()? {
-            if is_end(byte) {
-                return Ok(Some(bytes));
-            }
-            if bytes.len() == MOST_BYTES {
-                return Err(self.bad("a word or a text of at most 1 MiB", "a longer one"));
-            }
-            bytes.push(byte);
-            self.skip();
-        }
-        Ok(Some(bytes).filter(|_| is_end(b'\n')))
-    }
-
     fn next(&mut self) -> Result<Token> {
         loop {
-            match self.peek()? {
+            match self.text.peek()? {
                 None => return Ok(Token::End),
                 Some(b'[') => {
-                    self.skip();
+                    self.text.skip();
                     return Ok(Token::Open);
                 }
                 Some(b']') => {
-                    self.skip();
+                    self.text.skip();
                     return Ok(Token::Close);
                 }
                 Some(b'"') => {
-                    self.skip();
-                    let text = self.until(|byte| byte == b'"')?;
-                    let text = text.ok_or_else(|| self.truncated("the end of a text in quotes"))?;
-                    self.skip();
+                    self.text.skip();
+                    let text = self.text.until(|byte| byte == b'"')?;
+                    let text = text.ok_or_else(|| self.text.truncated("the end of a text in quotes"))?;
+                    self.text.skip();
                     return Ok(Token::Text(text));
                 }
                 Some(b'#') => {
-                    while self.peek()?.is_some_and(|byte| byte != b'\n') {
-                        self.skip();
+                    while self.text.peek()?.is_some_and(|byte| byte != b'\n') {
+                        self.text.skip();
                     }
                 }
-                Some(byte) if byte.is_ascii_whitespace() => self.skip(),
+                Some(byte) if byte.is_ascii_whitespace() => self.text.skip(),
                 Some(_) => {
                     let is_end = |byte: u8| byte.is_ascii_whitespace() || matches!(byte, b'[' | b']' | b'"' | b'#');
-                    return Ok(Token::Word(self.until(is_end)?.unwrap_or_default()));
+                    return Ok(Token::Word(self.text.until(is_end)?.unwrap_or_default()));
                 }
             }
         }
-    }
-
-    fn bad(&self, expected: &str, found: &str) -> Error {
-        Error::input(self.stream.path(), Some(self.line), expected, found)
-    }
-
-    fn truncated(&self, expected: &str) -> Error {
-        self.bad(expected, "the end of the file").advise("the file is truncated or damaged: fetch or write it again")
     }
 }
 
@@ -182,7 +138,7 @@ impl Gml {
     fn new(stream: Stream, input: &Input, options: &InputOptions) -> Self {
         let weight_name = Some(options.weight.clone().unwrap_or("weight".to_owned())).filter(|name| name != "none");
         Gml {
-            tokens: Tokens { stream, buffer: Vec::new(), place: 0, line: 1 },
+            tokens: Tokens { text: Characters::new(stream) },
             vertices: NumberedVertices::new(input.path(), input.budget()),
             is_asked: options.weight.is_some(),
             weight_name,
@@ -201,9 +157,9 @@ impl Gml {
         loop {
             match self.tokens.next()? {
                 Token::Open => depth += 1,
-                Token::Close if depth == 0 => return Err(self.tokens.bad("a value behind a key", "`]`")),
+                Token::Close if depth == 0 => return Err(self.tokens.text.bad("a value behind a key", "`]`")),
                 Token::Close => depth -= 1,
-                Token::End => return Err(self.tokens.truncated("the end of a list")),
+                Token::End => return Err(self.tokens.text.truncated("the end of a list")),
                 Token::Word(_) | Token::Text(_) => {}
             }
             if depth == 0 {
@@ -216,7 +172,7 @@ impl Gml {
     fn each_value(&mut self, mut take: impl FnMut(&[u8], Token) -> Result<()>) -> Result<()> {
         match self.tokens.next()? {
             Token::Open => {}
-            _ => return Err(self.tokens.bad("`[`", "something else")),
+            _ => return Err(self.tokens.text.bad("`[`", "something else")),
         }
         loop {
             match self.tokens.next()? {
@@ -224,11 +180,11 @@ impl Gml {
                 Token::Word(key) => match self.tokens.next()? {
                     Token::Open => while !matches!(self.skip_member()?, Token::Close) {},
                     value @ (Token::Word(_) | Token::Text(_)) => take(&key, value)?,
-                    Token::Close => return Err(self.tokens.bad("a value behind a key", "`]`")),
-                    Token::End => return Err(self.tokens.truncated("`]`")),
+                    Token::Close => return Err(self.tokens.text.bad("a value behind a key", "`]`")),
+                    Token::End => return Err(self.tokens.text.truncated("`]`")),
                 },
-                Token::End => return Err(self.tokens.truncated("`]`")),
-                _ => return Err(self.tokens.bad("a key", "something else")),
+                Token::End => return Err(self.tokens.text.truncated("`]`")),
+                _ => return Err(self.tokens.text.bad("a key", "something else")),
             }
         }
     }
@@ -238,25 +194,25 @@ impl Gml {
         match self.tokens.next()? {
             Token::Close => Ok(Token::Close),
             Token::Word(key) => self.skip_value().map(|()| Token::Word(key)),
-            Token::End => Err(self.tokens.truncated("`]`")),
-            _ => Err(self.tokens.bad("a key", "something else")),
+            Token::End => Err(self.tokens.text.truncated("`]`")),
+            _ => Err(self.tokens.text.bad("a key", "something else")),
         }
     }
 
     fn number(&self, key: &str, value: &Token) -> Result<i64> {
         let (Token::Word(token) | Token::Text(token)) = value else {
-            return Err(self.tokens.bad(&format!("a whole number as `{key}`"), "a list"));
+            return Err(self.tokens.text.bad(&format!("a whole number as `{key}`"), "a list"));
         };
         integer(token).and_then(|number| number.signed()).ok_or_else(|| {
             let expected = format!("a whole number of 64 bits as `{key}`");
-            bad_record(self.tokens.stream.path(), self.tokens.line, &expected, token)
+            bad_record(self.tokens.text.path(), self.tokens.text.line, &expected, token)
         })
     }
 
     fn node(&mut self) -> Result<()> {
-        let line = self.tokens.line;
+        let line = self.tokens.text.line;
         if self.vertices.is_decided() {
-            return Err(self.tokens.bad("all vertices before the edges", "a vertex behind an edge"));
+            return Err(self.tokens.text.bad("all vertices before the edges", "a vertex behind an edge"));
         }
         let (mut id, mut label) = (None, None);
         self.each_value(|key, value| {
@@ -267,7 +223,7 @@ impl Gml {
             }
             Ok(())
         })?;
-        let id = id.ok_or_else(|| self.tokens.bad("a vertex with the key `id`", "one without"))?;
+        let id = id.ok_or_else(|| self.tokens.text.bad("a vertex with the key `id`", "one without"))?;
         let id = self.number("id", &id)?;
         let label = match &label {
             Some(Token::Text(text)) => Some(unescaped(text)),
@@ -278,7 +234,7 @@ impl Gml {
     }
 
     fn edge(&mut self) -> Result<Edge> {
-        let line = self.tokens.line;
+        let line = self.tokens.text.line;
         let (mut source, mut target, mut weight) = (None, None, None);
         let name = self.weight_name.clone();
         self.each_value(|key, value| {
@@ -292,11 +248,11 @@ impl Gml {
         })?;
         let mut ends = [0; 2];
         for (place, (name, found)) in ends.iter_mut().zip([("source", source), ("target", target)]) {
-            let missing = || self.tokens.bad(&format!("an edge with the key `{name}`"), "one without");
+            let missing = || self.tokens.text.bad(&format!("an edge with the key `{name}`"), "one without");
             *place = self.number(name, &found.ok_or_else(missing)?)?;
             if !self.vertices.has(*place) {
                 let found = place.to_string();
-                let path = self.tokens.stream.path();
+                let path = self.tokens.text.path();
                 return Err(bad_record(path, line, "an edge between vertices above it", found.as_bytes()));
             }
         }
@@ -332,10 +288,10 @@ impl Gml {
                     let directed = match self.number("directed", &value)? {
                         0 => false,
                         1 => true,
-                        _ => return Err(self.tokens.bad("0 or 1 as `directed`", "another number")),
+                        _ => return Err(self.tokens.text.bad("0 or 1 as `directed`", "another number")),
                     };
                     if self.vertices.is_decided() && directed != self.directed.unwrap_or(false) {
-                        return Err(self.tokens.bad("`directed` before the edges", "it behind one"));
+                        return Err(self.tokens.text.bad("`directed` before the edges", "it behind one"));
                     }
                     self.directed = Some(directed);
                 }
@@ -349,8 +305,8 @@ impl Gml {
                 }
             },
             Token::Close => return Ok(false),
-            Token::End => return Err(self.tokens.truncated("the end of the graph, `]`")),
-            _ => return Err(self.tokens.bad("a key", "something else")),
+            Token::End => return Err(self.tokens.text.truncated("the end of the graph, `]`")),
+            _ => return Err(self.tokens.text.bad("a key", "something else")),
         }
         Ok(true)
     }
@@ -358,27 +314,27 @@ impl Gml {
     /// Takes a key of the file and its value; false at the end of the file.
     fn outside(&mut self) -> Result<bool> {
         match self.tokens.next()? {
-            Token::End if self.graph.is_none() => Err(self.tokens.truncated("a key `graph`")),
+            Token::End if self.graph.is_none() => Err(self.tokens.text.truncated("a key `graph`")),
             Token::End => Ok(false),
             Token::Word(key) if key == b"graph" => {
                 if self.graph.is_some() {
-                    return Err(self.tokens.bad("one graph", "a second one").advise("make a file of each graph"));
+                    return Err(self.tokens.text.bad("one graph", "a second one").advise("make a file of each graph"));
                 }
                 self.graph = Some(true);
                 match self.tokens.next()? {
                     Token::Open => Ok(true),
-                    _ => Err(self.tokens.bad("`[` behind `graph`", "something else")),
+                    _ => Err(self.tokens.text.bad("`[` behind `graph`", "something else")),
                 }
             }
             Token::Word(_) => self.skip_value().map(|()| true),
-            _ => Err(self.tokens.bad("a key", "something else")),
+            _ => Err(self.tokens.text.bad("a key", "something else")),
         }
     }
 }
 
 impl ReadRecords for Gml {
     fn read(&mut self, records: &mut Records) -> Result<bool> {
-        if self.vertices.is_decided() && self.vertices.push(self.tokens.line, records) {
+        if self.vertices.is_decided() && self.vertices.push(self.tokens.text.line, records) {
             return Ok(true);
         }
         if let Some(edge) = self.waiting.take() {
@@ -410,13 +366,14 @@ impl ReadRecords for Gml {
     }
 
     fn stream(&self) -> &Stream {
-        &self.tokens.stream
+        self.tokens.text.stream()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::characters::MOST_BYTES;
     use crate::testing::{edges_of, edges_with, failure_of};
 
     #[test]

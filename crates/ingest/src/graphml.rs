@@ -232,7 +232,7 @@ impl GraphMl {
         let of_weights = |key: &&&Declared| place.is_some_and(|place| names[place] == key.name);
         let keys: Vec<&Declared> = of_edges.iter().filter(of_weights).copied().collect();
         let weight_ids: Vec<String> = keys.iter().map(|key| key.id.clone()).collect();
-        (self.kept, self.note) = declared::choose(&self.keys, &weight_ids, &self.options.attributes, self.xml.path())?;
+        (self.kept, self.note) = declared::choose(&self.keys, &weight_ids, &self.options, self.xml.path())?;
         let Some(key) = keys.iter().find(|key| key.default.is_some()).or(keys.first()) else { return Ok(()) };
         let default = match &key.default {
             None => None,

@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 mod adjacency;
+mod altered;
 mod archive;
 mod arrow_columns;
 mod arrow_message;
@@ -20,15 +21,18 @@ mod bipartite;
 mod blocks;
 mod bzip2_streams;
 mod chain;
+mod characters;
 mod choice;
 mod coding;
 mod column_names;
 mod columns;
+mod conditions;
 mod counted_file;
 mod declared;
 mod detect;
 pub mod dictionary;
 mod dimacs;
+mod dot;
 mod edge_list;
 mod folders;
 mod gexf;
@@ -57,6 +61,7 @@ mod pajek;
 mod parquet;
 mod parquet_columns;
 mod parquet_pages;
+mod partitions;
 mod placed_table;
 mod plan;
 mod recognise;
@@ -82,6 +87,7 @@ mod xz_streams;
 mod zip_member;
 mod zstd_frames;
 
+pub use altered::{Altered, Declared};
 pub use attributes::{AttributeColumn, AttributeField, AttributeValues, Attributes};
 pub use batch::{
     Block, BlockData, EdgeBatch, FULL_BYTES, Facts, IdKind, Ids, InputOptions, Parser, Rows, Source, TakeBatch,
@@ -91,6 +97,7 @@ pub use bipartite::SIDES;
 pub use chain::chained;
 pub use choice::Choice;
 pub use column_names::column_asked;
+pub use conditions::{Comparison, Condition, narrowed};
 pub use counted_file::Reads;
 pub use folders::expand;
 pub use graphalytics::GraphalyticsProperties;

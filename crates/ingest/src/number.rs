@@ -187,6 +187,67 @@ impl<'a> Iterator for LineIter<'a> {
     }
 }
 
+/// Where the record ends that a text begins with, behind its line end: not at one within quotes, which begin a field. A
+/// line that may be a comment is one record. Nothing if a quote is open at the end of the text.
+pub(crate) fn record_end(text: &[u8]) -> Option<usize> {
+    let line_end = |from: usize| memchr::memchr(b'\n', &text[from..]).map_or(text.len(), |end| from + end + 1);
+    let (mut at, mut end, mut is_open) = (0, line_end(0), false);
+    if matches!(text.first(), Some(b'#' | b'%')) {
+        return Some(end);
+    }
+    loop {
+        while let Some(quote) = memchr::memchr(b'"', &text[at..end]) {
+            let place = at + quote;
+            at = place + 1;
+            match is_open {
+                // Two are one within the field.
+                true if text.get(at) == Some(&b'"') => at += 1,
+                true => is_open = false,
+                false => is_open = place == 0 || matches!(text[place - 1], b',' | b';' | b'|' | b'\t'),
+            }
+        }
+        if !is_open {
+            return Some(end);
+        }
+        if end == text.len() {
+            return None;
+        }
+        (at, end) = (end, line_end(end));
+    }
+}
+
+/// The records of `text` with the numbers of their first lines, of which the first is `number`: lines, or several where
+/// fields in quotes have line ends.
+pub(crate) fn records(text: &[u8], number: u64) -> RecordIter<'_> {
+    RecordIter { rest: text, number, has_quotes: memchr::memchr(b'"', text).is_some() }
+}
+
+/// See [`records`].
+pub(crate) struct RecordIter<'a> {
+    rest: &'a [u8],
+    number: u64,
+    has_quotes: bool,
+}
+
+impl<'a> Iterator for RecordIter<'a> {
+    type Item = (u64, &'a [u8]);
+
+    #[inline]
+    fn next(&mut self) -> Option<(u64, &'a [u8])> {
+        if self.rest.is_empty() {
+            return None;
+        }
+        let number = self.number;
+        let end =
+            if self.has_quotes { record_end(self.rest) } else { memchr::memchr(b'\n', self.rest).map(|end| end + 1) };
+        let (record, rest) = self.rest.split_at(end.unwrap_or(self.rest.len()));
+        self.rest = rest;
+        self.number += if self.has_quotes { memchr::memchr_iter(b'\n', record).count() as u64 } else { 1 };
+        let record = record.strip_suffix(b"\n").unwrap_or(record);
+        Some((number, record.strip_suffix(b"\r").unwrap_or(record)))
+    }
+}
+
 /// The columns of a line, separated by runs of blanks.
 pub(crate) struct Fields<'a> {
     rest: &'a [u8],

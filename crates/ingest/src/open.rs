@@ -4,18 +4,21 @@
 //! ends in; else an edge list. What the first bytes say and `--format` must not contradict each other, and what is
 //! known but not read is refused by its name (`recognise.rs`).
 
+use crate::altered::{Altered, Declared};
 use crate::batch::{EdgeBatch, IdKind, InputOptions, Source};
 use crate::binary::{self, Record};
 use crate::bipartite::with_sides;
+use crate::conditions::with_conditions;
 use crate::edge_list::{self, Shape};
 use crate::folders::expand;
 use crate::input::Input;
+use crate::partitions::Partitions;
 use crate::recognise::{self, Kind, LOOKED_AT_BYTES};
 use crate::vertices::with_vertex_file;
 use crate::zstd_frames::Windows;
 use crate::{
-    adjacency, arrow_stream, ascii_graph, chain, dimacs, gexf, gml, graphalytics, graphml, json_lines, matrix_market,
-    metis, pajek, parquet, sif, tntp, vertex_lines,
+    adjacency, arrow_stream, ascii_graph, chain, dimacs, dot, gexf, gml, graphalytics, graphml, json_lines,
+    matrix_market, metis, pajek, parquet, sif, tntp, vertex_lines,
 };
 use outcore_image::{Error, Result};
 use outcore_io::{Budget, Runtime};
@@ -54,7 +57,7 @@ impl Format {
 }
 
 /// The names of all formats and what they are, for `--help` and for errors.
-const NAMES: [(&str, &str); 23] = [
+const NAMES: [(&str, &str); 24] = [
     ("edge-list", "text, an edge a line, columns between blanks, tabs, commas, semicolons or bars"),
     ("adjacency", "text, a vertex and its neighbours a line, `u v1 v2` or `u<TAB>v1,v2`"),
     ("tntp", "TNTP road networks"),
@@ -77,10 +80,11 @@ const NAMES: [(&str, &str); 23] = [
     ("gexf", "GEXF, Gephi's form"),
     ("gml", "GML, `graph [ node [ id 1 ] edge [ source 1 target 1 ] ]`"),
     ("pajek", "Pajek networks, sections such as `*Vertices` and `*Arcs`"),
+    ("dot", "DOT, Graphviz's `graph { a -- b }` and `digraph { a -> b }`"),
     ("sif", "SIF, a vertex, an interaction and other vertices a line"),
 ];
 
-static FORMATS: [Format; 23] = [
+static FORMATS: [Format; 24] = [
     Format {
         name: "edge-list",
         endings: &[".txt", ".edges", ".edgelist", ".tsv", ".csv"],
@@ -183,6 +187,7 @@ static FORMATS: [Format; 23] = [
     Format { name: "gexf", endings: &[".gexf"], lists: false, open: gexf::open },
     Format { name: "gml", endings: &[".gml"], lists: false, open: gml::open },
     Format { name: "pajek", endings: &[".net", ".paj"], lists: false, open: pajek::open },
+    Format { name: "dot", endings: &[".dot", ".gv"], lists: false, open: dot::open },
     Format { name: "sif", endings: &[".sif"], lists: false, open: sif::open },
 ];
 
@@ -197,11 +202,31 @@ pub fn formats() -> &'static [(&'static str, &'static str)] {
 /// Reads the first megabyte of each to find out what it is; nothing of the rest. What reading takes beside blocks of
 /// text, now and later, is counted in the runtime's budget.
 pub fn open(runtime: &Runtime, paths: &[PathBuf], options: &InputOptions) -> Result<Box<dyn Source>> {
-    with_sides(open_all(runtime, paths, options)?, options)
+    let mut files = expand(runtime.backend(), paths)?;
+    let (partitions, beside) = Partitions::of(&files, options);
+    let (count, first) = (files.len(), files.first().cloned());
+    files.retain(|file| partitions.is_read(file, options));
+    let unread = count - files.len();
+    if files.is_empty() {
+        // It tells what there is, though none of its rows is read.
+        files.extend(first);
+    }
+    let source = with_conditions(open_all(runtime, &files, &beside, &partitions)?, options, &partitions.names)?;
+    let source = with_sides(source, options)?;
+    if unread == 0 {
+        return Ok(source);
+    }
+    let (mut facts, parser) = (source.facts().clone(), source.parser());
+    facts.notes.push(format!("Files in folders that do not meet --where, which were left out: {unread} of {count}."));
+    Ok(Box::new(Altered::new(source, facts, parser, Declared::AsBefore)))
 }
 
-fn open_all(runtime: &Runtime, paths: &[PathBuf], options: &InputOptions) -> Result<Box<dyn Source>> {
-    let paths = &expand(runtime.backend(), paths)?[..];
+fn open_all(
+    runtime: &Runtime,
+    paths: &[PathBuf],
+    options: &InputOptions,
+    partitions: &Partitions,
+) -> Result<Box<dyn Source>> {
     let Some(first) = paths.first() else {
         return Err(Error::Usage("expected at least one input file, found none".to_owned()));
     };
@@ -210,7 +235,7 @@ fn open_all(runtime: &Runtime, paths: &[PathBuf], options: &InputOptions) -> Res
     if paths.len() == 1 {
         // A pipe can be read only once, so what is peeked at stays with the source.
         let format = format_of(&first, options)?;
-        return open_one(&first, format, options);
+        return Ok(partitions.add_to(open_one(&first, format, options)?, first.path()));
     }
     let mut inputs = Vec::with_capacity(paths.len());
     let mut formats = Vec::with_capacity(paths.len());
@@ -239,7 +264,7 @@ fn open_all(runtime: &Runtime, paths: &[PathBuf], options: &InputOptions) -> Res
             inputs.len()
         )));
     }
-    chain::open(inputs, format, options)
+    chain::open(inputs, format, options, partitions)
 }
 
 /// Opens one input of a known format, together with the file beside it that names more vertices, as exports make one.
@@ -278,7 +303,7 @@ pub(crate) fn open_memory(format: &str, bytes: &[u8], options: &InputOptions) ->
     let budget = Arc::new(Budget::new(MOST_MEMORY_BYTES, 0)?);
     let input = Input::memory(format.name, bytes, &Windows::new(&budget, 1)).with_member()?;
     check_kind(&input, &input.start(LOOKED_AT_BYTES)?, format)?;
-    with_sides(open_one(&input, format, options)?, options)
+    with_sides(with_conditions(open_one(&input, format, options)?, options, &[])?, options)
 }
 
 /// Reads bytes in memory as a format and counts the edges; for the fuzzers.

@@ -21,7 +21,6 @@ pub(crate) enum Kind {
 
 const UNPACK: &str = "unpack it, or compress it with gzip or zstd";
 const CONVERT: &str = "write it as a list of edges, `source target [weight]` a line, or as Parquet";
-const NETWORKX: &str = "read it with NetworkX and import the graph, or write it as a list of edges";
 const LOAD: &str = "load it and give import_graph a tuple of arrays (source, target), or import_matrix a SciPy matrix";
 const UTF8: &str = "convert the file to UTF-8, as with iconv -f UTF-16 -t UTF-8";
 
@@ -45,10 +44,9 @@ const MAGIC: [(&[u8], Kind); 15] = [
 ];
 
 /// Formats that only their files' names tell, in lower case.
-const ENDINGS: [(&str, &str, &str); 6] = [
+const ENDINGS: [(&str, &str, &str); 5] = [
     (".tgf", "TGF", CONVERT),
     (".lgl", "LGL", CONVERT),
-    (".dot", "DOT", NETWORKX),
     (".gdf", "GDF", CONVERT),
     (".npz", "NumPy arrays", LOAD),
     (".pkl", "a pickle", "load it and give import_graph the graph"),
@@ -194,7 +192,7 @@ fn blocks(text: &[u8]) -> Option<Kind> {
         word(&mut rest);
         next(rest) == Some(b'{')
     };
-    is_open.then_some(Kind::Foreign("DOT", NETWORKX))
+    is_open.then_some(Kind::Read("dot"))
 }
 
 /// TGF, whose parts a line `#` separates, and LGL, whose lines `# vertex` come before the vertex's neighbours.
@@ -278,8 +276,8 @@ mod tests {
             ("<!DOCTYPE html><html>", "a page in HTML"),
             ("graph [ node [ id 1 ] edge [ source 1 target 1 ] ]", "gml"),
             ("Creator \"x\"\ngraph\n[\n", "gml"),
-            ("digraph { a -> b }", "DOT"),
-            ("strict graph G {\n a -- b\n}", "DOT"),
+            ("digraph { a -> b }", "dot"),
+            ("strict graph G {\n a -- b\n}", "dot"),
             ("1 First\n2 Second\n#\n1 2\n", "TGF"),
             ("# a\nb\nc\n# b\nc\n", "LGL"),
             ("# a\nb 0.5\n# b\nc 1\n", "LGL"),

@@ -4,7 +4,8 @@
 //! Any source of edges between integers can be given a shape. Indices count from 0. The columns of a rectangular matrix
 //! are vertices behind its rows, as those of a Matrix Market file are.
 
-use crate::batch::{Block, BlockData, EdgeBatch, Facts, Ids, Parser, Source, TakeBatch};
+use crate::altered::{Altered, Declared};
+use crate::batch::{Block, BlockData, EdgeBatch, Ids, Parser, Source, TakeBatch};
 use crate::column_names::kinds_note;
 use outcore_image::{Error, Result};
 use std::path::Path;
@@ -45,35 +46,7 @@ pub fn with_shape(source: Box<dyn Source>, [rows, columns]: [u64; 2]) -> Result<
     facts.declared = Some((0, if is_square { rows } else { count }));
     let first_column = if is_square { 0 } else { rows };
     let parser = Arc::new(Entries { edges: source.parser(), rows, columns, first_column });
-    Ok(Box::new(WithShape { source, facts, parser }))
-}
-
-struct WithShape {
-    source: Box<dyn Source>,
-    facts: Facts,
-    parser: Arc<Entries>,
-}
-
-impl Source for WithShape {
-    fn facts(&self) -> &Facts {
-        &self.facts
-    }
-
-    fn next_block(&mut self) -> Result<Option<Block>> {
-        self.source.next_block()
-    }
-
-    fn parser(&self) -> Arc<dyn Parser> {
-        Arc::clone(&self.parser) as Arc<dyn Parser>
-    }
-
-    fn begin_at(&mut self, sequence: u64) {
-        self.source.begin_at(sequence);
-    }
-
-    fn late_notes(&self) -> Vec<String> {
-        self.source.late_notes()
-    }
+    Ok(Box::new(Altered::new(source, facts, parser, Declared::AsFacts)))
 }
 
 /// Edges as entries of a matrix.
@@ -146,7 +119,7 @@ fn first_row(block: &Block) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::batch::InputOptions;
+    use crate::batch::{Facts, InputOptions};
     use crate::open::open_memory;
 
     fn read(text: &str, shape: [u64; 2]) -> Result<(Facts, Ids)> {

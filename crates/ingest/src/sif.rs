@@ -34,7 +34,8 @@ pub(crate) fn open(input: &Input, options: &InputOptions) -> Result<Box<dyn Sour
             true
         }
     };
-    records::open("sif", input, options, |stream| Sif::new(stream, is_kept))
+    let is_read = is_kept || options.conditions.iter().any(|condition| condition.column == NAME);
+    records::open("sif", input, options, |stream| Sif::new(stream, is_read))
 }
 
 struct Sif {

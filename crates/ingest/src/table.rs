@@ -14,6 +14,7 @@ use crate::batch::{
 };
 use crate::bipartite::with_sides;
 use crate::column_names::{column_asked, find_ends, kinds_note, unread_columns, usual_weight};
+use crate::conditions::with_conditions;
 use crate::detect::{other_direction, says_directed};
 pub(crate) use crate::guarded::{damaged, guarded};
 use crate::nulls::LeftOut;
@@ -75,7 +76,7 @@ pub fn from_batches(
     let facts = columns.facts("arrow");
     let left_out = LeftOut::new(options.nulls);
     let parser = TableParser { path, columns, longest_id_bytes: LONGEST_ID_BYTES, left_out };
-    with_sides(TableSource::boxed(facts, parser, batches), options)
+    with_sides(with_conditions(TableSource::boxed(facts, parser, batches), options, &[])?, options)
 }
 
 /// The chosen columns of record batches, which are validated; `path` stands for them in messages.

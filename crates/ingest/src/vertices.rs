@@ -4,6 +4,7 @@
 //! or a table of one column. Both are read behind the edges, whose first block tells better what ids are like. The
 //! table goes through the parser of edges, as a table of loops whose ends are kept once.
 
+use crate::altered::{Altered, Declared, hull};
 use crate::batch::{Block, EdgeBatch, Facts, IdKind, Ids, InputOptions, Parser, Source, TakeBatch, Weights};
 use crate::input::Input;
 use crate::open::open;
@@ -26,7 +27,8 @@ pub fn with_vertex_range(source: Box<dyn Source>, first: u64, count: u64) -> Res
         )));
     }
     facts.declared = hull(facts.declared, Some((first, count)));
-    Ok(Box::new(WithRange { source, range: (first, count), facts }))
+    let parser = source.parser();
+    Ok(Box::new(Altered::new(source, facts, parser, Declared::With((first, count)))))
 }
 
 /// Adds the ids in the first column of a table to the vertices of a source, and keeps the other columns as attributes:
@@ -109,48 +111,6 @@ fn follow(edges: Box<dyn Source>, facts: Facts, vertices: Box<dyn Source>, parse
     let (first_of_vertices, begin) = (OnceLock::new(), AtomicU64::new(0));
     let parser = Arc::new(Both { edges: edges.parser(), vertices: parser, first_of_vertices, begin });
     Box::new(WithVertices { edges, vertices, facts, edge_blocks: 0, parser })
-}
-
-/// The smallest range that holds both ranges (first, count).
-pub(crate) fn hull(a: Option<(u64, u64)>, b: Option<(u64, u64)>) -> Option<(u64, u64)> {
-    let (Some(a), Some(b)) = (a, b) else {
-        return a.or(b);
-    };
-    let first = a.0.min(b.0);
-    let end = a.0.saturating_add(a.1).max(b.0.saturating_add(b.1));
-    Some((first, end - first))
-}
-
-struct WithRange {
-    source: Box<dyn Source>,
-    range: (u64, u64),
-    facts: Facts,
-}
-
-impl Source for WithRange {
-    fn facts(&self) -> &Facts {
-        &self.facts
-    }
-
-    fn next_block(&mut self) -> Result<Option<Block>> {
-        self.source.next_block()
-    }
-
-    fn parser(&self) -> Arc<dyn Parser> {
-        self.source.parser()
-    }
-
-    fn begin_at(&mut self, sequence: u64) {
-        self.source.begin_at(sequence);
-    }
-
-    fn declared(&self) -> Option<(u64, u64)> {
-        hull(self.source.declared(), Some(self.range))
-    }
-
-    fn late_notes(&self) -> Vec<String> {
-        self.source.late_notes()
-    }
 }
 
 struct WithVertices {

@@ -33,10 +33,10 @@
 
 // Images: opened, imported, generated, written back and checked.
 pub use outcore_graph::{
-    CheckReport, Choice, Direction, EXPORT_ENDINGS, EdgeBatches, EdgeData, Edges, Error, ExportReport, Graph,
-    GraphInfo, GraphOptions, Image, ImageFile, MANIFEST, Order, Outcome, PAGE_BYTES, Result, VERTEX_ENDINGS,
-    VertexBatches, WeightKind, check, check_file, check_vertex_table, export, export_vertices, first_edges, generate,
-    import, read_manifest, write_file,
+    CheckReport, Choice, Direction, EXPORT_ENDINGS, EdgeBatches, EdgeData, Edges, EdgesFrom, Error, ExportReport,
+    Graph, GraphInfo, GraphOptions, Image, ImageFile, MANIFEST, Order, Outcome, PAGE_BYTES, Result, VERTEX_ENDINGS,
+    VertexBatches, VertexData, WeightKind, check, check_file, check_vertex_table, export, export_vertices, first_edges,
+    generate, import, is_standard_output, read_manifest, write_file,
 };
 pub use outcore_io::{Progress, Runtime, RuntimeOptions, Unit};
 

@@ -28,7 +28,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// What a table can be written as: `--help` and errors list it.
-pub const OUTPUT_ENDINGS: &str = ".parquet, .csv, .csv.gz, .csv.zst, .npy, .arrow";
+pub const OUTPUT_ENDINGS: &str = ".parquet, .csv, .jsonl (each maybe with .gz or .zst), .npy, .arrow";
 
 /// How many rows a row group of a Parquet file has at most, and how much memory it may take before it is written.
 const GROUP_ROWS: usize = 4 * BATCH_IDS;
@@ -48,6 +48,7 @@ const COLUMN_BYTES: u64 = 2 << 10;
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Format {
     Csv(Compression),
+    JsonLines(Compression),
     Parquet,
     Npy,
     Arrow,
@@ -61,7 +62,9 @@ impl Format {
             Format::Npy | Format::Arrow => 8 * columns,
             // An id, the separators, the end of the line.
             Format::Csv(Compression::None) => columns + 2,
-            Format::Csv(_) | Format::Parquet => 0,
+            // Braces, and for each column quotes around a name, a colon, a value and what comes behind it.
+            Format::JsonLines(Compression::None) => 6 * columns + 3,
+            Format::Csv(_) | Format::JsonLines(_) | Format::Parquet => 0,
         };
         row.saturating_mul(rows)
     }
@@ -73,16 +76,20 @@ impl Format {
             Format::Parquet => encoder_bytes(rows, columns)
                 .max(LEAST_ENCODER_BYTES + of_columns(PARQUET_COLUMN_BYTES[usize::from(columns > MANY_COLUMNS)])),
             Format::Arrow => encoder_bytes(rows, columns).max(LEAST_ENCODER_BYTES + of_columns(COLUMN_BYTES)),
-            Format::Csv(_) => of_columns(COLUMN_BYTES),
+            Format::Csv(_) | Format::JsonLines(_) => of_columns(COLUMN_BYTES),
             Format::Npy => 0,
         }
     }
 
     pub(crate) fn of(output: &Path) -> Result<Self> {
         let name = output.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_ascii_lowercase();
+        if name == "-" {
+            return Ok(Format::Csv(Compression::None));
+        }
         let (compression, bare) = Compression::of(&name);
         match bare.rsplit_once('.').map(|(_, ending)| (ending, compression)) {
             Some(("csv", _)) => Ok(Format::Csv(compression)),
+            Some(("jsonl" | "ndjson", _)) => Ok(Format::JsonLines(compression)),
             Some(("parquet", Compression::None)) => Ok(Format::Parquet),
             Some(("npy", Compression::None)) => Ok(Format::Npy),
             Some(("arrow", Compression::None)) => Ok(Format::Arrow),
@@ -238,6 +245,7 @@ pub(crate) fn write_rows(rows: &dyn Rows, output: &Path) -> Result<()> {
     let writing = Writing { rows };
     match Format::of(output)? {
         Format::Csv(compression) => writing.write_csv(output, compression),
+        Format::JsonLines(compression) => writing.write_json_lines(output, compression),
         Format::Parquet => writing.write_parquet(output),
         Format::Npy => writing.write_npy(output),
         Format::Arrow => writing.write_arrow(output),
@@ -278,6 +286,31 @@ impl Writing<'_> {
                     push_value(&mut line, column, row);
                 }
                 line.push(b'\n');
+                file.put(&line)?;
+            }
+            Ok(())
+        })?;
+        file.commit()
+    }
+
+    fn write_json_lines(&self, output: &Path, compression: Compression) -> Result<()> {
+        let mut file = TextFile::of(self.rows.owner(), output, compression)?;
+        let mut names: Vec<Vec<u8>> = Vec::new();
+        for (place, field) in self.rows.schema().fields().iter().enumerate() {
+            let mut name = if place == 0 { b"{".to_vec() } else { b", ".to_vec() };
+            push_json(&mut name, field.name());
+            name.extend_from_slice(b": ");
+            names.push(name);
+        }
+        let mut line = Vec::new();
+        self.for_each_batch(|batch| {
+            for row in 0..batch.num_rows() {
+                line.clear();
+                for (name, column) in names.iter().zip(batch.columns()) {
+                    line.extend_from_slice(name);
+                    push_json_value(&mut line, column, row);
+                }
+                line.extend_from_slice(if names.is_empty() { b"{}\n" } else { b"}\n" });
                 file.put(&line)?;
             }
             Ok(())
@@ -511,6 +544,32 @@ pub fn push_value(line: &mut Vec<u8>, column: &dyn arrow_array::Array, row: usiz
             Ok(())
         }
     };
+}
+
+/// Appends a text as JSON has it, quotes included.
+pub fn push_json(line: &mut Vec<u8>, text: &str) {
+    // Writing into memory does not fail.
+    let _ = serde_json::to_writer(line, text);
+}
+
+/// Appends a value as JSON: null where it is missing, and for real numbers that are not finite, which JSON has not.
+fn push_json_value(line: &mut Vec<u8>, column: &dyn arrow_array::Array, row: usize) {
+    let is_finite = match column.data_type() {
+        DataType::Float64 => column.as_primitive::<Float64Type>().value(row).is_finite(),
+        DataType::Float32 => column.as_primitive::<Float32Type>().value(row).is_finite(),
+        _ => true,
+    };
+    if column.is_null(row) || !is_finite {
+        line.extend_from_slice(b"null");
+    } else if let Some(texts) = column.as_string_opt::<i32>() {
+        push_json(line, texts.value(row));
+    } else if matches!(column.data_type(), DataType::Date32 | DataType::Timestamp(..)) {
+        line.push(b'"');
+        push_value(line, column, row);
+        line.push(b'"');
+    } else {
+        push_value(line, column, row);
+    }
 }
 
 fn time<T: ArrowTimestampType>(

@@ -9,7 +9,7 @@ import numpy as np
 
 from outcore._errors import UsageError
 from outcore.networkx._components import is_one
-from outcore.networkx._graph import Converted, adapt, implements, named, without
+from outcore.networkx._graph import Converted, adapt, implements, named, part_of, without
 
 # All distances of a graph of at most so many vertices are held at once.
 _MOST_AT_ONCE = 2048
@@ -530,3 +530,21 @@ def bfs_layers(G: Any, sources: Any) -> Iterator[list[Any]]:
     for node, level in lengths.items():
         layers.setdefault(level, []).append(node)
     yield from layers.values()
+
+
+def _one_way(given: dict[str, Any]) -> str | None:
+    """Searches along the direction of edges."""
+    is_both = given["undirected"] and given["G"].is_directed()
+    return "undirected=True of a graph whose edges have a direction is not supported" if is_both else None
+
+
+@implements(_one_way, named("distance"))
+def ego_graph(
+    G: Any, n: Any, radius: Any = 1, center: bool = True, undirected: bool = False, distance: Any = None
+) -> Any:
+    G = adapt(G)
+    is_near = np.zeros(len(G), dtype=bool)
+    distances = _column(_search(G, n, distance))
+    is_near[_within(distances, _level(radius) if G.weight(distance) is None else radius)] = True
+    is_near[G.places[n]] = center
+    return part_of(G, is_near)

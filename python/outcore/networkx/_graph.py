@@ -353,7 +353,7 @@ def _import(
     options: dict[str, Any] = {
         "directed": directed, "format": None, "source": columns[0], "target": columns[1], "weight": weights,
         "delimiter": None, "header": None, "comment": None, "ids": "integer", "nulls": "error", "order": "input",
-        "attributes": (False, []), "bipartite": None,
+        "attributes": (False, []), "conditions": [], "bipartite": None, "require_edges": 0,
         "duplicates": "keep" if parallel else "first", "self_loops": "keep", "replace": False, "allow_empty": True,
         "explain": False, "is_matrix": False, "rows": None, "shape": None, "limits": limits | {"runtime": _runtime()},
     }
@@ -465,3 +465,11 @@ def _image_of(graph: Any, places: dict[Any, int], attribute: Any, default: Any) 
 def convert_to_nx(result: Any, *, name: str | None = None) -> Any:
     """Results as they are; a graph that was converted is the one that it was made of."""
     return adapt(result).original() if isinstance(result, (Graph, Converted)) else result
+
+
+def part_of(graph: Converted, is_chosen: np.ndarray) -> Any:
+    """The subgraph of some vertices: of a graph of NetworkX with its attributes, of an image a graph in memory."""
+    if graph.has_own_ids:
+        return graph.graph.subgraph(is_chosen)
+    nodes = [graph.nodes[place] for place in np.flatnonzero(is_chosen).tolist()]
+    return graph.original().subgraph(nodes).copy()

@@ -8,7 +8,7 @@ import networkx as nx  # type: ignore[import-untyped]
 import numpy as np
 
 from outcore.networkx._centrality import _neighbours
-from outcore.networkx._graph import Converted, adapt, implements, named, simple, undirected, without
+from outcore.networkx._graph import Converted, adapt, implements, named, part_of, simple, undirected, without
 
 
 def _chosen(graph: Converted, values: dict[Any, Any], nodes: Any) -> Any:
@@ -66,12 +66,6 @@ def _cores(graph: Converted, known: dict[Any, int] | None = None) -> np.ndarray:
     return graph.run("core_number")["core"]
 
 
-def _part(graph: Converted, is_chosen: np.ndarray) -> Any:
-    """The subgraph of some vertices: of a graph of NetworkX with its attributes, of an image a graph in memory."""
-    nodes = [graph.nodes[place] for place in np.flatnonzero(is_chosen).tolist()]
-    return graph.graph.subgraph(nodes) if graph.has_own_ids else graph.original().subgraph(nodes).copy()
-
-
 @implements()
 def core_number(G: Any) -> dict[Any, int]:
     graph = adapt(G)
@@ -81,25 +75,25 @@ def core_number(G: Any) -> dict[Any, int]:
 @implements()
 def k_core(G: Any, k: Any = None, core_number: dict[Any, int] | None = None) -> Any:
     cores = _cores(G := adapt(G), core_number)
-    return _part(G, cores >= (cores.max() if k is None else k))
+    return part_of(G, cores >= (cores.max() if k is None else k))
 
 
 @implements()
 def k_shell(G: Any, k: Any = None, core_number: dict[Any, int] | None = None) -> Any:
     cores = _cores(G := adapt(G), core_number)
-    return _part(G, cores == (cores.max() if k is None else k))
+    return part_of(G, cores == (cores.max() if k is None else k))
 
 
 @implements()
 def k_crust(G: Any, k: Any = None, core_number: dict[Any, int] | None = None) -> Any:
     cores = _cores(G := adapt(G), core_number)
-    return _part(G, cores <= (cores.max() - 1 if k is None else k))
+    return part_of(G, cores <= (cores.max() - 1 if k is None else k))
 
 
 @implements()
 def k_corona(G: Any, k: Any, core_number: dict[Any, int] | None = None) -> Any:
     cores = _cores(G := adapt(G), core_number)
-    return _part(G, (cores == k) & (G.times((cores >= k).astype(np.float64)) == k))
+    return part_of(G, (cores == k) & (G.times((cores >= k).astype(np.float64)) == k))
 
 
 @implements(simple, quick=True)
@@ -368,3 +362,24 @@ def laplacian_matrix(G: Any, nodelist: Any = None, weight: Any = "weight") -> An
 
     matrix = to_scipy_sparse_array(G, nodelist=nodelist, weight=weight)
     return scipy.sparse.dia_array((matrix.sum(axis=1), 0), shape=matrix.shape).tocsr() - matrix
+
+
+@implements(quick=True)
+def get_node_attributes(G: Any, name: Any, default: Any = None) -> dict[Any, Any]:
+    G = adapt(G)
+    if not G.has_own_ids:
+        return dict(nx.get_node_attributes.orig_func(G.original(), name, default))
+    own = {attribute for attribute, _ in G.graph.info()["vertex_attributes"]}
+    pairs = G.graph.nodes(data=name, default=default) if name in own else ((node, default) for node in G.graph.nodes)
+    return {node: value for node, value in pairs if value is not None}
+
+
+@implements(simple, quick=True)
+def get_edge_attributes(G: Any, name: Any, default: Any = None) -> dict[tuple[Any, Any], Any]:
+    G = adapt(G)
+    if not G.has_own_ids:
+        return dict(nx.get_edge_attributes.orig_func(G.original(), name, default))
+    info = G.graph.info()
+    own = {attribute for attribute, _ in info["attributes"]} | {info["weights"]}
+    edges = G.graph.edges(data=name, default=default) if name in own else ((*edge, default) for edge in G.graph.edges)
+    return {(source, target): value for source, target, value in edges if value is not None}

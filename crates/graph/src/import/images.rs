@@ -9,7 +9,9 @@ use crate::graph::Graph;
 use crate::vertex_batches::VertexBatches;
 use crate::vertex_set::Bitmap;
 use outcore_image::{Error, ImageOptions, MANIFEST, Result};
-use outcore_ingest::{Attributes, Block, Facts, InputOptions, Parser, Source, chained, from_batches, with_vertices};
+use outcore_ingest::{
+    Altered, Attributes, Declared, InputOptions, Source, chained, from_batches, narrowed, with_vertices,
+};
 use outcore_io::Runtime;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -29,8 +31,16 @@ impl Part {
     /// # Errors
     /// An id that no vertex has, or no memory.
     pub fn of_vertices(graph: &Graph, ids: &[impl AsRef<str>]) -> Result<Self> {
+        Self::of_numbers(graph, graph.vertices_of(ids)?.into_iter())
+    }
+
+    /// Some vertices by their places in the order of results, with the edges between them.
+    ///
+    /// # Errors
+    /// No memory.
+    pub fn of_numbers(graph: &Graph, numbers: impl Iterator<Item = u32>) -> Result<Self> {
         let vertices = Bitmap::new(graph.runtime().budget(), "the vertices of a part", graph.vertices())?;
-        graph.vertices_of(ids)?.into_iter().for_each(|vertex| {
+        numbers.for_each(|vertex| {
             vertices.insert(vertex);
         });
         Ok(Part { vertices: Some(Arc::new(vertices)), reversed: false })
@@ -96,6 +106,16 @@ pub fn of_graph(graph: Arc<Graph>, options: &InputOptions, part: Part) -> Result
         return Err(Error::Usage(format!("{path}: an image has its own columns; leave --{name} out")));
     }
     let name = graph.path().display().to_string();
+    let own = &graph.manifest().attributes;
+    if let Attributes::Named(asked) = &options.attributes
+        && let Some(other) = asked.iter().find(|asked| own.iter().all(|own| own.name != **asked))
+    {
+        let names: Vec<&str> = own.iter().map(|own| own.name.as_str()).collect();
+        return Err(Error::Usage(format!(
+            "--attributes {other}: {name} has no such attribute of edges; there are {}",
+            if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+        )));
+    }
     let weights = graph.manifest().weights().is_some() && options.weight.as_deref() != Some("none");
     let (source, target) = if part.reversed { ("target", "source") } else { ("source", "target") };
     let columns = InputOptions {
@@ -124,37 +144,12 @@ pub fn of_graph(graph: Arc<Graph>, options: &InputOptions, part: Part) -> Result
     facts.rows = manifest.rows.filter(|_| is_whole && !part.reversed);
     facts.keeps_parallel = manifest.parallel_edges;
     facts.notes.clear();
-    Ok(Box::new(OfGraph { source, facts }))
-}
-
-/// A source that says of itself what its image says.
-struct OfGraph {
-    source: Box<dyn Source>,
-    facts: Facts,
-}
-
-impl Source for OfGraph {
-    fn facts(&self) -> &Facts {
-        &self.facts
-    }
-
-    fn next_block(&mut self) -> Result<Option<Block>> {
-        self.source.next_block()
-    }
-
-    fn parser(&self) -> Arc<dyn Parser> {
-        self.source.parser()
-    }
-
-    fn begin_at(&mut self, sequence: u64) {
-        self.source.begin_at(sequence);
-    }
-
-    fn declared(&self) -> Option<(u64, u64)> {
-        self.source.declared()
-    }
-
-    fn late_notes(&self) -> Vec<String> {
-        self.source.late_notes()
-    }
+    let parser = source.parser();
+    let source = Box::new(Altered::new(source, facts, parser, Declared::AsBefore));
+    let attributes = match &options.attributes {
+        // All are kept where nobody says which.
+        Attributes::None => Attributes::All,
+        asked => asked.clone(),
+    };
+    narrowed(source, &InputOptions { attributes, ..options.clone() }, &[])
 }

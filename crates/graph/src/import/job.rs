@@ -188,8 +188,14 @@ impl<'a> Job<'a> {
         self.finish(manifest, first_edges, notes)
     }
 
-    /// Refuses an input without edges from a pipe, or where an image is to be replaced.
+    /// Refuses an input with too few edges; without edges from a pipe, or where an image is to be replaced.
     fn check_rows(&self, input: &Input) -> Result<()> {
+        let (least, found) = (self.options.require_edges, input.edges_read);
+        if found < least {
+            return Err(Error::Unsuitable(format!(
+                "expected at least {least} edges, as --require-edges says, found {found}; no image was made or replaced"
+            )));
+        }
         if input.edges > 0 || self.options.allow_empty {
             return Ok(());
         }

@@ -39,17 +39,19 @@ mod places;
 mod read;
 mod sample;
 mod sides;
+mod summary;
 mod translate;
 
 pub use estimate::{ImportEstimate, advise, estimate};
 pub use images::{Part, is_image, of_graph, open_inputs};
 pub use options::{Duplicates, ImportOptions, ImportReport, ImportStats, OrderChoice, SelfLoops};
 pub use outcore_ingest::{
-    AttributeField, Attributes, Block, BlockData, EdgeBatch, Facts, GraphalyticsProperties, IdKind, Ids, InputOptions,
-    Nulls, Parser, Rows, SIDES, Source, TakeBatch, TextFacts, Weights, formats, from_batches, open, parse_bytes,
-    with_shape, with_vertex_range, with_vertex_table, with_vertices,
+    AttributeField, Attributes, Block, BlockData, Condition, EdgeBatch, Facts, GraphalyticsProperties, IdKind, Ids,
+    InputOptions, Nulls, Parser, Rows, SIDES, Source, TakeBatch, TextFacts, Weights, formats, from_batches, open,
+    parse_bytes, with_shape, with_vertex_range, with_vertex_table, with_vertices,
 };
 pub use read::ReadEdge;
+pub use summary::ImportSummary;
 
 use crate::graph::Graph;
 use outcore_image::{ImageOptions, Result};

@@ -91,6 +91,8 @@ pub struct ImportOptions {
     pub replace: bool,
     /// An input without edges may replace an image, or come from a pipe.
     pub allow_empty: bool,
+    /// The import fails if the input has fewer edges, before duplicates are removed.
+    pub require_edges: u64,
 }
 
 /// What an import did.

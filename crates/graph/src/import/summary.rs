@@ -1,0 +1,60 @@
+//! What an import did, as one object for programs: what Python returns, and the shell writes as JSON.
+
+use super::options::{ImportReport, ImportStats};
+use outcore_format::{Attribute, IdColumn, ImportFacts, Order};
+use serde::Serialize;
+
+/// What an import did.
+#[derive(Clone, Debug, Serialize)]
+pub struct ImportSummary {
+    /// How many vertices there are.
+    pub vertices: u64,
+    /// How many edges were stored.
+    pub edges: u64,
+    /// Whether edges have a direction.
+    pub directed: bool,
+    /// What the weights are called, if there are any.
+    pub weights: Option<String>,
+    /// The names of attributes of edges, and what they are.
+    pub attributes: Vec<(String, &'static str)>,
+    /// The same of vertices.
+    pub vertex_attributes: Vec<(String, &'static str)>,
+    /// How vertices are numbered.
+    pub order: Order,
+    /// How the input was read.
+    #[serde(flatten)]
+    pub facts: ImportFacts,
+    /// What ids are: `string` or `integer`.
+    pub ids: &'static str,
+    /// Source, target and weight of the first edges, as they were understood.
+    pub first_edges: Vec<(String, String, Option<String>)>,
+    /// What the user should know, in whole sentences.
+    pub notes: Vec<String>,
+    /// How long it took and what it needed.
+    pub stats: ImportStats,
+}
+
+impl ImportSummary {
+    /// What a report says.
+    pub fn of(report: ImportReport) -> Self {
+        let ImportReport { manifest, first_edges, notes, stats } = report;
+        ImportSummary {
+            vertices: manifest.vertices,
+            edges: manifest.edges,
+            directed: manifest.directed,
+            weights: manifest.weights().map(|weights| weights.name.clone()),
+            attributes: named(&manifest.attributes),
+            vertex_attributes: named(&manifest.vertex_attributes),
+            order: manifest.order,
+            facts: manifest.import,
+            ids: if matches!(manifest.ids, IdColumn::String { .. }) { "string" } else { "integer" },
+            first_edges: first_edges.into_iter().map(|edge| (edge.source, edge.target, edge.weight)).collect(),
+            notes,
+            stats,
+        }
+    }
+}
+
+fn named(attributes: &[Attribute]) -> Vec<(String, &'static str)> {
+    attributes.iter().map(|attribute| (attribute.name.clone(), attribute.kind.name())).collect()
+}

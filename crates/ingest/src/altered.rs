@@ -1,0 +1,81 @@
+//! A source that says something else of itself than the source that it reads, and perhaps makes other edges of its
+//! blocks.
+
+use crate::batch::{Block, Facts, Parser, Source};
+use outcore_image::Result;
+use std::sync::Arc;
+
+/// See above.
+pub struct Altered {
+    source: Box<dyn Source>,
+    facts: Facts,
+    parser: Arc<dyn Parser>,
+    declared: Declared,
+    late_note: Box<LateNote>,
+}
+
+/// Which integers are vertices whether or not an edge names them, once all is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Declared {
+    /// Those that the source says.
+    AsBefore,
+    /// Those that the facts say.
+    AsFacts,
+    /// Those that the source says, these (first, count), and all between.
+    With((u64, u64)),
+}
+
+/// What is known only once all is read.
+type LateNote = dyn Fn() -> Option<String> + Send;
+
+impl Altered {
+    /// Says `facts` of a source, whose blocks `parser` understands.
+    pub fn new(source: Box<dyn Source>, facts: Facts, parser: Arc<dyn Parser>, declared: Declared) -> Self {
+        Altered { source, facts, parser, declared, late_note: Box::new(|| None) }
+    }
+
+    /// Adds a note at the end.
+    pub(crate) fn noting(self, late_note: impl Fn() -> Option<String> + Send + 'static) -> Self {
+        Altered { late_note: Box::new(late_note), ..self }
+    }
+}
+
+impl Source for Altered {
+    fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    fn next_block(&mut self) -> Result<Option<Block>> {
+        self.source.next_block()
+    }
+
+    fn parser(&self) -> Arc<dyn Parser> {
+        Arc::clone(&self.parser)
+    }
+
+    fn begin_at(&mut self, sequence: u64) {
+        self.source.begin_at(sequence);
+    }
+
+    fn declared(&self) -> Option<(u64, u64)> {
+        match self.declared {
+            Declared::AsBefore => self.source.declared(),
+            Declared::AsFacts => self.facts.declared,
+            Declared::With(range) => hull(self.source.declared(), Some(range)),
+        }
+    }
+
+    fn late_notes(&self) -> Vec<String> {
+        self.source.late_notes().into_iter().chain((self.late_note)()).collect()
+    }
+}
+
+/// The smallest range that holds both ranges (first, count).
+pub(crate) fn hull(a: Option<(u64, u64)>, b: Option<(u64, u64)>) -> Option<(u64, u64)> {
+    let (Some(a), Some(b)) = (a, b) else {
+        return a.or(b);
+    };
+    let first = a.0.min(b.0);
+    let end = a.0.saturating_add(a.1).max(b.0.saturating_add(b.1));
+    Some((first, end - first))
+}

@@ -1,0 +1,565 @@
+//! Conditions that edges must meet to be read: comparisons of an attribute, or of the weight, with a value.
+//!
+//! What a condition compares is read as an attribute is. Behind the parser of the input, edges that do not meet all
+//! conditions leave the batch, and then the columns that are not kept do.
+
+use crate::altered::{Altered, Declared};
+use crate::attributes::{AttributeColumn, AttributeField, AttributeValues, Attributes};
+use crate::batch::{Block, EdgeBatch, InputOptions, Parser, Source, TakeBatch, Weights};
+use crate::column_names::listed;
+use crate::number::{Integer, integer, real};
+use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime};
+use outcore_format::{AttributeKind, TimeUnit};
+use outcore_image::{Error, Result};
+use std::cmp::Ordering;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{self, AtomicU64};
+
+/// How a value is compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Comparison {
+    /// It is one of the values.
+    Equal,
+    /// It is none of the values.
+    NotEqual,
+    /// It is below.
+    Less,
+    /// It is not above.
+    LessOrEqual,
+    /// It is above.
+    Greater,
+    /// It is not below.
+    GreaterOrEqual,
+}
+
+/// The comparisons as they are written; those that begin as others do come first.
+const WRITTEN: [(&str, Comparison); 9] = [
+    (" not in ", Comparison::NotEqual),
+    (" in ", Comparison::Equal),
+    ("<=", Comparison::LessOrEqual),
+    (">=", Comparison::GreaterOrEqual),
+    ("!=", Comparison::NotEqual),
+    ("==", Comparison::Equal),
+    ("=", Comparison::Equal),
+    ("<", Comparison::Less),
+    (">", Comparison::Greater),
+];
+
+/// What an edge must meet to be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Condition {
+    /// An attribute of the input, or its weights, by their names.
+    pub column: String,
+    /// How its value is compared.
+    pub comparison: Comparison,
+    /// What it is compared with: one value, or several that it may equal; `None` is a value that is missing.
+    pub values: Vec<Option<String>>,
+}
+
+impl Condition {
+    /// A condition by its parts: a column, a comparison as [`Condition::parse`] has it, and values.
+    ///
+    /// # Errors
+    /// No such comparison; no value, several where one is less or more; a missing one there.
+    pub fn new(column: &str, comparison: &str, values: Vec<Option<String>>) -> Result<Self> {
+        let found = WRITTEN.iter().find(|(written, _)| written.trim() == comparison);
+        let Some(&(_, kind)) = found else {
+            let names: Vec<&str> = WRITTEN.iter().map(|(written, _)| written.trim()).collect();
+            return Err(refused(comparison, &format!("one of the comparisons {}", names.join(" "))));
+        };
+        let is_list = matches!(comparison, "in" | "not in");
+        let is_ordered = !matches!(kind, Comparison::Equal | Comparison::NotEqual);
+        if values.is_empty() || !is_list && values.len() > 1 {
+            return Err(refused(comparison, if is_list { "values behind `in`" } else { "one value" }));
+        }
+        if is_ordered && values == [None] {
+            return Err(refused("null", "a value that is less or more than another"));
+        }
+        Ok(Condition { column: column.to_owned(), comparison: kind, values })
+    }
+
+    /// A condition as text: `amount >= 100`, `type in friend,family`, `note != null`. What stands in quotes, single or
+    /// double, is taken as it is.
+    ///
+    /// # Errors
+    /// No comparison, nothing before it, or what [`Condition::new`] refuses.
+    pub fn parse(text: &str) -> Result<Self> {
+        let (column, behind) = match text.trim_start().strip_prefix(['"', '\'']) {
+            None => None,
+            Some(inner) => {
+                let quote = text.trim_start().as_bytes()[0] as char;
+                inner.split_once(quote)
+            }
+        }
+        .map_or((None, text), |(column, behind)| (Some(column), behind));
+        let places = WRITTEN.iter().filter_map(|(written, _)| Some((behind.find(written)?, *written)));
+        // The first one, and of those there the longest.
+        let Some((place, written)) = places.min_by_key(|(place, written)| (*place, usize::MAX - written.len())) else {
+            return Err(refused(text, "a column, a comparison and a value, such as `amount >= 100`"));
+        };
+        let (before, value) = (behind[..place].trim(), behind[place + written.len()..].trim());
+        let column = column.filter(|_| before.is_empty()).unwrap_or(before);
+        if column.is_empty() {
+            return Err(refused(text, "the name of a column before the comparison"));
+        }
+        let written = written.trim();
+        let values = if written.ends_with("in") { split(value) } else { vec![value] };
+        Condition::new(column, written, values.into_iter().map(value_of).collect())
+    }
+}
+
+/// Values between commas, which do not count within quotes.
+fn split(text: &str) -> Vec<&str> {
+    let mut quote = None;
+    text.split(|c: char| {
+        match quote {
+            Some(open) if c == open => quote = None,
+            None if matches!(c, '"' | '\'') => quote = Some(c),
+            _ => {}
+        }
+        c == ',' && quote.is_none()
+    })
+    .collect()
+}
+
+/// A value as it is written.
+fn value_of(text: &str) -> Option<String> {
+    let text = text.trim();
+    let quoted = ['"', '\''].iter().find_map(|&quote| text.strip_prefix(quote)?.strip_suffix(quote));
+    match quoted {
+        Some(inner) => Some(inner.to_owned()),
+        None => (text != "null").then(|| text.to_owned()),
+    }
+}
+
+fn refused(found: &str, expected: &str) -> Error {
+    Error::Usage(format!("--where: expected {expected}, found `{found}`"))
+}
+
+/// What a value of a kind is compared with.
+#[derive(Clone, Debug)]
+enum Operand {
+    Missing,
+    Whole(i64),
+    Real(f64),
+    Text(Vec<u8>),
+}
+
+impl Operand {
+    fn of(kind: &AttributeKind, value: Option<&str>) -> Option<Operand> {
+        let Some(text) = value else { return Some(Operand::Missing) };
+        let whole = || integer(text.as_bytes()).and_then(Integer::signed).map(Operand::Whole);
+        let infinite = || match text {
+            "inf" | "infinity" => Some(f64::INFINITY),
+            "-inf" | "-infinity" => Some(f64::NEG_INFINITY),
+            _ => None,
+        };
+        let real = || real(text.as_bytes()).or_else(infinite).map(Operand::Real);
+        match kind {
+            AttributeKind::Integer => whole().or_else(real),
+            AttributeKind::Real => real(),
+            AttributeKind::Boolean => match text {
+                "true" | "True" | "1" => Some(Operand::Whole(1)),
+                "false" | "False" | "0" => Some(Operand::Whole(0)),
+                _ => None,
+            },
+            AttributeKind::String => Some(Operand::Text(text.as_bytes().to_vec())),
+            AttributeKind::Date => {
+                let days =
+                    NaiveDate::parse_from_str(text, "%Y-%m-%d").ok()?.signed_duration_since(NaiveDate::default());
+                Some(Operand::Whole(days.num_days()))
+            }
+            AttributeKind::Timestamp { unit, .. } => time(text, *unit).map(Operand::Whole).or_else(whole),
+        }
+    }
+}
+
+/// A date or a time in what a column counts; UTC, where no offset is said.
+fn time(text: &str, unit: TimeUnit) -> Option<i64> {
+    let plain = || {
+        let forms = ["%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M"];
+        forms.iter().find_map(|form| NaiveDateTime::parse_from_str(text, form).ok())
+    };
+    let date = || Some(NaiveDate::parse_from_str(text, "%Y-%m-%d").ok()?.and_time(NaiveTime::MIN));
+    let found = match DateTime::parse_from_rfc3339(text) {
+        Ok(found) => found.to_utc(),
+        Err(_) => plain().or_else(date)?.and_utc(),
+    };
+    match unit {
+        TimeUnit::Second => Some(found.timestamp()),
+        TimeUnit::Millisecond => Some(found.timestamp_millis()),
+        TimeUnit::Microsecond => Some(found.timestamp_micros()),
+        TimeUnit::Nanosecond => found.timestamp_nanos_opt(),
+    }
+}
+
+/// A value of an edge.
+#[derive(Clone, Copy)]
+enum Found<'a> {
+    Missing,
+    Whole(i64),
+    Real(f64),
+    Text(&'a [u8]),
+}
+
+impl Found<'_> {
+    fn compare(self, operand: &Operand) -> Option<Ordering> {
+        match (self, operand) {
+            (Found::Whole(found), Operand::Whole(operand)) => Some(found.cmp(operand)),
+            (Found::Whole(found), Operand::Real(operand)) => compare_real(found, *operand),
+            (Found::Real(found), Operand::Real(operand)) => found.partial_cmp(operand),
+            (Found::Real(found), Operand::Whole(operand)) => compare_real(*operand, found).map(Ordering::reverse),
+            (Found::Text(found), Operand::Text(operand)) => Some(found.cmp(operand)),
+            (Found::Missing, Operand::Missing) => Some(Ordering::Equal),
+            _ => None,
+        }
+    }
+}
+
+/// A whole number beside a real one, without rounding.
+fn compare_real(whole: i64, real: f64) -> Option<Ordering> {
+    const END: f64 = (1u64 << 63) as f64;
+    if real.is_nan() || !(-END..END).contains(&real) {
+        return 0.0.partial_cmp(&real);
+    }
+    Some(whole.cmp(&(real.trunc() as i64)).then(0.0.partial_cmp(&real.fract())?))
+}
+
+/// A condition on a column of a batch.
+struct Check {
+    /// Which attribute; none for the weights.
+    place: Option<usize>,
+    comparison: Comparison,
+    operands: Vec<Operand>,
+}
+
+impl Check {
+    fn is_met(&self, found: Found<'_>) -> bool {
+        let compared = || self.operands.iter().map(|operand| found.compare(operand));
+        let is_missing = matches!(found, Found::Missing);
+        let is_equal = || compared().any(|order| order == Some(Ordering::Equal));
+        match self.comparison {
+            Comparison::Equal => is_equal(),
+            // What is missing is neither equal to a value nor another one.
+            Comparison::NotEqual if is_missing => false,
+            Comparison::NotEqual => !is_equal(),
+            Comparison::Less => compared().all(|order| order == Some(Ordering::Less)),
+            Comparison::LessOrEqual => compared().all(|order| order.is_some_and(Ordering::is_le)),
+            Comparison::Greater => compared().all(|order| order == Some(Ordering::Greater)),
+            Comparison::GreaterOrEqual => compared().all(|order| order.is_some_and(Ordering::is_ge)),
+        }
+    }
+
+    /// Takes those edges out of `kept` that do not meet the condition.
+    fn apply(&self, kind: Option<&AttributeKind>, batch: &EdgeBatch, kept: &mut [bool]) {
+        let mut each = |found: &dyn Fn(usize) -> Found<'static>| {
+            kept.iter_mut().enumerate().for_each(|(edge, kept)| *kept = *kept && self.is_met(found(edge)));
+        };
+        let Some(column) = self.place.map(|place| &batch.attributes[place]) else {
+            return match &batch.weights {
+                Weights::Integer(values) => each(&|edge| Found::Whole(values[edge])),
+                Weights::Real(values) => each(&|edge| Found::Real(values[edge])),
+                // A graph without weights, or with complex ones, has no condition on them.
+                Weights::None | Weights::Complex(_) => {}
+            };
+        };
+        let is_missing = |edge: usize| column.missing.get(edge) == Some(&true);
+        match &column.values {
+            AttributeValues::Words(words) => {
+                let is_real = kind == Some(&AttributeKind::Real);
+                each(&|edge| match is_missing(edge) {
+                    true => Found::Missing,
+                    false if is_real => Found::Real(f64::from_bits(words[edge])),
+                    false => Found::Whole(words[edge] as i64),
+                });
+            }
+            AttributeValues::Text { bytes, ends } => {
+                let mut start = 0;
+                for (edge, (&end, kept)) in ends.iter().zip(kept).enumerate() {
+                    let text = &bytes[start..end as usize];
+                    start = end as usize;
+                    let found = if is_missing(edge) { Found::Missing } else { Found::Text(text) };
+                    *kept = *kept && self.is_met(found);
+                }
+            }
+        }
+    }
+}
+
+/// Leaves the edges of a source of files or tables out that do not meet the conditions. `partitions` are the attributes
+/// that the names of folders say.
+///
+/// # Errors
+/// As for [`narrowed`].
+pub(crate) fn with_conditions(
+    source: Box<dyn Source>,
+    options: &InputOptions,
+    partitions: &[String],
+) -> Result<Box<dyn Source>> {
+    if options.conditions.is_empty() { Ok(source) } else { narrowed(source, options, partitions) }
+}
+
+/// Leaves the edges of a source out that do not meet the conditions, and then the attributes that are not to be kept:
+/// of files, those that were read for conditions only.
+///
+/// # Errors
+/// A condition on what the source has not, or with a value that the column cannot hold.
+pub fn narrowed(source: Box<dyn Source>, options: &InputOptions, partitions: &[String]) -> Result<Box<dyn Source>> {
+    let mut facts = source.facts().clone();
+    let mut checks = Vec::new();
+    for condition in &options.conditions {
+        checks.push(check(condition, &facts.attributes, facts.weights.as_deref(), facts.is_complex)?);
+    }
+    let kinds = facts.attributes.iter().map(|field| field.kind.clone()).collect();
+    let is_kept = kept_fields(&facts.attributes, &options.attributes, partitions);
+    let mut each = is_kept.iter();
+    facts.attributes.retain(|_| each.next() == Some(&true));
+    facts.edges = facts.edges.filter(|_| checks.is_empty());
+    let left_out = Arc::new(AtomicU64::new(0));
+    let counted = Arc::clone(&left_out);
+    let parser = Arc::new(Conditional { inner: source.parser(), checks, kinds, is_kept, left_out });
+    let note = move || {
+        let count = counted.load(atomic::Ordering::Relaxed);
+        (count > 0).then(|| format!("Edges that do not meet --where and were left out: {count}."))
+    };
+    Ok(Box::new(Altered::new(source, facts, parser, Declared::AsBefore).noting(note)))
+}
+
+fn check(condition: &Condition, fields: &[AttributeField], weights: Option<&str>, is_complex: bool) -> Result<Check> {
+    let Condition { column, comparison, values } = condition;
+    let place = fields.iter().position(|field| field.name == *column);
+    let kind = match place {
+        Some(place) => fields[place].kind.clone(),
+        None if weights == Some(column) && !is_complex => AttributeKind::Real,
+        None => {
+            let names: Vec<&str> = fields.iter().map(|field| field.name.as_str()).chain(weights).collect();
+            let there = if names.is_empty() { "no weights and no attributes".to_owned() } else { listed(&names) };
+            return Err(refused(column, &format!("the name of an attribute or of the weights; there are {there}")));
+        }
+    };
+    let operand = |value: &Option<String>| {
+        // Whole weights are compared as such.
+        let whole = || Operand::of(&AttributeKind::Integer, value.as_deref()).filter(|_| place.is_none());
+        whole().or_else(|| Operand::of(&kind, value.as_deref())).ok_or_else(|| {
+            let expected = format!("a value that `{column}` can have ({})", kind.name());
+            refused(value.as_deref().unwrap_or("null"), &expected)
+        })
+    };
+    let operands = values.iter().map(operand).collect::<Result<_>>()?;
+    Ok(Check { place, comparison: *comparison, operands })
+}
+
+/// Which attributes are kept: those that are asked for, by name or, as columns of tables, by number. What tables are
+/// asked for comes first, in that order.
+fn kept_fields(fields: &[AttributeField], asked: &Attributes, partitions: &[String]) -> Vec<bool> {
+    let Attributes::Named(names) = asked else { return vec![*asked == Attributes::All; fields.len()] };
+    let of_file: Vec<&String> = names.iter().filter(|name| !partitions.contains(name)).collect();
+    let is_asked = |(place, field): (usize, &AttributeField)| {
+        let by_number = of_file.get(place).is_some_and(|name| name.parse::<usize>().is_ok());
+        names.contains(&field.name) || by_number
+    };
+    fields.iter().enumerate().map(is_asked).collect()
+}
+
+/// Whether a value of a column, as its text, meets a condition; also if it cannot be compared, which is told later.
+pub(crate) fn is_met(condition: &Condition, field: &AttributeField, value: Option<&str>) -> bool {
+    let Ok(check) = check(condition, std::slice::from_ref(field), None, false) else { return true };
+    match Operand::of(&field.kind, value) {
+        None => true,
+        Some(Operand::Missing) => check.is_met(Found::Missing),
+        Some(Operand::Whole(whole)) => check.is_met(Found::Whole(whole)),
+        Some(Operand::Real(real)) => check.is_met(Found::Real(real)),
+        Some(Operand::Text(text)) => check.is_met(Found::Text(&text)),
+    }
+}
+
+struct Conditional {
+    inner: Arc<dyn Parser>,
+    checks: Vec<Check>,
+    /// What the attributes of the input are, and which of them are kept.
+    kinds: Vec<AttributeKind>,
+    is_kept: Vec<bool>,
+    left_out: Arc<AtomicU64>,
+}
+
+impl Conditional {
+    fn filter(&self, batch: &mut EdgeBatch) {
+        let edges = batch.ids.len() / 2;
+        let mut kept = vec![true; edges];
+        if edges > 0 {
+            for check in &self.checks {
+                check.apply(check.place.map(|place| &self.kinds[place]), batch, &mut kept);
+            }
+            batch.retain(&kept);
+        }
+        let left_out = kept.iter().filter(|kept| !**kept).count() as u64;
+        self.left_out.fetch_add(left_out, atomic::Ordering::Relaxed);
+        let mut is_kept = self.is_kept.iter();
+        batch.attributes.retain(|_| is_kept.next() == Some(&true));
+    }
+}
+
+impl Parser for Conditional {
+    fn parse(&self, block: &Block, batch: &mut EdgeBatch) -> Result<()> {
+        self.inner.parse(block, batch)?;
+        self.filter(batch);
+        Ok(())
+    }
+
+    fn parse_in_batches(&self, block: &Block, batch: &mut EdgeBatch, take: &mut TakeBatch<'_>) -> Result<()> {
+        self.inner.parse_in_batches(block, batch, &mut |batch| {
+            self.filter(batch);
+            take(batch)
+        })
+    }
+
+    fn path(&self) -> &Path {
+        self.inner.path()
+    }
+
+    fn comments(&self) -> (u64, Option<String>) {
+        self.inner.comments()
+    }
+
+    fn left_out(&self) -> u64 {
+        self.inner.left_out()
+    }
+}
+
+impl AttributeColumn {
+    /// Forgets the values that are not kept.
+    pub(crate) fn retain(&mut self, kept: &[bool]) {
+        match &mut self.values {
+            AttributeValues::Words(words) => retain(words, kept),
+            AttributeValues::Text { bytes, ends } => retain_text(bytes, ends, kept, 1),
+        }
+        if !self.missing.is_empty() {
+            retain(&mut self.missing, kept);
+        }
+    }
+}
+
+/// Forgets the values that are not kept.
+pub(crate) fn retain<T>(values: &mut Vec<T>, kept: &[bool]) {
+    let mut each = kept.iter();
+    values.retain(|_| each.next() == Some(&true));
+}
+
+/// Forgets the strings that are not kept, of which `group` at a time are one.
+pub(crate) fn retain_text(bytes: &mut Vec<u8>, ends: &mut Vec<u32>, kept: &[bool], group: usize) {
+    let (mut start, mut end, mut count) = (0, 0, 0);
+    for (place, &is_kept) in kept.iter().enumerate() {
+        for string in group * place..group * (place + 1) {
+            let next = ends[string] as usize;
+            if is_kept {
+                bytes.copy_within(start..next, end);
+                end += next - start;
+                ends[count] = end as u32;
+                count += 1;
+            }
+            start = next;
+        }
+    }
+    bytes.truncate(end);
+    ends.truncate(count);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{edges_with, failure_with};
+
+    fn parsed(text: &str) -> (String, Comparison, Vec<Option<String>>) {
+        let Condition { column, comparison, values } = Condition::parse(text).unwrap();
+        (column, comparison, values)
+    }
+
+    fn values(values: &[&str]) -> Vec<Option<String>> {
+        values.iter().map(|&value| Some(value.to_owned())).collect()
+    }
+
+    #[test]
+    fn conditions_are_text() {
+        assert_eq!(parsed("amount >= 100"), ("amount".into(), Comparison::GreaterOrEqual, values(&["100"])));
+        assert_eq!(parsed("a<b"), ("a".into(), Comparison::Less, values(&["b"])));
+        assert_eq!(parsed("a <> b").1, Comparison::Less);
+        assert_eq!(parsed("the kind == x=y"), ("the kind".into(), Comparison::Equal, values(&["x=y"])));
+        assert_eq!(parsed("\"a = b\" != ' c '"), ("a = b".into(), Comparison::NotEqual, values(&[" c "])));
+        assert_eq!(
+            parsed("kind in a, 'b,c' ,\"null\""),
+            ("kind".into(), Comparison::Equal, values(&["a", "b,c", "null"]))
+        );
+        assert_eq!(parsed("kind not in a"), ("kind".into(), Comparison::NotEqual, values(&["a"])));
+        assert_eq!(parsed("x = null").2, [None]);
+        assert_eq!(parsed("x =").2, values(&[""]));
+        for text in ["", "x", "= 3", "x < null", "'x' y < 3'"] {
+            let outcome = Condition::parse(text);
+            assert!(outcome.is_err() || text == "'x' y < 3'", "{text}: {outcome:?}");
+        }
+        assert!(Condition::new("x", "=", values(&["1", "2"])).is_err());
+        assert!(Condition::new("x", "in", Vec::new()).is_err());
+        assert!(Condition::new("x", "is", values(&["1"])).is_err());
+    }
+
+    #[test]
+    fn whole_numbers_and_real_ones_are_compared_exactly() {
+        let big = (1i64 << 53) + 1;
+        assert_eq!(compare_real(big, (1i64 << 53) as f64), Some(Ordering::Greater));
+        for (whole, real, order) in [
+            (2, 2.5, Some(Ordering::Less)),
+            (-2, -2.5, Some(Ordering::Greater)),
+            (3, 3.0, Some(Ordering::Equal)),
+            (i64::MAX, f64::INFINITY, Some(Ordering::Less)),
+            (i64::MAX, 9_223_372_036_854_775_808.0, Some(Ordering::Less)),
+            (i64::MIN, -9_223_372_036_854_775_808.0, Some(Ordering::Equal)),
+            (i64::MIN, -1e300, Some(Ordering::Greater)),
+            (0, f64::NAN, None),
+        ] {
+            assert_eq!(compare_real(whole, real), order, "{whole} {real}");
+        }
+    }
+
+    #[test]
+    fn times_count_from_1970() {
+        assert_eq!(time("1970-01-02", TimeUnit::Second), Some(86_400));
+        assert_eq!(time("1970-01-01T00:00:01.5Z", TimeUnit::Millisecond), Some(1500));
+        assert_eq!(time("1970-01-01T01:00:00+01:00", TimeUnit::Microsecond), Some(0));
+        assert_eq!(time("1969-12-31 23:59", TimeUnit::Nanosecond), Some(-60_000_000_000));
+        assert_eq!(time("9999-01-01", TimeUnit::Nanosecond), None);
+        assert_eq!(time("noon", TimeUnit::Second), None);
+        let day = Operand::of(&AttributeKind::Date, Some("1969-12-31"));
+        assert!(matches!(day, Some(Operand::Whole(-1))));
+    }
+
+    #[test]
+    fn edges_that_do_not_meet_all_conditions_are_left_out() {
+        let text = b"source,target,weight,kind,n\na,bb,5,x,1\nccc,d,7,y,\na,d,9,x,3\n";
+        let with = |conditions: &[&str], attributes| InputOptions {
+            conditions: conditions.iter().map(|text| Condition::parse(text).unwrap()).collect(),
+            attributes,
+            ..InputOptions::default()
+        };
+        let read = edges_with("edge-list", text, &with(&["kind = x"], Attributes::None));
+        let names = [("a", "bb"), ("a", "d")].map(|(a, b)| (a.to_owned(), b.to_owned()));
+        assert_eq!((read.names, read.weights), (names.to_vec(), vec![5.0, 9.0]));
+        assert!(read.attributes.is_empty() && read.facts.attributes.is_empty());
+        let read = edges_with("edge-list", text, &with(&["weight > 5", "n != 3"], Attributes::All));
+        assert!(read.names.is_empty(), "a missing value is not another one");
+        assert_eq!(read.attributes.iter().map(|column| column.values.len()).collect::<Vec<_>>(), [0, 0]);
+        let read = edges_with("edge-list", text, &with(&["n = null"], Attributes::Named(vec!["5".into()])));
+        assert_eq!(read.names, [("ccc".to_owned(), "d".to_owned())]);
+        assert_eq!(read.facts.attributes[0].name, "n");
+        assert_eq!(read.attributes[0].missing, [true]);
+        let read = edges_with("edge-list", text, &with(&["weight in 5, 7"], Attributes::Named(vec!["kind".into()])));
+        let kinds = AttributeValues::Text { bytes: b"xy".to_vec(), ends: vec![1, 2] };
+        assert_eq!((read.weights, &read.attributes[0].values), (vec![5.0, 7.0], &kinds));
+        for (condition, said) in [("n > x", "that `n` can have"), ("speed > 3", "there is no such column")] {
+            assert!(failure_with("edge-list", text, &with(&[condition], Attributes::None)).contains(said));
+        }
+        let pairs = edges_with("wel", b"1 2 5\n2 3 6.5\n", &with(&["weight >= 6"], Attributes::None));
+        assert_eq!((pairs.pairs, pairs.weights), (vec![(2, 3)], vec![6.5]));
+        let none = failure_with("el", b"1 2\n", &with(&["weight >= 6"], Attributes::None));
+        assert!(none.contains("no weights and no attributes") || none.contains("no such column"), "{none}");
+    }
+}

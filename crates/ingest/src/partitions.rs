@@ -1,0 +1,187 @@
+//! Partitions: what the names of folders say of all rows of a file, such as `year=2024/month=1/part-0.parquet`.
+//!
+//! Columns of that kind are attributes where they are asked for: integers, if all folders have integers, else strings.
+
+use crate::altered::{Altered, Declared};
+use crate::attributes::{AttributeColumn, AttributeField, Attributes};
+use crate::batch::{Block, EdgeBatch, InputOptions, Parser, Source, TakeBatch};
+use crate::conditions::is_met;
+use crate::number::{Integer, integer};
+use crate::one_id::is_printed_integer;
+use outcore_format::AttributeKind;
+use outcore_image::Result;
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+/// What stands for a missing value.
+const MISSING: &str = "__HIVE_DEFAULT_PARTITION__";
+
+/// The columns that the folders of all files say, and what is wanted of them.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Partitions {
+    /// What all are called.
+    pub(crate) names: Vec<String>,
+    wanted: Vec<AttributeField>,
+}
+
+impl Partitions {
+    /// Those of some files, and how the files are read beside them.
+    pub(crate) fn of(paths: &[PathBuf], options: &InputOptions) -> (Self, InputOptions) {
+        let mut all: Vec<AttributeField> = Vec::new();
+        for (name, value) in paths.iter().flat_map(|path| said(path)) {
+            let is_integer = |text: &String| {
+                is_printed_integer(text.as_bytes()) && integer(text.as_bytes()).and_then(Integer::signed).is_some()
+            };
+            let place = all.iter().position(|field| field.name == name).unwrap_or_else(|| {
+                all.push(AttributeField { name, kind: AttributeKind::Integer });
+                all.len() - 1
+            });
+            if !value.as_ref().is_none_or(is_integer) {
+                all[place].kind = AttributeKind::String;
+            }
+        }
+        let names: Vec<String> = all.iter().map(|field| field.name.clone()).collect();
+        let mut beside = options.clone();
+        beside.conditions.retain(|condition| !names.contains(&condition.column));
+        if let Attributes::Named(asked) = &mut beside.attributes {
+            asked.retain(|name| !names.contains(name));
+            if asked.is_empty() {
+                beside.attributes = Attributes::None;
+            }
+        }
+        all.retain(|field| {
+            let is_compared = options.conditions.iter().any(|condition| condition.column == field.name);
+            is_compared
+                || match &options.attributes {
+                    Attributes::None => false,
+                    Attributes::All => true,
+                    Attributes::Named(asked) => asked.contains(&field.name),
+                }
+        });
+        (Partitions { names, wanted: all }, beside)
+    }
+
+    /// Whether the conditions of options let a file be read.
+    pub(crate) fn is_read(&self, path: &Path, options: &InputOptions) -> bool {
+        let said = said(path);
+        options.conditions.iter().all(|condition| {
+            let field = self.wanted.iter().find(|field| field.name == condition.column);
+            field.is_none_or(|field| is_met(condition, field, value_in(&said, &field.name)))
+        })
+    }
+
+    /// Adds what is wanted to the attributes of a file.
+    pub(crate) fn add_to(&self, source: Box<dyn Source>, path: &Path) -> Box<dyn Source> {
+        let mut facts = source.facts().clone();
+        let is_new = |field: &&AttributeField| facts.attributes.iter().all(|own| own.name != field.name);
+        let fields: Vec<AttributeField> = self.wanted.iter().filter(is_new).cloned().collect();
+        if fields.is_empty() {
+            return source;
+        }
+        let said = said(path);
+        let value = |field: &AttributeField| value_in(&said, &field.name).map(str::to_owned);
+        let values = fields.iter().map(|field| (field.kind.clone(), value(field))).collect();
+        facts.attributes.extend(fields);
+        let parser = Arc::new(Constant { inner: source.parser(), values });
+        Box::new(Altered::new(source, facts, parser, Declared::AsBefore))
+    }
+}
+
+/// What the folders of a file say, from the outermost on.
+fn said(path: &Path) -> Vec<(String, Option<String>)> {
+    let folders = path.parent().into_iter().flat_map(Path::components);
+    let said = folders.filter_map(|folder| match folder {
+        Component::Normal(name) => name.to_str()?.split_once('='),
+        _ => None,
+    });
+    said.filter(|(name, _)| !name.is_empty())
+        .map(|(name, value)| (decoded(name), (value != MISSING).then(|| decoded(value))))
+        .collect()
+}
+
+fn value_in<'a>(said: &'a [(String, Option<String>)], name: &str) -> Option<&'a str> {
+    said.iter().rev().find(|(own, _)| own == name).and_then(|(_, value)| value.as_deref())
+}
+
+/// A name without the signs that stand for characters of which names of folders have none, such as `%2F`.
+fn decoded(name: &str) -> String {
+    let mut bytes = Vec::with_capacity(name.len());
+    let mut rest = name.as_bytes();
+    while let Some((&first, behind)) = rest.split_first() {
+        let digits = behind.get(..2).filter(|_| first == b'%').and_then(|digits| std::str::from_utf8(digits).ok());
+        let code = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        bytes.push(code.unwrap_or(first));
+        rest = if code.is_some() { &behind[2..] } else { behind };
+    }
+    String::from_utf8(bytes).unwrap_or_else(|_| name.to_owned())
+}
+
+/// The same values for all edges of a file, behind its own attributes.
+struct Constant {
+    inner: Arc<dyn Parser>,
+    values: Vec<(AttributeKind, Option<String>)>,
+}
+
+impl Constant {
+    fn add(&self, batch: &mut EdgeBatch) {
+        for (kind, value) in &self.values {
+            let mut column = AttributeColumn::new(kind);
+            (0..batch.ids.len() / 2).for_each(|_| {
+                column.push_value(kind, value.as_deref());
+            });
+            batch.attributes.push(column);
+        }
+    }
+}
+
+impl Parser for Constant {
+    fn parse(&self, block: &Block, batch: &mut EdgeBatch) -> Result<()> {
+        self.inner.parse(block, batch)?;
+        self.add(batch);
+        Ok(())
+    }
+
+    fn parse_in_batches(&self, block: &Block, batch: &mut EdgeBatch, take: &mut TakeBatch<'_>) -> Result<()> {
+        self.inner.parse_in_batches(block, batch, &mut |batch| {
+            self.add(batch);
+            take(batch)
+        })
+    }
+
+    fn path(&self) -> &Path {
+        self.inner.path()
+    }
+
+    fn comments(&self) -> (u64, Option<String>) {
+        self.inner.comments()
+    }
+
+    fn left_out(&self) -> u64 {
+        self.inner.left_out()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_say_what_all_rows_of_a_file_have() {
+        let said = said(Path::new("/data/year=2024/city=S%C3%A3o%2FPaulo/none=__HIVE_DEFAULT_PARTITION__/x=1.csv"));
+        let expected = [("year", Some("2024")), ("city", Some("S\u{e3}o/Paulo")), ("none", None)];
+        assert_eq!(said, expected.map(|(name, value)| (name.to_owned(), value.map(str::to_owned))));
+        assert_eq!(super::said(Path::new("=5/a.csv")), []);
+        assert_eq!(decoded("100%"), "100%");
+        assert_eq!(decoded("%zz%ff"), "%zz%ff");
+        let paths = ["a=1/b=x/p.csv", "a=2/b=7/p.csv", "p.csv"].map(PathBuf::from);
+        let all = InputOptions { attributes: Attributes::All, ..InputOptions::default() };
+        let (partitions, _) = Partitions::of(&paths, &all);
+        let kinds: Vec<_> = partitions.wanted.iter().map(|field| (field.name.as_str(), field.kind.clone())).collect();
+        assert_eq!(kinds, [("a", AttributeKind::Integer), ("b", AttributeKind::String)]);
+        let named =
+            InputOptions { attributes: Attributes::Named(vec!["b".into(), "c".into()]), ..InputOptions::default() };
+        let (partitions, beside) = Partitions::of(&paths, &named);
+        assert_eq!((partitions.wanted.len(), partitions.names.len()), (1, 2));
+        assert_eq!(beside.attributes, Attributes::Named(vec!["c".into()]));
+    }
+}

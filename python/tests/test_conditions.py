@@ -1,0 +1,222 @@
+"""Which edges are read: conditions on attributes and weights, the names of folders, and how many edges there must be."""
+
+import datetime
+import json
+import math
+import os
+import pathlib
+import random
+import shutil
+import subprocess
+
+import outcore as oc
+import polars as pl
+import pyarrow as pa
+import pytest
+
+OUTCORE = os.environ.get("OUTCORE") or shutil.which("outcore")
+DAY = datetime.date(2024, 2, 29)
+TIME = datetime.datetime(2024, 3, 1, 12, 30)
+
+
+def frame(edges: int = 300, seed: int = 5) -> pl.DataFrame:
+    """Edges between different ends, each once, with columns of every kind, some values missing."""
+    drawn = random.Random(seed)
+    pairs = drawn.sample([(a, b) for a in range(40) for b in range(40)], edges)
+    pick = lambda values: [drawn.choice(values) for _ in pairs]  # noqa: E731
+    return pl.DataFrame(
+        {
+            "source": [a for a, _ in pairs],
+            "target": [b for _, b in pairs],
+            "weight": pick([1, 2, 3, 4, 5]),
+            "lanes": pick([-2, 0, 1, 7, None, 2**60, 2**60 + 1]),
+            "minutes": pick([0.5, -1.5, 2.0, None, math.inf, 1e300]),
+            "kind": pick(["rail", "road", "", "a, b", "it's", None]),
+            "toll": pick([True, False, None]),
+            "day": pick([DAY, DAY + datetime.timedelta(1), datetime.date(1960, 1, 1), None]),
+            "seen": pick([TIME, TIME + datetime.timedelta(microseconds=1), None]),
+        }
+    )
+
+
+COL = pl.col
+CONDITIONS = [
+    ("lanes >= 1", COL("lanes") >= 1),
+    ("lanes<1", COL("lanes") < 1),
+    ("lanes > 0.5", COL("lanes") > 0.5),
+    (f"lanes == {2**60 + 1}", COL("lanes") == 2**60 + 1),
+    (f"lanes > {2**60}.0", COL("lanes") == 2**60 + 1),
+    ("lanes <= 1e300", COL("lanes").is_not_null()),
+    ("lanes in 0, 7", COL("lanes").is_in([0, 7])),
+    ("lanes not in -2,0", COL("lanes").is_not_null() & ~COL("lanes").is_in([-2, 0])),
+    (("lanes", "in", [1, None]), COL("lanes").is_null() | (COL("lanes") == 1)),
+    ("lanes = null", COL("lanes").is_null()),
+    ("lanes != null", COL("lanes").is_not_null()),
+    ("minutes < 2", COL("minutes") < 2),
+    (("minutes", "=", math.inf), COL("minutes") == math.inf),
+    ("minutes != 2.0", COL("minutes") != 2.0),
+    ("kind = rail", COL("kind") == "rail"),
+    ("kind = ''", COL("kind") == ""),
+    ('kind in "a, b",road', COL("kind").is_in(["a, b", "road"])),
+    ('kind = "it\'s"', COL("kind") == "it's"),
+    (("kind", ">", "rail"), COL("kind") > "rail"),
+    ("toll = true", COL("toll")),
+    (("toll", "!=", True), ~COL("toll")),
+    (f"day > {DAY}", COL("day") > DAY),
+    (("day", "<=", DAY), COL("day") <= DAY),
+    ("seen = '2024-03-01 12:30'", COL("seen") == TIME),
+    (("seen", ">", TIME), COL("seen") > TIME),
+    ("seen < 2024-03-01T12:30:00.000001Z", COL("seen") == TIME),
+    ("weight >= 3", COL("weight") >= 3),
+    ("weight < 2.5", COL("weight") < 2.5),
+    (["lanes >= 0", ("kind", "=", "road")], (COL("lanes") >= 0) & (COL("kind") == "road")),
+]
+
+
+def edges_of(graph: oc.Graph) -> set:
+    return {(a, b) for a, b in graph.edges}
+
+
+@pytest.mark.parametrize("place", range(len(CONDITIONS)))
+def test_conditions_leave_the_edges_that_polars_leaves(place: int, tmp_path: pathlib.Path) -> None:
+    condition, expression = CONDITIONS[place]
+    table = frame()
+    expected = set(table.filter(expression).select("source", "target").iter_rows())
+    assert 0 < len(expected) < len(table)
+    with oc.load_graph(table, where=condition) as read, oc.load_graph(table, attributes=True) as graph:
+        assert edges_of(read) == expected
+        assert set(read.nodes) == {vertex for edge in expected for vertex in edge}
+        assert read.info()["attributes"] == []
+        left = graph.filter(condition)
+        assert edges_of(left) == expected
+        assert set(left.nodes) == set(graph.nodes)
+        # Attributes stay with their edges.
+        kept = pl.from_arrow(pa.table(left.edges(data=True)))
+        whole = table.filter(expression).sort("source", "target")
+        assert kept.sort("source", "target").select(whole.columns).equals(whole)
+    if "lanes" not in str(condition) or "null" not in str(condition):
+        table.write_parquet(tmp_path / "t.parquet")
+        with oc.load_graph(tmp_path / "t.parquet", where=condition, attributes=["kind"]) as read:
+            assert edges_of(read) == expected
+            assert [name for name, _ in read.info()["attributes"]] == ["kind"]
+
+
+def test_conditions_hold_for_text_documents_and_strings(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "t.csv").write_text("from,to,amount,kind\na,b,5,x\nb,c,,y\nc,a,7,x\n")
+    (tmp_path / "plain.txt").write_text("1 2 5\n2 3 7\n3 1 9\n")
+    rows = [{"source": "a", "target": "b", "amount": 5}, {"source": "b", "target": "c"}]
+    (tmp_path / "t.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    load = lambda name, where, **more: sorted(oc.load_graph(tmp_path / name, where=where, **more).edges)  # noqa: E731
+    assert load("t.csv", "amount > 5") == [("c", "a")]
+    assert load("t.csv", ["amount >= 5", "kind = x"]) == [("a", "b"), ("c", "a")]
+    assert load("t.csv", "amount = null") == [("b", "c")]
+    assert load("plain.txt", "3 >= 7", source=1, target=2) == [(2, 3), (3, 1)]
+    assert load("t.jsonl", "amount = 5") == [("a", "b")]
+    graph = oc.load_graph(tmp_path / "t.csv", attributes=True)
+    for name in ("t.graphml", "t.gexf"):
+        (tmp_path / name).write_text(
+            {
+                "t.graphml": """<graphml xmlns="http://graphml.graphdrawing.org/xmlns">
+                    <key id="d" for="edge" attr.name="amount" attr.type="int"/><graph edgedefault="directed">
+                    <node id="a"/><node id="b"/><node id="c"/>
+                    <edge source="a" target="b"><data key="d">5</data></edge><edge source="b" target="c"/></graph></graphml>""",
+                "t.gexf": """<gexf xmlns="http://gexf.net/1.3"><graph defaultedgetype="directed">
+                    <attributes class="edge"><attribute id="d" title="amount" type="integer"/></attributes>
+                    <nodes><node id="a"/><node id="b"/><node id="c"/></nodes><edges>
+                    <edge source="a" target="b"><attvalues><attvalue for="d" value="5"/></attvalues></edge>
+                    <edge source="b" target="c"/></edges></graph></gexf>""",
+            }[name]
+        )
+        with oc.load_graph(tmp_path / name, where="amount = 5") as read:
+            # Documents list their vertices.
+            assert (sorted(read.edges), sorted(read.nodes)) == ([("a", "b")], ["a", "b", "c"])
+    (tmp_path / "t.sif").write_text("a pp b c\nb pd c\n")
+    assert load("t.sif", "interaction = pd") == [("b", "c")]
+    with graph.filter("kind = x", tmp_path / "x.oc", attributes=["amount"]) as left:
+        assert sorted(left.edges(data=True)) == [("a", "b", {"amount": 5}), ("c", "a", {"amount": 7})]
+
+
+def test_what_cannot_be_compared_is_refused() -> None:
+    table = frame()
+    for where, said in [
+        ("speed > 3", "there is no such column"),
+        ("lanes > fast", "a value that `lanes` can have"),
+        ("day > yesterday", "a value that `day` can have"),
+        ("toll < maybe", "a value that `toll` can have"),
+        ("lanes", "a column, a comparison and a value"),
+        (">= 3", "the name of a column before"),
+        ("lanes > null", "less or more than another"),
+        (("lanes", "like", "x"), "one of the comparisons"),
+        (("lanes", "=", [1, 2]), "one value"),
+        ("source = 3", "there are "),
+    ]:
+        with pytest.raises(oc.UsageError, match=r"(?s)where.*" + said):
+            oc.load_graph(table, where=where)
+    with pytest.raises(TypeError, match="expected where= as text"):
+        oc.load_graph(table, where=3)
+    with oc.load_graph(table) as graph, pytest.raises(oc.UsageError, match="there are"):
+        graph.filter("lanes > 3")
+    with oc.load_graph(table, attributes=True) as graph, pytest.raises(oc.UsageError, match="no such attribute"):
+        graph.filter("lanes > 3", attributes=["speed"])
+
+
+def test_names_of_folders_are_columns(tmp_path: pathlib.Path) -> None:
+    data = tmp_path / "payments"
+    for year in (2023, 2024):
+        for month in (1, 2):
+            folder = data / f"year={year}" / f"month={month}"
+            folder.mkdir(parents=True)
+            part = pl.DataFrame({"payer": [year, month], "payee": [month, year], "amount": [1.5, 2.5]})
+            part.write_parquet(folder / "part-0.parquet")
+    load = lambda **options: oc.load_graph(data, duplicates="keep", **options)  # noqa: E731
+    with load(attributes=["year", "amount"]) as graph:
+        found = pl.from_arrow(pa.table(graph.edges(data=True))).sort("source", "target", "amount")
+        assert found["year"].dtype == pl.Int64
+        assert set(found.columns) == {"source", "target", "year", "amount"}
+        assert all(year in (source, target) for source, target, year in found.select("source", "target", "year").rows())
+    with load(where="year = 2024", attributes=["month"]) as graph:
+        assert {vertex for edge in graph.edges for vertex in edge} == {1, 2, 2024}
+        assert [name for name, _ in graph.info()["attributes"]] == ["month"]
+    with load(where=["year >= 2024", "month != 1", "amount > 2"]) as graph:
+        assert sorted(graph.edges) == [(2, 2024)]
+    with load(where="year = 2030") as graph:
+        assert graph.number_of_edges() == 0
+    with load(attributes=True) as graph:
+        assert {name for name, _ in graph.info()["attributes"]} == {"amount", "month", "year"}
+    (data / "year=__HIVE_DEFAULT_PARTITION__").mkdir()
+    pl.DataFrame({"payer": [5], "payee": [6], "amount": [1.0]}).write_parquet(
+        data / "year=__HIVE_DEFAULT_PARTITION__" / "p.parquet"
+    )
+    assert sorted(load(where="year = null").edges) == [(5, 6)]
+    alone = data / "year=2023" / "month=1" / "part-0.parquet"
+    with oc.load_graph(alone, attributes=["month"]) as graph:
+        assert {data["month"] for _, _, data in graph.edges(data=True)} == {1}
+
+
+def test_a_nightly_import_needs_so_many_edges(tmp_path: pathlib.Path) -> None:
+    image = tmp_path / "g.oc"
+    (tmp_path / "e.txt").write_text("1 2\n2 3\n2 3\n")
+    (tmp_path / "few.txt").write_text("1 2\n")
+    oc.import_graph(tmp_path / "e.txt", image, require_edges=3)
+    with pytest.raises(oc.UsageError, match="at least 2 edges, as require_edges= says, found 1"):
+        oc.import_graph(tmp_path / "few.txt", image, replace=True, require_edges=2)
+    with oc.Graph(image) as graph:
+        assert graph.number_of_edges() == 2
+    command = [OUTCORE, "import", tmp_path / "few.txt", image, "--replace", "--require-edges", "2"]
+    failed = subprocess.run(command, capture_output=True, text=True)
+    assert failed.returncode == 1 and "as --require-edges says, found 1" in failed.stderr
+    command = [OUTCORE, "import", tmp_path / "e.txt", tmp_path / "two.oc", "--undirected", "--require-edges", "4"]
+    failed = subprocess.run(command, capture_output=True, text=True)
+    assert failed.returncode != 0 and "found 3" in failed.stderr
+
+
+def test_the_shell_filters_an_image_and_says_what_it_left_out(tmp_path: pathlib.Path) -> None:
+    frame().write_parquet(tmp_path / "t.parquet")
+    run = lambda *words: subprocess.run([OUTCORE, *words], capture_output=True, text=True, check=True)  # noqa: E731
+    run("import", tmp_path / "t.parquet", tmp_path / "g.oc", "--attributes", "all")
+    where = ["--where", "kind in rail,road", "--where", "lanes >= 1"]
+    report = run("import", tmp_path / "g.oc", tmp_path / "some.oc", *where)
+    kept = frame().filter(COL("kind").is_in(["rail", "road"]) & (COL("lanes") >= 1))
+    assert f"left out: {300 - len(kept)}." in report.stderr
+    with oc.Graph(tmp_path / "some.oc") as graph:
+        assert edges_of(graph) == set(kept.select("source", "target").iter_rows())
