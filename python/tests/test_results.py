@@ -1,6 +1,10 @@
 """Results in another order, row by row, and as arrays."""
 
 import math
+import os
+import re
+import shutil
+import subprocess
 
 import networkx as nx
 import numpy as np
@@ -165,3 +169,40 @@ def test_groups_are_counted_and_become_graphs(tmp_path):
         assert found.sort_by("vertex", descending=True).head(1) == [(21, 21)]
     words = oc.load_graph([("b", "a"), ("c", "d")])
     assert oc.connected_components(words).sizes() == [("a", 2), ("c", 2)]
+
+
+@pytest.mark.parametrize("order", ["input", "degree"])
+def test_ids_that_do_not_fit_are_named_in_passes(tmp_path, order):
+    drawn = np.random.default_rng(3)
+    count = 60_000
+    # Ids of a length that differs, 57 MB together, and components of several sizes whose members are scattered.
+    numbers = drawn.permutation(count)
+    ids = np.array([f"{number:06}{'x' * int(length)}" for number, length in enumerate(drawn.integers(20, 1880, count))])
+    chain = numbers[: count // 2]
+    rest = numbers[count // 2 :].reshape(-1, 3)
+    source = np.concatenate([chain[:-1], rest[:, 0]])
+    target = np.concatenate([chain[1:], rest[:, 1]])
+    frame = pl.DataFrame({"source": ids[source], "target": ids[target]})
+    oc.import_graph(frame, tmp_path / "g.oc", directed=False, order=order, vertices=pl.DataFrame({"id": ids}))
+    start = str(ids[chain[0]])
+    runs = {"components": [], "bfs": ["--source", start]}
+    for name, options in runs.items():
+        results = []
+        for memory in ("64MiB", "512MiB"):
+            output = tmp_path / f"{name}-{memory}.csv"
+            command = [os.environ.get("OUTCORE") or shutil.which("outcore"), "run", name, tmp_path / "g.oc", *options]
+            command += ["--memory", memory, "--output", output]
+            done = subprocess.run(command, capture_output=True, text=True)
+            assert done.returncode == 0, done.stderr
+            results.append(output.read_bytes())
+            if memory == "64MiB":
+                assert float(re.search(r"peak memory ([\d.]+) MiB", done.stdout)[1]) < 64, done.stdout
+        assert results[0] == results[1] and len(results[0]) > 30 << 20
+    with oc.Graph(tmp_path / "g.oc", memory="64MiB") as small, oc.Graph(tmp_path / "g.oc", memory="512MiB") as large:
+        few, all_of_them = oc.components(small), oc.components(large)
+        pairs = [(few, all_of_them)]
+        if order == "input":
+            # To sort by ids otherwise takes all of them.
+            pairs.append(tuple(found.sort_by("vertex", descending=True) for found in (few, all_of_them)))
+        for one, other in pairs:
+            assert one.to_polars().equals(other.to_polars())

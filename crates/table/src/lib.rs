@@ -7,6 +7,7 @@
 
 mod dense;
 mod ids;
+mod names;
 mod numbers;
 mod output;
 mod sorted;

@@ -3,16 +3,16 @@
 //! A table shares the arrays that an algorithm left and names them; it holds no rows. Its first column is `vertex`, the
 //! users' ids; rows come in vertex order: sorted by id in images of order `input`, by degree class first in those of
 //! order `degree`, neighbours together in those of order `near`. [`Table::reader`] makes batches of rows in bounded
-//! memory, as often as it is asked; only columns whose values are vertices need all ids in memory, 8 bytes per vertex,
-//! while they are read.
+//! memory, as often as it is asked; columns whose values are vertices need their ids (`names.rs`).
 
-use crate::ids::{BATCH_IDS, BATCH_TEXT_BYTES, Id, IdBatch, IdLookup, IdStream, string_ids};
+use crate::ids::{BATCH_IDS, BATCH_TEXT_BYTES, Id, IdBatch, IdStream, string_ids};
+use crate::names::{Names, least_bytes};
 use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch, RecordBatchReader, StringArray, UInt64Array};
 use arrow_buffer::{ArrowNativeType, Buffer, ScalarBuffer};
 use arrow_schema::ArrowError;
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use bytes::Bytes;
-use outcore_format::{IdColumn, Order, WeightKind};
+use outcore_format::{IdColumn, WeightKind};
 use outcore_image::{Error, Image, Result};
 use outcore_io::buffer::{Raw, raw_bytes};
 use outcore_io::{Array, Reservation};
@@ -81,12 +81,10 @@ impl ColumnKind {
 
 /// The memory that reading the rows of a table with such columns takes.
 pub fn reader_bytes(image: &Image, columns: &[ColumnKind]) -> u64 {
-    let (mut bytes, ids) = (batch_bytes(image, columns.len()) + IdStream::bytes(image), IdLookup::bytes(image));
+    let mut bytes = batch_bytes(image, columns.len()) + IdStream::bytes(image);
     if columns.iter().any(|column| column.names_vertices()) {
-        bytes = bytes.saturating_add(ids);
-        if columns.contains(&ColumnKind::Component) && image.manifest().order != Order::Input {
-            bytes += 4 * image.manifest().vertices;
-        }
+        let has_components = columns.contains(&ColumnKind::Component);
+        bytes = bytes.saturating_add(least_bytes(image, has_components));
     }
     bytes
 }
@@ -235,12 +233,12 @@ impl Table {
     /// All rows, in batches of at most [`BATCH_IDS`]. May be called again.
     ///
     /// # Errors
-    /// Ids that cannot be read, or no memory for the ids that columns of vertices need.
+    /// Ids that cannot be read, or no memory for what columns of vertices need.
     pub fn reader(&self) -> Result<TableReader> {
         let bytes = batch_bytes(&self.image, self.columns.len());
         let reservation = self.image.runtime().budget().reserve("a batch of rows", bytes)?;
         let names = match self.order.is_some() || self.columns.iter().any(|(_, column)| column.names_vertices()) {
-            true => Some(Names::new(self)?),
+            true => Some(Names::new(&self.image, &self.columns, self.order.clone())?),
             false => None,
         };
         let ids = IdStream::new(&self.image)?;
@@ -346,7 +344,10 @@ impl TableReader {
             },
         };
         let start = first as u32 + done as u32;
-        let rows: Vec<u32> = (start..=start + (batch.len() - done - 1) as u32).collect();
+        let mut rows: Vec<u32> = (start..=start + (batch.len() - done - 1) as u32).collect();
+        if let Some(names) = &mut self.names {
+            rows.truncate(names.hold(&self.table.image, start as usize)?);
+        }
         let rows = &rows[..self.rows_with_room(&rows)];
         let some = done..done + rows.len();
         let ids: ArrayRef = match &batch {
@@ -365,11 +366,13 @@ impl TableReader {
     /// The next rows in an order of their own, whose ids are looked up.
     fn next_in_order(&mut self, order: &[u32]) -> Result<Option<RecordBatch>> {
         self.table.image.runtime().cancel().check()?;
-        let names = self.names.as_ref().expect("a table with an order is read with all ids");
-        let left = &order[self.next..order.len().min(self.next + BATCH_IDS)];
+        let names = self.names.as_mut().expect("a table with an order is read with ids");
+        let held = if self.next < order.len() { names.hold(&self.table.image, self.next)? } else { 0 };
+        let left = &order[self.next..order.len().min(self.next + held.min(BATCH_IDS))];
+        let names = self.names.as_ref().expect("it was there above");
         let mut text_bytes = 0;
         let crowded = |&vertex: &u32| {
-            text_bytes += if let Id::Text(text) = names.lookup.id(vertex) { text.len() } else { 0 };
+            text_bytes += if let Some(Id::Text(text)) = names.id(vertex) { text.len() } else { 0 };
             text_bytes > BATCH_TEXT_BYTES
         };
         let rows = &left[..left.iter().position(crowded).unwrap_or(left.len()).max(left.len().min(1))];
@@ -377,7 +380,7 @@ impl TableReader {
         if rows.is_empty() {
             return Ok(None);
         }
-        let ids = id_array(&self.table.image, rows.iter().map(|&vertex| Some(names.lookup.id(vertex))));
+        let ids = id_array(&self.table.image, rows.iter().map(|&vertex| names.id(vertex)));
         let record = self.table.batch(ids, rows, |place, row| names.name(place, row))?;
         self.next += rows.len();
         Ok(Some(record))
@@ -435,56 +438,6 @@ impl<T: Raw> AsRef<[u8]> for SharedBytes<T> {
 fn shared<T: Raw + ArrowNativeType>(values: &Arc<Array<T>>, first: usize, len: usize) -> ScalarBuffer<T> {
     let bytes = Bytes::from_owner(SharedBytes(Arc::clone(values)));
     ScalarBuffer::new(Buffer::from(bytes), first, len)
-}
-
-/// The ids of the vertices that rows name.
-struct Names {
-    lookup: IdLookup,
-    columns: Vec<(Column, Option<Array<u32>>)>,
-}
-
-impl Names {
-    fn new(table: &Table) -> Result<Self> {
-        let image = &table.image;
-        let lookup = IdLookup::new(image)?;
-        let mut columns = Vec::new();
-        for (_, column) in table.columns.iter() {
-            let smallest = match column {
-                Column::Component(values) if image.manifest().order != Order::Input => {
-                    Some(smallest_members(image, &lookup, values)?)
-                }
-                _ => None,
-            };
-            columns.push((column.clone(), smallest));
-        }
-        Ok(Names { lookup, columns })
-    }
-
-    fn name(&self, place: usize, row: u32) -> Option<Id<&str>> {
-        let (column, smallest) = &self.columns[place];
-        let vertex = column.named(row)?;
-        let vertex = smallest.as_ref().map_or(vertex, |smallest| !smallest[vertex as usize]);
-        Some(self.lookup.id(vertex))
-    }
-}
-
-/// For the smallest vertex of every component, the complement of the member with the smallest id.
-///
-/// Where vertices are numbered as their ids sort, that is the smallest vertex itself; elsewhere it has to be found.
-fn smallest_members(image: &Image, lookup: &IdLookup, components: &Array<u32>) -> Result<Array<u32>> {
-    image.make_room("the smallest ids of components", 4 * image.manifest().vertices)?;
-    let budget = image.runtime().budget();
-    let mut smallest = Array::<u32>::zeroed(budget, "the smallest ids of components", components.len())?;
-    for (vertex, &component) in components.iter().enumerate() {
-        if vertex % BATCH_IDS == 0 {
-            image.runtime().cancel().check()?;
-        }
-        let best = &mut smallest[component as usize];
-        if *best == 0 || lookup.id(vertex as u32) < lookup.id(!*best) {
-            *best = !(vertex as u32);
-        }
-    }
-    Ok(smallest)
 }
 
 /// The type that users' ids have in a table.

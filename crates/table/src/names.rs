@@ -1,0 +1,316 @@
+//! The ids of the vertices that rows name, such as components and parents.
+//!
+//! All ids are taken into memory where there is room. Elsewhere rows are taken in groups: as many as name vertices
+//! whose ids fit, which one pass over the ids finds. Users see the smallest id of a component; where vertices are not
+//! numbered as their ids sort, that is found the same way, some components at a time.
+//!
+//! *Cost.* 8 bytes per vertex and the text of strings, or a sixteenth of that and up to some dozens of passes over the
+//! ids; for components 4 bytes per vertex more.
+
+use crate::ids::{BATCH_IDS, Id, IdBatch, IdLookup, IdStream};
+use crate::table::Column;
+use outcore_format::{IdColumn, Order};
+use outcore_image::{Error, Image, Result};
+use outcore_io::{Array, Reservation};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// What of all ids must fit at a time, and what a group takes at least.
+const LEAST_PART: u64 = 16;
+const LEAST_BYTES: u64 = 1 << 20;
+/// What an id in a group takes beside its text: its vertex twice, its end, and a place in the order.
+const ID_BYTES: u64 = 32;
+/// What the smallest id of a component takes beside its text.
+const SMALLEST_BYTES: u64 = 128;
+/// What the memory is for.
+const PURPOSE: &str = "the ids that rows name";
+
+/// The memory that naming vertices takes at least, components too.
+pub(crate) fn least_bytes(image: &Image, has_components: bool) -> u64 {
+    let all = IdLookup::bytes(image);
+    let finds_smallest = has_components && image.manifest().order != Order::Input;
+    // Four bytes and a bit.
+    let of_components = if finds_smallest { 4 * image.manifest().vertices + image.manifest().vertices / 8 } else { 0 };
+    all.min(LEAST_BYTES + all / LEAST_PART).saturating_add(of_components)
+}
+
+/// See above.
+pub(crate) struct Names {
+    columns: Vec<(Column, Option<Array<u32>>)>,
+    /// The vertices in the order of the rows, if they have one of their own: then each row names its own vertex too.
+    order: Option<Arc<Array<u32>>>,
+    rows: usize,
+    held: Held,
+}
+
+enum Held {
+    All(IdLookup),
+    /// Those that rows up to `end` name.
+    Group {
+        ids: Group,
+        end: usize,
+    },
+}
+
+impl Names {
+    /// For the columns of a table.
+    ///
+    /// # Errors
+    /// Ids that cannot be read or are damaged; no memory.
+    pub fn new(image: &Image, columns: &[(String, Column)], order: Option<Arc<Array<u32>>>) -> Result<Self> {
+        let lookup = match IdLookup::new(image) {
+            Ok(lookup) => Some(lookup),
+            Err(Error::Io(outcore_io::Error::Memory { .. })) => None,
+            Err(error) => return Err(error),
+        };
+        let mut named = Vec::new();
+        for (_, column) in columns {
+            let smallest = match column {
+                Column::Component(values) if image.manifest().order != Order::Input => {
+                    Some(smallest_members(image, lookup.as_ref(), values)?)
+                }
+                _ => None,
+            };
+            named.push((column.clone(), smallest));
+        }
+        let rows = image.manifest().vertices as usize;
+        let held = lookup.map_or_else(|| Held::Group { ids: Group::default(), end: 0 }, Held::All);
+        Ok(Names { columns: named, order, rows, held })
+    }
+
+    /// Makes sure that the ids are there which the row at a place names, and perhaps those behind it: of how many rows.
+    ///
+    /// # Errors
+    /// Ids that cannot be read or are damaged; no memory.
+    pub fn hold(&mut self, image: &Image, place: usize) -> Result<usize> {
+        let behind = match &self.held {
+            Held::All(_) => self.rows,
+            Held::Group { end, .. } if *end > place => *end,
+            Held::Group { .. } => {
+                // What the group before took is free again.
+                self.held = Held::Group { ids: Group::default(), end: 0 };
+                let (ids, end) = self.group(image, place)?;
+                self.held = Held::Group { ids, end };
+                end
+            }
+        };
+        Ok(behind - place)
+    }
+
+    /// The ids that rows from a place on name: as many as fit.
+    fn group(&self, image: &Image, place: usize) -> Result<(Group, usize)> {
+        let budget = image.runtime().budget();
+        let mut memory_bytes = (budget.available_bytes().saturating_sub(IdStream::bytes(image)) / 2).max(LEAST_BYTES);
+        loop {
+            let most = (memory_bytes / (ID_BYTES + mean_bytes(image))).max(2 + self.columns.len() as u64) as usize;
+            let (vertices, end) = self.wanted(image, place, most)?;
+            match Group::new(image, vertices) {
+                Ok(ids) => return Ok((ids, end)),
+                // These ids are longer than others.
+                Err(Error::Io(outcore_io::Error::Memory { .. })) if end > place + 1 => memory_bytes /= 2,
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// The vertices that rows from a place on name, at most so many different ones, and where those rows end.
+    fn wanted(&self, image: &Image, place: usize, most: usize) -> Result<(Vec<u32>, usize)> {
+        let mut vertices: Vec<u32> = Vec::with_capacity(most);
+        let mut end = place;
+        let width = self.columns.len() + 1;
+        while end < self.rows {
+            if end.is_multiple_of(BATCH_IDS) {
+                image.runtime().cancel().check()?;
+            }
+            if vertices.len() + width > most {
+                vertices.sort_unstable();
+                vertices.dedup();
+                // Sorting again for a few more is not worth it.
+                if 4 * (vertices.len() + width) > 3 * most && end > place {
+                    break;
+                }
+            }
+            let row = self.order.as_ref().map_or(end as u32, |order| order[end]);
+            vertices.extend((0..self.columns.len()).filter_map(|column| self.named(column, row)));
+            vertices.extend(self.order.as_ref().map(|_| row));
+            end += 1;
+        }
+        vertices.sort_unstable();
+        vertices.dedup();
+        Ok((vertices, end))
+    }
+
+    /// The vertex that a row names in a column.
+    fn named(&self, column: usize, row: u32) -> Option<u32> {
+        let (column, smallest) = &self.columns[column];
+        let vertex = column.named(row)?;
+        Some(smallest.as_ref().map_or(vertex, |smallest| !smallest[vertex as usize]))
+    }
+
+    /// The id of the vertex that a row names in a column, if it is held.
+    pub fn name(&self, column: usize, row: u32) -> Option<Id<&str>> {
+        self.id(self.named(column, row)?)
+    }
+
+    /// The id of a vertex, if it is held.
+    pub fn id(&self, vertex: u32) -> Option<Id<&str>> {
+        match &self.held {
+            Held::All(lookup) => Some(lookup.id(vertex)),
+            Held::Group { ids, .. } => ids.id(vertex),
+        }
+    }
+}
+
+/// The bytes of an id, in the mean.
+fn mean_bytes(image: &Image) -> u64 {
+    let manifest = image.manifest();
+    match &manifest.ids {
+        IdColumn::String { text_bytes, .. } => text_bytes / manifest.vertices.max(1) + 1,
+        _ => 8,
+    }
+}
+
+/// The ids of some vertices.
+#[derive(Default)]
+struct Group {
+    /// In rising order.
+    vertices: Vec<u32>,
+    ids: Option<IdBatch>,
+    _held: Option<Reservation>,
+}
+
+impl Group {
+    /// Finds the ids of vertices in rising order, by one pass.
+    fn new(image: &Image, vertices: Vec<u32>) -> Result<Self> {
+        let held = image.reserve(PURPOSE, ID_BYTES * vertices.len() as u64)?;
+        let mut stream = IdStream::new(image)?;
+        let mut ids: Option<IdBatch> = None;
+        let mut next = vertices.iter().copied().peekable();
+        while next.peek().is_some() {
+            let Some((first, batch)) = stream.next()? else { break };
+            let all = ids.get_or_insert_with(|| match batch {
+                IdBatch::Unsigned(_) => IdBatch::Unsigned(Vec::with_capacity(vertices.len())),
+                IdBatch::Signed(_) => IdBatch::Signed(Vec::with_capacity(vertices.len())),
+                IdBatch::Text { .. } => IdBatch::Text { text: String::new(), ends: Vec::with_capacity(vertices.len()) },
+            });
+            let end = first + batch.len() as u64;
+            while let Some(vertex) = next.next_if(|&vertex| u64::from(vertex) < end) {
+                match (&mut *all, batch.get((u64::from(vertex) - first) as usize)) {
+                    (IdBatch::Unsigned(ids), Id::Unsigned(id)) => ids.push(id),
+                    (IdBatch::Signed(ids), Id::Signed(id)) => ids.push(id),
+                    (IdBatch::Text { text, ends }, Id::Text(id)) => {
+                        // Room is counted before it is taken: twice what there is, as strings grow.
+                        if text.len() + id.len() > text.capacity() {
+                            let more = (text.capacity() / 2).max(id.len()).max(1 << 16);
+                            if !held.grow(2 * more as u64) {
+                                let found = image.runtime().budget().available_bytes();
+                                let refusal = image.runtime().budget().refusal(PURPOSE, 2 * more as u64, found);
+                                return Err(refusal.into());
+                            }
+                            text.reserve_exact(more);
+                        }
+                        text.push_str(id);
+                        ends.push(text.len());
+                    }
+                    _ => return Err(Error::custom("expected ids of one kind, found two; this is a defect")),
+                }
+            }
+        }
+        Ok(Group { vertices, ids, _held: Some(held) })
+    }
+
+    fn id(&self, vertex: u32) -> Option<Id<&str>> {
+        let place = self.vertices.binary_search(&vertex).ok()?;
+        self.ids.as_ref().filter(|ids| place < ids.len()).map(|ids| ids.get(place))
+    }
+}
+
+/// For the smallest vertex of every component, the complement of the member with the smallest id.
+///
+/// Where vertices are numbered as their ids sort, that is the smallest vertex itself; elsewhere it has to be found,
+/// some components at a time where the ids are not in memory.
+fn smallest_members(image: &Image, lookup: Option<&IdLookup>, components: &Array<u32>) -> Result<Array<u32>> {
+    const SMALLEST: &str = "the smallest ids of components";
+    image.make_room(SMALLEST, 4 * image.manifest().vertices)?;
+    let budget = image.runtime().budget();
+    let mut smallest = Array::<u32>::zeroed(budget, SMALLEST, components.len())?;
+    let Some(lookup) = lookup else {
+        members_by_passes(image, components, &mut smallest)?;
+        return Ok(smallest);
+    };
+    for (vertex, &component) in components.iter().enumerate() {
+        if vertex % BATCH_IDS == 0 {
+            image.runtime().cancel().check()?;
+        }
+        let best = &mut smallest[component as usize];
+        if *best == 0 || lookup.id(vertex as u32) < lookup.id(!*best) {
+            *best = !(vertex as u32);
+        }
+    }
+    Ok(smallest)
+}
+
+/// The same by passes over the ids: each takes the next components of more than one vertex, as many as there is room
+/// for.
+fn members_by_passes(image: &Image, components: &Array<u32>, smallest: &mut Array<u32>) -> Result<()> {
+    let budget = image.runtime().budget();
+    // A bit for every component of more than one vertex, by its smallest vertex.
+    let mut shared = Array::<u64>::zeroed(budget, "components of several vertices", components.len().div_ceil(64))?;
+    for (vertex, &component) in components.iter().enumerate() {
+        if vertex % BATCH_IDS == 0 {
+            image.runtime().cancel().check()?;
+        }
+        match smallest[component as usize] {
+            0 => smallest[component as usize] = !(vertex as u32),
+            _ => shared[component as usize / 64] |= 1 << (component % 64),
+        }
+    }
+    let is_shared = |component: u32| shared[component as usize / 64] >> (component % 64) & 1 == 1;
+    let (mut from, end) = (0u32, components.len() as u32);
+    let mut memory_bytes = (budget.available_bytes().saturating_sub(IdStream::bytes(image)) / 2).max(LEAST_BYTES);
+    while from < end {
+        let most = (memory_bytes / (SMALLEST_BYTES + 2 * mean_bytes(image))).max(1);
+        let mut to = from;
+        let mut count = 0;
+        while to < end && count < most {
+            count += u64::from(is_shared(to));
+            to += 1;
+        }
+        let found =
+            match smallest_of(image, components, |component| (from..to).contains(&component) && is_shared(component)) {
+                Err(Error::Io(outcore_io::Error::Memory { .. })) if count > 1 => {
+                    memory_bytes /= 2;
+                    continue;
+                }
+                found => found?,
+            };
+        found.into_iter().for_each(|(component, vertex)| smallest[component as usize] = !vertex);
+        from = to;
+    }
+    Ok(())
+}
+
+/// The members with the smallest ids, of the components that are wanted, by one pass over the ids.
+fn smallest_of(image: &Image, components: &Array<u32>, is_wanted: impl Fn(u32) -> bool) -> Result<Vec<(u32, u32)>> {
+    let held = image.reserve(PURPOSE, 0)?;
+    let mut best: BTreeMap<u32, (u32, Id<String>)> = BTreeMap::new();
+    let mut stream = IdStream::new(image)?;
+    while let Some((first, batch)) = stream.next()? {
+        image.runtime().cancel().check()?;
+        for (vertex, id) in (first as u32..).zip(batch.iter()) {
+            let component = components[vertex as usize];
+            if !is_wanted(component) || best.get(&component).is_some_and(|(_, known)| known.as_ref() <= id) {
+                continue;
+            }
+            let text_bytes = if let Id::Text(text) = id { 2 * text.len() as u64 } else { 0 };
+            // What a longer id before took is not given back: a shorter one is rare enough.
+            let bytes = text_bytes + if best.contains_key(&component) { 0 } else { SMALLEST_BYTES };
+            if !held.grow(bytes) {
+                let found = image.runtime().budget().available_bytes();
+                return Err(image.runtime().budget().refusal(PURPOSE, bytes, found).into());
+            }
+            best.insert(component, (vertex, id.to_owned()));
+        }
+    }
+    Ok(best.into_iter().map(|(component, (vertex, _))| (component, vertex)).collect())
+}
