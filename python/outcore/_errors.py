@@ -59,8 +59,11 @@ class ImageExistsError(UsageError, FileExistsError):
     """A path where an image is to be, and where something is that is not to be replaced."""
 
 
-class NoVertexError(UsageError, LookupError):
+class NoVertexError(UsageError, KeyError):
     """An id that no vertex has."""
+
+    # That of KeyError is for keys.
+    __str__ = Exception.__str__
 
 
 class VerificationError(OutcoreError):

@@ -211,7 +211,7 @@ def part(
     settings = {name: value for name, value in arguments.items() if name not in ("input", "image", "vertices", *names)}
     settings |= {"limits": limits(*(arguments[name] for name in names)), "explain": False, "is_matrix": False}
     settings["attributes"] = _attributes(arguments["attributes"])
-    settings |= {"conditions": _conditions(settings.pop("where")), "require_edges": 0}
+    settings |= {"conditions": _conditions(settings.pop("where"))}
     settings |= {"rows": None, "shape": None, "allow_empty": True, "bipartite": None}
     report = _outcore.import_part(graph, ids, turned, None if image is None else os.fspath(image), settings)
     for note in _news(report["notes"]):
@@ -293,8 +293,8 @@ def _import(
     more, kind = vertex_ids(vertices), type(given).__name__
     sides = arguments["bipartite"]
     sides = (_outcore.SIDES if sides else None) if isinstance(sides, bool) else sides
-    wants_columns = bool(arguments["attributes"] or arguments["where"])
-    given = tables(given, weight, directed, is_matrix, wants_columns, sides)
+    has_conditions = bool(arguments["where"])
+    given = tables(given, weight, directed, is_matrix, bool(arguments["attributes"]), sides, has_conditions)
     names = ("runtime", "memory", "threads", "backend", "temporary", "progress")
     given_limits = limits(*(arguments.pop(name) for name in names))
     settings = arguments | {"limits": given_limits, "explain": explain, "bipartite": sides}
@@ -331,6 +331,11 @@ def _import(
 def _chosen(vertices: Any) -> Any:
     """Ids as a list, or a mask as an array: what has truth values for vertices is one."""
     values = vertices.to_numpy() if hasattr(vertices, "to_numpy") else vertices
+    if hasattr(vertices, "iloc") and not vertices.index.equals(type(vertices)(values).index):
+        raise TypeError(
+            "expected a mask in the order in which results have the vertices, found a Series with an index of its own; "
+            "take .to_numpy() of one in that order"
+        )
     if getattr(values, "ndim", None) == 1 and getattr(values, "dtype", None) == bool:
         # Where a masked array has no value, the vertex is not meant.
         return values.filled(False) if hasattr(values, "filled") else values
@@ -349,11 +354,11 @@ def _attributes(given: bool | str | list[str | int]) -> tuple[bool, list[str]]:
     return False, [str(name) for name in ([given] if isinstance(given, str) else given)]
 
 
-def _conditions(where: Any) -> list[tuple[str, str, list[str | None]]]:
-    """Conditions as column, comparison and values, or as text without a comparison."""
+def _conditions(where: Any) -> list[tuple[str, str, list[tuple[str | None, bool]]]]:
+    """Conditions as column, comparison and values, each with whether it is a string; or as text."""
     if where is None:
         return []
-    conditions: list[tuple[str, str, list[str | None]]] = []
+    conditions: list[tuple[str, str, list[tuple[str | None, bool]]]] = []
     for one in where if isinstance(where, list) else [where]:
         if isinstance(one, str):
             conditions.append((one, "", []))
@@ -366,7 +371,8 @@ def _conditions(where: Any) -> list[tuple[str, str, list[str | None]]]:
         column, comparison, value = one
         is_list = isinstance(value, Iterable) and not isinstance(value, str)
         values = list(value) if is_list else [value]
-        conditions.append((column, comparison, [None if item is None else _text(item) for item in values]))
+        pairs = [(None if item is None else _text(item), isinstance(item, str)) for item in values]
+        conditions.append((column, comparison, pairs))
     return conditions
 
 
@@ -377,7 +383,12 @@ def _text(value: Any) -> str:
     if isinstance(value, datetime.date):
         return value.isoformat()
     # What NumPy and pandas have is shown with its type by repr().
-    if isinstance(value, bool | int | str):
+    if hasattr(value, "tolist") and getattr(value, "ndim", None) == 0:
+        # Nanoseconds would be a number.
+        return _text((value.astype("datetime64[us]") if value.dtype.kind == "M" else value).tolist())
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, int | str):
         return str(value)
     return repr(float(value)) if hasattr(value, "__float__") and not hasattr(value, "__index__") else str(value)
 

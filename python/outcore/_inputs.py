@@ -52,6 +52,7 @@ def tables(
     is_matrix: bool = False,
     has_attributes: bool = False,
     sides: tuple[str, str] | None = None,
+    has_conditions: bool = False,
 ) -> list[str] | Tables:
     """The paths of files, or tables."""
     attribute = weights
@@ -82,6 +83,8 @@ def tables(
                 "graph.get_edge_dataframe() with source= and target=, and graph.get_vertex_dataframe() as vertices="
             )
         return _igraph(given, weights)
+    # What is compared is read as attributes are.
+    has_attributes = has_attributes or has_conditions
     if pandas is not None and isinstance(given, pandas.Series):
         advice = "reset_index() makes a frame of it and of its index"
         raise TypeError(f"expected a frame with a row per edge, found a pandas Series; {advice}")

@@ -304,6 +304,9 @@ impl PyGraph {
         options: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let options = options.map_or_else(|| Ok(PyDict::new(slf.py())), |options| options.copy())?;
+        if options.contains("where")? {
+            return Err(PyTypeError::new_err("expected the condition once, found where= beside it; give a list"));
+        }
         options.set_item("where", condition)?;
         part(slf, (None, false, None), image, Some(&options))
     }

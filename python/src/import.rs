@@ -8,7 +8,7 @@ use crate::runtime::{Limits, run_watched, settings};
 use numpy::{PyArray1, PyArrayMethods};
 use outcore::arrow::array::RecordBatchReader;
 use outcore::import::{
-    self, Attributes, Condition, Duplicates, Facts, ImportOptions, ImportSummary, InputOptions, Part, Source,
+    self, Attributes, Condition, Duplicates, Facts, ImportOptions, ImportSummary, InputOptions, Literal, Part, Source,
 };
 use outcore::io::{self, lock};
 use outcore::{Choice, Graph, Result, Runtime};
@@ -17,6 +17,9 @@ use pyo3::types::PyDict;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// A value of a condition as text, and whether it is a string.
+type Value = (Option<String>, bool);
 
 /// The keyword arguments of `outcore.import_graph`.
 #[derive(FromPyObject)]
@@ -30,7 +33,7 @@ pub struct Settings {
     /// All, or the columns of these names and numbers.
     attributes: (bool, Vec<String>),
     /// Columns, comparisons and values that edges must have.
-    conditions: Vec<(String, String, Vec<Option<String>>)>,
+    conditions: Vec<(String, String, Vec<Value>)>,
     delimiter: Option<String>,
     header: Option<bool>,
     comment: Option<String>,
@@ -78,7 +81,12 @@ impl Settings {
                 .iter()
                 .map(|(column, comparison, values)| match comparison.is_empty() {
                     true => Condition::parse(column),
-                    false => Condition::new(column, comparison, values.clone()),
+                    false => {
+                        let literal = |(text, is_string): &Value| {
+                            text.clone().map(|text| Literal { text, is_string: *is_string })
+                        };
+                        Condition::new(column, comparison, values.iter().map(literal).collect())
+                    }
                 })
                 .collect::<Result<_>>()
                 .map_err(|error| raise(py, error))?,

@@ -9,7 +9,7 @@ use numpy::PyArray1;
 use outcore::format::{IdColumn, Order};
 use outcore::io::{Sample, escaped};
 use outcore::report::{self, Given, Planned, Report};
-use outcore::{Column, Graph, GraphInfo, Stats, Table, ids_of};
+use outcore::{Column, Graph, GraphInfo, Stats, Table, ids_of, shown_members};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -353,7 +353,10 @@ impl PyTable {
             groups.sort_unstable();
             let last = groups.get(k.saturating_sub(1)).map(|(size, _)| *size);
             groups.retain(|(size, _)| last.is_none_or(|last| *size <= last));
-            let ids = ids_of(image, &groups.iter().map(|(_, vertex)| *vertex).collect::<Vec<_>>())?;
+            // Components are called by their smallest ids.
+            let shown = if let Column::Component(values) = found { shown_members(image, values)? } else { None };
+            let name = |vertex: u32| shown.as_ref().map_or(vertex, |shown| !shown[vertex as usize]);
+            let ids = ids_of(image, &groups.iter().map(|(_, vertex)| name(*vertex)).collect::<Vec<_>>())?;
             let mut named: Vec<_> = groups.into_iter().zip(ids).map(|((size, _), id)| (size, id)).collect();
             named.sort();
             named.truncate(k);

@@ -13,7 +13,7 @@ use outcore::{
 };
 use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyDict, PyIterator, PyList, PyTuple};
+use pyo3::types::{PyCapsule, PyDict, PyIterator, PyList, PySet, PyTuple};
 use std::sync::{Arc, Mutex};
 
 /// The vertices of a graph, in the order in which results have them: `for vertex in g.nodes`, `vertex in g.nodes`,
@@ -292,26 +292,44 @@ impl PyEdges {
         // A single id is a list of one, as in NetworkX.
         let one = id_text(vertices).is_ok().then(|| PyTuple::new(py, [vertices])).transpose()?;
         let vertices = one.as_ref().map_or(vertices, |one| one.as_any()).try_iter()?;
+        // Each vertex counts once, and so does an edge without direction between two of them.
+        let (seen, is_directed) = (PySet::empty(py)?, self.graph.get().open(py)?.is_directed());
         if data != Data::None {
             let graph = self.graph.get().open(py)?;
             let edges = run(py, graph.runtime(), || EdgesFrom::new(Arc::clone(&graph)))?;
             for vertex in vertices {
-                let id = id_text(&vertex?)?;
+                let vertex = vertex?;
+                if seen.contains(&vertex)? {
+                    continue;
+                }
+                let id = id_text(&vertex)?;
                 let batch = run(py, graph.runtime(), || edges.of(graph.found(&id)?))?;
                 let columns = data.columns(py, &batch.schema(), 2)?;
                 let rows = data.rows(py, &batch.project(&columns).map_err(invalid)?, 2, default.as_ref())?;
-                list.call_method1("extend", (rows,))?;
+                for row in rows {
+                    if is_directed || !seen.contains(row.get_item(1)?)? {
+                        list.append(row)?;
+                    }
+                }
+                seen.add(&vertex)?;
             }
             return Ok(list.into_any());
         }
         for vertex in vertices {
             let vertex = vertex?;
+            if seen.contains(&vertex)? {
+                continue;
+            }
             for (neighbour, weight) in self.graph.get().neighbours(py, &vertex, outcore::Direction::Out, weights)? {
+                if !is_directed && seen.contains(&neighbour)? {
+                    continue;
+                }
                 match weight {
                     Some(weight) => list.append((&vertex, neighbour, weight))?,
                     None => list.append((&vertex, neighbour))?,
                 }
             }
+            seen.add(&vertex)?;
         }
         Ok(list.into_any())
     }

@@ -9,6 +9,7 @@ import random
 import shutil
 import subprocess
 
+import numpy as np
 import outcore as oc
 import polars as pl
 import pyarrow as pa
@@ -220,3 +221,53 @@ def test_the_shell_filters_an_image_and_says_what_it_left_out(tmp_path: pathlib.
     assert f"left out: {300 - len(kept)}." in report.stderr
     with oc.Graph(tmp_path / "some.oc") as graph:
         assert edges_of(graph) == set(kept.select("source", "target").iter_rows())
+
+
+def test_words_of_sql_and_times_in_text_are_not_taken_for_strings(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "t.csv").write_text("source,target,kind,seen\na,b,x,2024-02-29 12:00:00\nb,c,y,2024-02-29 13:00:00\n")
+    load = lambda where: sorted(oc.load_graph(tmp_path / "t.csv", where=where).edges)  # noqa: E731
+    assert load("kind in ('x', \"z\")") == load("kind = 'x'") == load(("kind", "in", iter(["x"]))) == [("a", "b")]
+    assert load(("kind", "in", [])) == [] and load(("kind", "not in", [])) == [("a", "b"), ("b", "c")]
+    assert load("seen > '2024-02-29 12:30'") == [("b", "c")]
+    for where, said in [
+        ("kind = x and seen > 3", "one value"), ("kind = 'x", "in quotes with nothing behind"), ("kind = 'x' y", "in quotes"),
+        ("seen > 2024-02-29T12:30", "holds strings"), ("kind < 3", "holds strings"),
+        (("seen", ">", datetime.datetime(2024, 2, 29, 12, 30)), "holds strings"),
+    ]:
+        with pytest.raises(oc.UsageError, match=said):
+            load(where)
+    table = frame()
+    numbers = oc.load_graph(table, where=("minutes", ">=", np.float32(0.5)))
+    assert edges_of(numbers) == edges_of(oc.load_graph(table, where="minutes >= 0.5"))
+    seen = oc.load_graph(table, where=("seen", "=", np.datetime64(TIME)))
+    assert edges_of(seen) == edges_of(oc.load_graph(table, where=f"seen = {TIME.isoformat()}+00:00"))
+    assert edges_of(oc.load_graph(table, where="toll = TRUE")) == edges_of(oc.load_graph(table, where=("toll", "=", True)))
+
+
+def test_long_lists_of_values_are_quick_to_look_into() -> None:
+    count = 100_000
+    table = pl.DataFrame({"source": range(count), "target": range(1, count + 1), "name": [f"n{i}" for i in range(count)]})
+    for values in (table["name"][::2].to_list(), table["source"][::2].to_list()):
+        column = "name" if isinstance(values[0], str) else "at"
+        given = table.with_columns(at="source")
+        assert oc.load_graph(given, where=(column, "in", values)).number_of_edges() == count // 2
+
+
+def test_a_folder_counts_before_a_column_of_its_name_and_months_are_numbers(tmp_path: pathlib.Path) -> None:
+    for month in ("01", "02", "11"):
+        folder = tmp_path / "h" / f"month={month}"
+        folder.mkdir(parents=True)
+        (folder / "part.csv").write_text(f"source,target,month\n1,{int(month)},7\n")
+    load = lambda **options: oc.load_graph(tmp_path / "h", **options)  # noqa: E731
+    for options in ({}, {"attributes": True}, {"attributes": ["month"]}):
+        assert sorted(load(where="month >= 2", **options).edges) == [(1, 2), (1, 11)]
+        assert load(where="month = 7", **options).number_of_edges() == 0
+    assert {data["month"] for *_, data in load(attributes=True).edges(data=True)} == {1, 2, 11}
+
+
+def test_a_table_with_attributes_is_loaded_under_a_limit_of_some_times_its_size(tmp_path: pathlib.Path) -> None:
+    drawn = random.Random(1)
+    rows = "".join(f"{drawn.randrange(400_000)},{drawn.randrange(400_000)},{'abcdef'[i % 6]},{i}\n" for i in range(400_000))
+    (tmp_path / "big.csv").write_text("source,target,kind,n\n" + rows)
+    with oc.load_graph(tmp_path / "big.csv", attributes=True, memory="128MiB") as graph:
+        assert graph.filter("n < 1000").number_of_edges() == 1000

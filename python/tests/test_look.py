@@ -184,7 +184,10 @@ def test_views_are_as_in_networkx(make, directed, order):
         assert pl.DataFrame(g.nodes).rows() == [(vertex,) for vertex in g]
         some = list(given)[:3]
         found = sorted(g.edges(some, weights=True))
-        assert found == sorted((u, v, weight) for one in some for u, v, weight in given.edges(one, data="weight"))
+        assert found == sorted(g.edges([*some, *some], data="weight"))
+        assert sorted((*ends(u, v), weight) for u, v, weight in found) == sorted(
+            (*ends(u, v), weight) for u, v, weight in given.edges(some, data="weight")
+        )
         assert sorted(g.edges(some[0])) == sorted(given.edges(some[0]))
         for edge in list(given.edges())[:5]:
             assert edge in g.edges and (edge[::-1] in g.edges) == given.has_edge(*edge[::-1])

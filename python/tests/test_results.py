@@ -162,11 +162,18 @@ def test_groups_are_counted_and_become_graphs(tmp_path):
         assert image.number_of_edges() == 21
         with pytest.raises(oc.UsageError, match="a mask with a value for each of 22 vertices, found 3"):
             g.subgraph(mask[:3])
+        with pytest.raises(TypeError, match="an index of its own"):
+            g.subgraph(pd.Series(mask)[::-1])
         with pytest.raises(oc.UsageError, match="a column that names vertices"):
             oc.core_number(g).sizes()
         assert found.head(2) == [(vertex, 0) for vertex in (0, 1)]
         assert [len(found.head(k)) for k in (0, 22, 100)] == [0, 22, 22]
         assert found.sort_by("vertex", descending=True).head(1) == [(21, 21)]
+        for order in ("input", "degree", "auto"):
+            other = oc.load_graph(nx.relabel_nodes(graph, {vertex: f"v{vertex % 7}-{vertex}" for vertex in graph}), order=order)
+            for groups in (oc.connected_components(other), oc.label_propagation(other)):
+                counts = groups.to_polars()[groups.columns[1]].value_counts().rows()
+                assert groups.sizes() == sorted(counts, key=lambda pair: (-pair[1], pair[0]))
     words = oc.load_graph([("b", "a"), ("c", "d")])
     assert oc.connected_components(words).sizes() == [("a", 2), ("c", 2)]
 

@@ -211,7 +211,7 @@ pub struct ImportArgs {
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     pub require_edges: u64,
     /// Write what the import did as one JSON object, as Python's `import_graph` returns it; `-` is the standard output
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "explain")]
     pub stats: Option<PathBuf>,
     /// Where temporary files go; beside the image if not given
     #[arg(long, value_name = "DIR")]

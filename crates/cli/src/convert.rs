@@ -74,7 +74,9 @@ pub fn import(args: &ImportArgs) -> Result<()> {
     tell(&report, text.as_ref(), &args.limits);
     if let Some(file) = &args.stats {
         let summary = serde_json::to_value(ImportSummary::of(report.clone())).map_err(Error::custom)?;
-        write_json(&runtime, &summary, file, &Answer::default())?;
+        let answer = Answer::default();
+        write_json(&runtime, &summary, file, &answer)?;
+        answer.heard()?;
     }
     if is_matrix && args.shape.is_none() && report.manifest.rows.is_none() && !args.limits.quiet {
         let size = report.manifest.vertices;

@@ -20,6 +20,8 @@ use std::sync::Arc;
 
 /// What an edge takes while a batch of one list is made, beside its values.
 const EDGE_BYTES: u64 = 256;
+/// How many edges are counted where only some of a list are wanted.
+const LOOKED_AT: u64 = 4096;
 
 /// The attributes of vertices, one vertex at a time.
 pub struct VertexData {
@@ -101,7 +103,7 @@ impl EdgesFrom {
     /// # Errors
     /// A page or column that cannot be read or is damaged; no memory.
     pub fn of(&self, vertex: u32) -> Result<RecordBatch> {
-        let list = self.list(vertex)?;
+        let list = self.list(vertex, None)?;
         let ids = self.graph.found_ids(&list.edges.iter().map(|edge| edge.neighbour).collect::<Vec<_>>())?;
         let mut order: Vec<usize> = (0..ids.len()).collect();
         order.sort_by(|&one, &other| ids[one].cmp(&ids[other]));
@@ -113,8 +115,8 @@ impl EdgesFrom {
     /// # Errors
     /// As for [`EdgesFrom::of`].
     pub fn between(&self, source: u32, target: u32) -> Result<Option<RecordBatch>> {
-        let list = self.list(source)?;
-        let Some(place) = list.edges.iter().position(|edge| edge.neighbour == target) else { return Ok(None) };
+        let list = self.list(source, Some(target))?;
+        let Some(place) = (!list.edges.is_empty()).then_some(0) else { return Ok(None) };
         let ids = self.graph.found_ids(&[target])?;
         self.rows(source, &list, &[place], &ids.iter().map(Id::as_ref).collect::<Vec<_>>()).map(Some)
     }
@@ -133,16 +135,18 @@ impl EdgesFrom {
         record(&self.schema, ends, &edges, self.weights.is_some(), data).map_err(invalid)
     }
 
-    /// The list of a vertex.
-    fn list(&self, vertex: u32) -> Result<List> {
+    /// The list of a vertex, or what of it leads to one other.
+    fn list(&self, vertex: u32, only: Option<u32>) -> Result<List> {
         let graph = &*self.graph;
         let pages = self.pages_of(vertex)?;
         let range = self.entries_of(&pages);
         let mut attributes = self.attributes.part(graph, &range)?;
         let width = attributes.width() as u64 + 1;
-        let bytes = (range.end - range.start) * (EDGE_BYTES + 16 * width);
+        // Of one other there are a few edges, found page by page.
+        let most = if only.is_some() { LOOKED_AT } else { u64::MAX };
+        let bytes = (range.end - range.start).min(most) * (EDGE_BYTES + 16 * width);
         let held = graph.reserve("the edges from a vertex", bytes)?;
-        let (edges, words) = self.read(vertex, pages, range, &mut attributes)?;
+        let (edges, words) = self.read((vertex, only), pages, range, &mut attributes)?;
         Ok(List { edges, words, attributes, _held: held })
     }
 
@@ -165,7 +169,7 @@ impl EdgesFrom {
     /// The entries of a list, and their attributes column by column.
     fn read(
         &self,
-        vertex: u32,
+        (vertex, only): (u32, Option<u32>),
         pages: Range<u64>,
         range: Range<u64>,
         attributes: &mut Attributes,
@@ -191,6 +195,11 @@ impl EdgesFrom {
                 continue;
             };
             let (list, first) = (page.list(place as usize), page.ends[place as usize] as usize);
+            let wanted = match only {
+                None => 0..list.len(),
+                Some(other) => list.partition_point(|&one| one < other)..list.partition_point(|&one| one <= other),
+            };
+            let (list, first) = (&list[wanted.clone()], first + wanted.start);
             edges.extend(list.iter().zip(first..).map(|(&neighbour, place)| Entry {
                 vertex,
                 neighbour,

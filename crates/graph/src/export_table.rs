@@ -69,10 +69,10 @@ impl<'a> Cells<'a> {
     /// Appends the cells of the next edge, each behind a separator.
     pub fn push(&mut self, separator: u8, line: &mut Vec<u8>) -> Result<()> {
         self.advance()?;
-        match &self.batch {
-            Some(batch) => push_cells(separator, &batch.columns()[2..], self.row - 1, line),
-            None => Ok(()),
+        if let Some(batch) = &self.batch {
+            push_cells(separator, &batch.columns()[2..], self.row - 1, line);
         }
+        Ok(())
     }
 
     /// Appends what the next edge has as [`INTERACTION`], or `usual`.
@@ -105,27 +105,18 @@ impl<'a> Cells<'a> {
     }
 }
 
-fn push_cells(separator: u8, columns: &[arrow_array::ArrayRef], row: usize, line: &mut Vec<u8>) -> Result<()> {
+fn push_cells(separator: u8, columns: &[arrow_array::ArrayRef], row: usize, line: &mut Vec<u8>) {
     for column in columns {
         line.push(separator);
-        let start = line.len();
         push_value(line, column.as_ref(), row);
-        if line[start..].iter().any(|byte| matches!(byte, b'\n' | b'\r')) {
-            let found = String::from_utf8_lossy(&line[start..]).chars().take(80).collect::<String>();
-            return Err(Error::Unsuitable(format!(
-                "expected attributes without line ends, which columns of text cannot hold, found {found:?}; export to \
-                 .parquet instead"
-            )));
-        }
     }
-    Ok(())
 }
 
 /// Writes all vertices and their attributes to a file, in the format that its name ends in (see [`VERTEX_ENDINGS`]);
 /// returns how many there are.
 ///
 /// # Errors
-/// An unknown ending, an attribute with line ends in text, a full disk, no memory, a request to stop. Then there is no
+/// An unknown ending, a full disk, no memory, a request to stop. Then there is no
 /// new file, and an old one of that name is as it was.
 pub fn export_vertices(graph: &Arc<Graph>, output: impl AsRef<Path>) -> Result<u64> {
     let output = output.as_ref();
@@ -154,7 +145,7 @@ pub fn export_vertices(graph: &Arc<Graph>, output: impl AsRef<Path>) -> Result<u
             while let Some(batch) = batches.next_batch()? {
                 for row in 0..batch.num_rows() {
                     line.clear();
-                    push_cells(separator, batch.columns(), row, &mut line)?;
+                    push_cells(separator, batch.columns(), row, &mut line);
                     line.push(b'\n');
                     file.put(&line[1..])?;
                 }

@@ -70,8 +70,8 @@ pub use outcore_image::{
 pub use outcore_ingest::{Choice, RowIds, TableFile};
 pub use outcore_table::{
     BATCH_IDS, Column, ColumnKind, DenseRows, DenseShape, Id, IdBatch, IdLookup, IdStream, OUTPUT_ENDINGS, Table,
-    TableReader, cell_text, check_columns, distance_bits, ids_of, is_array_file, push_quoted, push_value, signed_count,
-    write_columns, write_dense,
+    TableReader, cell_text, check_columns, distance_bits, ids_of, is_array_file, push_quoted, push_value,
+    shown_members, signed_count, write_columns, write_dense,
 };
 pub use program::{Events, ProgramOptions, ProgramRun, Vertex, VertexProgram};
 pub use program_engine::{program_bytes, run_program};

@@ -9,7 +9,7 @@
 use crate::batch::{Block, BlockData, Facts};
 use crate::columns::Comments;
 use crate::input::Stream;
-use crate::number::record_end;
+use crate::number::{Quoting, record_end};
 use crate::plan::MOST_LINE_BYTES;
 use memchr::{memchr, memchr_iter, memrchr, memrchr2, memrchr3};
 use outcore_image::{Error, Result};
@@ -62,7 +62,7 @@ pub(crate) struct LineBlocks {
     mid_line: bool,
     cuts: Option<Cuts>,
     /// Fields in quotes may have line ends.
-    keeps_quoted: bool,
+    keeps_quoted: Option<Quoting>,
     /// What a long line takes beside the block that holds it, from the first one on.
     long_lines: Option<Reservation>,
     returned: Option<Lines>,
@@ -88,7 +88,7 @@ impl LineBlocks {
             has_returns: false,
             mid_line: false,
             cuts: None,
-            keeps_quoted: false,
+            keeps_quoted: None,
             long_lines: None,
             returned: None,
         }
@@ -101,17 +101,17 @@ impl LineBlocks {
     }
 
     /// From now on, keeps lines together where a field in quotes has line ends.
-    pub(crate) fn keep_quoted(&mut self) {
-        self.keeps_quoted = true;
+    pub(crate) fn keep_quoted(&mut self, quoting: Quoting) {
+        self.keeps_quoted = Some(quoting);
     }
 
     /// Where the last record ends in whole lines; 0 if none does.
     fn last_end(&self, lines: &[u8]) -> usize {
-        if !self.keeps_quoted || memchr(b'"', lines).is_none() {
+        let Some(quoting) = self.keeps_quoted.filter(|_| memchr(b'"', lines).is_some()) else {
             return lines.len();
-        }
+        };
         let mut last = 0;
-        while let Some(end) = record_end(&lines[last..]).filter(|end| *end > 0) {
+        while let Some(end) = record_end(&lines[last..], quoting).filter(|end| *end > 0) {
             last += end;
         }
         last
@@ -264,7 +264,7 @@ impl LineBlocks {
             format!("a line of at most {longest}{limit}"),
             "a longer one",
         );
-        error.advise(match self.keeps_quoted {
+        error.advise(match self.keeps_quoted.is_some() {
             true => format!("{advice}; or a closing quote is missing"),
             false => advice.to_owned(),
         })

@@ -14,13 +14,14 @@ pub(crate) struct Characters {
     stream: Stream,
     buffer: Vec<u8>,
     place: usize,
+    has_begun: bool,
     /// The line that the next character is on, from 1.
     pub(crate) line: u64,
 }
 
 impl Characters {
     pub(crate) fn new(stream: Stream) -> Self {
-        Characters { stream, buffer: Vec::new(), place: 0, line: 1 }
+        Characters { stream, buffer: Vec::new(), place: 0, has_begun: false, line: 1 }
     }
 
     /// The next character; nothing at the end.
@@ -29,6 +30,9 @@ impl Characters {
             self.buffer.clear();
             self.place = 0;
             self.stream.fill(&mut self.buffer, READ_BYTES)?;
+            if !std::mem::replace(&mut self.has_begun, true) && self.buffer.starts_with(b"\xef\xbb\xbf") {
+                self.place = 3;
+            }
         }
         Ok(self.buffer.get(self.place).copied())
     }

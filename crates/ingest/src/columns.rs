@@ -4,7 +4,7 @@
 //! is and which columns hold what is decided in [`detect`](super::detect).
 
 use crate::attributes::AttributeField;
-use crate::number::{Fields, is_blank};
+use crate::number::{Fields, Quoting, is_blank};
 use outcore_image::{Error, Result};
 use outcore_io::lock;
 use std::sync::Mutex;
@@ -97,6 +97,15 @@ impl Comments {
             ))),
             sign => Ok(Comments(vec![sign.as_bytes().to_vec()])),
         }
+    }
+
+    /// What tells fields in quotes, between such separators.
+    pub(crate) fn quoting(&self, separator: Option<Separator>) -> Quoting {
+        let separator = separator.and_then(|separator| match separator {
+            Separator::Byte(byte) => Some(byte),
+            Separator::Blanks => None,
+        });
+        Quoting { has_comments: !self.0.is_empty(), separator }
     }
 
     /// Whether a line is a comment.

@@ -12,6 +12,7 @@ use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime};
 use outcore_format::{AttributeKind, TimeUnit};
 use outcore_image::{Error, Result};
 use std::cmp::Ordering;
+use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{self, AtomicU64};
@@ -54,15 +55,24 @@ pub struct Condition {
     /// How its value is compared.
     pub comparison: Comparison,
     /// What it is compared with: one value, or several that it may equal; `None` is a value that is missing.
-    pub values: Vec<Option<String>>,
+    pub values: Vec<Option<Literal>>,
+}
+
+/// A value as a user writes it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Literal {
+    /// Its text.
+    pub text: String,
+    /// It was said to be a string, by quotes or by its type.
+    pub is_string: bool,
 }
 
 impl Condition {
     /// A condition by its parts: a column, a comparison as [`Condition::parse`] has it, and values.
     ///
     /// # Errors
-    /// No such comparison; no value, several where one is less or more; a missing one there.
-    pub fn new(column: &str, comparison: &str, values: Vec<Option<String>>) -> Result<Self> {
+    /// No such comparison; not one value where it is no list; a missing one that is to be less or more.
+    pub fn new(column: &str, comparison: &str, values: Vec<Option<Literal>>) -> Result<Self> {
         let found = WRITTEN.iter().find(|(written, _)| written.trim() == comparison);
         let Some(&(_, kind)) = found else {
             let names: Vec<&str> = WRITTEN.iter().map(|(written, _)| written.trim()).collect();
@@ -70,8 +80,8 @@ impl Condition {
         };
         let is_list = matches!(comparison, "in" | "not in");
         let is_ordered = !matches!(kind, Comparison::Equal | Comparison::NotEqual);
-        if values.is_empty() || !is_list && values.len() > 1 {
-            return Err(refused(comparison, if is_list { "values behind `in`" } else { "one value" }));
+        if !is_list && values.len() != 1 {
+            return Err(refused(comparison, "one value"));
         }
         if is_ordered && values == [None] {
             return Err(refused("null", "a value that is less or more than another"));
@@ -104,8 +114,13 @@ impl Condition {
             return Err(refused(text, "the name of a column before the comparison"));
         }
         let written = written.trim();
-        let values = if written.ends_with("in") { split(value) } else { vec![value] };
-        Condition::new(column, written, values.into_iter().map(value_of).collect())
+        let values = if written.ends_with("in") {
+            // As in SQL.
+            split(value.strip_prefix('(').and_then(|inner| inner.strip_suffix(')')).unwrap_or(value))
+        } else {
+            vec![value]
+        };
+        Condition::new(column, written, values.into_iter().map(value_of).collect::<Result<_>>()?)
     }
 }
 
@@ -124,13 +139,18 @@ fn split(text: &str) -> Vec<&str> {
 }
 
 /// A value as it is written.
-fn value_of(text: &str) -> Option<String> {
+fn value_of(text: &str) -> Result<Option<Literal>> {
     let text = text.trim();
-    let quoted = ['"', '\''].iter().find_map(|&quote| text.strip_prefix(quote)?.strip_suffix(quote));
-    match quoted {
-        Some(inner) => Some(inner.to_owned()),
-        None => (text != "null").then(|| text.to_owned()),
+    if let Some(quote) = text.chars().next().filter(|c| matches!(c, '"' | '\'')) {
+        let inner = text[1..].strip_suffix(quote).filter(|inner| !inner.contains(quote));
+        let text = inner.ok_or_else(|| refused(text, "a value in quotes with nothing behind the closing one"))?;
+        return Ok(Some(Literal { text: text.to_owned(), is_string: true }));
     }
+    let lower = text.to_ascii_lowercase();
+    if lower.contains(" and ") || lower.contains(" or ") {
+        return Err(refused(text, "one value; for further conditions say --where again, or put the value in quotes"));
+    }
+    Ok((lower != "null").then(|| Literal { text: text.to_owned(), is_string: false }))
 }
 
 fn refused(found: &str, expected: &str) -> Error {
@@ -159,9 +179,9 @@ impl Operand {
         match kind {
             AttributeKind::Integer => whole().or_else(real),
             AttributeKind::Real => real(),
-            AttributeKind::Boolean => match text {
-                "true" | "True" | "1" => Some(Operand::Whole(1)),
-                "false" | "False" | "0" => Some(Operand::Whole(0)),
+            AttributeKind::Boolean => match text.to_ascii_lowercase().as_str() {
+                "true" | "1" => Some(Operand::Whole(1)),
+                "false" | "0" => Some(Operand::Whole(0)),
                 _ => None,
             },
             AttributeKind::String => Some(Operand::Text(text.as_bytes().to_vec())),
@@ -175,6 +195,49 @@ impl Operand {
     }
 }
 
+/// The values that one may equal.
+#[derive(Default)]
+struct Set {
+    missing: bool,
+    wholes: HashSet<i64>,
+    /// In rising order, without zeros below 0.
+    reals: Vec<f64>,
+    texts: HashSet<Vec<u8>>,
+}
+
+impl Set {
+    fn of(operands: &[Operand]) -> Self {
+        let mut set = Set::default();
+        for operand in operands {
+            match operand {
+                Operand::Missing => set.missing = true,
+                Operand::Whole(whole) => drop(set.wholes.insert(*whole)),
+                Operand::Real(real) => set.reals.push(real + 0.0),
+                Operand::Text(text) => drop(set.texts.insert(text.clone())),
+            }
+        }
+        set.reals.sort_by(f64::total_cmp);
+        set
+    }
+
+    fn has(&self, found: Found<'_>) -> bool {
+        let has_real = |real: f64| self.reals.binary_search_by(|one| one.total_cmp(&(real + 0.0))).is_ok();
+        match found {
+            Found::Missing => self.missing,
+            // A real number that a whole one equals has its bits.
+            Found::Whole(whole) => {
+                self.wholes.contains(&whole)
+                    || compare_real(whole, whole as f64) == Some(Ordering::Equal) && has_real(whole as f64)
+            }
+            Found::Real(real) => {
+                let whole = real as i64;
+                has_real(real) || compare_real(whole, real) == Some(Ordering::Equal) && self.wholes.contains(&whole)
+            }
+            Found::Text(text) => self.texts.contains(text),
+        }
+    }
+}
+
 /// A date or a time in what a column counts; UTC, where no offset is said.
 fn time(text: &str, unit: TimeUnit) -> Option<i64> {
     let plain = || {
@@ -182,9 +245,11 @@ fn time(text: &str, unit: TimeUnit) -> Option<i64> {
         forms.iter().find_map(|form| NaiveDateTime::parse_from_str(text, form).ok())
     };
     let date = || Some(NaiveDate::parse_from_str(text, "%Y-%m-%d").ok()?.and_time(NaiveTime::MIN));
-    let found = match DateTime::parse_from_rfc3339(text) {
-        Ok(found) => found.to_utc(),
-        Err(_) => plain().or_else(date)?.and_utc(),
+    let with_offset = ["%Y-%m-%dT%H:%M%:z", "%Y-%m-%d %H:%M:%S%.f%:z", "%Y-%m-%d %H:%M%:z"];
+    let found = DateTime::parse_from_rfc3339(text).ok();
+    let found = match found.or_else(|| with_offset.iter().find_map(|form| DateTime::parse_from_str(text, form).ok())) {
+        Some(found) => found.to_utc(),
+        None => plain().or_else(date)?.and_utc(),
     };
     match unit {
         TimeUnit::Second => Some(found.timestamp()),
@@ -231,23 +296,22 @@ struct Check {
     /// Which attribute; none for the weights.
     place: Option<usize>,
     comparison: Comparison,
+    /// What values may equal; or what they are less or more than.
+    set: Set,
     operands: Vec<Operand>,
 }
 
 impl Check {
     fn is_met(&self, found: Found<'_>) -> bool {
-        let compared = || self.operands.iter().map(|operand| found.compare(operand));
-        let is_missing = matches!(found, Found::Missing);
-        let is_equal = || compared().any(|order| order == Some(Ordering::Equal));
+        let order = || self.operands.first().and_then(|operand| found.compare(operand));
         match self.comparison {
-            Comparison::Equal => is_equal(),
+            Comparison::Equal => self.set.has(found),
             // What is missing is neither equal to a value nor another one.
-            Comparison::NotEqual if is_missing => false,
-            Comparison::NotEqual => !is_equal(),
-            Comparison::Less => compared().all(|order| order == Some(Ordering::Less)),
-            Comparison::LessOrEqual => compared().all(|order| order.is_some_and(Ordering::is_le)),
-            Comparison::Greater => compared().all(|order| order == Some(Ordering::Greater)),
-            Comparison::GreaterOrEqual => compared().all(|order| order.is_some_and(Ordering::is_ge)),
+            Comparison::NotEqual => !matches!(found, Found::Missing) && !self.set.has(found),
+            Comparison::Less => order() == Some(Ordering::Less),
+            Comparison::LessOrEqual => order().is_some_and(Ordering::is_le),
+            Comparison::Greater => order() == Some(Ordering::Greater),
+            Comparison::GreaterOrEqual => order().is_some_and(Ordering::is_ge),
         }
     }
 
@@ -338,16 +402,27 @@ fn check(condition: &Condition, fields: &[AttributeField], weights: Option<&str>
             return Err(refused(column, &format!("the name of an attribute or of the weights; there are {there}")));
         }
     };
-    let operand = |value: &Option<String>| {
+    let is_ordered = !matches!(comparison, Comparison::Equal | Comparison::NotEqual);
+    let operand = |value: &Option<Literal>| {
+        let text = value.as_ref().map(|value| value.text.as_str());
+        if let Some(Literal { text, is_string: false }) = value
+            && (is_ordered && kind == AttributeKind::String)
+            && (real(text.as_bytes()).is_some() || time(text, TimeUnit::Second).is_some())
+        {
+            let expected =
+                format!("a string, since `{column}` holds strings, which are compared as text: put it in quotes");
+            return Err(refused(text, &expected));
+        }
         // Whole weights are compared as such.
-        let whole = || Operand::of(&AttributeKind::Integer, value.as_deref()).filter(|_| place.is_none());
-        whole().or_else(|| Operand::of(&kind, value.as_deref())).ok_or_else(|| {
+        let whole = || Operand::of(&AttributeKind::Integer, text).filter(|_| place.is_none());
+        whole().or_else(|| Operand::of(&kind, text)).ok_or_else(|| {
             let expected = format!("a value that `{column}` can have ({})", kind.name());
-            refused(value.as_deref().unwrap_or("null"), &expected)
+            refused(text.unwrap_or("null"), &expected)
         })
     };
-    let operands = values.iter().map(operand).collect::<Result<_>>()?;
-    Ok(Check { place, comparison: *comparison, operands })
+    let operands: Vec<Operand> = values.iter().map(operand).collect::<Result<_>>()?;
+    let set = if is_ordered { Set::default() } else { Set::of(&operands) };
+    Ok(Check { place, comparison: *comparison, set, operands })
 }
 
 /// Which attributes are kept: those that are asked for, by name or, as columns of tables, by number. What tables are
@@ -472,11 +547,15 @@ mod tests {
 
     fn parsed(text: &str) -> (String, Comparison, Vec<Option<String>>) {
         let Condition { column, comparison, values } = Condition::parse(text).unwrap();
-        (column, comparison, values)
+        (column, comparison, values.into_iter().map(|value| Some(value?.text)).collect())
     }
 
     fn values(values: &[&str]) -> Vec<Option<String>> {
         values.iter().map(|&value| Some(value.to_owned())).collect()
+    }
+
+    fn literals(values: &[&str]) -> Vec<Option<Literal>> {
+        values.iter().map(|&value| Some(Literal { text: value.to_owned(), is_string: true })).collect()
     }
 
     #[test]
@@ -493,13 +572,14 @@ mod tests {
         assert_eq!(parsed("kind not in a"), ("kind".into(), Comparison::NotEqual, values(&["a"])));
         assert_eq!(parsed("x = null").2, [None]);
         assert_eq!(parsed("x =").2, values(&[""]));
-        for text in ["", "x", "= 3", "x < null", "'x' y < 3'"] {
-            let outcome = Condition::parse(text);
-            assert!(outcome.is_err() || text == "'x' y < 3'", "{text}: {outcome:?}");
+        assert_eq!(parsed("kind in ('a', b)").2, values(&["a", "b"]));
+        assert_eq!(parsed("kind = 'rock and roll'").2, values(&["rock and roll"]));
+        for text in ["", "x", "= 3", "x < null", "x = 'a", "x = 'a' b", "x = a AND n > 1", "x = a or b"] {
+            assert!(Condition::parse(text).is_err(), "{text}");
         }
-        assert!(Condition::new("x", "=", values(&["1", "2"])).is_err());
-        assert!(Condition::new("x", "in", Vec::new()).is_err());
-        assert!(Condition::new("x", "is", values(&["1"])).is_err());
+        assert!(Condition::new("x", "=", literals(&["1", "2"])).is_err());
+        assert!(Condition::new("x", "in", Vec::new()).is_ok());
+        assert!(Condition::new("x", "is", literals(&["1"])).is_err());
     }
 
     #[test]
@@ -554,7 +634,14 @@ mod tests {
         let read = edges_with("edge-list", text, &with(&["weight in 5, 7"], Attributes::Named(vec!["kind".into()])));
         let kinds = AttributeValues::Text { bytes: b"xy".to_vec(), ends: vec![1, 2] };
         assert_eq!((read.weights, &read.attributes[0].values), (vec![5.0, 7.0], &kinds));
-        for (condition, said) in [("n > x", "that `n` can have"), ("speed > 3", "there is no such column")] {
+        let read = edges_with("edge-list", text, &with(&["kind > '1'"], Attributes::None));
+        assert_eq!(read.names.len(), 3);
+        for (condition, said) in [
+            ("n > x", "that `n` can have"),
+            ("kind > 1", "holds strings"),
+            ("kind < 2024-02-29T10:00-05:00", "holds strings"),
+            ("speed > 3", "there is no such column"),
+        ] {
             assert!(failure_with("edge-list", text, &with(&[condition], Attributes::None)).contains(said));
         }
         let pairs = edges_with("wel", b"1 2 5\n2 3 6.5\n", &with(&["weight >= 6"], Attributes::None));

@@ -13,7 +13,7 @@ use crate::column_names::{column_asked, ends_by_name, find_ends, has_pair, kinds
 use crate::columns::{Columns, Comments, Field, Separator, split};
 use crate::konect::{self, Konect};
 use crate::nulls::Nulls;
-use crate::number::{is_whole, real, record_end, records, trim};
+use crate::number::{Quoting, is_whole, real, record_end, records, trim};
 use crate::rows::{RowCounts, most_common};
 use crate::text_source::weights_wanted;
 use outcore_image::{Error, Result};
@@ -158,7 +158,7 @@ pub(crate) fn detect(
         has_names,
         has_rows: !body.is_empty(),
         names_line: names_line.to_vec(),
-        names_end: if has_names { end_of_record(&first.bytes, sample.rows[0].0) } else { 0 },
+        names_end: if has_names { sample.names_end(first) } else { 0 },
         may_have_size_line: may_have_size_line && !strings,
         has_sides: konect.as_ref().is_some_and(|konect| konect.has_sides),
         directed: said.or(konect.map(|konect| konect.directed())),
@@ -194,9 +194,10 @@ pub(crate) fn is_called_csv(path: &Path) -> bool {
 fn separator_and_comments(first: &Lines, path: &Path, options: &InputOptions) -> Result<(Separator, Comments)> {
     let guess = first_comments(path, options)?;
     let asked = options.comment.is_some();
+    let separator = options.delimiter.as_deref().map(Separator::named).transpose()?;
     let sample = |comments: &Comments| {
         let comments = comments.clone();
-        let records = records(&first.bytes, 0).map(|(_, record)| record);
+        let records = records(&first.bytes, 0, comments.quoting(separator)).map(|(_, record)| record);
         records.filter(move |record| comments.is_data(record)).take(SAMPLE_LINES).collect::<Vec<_>>()
     };
     let mut data = sample(&guess);
@@ -231,7 +232,8 @@ fn separator_and_comments(first: &Lines, path: &Path, options: &InputOptions) ->
 
 impl<'a> Sample<'a> {
     fn take(first: &'a Lines, path: &'a Path, separator: Separator, comments: Comments) -> Result<Self> {
-        let data = records(&first.bytes, 0).filter(|(_, line)| comments.is_data(line));
+        let data =
+            records(&first.bytes, 0, comments.quoting(Some(separator))).filter(|(_, line)| comments.is_data(line));
         let mut rows = Vec::new();
         for (skipped, line) in data.take(SAMPLE_LINES) {
             let mut fields = Vec::new();
@@ -251,12 +253,18 @@ impl<'a> Sample<'a> {
         if fields.iter().all(|field| is_number(field.raw)) {
             return Ok(&[]);
         }
-        let mut all = records(&first.bytes, 0).skip_while(|(number, _)| *number < place).take(SAMPLE_LINES);
+        let all = records(&first.bytes, 0, self.comments.quoting(Some(self.separator)));
+        let mut all = all.skip_while(|(number, _)| *number < place).take(SAMPLE_LINES);
         let names = all.next().map_or(&[][..], |(_, line)| trim(line));
         match all.find(|(_, line)| trim(line) == names) {
             None => Ok(names),
             Some((place, line)) => Err(named_again(self.path, self.first_line + place, line)),
         }
+    }
+
+    /// Where the first row ends.
+    fn names_end(&self, first: &Lines) -> usize {
+        end_of_record(&first.bytes, self.rows[0].0, self.comments.quoting(Some(self.separator)))
     }
 
     fn line(&self, row: usize) -> u64 {
@@ -691,9 +699,9 @@ fn free_weight(options: &InputOptions, names: &[&str], has_names: bool) -> Resul
 }
 
 /// Where the record ends that begins on a line of this number, from 0.
-fn end_of_record(bytes: &[u8], number: u64) -> usize {
+fn end_of_record(bytes: &[u8], number: u64, quoting: Quoting) -> usize {
     let start = number.checked_sub(1).map_or(0, |before| end_of_line(bytes, before));
-    record_end(&bytes[start..]).map_or(bytes.len(), |end| start + end)
+    record_end(&bytes[start..], quoting).map_or(bytes.len(), |end| start + end)
 }
 
 pub(crate) fn end_of_line(bytes: &[u8], number: u64) -> usize {

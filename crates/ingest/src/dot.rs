@@ -92,6 +92,26 @@ impl Ends {
     }
 }
 
+/// The ends of edges of a statement, and what they take.
+#[derive(Debug, Default)]
+struct Chain {
+    ends: Vec<Ends>,
+    bytes: usize,
+}
+
+impl Chain {
+    fn push(&mut self, ends: Ends) {
+        self.bytes += ends.bytes + ID_BYTES;
+        self.ends.push(ends);
+    }
+
+    fn of(ends: Ends) -> Self {
+        let mut chain = Chain::default();
+        chain.push(ends);
+        chain
+    }
+}
+
 /// What stands between braces.
 #[derive(Debug, Default)]
 struct Scope {
@@ -100,12 +120,12 @@ struct Scope {
     /// The vertices within.
     within: Ends,
     /// The ends of the statement outside that the braces are part of.
-    outside: Vec<Ends>,
+    outside: Chain,
 }
 
 /// Edges of a statement that are still to be handed over.
 struct Pending {
-    chain: Vec<Ends>,
+    chain: Chain,
     weight: Option<Vec<u8>>,
     line: u64,
     /// Between which ends, and which vertices of both.
@@ -208,7 +228,8 @@ impl Dot {
                         self.text.skip();
                         Ok(Token::Edge { directed: false })
                     }
-                    _ => self.word(vec![b'-']),
+                    Some(byte) if byte.is_ascii_digit() || byte == b'.' => self.word(vec![b'-']),
+                    _ => Err(self.text.bad("`->`, `--` or a number behind `-`", "something else")),
                 }
             }
             _ => self.word(Vec::new()),
@@ -223,7 +244,7 @@ impl Dot {
             self.text.push(&mut word, byte)?;
             self.text.skip();
         }
-        if word.is_empty() || word == b"-" {
+        if word.is_empty() {
             let found = self.text.peek()?.map_or("the end of the file".to_owned(), |byte| {
                 format!("`{}`", String::from_utf8_lossy(&[byte]).escape_default()) //
             });
@@ -251,6 +272,12 @@ impl Dot {
                         }
                         // The line goes on.
                         Some(b'\n') => self.text.skip(),
+                        Some(b'\r') => {
+                            self.text.skip();
+                            if self.text.peek()? == Some(b'\n') {
+                                self.text.skip();
+                            }
+                        }
                         // Others are for whoever draws the text.
                         Some(b'\\') => {
                             self.text.skip();
@@ -362,11 +389,11 @@ impl Dot {
     }
 
     /// Begins to read what is in braces, which are the next end of a statement with these ends.
-    fn open_braces(&mut self, outside: Vec<Ends>) -> Result<()> {
+    fn open_braces(&mut self, outside: Chain) -> Result<()> {
         if self.scopes.len() == MOST_DEPTH {
             return Err(self.text.bad(&format!("braces at most {MOST_DEPTH} deep"), "deeper ones"));
         }
-        let of_scope = |scope: &Scope| scope.within.bytes + scope.outside.iter().map(|ends| ends.bytes).sum::<usize>();
+        let of_scope = |scope: &Scope| scope.within.bytes + scope.outside.bytes;
         // What is open takes a bounded part of the memory, however deep braces lie.
         let too_many = self.scopes.iter().map(of_scope).sum::<usize>() > MOST_ENDS_BYTES;
         let weight = self.scope().weight.clone();
@@ -378,11 +405,11 @@ impl Dot {
     fn statement(&mut self, records: &mut Records) -> Result<bool> {
         let token = self.next()?;
         match token {
-            Token::Sign(b';' | b',') => Ok(true),
-            Token::Sign(b'{') => self.open_braces(Vec::new()).map(|()| true),
+            Token::Sign(b';') => Ok(true),
+            Token::Sign(b'{') => self.open_braces(Chain::default()).map(|()| true),
             Token::Sign(b'}') => self.close_braces(records),
             Token::End => Err(self.text.truncated("`}`")),
-            _ if token.is_word("subgraph") => self.subgraph(Vec::new()).map(|()| true),
+            _ if token.is_word("subgraph") => self.subgraph(Chain::default()).map(|()| true),
             _ if token.is_word("edge") => {
                 let weight = self.attributes()?;
                 self.weighted |= weight.is_some();
@@ -397,9 +424,21 @@ impl Dot {
                     return Ok(true);
                 }
                 self.port()?;
-                self.behind_end(vec![Ends::of(name)], true, records).map(|()| true)
+                self.check_id(&name)?;
+                self.behind_end(Chain::of(Ends::of(name)), true, records).map(|()| true)
             }
             other => Err(self.text.bad("a vertex, an edge or `}`", &other.shown())),
+        }
+    }
+
+    /// Refuses an id that is no text.
+    fn check_id(&self, id: &[u8]) -> Result<()> {
+        match std::str::from_utf8(id) {
+            Ok(_) => Ok(()),
+            Err(_) => {
+                let found = String::from_utf8_lossy(&id[..id.len().min(80)]).into_owned();
+                Err(self.text.bad("an id in UTF-8", &format!("`{found}`")).advise("convert the file to UTF-8"))
+            }
         }
     }
 
@@ -411,7 +450,7 @@ impl Dot {
         Ok(())
     }
 
-    fn subgraph(&mut self, outside: Vec<Ends>) -> Result<()> {
+    fn subgraph(&mut self, outside: Chain) -> Result<()> {
         if !self.takes(b'{')? {
             self.name("a name or `{` behind `subgraph`")?;
             if !self.takes(b'{')? {
@@ -439,10 +478,10 @@ impl Dot {
 
     /// What comes behind an end of edges: another edge, or attributes, or the next statement. The last end is one
     /// vertex, or what braces hold.
-    fn behind_end(&mut self, mut chain: Vec<Ends>, mut is_vertex: bool, records: &mut Records) -> Result<()> {
+    fn behind_end(&mut self, mut chain: Chain, mut is_vertex: bool, records: &mut Records) -> Result<()> {
         loop {
             if is_vertex {
-                let last = chain.last().map(|last| last.ids.clone()).unwrap_or_default();
+                let last = chain.ends.last().map(|last| last.ids.clone()).unwrap_or_default();
                 let scope = self.scope();
                 last.iter().for_each(|id| scope.within.add(id));
             }
@@ -455,7 +494,7 @@ impl Dot {
                 let (graph, sign) = if self.directed { ("digraph", "->") } else { ("graph", "--") };
                 return Err(self.text.bad(&format!("`{sign}` in a {graph}"), &token.shown()));
             }
-            if chain.iter().map(|ends| ends.bytes).sum::<usize>() > MOST_ENDS_BYTES {
+            if chain.bytes > MOST_ENDS_BYTES {
                 return Err(self.text.bad("a statement whose ids take at most 1 MiB", "a longer one"));
             }
             match self.next()? {
@@ -463,6 +502,7 @@ impl Dot {
                 token if token.is_word("subgraph") => return self.subgraph(chain),
                 Token::Word(name) | Token::Text(name) => {
                     self.port()?;
+                    self.check_id(&name)?;
                     chain.push(Ends::of(name));
                     is_vertex = true;
                 }
@@ -471,13 +511,13 @@ impl Dot {
         }
         let line = self.text.line;
         let weight = self.attributes()?;
-        if chain.len() == 1 {
+        if chain.ends.len() == 1 {
             if is_vertex {
-                chain[0].ids.iter().for_each(|id| records.vertex(line, id, &[]));
+                chain.ends[0].ids.iter().for_each(|id| records.vertex(line, id, &[]));
             }
             return Ok(());
         }
-        if chain.iter().any(|ends| ends.too_many) {
+        if chain.ends.iter().any(|ends| ends.too_many) {
             let expected = "braces whose ids take at most 1 MiB as the end of edges";
             return Err(self.text.bad(expected, "more"));
         }
@@ -492,7 +532,7 @@ impl Dot {
         let Some(pending) = &mut self.pending else { return };
         let Pending { chain, weight, line, at } = pending;
         let [link, source, target] = *at;
-        let Some([sources, targets]) = chain.get(link..link + 2) else {
+        let Some([sources, targets]) = chain.ends.get(link..link + 2) else {
             self.pending = None;
             return;
         };
@@ -597,13 +637,20 @@ mod tests {
             ("graph { a [= b] }", "the name of an attribute"),
             ("graph { a = }", "a value behind `=`"),
             ("graph { ] }", "a vertex, an edge or `}`"),
-            ("graph { a - b }", "a name, a number"),
+            ("graph { a - b }", "a number behind `-`"),
+            ("digraph { a, b -> c }", "a vertex, an edge or `}`"),
+            ("digraph { a-b -> c }", "a number behind `-`"),
             ("graph g h { }", "`{`"),
             ("graph { A--B [weight=x] }", "`x`"),
         ] {
             let error = failure_of("dot", text.as_bytes());
             assert!(error.contains(said), "{text}: {error}");
         }
+        let empty = format!("digraph {{ a {}-> b }}", "-> {} ".repeat(200_000));
+        assert!(failure_of("dot", empty.as_bytes()).contains("1 MiB"));
+        assert_eq!(edges_of("dot", b"graph { \"a\\\r\nb\" -- c }").names, pairs(&[("ab", "c")]));
+        assert!(failure_of("dot", b"digraph { \"\xe4\" -> b }").contains("UTF-8"));
+        assert_eq!(edges_of("dot", b"\xef\xbb\xbfgraph { 1 -- -.5 }").names.len(), 1);
         assert!(failure_of("dot", format!("graph {}", "{".repeat(300)).as_bytes()).contains("deep"));
         let many: String = (0..100_000).map(|id| format!("v{id} ")).collect();
         assert_eq!(edges_of("dot", format!("graph {{ {{ {many} }} }}").as_bytes()).names, []);

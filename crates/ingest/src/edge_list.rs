@@ -18,7 +18,7 @@ use crate::detect::{
 };
 use crate::input::Stream;
 use crate::nulls::LeftOut;
-use crate::number::{self, Fields, Integer, integer, is_infinite_or_nan, is_whole, lines, records, trim};
+use crate::number::{self, Fields, Integer, Quoting, integer, is_infinite_or_nan, is_whole, lines, records, trim};
 use crate::own_comment::OwnComment;
 use crate::size_line::{SizeLine, Verdict};
 use crate::text_source::{begin, empty_reals, text_of};
@@ -54,13 +54,12 @@ pub(crate) fn open(stream: Stream, options: &InputOptions, shape: Shape) -> Resu
 
 /// Opens an edge list whose first block may have been looked at.
 pub(crate) fn open_blocks(mut blocks: LineBlocks, options: &InputOptions, shape: Shape) -> Result<Box<dyn Source>> {
-    if matches!(shape, Shape::Free) {
-        blocks.keep_quoted();
-    }
     let (format, fixed) = match shape {
         Shape::Free => ("edge-list", None),
         Shape::Fixed(fixed) => (fixed.format, Some(fixed)),
     };
+    let asked = options.delimiter.as_deref().map(Separator::named).transpose()?;
+    blocks.keep_quoted(first_comments(blocks.path(), options)?.quoting(asked));
     let own = own_comment(&mut blocks)?;
     let completed = own.as_ref().map(|own| own.complete(options));
     let keeps_parallel = own.as_ref().is_some_and(|own| own.parallel);
@@ -81,6 +80,7 @@ pub(crate) fn open_blocks(mut blocks: LineBlocks, options: &InputOptions, shape:
         own.amend(&mut detected);
     }
     let comments = &detected.columns.comments;
+    blocks.keep_quoted(comments.quoting(Some(detected.columns.separator)));
     count_comments(&first, detected.names_end, comments, &skipped);
     first.drop_front(detected.names_end);
     let holds = detected.may_have_size_line && options.header != Some(false);
@@ -295,6 +295,10 @@ impl EdgeList {
         }
     }
 
+    fn quoting(&self) -> Quoting {
+        self.columns.comments.quoting(Some(self.columns.separator))
+    }
+
     /// Integers between blanks, in the first columns; nothing if the line is anything else, which `cut` then finds out.
     #[inline]
     fn plain(&self, line: &[u8]) -> Option<Pair> {
@@ -398,7 +402,7 @@ impl EdgeList {
         out.values.reserve(text.len() / 6);
         let has_weights = self.columns.weight.is_some();
         let mut fields: Vec<Field<'_>> = Vec::new();
-        for (number, line) in records(text, block.first_record) {
+        for (number, line) in records(text, block.first_record, self.quoting()) {
             let pair = if self.is_plain { self.plain(line) } else { None };
             let (source, target, weight) = match pair {
                 Some(pair) => pair,
@@ -432,7 +436,7 @@ impl EdgeList {
     ) -> Result<()> {
         let has_weights = self.columns.weight.is_some();
         let mut fields: Vec<Field<'_>> = Vec::new();
-        for (number, line) in records(text, block.first_record) {
+        for (number, line) in records(text, block.first_record, self.quoting()) {
             let Some((source, target, weight)) = self.cut(line, number, &mut fields)? else { continue };
             self.take_attributes(&fields, number, attributes)?;
             self.push_string(source, number, line, ids)?;
@@ -763,11 +767,15 @@ mod tests {
         assert_eq!(read.names, [pair("1", "2"), pair("3", "4"), pair("#5", "7")]);
         let AttributeValues::Text { bytes, ends } = &read.attributes[0].values else { panic!("no strings") };
         assert_eq!((bytes.as_slice(), ends.as_slice()), (&b"a\nb, \"c\"\nx\"yz"[..], &[9, 12, 13][..]));
+        let read = edges_with("edge-list", b"source,target,text\n#1,2,\"c\nd\"\n", &InputOptions::default());
+        assert_eq!(read.names, [pair("#1", "2")]);
         // Ids and names of columns may, too, and a number of a line counts all before it.
         assert_eq!(edges_of("edge-list", b"\"a\nb\"\tc\n").names, [pair("a\nb", "c")]);
         assert_eq!(edges_of("edge-list", b"source,target,\"a\nb\"\nx,y,z\n").names, [pair("x", "y")]);
         assert!(failure_of("edge-list", b"source,target,n\nx,y,\"1\n2\"\nx,y\n").contains(":4: "));
         assert!(failure_of("edge-list", b"x,y\nz,\"w\nv,u\n").contains("a closing quote"));
+        let other = InputOptions { delimiter: Some("~".to_owned()), ..with(&["k"]) };
+        assert_eq!(edges_with("edge-list", b"source~target~k\na~\"b~\nc\"~e\n", &other).names, [pair("a", "b~\nc")]);
         // Between blanks a line is a line.
         assert!(failure_of("edge-list", b"1 2 \"a\n3 4 b\n").contains("a closing quote"));
         // Over many blocks.

@@ -119,6 +119,11 @@ impl Walk<'_> {
             _ if self.files.len() > MOST_FILES => {
                 Err(Error::input(&path, None, format!("at most {MOST_FILES} files"), "more"))
             }
+            FileKind::Other => {
+                let expected = "plain files in a folder";
+                Err(Error::input(&path, None, expected, "a pipe, a device or a socket")
+                    .advise("give it by its own path"))
+            }
             _ => {
                 self.files.push(path);
                 Ok(())

@@ -97,7 +97,7 @@ pub use bipartite::SIDES;
 pub use chain::chained;
 pub use choice::Choice;
 pub use column_names::column_asked;
-pub use conditions::{Comparison, Condition, narrowed};
+pub use conditions::{Comparison, Condition, Literal, narrowed};
 pub use counted_file::Reads;
 pub use folders::expand;
 pub use graphalytics::GraphalyticsProperties;

@@ -187,12 +187,27 @@ impl<'a> Iterator for LineIter<'a> {
     }
 }
 
+/// What tells fields in quotes, which may have line ends.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Quoting {
+    /// Lines may be comments.
+    pub(crate) has_comments: bool,
+    /// What separates columns beside the usual signs.
+    pub(crate) separator: Option<u8>,
+}
+
+impl Quoting {
+    fn begins_behind(self, byte: u8) -> bool {
+        matches!(byte, b',' | b';' | b'|' | b'\t') || self.separator == Some(byte)
+    }
+}
+
 /// Where the record ends that a text begins with, behind its line end: not at one within quotes, which begin a field. A
-/// line that may be a comment is one record. Nothing if a quote is open at the end of the text.
-pub(crate) fn record_end(text: &[u8]) -> Option<usize> {
+/// line that may be a comment, where there are some, is one record. Nothing if a quote is open at the end of the text.
+pub(crate) fn record_end(text: &[u8], quoting: Quoting) -> Option<usize> {
     let line_end = |from: usize| memchr::memchr(b'\n', &text[from..]).map_or(text.len(), |end| from + end + 1);
     let (mut at, mut end, mut is_open) = (0, line_end(0), false);
-    if matches!(text.first(), Some(b'#' | b'%')) {
+    if quoting.has_comments && matches!(text.first(), Some(b'#' | b'%')) {
         return Some(end);
     }
     loop {
@@ -203,7 +218,7 @@ pub(crate) fn record_end(text: &[u8]) -> Option<usize> {
                 // Two are one within the field.
                 true if text.get(at) == Some(&b'"') => at += 1,
                 true => is_open = false,
-                false => is_open = place == 0 || matches!(text[place - 1], b',' | b';' | b'|' | b'\t'),
+                false => is_open = place == 0 || quoting.begins_behind(text[place - 1]),
             }
         }
         if !is_open {
@@ -218,8 +233,8 @@ pub(crate) fn record_end(text: &[u8]) -> Option<usize> {
 
 /// The records of `text` with the numbers of their first lines, of which the first is `number`: lines, or several where
 /// fields in quotes have line ends.
-pub(crate) fn records(text: &[u8], number: u64) -> RecordIter<'_> {
-    RecordIter { rest: text, number, has_quotes: memchr::memchr(b'"', text).is_some() }
+pub(crate) fn records(text: &[u8], number: u64, quoting: Quoting) -> RecordIter<'_> {
+    RecordIter { rest: text, number, has_quotes: memchr::memchr(b'"', text).is_some(), quoting }
 }
 
 /// See [`records`].
@@ -227,6 +242,7 @@ pub(crate) struct RecordIter<'a> {
     rest: &'a [u8],
     number: u64,
     has_quotes: bool,
+    quoting: Quoting,
 }
 
 impl<'a> Iterator for RecordIter<'a> {
@@ -238,8 +254,11 @@ impl<'a> Iterator for RecordIter<'a> {
             return None;
         }
         let number = self.number;
-        let end =
-            if self.has_quotes { record_end(self.rest) } else { memchr::memchr(b'\n', self.rest).map(|end| end + 1) };
+        let end = if self.has_quotes {
+            record_end(self.rest, self.quoting)
+        } else {
+            memchr::memchr(b'\n', self.rest).map(|end| end + 1)
+        };
         let (record, rest) = self.rest.split_at(end.unwrap_or(self.rest.len()));
         self.rest = rest;
         self.number += if self.has_quotes { memchr::memchr_iter(b'\n', record).count() as u64 } else { 1 };

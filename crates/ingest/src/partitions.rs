@@ -6,8 +6,6 @@ use crate::altered::{Altered, Declared};
 use crate::attributes::{AttributeColumn, AttributeField, Attributes};
 use crate::batch::{Block, EdgeBatch, InputOptions, Parser, Source, TakeBatch};
 use crate::conditions::is_met;
-use crate::number::{Integer, integer};
-use crate::one_id::is_printed_integer;
 use outcore_format::AttributeKind;
 use outcore_image::Result;
 use std::path::{Component, Path, PathBuf};
@@ -29,9 +27,7 @@ impl Partitions {
     pub(crate) fn of(paths: &[PathBuf], options: &InputOptions) -> (Self, InputOptions) {
         let mut all: Vec<AttributeField> = Vec::new();
         for (name, value) in paths.iter().flat_map(|path| said(path)) {
-            let is_integer = |text: &String| {
-                is_printed_integer(text.as_bytes()) && integer(text.as_bytes()).and_then(Integer::signed).is_some()
-            };
+            let is_integer = |text: &String| whole(text).is_some();
             let place = all.iter().position(|field| field.name == name).unwrap_or_else(|| {
                 all.push(AttributeField { name, kind: AttributeKind::Integer });
                 all.len() - 1
@@ -73,15 +69,24 @@ impl Partitions {
     /// Adds what is wanted to the attributes of a file.
     pub(crate) fn add_to(&self, source: Box<dyn Source>, path: &Path) -> Box<dyn Source> {
         let mut facts = source.facts().clone();
-        let is_new = |field: &&AttributeField| facts.attributes.iter().all(|own| own.name != field.name);
-        let fields: Vec<AttributeField> = self.wanted.iter().filter(is_new).cloned().collect();
-        if fields.is_empty() {
+        if self.wanted.is_empty() {
             return source;
         }
         let said = said(path);
-        let value = |field: &AttributeField| value_in(&said, &field.name).map(str::to_owned);
-        let values = fields.iter().map(|field| (field.kind.clone(), value(field))).collect();
-        facts.attributes.extend(fields);
+        let mut values = Vec::new();
+        for field in &self.wanted {
+            let value = value_in(&said, &field.name).map(|text| match field.kind {
+                AttributeKind::Integer => whole(text).map_or_else(|| text.to_owned(), |whole| whole.to_string()),
+                _ => text.to_owned(),
+            });
+            // A column of the file that has the same name is not meant.
+            let place = facts.attributes.iter().position(|own| own.name == field.name);
+            match place {
+                Some(place) => facts.attributes[place] = field.clone(),
+                None => facts.attributes.push(field.clone()),
+            }
+            values.push((place, field.kind.clone(), value));
+        }
         let parser = Arc::new(Constant { inner: source.parser(), values });
         Box::new(Altered::new(source, facts, parser, Declared::AsBefore))
     }
@@ -103,6 +108,12 @@ fn value_in<'a>(said: &'a [(String, Option<String>)], name: &str) -> Option<&'a 
     said.iter().rev().find(|(own, _)| own == name).and_then(|(_, value)| value.as_deref())
 }
 
+/// A whole number, perhaps with zeros before it, as months have them.
+fn whole(text: &str) -> Option<i64> {
+    let are_digits = |digits: &str| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    text.parse().ok().filter(|_| are_digits(text.strip_prefix('-').unwrap_or(text)))
+}
+
 /// A name without the signs that stand for characters of which names of folders have none, such as `%2F`.
 fn decoded(name: &str) -> String {
     let mut bytes = Vec::with_capacity(name.len());
@@ -119,17 +130,20 @@ fn decoded(name: &str) -> String {
 /// The same values for all edges of a file, behind its own attributes.
 struct Constant {
     inner: Arc<dyn Parser>,
-    values: Vec<(AttributeKind, Option<String>)>,
+    values: Vec<(Option<usize>, AttributeKind, Option<String>)>,
 }
 
 impl Constant {
     fn add(&self, batch: &mut EdgeBatch) {
-        for (kind, value) in &self.values {
+        for (place, kind, value) in &self.values {
             let mut column = AttributeColumn::new(kind);
             (0..batch.ids.len() / 2).for_each(|_| {
                 column.push_value(kind, value.as_deref());
             });
-            batch.attributes.push(column);
+            match place {
+                Some(place) => batch.attributes[*place] = column,
+                None => batch.attributes.push(column),
+            }
         }
     }
 }
@@ -173,6 +187,10 @@ mod tests {
         assert_eq!(super::said(Path::new("=5/a.csv")), []);
         assert_eq!(decoded("100%"), "100%");
         assert_eq!(decoded("%zz%ff"), "%zz%ff");
+        assert_eq!(
+            [whole("007"), whole("-0"), whole("+1"), whole(""), whole("-")],
+            [Some(7), Some(0), None, None, None]
+        );
         let paths = ["a=1/b=x/p.csv", "a=2/b=7/p.csv", "p.csv"].map(PathBuf::from);
         let all = InputOptions { attributes: Attributes::All, ..InputOptions::default() };
         let (partitions, _) = Partitions::of(&paths, &all);

@@ -65,7 +65,8 @@ pub use outcore_report as report;
 // Results, under the users' ids.
 pub use outcore_graph::{
     Column, ColumnKind, DenseRows, DenseShape, Id, IdBatch, IdLookup, IdStream, OUTPUT_ENDINGS, Table, TableReader,
-    cell_text, check_columns, distance_bits, ids_of, push_quoted, push_value, signed_count, write_columns, write_dense,
+    cell_text, check_columns, distance_bits, ids_of, push_quoted, push_value, shown_members, signed_count,
+    write_columns, write_dense,
 };
 
 // New algorithms: lists, frontiers, vertices, vertex programs.

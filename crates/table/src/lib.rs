@@ -20,6 +20,7 @@ pub use ids::{
     BATCH_IDS, BATCH_TEXT_BYTES, Id, IdBatch, IdLookup, IdStream, by_id, by_id_bytes, ids_of, parse_id, string_ids,
     vertices_of,
 };
+pub use names::shown_members;
 pub use numbers::{NumbersShape, PutRows, RowLabels, write_numbers};
 pub use output::{
     ENCODER_BYTES, OUTPUT_ENDINGS, cell_text, check_output, finish, output_bytes, parquet_writer, push_json,

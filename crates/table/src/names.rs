@@ -58,11 +58,7 @@ impl Names {
     /// # Errors
     /// Ids that cannot be read or are damaged; no memory.
     pub fn new(image: &Image, columns: &[(String, Column)], order: Option<Arc<Array<u32>>>) -> Result<Self> {
-        let lookup = match IdLookup::new(image) {
-            Ok(lookup) => Some(lookup),
-            Err(Error::Io(outcore_io::Error::Memory { .. })) => None,
-            Err(error) => return Err(error),
-        };
+        let lookup = lookup(image)?;
         let mut named = Vec::new();
         for (_, column) in columns {
             let smallest = match column {
@@ -222,6 +218,28 @@ impl Group {
     fn id(&self, vertex: u32) -> Option<Id<&str>> {
         let place = self.vertices.binary_search(&vertex).ok()?;
         self.ids.as_ref().filter(|ids| place < ids.len()).map(|ids| ids.get(place))
+    }
+}
+
+/// The member of every component with the smallest id, as [`Column::Component`] is shown: by its smallest vertex, the
+/// complement of that member; nothing if it is that vertex itself.
+///
+/// # Errors
+/// Ids that cannot be read or are damaged; no memory.
+pub fn shown_members(image: &Image, components: &Array<u32>) -> Result<Option<Array<u32>>> {
+    if image.manifest().order == Order::Input {
+        return Ok(None);
+    }
+    let lookup = lookup(image)?;
+    smallest_members(image, lookup.as_ref(), components).map(Some)
+}
+
+/// All ids, if there is room for them.
+fn lookup(image: &Image) -> Result<Option<IdLookup>> {
+    match IdLookup::new(image) {
+        Ok(lookup) => Ok(Some(lookup)),
+        Err(Error::Io(outcore_io::Error::Memory { .. })) => Ok(None),
+        Err(error) => Err(error),
     }
 }
 

@@ -3,8 +3,8 @@
 use super::edges::edge_words;
 use super::options::ImportOptions;
 use outcore_image::{Error, Result, require_disk};
-use outcore_ingest::{Facts, InputOptions, enough_bytes, needed_bytes, open};
-use outcore_io::backend::{FileKind, Posix, What};
+use outcore_ingest::{Facts, InputOptions, Plan, enough_bytes, needed_bytes, open};
+use outcore_io::backend::{FileKind, Memory, Posix, What};
 use outcore_io::{Backend, Error as IoError, Runtime, RuntimeOptions, processors};
 use std::path::{Path, PathBuf};
 
@@ -121,6 +121,18 @@ pub(super) fn require_space(edges: u64, temporary_bytes: u64, directory: &Path) 
 
 fn require_temporary(what: &str, bytes: u64, least_bytes: u64, directory: &Path) -> Result<()> {
     require_disk(&format!("temporary files of an import of {what}"), bytes, least_bytes, directory)
+}
+
+/// The plan of an import. Of one into memory temporary files take a part of it, too: half, if there is so much.
+pub(super) fn plan(runtime: &Runtime, facts: &Facts, image: &Path) -> Result<Plan> {
+    let budget = runtime.budget();
+    if image.starts_with(Memory::folder()) {
+        let files = budget.reserve("files of a graph in memory", budget.available_bytes() / 2);
+        if let (Ok(_files), Ok(plan)) = (files, Plan::new(runtime, facts)) {
+            return Ok(plan);
+        }
+    }
+    Plan::new(runtime, facts)
 }
 
 #[cfg(test)]

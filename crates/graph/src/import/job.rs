@@ -90,7 +90,7 @@ impl<'a> Job<'a> {
         sides::check(&facts)?;
         let fields = [&facts.attributes, &facts.vertex_attributes];
         let held = [Attributes::reserve(runtime, fields[0])?, Attributes::reserve(runtime, fields[1])?];
-        let plan = Plan::new(runtime, &facts)?;
+        let plan = estimate::plan(runtime, &facts, image)?;
         let places = Places::new(runtime, image, options.replace)?;
         let replaces = runtime.backend().named(image).is_some();
         if facts.declared.is_some_and(|(_, vertices)| vertices > MAX_VERTICES) {
