@@ -3,6 +3,7 @@
 use crate::chunks::{Raised, interrupt, is_asked_for_rows, reader};
 use crate::convert::id_text;
 use crate::errors::{raise, usage};
+use crate::exit;
 use crate::graph::PyGraph;
 use crate::runtime::{Limits, run_watched, settings};
 use numpy::{PyArray1, PyArrayMethods};
@@ -315,7 +316,8 @@ impl Job {
         let is_within = is_asked_for_rows();
         let cancel = runtime.cancel().clone();
         let look = || {
-            if cancel.is_cancelled() {
+            // At the end of the interpreter nobody hears an exception.
+            if cancel.is_cancelled() && !exit::is_ending() {
                 interrupt(&raised);
             }
         };
@@ -326,7 +328,7 @@ impl Job {
         });
         // What a generator of the user raised says more than the import that failed for it.
         match lock(&raised).raised.take() {
-            Some(error) if outcome.is_err() => Err(error),
+            Some(error) if outcome.is_err() && !exit::is_ending() => Err(error),
             _ => match outcome? {
                 Outcome::Needs(needs) => crate::to_dict(py, &needs),
                 Outcome::Did(report, graph) => {

@@ -213,3 +213,25 @@ def test_ids_that_do_not_fit_are_named_in_passes(tmp_path, order):
             pairs.append(tuple(found.sort_by("vertex", descending=True) for found in (few, all_of_them)))
         for one, other in pairs:
             assert one.to_polars().equals(other.to_polars())
+
+
+@pytest.mark.parametrize("order", ["input", "degree"])
+def test_shortest_paths_are_told(order):
+    graph = nx.gnm_random_graph(60, 150, seed=5, directed=True)
+    for place, edge in enumerate(graph.edges):
+        # Edges of no length, too.
+        graph.edges[edge]["minutes"] = place * 7 % 11
+    graph.add_node("alone")
+    graph = nx.relabel_nodes(graph, str)
+    with oc.load_graph(graph, weight="minutes", order=order) as g:
+        lengths = nx.single_source_dijkstra_path_length(graph, "3", weight="minutes")
+        for target in graph:
+            path = oc.sssp(g, "3", target=target).path
+            if target not in lengths:
+                assert path is None
+                continue
+            assert (path[0], path[-1]) == ("3", target)
+            assert nx.path_weight(graph, path, "minutes") == lengths[target]
+        assert oc.sssp(g, "3").path is None
+        with pytest.raises(oc.NoVertexError):
+            oc.sssp(g, "3", target="nobody")

@@ -24,7 +24,7 @@
 //!
 //! Meyer and Sanders, *Delta-stepping: a parallelizable shortest path algorithm*, J. Algorithms 2003.
 
-use crate::declare::{Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, Graphalytics, Oracle, Typed};
+use crate::declare::{Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, Graphalytics, Oracle, Typed, say_ids};
 use crate::estimate::{Bound, Cost, Estimate};
 use crate::sources::check_vertices;
 use crate::state::{Layout, array, bitmap};
@@ -85,6 +85,23 @@ impl Sssp {
     pub fn parent(&self, vertex: u32) -> Option<u32> {
         let stored = self.parents[vertex as usize];
         (stored != 0).then_some(!stored)
+    }
+
+    /// The vertices on the path from the source to a vertex that the parents make, both ends included, if there is one.
+    ///
+    /// # Errors
+    /// No room for it: 4 bytes per vertex on the path.
+    pub fn path(&self, graph: &Graph, target: u32) -> Result<Option<Vec<u32>>> {
+        if self.parent(target).is_none() {
+            return Ok(None);
+        }
+        // The source is its own parent, and parents never run in a circle.
+        let before = |&vertex: &u32| self.parent(vertex).filter(|&parent| parent != vertex);
+        let steps = || std::iter::successors(Some(target), before);
+        graph.make_room("a path", 4 * steps().count() as u64)?;
+        let mut path: Vec<u32> = steps().collect();
+        path.reverse();
+        Ok(Some(path))
     }
 }
 
@@ -670,23 +687,38 @@ pub static SSSP: Algorithm = Algorithm {
             "How much farther than the nearest waiting vertex others may be that are relaxed together with it; chosen \
              by the weights if not given. It changes the time and nothing else",
         ),
+        Parameter::new(
+            "target",
+            Kind::Vertex,
+            DefaultValue::None,
+            "The id of a vertex, the path to which is told; the search goes on to all others",
+        ),
     ],
-    attributes: &[Attribute::new(
-        "reached",
-        AttributeKind::Whole,
-        "How many vertices have a path from the source, itself included",
-    )],
+    attributes: &[
+        Attribute::new(
+            "reached",
+            AttributeKind::Whole,
+            "How many vertices have a path from the source, itself included",
+        ),
+        Attribute::new(
+            "path",
+            AttributeKind::Path,
+            "The ids of the vertices on a shortest path from the source to the target, if there is one; they are \
+             looked up when they are first asked for",
+        ),
+    ],
     doc: Doc {
         about: "The length of an edge is its weight, which `stats['weights']` names.",
         returns: "`vertex`, `distance` (whole if the weights are, else real) and `parent` (the vertex before it on a \
-                  shortest path; the source is its own). Both are missing where there is no path.",
+                  shortest path; the source is its own). Both are missing where there is no path. `path` takes some \
+                  72 bytes per vertex on the path while the result lives.",
         cost: "every page of lists and weights as often as a distance in it falls, about two passes on graphs with \
                hubs, and one pass over the in-lists for the parents; 12.5 bytes of memory per vertex, and what reading \
                weights takes.",
         refuses: "No vertex of that id, no weights of that name, or a negative weight that a path leads to, named with \
                   its edge, or a distance beyond 2^63 - 1 or the greatest real number.",
         differences: "Like `networkx.single_source_dijkstra`, but unreached vertices are in the result, without a \
-                      distance.",
+                      distance; and a path that is not there is `None`, where `networkx.dijkstra_path` raises an error.",
         networkx: Some(Oracle {
             options: &[("source", "0")],
             expression: "nx.single_source_dijkstra_path_length(G, 0)",
@@ -695,7 +727,9 @@ pub static SSSP: Algorithm = Algorithm {
                      Algorithms, 2003.",
         example: ">>> paths = oc.sssp(g, 'home')\n\
                   >>> paths.reached, paths.row('news')\n\
-                  (3, {'vertex': 'news', 'distance': 1, 'parent': 'home'})",
+                  (3, {'vertex': 'news', 'distance': 1, 'parent': 'home'})\n\
+                  >>> oc.sssp(g, 'news', target='about').path\n\
+                  ['news', 'home', 'about']",
     },
     graphalytics: Some(Graphalytics {
         name: "SSSP",
@@ -710,6 +744,8 @@ pub static SSSP: Algorithm = Algorithm {
 static KERNEL: Typed<SsspOptions, Sssp> = Typed {
     options: |graph, values| {
         let source = values.vertex(graph, "source")?;
+        // One that is not there is told before the search.
+        values.some_vertex(graph, "target")?;
         Ok(SsspOptions { source, weights: values.lengths(graph)?, delta: values.some_real("delta") })
     },
     estimate: estimate_sssp,
@@ -717,14 +753,24 @@ static KERNEL: Typed<SsspOptions, Sssp> = Typed {
     verify: verify::verify_sssp,
     report: |told, say| {
         let (reached, vertices) = (told.found.reached, told.graph.vertices());
-        say(format_args!("{reached} of {vertices} vertices have a path from {}", told.values.id("source")));
-        Ok(())
+        let (source, id) = (told.values.id("source"), told.values.id("target"));
+        say(format_args!("{reached} of {vertices} vertices have a path from {source}"));
+        let Some(target) = told.values.some_vertex(told.graph, "target")? else { return Ok(()) };
+        let Some(path) = told.found.path(told.graph, target)? else {
+            say(format_args!("no path from {source} to {id}"));
+            return Ok(());
+        };
+        let distance = told.found.distance(target).unwrap_or_default();
+        say(format_args!("path of {} edges and length {distance} from {source} to {id}", path.len() - 1));
+        say_ids(told.graph, &path, say, |_, id| format!("  {id}"))
     },
-    found: |_, _, _, found| {
+    found: |graph, values, _, found| {
+        let target = values.some_vertex(graph, "target")?;
+        let path = target.map(|target| found.path(graph, target)).transpose()?.flatten();
         let columns = vec![
             ("distance", Column::Distance(Arc::new(found.distances), found.kind)),
             ("parent", Column::Vertex(Arc::new(found.parents))),
         ];
-        Ok(Finding::new(columns, vec![Datum::Whole(found.reached)], found.stats).shown("farthest"))
+        Ok(Finding::new(columns, vec![Datum::Whole(found.reached), Datum::Path(path)], found.stats).shown("farthest"))
     },
 };

@@ -229,6 +229,10 @@ fn vertices_without_a_path_have_no_parent() {
     let mut found = sssp(&graph, &options).unwrap();
     verify_sssp(&graph, &options, &found).unwrap();
     let (from, to) = (graph.vertex("2").unwrap(), graph.vertex("3").unwrap());
+    assert_eq!(found.path(&graph, to).unwrap(), None);
+    assert_eq!(found.path(&graph, options.source).unwrap(), Some(vec![options.source]));
+    let near = graph.vertex("1").unwrap();
+    assert_eq!(found.path(&graph, near).unwrap(), Some(vec![options.source, near]));
     found.parents[to as usize] = !from;
     found.reached += 1;
     assert!(verify_sssp(&graph, &options, &found).is_err(), "vertex 3 has a parent and no distance");

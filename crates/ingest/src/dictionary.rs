@@ -19,6 +19,8 @@ use std::sync::{Arc, OnceLock};
 
 /// How many edges are mapped at a time: their locals stay in the first-level cache.
 pub const GROUP_EDGES: usize = 1024;
+/// What the memory of tables is for.
+const SLOTS_PURPOSE: &str = "numbering vertices";
 /// The first size of a hash table, in slots.
 const FIRST_SLOTS: usize = 1 << 13;
 /// How full a hash table may get, in eighths.
@@ -194,19 +196,22 @@ impl Hashed {
     pub fn new(budget: &Arc<Budget>, strings: bool, share_bytes: u64) -> Result<Self> {
         let share = usize::try_from(share_bytes).unwrap_or(usize::MAX / 4);
         let text_bytes = if strings { share / 2 } else { 0 };
-        let slots = Array::zeroed(budget, "numbering vertices", FIRST_SLOTS)?;
+        let slots = Array::zeroed(budget, SLOTS_PURPOSE, FIRST_SLOTS)?;
         let text = if strings { Some(Array::zeroed(budget, "keeping ids", text_bytes)?) } else { None };
         let slots_bytes = (share - text_bytes).min((3 * SLOT_BYTES) << 30);
         Ok(Hashed { seed: seed(), budget: Arc::clone(budget), slots_bytes, slots, used: 0, text, text_used: 0 })
     }
 
-    /// Makes room for `count` more ids, if the memory allows.
+    /// Makes room for `count` more ids, if the memory allows. Where others hold it, a table with ids is full.
     fn room(&mut self, count: usize) -> Result<bool> {
         while (self.used + count) * 8 > self.slots.len() * FULL_EIGHTHS {
             if self.slots.len() * 3 * SLOT_BYTES > self.slots_bytes {
                 return Ok(false);
             }
-            let mut slots: Array<[u64; 3]> = Array::zeroed(&self.budget, "numbering vertices", 2 * self.slots.len())?;
+            let mut slots: Array<[u64; 3]> = match Array::zeroed(&self.budget, SLOTS_PURPOSE, 2 * self.slots.len()) {
+                Err(outcore_io::Error::Memory { .. }) if self.used > 0 => return Ok(false),
+                made => made?,
+            };
             let mask = slots.len() - 1;
             for slot in self.slots.iter().filter(|slot| slot[2] != 0) {
                 let hash = match &self.text {
