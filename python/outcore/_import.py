@@ -5,8 +5,10 @@ import inspect
 import os
 import reprlib
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Literal, NamedTuple
+
+import numpy as np
 
 from outcore import _html, _outcore
 from outcore._errors import in_python
@@ -86,7 +88,8 @@ def import_graph(
         attributes: Which other columns are kept as attributes of the edges, under their names: all that have names
             (`True`), those of a list, or one. They are numbers, strings, booleans, dates or times, and may be missing;
             `g.edges(data=True)` has them, `export` writes them, and algorithms count by those that are numbers
-            (`weight="minutes"`). Where edges with the same ends become one, it has the attributes of the first.
+            (`weight="minutes"`). Where edges with the same ends become one, it has the attributes of the first. Of a
+            graph of NetworkX `True` keeps those of nodes, too.
         where: Which edges are read: those that meet a condition, text such as "amount >= 100", "type in friend,family"
             or "since != null" (not missing), or a tuple such as `("type", "in", ["friend", "family"])`; those that
             meet all of a list. The comparisons are `=`, `!=`, `<`, `<=`, `>`, `>=`, `in` and `not in`, of an attribute
@@ -109,7 +112,7 @@ def import_graph(
         duplicates: Which of several edges with the same ends stays: the first, one with the sum, least or greatest
             weight, all of them ("keep"), or none and the import fails ("error"). By default the first; of entries at
             one place of a SciPy matrix the sum, as SciPy reads them; of NetworkX's multigraphs all.
-        self_loops: Whether edges from a vertex to itself stay.
+        self_loops: Whether edges from a vertex to itself stay ("keep") or not ("drop").
         order: How vertices are numbered inside: as ids sort ("input"), by degree ("degree"), or such that neighbours
             have near numbers ("near", for roads, grids and meshes, with 24 bytes of memory per vertex); by default by
             measured size.
@@ -194,16 +197,17 @@ def part(
     directed: bool | None,
     image: str | os.PathLike[str] | None,
     options: dict[str, Any] | None,
+    numbers: np.ndarray | None = None,
 ) -> Graph:
-    """The methods of `Graph` that make another graph of it."""
+    """The methods of `Graph` that make another graph of it; in place of vertices by their numbers in its image."""
     given = options or {}
     for_files = ("format", "source", "target", "delimiter", "header", "comment", "vertices", "directed", "ids", "nulls")
     for name in (*for_files, "bipartite"):
         if name in given:
             raise TypeError(f"expected options of an import that are not for files, found {name}=")
-    ids = None if vertices is None else _chosen(vertices)
-    method = "subgraph" if vertices is not None else "reverse" if turned else "to_undirected"
-    if vertices is None and not turned and directed is None:
+    ids = _chosen(vertices) if numbers is None and vertices is not None else numbers
+    method = "subgraph" if ids is not None else "reverse" if turned else "to_undirected"
+    if ids is None and not turned and directed is None:
         method = "filter"
     bound = _arguments(method, graph, image or "", given | {"directed": directed})
     arguments = checked_options(import_graph, bound)
@@ -294,7 +298,7 @@ def _import(
     sides = arguments["bipartite"]
     sides = (_outcore.SIDES if sides else None) if isinstance(sides, bool) else sides
     has_conditions = bool(arguments["where"])
-    given = tables(given, weight, directed, is_matrix, bool(arguments["attributes"]), sides, has_conditions)
+    given = tables(given, weight, directed, is_matrix, arguments["attributes"], sides, has_conditions)
     names = ("runtime", "memory", "threads", "backend", "temporary", "progress")
     given_limits = limits(*(arguments.pop(name) for name in names))
     settings = arguments | {"limits": given_limits, "explain": explain, "bipartite": sides}
@@ -329,16 +333,14 @@ def _import(
 
 
 def _chosen(vertices: Any) -> Any:
-    """Ids as a list, or a mask as an array: what has truth values for vertices is one."""
-    values = vertices.to_numpy() if hasattr(vertices, "to_numpy") else vertices
-    if hasattr(vertices, "iloc") and not vertices.index.equals(type(vertices)(values).index):
+    """Ids as a list, or a table as it is."""
+    if isinstance(vertices, _outcore.Table):
+        return vertices
+    if str(getattr(vertices, "dtype", "")).lower() in ("bool", "boolean"):
         raise TypeError(
-            "expected a mask in the order in which results have the vertices, found a Series with an index of its own; "
-            "take .to_numpy() of one in that order"
+            "expected ids or rows of a result, found a mask, which does not know the order of its vertices; take the "
+            'rows first, as in g.subgraph(cores[cores["core"] >= 3])'
         )
-    if getattr(values, "ndim", None) == 1 and getattr(values, "dtype", None) == bool:
-        # Where a masked array has no value, the vertex is not meant.
-        return values.filled(False) if hasattr(values, "filled") else values
     return ids_of(vertices)
 
 
@@ -369,8 +371,12 @@ def _conditions(where: Any) -> list[tuple[str, str, list[tuple[str | None, bool]
                 f"these, found {reprlib.repr(one)}"
             )
         column, comparison, value = one
-        is_list = isinstance(value, Iterable) and not isinstance(value, str)
-        values = list(value) if is_list else [value]
+        is_list = isinstance(value, Iterable) and not isinstance(value, str) and getattr(value, "ndim", 1) > 0
+        takes_list = comparison in ("in", "not in")
+        if isinstance(value, bytes | Mapping) or is_list != takes_list:
+            expected = "a list of values" if takes_list else "one value"
+            raise TypeError(f"expected {expected} behind {comparison!r} in where=, found {reprlib.repr(value)}")
+        values = list(value) if takes_list else [value]
         pairs = [(None if item is None else _text(item), isinstance(item, str)) for item in values]
         conditions.append((column, comparison, pairs))
     return conditions
@@ -384,8 +390,11 @@ def _text(value: Any) -> str:
         return value.isoformat()
     # What NumPy and pandas have is shown with its type by repr().
     if hasattr(value, "tolist") and getattr(value, "ndim", None) == 0:
-        # Nanoseconds would be a number.
-        return _text((value.astype("datetime64[us]") if value.dtype.kind == "M" else value).tolist())
+        if value.dtype.kind != "M":
+            return _text(value.tolist())
+        unit = np.datetime_data(value.dtype)[0]
+        whole: Any = {"Y": "D", "M": "D", "W": "D", "h": "s", "m": "s"}.get(unit, unit)
+        return str(np.datetime_as_string(value, unit=whole))
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, int | str):

@@ -50,7 +50,7 @@ def tables(
     weights: str | int | None,
     directed: bool | None = None,
     is_matrix: bool = False,
-    has_attributes: bool = False,
+    attributes: bool | str | list[str | int] = False,
     sides: tuple[str, str] | None = None,
     has_conditions: bool = False,
 ) -> list[str] | Tables:
@@ -65,26 +65,21 @@ def tables(
     networkx, pandas, polars = (sys.modules.get(name) for name in ("networkx", "pandas", "polars"))
     scipy = sys.modules.get("scipy.sparse")
     if networkx is not None and isinstance(given, networkx.Graph):
-        if has_attributes:
-            raise TypeError(
-                "expected attributes only with files and tables, found a NetworkX graph; hand over "
-                "networkx.to_pandas_edgelist(G)"
-            )
         if sides is not None:
             raise TypeError("expected bipartite= with edges, found a NetworkX graph, whose nodes are of one kind")
-        return _networkx(given, attribute, directed)
+        return _networkx(given, attribute, directed, attributes, has_conditions)
     if scipy is not None and scipy.issparse(given):
         return _scipy(given, weights, is_matrix, sides)
     igraph = sys.modules.get("igraph")
     if igraph is not None and isinstance(given, igraph.Graph):
-        if has_attributes or sides is not None:
+        if attributes or sides is not None:
             raise TypeError(
                 "expected attributes and sides only with files and tables, found an igraph graph; hand over "
                 "graph.get_edge_dataframe() with source= and target=, and graph.get_vertex_dataframe() as vertices="
             )
         return _igraph(given, weights)
     # What is compared is read as attributes are.
-    has_attributes = has_attributes or has_conditions
+    has_attributes = bool(attributes) or has_conditions
     if pandas is not None and isinstance(given, pandas.Series):
         advice = "reset_index() makes a frame of it and of its index"
         raise TypeError(f"expected a frame with a row per edge, found a pandas Series; {advice}")
@@ -347,43 +342,109 @@ def _igraph(graph: Any, weights: str | None) -> Tables:
     return Tables(edges, "the igraph graph", wanted, directed=directed, vertices=vertices, duplicates=duplicates)
 
 
-def _networkx(graph: Any, weights: str | int | None, directed: bool | None) -> Tables:
+def _networkx(
+    graph: Any,
+    weights: str | int | None,
+    directed: bool | None,
+    attributes: bool | str | list[str | int],
+    has_conditions: bool,
+) -> Tables:
     if directed and not graph.is_directed():
         # An edge without direction is an arc each way, as in NetworkX.
         graph = graph.to_directed(as_view=True)
     kind = _id_kind("nodes", graph)
     attribute = "weight" if weights is None else weights
-    every = [] if attribute == "none" else graph.edges(data=True)
     missing = 0
+    others: dict[Any, None] = {}
 
     def values() -> Iterator[Any]:
         nonlocal missing
-        for _, _, data in every:
+        for _, _, data in graph.edges(data=True):
+            if len(data) > (attribute in data):
+                others.update(dict.fromkeys(data))
+            if attribute == "none":
+                continue
             if attribute in data:
                 yield data[attribute]
             else:
                 missing += 1
 
     weight_kind = _weight_kind(attribute, values())
-    columns = [("source", kind), ("target", kind)]
-    rows: Callable[[], Iterable[tuple[Any, ...]]] = graph.edges
-    if weight_kind is not None:
-        columns.append((str(attribute), weight_kind))
-        rows = lambda: graph.edges(data=attribute, default=1)  # noqa: E731
-    elif weights not in (None, "none"):
+    if weight_kind is None and weights not in (None, "none"):
         raise ValueError(f"expected edges with the attribute {weights!r}, found none")
-    nodes = Chunks([("vertex", kind)], _transposed(((node,) for node in graph)))
-    edges = Chunks(columns, _transposed(row[: len(columns)] for row in rows()))
+    if weight_kind is not None:
+        others.pop(attribute, None)
     # By number, as the attribute may be called as an end is.
     wanted = None if weight_kind is None else "3"
-    given = Tables(edges, "the NetworkX graph", wanted, directed=graph.is_directed(), vertices=(nodes, None))
     notes = []
+    nodes: Any
+    edges: Any
+    if attributes or has_conditions:
+        edges, nodes = _with_attributes(graph, kind, None if weight_kind is None else attribute, list(others), attributes)
+    else:
+        columns = [("source", kind), ("target", kind)]
+        rows: Iterable[tuple[Any, ...]] = graph.edges
+        if weight_kind is not None:
+            columns.append((str(attribute), weight_kind))
+            rows = graph.edges(data=attribute, default=1)
+        nodes = Chunks([("vertex", kind)], _transposed(((node,) for node in graph)))
+        edges = Chunks(columns, _transposed(row[: len(columns)] for row in rows))
+        if others:
+            names = ", ".join(map(str, islice(others, 10)))
+            notes.append(f"Attributes of edges that are not kept: {names}; attributes=True keeps them.")
+    given = Tables(edges, "the NetworkX graph", wanted, directed=graph.is_directed(), vertices=(nodes, None))
     if weight_kind is not None and missing > 0:
         notes.append(f"{missing} edges have no attribute {attribute!r}: their weight is 1, as in NetworkX.")
     if graph.is_multigraph():
         notes.append("The graph is a multigraph: its parallel edges are kept, unless duplicates= says otherwise.")
         given = given._replace(duplicates="keep")
     return given._replace(note=" ".join(notes) or None)
+
+
+def _with_attributes(
+    graph: Any, kind: str, weight: str | int | None, names: list[Any], attributes: bool | str | list[str | int]
+) -> tuple[Any, Any]:
+    """Tables of the edges and of the nodes of a NetworkX graph, with their attributes: of edges those that are asked
+    for, or if none are, those that conditions may compare; of nodes all, if all are asked for."""
+    try:
+        pyarrow = importlib.import_module("pyarrow")
+    except ImportError:
+        raise TypeError("expected pyarrow for the attributes of a NetworkX graph; pip install pyarrow") from None
+    type_of = {"str": pyarrow.string(), "i8": pyarrow.int64(), "u8": pyarrow.uint64()}[kind]
+
+    def column(of: str, name: Any, values: list[Any]) -> Any:
+        try:
+            return pyarrow.array(values)
+        except (pyarrow.ArrowException, OverflowError, TypeError, ValueError) as error:
+            raise TypeError(f"expected values of one type as {name!r} of {of}, found others ({error})") from None
+
+    data = [values for *_, values in graph.edges(data=True)]
+    columns = {"source": pyarrow.array([edge[0] for edge in graph.edges], type_of)}
+    columns["target"] = pyarrow.array([edge[1] for edge in graph.edges], type_of)
+    if weight is not None:
+        columns[_free(str(weight), columns)] = column("edges", weight, [values.get(weight, 1) for values in data])
+    asked = [attributes] if isinstance(attributes, str) else attributes
+    for name in names:
+        if isinstance(asked, list) and name not in asked and str(name) not in asked:
+            continue
+        try:
+            found = column("edges", name, [values.get(name) for values in data])
+        except TypeError:
+            if asked:
+                raise
+            continue
+        columns[_free(str(name), columns)] = found
+    nodes = {"vertex": pyarrow.array(list(graph), type_of)}
+    for name in dict.fromkeys(key for _, values in graph.nodes(data=True) for key in values) if asked is True else ():
+        nodes[_free(str(name), nodes)] = column("nodes", name, [values.get(name) for _, values in graph.nodes(data=True)])
+    return pyarrow.table(columns), pyarrow.table(nodes)
+
+
+def _free(name: str, taken: Iterable[str]) -> str:
+    """The name, or if another column has it, one like it."""
+    while name in taken:
+        name += "_"
+    return name
 
 
 def _id_kind(what: str, ids: Iterable[Any]) -> str:

@@ -103,7 +103,8 @@ fn in_order<'a, T: Copy, U>(
     values: &'a [T],
     of: impl Fn(T) -> U + 'a,
 ) -> impl ExactSizeIterator<Item = U> + 'a {
-    (0..values.len()).map(move |row| of(values[order.map_or(row, |order| order[row] as usize)]))
+    let rows = order.map_or(values.len(), <[u32]>::len);
+    (0..rows).map(move |row| of(values[order.map_or(row, |order| order[row] as usize)]))
 }
 
 fn array<T: Element>(py: Python<'_>, values: Vec<T>) -> Bound<'_, PyAny> {

@@ -253,8 +253,7 @@ impl PyGraph {
     /// Some vertices and the edges between them, as a graph: in memory, or as the image of that name.
     ///
     /// Args:
-    ///     vertices: Their ids, or a mask: an array or Series of bool with a value for each vertex, in the order in
-    ///         which results have them, such as `cores["core"] >= 3`.
+    ///     vertices: Their ids, or the rows of a result that are theirs, such as `cores[cores["core"] >= 3]`.
     ///     image: The path of the new image; if not given, it is made in memory.
     ///     options: Those of `import_graph` that are not for files, such as `memory`, `order` and `replace`. What is in
     ///         memory counts in the limit of this graph, unless another one is given.

@@ -5,6 +5,7 @@ use crate::convert::id_text;
 use crate::errors::{raise, usage};
 use crate::exit;
 use crate::graph::PyGraph;
+use crate::result::PyTable;
 use crate::runtime::{Limits, run_watched, settings};
 use numpy::{PyArray1, PyArrayMethods};
 use outcore::arrow::array::RecordBatchReader;
@@ -12,7 +13,7 @@ use outcore::import::{
     self, Attributes, Condition, Duplicates, Facts, ImportOptions, ImportSummary, InputOptions, Literal, Part, Source,
 };
 use outcore::io::{self, lock};
-use outcore::{Choice, Graph, Result, Runtime};
+use outcore::{Choice, Graph, Result, Runtime, Table};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde::Serialize;
@@ -201,34 +202,36 @@ pub fn import_part<'py>(
         let mut part = match &chosen {
             None => Part::default(),
             Some(Chosen::Ids(ids)) => Part::of_vertices(&graph, ids)?,
-            Some(Chosen::Mask(mask)) => {
-                let numbers = (0u32..).zip(mask).filter(|(_, is_chosen)| **is_chosen).map(|(number, _)| number);
-                Part::of_numbers(&graph, numbers)?
-            }
+            Some(Chosen::Numbers(numbers)) => Part::of_numbers(&graph, numbers.iter().copied())?,
+            Some(Chosen::Rows(table)) => Part::of_numbers(&graph, table.vertices())?,
         };
         part.reversed = reversed;
         import::of_graph(graph, input, part)
     })
 }
 
-/// Some vertices: by their ids, or one truth value for each in the order of results.
+/// Some vertices: by their ids, or by their numbers in the image.
 enum Chosen {
     Ids(Vec<String>),
-    Mask(Vec<bool>),
+    Numbers(Vec<u32>),
+    Rows(Table),
 }
 
 impl Chosen {
     fn of(py: Python<'_>, graph: &Graph, given: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let Ok(mask) = given.cast::<PyArray1<bool>>() else {
-            let ids = given.extract::<Vec<Bound<'_, PyAny>>>()?;
-            return Ok(Chosen::Ids(ids.iter().map(id_text).collect::<PyResult<_>>()?));
-        };
-        let (found, expected) = (mask.len()?, graph.vertices());
-        if found as u64 != expected {
-            let text = format!("expected a mask with a value for each of {expected} vertices, found {found}");
-            return Err(usage(py, text));
+        if let Ok(rows) = given.cast::<PyTable>() {
+            let (table, own) = (&rows.get().table, graph.manifest());
+            let of = table.image().manifest();
+            if (of.image_id, of.vertices) != (own.image_id, own.vertices) {
+                return Err(usage(py, "expected rows of a result of this graph, found those of another graph"));
+            }
+            return Ok(Chosen::Rows(table.clone()));
         }
-        Ok(Chosen::Mask(mask.readonly().as_array().to_vec()))
+        if let Ok(numbers) = given.cast::<PyArray1<u32>>() {
+            return Ok(Chosen::Numbers(numbers.readonly().as_array().to_vec()));
+        }
+        let ids = given.extract::<Vec<Bound<'_, PyAny>>>()?;
+        Ok(Chosen::Ids(ids.iter().map(id_text).collect::<PyResult<_>>()?))
     }
 }
 

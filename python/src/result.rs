@@ -5,7 +5,7 @@ use crate::errors::{raise, usage};
 use crate::runtime::{checked_options, run, settings};
 use crate::views::Rows;
 use arrow_array::RecordBatch;
-use numpy::PyArray1;
+use numpy::{PyArray1, PyArrayMethods};
 use outcore::format::{IdColumn, Order};
 use outcore::io::{Sample, escaped};
 use outcore::report::{self, Given, Planned, Report};
@@ -72,16 +72,21 @@ impl PyTable {
         PyTable { table, cost, about: Arc::new(about), stats: PyOnceLock::new() }
     }
 
+    /// Another table of the same run.
+    fn with(&self, table: Table) -> Self {
+        PyTable { table, cost: self.cost.clone(), about: Arc::clone(&self.about), stats: PyOnceLock::new() }
+    }
+
     /// How many rows name each vertex.
     fn group_counts(&self, column: &Column) -> outcore::Result<outcore::io::Array<u32>> {
-        let rows = self.table.rows();
-        let runtime = self.table.image().runtime();
-        let mut counts = outcore::io::Array::<u32>::zeroed(runtime.budget(), "the sizes of groups", rows as usize)?;
-        for row in 0..rows as u32 {
+        let (image, purpose) = (self.table.image(), "the sizes of groups");
+        let vertices = image.manifest().vertices as usize;
+        let mut counts = outcore::io::Array::<u32>::zeroed(image.runtime().budget(), purpose, vertices)?;
+        for (row, vertex) in self.table.vertices().enumerate() {
             if row % (1 << 20) == 0 {
-                runtime.cancel().check()?;
+                image.runtime().cancel().check()?;
             }
-            if let Some(vertex) = column.named(row) {
+            if let Some(vertex) = column.named(vertex) {
                 counts[vertex as usize] += 1;
             }
         }
@@ -235,7 +240,9 @@ impl PyTable {
         py.import("outcore._html")?.call_method1("table", (slf, names, tuples(py, &rows)?, hidden))
     }
 
-    /// A column as a NumPy array, a copy that counts in the memory limit while it lives.
+    /// A column as a NumPy array, a copy that counts in the memory limit while it lives; or some rows as a table, by a
+    /// mask: an array, a list or a Series of bool with a value for each row, such as `ranks["pagerank"] > 0.01`. What
+    /// is missing in a mask is false. `g.subgraph` takes such a table for its vertices.
     ///
     /// NumPy has no missing values, such as the level of a vertex that was not reached. A column of whole numbers that
     /// may have some is a `numpy.ma.MaskedArray`, which leaves them out of sums, means and comparisons; real numbers
@@ -243,16 +250,22 @@ impl PyTable {
     ///
     /// Raises:
     ///     KeyError: No such column.
-    ///     MemoryLimitError: No room for 8 bytes per vertex (more for strings).
+    ///     UsageError: A mask of another length.
+    ///     MemoryLimitError: No room for 8 bytes per vertex (more for strings); for 4 per row that a mask keeps.
     ///
     /// >>> float(ranks["pagerank"].sum().round(9)), list(ranks["vertex"][:2])
     /// (1.0, ['about', 'home'])
-    fn __getitem__<'py>(&self, py: Python<'py>, column: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        let Ok(name) = column.extract::<String>() else {
-            let (names, found) = (self.columns().join(", "), column.repr()?);
-            return Err(PyTypeError::new_err(format!("expected the name of a column ({names}), found {found}")));
-        };
-        to_numpy(py, &self.table, &name)
+    /// >>> ranks[ranks["pagerank"] > 0.3].to_dict("pagerank").keys()
+    /// dict_keys(['about', 'home'])
+    fn __getitem__<'py>(slf: &Bound<'py, Self>, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let (py, this) = (slf.py(), slf.get());
+        if let Ok(name) = key.extract::<String>() {
+            return to_numpy(py, &this.table, &name);
+        }
+        let mask = py.import("outcore._rows")?.call_method1("mask", (key, this.columns()))?;
+        let mask = mask.cast::<PyArray1<bool>>()?.readonly().as_array().to_vec();
+        let table = run(py, this.table.image().runtime(), || this.table.filtered(&mask))?;
+        Ok(Bound::new(py, this.with(table))?.into_any())
     }
 
     /// NumPy and pandas would take a table for a list of the names of its columns.
@@ -326,7 +339,7 @@ impl PyTable {
     /// pairs of that vertex and the number of rows; smaller ids first among equals. The column is the first one that
     /// names vertices if none is given. Memory of 8 bytes per row meanwhile.
     ///
-    /// `g.subgraph(found["component"] == found.sizes(1)[0][0])` is the largest component as a graph.
+    /// `g.subgraph(found[found["component"] == found.sizes(1)[0][0]])` is the largest component as a graph.
     ///
     /// Raises:
     ///     UsageError: No column that names vertices.
@@ -391,8 +404,7 @@ impl PyTable {
         let (py, this) = (slf.py(), slf.get());
         let name = this.column(py, column)?;
         let table = run(py, this.table.image().runtime(), || this.table.sorted(&name, descending))?;
-        let (cost, about) = (this.cost.clone(), Arc::clone(&this.about));
-        Ok(PyTable { table, cost, about, stats: PyOnceLock::new() })
+        Ok(this.with(table))
     }
 
     /// The columns of this result and of others of the same graph beside each other, by id, in the order of this one's
@@ -407,12 +419,17 @@ impl PyTable {
     #[pyo3(signature = (*others))]
     fn join(slf: &Bound<'_, Self>, others: Vec<PyRef<'_, Self>>) -> PyResult<Self> {
         let (py, this) = (slf.py(), slf.get());
-        let id = |table: &Self| (table.table.image().manifest().image_id, table.table.rows());
+        let id = |table: &Self| (table.table.image().manifest().image_id, table.table.image().manifest().vertices);
         let mut columns = this.table.columns().to_vec();
         for other in &others {
             if id(other) != id(this) {
                 let path = other.table.image().path().display().to_string();
                 return Err(usage(py, format!("expected results of one graph, found one of {path} too")));
+            }
+            if other.table.rows() < id(other).1 {
+                let text =
+                    "expected tables with a row for each vertex to be joined, found one of some rows; join first";
+                return Err(usage(py, text));
             }
             for (name, column) in other.table.columns() {
                 if columns.iter().any(|(own, _)| own == name) {
@@ -421,8 +438,7 @@ impl PyTable {
                 columns.push((name.clone(), column.clone()));
             }
         }
-        let (cost, about) = (this.cost.clone(), Arc::clone(&this.about));
-        Ok(PyTable { table: this.table.with_columns(columns), cost, about, stats: PyOnceLock::new() })
+        Ok(this.with(this.table.with_columns(columns)))
     }
 
     /// Pairs of every vertex and its value of a column (by default the first beside `vertex`), one after the other:

@@ -295,8 +295,6 @@ def test_what_cannot_be_kept_is_left_out_or_refused() -> None:
         oc.load_graph(rows, attributes="tags")
     with pytest.raises(oc.InputError, match="18446744073709551615 in row 0"):
         oc.load_graph(pa.table({"source": [1], "target": [2], "n": pa.array([2**64 - 1], pa.uint64())}), attributes=True)
-    with pytest.raises(TypeError, match="to_pandas_edgelist"):
-        oc.load_graph(nx.path_graph(3), attributes=True)
     many = pa.table({"source": [1], "target": [2]} | {f"a{i}": [i] for i in range(101)})
     with pytest.raises(oc.InputError, match="at most 100 attributes"):
         oc.load_graph(many, attributes=True)
@@ -525,3 +523,38 @@ def test_lines_within_attributes_go_through_text(tmp_path: pathlib.Path) -> None
             with oc.load_graph(tmp_path / name, attributes=True, vertices=str(tmp_path / f"v.{name}")) as back:
                 assert sorted(back.edges(data=True), key=repr) == sorted(g.edges(data=True), key=repr)
                 assert dict(back.nodes.items()) == dict(g.nodes.items())
+
+
+def test_graphs_of_networkx_keep_their_attributes() -> None:
+    graph = nx.MultiDiGraph()
+    graph.add_edge("a", "b", weight=2, length=2.5, kind="x", at=datetime.date(2024, 2, 29))
+    graph.add_edge("a", "b", length=1, open=True)
+    graph.add_edge("b", "c", kind="y", source="s")
+    graph.add_node("z", people=5)
+    graph.nodes["a"]["name"] = "\u00c4"
+    with pytest.warns(UserWarning, match="no attribute 'weight'"):
+        g = oc.load_graph(graph, attributes=True)
+    assert sorted(g.edges(data=True), key=str) == [
+        ("a", "b", {"weight": 1, "length": 1.0, "open": True}),
+        ("a", "b", {"weight": 2, "length": 2.5, "kind": "x", "at": datetime.date(2024, 2, 29)}),
+        ("b", "c", {"weight": 1, "kind": "y", "source_": "s"}),
+    ]
+    assert dict(g.nodes(data=True)) == {"a": {"name": "\u00c4"}, "b": {}, "c": {}, "z": {"people": 5}}
+    assert oc.sssp(oc.load_graph(graph, weight="length", attributes="kind"), "a").to_dict()["c"] == 2
+    with pytest.warns(UserWarning, match="not kept: length, kind, at, open, source; attributes=True keeps them"):
+        oc.load_graph(graph)
+    with pytest.warns(UserWarning):
+        part = oc.load_graph(graph, where="kind = y")
+        named = oc.load_graph(graph, attributes=["kind"])
+    assert (list(part.edges), sorted(part.nodes)) == ([("b", "c")], ["a", "b", "c", "z"])
+    assert dict(named.nodes(data=True)) == {node: {} for node in "abcz"}
+    assert [data.get("kind") for _, _, data in sorted(named.edges(data=True), key=str)] == [None, "x", "y"]
+    mixed = nx.Graph([(1, 2, {"a": 1}), (2, 3, {"a": "x", "b": 2})])
+    with pytest.raises(TypeError, match="values of one type as 'a' of edges"):
+        oc.load_graph(mixed, attributes=True)
+    # What cannot be a column cannot be compared, and hinders no other.
+    assert list(oc.load_graph(mixed, where="b = 2").edges) == [(2, 3)]
+    with pytest.raises(oc.UsageError, match="no such column"):
+        oc.load_graph(mixed, where="a = 1")
+    plain = nx.les_miserables_graph()
+    assert oc.pagerank(oc.load_graph(plain, attributes=True)).to_dict() == oc.pagerank(oc.load_graph(plain)).to_dict()

@@ -192,10 +192,10 @@ def test_a_search_that_ends_early_prints_the_path(tmp_path):
     outcore("import", tmp_path / "path.txt", tmp_path / "path.oc", "--directed")
     bfs = lambda *options: outcore("run", "bfs", "--source", "a", tmp_path / "path.oc", "--verify", *options).stdout.splitlines()
     found = bfs("--target", "d")
-    assert "reached 4 of 6 vertices from a" in found
+    assert "reached 4 of 6 vertices from a until d" in found
     assert found[found.index("path of 3 edges from a to d") + 1:][:4] == ["  a", "  b", "  c", "  d"]
     assert "reached 2 of 6 vertices from a" in bfs("--depth-limit", "1")
-    assert "no path from a to d" in bfs("--depth-limit", "2", "--target", "d")
+    assert "no path of at most 2 edges from a to d" in bfs("--depth-limit", "2", "--target", "d")
     assert "no path from a to x" in bfs("--target", "x")
 
 

@@ -11,6 +11,7 @@ import subprocess
 
 import numpy as np
 import outcore as oc
+import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
@@ -148,17 +149,55 @@ def test_what_cannot_be_compared_is_refused() -> None:
         (">= 3", "the name of a column before"),
         ("lanes > null", "less or more than another"),
         (("lanes", "like", "x"), "one of the comparisons"),
-        (("lanes", "=", [1, 2]), "one value"),
         ("source = 3", "there are "),
     ]:
         with pytest.raises(oc.UsageError, match=r"(?s)where.*" + said):
             oc.load_graph(table, where=where)
     with pytest.raises(TypeError, match="expected where= as text"):
         oc.load_graph(table, where=3)
+    for comparison, value in (("=", [1, 2]), ("=", [1]), ("=", b"1"), ("<", {"a": 1}), ("in", 1), ("in", "abc"), ("in", {1: 2})):
+        with pytest.raises(TypeError, match="expected .*value.* behind"):
+            oc.load_graph(table, where=("lanes", comparison, value))
     with oc.load_graph(table) as graph, pytest.raises(oc.UsageError, match="there are"):
         graph.filter("lanes > 3")
     with oc.load_graph(table, attributes=True) as graph, pytest.raises(oc.UsageError, match="no such attribute"):
         graph.filter("lanes > 3", attributes=["speed"])
+
+
+def test_times_are_compared_exactly(tmp_path: pathlib.Path) -> None:
+    seconds = pa.table({"source": [0, 1, 2, 3], "target": [4, 5, 6, 7], "at": pa.array([0, 1, -1, 9], pa.timestamp("s"))})
+    oc.import_graph(seconds, tmp_path / "s.oc", attributes=True)
+    half, minus = "1970-01-01T00:00:00.5", "1969-12-31T23:59:59.5"
+    nanoseconds = np.datetime64("1970-01-01T00:00:00.000000001")
+    for where, sources in [
+        (f"at = {half}", []),
+        (f"at != {half}", [0, 1, 2, 3]),
+        (f"at >= {half}", [1, 3]),
+        (f"at > {half}", [1, 3]),
+        (f"at < {half}", [0, 2]),
+        (f"at <= {half}", [0, 2]),
+        (f"at = {minus}", []),
+        (f"at > {minus}", [0, 1, 3]),
+        (("at", ">=", nanoseconds), [1, 3]),
+        (("at", ">=", pd.Timestamp(1, unit="ns")), [1, 3]),
+        (("at", "in", [nanoseconds, np.datetime64(1, "s"), np.datetime64("1970-01-01", "D")]), [0, 1]),
+        (("at", "=", np.datetime64("1970", "Y")), [0]),
+        (("at", "=", np.datetime64(0, "h")), [0]),
+    ]:
+        assert sorted(source for source, _ in oc.load_graph(seconds, where=where).edges) == sources, where
+        assert sorted(source for source, _ in oc.Graph(tmp_path / "s.oc").filter(where).edges) == sources, where
+    for number in ("at > 2024", "at = 0", ("at", ">", 1_700_000_000)):
+        with pytest.raises(oc.UsageError, match="a value that `at` can have"):
+            oc.load_graph(seconds, where=number)
+
+
+def test_folders_do_not_say_ends_or_weights(tmp_path: pathlib.Path) -> None:
+    for name in ("source", "Weight"):
+        folder = tmp_path / name / f"{name}=7"
+        folder.mkdir(parents=True)
+        pl.DataFrame({"target": [1], "w": [2]}).write_parquet(folder / "a.parquet")
+        with pytest.raises(oc.UsageError, match=f"some called `{name}=...`"):
+            oc.load_graph(tmp_path / name)
 
 
 def test_names_of_folders_are_columns(tmp_path: pathlib.Path) -> None:

@@ -521,3 +521,32 @@ def test_so_many_rows_are_shown_as_are_asked_for(tmp_path):
     for options, rows in [((), 10), (("--top", "3"), 3), (("--top", "0"), 0), (("--top", "100"), 64)]:
         said = outcore("run", "pagerank", tmp_path / "g.oc", *options).stdout
         assert sum(line.startswith("  ") for line in said.splitlines()) == rows, said
+
+
+def test_what_stands_beside_no_standard_output_is_said(tmp_path):
+    (tmp_path / "g.txt").write_text("1 2\n2 3\n")
+    outcore("import", tmp_path / "g.txt", tmp_path / "s.oc", "--ids", "string", "--undirected")
+    for ending in ("csv", "tsv"):
+        assert "--ids string" in outcore("export", tmp_path / "s.oc", f"-.{ending}").stderr
+        assert "--ids string" not in outcore("export", tmp_path / "s.oc", tmp_path / f"s.{ending}").stderr
+    assert "--ids string" not in outcore("export", tmp_path / "s.oc", "-").stderr
+    outcore("import", tmp_path / "g.txt", tmp_path / "i.oc", "--undirected")
+    assert "--ids string" not in outcore("export", tmp_path / "i.oc", "-.csv").stderr
+
+
+def test_the_only_column_of_a_table_of_vertices_may_have_a_name(tmp_path):
+    (tmp_path / "e.csv").write_text("source,target\nann,bob\n")
+    for first, vertices in (("id", 3), ("Node", 3), ("carl", 4)):
+        (tmp_path / "v.csv").write_text(f"{first}\nann\ndora\n")
+        said = outcore("import", tmp_path / "e.csv", tmp_path / f"{first}.oc", "--vertex-table", tmp_path / "v.csv").stderr
+        assert oc.Graph(tmp_path / f"{first}.oc").number_of_nodes() == vertices
+        assert ("was read as a vertex" in said) == (first == "carl"), said
+
+
+def test_statistics_of_an_import_do_not_take_its_place(tmp_path):
+    (tmp_path / "e.txt").write_text("1 2\n")
+    for name in ("e.txt", "g.oc"):
+        command = ["import", tmp_path / "e.txt", tmp_path / "g.oc", "--stats", tmp_path / name]
+        refused = outcore(*command, check=False)
+        assert refused.returncode == 2 and "expected different files" in refused.stderr
+    assert (tmp_path / "e.txt").read_text() == "1 2\n" and not (tmp_path / "g.oc").exists()

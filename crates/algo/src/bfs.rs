@@ -457,16 +457,22 @@ const TOLD_LEVELS: usize = 20;
 fn report(told: Told<'_, BfsOptions, Bfs>, say: Say<'_>) -> Result<()> {
     let Told { graph, values, options, found } = told;
     let source = values.id("source");
-    say(format_args!("reached {} of {} vertices from {source}", found.reached, graph.vertices()));
+    let path = options.target.map(|target| found.path(graph, target)).transpose()?.flatten();
+    // The search ends where the target is.
+    let until = if path.is_some() { format!(" until {}", values.id("target")) } else { String::new() };
+    say(format_args!("reached {} of {} vertices from {source}{until}", found.reached, graph.vertices()));
     for (level, size) in found.level_sizes(graph, TOLD_LEVELS)?.iter().enumerate() {
         say(format_args!("  level {level:<4} {size}"));
     }
     if found.depth as usize >= TOLD_LEVELS {
         say(format_args!("  ... and {} more levels", found.depth as usize - TOLD_LEVELS + 1));
     }
-    let (Some(target), id) = (options.target, values.id("target")) else { return Ok(()) };
-    let Some(path) = found.path(graph, target)? else {
-        say(format_args!("no path from {source} to {id}"));
+    let id = values.id("target");
+    let Some(path) = path else {
+        let within = options.depth_limit.map_or(String::new(), |limit| format!(" of at most {limit} edges"));
+        if options.target.is_some() {
+            say(format_args!("no path{within} from {source} to {id}"));
+        }
         return Ok(());
     };
     say(format_args!("path of {} edges from {source} to {id}", path.len() - 1));

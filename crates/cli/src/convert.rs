@@ -2,7 +2,7 @@
 
 use crate::args::{ExportArgs, GenerateArgs, ImportArgs, Limits, Purpose, YesNo};
 use crate::progress::{runtime, runtime_or};
-use crate::run::{Answer, say, write_json};
+use crate::run::{Answer, check_different, say, write_json};
 use outcore::array::{self, ArrayImportOptions, ArrayImportReport, NumberOptions};
 use outcore::format::{IdColumn, Manifest};
 use outcore::generate::{self, GenerateOptions};
@@ -13,7 +13,7 @@ use outcore::import::{
 use outcore::io::{bytes_text, escaped};
 use outcore::{Choice, Error, Graph, GraphOptions, Result, Runtime};
 use std::io::{BufRead, BufReader};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// How many columns of an array a report lists.
@@ -39,6 +39,10 @@ pub fn import(args: &ImportArgs) -> Result<()> {
     let runtime = runtime_or(&args.limits, args.temporary.clone(), |error, options| {
         import::advise(error, options, inputs, &input) //
     })?;
+    if let Some(stats) = args.stats.as_deref().filter(|stats| *stats != Path::new("-")) {
+        let known: Vec<_> = args.paths.iter().map(|path| ("the input or the image".to_owned(), &**path)).collect();
+        check_different(&runtime, &known, &[("--stats", stats)])?;
+    }
     let part = |graph: &Graph| part(graph, args);
     if (args.vertices.is_some() || args.reverse) && !inputs.iter().any(|input| import::is_image(&runtime, input)) {
         let given = if args.reverse { "reverse" } else { "vertices" };
@@ -255,6 +259,9 @@ pub fn export(args: &ExportArgs) -> Result<()> {
         }
         if report.unsaid_parallel {
             note!("note: parallel edges were written, which this format cannot say: import it with --duplicates keep");
+        }
+        if report.unsaid_strings {
+            note!("note: ids are strings of which some look like numbers: import this with --ids string");
         }
         if report.renumbered {
             note!("note: vertices stand under numbers from 1, for this format has no other ids");

@@ -116,9 +116,11 @@ impl EdgesFrom {
     /// As for [`EdgesFrom::of`].
     pub fn between(&self, source: u32, target: u32) -> Result<Option<RecordBatch>> {
         let list = self.list(source, Some(target))?;
-        let Some(place) = (!list.edges.is_empty()).then_some(0) else { return Ok(None) };
+        if list.edges.is_empty() {
+            return Ok(None);
+        }
         let ids = self.graph.found_ids(&[target])?;
-        self.rows(source, &list, &[place], &ids.iter().map(Id::as_ref).collect::<Vec<_>>()).map(Some)
+        self.rows(source, &list, &[0], &ids.iter().map(Id::as_ref).collect::<Vec<_>>()).map(Some)
     }
 
     /// Some edges of a list, whose other ends have these ids.

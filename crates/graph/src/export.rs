@@ -55,6 +55,8 @@ pub struct ExportReport {
     pub renamed_weights: Option<&'static str>,
     /// Parallel edges are kept, which the format cannot say: an import of it must be told.
     pub unsaid_parallel: bool,
+    /// Ids are strings of which some look like numbers, which a file beside the standard output would say.
+    pub unsaid_strings: bool,
     /// Edges have attributes, which the format cannot hold.
     pub without_attributes: bool,
     /// The files, the asked one last.
@@ -191,7 +193,8 @@ impl Job<'_> {
             task.advance(1);
             file.put(&line)
         })?;
-        self.done(edges, isolated, false, beside, Some(file))
+        let unsaid_strings = !head.is_empty() && string_ids(self.graph) && is_standard_output(self.output);
+        Ok(ExportReport { unsaid_strings, ..self.done(edges, isolated, false, beside, Some(file))? })
     }
 
     /// Refuses a whole weight that an import of text would refuse, for it reads weights as real numbers first.
@@ -579,6 +582,7 @@ impl Job<'_> {
             renumbered,
             renamed_weights,
             unsaid_parallel,
+            unsaid_strings: false,
             without_attributes,
             files,
             removed,

@@ -1,8 +1,9 @@
 //! A source that says something else of itself than the source that it reads, and perhaps makes other edges of its
 //! blocks.
 
-use crate::batch::{Block, Facts, Parser, Source};
+use crate::batch::{Block, EdgeBatch, Facts, Parser, Source, TakeBatch};
 use outcore_image::Result;
+use std::path::Path;
 use std::sync::Arc;
 
 /// See above.
@@ -67,6 +68,45 @@ impl Source for Altered {
 
     fn late_notes(&self) -> Vec<String> {
         self.source.late_notes().into_iter().chain((self.late_note)()).collect()
+    }
+}
+
+/// What happens to the edges of every batch.
+pub(crate) trait Alter: Send + Sync {
+    /// Alters the edges of one.
+    fn alter(&self, batch: &mut EdgeBatch);
+}
+
+/// Understands blocks as another parser does, and alters their edges.
+pub(crate) struct AlteredParser<A> {
+    pub(crate) inner: Arc<dyn Parser>,
+    pub(crate) alter: A,
+}
+
+impl<A: Alter> Parser for AlteredParser<A> {
+    fn parse(&self, block: &Block, batch: &mut EdgeBatch) -> Result<()> {
+        self.inner.parse(block, batch)?;
+        self.alter.alter(batch);
+        Ok(())
+    }
+
+    fn parse_in_batches(&self, block: &Block, batch: &mut EdgeBatch, take: &mut TakeBatch<'_>) -> Result<()> {
+        self.inner.parse_in_batches(block, batch, &mut |batch| {
+            self.alter.alter(batch);
+            take(batch)
+        })
+    }
+
+    fn path(&self) -> &Path {
+        self.inner.path()
+    }
+
+    fn comments(&self) -> (u64, Option<String>) {
+        self.inner.comments()
+    }
+
+    fn left_out(&self) -> u64 {
+        self.inner.left_out()
     }
 }
 

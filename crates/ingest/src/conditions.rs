@@ -3,9 +3,9 @@
 //! What a condition compares is read as an attribute is. Behind the parser of the input, edges that do not meet all
 //! conditions leave the batch, and then the columns that are not kept do.
 
-use crate::altered::{Altered, Declared};
+use crate::altered::{Alter, Altered, AlteredParser, Declared};
 use crate::attributes::{AttributeColumn, AttributeField, AttributeValues, Attributes};
-use crate::batch::{Block, EdgeBatch, InputOptions, Parser, Source, TakeBatch, Weights};
+use crate::batch::{EdgeBatch, InputOptions, Source, Weights};
 use crate::column_names::listed;
 use crate::number::{Integer, integer, real};
 use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime};
@@ -13,7 +13,6 @@ use outcore_format::{AttributeKind, TimeUnit};
 use outcore_image::{Error, Result};
 use std::cmp::Ordering;
 use std::collections::HashSet;
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{self, AtomicU64};
 
@@ -35,12 +34,13 @@ pub enum Comparison {
 }
 
 /// The comparisons as they are written; those that begin as others do come first.
-const WRITTEN: [(&str, Comparison); 9] = [
+const WRITTEN: [(&str, Comparison); 10] = [
     (" not in ", Comparison::NotEqual),
     (" in ", Comparison::Equal),
     ("<=", Comparison::LessOrEqual),
     (">=", Comparison::GreaterOrEqual),
     ("!=", Comparison::NotEqual),
+    ("<>", Comparison::NotEqual),
     ("==", Comparison::Equal),
     ("=", Comparison::Equal),
     ("<", Comparison::Less),
@@ -115,8 +115,9 @@ impl Condition {
         }
         let written = written.trim();
         let values = if written.ends_with("in") {
-            // As in SQL.
-            split(value.strip_prefix('(').and_then(|inner| inner.strip_suffix(')')).unwrap_or(value))
+            // As in SQL and in Python.
+            let within = |open, close| value.strip_prefix(open)?.strip_suffix(close);
+            split(within('(', ')').or_else(|| within('[', ']')).unwrap_or(value))
         } else {
             vec![value]
         };
@@ -146,6 +147,10 @@ fn value_of(text: &str) -> Result<Option<Literal>> {
         let text = inner.ok_or_else(|| refused(text, "a value in quotes with nothing behind the closing one"))?;
         return Ok(Some(Literal { text: text.to_owned(), is_string: true }));
     }
+    if text.starts_with(['=', '<', '>', '!', '~']) {
+        let known = WRITTEN.map(|(written, _)| written.trim()).join(" ");
+        return Err(refused(text, &format!("a value behind one of {known}; put it in quotes if it begins so")));
+    }
     let lower = text.to_ascii_lowercase();
     if lower.contains(" and ") || lower.contains(" or ") {
         return Err(refused(text, "one value; for further conditions say --where again, or put the value in quotes"));
@@ -162,6 +167,8 @@ fn refused(found: &str, expected: &str) -> Error {
 enum Operand {
     Missing,
     Whole(i64),
+    /// A time between two of the column's, behind this one.
+    Behind(i64),
     Real(f64),
     Text(Vec<u8>),
 }
@@ -190,7 +197,7 @@ impl Operand {
                     NaiveDate::parse_from_str(text, "%Y-%m-%d").ok()?.signed_duration_since(NaiveDate::default());
                 Some(Operand::Whole(days.num_days()))
             }
-            AttributeKind::Timestamp { unit, .. } => time(text, *unit).map(Operand::Whole).or_else(whole),
+            AttributeKind::Timestamp { unit, .. } => time(text, *unit),
         }
     }
 }
@@ -211,6 +218,7 @@ impl Set {
         for operand in operands {
             match operand {
                 Operand::Missing => set.missing = true,
+                Operand::Behind(_) => {}
                 Operand::Whole(whole) => drop(set.wholes.insert(*whole)),
                 Operand::Real(real) => set.reals.push(real + 0.0),
                 Operand::Text(text) => drop(set.texts.insert(text.clone())),
@@ -239,7 +247,7 @@ impl Set {
 }
 
 /// A date or a time in what a column counts; UTC, where no offset is said.
-fn time(text: &str, unit: TimeUnit) -> Option<i64> {
+fn time(text: &str, unit: TimeUnit) -> Option<Operand> {
     let plain = || {
         let forms = ["%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M"];
         forms.iter().find_map(|form| NaiveDateTime::parse_from_str(text, form).ok())
@@ -251,12 +259,15 @@ fn time(text: &str, unit: TimeUnit) -> Option<i64> {
         Some(found) => found.to_utc(),
         None => plain().or_else(date)?.and_utc(),
     };
-    match unit {
-        TimeUnit::Second => Some(found.timestamp()),
-        TimeUnit::Millisecond => Some(found.timestamp_millis()),
-        TimeUnit::Microsecond => Some(found.timestamp_micros()),
-        TimeUnit::Nanosecond => found.timestamp_nanos_opt(),
-    }
+    let (count, nanoseconds) = match unit {
+        TimeUnit::Second => (found.timestamp(), 1_000_000_000),
+        TimeUnit::Millisecond => (found.timestamp_millis(), 1_000_000),
+        TimeUnit::Microsecond => (found.timestamp_micros(), 1000),
+        TimeUnit::Nanosecond => (found.timestamp_nanos_opt()?, 1),
+    };
+    // Counts are rounded down, those before 1970 too.
+    let is_whole = found.timestamp_subsec_nanos().is_multiple_of(nanoseconds);
+    Some(if is_whole { Operand::Whole(count) } else { Operand::Behind(count) })
 }
 
 /// A value of an edge.
@@ -272,6 +283,7 @@ impl Found<'_> {
     fn compare(self, operand: &Operand) -> Option<Ordering> {
         match (self, operand) {
             (Found::Whole(found), Operand::Whole(operand)) => Some(found.cmp(operand)),
+            (Found::Whole(found), Operand::Behind(operand)) => Some(found.cmp(operand).then(Ordering::Less)),
             (Found::Whole(found), Operand::Real(operand)) => compare_real(found, *operand),
             (Found::Real(found), Operand::Real(operand)) => found.partial_cmp(operand),
             (Found::Real(found), Operand::Whole(operand)) => compare_real(*operand, found).map(Ordering::reverse),
@@ -382,7 +394,8 @@ pub fn narrowed(source: Box<dyn Source>, options: &InputOptions, partitions: &[S
     facts.edges = facts.edges.filter(|_| checks.is_empty());
     let left_out = Arc::new(AtomicU64::new(0));
     let counted = Arc::clone(&left_out);
-    let parser = Arc::new(Conditional { inner: source.parser(), checks, kinds, is_kept, left_out });
+    let alter = Conditional { checks, kinds, is_kept, left_out };
+    let parser = Arc::new(AlteredParser { inner: source.parser(), alter });
     let note = move || {
         let count = counted.load(atomic::Ordering::Relaxed);
         (count > 0).then(|| format!("Edges that do not meet --where and were left out: {count}."))
@@ -443,14 +456,13 @@ pub(crate) fn is_met(condition: &Condition, field: &AttributeField, value: Optio
     match Operand::of(&field.kind, value) {
         None => true,
         Some(Operand::Missing) => check.is_met(Found::Missing),
-        Some(Operand::Whole(whole)) => check.is_met(Found::Whole(whole)),
+        Some(Operand::Whole(whole) | Operand::Behind(whole)) => check.is_met(Found::Whole(whole)),
         Some(Operand::Real(real)) => check.is_met(Found::Real(real)),
         Some(Operand::Text(text)) => check.is_met(Found::Text(&text)),
     }
 }
 
 struct Conditional {
-    inner: Arc<dyn Parser>,
     checks: Vec<Check>,
     /// What the attributes of the input are, and which of them are kept.
     kinds: Vec<AttributeKind>,
@@ -458,8 +470,8 @@ struct Conditional {
     left_out: Arc<AtomicU64>,
 }
 
-impl Conditional {
-    fn filter(&self, batch: &mut EdgeBatch) {
+impl Alter for Conditional {
+    fn alter(&self, batch: &mut EdgeBatch) {
         let edges = batch.ids.len() / 2;
         let mut kept = vec![true; edges];
         if edges > 0 {
@@ -472,33 +484,6 @@ impl Conditional {
         self.left_out.fetch_add(left_out, atomic::Ordering::Relaxed);
         let mut is_kept = self.is_kept.iter();
         batch.attributes.retain(|_| is_kept.next() == Some(&true));
-    }
-}
-
-impl Parser for Conditional {
-    fn parse(&self, block: &Block, batch: &mut EdgeBatch) -> Result<()> {
-        self.inner.parse(block, batch)?;
-        self.filter(batch);
-        Ok(())
-    }
-
-    fn parse_in_batches(&self, block: &Block, batch: &mut EdgeBatch, take: &mut TakeBatch<'_>) -> Result<()> {
-        self.inner.parse_in_batches(block, batch, &mut |batch| {
-            self.filter(batch);
-            take(batch)
-        })
-    }
-
-    fn path(&self) -> &Path {
-        self.inner.path()
-    }
-
-    fn comments(&self) -> (u64, Option<String>) {
-        self.inner.comments()
-    }
-
-    fn left_out(&self) -> u64 {
-        self.inner.left_out()
     }
 }
 
@@ -562,7 +547,7 @@ mod tests {
     fn conditions_are_text() {
         assert_eq!(parsed("amount >= 100"), ("amount".into(), Comparison::GreaterOrEqual, values(&["100"])));
         assert_eq!(parsed("a<b"), ("a".into(), Comparison::Less, values(&["b"])));
-        assert_eq!(parsed("a <> b").1, Comparison::Less);
+        assert_eq!(parsed("a <> b"), ("a".into(), Comparison::NotEqual, values(&["b"])));
         assert_eq!(parsed("the kind == x=y"), ("the kind".into(), Comparison::Equal, values(&["x=y"])));
         assert_eq!(parsed("\"a = b\" != ' c '"), ("a = b".into(), Comparison::NotEqual, values(&[" c "])));
         assert_eq!(
@@ -573,8 +558,13 @@ mod tests {
         assert_eq!(parsed("x = null").2, [None]);
         assert_eq!(parsed("x =").2, values(&[""]));
         assert_eq!(parsed("kind in ('a', b)").2, values(&["a", "b"]));
+        assert_eq!(parsed("kind in [a]").2, values(&["a"]));
+        assert_eq!(parsed("kind = '> a'").2, values(&["> a"]));
         assert_eq!(parsed("kind = 'rock and roll'").2, values(&["rock and roll"]));
         for text in ["", "x", "= 3", "x < null", "x = 'a", "x = 'a' b", "x = a AND n > 1", "x = a or b"] {
+            assert!(Condition::parse(text).is_err(), "{text}");
+        }
+        for text in ["x => a", "x =< a", "x =! a", "x === a", "x >> a", "x =~ a"] {
             assert!(Condition::parse(text).is_err(), "{text}");
         }
         assert!(Condition::new("x", "=", literals(&["1", "2"])).is_err());
@@ -602,14 +592,30 @@ mod tests {
 
     #[test]
     fn times_count_from_1970() {
-        assert_eq!(time("1970-01-02", TimeUnit::Second), Some(86_400));
-        assert_eq!(time("1970-01-01T00:00:01.5Z", TimeUnit::Millisecond), Some(1500));
-        assert_eq!(time("1970-01-01T01:00:00+01:00", TimeUnit::Microsecond), Some(0));
-        assert_eq!(time("1969-12-31 23:59", TimeUnit::Nanosecond), Some(-60_000_000_000));
-        assert_eq!(time("9999-01-01", TimeUnit::Nanosecond), None);
-        assert_eq!(time("noon", TimeUnit::Second), None);
+        let count = |text, unit| match time(text, unit) {
+            Some(Operand::Whole(count)) => Some((count, true)),
+            Some(Operand::Behind(count)) => Some((count, false)),
+            _ => None,
+        };
+        assert_eq!(count("1970-01-02", TimeUnit::Second), Some((86_400, true)));
+        assert_eq!(count("1970-01-01T00:00:01.5Z", TimeUnit::Millisecond), Some((1500, true)));
+        assert_eq!(count("1970-01-01T00:00:01.5Z", TimeUnit::Second), Some((1, false)));
+        assert_eq!(count("1969-12-31T23:59:59.5Z", TimeUnit::Second), Some((-1, false)));
+        assert_eq!(count("1969-12-31T23:59:59.9999995", TimeUnit::Microsecond), Some((-1, false)));
+        assert_eq!(count("1970-01-01T01:00:00+01:00", TimeUnit::Microsecond), Some((0, true)));
+        assert_eq!(count("1969-12-31 23:59", TimeUnit::Nanosecond), Some((-60_000_000_000, true)));
+        assert_eq!(count("9999-01-01", TimeUnit::Nanosecond), None);
+        assert_eq!(count("noon", TimeUnit::Second), None);
         let day = Operand::of(&AttributeKind::Date, Some("1969-12-31"));
         assert!(matches!(day, Some(Operand::Whole(-1))));
+        let seconds = AttributeKind::Timestamp { unit: TimeUnit::Second, zone: None };
+        assert!(Operand::of(&seconds, Some("2024")).is_none(), "a year, or seconds");
+        let between = Operand::of(&seconds, Some("1970-01-01T00:00:07.5")).unwrap();
+        assert_eq!(
+            [7, 8].map(|time| Found::Whole(time).compare(&between)),
+            [Ordering::Less, Ordering::Greater].map(Some)
+        );
+        assert!(!Set::of(&[between]).has(Found::Whole(7)));
     }
 
     #[test]

@@ -170,6 +170,11 @@ fn name_of(field: &Field<'_>) -> String {
     String::from_utf8_lossy(trim(&field.content())).into_owned()
 }
 
+/// What the only column of a table of vertices is often called.
+fn is_name_of_ids(name: &str) -> bool {
+    ["id", "ids", "node", "nodes", "vertex", "vertices", "name", "label"].contains(&name.to_ascii_lowercase().as_str())
+}
+
 /// What begins comments, as far as the file's name and the options tell.
 pub(crate) fn first_comments(path: &Path, options: &InputOptions) -> Result<Comments> {
     if let Some(asked) = options.comment.as_deref() {
@@ -411,7 +416,10 @@ impl<'a> Sample<'a> {
         }
         if options.of_vertices {
             // Attributes have names.
-            return first.len() > 1 || self.rows.len() > 1 && self.has_numbers_below(first);
+            return match first.as_slice() {
+                [only] => self.rows.len() > 1 && (self.has_numbers_below(first) || is_name_of_ids(&name_of(only))),
+                _ => true,
+            };
         }
         let names: Vec<String> = first.iter().map(name_of).collect();
         let asked = [&options.source, &options.target, &options.weight];
@@ -590,8 +598,9 @@ impl<'a> Sample<'a> {
         }
         let shown: Vec<_> = first.iter().take(8).map(|field| String::from_utf8_lossy(field.raw)).collect();
         let shown: String = shown.join(" ").chars().take(80).collect();
+        let what = if options.of_vertices { "a vertex" } else { "an edge" };
         Some(format!(
-            "The first line, `{shown}`, was read as an edge, since it looks like the others; if it names the columns, say \
+            "The first line, `{shown}`, was read as {what}, since it looks like the others; if it names the columns, say \
              --header yes."
         ))
     }

@@ -203,7 +203,7 @@ pub fn formats() -> &'static [(&'static str, &'static str)] {
 /// text, now and later, is counted in the runtime's budget.
 pub fn open(runtime: &Runtime, paths: &[PathBuf], options: &InputOptions) -> Result<Box<dyn Source>> {
     let mut files = expand(runtime.backend(), paths)?;
-    let (partitions, beside) = Partitions::of(&files, options);
+    let (partitions, beside) = Partitions::of(&files, options)?;
     let (count, first) = (files.len(), files.first().cloned());
     files.retain(|file| partitions.is_read(file, options));
     let unread = count - files.len();

@@ -176,7 +176,14 @@ impl Pajek {
     fn vertex(&mut self, line: &[u8]) -> Result<()> {
         let mut words = fields(line);
         let number = self.number(words.next(), line)?;
-        self.vertices.add(number, words.next(), self.lines.line)
+        let label = words.next();
+        if words.any(|word| word.contains(&b'"')) {
+            // Where a quote before a blank is within the label, nobody can tell where it ends.
+            return Err(self
+                .bad("a label that ends at its first quote before a blank", line)
+                .advise("rename the vertex"));
+        }
+        self.vertices.add(number, label, self.lines.line)
     }
 
     fn edge(&mut self, ends: [i64; 2], directed: bool, weight: Option<&[u8]>, records: &mut Records) -> Result<()> {
@@ -324,6 +331,7 @@ mod tests {
             ("*Vertices 2\n*Matrix\n0 1\n1 0\n", "a section of vertices"),
             ("*Vertices 2\n*Arcs\n*Vertices 2\n", "one network"),
             ("*Vertices 2\n1 \"\u{0}\"\n*Partition x\n", "a section"),
+            ("*Vertices 1\n1 \"S 0, \"x\" y\"\n", "its first quote before a blank"),
         ] {
             let error = failure_of("pajek", text.as_bytes());
             assert!(error.contains(expected), "{text}: {error}");

@@ -2,12 +2,12 @@
 //!
 //! Columns of that kind are attributes where they are asked for: integers, if all folders have integers, else strings.
 
-use crate::altered::{Altered, Declared};
+use crate::altered::{Alter, Altered, AlteredParser, Declared};
 use crate::attributes::{AttributeColumn, AttributeField, Attributes};
-use crate::batch::{Block, EdgeBatch, InputOptions, Parser, Source, TakeBatch};
+use crate::batch::{EdgeBatch, InputOptions, Source};
 use crate::conditions::is_met;
 use outcore_format::AttributeKind;
-use outcore_image::Result;
+use outcore_image::{Error, Result};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
@@ -24,7 +24,10 @@ pub(crate) struct Partitions {
 
 impl Partitions {
     /// Those of some files, and how the files are read beside them.
-    pub(crate) fn of(paths: &[PathBuf], options: &InputOptions) -> (Self, InputOptions) {
+    ///
+    /// # Errors
+    /// A folder that says the ends or the weights of all its edges.
+    pub(crate) fn of(paths: &[PathBuf], options: &InputOptions) -> Result<(Self, InputOptions)> {
         let mut all: Vec<AttributeField> = Vec::new();
         for (name, value) in paths.iter().flat_map(|path| said(path)) {
             let is_integer = |text: &String| whole(text).is_some();
@@ -37,6 +40,16 @@ impl Partitions {
             }
         }
         let names: Vec<String> = all.iter().map(|field| field.name.clone()).collect();
+        let said = [&options.source, &options.target, &options.weight].into_iter().flatten().map(String::as_str);
+        for part in ["source", "target", "weight"].into_iter().chain(said) {
+            if let Some(name) = names.iter().find(|name| name.eq_ignore_ascii_case(part)) {
+                let text = format!(
+                    "expected folders that say attributes of edges, found some called `{name}=...`, as the column of \
+                     their ends or weights is; write that column into the files, and rename the folders"
+                );
+                return Err(Error::Usage(text));
+            }
+        }
         let mut beside = options.clone();
         beside.conditions.retain(|condition| !names.contains(&condition.column));
         if let Attributes::Named(asked) = &mut beside.attributes {
@@ -54,7 +67,7 @@ impl Partitions {
                     Attributes::Named(asked) => asked.contains(&field.name),
                 }
         });
-        (Partitions { names, wanted: all }, beside)
+        Ok((Partitions { names, wanted: all }, beside))
     }
 
     /// Whether the conditions of options let a file be read.
@@ -87,7 +100,7 @@ impl Partitions {
             }
             values.push((place, field.kind.clone(), value));
         }
-        let parser = Arc::new(Constant { inner: source.parser(), values });
+        let parser = Arc::new(AlteredParser { inner: source.parser(), alter: Constant { values } });
         Box::new(Altered::new(source, facts, parser, Declared::AsBefore))
     }
 }
@@ -129,12 +142,11 @@ fn decoded(name: &str) -> String {
 
 /// The same values for all edges of a file, behind its own attributes.
 struct Constant {
-    inner: Arc<dyn Parser>,
     values: Vec<(Option<usize>, AttributeKind, Option<String>)>,
 }
 
-impl Constant {
-    fn add(&self, batch: &mut EdgeBatch) {
+impl Alter for Constant {
+    fn alter(&self, batch: &mut EdgeBatch) {
         for (place, kind, value) in &self.values {
             let mut column = AttributeColumn::new(kind);
             (0..batch.ids.len() / 2).for_each(|_| {
@@ -145,33 +157,6 @@ impl Constant {
                 None => batch.attributes.push(column),
             }
         }
-    }
-}
-
-impl Parser for Constant {
-    fn parse(&self, block: &Block, batch: &mut EdgeBatch) -> Result<()> {
-        self.inner.parse(block, batch)?;
-        self.add(batch);
-        Ok(())
-    }
-
-    fn parse_in_batches(&self, block: &Block, batch: &mut EdgeBatch, take: &mut TakeBatch<'_>) -> Result<()> {
-        self.inner.parse_in_batches(block, batch, &mut |batch| {
-            self.add(batch);
-            take(batch)
-        })
-    }
-
-    fn path(&self) -> &Path {
-        self.inner.path()
-    }
-
-    fn comments(&self) -> (u64, Option<String>) {
-        self.inner.comments()
-    }
-
-    fn left_out(&self) -> u64 {
-        self.inner.left_out()
     }
 }
 
@@ -193,13 +178,18 @@ mod tests {
         );
         let paths = ["a=1/b=x/p.csv", "a=2/b=7/p.csv", "p.csv"].map(PathBuf::from);
         let all = InputOptions { attributes: Attributes::All, ..InputOptions::default() };
-        let (partitions, _) = Partitions::of(&paths, &all);
+        let (partitions, _) = Partitions::of(&paths, &all).unwrap();
         let kinds: Vec<_> = partitions.wanted.iter().map(|field| (field.name.as_str(), field.kind.clone())).collect();
         assert_eq!(kinds, [("a", AttributeKind::Integer), ("b", AttributeKind::String)]);
         let named =
             InputOptions { attributes: Attributes::Named(vec!["b".into(), "c".into()]), ..InputOptions::default() };
-        let (partitions, beside) = Partitions::of(&paths, &named);
+        let (partitions, beside) = Partitions::of(&paths, &named).unwrap();
         assert_eq!((partitions.wanted.len(), partitions.names.len()), (1, 2));
         assert_eq!(beside.attributes, Attributes::Named(vec!["c".into()]));
+        let weights = InputOptions { weight: Some("a".into()), ..InputOptions::default() };
+        assert!(Partitions::of(&paths, &weights).is_err());
+        for folder in ["source=1", "Target=1", "weight=1"] {
+            assert!(Partitions::of(&[Path::new(folder).join("p.csv")], &InputOptions::default()).is_err());
+        }
     }
 }

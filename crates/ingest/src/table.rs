@@ -23,7 +23,7 @@ use crate::text_source::begin;
 use crate::values::{complex_numbers, each_integer, each_real, is_complex, is_integer, is_real, strings_of, texts_of};
 use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchReader};
 use arrow_buffer::NullBuffer;
-use arrow_schema::{DataType, Field, Schema};
+use arrow_schema::{ArrowError, DataType, Field, Schema};
 use outcore_format::AttributeKind;
 use outcore_image::{Error, Result};
 use outcore_io::{Reservation, bytes_text};
@@ -87,11 +87,19 @@ pub(crate) fn checked_batches(
 ) -> Batches {
     let source = path.to_owned();
     let batches = std::iter::from_fn(move || {
+        // An error of our own, such as that of a damaged image whose edges are read.
+        let mut own = None;
         let rows = guarded(|| {
             // A part without rows of a larger batch may have offsets that are those of no array.
             let mut batches =
                 reader.by_ref().skip_while(|batch| batch.as_ref().is_ok_and(|batch| batch.num_rows() == 0));
-            let batch = batches.next().transpose().map_err(|error| error.to_string())?;
+            let batch = match batches.next().transpose() {
+                Err(ArrowError::ExternalError(error)) => match error.downcast::<Error>() {
+                    Ok(error) => return Err(own.insert(*error).to_string()),
+                    Err(error) => return Err(error.to_string()),
+                },
+                batch => batch.map_err(|error| error.to_string())?,
+            };
             let Some(batch) = batch else { return Ok(None) };
             let batch = batch.project(&chosen).map_err(|error| error.to_string())?;
             // What another library hands over is not believed: an offset beyond its buffer would be read.
@@ -102,8 +110,10 @@ pub(crate) fn checked_batches(
         });
         let batch = |rows| Batch { rows, unpacked: Vec::new(), len_bytes: 0, position_bytes: 0 };
         let invalid = |error: String| {
-            Error::input(&source, None, "rows of a table", format!("what is no valid Arrow data ({error})"))
-                .advise("have the library that made the table copy or validate it")
+            own.unwrap_or_else(|| {
+                Error::input(&source, None, "rows of a table", format!("what is no valid Arrow data ({error})"))
+                    .advise("have the library that made the table copy or validate it")
+            })
         };
         rows.map(|rows| rows.map(batch)).map_err(invalid).transpose()
     });

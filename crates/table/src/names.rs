@@ -20,6 +20,8 @@ const LEAST_PART: u64 = 16;
 const LEAST_BYTES: u64 = 1 << 20;
 /// What an id in a group takes beside its text: its vertex twice, its end, and a place in the order.
 const ID_BYTES: u64 = 32;
+/// What text takes that grows, of its length.
+const GROWN: u64 = 3;
 /// What the smallest id of a component takes beside its text.
 const SMALLEST_BYTES: u64 = 128;
 /// What the memory is for.
@@ -27,20 +29,27 @@ const PURPOSE: &str = "the ids that rows name";
 
 /// The memory that naming vertices takes at least, components too.
 pub(crate) fn least_bytes(image: &Image, has_components: bool) -> u64 {
-    let all = IdLookup::bytes(image);
     let finds_smallest = has_components && image.manifest().order != Order::Input;
     // Four bytes and a bit.
     let of_components = if finds_smallest { 4 * image.manifest().vertices + image.manifest().vertices / 8 } else { 0 };
-    all.min(LEAST_BYTES + all / LEAST_PART).saturating_add(of_components)
+    IdLookup::bytes(image).min(least_part(image) + IdStream::bytes(image)).saturating_add(of_components)
+}
+
+/// The memory of a group at least.
+fn least_part(image: &Image) -> u64 {
+    LEAST_BYTES + IdLookup::bytes(image) / LEAST_PART
 }
 
 /// See above.
 pub(crate) struct Names {
     columns: Vec<(Column, Option<Array<u32>>)>,
-    /// The vertices in the order of the rows, if they have one of their own: then each row names its own vertex too.
+    /// The vertices of the rows, if these are not all in their own order: then each row names its own vertex too.
     order: Option<Arc<Array<u32>>>,
     rows: usize,
     held: Held,
+    /// What is set aside for the next group, beside what the one before takes: fewer ids at a time would be many
+    /// passes.
+    spare: Option<Reservation>,
 }
 
 enum Held {
@@ -69,9 +78,13 @@ impl Names {
             };
             named.push((column.clone(), smallest));
         }
-        let rows = image.manifest().vertices as usize;
+        let rows = order.as_ref().map_or(image.manifest().vertices as usize, |order| order.len());
+        let spare = match &lookup {
+            None => Some(image.reserve(PURPOSE, least_part(image) + IdStream::bytes(image))?),
+            Some(_) => None,
+        };
         let held = lookup.map_or_else(|| Held::Group { ids: Group::default(), end: 0 }, Held::All);
-        Ok(Names { columns: named, order, rows, held })
+        Ok(Names { columns: named, order, rows, held, spare })
     }
 
     /// Makes sure that the ids are there which the row at a place names, and perhaps those behind it: of how many rows.
@@ -85,7 +98,10 @@ impl Names {
             Held::Group { .. } => {
                 // What the group before took is free again.
                 self.held = Held::Group { ids: Group::default(), end: 0 };
+                self.spare = None;
                 let (ids, end) = self.group(image, place)?;
+                let left = least_part(image).saturating_sub(ids.bytes()) + IdStream::bytes(image);
+                self.spare = Some(image.reserve(PURPOSE, left)?);
                 self.held = Held::Group { ids, end };
                 end
             }
@@ -95,15 +111,15 @@ impl Names {
 
     /// The ids that rows from a place on name: as many as fit.
     fn group(&self, image: &Image, place: usize) -> Result<(Group, usize)> {
-        let budget = image.runtime().budget();
-        let mut memory_bytes = (budget.available_bytes().saturating_sub(IdStream::bytes(image)) / 2).max(LEAST_BYTES);
+        let (budget, least_bytes) = (image.runtime().budget(), least_part(image));
+        let mut memory_bytes = (budget.available_bytes().saturating_sub(IdStream::bytes(image)) / 2).max(least_bytes);
         loop {
-            let most = (memory_bytes / (ID_BYTES + mean_bytes(image))).max(2 + self.columns.len() as u64) as usize;
-            let (vertices, end) = self.wanted(image, place, most)?;
+            let most = (memory_bytes / (ID_BYTES + GROWN * mean_bytes(image))).max(2 + self.columns.len() as u64);
+            let (vertices, end) = self.wanted(image, place, most as usize)?;
             match Group::new(image, vertices) {
                 Ok(ids) => return Ok((ids, end)),
                 // These ids are longer than others.
-                Err(Error::Io(outcore_io::Error::Memory { .. })) if end > place + 1 => memory_bytes /= 2,
+                Err(Error::Io(outcore_io::Error::Memory { .. })) if 2 * memory_bytes > least_bytes => memory_bytes /= 2,
                 Err(error) => return Err(error),
             }
         }
@@ -172,7 +188,7 @@ struct Group {
     /// In rising order.
     vertices: Vec<u32>,
     ids: Option<IdBatch>,
-    _held: Option<Reservation>,
+    held: Option<Reservation>,
 }
 
 impl Group {
@@ -212,7 +228,12 @@ impl Group {
                 }
             }
         }
-        Ok(Group { vertices, ids, _held: Some(held) })
+        Ok(Group { vertices, ids, held: Some(held) })
+    }
+
+    /// What is set aside for them.
+    fn bytes(&self) -> u64 {
+        self.held.as_ref().map_or(0, Reservation::bytes)
     }
 
     fn id(&self, vertex: u32) -> Option<Id<&str>> {

@@ -18,7 +18,7 @@ impl Table {
     /// [`Error::Usage`](outcore_image::Error::Usage) for a column that the table has not or that has no order; ids that
     /// cannot be read; no memory.
     pub fn sorted(&self, column: &str, descending: bool) -> Result<Table> {
-        let (image, count) = (self.image(), self.rows() as usize);
+        let (image, count) = (self.image(), self.image().manifest().vertices as usize);
         let budget = image.runtime().budget();
         let mut order = match by_id(image)? {
             Some(order) => order,
@@ -29,6 +29,12 @@ impl Table {
             }
         };
         order.reservation().rename("the order of rows");
+        if let Some(members) = self.members()? {
+            let mut own = Array::<u32>::zeroed(budget, "the order of rows", self.rows() as usize)?;
+            let kept = order.iter().copied().filter(|&vertex| members.contains(vertex));
+            own.iter_mut().zip(kept).for_each(|(slot, vertex)| *slot = vertex);
+            order = own;
+        }
         if column == "vertex" {
             if descending {
                 order.reverse();
@@ -36,8 +42,9 @@ impl Table {
             return Ok(self.in_order(Arc::new(order)));
         }
         let ranked = self.ranked(column)?;
-        image.make_room("sorting rows", 12 * count as u64)?;
-        let _scratch = budget.reserve("sorting rows", 12 * count as u64)?;
+        let scratch_bytes = 12 * self.rows();
+        image.make_room("sorting rows", scratch_bytes)?;
+        let _scratch = budget.reserve("sorting rows", scratch_bytes)?;
         // A stable sort leaves equals in the order of their ids.
         let key = |&row: &u32| match rank(ranked, row) {
             None => (true, 0),

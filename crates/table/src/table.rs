@@ -1,4 +1,4 @@
-//! Tables: one row per vertex, under the users' ids.
+//! Tables: one row per vertex, or for some of them, under the users' ids.
 //!
 //! A table shares the arrays that an algorithm left and names them; it holds no rows. Its first column is `vertex`, the
 //! users' ids; rows come in vertex order: sorted by id in images of order `input`, by degree class first in those of
@@ -11,6 +11,7 @@ use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch, RecordBatchRe
 use arrow_buffer::{ArrowNativeType, Buffer, ScalarBuffer};
 use arrow_schema::ArrowError;
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use arrow_select::concat::concat_batches;
 use bytes::Bytes;
 use outcore_format::{IdColumn, WeightKind};
 use outcore_image::{Error, Image, Result};
@@ -149,13 +150,13 @@ impl Column {
     }
 }
 
-/// One row per vertex: its id, and a value of every column.
+/// One row per vertex, all of them or some: its id, and a value of every column.
 #[derive(Clone)]
 pub struct Table {
     image: Arc<Image>,
     columns: Arc<Vec<(String, Column)>>,
     schema: SchemaRef,
-    /// The vertices in the order of the rows, if that is not their own.
+    /// The vertices in the order of the rows, if these are not all of them in their own.
     order: Option<Arc<Array<u32>>>,
 }
 
@@ -163,6 +164,17 @@ impl std::fmt::Debug for Table {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let names: Vec<&str> = self.columns.iter().map(|(name, _)| name.as_str()).collect();
         f.debug_struct("Table").field("image", &self.image).field("columns", &names).finish_non_exhaustive()
+    }
+}
+
+/// A set of vertices.
+pub(crate) struct Members(Array<u64>);
+
+impl Members {
+    const PURPOSE: &str = "which vertices have a row";
+
+    pub fn contains(&self, vertex: u32) -> bool {
+        self.0[vertex as usize / 64] >> (vertex % 64) & 1 == 1
     }
 }
 
@@ -204,20 +216,56 @@ impl Table {
         Arc::clone(&self.schema)
     }
 
-    /// The same rows in another order, that of these vertices.
+    /// The rows of these vertices, in their order.
     #[must_use]
     pub fn in_order(&self, order: Arc<Array<u32>>) -> Self {
         Table { order: Some(order), ..self.clone() }
     }
 
-    /// The vertices in the order of the rows, if that is not their own.
+    /// The vertices in the order of the rows, if these are not all of them in their own.
     pub fn order(&self) -> Option<&Arc<Array<u32>>> {
         self.order.as_ref()
     }
 
-    /// How many rows there are: one per vertex.
+    /// How many rows there are: one per vertex that the table has.
     pub fn rows(&self) -> u64 {
-        self.image.manifest().vertices
+        self.order.as_ref().map_or(self.image.manifest().vertices, |order| order.len() as u64)
+    }
+
+    /// The vertices of the rows.
+    pub fn vertices(&self) -> impl Iterator<Item = u32> {
+        (0..self.rows() as usize).map(|row| self.order.as_ref().map_or(row as u32, |order| order[row]))
+    }
+
+    /// The rows for which the mask is true, in the same order. 4 bytes for each of them.
+    ///
+    /// # Errors
+    /// A mask of another length; no memory; a request to stop.
+    pub fn filtered(&self, mask: &[bool]) -> Result<Table> {
+        if mask.len() as u64 != self.rows() {
+            let (expected, found) = (self.rows(), mask.len());
+            return Err(Error::Usage(format!(
+                "expected a mask with a value for each of {expected} rows, found {found}"
+            )));
+        }
+        let count = mask.iter().filter(|is_kept| **is_kept).count();
+        self.image.make_room("the rows of a table", 4 * count as u64)?;
+        let mut order = Array::<u32>::zeroed(self.image.runtime().budget(), "the rows of a table", count)?;
+        let kept = self.vertices().zip(mask).filter(|(_, is_kept)| **is_kept);
+        order.iter_mut().zip(kept).for_each(|(slot, (vertex, _))| *slot = vertex);
+        Ok(self.in_order(Arc::new(order)))
+    }
+
+    /// The vertices that the table has, if it has not all.
+    pub(crate) fn members(&self) -> Result<Option<Members>> {
+        let Some(order) = self.order.as_ref().filter(|_| self.rows() < self.image.manifest().vertices) else {
+            return Ok(None);
+        };
+        let words = self.image.manifest().vertices.div_ceil(64);
+        self.image.make_room(Members::PURPOSE, 8 * words)?;
+        let mut bits = Array::zeroed(self.image.runtime().budget(), Members::PURPOSE, words as usize)?;
+        order.iter().for_each(|vertex| bits[*vertex as usize / 64] |= 1u64 << (vertex % 64));
+        Ok(Some(Members(bits)))
     }
 
     /// The graph that the rows are vertices of.
@@ -328,14 +376,34 @@ impl std::fmt::Debug for TableReader {
 }
 
 impl TableReader {
-    /// The next rows; `None` behind the last one.
+    /// The next rows; `None` behind the last one. Which rows are a batch does not depend on the memory.
     ///
     /// # Errors
     /// Ids that cannot be read or are damaged, or a request to stop.
     pub fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
-        if let Some(order) = self.table.order.clone() {
-            return self.next_in_order(&order);
+        // The ids of a batch come in one piece, but for those that do not fit the memory together.
+        let mut pieces = Vec::new();
+        let mut filled = Filled { is_empty: true, text_bytes: vec![0; self.table.columns.len() + 1] };
+        loop {
+            let piece = match self.table.order.clone() {
+                Some(order) => self.next_in_order(&order, &mut filled)?,
+                None => self.next_by_vertex(&mut filled)?,
+            };
+            let Some((piece, is_last)) = piece else { break };
+            pieces.push(piece);
+            if is_last {
+                break;
+            }
         }
+        match pieces.len() {
+            0 => Ok(None),
+            1 => Ok(pieces.pop()),
+            _ => concat_batches(&self.table.schema(), &pieces).map(Some).map_err(from_arrow),
+        }
+    }
+
+    /// The next rows of a batch whose ids are held together, and whether they are its last.
+    fn next_by_vertex(&mut self, filled: &mut Filled) -> Result<Option<(RecordBatch, bool)>> {
         let (first, done, batch) = match self.waiting.take() {
             Some(waiting) => waiting,
             None => match self.ids.next()? {
@@ -348,59 +416,72 @@ impl TableReader {
         if let Some(names) = &mut self.names {
             rows.truncate(names.hold(&self.table.image, start as usize)?);
         }
-        let rows = &rows[..self.rows_with_room(&rows)];
-        let some = done..done + rows.len();
+        let (count, is_full) = self.fitting(&rows, filled);
+        let some = done..done + count;
         let ids: ArrayRef = match &batch {
             IdBatch::Signed(ids) => Arc::new(Int64Array::from(ids[some].to_vec())),
             IdBatch::Unsigned(ids) => Arc::new(UInt64Array::from(ids[some].to_vec())),
             IdBatch::Text { .. } => id_array(&self.table.image, some.map(|i| Some(batch.get(i)))),
         };
         let names = self.names.as_ref();
-        let record = self.table.batch(ids, rows, |place, row| names?.name(place, row))?;
-        if done + rows.len() < batch.len() {
-            self.waiting = Some((first, done + rows.len(), batch));
+        let record = self.table.batch(ids, &rows[..count], |place, row| names?.name(place, row))?;
+        let is_last = is_full || done + count == batch.len();
+        if done + count < batch.len() {
+            self.waiting = Some((first, done + count, batch));
         }
-        Ok(Some(record))
+        Ok(Some((record, is_last)))
     }
 
-    /// The next rows in an order of their own, whose ids are looked up.
-    fn next_in_order(&mut self, order: &[u32]) -> Result<Option<RecordBatch>> {
+    /// The same in an order of their own; the ids of the rows are looked up.
+    fn next_in_order(&mut self, order: &[u32], filled: &mut Filled) -> Result<Option<(RecordBatch, bool)>> {
         self.table.image.runtime().cancel().check()?;
         let names = self.names.as_mut().expect("a table with an order is read with ids");
-        let held = if self.next < order.len() { names.hold(&self.table.image, self.next)? } else { 0 };
-        let left = &order[self.next..order.len().min(self.next + held.min(BATCH_IDS))];
-        let names = self.names.as_ref().expect("it was there above");
-        let mut text_bytes = 0;
-        let crowded = |&vertex: &u32| {
-            text_bytes += if let Some(Id::Text(text)) = names.id(vertex) { text.len() } else { 0 };
-            text_bytes > BATCH_TEXT_BYTES
-        };
-        let rows = &left[..left.iter().position(crowded).unwrap_or(left.len()).max(left.len().min(1))];
-        let rows = &rows[..self.rows_with_room(rows)];
-        if rows.is_empty() {
+        let batch_end = order.len().min((self.next / BATCH_IDS + 1) * BATCH_IDS);
+        if self.next == batch_end {
             return Ok(None);
         }
+        let held_end = batch_end.min(self.next + names.hold(&self.table.image, self.next)?);
+        let (count, is_full) = self.fitting(&order[self.next..held_end], filled);
+        let rows = &order[self.next..self.next + count];
+        let names = self.names.as_ref().expect("it was there above");
         let ids = id_array(&self.table.image, rows.iter().map(|&vertex| names.id(vertex)));
         let record = self.table.batch(ids, rows, |place, row| names.name(place, row))?;
-        self.next += rows.len();
-        Ok(Some(record))
+        self.next += count;
+        Ok(Some((record, is_full || self.next == batch_end)))
     }
 
-    /// How many of the rows fit into a batch: all, unless many name a vertex with a long id. At least one.
-    fn rows_with_room(&self, rows: &[u32]) -> usize {
-        let Some(names) = self.names.as_ref().filter(|_| string_ids(&self.table.image)) else { return rows.len() };
-        for place in 0..self.table.columns.len() {
-            let mut text_bytes = 0;
-            for (i, &row) in rows.iter().enumerate() {
-                let Some(Id::Text(text)) = names.name(place, row) else { continue };
-                text_bytes += text.len();
-                if text_bytes > BATCH_TEXT_BYTES {
-                    return self.rows_with_room(&rows[..i]).max(1);
-                }
+    /// How many of the rows fit into a batch that is filled so far, and whether it is full then: all, unless many name
+    /// a vertex with a long id. A batch has one row at least.
+    fn fitting(&self, rows: &[u32], filled: &mut Filled) -> (usize, bool) {
+        let Some(names) = self.names.as_ref().filter(|_| string_ids(&self.table.image)) else {
+            return (rows.len(), false);
+        };
+        let mut more = vec![0; filled.text_bytes.len()];
+        for (i, &row) in rows.iter().enumerate() {
+            for (place, bytes) in more.iter_mut().enumerate() {
+                let id = match place.checked_sub(1) {
+                    Some(column) => names.name(column, row),
+                    // Rows in the order of the vertices come with their ids, a batch at a time.
+                    None => self.table.order.as_ref().and_then(|_| names.id(row)),
+                };
+                *bytes = if let Some(Id::Text(text)) = id { text.len() } else { 0 };
             }
+            let is_crowded = filled.text_bytes.iter().zip(&more).any(|(bytes, more)| bytes + more > BATCH_TEXT_BYTES);
+            if is_crowded && !filled.is_empty {
+                return (i, true);
+            }
+            filled.text_bytes.iter_mut().zip(&more).for_each(|(bytes, more)| *bytes += more);
+            filled.is_empty = false;
         }
-        rows.len()
+        (rows.len(), false)
     }
+}
+
+/// What a batch has of rows already.
+struct Filled {
+    is_empty: bool,
+    /// The text of each column.
+    text_bytes: Vec<usize>,
 }
 
 impl Iterator for TableReader {

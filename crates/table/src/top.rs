@@ -28,7 +28,9 @@ impl Table {
         let k = k.min(self.rows() as usize);
         let image = self.image();
         let _reservation = image.reserve("the greatest rows", k as u64 * ROW_BYTES)?;
-        let best = greatest(image, k, |row| rank(ranked, row))?;
+        let members = self.members()?;
+        let has_row = |vertex| members.as_ref().is_none_or(|members| members.contains(vertex));
+        let best = greatest(image, k, |vertex| rank(ranked, vertex).filter(|_| has_row(vertex)))?;
         let rows: Vec<u32> = best.iter().map(|(vertex, _)| *vertex).collect();
         self.some_rows(&rows, id_array(image, best.iter().map(|(_, id)| Some(id.as_ref()))))
     }
@@ -37,10 +39,13 @@ impl Table {
     /// more per column of vertices.
     ///
     /// # Errors
-    /// [`Error::NoId`]; ids that cannot be read; no memory.
+    /// [`Error::NoId`], [`Error::Usage`] for a vertex without a row; ids that cannot be read; no memory.
     pub fn row(&self, id: &str) -> Result<RecordBatch> {
         let image = self.image();
         let vertex = vertices_of(image, &[id])?[0];
+        if self.order().is_some() && !self.vertices().any(|own| own == vertex) {
+            return Err(Error::Usage(format!("the vertex `{id}` has no row in this table")));
+        }
         let found = match &image.manifest().ids {
             IdColumn::String { .. } => Some(Id::Text(id)),
             IdColumn::U64 { .. } => id.parse().ok().map(Id::Unsigned),

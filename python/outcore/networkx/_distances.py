@@ -190,6 +190,8 @@ def shortest_path(
         return {node: path[::-1] for node, path in _paths(G, _search(G, target, weight)).items()}
     if target is None:
         return _paths(G, _search(G, source, weight))
+    if weight is not None and method == "bellman-ford":
+        return bellman_ford_path(G, source, target, weight)
     distance, path = _path(G, source, target, weight, (_SOURCE, _TARGET))
     if distance is None:
         raise nx.NetworkXNoPath(f"No path between {source} and {target}.")
@@ -208,7 +210,9 @@ def shortest_path_length(
         return _lengths(G.reversed, _column(_search(G.reversed, target, weight)))
     if target is None:
         return _lengths(G, _column(_search(G, source, weight)))
-    distance, _ = _path(G, source, target, weight, (_SOURCE, _TARGET))
+    if weight is not None:
+        return _length_to(G, source, target, weight, _FAR if method == "dijkstra" else _FAR.lower())
+    distance, _ = _path(G, source, target, None, (_SOURCE, _TARGET))
     if distance is None:
         raise nx.NetworkXNoPath(f"No path between {source} and {target}.")
     return distance
@@ -237,6 +241,7 @@ def average_shortest_path_length(G: Any, weight: Any = None, method: str | None 
 
 
 _NODE = "Node {} not found in graph"
+_FAR = "Node {} not reachable from {}"
 
 
 @implements(named("weight"), _from_zero)
@@ -289,10 +294,15 @@ def multi_source_dijkstra_path_length(
 
 
 def _length_to(G: Any, source: Any, target: Any, weight: Any, text: str) -> Any:
-    lengths = single_source_dijkstra_path_length(G, source, weight=weight)
-    if target not in lengths:
+    G = adapt(G)
+    lengths = _column(_search(G, source, weight, _NODE))
+    if source == target:
+        return 0
+    # A target that is no node is far from all, too.
+    distance = lengths[G.places[target]] if target in G.places else np.ma.masked
+    if distance is np.ma.masked:
         raise nx.NetworkXNoPath(text.format(target, source))
-    return lengths[target]
+    return distance.item()
 
 
 @implements(named("weight"))
@@ -302,7 +312,7 @@ def dijkstra_path(G: Any, source: Any, target: Any, weight: Any = "weight") -> l
 
 @implements(named("weight"))
 def dijkstra_path_length(G: Any, source: Any, target: Any, weight: Any = "weight") -> Any:
-    return _length_to(G, source, target, weight, "Node {} not reachable from {}")
+    return _length_to(G, source, target, weight, _FAR)
 
 
 @implements(named("weight"))
@@ -365,7 +375,7 @@ def bellman_ford_path(G: Any, source: Any, target: Any, weight: Any = "weight") 
 
 @implements(named("weight"))
 def bellman_ford_path_length(G: Any, source: Any, target: Any, weight: Any = "weight") -> Any:
-    return _length_to(G, source, target, weight, "node {} not reachable from {}")
+    return _length_to(G, source, target, weight, _FAR.lower())
 
 
 @implements(named("weight"))

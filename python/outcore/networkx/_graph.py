@@ -19,6 +19,7 @@ import numpy as np
 from outcore import _outcore
 from outcore._declared import NAMED
 from outcore._errors import InputError, UsageError
+from outcore._import import part
 from outcore._inputs import PIECE_ROWS, Chunks, _transposed, _weight_kind
 from outcore._matrix import SparseMatrix
 from outcore._outcore import AlgorithmResult, Graph, Runtime
@@ -470,6 +471,6 @@ def convert_to_nx(result: Any, *, name: str | None = None) -> Any:
 def part_of(graph: Converted, is_chosen: np.ndarray) -> Any:
     """The subgraph of some vertices: of a graph of NetworkX with its attributes, of an image a graph in memory."""
     if graph.has_own_ids:
-        return graph.graph.subgraph(is_chosen)
+        return part(graph.graph, None, False, None, None, None, np.flatnonzero(is_chosen).astype(np.uint32))
     nodes = [graph.nodes[place] for place in np.flatnonzero(is_chosen).tolist()]
     return graph.original().subgraph(nodes).copy()
