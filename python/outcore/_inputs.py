@@ -380,7 +380,8 @@ def _networkx(
     nodes: Any
     edges: Any
     if attributes or has_conditions:
-        edges, nodes = _with_attributes(graph, kind, None if weight_kind is None else attribute, list(others), attributes)
+        weight = None if weight_kind is None else attribute
+        edges, nodes = _with_attributes(graph, kind, weight, list(others), attributes)
     else:
         columns = [("source", kind), ("target", kind)]
         rows: Iterable[tuple[Any, ...]] = graph.edges
@@ -435,8 +436,9 @@ def _with_attributes(
             continue
         columns[_free(str(name), columns)] = found
     nodes = {"vertex": pyarrow.array(list(graph), type_of)}
-    for name in dict.fromkeys(key for _, values in graph.nodes(data=True) for key in values) if asked is True else ():
-        nodes[_free(str(name), nodes)] = column("nodes", name, [values.get(name) for _, values in graph.nodes(data=True)])
+    data = [values for _, values in graph.nodes(data=True)] if asked is True else []
+    for name in dict.fromkeys(key for values in data for key in values):
+        nodes[_free(str(name), nodes)] = column("nodes", name, [values.get(name) for values in data])
     return pyarrow.table(columns), pyarrow.table(nodes)
 
 
