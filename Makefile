@@ -24,6 +24,8 @@ DEMO_GRAPH := kronecker --scale 18 --edge-factor 840
 SLOW_TESTS := out_of_core determinism faults import_tables adversarial estimates convergence crash_states \
     import_out_of_core long_searches pagerank_delta programs round_trip scan_statistics
 FAST_TESTS := $(filter-out $(SLOW_TESTS),$(notdir $(basename $(wildcard crates/*/tests/*.rs fuzz/tests/*.rs))))
+# Crates that have all of their tests in tests/. `--lib` would compile them once more, for none.
+NO_UNIT_TESTS := $(patsubst crates/%/Cargo.toml,outcore-%,$(shell grep -l '^test = false' crates/*/Cargo.toml))
 # Tests and fuzzers: overflows and broken assertions panic.
 CHECKED := cargo --config .cargo/checked.toml
 RUST_TESTS := --release --locked --workspace --exclude outcore-python
@@ -51,7 +53,8 @@ demo: install
 test: tidy test-rust test-python test-docs fuzz
 
 quick: tidy
-	$(STAGE) "fast tests" $(CHECKED) test $(RUST_TESTS) --quiet --lib --bins $(addprefix --test ,$(sort $(FAST_TESTS)))
+	$(STAGE) "unit tests" $(CHECKED) test $(RUST_TESTS) $(addprefix --exclude ,$(NO_UNIT_TESTS)) --quiet --lib --bins
+	$(STAGE) "fast tests" $(CHECKED) test $(RUST_TESTS) --quiet $(addprefix --test ,$(sort $(FAST_TESTS)))
 
 tidy:
 	cargo fmt --all --check

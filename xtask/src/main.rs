@@ -1,7 +1,7 @@
 //! `cargo xtask tidy`: checks that the source keeps its shape.
 //!
 //! What is checked is what a reviewer would otherwise have to say every time: which crate may use which, where unsafe
-//! code lives, how long files and functions get, and that every dependency says why it is there.
+//! code lives, how long files and functions get, where tests are, and that every dependency says why it is there.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -104,7 +104,10 @@ fn main() -> ExitCode {
         let name = file.strip_prefix(root).unwrap_or(&file).display().to_string();
         match fs::read_to_string(&file) {
             Ok(text) if name.ends_with("Cargo.toml") => check_reasons(&name, &text, &mut faults),
-            Ok(text) => check_source(&name, &text, &mut faults),
+            Ok(text) => {
+                check_source(&name, &text, &mut faults);
+                check_unit_tests(root, &name, &text, &mut faults);
+            }
             Err(error) => faults.push(format!("{name}: {error}")),
         }
     }
@@ -254,6 +257,17 @@ fn check_file_access(name: &str, text: &str, faults: &mut Vec<String>) {
     for (i, line) in code.lines().enumerate().filter(|(_, line)| !line.trim_start().starts_with("//")) {
         if let Some(word) = FILE_ACCESS.iter().find(|word| has_word(line, word)) {
             faults.push(format!("{name}:{}: `{word}`: files are touched through the storage of io only", i + 1));
+        }
+    }
+}
+
+/// Tests inside of a crate whose library has none, so that it is compiled once, would never run.
+fn check_unit_tests(root: &Path, name: &str, text: &str, faults: &mut Vec<String>) {
+    let Some((folder, _)) = name.split_once("/src/") else { return };
+    if text.lines().any(|line| matches!(line.trim(), "#[test]" | "#[cfg(test)]")) {
+        let manifest = fs::read_to_string(root.join(folder).join("Cargo.toml")).unwrap_or_default();
+        if manifest.contains("\n[lib]\ntest = false\n") {
+            faults.push(format!("{name}: tests of this crate are in {folder}/tests, for those in src never run"));
         }
     }
 }

@@ -244,17 +244,3 @@ static KERNEL: Typed<DegreeCentralityOptions, DegreeCentrality> = Typed {
         Ok(Finding::new(centralities, vec![Datum::Whole(found.max_degree)], found.stats).shown(""))
     },
 };
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn whole_centralities_are_whole() {
-        // Three edges over one other vertex of 49 are not 3 * (1 / 49) * 49.
-        for others in 1..2000 {
-            let scale = Scale(Some(f64::from(others)));
-            (0..4).for_each(|times| assert_eq!(scale.of(f64::from(times * others)), f64::from(times)));
-        }
-    }
-}

@@ -78,7 +78,7 @@ const LABELS_PER_VERTEX: u64 = 4;
 /// So many iterations work on all vertices, for there are no labels of two iterations ago.
 const WHOLE_ITERATIONS: u32 = 2;
 /// So many labels are counted, more are sorted.
-const COUNTED: usize = 1 << 15;
+pub const COUNTED: usize = 1 << 15;
 
 /// Vertices by id, labels, next labels, degrees, and the vertices that changed and that are marked.
 type State = (Option<Array<u32>>, Array<AtomicU32>, Array<AtomicU32>, Array<AtomicU32>, (Bitmap, Bitmap));
@@ -380,7 +380,7 @@ struct Buffer {
 }
 
 /// Labels, and how often each was seen: 0 times where there is none.
-type Counter = Array<[u32; 2]>;
+pub type Counter = Array<[u32; 2]>;
 
 impl Buffer {
     /// A buffer of the usual size if there is memory for it, else of the least.
@@ -419,7 +419,7 @@ fn most_frequent(labels: &mut [AtomicU32], counter: &mut Counter) -> Option<u32>
 }
 
 /// Counts labels in a table of at least twice as many places, which is empty before and after.
-fn by_counting(labels: &mut [AtomicU32], counter: &mut Counter) -> u32 {
+pub fn by_counting(labels: &mut [AtomicU32], counter: &mut Counter) -> u32 {
     let size = (2 * labels.len()).next_power_of_two();
     let table = &mut counter[..size];
     let (mut best, mut most) = (u32::MAX, 0);
@@ -439,7 +439,8 @@ fn by_counting(labels: &mut [AtomicU32], counter: &mut Counter) -> u32 {
     best
 }
 
-fn by_sorting(labels: &mut [AtomicU32]) -> Option<u32> {
+/// Sorts labels, however many they are; nothing if there are none.
+pub fn by_sorting(labels: &mut [AtomicU32]) -> Option<u32> {
     labels.sort_unstable_by_key(|label| label.load(Ordering::Relaxed));
     let runs = labels.chunk_by(|a, b| a.load(Ordering::Relaxed) == b.load(Ordering::Relaxed));
     // The last of the longest in falling order.
@@ -511,34 +512,3 @@ static KERNEL: Typed<LabelPropagationOptions, LabelPropagation> = Typed {
         Ok(Finding::new(labels, vec![count, iterations, Datum::Flag(found.converged)], found.stats))
     },
 };
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use outcore_io::Budget;
-    use std::collections::BTreeMap;
-    use std::sync::Arc;
-
-    #[test]
-    fn counting_and_sorting_find_the_smallest_most_frequent_label() {
-        let budget = Arc::new(Budget::new(1 << 30, 0).unwrap());
-        let mut counter = Array::zeroed(&budget, "test", 2 * COUNTED).unwrap();
-        let mut state = 1u64;
-        let mut draw = |below: u64| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (state >> 33) % below
-        };
-        for round in 0..2000 {
-            let (count, below) = (1 + draw(1 << (round % 12)), 1 + draw(1 << (round % 9)));
-            // The greatest label that there can be, too.
-            let values: Vec<u32> = (0..count).map(|_| u32::MAX - 1 - draw(below) as u32 * 4096).collect();
-            let mut counts = BTreeMap::new();
-            values.iter().for_each(|&value| *counts.entry(value).or_insert(0) += 1);
-            let expected = counts.iter().rev().max_by_key(|(_, count)| **count).map(|(&value, _)| value);
-            let labels = || values.iter().map(|&value| AtomicU32::new(value)).collect::<Vec<_>>();
-            assert_eq!(expected, Some(by_counting(&mut labels(), &mut counter)));
-            assert_eq!(expected, by_sorting(&mut labels()));
-            assert!(counter.iter().all(|place| *place == [0; 2]));
-        }
-    }
-}

@@ -94,6 +94,12 @@ pub mod kernels {
     pub use crate::weights::has_lengths;
 }
 
+/// What tests look at from outside; not for users, and changed without notice.
+#[doc(hidden)]
+pub mod internal {
+    pub use crate::label_propagation::{COUNTED, Counter, by_counting, by_sorting};
+}
+
 /// All algorithms.
 pub static ALGORITHMS: &[&Algorithm] = &[
     &bfs::BFS,

@@ -618,31 +618,3 @@ fn counted(algorithm: &Algorithm, given: &[(&'static str, Value)], k: u64) -> Re
 fn one_seed_each(sets: u64) -> Vec<Vec<(String, f64)>> {
     vec![vec![(String::new(), 1.0)]; sets as usize]
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn real_numbers_that_doubles_do_not_hold_are_refused() {
-        let option = Parameter::new("tol", Kind::Real, DefaultValue::Real(0.0), "");
-        for (text, value) in [("0", 0.0), ("0e5", 0.0), ("-0.000", 0.0), ("-1e-9", -1e-9), ("5e-324", 5e-324)] {
-            assert_eq!(option.parse(text), Ok(Value::Real(value)));
-        }
-        assert_eq!(option.parse("inf"), Ok(Value::Real(f64::INFINITY)));
-        for text in ["1e-400", "-0.1e-400", "1e400"] {
-            let refused = option.parse(text).unwrap_err();
-            assert_eq!(
-                refused,
-                format!("expected 0 or a number from 4.9e-324 to 1.7e308, whatever its sign, found {text}")
-            );
-        }
-        assert_eq!(option.parse("one").unwrap_err(), "expected a number, found one");
-    }
-
-    #[test]
-    fn long_numbers_have_exponents() {
-        let texts = [1e308, -5e-324, 0.0, 1.5, -3.0, 1e15, 1e16, 0.0001, f64::INFINITY].map(real_text);
-        assert_eq!(texts, ["1e308", "-5e-324", "0", "1.5", "-3", "1000000000000000", "1e16", "0.0001", "inf"]);
-    }
-}

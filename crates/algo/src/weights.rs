@@ -80,32 +80,3 @@ impl Refused {
         )))
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use outcore_graph::import::{ImportOptions, InputOptions, import, open as read_input};
-    use outcore_graph::{Direction, GraphOptions};
-    use outcore_io::{Runtime, RuntimeOptions};
-    use std::sync::Arc;
-
-    #[test]
-    fn refused_weights_are_told_as_they_are() {
-        let directory = tempfile::tempdir().unwrap();
-        let (input, image) = (directory.path().join("a.wel"), directory.path().join("a.oc"));
-        let runtime = Arc::new(Runtime::new(RuntimeOptions::default()).unwrap());
-        for (weight, text) in [("-9007199254740994", "-9007199254740994"), ("-1e308", "-1e308"), ("-0.5", "-0.5")] {
-            std::fs::write(&input, format!("1 2 1\n2 3 {weight}\n")).unwrap();
-            let options = ImportOptions { directed: Some(true), replace: true, ..ImportOptions::default() };
-            let source = read_input(&runtime, std::slice::from_ref(&input), &InputOptions::default()).unwrap();
-            import(&runtime, source, &image, &options).unwrap();
-            let graph = Graph::open(&runtime, &image, GraphOptions::default()).unwrap();
-            let refused = Refused::new("weights that are not negative", |weight| weight >= 0.0);
-            let vertex = graph.vertex("2").unwrap();
-            assert!(refused.look(vertex, -1.0));
-            let edges = Edges::new(Direction::Out, true);
-            let error = refused.check(&graph, edges).unwrap_err().to_string();
-            assert!(error.contains(&format!("found {text} at the edge between 2 and 3")), "{error}");
-        }
-    }
-}

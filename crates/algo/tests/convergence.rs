@@ -187,7 +187,58 @@ fn found_twice(graph: &Graph, options: &BetweennessOptions) {
     refused(verify_betweenness_centrality(graph, options, &found), "twice the centrality");
 }
 
-/// From four million vertices on, the first iterations are of single precision; the last one never is.
+/// From so many vertices on, the first iterations are of single precision; the last one never is.
+const LARGE: u32 = 1 << 22;
+
+/// Ranks after some iterations in double precision, by adding up over the edges.
+fn plain_ranks(given: &Given, iterations: u32) -> Vec<f64> {
+    let (count, alpha) = (f64::from(given.vertices), PageRankOptions::default().alpha);
+    let mut degrees = vec![0.0; given.vertices as usize];
+    given.edges.iter().for_each(|&(source, _)| degrees[source as usize] += 1.0);
+    let mut ranks = vec![1.0 / count; degrees.len()];
+    for _ in 0..iterations {
+        // Sums of a thousand numbers at a time: one of millions would lose digits.
+        let dangling = |(ranks, degrees): (&[f64], &[f64])| -> f64 {
+            ranks.iter().zip(degrees).filter(|(_, degree)| **degree == 0.0).map(|(rank, _)| rank).sum()
+        };
+        let dangling: f64 = ranks.chunks(1000).zip(degrees.chunks(1000)).map(dangling).sum();
+        let mut next = vec![(1.0 - alpha + alpha * dangling) / count; ranks.len()];
+        given.edges.iter().for_each(|&(source, target)| {
+            next[target as usize] += alpha * ranks[source as usize] / degrees[source as usize];
+        });
+        ranks = next;
+    }
+    ranks
+}
+
+#[test]
+fn single_precision_is_close_at_first_and_gone_in_the_end() {
+    // Half of the vertices have no edges that lead from them, the others two each, and some vertices are hubs.
+    let target = |i: u32| (mix(i.into()) % u64::from(LARGE)) as u32 / (1 + i % 7 * (i % 1000));
+    let edges = (0..LARGE).map(|i| (i / 4 * 2, target(i))).collect();
+    let given = Given { parallel: true, ..Given::new(LARGE, edges, true) };
+    let directory = tempfile::tempdir().unwrap();
+    let graph = open(&given.image(directory.path(), OrderChoice::Input), 2, None, None);
+    let run = |tol, max_iter| {
+        let options = PageRankOptions { tol, max_iter, ..PageRankOptions::default() };
+        let found = pagerank(&graph, &options).unwrap();
+        verify_pagerank(&graph, &options, &found).unwrap();
+        found
+    };
+    let difference = |found: &PageRank| {
+        let plain = plain_ranks(&given, found.iterations);
+        found.ranks.iter().zip(&plain).map(|(a, b)| (a / b - 1.0).abs()).fold(0.0, f64::max)
+    };
+    let early = difference(&run(0.0, 5));
+    assert!(early > 1e-9 && early < 2e-7, "{early:e}");
+    let late = run(1e-12, 200);
+    let difference = difference(&late);
+    assert!(late.stopped_by.converged() && difference < 1e-12, "{difference:e} after {} iterations", late.iterations);
+    for (tol, max_iter) in [(1e-2, 200), (1e-5, 200), (0.0, 0), (0.0, 1), (0.0, 3)] {
+        run(tol, max_iter);
+    }
+}
+
 #[test]
 fn ranks_of_large_graphs_are_verified_however_they_end() {
     let directory = tempfile::tempdir().unwrap();

@@ -66,6 +66,44 @@ fn options_become_typed_ones() {
 }
 
 #[test]
+fn real_numbers_that_doubles_do_not_hold_are_refused() {
+    let option = Parameter::new("tol", Kind::Real, DefaultValue::Real(0.0), "");
+    for (text, value) in [("0", 0.0), ("0e5", 0.0), ("-0.000", 0.0), ("-1e-9", -1e-9), ("5e-324", 5e-324)] {
+        assert_eq!(option.parse(text), Ok(Value::Real(value)));
+    }
+    assert_eq!(option.parse("inf"), Ok(Value::Real(f64::INFINITY)));
+    for text in ["1e-400", "-0.1e-400", "1e400"] {
+        let refused = option.parse(text).unwrap_err();
+        assert_eq!(
+            refused,
+            format!("expected 0 or a number from 4.9e-324 to 1.7e308, whatever its sign, found {text}")
+        );
+    }
+    assert_eq!(option.parse("one").unwrap_err(), "expected a number, found one");
+}
+
+#[test]
+fn long_numbers_in_messages_have_exponents() {
+    let directory = tempfile::tempdir().unwrap();
+    let graph = graph(directory.path());
+    for (failure, text) in [
+        (1e308, "1e308"),
+        (-5e-324, "-5e-324"),
+        (0.0, "0"),
+        (1.5, "1.5"),
+        (-3.0, "-3"),
+        (1e15, "1000000000000000"),
+        (1e16, "1e16"),
+        (-0.0001, "-0.0001"),
+        (f64::INFINITY, "inf"),
+    ] {
+        let options = BetweennessOptions { failure, ..BetweennessOptions::default() };
+        let error = betweenness_centrality(&graph, &options).map(drop).unwrap_err().to_string();
+        assert!(error.ends_with(&format!("expected a probability between 0 and 1, found {text}")), "{error}");
+    }
+}
+
+#[test]
 fn names_are_unique_and_results_have_what_was_declared() {
     let directory = tempfile::tempdir().unwrap();
     let graph = graph(directory.path());

@@ -173,7 +173,15 @@ fn lengths(directory: &Path, edges: &str) -> PathBuf {
 
 #[test]
 fn lengths_that_are_none_are_refused_with_their_edge() {
-    for (weight, refused) in [("0", false), ("9223372036854774784", false), ("-1", true), ("-0.5", true)] {
+    for (weight, refused) in [
+        ("0", false),
+        ("9223372036854774784", false),
+        ("-1", true),
+        ("-0.5", true),
+        // As they were given, to the last digit and no longer.
+        ("-9007199254740994", true),
+        ("-1e308", true),
+    ] {
         let directory = tempfile::tempdir().unwrap();
         let image = lengths(directory.path(), &format!("ann bob 1\nbob cat {weight}\ncat bob 1\n"));
         let graph = open(&image, 2, None, None);
@@ -186,7 +194,8 @@ fn lengths_that_are_none_are_refused_with_their_edge() {
             }
             Err(error) => {
                 let text = error.to_string();
-                assert!(refused && text.contains("at the edge between bob and cat"), "{weight}: {text}");
+                let said = format!("not negative, found {weight} at the edge between bob and cat");
+                assert!(refused && text.contains(&said), "{weight}: {text}");
             }
         }
     }
