@@ -171,7 +171,8 @@ impl Default for SpectralEmbeddingOptions {
 #[derive(Debug)]
 pub struct SpectralEmbedding<'a> {
     /// Eigenvectors of length 1, the last one first.
-    pub(crate) vectors: Vectors<'a>,
+    #[doc(hidden)]
+    pub vectors: Vectors<'a>,
     /// What rows are multiplied by, in the order of the image; none if the Laplacian is not normalised.
     scale: Option<Array<f64>>,
     matrix: &'a SparseMatrix,

@@ -119,7 +119,7 @@ fn goal(rows: usize, options: &EigshOptions) -> Goal {
 }
 
 /// The dot products of complex columns, each a square, from those of their parts.
-pub(crate) fn complex_dots(dots: &Square) -> Square {
+pub fn complex_dots(dots: &Square) -> Square {
     let mut found = ZERO;
     for (i, k) in (0..MOST_BLOCK * MOST_BLOCK).map(|at| (2 * (at / MOST_BLOCK), 2 * (at % MOST_BLOCK))) {
         let (re, im) = (dots[i][k] + dots[i + 1][k + 1], dots[i][k + 1] - dots[i + 1][k]);
@@ -261,63 +261,5 @@ impl SolverPlan for Plan {
             unconverged,
             stats,
         })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::kernels::MOST_WIDTH;
-    use crate::testing::with_matrix_of;
-
-    #[test]
-    fn squares_are_complex_numbers() {
-        // Two rows of four complex columns each, and the products of all columns by hand.
-        let number = |seed: usize| ((seed * 37 + 11) % 101) as f64 / 7.0 - 5.0;
-        let rows = |seed: usize| -> Vec<[f64; MOST_WIDTH]> {
-            (0..2).map(|row| std::array::from_fn(|i| number(seed + row * MOST_WIDTH + i))).collect()
-        };
-        let (left, right) = (rows(3), rows(50));
-        let mut dots = ZERO;
-        crate::kernels::dots(MOST_WIDTH, left.as_flattened(), right.as_flattened(), &mut dots);
-        let found = complex_dots(&dots);
-        for (i, k) in (0..16).map(|at| (at / 4, at % 4)) {
-            let part = |row: &[f64; MOST_WIDTH], i: usize| c64::new(row[2 * i], row[2 * i + 1]);
-            let expected: c64 = left.iter().zip(&right).map(|(a, b)| part(a, i).conj() * part(b, k)).sum();
-            let square = [[expected.re, expected.im], [-expected.im, expected.re]];
-            for (row, column) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
-                assert!((found[2 * i + row][2 * k + column] - square[row][column]).abs() < 1e-12);
-            }
-        }
-        // A row of parts times a square are the parts of the product.
-        let mut sum = [0.0; 2];
-        let square = [[2.0, -3.0], [3.0, 2.0]].map(|[a, b]| [a, b, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
-        let mut whole = ZERO;
-        whole[..2].copy_from_slice(&square);
-        crate::kernels::add_product(2, &[5.0, 7.0], &whole, &mut sum);
-        let expected = c64::new(5.0, 7.0) * c64::new(2.0, -3.0);
-        assert_eq!(sum, [expected.re, expected.im]);
-    }
-
-    #[test]
-    fn eigenpairs_that_are_wrong_are_found() {
-        let mut text = "%%MatrixMarket matrix coordinate complex hermitian\n40 40 79\n".to_owned();
-        (1..=40).for_each(|i| text += &format!("{i} {i} {} 0\n", 50.0 + f64::from(i)));
-        (2..=40).for_each(|i| text += &format!("{i} {} {} {}\n", i - 1, f64::from(i).sin(), f64::from(i).cos()));
-        with_matrix_of(&text, |matrix| {
-            let mut found = eigsh_complex(matrix, &EigshOptions { k: 3, ..EigshOptions::default() }).unwrap();
-            let (values, residuals) = (found.values.clone(), found.residuals.clone());
-            check_hermitian_pairs(matrix, &values, &mut found.vectors, &residuals).unwrap();
-            let wrong = [values[0], values[1] * (1.0 + 1e-9), values[2]];
-            check_hermitian_pairs(matrix, &wrong, &mut found.vectors, &residuals).unwrap_err();
-            let wrong = [residuals[0], residuals[1], 1e-6];
-            check_hermitian_pairs(matrix, &values, &mut found.vectors, &wrong).unwrap_err();
-            // The same vector twice is not orthonormal, though both residuals are right.
-            let HermitianPairs { vectors, .. } = found;
-            let mut twice = vectors.with_columns(vec![Parts { re: 0, sign: 1.0 }; 2]);
-            let (values, residuals) = ([values[0]; 2], [residuals[0]; 2]);
-            let error = check_hermitian_pairs(matrix, &values, &mut twice, &residuals).unwrap_err().to_string();
-            assert!(error.contains("a dot product of 0 for the vectors 0 and 1"), "{error}");
-        });
     }
 }

@@ -5,16 +5,16 @@
 #![allow(unsafe_code)]
 
 /// The most columns of a block.
-pub(crate) const MOST_WIDTH: usize = 8;
+pub const MOST_WIDTH: usize = 8;
 
 /// A square matrix as small as a block is wide, row by row; what is behind its width is not used.
-pub(crate) type Square = [[f64; MOST_WIDTH]; MOST_WIDTH];
+pub type Square = [[f64; MOST_WIDTH]; MOST_WIDTH];
 
 /// Makes a function for the widths that blocks have, each for the processor that is there.
 macro_rules! by_width {
     ($(#[$doc:meta])* $name:ident, $inner:ident, ($($argument:ident: $kind:ty),*)) => {
         $(#[$doc])*
-        pub(crate) fn $name(width: usize, $($argument: $kind),*) {
+        pub fn $name(width: usize, $($argument: $kind),*) {
             #[cfg(target_arch = "x86_64")]
             {
                 #[target_feature(enable = "avx512f")]

@@ -42,8 +42,6 @@ mod solve;
 mod svds;
 mod systems;
 mod tall;
-#[cfg(test)]
-mod testing;
 mod vectors;
 mod verify;
 
@@ -63,6 +61,21 @@ pub use randomized::{RandomizedSvd, RandomizedSvdOptions, randomized_svd};
 pub use svds::{Svd, SvdsOptions, svds};
 pub use systems::{Solution, SolveOptions, StoppedBy, cg, gmres, minres};
 pub use vectors::{ComplexVectors, Vectors};
+
+/// What tests look at from outside; not for users, and changed without notice.
+#[doc(hidden)]
+pub mod internal {
+    pub use crate::expm::{ENOUGH, Norms, Plan};
+    pub use crate::hermitian::complex_dots;
+    pub use crate::kernels::{MOST_WIDTH, Square, add_product, dots};
+    pub use crate::multiply::Multiplying;
+    pub use crate::schur::Schur;
+    pub use crate::vectors::Parts;
+    pub use crate::verify::{
+        check_complex_pairs, check_eigenpairs, check_exponential, check_factors, check_hermitian_pairs,
+        check_laplacian, check_orthonormal, check_singular, check_solution,
+    };
+}
 
 /// All solvers, and the product, as users call them from outside: see `declare.rs`.
 pub static SOLVERS: &[&Declaration] = &[

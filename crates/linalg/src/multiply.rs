@@ -57,14 +57,17 @@ pub(crate) static MULTIPLY: Declaration = Declaration {
 };
 
 /// A product that is to be computed.
-struct Multiplying {
-    semiring: Semiring,
-    operand: Operand,
-    factor: DenseFile,
+pub struct Multiplying {
+    /// What adds and what multiplies.
+    pub semiring: Semiring,
+    /// What is multiplied.
+    pub operand: Operand,
+    /// What it is multiplied by.
+    pub factor: DenseFile,
     /// Factor and product are complex.
-    is_complex: bool,
+    pub is_complex: bool,
     /// The plain array that the product goes to; otherwise it goes to a temporary file first.
-    output: Option<PathBuf>,
+    pub output: Option<PathBuf>,
 }
 
 /// The operand whose rows are the columns of this one.
@@ -198,7 +201,7 @@ impl Multiplying {
     }
 
     /// Computes the product once more. `as_stored` says whether its rows are in the order of the image.
-    fn check(&self, matrix: &SparseMatrix, product: &DenseFile, as_stored: bool) -> Result<()> {
+    pub fn check(&self, matrix: &SparseMatrix, product: &DenseFile, as_stored: bool) -> Result<()> {
         let (all, parts) = (self.numbers(), self.parts(matrix));
         let budget = matrix.graph().runtime().budget();
         let mut width = parts;
@@ -441,53 +444,5 @@ fn add_complex([a, b]: [f64; 2], row: &[f64], most: &[f64], sums: &[AtomicF64], 
         let bound = (a.abs() + b.abs()) * (most[i].abs() + most[i + 1].abs());
         bounds[i].add(bound);
         bounds[i + 1].add(bound);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::testing::with_matrix_of;
-
-    /// More than are compared one by one: sums of products are compared by a combination of all.
-    const COLUMNS: usize = 40;
-
-    fn save(path: &std::path::Path, numbers: &[f64]) {
-        let header = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': (3, {COLUMNS}), }}\n");
-        let start = [b"\x93NUMPY\x01\0", &(header.len() as u16).to_le_bytes()[..], header.as_bytes()].concat();
-        let numbers: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
-        std::fs::write(path, [start, numbers].concat()).unwrap();
-    }
-
-    #[test]
-    fn products_that_are_wrong_are_found() {
-        let folder = tempfile::tempdir().unwrap();
-        let [dense, there] = ["x.npy", "y.npy"].map(|name| folder.path().join(name));
-        let text = "%%MatrixMarket matrix coordinate real general\n3 3 4\n1 1 2\n1 3 0.5\n2 3 -1\n3 1 4\n";
-        let numbers: Vec<f64> = (0..3 * COLUMNS).map(|i| 1.0 + (i * 7 % 11) as f64).collect();
-        save(&dense, &numbers);
-        with_matrix_of(text, |matrix| {
-            let runtime = matrix.graph().runtime();
-            for &(semiring, ..) in Semiring::ALL {
-                for operand in [Operand::Matrix, Operand::Transpose] {
-                    let factor = DenseFile::open(runtime, &dense).unwrap();
-                    let planned = Multiplying { semiring, operand, factor, is_complex: false, output: None };
-                    let mut product = vec![f64::NAN; 3 * COLUMNS];
-                    matrix.multiply(semiring, operand, &numbers, COLUMNS, &mut product).unwrap();
-                    let check = |product: &[f64]| {
-                        save(&there, product);
-                        planned.check(matrix, &DenseFile::open(runtime, &there).unwrap(), false)
-                    };
-                    check(&product).unwrap();
-                    for place in [0, 1, COLUMNS + 1, 3 * COLUMNS - 1] {
-                        for wrong in [f64::NAN, f64::INFINITY, 1e-3] {
-                            let mut product = product.clone();
-                            product[place] = if product[place] == wrong { 7.0 } else { wrong };
-                            check(&product).unwrap_err();
-                        }
-                    }
-                }
-            }
-        });
     }
 }

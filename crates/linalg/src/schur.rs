@@ -29,7 +29,7 @@ const MOST_SWAP_ERRORS: f64 = 20.0;
 const LARGE: f64 = 1e100;
 
 /// A matrix as `Z T Z^T`.
-pub(crate) struct Schur {
+pub struct Schur {
     /// The columns of `T`.
     form: Vec<Vec<f64>>,
     /// The columns of `Z`.
@@ -406,84 +406,4 @@ fn mirror(entries: &[f64]) -> Option<Vec<f64>> {
     let length = normal.iter().map(|number| number * number).sum::<f64>().sqrt();
     normal[0] += if normal[0] < 0.0 { -length } else { length };
     Some(normal)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn random(state: &mut u64) -> f64 {
-        *state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (*state >> 33) as f64 / f64::from(1u32 << 30) - 1.0
-    }
-
-    /// Matrices of all kinds.
-    fn matrices() -> Vec<Mat<f64>> {
-        let (mut state, mut all) = (1, Vec::new());
-        for size in [1, 2, 3, 4, 5, 8, 30, 120] {
-            all.push(Mat::from_fn(size, size, |_, _| random(&mut state)));
-            all.push(Mat::from_fn(size, size, |_, _| if random(&mut state) > 0.9 { 1.0 } else { 0.0 }));
-            all.push(Mat::from_fn(size, size, |i, k| random(&mut state) * 10f64.powi((i + k) as i32 % 40 - 20)));
-            all.push(Mat::from_fn(size, size, |i, k| if k == i + 1 { 1.0 } else { 0.0 }));
-            all.push(Mat::from_fn(size, size, |i, k| if k == (i + 1) % size { 1.0 } else { 0.0 }));
-            all.push(Mat::from_fn(size, size, |i, k| if k == (i + 3) % size { -1e200 } else { 0.0 }));
-            all.push(Mat::from_fn(size, size, |i, k| if i <= k { random(&mut state) } else { 0.0 }));
-            let turn = [1.0, 2.0, -2.0];
-            all.push(Mat::from_fn(size, size, |i, k| if i / 2 == k / 2 { turn[(i + 2 - k) % 3] } else { 0.0 }));
-            all.push(Mat::from_fn(size, size, |i, k| ((i * k) as f64).sin() + i as f64 - k as f64));
-            all.push(Mat::from_fn(size, size, |i, k| if i == k { 1.0 + 1e-13 * i as f64 } else { 0.0 }));
-            all.push(Mat::zeros(size, size));
-        }
-        // With many repeated eigenvalues, and vectors that are parallel.
-        for number in 0..3000 {
-            let size = 1 + number % 11;
-            all.push(Mat::from_fn(size, size, |_, _| (1.7 * random(&mut state)).trunc()));
-        }
-        all
-    }
-
-    #[test]
-    fn a_request_to_stop_is_heard() {
-        let cancel = CancelFlag::default();
-        let matrix = Mat::from_fn(30, 30, |i, k| ((i * k) as f64).sin());
-        let mut schur = Schur::new(&matrix, &cancel).unwrap().unwrap();
-        cancel.cancel();
-        assert!(Schur::new(&matrix, &cancel).is_err() && schur.eigenvectors(30, &cancel).is_err());
-        assert!(schur.sort(30, &cancel, |a, b| a.re > b.re).is_err());
-    }
-
-    #[test]
-    fn a_form_is_that_of_the_matrix_in_any_order() {
-        for (number, matrix) in matrices().iter().enumerate() {
-            let size = matrix.nrows();
-            let norm = matrix.norm_max().max(f64::MIN_POSITIVE) * (size as f64).sqrt();
-            let cancel = CancelFlag::default();
-            let mut schur = Schur::new(matrix, &cancel).unwrap().unwrap();
-            for sign in [0.0, 1.0, -1.0] {
-                if sign != 0.0 {
-                    schur.sort(size, &cancel, |a, b| sign * a.re > sign * b.re).unwrap();
-                    let values: Vec<f64> = schur.blocks(size).iter().map(|&row| sign * schur.value(row).re).collect();
-                    // Rounding decides the order of those whose vectors are parallel.
-                    let is_sorted = values.windows(2).all(|pair| pair[0] >= pair[1] - 1e-2 * norm);
-                    assert!(is_sorted, "matrix {number}: {values:?}");
-                }
-                let (form, space) = (schur.front(size), schur.space(size));
-                let unit = space.transpose() * &space - Mat::<f64>::identity(size, size);
-                assert!(unit.norm_max() < 1e-12, "matrix {number}");
-                let error = (matrix * &space - &space * &form).norm_max();
-                assert!(error <= 1e-13 * norm, "matrix {number} of {size}: {error}");
-                assert!((0..size).all(|k| (k + 2..size).all(|i| form[(i, k)] == 0.0)));
-                let vectors = &space * schur.eigenvectors(size, &cancel).unwrap();
-                for row in schur.blocks(size) {
-                    let value = schur.value(row);
-                    let (re, im) = (vectors.col(row), vectors.col((row + 1).min(size - 1)));
-                    let error = match value.im == 0.0 {
-                        true => (matrix * re - value.re * re).norm_max(),
-                        false => (matrix * re - (value.re * re - value.im * im)).norm_max(),
-                    };
-                    assert!(error <= 1e-12 * norm, "matrix {number} of {size}, {value}: {error}");
-                }
-            }
-        }
-    }
 }

@@ -113,7 +113,7 @@ pub struct ComplexVectors<'a> {
 
 /// Where the parts of a complex vector are.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Parts {
+pub struct Parts {
     /// The column of the real part.
     pub re: usize,
     /// What the column behind it is multiplied by: 0 for a real vector, which has none; 1, or -1 for the conjugate.
@@ -126,8 +126,8 @@ impl<'a> ComplexVectors<'a> {
     }
 
     /// Vectors of the same parts, other ones.
-    #[cfg(test)]
-    pub(crate) fn with_columns(self, columns: Vec<Parts>) -> Self {
+    #[doc(hidden)]
+    pub fn with_columns(self, columns: Vec<Parts>) -> Self {
         ComplexVectors { columns, ..self }
     }
 

@@ -117,7 +117,7 @@ fn check_residual(name: &str, said: f64, found: f64, rounding: f64) -> Result<()
 }
 
 /// Refuses vectors that are not orthonormal.
-pub(crate) fn check_orthonormal(vectors: &Vectors<'_>, matrix: &SparseMatrix) -> Result<()> {
+pub fn check_orthonormal(vectors: &Vectors<'_>, matrix: &SparseMatrix) -> Result<()> {
     let gram = gram(vectors, matrix)?;
     let count = vectors.shape().1;
     for (at, &number) in gram.iter().enumerate() {
@@ -171,7 +171,7 @@ pub(crate) fn vectors_bytes(matrix: &SparseMatrix, count: usize) -> u64 {
 }
 
 /// Checks real eigenpairs: residuals, and that vectors are orthonormal.
-pub(crate) fn check_eigenpairs(
+pub fn check_eigenpairs(
     matrix: &SparseMatrix,
     values: &[f64],
     vectors: &mut Vectors<'_>,
@@ -192,7 +192,7 @@ pub(crate) fn check_eigenpairs(
 
 /// Checks eigenpairs of a graph's Laplacian, normalised or not, the last vector of which has the first eigenvalue:
 /// residuals, and that vectors are orthonormal. Degrees are summed once more, from the other side and without loops.
-pub(crate) fn check_laplacian(
+pub fn check_laplacian(
     matrix: &SparseMatrix,
     is_normalised: bool,
     values: &[f64],
@@ -238,7 +238,7 @@ pub(crate) fn check_laplacian(
 }
 
 /// Checks complex eigenpairs: residuals, and the length of the vectors.
-pub(crate) fn check_complex_pairs(
+pub fn check_complex_pairs(
     matrix: &SparseMatrix,
     values: &[c64],
     vectors: &mut ComplexVectors<'_>,
@@ -287,7 +287,7 @@ pub(crate) fn hermitian_bytes(matrix: &SparseMatrix, count: usize) -> u64 {
 
 /// Checks eigenpairs of a matrix of complex numbers: residuals, and that vectors are orthonormal. The parts of each
 /// vector are adjacent columns.
-pub(crate) fn check_hermitian_pairs(
+pub fn check_hermitian_pairs(
     matrix: &SparseMatrix,
     values: &[f64],
     vectors: &mut ComplexVectors<'_>,
@@ -340,7 +340,7 @@ fn check_unit(gram: &[c64], count: usize) -> Result<()> {
 /// Checks one side of singular vectors: that the product with each vector `from` is its value times the vector `to`,
 /// but for the residual that is said. Means of columns are taken from the matrix if there are any, in the order of the
 /// image.
-pub(crate) fn check_singular(
+pub fn check_singular(
     matrix: &SparseMatrix,
     operand: Operand,
     values: &[f64],
@@ -370,7 +370,7 @@ pub(crate) fn check_singular(
 }
 
 /// Checks non-negative factors: that they are, and the loss.
-pub(crate) fn check_factors(
+pub fn check_factors(
     matrix: &SparseMatrix,
     w: &mut Vectors<'_>,
     h_transposed: &mut Vectors<'_>,
@@ -408,7 +408,7 @@ pub(crate) fn check_factors(
 }
 
 /// Checks the solution of a system, in the order of ids as `b`: its residual.
-pub(crate) fn check_solution(matrix: &SparseMatrix, x: &[f64], b: &[f64], said: f64) -> Result<()> {
+pub fn check_solution(matrix: &SparseMatrix, x: &[f64], b: &[f64], said: f64) -> Result<()> {
     let mut pushed = Pushed::new(matrix, Operand::Matrix)?;
     (0..x.len()).for_each(|place| pushed.factor[place] = x[matrix.column_at(place)]);
     // What rounding may do depends on the terms, which may be larger than their sum.
@@ -437,7 +437,7 @@ const EXPONENTIAL: f64 = 1e-9;
 /// Checks products of a matrix exponential for some steps in time: where each result is, whether it is made of `b`, and
 /// not of the one before, and how much time there is between. A random combination of all columns is taken through all
 /// of them, by the plain series in as many parts as make the norm 1 at most.
-pub(crate) fn check_exponential(
+pub fn check_exponential(
     matrix: &SparseMatrix,
     b: &[f64],
     columns: usize,
@@ -489,96 +489,4 @@ pub(crate) fn check_exponential(
         }
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::testing::with_matrix_of;
-    use crate::{
-        EigsOptions, EigshOptions, NmfOptions, SolveOptions, SpectralEmbedding, SpectralEmbeddingOptions, SvdsOptions,
-        cg, eigs, eigsh, expm_multiply, nmf, spectral_embedding, svds,
-    };
-
-    /// A path whose entries rise, on the diagonal too; with more columns than rows, or a square one.
-    fn with_matrix(columns: usize, work: impl FnOnce(&SparseMatrix)) {
-        let entries: Vec<_> = (1..=40)
-            .flat_map(|i| [(i, i, 50.0 + i as f64), (i, i + 1, 1.0 + i as f64 / 9.0), (i + 1, i, 1.0 + i as f64 / 9.0)])
-            .filter(|&(row, column, _)| row <= 40 && column <= columns)
-            .collect();
-        let mut text = format!("%%MatrixMarket matrix coordinate real general\n40 {columns} {}\n", entries.len());
-        entries.iter().for_each(|(row, column, value)| text += &format!("{row} {column} {value}\n"));
-        with_matrix_of(&text, work);
-    }
-
-    #[test]
-    fn eigenpairs_that_are_wrong_are_found() {
-        with_matrix(40, |matrix| {
-            let mut found = eigsh(matrix, &EigshOptions { k: 3, ..EigshOptions::default() }).unwrap();
-            let (values, residuals) = (found.values.clone(), found.residuals.clone());
-            check_eigenpairs(matrix, &values, &mut found.vectors, &residuals).unwrap();
-            let wrong = [values[0], values[1] * (1.0 + 1e-9), values[2]];
-            check_eigenpairs(matrix, &wrong, &mut found.vectors, &residuals).unwrap_err();
-            let wrong = [residuals[0], residuals[1], 1e-6];
-            check_eigenpairs(matrix, &values, &mut found.vectors, &wrong).unwrap_err();
-            let mut found = eigs(matrix, &EigsOptions { k: 3, ..EigsOptions::default() }).unwrap();
-            let (mut values, residuals) = (found.values.clone(), found.residuals.clone());
-            check_complex_pairs(matrix, &values, &mut found.vectors, &residuals).unwrap();
-            values[2].re += 1e-6;
-            check_complex_pairs(matrix, &values, &mut found.vectors, &residuals).unwrap_err();
-        });
-    }
-
-    #[test]
-    fn singular_values_factors_and_solutions_that_are_wrong_are_found() {
-        with_matrix(55, |matrix| {
-            let found = svds(matrix, &SvdsOptions { k: 3, ..SvdsOptions::default() }).unwrap();
-            let sides = [&found.left, &found.right];
-            let check = |values: &[f64], sides| {
-                check_singular(matrix, Operand::Transpose, values, sides, |i| found.residuals[i], None)
-            };
-            check(&found.values, sides).unwrap();
-            check(&found.values.iter().map(|value| value * (1.0 - 1e-8)).collect::<Vec<_>>(), sides).unwrap_err();
-            check_orthonormal(&found.left, matrix).unwrap();
-            let mut found = nmf(matrix, &NmfOptions { max_iter: 5, ..NmfOptions::default() }).unwrap();
-            let loss = found.losses[found.losses.len() - 1];
-            check_factors(matrix, &mut found.w, &mut found.h_transposed, loss).unwrap();
-            check_factors(matrix, &mut found.w, &mut found.h_transposed, loss * (1.0 + 1e-6)).unwrap_err();
-            // Factors are not orthonormal.
-            check_orthonormal(&found.w, matrix).unwrap_err();
-        });
-        with_matrix(40, |matrix| {
-            let b = vec![1.0; 40];
-            let mut found = cg(matrix, &b, &SolveOptions::default()).unwrap();
-            check_solution(matrix, &found.x, &b, found.residual).unwrap();
-            found.x[7] += 1e-6;
-            check_solution(matrix, &found.x, &b, found.residual).unwrap_err();
-        });
-    }
-
-    #[test]
-    fn exponentials_and_embeddings_that_are_wrong_are_found() {
-        with_matrix(40, |matrix| {
-            let (b, times): (Vec<f64>, _) = ((0..80).map(f64::from).collect(), [-0.01, 0.02, 0.05]);
-            let mut results = vec![0.0; 240];
-            expm_multiply(matrix, &b, 2, &times, &mut results).unwrap();
-            let steps = [(1, true, 0.02), (2, false, 0.05 - 0.02), (0, true, -0.01)];
-            check_exponential(matrix, &b, 2, &steps, &results).unwrap();
-            for place in [0, 100, 239] {
-                let mut wrong = results.clone();
-                let most = results.iter().fold(0.0f64, |most, number| most.max(number.abs()));
-                wrong[place] += 1e-6 * most;
-                check_exponential(matrix, &b, 2, &steps, &wrong).unwrap_err();
-            }
-            for norm_laplacian in [true, false] {
-                let options = SpectralEmbeddingOptions { n_components: 3, norm_laplacian, ..Default::default() };
-                let mut found = spectral_embedding(matrix, &options).unwrap();
-                let SpectralEmbedding { eigenvalues, residuals, vectors, .. } = &mut found;
-                check_laplacian(matrix, norm_laplacian, eigenvalues, vectors, residuals).unwrap();
-                check_laplacian(matrix, !norm_laplacian, eigenvalues, vectors, residuals).unwrap_err();
-                eigenvalues[1] += 1e-6;
-                check_laplacian(matrix, norm_laplacian, eigenvalues, vectors, residuals).unwrap_err();
-            }
-        });
-    }
 }

@@ -4,6 +4,7 @@ mod common;
 
 use common::{Entries, bits, matrix, random, runtime};
 use outcore_linalg::expm_multiply;
+use outcore_linalg::internal::{ENOUGH, Norms, Plan};
 
 /// `exp(t A) b` for each time.
 fn multiply(given: &Entries, b: &[f64], columns: usize, times: &[f64]) -> Vec<f64> {
@@ -128,4 +129,24 @@ fn little_and_what_cannot_be() {
     assert!(refusal(&two, &[1.0; 2], &[f64::NAN], 2).contains("expected finite times t, found NaN"));
     assert!(refusal(&two, &[1.0; 2], &[1e4], 2).contains("finite numbers, found larger ones"));
     assert!(refusal(&diagonal(&[0.0, 1e300]), &[1.0; 2], &[1.0], 2).contains("at most 1e12 products"));
+}
+
+#[test]
+fn plans_are_the_cheapest() {
+    let plan = |bounds: &[f64], step: f64| Norms { mean: 0.0, bounds: bounds.to_vec() }.plan(step);
+    assert_eq!(plan(&[0.0], 5.0), Plan { terms: 0, steps: 1.0 });
+    assert_eq!(plan(&[7.0], 0.0), Plan { terms: 0, steps: 1.0 });
+    // Nine terms are enough for 0.0896, and ten of 55 for 99.
+    assert_eq!(plan(&[0.0896], -1.0), Plan { terms: 9, steps: 1.0 });
+    assert_eq!(plan(&[9.9], 10.0), Plan { terms: 55, steps: 10.0 });
+    // A matrix whose square is zero needs one term, one whose third power is, five by the rule for p = 3.
+    assert_eq!(plan(&[1e9, 0.0], 1.0), Plan { terms: 1, steps: 1.0 });
+    assert_eq!(plan(&[1e9, 1e5, 0.0], 1.0), Plan { terms: 5, steps: 1.0 });
+    for norm in [1e-9, 1e-3, 0.7, 3.0, 40.0, 1e5] {
+        let found = plan(&[norm, norm / 2.0], 1.0);
+        let enough = |terms: u32| ENOUGH.iter().find(|entry| entry.0 == terms).unwrap().1;
+        assert!(found.steps * enough(found.terms) >= norm / 2.0);
+        let cheapest = ENOUGH.iter().map(|&(terms, enough)| f64::from(terms) * (norm / 2.0 / enough).ceil());
+        assert!(found.products() <= cheapest.fold(f64::INFINITY, f64::min));
+    }
 }

@@ -131,6 +131,12 @@ pub fn import_text(folder: &Path, text: &str) -> PathBuf {
     image
 }
 
+/// Calls `work` with the matrix of a Matrix Market file.
+pub fn with_matrix_of(text: &str, work: impl FnOnce(&SparseMatrix)) {
+    let folder = tempfile::tempdir().unwrap();
+    work(&matrix(&runtime(2, None), &import_text(folder.path(), text), true));
+}
+
 pub fn options(k: usize) -> EigshOptions {
     EigshOptions { k, ..EigshOptions::default() }
 }
