@@ -11,7 +11,7 @@ use std::sync::Mutex;
 const MOST_WAITING: usize = 4096;
 
 /// What the bytes of an array should be.
-pub(crate) struct Checksum {
+pub struct Checksum {
     expected: u32,
     rows: u64,
     state: Mutex<State>,
@@ -66,25 +66,5 @@ impl Checksum {
 
     fn compared(&self, found: u32) -> Result<(), (u32, u32)> {
         if found == self.expected { Ok(()) } else { Err((self.expected, found)) }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn parts_in_any_order_make_the_whole() {
-        let bytes: Vec<u8> = (0..100u8).map(|i| i.wrapping_mul(7)).collect();
-        let right = crc32fast::hash(&bytes);
-        let head = (crc32fast::hash(&bytes[..10]), 10);
-        let parts = |checksum: &Checksum| -> Vec<Result<(), (u32, u32)>> {
-            let all = [60..90, 20..60, 20..60, 0..20, 5..7];
-            all.map(|rows| checksum.add(&(rows.start as u64..rows.end as u64), &bytes[rows.start + 10..rows.end + 10]))
-                .to_vec()
-        };
-        assert_eq!(parts(&Checksum::new(head, right, 90)), [Ok(()); 5]);
-        let wrong = Err((right ^ 1, right));
-        assert_eq!(parts(&Checksum::new(head, right ^ 1, 90)), [Ok(()), Ok(()), Ok(()), wrong, wrong]);
     }
 }

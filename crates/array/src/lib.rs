@@ -31,6 +31,14 @@ mod spaced;
 mod sparse;
 mod table;
 
+/// What tests look at from outside; not for users, and changed without notice.
+#[doc(hidden)]
+pub mod internal {
+    pub use crate::checksum::Checksum;
+    pub use crate::kernel::random::philox;
+    pub use crate::kernel::simd::MOST_LEVEL;
+}
+
 pub use array::{Array, ElementFunction, MOST_AXES};
 pub use compute::{Computed, Goal, ImageGoal, compute};
 pub use element_fold::{ElementFold, element_fold};

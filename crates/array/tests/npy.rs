@@ -1,8 +1,10 @@
-//! Arrays in .npy files, read in place: by rows and by columns, of every type, in either order of bytes.
+//! Arrays in .npy files, read in place: by rows and by columns, of every type, in either order of bytes; and the
+//! checksum of one in an archive, whose rows are read in any order.
 
 mod common;
 
 use common::runtime_with;
+use outcore_array::internal::Checksum;
 use outcore_array::kernel::Fold;
 use outcore_array::{Array, ElementType, Goal, Memory, NpySource, Part, compute};
 use outcore_io::Runtime;
@@ -116,4 +118,19 @@ fn files_that_are_too_short_or_not_numbers_are_refused() {
     std::fs::write(&path, &bytes[..5000]).unwrap();
     let outcome = compute(&runtime, &[Goal::Value(x.fold(Fold::Sum, &[0], false).unwrap())]);
     assert!(outcome.unwrap_err().to_string().contains("too early"));
+}
+
+#[test]
+fn parts_in_any_order_make_the_whole() {
+    let bytes: Vec<u8> = (0..100u8).map(|i| i.wrapping_mul(7)).collect();
+    let right = crc32fast::hash(&bytes);
+    let head = (crc32fast::hash(&bytes[..10]), 10);
+    let parts = |checksum: &Checksum| -> Vec<Result<(), (u32, u32)>> {
+        let all = [60..90, 20..60, 20..60, 0..20, 5..7];
+        all.map(|rows| checksum.add(&(rows.start as u64..rows.end as u64), &bytes[rows.start + 10..rows.end + 10]))
+            .to_vec()
+    };
+    assert_eq!(parts(&Checksum::new(head, right, 90)), [Ok(()); 5]);
+    let wrong = Err((right ^ 1, right));
+    assert_eq!(parts(&Checksum::new(head, right ^ 1, 90)), [Ok(()), Ok(()), Ok(()), wrong, wrong]);
 }

@@ -1,5 +1,5 @@
 //! Parquet and Arrow files in place: the bits of an import, whatever the threads, the memory and the stretches; devices
-//! that fail, and damaged bytes.
+//! that fail, and damaged bytes. Tables of text, which are imported by several threads, in order.
 
 mod common;
 
@@ -255,4 +255,53 @@ fn few_columns_are_read_alone_and_any_rows() {
         let few = compute(&runtime, &[Goal::Value(part(123_457, 1, 9))]).unwrap().stats.total.bytes_read;
         assert!(few < 120_000, "{kind:?}: {few}");
     }
+}
+
+#[test]
+fn rows_stay_in_order_whoever_parses_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let (input, image) = (folder.path().join("t.csv"), folder.path().join("t.oc"));
+    for (rows, last) in [(1, ""), (507, ""), (508, ""), (509, "7,.5\n"), (300_000, ""), (300_000, "7,\n")] {
+        let mut text = String::from("a,b\n");
+        (0..rows).for_each(|row| text += &format!("{row},{}\n", 3 * row % 1013));
+        std::fs::write(&input, text + last).unwrap();
+        let mut expected: Vec<f64> = (0..rows).flat_map(|row| [row, 3 * row % 1013]).map(f64::from).collect();
+        match last {
+            "" => {}
+            "7,\n" => expected.extend([7.0, f64::NAN]),
+            _ => expected.extend([7.0, 0.5]),
+        }
+        for threads in [1, 3] {
+            let runtime = runtime_with(1024 * MIB, threads, None);
+            let options = ArrayImportOptions { replace: true, ..Default::default() };
+            let report = import_array_file(&runtime, &input, &image, &options).unwrap();
+            assert_eq!(report.names, Some(vec!["a".to_owned(), "b".to_owned()]));
+            assert_eq!((report.rows, report.element == "int64"), (expected.len() as u64 / 2, last.is_empty()));
+            let x = Array::from_source(Arc::new(ImageSource::open(&runtime, &image).unwrap())).unwrap();
+            let found = compute(&runtime, &[Goal::Value(x)]).unwrap().values[0].to_vec();
+            let found: Vec<f64> = match last {
+                "" => found.as_chunks().0.iter().map(|bytes| i64::from_le_bytes(*bytes) as f64).collect(),
+                _ => found.as_chunks().0.iter().map(|bytes| f64::from_le_bytes(*bytes)).collect(),
+            };
+            assert!(found.iter().map(|x| x.to_bits()).eq(expected.iter().map(|x| x.to_bits())), "{rows} {last}");
+        }
+    }
+}
+
+#[test]
+fn the_first_mistake_is_told_and_nothing_stays() {
+    let folder = tempfile::tempdir().unwrap();
+    let (input, image) = (folder.path().join("t.csv"), folder.path().join("t.oc"));
+    let good = "1\n".repeat(600_000);
+    std::fs::write(&input, format!("{good}x\n{good}y\n")).unwrap();
+    for threads in [1, 3] {
+        let error = import_array_file(&runtime_with(1024 * MIB, threads, None), &input, &image, &Default::default())
+            .unwrap_err();
+        assert!(error.to_string().contains("600001: expected a number in column `1`, found `x`"), "{error}");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "only the table");
+    }
+    let stopped = runtime_with(1024 * MIB, 2, None);
+    stopped.cancel().cancel();
+    let error = import_array_file(&stopped, &input, &image, &Default::default()).unwrap_err();
+    assert!(matches!(error, Error::Io(outcore_io::Error::Cancelled)), "{error}");
 }

@@ -81,29 +81,3 @@ impl<T: Real> Loop for Distances<'_, T> {
 pub fn squared_distances<T: Real>(columns: &[&[T]], points: &[T], to: &mut [T], stride: usize) {
     widest(Distances { columns, points, to, stride });
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn distances_are_sums_of_squares() {
-        for (rows, width, count) in [(1, 1, 1), (15, 3, 5), (16, 2, 4), (40, 7, 9), (508, 32, 10)] {
-            let value = |i: usize| ((i * 7919) % 1013) as f64 / 31.0;
-            let columns: Vec<Vec<f64>> =
-                (0..width).map(|j| (0..rows).map(|i| value(i * width + j)).collect()).collect();
-            let points: Vec<f64> = (0..count * width).map(|i| value(3 * i + 1)).collect();
-            let mut to = vec![-1.0; count * (rows + 3)];
-            let slices: Vec<&[f64]> = columns.iter().map(Vec::as_slice).collect();
-            squared_distances(&slices, &points, &mut to, rows + 3);
-            for point in 0..count {
-                for row in 0..rows {
-                    let terms = (0..width).map(|j| columns[j][row] - points[point * width + j]);
-                    let expected = terms.fold(0.0, |sum, d| sum + d * d);
-                    assert_eq!(to[point * (rows + 3) + row], expected, "{row} of {rows}, {point} of {count}");
-                }
-                assert_eq!(to[point * (rows + 3) + rows..][..3], [-1.0; 3]);
-            }
-        }
-    }
-}

@@ -138,37 +138,3 @@ impl std::fmt::Display for super::Scalar {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::kernel::identity;
-
-    #[test]
-    fn elements_go_to_their_groups() {
-        let (x, labels) = ([5i32, -1, 7, 9, 2], [0i64, 2, 0, -1, 3]);
-        for (fold, expected) in
-            [(Fold::Sum, [12, 0, -1]), (Fold::Min, [5, i32::MAX, -1]), (Fold::Max, [7, i32::MIN, -1])]
-        {
-            let mut groups = [0i32; 3];
-            ValuesMut::Int32(&mut groups).fill(identity(fold, ElementType::Int32));
-            group_accumulate(fold, Values::Int32(&x), &labels, ValuesMut::Int32(&mut groups));
-            assert_eq!(groups, expected);
-        }
-        // Sums in lanes and sums of many groups are the same ones; labels outside are left out.
-        let whole: Vec<f64> = (0..1001).map(|i| f64::from(i * 37 % 101)).collect();
-        let labels: Vec<i64> = (0..1001).map(|i| i * i % 67 - 1).collect();
-        for count in [1, 63, FEW_GROUPS, FEW_GROUPS + 1] {
-            let mut groups = vec![0.5; count];
-            group_accumulate(Fold::Sum, Values::Float64(&whole), &labels, ValuesMut::Float64(&mut groups));
-            for (group, found) in groups.iter().enumerate() {
-                let own = whole.iter().zip(&labels).filter(|(_, label)| **label == group as i64);
-                assert_eq!(*found, 0.5 + own.map(|(value, _)| value).sum::<f64>(), "{group} of {count}");
-            }
-        }
-        let mut groups = [f64::INFINITY; 2];
-        let x = [1.0, f64::NAN, -3.0, 2.0];
-        group_accumulate(Fold::Min, Values::Float64(&x), &[0, 0, 0, 1], ValuesMut::Float64(&mut groups));
-        assert!(groups[0].is_nan() && groups[1] == 2.0);
-    }
-}

@@ -15,11 +15,9 @@ mod fold;
 mod function;
 mod group;
 mod math;
-mod random;
-mod simd;
+pub(crate) mod random;
+pub(crate) mod simd;
 mod statistics;
-#[cfg(test)]
-mod tests;
 mod transpose;
 mod unary;
 mod values;

@@ -5,6 +5,8 @@
 //! bits at every level.
 #![allow(unsafe_code)]
 
+use std::sync::atomic::{AtomicU8, Ordering};
+
 /// A loop over vectors with all that it needs.
 pub trait Loop {
     /// What the loop gives back.
@@ -33,21 +35,15 @@ pub fn widest<L: Loop>(work: L) -> L::Output {
     work.run()
 }
 
-#[cfg(test)]
-thread_local! {
-    /// The level that loops of this thread go up to: 0 for any processor, 1 for AVX2, 2 for AVX-512.
-    pub(crate) static LEVEL: std::cell::Cell<u8> = const { std::cell::Cell::new(2) };
-}
+/// The level that loops go up to: 0 for any processor, 1 for AVX2, 2 for AVX-512. Only tests lower it.
+pub static MOST_LEVEL: AtomicU8 = AtomicU8::new(2);
 
 /// The standard library remembers what it found: each test is one load.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 fn has_avx512() -> bool {
-    #[cfg(test)]
-    if LEVEL.get() < 2 {
-        return false;
-    }
-    has_avx2()
+    MOST_LEVEL.load(Ordering::Relaxed) >= 2
+        && has_avx2()
         && is_x86_feature_detected!("avx512f")
         && is_x86_feature_detected!("avx512bw")
         && is_x86_feature_detected!("avx512dq")
@@ -57,11 +53,7 @@ fn has_avx512() -> bool {
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 fn has_avx2() -> bool {
-    #[cfg(test)]
-    if LEVEL.get() < 1 {
-        return false;
-    }
-    is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma")
+    MOST_LEVEL.load(Ordering::Relaxed) >= 1 && is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma")
 }
 
 #[cfg(target_arch = "x86_64")]

@@ -1,7 +1,16 @@
-//! Results have the same bits whatever vectors the processor has.
+//! Results have the same bits whatever vectors the processor has. The level is that of the process, so this test is
+//! alone in its program.
 
-use super::super::simd::LEVEL;
-use super::*;
+// Levels are compared with each other, and with nothing else.
+#[allow(dead_code)]
+#[path = "kernels/elements.rs"]
+mod elements;
+
+use elements::Edges;
+use outcore_array::ElementType;
+use outcore_array::internal::MOST_LEVEL;
+use outcore_array::kernel::*;
+use std::sync::atomic::Ordering;
 
 /// Adds the bits of a vector to those that are compared, NaN as one value.
 fn keep<T: Edges>(bits: &mut Vec<u8>, x: &[T]) {
@@ -69,7 +78,7 @@ fn everything() -> Vec<u8> {
 fn results_have_the_same_bits_at_every_level() {
     let widest = everything();
     for level in [0, 1] {
-        LEVEL.set(level);
+        MOST_LEVEL.store(level, Ordering::Relaxed);
         let found = everything();
         let first = (0..widest.len()).find(|&i| found.get(i) != widest.get(i));
         assert_eq!((first, found.len()), (None, widest.len()), "level {level}");

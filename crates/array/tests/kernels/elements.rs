@@ -1,22 +1,15 @@
-//! Tests of the functions of vectors against naive ones of single values.
+//! Elements that tests of the functions of vectors take, and how these are compared.
 
-mod against_scalars;
-mod folds;
-mod levels;
-mod maths;
-mod movement;
-
-use super::*;
-use outcore_format::ElementType;
+use outcore_array::kernel::{Element, Scalar, Values, ValuesMut};
 
 /// Lengths of vectors: around the lanes, and around what the interpreter uses.
-pub(crate) const LENGTHS: [usize; 10] = [0, 1, 7, 8, 9, 31, 32, 33, 507, 508];
+pub const LENGTHS: [usize; 10] = [0, 1, 7, 8, 9, 31, 32, 33, 507, 508];
 
 /// Numbers that are anything: a xorshift generator (Marsaglia 2003).
-pub(crate) struct Noise(pub u64);
+pub struct Noise(pub u64);
 
 impl Noise {
-    pub(crate) fn next(&mut self) -> u64 {
+    pub fn next(&mut self) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
@@ -25,7 +18,7 @@ impl Noise {
 }
 
 /// Values at the edges of a type.
-pub(crate) trait Edges: Element + std::fmt::Debug {
+pub trait Edges: Element + std::fmt::Debug {
     fn edges() -> Vec<Self>;
 
     /// Edges first, then anything.
@@ -88,25 +81,8 @@ macro_rules! real_edges {
 }
 real_edges!(f32 f64);
 
-/// Calls a test for each type of numbers.
-macro_rules! for_each_number {
-    ($test:ident) => {
-        $test::<i8>();
-        $test::<i16>();
-        $test::<i32>();
-        $test::<i64>();
-        $test::<u8>();
-        $test::<u16>();
-        $test::<u32>();
-        $test::<u64>();
-        $test::<f32>();
-        $test::<f64>();
-    };
-}
-pub(crate) use for_each_number;
-
 /// How many numbers of a type lie between two, at most; 0 for the same bits or two NaN.
-pub(crate) fn distance(a: f64, b: f64) -> u64 {
+pub fn distance(a: f64, b: f64) -> u64 {
     let place = |x: f64| match x.to_bits() as i64 {
         bits if bits < 0 => i64::MIN.wrapping_sub(bits),
         bits => bits,
