@@ -47,13 +47,13 @@ def graph(opened: _outcore.Graph) -> str:
         return f"<div><strong>outcore.Graph</strong><p>{text(repr(opened))}</p></div>"
     kind = "directed" if info["directed"] else "undirected"
     named = {
-        "image": opened.path,
+        "image": opened.path or "in memory",
         "vertices": info["vertices"],
         "edges": f"{text(info['edges'])}, {kind}",
         "weights": info["weights"] or "none",
         "ids": info["ids"],
-        "on disk": f"{_outcore.bytes_text(info['image_bytes'])}, {info['bytes_per_edge']:.3g} bytes per stored edge",
-        "in memory": f"{_outcore.bytes_text(info['index_bytes'])} of indexes",
+        "size": f"{_outcore.bytes_text(info['image_bytes'])}, {info['bytes_per_edge']:.3g} bytes per stored edge",
+        "indexes": f"{_outcore.bytes_text(info['index_bytes'])} in memory",
         "input": info["input_format"],
     }
     return facts("outcore.Graph", named)

@@ -359,6 +359,8 @@ def _networkx(
 
     def values() -> Iterator[Any]:
         nonlocal missing
+        if attribute == "none" and not (attributes or has_conditions):
+            return
         for _, _, data in graph.edges(data=True):
             if len(data) > (attribute in data):
                 others.update(dict.fromkeys(data))

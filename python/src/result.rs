@@ -7,9 +7,10 @@ use crate::views::Rows;
 use arrow_array::RecordBatch;
 use numpy::{PyArray1, PyArrayMethods};
 use outcore::format::{IdColumn, Order};
+use outcore::io::backend::Memory;
 use outcore::io::{Sample, escaped};
 use outcore::report::{self, Given, Planned, Report};
-use outcore::{Column, Graph, GraphInfo, Stats, Table, ids_of, shown_members};
+use outcore::{Column, Graph, GraphInfo, Image, Stats, Table, ids_of, shown_members};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -58,6 +59,14 @@ impl About {
 const SHOWN_ROWS: usize = 10;
 /// A pass over the ids of so many vertices takes no time.
 const SMALL_ROWS: u64 = 1 << 16;
+
+/// What a graph is called: by its path, if it has one.
+fn called(image: &Image) -> String {
+    match image.path().starts_with(Memory::folder()) {
+        true => "a graph in memory".to_owned(),
+        false => format!("'{}'", image.path().display()),
+    }
+}
 
 /// The arguments of `Table.top`.
 #[derive(FromPyObject)]
@@ -423,8 +432,8 @@ impl PyTable {
         let mut columns = this.table.columns().to_vec();
         for other in &others {
             if id(other) != id(this) {
-                let path = other.table.image().path().display().to_string();
-                return Err(usage(py, format!("expected results of one graph, found one of {path} too")));
+                let (own, other) = (called(this.table.image()), called(other.table.image()));
+                return Err(usage(py, format!("expected results of one graph, found some of {own} and of {other}")));
             }
             if other.table.rows() < id(other).1 {
                 let text =
@@ -530,8 +539,8 @@ impl PyTable {
 
     fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
         let (table, name) = (slf.get(), slf.get_type().name()?);
-        let (path, columns) = (table.table.image().path().display(), table.columns().join(", "));
-        let text = format!("<outcore.{name} of '{path}': {} rows, columns {columns}>", table.table.rows());
+        let (graph, columns) = (called(table.table.image()), table.columns().join(", "));
+        let text = format!("<outcore.{name} of {graph}: {} rows, columns {columns}>", table.table.rows());
         Ok(escaped(text).to_string())
     }
 }

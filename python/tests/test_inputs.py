@@ -574,5 +574,5 @@ def test_exports_refuse_weights_that_an_import_would_refuse(make, tmp_path):
 def test_keys_of_other_types_are_no_columns(make):
     table = oc.components(make([(0, 1)]))
     assert "component" in table and 0 not in table and None not in table
-    with pytest.raises(TypeError, match="name of a column .vertex, component., found 0"):
+    with pytest.raises(TypeError, match="name of a column .vertex, component. or a mask .*, found 0"):
         table[0]

@@ -180,6 +180,7 @@ fn lengths_that_are_none_are_refused_with_their_edge() {
         ("-0.5", true),
         // As they were given, to the last digit and no longer.
         ("-9007199254740994", true),
+        ("-9223372036854774784", true),
         ("-1e308", true),
     ] {
         let directory = tempfile::tempdir().unwrap();

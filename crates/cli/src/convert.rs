@@ -33,16 +33,17 @@ pub fn import(args: &ImportArgs) -> Result<()> {
         return Err(Error::Usage("--shape: expected --as matrix beside it, found none".to_owned()));
     }
     let input = input_options(args, is_matrix)?;
-    let Some((image, inputs)) = args.paths.split_last() else {
-        return Err(Error::Usage("expected an input and an image, found nothing".to_owned()));
+    let (image, inputs) = match args.paths.as_slice() {
+        [inputs @ .., image] if !inputs.is_empty() => (image, inputs),
+        paths => {
+            let found = paths.first().map_or("nothing".to_owned(), |path| format!("{} alone", path.display()));
+            return Err(Error::Usage(format!("expected inputs, and behind them the image to make, found {found}")));
+        }
     };
     let runtime = runtime_or(&args.limits, args.temporary.clone(), |error, options| {
         import::advise(error, options, inputs, &input) //
     })?;
-    if let Some(stats) = args.stats.as_deref().filter(|stats| *stats != Path::new("-")) {
-        let known: Vec<_> = args.paths.iter().map(|path| ("the input or the image".to_owned(), &**path)).collect();
-        check_different(&runtime, &known, &[("--stats", stats)])?;
-    }
+    check_stats(&runtime, args)?;
     let part = |graph: &Graph| part(graph, args);
     if (args.vertices.is_some() || args.reverse) && !inputs.iter().any(|input| import::is_image(&runtime, input)) {
         let given = if args.reverse { "reverse" } else { "vertices" };
@@ -87,6 +88,13 @@ pub fn import(args: &ImportArgs) -> Result<()> {
         note!("{:12} {size} x {size}: every id of either column is a row and a column", "matrix");
     }
     Ok(())
+}
+
+/// Refuses statistics in the place of the input or of the image.
+fn check_stats(runtime: &Runtime, args: &ImportArgs) -> Result<()> {
+    let Some(stats) = args.stats.as_deref().filter(|stats| *stats != Path::new("-")) else { return Ok(()) };
+    let known: Vec<_> = args.paths.iter().map(|path| ("the input or the image".to_owned(), &**path)).collect();
+    check_different(runtime, &known, &[("--stats", stats)])
 }
 
 /// How files are read.

@@ -170,6 +170,10 @@ fn name_of(field: &Field<'_>) -> String {
     String::from_utf8_lossy(trim(&field.content())).into_owned()
 }
 
+/// Advice where lines end with attributes in braces.
+const OF_NETWORKX: &str = "if NetworkX wrote attributes in braces, have it write columns, as in \
+                           nx.write_edgelist(G, path, data=[\"weight\"]), or nothing beside the ends with data=False";
+
 /// What the only column of a table of vertices is often called.
 fn is_name_of_ids(name: &str) -> bool {
     ["id", "ids", "node", "nodes", "vertex", "vertices", "name", "label"].contains(&name.to_ascii_lowercase().as_str())
@@ -378,6 +382,9 @@ impl<'a> Sample<'a> {
 
     fn advice(&self, row: usize, fields: &[Field<'_>], ragged: usize, options: &InputOptions) -> &'static str {
         let first = fields.first().and_then(|field| field.raw.first());
+        if self.has_dictionaries() {
+            return OF_NETWORKX;
+        }
         if matches!(first, Some(b'#' | b'%')) && options.comment.is_none() && self.comments == Comments::none() {
             return "nothing is a comment in CSV unless you say so: --comment '#'";
         }
@@ -496,6 +503,7 @@ impl<'a> Sample<'a> {
         let shown: Vec<_> = self.rows[row].1.iter().take(8).map(|f| String::from_utf8_lossy(f.raw)).collect();
         let shown: String = shown.join(" | ").chars().take(80).collect();
         let advice = match names.len() {
+            _ if self.has_dictionaries() => OF_NETWORKX,
             1 => "say --delimiter if the columns are cut wrongly, or --format if this is no list of edges",
             3 if weight.is_none() => {
                 "say --weight 3 if they are source, target and weight; or which to take, such as --source 1 --target 2; \
@@ -509,6 +517,11 @@ impl<'a> Sample<'a> {
         let found = format!("{} columns without names: `{shown}`", names.len());
         let expected = "two columns, or columns with names such as source and target";
         Err(Error::input(self.path, Some(self.line(row)), expected, found).advise(advice))
+    }
+
+    /// Whether there are attributes as NetworkX writes them, such as `{'weight': 4}`.
+    fn has_dictionaries(&self) -> bool {
+        self.rows.iter().take(2).any(|(_, fields)| fields.iter().any(|field| field.raw.contains(&b'{')))
     }
 
     /// Refuses `u<TAB>v1,v2,...`, which are lists of neighbours.
@@ -641,10 +654,14 @@ impl<'a> Sample<'a> {
         let numeric = |&&column: &&usize| {
             !body.is_empty() && body.iter().all(|(_, fields)| fields.get(column).is_some_and(|f| is_number(f.raw)))
         };
+        let shown = |&column: &usize| match names[column] {
+            "" if has_names => format!("number {} (without a name)", column + 1),
+            _ => called(&column),
+        };
         let may_be_weights = options.weight.is_none() && used[2].is_none();
         let weights = unread.iter().find(numeric).filter(|_| may_be_weights).map(called);
         let may_keep = has_names && options.attributes == Attributes::None;
-        unread_columns(unread.iter().map(called), weights, may_keep)
+        unread_columns(unread.iter().map(shown), weights, may_keep)
     }
 }
 

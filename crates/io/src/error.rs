@@ -100,6 +100,29 @@ impl Error {
         self
     }
 
+    /// The same refusal of memory, whose limit is at least this one. Any other error stays as it is.
+    pub fn advising_at_least(mut self, limit_bytes: u64) -> Self {
+        if let Error::Memory { advised_bytes, .. } = &mut self {
+            *advised_bytes = limit_bytes.max(*advised_bytes);
+        }
+        self
+    }
+
+    /// The refusal once more, if it is one of memory.
+    pub fn refused_again(&self) -> Option<Self> {
+        let Error::Memory { purpose, needed_bytes, available_bytes, limit_bytes, advised_bytes, holders } = self else {
+            return None;
+        };
+        Some(Error::Memory {
+            purpose: purpose.clone(),
+            needed_bytes: *needed_bytes,
+            available_bytes: *available_bytes,
+            limit_bytes: *limit_bytes,
+            advised_bytes: *advised_bytes,
+            holders: holders.clone(),
+        })
+    }
+
     /// The same refusal of memory, which calls what the memory is for so. Any other error stays as it is.
     pub fn called(mut self, name: &str) -> Self {
         if let Error::Memory { purpose, .. } = &mut self {

@@ -58,6 +58,8 @@ pub(crate) struct Lanes {
     lost: bool,
     /// A write failed: the file is not what it should be.
     failed: bool,
+    /// Why, if it was a file in memory that there is no room for.
+    refused: Option<Error>,
 }
 
 /// A lane's block, and which of its bytes in memory are to be filled. Behind a failure it has no block, and no room.
@@ -104,6 +106,7 @@ impl Lanes {
             completions: Vec::new(),
             lost: false,
             failed: false,
+            refused: None,
         })
     }
 
@@ -192,7 +195,7 @@ impl Lanes {
     pub fn write(&mut self, lane: usize, offset_bytes: u64, tail: &[u8]) -> Result<()> {
         check_process(self.process, "a writer of a file")?;
         if self.failed || self.lost {
-            return Err(self.failure(offset_bytes, std::io::Error::other("an earlier write failed")));
+            return Err(self.failed_before(offset_bytes));
         }
         let len_bytes = self.used_bytes(lane) + tail.len();
         if len_bytes == 0 {
@@ -212,7 +215,9 @@ impl Lanes {
                 Err(_) => Lane { block, next: 0, end: 0 },
             };
             self.failed = written.is_err();
-            return written.map_err(|error| self.failure(offset_bytes, error));
+            let written = written.map_err(|error| self.failure(offset_bytes, error));
+            self.refused = written.as_ref().err().and_then(Error::refused_again);
+            return written;
         }
         self.lanes[lane] = Lane { block, next: 0, end: 0 };
         self.blocks[block] = Block { offset_bytes, done_bytes: 0, len_bytes };
@@ -237,7 +242,7 @@ impl Lanes {
             self.reap()?;
         }
         match self.failed || self.lost {
-            true => Err(self.failure(0, std::io::Error::other("an earlier write failed"))),
+            true => Err(self.failed_before(0)),
             false => Ok(()),
         }
     }
@@ -316,6 +321,11 @@ impl Lanes {
         };
         self.end(place);
         Err(self.failure(at, error))
+    }
+
+    fn failed_before(&self, offset_bytes: u64) -> Error {
+        let refused = self.refused.as_ref().and_then(Error::refused_again);
+        refused.unwrap_or_else(|| self.failure(offset_bytes, std::io::Error::other("an earlier write failed")))
     }
 
     fn failure(&self, offset_bytes: u64, error: std::io::Error) -> Error {

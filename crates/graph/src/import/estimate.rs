@@ -123,6 +123,15 @@ fn require_temporary(what: &str, bytes: u64, least_bytes: u64, directory: &Path)
     require_disk(&format!("temporary files of an import of {what}"), bytes, least_bytes, directory)
 }
 
+/// What an import into memory needs for its files and beside them, by what is known before it begins: with less it
+/// cannot end, and then what is enough as far as one can tell.
+pub(super) fn in_memory_bytes(runtime: &Runtime, facts: &Facts, options: &ImportOptions) -> (u64, u64) {
+    let (Space { temporary_bytes, image_bytes, .. }, beside_bytes) =
+        (space(facts, options), needed_bytes(runtime, facts));
+    let least_bytes = beside_bytes.saturating_add(temporary_bytes / 2).saturating_add(image_bytes / 3);
+    (least_bytes, beside_bytes.saturating_add(temporary_bytes).saturating_add(image_bytes))
+}
+
 /// The plan of an import. Of one into memory temporary files take a part of it, too: half, if there is so much.
 pub(super) fn plan(runtime: &Runtime, facts: &Facts, image: &Path) -> Result<Plan> {
     let budget = runtime.budget();

@@ -54,7 +54,7 @@ pub use read::ReadEdge;
 pub use summary::ImportSummary;
 
 use crate::graph::Graph;
-use outcore_image::{ImageOptions, Result};
+use outcore_image::{Error, ImageOptions, Result};
 use outcore_io::Runtime;
 use outcore_io::backend::Memory;
 use std::path::Path;
@@ -97,7 +97,22 @@ pub fn import_into_memory(
         let most_threads = if edges.is_some_and(|edges| edges <= ONE_THREAD_EDGES) { 1 } else { usize::MAX };
         runtime.with_backend(Arc::clone(&memory) as Arc<_>, most_threads)
     };
-    let report = import(&within(source.facts().edges), source, &image, options)?;
+    let within_memory = within(source.facts().edges);
+    let (budget, available_bytes) = (runtime.budget(), runtime.budget().available_bytes());
+    let (least_bytes, enough_bytes) = estimate::in_memory_bytes(&within_memory, source.facts(), options);
+    let is_large = source.facts().edges.is_some_and(|edges| edges > ONE_THREAD_EDGES);
+    if is_large && least_bytes > available_bytes {
+        return Err(budget.refusal("making a graph in memory", enough_bytes, available_bytes).into());
+    }
+    // Refused on the way, it says what is enough; where nobody knows how many edges there are, half as much more.
+    let limit_bytes = match source.facts().edges {
+        Some(_) => budget.limit_for(enough_bytes, available_bytes),
+        None => budget.limit_bytes() / 2 * 3,
+    };
+    let report = import(&within_memory, source, &image, options).map_err(|error| match error {
+        Error::Io(refused) => Error::Io(refused.advising_at_least(limit_bytes)),
+        error => error,
+    })?;
     let opened = Arc::new(within(Some(report.manifest.edges)));
     Ok((Graph::open(&opened, image, ImageOptions::default())?, report))
 }
