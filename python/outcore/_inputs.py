@@ -386,7 +386,7 @@ def _networkx(
         edges, nodes = _with_attributes(graph, kind, weight, list(others), attributes)
     else:
         columns = [("source", kind), ("target", kind)]
-        rows: Iterable[tuple[Any, ...]] = graph.edges
+        rows: Iterable[tuple[Any, ...]] = graph.edges()
         if weight_kind is not None:
             columns.append((str(attribute), weight_kind))
             rows = graph.edges(data=attribute, default=1)
