@@ -39,7 +39,17 @@ class MultiplyPlan(NamedTuple):
     """About how many bytes are written to temporary files, and read again."""
 
 
-class SparseMatrix(LinearOperator):  # type: ignore[misc]
+class _Operator(LinearOperator):  # type: ignore[misc]
+    """A linear operator whose products with lazy arrays are lazy; SciPy's would make them arrays of NumPy first."""
+
+    def __matmul__(self, other: Any) -> Any:
+        return self.dot(other) if isinstance(other, Array) else super().__matmul__(other)
+
+    def __rmatmul__(self, other: Any) -> Any:
+        return self._rdot(other) if isinstance(other, Array) else super().__rmatmul__(other)
+
+
+class SparseMatrix(_Operator):
     """A sparse matrix on disk, of any size, that is multiplied by dense matrices in memory or in files.
 
     It is an image, the same as a graph's: vertices in the order of their ids are rows and columns, an edge from u to v
@@ -389,7 +399,7 @@ class SparseMatrix(LinearOperator):  # type: ignore[misc]
         return f"<outcore.SparseMatrix {str(self.graph.path)!r}: {rows} x {columns}, {kind}{self.nnz} entries>"
 
 
-class _Transpose(LinearOperator):  # type: ignore[misc]
+class _Transpose(_Operator):
     """The transpose of a matrix, or its adjoint."""
 
     def __init__(self, matrix: SparseMatrix, operand: Literal["transpose", "adjoint"]) -> None:

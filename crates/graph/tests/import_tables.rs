@@ -203,7 +203,7 @@ fn a_limit_is_enough_or_refused_before_anything_is_read() {
     }
     for path in &paths {
         let (mut enough, mut refused) = (0, 0);
-        for below_mib in 0..58 {
+        for below_mib in (0..58).step_by(2) {
             let steps = Arc::new(Steps::default());
             let runtime = RuntimeOptions { progress: Some(steps.clone()), ..options(3, 58 - below_mib) };
             let runtime = Runtime::new(runtime).unwrap();
@@ -229,7 +229,7 @@ fn a_limit_is_enough_or_refused_before_anything_is_read() {
             }
         }
         println!("{}: {enough} limits were enough, {refused} were not", path.display());
-        assert!(enough > 20 && refused > 5, "{enough} limits were enough, {refused} were not");
+        assert!(enough > 10 && refused > 2, "{enough} limits were enough, {refused} were not");
     }
 }
 

@@ -20,6 +20,8 @@ const MOST_EDGES: u64 = 1 << 31;
 /// What a chunk takes in memory, its file of edges and its place among the runs that are merged included.
 const CHUNK_BYTES: u64 = 512;
 const CHUNKS_PURPOSE: &str = "chunks of edges whose ids a dictionary holds";
+/// The part of a plan's memory that direct dictionaries take beside it: half of what it leaves.
+const BESIDE_SHARE: u64 = 32;
 /// A range of ids is direct if it is at most so many times larger than the ids of the first block.
 const SPARSEST: u64 = 512;
 /// Files of rows of vertices have the numbers of workers from here on.
@@ -643,7 +645,9 @@ impl<'a> Worker<'a> {
 fn direct_range(ids: &Ids, facts: &Facts, plan: &Plan) -> Option<(u64, usize)> {
     let Ids::Integer { values, .. } = ids else { return None };
     let per_id = Direct::needed_bytes(1 << 20);
-    let most = ((u128::from(plan.dictionary_bytes) << 20) / u128::from(per_id)).min(u128::from(u32::MAX)) as u64;
+    // A little of what no plan has may go to it, for without it there are many chunks, which need more.
+    let bytes = plan.dictionary_bytes + plan.memory_bytes / BESIDE_SHARE / plan.readers as u64;
+    let most = ((u128::from(bytes) << 20) / u128::from(per_id)).min(u128::from(u32::MAX)) as u64;
     if let Some((first, count)) = facts.declared
         && count <= most
     {
