@@ -9,7 +9,7 @@ use crate::reference::{Number, Reference, broadcast, cast};
 use crate::{MOST_MEMORY_BYTES, Target, note, noted};
 use outcore_array::kernel::{Binary, Fold, Scalar, Unary};
 use outcore_array::{Array, Bytes, ElementType, Goal, ImageGoal, ImageSource, Memory, NpySource, Part, compute};
-use outcore_graph::{Error, Result};
+use outcore_image::{Error, Result};
 use outcore_io::backend::{Faults, Sim};
 use outcore_io::{Runtime, RuntimeOptions};
 use std::path::{Path, PathBuf};

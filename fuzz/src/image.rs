@@ -23,11 +23,13 @@ use outcore_graph::import::{
     Attributes, Duplicates, ImportOptions, InputOptions, OrderChoice, SelfLoops, Source, import, open,
     with_vertex_table,
 };
-use outcore_graph::{Column, Graph, GraphOptions, IdStream, ImageFile, MANIFEST, Result, check, read_manifest};
+use outcore_graph::{Graph, check};
+use outcore_image::{ImageFile, ImageOptions, MANIFEST, Result, read_manifest};
 use outcore_io::backend::{Faults, Sim};
 use outcore_io::{Runtime, RuntimeOptions, current_memory_bytes};
 use outcore_linalg::{SvdsOptions, svds};
 use outcore_matrix::{Operand, Semiring, SparseMatrix};
+use outcore_table::{Column, IdStream};
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -276,7 +278,7 @@ impl Image {
 /// Opens an image and does everything with it; what goes wrong after opening is noted and the rest is done all the
 /// same.
 fn work(image: &Path) -> Result<()> {
-    let graph = Graph::open(&runtime()?, image, GraphOptions::default())?;
+    let graph = Graph::open(&runtime()?, image, ImageOptions::default())?;
     let first = graph.vertices().saturating_sub(1).min(3) as u32;
     // Pages come from the cache after the first algorithm.
     for algorithm in ALGORITHMS {
@@ -302,7 +304,7 @@ fn work(image: &Path) -> Result<()> {
 
 /// Opens an image as a matrix and multiplies by it; what goes wrong after opening is noted, as with [`work`].
 fn multiply(image: &Path) -> Result<()> {
-    let graph = Graph::open(&runtime()?, image, GraphOptions::default())?;
+    let graph = Graph::open(&runtime()?, image, ImageOptions::default())?;
     let matrix = SparseMatrix::new(Arc::new(graph), true)?;
     let (rows, columns) = matrix.shape();
     let parts = if matrix.is_complex() { 2 } else { 1 };

@@ -9,7 +9,8 @@ use outcore_algo::{
     BetweennessOptions, BfsOptions, CoreNumbersOptions, MultiSourceBfsOptions, Sources, betweenness_centrality, bfs,
     core_number, multi_source_bfs,
 };
-use outcore_graph::{Direction, Frontier, Graph, GraphOptions, Result, scan};
+use outcore_graph::{Direction, Frontier, Graph, scan};
+use outcore_image::{ImageOptions, Result};
 use outcore_io::{Runtime, RuntimeOptions};
 use std::sync::Arc;
 use std::time::Instant;
@@ -26,7 +27,7 @@ fn main() -> Result<()> {
     }
     for image in images {
         let options = RuntimeOptions { memory_bytes: Some(256 << 20), threads, ..RuntimeOptions::default() };
-        let graph = Graph::open(&Arc::new(Runtime::new(options)?), &image, GraphOptions::default())?;
+        let graph = Graph::open(&Arc::new(Runtime::new(options)?), &image, ImageOptions::default())?;
         println!("{image}: {} vertices, {} pages", graph.vertices(), graph.pages(Direction::Out));
         graph.fill_cache()?;
         scan(&graph, Direction::Out, Frontier::All, || (), |(), _| ())?;

@@ -24,8 +24,10 @@ use crate::sources::Sources;
 use crate::state::Layout;
 use crate::values::{DefaultValue, Kind, Parameter};
 use crate::verify_searches;
-use outcore_graph::{ColumnKind, Direction, Error, Graph, Result, StatsBuilder};
+use outcore_graph::{Direction, Graph};
+use outcore_image::{Error, Result, StatsBuilder};
 use outcore_io::Array;
+use outcore_table::ColumnKind;
 
 /// From where the paths start.
 #[derive(Clone, Debug)]

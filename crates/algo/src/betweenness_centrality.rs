@@ -36,12 +36,15 @@ use crate::sources::Sources;
 use crate::state::{Layout, array, bitmap, reservation};
 use crate::values::{DefaultValue, Kind, Parameter, real_text};
 use crate::verify_searches;
+use outcore_format::Lists;
 use outcore_graph::{
-    Bitmap, Column, ColumnKind, Direction, Error, Frontier, Graph, ListFold, ListPart, Lists, RANGE, Result,
-    SPARSE_SHARE, Stats, StatsBuilder, SweepStats, Weights, fold, gather_sum, gather_sums, vertex_map,
+    Bitmap, Direction, Frontier, Graph, ListFold, ListPart, RANGE, SPARSE_SHARE, Weights, fold, gather_sum,
+    gather_sums, vertex_map,
 };
+use outcore_image::{Error, Result, Stats, StatsBuilder, SweepStats};
 use outcore_io::buffer::prefetch;
 use outcore_io::{Array, AtomicF64, Reservation, Unit};
+use outcore_table::{Column, ColumnKind};
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed};

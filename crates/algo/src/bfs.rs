@@ -32,11 +32,13 @@ use crate::state::{Layout, array, hubs, part};
 use crate::values::{DefaultValue, Kind, Parameter};
 use crate::verify;
 use outcore_graph::{
-    Bitmap, Column, ColumnKind, Decision, Direction, EdgeMap, EdgeMapper, Error, Frontier, Graph, Labels, ListPart,
-    NO_LABEL, Relaxer, Result, Stats, StatsBuilder, SweepStats, Thin, scan, vertex_map,
+    Bitmap, Decision, Direction, EdgeMap, EdgeMapper, Frontier, Graph, Labels, ListPart, NO_LABEL, Relaxer, Thin, scan,
+    vertex_map,
 };
+use outcore_image::{Error, Result, Stats, StatsBuilder, SweepStats};
 use outcore_io::Array;
 use outcore_io::buffer::prefetch;
+use outcore_table::{Column, ColumnKind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 

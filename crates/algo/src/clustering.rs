@@ -15,8 +15,10 @@ use crate::declare::{Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, O
 use crate::estimate::Estimate;
 use crate::triads::{self, Choices, One, Triads};
 use crate::verify_triangles;
-use outcore_graph::{Column, Graph, Result, Stats, vertex_map, vertex_sum};
+use outcore_graph::{Graph, vertex_map, vertex_sum};
+use outcore_image::{Result, Stats};
 use outcore_io::Array;
+use outcore_table::Column;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 

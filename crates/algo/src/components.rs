@@ -20,8 +20,10 @@ use crate::declare::{
 use crate::estimate::{Bound, Cost, Estimate};
 use crate::state::{Layout, array, bitmap};
 use crate::verify;
-use outcore_graph::{Bitmap, Column, ColumnKind, Frontier, Graph, Result, Stats, StatsBuilder, scan, vertex_map};
+use outcore_graph::{Bitmap, Frontier, Graph, scan, vertex_map};
+use outcore_image::{Result, Stats, StatsBuilder};
 use outcore_io::Array;
+use outcore_table::{Column, ColumnKind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 

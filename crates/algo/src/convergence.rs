@@ -1,6 +1,6 @@
 //! When an iteration over ranks ends, and what ended it.
 
-use outcore_graph::Choice;
+use outcore_ingest::Choice;
 
 /// Which residual is small enough. The residual is the sum over all vertices of the absolute change in the last
 /// iteration.

@@ -22,12 +22,12 @@ use crate::declare::{Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, O
 use crate::estimate::{Bound, Cost, Estimate, degree_pages};
 use crate::state::{Layout, array, bitmap};
 use crate::verify;
-use outcore_graph::{
-    Bitmap, Column, ColumnKind, Direction, Error, Frontier, Graph, ListPart, Lists, Result, Stats, StatsBuilder,
-    SweepStats, Weights, scan, scan_pages, vertex_map,
-};
+use outcore_format::Lists;
+use outcore_graph::{Bitmap, Direction, Frontier, Graph, ListPart, Weights, scan, scan_pages, vertex_map};
+use outcore_image::{Error, Result, Stats, StatsBuilder, SweepStats};
 use outcore_io::Array;
 use outcore_io::buffer::prefetched;
+use outcore_table::{Column, ColumnKind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 

@@ -10,8 +10,10 @@
 
 use crate::estimate::Estimate;
 use crate::values::{Parameter, Values, option_of};
-use outcore_graph::{Column, Graph, Result, Stats};
+use outcore_graph::Graph;
+use outcore_image::{Result, Stats};
 use outcore_io::Array;
+use outcore_table::Column;
 
 /// An algorithm, as it is declared.
 pub struct Algorithm {

@@ -12,11 +12,11 @@ use crate::declare::{Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, O
 use crate::estimate::{Bound, Cost, Estimate};
 use crate::state::{Layout, array};
 use crate::values::{DefaultValue, Kind, Parameter};
-use outcore_graph::{
-    Choice, Column, ColumnKind, Direction, Error, Frontier, Graph, ListPart, Result, Stats, StatsBuilder, scan,
-    vertex_map,
-};
+use outcore_graph::{Direction, Frontier, Graph, ListPart, scan, vertex_map};
+use outcore_image::{Error, Result, Stats, StatsBuilder};
+use outcore_ingest::Choice;
 use outcore_io::{Array, AtomicF64};
+use outcore_table::{Column, ColumnKind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 

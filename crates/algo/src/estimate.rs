@@ -1,6 +1,8 @@
 //! What an operation will need, said before it starts.
 
-use outcore_graph::{ColumnKind, Graph, IdStream, PAGE_BYTES, Result};
+use outcore_graph::{Graph, PAGE_BYTES};
+use outcore_image::Result;
+use outcore_table::{ColumnKind, IdStream};
 
 /// The memory of the ids that are told of a result, a few at a time.
 const TOLD_BYTES: u64 = 1 << 20;

@@ -21,10 +21,13 @@ use crate::sources::Least;
 use crate::sssp::{Integer, Length, Real, Sssp, SsspOptions};
 use crate::state::{Layout, array, bitmap, degrees};
 use crate::verify::{Contradiction, follow_parents, ways};
+use outcore_format::WeightKind;
 use outcore_graph::generate::{GenerateOptions, for_each_edges, mix};
 use outcore_graph::import::Weights;
-use outcore_graph::{Bitmap, Direction, Error, Graph, Id, IdStream, Result, WeightKind, distance_bits, vertex_map};
+use outcore_graph::{Bitmap, Direction, Graph, vertex_map};
+use outcore_image::{Error, Result};
 use outcore_io::Array;
+use outcore_table::{Id, IdStream, distance_bits};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// How many ends of edges are looked up together.

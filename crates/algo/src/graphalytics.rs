@@ -14,9 +14,12 @@ use crate::ALGORITHMS;
 use crate::declare::Algorithm;
 use crate::state::{Layout, array, bitmap};
 use crate::values::{Kind, Value, Values};
+use outcore_format::WeightKind;
 use outcore_graph::import::GraphalyticsProperties;
-use outcore_graph::{Bitmap, Column, Error, Graph, Id, IdLookup, Result, Stats, WeightKind, distance_bits};
+use outcore_graph::{Bitmap, Graph};
+use outcore_image::{Error, Result, Stats};
 use outcore_io::{Array, Error as IoError, Input};
+use outcore_table::{Column, Id, IdLookup, distance_bits};
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 

@@ -31,12 +31,11 @@ use crate::estimate::{Bound, Cost, Estimate, all_entries, degree_pages, longest_
 use crate::state::{Layout, array, bitmap, part};
 use crate::values::{DefaultValue, Kind, Parameter};
 use crate::verify;
-use outcore_graph::{
-    Bitmap, Column, ColumnKind, Error, Frontier, Graph, ListPart, Result, Stats, StatsBuilder, SweepStats, scan,
-    vertex_map,
-};
+use outcore_graph::{Bitmap, Frontier, Graph, ListPart, scan, vertex_map};
+use outcore_image::{Error, Result, Stats, StatsBuilder, SweepStats};
 use outcore_io::buffer::prefetched;
 use outcore_io::{Array, Unit, lock};
+use outcore_table::{Column, ColumnKind};
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::Mutex;

@@ -16,8 +16,10 @@ use crate::declare::{Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, G
 use crate::estimate::Estimate;
 use crate::triads::{self, One, Opposite};
 use crate::verify_triangles;
-use outcore_graph::{Column, Graph, Result, Stats};
+use outcore_graph::Graph;
+use outcore_image::{Result, Stats};
 use outcore_io::Array;
+use outcore_table::Column;
 use std::sync::Arc;
 
 /// How local clustering coefficients are computed: there is nothing to choose.

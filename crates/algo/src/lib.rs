@@ -46,7 +46,7 @@ pub use declare::{
 };
 pub use estimate::{Bound, Estimate, least_limit};
 pub use kernels::*;
-pub use outcore_graph::{Error, Result};
+pub use outcore_image::{Error, Result};
 pub use values::{DefaultValue, Kind, Parameter, Value, Values};
 
 /// What users call: functions, their options, results and estimates. The facade re-exports this list as it is.

@@ -27,11 +27,12 @@ use crate::state::{Layout, array, bitmap, hubs, reservation};
 use crate::values::{DefaultValue, Kind, Parameter};
 use crate::verify_searches;
 use outcore_graph::{
-    Bitmap, Column, ColumnKind, Direction, Frontier, Graph, ListPart, RANGE, Result, SPARSE_SHARE, Stats, StatsBuilder,
-    SweepStats, is_small_push, scan, vertex_map,
+    Bitmap, Direction, Frontier, Graph, ListPart, RANGE, SPARSE_SHARE, is_small_push, scan, vertex_map,
 };
+use outcore_image::{Result, Stats, StatsBuilder, SweepStats};
 use outcore_io::buffer::prefetched;
 use outcore_io::{Array, Reservation};
+use outcore_table::{Column, ColumnKind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 

@@ -9,7 +9,8 @@
 
 use crate::estimate::{all_entries, longest_lists};
 use crate::state::{Layout, array, reservation};
-use outcore_graph::{Direction, Error, Frontier, Graph, ListPart, Result, StatsBuilder, SweepStats, scan};
+use outcore_graph::{Direction, Frontier, Graph, ListPart, scan};
+use outcore_image::{Error, Result, StatsBuilder, SweepStats};
 use outcore_io::{Array, Reservation};
 use std::ops::Range;
 use std::sync::OnceLock;

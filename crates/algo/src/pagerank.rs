@@ -43,13 +43,16 @@ use crate::state::{Layout, array, degrees};
 use crate::values::{DefaultValue, Kind, Parameter, real_text};
 use crate::verify_ranks;
 use crate::weights::{Refused, note};
+use outcore_format::Lists;
 use outcore_graph::{
-    Choice, Column, ColumnKind, Direction, Edges, Error, Frontier, Gathered, Graph, KeptWeights, ListFold, ListPart,
-    Lists, Result, Stats, StatsBuilder, SweepStats, Weights, fold, gather_sum, gather_sums, gather_weighted_sum,
-    gather_weighted_sums, vertex_map, vertex_sum,
+    Direction, Edges, Frontier, Gathered, Graph, KeptWeights, ListFold, ListPart, Weights, fold, gather_sum,
+    gather_sums, gather_weighted_sum, gather_weighted_sums, vertex_map, vertex_sum,
 };
+use outcore_image::{Error, Result, Stats, StatsBuilder, SweepStats};
+use outcore_ingest::Choice;
 use outcore_io::buffer::Plain;
 use outcore_io::{Array, AtomicF32, AtomicF64, Task, Unit};
+use outcore_table::{Column, ColumnKind};
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};

@@ -45,12 +45,11 @@ use crate::pagerank::{
 };
 use crate::state::{Layout, array, bitmap};
 use crate::verify_ranks;
-use outcore_graph::{
-    Bitmap, ColumnKind, Direction, Edges, Error, Frontier, Graph, ListPart, Result, Stats, StatsBuilder, SweepStats,
-    scan, vertex_map, vertex_sum,
-};
+use outcore_graph::{Bitmap, Direction, Edges, Frontier, Graph, ListPart, scan, vertex_map, vertex_sum};
+use outcore_image::{Error, Result, Stats, StatsBuilder, SweepStats};
 use outcore_io::buffer::prefetched;
 use outcore_io::{Array, AtomicF32, AtomicF64, Unit};
+use outcore_table::ColumnKind;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 

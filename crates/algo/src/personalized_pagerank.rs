@@ -27,12 +27,11 @@ use crate::state::{Layout, array, bitmap, degrees, reservation};
 use crate::values::{Kind, Parameter, real_text};
 use crate::verify_ranks;
 use crate::weights::note;
-use outcore_graph::{
-    Bitmap, Column, ColumnKind, Direction, Edges, Error, Frontier, Graph, ListFold, ListPart, Result, Stats,
-    StatsBuilder, fold, vertex_map, vertex_sum,
-};
+use outcore_graph::{Bitmap, Direction, Edges, Frontier, Graph, ListFold, ListPart, fold, vertex_map, vertex_sum};
+use outcore_image::{Error, Result, Stats, StatsBuilder};
 use outcore_io::buffer::prefetched;
 use outcore_io::{Array, AtomicF64, Reservation};
+use outcore_table::{Column, ColumnKind};
 use std::sync::Arc;
 
 /// The most sets of seeds that are done together.

@@ -17,11 +17,11 @@ use crate::estimate::{Bound, Cost, Estimate, all_entries, degree_pages, longest_
 use crate::neighbourhoods::{Neighbourhoods, Neighbours};
 use crate::state::{Layout, array, bitmap, degrees};
 use crate::verify::loops_bytes;
-use outcore_graph::{
-    Bitmap, Column, ColumnKind, Direction, Error, Frontier, Graph, ListPart, Result, Stats, StatsBuilder, WeightKind,
-    distance_bits, scan,
-};
+use outcore_format::WeightKind;
+use outcore_graph::{Bitmap, Direction, Frontier, Graph, ListPart, scan};
+use outcore_image::{Error, Result, Stats, StatsBuilder};
 use outcore_io::{Array, lock};
+use outcore_table::{Column, ColumnKind, distance_bits};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 

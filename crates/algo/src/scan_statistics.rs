@@ -32,11 +32,14 @@ use crate::state::{Layout, array, reservation};
 use crate::triads::{self, One, Opposite, Triads};
 use crate::values::{DefaultValue, Kind, Parameter};
 use crate::verify_triangles;
+use outcore_format::WeightKind;
 use outcore_graph::{
-    Column, ColumnKind, Direction, Error, Frontier, Graph, List, ListPart, ProgramOptions, Result, Stats, StatsBuilder,
-    Vertex, VertexProgram, WeightKind, program_bytes, run_program, scan, vertex_map,
+    Direction, Frontier, Graph, List, ListPart, ProgramOptions, Vertex, VertexProgram, program_bytes, run_program,
+    scan, vertex_map,
 };
+use outcore_image::{Error, Result, Stats, StatsBuilder};
 use outcore_io::{Array, Reservation};
+use outcore_table::{Column, ColumnKind};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::Arc;

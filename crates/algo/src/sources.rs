@@ -1,9 +1,11 @@
 //! From where searches start: given vertices, some that are drawn, or all.
 
 use crate::state::{Layout, array, reservation};
+use outcore_graph::Graph;
 use outcore_graph::generate::mix;
-use outcore_graph::{Error, Graph, Id, IdStream, Result};
+use outcore_image::{Error, Result};
 use outcore_io::{Array, Reservation};
+use outcore_table::{Id, IdStream};
 use std::collections::BinaryHeap;
 
 /// From where searches start.

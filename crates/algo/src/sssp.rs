@@ -31,13 +31,15 @@ use crate::state::{Layout, array, bitmap};
 use crate::values::{DefaultValue, Kind, Parameter};
 use crate::verify;
 use crate::weights::{Refused, note};
+use outcore_format::WeightKind;
 use outcore_graph::{
-    Bitmap, Column, ColumnKind, Direction, Edges, Error, Frontier, Graph, HeldLists, Labels, ListFold, ListPart,
-    Relaxer, Result, SPARSE_SHARE, Stats, StatsBuilder, SweepStats, Thin, WeightKind, distance_bits, fold, scan,
-    vertex_map,
+    Bitmap, Direction, Edges, Frontier, Graph, HeldLists, Labels, ListFold, ListPart, Relaxer, SPARSE_SHARE, Thin,
+    fold, scan, vertex_map,
 };
+use outcore_image::{Error, Result, Stats, StatsBuilder, SweepStats};
 use outcore_io::buffer::{prefetch, prefetched};
 use outcore_io::{Array, into_inner, lock};
+use outcore_table::{Column, ColumnKind, distance_bits};
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::Mutex;

@@ -3,7 +3,8 @@
 //! A layout is a tuple of parts. An estimate asks it for its bytes and drops it; the kernel lets it make itself. So
 //! what is said and what is taken are the same.
 
-use outcore_graph::{Bitmap, Direction, Graph, Result, SweepStats};
+use outcore_graph::{Bitmap, Direction, Graph};
+use outcore_image::{Result, SweepStats};
 use outcore_io::buffer::Plain;
 use outcore_io::{Array, Reservation};
 use std::sync::atomic::AtomicU32;

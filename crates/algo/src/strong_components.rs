@@ -37,10 +37,11 @@ use crate::state::{Layout, array, bitmap, part};
 use crate::tarjan::Remainder;
 use crate::verify;
 use outcore_graph::{
-    Bitmap, ColumnKind, Decision, Direction, EdgeMap, EdgeMapper, Frontier, Graph, ListPart, Next, Result,
-    StatsBuilder, scan, vertex_map,
+    Bitmap, Decision, Direction, EdgeMap, EdgeMapper, Frontier, Graph, ListPart, Next, scan, vertex_map,
 };
+use outcore_image::{Result, StatsBuilder};
 use outcore_io::Array;
+use outcore_table::ColumnKind;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
 /// How strongly connected components are computed.

@@ -11,7 +11,8 @@
 //! worker.
 
 use crate::state::{Layout, array};
-use outcore_graph::{Bitmap, Graph, Result};
+use outcore_graph::{Bitmap, Graph};
+use outcore_image::Result;
 use outcore_io::{Array, Runtime};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 

@@ -9,8 +9,10 @@ use crate::declare::{Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, O
 use crate::estimate::Estimate;
 use crate::triads::{self, One};
 use crate::verify_triangles;
-use outcore_graph::{Column, Graph, Result, Stats};
+use outcore_graph::Graph;
+use outcore_image::{Result, Stats};
 use outcore_io::Array;
+use outcore_table::Column;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 

@@ -4,7 +4,9 @@
 use crate::declare::Algorithm;
 use crate::has_lengths;
 use crate::sources::Sources;
-use outcore_graph::{Choice, Error, Graph, Result};
+use outcore_graph::Graph;
+use outcore_image::{Error, Result};
+use outcore_ingest::Choice;
 use std::sync::Arc;
 
 /// An option of an algorithm.

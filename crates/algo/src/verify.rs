@@ -10,11 +10,13 @@ use crate::label_propagation::{LabelPropagation, LabelPropagationOptions, least_
 use crate::sssp::{Sssp, SsspOptions};
 use crate::state::{Layout, array, bitmap, hubs, part, reservation};
 pub use crate::verify_triangles::{verify_clustering, verify_lcc, verify_scan_statistics, verify_triangles};
+use outcore_format::WeightKind;
 use outcore_graph::{
-    Bitmap, Direction, EdgeMapper, Edges, Error, Frontier, Graph, IdLookup, IdStream, ListFold, ListPart, Next, Result,
-    WeightKind, distance_bits, fold, scan, vertex_map,
+    Bitmap, Direction, EdgeMapper, Edges, Frontier, Graph, ListFold, ListPart, Next, fold, scan, vertex_map,
 };
+use outcore_image::{Error, Result};
 use outcore_io::{Array, Reservation};
+use outcore_table::{IdLookup, IdStream, distance_bits};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 pub use crate::verify_ranks::{verify_pagerank, verify_personalized_pagerank};

@@ -1,7 +1,9 @@
 //! Which weights an algorithm goes by; those that it cannot work with are refused, with the edge that has them.
 
 use crate::values::real_text;
-use outcore_graph::{Edges, Error, Frontier, Graph, Result, StatsBuilder, WeightKind, Weights, scan};
+use outcore_format::WeightKind;
+use outcore_graph::{Edges, Frontier, Graph, Weights, scan};
+use outcore_image::{Error, Result, StatsBuilder};
 use outcore_io::{into_inner, lock};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -25,7 +25,9 @@ use outcore_algo::{
     reciprocity, sssp, strong_components, triangles, verify_degree_centrality, verify_reciprocity,
 };
 use outcore_graph::import::{Duplicates, InputOptions, OrderChoice, open as read_input};
-use outcore_graph::{Choice, Direction, Error, Graph};
+use outcore_graph::{Direction, Graph};
+use outcore_image::Error;
+use outcore_ingest::Choice;
 use ranking::{check_pagerank, check_personalized_pagerank};
 use searches::{check_betweenness, check_searches, some};
 use std::collections::BTreeSet;

@@ -6,10 +6,12 @@ use engine::{Given, open, runtime};
 use outcore_algo::graph500::{roots, verify_bfs, verify_sssp};
 use outcore_algo::graphalytics::verify_output;
 use outcore_algo::{BfsOptions, ComponentsOptions, Error, SsspOptions, bfs, components, sssp};
+use outcore_format::Order;
+use outcore_graph::Graph;
 use outcore_graph::generate::{GenerateOptions, GeneratedWeights, for_each_edges, source};
 use outcore_graph::import::{Duplicates, ImportOptions, OrderChoice, SelfLoops, Weights, import};
-use outcore_graph::{Column, Graph, Order, distance_bits};
 use outcore_io::Array;
+use outcore_table::{Column, distance_bits};
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
@@ -259,7 +261,7 @@ fn real_numbers_may_be_off_by_a_ten_thousandth() {
         Column::Distance(Arc::new(values), kind)
     };
     let label = Column::Label(Arc::new(Array::<u32>::zeroed(budget, "test", 1).unwrap()));
-    use outcore_graph::WeightKind::{F64, I64};
+    use outcore_format::WeightKind::{F64, I64};
     let unreached = || distance(0, F64);
     for (column, value, right) in [
         (real(2.0), "2.0001", true),

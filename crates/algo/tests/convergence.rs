@@ -9,9 +9,10 @@ use outcore_algo::{
     BetweennessOptions, PageRank, PageRankMethod, PageRankOptions, PersonalizedPageRank, PersonalizedPageRankOptions,
     Sources, Stop, StoppedBy, betweenness_centrality, pagerank, personalized_pagerank,
 };
+use outcore_graph::Graph;
 use outcore_graph::generate::{GenerateOptions, Shape, source};
 use outcore_graph::import::{Duplicates, ImportOptions, InputOptions, OrderChoice, import, open as read_input};
-use outcore_graph::{Error, Graph};
+use outcore_image::Error;
 use std::path::{Path, PathBuf};
 
 /// Ranks of the first thousand that differ by less than this, relative to them, are ties.

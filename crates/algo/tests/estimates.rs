@@ -4,8 +4,9 @@ mod engine;
 
 use engine::*;
 use outcore_algo::{Bound, Estimate};
+use outcore_graph::Graph;
 use outcore_graph::import::OrderChoice;
-use outcore_graph::{Error, Graph, Stats};
+use outcore_image::{Error, Stats};
 
 /// Graphs with hubs and without, with long paths, cliques, and vertices without edges.
 fn shapes() -> Vec<(&'static str, Given)> {

@@ -4,8 +4,9 @@
 mod engine;
 
 use engine::*;
+use outcore_graph::Graph;
 use outcore_graph::import::OrderChoice;
-use outcore_graph::{Error, Graph};
+use outcore_image::Error;
 use outcore_io::backend::{Faults, Sim};
 use std::cell::Cell;
 use std::path::{Path, PathBuf};

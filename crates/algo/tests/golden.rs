@@ -9,7 +9,9 @@ use outcore_algo::{BfsOptions, ComponentsOptions, bfs, components, pagerank};
 use outcore_graph::import::{
     Duplicates, ImportOptions, InputOptions, OrderChoice, SelfLoops, import, open as read_input,
 };
-use outcore_graph::{Direction, Error, Graph, GraphOptions, IdStream, check};
+use outcore_graph::{Direction, Graph, check};
+use outcore_image::{Error, ImageOptions};
+use outcore_table::IdStream;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
@@ -149,7 +151,7 @@ fn check_twin(folder: &Path, row: &str) {
     let mut bytes = std::fs::read(&path).unwrap();
     bytes[byte] ^= 1 << bit;
     std::fs::write(&path, bytes).unwrap();
-    let opened = Graph::open(&runtime(1, None), directory.path(), GraphOptions::default());
+    let opened = Graph::open(&runtime(1, None), directory.path(), ImageOptions::default());
     match opened.and_then(|graph| check(&graph)) {
         Err(Error::Corrupt { path: found, offset_bytes, .. }) => {
             assert_eq!(found, path, "{row}");

@@ -14,10 +14,8 @@ use outcore_algo::{
 };
 use outcore_graph::generate::{GenerateOptions, Shape, source};
 use outcore_graph::import::{Duplicates, ImportOptions, OrderChoice, SelfLoops, import};
-use outcore_graph::{
-    Direction, Frontier, Graph, GraphOptions, List, PAGE_BYTES, ProgramOptions, Stats, Vertex, VertexProgram,
-    run_program,
-};
+use outcore_graph::{Direction, Frontier, Graph, List, PAGE_BYTES, ProgramOptions, Vertex, VertexProgram, run_program};
+use outcore_image::{ImageOptions, Stats};
 use outcore_io::{Runtime, RuntimeOptions, peak_memory_bytes};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -163,7 +161,7 @@ fn imports() {
 
     let runtime = Arc::new(Runtime::new(options(&directory)).unwrap());
     let graph =
-        Graph::open(&runtime, &image, GraphOptions { cache_bytes: Some(0), ..GraphOptions::default() }).unwrap();
+        Graph::open(&runtime, &image, ImageOptions { cache_bytes: Some(0), ..ImageOptions::default() }).unwrap();
     say("in_pages", graph.pages(Direction::In));
     say("out_pages", graph.pages(Direction::Out));
 }
@@ -174,7 +172,7 @@ fn runs_everything() {
     let Some(directory) = std::env::var_os(DIRECTORY).map(PathBuf::from) else { return };
     let runtime = Arc::new(Runtime::new(options(&directory)).unwrap());
     let graph =
-        Graph::open(&runtime, directory.join(IMAGE), GraphOptions { cache_bytes: Some(0), ..GraphOptions::default() })
+        Graph::open(&runtime, directory.join(IMAGE), ImageOptions { cache_bytes: Some(0), ..ImageOptions::default() })
             .unwrap();
     for algorithm in ALGORITHMS {
         run_within_the_limit(&graph, algorithm);
@@ -187,7 +185,7 @@ fn runs_everything() {
         let options = ProgramOptions { start: Frontier::List(&[0]), ..ProgramOptions::default() };
         // The page cache takes what the program leaves.
         drop(graph);
-        let graph = Graph::open(&runtime, directory.join(IMAGE), GraphOptions::default()).unwrap();
+        let graph = Graph::open(&runtime, directory.join(IMAGE), ImageOptions::default()).unwrap();
         let run = run_program(&graph, &Search, &mut levels, &options).unwrap();
         assert!(run.finished);
         same(&expected, &levels, "levels of the program");
@@ -282,7 +280,7 @@ fn triangles_are_counted_in_as_many_blocks_as_the_limit_asks_for() {
                 Graph::open(
                     &runtime_under(2, bytes, None),
                     &image,
-                    GraphOptions { cache_bytes: Some(0), ..GraphOptions::default() },
+                    ImageOptions { cache_bytes: Some(0), ..ImageOptions::default() },
                 )
                 .unwrap()
             };
@@ -314,11 +312,11 @@ fn a_limit_below_the_need_is_refused_with_the_numbers_before_anything_is_read() 
     let graph = Graph::open(
         &runtime_under(1, 12 << 20, None),
         &image,
-        GraphOptions { cache_bytes: Some(0), ..GraphOptions::default() },
+        ImageOptions { cache_bytes: Some(0), ..ImageOptions::default() },
     )
     .unwrap();
     let error = pagerank(&graph, &iterations(1)).map(|_| ()).unwrap_err();
-    assert!(matches!(error, outcore_graph::Error::Io(outcore_io::Error::Memory { .. })), "{error}");
+    assert!(matches!(error, outcore_image::Error::Io(outcore_io::Error::Memory { .. })), "{error}");
     let text = error.to_string();
     assert!(text.contains("PageRank") && text.contains("raise the limit"), "{text}");
 }

@@ -5,8 +5,9 @@ mod engine;
 use engine::*;
 use outcore_algo::verify::verify_pagerank;
 use outcore_algo::{PageRank, PageRankMethod, PageRankOptions, StoppedBy, pagerank};
+use outcore_graph::Graph;
 use outcore_graph::import::OrderChoice;
-use outcore_graph::{Error, Graph};
+use outcore_image::Error;
 
 /// What ranks may be away from the exact ones, all together.
 const ERROR: f64 = 1e-6;

@@ -7,7 +7,9 @@ use engine::*;
 use outcore_algo::verify::verify_scan_statistics;
 use outcore_algo::{ScanStatistics, ScanStatisticsOptions, estimate_scan_statistics, scan_statistics};
 use outcore_graph::import::OrderChoice;
-use outcore_graph::{Column, Direction, Error, Graph, GraphOptions, distance_bits};
+use outcore_graph::{Direction, Graph};
+use outcore_image::{Error, ImageOptions};
+use outcore_table::{Column, distance_bits};
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
@@ -149,7 +151,7 @@ fn the_memory_that_the_estimate_says_is_enough_beside_a_page_cache() {
         for top in [1, 300] {
             let options = ScanStatisticsOptions { top };
             let runtime = runtime_under(2, 256 << 20, None);
-            let graph = Graph::open(&runtime, &image, GraphOptions::default()).unwrap();
+            let graph = Graph::open(&runtime, &image, ImageOptions::default()).unwrap();
             let needs = estimate_scan_statistics(&graph, &options);
             let budget = graph.runtime().budget();
             let hold = |bytes: u64| budget.reserve("a test", budget.available_bytes() - bytes).unwrap();

@@ -8,8 +8,8 @@ use outcore_algo::verify::{verify_all_pairs, verify_betweenness_centrality, veri
 use outcore_algo::{
     AllPairs, AllPairsOptions, BetweennessOptions, Sources, SsspOptions, all_pairs, betweenness_centrality, sssp,
 };
-use outcore_graph::Error;
 use outcore_graph::import::{Duplicates, InputOptions, OrderChoice, open as read_input};
+use outcore_image::Error;
 use std::path::{Path, PathBuf};
 
 #[test]

@@ -5,8 +5,9 @@ mod common;
 use common::runtime_with;
 use outcore_array::kernel::{Binary, Fold, Scalar};
 use outcore_array::{Array, Distribution, ElementType, Goal, ImageGoal, ImageSource, Memory, Random, compute, explain};
+use outcore_graph::Graph;
 use outcore_graph::import::{Duplicates, ImportOptions, InputOptions, OrderChoice, import, open};
-use outcore_graph::{Graph, GraphOptions};
+use outcore_image::ImageOptions;
 use outcore_io::Runtime;
 use outcore_matrix::{Operand, Semiring, SparseMatrix};
 use std::path::Path;
@@ -37,7 +38,7 @@ fn image(folder: &Path, rows: u64, columns: u64, order: OrderChoice) -> std::pat
 }
 
 fn matrix(runtime: &Arc<Runtime>, image: &Path) -> Arc<SparseMatrix> {
-    let graph = Graph::open(runtime, image, GraphOptions::default()).unwrap();
+    let graph = Graph::open(runtime, image, ImageOptions::default()).unwrap();
     Arc::new(SparseMatrix::new(Arc::new(graph), true).unwrap())
 }
 

@@ -7,7 +7,8 @@
 
 use outcore_format::{Lists, PAGE_BYTES, Shape};
 use outcore_graph::decode::Decoder;
-use outcore_graph::{Direction, Frontier, Graph, GraphOptions, ImageFile, Result, scan};
+use outcore_graph::{Direction, Frontier, Graph, scan};
+use outcore_image::{ImageFile, ImageOptions, Result};
 use outcore_io::{Runtime, RuntimeOptions};
 use std::path::Path;
 use std::sync::Arc;
@@ -23,7 +24,7 @@ fn main() -> Result<()> {
     let image = arguments.next().expect("usage: rates IMAGE.oc [THREADS]");
     let threads = arguments.next().and_then(|text| text.parse().ok());
     let runtime = Arc::new(Runtime::new(RuntimeOptions { threads, ..RuntimeOptions::default() })?);
-    let graph = Graph::open(&runtime, &image, GraphOptions { cache_bytes: Some(0), ..GraphOptions::default() })?;
+    let graph = Graph::open(&runtime, &image, ImageOptions { cache_bytes: Some(0), ..ImageOptions::default() })?;
     decode_rate(&graph, Path::new(&image));
     for _ in 0..3 {
         pass_rate(&graph)?;

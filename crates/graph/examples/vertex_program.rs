@@ -2,7 +2,8 @@
 //!
 //! It is the example of `docs/howto/write-an-algorithm.md`, and what its form in Python is timed against.
 
-use outcore_graph::{Direction, Events, Graph, GraphOptions, List, ProgramOptions, Vertex, VertexProgram, run_program};
+use outcore_graph::{Direction, Events, Graph, List, ProgramOptions, Vertex, VertexProgram, run_program};
+use outcore_image::ImageOptions;
 use outcore_io::{Runtime, RuntimeOptions};
 use std::sync::Arc;
 
@@ -42,11 +43,11 @@ impl VertexProgram for PageRank {
     }
 }
 
-fn main() -> outcore_graph::Result<()> {
+fn main() -> outcore_image::Result<()> {
     let arguments: Vec<String> = std::env::args().collect();
     let [_, image, iterations] = &arguments[..] else { panic!("expected an image and a number of iterations") };
     let runtime = Arc::new(Runtime::new(RuntimeOptions::default())?);
-    let graph = Graph::open(&runtime, image, GraphOptions::default())?;
+    let graph = Graph::open(&runtime, image, ImageOptions::default())?;
     let mut ranks = vec![Rank { now: 1.0, next: 0.0 }; graph.vertices() as usize];
     let max_iterations = Some(iterations.parse().expect("a number of iterations"));
     let run = run_program(&graph, &PageRank, &mut ranks, &ProgramOptions { max_iterations, ..Default::default() })?;

@@ -62,17 +62,6 @@ pub use held::HeldLists;
 pub use info::GraphInfo;
 pub use lists::{ListLoop, ListsOf, Neighbours};
 pub use look::{Degree, Neighbour};
-pub use outcore_format::{Lists, Order, WeightKind};
-pub use outcore_image::{
-    Error, Image, ImageFile, ImageOptions as GraphOptions, MANIFEST, Outcome, PlacedFile, Result, Stats, StatsBuilder,
-    Step, SweepStats, check_file, is_standard_output, read_manifest, require_disk, write_file,
-};
-pub use outcore_ingest::{Choice, RowIds, TableFile};
-pub use outcore_table::{
-    BATCH_IDS, Column, ColumnKind, DenseRows, DenseShape, Id, IdBatch, IdLookup, IdStream, OUTPUT_ENDINGS, Table,
-    TableReader, cell_text, check_columns, distance_bits, ids_of, is_array_file, push_quoted, push_value,
-    shown_members, signed_count, write_columns, write_dense,
-};
 pub use program::{Events, ProgramOptions, ProgramRun, Vertex, VertexProgram};
 pub use program_engine::{program_bytes, run_program};
 pub use relax::{Labels, NO_LABEL, Relaxed, Relaxer, Thin};

@@ -8,7 +8,9 @@ use outcore_format::{Attribute, AttributeKind, Manifest, Strings, ValueType};
 use outcore_graph::import::{
     Attributes, ImportOptions, InputOptions, OrderChoice, SIDES, import, open, with_vertex_table,
 };
-use outcore_graph::{Choice, EdgeBatches, EdgeData, Graph, GraphOptions, ImageFile, VertexBatches, check};
+use outcore_graph::{EdgeBatches, EdgeData, Graph, VertexBatches, check};
+use outcore_image::{ImageFile, ImageOptions};
+use outcore_ingest::Choice;
 use outcore_io::Runtime;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -28,14 +30,14 @@ fn image(directory: &Path) -> (Arc<Runtime>, PathBuf) {
 }
 
 fn open_and_check(runtime: &Arc<Runtime>, image: &Path) -> Result<(), String> {
-    let graph = Graph::open(runtime, image, GraphOptions::default()).map_err(|error| error.to_string())?;
+    let graph = Graph::open(runtime, image, ImageOptions::default()).map_err(|error| error.to_string())?;
     check(&graph).map(drop).map_err(|error| error.to_string())
 }
 
 /// The ids of a graph's vertices and their sides.
 fn sides_of(runtime: &Arc<Runtime>, image: &Path) -> Vec<(String, i64)> {
     open_and_check(runtime, image).unwrap();
-    let graph = Arc::new(Graph::open(runtime, image, GraphOptions::default()).unwrap());
+    let graph = Arc::new(Graph::open(runtime, image, ImageOptions::default()).unwrap());
     let mut sides = Vec::new();
     for batch in VertexBatches::new(graph, None).unwrap() {
         let batch = batch.unwrap();
@@ -125,7 +127,7 @@ fn every_file_of_attributes_is_named_and_checked() {
     let directory = tempfile::tempdir().unwrap();
     let (runtime, image) = image(directory.path());
     open_and_check(&runtime, &image).unwrap();
-    let graph = Graph::open(&runtime, &image, GraphOptions::default()).unwrap();
+    let graph = Graph::open(&runtime, &image, ImageOptions::default()).unwrap();
     let names: Vec<String> = graph.manifest().files().into_iter().filter_map(|(file, _)| file.name()).collect();
     // Strings lie beside the out-lists only; what algorithms count by, beside both.
     for (name, is_there) in [
@@ -191,7 +193,7 @@ fn manifests_that_contradict_themselves_are_refused() {
 fn attributes_follow_their_edges_in_batches() {
     let directory = tempfile::tempdir().unwrap();
     let (runtime, image) = image(directory.path());
-    let graph = Graph::open(&runtime, &image, GraphOptions::default()).unwrap();
+    let graph = Graph::open(&runtime, &image, ImageOptions::default()).unwrap();
     let mut batches = EdgeBatches::new(&graph, EdgeData::all(&graph), 0).unwrap();
     let batch = batches.next_batch().unwrap().unwrap();
     let schema = batch.schema();

@@ -4,9 +4,8 @@ mod common;
 
 use common::{Model, edit_manifest, open, runtime, write_column};
 use outcore_format::{Index, ListWriter, Order, ValueColumn, ValueType, WeightKind, index_bytes};
-use outcore_graph::{
-    Direction, Edges, Error, Frontier, Graph, GraphOptions, ImageFile, ListPart, MANIFEST, check, scan,
-};
+use outcore_graph::{Direction, Edges, Frontier, Graph, ListPart, check, scan};
+use outcore_image::{Error, ImageFile, ImageOptions, MANIFEST};
 use std::path::Path;
 
 fn models() -> Vec<Model> {
@@ -29,7 +28,7 @@ fn models() -> Vec<Model> {
 
 /// Opens and checks; both read the image.
 fn check_at(image: &Path, threads: usize) -> Result<outcore_graph::CheckReport, Error> {
-    let graph = Graph::open(&runtime(threads), image, GraphOptions::default())?;
+    let graph = Graph::open(&runtime(threads), image, ImageOptions::default())?;
     check(&graph)
 }
 
@@ -431,7 +430,7 @@ fn equal_ids_are_found_in_any_order_of_vertices_and_with_little_memory() {
                 ..Default::default()
             };
             let runtime = std::sync::Arc::new(outcore_io::Runtime::new(options).unwrap());
-            Graph::open(&runtime, &image, GraphOptions::default()).unwrap()
+            Graph::open(&runtime, &image, ImageOptions::default()).unwrap()
         };
         check(&open_there()).unwrap();
         let mut ids: Vec<u64> = model.places().iter().map(|&place| model.id(place).parse().unwrap()).collect();

@@ -10,10 +10,12 @@ use given::{Given, Id};
 use outcore_format::ElementType;
 use outcore_graph::generate::{self, GenerateOptions};
 use outcore_graph::import::{ImportOptions, import};
-use outcore_graph::{Column, Error, Graph, GraphOptions, check, export, write_file};
+use outcore_graph::{Graph, check, export};
 use outcore_image::{AnyManifest, DenseHead, DenseImage, DenseWriter, read_any_manifest};
+use outcore_image::{Error, ImageOptions, write_file};
 use outcore_io::backend::{Backend, CrashStates, Faults, Operation, Sim, State, Trace};
 use outcore_io::{Array, Runtime, RuntimeOptions};
+use outcore_table::Column;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -46,13 +48,13 @@ fn given(seed: usize) -> Given {
     }
 }
 
-fn import_into(runtime: &Runtime, seed: usize, directory: &Path) -> outcore_graph::Result<()> {
+fn import_into(runtime: &Runtime, seed: usize, directory: &Path) -> outcore_image::Result<()> {
     let options = ImportOptions { replace: true, ..ImportOptions::default() };
     import(runtime, given(seed).source(), &directory.join(IMAGE), &options).map(drop)
 }
 
 /// Stores an array of six pages by the writer that results of computations are stored with.
-fn store_into(runtime: &Arc<Runtime>, seed: u64, directory: &Path) -> outcore_graph::Result<()> {
+fn store_into(runtime: &Arc<Runtime>, seed: u64, directory: &Path) -> outcore_image::Result<()> {
     let (element, made_by) = (ElementType::Int16, Some("persist".to_owned()));
     let head = DenseHead { element, rows: 5000, columns: 2, dimensions: 2, names: None, made_by };
     let writer = DenseWriter::create(runtime, &directory.join(IMAGE), head, true)?;
@@ -68,11 +70,11 @@ fn store_into(runtime: &Arc<Runtime>, seed: u64, directory: &Path) -> outcore_gr
 }
 
 /// Opens an image and checks all of it.
-fn open_and_check(image: &Path) -> outcore_graph::Result<()> {
+fn open_and_check(image: &Path) -> outcore_image::Result<()> {
     if let AnyManifest::Array(_) = read_any_manifest(image)? {
         return DenseImage::open(&runtime(None), image)?.check().map(drop);
     }
-    let graph = Arc::new(Graph::open(&runtime(None), image, GraphOptions::default())?);
+    let graph = Arc::new(Graph::open(&runtime(None), image, ImageOptions::default())?);
     check(&graph).map(drop)
 }
 
@@ -99,11 +101,11 @@ impl Stage {
         runtime(Some(Arc::clone(&self.sim) as Arc<dyn Backend>))
     }
 
-    fn import(&self, seed: usize) -> outcore_graph::Result<()> {
+    fn import(&self, seed: usize) -> outcore_image::Result<()> {
         import_into(&self.runtime(), seed, self.directory.path())
     }
 
-    fn store(&self, seed: u64) -> outcore_graph::Result<()> {
+    fn store(&self, seed: u64) -> outcore_image::Result<()> {
         store_into(&self.runtime(), seed, self.directory.path())
     }
 
@@ -212,7 +214,7 @@ impl Scene {
     }
 }
 
-fn open_state(state: &State) -> outcore_graph::Result<()> {
+fn open_state(state: &State) -> outcore_image::Result<()> {
     let directory = tempfile::tempdir().unwrap();
     state.write(Path::new(IMAGE), directory.path()).unwrap();
     open_and_check(&directory.path().join(IMAGE))
@@ -276,7 +278,7 @@ fn failed_sync(faults: Faults) -> Scene {
 fn graph_for(stage: &Stage) -> (TempDir, Arc<Graph>) {
     let directory = tempfile::tempdir().unwrap();
     old_image(directory.path());
-    let graph = Graph::open(&stage.runtime(), directory.path().join(IMAGE), GraphOptions::default()).unwrap();
+    let graph = Graph::open(&stage.runtime(), directory.path().join(IMAGE), ImageOptions::default()).unwrap();
     (directory, Arc::new(graph))
 }
 

@@ -6,7 +6,8 @@ use common::{Model, open};
 use outcore_format::{Order, WeightKind};
 use outcore_graph::generate::{GenerateOptions, Shape, source};
 use outcore_graph::import::{ImportOptions, import};
-use outcore_graph::{Bitmap, Decision, Direction, EdgeMap, EdgeMapper, Graph, GraphOptions, Way};
+use outcore_graph::{Bitmap, Decision, Direction, EdgeMap, EdgeMapper, Graph, Way};
+use outcore_image::ImageOptions;
 use outcore_io::{AtomicF64, Runtime, RuntimeOptions};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -73,7 +74,7 @@ fn wide_frontiers_of_short_lists_push() {
     let runtime = Arc::new(Runtime::new(RuntimeOptions::default()).unwrap());
     let grid = GenerateOptions { shape: Shape::Grid, scale: 20, ..GenerateOptions::default() };
     import(&runtime, source(&grid).unwrap(), &image, &ImportOptions::default()).unwrap();
-    let graph = Graph::open(&runtime, &image, GraphOptions::default()).unwrap();
+    let graph = Graph::open(&runtime, &image, ImageOptions::default()).unwrap();
     let levels = (0..graph.vertices()).map(|_| AtomicU32::new(u32::MAX)).collect();
     let map = Levels { levels, now: AtomicU32::new(0) };
     let mut mapper = EdgeMapper::new(&graph, 0).unwrap();

@@ -5,7 +5,8 @@ mod common;
 use common::{Model, ModelIds, open};
 use outcore_format::{Order, WeightKind};
 use outcore_graph::import::{Block, EdgeBatch, Ids, InputOptions, Weights};
-use outcore_graph::{Error, ExportReport, export};
+use outcore_graph::{ExportReport, export};
+use outcore_image::Error;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 

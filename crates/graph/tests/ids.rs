@@ -4,7 +4,9 @@ mod common;
 
 use common::{Model, ModelIds, open};
 use outcore_format::{Order, WeightKind};
-use outcore_graph::{Error, Graph, IdLookup, IdStream, ImageFile};
+use outcore_graph::Graph;
+use outcore_image::{Error, ImageFile};
+use outcore_table::{IdLookup, IdStream};
 
 fn all_models() -> Vec<Model> {
     let vertices = 70_000;

@@ -1,6 +1,6 @@
 //! The files of an image have the names, numbers, kinds and indexes that `docs/format.md` says.
 
-use outcore_graph::{ImageFile, MANIFEST};
+use outcore_image::{ImageFile, MANIFEST};
 
 #[test]
 fn the_table_of_files_is_the_code() {

@@ -7,9 +7,11 @@ use common::{Model, runtime};
 use given::{Given, Id};
 use outcore_format::{Order, WeightKind};
 use outcore_graph::import::{ImportOptions, import};
-use outcore_graph::{Direction, Graph, GraphOptions, IdStream, ImageFile, MANIFEST, check, read_manifest};
+use outcore_graph::{Direction, Graph, check};
+use outcore_image::{ImageFile, ImageOptions, MANIFEST, read_manifest};
 use outcore_io::backend::{Faults, Sim};
 use outcore_io::{Runtime, RuntimeOptions};
+use outcore_table::IdStream;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -49,7 +51,7 @@ fn the_failure_of_any_operation_while_an_image_is_opened_is_reported() {
     for k in 0.. {
         let sim = Arc::new(Sim::new(Faults { fail_at: Some(k), ..Faults::default() }));
         let runtime = common::runtime_under(1, 64 << 20, Some(sim.clone()));
-        match Graph::open(&runtime, &image, GraphOptions { cache_bytes: Some(0), ..GraphOptions::default() }) {
+        match Graph::open(&runtime, &image, ImageOptions { cache_bytes: Some(0), ..ImageOptions::default() }) {
             Err(error) => assert!(error.to_string().contains("Input/output error"), "{error}"),
             Ok(graph) => {
                 let operations = sim.operations();
@@ -68,7 +70,7 @@ fn readers_see_the_old_image_or_the_new_one_while_it_is_replaced() {
     let both: BTreeSet<_> = [2000, 3000]
         .map(|edges| {
             write(&image, edges);
-            read_all(&Graph::open(&runtime(1), &image, GraphOptions::default()).unwrap())
+            read_all(&Graph::open(&runtime(1), &image, ImageOptions::default()).unwrap())
         })
         .into();
     assert_eq!(both.len(), 2);
@@ -79,7 +81,7 @@ fn readers_see_the_old_image_or_the_new_one_while_it_is_replaced() {
                 scope.spawn(|| {
                     let mut seen = BTreeSet::new();
                     while !done.load(Ordering::Relaxed) {
-                        let graph = Graph::open(&runtime(1), &image, GraphOptions::default()).unwrap();
+                        let graph = Graph::open(&runtime(1), &image, ImageOptions::default()).unwrap();
                         seen.insert(read_all(&graph));
                         opened.fetch_add(1, Ordering::Relaxed);
                     }
@@ -103,7 +105,7 @@ fn a_graph_stays_what_it_was_opened_as_until_it_is_dropped() {
     let directory = tempfile::tempdir().unwrap();
     let image = directory.path().join("graph.oc");
     write(&image, 2000);
-    let graph = Graph::open(&runtime(2), &image, GraphOptions::default()).unwrap();
+    let graph = Graph::open(&runtime(2), &image, ImageOptions::default()).unwrap();
     let (bytes, weights) = (graph.image_bytes(), graph.weight_bytes(Direction::Out));
     let manifest = graph.manifest().clone();
     write(&image, 3000);
@@ -173,7 +175,7 @@ fn every_file_of_an_image_is_a_plain_file_or_refused_at_once() {
                 assert_eq!(what, "device", "{what} at {name}");
                 continue;
             }
-            let opened = Graph::open(&runtime(1), &image, GraphOptions::default());
+            let opened = Graph::open(&runtime(1), &image, ImageOptions::default());
             // An index of weights is read when weights are.
             let error = match opened.and_then(|graph| check(&graph)) {
                 Ok(_) => panic!("{what} at {name} passes"),
@@ -190,7 +192,7 @@ fn every_file_of_an_image_is_a_plain_file_or_refused_at_once() {
         }
         std::fs::rename(&aside, &path).unwrap();
     }
-    check(&Graph::open(&runtime(1), &image, GraphOptions::default()).unwrap()).unwrap();
+    check(&Graph::open(&runtime(1), &image, ImageOptions::default()).unwrap()).unwrap();
 }
 
 #[test]
@@ -201,20 +203,20 @@ fn directories_of_an_image_are_not_followed_out_of_it_but_the_image_may_be_a_lin
     for name in ["columns", "edges"] {
         std::fs::rename(image.join(name), &aside).unwrap();
         std::os::unix::fs::symlink(&aside, image.join(name)).unwrap();
-        let error = Graph::open(&runtime(1), &image, GraphOptions::default()).expect_err("a link").to_string();
+        let error = Graph::open(&runtime(1), &image, ImageOptions::default()).expect_err("a link").to_string();
         assert!(error.contains(&format!("{name}/")), "{error}");
         std::fs::remove_file(image.join(name)).unwrap();
         std::fs::rename(&aside, image.join(name)).unwrap();
     }
     let link = directory.path().join("link.oc");
     std::os::unix::fs::symlink(&image, &link).unwrap();
-    check(&Graph::open(&runtime(1), &link, GraphOptions::default()).unwrap()).unwrap();
+    check(&Graph::open(&runtime(1), &link, ImageOptions::default()).unwrap()).unwrap();
 }
 
 #[test]
 fn a_path_that_is_no_image_says_what_it_is() {
     let directory = tempfile::tempdir().unwrap();
-    let error = |path: &Path| Graph::open(&runtime(1), path, GraphOptions::default()).err().unwrap().to_string();
+    let error = |path: &Path| Graph::open(&runtime(1), path, ImageOptions::default()).err().unwrap().to_string();
     assert!(error(&directory.path().join("none")).contains("there is no such directory"));
     assert!(error(directory.path()).contains("it has no manifest.json"));
     let file = directory.path().join("edges.txt");
@@ -235,14 +237,14 @@ fn an_index_is_reserved_before_it_is_read() {
     let stretch = |name: &str, len| {
         std::fs::OpenOptions::new().write(true).open(image.join(name)).unwrap().set_len(len).unwrap();
     };
-    stretch(&outcore_graph::ImageFile::OUT_LISTS.name().unwrap(), pages * outcore_graph::PAGE_BYTES);
-    stretch(&outcore_graph::ImageFile::OUT_LISTS.index_name().unwrap(), 17 * pages);
+    stretch(&outcore_image::ImageFile::OUT_LISTS.name().unwrap(), pages * outcore_graph::PAGE_BYTES);
+    stretch(&outcore_image::ImageFile::OUT_LISTS.index_name().unwrap(), 17 * pages);
     let memory_bytes = Some(64 << 20);
     let options = RuntimeOptions { memory_bytes, beside_process: true, threads: Some(1), ..RuntimeOptions::default() };
     let before = outcore_io::peak_memory_bytes();
-    let opened = Graph::open(&Arc::new(Runtime::new(options).unwrap()), &image, GraphOptions::default());
+    let opened = Graph::open(&Arc::new(Runtime::new(options).unwrap()), &image, ImageOptions::default());
     let error = opened.map(|_| ()).unwrap_err();
-    let outcore_graph::Error::Io(outcore_io::Error::Memory { needed_bytes, .. }) = error else { panic!("{error}") };
+    let outcore_image::Error::Io(outcore_io::Error::Memory { needed_bytes, .. }) = error else { panic!("{error}") };
     assert_eq!(needed_bytes, 2 * 17 * pages);
     assert!(outcore_io::peak_memory_bytes() < before + (32 << 20), "nothing of it was read");
 }

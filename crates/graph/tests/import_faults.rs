@@ -3,8 +3,8 @@
 mod given;
 
 use given::{Given, Id, files, open};
-use outcore_graph::Error;
 use outcore_graph::import::{Duplicates, ImportOptions, OrderChoice, import};
+use outcore_image::Error;
 use outcore_io::backend::{Faults, Posix, Sim};
 use outcore_io::{Backend, CancelFlag, Progress, Runtime, RuntimeOptions, Unit};
 use std::path::Path;

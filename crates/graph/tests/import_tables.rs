@@ -7,8 +7,8 @@ use arrow_array::{ArrayRef, DictionaryArray, Float64Array, Int64Array, RecordBat
 use arrow_ipc::CompressionType;
 use arrow_ipc::writer::{DictionaryHandling, FileWriter, IpcWriteOptions, StreamWriter};
 use given::{files, random};
-use outcore_graph::Error;
 use outcore_graph::import::{ImportOptions, InputOptions, OrderChoice, Source, advise, from_batches, import, open};
+use outcore_image::Error;
 use outcore_io::{Progress, Runtime, RuntimeOptions, Unit, bytes_text, parse_bytes, peak_memory_bytes};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::Compression;

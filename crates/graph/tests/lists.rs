@@ -5,7 +5,8 @@ mod common;
 
 use common::{Model, Random, open, open_under, runtime};
 use outcore_format::{Order, WeightKind};
-use outcore_graph::{Bitmap, Direction, Edges, Error, Frontier, Graph, GraphOptions, List, Result};
+use outcore_graph::{Bitmap, Direction, Edges, Frontier, Graph, List};
+use outcore_image::{Error, ImageOptions, Result};
 use outcore_io::backend::{Faults, Sim};
 
 /// A list: the vertex, its neighbours and their weights.
@@ -190,7 +191,7 @@ fn failures_end_a_loop_and_limits_are_refused_at_its_beginning() {
     }
     let directory = tempfile::tempdir().unwrap();
     let empty = Model::random(1, 10, 0, true, false).empty().write(directory.path());
-    let graph = Graph::open(&runtime(1), &empty, GraphOptions::default()).unwrap();
+    let graph = Graph::open(&runtime(1), &empty, ImageOptions::default()).unwrap();
     assert!(looped(&graph, plain, Frontier::All).unwrap().is_empty());
     assert!(in_parallel(&graph, plain, Frontier::All).unwrap().is_empty());
 }

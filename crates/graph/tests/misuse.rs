@@ -6,11 +6,13 @@ mod common;
 use common::{Model, open, open_with};
 use outcore_format::Order;
 use outcore_graph::{
-    Bitmap, Column, Direction, EdgeMapper, Error, Events, Frontier, Graph, GraphOptions, List, ListFold, ListPart,
-    ProgramOptions, Result, Vertex, VertexProgram, fold, run_program, scan, vertex_map,
+    Bitmap, Direction, EdgeMapper, Events, Frontier, Graph, List, ListFold, ListPart, ProgramOptions, Vertex,
+    VertexProgram, fold, run_program, scan, vertex_map,
 };
+use outcore_image::{Error, ImageOptions, Result};
 use outcore_io::Array;
 use outcore_io::backend::{Faults, Sim};
+use outcore_table::Column;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
@@ -410,7 +412,7 @@ fn graphs_and_what_is_made_of_them_can_be_shown_and_columns_have_names_of_their_
     let directory = tempfile::tempdir().unwrap();
     let graph = open(&image(directory.path()), 1);
     assert!(
-        Graph::open(graph.runtime(), directory.path().join("none.oc"), GraphOptions::default())
+        Graph::open(graph.runtime(), directory.path().join("none.oc"), ImageOptions::default())
             .unwrap_err()
             .to_string()
             .contains("none.oc")

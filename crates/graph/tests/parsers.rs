@@ -5,7 +5,7 @@
 use outcore_graph::import::{
     self, Block, EdgeBatch, Facts, IdKind, Ids, InputOptions, Source, Weights, formats, from_batches, parse_bytes,
 };
-use outcore_graph::{Error, Result};
+use outcore_image::{Error, Result};
 use outcore_io::{Runtime, RuntimeOptions};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

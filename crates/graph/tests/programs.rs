@@ -7,9 +7,10 @@ use outcore_format::{Order, WeightKind};
 use outcore_graph::generate::{GenerateOptions, source};
 use outcore_graph::import::{ImportOptions, import};
 use outcore_graph::{
-    Bitmap, Direction, Error, Events, Frontier, Graph, GraphOptions, List, ProgramOptions, ProgramRun, Vertex,
-    VertexProgram, program_bytes, run_program,
+    Bitmap, Direction, Events, Frontier, Graph, List, ProgramOptions, ProgramRun, Vertex, VertexProgram, program_bytes,
+    run_program,
 };
+use outcore_image::{Error, ImageOptions};
 use outcore_io::backend::{Faults, Sim};
 use outcore_io::{AtomicF64, Runtime, RuntimeOptions};
 use std::collections::VecDeque;
@@ -627,7 +628,7 @@ fn programs_work_out_of_core_by_default() {
     let undirected = ImportOptions { directed: Some(false), ..ImportOptions::default() };
     import(&runtime(256), source(&generated).unwrap(), &image, &undirected).unwrap();
     let ranks_within = |mib| {
-        let graph = Graph::open(&runtime(mib), &image, GraphOptions::default())?;
+        let graph = Graph::open(&runtime(mib), &image, ImageOptions::default())?;
         let mut ranks = vec![Rank { now: 1.0, next: 0.0 }; graph.vertices() as usize];
         let run = run_program(&graph, &Ranks { iterations: 3 }, &mut ranks, &options())?;
         assert_eq!(run.iterations, 3);
@@ -658,7 +659,7 @@ fn the_limit_that_a_refused_program_asks_for_is_enough() {
             threads: Some(1),
             ..RuntimeOptions::default()
         };
-        let graph = Graph::open(&Arc::new(Runtime::new(options).unwrap()), &image, GraphOptions::default()).unwrap();
+        let graph = Graph::open(&Arc::new(Runtime::new(options).unwrap()), &image, ImageOptions::default()).unwrap();
         run_program(&graph, &Ranks { iterations: 2 }, &mut vec![Rank::default(); model.vertices], &self::options())
     };
     // The states alone are 3.2 million bytes.
@@ -683,7 +684,7 @@ fn graphs_of_one_runtime_share_its_memory() {
         run_program(graph, &Ranks { iterations: 2 }, &mut ranks, &options()).unwrap();
         ranks.iter().map(|rank| rank.now.to_bits()).collect::<Vec<_>>()
     };
-    let open = |runtime: &Arc<Runtime>| Graph::open(runtime, &image, GraphOptions::default()).unwrap();
+    let open = |runtime: &Arc<Runtime>| Graph::open(runtime, &image, ImageOptions::default()).unwrap();
     let expected = run(&open(&runtime(256)));
     let shared = runtime(42);
     let (one, other) = (open(&shared), open(&shared));

@@ -6,7 +6,10 @@ use common::{Model, ModelIds, open, runtime};
 use outcore_format::WeightKind;
 use outcore_graph::generate::{GenerateOptions, GeneratedWeights, Shape, source};
 use outcore_graph::import::{Duplicates, ImportOptions, InputOptions, OrderChoice, SelfLoops, import};
-use outcore_graph::{Choice, Error, Frontier, Graph, IdLookup, check, export, scan};
+use outcore_graph::{Frontier, Graph, check, export, scan};
+use outcore_image::Error;
+use outcore_ingest::Choice;
+use outcore_table::IdLookup;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 

@@ -4,9 +4,8 @@ mod common;
 
 use common::{Model, ModelIds, Random, open, runtime};
 use outcore_format::Order;
-use outcore_graph::{
-    Direction, EdgeMapper, Error, Frontier, Graph, GraphOptions, ListFold, ListPart, Way, fold, scan, scan_pages,
-};
+use outcore_graph::{Direction, EdgeMapper, Frontier, Graph, ListFold, ListPart, Way, fold, scan, scan_pages};
+use outcore_image::{Error, ImageOptions};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -118,7 +117,7 @@ fn of_a_page_the_wanted_lists_alone_are_decoded() {
     let graph = open_cached(&grid(150, false, false).write(directory.path()), 2);
     assert!(graph.pages(Direction::Out) < 60, "hundreds of lists in a page");
     let decoded = |list: &[u32]| {
-        let count = |sum: &mut usize, lists: &outcore_graph::Lists, _: outcore_graph::Weights<'_>| *sum += lists.count;
+        let count = |sum: &mut usize, lists: &outcore_format::Lists, _: outcore_graph::Weights<'_>| *sum += lists.count;
         let (counts, _) = scan_pages(&graph, Direction::Out, Frontier::List(list), || 0, count).unwrap();
         counts.iter().sum::<usize>()
     };
@@ -141,7 +140,7 @@ fn the_same_lists_are_visited_whatever_is_cached() {
         let model = grid(120, hub, directed);
         let image = model.write(directory.path());
         for (threads, cache_bytes) in [(1, Some(0)), (1, None), (3, Some(40 << 10)), (3, None)] {
-            let graph = Graph::open(&runtime(threads), &image, GraphOptions { cache_bytes, ..GraphOptions::default() })
+            let graph = Graph::open(&runtime(threads), &image, ImageOptions { cache_bytes, ..ImageOptions::default() })
                 .unwrap();
             graph.fill_cache().unwrap();
             let mut random = Random(5);

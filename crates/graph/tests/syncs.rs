@@ -8,9 +8,11 @@ use given::{Given, Id};
 use outcore_format::WeightKind;
 use outcore_graph::generate::{self, GenerateOptions};
 use outcore_graph::import::{ImportOptions, import};
-use outcore_graph::{Column, Graph, GraphOptions, export, write_file};
+use outcore_graph::{Graph, export};
+use outcore_image::{ImageOptions, write_file};
 use outcore_io::backend::{Backend, Faults, Location, Open, Sim};
 use outcore_io::{Array, DataFile, Runtime};
+use outcore_table::Column;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -67,7 +69,7 @@ fn files_are_synced_before_they_get_their_name() {
         });
     }
     written("stats.json", &|runtime, path| write_file(runtime, path, b"{}").unwrap());
-    let open = |runtime: &Arc<Runtime>| Arc::new(Graph::open(runtime, &image, GraphOptions::default()).unwrap());
+    let open = |runtime: &Arc<Runtime>| Arc::new(Graph::open(runtime, &image, ImageOptions::default()).unwrap());
     for name in ["e.txt", "e.csv.gz", "e.mtx.zst", "e.parquet", "e.e"] {
         written(name, &|runtime, path| drop(export(&open(runtime), path).unwrap()));
     }

@@ -8,8 +8,10 @@ use arrow_array::{Array as _, ArrayRef, RecordBatch, RecordBatchReader};
 use arrow_schema::DataType;
 use common::{Model, ModelIds, Random, open};
 use outcore_format::Order;
-use outcore_graph::{Column, Error, Graph, Table};
+use outcore_graph::Graph;
+use outcore_image::Error;
 use outcore_io::Array;
+use outcore_table::{Column, Table};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -333,7 +335,7 @@ fn a_file_is_complete_or_absent() {
     let (table, _) = sample(&graph, &model);
     for wrong in ["table", "table.txt", "table.parquet.gz", ".csv.gz.gz", "table.csv.bz2"] {
         let text = table.write(files.join(wrong)).unwrap_err().to_string();
-        assert!(text.contains(outcore_graph::OUTPUT_ENDINGS), "{text}");
+        assert!(text.contains(outcore_table::OUTPUT_ENDINGS), "{text}");
     }
     std::fs::create_dir(files.join("directory.csv")).unwrap();
     assert!(matches!(table.write(files.join("directory.csv")), Err(Error::Usage(_))));

@@ -5,7 +5,7 @@ mod given;
 use given::{Id, open};
 use outcore_format::ValueType;
 use outcore_graph::import::{IdKind, ImportOptions, ImportReport, InputOptions, formats, import};
-use outcore_graph::{Error, Result};
+use outcore_image::{Error, Result};
 use outcore_io::{Runtime, RuntimeOptions};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

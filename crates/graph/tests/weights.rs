@@ -4,9 +4,8 @@ mod common;
 
 use common::{Model, Random, runtime};
 use outcore_format::{Index, WeightKind, index_bytes};
-use outcore_graph::{
-    Bitmap, Direction, Edges, Error, Frontier, Graph, GraphOptions, ImageFile, ListPart, SweepStats, scan,
-};
+use outcore_graph::{Bitmap, Direction, Edges, Frontier, Graph, ListPart, scan};
+use outcore_image::{Error, ImageFile, ImageOptions, SweepStats};
 use outcore_io::backend::{Faults, Sim};
 use std::path::Path;
 
@@ -45,7 +44,7 @@ fn open(image: &Path, threads: usize, cache_bytes: u64) -> Graph {
     let graph = Graph::open(
         &runtime(threads),
         image,
-        GraphOptions { cache_bytes: Some(cache_bytes), ..GraphOptions::default() },
+        ImageOptions { cache_bytes: Some(cache_bytes), ..ImageOptions::default() },
     )
     .unwrap();
     graph.fill_cache().unwrap();
@@ -142,7 +141,7 @@ fn what_weights_hold_is_given_back_when_memory_is_needed_and_all_is_when_the_gra
     let budget = runtime.budget();
     let empty = budget.available_bytes();
     let graph =
-        Graph::open(&runtime, &image, GraphOptions { cache_bytes: Some(0), ..GraphOptions::default() }).unwrap();
+        Graph::open(&runtime, &image, ImageOptions { cache_bytes: Some(0), ..ImageOptions::default() }).unwrap();
     let opened = budget.available_bytes();
     let (expected, first) = seen(&graph, Direction::Out, Frontier::All).unwrap();
     let held = opened - budget.free_bytes();
@@ -186,5 +185,5 @@ fn an_index_of_entries_that_does_not_fit_the_lists_is_refused() {
 }
 
 fn graph_edges(image: &Path) -> u64 {
-    outcore_graph::read_manifest(image).unwrap().edges
+    outcore_image::read_manifest(image).unwrap().edges
 }

@@ -20,9 +20,8 @@
 use crate::declare::values_bytes;
 use crate::operator::{Costs, require_real, square_rows};
 use crate::tall::Space;
-use outcore_graph::{
-    Direction, Edges, Error, Frontier, KeptWeights, ListFold, ListPart, Result, Stats, fold, vertex_map,
-};
+use outcore_graph::{Direction, Edges, Frontier, KeptWeights, ListFold, ListPart, fold, vertex_map};
+use outcore_image::{Error, Result, Stats};
 use outcore_io::buffer::shared;
 use outcore_io::{Array, AtomicF64};
 use outcore_matrix::{Operand, Semiring, SparseMatrix, StoredProduct, StoredTarget};

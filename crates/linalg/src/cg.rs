@@ -9,7 +9,7 @@ use crate::inverse;
 use crate::operator::Operator;
 use crate::systems::{Method, Pause, SolveOptions, State, System};
 use crate::tall::{FEW_NUMBERS, Space, dot};
-use outcore_graph::{Error, Result};
+use outcore_image::{Error, Result};
 use outcore_io::Array;
 
 const PURPOSE: &str = "vectors of conjugate gradients";

@@ -11,7 +11,7 @@
 
 use crate::operator::{Operator, space};
 use faer::Mat;
-use outcore_graph::{Error, Result, check_file, write_file};
+use outcore_image::{Error, Result, check_file, write_file};
 use outcore_io::backend::Lock;
 use outcore_io::buffer::{raw_bytes, raw_bytes_mut};
 use outcore_io::{Array, Directory, Reservation, Runtime, Writer};

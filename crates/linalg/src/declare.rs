@@ -12,8 +12,9 @@ use crate::basis::temporary_folder;
 use crate::dense::Dense;
 use crate::vectors::Vectors;
 use outcore_algo::{DefaultValue, Kind, Parameter, Values};
-use outcore_graph::{DenseShape, Error, Result, Stats};
+use outcore_image::{Error, Result, Stats};
 use outcore_matrix::{DenseFile, Operand, SparseMatrix};
+use outcore_table::DenseShape;
 use std::path::PathBuf;
 
 /// A solver, as it is declared.

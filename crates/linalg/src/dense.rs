@@ -2,9 +2,10 @@
 
 use crate::embedding::SpectralEmbedding;
 use crate::vectors::{ComplexVectors, Parts, Vectors};
-use outcore_graph::{DenseRows, DenseShape, Error, Result, write_dense};
+use outcore_image::{Error, Result};
 use outcore_io::Array;
 use outcore_matrix::{Operand, SparseMatrix, UnnamedProduct};
+use outcore_table::{DenseRows, DenseShape, write_dense};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 

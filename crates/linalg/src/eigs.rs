@@ -17,9 +17,11 @@ use crate::vectors::{ComplexVectors, Parts, Vectors};
 use crate::verify::{check_complex_pairs, vectors_bytes};
 use faer::{Mat, c64};
 use outcore_algo::{DefaultValue, Kind, Parameter};
-use outcore_graph::{Choice, DenseShape, Error, Result, Stats};
+use outcore_image::{Error, Result, Stats};
+use outcore_ingest::Choice;
 use outcore_io::Array;
 use outcore_matrix::{Operand, SparseMatrix};
+use outcore_table::DenseShape;
 use std::cell::RefCell;
 use std::path::PathBuf;
 

@@ -21,7 +21,7 @@ use crate::tall::Space;
 use crate::vectors::Vectors;
 use crate::verify::{check_laplacian, vectors_bytes};
 use outcore_algo::{DefaultValue, Kind, Parameter};
-use outcore_graph::{Error, Result, Stats};
+use outcore_image::{Error, Result, Stats};
 use outcore_io::Array;
 use outcore_matrix::{Operand, SparseMatrix};
 use std::cell::RefCell;

@@ -23,10 +23,11 @@ use crate::operator::{Costs, Counted, Operator, require_real, space, square_rows
 use crate::tall::Space;
 use crate::verify::{Pushed, check_exponential};
 use outcore_algo::{DefaultValue, Kind, Parameter, Values};
-use outcore_graph::{DenseShape, Error, Result, Stats};
+use outcore_image::{Error, Result, Stats};
 use outcore_io::buffer::shared;
 use outcore_io::{Array, AtomicF64};
 use outcore_matrix::{DenseFile, MOST_COLUMNS, Operand, SparseMatrix};
+use outcore_table::DenseShape;
 use std::cell::RefCell;
 
 const PURPOSE: &str = "vectors of a matrix exponential";

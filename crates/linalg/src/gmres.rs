@@ -11,7 +11,7 @@ use crate::basis::{Basis, Room};
 use crate::operator::Operator;
 use crate::systems::{Method, Pause, SolveOptions, State, System};
 use crate::tall::{FEW_NUMBERS, Space, ZERO};
-use outcore_graph::Result;
+use outcore_image::Result;
 use outcore_io::Array;
 
 /// What is left of a vector and shorter than this, in units of what it was, is nothing but rounding.

@@ -28,8 +28,9 @@ use crate::tall::{Space, ZERO};
 use crate::vectors::{ComplexVectors, Parts, Vectors};
 use crate::verify::{check_hermitian_pairs, hermitian_bytes};
 use faer::{Mat, Side, c64};
-use outcore_graph::{DenseShape, Error, Result, Stats};
+use outcore_image::{Error, Result, Stats};
 use outcore_matrix::{Operand, SparseMatrix};
+use outcore_table::DenseShape;
 use std::cell::RefCell;
 
 /// Vectors of a block at most: their parts fill the widest block of real ones.

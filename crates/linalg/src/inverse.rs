@@ -5,7 +5,8 @@
 
 use crate::systems::System;
 use crate::tall::{FEW_NUMBERS, dot};
-use outcore_graph::{Choice, Error, Result};
+use outcore_image::{Error, Result};
+use outcore_ingest::Choice;
 use outcore_io::buffer::shared;
 use outcore_io::{Array, AtomicF64};
 use std::fmt::{Debug, Formatter};

@@ -26,7 +26,7 @@ use crate::operator::Operator;
 use crate::orthonormal::{ROUNDING, orthonormalize, random};
 use crate::schur::Schur;
 use faer::{Mat, c64};
-use outcore_graph::Result;
+use outcore_image::Result;
 use outcore_io::{Array, CancelFlag};
 
 /// A basis that fills is looked at this often.

@@ -27,7 +27,7 @@ use crate::operator::Operator;
 use crate::orthonormal::{ROUNDING, inverse, orthonormalize, product, random};
 use crate::tall::{ZERO, added};
 use faer::{Mat, Side};
-use outcore_graph::Result;
+use outcore_image::Result;
 use outcore_io::Array;
 use std::ops::Div;
 use std::path::Path;

@@ -13,7 +13,7 @@ use crate::inverse::{Inverse, not_definite};
 use crate::operator::Operator;
 use crate::systems::{Method, Pause, SolveOptions, State, System};
 use crate::tall::{FEW_NUMBERS, Space, dot};
-use outcore_graph::Result;
+use outcore_image::Result;
 use outcore_io::Array;
 use std::mem::swap;
 

@@ -17,10 +17,12 @@ use crate::declare::{
 use crate::dense::Dense;
 use crate::verify::{chance, push, sizes};
 use outcore_algo::{DefaultValue, Kind, Parameter};
-use outcore_graph::{Choice, DenseShape, Error, Result, is_array_file};
+use outcore_image::{Error, Result};
+use outcore_ingest::Choice;
 use outcore_io::buffer::shared;
 use outcore_io::{Array, AtomicF64};
 use outcore_matrix::{DenseFactor, DenseFile, MOST_COLUMNS, Operand, ProductFile, Semiring, SparseMatrix};
+use outcore_table::{DenseShape, is_array_file};
 use std::ops::Range;
 use std::path::PathBuf;
 

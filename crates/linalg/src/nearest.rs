@@ -12,7 +12,7 @@ use crate::eigsh::{EigshOptions, Solved, Subspace, Which, goal, refine, solve, s
 use crate::lanczos::{End, Goal, Lanczos};
 use crate::operator::{Counted, Operator, Squared, space};
 use crate::orthonormal::orthonormalize;
-use outcore_graph::Result;
+use outcore_image::Result;
 use outcore_io::Array;
 use outcore_matrix::Operand;
 

@@ -1,7 +1,8 @@
 //! What solvers multiply by: a matrix, its transpose, or a product of such, with vectors in the order of the image.
 
 use crate::tall::Space;
-use outcore_graph::{Error, KeptWeights, Result, StatsBuilder};
+use outcore_graph::KeptWeights;
+use outcore_image::{Error, Result, StatsBuilder};
 use outcore_io::{Array, Task, Unit};
 use outcore_matrix::{Operand, SparseMatrix};
 use std::cell::RefCell;

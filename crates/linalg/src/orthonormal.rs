@@ -9,7 +9,7 @@ use crate::basis::Basis;
 use crate::hermitian::second_half;
 use crate::kernels::Square;
 use crate::tall::ZERO;
-use outcore_graph::Result;
+use outcore_image::Result;
 
 /// Columns of a product that are shorter than this, in lengths of the longest, are nothing but rounding.
 pub(crate) const ROUNDING: f64 = 1e-14;

@@ -27,7 +27,7 @@ use crate::operator::{Costs, require_real, square_rows};
 use crate::tall::Space;
 use crate::vectors::Vectors;
 use outcore_algo::{Dangling, Stop, StoppedBy};
-use outcore_graph::{Error, Result, Stats, require_disk};
+use outcore_image::{Error, Result, Stats, require_disk};
 use outcore_io::{Array, lock};
 use outcore_matrix::{Operand, Semiring, SparseMatrix, StoredFile, StoredProduct, StoredTarget};
 use std::ops::Range;

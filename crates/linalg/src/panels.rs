@@ -9,7 +9,7 @@ use crate::basis::write_block;
 use crate::checkpoint::{Get, Put};
 use crate::kernels::MOST_WIDTH;
 use crate::tall::{Space, pick};
-use outcore_graph::Result;
+use outcore_image::Result;
 use outcore_io::buffer::{raw_bytes, raw_bytes_mut};
 use outcore_io::{Array, Spill, lock};
 use std::ops::Range;

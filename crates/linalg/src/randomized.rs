@@ -19,7 +19,7 @@ use crate::vectors::Vectors;
 use crate::verify::{check_orthonormal, check_singular, vectors_bytes};
 use faer::Mat;
 use outcore_algo::{DefaultValue, Kind, Parameter};
-use outcore_graph::{Error, Result, Stats};
+use outcore_image::{Error, Result, Stats};
 use outcore_io::Array;
 use outcore_matrix::{MOST_COLUMNS, Operand, SparseMatrix};
 use std::cell::RefCell;

@@ -15,7 +15,7 @@
 use crate::lanczos::power_of_two;
 use faer::linalg::solvers::Solve;
 use faer::{Mat, c64};
-use outcore_graph::Result;
+use outcore_image::Result;
 use outcore_io::CancelFlag;
 use std::ops::Range;
 

@@ -14,8 +14,9 @@ use crate::systems::{Method, Solution, SolveOptions, StoppedBy, cg, gmres, minre
 use crate::tall::Space;
 use crate::verify::{Pushed, check_solution};
 use outcore_algo::{DefaultValue, Kind, Parameter};
-use outcore_graph::{DenseShape, Error, Result};
+use outcore_image::{Error, Result};
 use outcore_matrix::{DenseFile, Operand, SparseMatrix};
+use outcore_table::DenseShape;
 
 const RTOL: Parameter =
     Parameter::new("rtol", Kind::Real, DefaultValue::Real(1e-5), "The greatest residual, in units of the length of b");

@@ -23,7 +23,7 @@ use crate::tall::{Space, ZERO};
 use crate::vectors::Vectors;
 use crate::verify::{check_orthonormal, check_singular, vectors_bytes};
 use faer::Mat;
-use outcore_graph::{Result, Stats};
+use outcore_image::{Result, Stats};
 use outcore_io::Array;
 use outcore_matrix::{Operand, SparseMatrix};
 use std::cell::RefCell;

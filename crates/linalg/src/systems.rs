@@ -17,7 +17,7 @@ use crate::lanczos::{magnitude, power_of_two};
 use crate::minres::Minres;
 use crate::operator::{Costs, Counted, Operator, space, square_rows};
 use crate::tall::{Space, dot};
-use outcore_graph::{Error, Result, Stats};
+use outcore_image::{Error, Result, Stats};
 use outcore_io::buffer::shared;
 use outcore_io::{Array, AtomicF64};
 use outcore_matrix::{Operand, SparseMatrix};

@@ -5,7 +5,7 @@
 
 use crate::hermitian::complex_dots;
 use crate::kernels::{MOST_WIDTH, Square, add_product, dots, transform};
-use outcore_graph::{Error, Result};
+use outcore_image::{Error, Result};
 use outcore_io::{Runtime, lock};
 use std::ops::Range;
 use std::sync::Mutex;

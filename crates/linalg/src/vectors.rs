@@ -4,7 +4,7 @@ use crate::basis::Basis;
 use crate::panels::Panels;
 use crate::tall::Space;
 use faer::c64;
-use outcore_graph::{Error, Result};
+use outcore_image::{Error, Result};
 use outcore_matrix::{Operand, SparseMatrix};
 use std::ops::Range;
 

@@ -8,7 +8,8 @@
 use crate::embedding;
 use crate::vectors::{ComplexVectors, Vectors};
 use faer::c64;
-use outcore_graph::{Direction, Edges, Error, Frontier, ListPart, Result, scan};
+use outcore_graph::{Direction, Edges, Frontier, ListPart, scan};
+use outcore_image::{Error, Result};
 use outcore_io::buffer::shared;
 use outcore_io::{Array, AtomicF64};
 use outcore_matrix::{Operand, SparseMatrix};

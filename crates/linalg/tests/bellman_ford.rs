@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Entries, bits, matrix, random, runtime};
-use outcore_graph::Error;
+use outcore_image::Error;
 use outcore_linalg::{BellmanFordOptions, bellman_ford};
 use outcore_matrix::SparseMatrix;
 

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Entries, bits, matrix, options, runtime};
-use outcore_graph::{Error, Result};
+use outcore_image::{Error, Result};
 use outcore_linalg::{EigsOptions, EigshOptions, NmfOptions, SvdsOptions, Which, eigs, eigsh, nmf, svds};
 use outcore_matrix::SparseMatrix;
 use std::fs;

@@ -4,7 +4,7 @@ mod common;
 
 use common::with_matrix_of;
 use faer::Mat;
-use outcore_graph::Choice;
+use outcore_ingest::Choice;
 use outcore_io::CancelFlag;
 use outcore_linalg::internal::{
     Multiplying, Schur, check_complex_pairs, check_eigenpairs, check_exponential, check_factors, check_laplacian,

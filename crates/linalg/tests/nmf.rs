@@ -3,7 +3,8 @@
 mod common;
 
 use common::{Entries, bits, matrix, random, runtime};
-use outcore_graph::{Choice, Result};
+use outcore_image::Result;
+use outcore_ingest::Choice;
 use outcore_io::backend::{Faults, Sim};
 use outcore_io::{Backend, Runtime, RuntimeOptions};
 use outcore_linalg::{Nmf, NmfOptions, Solver, Vectors, nmf};

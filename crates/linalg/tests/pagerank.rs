@@ -4,7 +4,8 @@ mod common;
 
 use common::{Entries, bits, matrix, random, runtime};
 use outcore_algo::{Dangling, PageRankOptions, Stop, StoppedBy};
-use outcore_graph::{Direction, Error};
+use outcore_graph::Direction;
+use outcore_image::Error;
 use outcore_linalg::{RankOptions, Ranks, pagerank};
 use outcore_matrix::{Operand, SparseMatrix};
 use std::path::PathBuf;

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Entries, bits, matrix, random, runtime};
-use outcore_graph::{Error, Result};
+use outcore_image::{Error, Result};
 use outcore_linalg::{Preconditioner, Solution, SolveOptions, StoppedBy, cg, gmres, minres};
 use outcore_matrix::{Operand, SparseMatrix};
 use std::sync::atomic::{AtomicU64, Ordering};

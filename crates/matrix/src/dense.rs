@@ -5,7 +5,7 @@
 //! workers; those that lie together are read together.
 
 use crate::npy::{Element, Head, Kind, refusal};
-use outcore_graph::{Error, Result};
+use outcore_image::{Error, Result};
 use outcore_io::buffer::{raw_bytes_mut, shared};
 use outcore_io::{Array, AtomicF64, DataFile, Input, Runtime, Spill, lock};
 use std::ops::Range;

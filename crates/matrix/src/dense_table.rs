@@ -10,9 +10,11 @@
 use crate::dense::{DenseFile, DenseLayout};
 use crate::npy::{Element, refusal};
 use crate::sparse::{Operand, Side, SparseMatrix};
-use outcore_graph::{Error, Id, IdBatch, IdStream, Result, RowIds, TableFile};
+use outcore_image::{Error, Result};
+use outcore_ingest::{RowIds, TableFile};
 use outcore_io::Spill;
 use outcore_io::buffer::raw_bytes;
+use outcore_table::{Id, IdBatch, IdStream};
 use std::path::Path;
 
 /// What columns of ids are called in results.

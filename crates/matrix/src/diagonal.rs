@@ -1,7 +1,8 @@
 //! The diagonal of a matrix: one pass over the lists, in each of which the row's own column is looked up.
 
 use crate::sparse::{Operand, SparseMatrix};
-use outcore_graph::{Error, ListFold, ListPart, Result, Stats, StatsBuilder, fold};
+use outcore_graph::{ListFold, ListPart, fold};
+use outcore_image::{Error, Result, Stats, StatsBuilder};
 use outcore_io::buffer::shared;
 use outcore_io::{Array, AtomicF64};
 

@@ -13,7 +13,8 @@
 #![allow(unsafe_code)]
 
 use crate::semiring::{PlusTimes, Rules};
-use outcore_graph::{WeightKind, Weights, gather};
+use outcore_format::WeightKind;
+use outcore_graph::{Weights, gather};
 use outcore_io::buffer::prefetch;
 use std::ops::Range;
 

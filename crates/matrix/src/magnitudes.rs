@@ -2,7 +2,8 @@
 //! or of rows.
 
 use crate::sparse::{Operand, SparseMatrix};
-use outcore_graph::{Error, ListFold, ListPart, Result, StatsBuilder, fold};
+use outcore_graph::{ListFold, ListPart, fold};
+use outcore_image::{Error, Result, StatsBuilder};
 use outcore_io::AtomicF64;
 use outcore_io::buffer::shared;
 

@@ -5,7 +5,7 @@
 //! whether columns or rows lie together, and `shape`. Blanks and a line end fill it up to a multiple of 64 bytes; then
 //! come the elements. See `numpy.lib.format`.
 
-use outcore_graph::{Error, Result};
+use outcore_image::{Error, Result};
 use outcore_io::Input;
 use std::path::Path;
 

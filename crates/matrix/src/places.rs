@@ -1,7 +1,9 @@
 //! Which row or column a vertex is: its place in the order of the ids.
 
-use outcore_graph::{Bitmap, Error, Graph, IdBatch, IdStream, Result};
+use outcore_graph::{Bitmap, Graph};
+use outcore_image::{Error, Result};
 use outcore_io::Array;
+use outcore_table::{IdBatch, IdStream};
 
 const PURPOSE: &str = "rows of vertices";
 

@@ -12,7 +12,8 @@
 
 use crate::dense::{DenseFile, DenseLayout};
 use crate::npy::{Element, Head, refusal};
-use outcore_graph::{Error, Graph, PlacedFile, Result};
+use outcore_graph::Graph;
+use outcore_image::{Error, PlacedFile, Result};
 use outcore_io::buffer::{raw_bytes, raw_bytes_mut, shared};
 use outcore_io::{Array, AtomicF64, Chain, Runtime, Sink, Spill, Streams, into_inner, lock};
 use std::ops::Range;

@@ -2,7 +2,7 @@
 //!
 //! Kepner and Gilbert (editors), *Graph Algorithms in the Language of Linear Algebra*, 2011.
 
-use outcore_graph::Choice;
+use outcore_ingest::Choice;
 
 /// What adds and what multiplies in a product of matrices.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -20,10 +20,12 @@ use crate::places::places;
 use crate::product_file::Rows;
 use crate::semiring::{MaxTimes, MinPlus, OrAnd, PlusFirst, PlusTimes, Rules, Semiring};
 use crate::streamed::FileFactor;
+use outcore_format::Lists;
 use outcore_graph::{
-    Choice, Direction, Edges, Error, Frontier, Graph, KeptWeights, ListFold, ListPart, Lists, PAGE_BYTES, Result,
-    Stats, StatsBuilder, Weights, fold, vertex_map,
+    Direction, Edges, Frontier, Graph, KeptWeights, ListFold, ListPart, PAGE_BYTES, Weights, fold, vertex_map,
 };
+use outcore_image::{Error, Result, Stats, StatsBuilder};
+use outcore_ingest::Choice;
 use outcore_io::buffer::{prefetch, shared};
 use outcore_io::{Array, AtomicF64, Spare, lock};
 use std::ops::Range;

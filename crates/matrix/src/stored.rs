@@ -8,7 +8,7 @@
 use crate::product_file::{Bands, Output, ProductFile, Rows};
 use crate::semiring::Semiring;
 use crate::sparse::{Given, MOST_COLUMNS, Operand, Side, Source, SparseMatrix, Target};
-use outcore_graph::{Error, Result, StatsBuilder};
+use outcore_image::{Error, Result, StatsBuilder};
 use outcore_io::buffer::shared;
 use std::ops::Range;
 

@@ -4,7 +4,8 @@
 //! order of the image, page by page, so the bits depend on nothing else.
 
 use crate::sparse::{Operand, SparseMatrix};
-use outcore_graph::{Direction, Edges, ListFold, ListPart, Result, StatsBuilder, fold};
+use outcore_graph::{Direction, Edges, ListFold, ListPart, fold};
+use outcore_image::{Result, StatsBuilder};
 
 /// What one pass finds about all entries.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -4,9 +4,9 @@ mod common;
 
 use common::{bits, import_file, numbers, product, random, runtime};
 use outcore_graph::import::{Duplicates, ImportOptions, ImportReport, InputOptions, OrderChoice, import, open};
-use outcore_graph::{
-    Choice, Direction, Error, Graph, GraphOptions, ImageFile, PAGE_BYTES, Result, check, export, read_manifest,
-};
+use outcore_graph::{Direction, Graph, PAGE_BYTES, check, export};
+use outcore_image::{Error, ImageFile, ImageOptions, Result, read_manifest};
+use outcore_ingest::Choice;
 use outcore_io::backend::{Faults, Sim};
 use outcore_io::{Runtime, RuntimeOptions, backend};
 use outcore_matrix::{MOST_COLUMNS, Operand, Semiring, SparseMatrix};
@@ -278,7 +278,7 @@ fn columns_that_memory_has_no_room_for_take_further_passes_which_read_each_page_
     let image = given.image(folder.path(), OrderChoice::Degree);
     let runtime = runtime(2, Some(96 << 20));
     let graph =
-        Graph::open(&runtime, &image, GraphOptions { cache_bytes: Some(0), ..GraphOptions::default() }).unwrap();
+        Graph::open(&runtime, &image, ImageOptions { cache_bytes: Some(0), ..ImageOptions::default() }).unwrap();
     let matrix = SparseMatrix::new(Arc::new(graph), true).unwrap();
     let keeps = matrix.graph().weight_bytes(Direction::Out);
     let pages = matrix.graph().pages(Direction::Out) + matrix.graph().weight_pages(Direction::Out);
@@ -382,7 +382,7 @@ fn damage_of_either_part_is_found_and_a_device_that_fails_gives_an_error_or_the_
             let graph = Graph::open(
                 &Arc::new(Runtime::new(options).unwrap()),
                 &image,
-                GraphOptions { cache_bytes: Some(0), ..GraphOptions::default() },
+                ImageOptions { cache_bytes: Some(0), ..ImageOptions::default() },
             );
             let matrix = SparseMatrix::new(Arc::new(graph.unwrap()), true).unwrap();
             sim.wake();

@@ -5,7 +5,9 @@ mod common;
 use common::{bits, import_file, matrix, numbers, product, random, runtime};
 use outcore_graph::generate::{GenerateOptions, GeneratedWeights, Shape, source};
 use outcore_graph::import::{Duplicates, ImportOptions, InputOptions, OrderChoice, import, open};
-use outcore_graph::{Choice, Direction, Error, Graph, GraphOptions, StatsBuilder, check, export};
+use outcore_graph::{Direction, Graph, check, export};
+use outcore_image::{Error, ImageOptions, StatsBuilder};
+use outcore_ingest::Choice;
 use outcore_io::backend::{Faults, Sim};
 use outcore_io::{Runtime, RuntimeOptions, backend};
 use outcore_matrix::{MOST_COLUMNS, Operand, Semiring, SparseMatrix};
@@ -367,7 +369,7 @@ fn columns_that_memory_has_no_room_for_take_further_passes_which_read_each_page_
     import(&runtime(2, None), source(&options).unwrap(), &image, &ImportOptions::default()).unwrap();
     // One column takes 512 kiB.
     let runtime = runtime(2, Some(96 << 20));
-    let no_cache = GraphOptions { cache_bytes: Some(0), ..GraphOptions::default() };
+    let no_cache = ImageOptions { cache_bytes: Some(0), ..ImageOptions::default() };
     let graph = Arc::new(Graph::open(&runtime, &image, no_cache).unwrap());
     let matrix = SparseMatrix::new(graph, false).unwrap();
     let rows = matrix.shape().0;
@@ -402,7 +404,7 @@ fn what_cannot_be_multiplied_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let runtime = runtime(2, None);
     let image = Given::new(7, 20, false).image(folder.path(), "pattern", OrderChoice::Input);
-    let graph = Arc::new(Graph::open(&runtime, &image, GraphOptions::default()).unwrap());
+    let graph = Arc::new(Graph::open(&runtime, &image, ImageOptions::default()).unwrap());
     assert!(SparseMatrix::new(Arc::clone(&graph), true).is_err(), "there are no values");
     let matrix = SparseMatrix::new(Arc::clone(&graph), false).unwrap();
     for (factor, columns, product) in [(6, 1, 7), (7, 1, 8), (14, 1, 7), (14, 3, 14)] {
@@ -450,7 +452,7 @@ fn a_device_that_fails_gives_an_error_or_the_right_product() {
             let backend: Arc<dyn outcore_io::Backend> = sim.clone();
             let options = RuntimeOptions { threads: Some(2), backend: Some(backend), ..RuntimeOptions::default() };
             let runtime = Arc::new(Runtime::new(options).unwrap());
-            let graph = Graph::open(&runtime, &image, GraphOptions { cache_bytes: Some(0), ..GraphOptions::default() })
+            let graph = Graph::open(&runtime, &image, ImageOptions { cache_bytes: Some(0), ..ImageOptions::default() })
                 .unwrap();
             let matrix = SparseMatrix::new(Arc::new(graph), true).unwrap();
             sim.wake();
@@ -476,7 +478,7 @@ fn a_part_of_the_image_stays_in_the_cache_and_later_products_read_the_rest() {
     let runtime = runtime(2, Some(96 << 20));
     for cache_bytes in [1 << 19, 1 << 20] {
         let graph =
-            Graph::open(&runtime, &image, GraphOptions { cache_bytes: Some(cache_bytes), ..GraphOptions::default() })
+            Graph::open(&runtime, &image, ImageOptions { cache_bytes: Some(cache_bytes), ..ImageOptions::default() })
                 .unwrap();
         let matrix = SparseMatrix::new(Arc::new(graph), false).unwrap();
         let rows = matrix.shape().0 as usize;

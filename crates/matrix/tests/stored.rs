@@ -3,8 +3,8 @@
 mod common;
 
 use common::{bits, import_file, matrix, random, runtime};
-use outcore_graph::StatsBuilder;
 use outcore_graph::import::OrderChoice;
+use outcore_image::StatsBuilder;
 use outcore_matrix::{Operand, Semiring, SparseMatrix, StoredFile, StoredProduct, StoredTarget};
 use std::path::{Path, PathBuf};
 

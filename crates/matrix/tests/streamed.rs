@@ -4,9 +4,10 @@
 mod common;
 
 use common::{bits, import_file, matrix, product, random, runtime};
+use outcore_graph::Graph;
 use outcore_graph::generate::{GenerateOptions, Shape, source};
 use outcore_graph::import::{ImportOptions, OrderChoice, import};
-use outcore_graph::{Error, Graph, GraphOptions};
+use outcore_image::{Error, ImageOptions};
 use outcore_io::backend::{Faults, Sim};
 use outcore_io::{Backend, Runtime, RuntimeOptions, backend, current_memory_bytes, peak_memory_bytes};
 use outcore_matrix::{
@@ -149,7 +150,7 @@ fn passes_and_bytes_are_those_of_the_plan() {
         let in_order = order == OrderChoice::Input;
         let runtime = runtime(2, Some(96 << 20));
         let graph = Arc::new(
-            Graph::open(&runtime, &image, GraphOptions { cache_bytes: Some(0), ..GraphOptions::default() }).unwrap(),
+            Graph::open(&runtime, &image, ImageOptions { cache_bytes: Some(0), ..ImageOptions::default() }).unwrap(),
         );
         let matrix = SparseMatrix::new(graph, false).unwrap();
         let rows = matrix.shape().0 as usize;
@@ -386,7 +387,7 @@ fn a_device_that_fails_or_is_full_leaves_no_file_and_the_old_one_as_it_was() {
             RuntimeOptions { threads: Some(2), memory_bytes, backend: Some(backend), ..RuntimeOptions::default() };
         let runtime = Arc::new(Runtime::new(RuntimeOptions { beside_process: true, ..options }).unwrap());
         let graph =
-            Graph::open(&runtime, &image, GraphOptions { cache_bytes: Some(0), ..GraphOptions::default() }).unwrap();
+            Graph::open(&runtime, &image, ImageOptions { cache_bytes: Some(0), ..ImageOptions::default() }).unwrap();
         let matrix = SparseMatrix::new(Arc::new(graph), true).unwrap();
         let _taken = few_columns(&matrix, Operand::Matrix, 2);
         sim.wake();
@@ -423,7 +424,7 @@ fn child() {
     let before = current_memory_bytes();
     let runtime = runtime(2, Some(LIMIT_BYTES));
     let graph = Arc::new(
-        Graph::open(&runtime, folder.join("k.oc"), GraphOptions { cache_bytes: Some(0), ..GraphOptions::default() })
+        Graph::open(&runtime, folder.join("k.oc"), ImageOptions { cache_bytes: Some(0), ..ImageOptions::default() })
             .unwrap(),
     );
     let matrix = SparseMatrix::new(graph, false).unwrap();

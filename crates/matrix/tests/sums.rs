@@ -4,7 +4,8 @@ mod common;
 
 use common::{matrix, random, runtime};
 use outcore_graph::import::{Duplicates, ImportOptions, InputOptions, OrderChoice, import, open};
-use outcore_graph::{Direction, Graph, GraphOptions, StatsBuilder};
+use outcore_graph::{Direction, Graph};
+use outcore_image::{ImageOptions, StatsBuilder};
 use outcore_io::Runtime;
 use outcore_matrix::EntrySums;
 use std::collections::BTreeMap;
@@ -87,7 +88,7 @@ fn parallel_edges_are_one_entry() {
     std::fs::write(&file, text).unwrap();
     let keep = ImportOptions { duplicates: Duplicates::Keep, directed: Some(true), ..ImportOptions::default() };
     let image = image(&file, false, &keep);
-    let graph = Graph::open(&runtime(1, None), &image, GraphOptions::default()).unwrap();
+    let graph = Graph::open(&runtime(1, None), &image, ImageOptions::default()).unwrap();
     assert!(graph.manifest().parallel_edges && !graph.lists_over_pages(Direction::Out).is_empty());
     let found = sums(&runtime(2, None), &image, true);
     assert_eq!((found.sum, found.least), (places.values().sum(), least));

@@ -32,12 +32,17 @@
 #![forbid(unsafe_code)]
 
 // Images: opened, imported, generated, written back and checked.
+pub use outcore_format::{Order, WeightKind};
 pub use outcore_graph::{
-    CheckReport, Choice, Direction, EXPORT_ENDINGS, EdgeBatches, EdgeData, Edges, EdgesFrom, Error, ExportReport,
-    Graph, GraphInfo, GraphOptions, Image, ImageFile, MANIFEST, Order, Outcome, PAGE_BYTES, Result, VERTEX_ENDINGS,
-    VertexBatches, VertexData, WeightKind, check, check_file, check_vertex_table, export, export_vertices, first_edges,
-    generate, import, is_standard_output, read_manifest, write_file,
+    CheckReport, Direction, EXPORT_ENDINGS, EdgeBatches, EdgeData, Edges, EdgesFrom, ExportReport, Graph, GraphInfo,
+    PAGE_BYTES, VERTEX_ENDINGS, VertexBatches, VertexData, check, check_vertex_table, export, export_vertices,
+    first_edges, generate, import,
 };
+pub use outcore_image::{
+    Error, Image, ImageFile, ImageOptions as GraphOptions, MANIFEST, Outcome, Result, check_file, is_standard_output,
+    read_manifest, write_file,
+};
+pub use outcore_ingest::Choice;
 pub use outcore_io::{Progress, Runtime, RuntimeOptions, Unit};
 
 // Algorithms: options, result, function and estimate of each, as `algo` lists them; and how they are declared.
@@ -46,7 +51,7 @@ pub use outcore_algo::{
     ALGORITHMS, Algorithm, Attribute, AttributeKind, Bound, Datum, DefaultValue, Estimate, Finding, Kind, Parameter,
     Plan, Remedy, Say, Unconverged, Value, Values, graph500, graphalytics, least_limit, verify,
 };
-pub use outcore_graph::{Stats, StatsBuilder, Step, SweepStats};
+pub use outcore_image::{Stats, StatsBuilder, Step, SweepStats};
 
 // Matrices.
 pub use outcore_linalg as linalg;
@@ -63,18 +68,19 @@ pub use outcore_learn as learn;
 pub use outcore_report as report;
 
 // Results, under the users' ids.
-pub use outcore_graph::{
+pub use outcore_table::{
     Column, ColumnKind, DenseRows, DenseShape, Id, IdBatch, IdLookup, IdStream, OUTPUT_ENDINGS, Table, TableReader,
     cell_text, check_columns, distance_bits, ids_of, push_quoted, push_value, shown_members, signed_count,
     write_columns, write_dense,
 };
 
 // New algorithms: lists, frontiers, vertices, vertex programs.
+pub use outcore_format::Lists;
 pub use outcore_graph::{
     Bitmap, Decision, Degree, EdgeMap, EdgeMapper, Events, Frontier, KeptWeights, List, ListFold, ListLoop, ListPart,
-    Lists, ListsOf, Neighbour, Neighbours, Next, ProgramOptions, ProgramRun, Stepped, Vertex, VertexProgram, Way,
-    Weight, Weights, fold, gather_sum, gather_sums, gather_weighted_sum, gather_weighted_sums, program_bytes,
-    run_program, scan, scan_pages, vertex_map, vertex_sum,
+    ListsOf, Neighbour, Neighbours, Next, ProgramOptions, ProgramRun, Stepped, Vertex, VertexProgram, Way, Weight,
+    Weights, fold, gather_sum, gather_sums, gather_weighted_sum, gather_weighted_sums, program_bytes, run_program,
+    scan, scan_pages, vertex_map, vertex_sum,
 };
 
 /// Arrow, whose types stand in the signatures of [`Table`] and of [`import`], in the version that they are of.

@@ -3,7 +3,7 @@
 use crate::Report;
 use crate::steps::{amplification, bytes_wanted};
 use crate::timeline::Timeline;
-use outcore_graph::{Stats, Step};
+use outcore_image::{Stats, Step};
 use outcore_io::Sample;
 use serde_json::{Map, Value, json};
 

@@ -25,7 +25,7 @@ pub use options::{Given, call_text, shell_text};
 pub use page::page;
 
 use outcore_algo::Estimate;
-use outcore_graph::Stats;
+use outcore_image::Stats;
 use outcore_io::Sample;
 use serde_json::{Map, Value};
 

@@ -5,7 +5,7 @@ use crate::escape::{escape, in_script};
 use crate::options::Given;
 use crate::steps::{Row, amplification, bytes_wanted, rows};
 use crate::{Planned, Report};
-use outcore_graph::Stats;
+use outcore_image::Stats;
 use outcore_io::bytes_text;
 use serde_json::{Map, Value};
 use std::fmt::Write;

@@ -1,6 +1,7 @@
 //! The steps of a run, summed up where there are too many to show.
 
-use outcore_graph::{PAGE_BYTES, Stats, Step, SweepStats};
+use outcore_graph::PAGE_BYTES;
+use outcore_image::{Stats, Step, SweepStats};
 
 /// The table has at most so many rows.
 pub const MOST_ROWS: usize = 200;

@@ -1,6 +1,6 @@
 //! Pages of runs that are made up: as long as runs can be, with names as hostile as they can be.
 
-use outcore_graph::{Stats, Step, SweepStats};
+use outcore_image::{Stats, Step, SweepStats};
 use outcore_io::{MOST_SAMPLES, Sample};
 use outcore_report::{Given, Planned, Report, data, escape, page};
 use serde_json::{Map, Value, json};

@@ -5,14 +5,16 @@ use outcore_algo::{
     ALGORITHMS, Algorithm, Bfs, BfsOptions, Components, ComponentsOptions, Datum, Finding, MultiSourceBfs, PageRank,
     PageRankOptions, PersonalizedPageRankOptions, Plan, Result, Values, bfs, components, pagerank,
 };
+use outcore_graph::Graph;
 use outcore_graph::generate::{GenerateOptions, GeneratedWeights, Shape, source as generated};
 use outcore_graph::import::{
     Block, BlockData, Duplicates, EdgeBatch, Facts, Ids, ImportOptions, OrderChoice, Parser, SelfLoops, Source,
     Weights, import,
 };
-use outcore_graph::{Column, Graph, GraphOptions, IdBatch, IdStream};
+use outcore_image::ImageOptions;
 use outcore_io::backend::Backend;
 use outcore_io::{Runtime, RuntimeOptions};
+use outcore_table::{Column, IdBatch, IdStream};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -152,7 +154,7 @@ pub fn runtime_under(threads: usize, bytes: u64, backend: Option<Arc<dyn Backend
 
 /// Opens an image: with all pages cached unless `cache_bytes` says otherwise.
 pub fn open(image: &Path, threads: usize, backend: Option<Arc<dyn Backend>>, cache_bytes: Option<u64>) -> Graph {
-    Graph::open(&runtime(threads, backend), image, GraphOptions { cache_bytes, ..GraphOptions::default() }).unwrap()
+    Graph::open(&runtime(threads, backend), image, ImageOptions { cache_bytes, ..ImageOptions::default() }).unwrap()
 }
 
 /// An algorithm with the options of one of its examples, whose answer is compared.

@@ -6,7 +6,8 @@ use outcore_algo::verify::{verify_pagerank, verify_personalized_pagerank};
 use outcore_algo::{
     Dangling, PageRankMethod, PageRankOptions, PersonalizedPageRankOptions, StoppedBy, pagerank, personalized_pagerank,
 };
-use outcore_graph::{Error, Graph};
+use outcore_graph::Graph;
+use outcore_image::Error;
 
 /// Full iterations, and pushes.
 pub fn check_pagerank(graph: &Graph, model: &Model) {

@@ -6,7 +6,8 @@ use outcore_format::{
     FORMAT_NAME, FORMAT_VERSION, IdColumn, ImportFacts, ListFile, ListWriter, Manifest, Order, PAGE_BYTES, ValueColumn,
     ValueType, WeightKind, column::ColumnWriter, index_bytes, values::ValueWriter,
 };
-use outcore_graph::{Direction, Graph, GraphOptions, ImageFile, MANIFEST};
+use outcore_graph::{Direction, Graph};
+use outcore_image::{ImageFile, ImageOptions, MANIFEST};
 use outcore_io::backend::Backend;
 use outcore_io::{Runtime, RuntimeOptions};
 use std::path::{Path, PathBuf};
@@ -366,7 +367,7 @@ pub fn write_text<'a>(image: &Path, strings: impl Iterator<Item = &'a [u8]>) -> 
 
 /// Rewrites the manifest of an image.
 pub fn edit_manifest(image: &Path, edit: impl FnOnce(&mut Manifest)) {
-    let mut manifest = outcore_graph::read_manifest(image).unwrap();
+    let mut manifest = outcore_image::read_manifest(image).unwrap();
     edit(&mut manifest);
     std::fs::write(image.join(MANIFEST), manifest.to_bytes()).unwrap();
 }
@@ -396,14 +397,14 @@ pub fn open(image: &Path, threads: usize) -> Arc<Graph> {
 
 /// Opens an image with so much memory more than the process has.
 pub fn open_under(image: &Path, threads: usize, bytes: u64) -> Arc<Graph> {
-    Arc::new(Graph::open(&runtime_under(threads, bytes, None), image, GraphOptions::default()).unwrap())
+    Arc::new(Graph::open(&runtime_under(threads, bytes, None), image, ImageOptions::default()).unwrap())
 }
 
 /// Opens an image through a simulated device, whose faults begin only when the image is open.
 pub fn open_with(image: &Path, sim: outcore_io::backend::Sim) -> Arc<Graph> {
     let sim = Arc::new(sim.asleep());
     let runtime = runtime_under(1, MEMORY_BYTES, Some(Arc::clone(&sim) as Arc<dyn Backend>));
-    let graph = Graph::open(&runtime, image, GraphOptions::default()).unwrap();
+    let graph = Graph::open(&runtime, image, ImageOptions::default()).unwrap();
     sim.wake();
     Arc::new(graph)
 }

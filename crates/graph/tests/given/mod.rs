@@ -2,9 +2,9 @@
 #![allow(dead_code)]
 
 use outcore_format::{IdColumn, Kind, Lists, Manifest, Order, Origin, PAGE_BYTES, Shape, ValueType};
-use outcore_graph::ImageFile;
 use outcore_graph::import::{Block, BlockData, EdgeBatch, Facts, Ids, Parser, Source, Weights};
-use outcore_graph::{Error, Result};
+use outcore_image::ImageFile;
+use outcore_image::{Error, Result};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -1,8 +1,9 @@
 //! Matrices by their entries, and their images.
 #![allow(dead_code)]
 
+use outcore_graph::Graph;
 use outcore_graph::import::{Duplicates, ImportOptions, InputOptions, import, open};
-use outcore_graph::{Graph, GraphOptions};
+use outcore_image::ImageOptions;
 use outcore_io::{Runtime, RuntimeOptions};
 use outcore_linalg::EigshOptions;
 use outcore_matrix::SparseMatrix;
@@ -148,7 +149,7 @@ pub fn runtime(threads: usize, memory_bytes: Option<u64>) -> Arc<Runtime> {
 }
 
 pub fn matrix(runtime: &Arc<Runtime>, image: &Path, values: bool) -> SparseMatrix {
-    SparseMatrix::new(Arc::new(Graph::open(runtime, image, GraphOptions::default()).unwrap()), values).unwrap()
+    SparseMatrix::new(Arc::new(Graph::open(runtime, image, ImageOptions::default()).unwrap()), values).unwrap()
 }
 
 pub fn bits(numbers: &[f64]) -> Vec<u64> {

@@ -1,8 +1,9 @@
 //! What tests of matrices have in common.
 #![allow(dead_code)]
 
+use outcore_graph::Graph;
 use outcore_graph::import::{Duplicates, ImportOptions, ImportReport, InputOptions, OrderChoice, import, open};
-use outcore_graph::{Graph, GraphOptions, Result};
+use outcore_image::{ImageOptions, Result};
 use outcore_io::{Runtime, RuntimeOptions};
 use outcore_matrix::{Operand, Semiring, SparseMatrix};
 use std::path::Path;
@@ -27,7 +28,7 @@ pub fn import_file(runtime: &Runtime, file: &Path, image: &Path, order: OrderCho
 }
 
 pub fn matrix(runtime: &Arc<Runtime>, image: &Path, values: bool) -> SparseMatrix {
-    SparseMatrix::new(Arc::new(Graph::open(runtime, image, GraphOptions::default()).unwrap()), values).unwrap()
+    SparseMatrix::new(Arc::new(Graph::open(runtime, image, ImageOptions::default()).unwrap()), values).unwrap()
 }
 
 /// So many small whole numbers.
