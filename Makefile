@@ -10,7 +10,7 @@
 VENV    := .venv
 PYTHON  := $(VENV)/bin/python
 OUTCORE := $(VENV)/bin/outcore
-PIP     := $(PYTHON) -m pip --quiet --disable-pip-version-check
+PIP     := -m pip --quiet --disable-pip-version-check
 GRAPH   ?=
 # Your own graph gets more memory than the generated one, whose image is eight times its limit.
 MEMORY  ?= $(if $(GRAPH),1GiB,24MiB)
@@ -26,26 +26,32 @@ SLOW_TESTS := out_of_core determinism faults import_tables adversarial estimates
 FAST_TESTS := $(filter-out $(SLOW_TESTS),$(notdir $(basename $(wildcard crates/*/tests/*.rs fuzz/tests/*.rs))))
 # Crates that have all of their tests in tests/. `--lib` would compile them once more, for none.
 NO_UNIT_TESTS := $(patsubst crates/%/Cargo.toml,outcore-%,$(shell grep -l '^test = false' crates/*/Cargo.toml))
-# Tests and fuzzers: overflows and broken assertions panic.
-CHECKED := cargo --config .cargo/checked.toml
-RUST_TESTS := --release --locked --workspace --exclude outcore-python
+# All that is tested is built once, in the profile `checked` (Cargo.toml): overflows and broken assertions panic. The
+# module and the command of that build go into an environment of their own. `make release` tests what ships.
+RUST_TESTS := --profile checked --locked --workspace --exclude outcore-python
+TEST_VENV := target/checked/venv
+TEST_PYTHON := $(TEST_VENV)/bin/python
+WITH_COMMAND := OUTCORE=$(abspath $(TEST_VENV)/bin/outcore)
 STAGE := bash xtask/stage.sh
 
 export CARGO_TARGET_DIR := $(CURDIR)/target
 export OUTCORE_DATA ?= $(abspath ../shared/data)
 
-.PHONY: build install stubs demo test quick test-rust test-python docs test-docs tidy fuzz soak bench release clean
+.PHONY: build install install-checked stubs demo test quick test-rust test-python docs test-docs tidy fuzz soak bench release clean
 
 # The command and the Python module share every dependency, so the second takes seconds: see crates/outcore/Cargo.toml.
 build:
 	$(STAGE) "compiling" cargo build --release --locked --package outcore-cli
 
-$(VENV)/bin/pip:
-	python3 -m venv $(VENV)
+$(VENV)/bin/pip $(TEST_VENV)/bin/pip:
+	python3 -m venv $(@:/bin/pip=)
 
 # Into the virtual environment: the Python package and the command.
 install: build $(VENV)/bin/pip
-	$(STAGE) "installing" $(PIP) install .
+	$(STAGE) "installing" $(PYTHON) $(PIP) install .
+
+install-checked: $(TEST_VENV)/bin/pip
+	OUTCORE_PROFILE=checked $(STAGE) "installing the checked build" $(TEST_PYTHON) $(PIP) install .
 
 demo: install
 	bash bench/demo.sh $(OUTCORE) $(PYTHON) $(MEMORY) "$(GRAPH)" "$(DEMO_GRAPH)"
@@ -53,43 +59,43 @@ demo: install
 test: tidy test-rust test-python test-docs fuzz
 
 quick: tidy
-	$(STAGE) "unit tests" $(CHECKED) test $(RUST_TESTS) $(addprefix --exclude ,$(NO_UNIT_TESTS)) --quiet --lib --bins
-	$(STAGE) "fast tests" $(CHECKED) test $(RUST_TESTS) --quiet $(addprefix --test ,$(sort $(FAST_TESTS)))
+	$(STAGE) "unit tests" cargo test $(RUST_TESTS) $(addprefix --exclude ,$(NO_UNIT_TESTS)) --quiet --lib --bins
+	$(STAGE) "fast tests" cargo test $(RUST_TESTS) --quiet $(addprefix --test ,$(sort $(FAST_TESTS)))
 
 tidy:
 	cargo fmt --all --check
-	$(CHECKED) xtask tidy
-	$(STAGE) "clippy" $(CHECKED) clippy --release --locked --workspace --all-targets -- --deny warnings
+	cargo xtask tidy
+	$(STAGE) "clippy" cargo clippy --profile checked --locked --workspace --all-targets -- --deny warnings
 
 test-rust:
-	$(STAGE) "compiling tests" $(CHECKED) test $(RUST_TESTS) --tests --no-run
-	$(STAGE) "tests in Rust" python3 xtask/run_tests.py "$(SLOW_TESTS)" $(CHECKED) test $(RUST_TESTS) --tests
-	$(STAGE) "examples of Rust" $(CHECKED) test $(RUST_TESTS) --doc --quiet
+	$(STAGE) "compiling tests" cargo test $(RUST_TESTS) --tests --no-run
+	$(STAGE) "tests in Rust" python3 xtask/run_tests.py "$(SLOW_TESTS)" cargo test $(RUST_TESTS) --tests
+	$(STAGE) "examples of Rust" cargo test $(RUST_TESTS) --doc --quiet
 
-test-python: install
-	$(PIP) install --requirement python/tests/requirements.txt
-	OUTCORE=$(abspath $(OUTCORE)) $(STAGE) "tests in Python" $(PYTHON) -m pytest -q -n 2 --dist worksteal python/tests
+test-python: install-checked
+	$(TEST_PYTHON) $(PIP) install --requirement python/tests/requirements.txt
+	$(WITH_COMMAND) $(STAGE) "tests in Python" $(TEST_PYTHON) -m pytest -q -n 2 --dist worksteal python/tests
 
 # The site. A warning is an error, and so is a reference to nothing; the notebooks run while it is built.
-docs: install
-	$(PIP) install --requirement docs/requirements.txt
-	OUTCORE=$(abspath $(OUTCORE)) $(STAGE) "building the site" $(PYTHON) -m sphinx -W --keep-going -n -E -q -j auto docs target/docs
+docs: install-checked
+	$(TEST_PYTHON) $(PIP) install --requirement docs/requirements.txt
+	$(WITH_COMMAND) $(STAGE) "building the site" $(TEST_PYTHON) -m sphinx -W --keep-going -n -E -q -j auto docs target/docs
 
 # The site, what is made of the declarations, and the examples, run as a reader would.
 test-docs: docs
-	$(STAGE) "tables of the documentation" $(PYTHON) docs/tables.py
-	OUTCORE=$(abspath $(OUTCORE)) $(STAGE) "examples of the documentation" $(PYTHON) docs/run_examples.py README.md docs
+	$(STAGE) "tables of the documentation" $(TEST_PYTHON) docs/tables.py
+	$(WITH_COMMAND) $(STAGE) "examples of the documentation" $(TEST_PYTHON) docs/run_examples.py README.md docs
 
 # Built with all packages, as the tests are: for itself, dependencies have other features, and everything is built again.
 fuzz:
-	$(STAGE) "fuzzing, kept inputs" $(CHECKED) test $(RUST_TESTS) --test replay
-	$(STAGE) "fuzzing, new inputs" target/release/fuzz fresh $(FUZZ_SECONDS)
+	$(STAGE) "fuzzing, kept inputs" cargo test $(RUST_TESTS) --test replay
+	$(STAGE) "fuzzing, new inputs" target/checked/fuzz fresh $(FUZZ_SECONDS)
 
 soak:
 	$(STAGE) "soaking" bash xtask/soak.sh
 
 bench: install
-	$(PIP) install --requirement bench/requirements.txt
+	$(PYTHON) $(PIP) install --requirement bench/requirements.txt
 	$(PYTHON) bench/compare.py --outcore $(abspath $(OUTCORE)) --scale $(SCALE) $(if $(GAP),--gap $(GAP))
 
 # What a release consists of, tested: docs/releasing.md. STEPS names those that are to be done, if not all.

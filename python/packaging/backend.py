@@ -5,7 +5,8 @@ maturin makes the extension module of the package `outcore-python`; this builds 
 target folder, where the engine and its dependencies are compiled once for both (see `crates/outcore/Cargo.toml`). The
 command then writes its completions and manual pages, which the wheel installs under `share`.
 
-`CARGO_BUILD_TARGET` builds for another processor. `OUTCORE_RUSTC_ARGS` is given to rustc for the module and the command
+`OUTCORE_PROFILE` names the profile of `Cargo.toml` that both are built with, if not `release`: `make test` installs
+`checked`. `CARGO_BUILD_TARGET` builds for another processor. `OUTCORE_RUSTC_ARGS` is given to rustc for the module and the command
 alone, so that a linker can be chosen (`release.py`) without compiling what they are linked from again.
 """
 
@@ -27,6 +28,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 # What lies here is installed into the environment (see `data` in pyproject.toml): executables, and other files.
 DATA = ROOT / "python" / "outcore.data"
 SHARE = DATA / "data" / "share"
+PROFILE = os.environ.get("OUTCORE_PROFILE", "release")
 # Where shells look for completions, below `share`.
 COMPLETIONS = {
     "bash": "bash-completion/completions/outcore",
@@ -38,7 +40,7 @@ COMPLETIONS = {
 
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     _build_command()
-    with _rustc_args():
+    with _maturin_args():
         return maturin.build_wheel(wheel_directory, config_settings, metadata_directory)
 
 
@@ -67,7 +69,7 @@ def build_sdist(sdist_directory, config_settings=None):
 
 
 def _build_command():
-    cargo = ["cargo", "rustc", "--release", "--locked", "--package", "outcore-cli", "--bin", "outcore"]
+    cargo = ["cargo", "rustc", "--profile", PROFILE, "--locked", "--package", "outcore-cli", "--bin", "outcore"]
     cargo += ["--message-format", "json-render-diagnostics", "--", *shlex.split(os.environ.get("OUTCORE_RUSTC_ARGS", ""))]
     built = subprocess.run(cargo, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout
     messages = map(json.loads, built.splitlines())
@@ -99,11 +101,13 @@ def _write_share(command):
 
 
 @contextmanager
-def _rustc_args():
-    """maturin is given `OUTCORE_RUSTC_ARGS`, too."""
+def _maturin_args():
+    """maturin builds in the same profile, and is given `OUTCORE_RUSTC_ARGS`, too."""
     before = os.environ.get("MATURIN_PEP517_ARGS")
+    arguments = f"{before or ''} --profile {PROFILE}"
     if more := os.environ.get("OUTCORE_RUSTC_ARGS"):
-        os.environ["MATURIN_PEP517_ARGS"] = f"{before or ''} -- {more}"
+        arguments += f" -- {more}"
+    os.environ["MATURIN_PEP517_ARGS"] = arguments
     try:
         yield
     finally:

@@ -128,6 +128,19 @@ def smoke_test(wheel, python):
     return True
 
 
+def suite():
+    """Python's tests and the examples of the documentation, over the wheel that ships: `make test` runs checked builds."""
+    with tempfile.TemporaryDirectory() as folder:
+        python = f"{folder}/bin/python"
+        run([sys.executable, "-m", "venv", folder])
+        run([python, "-m", "pip", "install", "--quiet", built_wheel(host())])
+        for requirements in (ROOT / "python" / "tests" / "requirements.txt", ROOT / "docs" / "requirements.txt"):
+            run([python, "-m", "pip", "install", "--quiet", "--requirement", requirements])
+        env = os.environ | {"OUTCORE": f"{folder}/bin/outcore"}
+        run([python, "-m", "pytest", "-q", "-n", "2", "--dist", "worksteal", "python/tests"], cwd=ROOT, env=env)
+        run([python, "docs/run_examples.py", "README.md", "docs"], cwd=ROOT, env=env)
+
+
 def emulate():
     """The commands of the wheels under emulation: a processor without AVX, and other processors."""
     native = unpacked_command(host())
@@ -194,7 +207,7 @@ def clean():
 
 
 STEPS = {
-    step.__name__: step for step in (clean, tools, licences, wheels, smoke, emulate, source, shell, bill, sums)
+    step.__name__: step for step in (clean, tools, licences, wheels, smoke, suite, emulate, source, shell, bill, sums)
 }
 
 
