@@ -1,9 +1,13 @@
-# Looks for undefined behaviour and for data races: Miri and the thread sanitizer. Hours on two cores; not a part of `make test`.
+# Full matrices of faults and of determinism; then undefined behaviour and data races: Miri and the thread sanitizer. Hours on two
+# cores; not a part of `make test`.
 # Needs: rustup toolchain install nightly --profile minimal -c miri -c rust-src
 # What they run over, what they found and what they cannot run: docs/decisions/0010-soak.md
 set -eu
 target=${CARGO_TARGET_DIR:-target}
 host=x86_64-unknown-linux-gnu
+
+# Every algorithm in every case of the tests that `make test` runs over the probes of the engine alone.
+OUTCORE_SOAK=1 cargo test --profile checked --locked --package outcore-algo --tests -- faults determinism
 
 # Files are read as they are, and the memory of a lost queue is given up on purpose.
 export MIRIFLAGS="-Zmiri-disable-isolation -Zmiri-ignore-leaks"

@@ -171,7 +171,23 @@ impl std::fmt::Debug for Sample {
     }
 }
 
+/// Algorithms whose first examples go every way through the engine: steps of a frontier that push and pull, single
+/// pages, gathered sums over all lists, scans with hubs, values beside lists, and lists read in pairs.
+pub const PROBES: [&str; 6] =
+    ["bfs", "pagerank", "connected_components", "sssp", "triangles", "betweenness_centrality"];
+
+/// `make soak` sets `OUTCORE_SOAK`: then every algorithm is tried in every case, not the probes alone.
+pub fn is_soak() -> bool {
+    std::env::var_os("OUTCORE_SOAK").is_some()
+}
+
 impl Sample {
+    /// Whether this sample is tried in all cases: those of the other samples take the same ways through the engine.
+    pub fn is_probe(self) -> bool {
+        let first = self.algorithm.examples.first().is_some_and(|&options| std::ptr::eq(options, self.options));
+        is_soak() || first && PROBES.contains(&self.algorithm.name)
+    }
+
     /// All examples of all algorithms.
     pub fn all() -> impl Iterator<Item = Sample> {
         ALGORITHMS
