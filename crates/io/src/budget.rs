@@ -1,12 +1,12 @@
-//! The ledger of a runtime: the memory under its limit, and who holds how much of it.
+//! The ledger of a runtime: the memory under its limit, and the holders of it.
 //!
-//! Whoever needs memory reserves it first, under a purpose; a handle to the ledger may carry an owner, such as a graph,
-//! whose name stands beside the purpose in messages. Page caches are memory that can be given back: what they hold
-//! counts as available, and they shrink before a reservation is refused. If that is not enough, whoever is [`Spare`]
-//! gives back what it holds and does not use.
+//! Memory is reserved before it is allocated, under a purpose; a handle to the ledger may carry an owner, such as a
+//! graph, whose name stands beside the purpose in messages. Page caches are reclaimable: their memory counts as
+//! available, and they shrink before a reservation is refused. If that is not enough, every [`Spare`] owner gives back
+//! its unused memory.
 //!
-//! **Invariant:** `reserved <= limit - what the process held at the start, most code of ours apart - slack`. A limit
-//! for the runtime alone leaves out what the process held.
+//! **Invariant:** `reserved <= limit - process memory at the start, without most of the program's code - slack`. A
+//! limit for the runtime alone leaves the process memory out.
 
 use crate::cache::PageCache;
 use crate::error::{Error, Holder, Result, bytes_text};
@@ -16,15 +16,15 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-/// Memory that operations leave to code, stacks and small things. Most of it is code, of which most counts here and not
-/// in what the process holds at its start: an algorithm and its verifier run 9 MiB of it at most.
+/// Memory that operations leave free for code, stacks and small allocations. Most of it is code, most of which counts
+/// here and not in the process memory at the start: an algorithm and its verifier run at most 9 MiB of it.
 pub(crate) const SLACK_BYTES: u64 = 9 << 20;
-/// The least limit that a refusal advises: with less an image opens, and little else works.
+/// The smallest limit that a refusal advises: with less an image opens, and little else works.
 pub const LEAST_ADVICE_BYTES: u64 = 24 << 20;
-/// How page caches are called in the ledger.
+/// The purpose of page caches in the ledger.
 pub(crate) const CACHE_PURPOSE: &str = "the page cache";
 
-/// A handle to the memory under a limit: who needs some reserves it first.
+/// A handle to the memory under a limit. Memory is reserved here before it is allocated.
 #[derive(Clone)]
 pub struct Budget {
     ledger: Arc<Ledger>,
@@ -34,9 +34,9 @@ pub struct Budget {
 struct Ledger {
     limit_bytes: u64,
     usable_bytes: u64,
-    /// What the process held at the start, as far as it counts.
+    /// Process memory at the start, as far as it counts.
     held_bytes: u64,
-    /// The process that made the ledger: a fork shares nothing with it.
+    /// The process that created the ledger: a fork must not use it.
     process: u32,
     accounts: Mutex<Accounts>,
 }
@@ -44,22 +44,22 @@ struct Ledger {
 #[derive(Default)]
 struct Accounts {
     reserved_bytes: u64,
-    /// What is reserved, by owner and purpose.
+    /// Reserved bytes, by owner and purpose.
     held: BTreeMap<Label, u64>,
     caches: Vec<Weak<PageCache>>,
     spares: Vec<Weak<dyn Spare>>,
 }
 
-/// Who holds memory that it can make do without: it is asked before a reservation is refused.
+/// An owner of memory that can be reclaimed. It is called before a reservation is refused.
 pub trait Spare: Send + Sync {
-    /// How much nobody uses now: it counts as available.
+    /// Unused bytes. They count as available.
     fn spare_bytes(&self) -> u64;
 
-    /// Gives back what nobody uses. It must not wait for whoever reserves memory.
+    /// Frees the unused memory. It must not wait for a thread that reserves memory.
     fn give_back(&self);
 }
 
-/// Whose memory it is, if anybody's in particular, and what it is for.
+/// The owner of memory, if it has one, and its purpose.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Label {
     owner: Arc<str>,
@@ -67,10 +67,10 @@ struct Label {
 }
 
 impl Budget {
-    /// A budget of `limit_bytes`, of which the process holds `held_bytes` already.
+    /// A budget of `limit_bytes`, of which the process already holds `held_bytes`.
     ///
     /// # Errors
-    /// A limit that leaves nothing.
+    /// A limit that leaves no memory.
     pub fn new(limit_bytes: u64, held_bytes: u64) -> Result<Self> {
         let needed = held_bytes + SLACK_BYTES;
         if limit_bytes <= needed {
@@ -91,7 +91,7 @@ impl Budget {
         Ok(Budget { ledger: Arc::new(ledger), owner: "".into() })
     }
 
-    /// A handle to the same memory whose reservations are held in the name of an owner.
+    /// A handle to the same memory whose reservations carry the name of an owner.
     pub fn in_name_of(&self, owner: &str) -> Self {
         Budget { ledger: Arc::clone(&self.ledger), owner: owner.into() }
     }
@@ -101,33 +101,34 @@ impl Budget {
         self.ledger.limit_bytes
     }
 
-    /// How much can still be reserved: what is free, and what page caches and [`Spare`] memory give back.
+    /// The largest possible reservation: free memory, and the memory that page caches and [`Spare`] owners can give
+    /// back.
     pub fn available_bytes(&self) -> u64 {
         self.without_spare_bytes() + self.spares().iter().map(|spare| spare.spare_bytes()).sum::<u64>()
     }
 
-    /// How much can be reserved without [`Spare`] memory.
+    /// The largest possible reservation without [`Spare`] memory.
     fn without_spare_bytes(&self) -> u64 {
         self.free_bytes() + self.caches().iter().map(|cache| cache.memory_bytes()).sum::<u64>()
     }
 
-    /// How much can be reserved without any cache giving something back.
+    /// The largest possible reservation that takes nothing from caches.
     pub fn free_bytes(&self) -> u64 {
         self.ledger.usable_bytes - self.ledger.accounts().reserved_bytes
     }
 
-    /// How much of the limit is taken: without page caches, and by them. What was left to code, stacks and small things
-    /// counts as taken.
+    /// Memory in use under the limit: without page caches, and by page caches. The slack for code, stacks and small
+    /// allocations counts as in use.
     pub fn taken_bytes(&self) -> (u64, u64) {
         let cache_bytes = self.caches().iter().map(|cache| cache.memory_bytes()).sum::<u64>();
         let all = self.limit_bytes() - self.free_bytes();
         (all.saturating_sub(cache_bytes), cache_bytes)
     }
 
-    /// An error unless that much can be reserved; [`Spare`] memory is given back if it is needed for that.
+    /// Checks that `bytes` can be reserved; [`Spare`] memory is given back if that needs it.
     ///
     /// # Errors
-    /// [`Error::Memory`] with the numbers, and who holds the rest; [`Error::OtherProcess`] behind a fork.
+    /// [`Error::Memory`] with the numbers and the largest holders; [`Error::OtherProcess`] after a fork.
     pub fn require(&self, purpose: &str, bytes: u64) -> Result<()> {
         self.check_process()?;
         if bytes > self.without_spare_bytes() {
@@ -137,7 +138,7 @@ impl Budget {
         if bytes <= available { Ok(()) } else { Err(self.refusal(purpose, bytes, available)) }
     }
 
-    /// The error for memory that is not there.
+    /// The error for a reservation that is not possible.
     pub fn refusal(&self, purpose: &str, needed_bytes: u64, available_bytes: u64) -> Error {
         let limit_bytes = self.limit_bytes();
         Error::Memory {
@@ -150,19 +151,19 @@ impl Budget {
         }
     }
 
-    /// The limit that leaves so much, where this one leaves `available_bytes`; also to a process that holds a little
-    /// more at its start, as the next one may.
+    /// The limit that leaves `needed_bytes`, where this one leaves `available_bytes`. It has a margin for a process
+    /// that holds a little more at its start, as the next one may.
     pub fn limit_for(&self, needed_bytes: u64, available_bytes: u64) -> u64 {
         let taken_bytes = self.limit_bytes().saturating_sub(available_bytes);
         taken_bytes.saturating_add(needed_bytes).saturating_add(held_margin_bytes(self.ledger.held_bytes))
     }
 
-    /// How much is reserved, page caches apart.
+    /// Reserved bytes, page caches excluded.
     pub fn reserved_bytes(&self) -> u64 {
         self.ledger.usable_bytes.saturating_sub(self.available_bytes())
     }
 
-    /// Who holds memory that is not given back, the largest first.
+    /// Holders of memory that cannot be reclaimed, the largest first.
     pub fn holders(&self) -> Vec<Holder> {
         let mut holders: Vec<_> = {
             let accounts = self.ledger.accounts();
@@ -175,7 +176,7 @@ impl Budget {
         holders
     }
 
-    /// An error in another process than the one that made the budget.
+    /// Fails in another process than the one that made the budget.
     ///
     /// # Errors
     /// [`Error::OtherProcess`].
@@ -184,11 +185,11 @@ impl Budget {
         check_process(self.ledger.process, name)
     }
 
-    /// Sets memory aside until the reservation is dropped. Page caches shrink if there is too little otherwise, then
-    /// [`Spare`] memory is given back.
+    /// Reserves memory until the reservation is dropped. Page caches shrink if too little is free, then [`Spare`]
+    /// memory is given back.
     ///
     /// # Errors
-    /// [`Error::Memory`] with the numbers, and who holds the rest; [`Error::OtherProcess`] behind a fork.
+    /// [`Error::Memory`] with the numbers and the largest holders; [`Error::OtherProcess`] after a fork.
     pub fn reserve(&self, purpose: &str, bytes: u64) -> Result<Reservation> {
         self.check_process()?;
         let label = Label { owner: Arc::clone(&self.owner), purpose: purpose.into() };
@@ -201,12 +202,12 @@ impl Budget {
                 Err(missing) => missing,
             };
             self.require(purpose, bytes)?;
-            // Somebody may have given memory back in between, or taken it: look again.
+            // Another thread may have freed memory in between, or reserved some: try again.
             self.shrink_caches(missing);
         }
     }
 
-    /// Asks caches to give back memory, the largest first.
+    /// Shrinks caches by `missing` bytes, the largest first.
     fn shrink_caches(&self, mut missing: u64) {
         let mut caches = self.caches();
         caches.sort_by_key(|cache| std::cmp::Reverse(cache.memory_bytes()));
@@ -224,7 +225,7 @@ impl Budget {
         accounts.caches.push(Arc::downgrade(cache));
     }
 
-    /// Asks somebody, before a reservation is refused, to give back memory.
+    /// Registers an owner whose spare memory is given back before a reservation is refused.
     pub fn add_spare(&self, spare: Weak<dyn Spare>) {
         let mut accounts = self.ledger.accounts();
         accounts.spares.retain(|spare| spare.strong_count() > 0);
@@ -235,13 +236,13 @@ impl Budget {
         self.ledger.accounts().spares.iter().filter_map(Weak::upgrade).collect()
     }
 
-    /// The caches that there are. None of them is dropped under the lock, for that would take it again.
+    /// All live caches. None of them is dropped under the lock, because its destructor takes the lock.
     fn caches(&self) -> Vec<Arc<PageCache>> {
         self.ledger.accounts().caches.iter().filter_map(Weak::upgrade).collect()
     }
 }
 
-/// What a process may hold more at its start when it is started again.
+/// Memory that the process may hold in addition at its start when it is started again.
 fn held_margin_bytes(held_bytes: u64) -> u64 {
     held_bytes / 16
 }
@@ -258,7 +259,7 @@ impl Ledger {
         lock(&self.accounts)
     }
 
-    /// Notes that somebody holds that much more, or says how much is missing.
+    /// Adds bytes to a label, or returns the number of missing bytes.
     fn take(&self, label: &Label, bytes: u64) -> std::result::Result<(), u64> {
         let mut accounts = self.accounts();
         let free = self.usable_bytes - accounts.reserved_bytes;
@@ -300,7 +301,7 @@ impl Label {
     }
 }
 
-/// Memory that was set aside; it is given back when this is dropped.
+/// Reserved memory; it is released on drop.
 pub struct Reservation {
     ledger: Arc<Ledger>,
     label: Mutex<Label>,
@@ -308,12 +309,12 @@ pub struct Reservation {
 }
 
 impl Reservation {
-    /// How much is set aside.
+    /// Its size.
     pub fn bytes(&self) -> u64 {
         self.bytes.load(Ordering::Relaxed)
     }
 
-    /// Says what the memory is for from now on.
+    /// Changes the purpose of the memory.
     pub fn rename(&self, purpose: &str) {
         let mut label = self.label();
         let renamed = Label { owner: Arc::clone(&label.owner), purpose: purpose.into() };
@@ -323,7 +324,7 @@ impl Reservation {
         *label = renamed;
     }
 
-    /// Sets more aside, if it is free.
+    /// Reserves more, if it is free.
     pub fn grow(&self, bytes: u64) -> bool {
         let label = self.label();
         let is_free = self.ledger.take(&label, bytes).is_ok();
@@ -333,7 +334,7 @@ impl Reservation {
         is_free
     }
 
-    /// Gives a part back.
+    /// Releases a part.
     pub fn shrink(&self, bytes: u64) {
         let label = self.label();
         let bytes = bytes.min(self.bytes());
@@ -348,7 +349,7 @@ impl Reservation {
 
 impl Drop for Reservation {
     fn drop(&mut self) {
-        // A fork has a copy of the ledger, whose lock may be held by a thread that it does not have.
+        // A fork has a copy of the ledger, whose lock may be held by a thread that does not exist in it.
         if check_process(self.ledger.process, "").is_ok() {
             let label = self.label.get_mut().unwrap_or_else(PoisonError::into_inner);
             self.ledger.give_back(label, *self.bytes.get_mut());
@@ -427,7 +428,7 @@ mod tests {
         assert_eq!(budget.free_bytes(), usable);
     }
 
-    /// Half of the memory, of which a part may be in use.
+    /// Owner of half of the memory, of which a part may be in use.
     struct Half {
         held: Mutex<Option<Reservation>>,
     }

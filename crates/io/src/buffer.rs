@@ -1,7 +1,7 @@
-//! Large memory: zeroed, page-aligned, on huge pages where the kernel has them, and counted in the budget.
+//! Large arrays: zeroed, page-aligned, on huge pages where the kernel has them, and counted in the budget.
 //!
-//! A [`Array`] is a fixed number of plain values. Arrays that workers share hold atomics; relaxed loads and
-//! stores of those cost what plain ones do.
+//! An [`Array`] is a fixed number of plain values. Arrays that workers share hold atomics; their relaxed loads and
+//! stores cost the same as plain ones.
 
 use crate::budget::{Budget, Reservation};
 use crate::error::Result;
@@ -9,11 +9,11 @@ use std::mem::ManuallyDrop;
 use std::ops::{Deref, DerefMut, Range};
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
-/// In arrays of this size and more, of which only a part is set aside, a huge page more does not matter.
+/// For arrays of at least this size that are reserved in part, one huge page too many does not matter.
 const SMALL_BYTES: usize = 256 << 20;
-/// From this size on huge pages are asked for.
+/// Arrays of at least this size ask for huge pages.
 const HUGE_BYTES: usize = 2 << 20;
-/// Mappings are aligned to this, which direct I/O needs.
+/// Alignment of mappings, as direct I/O needs it.
 const ALIGN_BYTES: usize = 4096;
 
 /// A value for which all-zero bytes are valid and which may be dropped by forgetting it.
@@ -31,7 +31,7 @@ macro_rules! plain {
     )*};
 }
 plain!((), u8, u16, u32, u64, i64, f32, f64, AtomicU8, AtomicU16, AtomicU32, AtomicU64, AtomicF32, AtomicF64);
-// SAFETY: as its elements.
+// SAFETY: an array of plain values is plain.
 #[allow(unsafe_code)]
 unsafe impl<T: Plain, const N: usize> Plain for [T; N] {}
 
@@ -47,7 +47,7 @@ impl AtomicF64 {
         f64::from_bits(self.0.load(Ordering::Relaxed))
     }
 
-    /// Adds to the value. Sums that several workers add to depend on their order in the last bits.
+    /// Adds to the value. The last bits of a sum depend on the order in which workers add.
     #[inline]
     pub fn add(&self, value: f64) {
         let sum = |bits| Some((f64::from_bits(bits) + value).to_bits());
@@ -110,7 +110,7 @@ impl<T: Plain> std::fmt::Debug for Array<T> {
 // SAFETY: an array owns its memory, and `Plain` values may be sent and shared.
 #[allow(unsafe_code)]
 unsafe impl<T: Plain> Send for Array<T> {}
-// SAFETY: as above.
+// SAFETY: as for `Send`.
 #[allow(unsafe_code)]
 unsafe impl<T: Plain> Sync for Array<T> {}
 
@@ -123,30 +123,30 @@ impl<T: Plain> Array<T> {
         Self::zeroed_in_part(budget, purpose, len, len)
     }
 
-    /// The same, of which only the memory of the first `reserved` values is set aside: whoever uses more of them lets
-    /// the reservation grow first.
+    /// `len` zeroed values, of which only the memory of the first `reserved` is set aside. The caller grows the
+    /// reservation before it uses more of them.
     pub(crate) fn zeroed_in_part(budget: &Budget, purpose: &str, len: usize, reserved: usize) -> Result<Self> {
         let bytes = len.saturating_mul(size_of::<T>());
         let reservation = budget.reserve(purpose, reserved.saturating_mul(size_of::<T>()) as u64)?;
         let (start, mapped_bytes) = map_zeroed(bytes).ok_or_else(|| budget.refusal(purpose, bytes as u64, 0))?;
-        // A huge page where the reserved part ends would take up to 2 MiB that nobody has set aside.
+        // A huge page at the end of the reserved part would take up to 2 MiB that are not reserved.
         #[allow(unsafe_code)]
         if reserved < len && bytes < SMALL_BYTES && !cfg!(miri) {
-            // SAFETY: the mapping was just made, and how large its pages are changes no value.
+            // SAFETY: the mapping is new, and the size of its pages changes no value.
             unsafe { libc::madvise(start.cast(), mapped_bytes, libc::MADV_NOHUGEPAGE) };
         }
         Ok(Array { start: start.cast(), len, mapped_bytes, reservation })
     }
 
-    /// What holds the array's memory in the ledger.
+    /// The reservation of the array's memory.
     pub fn reservation(&self) -> &Reservation {
         &self.reservation
     }
 
-    /// Gives the pages of some values back to the system: they are zero from then on. The reservation stays as it is.
+    /// Returns the pages of some values to the system: they are zero afterwards. The reservation does not change.
     ///
     /// # Safety
-    /// Nobody reads or writes these values meanwhile, and they begin and end at pages.
+    /// No thread reads or writes these values meanwhile, and they begin and end at page boundaries.
     #[allow(unsafe_code)]
     pub(crate) unsafe fn discard(&self, values: Range<usize>) {
         assert!(values.start <= values.end && values.end <= self.len);
@@ -154,26 +154,26 @@ impl<T: Plain> Array<T> {
         if cfg!(miri) {
             return;
         }
-        // SAFETY: the range lies within the mapping, and zeroes are valid values that nobody looks at now.
+        // SAFETY: the range lies within the mapping, and zeroes are valid values that no thread reads now.
         unsafe {
             libc::madvise(self.start.add(values.start).cast(), bytes, libc::MADV_DONTNEED);
         }
     }
 
-    /// Where the values lie: for those who write some of them while others read others. A pointer made from `&[T]` must
-    /// not be written through.
+    /// Pointer to the first value, for workers that write some values while others read others. A pointer made from
+    /// `&[T]` must not be written through.
     pub(crate) fn start(&self) -> *mut T {
         self.start
     }
 
-    /// How many values there are. Unlike the length of a slice of them it makes no reference to any.
+    /// The number of values. Unlike the length of a slice, it makes no reference to the values.
     #[allow(clippy::len_without_is_empty)]
     pub fn len(&self) -> usize {
         self.len
     }
 }
 
-/// A value that workers share, which lies in memory as a plain one does.
+/// A value that workers share, with the memory layout of a plain one.
 ///
 /// # Safety
 /// The bytes of every `Self` are a valid `Value` and the other way round, and both have the same size and alignment.
@@ -185,8 +185,8 @@ pub unsafe trait Shared: Plain {
 
 macro_rules! shared {
     ($($kind:ty => $value:ty),*) => {$(
-        // SAFETY: the standard library says so of atomics; the others are transparent around those, and hold the bits
-        // of a real number.
+        // SAFETY: the standard library guarantees it for its atomics; the other types are transparent around those, and
+        // hold the bits of a real number.
         #[allow(unsafe_code)]
         unsafe impl Shared for $kind {
             type Value = $value;
@@ -196,7 +196,7 @@ macro_rules! shared {
 shared!(AtomicU8 => u8, AtomicU32 => u32, AtomicU64 => u64, AtomicF32 => f32, AtomicF64 => f64);
 
 impl<T: Shared> Array<T> {
-    /// The values once no worker changes them any more: the same memory, under the same reservation.
+    /// Converts to plain values once no worker changes them any more: the memory and the reservation stay.
     #[allow(unsafe_code)]
     pub fn into_values(self) -> Array<T::Value> {
         const { assert!(size_of::<T>() == size_of::<T::Value>() && align_of::<T>() == align_of::<T::Value>()) };
@@ -207,15 +207,15 @@ impl<T: Shared> Array<T> {
     }
 }
 
-/// Plain values while workers share them.
+/// Views plain values as shared ones.
 #[allow(unsafe_code)]
 pub fn shared<T: Shared>(values: &mut [T::Value]) -> &[T] {
     const { assert!(size_of::<T>() == size_of::<T::Value>() && align_of::<T>() == align_of::<T::Value>()) };
-    // SAFETY: the bytes of plain values are valid shared ones, and nobody else sees them while these are borrowed.
+    // SAFETY: the bytes of plain values are valid shared ones, and the borrow is exclusive.
     unsafe { std::slice::from_raw_parts(values.as_mut_ptr().cast(), values.len()) }
 }
 
-/// Numbers whose bytes may be written to temporary files and read back as they lie in memory.
+/// Numbers whose bytes may be written to temporary files and read back in memory layout.
 ///
 /// # Safety
 /// Implement it only for types without padding for which all bytes are valid.
@@ -224,7 +224,7 @@ pub unsafe trait Raw: Plain + Copy {}
 
 macro_rules! raw {
     ($($kind:ty),*) => {$(
-        // SAFETY: a number has no padding, and all bytes are one.
+        // SAFETY: a number has no padding, and all of its bytes are valid.
         #[allow(unsafe_code)]
         unsafe impl Raw for $kind {}
     )*};
@@ -237,11 +237,11 @@ unsafe impl<T: Raw, const N: usize> Raw for [T; N] {}
 /// A value of zero bytes.
 #[allow(unsafe_code)]
 pub fn zeroed<T: Plain>() -> T {
-    // SAFETY: `Plain` values may be that.
+    // SAFETY: all-zero bytes are valid for `Plain`.
     unsafe { std::mem::zeroed() }
 }
 
-/// The bytes of numbers, in the machine's own order: for temporary files only.
+/// The bytes of numbers in native byte order: for temporary files only.
 #[allow(unsafe_code)]
 pub fn raw_bytes<T: Raw>(values: &[T]) -> &[u8] {
     // SAFETY: `Raw` values have no padding, and bytes need no alignment.
@@ -255,7 +255,7 @@ pub fn raw_bytes_mut<T: Raw>(values: &mut [T]) -> &mut [u8] {
     unsafe { std::slice::from_raw_parts_mut(values.as_mut_ptr().cast(), size_of_val(values)) }
 }
 
-/// Asks the processor to bring a value near, if there is one at that place.
+/// Prefetches the value at `place` into the processor's cache, if there is one.
 #[inline(always)]
 #[allow(unsafe_code)]
 pub fn prefetch<T>(values: &[T], place: usize) {
@@ -269,10 +269,10 @@ pub fn prefetch<T>(values: &[T], place: usize) {
     let _ = (values, place);
 }
 
-/// Hands out places of values in order; the processor is asked for each value some places before its turn.
+/// Iterates over places of values; each value is prefetched `AHEAD` places before its turn.
 #[inline]
 pub fn prefetched<T>(values: &[T], places: &[u32]) -> impl Iterator<Item = u32> {
-    /// Far enough for memory to answer, few enough for what it brings to stay near.
+    /// Prefetch distance: long enough for memory to answer, short enough for the values to stay in the cache.
     const AHEAD: usize = 16;
     places.iter().enumerate().map(move |(i, &place)| {
         if let Some(&ahead) = places.get(i + AHEAD) {
@@ -284,9 +284,9 @@ pub fn prefetched<T>(values: &[T], places: &[u32]) -> impl Iterator<Item = u32> 
 
 #[allow(unsafe_code)]
 fn map_zeroed(bytes: usize) -> Option<(*mut u8, usize)> {
-    // One cache line more than asked for: vector loads may read, but not use, what is behind the end.
+    // One cache line more: vector loads may read, but not use, bytes behind the end.
     let wanted = bytes.checked_add(64)?.checked_next_multiple_of(ALIGN_BYTES)?;
-    // Miri knows neither huge pages nor memory that is not set aside.
+    // Miri knows neither huge pages nor memory that is not reserved.
     let slack = if bytes >= HUGE_BYTES && !cfg!(miri) { HUGE_BYTES } else { 0 };
     let lazily = if cfg!(miri) { 0 } else { libc::MAP_NORESERVE };
     // SAFETY: an anonymous private mapping at an address of the kernel's choice touches nothing that exists.
@@ -309,7 +309,7 @@ fn map_zeroed(bytes: usize) -> Option<(*mut u8, usize)> {
     }
     // Cut the mapping down to one that begins on a huge page.
     let skip = start.align_offset(HUGE_BYTES);
-    // SAFETY: both pieces lie within the mapping just made, and nobody knows of them yet.
+    // SAFETY: both pieces lie within the new mapping, to which no reference exists yet.
     unsafe {
         if skip > 0 {
             libc::munmap(start.cast(), skip);

@@ -1,18 +1,18 @@
 //! The page cache: set-associative, with one short lock per set and no list over all pages.
 //!
-//! Page `p` belongs to set `p mod sets`, so any run of as many adjacent pages as the cache has frames fills it evenly.
-//! Within a set the frame to give up is found by second chance. Two rules keep scans from spoiling the cache:
+//! Page `p` belongs to set `p mod sets`, so a run of adjacent pages as long as the cache fills it evenly. Within a set
+//! the victim is chosen by second chance. Two rules keep scans from spoiling the cache:
 //!
 //! * A pass over a file larger than the cache keeps a *fixed part* resident, the file's first pages, and inserts
 //!   nothing else: every pass then hits as much as any policy could, where least-recently-used would hit nothing.
-//! * A selective sweep inserts what it reads.
+//! * A selective sweep inserts the pages that it reads.
 //!
-//! A cache is memory that can be given back: it shrinks by closing ways, each of which is one piece of memory that
-//! holds a frame of every set, and grows again by opening them. The pages in the other ways stay.
+//! A cache is reclaimable memory: it shrinks by closing ways, each of which is one piece of memory with a frame of
+//! every set, and grows again by opening them. The pages in the other ways stay.
 //!
-//! A page that is found is pinned until its guard is dropped: its frame is not reused meanwhile. What is inserted has
-//! been verified, so what is found need not be. (Zheng, *FlashX*, 2016, section 2.4; scan resistance as in Chou and
-//! DeWitt, *An evaluation of buffer management strategies*, VLDB 1985.)
+//! A page that is found is pinned until its guard is dropped: its frame is not reused meanwhile. Pages are verified
+//! before they are inserted, so pages that are found need not be. (Zheng, *FlashX*, 2016, section 2.4; scan resistance
+//! as in Chou and DeWitt, *An evaluation of buffer management strategies*, VLDB 1985.)
 #![allow(unsafe_code)]
 
 use crate::budget::{Budget, CACHE_PURPOSE, Reservation};
@@ -27,14 +27,14 @@ use std::sync::{Arc, Mutex};
 const PAGE_BYTES: usize = 4096;
 /// The frames of a set.
 const WAYS: usize = 8;
-/// What a frame costs besides its page.
+/// Overhead of a frame, its page excluded.
 const FRAME_BYTES: u64 = 32;
 const _: () = assert!(size_of::<Mutex<Set>>() <= WAYS * FRAME_BYTES as usize);
 
-/// A page of one of several files of one of several images.
+/// Key of a page: image, file and page number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PageKey {
-    /// The image: a number that another image, or another state of this one, never has.
+    /// The image: a number that no other image, and no other state of this one, ever has.
     pub image: u32,
     /// The file.
     pub file: u32,
@@ -47,7 +47,7 @@ pub struct PageCache {
     sets: Box<[Mutex<Set>]>,
     /// The frames of way 0, those of way 1, and so on.
     frames: Frames,
-    /// How many ways are open. Whoever opens or closes some holds the other lock.
+    /// The number of open ways. It changes only under the other lock.
     open_ways: AtomicUsize,
     resizing: Mutex<()>,
     _headers: Reservation,
@@ -55,7 +55,7 @@ pub struct PageCache {
 
 struct Frames(UnsafeCell<Array<[u8; PAGE_BYTES]>>);
 
-// SAFETY: a frame is written only under its set's lock while nobody has it pinned, and read only while pinned.
+// SAFETY: a frame is written only under its set's lock while it is not pinned, and read only while pinned.
 unsafe impl Sync for Frames {}
 
 impl Frames {
@@ -70,19 +70,19 @@ impl Frames {
         array.start().wrapping_add(frame)
     }
 
-    /// Gives the memory of frames back.
+    /// Frees the memory of frames.
     ///
     /// # Safety
-    /// Nobody has them pinned, and no set hands them out.
+    /// The frames are not pinned, and no set hands them out.
     unsafe fn give_back(&self, frames: Range<usize>) {
         let bytes = frames.len() * PAGE_BYTES;
-        // SAFETY: nobody reads or writes them, as the caller says, and a frame is a page.
+        // SAFETY: the caller guarantees that no thread reads or writes them, and a frame is a page.
         unsafe { self.array().discard(frames) };
         self.array().reservation().shrink(bytes as u64);
     }
 }
 
-/// The frames of a set. Frames of ways that are closed have no key, but may be pinned still.
+/// The frames of a set. Frames of closed ways have no key, but may still be pinned.
 struct Set {
     keys: [Option<PageKey>; WAYS],
     pins: [u16; WAYS],
@@ -91,7 +91,7 @@ struct Set {
     open: u8,
 }
 
-/// A cached page; it stays where it is until this is dropped.
+/// A pinned page of the cache; its frame is not reused until this is dropped.
 pub struct Pinned {
     cache: Arc<PageCache>,
     set: usize,
@@ -99,18 +99,18 @@ pub struct Pinned {
 }
 
 impl PageCache {
-    /// A cache of at most `bytes`, or `None` if that is too little for one.
+    /// A cache of at most `bytes`; `None` if that is too little for one.
     ///
     /// # Errors
-    /// No memory under the budget.
+    /// Too little memory under the budget.
     pub fn new(budget: &Budget, bytes: u64) -> Result<Option<Arc<Self>>> {
         PageCache::new_in_part(budget, bytes, bytes)
     }
 
-    /// A cache that may grow to `bytes`, with as many ways open as fit `open_bytes`; one at least.
+    /// A cache that may grow to `bytes`, with as many ways open as fit `open_bytes`, at least one.
     ///
     /// # Errors
-    /// No memory under the budget.
+    /// Too little memory under the budget.
     pub(crate) fn new_in_part(budget: &Budget, bytes: u64, open_bytes: u64) -> Result<Option<Arc<Self>>> {
         let sets = (bytes / (WAYS as u64 * (PAGE_BYTES as u64 + FRAME_BYTES))) as usize;
         let headers_bytes = (sets * size_of::<Mutex<Set>>()) as u64;
@@ -134,14 +134,14 @@ impl PageCache {
         Ok(Some(cache))
     }
 
-    /// Moves all pages to another cache, way by way, each of which gives its memory back before the other one grows.
+    /// Moves all pages to another cache, way by way; each way is freed before the other cache grows.
     pub(crate) fn move_into(&self, other: &Self) {
         let mut page = Box::new([0; PAGE_BYTES]);
         while let Some(way) = self.open_ways.load(Ordering::Relaxed).checked_sub(1) {
             for (number, set) in self.sets.iter().enumerate() {
                 let key = {
                     let set = lock(set);
-                    // SAFETY: frames are written under the lock of their set only, and it is held.
+                    // SAFETY: frames are written under the lock of their set only, and this thread holds it.
                     set.keys[way].inspect(|_| unsafe { *page = *self.frames.at(way * self.sets.len() + number) })
                 };
                 if let Some(key) = key {
@@ -153,17 +153,17 @@ impl PageCache {
         }
     }
 
-    /// How many pages the cache has room for.
+    /// Capacity with the ways that are open, in pages.
     pub fn capacity_pages(&self) -> u64 {
         (self.sets.len() * self.open_ways.load(Ordering::Relaxed)) as u64
     }
 
-    /// The memory that the pages take.
+    /// Memory of the open ways.
     pub fn memory_bytes(&self) -> u64 {
         self.capacity_pages() * PAGE_BYTES as u64
     }
 
-    /// The memory that the pages take once all ways are open.
+    /// Memory of the pages once all ways are open.
     pub fn most_bytes(&self) -> u64 {
         (self.sets.len() * WAYS * PAGE_BYTES) as u64
     }
@@ -172,8 +172,8 @@ impl PageCache {
         (self.sets.len() * PAGE_BYTES) as u64
     }
 
-    /// Shrinks by at least so much, if it has that much, and returns by how much. Pages that are pinned are given back
-    /// when they are let go.
+    /// Shrinks by at least `bytes`, as far as it has them, and returns by how much. Pinned pages are freed when they
+    /// are unpinned.
     pub fn give_back(&self, bytes: u64) -> u64 {
         let _resizing = lock(&self.resizing);
         let open = self.open_ways.load(Ordering::Relaxed);
@@ -201,7 +201,7 @@ impl PageCache {
         close as u64 * self.way_bytes()
     }
 
-    /// Opens ways again, as far as so much memory goes and is free.
+    /// Opens ways again, up to `bytes` and as far as memory is free.
     pub fn grow(&self, bytes: u64) {
         let _resizing = lock(&self.resizing);
         for _ in 0..bytes / self.way_bytes() {
@@ -214,7 +214,7 @@ impl PageCache {
                 let mut set = lock(set);
                 set.open += 1;
                 if set.pins[way] > 0 {
-                    // Its memory had not been given back yet.
+                    // Its memory was still reserved.
                     reservation.shrink(PAGE_BYTES as u64);
                 }
             }
@@ -223,13 +223,13 @@ impl PageCache {
     }
 
     fn set_of(&self, key: PageKey) -> usize {
-        // The files of an image begin at different sets, so that their first pages do not meet, and so do images.
+        // The files of an image begin at different sets, so that their first pages do not collide; so do images.
         let sets = self.sets.len() as u64;
         let start = u64::from(key.file) * (sets / 2) + u64::from(key.image.wrapping_mul(0x9e37_79b9)) % sets;
         ((key.page + start) % sets) as usize
     }
 
-    /// The page, pinned, if it is here.
+    /// The page, pinned, if it is cached.
     pub fn get(self: &Arc<Self>, key: PageKey) -> Option<Pinned> {
         let number = self.set_of(key);
         let mut set = lock(&self.sets[number]);
@@ -239,7 +239,7 @@ impl PageCache {
         Some(Pinned { cache: Arc::clone(self), set: number, way })
     }
 
-    /// Keeps a verified page, if a frame of its set can be given up.
+    /// Inserts a verified page, if a frame of its set can be replaced.
     pub fn insert(&self, key: PageKey, bytes: &[u8; PAGE_BYTES]) {
         let number = self.set_of(key);
         let mut set = lock(&self.sets[number]);
@@ -249,7 +249,7 @@ impl PageCache {
         let Some(way) = set.victim() else { return };
         set.keys[way] = Some(key);
         set.used[way] = false;
-        // SAFETY: the lock is held and nobody has the frame pinned, so nobody reads or writes it.
+        // SAFETY: the lock is held and the frame is not pinned, so no other thread reads or writes it.
         unsafe { self.frames.at(way * self.sets.len() + number).write(*bytes) };
     }
 
@@ -258,14 +258,14 @@ impl PageCache {
         set.pins[way] -= 1;
         if way >= usize::from(set.open) && set.pins[way] == 0 {
             let frame = way * self.sets.len() + number;
-            // SAFETY: nobody has it pinned any more, and it cannot be opened while the lock is held.
+            // SAFETY: it is not pinned any more, and it cannot be opened while the lock is held.
             unsafe { self.frames.give_back(frame..frame + 1) };
         }
     }
 }
 
 impl Set {
-    /// The way to give up: a free one, or the first that was not used since the hand last passed.
+    /// The way to replace: a free one, or the first that was not used since the hand last passed.
     fn victim(&mut self) -> Option<usize> {
         let open = self.open;
         if let Some(free) = (0..usize::from(open)).find(|&way| self.keys[way].is_none() && self.pins[way] == 0) {
@@ -286,7 +286,7 @@ impl Deref for Pinned {
     type Target = [u8; PAGE_BYTES];
 
     fn deref(&self) -> &[u8; PAGE_BYTES] {
-        // SAFETY: the frame is pinned, so nobody writes it.
+        // SAFETY: the frame is pinned, so no thread writes it.
         unsafe { &*self.cache.frames.at(self.way * self.cache.sets.len() + self.set) }
     }
 }
@@ -301,7 +301,7 @@ impl Drop for Pinned {
 mod tests {
     use super::*;
 
-    /// Which bytes of a page are compared: Miri takes a thousand times as long.
+    /// Distance of the bytes of a page that are compared: Miri takes a thousand times as long.
     const STEP: usize = if cfg!(miri) { 256 } else { 1 };
 
     fn cache(pages: u64) -> Arc<PageCache> {
@@ -375,7 +375,7 @@ mod tests {
                 let (cache, at_work) = (&cache, &at_work);
                 scope.spawn(move || {
                     for i in 0..if cfg!(miri) { 200 } else { 20_000u64 } {
-                        // Each page twice in a row: what was just put in is found, unless it had to go.
+                        // Each page twice in a row: a page that was just inserted is found, unless it was replaced.
                         let page = (i / 2 * 7 + worker * 13) % 40;
                         match cache.get(key(page)) {
                             Some(bytes) => assert!(bytes.iter().step_by(STEP).all(|&byte| byte == page as u8)),
@@ -392,7 +392,7 @@ mod tests {
                 cache.grow(cache.most_bytes());
             }
         });
-        // A cache that never has a page passes all of this; whether one is found above is a matter of who runs when.
+        // A cache without any page passes all of this; the number of hits above depends on the schedule of the threads.
         cache.grow(cache.most_bytes());
         cache.insert(key(99), &[99; PAGE_BYTES]);
         assert!(cache.get(key(99)).is_some_and(|bytes| bytes.iter().all(|&byte| byte == 99)));

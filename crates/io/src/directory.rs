@@ -1,8 +1,8 @@
-//! A directory, opened once, and its files: all of one directory, and nothing but plain files.
+//! A directory that is opened once, and its files: plain files of one directory only.
 //!
-//! What lies in a directory that somebody else made may be anything. A file is opened relative to the open directory,
-//! so that it does not matter which directory has the path meanwhile; links are not followed, a FIFO or a device does
-//! not keep the caller waiting, and what is no plain file is refused before a byte is read.
+//! A directory of another user may contain anything. A file is opened relative to the open directory, so renaming the
+//! directory meanwhile has no effect; links are not followed, a FIFO or a device does not block the caller, and a file
+//! that is not plain is refused before a byte is read.
 
 use crate::backend::system::{BY_PATH, set_flags};
 use crate::backend::{Backend, Change, Handle, Location, Open, Posix, What};
@@ -35,7 +35,7 @@ impl Directory {
     /// Opens the directory that a path names now; the path itself may be a link.
     ///
     /// # Errors
-    /// What the operating system refuses: no such path, no directory, no permission.
+    /// Errors of the operating system: no such path, not a directory, no permission.
     pub fn open(backend: &Arc<dyn Backend>, path: &Path) -> Result<Self> {
         Directory::open_as(backend, Location::at(path), Open::Directory)
     }
@@ -63,16 +63,15 @@ impl Directory {
     /// (`columns/id.pages`).
     ///
     /// # Errors
-    /// What the operating system refuses; anything that is no plain file: a link, a FIFO, a device, a socket, a
-    /// directory.
+    /// Errors of the operating system; anything but a plain file: a link, a FIFO, a device, a socket, a directory.
     pub fn file(&self, name: &str) -> Result<DataFile> {
         DataFile::open_as(&self.backend, Location::within(self, name.as_ref()), Open::Read)
     }
 
-    /// The names in a directory below this one, or in this one itself if `below` is empty; in order.
+    /// The names in a directory below this one, or in this one if `below` is empty; sorted.
     ///
     /// # Errors
-    /// What the operating system refuses: a link is not followed.
+    /// Errors of the operating system; a link is not followed.
     pub fn names(&self, below: &str) -> Result<Vec<OsString>> {
         let place = Location::within(self, below.as_ref());
         let listed = self.backend.list(place).map_err(|error| Error::file(&*place.path(), "list", error));
@@ -94,7 +93,7 @@ pub struct DataFile {
     path: PathBuf,
     file: Handle,
     len_bytes: u64,
-    /// Offsets, sizes and memory must be whole pages.
+    /// Whether offsets, sizes and memory must be whole pages.
     is_direct: bool,
 }
 
@@ -106,7 +105,7 @@ impl std::fmt::Debug for DataFile {
 }
 
 impl DataFile {
-    /// Opens a file outside of any [`Directory`] for reading, as the operating system has it.
+    /// Opens a file outside of any [`Directory`] for reading, through the operating system.
     ///
     /// # Errors
     /// As for [`Directory::file`].
@@ -118,7 +117,7 @@ impl DataFile {
     /// Opens or creates a file.
     ///
     /// # Errors
-    /// What the operating system refuses; see [`Open`].
+    /// Errors of the operating system; see [`Open`].
     pub fn open_as(backend: &Arc<dyn Backend>, place: Location<'_>, how: Open) -> Result<Self> {
         let path = place.path().into_owned();
         let operation = if matches!(how, Open::Create | Open::Nameless) { "create" } else { "open" };
@@ -129,37 +128,37 @@ impl DataFile {
         opened.map_err(|error| Error::file(path, operation, error))
     }
 
-    /// The same file, by another path in messages.
+    /// The file under another path in messages.
     pub(crate) fn known_as(self, path: &Path) -> Self {
         DataFile { path: path.to_owned(), ..self }
     }
 
-    /// The same file, read and written past the operating system's cache where that is possible: offsets, sizes and
-    /// memory are then whole pages.
+    /// Bypasses the operating system's cache where that is possible: offsets, sizes and memory are then whole pages.
     #[cfg_attr(not(target_os = "linux"), allow(unused_mut))]
     pub fn direct(mut self) -> Self {
-        // Some file systems accept the flag and refuse the reads, or want more than page alignment: try one.
+        // Some file systems accept the flag and refuse the reads, or need more than page alignment: try one.
         #[cfg(target_os = "linux")]
         if let (Handle::System(file), false) = (&self.file, BY_PATH) {
             self.is_direct = set_flags(file, libc::O_DIRECT).is_ok() && aligned_reads_work(file);
             if !self.is_direct {
-                // What was never set need not be cleared, and what cannot be cleared fails at the first read.
+                // A flag that was never set need not be cleared, and one that cannot be cleared fails at the first
+                // read.
                 let _ = set_flags(file, 0);
             }
         }
         self
     }
 
-    /// Whether the file is read and written past the operating system's cache.
+    /// Whether reads and writes bypass the operating system's cache.
     pub(crate) fn is_direct(&self) -> bool {
         self.is_direct
     }
 
-    /// Gives a new file its size, and takes the space for it where the file system can: then no later write finds the
+    /// Sets the size of a new file, and reserves its space where the file system can: then no later write finds the
     /// disk full, or lets the file grow.
     ///
     /// # Errors
-    /// What the operating system refuses: a full disk, most likely.
+    /// Errors of the operating system: a full disk, most likely.
     pub fn allocate(&self, len_bytes: u64) -> std::io::Result<()> {
         if len_bytes == 0 {
             return Ok(());
@@ -177,11 +176,11 @@ impl DataFile {
         &self.path
     }
 
-    /// Numbers that change when the file does, and that no other file has at the same time: where it lies, its size,
-    /// and when it was last changed.
+    /// Identity and version of the file: numbers that change with the file, and that no other file has at the same
+    /// time. They are its location, its size, and the time of its last change.
     ///
     /// # Errors
-    /// What the operating system refuses.
+    /// Errors of the operating system.
     pub fn identity(&self) -> Result<[u64; 5]> {
         let file = match &self.file {
             Handle::System(file) => file,
@@ -198,7 +197,7 @@ impl DataFile {
         self.len_bytes
     }
 
-    /// All bytes of a small file that was not made [`direct`](DataFile::direct). The caller has looked at its size.
+    /// All bytes of a small file that was not made [`direct`](DataFile::direct). The caller has checked its size.
     ///
     /// # Errors
     /// A read that fails, or a file that has become shorter.
@@ -229,7 +228,7 @@ impl DataFile {
         Ok(())
     }
 
-    /// Reads from an offset on, as many bytes as there are, most often; none at the end of the file.
+    /// Reads from an offset on. The number of bytes may be smaller than requested, and is zero at the end of the file.
     ///
     /// # Errors
     /// A read that fails.
@@ -240,20 +239,20 @@ impl DataFile {
     /// Writes all bytes at an offset.
     ///
     /// # Errors
-    /// What the operating system refuses: a full disk, most likely.
+    /// Errors of the operating system: a full disk, most likely.
     pub fn write_at(&self, bytes: &[u8], offset_bytes: u64) -> std::io::Result<()> {
         self.backend.change(&Change::Write { file: &self.file, offset_bytes, bytes })
     }
 
-    /// Waits until what the file holds would outlast a power failure.
+    /// Waits until the contents of the file would outlast a power failure.
     ///
     /// # Errors
-    /// What the operating system refuses; nothing is known of the file then.
+    /// Errors of the operating system; the durability of the file is unknown then.
     pub fn sync(&self) -> std::io::Result<()> {
         self.backend.change(&Change::Sync { file: &self.file })
     }
 
-    /// The file's size now, which is another one if somebody changes the file.
+    /// The file's current size, which differs if another process changes the file.
     pub(crate) fn len_bytes_now(&self) -> std::io::Result<u64> {
         Ok(self.backend.look(What::Open(&self.file))?.len_bytes)
     }

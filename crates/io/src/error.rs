@@ -1,4 +1,4 @@
-//! What can go wrong with devices, memory and workers.
+//! Errors of devices, memory and workers.
 
 use crate::escape::escaped;
 use std::path::{Path, PathBuf};
@@ -13,59 +13,59 @@ pub enum Error {
     File {
         /// The file.
         path: PathBuf,
-        /// What was being done, as a verb: "read", "create", "rename".
+        /// The failed operation, as a verb: "read", "create", "rename".
         operation: &'static str,
-        /// Where in the file, in bytes, if that means something.
+        /// Offset in the file, in bytes, where that applies.
         offset_bytes: Option<u64>,
-        /// What the operating system said.
+        /// The error of the operating system.
         source: std::io::Error,
     },
     /// An operation needs more memory than the limit leaves.
     Memory {
-        /// What the memory is for.
+        /// Purpose of the memory.
         purpose: String,
-        /// How many bytes it needs.
+        /// Bytes that it needs.
         needed_bytes: u64,
-        /// How many bytes are left under the limit.
+        /// Bytes that are free under the limit.
         available_bytes: u64,
         /// The limit.
         limit_bytes: u64,
-        /// The least limit that is enough, as far as that is known.
+        /// The smallest limit that is enough, as far as it is known.
         advised_bytes: u64,
-        /// Who holds what is not left, the largest first.
+        /// Holders of the rest, the largest first.
         holders: Vec<Holder>,
     },
-    /// Something was used in another process than the one that opened it, as happens behind a fork.
+    /// An object was used in another process than the one that opened it, as happens after a fork.
     OtherProcess {
-        /// What it is, if it has a name.
+        /// Its name, if it has one.
         name: String,
         /// The process that opened it.
         opened_by: u32,
     },
     /// A number of threads that a runtime cannot have.
     ThreadCount {
-        /// The number that was asked for.
+        /// The requested number.
         found: usize,
     },
     /// The operating system refused to start a thread.
     ThreadRefused {
-        /// What it said.
+        /// The error of the operating system.
         source: std::io::Error,
     },
     /// The user asked to stop.
     Cancelled,
 }
 
-/// Somebody who holds memory.
+/// A holder of memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Holder {
-    /// What the memory is for, and whose it is.
+    /// Purpose and owner of the memory.
     pub name: String,
-    /// How much it is.
+    /// Its size.
     pub bytes: u64,
 }
 
-/// So many holders are named in a message.
+/// Number of holders that a message names.
 const NAMED_HOLDERS: usize = 4;
 
 impl Error {
@@ -74,12 +74,12 @@ impl Error {
         Error::of_file(path.as_ref(), operation, None, source)
     }
 
-    /// A failed operation at one place of a file.
+    /// A failed operation at an offset of a file.
     pub fn file_at(path: impl AsRef<Path>, operation: &'static str, offset_bytes: u64, source: std::io::Error) -> Self {
         Error::of_file(path.as_ref(), operation, Some(offset_bytes), source)
     }
 
-    /// An error of ours, such as too little memory for a file in memory, stays what it is.
+    /// Unwraps an error of this crate, such as too little memory for a file in memory; wraps any other.
     fn of_file(path: &Path, operation: &'static str, offset_bytes: Option<u64>, source: std::io::Error) -> Self {
         source.downcast().unwrap_or_else(|source| Error::File {
             path: path.to_owned(),
@@ -91,8 +91,8 @@ impl Error {
 }
 
 impl Error {
-    /// The same refusal of memory where later steps need so much more: the limit that it asks for is enough for them
-    /// too. Any other error stays as it is.
+    /// Raises the advised limit of a refusal of memory so that it is enough for later steps that need `later_bytes`.
+    /// Any other error is unchanged.
     pub fn advising(mut self, later_bytes: u64) -> Self {
         if let Error::Memory { advised_bytes, .. } = &mut self {
             *advised_bytes = advised_bytes.saturating_add(later_bytes);
@@ -100,7 +100,7 @@ impl Error {
         self
     }
 
-    /// The same refusal of memory, whose limit is at least this one. Any other error stays as it is.
+    /// Raises the advised limit of a refusal of memory to at least `limit_bytes`. Any other error is unchanged.
     pub fn advising_at_least(mut self, limit_bytes: u64) -> Self {
         if let Error::Memory { advised_bytes, .. } = &mut self {
             *advised_bytes = limit_bytes.max(*advised_bytes);
@@ -108,7 +108,7 @@ impl Error {
         self
     }
 
-    /// The refusal once more, if it is one of memory.
+    /// A copy of the error, if it is a refusal of memory.
     pub fn refused_again(&self) -> Option<Self> {
         let Error::Memory { purpose, needed_bytes, available_bytes, limit_bytes, advised_bytes, holders } = self else {
             return None;
@@ -123,7 +123,7 @@ impl Error {
         })
     }
 
-    /// The same refusal of memory, which calls what the memory is for so. Any other error stays as it is.
+    /// Replaces the purpose in a refusal of memory. Any other error is unchanged.
     pub fn called(mut self, name: &str) -> Self {
         if let Error::Memory { purpose, .. } = &mut self {
             *purpose = name.to_owned();
@@ -138,7 +138,7 @@ impl std::fmt::Display for Error {
     }
 }
 
-/// What an error says, with the names of files as they are.
+/// The text of an error, with unescaped names of files.
 struct Text<'a>(&'a Error);
 
 impl std::fmt::Display for Text<'_> {
@@ -188,7 +188,7 @@ impl std::error::Error for Error {
     }
 }
 
-/// Who holds memory, as part of a sentence.
+/// The holders of memory, as part of a sentence.
 fn holders_text(holders: &[Holder]) -> String {
     let mut text = String::new();
     for (i, Holder { name, bytes }) in holders.iter().take(NAMED_HOLDERS).enumerate() {
@@ -203,7 +203,7 @@ fn holders_text(holders: &[Holder]) -> String {
     text
 }
 
-/// A number of bytes as people write it: `512 MiB`, `1.5 GiB`, `17 bytes`.
+/// A number of bytes in text: `512 MiB`, `1.5 GiB`, `17 bytes`.
 pub fn bytes_text(bytes: u64) -> String {
     rounded_text(bytes, f64::round)
 }
@@ -220,14 +220,14 @@ fn rounded_text(bytes: u64, round: impl Fn(f64) -> f64) -> String {
     format!("{value} {}", units[unit])
 }
 
-/// Reads a number of bytes as people write it: `512`, `512MiB`, `512 MiB`, `1g` (binary, as in `1GiB`), `1GB`
-/// (decimal), `1.5GiB`.
+/// Parses a number of bytes: `512`, `512MiB`, `512 MiB`, `1g` (binary, as in `1GiB`), `1GB` (decimal), `1.5GiB`.
 ///
-/// Letters may be of either case. A unit of one letter is binary, one that ends in `iB` too, one that ends in plain `B`
+/// Case does not matter. A unit of one letter is binary, as is one that ends in `iB`; one that ends in plain `B` is
 /// decimal.
 ///
 /// # Errors
-/// Text that is no such number, one below zero, or one that does not fit 64 bits, with what would be right.
+/// Text that is not such a number, a negative one, or one that does not fit 64 bits; the message says which forms are
+/// right.
 pub fn parse_bytes(text: &str) -> std::result::Result<u64, String> {
     let wrong = || {
         format!(

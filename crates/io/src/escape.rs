@@ -1,13 +1,13 @@
-//! Texts from files, on their way to a terminal.
+//! Escaping of texts from files before they reach a terminal.
 //!
-//! Names, ids and paths may hold any character. A terminal takes control characters for commands: to clear the screen,
-//! to rename the window, to write over what was said before. Marks of direction (Unicode, UAX #9) show text in another
-//! order than it has. All messages pass through here, so that none is ever printed raw.
+//! Names, ids and paths may hold any character. A terminal executes control characters: they clear the screen, rename
+//! the window, overwrite earlier output. Direction marks (Unicode, UAX #9) reorder the text on the screen. All messages
+//! pass through here, so that none of these is ever printed raw.
 
 use std::fmt::{Display, Formatter, Result, Write};
 
-/// A text whose control characters and marks of direction are shown as Rust writes them: an escape is `\u{1b}`, the end
-/// of a line `\n`.
+/// Shows the control characters and direction marks of a text as Rust escapes them: an escape is `\u{1b}`, the end of a
+/// line `\n`.
 pub fn escaped<T: Display>(text: T) -> impl Display {
     Escaped(text)
 }
@@ -33,7 +33,7 @@ impl Write for Writer<'_, '_> {
     }
 }
 
-/// Whether a character is none that is seen, but says what is to be done with others.
+/// Whether a character is invisible and controls the display of others.
 fn is_unseen(char: char) -> bool {
     let is_mark =
         matches!(char, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');

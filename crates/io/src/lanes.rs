@@ -1,10 +1,10 @@
-//! Lanes: bytes on their way to one file, block by block, while more bytes come.
+//! Lanes: asynchronous, block-wise output to one file.
 //!
-//! The counterpart of the [`Reader`](crate::Reader), on the same queues and by the same rule; every file that is
-//! written, and every temporary one, is written by lanes. They own memory in blocks of one size, and a queue of the
-//! back end. Each lane gathers bytes in a block of its own; [`write`](Lanes::write) makes a request of it and gives the
-//! lane a spare block, so that as many blocks as there are spare ones are under way while lanes are filled. Where there
-//! are none, it writes the block itself. Short writes are completed, failed ones end all lanes.
+//! This is the counterpart of the [`Reader`](crate::Reader), on the same queues and by the same rule; every file,
+//! temporary ones included, is written by lanes. They own memory in blocks of one size, and a queue of the back end.
+//! Each lane gathers bytes in a block of its own; [`write`](Lanes::write) makes a request of it and gives the lane a
+//! spare block, so that as many blocks as there are spare ones are under way while lanes are filled. Without spare
+//! blocks it writes the block synchronously. Short writes are completed, failed ones end all lanes.
 //!
 //! **Invariant:** memory of a block between its request and the completion belongs to the queue: nothing here reads or
 //! writes it. Dropping lanes waits for what is in flight; where waiting fails, the memory is never given back.
@@ -20,31 +20,31 @@ use std::io::ErrorKind;
 use std::mem::ManuallyDrop;
 use std::sync::Arc;
 
-/// What direct writes are a multiple of.
+/// Unit of direct writes.
 const PAGE_BYTES: usize = 4096;
 
-/// How many lanes, and what memory.
+/// Number of lanes and size of their memory.
 pub(crate) struct LanesOptions {
     /// Lanes that are filled in turn.
     pub lanes: usize,
-    /// Blocks beyond one per lane: so many may be under way while all lanes are filled. Without any, who fills a block
-    /// writes it at once. Temporary files are written so: in a container whose limit is that of the run, the kernel
-    /// ended processes for what requests under way left in its own cache.
+    /// Blocks beyond one per lane: as many may be under way while all lanes are filled. Zero writes each full block
+    /// synchronously. Temporary files are written so: in a container whose limit is that of the run, the kernel killed
+    /// processes because of the page cache of requests under way.
     pub spare_blocks: usize,
-    /// What a lane gathers before it must be written.
+    /// Bytes that a lane gathers before it must be written.
     pub block_bytes: usize,
-    /// What a block has room for behind that.
+    /// Room of a block behind these.
     pub tail_bytes: usize,
 }
 
-/// Writes blocks of bytes to any places of a file.
+/// Writes blocks of bytes to any offsets of a file.
 pub(crate) struct Lanes {
-    /// Nothing where there are no spare blocks. Left alone behind a fork, which has a copy of it, but neither its
-    /// threads nor its requests.
+    /// `None` without spare blocks. Not dropped after a fork, which has a copy of it, but neither its threads nor its
+    /// requests.
     queue: ManuallyDrop<Option<Box<dyn Queue>>>,
     process: u32,
     file: Arc<DataFile>,
-    /// Always there, until it is dropped.
+    /// `None` only after the drop.
     memory: Option<Array<u8>>,
     region: Region,
     block_bytes: usize,
@@ -54,15 +54,15 @@ pub(crate) struct Lanes {
     free: Vec<usize>,
     under_way: usize,
     completions: Vec<Completion>,
-    /// Waiting failed: the queue may read the memory for ever.
+    /// Waiting failed: the queue may read the memory forever.
     lost: bool,
-    /// A write failed: the file is not what it should be.
+    /// A write failed: the contents of the file are not as expected.
     failed: bool,
-    /// Why, if it was a file in memory that there is no room for.
+    /// The refusal of memory, if the file is in memory and has no room.
     refused: Option<Error>,
 }
 
-/// A lane's block, and which of its bytes in memory are to be filled. Behind a failure it has no block, and no room.
+/// A lane's block, and its range of memory to be filled. After a failure it has neither block nor room.
 #[derive(Clone, Copy)]
 struct Lane {
     block: usize,
@@ -70,7 +70,7 @@ struct Lane {
     end: usize,
 }
 
-/// A block under way: where in the file it goes, and how much of it is left.
+/// A block under way: its remaining range of the file.
 #[derive(Clone, Copy, Default)]
 struct Block {
     offset_bytes: u64,
@@ -82,7 +82,7 @@ impl Lanes {
     /// Lanes to a file.
     ///
     /// # Errors
-    /// No memory under the budget, or a queue that the operating system refuses.
+    /// Too little memory under the budget, or a queue that the operating system refuses.
     pub fn new(runtime: &Runtime, purpose: &str, file: Arc<DataFile>, options: &LanesOptions) -> Result<Self> {
         let &LanesOptions { lanes, spare_blocks, block_bytes, tail_bytes } = options;
         assert!(block_bytes > 0, "a block needs room");
@@ -110,13 +110,13 @@ impl Lanes {
         })
     }
 
-    /// Appends bytes to a lane; false, and nothing done, if there is no room for all of them.
+    /// Appends bytes to a lane; returns false and does nothing if they do not all fit.
     #[inline(always)]
     pub fn put<const N: usize>(&mut self, lane: usize, bytes: &[u8; N]) -> bool {
         self.put_first(lane, bytes, N)
     }
 
-    /// Appends words to a lane; false, and nothing done, if there is no room for all of them.
+    /// Appends words to a lane; returns false and does nothing if they do not all fit.
     #[inline(always)]
     pub fn put_words<const N: usize>(&mut self, lane: usize, words: [u64; N]) -> bool {
         let lane = &mut self.lanes[lane];
@@ -129,43 +129,43 @@ impl Lanes {
         has_room
     }
 
-    /// Appends the first `len` of some bytes to a lane; false, and nothing done, if there is no room for all of them.
+    /// Appends the first `len` of some bytes to a lane; returns false and does nothing if they do not all fit.
     #[inline(always)]
     pub fn put_first<const N: usize>(&mut self, lane: usize, bytes: &[u8; N], len: usize) -> bool {
         let lane = &mut self.lanes[lane];
         if lane.next + N > lane.end {
             return false;
         }
-        // SAFETY: the bytes lie within the lane's block, which is not under way, so that they are ours.
+        // SAFETY: the bytes lie within the lane's block, which is not under way, so no other access to them exists.
         unsafe { self.region.start.add(lane.next).cast::<[u8; N]>().write_unaligned(*bytes) };
         lane.next += len.min(N);
         true
     }
 
-    /// Appends as many bytes to a lane as there is room for; returns how many.
+    /// Appends as many bytes to a lane as fit; returns their number.
     #[inline]
     pub fn put_some(&mut self, lane: usize, bytes: &[u8]) -> usize {
         let lane = &mut self.lanes[lane];
         let take = bytes.len().min(lane.end - lane.next);
-        // SAFETY: as above.
+        // SAFETY: as in `put_first`.
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.region.start.add(lane.next), take) };
         lane.next += take;
         take
     }
 
-    /// Whether a lane has room for so many bytes. Behind a failure it has none.
+    /// Whether a number of bytes fits into a lane. After a failure none do.
     #[inline]
     pub fn has_room(&self, lane: usize, len_bytes: usize) -> bool {
         self.lanes[lane].next + len_bytes <= self.lanes[lane].end
     }
 
-    /// What a lane gathers before it must be written.
+    /// Bytes that a lane gathers before it must be written.
     #[inline]
     pub fn block_bytes(&self) -> usize {
         self.block_bytes
     }
 
-    /// The next `N` bytes of a lane, which the caller fills, whatever they are now; nothing if there is no room.
+    /// The next `N` bytes of a lane, with arbitrary contents, to be filled by the caller; `None` if they do not fit.
     #[inline]
     pub fn room<const N: usize>(&mut self, lane: usize) -> Option<&mut [u8; N]> {
         let lane = &mut self.lanes[lane];
@@ -174,22 +174,23 @@ impl Lanes {
         }
         let start = lane.next;
         lane.next += N;
-        // SAFETY: as above, and nobody writes the block or the lane while the bytes are borrowed from these lanes.
+        // SAFETY: as in `put_first`, and neither the block nor the lane is written while the bytes are borrowed from
+        // these lanes.
         Some(unsafe { &mut *self.region.start.add(start).cast::<[u8; N]>() })
     }
 
-    /// How many bytes a lane has gathered.
+    /// Number of bytes that a lane has gathered.
     #[inline]
     pub fn used_bytes(&self, lane: usize) -> usize {
         let Lane { next, end, .. } = self.lanes[lane];
         if end == 0 { 0 } else { next + self.block_bytes - end }
     }
 
-    /// Begins to write what a lane has gathered to a place in the file, and `tail` behind it; then the lane is empty.
+    /// Begins to write the bytes of a lane to an offset of the file, followed by `tail`; the lane is empty afterwards.
     /// Waits until a block is free.
     ///
     /// # Errors
-    /// A write that failed, now or before: a full disk, most likely.
+    /// A write that failed, this one or an earlier one: a full disk, most likely.
     #[cold]
     #[inline(never)]
     pub fn write(&mut self, lane: usize, offset_bytes: u64, tail: &[u8]) -> Result<()> {
@@ -203,11 +204,11 @@ impl Lanes {
         }
         assert!(tail.len() <= self.tail_bytes, "a tail of {} bytes, room for {}", tail.len(), self.tail_bytes);
         let Lane { block, next, .. } = self.lanes[lane];
-        // SAFETY: as above; behind what a lane fills a block has room for the tail.
+        // SAFETY: as in `put_first`; a block has room for the tail behind the bytes of its lane.
         unsafe { std::ptr::copy_nonoverlapping(tail.as_ptr(), self.region.start.add(next), tail.len()) };
         if self.queue.is_none() {
             let start = block * (self.block_bytes + self.tail_bytes);
-            // SAFETY: as above.
+            // SAFETY: as in `put_first`.
             let bytes = unsafe { std::slice::from_raw_parts(self.region.start.add(start), len_bytes) };
             let written = self.file.write_at(bytes, offset_bytes);
             self.lanes[lane] = match written {
@@ -232,10 +233,10 @@ impl Lanes {
         Ok(())
     }
 
-    /// Waits until nothing is under way: all that was written is in the file, though no power failure was heard of.
+    /// Waits until nothing is under way: all bytes are in the file, but not durable.
     ///
     /// # Errors
-    /// A write that failed, now or before.
+    /// A write that failed, this one or an earlier one.
     pub fn finish(&mut self) -> Result<()> {
         check_process(self.process, "a writer of a file")?;
         while self.under_way > 0 && !self.lost {
@@ -252,7 +253,7 @@ impl Lanes {
         &self.file
     }
 
-    /// The queue of the requests, without which there are none.
+    /// The queue. Called only with requests under way, so there is one.
     fn queue(&mut self) -> &mut dyn Queue {
         self.queue.as_mut().expect("there are spare blocks").as_mut()
     }
@@ -276,13 +277,13 @@ impl Lanes {
         self.queue().submit().inspect_err(|_| self.failed = true)
     }
 
-    /// Nothing of a block is under way any more.
+    /// Ends a block: no request of it is under way any more.
     fn end(&mut self, place: usize) {
         self.free.push(place);
         self.under_way -= 1;
     }
 
-    /// Waits for completions and takes note of them.
+    /// Waits for completions and records them.
     fn reap(&mut self) -> Result<()> {
         let mut completions = std::mem::take(&mut self.completions);
         let waited = self.queue().wait(&mut completions);
@@ -310,7 +311,7 @@ impl Lanes {
                 self.end(place);
                 return Ok(());
             }
-            // Direct writes begin at whole pages: what is written of a broken page is written again.
+            // Direct writes begin at whole pages: the written part of a broken page is written again.
             Ok(written) if written >= least_bytes => {
                 block.done_bytes += written / least_bytes * least_bytes;
                 return self.start(place);
@@ -343,11 +344,11 @@ impl Lane {
 impl Drop for Lanes {
     fn drop(&mut self) {
         if check_process(self.process, "a writer of a file").is_err() {
-            // Behind a fork the memory is a copy of its own, which no request of the kernel names.
+            // After a fork the memory is a copy, to which no request of the kernel refers.
             return;
         }
         while !self.lost && self.under_way > 0 {
-            // What a write of a file that nobody finishes says is of no use; waiting goes on unless it fails itself.
+            // Errors of a file that is abandoned are of no use; waiting continues unless it fails itself.
             let _ = self.reap();
         }
         // SAFETY: the queue is dropped here only, and not used afterwards.
@@ -375,12 +376,12 @@ mod tests {
         Lanes::new(runtime, "a test", Arc::new(file), options).unwrap()
     }
 
-    /// The byte at a place of a file of so many lanes, whose blocks follow each other in turn.
+    /// The byte at an offset of a file of several lanes, whose blocks alternate.
     fn byte(place: usize) -> u8 {
         (place * 31 % 251) as u8
     }
 
-    /// Fills lanes in turn, the least filled of them last, so that blocks of all are under way at once.
+    /// Fills lanes in turn, the least filled last, so that blocks of all are under way at once.
     fn fill(lanes: &mut Lanes, options: &LanesOptions, blocks: std::ops::Range<usize>) -> Result<()> {
         let bytes = options.block_bytes + options.tail_bytes;
         for block in blocks {
@@ -421,7 +422,7 @@ mod tests {
                 fill(&mut lanes, &options, 0..40).unwrap();
                 lanes.finish().unwrap();
                 assert!(std::fs::read(&path).unwrap() == expected(&options, 40), "{}", runtime.backend().name());
-                // Nobody waits for these.
+                // These are not waited for.
                 fill(&mut lanes, &options, 0..10).unwrap();
                 drop(lanes);
                 std::fs::remove_file(&path).unwrap();
@@ -463,7 +464,7 @@ mod tests {
         }
     }
 
-    /// A back end whose queues write a few bytes of each request, or take requests and then fail.
+    /// A back end whose queues write a few bytes of each request, or accept requests and then fail.
     struct Odd {
         fails: bool,
     }

@@ -1,10 +1,10 @@
 //! Devices, memory under a limit, and workers. This crate knows no format.
 //!
-//! A [`Runtime`] says how much memory, how many workers and which storage; everything above is given one. Memory is
-//! reserved in its [`Budget`] before it is allocated ([`buffer`]), and its page cache ([`CacheShare`]) gives back what
-//! others reserve. Nothing above this crate touches a file by itself: a [`Backend`] opens, reads, writes, syncs,
-//! renames and removes, a [`Reader`] keeps a worker's ring full of reads that are planned by [`plan`], and temporary
-//! data goes through [`Spill`] and [`Streams`].
+//! A [`Runtime`] holds the memory limit, the number of workers and the storage; every operation above this crate is
+//! given one. Memory is reserved in its [`Budget`] before it is allocated ([`buffer`]), and its page cache
+//! ([`CacheShare`]) shrinks for reservations. No crate above this one touches a file by itself: a [`Backend`] opens,
+//! reads, writes, syncs, renames and removes, a [`Reader`] keeps a worker's ring full of reads that are planned by
+//! [`plan`], and temporary data is written to [`Spill`] and [`Streams`].
 #![deny(unsafe_code)]
 
 pub mod backend;

@@ -1,14 +1,14 @@
-//! Locks that a panic does not close.
+//! Locks that ignore poisoning.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Locks a mutex, whether or not somebody panicked while holding it: what our mutexes guard is whole at every moment,
-/// and the panic itself is reported by the thread that it ended.
+/// Locks a mutex, even if a thread panicked while holding it: the values that our mutexes guard are consistent at every
+/// moment, and the thread that panicked reports the panic.
 pub fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What a mutex guards, when nobody else has it any more; otherwise as [`lock`].
+/// The value of a mutex without other owners; ignores poisoning like [`lock`].
 pub fn into_inner<T>(mutex: Mutex<T>) -> T {
     mutex.into_inner().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,7 +1,7 @@
-//! Pipes, devices and the standard input, read so that a request to stop is heard while nothing arrives.
+//! Pipes, devices and the standard input, read so that a request to stop is noticed while no data arrives.
 //!
-//! Nothing here waits in the operating system for longer than a moment: a pipe is opened whether or not somebody writes
-//! into it, and read when something is there, or when all writers are gone.
+//! No call here blocks in the operating system for longer than a moment: a pipe is opened even without a writer, and
+//! read when data is available, or when all writers are gone.
 
 use crate::process::is_readable;
 use crate::runtime::CancelFlag;
@@ -21,16 +21,16 @@ impl PipeReader {
     /// Opens a pipe or a device.
     ///
     /// # Errors
-    /// What the operating system refuses.
+    /// Errors of the operating system.
     pub fn open(path: &Path, cancel: &CancelFlag) -> Result<Self> {
         let file = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(path)?;
         Ok(PipeReader { file, cancel: cancel.clone() })
     }
 
-    /// The standard input, from where it stands.
+    /// The standard input, from its current position.
     ///
     /// # Errors
-    /// What the operating system refuses.
+    /// Errors of the operating system.
     pub fn standard_input(cancel: &CancelFlag) -> Result<Self> {
         let file = std::io::stdin().as_fd().try_clone_to_owned()?.into();
         Ok(PipeReader { file, cancel: cancel.clone() })
@@ -38,10 +38,10 @@ impl PipeReader {
 }
 
 impl Read for PipeReader {
-    /// Waits until there is something to read, and reads it.
+    /// Waits until data is available, and reads it.
     ///
     /// # Errors
-    /// What the operating system refuses; a request to stop, as an error that holds [`crate::Error::Cancelled`].
+    /// Errors of the operating system; a request to stop, as an error that holds [`crate::Error::Cancelled`].
     fn read(&mut self, buffer: &mut [u8]) -> Result<usize> {
         loop {
             self.cancel.check().map_err(Error::other)?;

@@ -1,8 +1,8 @@
-//! A writer of pages at any places of a file, while more of them come.
+//! An asynchronous writer of pages at any offsets of a file.
 //!
-//! Pages that are put one behind the other are gathered in a block of a lane (`lanes.rs`); a full block, or one behind
-//! which there is a gap, becomes a request, and spare blocks are filled while requests are under way. Several writers
-//! may write the same file, each on a thread of its own.
+//! Adjacent pages are gathered in a block of a lane (`lanes.rs`); a full block, or one followed by a gap, becomes a
+//! request, and spare blocks are filled while requests are under way. Several writers may write the same file, each on
+//! a thread of its own.
 
 use crate::directory::DataFile;
 use crate::error::Result;
@@ -16,16 +16,16 @@ const PAGE_BYTES: usize = 4096;
 /// The memory of a writer.
 #[derive(Clone, Copy, Debug)]
 pub struct PlacedOptions {
-    /// The size of a block, which is that of the largest write: whole pages.
+    /// The size of a block, and of the largest write: whole pages.
     pub block_bytes: usize,
-    /// Blocks beyond the one that is filled: so many may be under way. At least one.
+    /// Blocks beyond the one that is filled: as many may be under way. At least one.
     pub spare_blocks: usize,
 }
 
-/// Writes pages at any places of a file.
+/// Writes pages at any offsets of a file.
 pub struct PlacedWriter {
     lanes: Lanes,
-    /// Where in the file the block that is being filled goes.
+    /// Offset in the file of the block that is being filled.
     offset_bytes: u64,
 }
 
@@ -36,7 +36,7 @@ impl PlacedWriter {
     /// If a block is not a number of pages, or no block is spare.
     ///
     /// # Errors
-    /// No memory under the budget, or a queue that the operating system refuses.
+    /// Too little memory under the budget, or a queue that the operating system refuses.
     pub fn new(runtime: &Runtime, purpose: &str, file: &Arc<DataFile>, options: PlacedOptions) -> Result<Self> {
         let PlacedOptions { block_bytes, spare_blocks } = options;
         assert!(block_bytes > 0 && block_bytes % PAGE_BYTES == 0 && spare_blocks > 0, "{options:?}");
@@ -44,11 +44,11 @@ impl PlacedWriter {
         Ok(PlacedWriter { lanes: Lanes::new(runtime, purpose, Arc::clone(file), &options)?, offset_bytes: 0 })
     }
 
-    /// The memory of the page at an offset of the file, which the caller fills, whatever it holds now; it is written
-    /// when the block is full, when a page elsewhere is asked for, or at the end.
+    /// The memory of the page at an offset of the file, with arbitrary contents, to be filled by the caller. It is
+    /// written when the block is full, when a page elsewhere is requested, or at the end.
     ///
     /// # Errors
-    /// A write that failed, now or before: a full disk, most likely.
+    /// A write that failed, this one or an earlier one: a full disk, most likely.
     #[inline]
     pub fn page(&mut self, offset_bytes: u64) -> Result<&mut [u8; PAGE_BYTES]> {
         let used_bytes = self.lanes.used_bytes(0);
@@ -58,20 +58,20 @@ impl PlacedWriter {
         }
         match self.lanes.has_room(0, PAGE_BYTES) {
             true => Ok(self.lanes.room(0).expect("there is room")),
-            // Behind a failure there is no room, and this says so.
+            // After a failure there is no room, and this returns the error.
             false => Err(self.lanes.write(0, offset_bytes, &[]).expect_err("a lane without room has failed")),
         }
     }
 
-    /// Begins to write what was gathered.
+    /// Begins to write the gathered pages.
     fn flush(&mut self) -> Result<()> {
         self.lanes.write(0, self.offset_bytes, &[])
     }
 
-    /// Writes what is left, and waits until all of it is in the file; it would not outlast a power failure.
+    /// Writes the remaining pages, and waits until all are in the file; they are not durable.
     ///
     /// # Errors
-    /// A write that failed, now or before.
+    /// A write that failed, this one or an earlier one.
     pub fn finish(mut self) -> Result<()> {
         self.flush()?;
         self.lanes.finish()
@@ -98,7 +98,7 @@ mod tests {
 
     const OPTIONS: PlacedOptions = PlacedOptions { block_bytes: 3 * 4096, spare_blocks: 2 };
 
-    /// Writes the pages of these numbers, each filled with its own.
+    /// Writes the pages of these numbers, each filled with its number.
     fn write(runtime: &Runtime, file: &Arc<DataFile>, pages: impl Iterator<Item = u64>) -> Result<()> {
         let mut writer = PlacedWriter::new(runtime, "a test", file, OPTIONS)?;
         for page in pages {

@@ -1,8 +1,8 @@
-//! From wanted pages to reads: a bitmap of pages becomes few, sorted, merged extents.
+//! Read planning: a bitmap of wanted pages becomes few, sorted, merged extents.
 //!
-//! Pages are planned in units of 64, one machine word each: a unit is the largest read, and the piece of work
-//! that goes to a worker. Within a unit, wanted pages a short gap apart are read together, since reading the gap costs
-//! less than another request. (Liu and Huang, *Graphene*, FAST 2017, section 3.)
+//! Pages are planned in units of 64, one machine word each: a unit is the largest read, and the unit of work of a
+//! worker. Within a unit, wanted pages a short gap apart are read together, since reading the gap costs less than
+//! another request. (Liu and Huang, *Graphene*, FAST 2017, section 3.)
 
 use crate::error::Result;
 use crate::reader::Reader;
@@ -10,17 +10,17 @@ use std::time::Instant;
 
 const PAGE_BYTES: u64 = 4096;
 
-/// The pages of a unit.
+/// Number of pages of a unit.
 pub const UNIT_PAGES: u64 = 64;
 
-/// The gap that is read over on a device that was not measured: right for one on which requests below 16 KiB cost the
-/// same whatever their size, and 16 KiB more cost as much as a second request (`docs/decisions/0002-reads.md`).
+/// The gap that is read over on a device without measurement: right for one on which requests below 16 KiB cost the
+/// same independent of their size, and 16 KiB more cost as much as a second request (`docs/decisions/0002-reads.md`).
 pub const USUAL_GAP_PAGES: u32 = 3;
 /// The longest gap that is ever read over.
 const MOST_GAP_PAGES: u32 = 8;
-/// A file of fewer pages is read sooner than a device is measured.
+/// Files with fewer pages are read sooner than a device is measured.
 pub const MEASURED_FROM_PAGES: u64 = 8192;
-/// The requests of a measurement: so many of one page, and a fourth as many long ones.
+/// The requests of a measurement: this number of one page, and a fourth of it long ones.
 const MEASURED_REQUESTS: u64 = 128;
 /// The pages of a long request.
 const LONG_PAGES: u64 = 16;
@@ -42,7 +42,7 @@ pub fn measure_gap(reader: &mut Reader, file: usize, pages: u64) -> Result<u32> 
 fn gap(short: f64, long: f64) -> u32 {
     let page = (long - short) / (LONG_PAGES - 1) as f64;
     let request = short - page;
-    // Where pages cost nothing this is infinite, where requests cost nothing it is below zero: both are limited.
+    // Without cost of pages this is infinite, without cost of requests negative: both are clamped.
     (request / page.max(0.0)).clamp(0.0, f64::from(MOST_GAP_PAGES)) as u32
 }
 
@@ -69,11 +69,11 @@ fn seconds_per_request(reader: &mut Reader, file: usize, pages: u64, requests: u
 pub struct Span {
     /// The first page, counted from the unit's first.
     pub start: u32,
-    /// How many pages.
+    /// The number of pages.
     pub len: u32,
 }
 
-/// The extents that bring the pages of `wanted`, in order.
+/// The extents that cover the pages of `wanted`, in order.
 pub fn extents(wanted: u64, merge_gap_pages: u32) -> impl Iterator<Item = Span> {
     let mut left = wanted;
     std::iter::from_fn(move || {

@@ -1,4 +1,4 @@
-//! What the operating system knows of this process and of the machine's memory.
+//! Facts of the operating system about this process and the machine's memory.
 #![allow(unsafe_code)]
 
 use crate::error::{Error, Result};
@@ -6,59 +6,60 @@ use std::fs::{File, read_to_string};
 use std::os::fd::AsRawFd;
 use std::path::Path;
 
-/// How long is waited for something to read before it is looked whether to stop.
+/// Interval at which a wait for data checks for a request to stop.
 const POLL_MS: libc::c_int = 50;
 
-/// Asks the allocator to give freed memory of more than 128 KiB back to the operating system at once, as it does until
-/// it has seen some: kept, it would count in the process beside what took its place. For a process of our own.
+/// Makes the allocator return freed memory of more than 128 KiB to the operating system at once, which it otherwise
+/// stops doing after some of these: memory that it keeps counts in the process beside its replacement. For a process of
+/// our own.
 pub fn give_back_freed_memory() {
-    // SAFETY: the call changes a setting of the allocator, under its own lock.
+    // SAFETY: the call changes a setting of the allocator, under its lock.
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     unsafe {
         libc::mallopt(libc::M_MMAP_THRESHOLD, 128 << 10);
     }
 }
 
-/// Gives freed memory back to the operating system that the allocator keeps in pieces, after many small ones were
-/// freed: they would count in the process beside what takes their place.
+/// Returns small pieces of freed memory from the allocator to the operating system: they would count in the process
+/// beside their replacement.
 pub fn trim_freed_memory() {
-    // SAFETY: the call takes the allocator's own locks, and changes nothing that is in use.
+    // SAFETY: the call takes the allocator's locks, and changes nothing that is in use.
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     unsafe {
         libc::malloc_trim(0);
     }
 }
 
-/// Asks the allocator to keep what threads allocate in so many arenas. Where files are read by threads it would make
-/// one for each of them, and every step leaves something in others, 7 MiB in all. Workers that share an arena share
-/// cache lines too (PageRank took a third longer with two), so this is not for whoever reads without threads. For a
-/// process of our own.
+/// Limits the arenas in which the allocator keeps the allocations of threads. By default each thread that reads files
+/// gets its own, and every step leaves freed memory in some of them, 7 MiB in all. Workers that share an arena share
+/// cache lines too (PageRank took a third longer with two), so this is wrong where no threads read files. For a process
+/// of our own.
 pub fn limit_arenas(count: usize) {
-    // SAFETY: the call changes a setting of the allocator, under its own lock.
+    // SAFETY: the call changes a setting of the allocator, under its lock.
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     unsafe {
         libc::mallopt(libc::M_ARENA_MAX, count as libc::c_int);
     }
 }
 
-/// The code of ours that counts in what a process holds: what operations leave free has no room for so much of it.
+/// The part of our code that counts in the process memory: the slack of operations has no room for so much code.
 const COUNTED_CODE_BYTES: u64 = 25 << 17;
 
-/// The memory that the process holds now, in bytes, without most of the code of this program: that is part of what
-/// operations leave free for code, however much of it has run so far.
+/// The current memory of the process, in bytes, without most of the code of this program. That is part of the slack of
+/// operations, however much of it has run so far.
 pub fn current_memory_bytes() -> u64 {
     let code_bytes = code_bytes(&read_to_string("/proc/self/smaps").unwrap_or_default());
     status_bytes("VmRSS:").saturating_sub(code_bytes.saturating_sub(COUNTED_CODE_BYTES))
 }
 
-/// Lets go of the code of this program that has run so far, and of its constants: what runs next is mapped again from
-/// the file, page by page. For the moments between two parts of a job, of which each runs code of its own.
+/// Unmaps the pages of this program's code and constants: code that runs next is mapped again from the file, page by
+/// page. For the moment between two parts of a job that run different code.
 pub fn let_go_of_code() {
     let mappings = read_to_string("/proc/self/smaps").unwrap_or_default();
-    // What was written to, such as breakpoints, is not in the file.
+    // Pages that were written to, such as those with breakpoints, are not in the file.
     for Mapping { range, .. } in own_mappings(&mappings).into_iter().filter(|own| !own.writable && own.anonymous == 0) {
-        // SAFETY: the range is a private mapping of the file that this code is in. Nobody can write to it and nobody
-        // has, so its pages are the same when they are mapped again.
+        // SAFETY: the range is a private mapping of the file that contains this code. It is not writable and was never
+        // written, so its pages are the same when they are mapped again.
         #[cfg(target_os = "linux")]
         unsafe {
             libc::madvise(range.start as *mut libc::c_void, (range.end - range.start) as usize, libc::MADV_DONTNEED);
@@ -71,17 +72,17 @@ struct Mapping {
     range: std::ops::Range<u64>,
     file: String,
     writable: bool,
-    /// The bytes that are in memory, and those of them that are no longer the file's.
+    /// Bytes in memory, and those of them that differ from the file.
     resident: u64,
     anonymous: u64,
 }
 
-/// The memory that the file holds which this function is in: the command, or the module of Python's.
+/// Memory of the file that contains this function: the command, or the Python module.
 fn code_bytes(mappings: &str) -> u64 {
     own_mappings(mappings).iter().map(|own| own.resident.saturating_sub(own.anonymous)).sum()
 }
 
-/// The mappings of the file which this function is in.
+/// The mappings of the file that contains this function.
 fn own_mappings(mappings: &str) -> Vec<Mapping> {
     let mut all: Vec<Mapping> = Vec::new();
     let mut is_file = false;
@@ -101,7 +102,7 @@ fn own_mappings(mappings: &str) -> Vec<Mapping> {
     all
 }
 
-/// What a line says such as `5581-55a2 r-xp 0000 08:01 1234 /usr/bin/outcore`, if a file is mapped.
+/// Parses a line such as `5581-55a2 r-xp 0000 08:01 1234 /usr/bin/outcore`, if a file is mapped.
 fn mapping(line: &str) -> Option<Mapping> {
     let mut words = line.split_ascii_whitespace();
     let (start, end) = words.next()?.split_once('-')?;
@@ -112,12 +113,12 @@ fn mapping(line: &str) -> Option<Mapping> {
     (inode != "0").then_some(Mapping { range, file, writable, resident: 0, anonymous: 0 })
 }
 
-/// The most memory that the process ever held, in bytes.
+/// The peak memory of the process, in bytes.
 pub fn peak_memory_bytes() -> u64 {
     status_bytes("VmHWM:")
 }
 
-/// The time that all threads of the process have computed so far, those that have ended included, in seconds.
+/// The CPU time of all threads of the process so far, ended ones included, in seconds.
 pub fn cpu_seconds() -> f64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: there is one struct, which may be written and outlives the call.
@@ -127,14 +128,14 @@ pub fn cpu_seconds() -> f64 {
     }
 }
 
-/// The memory that the machine, or the cgroup that this process is in, has left, in bytes.
+/// Free memory of the machine, or of the cgroup of this process if that is less, in bytes.
 pub fn free_memory_bytes() -> u64 {
     let machine = read_to_string("/proc/meminfo").ok().and_then(|text| field_bytes(&text, "MemAvailable:"));
     let machine = machine.unwrap_or(1 << 30);
     cgroup_free_bytes().map_or(machine, |cgroup| cgroup.min(machine))
 }
 
-/// Whether a read of a file would not wait: something is there, or nothing will come any more. Waits a moment for that.
+/// Whether a read of a file would not block: data is available, or none will arrive any more. Waits a moment for that.
 pub(crate) fn is_readable(file: &File) -> std::io::Result<bool> {
     let mut poll = libc::pollfd { fd: file.as_raw_fd(), events: libc::POLLIN, revents: 0 };
     // SAFETY: there is one struct, which may be written and outlives the call.
@@ -148,7 +149,7 @@ pub(crate) fn is_readable(file: &File) -> std::io::Result<bool> {
     }
 }
 
-/// An error unless this is the process of that number: behind a fork it is another one.
+/// Fails unless this is the process of that number: after a fork it is another one.
 pub(crate) fn check_process(opened_by: u32, name: &str) -> Result<()> {
     if opened_by == std::process::id() { Ok(()) } else { Err(Error::OtherProcess { name: name.to_owned(), opened_by }) }
 }
@@ -163,15 +164,15 @@ fn field_bytes(text: &str, field: &str) -> Option<u64> {
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok().map(|kib| kib * 1024)
 }
 
-/// What is left under the tightest limit of this process's cgroup and those above it.
+/// Free memory under the tightest limit of this process's cgroup and its ancestors.
 fn cgroup_free_bytes() -> Option<u64> {
     free_of_cgroups(&read_to_string("/proc/self/cgroup").ok()?, Path::new("/sys/fs/cgroup"))
 }
 
-/// What is left under the tightest limit of the cgroups that `/proc/self/cgroup` says, and of those above them.
+/// Free memory under the tightest limit of the cgroups listed in `/proc/self/cgroup` and of their ancestors.
 ///
-/// Usage counts file pages that the kernel has cached for anybody in the group; it drops them when memory is wanted, so
-/// they are free.
+/// Usage counts file pages that the kernel has cached for any process of the group; it drops them when memory is
+/// wanted, so they are free.
 fn free_of_cgroups(groups: &str, root: &Path) -> Option<u64> {
     let mut least: Option<u64> = None;
     for line in groups.lines() {
@@ -185,7 +186,7 @@ fn free_of_cgroups(groups: &str, root: &Path) -> Option<u64> {
         } else {
             continue;
         };
-        // In a container the path may be one outside of it, of which only an end, or nothing, is here.
+        // In a container the path may lie outside of it, so that only its end, or nothing, exists here.
         for group in Path::new(path.trim_start_matches('/')).ancestors() {
             let directory = root.join(group);
             let number = |name: &str| read_to_string(directory.join(name)).ok()?.trim().parse::<u64>().ok();
@@ -224,7 +225,7 @@ mod tests {
         let_go_of_code();
         let after = held();
         assert!(64 << 10 < after && after < before, "{before} bytes of code, then {after}");
-        // Some mapping of the file is written to by the loader, and keeps what was written.
+        // The loader writes to some mapping of the file, which keeps the written pages.
         let mappings = read_to_string("/proc/self/smaps").unwrap();
         let own = own_mappings(&mappings);
         assert!(own.iter().any(|mapping| mapping.anonymous > 0) && own.iter().any(|mapping| !mapping.writable));
@@ -247,7 +248,7 @@ mod tests {
         let stat = "anon 1000\nfile 95000\nkernel 10\ninactive_file 60000\nactive_file 35000\nunevictable 7";
         let two = tree(&[("box/memory.max", "100000"), ("box/memory.current", "99000"), ("box/memory.stat", stat)]);
         assert_eq!(free_of_cgroups("0::/box", two.path()), Some(96_000));
-        // What is below counts in a group of version 1 only in the totals.
+        // Version 1 counts descendants of a group only in the totals.
         let stat = "cache 5\ninactive_file 1\nactive_file 1\ntotal_cache 95000\ntotal_inactive_file 60000\ntotal_active_file 35000";
         let one = tree(&[
             ("memory/box/memory.limit_in_bytes", "100000"),
@@ -276,7 +277,7 @@ mod tests {
         let nested = tree(&files);
         assert_eq!(free_of_cgroups("0::/a/b/c", nested.path()), Some(8000));
         assert_eq!(free_of_cgroups("0::/a/b", nested.path()), Some(8000));
-        // Without a file of statistics all that is used counts; what is used beyond a limit leaves nothing.
+        // Without a file of statistics all used memory counts; use beyond a limit leaves nothing.
         let full = tree(&[("a/memory.max", "100"), ("a/memory.current", "300")]);
         assert_eq!(free_of_cgroups("0::/a", full.path()), Some(0));
         // A container may see its own group as the root, under another path.

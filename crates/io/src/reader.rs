@@ -1,6 +1,6 @@
 //! A reader: one worker's reads, from the plan to the bytes.
 //!
-//! The reader owns a ring of memory and a queue of the back end. Extents are added at one end and come out at the
+//! The reader owns a ring of memory and a queue of the back end. Extents are pushed at one end and returned at the
 //! other in the same order, each when it is complete; in between up to a ring full of them is in flight. Short reads
 //! are completed as long as the file has the bytes, failed ones end the sweep. Memory is handed out and taken back in
 //! order, so the ring never fragments.
@@ -23,34 +23,35 @@ use std::time::Instant;
 
 /// The most reads that a reader has in flight.
 pub const MAX_DEPTH: usize = 256;
-/// So many reads of one page in a row may end inside it, though the file does not; then the device is at fault.
+/// Limit of consecutive reads of one page that end inside it, though the file does not; beyond it the device is at
+/// fault.
 const MOST_BROKEN_READS: u32 = 1000;
 
 /// One worker's reads.
 pub struct Reader {
-    /// Left alone behind a fork, which has a copy of it, but neither its threads nor its requests.
+    /// Not dropped after a fork, which has a copy of it, but neither its threads nor its requests.
     queue: ManuallyDrop<Box<dyn Queue>>,
     process: u32,
     files: Vec<Arc<DataFile>>,
     cancel: CancelFlag,
-    /// Always there, until it is dropped.
+    /// `None` only after the drop.
     memory: Option<Array<u8>>,
     region: Region,
     /// Extents in order; the front one is returned next.
     extents: VecDeque<Pending>,
     /// The number of the front extent: tags count from it.
     front: u32,
-    /// Where free memory begins and ends in the ring.
+    /// Offsets of the beginning and end of free memory in the ring.
     head: usize,
     completions: Vec<Completion>,
-    /// What `next` returned last: its memory is free from the following call on.
+    /// Whether `next` returned an extent, whose memory is free from the following call on.
     returned: bool,
-    /// Waiting failed: the queue may write into the memory for ever.
+    /// Waiting failed: the queue may write into the memory forever.
     lost: bool,
     wait_ns: u64,
     requests: u64,
     read_bytes: u64,
-    /// What all readers of the runtime read.
+    /// Bytes read by all readers of the runtime.
     read_by_all: Arc<AtomicU64>,
 }
 
@@ -60,20 +61,20 @@ struct Pending {
     memory_bytes: usize,
     len_bytes: usize,
     done_bytes: usize,
-    /// How many reads in a row brought no whole page.
+    /// Number of consecutive reads without a whole page.
     broken_reads: u32,
     tag: u64,
 }
 
-/// An extent that was read.
+/// An extent whose bytes are in memory.
 pub struct Extent<'a> {
-    /// What it was pushed with.
+    /// The tag of its `push`.
     pub tag: u64,
     /// Its bytes.
     pub bytes: &'a [u8],
 }
 
-/// What a reader did since it was last asked.
+/// Statistics of a reader since the last call.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ReaderStats {
     /// Time spent waiting for reads, in nanoseconds.
@@ -88,7 +89,7 @@ impl Reader {
     /// A reader of these files with a ring of `ring_bytes`, a multiple of 4096.
     ///
     /// # Errors
-    /// No memory under the budget, or a queue that the operating system refuses.
+    /// Too little memory under the budget, or a queue that the operating system refuses.
     pub fn new(runtime: &Runtime, files: &[Arc<DataFile>], ring_bytes: usize) -> Result<Self> {
         let mut memory = Array::<u8>::zeroed(runtime.budget(), "a ring of read buffers", ring_bytes)?;
         let region = Region { start: memory.as_mut_ptr(), len_bytes: ring_bytes };
@@ -113,13 +114,13 @@ impl Reader {
         })
     }
 
-    /// Starts reading an extent, if the ring has room for it: `false` says that `next` must be called first.
+    /// Starts reading an extent, if the ring has room for it: `false` means that `next` must be called first.
     ///
     /// # Panics
     /// If the extent is larger than the ring.
     ///
     /// # Errors
-    /// What the operating system refuses.
+    /// Errors of the operating system.
     pub fn push(&mut self, file: usize, offset_bytes: u64, len_bytes: usize, tag: u64) -> Result<bool> {
         assert!(len_bytes <= self.region.len_bytes, "an extent of {len_bytes} bytes does not fit the ring");
         self.check_process()?;
@@ -147,12 +148,12 @@ impl Reader {
         Ok(true)
     }
 
-    /// Where `len_bytes` of free memory begin, if there are that many in one piece.
+    /// The offset of `len_bytes` of contiguous free memory, if there are that many.
     fn room(&self, len_bytes: usize) -> Option<usize> {
         let Some(oldest) = self.extents.front() else { return Some(0) };
         let tail = oldest.memory_bytes;
         if self.head > tail {
-            // Used memory lies between tail and head: go on behind it, or wrap around.
+            // Used memory lies between tail and head: continue behind it, or wrap around.
             if self.head + len_bytes <= self.region.len_bytes {
                 return Some(self.head);
             }
@@ -172,14 +173,14 @@ impl Reader {
             tag: slot,
         };
         self.requests += 1;
-        // SAFETY: the ring gives this memory to nobody else until the extent is returned, and `drop` waits.
+        // SAFETY: the ring hands this memory out once until the extent is returned, and `drop` waits.
         unsafe { self.queue.push(request) }
     }
 
     /// Begins all pushed reads.
     ///
     /// # Errors
-    /// What the operating system refuses.
+    /// Errors of the operating system.
     pub fn submit(&mut self) -> Result<()> {
         self.queue.submit()
     }
@@ -218,7 +219,7 @@ impl Reader {
         }
     }
 
-    /// Waits for completions and takes note of them.
+    /// Waits for completions and records them.
     fn reap(&mut self) -> Result<()> {
         let mut completions = std::mem::take(&mut self.completions);
         self.queue.wait(&mut completions)?;
@@ -228,7 +229,7 @@ impl Reader {
                 failure.get_or_insert(error);
             }
         }
-        // Once for all that arrived together.
+        // Once for all completions of this wait.
         self.read_by_all.fetch_add(self.read_bytes - before, Ordering::Relaxed);
         self.completions = completions;
         failure.map_or(Ok(()), Err)
@@ -264,8 +265,8 @@ impl Reader {
         }
     }
 
-    /// An error if a read that was cut short cannot be completed: the file has become shorter, or ends where the extent
-    /// does not, or the reads go on to break off.
+    /// Fails if a read that was cut short cannot be completed: the file has become shorter, or ends where the extent
+    /// does not, or reads keep being cut short.
     fn check_end(&self, place: usize) -> Result<()> {
         self.cancel.check()?;
         let extent = &self.extents[place];
@@ -281,7 +282,7 @@ impl Reader {
         }
     }
 
-    /// Gives up all reads: waits for those in flight and forgets what they brought.
+    /// Abandons all reads: waits for those in flight and discards their bytes.
     pub fn clear(&mut self) {
         self.release();
         let mut completions = Vec::new();
@@ -291,7 +292,7 @@ impl Reader {
                 Ok(()) if completions.is_empty() => break,
                 Ok(()) => {}
                 Err(_) => {
-                    // What is in flight still writes: this memory is not to be used again.
+                    // Requests in flight still write: this memory must not be used again.
                     self.lost = true;
                     break;
                 }
@@ -301,7 +302,7 @@ impl Reader {
         self.head = 0;
     }
 
-    /// What was done since the last call.
+    /// Statistics since the last call.
     pub fn take_stats(&mut self) -> ReaderStats {
         ReaderStats {
             wait_ns: std::mem::take(&mut self.wait_ns),
@@ -314,7 +315,7 @@ impl Reader {
 impl Drop for Reader {
     fn drop(&mut self) {
         if self.check_process().is_err() {
-            // Behind a fork the memory is a copy of its own, which no request of the kernel names.
+            // After a fork the memory is a copy, to which no request of the kernel refers.
             return;
         }
         self.clear();
@@ -333,7 +334,7 @@ mod tests {
     use crate::runtime::RuntimeOptions;
     use std::io::Write;
 
-    /// A back end whose queues take reads and then fail.
+    /// A back end whose queues accept reads and then fail.
     struct Failing;
 
     impl Backend for Failing {

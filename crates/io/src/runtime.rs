@@ -1,4 +1,4 @@
-//! The runtime: how much memory, how many workers, which device back end, and whether to stop.
+//! The runtime: memory limit, workers, device back end, and the flag that stops work.
 //!
 //! There are no globals: everything that reads, allocates or starts threads is given a [`Runtime`].
 
@@ -17,27 +17,29 @@ use std::time::Duration;
 /// The most workers that a runtime may have.
 pub const MOST_THREADS: usize = 1024;
 
-/// How often who waits for a turn looks whether it is asked to stop.
+/// Interval at which a wait for the planning lock checks for a request to stop.
 const CANCEL_CHECK: Duration = Duration::from_millis(50);
 
-/// What a runtime may use.
+/// Limits and resources of a runtime.
 #[derive(Clone, Default)]
 pub struct RuntimeOptions {
-    /// The limit for all memory of the process, in bytes; `None` takes half of what the machine or its cgroup has left.
+    /// The limit for all memory of the process, in bytes; `None` takes half of the free memory of the machine or its
+    /// cgroup.
     pub memory_bytes: Option<u64>,
-    /// Whether the limit leaves out what the process holds already, such as an interpreter and its libraries.
+    /// Whether the limit excludes memory that the process already holds, such as that of an interpreter and its
+    /// libraries.
     pub beside_process: bool,
     /// The number of workers, from 1 to [`MOST_THREADS`]; `None` takes one per processor.
     pub threads: Option<usize>,
-    /// How files are read; `None` takes the best that works here.
+    /// The back end; `None` takes the best that works here.
     pub backend: Option<Arc<dyn Backend>>,
-    /// Where temporary files go; `None` lets the operation choose.
+    /// The directory of temporary files; `None` lets the operation choose.
     pub temporary: Option<PathBuf>,
-    /// Who is told how far long work has come.
+    /// Observer of the progress of long work.
     pub progress: Option<Arc<dyn Progress>>,
 }
 
-/// How much memory, how many workers, which back end, and whether to stop.
+/// Memory limit, workers, back end, and the flag that stops work.
 pub struct Runtime {
     budget: Arc<Budget>,
     cache: Arc<SharedCache>,
@@ -46,26 +48,26 @@ pub struct Runtime {
     temporary: Option<PathBuf>,
     progress: Option<Arc<dyn Progress>>,
     cancel: CancelFlag,
-    turns: Arc<Turns>,
+    planning: Arc<PlanningLock>,
     notes: Arc<Mutex<Vec<String>>>,
     bytes_read: Arc<AtomicU64>,
 }
 
-/// Who plans with all memory that is left takes turns with others that do.
+/// Operations that size themselves by the free memory run one at a time.
 #[derive(Default)]
-struct Turns {
+struct PlanningLock {
     is_taken: Mutex<bool>,
-    given_back: Condvar,
+    released: Condvar,
 }
 
-/// The turn of one operation; it ends when this is dropped.
+/// The planning lock, held by one operation until this is dropped.
 #[must_use]
-pub struct Turn(Arc<Turns>);
+pub struct Turn(Arc<PlanningLock>);
 
 impl Drop for Turn {
     fn drop(&mut self) {
         *lock(&self.0.is_taken) = false;
-        self.0.given_back.notify_one();
+        self.0.released.notify_one();
     }
 }
 
@@ -96,7 +98,7 @@ impl Runtime {
     /// A runtime with these limits.
     ///
     /// # Errors
-    /// A limit below what the process holds already; [`Error::ThreadCount`].
+    /// A limit below the memory that the process already holds; [`Error::ThreadCount`].
     pub fn new(options: RuntimeOptions) -> Result<Self> {
         let threads = thread_count(options.threads, processors().min(MOST_THREADS))?;
         let held = if options.beside_process { 0 } else { current_memory_bytes() };
@@ -114,13 +116,13 @@ impl Runtime {
             temporary: options.temporary,
             progress: options.progress,
             cancel: CancelFlag::default(),
-            turns: Arc::default(),
+            planning: Arc::default(),
             notes: Arc::default(),
             bytes_read: Arc::default(),
         })
     }
 
-    /// The same memory, workers and back end, for something whose name stands beside what it reserves.
+    /// A runtime of the same memory, workers and back end, whose reservations carry the name of an owner.
     #[must_use]
     pub fn in_name_of(&self, owner: &str) -> Self {
         Runtime {
@@ -131,14 +133,14 @@ impl Runtime {
             temporary: self.temporary.clone(),
             progress: self.progress.clone(),
             cancel: self.cancel.clone(),
-            turns: Arc::clone(&self.turns),
+            planning: Arc::clone(&self.planning),
             notes: Arc::clone(&self.notes),
             bytes_read: Arc::clone(&self.bytes_read),
         }
     }
 
-    /// The same memory, for work that is stopped on its own. An option that is not `None` replaces that of this
-    /// runtime, but for the limit of memory, which stays. Progress is not inherited.
+    /// A runtime of the same memory for work that is stopped on its own. An option that is not `None` replaces that of
+    /// this runtime, except for the limit of memory, which stays. Progress is not inherited.
     ///
     /// # Errors
     /// [`Error::ThreadCount`].
@@ -152,20 +154,19 @@ impl Runtime {
             cancel: CancelFlag::default(),
             cache: same.cache,
             budget: same.budget,
-            turns: same.turns,
+            planning: same.planning,
             notes: Arc::default(),
             bytes_read: Arc::default(),
         })
     }
 
-    /// The same memory and the same work, on at most so many workers, with files that are reached in another way.
+    /// A runtime of the same memory and work with another back end, on at most `most_threads` workers.
     #[must_use]
     pub fn with_backend(&self, backend: Arc<dyn Backend>, most_threads: usize) -> Self {
         Runtime { backend, threads: self.threads.min(most_threads).max(1), ..self.in_name_of("") }
     }
 
-    /// Says something that the user should know about what was read, in whole sentences. Whoever began the work tells
-    /// it, once.
+    /// Adds a note to the user about the input, in whole sentences. The operation that began the work reports it, once.
     pub fn note(&self, text: String) {
         let mut notes = lock(&self.notes);
         if !notes.contains(&text) {
@@ -173,16 +174,16 @@ impl Runtime {
         }
     }
 
-    /// What the user should know, of all work since this was asked last.
+    /// The notes of all work since the last call.
     pub fn take_notes(&self) -> Vec<String> {
         std::mem::take(&mut *lock(&self.notes))
     }
 
-    /// The same runtime with a budget of its own, which counts what the process holds by now: an operation that has
+    /// A runtime with a budget of its own, which counts the memory that the process holds now: an operation that has
     /// ended may have left memory with the allocator. Nothing of the old budget may be in use.
     ///
     /// # Errors
-    /// A limit below what the process holds already.
+    /// A limit below the memory that the process already holds.
     pub fn renewed(&self) -> Result<Self> {
         let budget = Budget::new(self.budget.limit_bytes(), current_memory_bytes())?;
         Ok(Runtime { budget: Arc::new(budget), cache: Arc::default(), ..self.in_name_of("") })
@@ -203,12 +204,12 @@ impl Runtime {
         self.threads
     }
 
-    /// How files are read.
+    /// The back end.
     pub fn backend(&self) -> &Arc<dyn Backend> {
         &self.backend
     }
 
-    /// Where temporary files go, if the user said so.
+    /// The directory of temporary files, if the user chose one.
     pub fn temporary(&self) -> Option<&PathBuf> {
         self.temporary.as_ref()
     }
@@ -223,30 +224,30 @@ impl Runtime {
         self.bytes_read.load(Ordering::Relaxed)
     }
 
-    /// What readers count them in.
+    /// The counter behind [`bytes_read`](Runtime::bytes_read), for readers.
     pub(crate) fn bytes_read_counter(&self) -> Arc<AtomicU64> {
         Arc::clone(&self.bytes_read)
     }
 
-    /// Who is told how far long work has come.
+    /// Observer of the progress of long work.
     pub fn progress(&self) -> Option<&Arc<dyn Progress>> {
         self.progress.as_ref()
     }
 
-    /// Waits until no other operation has the turn in this memory, and takes it: for operations that plan with all that
-    /// is left of the memory, such as imports. Others go on meanwhile.
+    /// Waits for the planning lock of this memory and takes it: for operations that size themselves by the free memory,
+    /// such as imports. Other operations continue meanwhile.
     ///
     /// # Errors
     /// [`Error::Cancelled`].
     pub fn turn(&self) -> Result<Turn> {
-        let mut is_taken = lock(&self.turns.is_taken);
+        let mut is_taken = lock(&self.planning.is_taken);
         while *is_taken {
             self.cancel.check()?;
-            let waited = self.turns.given_back.wait_timeout(is_taken, CANCEL_CHECK);
+            let waited = self.planning.released.wait_timeout(is_taken, CANCEL_CHECK);
             is_taken = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
         *is_taken = true;
-        Ok(Turn(Arc::clone(&self.turns)))
+        Ok(Turn(Arc::clone(&self.planning)))
     }
 
     /// Announces long work; the returned task is advanced as the work goes on and ends when it is dropped.
@@ -257,7 +258,7 @@ impl Runtime {
         Task { progress: self.progress.clone() }
     }
 
-    /// Runs `work` once on every worker and returns what each of them found, in the order of the workers.
+    /// Runs `work` once on every worker and returns the results in the order of the workers.
     ///
     /// Worker 0 is the calling thread.
     ///
@@ -270,10 +271,10 @@ impl Runtime {
         self.run_on(self.threads, work)
     }
 
-    /// Like [`run`](Runtime::run), on at most `most` workers: for work of which there may be little.
+    /// Like [`run`](Runtime::run), on at most `most` workers: for work that may be small.
     ///
     /// # Errors
-    /// The error of the first worker that failed, or [`Error::ThreadRefused`]: then no worker has begun.
+    /// The error of the first worker that failed, or [`Error::ThreadRefused`]: no worker has begun in this case.
     pub fn run_on<T: Send, E: Send + From<Error>>(
         &self,
         most: usize,
@@ -284,7 +285,7 @@ impl Runtime {
             return Ok(vec![work(0)?]);
         }
         let work = &work;
-        // Workers begin when all threads are there.
+        // Workers begin when all threads exist.
         let all_started = &OnceLock::<bool>::new();
         std::thread::scope(|scope| {
             let mut others = Vec::with_capacity(workers - 1);
@@ -308,10 +309,10 @@ impl Runtime {
         })
     }
 
-    /// Splits `0..count` into runs of `step` and hands them to the workers as they become free.
+    /// Splits `0..count` into runs of `step` and assigns them to the workers as they become free.
     ///
     /// # Errors
-    /// The first error of `work`, or a request to stop, which is looked for before every run.
+    /// The first error of `work`, or a request to stop, which is checked before every run.
     pub fn for_each_range<E: Send + From<Error>>(
         &self,
         count: usize,
@@ -333,7 +334,7 @@ impl Runtime {
     }
 }
 
-/// The number of threads that was asked for, if it was and a runtime can have so many.
+/// The requested number of threads, or the usual one; fails if it is out of range.
 fn thread_count(threads: Option<usize>, usual: usize) -> Result<usize> {
     match threads {
         None => Ok(usual),
@@ -357,17 +358,17 @@ impl CancelFlag {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// Takes the request back.
+    /// Withdraws the request.
     pub fn reset(&self) {
         self.0.store(false, Ordering::Relaxed);
     }
 
-    /// Whether somebody asked to stop.
+    /// Whether a stop was requested.
     pub fn is_cancelled(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// An error if somebody asked to stop.
+    /// Fails if a stop was requested.
     ///
     /// # Errors
     /// [`Error::Cancelled`].
@@ -376,7 +377,7 @@ impl CancelFlag {
     }
 }
 
-/// What progress is counted in.
+/// Unit of progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// Bytes of input or of pages.
@@ -407,8 +408,8 @@ impl Unit {
     }
 }
 
-/// Somebody who is told how far long work has come. Workers tell it: it must be quick. As it is [`Any`], whoever made
-/// it gets at it again through [`Runtime::progress`].
+/// An observer of the progress of long work. Workers call it: it must be quick. As it is [`Any`], its creator gets it
+/// back through [`Runtime::progress`].
 pub trait Progress: Any + Send + Sync {
     /// Work begins; `total` is in the same unit, if it is known.
     fn start(&self, name: &str, unit: Unit, total: Option<u64>);
@@ -418,7 +419,7 @@ pub trait Progress: Any + Send + Sync {
     fn finish(&self);
 }
 
-/// Work that reports how far it has come.
+/// A long operation that reports its progress.
 pub struct Task {
     progress: Option<Arc<dyn Progress>>,
 }

@@ -1,11 +1,10 @@
-//! What a run used of the machine, looked at now and then: bytes read, CPU time, memory.
+//! Resource samples over a run: bytes read, CPU time, memory.
 //!
-//! Steps say what each of them cost (`image/src/stats.rs`), but a pass of minutes is one step. Samples show what
-//! happened within it. They cost no worker anything: whoever waits for the run looks at counters that are kept anyway,
-//! a few times a second. In Python that is the thread that looks for signals, so that every result has its samples; in
-//! the shell it is a thread of its own ([`Watch`]), only where a report was asked for. Memory is bounded: when there
-//! are [`MOST_SAMPLES`], every second one goes, and from then on they are taken half as often. A run of an hour keeps
-//! as many as one of a minute.
+//! Steps record their own cost (`image/src/stats.rs`), but a pass of minutes is one step. Samples show the course
+//! within it. They cost no worker anything: the thread that waits for the run reads existing counters a few times a
+//! second. In Python that is the thread that checks for signals, so every result has its samples; in the shell it is a
+//! thread of its own ([`Watch`]), only with a report. Memory is bounded: at [`MOST_SAMPLES`], every second sample is
+//! dropped, and the interval doubles. A run of an hour keeps as many as one of a minute.
 
 use crate::process::cpu_seconds;
 use crate::runtime::Runtime;
@@ -14,38 +13,38 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// How often is looked at first.
+/// Initial sampling interval.
 const EVERY: Duration = Duration::from_millis(50);
-/// So many samples are kept.
+/// Largest number of samples.
 pub const MOST_SAMPLES: usize = 512;
 
-/// What a run had used by some moment.
+/// Resources used since the begin of a run, at one moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Sample {
-    /// Since the run began.
+    /// Seconds since the run began.
     pub seconds: f64,
     /// The CPU time of the process, since the run began.
     pub seconds_cpu: f64,
     /// The bytes that readers of the runtime read, since the run began.
     pub bytes_read: u64,
-    /// The memory that is taken of the limit, without page caches.
+    /// Memory in use under the limit, page caches excluded.
     pub memory_bytes: u64,
     /// The memory of page caches.
     pub cache_bytes: u64,
 }
 
-/// Takes samples of a run.
+/// Samples a run.
 #[derive(Debug)]
 pub struct Sampler {
     start: Instant,
     every: Duration,
-    /// What the process had used when the run began.
+    /// CPU time and bytes read when the run began.
     before: (f64, u64),
     samples: Vec<Sample>,
 }
 
 impl Sampler {
-    /// The run begins; the first sample is taken.
+    /// Begins a run with a first sample.
     pub fn start(runtime: &Runtime) -> Self {
         let before = (cpu_seconds(), runtime.bytes_read());
         let mut sampler = Sampler { start: Instant::now(), every: EVERY, before, samples: Vec::new() };
@@ -53,7 +52,7 @@ impl Sampler {
         sampler
     }
 
-    /// Takes a sample if it is time for one.
+    /// Takes a sample if the interval has passed.
     pub fn look(&mut self, runtime: &Runtime) {
         let last = self.samples.last().map_or(0.0, |sample| sample.seconds);
         if self.start.elapsed().as_secs_f64() - last >= self.every.as_secs_f64() {
@@ -61,7 +60,7 @@ impl Sampler {
         }
     }
 
-    /// The run has ended: a last sample is taken.
+    /// Ends the run with a last sample.
     pub fn finish(mut self, runtime: &Runtime) -> Vec<Sample> {
         self.take(runtime);
         self.samples
@@ -88,7 +87,7 @@ impl Sampler {
     }
 }
 
-/// A thread that takes samples until it is asked for them, or dropped.
+/// A thread that takes samples until it is finished or dropped.
 #[derive(Debug)]
 pub struct Watch {
     stop: Option<Sender<()>>,
@@ -96,7 +95,7 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// The run begins. Where there can be no thread, there are no samples.
+    /// Begins a run. Without a thread there are no samples.
     pub fn start(runtime: &Arc<Runtime>) -> Self {
         let (stop, is_stopped) = channel();
         let (runtime, mut sampler) = (Arc::clone(runtime), Sampler::start(runtime));
@@ -110,7 +109,7 @@ impl Watch {
         Watch { stop: Some(stop), thread }
     }
 
-    /// The run has ended.
+    /// Ends the run.
     pub fn finish(mut self) -> Vec<Sample> {
         self.stop = None;
         self.thread.take().and_then(|thread| thread.join().ok()).unwrap_or_default()

@@ -1,8 +1,8 @@
 //! The page cache of a runtime, which all its images share.
 //!
-//! An image says how much it could use; the cache grows to what all of them could use together, as far as memory is
-//! free, and gives it back when somebody needs it. Pages stay when it grows or shrinks. An image that is closed takes
-//! its share with it; the pages of a file that has changed are never found again, for their image has another number.
+//! An image states the size that it could use; the cache grows to the sum over all images, as far as memory is free,
+//! and shrinks for reservations. Pages stay when it grows or shrinks. Closing an image removes its share; the pages of
+//! a changed file are never found again, because its image has another number.
 
 use crate::budget::Budget;
 use crate::cache::PageCache;
@@ -11,7 +11,7 @@ use crate::lock::lock;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-/// The cache of a runtime, and who uses it.
+/// The cache of a runtime, and its shares.
 #[derive(Default)]
 pub(crate) struct SharedCache {
     state: Mutex<State>,
@@ -20,10 +20,10 @@ pub(crate) struct SharedCache {
 #[derive(Default)]
 struct State {
     cache: Option<Arc<PageCache>>,
-    /// What every share could use, in bytes.
+    /// The size that every share could use, in bytes.
     wanted: BTreeMap<u64, u64>,
     shares: u64,
-    /// The numbers of images, by what tells them apart.
+    /// The numbers of images, by their identity.
     images: BTreeMap<u64, u32>,
 }
 
@@ -35,7 +35,7 @@ pub struct CacheShare {
 }
 
 impl SharedCache {
-    /// A share for an image; `identity` tells it apart from any other and from itself after a change.
+    /// A share for an image; `identity` differs for any other image and for this one after a change.
     pub(crate) fn share(self: &Arc<Self>, identity: u64) -> CacheShare {
         let mut state = lock(&self.state);
         let next = state.images.len() as u32;
@@ -46,12 +46,12 @@ impl SharedCache {
 }
 
 impl State {
-    /// What all shares could use together.
+    /// The size that all shares could use together.
     fn wanted_bytes(&self) -> u64 {
         self.wanted.values().fold(0, |all, &bytes| all.saturating_add(bytes))
     }
 
-    /// Lets the cache grow to what all shares could use, as far as memory is free.
+    /// Grows the cache to the size that all shares could use, as far as memory is free.
     fn grow(&mut self, budget: &Budget) -> Result<()> {
         let wanted = self.wanted_bytes();
         let Some(cache) = &self.cache else {
@@ -60,7 +60,7 @@ impl State {
         };
         cache.grow(wanted.saturating_sub(cache.memory_bytes()));
         let (has, free) = (cache.memory_bytes(), budget.free_bytes());
-        // A cache that was made when there was little memory, or little to keep, moves to one that is twice as large.
+        // A cache that was made with little memory, or for few pages, moves to one that is twice as large.
         if has < cache.most_bytes() || wanted < 2 * has || free < has {
             return Ok(());
         }
@@ -74,7 +74,7 @@ impl State {
 }
 
 impl CacheShare {
-    /// The number of the image in the keys of its pages.
+    /// The number of the image in its page keys.
     pub fn image(&self) -> u32 {
         self.image
     }
@@ -86,8 +86,8 @@ impl CacheShare {
         state.cache.clone().filter(|_| uses)
     }
 
-    /// The cache, if the image uses it, and the image's part of the room for pages: all of it, unless others could use
-    /// some of it too.
+    /// The cache, if the image uses it, and the image's part of its capacity: all of it, unless other images could use
+    /// some too.
     pub fn part(&self) -> Option<(Arc<PageCache>, u64)> {
         let state = lock(&self.shared.state);
         let own = state.wanted.get(&self.number).copied().filter(|&wanted| wanted > 0)?;
@@ -96,17 +96,17 @@ impl CacheShare {
         Some((cache, pages as u64))
     }
 
-    /// Says that the image could use so much, and lets the cache grow.
+    /// Sets the size that the image could use, and lets the cache grow.
     ///
     /// # Errors
-    /// The machine has less memory than the limit says.
+    /// The machine has less memory than the limit allows.
     pub fn fill(&self, budget: &Budget, wanted_bytes: u64) -> Result<()> {
         let mut state = lock(&self.shared.state);
         state.wanted.insert(self.number, wanted_bytes);
         if wanted_bytes == 0 { Ok(()) } else { state.grow(budget) }
     }
 
-    /// Gives the image's share back.
+    /// Removes the image's share.
     pub fn clear(&self) {
         let mut state = lock(&self.shared.state);
         state.wanted.remove(&self.number);
@@ -152,7 +152,7 @@ mod tests {
         assert!(cache.memory_bytes() > 15 * MIB, "{}", cache.memory_bytes());
         assert!((0..pages).all(|page| cache.get(key(&web, page)).is_some_and(|bytes| bytes[5] == page as u8)));
         assert!(cache.get(key(&roads, 0)).is_none());
-        // What is missing is given back, and taken again when it is free.
+        // Reclaimed memory is taken again when it is free.
         let held = budget.reserve("a state", budget.free_bytes() + 8 * MIB).unwrap();
         assert!(cache.memory_bytes() < 9 * MIB);
         drop(held);

@@ -1,7 +1,7 @@
 //! Spill files: temporary files that vanish when they are dropped, and buffered writing and reading of them in order.
 //!
-//! Numbers in them are in LEB128 where they are mostly small, and in the machine's own order otherwise: nobody but the
-//! process that wrote a spill file reads it.
+//! Numbers in them are in LEB128 where they are mostly small, and in native byte order otherwise: only the process that
+//! wrote a spill file reads it.
 
 use crate::backend::Backend;
 use crate::budget::Budget;
@@ -15,11 +15,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What the memory of writers is for.
+/// Purpose of the writers' memory.
 const WRITING: &str = "writing a temporary file";
 
-/// A temporary file that any worker may write and read. It has no name; clones share it, and it vanishes when they are
-/// dropped.
+/// A temporary file that any worker may write and read. It has no name; clones share it, and the last one removes it.
 #[derive(Clone)]
 pub struct Spill {
     scratch: Arc<DataFile>,
@@ -30,31 +29,31 @@ impl Spill {
     /// An empty file.
     ///
     /// # Errors
-    /// What the operating system refuses.
+    /// Errors of the operating system.
     pub fn create(backend: &Arc<dyn Backend>, path: &Path) -> Result<Self> {
         Ok(Spill { scratch: Arc::new(backend.scratch(path)?), len_bytes: Arc::default() })
     }
 
-    /// The file, for who reads it in another way.
+    /// The file, for other kinds of readers.
     pub fn file(&self) -> &Arc<DataFile> {
         &self.scratch
     }
 
-    /// The file's size so far: what is written in order counts when it ends.
+    /// The file's size so far: data that is written in order counts when its writer ends.
     pub fn len_bytes(&self) -> u64 {
         self.len_bytes.load(Ordering::Relaxed)
     }
 
-    /// Writes bytes into a place that was taken, at once.
+    /// Writes bytes into an allocated range, synchronously.
     ///
     /// # Errors
-    /// What the operating system refuses: a full disk, most likely.
+    /// Errors of the operating system: a full disk, most likely.
     pub fn write(&self, bytes: &[u8], offset_bytes: u64) -> Result<()> {
         let written = self.scratch.write_at(bytes, offset_bytes);
         written.map_err(|error| Error::file_at(self.scratch.path(), "write", offset_bytes, error))
     }
 
-    /// Takes a place for so many bytes behind everything that was written or taken before; returns where it begins.
+    /// Allocates a range behind all data that was written or allocated before; returns its offset.
     pub fn take(&self, len_bytes: u64) -> u64 {
         self.len_bytes.fetch_add(len_bytes, Ordering::Relaxed)
     }
@@ -62,7 +61,7 @@ impl Spill {
     /// Reads bytes that were written before.
     ///
     /// # Errors
-    /// What the operating system refuses.
+    /// Errors of the operating system.
     pub fn read(&self, bytes: &mut [u8], offset_bytes: u64) -> Result<()> {
         let read = self.scratch.read_at(bytes, offset_bytes);
         read.map_err(|error| Error::file_at(self.scratch.path(), "read", offset_bytes, error))
@@ -81,16 +80,16 @@ pub struct SpillWriter {
 }
 
 impl SpillWriter {
-    /// A writer that begins at an offset, with a buffer of about `buffer_bytes`, of a page at least.
+    /// A writer that begins at an offset, with a buffer of about `buffer_bytes`, at least a page.
     ///
     /// # Errors
-    /// No memory under the budget, or what the operating system refuses.
+    /// Too little memory under the budget, or errors of the operating system.
     pub fn new(runtime: &Runtime, spill: &Spill, offset_bytes: u64, buffer_bytes: usize) -> Result<Self> {
         let writer = Writer::temporary_at(runtime, WRITING, Arc::clone(&spill.scratch), offset_bytes, buffer_bytes)?;
         Ok(SpillWriter { spill: spill.clone(), writer })
     }
 
-    /// Where in the file the next byte will be.
+    /// Offset in the file of the next byte.
     pub fn position_bytes(&self) -> u64 {
         self.writer.position_bytes()
     }
@@ -121,7 +120,7 @@ impl SpillWriter {
         self.writer.put(bytes)
     }
 
-    /// Writes what is left; returns where it ends.
+    /// Writes the remaining bytes; returns the end offset.
     ///
     /// # Errors
     /// A full disk.
@@ -135,16 +134,16 @@ impl SpillWriter {
 /// Writes words to several parts of a spill file, to each in order.
 pub struct SpillWriters {
     lanes: Lanes,
-    /// Where in the file the next block of each part goes.
+    /// Offset in the file of the next block of each part.
     offsets_bytes: Vec<u64>,
 }
 
 impl SpillWriters {
-    /// Writers of parts that begin at these offsets, in places that were taken, with a buffer of so many bytes each,
-    /// of at least 64.
+    /// Writers of parts that begin at these offsets, in allocated ranges, with a buffer of `buffer_bytes` each, at
+    /// least 64.
     ///
     /// # Errors
-    /// No memory under the budget, or what the operating system refuses.
+    /// Too little memory under the budget, or errors of the operating system.
     pub fn new(runtime: &Runtime, spill: &Spill, offsets_bytes: Vec<u64>, buffer_bytes: usize) -> Result<Self> {
         let block_bytes = buffer_bytes.max(64);
         let lanes = offsets_bytes.len();
@@ -172,7 +171,7 @@ impl SpillWriters {
         self.lanes.write(part, start_bytes, &[])
     }
 
-    /// Writes what is left.
+    /// Writes the remaining words.
     ///
     /// # Errors
     /// A full disk.
@@ -182,17 +181,17 @@ impl SpillWriters {
     }
 }
 
-/// Appends words to a spill file to which others append too: what lies together is whole blocks of them.
+/// Appends words to a spill file with several appenders: each block holds words of one of them.
 pub struct SpillAppender {
     spill: Spill,
     lanes: Lanes,
 }
 
 impl SpillAppender {
-    /// An appender with a buffer of so many bytes, of at least 64.
+    /// An appender with a buffer of `buffer_bytes`, at least 64.
     ///
     /// # Errors
-    /// No memory under the budget, or what the operating system refuses.
+    /// Too little memory under the budget, or errors of the operating system.
     pub fn new(runtime: &Runtime, spill: &Spill, buffer_bytes: usize) -> Result<Self> {
         let block_bytes = buffer_bytes.max(64);
         let options = LanesOptions { lanes: 1, spare_blocks: 0, block_bytes, tail_bytes: 0 };
@@ -217,7 +216,7 @@ impl SpillAppender {
         self.lanes.write(0, offset_bytes, &[])
     }
 
-    /// Writes what is left.
+    /// Writes the remaining words.
     ///
     /// # Errors
     /// A full disk.
@@ -233,23 +232,23 @@ pub struct SpillReader<'a> {
     buffer: Array<u8>,
     next: usize,
     filled: usize,
-    /// Where in the file the bytes after the buffer begin, and where to stop.
+    /// Offset in the file of the bytes after the buffer, and the end.
     offset_bytes: u64,
     end_bytes: u64,
 }
 
 impl<'a> SpillReader<'a> {
-    /// A reader of all that is in a file, with a buffer of so many bytes, at least 64.
+    /// A reader of a whole file, with a buffer of `buffer_bytes`, at least 64.
     ///
     /// # Errors
-    /// No memory under the budget.
+    /// Too little memory under the budget.
     pub fn new(spill: &'a Spill, budget: &Arc<Budget>, buffer_bytes: usize) -> Result<Self> {
         let buffer = Array::zeroed(budget, "reading a temporary file", buffer_bytes.max(64))?;
         let end_bytes = spill.len_bytes();
         Ok(SpillReader { spill, buffer, next: 0, filled: 0, offset_bytes: 0, end_bytes })
     }
 
-    /// Goes on reading at `start_bytes` and stops at `end_bytes`.
+    /// Continues at `start_bytes` and stops at `end_bytes`.
     pub fn seek(&mut self, start_bytes: u64, end_bytes: u64) {
         self.next = 0;
         self.filled = 0;
@@ -257,15 +256,15 @@ impl<'a> SpillReader<'a> {
         self.end_bytes = end_bytes;
     }
 
-    /// Whether everything was read.
+    /// Whether all bytes were read.
     pub fn is_at_end(&self) -> bool {
         self.next == self.filled && self.offset_bytes >= self.end_bytes
     }
 
     /// The next number that was written by `number`.
     ///
-    /// # Errors
-    /// What the operating system refuses, or the end of the file.
+    /// Errors of the operating system, or the end of the file.
+    /// Errors of the operating system, or the end of the file.
     #[inline]
     pub fn number(&mut self) -> Result<u64> {
         if self.filled - self.next < 10 {
@@ -285,8 +284,8 @@ impl<'a> SpillReader<'a> {
 
     /// The next word that was written by `word`.
     ///
-    /// # Errors
-    /// What the operating system refuses, or the end of the file.
+    /// Errors of the operating system, or the end of the file.
+    /// Errors of the operating system, or the end of the file.
     #[inline]
     pub fn word(&mut self) -> Result<u64> {
         if self.filled - self.next < 8 {
@@ -303,8 +302,8 @@ impl<'a> SpillReader<'a> {
 
     /// Appends the next `len_bytes` bytes to `out`.
     ///
-    /// # Errors
-    /// What the operating system refuses, or the end of the file.
+    /// Errors of the operating system, or the end of the file.
+    /// Errors of the operating system, or the end of the file.
     pub fn bytes(&mut self, mut len_bytes: usize, out: &mut Vec<u8>) -> Result<()> {
         while len_bytes > 0 {
             if self.next == self.filled {
@@ -321,7 +320,7 @@ impl<'a> SpillReader<'a> {
         Ok(())
     }
 
-    /// Moves what is left to the front of the buffer and fills the rest.
+    /// Moves the unread bytes to the front of the buffer and fills the rest.
     #[cold]
     fn fill(&mut self) -> Result<()> {
         self.buffer.copy_within(self.next..self.filled, 0);
@@ -378,7 +377,7 @@ mod tests {
         assert!(reader.is_at_end());
         assert!(reader.number().is_err() && reader.word().is_err() && reader.bytes(1, &mut Vec::new()).is_err());
         drop(reader);
-        // Nobody can open it by a name, nor lead it elsewhere by a link.
+        // It can neither be opened by a name, nor redirected by a link.
         assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 2);
         assert_eq!(std::fs::read(&victim).unwrap(), b"precious");
         drop(spill);

@@ -1,5 +1,5 @@
-//! What is done with files above this crate, in the words of their users: every function is one or a few operations of
-//! a [`Backend`], and its errors name the path.
+//! File operations as callers need them: open, replace, sync a folder, remove. Every function is one or a few
+//! operations of a [`Backend`], and its errors name the path.
 
 use crate::backend::{Backend, Change, FileKind, Found, Location, Open, What};
 use crate::directory::{DataFile, Directory};
@@ -9,19 +9,19 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 impl dyn Backend {
-    /// Opens a file that a user named, to be read; links are followed.
+    /// Opens a file that a user named for reading; links are followed.
     ///
     /// # Errors
-    /// What the operating system refuses; anything that is no plain file.
+    /// Errors of the operating system; anything but a plain file.
     pub fn input(self: &Arc<Self>, path: &Path) -> Result<Input> {
         Ok(Input { file: Arc::new(DataFile::open_as(self, Location::at(path), Open::Input)?), offset_bytes: 0 })
     }
 
-    /// Creates a temporary file that any worker writes and reads at any place. It has no name that others could open,
-    /// so it vanishes with the process; the path says where it takes space, and names it in messages.
+    /// Creates a temporary file that any worker writes and reads at any offset. It has no name, so it vanishes with the
+    /// process; the path determines the file system, and names it in messages.
     ///
     /// # Errors
-    /// What the operating system refuses.
+    /// Errors of the operating system.
     pub fn scratch(self: &Arc<Self>, path: &Path) -> Result<DataFile> {
         let created = DataFile::open_as(self, Location::at(crate::folder(path)), Open::Nameless);
         created.map(|file| file.known_as(path)).map_err(|error| match error {
@@ -30,35 +30,35 @@ impl dyn Backend {
         })
     }
 
-    /// Makes an empty directory.
+    /// Creates an empty directory.
     ///
     /// # Errors
-    /// What the operating system refuses; `AlreadyExists` if anything has the name.
+    /// Errors of the operating system; `AlreadyExists` if anything has the name.
     pub fn create_directory(&self, path: &Path) -> Result<()> {
         let created = self.change(&Change::CreateDirectory { directory: path });
         created.map_err(|error| Error::file(path, "create", error))
     }
 
-    /// Gives a file or directory another name, replacing a file of that name.
+    /// Renames a file or directory, replacing a file that has the new name.
     ///
     /// # Errors
-    /// What the operating system refuses.
+    /// Errors of the operating system.
     pub fn rename(&self, from: &Path, to: &Path) -> Result<()> {
         self.change(&Change::Rename { from, to }).map_err(|error| Error::file(from, "rename", error))
     }
 
-    /// Lets two files or directories exchange their names, so that at no moment either name is missing.
+    /// Exchanges the names of two files or directories atomically: neither name is ever missing.
     ///
     /// # Errors
-    /// What the operating system refuses; `Unsupported` where it cannot exchange names.
+    /// Errors of the operating system; `Unsupported` where it cannot exchange names.
     pub fn exchange(&self, one: &Path, other: &Path) -> Result<()> {
         self.change(&Change::Exchange { one, other }).map_err(|error| Error::file(one, "exchange", error))
     }
 
-    /// Makes what was created, renamed or removed in a directory last.
+    /// Makes all changes of names in a directory durable.
     ///
     /// # Errors
-    /// What the operating system refuses.
+    /// Errors of the operating system.
     pub fn sync_directory(&self, path: &Path) -> Result<()> {
         self.change(&Change::SyncDirectory { directory: path }).map_err(|error| Error::file(path, "sync", error))
     }
@@ -66,17 +66,17 @@ impl dyn Backend {
     /// Removes a file, or a link itself.
     ///
     /// # Errors
-    /// What the operating system refuses.
+    /// Errors of the operating system.
     pub fn remove(&self, path: &Path) -> Result<()> {
         let removed = self.change(&Change::Remove { place: Location::at(path) });
         removed.map_err(|error| Error::file(path, "remove", error))
     }
 
-    /// Removes a file, a link itself, or a directory with all that is in it. Nothing is removed through a link,
-    /// whatever becomes of the path meanwhile.
+    /// Removes a file, a link itself, or a directory with everything in it. Nothing is removed through a link, even if
+    /// the path changes meanwhile.
     ///
     /// # Errors
-    /// What the operating system refuses.
+    /// Errors of the operating system.
     pub fn remove_all(self: &Arc<Self>, path: &Path) -> Result<()> {
         self.remove_tree(Location::at(path))
     }
@@ -92,26 +92,26 @@ impl dyn Backend {
         self.change(&Change::Remove { place }).map_err(failed)
     }
 
-    /// What a path leads to when links are followed, if there is anything.
+    /// Facts about the target of a path, links followed; `None` if nothing has the path.
     pub fn named(&self, path: &Path) -> Option<Found> {
         self.look(What::Named(path)).ok()
     }
 
-    /// What a path itself names, though it may be a link, if there is anything.
+    /// Facts about a path itself, even if it is a link; `None` if nothing has the path.
     pub fn named_itself(&self, path: &Path) -> Option<Found> {
         self.look(What::Itself(Location::at(path))).ok()
     }
 
-    /// The path that a path leads to when all links are followed.
+    /// Resolves all links of a path.
     ///
     /// # Errors
-    /// What the operating system refuses.
+    /// Errors of the operating system.
     pub fn resolved(&self, path: &Path) -> Result<PathBuf> {
         self.resolve(path).map_err(|error| Error::file(path, "follow", error))
     }
 }
 
-/// A file that is being read, from its start or from any place. A clone reads the same file, from a place of its own.
+/// An input file, read from its start or from any offset. A clone reads the same file, at a position of its own.
 #[derive(Clone, Debug)]
 pub struct Input {
     file: Arc<DataFile>,
@@ -129,7 +129,7 @@ impl Input {
         self.file.len_bytes()
     }
 
-    /// Fills `bytes` from an offset, wherever the reading stands.
+    /// Fills `bytes` from an offset, independent of the position.
     ///
     /// # Errors
     /// A read that fails, or `UnexpectedEof` where the file ends too early.
@@ -137,7 +137,7 @@ impl Input {
         self.file.read_at(bytes, offset_bytes)
     }
 
-    /// Reads from an offset on, wherever the reading stands, as many bytes as there are, most often.
+    /// Reads from an offset on, independent of the position. The number of bytes may be smaller than requested.
     ///
     /// # Errors
     /// A read that fails.

@@ -1,9 +1,9 @@
 //! Streams: many sequences of words in one temporary file.
 //!
 //! This is the distribution half of an external sort: every worker has a [`Sink`] with one block of memory per stream;
-//! a full block goes to the file as it is (`lanes.rs`). The last word of a block on disk is the place of the next one
-//! of its stream, which is taken when the block is written, so that memory holds the first block of a stream and its
-//! length, however long it is. Reading a stream back gives the blocks of one worker in the order in which they were
+//! a full block is written to the file (`lanes.rs`). The last word of a block on disk is the number of the next one of
+//! its stream, which is allocated when the block is written, so that memory holds the first block of a stream and its
+//! length, however long it is. Reading a stream back returns the blocks of one worker in the order in which they were
 //! written.
 
 use crate::backend::Backend;
@@ -21,25 +21,25 @@ pub struct Streams {
     block_words: usize,
 }
 
-/// What one worker put into a stream, or what is left to read of it: blocks in the file, one after the other.
+/// One worker's part of a stream, or its unread rest: a linked list of blocks in the file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Chain {
     /// The first block.
     block: u64,
-    /// How many words there are.
+    /// Number of words.
     pub words: u64,
 }
 
 impl Streams {
-    /// A file whose blocks hold so many words.
+    /// A file whose blocks hold `block_words` words.
     ///
     /// # Errors
-    /// What the operating system refuses.
+    /// Errors of the operating system.
     pub fn create(backend: &Arc<dyn Backend>, path: &Path, block_words: usize) -> Result<Self> {
         Ok(Streams { spill: Spill::create(backend, path)?, block_words })
     }
 
-    /// How many words a block holds.
+    /// Number of words of a block.
     pub fn block_words(&self) -> usize {
         self.block_words
     }
@@ -49,10 +49,10 @@ impl Streams {
         self.spill.len_bytes()
     }
 
-    /// Where one worker puts words into `count` streams: memory for a block of each.
+    /// One worker's sink of `count` streams, with memory for a block of each.
     ///
     /// # Errors
-    /// No memory under the budget, or what the operating system refuses.
+    /// Too little memory under the budget, or errors of the operating system.
     pub fn sink(&self, runtime: &Runtime, count: usize) -> Result<Sink<'_>> {
         let block_bytes = 8 * self.block_words;
         let options = LanesOptions { lanes: count, spare_blocks: 0, block_bytes, tail_bytes: 8 };
@@ -60,11 +60,11 @@ impl Streams {
         Ok(Sink { streams: self, lanes, next: vec![None; count], chains: vec![Chain::default(); count] })
     }
 
-    /// Reads the next block of a chain to the front of `words`, and takes it off the chain; returns how many words it
-    /// has. `words` has room for a block and one word more.
+    /// Reads the next block of a chain to the front of `words`, and removes it from the chain; returns its number of
+    /// words. `words` has room for one word more than a block.
     ///
     /// # Errors
-    /// What the operating system refuses.
+    /// Errors of the operating system.
     pub fn read(&self, chain: &mut Chain, words: &mut [u64]) -> Result<usize> {
         let count = chain.words.min(self.block_words as u64) as usize;
         let goes_on = chain.words > count as u64;
@@ -77,19 +77,19 @@ impl Streams {
         block * 8 * (self.block_words as u64 + 1)
     }
 
-    /// Takes a place for a block.
+    /// Allocates a block.
     fn take(&self) -> u64 {
         let block_bytes = self.offset(1);
         self.spill.take(block_bytes) / block_bytes
     }
 }
 
-/// Where one worker puts words into streams.
+/// One worker's buffers of all streams.
 pub struct Sink<'a> {
     streams: &'a Streams,
     /// One per stream.
     lanes: Lanes,
-    /// Where the next block of every stream goes, if one was written before.
+    /// The allocated next block of every stream, if one was written before.
     next: Vec<Option<u64>>,
     chains: Vec<Chain>,
 }
@@ -134,7 +134,7 @@ impl Sink<'_> {
         Ok(())
     }
 
-    /// Writes the block of a stream, and behind it the place of the next one if the stream goes on.
+    /// Writes the block of a stream, followed by the number of the next one if the stream continues.
     #[cold]
     #[inline(never)]
     fn flush(&mut self, stream: usize, goes_on: bool) -> Result<()> {
@@ -157,7 +157,7 @@ impl Sink<'_> {
         self.lanes.write(stream, offset_bytes, &next.to_ne_bytes())
     }
 
-    /// Writes what is left; returns what every stream holds.
+    /// Writes the remaining words; returns the chain of every stream.
     ///
     /// # Errors
     /// A full disk.
@@ -213,7 +213,7 @@ mod tests {
             (0..count).for_each(|word| sink.push(0, word).unwrap());
             let mut chain = sink.finish().unwrap()[0];
             assert_eq!(chain.words, count);
-            // A block is a word and the place of the next block.
+            // A block is a word and the number of the next block.
             assert!(streams.len_bytes() <= 16 * (count + 1));
             let mut words = [0; 2];
             for word in 0..count {

@@ -1,7 +1,7 @@
-//! The writer: from bytes in order to the device, while more bytes come.
+//! The writer: sequential output to a file, asynchronous with its producer.
 //!
 //! Bytes are gathered in one block of a lane (`lanes.rs`); a full block becomes a request, and the other one is filled
-//! while it is written. Temporary files are written block by block, at once.
+//! while it is written. Temporary files are written block by block, synchronously.
 
 use crate::backend::{Backend, Location, Open};
 use crate::directory::DataFile;
@@ -11,7 +11,7 @@ use crate::runtime::Runtime;
 use std::path::Path;
 use std::sync::Arc;
 
-/// So many blocks a writer has: one is filled while the other is under way. That of a temporary file has one.
+/// Blocks of a writer: one is filled while the other is under way. That of a temporary file has one.
 const BLOCKS: usize = 2;
 /// Blocks are whole pages.
 const PAGE_BYTES: usize = 4096;
@@ -19,20 +19,20 @@ const PAGE_BYTES: usize = 4096;
 /// Writes a file from its start to its end.
 pub struct Writer {
     lanes: Lanes,
-    /// Where in the file the block that is being filled goes.
+    /// Offset in the file of the block that is being filled.
     offset_bytes: u64,
 }
 
 impl Writer {
-    /// Creates a file that is not there yet, with a buffer of about `buffer_bytes`, of two pages at least.
+    /// Creates a new file, with a buffer of about `buffer_bytes`, at least two pages.
     ///
     /// # Errors
-    /// What the operating system refuses, `AlreadyExists` if anything has the name; no memory under the budget.
+    /// Errors of the operating system, `AlreadyExists` if anything has the name; too little memory under the budget.
     pub fn create(runtime: &Runtime, purpose: &str, path: &Path, buffer_bytes: usize) -> Result<Self> {
         Writer::create_with(runtime, purpose, path, buffer_bytes, BLOCKS)
     }
 
-    /// The same for a temporary file, whose blocks are written at once.
+    /// Creates a temporary file, whose blocks are written synchronously.
     ///
     /// # Errors
     /// As for [`create`](Writer::create).
@@ -44,7 +44,7 @@ impl Writer {
         let backend: &Arc<dyn Backend> = runtime.backend();
         let file = Arc::new(DataFile::open_as(backend, Location::at(path), Open::Create)?);
         Writer::with_blocks(runtime, purpose, file, buffer_bytes, blocks).inspect_err(|_| {
-            // Nobody would know of it.
+            // The file has no other owner.
             let _ = backend.remove(path);
         })
     }
@@ -72,7 +72,7 @@ impl Writer {
         Ok(Writer { lanes: Lanes::new(runtime, purpose, file, &options)?, offset_bytes: 0 })
     }
 
-    /// Where in the file the next byte will be.
+    /// Offset in the file of the next byte.
     pub fn position_bytes(&self) -> u64 {
         self.offset_bytes + self.lanes.used_bytes(0) as u64
     }
@@ -80,7 +80,7 @@ impl Writer {
     /// Appends bytes.
     ///
     /// # Errors
-    /// A write that failed, now or before: a full disk, most likely.
+    /// A write that failed, this one or an earlier one: a full disk, most likely.
     #[inline]
     pub fn put(&mut self, bytes: &[u8]) -> Result<()> {
         let mut put = self.lanes.put_some(0, bytes);
@@ -91,7 +91,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Appends a few bytes of which the number is known.
+    /// Appends a few bytes whose number is known to the compiler.
     ///
     /// # Errors
     /// As for [`put`](Writer::put).
@@ -113,7 +113,7 @@ impl Writer {
         if self.lanes.put_first(0, &bytes, len + 1) { Ok(()) } else { self.put(&bytes[..=len]) }
     }
 
-    /// Begins to write what was gathered.
+    /// Begins to write the gathered bytes.
     #[cold]
     fn flush(&mut self) -> Result<()> {
         let offset_bytes = self.offset_bytes;
@@ -121,11 +121,10 @@ impl Writer {
         self.lanes.write(0, offset_bytes, &[])
     }
 
-    /// Writes what is left, and waits until it is in the file; it would not outlast a power failure. Returns where it
-    /// ends.
+    /// Writes the remaining bytes, and waits until they are in the file; they are not durable. Returns the end offset.
     ///
     /// # Errors
-    /// A write that failed, now or before.
+    /// A write that failed, this one or an earlier one.
     pub fn close(mut self) -> Result<u64> {
         self.end()
     }
@@ -136,10 +135,10 @@ impl Writer {
         Ok(self.offset_bytes)
     }
 
-    /// Writes what is left, and waits until the file would outlast a power failure.
+    /// Writes the remaining bytes, and waits until the file would outlast a power failure.
     ///
     /// # Errors
-    /// A write that failed, now or before, or what the operating system refuses.
+    /// A write that failed, this one or an earlier one, or errors of the operating system.
     pub fn finish(mut self) -> Result<()> {
         self.end()?;
         let file = self.lanes.file();
@@ -191,7 +190,7 @@ mod tests {
         for backend in backends() {
             let runtime = runtime(backend);
             let available_bytes = runtime.budget().available_bytes();
-            // Miri takes a second for some thousand bytes.
+            // Miri takes a second for a few thousand bytes.
             let (lens, rings) = match cfg!(miri) {
                 true => (&[0, 1, 13_000][..], &[8192][..]),
                 false => (&[0, 1, 4096, 8191, 8192, 8193, 100_001][..], &[0, 8192, 40_000][..]),

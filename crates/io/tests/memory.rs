@@ -1,4 +1,4 @@
-//! What the process holds counts. Alone in its process: memory that other tests hold or give back would count too.
+//! The memory of the process counts. Alone in its process: memory that other tests hold or free would count too.
 
 use outcore_io::{Runtime, RuntimeOptions, current_memory_bytes};
 

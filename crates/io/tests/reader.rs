@@ -1,4 +1,4 @@
-//! Every back end brings the same bytes, in order, whatever the device does, or says what went wrong.
+//! Every back end reads the same bytes, in order, on any device, or reports what failed.
 
 use outcore_io::backend::{Backend, Faults, Posix, Sim};
 use outcore_io::{DataFile, Error, Reader, Result, Runtime, RuntimeOptions};

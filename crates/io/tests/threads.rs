@@ -1,4 +1,4 @@
-//! A thread that the operating system refuses is an error, and what had begun ends.
+//! A thread that the operating system refuses is an error, and work that had begun ends.
 
 use outcore_io::backend::Posix;
 use outcore_io::{DataFile, Error, Reader, Runtime, RuntimeOptions};

@@ -1,11 +1,11 @@
-//! What a power failure could leave: the states of a recorded directory, made from a trace.
+//! States that a power failure may leave of a recorded directory, derived from a trace.
 //!
 //! The model is that of ALICE (Pillai et al., *All File Systems Are Not Created Equal*, OSDI 2014), as strict as POSIX
-//! allows ([`Backend`](super::Backend), 3 and 4). An operation is *durable* when the file that it changed, or every
-//! directory whose names it changed, was synced behind it. At a power failure, after any number of operations, the
-//! durable ones are there, and of the others, which are *pending*, any subset: a rename without the bytes of the file,
-//! bytes without the size that they need, a size without the bytes, some sectors of a write, and in the others what was
-//! there or garbage.
+//! allows ([`Backend`](super::Backend), 3 and 4). An operation is *durable* once the file that it changed, or every
+//! directory whose names it changed, was synced after it; otherwise it is *pending*. A power failure may follow any
+//! number of operations. It leaves all durable ones and any subset of the pending ones: a rename without the bytes of
+//! the file, bytes without the size that they need, a size without the bytes, or some sectors of a write, while the
+//! other sectors hold the old bytes or garbage.
 //!
 //! | states, after every number of operations | of the pending operations |
 //! |---|---|
@@ -22,15 +22,15 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What a device writes at once, at the least.
+/// Smallest unit that a device writes atomically.
 const SECTOR_BYTES: usize = 512;
 
-/// What became of a pending operation.
+/// Outcome of a pending operation at a power failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Fate {
     Lost,
     Kept,
-    /// Some sectors of a write are lost, by a seed; there is garbage in them, or what was there.
+    /// A seeded subset of a write's sectors is lost; these hold garbage or the old bytes.
     Torn {
         seed: u64,
         garbage: bool,
@@ -41,7 +41,7 @@ enum Fate {
     OnlyGrown,
 }
 
-/// The bytes of a file.
+/// The contents of a file.
 #[derive(Clone)]
 struct Content {
     bytes: Arc<[u8]>,
@@ -60,7 +60,7 @@ fn fingerprint(value: &(impl Hash + ?Sized)) -> u64 {
     hasher.finish()
 }
 
-/// What a directory holds after a power failure.
+/// Contents of a directory after a power failure.
 pub struct State {
     /// Paths below the directory, in order: the bytes of files, and directories.
     entries: BTreeMap<PathBuf, Option<Content>>,
@@ -69,8 +69,8 @@ pub struct State {
 }
 
 impl State {
-    /// A number that equal contents have in common below a path, and others hardly; none where nothing has the path.
-    /// An empty path is the whole directory.
+    /// A hash of everything below a path, `None` where the path does not exist. Equal contents have equal hashes. An
+    /// empty path is the whole directory.
     pub fn fingerprint(&self, below: &Path) -> Option<u64> {
         let mut hasher = DefaultHasher::new();
         let mut any = below.as_os_str().is_empty();
@@ -92,16 +92,17 @@ impl State {
         self.entries.keys().map(PathBuf::as_path)
     }
 
-    /// How many operations were done, and what became of the pending ones, by their numbers in the trace.
+    /// A description of the state: the number of operations done, and the outcome of each pending one by its number in
+    /// the trace.
     pub fn story(&self) -> String {
         let lost: Vec<_> = self.fates.iter().filter(|(_, fate)| *fate != Fate::Kept).collect();
         format!("{} operations done; pending and not kept: {lost:?}", self.done)
     }
 
-    /// Writes what is below a path into a directory.
+    /// Writes everything below a path into a directory.
     ///
     /// # Errors
-    /// What the operating system refuses.
+    /// Errors of the operating system.
     pub fn write(&self, below: &Path, directory: &Path) -> std::io::Result<()> {
         for (path, content) in self.entries.range(below.to_owned()..) {
             if path.strip_prefix(below).is_err() {
@@ -116,13 +117,13 @@ impl State {
     }
 }
 
-/// The states that a power failure could leave, of one trace.
+/// The states that a power failure may leave, of one trace.
 pub struct CrashStates<'a> {
     trace: &'a Trace,
     subsets: u64,
-    /// Where each operation became durable; never is the greatest number.
+    /// For each operation, the number of operations after which it is durable; `usize::MAX` if it never is.
     durable: Vec<usize>,
-    /// The operations on what each file holds, in order.
+    /// The operations that change the contents of each file, in order.
     changes: HashMap<Node, Vec<usize>>,
     contents: HashMap<(Node, usize, Vec<Fate>), Content>,
 }
@@ -157,15 +158,15 @@ impl<'a> CrashStates<'a> {
         states
     }
 
-    /// How many seeded subsets of the pending operations are kept, after every number of operations: 32, if not said
-    /// otherwise.
+    /// Sets the number of seeded subsets of the pending operations that are kept after every number of operations. The
+    /// default is 32.
     #[must_use]
     pub fn subsets(self, subsets: u64) -> Self {
         CrashStates { subsets, ..self }
     }
 
-    /// Calls `visit` with every state of a failure after `done` operations, until it returns `false`; returns how many
-    /// it was called with. Equal states may come more than once.
+    /// Calls `visit` with every state of a failure after `done` operations, until it returns `false`; returns the
+    /// number of calls. Equal states may be visited more than once.
     pub fn visit(&mut self, done: usize, mut visit: impl FnMut(&State) -> bool) -> u64 {
         let pending: Vec<usize> = (0..done).filter(|&i| self.is_pending(i, done)).collect();
         let mut states = 0;
@@ -179,7 +180,7 @@ impl<'a> CrashStates<'a> {
         states
     }
 
-    /// Whether an operation is not durable after so many, and matters: what has no name ever does not.
+    /// Whether operation `i` is pending after `done` operations, and matters: nodes that never have a name do not.
     fn is_pending(&self, i: usize, done: usize) -> bool {
         let operation = &self.trace.operations[i];
         let matters = match changed_file(operation) {
@@ -189,7 +190,7 @@ impl<'a> CrashStates<'a> {
         matters && self.durable[i] >= done
     }
 
-    /// What may become of the pending operations.
+    /// Combinations of outcomes of the pending operations that are tried.
     fn fates(&self, pending: &[usize], seed: u64) -> Vec<Vec<Fate>> {
         let count = pending.len();
         let mut all = vec![vec![Fate::Lost; count], vec![Fate::Kept; count]];
@@ -229,7 +230,7 @@ impl<'a> CrashStates<'a> {
         all
     }
 
-    /// The state after `done` operations, of which the pending ones have these fates.
+    /// The state after `done` operations, with these outcomes of the pending ones.
     fn state(&mut self, done: usize, pending: &[usize], fates: &[Fate]) -> State {
         let trace = self.trace;
         let fate_of = |i: usize| pending.binary_search(&i).map_or(Fate::Kept, |place| fates[place]);
@@ -252,7 +253,7 @@ impl<'a> CrashStates<'a> {
         State { entries, done, fates }
     }
 
-    /// What a file holds then.
+    /// Contents of a file in that state.
     fn content(&mut self, node: Node, done: usize, fate_of: &impl Fn(usize) -> Fate) -> Content {
         let changes = self.changes.get(&node).map_or(&[][..], Vec::as_slice);
         let changes = &changes[..changes.partition_point(|&i| i < done)];
@@ -287,7 +288,7 @@ fn changed_file(operation: &Operation) -> Option<Node> {
     }
 }
 
-/// What must be synced for an operation to be durable.
+/// The nodes whose sync makes an operation durable.
 fn nodes_of(operation: &Operation) -> Vec<Node> {
     match operation {
         Operation::Create { entry, .. } | Operation::Link { entry, .. } | Operation::Remove { entry, .. } => {
@@ -301,7 +302,7 @@ fn nodes_of(operation: &Operation) -> Vec<Node> {
     }
 }
 
-/// Everything that ever has a name.
+/// All nodes that ever have a name.
 fn named(trace: &Trace) -> HashSet<Node> {
     let created = trace.operations.iter().filter_map(|operation| match operation {
         Operation::Create { node, .. } | Operation::Link { node, .. } => Some(*node),
@@ -318,7 +319,7 @@ fn is_directory(trace: &Trace, node: Node) -> bool {
     }
 }
 
-/// The names after `done` operations, of which those are kept that `is_kept` says.
+/// The names after `done` operations, of which only those with `is_kept` are applied.
 fn names(trace: &Trace, done: usize, is_kept: impl Fn(usize) -> bool) -> BTreeMap<(Node, &OsStr), Node> {
     fn key(entry: &Entry) -> (Node, &OsStr) {
         (entry.directory, &entry.name)
@@ -356,7 +357,7 @@ fn names(trace: &Trace, done: usize, is_kept: impl Fn(usize) -> bool) -> BTreeMa
     names
 }
 
-/// Does to the bytes of a file what an operation did, as far as it was kept.
+/// Applies an operation to the bytes of a file, as far as its fate lets it.
 fn apply(operation: &Operation, fate: Fate, bytes: &mut Vec<u8>) {
     if fate == Fate::Lost {
         return;
@@ -391,7 +392,7 @@ fn apply(operation: &Operation, fate: Fate, bytes: &mut Vec<u8>) {
     }
 }
 
-/// Writes some sectors of a write, and not one of them at least.
+/// Writes some sectors of a write; at least one is missing.
 fn tear(bytes: &mut [u8], start: usize, written: &[u8], seed: u64, garbage: bool) {
     let (first, end) = (start / SECTOR_BYTES, start + written.len());
     let sectors = first..end.div_ceil(SECTOR_BYTES);
@@ -416,7 +417,7 @@ mod tests {
     use crate::backend::{Backend, Change, Faults, Handle, Location, Open, Sim};
     use std::collections::BTreeSet;
 
-    /// What a file may hold after all operations; none is that it has no name.
+    /// Contents that a file may have after all operations; `None` is a file without a name.
     fn outcomes(sim: &Sim, name: &str) -> BTreeSet<Option<Vec<u8>>> {
         let trace = sim.trace().unwrap();
         let mut outcomes = BTreeSet::new();
@@ -452,7 +453,7 @@ mod tests {
         let torn = [[[1; 512], [0; 512]].concat(), [[0; 512], [2; 512]].concat()].map(Some);
         assert!(parts.contains(&Some(new.clone())) && torn.iter().any(|torn| parts.contains(torn)));
         assert!(parts.iter().flatten().any(|bytes| bytes.len() == 1024 && bytes[512..].iter().any(|&byte| byte > 2)));
-        // The name without the bytes, which is what a sync of the file is for: this one is forgotten.
+        // The name without the bytes, which is the reason to sync the file: this sync is forgotten.
         sim.change(&Change::Sync { file: &opened }).unwrap();
         sim.change(&Change::Rename { from: &part, to: &file }).unwrap();
         let renamed = outcomes(&sim, "file");

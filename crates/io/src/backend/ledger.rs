@@ -1,9 +1,9 @@
-//! The ledger of `sim`: the files and directories that were changed and not synced since, which a power failure could
-//! take back.
+//! The ledger of `sim`: files and directories that were changed and not synced since, so that a power failure may undo
+//! the change.
 //!
-//! **Rule:** what gets its final name is synced, with all that is in it, and whoever says that it is there has synced
-//! the directory of that name. The first half is asserted at every rename; for the second half, tests ask what is left
-//! unsynced.
+//! **Rule:** a file or directory is synced with all that it contains before it gets its final name, and the directory
+//! of that name is synced before the name is reported. The first half is asserted at every rename; for the second half,
+//! tests ask for all unsynced paths.
 
 use crate::directory::folder;
 use crate::lock::lock;
@@ -11,11 +11,11 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-/// What was changed, by path, and whether it was synced since.
+/// Changed paths, and whether each was synced since.
 #[derive(Default)]
 pub(super) struct Ledger {
     synced: Mutex<BTreeMap<PathBuf, bool>>,
-    /// The paths of the files that were created or opened to be written, by their identity.
+    /// The paths of files that were created or opened for writing, by their identity.
     paths: Mutex<BTreeMap<(u64, u64), PathBuf>>,
 }
 
@@ -41,7 +41,7 @@ impl Ledger {
         lock(&self.paths).get(&identity).cloned()
     }
 
-    /// A file was written, or the names in a directory are others.
+    /// A file was written, or the names in a directory changed.
     pub fn changed(&self, path: &Path) {
         lock(&self.synced).insert(path.to_owned(), false);
     }
@@ -51,7 +51,7 @@ impl Ledger {
         lock(&self.synced).insert(path.to_owned(), true);
     }
 
-    /// What was changed, is still there and was not synced.
+    /// Changed paths that still exist and were not synced.
     pub fn unsynced(&self) -> Vec<PathBuf> {
         let synced = lock(&self.synced);
         let left = synced.iter().filter(|&(path, &synced)| !synced && std::fs::symlink_metadata(path).is_ok());
@@ -83,7 +83,7 @@ impl Ledger {
         synced.insert(folder(other).to_owned(), false);
     }
 
-    /// Asserts that a file or directory is synced with all that is in it, unless nothing of it was changed under this
+    /// Asserts that a file or directory is synced with everything in it, unless nothing of it was changed under this
     /// ledger.
     ///
     /// # Panics
@@ -101,7 +101,7 @@ impl Ledger {
     }
 }
 
-/// Removes what is known of a path and all below it. The paths of the answer begin there.
+/// Removes the entries of a path and of all paths below it; returns them relative to it.
 fn take(synced: &mut BTreeMap<PathBuf, bool>, path: &Path) -> Vec<(PathBuf, bool)> {
     let known: Vec<PathBuf> = synced.keys().filter(|known| known.starts_with(path)).cloned().collect();
     let taken =
@@ -114,6 +114,6 @@ fn put(synced: &mut BTreeMap<PathBuf, bool>, path: &Path, entries: Vec<(PathBuf,
 }
 
 fn joined(path: &Path, below: &Path) -> PathBuf {
-    // Joining nothing would add a slash.
+    // Joining an empty path would add a slash.
     if below.as_os_str().is_empty() { path.to_owned() } else { path.join(below) }
 }

@@ -1,8 +1,8 @@
-//! The `memory` back end: a folder in memory, and beside it whatever another back end reaches.
+//! The `memory` back end: a folder in memory, beside the files of another back end.
 //!
-//! For graphs so small, or so often made anew, that files are not worth it. What lies in [`Memory::folder`] has no name
-//! outside of its back end, takes no descriptors, counts in the budget, and is gone with its last user. Nothing is kept
-//! twice: readers copy what they read, as from a device.
+//! It is for small graphs, and for graphs that are rebuilt so often that files are not worth it. A file in
+//! [`Memory::folder`] has no name outside of its back end, takes no descriptor, counts in the budget, and is freed with
+//! its last user. Readers copy from it as from a device, so no page is in memory twice.
 #![allow(unsafe_code)]
 
 use super::posix::bytes_of;
@@ -20,11 +20,11 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-/// The folder. No file of the operating system's that users name begins so.
+/// The folder. No name of a user's file begins like this.
 const FOLDER: &str = "<memory>";
-/// What the memory is for, in the ledger.
+/// The ledger's purpose for this memory.
 const PURPOSE: &str = "files in memory";
-/// Memory is taken in pieces of this size.
+/// Allocation unit.
 const PAGE_BYTES: usize = 4096;
 
 /// A folder in memory, beside another back end.
@@ -42,7 +42,7 @@ struct Account {
 }
 
 impl Account {
-    /// Sets more memory aside; caches give some back first if they must.
+    /// Reserves more memory; caches shrink first if they must.
     fn take(&self, bytes: u64) -> std::io::Result<()> {
         while !self.held.grow(bytes) {
             let free = self.budget.reserve(PURPOSE, bytes);
@@ -56,7 +56,7 @@ impl Account {
 pub struct MemoryFile {
     account: Arc<Account>,
     is_folder: bool,
-    /// Tells it apart from all others that there were.
+    /// A number that no other file of the process has or had.
     number: u64,
     content: RwLock<Content>,
 }
@@ -64,7 +64,7 @@ pub struct MemoryFile {
 #[derive(Default)]
 struct Content {
     len_bytes: u64,
-    /// What was never written is not there.
+    /// The pages; `None` for pages that were never written.
     pages: Vec<Option<Box<[u8; PAGE_BYTES]>>>,
     changes: u64,
 }
@@ -93,7 +93,7 @@ impl MemoryFile {
     /// See [`DataFile::identity`].
     pub(crate) fn identity(&self) -> [u64; 5] {
         let content = self.content();
-        // No device of the operating system's has this number.
+        // No device of the operating system has this number.
         [u64::MAX, self.number, content.len_bytes, content.changes, 0]
     }
 
@@ -138,7 +138,7 @@ impl MemoryFile {
         Ok(())
     }
 
-    /// Gives the file another size.
+    /// Sets the size of the file.
     fn truncate(&self, len_bytes: u64) {
         let mut content = self.content_mut();
         if len_bytes < content.len_bytes {
@@ -148,7 +148,7 @@ impl MemoryFile {
         content.changes += 1;
     }
 
-    /// Makes the bytes zero, and gives back the pages that hold nothing else.
+    /// Zeroes the bytes, and frees the pages that hold nothing else.
     fn clear(&self, content: &mut Content, from: u64, to: u64) {
         let to = to.min((content.pages.len() * PAGE_BYTES) as u64);
         let mut freed = 0;
@@ -172,7 +172,7 @@ impl Drop for MemoryFile {
     }
 }
 
-/// The pages that bytes from an offset on lie in: the page's number, where in the page, and which of the bytes.
+/// The pages that `len` bytes from an offset on occupy: page number, offset within the page, and range of the bytes.
 fn pieces(offset_bytes: u64, len: usize) -> impl Iterator<Item = (usize, usize, std::ops::Range<usize>)> {
     let mut done = 0;
     std::iter::from_fn(move || {
@@ -217,7 +217,7 @@ impl Memory {
         Ok(Arc::clone(lock(&self.nodes).get(path).ok_or(ErrorKind::NotFound)?))
     }
 
-    /// Puts something at a path that is free, in a folder that is there.
+    /// Adds a node at a free path, in a folder that exists.
     fn add(&self, path: &Path, node: Arc<MemoryFile>) -> std::io::Result<()> {
         let mut nodes = lock(&self.nodes);
         if !nodes.get(folder(path)).is_some_and(|parent| parent.is_folder) {
@@ -230,7 +230,7 @@ impl Memory {
         Ok(())
     }
 
-    /// Gives a file, or a folder with all that is in it, another name.
+    /// Renames a file, or a folder with everything in it.
     fn rename(&self, from: &Path, to: &Path) -> std::io::Result<()> {
         let mut nodes = lock(&self.nodes);
         if !nodes.contains_key(from) {
@@ -242,7 +242,7 @@ impl Memory {
         let moved: Vec<PathBuf> = nodes.keys().filter(|path| path.starts_with(from)).cloned().collect();
         for path in moved {
             let node = nodes.remove(&path).expect("it was there");
-            // A path without a rest ends as the new name does.
+            // Joining an empty path would add a slash.
             let below = path.strip_prefix(from).expect("it begins so");
             nodes.insert(to.components().chain(below.components()).collect(), node);
         }
@@ -305,7 +305,7 @@ impl Backend for Memory {
                 file.truncate(len_bytes);
                 Ok(())
             }
-            // Memory is taken when it is written.
+            // Memory is reserved at the write.
             Change::Allocate { file: Handle::Memory(file), offset_bytes, len_bytes } => {
                 let end = offset_bytes.saturating_add(len_bytes);
                 let mut content = file.content_mut();
@@ -345,7 +345,7 @@ impl Backend for Memory {
         if !Memory::has(&path) {
             return self.outer.list(directory);
         }
-        // An empty name below a directory leaves a slash behind, which is no part of its path.
+        // Joining an empty name leaves a slash, which is no part of the path.
         let path: PathBuf = path.components().collect();
         self.node(&path)?;
         let nodes = lock(&self.nodes);
@@ -358,7 +358,7 @@ impl Backend for Memory {
             return self.outer.lock(path);
         }
         self.node(path)?;
-        // Nobody else reaches it.
+        // No other process can reach it.
         Ok(Some(Lock { _file: None }))
     }
 
@@ -374,7 +374,7 @@ impl Backend for Memory {
     }
 }
 
-/// Requests are done as they come.
+/// A queue that completes requests at once.
 struct MemoryQueue {
     files: Vec<Arc<DataFile>>,
     memory: Region,

@@ -1,9 +1,9 @@
-//! Back ends: the ways to reach files. Whatever touches a file goes through one.
+//! Back ends: the ways to reach files. Every access to a file uses one.
 //!
-//! A [`Backend`] opens files, looks at what there is and changes it, and makes [`Queue`]s of asynchronous reads and
-//! writes. There are four: `uring` (the default where the kernel allows it), `posix` (pread and pwrite on threads),
-//! `memory` (a folder of its own in memory, beside another back end) and `sim` (a device that fails on purpose and
-//! loses what was not synced, for tests).
+//! A [`Backend`] opens, inspects and changes files, and makes [`Queue`]s of asynchronous reads and writes. There are
+//! four: `uring` (the default where the kernel allows it), `posix` (pread and pwrite on threads), `memory` (a folder of
+//! its own in memory, beside another back end) and `sim` (a device that fails on purpose and loses unsynced changes,
+//! for tests).
 
 mod crash;
 mod ledger;
@@ -35,46 +35,46 @@ use std::sync::Arc;
 
 /// A way to reach files: the storage of everything above this crate.
 ///
-/// 1. Nothing else opens, reads, changes, names or removes a file, or lists a directory. Whoever uses files has a
+/// 1. Nothing else opens, reads, changes, names or removes a file, or lists a directory. Code that uses files has a
 ///    back end from its runtime, or [`Posix`] where it has none.
-/// 2. Whatever changes a file or a directory is a [`Change`], an [`Open::Create`] or a write of a [`Queue`]; so a
-///    recorder of these has all of it.
-/// 3. What a file holds outlasts a power failure from the return of a [`Change::Sync`] of it on, and not before. What
-///    names a directory holds does so from the return of a [`Change::SyncDirectory`] on: creating, renaming,
-///    exchanging, linking and removing are not durable by themselves, and a synced file has no durable name for it.
-/// 4. Changes that were not synced may become durable in any order, each alone, and a write in parts of 512 bytes. A
-///    change of names is durable whole or not at all.
-/// 5. A change that fails may have been done in part, but for a change of names. After a sync that failed nothing is
-///    known of what was not durable before; trying again proves nothing.
-/// 6. Offsets and lengths are any, where a file was not made [`direct`](DataFile::direct).
+/// 2. Every change of a file or directory is a [`Change`], an [`Open::Create`] or a write of a [`Queue`]; a recorder of
+///    these three is therefore complete.
+/// 3. The contents of a file outlast a power failure once a [`Change::Sync`] of it has returned, and not before. The
+///    names in a directory do once a [`Change::SyncDirectory`] of it has returned: creating, renaming, exchanging,
+///    linking and removing are not durable by themselves, and a synced file has no durable name for it.
+/// 4. Unsynced changes may become durable in any order, each alone, and a write in parts of 512 bytes. A change of
+///    names is durable whole or not at all.
+/// 5. A change that fails may have been done in part, except for a change of names. After a failed sync nothing is
+///    known of the changes that were not durable before; a retry proves nothing.
+/// 6. Offsets and lengths are arbitrary, unless a file was made [`direct`](DataFile::direct).
 /// 7. All methods may be called by several threads at once.
 ///
-/// All methods but [`name`](Backend::name) and [`queue`](Backend::queue) ask the operating system; only a simulation
-/// has a reason to replace them.
+/// All methods but [`name`](Backend::name) and [`queue`](Backend::queue) have defaults that call the operating system;
+/// only a simulation has a reason to replace them.
 pub trait Backend: Send + Sync {
-    /// The name, as statistics report it.
+    /// The name in statistics.
     fn name(&self) -> &'static str;
 
     /// A queue for at most `depth` reads and writes of `files` from and into memory that the caller keeps alive and
-    /// alone until each completes. It is one of about `queues` that are in use at once: what they share is divided by
-    /// that number.
+    /// alone until each completes. About `queues` queues are in use at once: shared resources are divided by that
+    /// number.
     ///
     /// # Errors
-    /// What the operating system refuses.
+    /// Errors of the operating system.
     fn queue(&self, files: &[Arc<DataFile>], memory: Region, depth: usize, queues: usize) -> Result<Box<dyn Queue>>;
 
-    /// Opens or creates a file, or opens a directory, without waiting for anybody.
+    /// Opens or creates a file, or opens a directory. Never blocks.
     ///
     /// # Errors
-    /// What the operating system refuses; see [`Open`].
+    /// Errors of the operating system; see [`Open`].
     fn open(&self, place: Location<'_>, how: Open) -> std::io::Result<Handle> {
         system::open(place, how).map(Handle::System)
     }
 
-    /// Reads from an offset on, as many bytes as there are, most often; none at the end of the file.
+    /// Reads from an offset on. The number of bytes may be smaller than requested, and is zero at the end of the file.
     ///
     /// # Errors
-    /// What the operating system refuses.
+    /// Errors of the operating system.
     fn read(&self, file: &Handle, bytes: &mut [u8], offset_bytes: u64) -> std::io::Result<usize> {
         system::read(file.system()?, bytes, offset_bytes)
     }
@@ -82,64 +82,64 @@ pub trait Backend: Send + Sync {
     /// Changes a file or a directory.
     ///
     /// # Errors
-    /// What the operating system refuses; see [`Change`].
+    /// Errors of the operating system; see [`Change`].
     fn change(&self, change: &Change<'_>) -> std::io::Result<()> {
         system::change(change)
     }
 
-    /// Looks at what there is, without opening it.
+    /// Kind, size and identity of a path or open file, without opening it.
     ///
     /// # Errors
-    /// `NotFound` if there is nothing; what the operating system refuses.
+    /// `NotFound` if nothing has the path; errors of the operating system.
     fn look(&self, what: What<'_>) -> std::io::Result<Found> {
         system::look(what)
     }
 
-    /// The names in a directory, in no order.
+    /// The names in a directory, in no particular order.
     ///
     /// # Errors
-    /// What the operating system refuses.
+    /// Errors of the operating system.
     fn list(&self, directory: Location<'_>) -> std::io::Result<Vec<OsString>> {
         system::list(directory)
     }
 
-    /// Takes the lock of a file or directory, which the operating system gives back when it is dropped or the process
-    /// ends, however it ends; nothing if somebody else has it, or if the path names something else meanwhile.
+    /// Takes the lock of a file or directory. The operating system releases it when the lock is dropped or the process
+    /// ends, however it ends. `None` if another process has it, or if the path names another file meanwhile.
     ///
     /// # Errors
-    /// What the operating system refuses: a path that is not there, a link, a file system without locks.
+    /// Errors of the operating system: a missing path, a link, a file system without locks.
     fn lock(&self, path: &Path) -> std::io::Result<Option<Lock>> {
         system::lock(path)
     }
 
-    /// The space that the file system of a path has left for this user, in bytes.
+    /// Free space of a path's file system for this user, in bytes.
     ///
     /// # Errors
-    /// What the operating system refuses.
+    /// Errors of the operating system.
     fn free_bytes(&self, path: &Path) -> std::io::Result<u64> {
         system::free_bytes(path)
     }
 
-    /// The path that a path leads to when all links are followed.
+    /// Resolves all links of a path.
     ///
     /// # Errors
-    /// `NotFound` if there is nothing; what the operating system refuses.
+    /// `NotFound` if nothing has the path; errors of the operating system.
     fn resolve(&self, path: &Path) -> std::io::Result<PathBuf> {
         system::resolve(path)
     }
 }
 
-/// An open file or directory, as its back end has it.
+/// An open file or directory of a back end.
 #[derive(Debug)]
 pub enum Handle {
-    /// One of the operating system's.
+    /// A file of the operating system.
     System(File),
-    /// One in memory.
+    /// A file in memory.
     Memory(Arc<MemoryFile>),
 }
 
 impl Handle {
-    /// The operating system's file.
+    /// The file of the operating system.
     pub(crate) fn system(&self) -> std::io::Result<&File> {
         match self {
             Handle::System(file) => Ok(file),
@@ -148,7 +148,7 @@ impl Handle {
     }
 }
 
-/// Where a file is: a path, or a name below an open directory.
+/// Location of a file: a path, or a name below an open directory.
 #[derive(Clone, Copy, Debug)]
 pub struct Location<'a> {
     pub(crate) directory: Option<&'a Directory>,
@@ -161,9 +161,8 @@ impl<'a> Location<'a> {
         Location { directory: None, name: path }
     }
 
-    /// A name below a directory that is open, which may lead through directories below it (`columns/id.pages`); an
-    /// empty name is the directory itself. No link on the way is followed, and it does not matter which directory has
-    /// the path meanwhile.
+    /// A name below an open directory, which may lead through directories below it (`columns/id.pages`); an empty name
+    /// is the directory itself. Links on the way are not followed, and the directory may have been renamed meanwhile.
     pub fn within(directory: &'a Directory, name: &'a Path) -> Self {
         Location { directory: Some(directory), name }
     }
@@ -177,69 +176,69 @@ impl<'a> Location<'a> {
     }
 }
 
-/// How a file is opened. What is no plain file is refused before a byte is read, unless a directory is asked for.
+/// Mode of opening. Anything but a plain file is refused before a byte is read, unless a directory is requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Open {
-    /// To be read, and not through a link.
+    /// For reading; links are refused.
     Read,
-    /// To be read; links are followed, for the user named the path.
+    /// For reading; links are followed, because the user named the path.
     Input,
-    /// To be read and written, and not through a link.
+    /// For reading and writing; links are refused.
     Write,
-    /// To be read and written. It is created: anything that has the name is an error, a link too.
+    /// Creates a file for reading and writing. Anything that has the name is an error, even a link.
     Create,
-    /// A new file that has no name, in the directory of the place. Others cannot open it, and it vanishes with the
-    /// process, unless [`Change::Link`] gives it a name.
+    /// Creates a file without a name, in the directory of the location. Other processes cannot open it, and it vanishes
+    /// with this one, unless [`Change::Link`] gives it a name.
     Nameless,
-    /// A directory, or what a link to one leads to.
+    /// A directory, possibly through a link.
     Directory,
     /// A directory, and not through a link.
     OwnDirectory,
 }
 
-/// Whatever changes a file or a directory that is there.
+/// A change of an existing file or directory.
 #[derive(Clone, Copy, Debug)]
 pub enum Change<'a> {
-    /// Writes all bytes at an offset; the file grows if it must. Appending is writing at its end.
+    /// Writes all bytes at an offset; the file grows if it must. Appending is a write at its end.
     Write {
         /// The file.
         file: &'a Handle,
-        /// Where.
+        /// Offset in the file.
         offset_bytes: u64,
-        /// What.
+        /// The bytes.
         bytes: &'a [u8],
     },
-    /// Gives a file a size. What is beyond is gone; what is new is zero.
+    /// Sets the size of a file. Bytes beyond it are lost; new ones are zero.
     Truncate {
         /// The file.
         file: &'a Handle,
         /// Its size.
         len_bytes: u64,
     },
-    /// Takes space, so that later writes there neither find the disk full nor let the file grow. What is new is zero.
+    /// Reserves space, so that later writes there neither find the disk full nor let the file grow. New bytes are zero.
     Allocate {
         /// The file.
         file: &'a Handle,
-        /// Where.
+        /// Offset in the file.
         offset_bytes: u64,
-        /// How much.
+        /// Length of the range.
         len_bytes: u64,
     },
-    /// Gives space back: zeros are read there, and the size stays. `Unsupported` where the file system cannot.
+    /// Frees space: the range reads as zeros, and the size stays. `Unsupported` where the file system cannot.
     Punch {
         /// The file.
         file: &'a Handle,
-        /// Where.
+        /// Offset in the file.
         offset_bytes: u64,
-        /// How much.
+        /// Length of the range.
         len_bytes: u64,
     },
-    /// Waits until what a file holds, and its size, would outlast a power failure.
+    /// Waits until the contents and size of a file would outlast a power failure.
     Sync {
         /// The file.
         file: &'a Handle,
     },
-    /// Waits until the names in a directory would.
+    /// Waits until the names in a directory would outlast a power failure.
     SyncDirectory {
         /// The directory.
         directory: &'a Path,
@@ -249,22 +248,22 @@ pub enum Change<'a> {
         /// The directory.
         directory: &'a Path,
     },
-    /// Gives a file or directory another name, in one step; a file of that name is replaced.
+    /// Renames a file or directory in one step; a file that has the new name is replaced.
     Rename {
         /// Its name.
         from: &'a Path,
         /// The new name.
         to: &'a Path,
     },
-    /// Lets two files or directories exchange their names, so that at no moment either name is missing. `Unsupported`
-    /// where the file system cannot.
+    /// Exchanges the names of two files or directories atomically: neither name is ever missing. `Unsupported` where
+    /// the file system cannot.
     Exchange {
         /// One of them.
         one: &'a Path,
         /// The other.
         other: &'a Path,
     },
-    /// Gives a file that has no name one, which must be free.
+    /// Gives a name to a file that has none. The name must be free.
     Link {
         /// The file.
         file: &'a Handle,
@@ -273,34 +272,34 @@ pub enum Change<'a> {
     },
     /// Removes a file, a link itself, or an empty directory.
     Remove {
-        /// Where it is.
+        /// Its location.
         place: Location<'a>,
     },
 }
 
-/// What is looked at.
+/// Target of a [`look`](Backend::look).
 #[derive(Clone, Copy, Debug)]
 pub enum What<'a> {
-    /// What a path leads to when links are followed.
+    /// A path, links followed.
     Named(&'a Path),
-    /// What is there itself, though it may be a link.
+    /// A path or name itself, even if it is a link.
     Itself(Location<'a>),
     /// A file that is open.
     Open(&'a Handle),
 }
 
-/// What there is.
+/// Facts about a file or directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Found {
-    /// What it is.
+    /// Its kind.
     pub kind: FileKind,
     /// A file's size.
     pub len_bytes: u64,
-    /// Two paths of equal identity name the same, while it is there.
+    /// Identity: two paths of equal identity name the same file while it exists.
     pub identity: (u64, u64),
 }
 
-/// What something with a name is.
+/// Kind of a named node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileKind {
     /// A plain file.
@@ -316,17 +315,17 @@ pub enum FileKind {
 /// A lock of a file or directory, until it is dropped or the process ends.
 #[derive(Debug)]
 pub struct Lock {
-    /// What is in memory is nobody else's.
+    /// `None` for nodes in memory, which no other process can reach.
     _file: Option<File>,
 }
 
-/// A number that nobody foresees.
+/// An unpredictable number.
 pub fn random() -> u64 {
-    // What the standard library seeds its tables with is random, and another at every call.
+    // The standard library seeds its hash tables randomly, and differently at every call.
     RandomState::new().hash_one(std::process::id())
 }
 
-/// Memory that reads go to and writes come from.
+/// Memory of a queue's requests: reads fill it, writes empty it.
 #[derive(Clone, Copy, Debug)]
 pub struct Region {
     /// Its first byte, aligned to 4096.
@@ -335,11 +334,11 @@ pub struct Region {
     pub len_bytes: usize,
 }
 
-// SAFETY: a region is an address; who may use the memory is the business of `Queue::push`.
+// SAFETY: a region is an address; `Queue::push` says which accesses to the memory are allowed.
 #[allow(unsafe_code)]
 unsafe impl Send for Region {}
 
-/// Which way bytes go.
+/// Direction of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transfer {
     /// From the file into memory.
@@ -351,17 +350,17 @@ pub enum Transfer {
 /// One read or write.
 #[derive(Clone, Copy, Debug)]
 pub struct Request {
-    /// Which way.
+    /// Direction.
     pub transfer: Transfer,
-    /// Which of the queue's files.
+    /// Index into the queue's files.
     pub file: usize,
-    /// Where in the file.
+    /// Offset in the file.
     pub offset_bytes: u64,
-    /// Where in the queue's memory.
+    /// Offset in the queue's memory.
     pub memory_bytes: usize,
-    /// How much.
+    /// Length.
     pub len_bytes: usize,
-    /// Comes back with the completion.
+    /// Returned with the completion.
     pub tag: u32,
 }
 
@@ -370,17 +369,17 @@ pub struct Request {
 pub struct Completion {
     /// The request's tag.
     pub tag: u32,
-    /// How many bytes were read or written (fewer than asked for is possible), or what went wrong.
+    /// The number of bytes that were read or written (possibly fewer than requested), or the error.
     pub result: std::io::Result<usize>,
 }
 
-/// A queue of asynchronous reads and writes. They may be done in any order.
+/// A queue of asynchronous reads and writes. Their order is not defined.
 pub trait Queue: Send {
     /// Adds a request; it may begin at once or with [`submit`](Queue::submit).
     ///
     /// # Safety
-    /// The request owns the bytes of memory that it names until its completion: they must stay valid, nobody may write
-    /// them, and nobody may read what a read goes to.
+    /// The request owns the bytes of memory that it names until its completion: they must stay valid, must not be
+    /// written, and, for a read, must not be read.
     #[allow(unsafe_code)]
     unsafe fn push(&mut self, request: Request) -> Result<()>;
 
@@ -400,7 +399,7 @@ pub fn best() -> Arc<dyn Backend> {
     Arc::new(Posix)
 }
 
-/// The names of back ends, and what they mean.
+/// The names of back ends, with their descriptions.
 pub const NAMES: &[(&str, &str)] = &[
     ("auto", "io_uring where it works, threads elsewhere"),
     ("uring", "io_uring: the kernel reads while workers compute"),
@@ -431,7 +430,7 @@ mod tests {
         let unknown = by_name("foo").err().unwrap();
         for (name, _) in NAMES {
             assert!(unknown.contains(name), "{unknown}");
-            // Where io_uring is not allowed, that is what is said.
+            // If io_uring is not allowed, the message says so.
             assert!(by_name(name).err().is_none_or(|text| !text.contains("expected a backend")), "{name}");
         }
     }

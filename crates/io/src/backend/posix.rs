@@ -9,9 +9,9 @@ use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-/// How many threads a queue has at most: the depth that the device sees.
+/// Most threads of one queue: the depth that the device sees.
 const QUEUE_THREADS: usize = 16;
-/// How many threads all queues have together. A queue has one in any case.
+/// Most threads of all queues together. Every queue has at least one.
 const ALL_THREADS: usize = 256;
 
 /// Reads and writes by pread and pwrite on threads.
@@ -26,7 +26,7 @@ impl Backend for Posix {
         let (requests, inbox) = channel::<Request>();
         let (outbox, completions) = channel();
         let inbox = Arc::new(Mutex::new(inbox));
-        // Where a thread is refused the queue is dropped, which ends those that it has.
+        // If a thread is refused, the queue is dropped, which ends the threads started before.
         let mut queue = PosixQueue { requests: Some(requests), completions, in_flight: 0, threads: Vec::new() };
         for _ in 0..threads_of_queue(depth, queues) {
             let (inbox, outbox, files) = (Arc::clone(&inbox), outbox.clone(), files.to_vec());
@@ -37,7 +37,7 @@ impl Backend for Posix {
     }
 }
 
-/// How many threads one of `queues` queues has.
+/// Number of threads of one of `queues` queues.
 fn threads_of_queue(depth: usize, queues: usize) -> usize {
     (ALL_THREADS / queues.max(1)).clamp(1, QUEUE_THREADS).min(depth.max(1))
 }
@@ -53,7 +53,7 @@ fn serve(inbox: &Mutex<Receiver<Request>>, outbox: &Sender<Completion>, files: &
     }
 }
 
-/// Does what a request asks for, or the part of it that the file has.
+/// Performs a request, as far as the file has the bytes.
 fn perform(file: &DataFile, memory: Region, request: &Request) -> std::io::Result<usize> {
     // SAFETY: by the contract of `Queue::push` these bytes are the request's until it completes.
     let bytes = unsafe { bytes_of(memory, request) };
@@ -69,10 +69,10 @@ fn perform(file: &DataFile, memory: Region, request: &Request) -> std::io::Resul
 /// The bytes of memory that a request owns.
 ///
 /// # Safety
-/// The request is under way, and nobody else has them.
+/// The request is under way, and no other reference to its bytes exists.
 pub(super) unsafe fn bytes_of<'a>(memory: Region, request: &Request) -> &'a mut [u8] {
     assert!(request.memory_bytes.checked_add(request.len_bytes).is_some_and(|end| end <= memory.len_bytes));
-    // SAFETY: the bytes lie within the region, and the caller says that they are ours.
+    // SAFETY: the bytes lie within the region, and the caller guarantees exclusive access.
     unsafe { std::slice::from_raw_parts_mut(memory.start.add(request.memory_bytes), request.len_bytes) }
 }
 

@@ -1,7 +1,7 @@
-//! The recorder of `sim`: every operation that changes a file or a directory, in order, and what was there before.
+//! The recorder of `sim`: every operation that changes a file or a directory, in order, and the state before the first.
 //!
-//! Files and directories are *nodes*; a name is an entry of a directory that leads to a node, so that a trace says
-//! which file a rename moves, whatever it was called before.
+//! Files and directories are *nodes*; a name is an entry of a directory that leads to a node. A trace therefore says
+//! which file a rename moves, independent of its earlier names.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ffi::OsString;
@@ -11,7 +11,7 @@ use std::sync::Arc;
 /// A file or a directory of a trace, by its number. The recorded directory is number 0.
 pub type Node = usize;
 
-/// What a node was before the first operation.
+/// State of a node before the first operation.
 #[derive(Clone, Debug)]
 pub(super) enum Before {
     File(Arc<[u8]>),
@@ -34,21 +34,21 @@ pub enum Operation {
     Create {
         /// Its name.
         entry: Entry,
-        /// What it is from now on.
+        /// The new node.
         node: Node,
     },
     /// A file was created that has no name.
     CreateNameless {
-        /// What it is from now on.
+        /// The new node.
         node: Node,
     },
     /// Bytes were written.
     Write {
         /// The file.
         node: Node,
-        /// Where.
+        /// Offset in the file.
         offset_bytes: u64,
-        /// What.
+        /// The bytes.
         bytes: Arc<[u8]>,
     },
     /// A file was given a size.
@@ -58,38 +58,38 @@ pub enum Operation {
         /// Its size.
         len_bytes: u64,
     },
-    /// Space was taken: the file is at least this large.
+    /// Space was reserved: the file has at least this size.
     Allocate {
         /// The file.
         node: Node,
-        /// Where the space ends.
+        /// End of the space.
         end_bytes: u64,
     },
-    /// Space was given back, and is zero.
+    /// Space was freed, and reads as zeros.
     Punch {
         /// The file.
         node: Node,
-        /// Where.
+        /// Offset in the file.
         offset_bytes: u64,
-        /// How much.
+        /// Length of the range.
         len_bytes: u64,
     },
-    /// Something got another name, and what had that name has none any more.
+    /// A node was renamed; a node that had the new name lost it.
     Rename {
         /// Its old name.
         from: Entry,
         /// Its new name.
         to: Entry,
-        /// What it is.
+        /// The node.
         node: Node,
     },
-    /// Two exchanged their names.
+    /// Two nodes exchanged their names.
     Exchange {
         /// The name that the first had.
         one: Entry,
         /// The name that the second had.
         other: Entry,
-        /// What had these names.
+        /// The nodes that had these names.
         nodes: [Node; 2],
     },
     /// A file got a name.
@@ -103,10 +103,10 @@ pub enum Operation {
     Remove {
         /// The name.
         entry: Entry,
-        /// What had it.
+        /// The node that had it.
         node: Node,
     },
-    /// What a file holds was made durable.
+    /// The contents of a file were made durable.
     Sync {
         /// The file.
         node: Node,
@@ -118,7 +118,7 @@ pub enum Operation {
     },
 }
 
-/// What happened below a directory, and what was there before.
+/// Operations below a directory, and its state before them.
 #[derive(Clone, Debug)]
 pub struct Trace {
     pub(super) before: Vec<Before>,
@@ -133,7 +133,7 @@ impl Trace {
         &self.operations
     }
 
-    /// Where the syncs of files and directories are among the operations.
+    /// The indices of syncs, of files and directories, among the operations.
     pub fn syncs(&self) -> Vec<usize> {
         let is_sync =
             |&i: &usize| matches!(self.operations[i], Operation::Sync { .. } | Operation::SyncDirectory { .. });
@@ -141,19 +141,19 @@ impl Trace {
     }
 }
 
-/// Takes note of operations below a directory; what is elsewhere is not noted.
+/// Records operations below a directory; operations elsewhere are ignored.
 pub(super) struct Recorder {
     root: PathBuf,
     trace: Trace,
     /// The directories as they are now.
     entries: HashMap<Node, BTreeMap<OsString, Node>>,
-    /// The files that are open or were, by what the file system knows them by.
+    /// The files that are or were open, by their identity in the file system.
     files: HashMap<(u64, u64), Node>,
     nodes: usize,
 }
 
 impl Recorder {
-    /// A recorder of a directory, of which everything is taken to be durable.
+    /// A recorder of a directory, whose contents are taken to be durable.
     pub fn new(root: &Path) -> std::io::Result<Self> {
         let trace = Trace { before: Vec::new(), operations: Vec::new(), directories: HashSet::new() };
         let mut recorder =
@@ -163,7 +163,7 @@ impl Recorder {
         Ok(recorder)
     }
 
-    /// Notes what is below a directory; returns its node.
+    /// Records everything below a directory; returns its node.
     fn take(&mut self, directory: &Path) -> std::io::Result<Node> {
         let node = self.trace.before.len();
         self.trace.before.push(Before::Directory(BTreeMap::new()));
@@ -183,18 +183,18 @@ impl Recorder {
         Ok(node)
     }
 
-    /// What happened so far.
+    /// The operations so far.
     pub fn trace(&self) -> &Trace {
         &self.trace
     }
 
-    /// The directory and the name of a path that is recorded; of a path that is not, nothing.
+    /// Directory and name of a recorded path; `None` for other paths.
     fn entry(&self, path: &Path) -> Option<Entry> {
         let (name, directory) = (path.file_name()?, self.node(path.parent()?)?);
         Some(Entry { directory, name: name.to_owned() })
     }
 
-    /// What has a path now.
+    /// The node that has a path now.
     fn node(&self, path: &Path) -> Option<Node> {
         path.strip_prefix(&self.root).ok()?.components().try_fold(0, |node, name| match name {
             Component::Normal(name) => self.entries.get(&node)?.get(name).copied(),
@@ -241,7 +241,7 @@ impl Recorder {
         }
     }
 
-    /// A file that was there was opened to be written.
+    /// An existing file was opened for writing.
     pub fn opened(&mut self, identity: (u64, u64), path: &Path) {
         if let Some(node) = self.node(path) {
             self.files.insert(identity, node);
@@ -272,7 +272,7 @@ impl Recorder {
         }
     }
 
-    /// Something got another name.
+    /// A node was renamed.
     pub fn renamed(&mut self, from: &Path, to: &Path) {
         let (Some(node), Some(from), Some(to)) = (self.node(from), self.entry(from), self.entry(to)) else { return };
         self.unset(&from);
@@ -280,7 +280,7 @@ impl Recorder {
         self.note(Operation::Rename { from, to, node });
     }
 
-    /// Two exchanged their names.
+    /// Two nodes exchanged their names.
     pub fn exchanged(&mut self, one: &Path, other: &Path) {
         let (Some(first), Some(second)) = (self.node(one), self.node(other)) else { return };
         let (Some(one), Some(other)) = (self.entry(one), self.entry(other)) else { return };

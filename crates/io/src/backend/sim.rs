@@ -1,11 +1,11 @@
 //! The `sim` back end: real files behind a device that misbehaves by a plan.
 //!
 //! Requests of a queue complete in a seeded random order, some reads and writes short. By the plan, the k-th operation
-//! fails, a read returns a flipped bit or a torn page, or the disk is full after so many bytes. Operations are counted
-//! over files opened, reads, changes and requests alike, so *fail the k-th for k = 0, 1, 2, ...* covers them all;
-//! looks, lists and locks, whose failures mean the same as finding nothing, are not. A ledger notes what is not synced:
-//! giving such a file or directory another name panics. A recorder, if there is one, keeps the trace of all changes,
-//! from which [`CrashStates`](super::CrashStates) makes what a power failure could leave.
+//! fails, a read returns a flipped bit or a torn page, or the disk is full after a number of bytes. Operations are
+//! counted over files opened, reads, changes and requests alike, so *fail the k-th for k = 0, 1, 2, ...* covers them
+//! all. Looks, lists and locks are not counted: for them a failure means the same as finding nothing. A ledger holds
+//! unsynced changes: renaming an unsynced file or directory panics. An optional recorder keeps the trace of all
+//! changes, from which [`CrashStates`](super::CrashStates) derives the states that a power failure may leave.
 #![allow(unsafe_code)]
 
 use super::ledger::Ledger;
@@ -20,15 +20,15 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-/// What goes wrong, and when.
+/// The plan of faults.
 #[derive(Clone, Debug, Default)]
 pub struct Faults {
     /// Seeds the order of completions and the lengths of short reads.
     pub seed: u64,
     /// Every read has this chance, in percent, to be cut short at a multiple of 512 bytes.
     pub short_reads_percent: u64,
-    /// Every write of a queue has this chance, in percent, to be cut short at a multiple of 512 bytes, and not
-    /// below a page, which direct writes are made of.
+    /// Every write of a queue has this chance, in percent, to be cut short at a multiple of 512 bytes, and not below a
+    /// page, the unit of direct writes.
     pub short_writes_percent: u64,
     /// The operation with this number (from 0) fails with an input/output error.
     pub fail_at: Option<u64>,
@@ -36,11 +36,11 @@ pub struct Faults {
     pub flip_at: Option<u64>,
     /// The read with this number returns zeros from the middle of its first page on.
     pub tear_at: Option<u64>,
-    /// The disk is full after so many written bytes.
+    /// The disk is full after this number of written bytes.
     pub full_after_bytes: Option<u64>,
     /// The operation with this number (from 0) and all later ones fail, as if the process were killed there.
     pub dead_from: Option<u64>,
-    /// The sync with this number (from 0, of files and directories alike) is not done, though it is said to be.
+    /// The sync with this number (from 0, of files and directories alike) reports success without being done.
     pub forget_sync: Option<u64>,
     /// Names cannot be exchanged.
     pub no_exchange: bool,
@@ -53,7 +53,7 @@ pub struct Sim {
 
 struct State {
     faults: Faults,
-    /// Nothing goes wrong, and nothing is counted.
+    /// While set, nothing fails and no operation is counted.
     is_asleep: AtomicBool,
     operations: AtomicU64,
     reads: AtomicU64,
@@ -69,7 +69,7 @@ impl Sim {
         Sim::with(faults, None)
     }
 
-    /// A device with these faults that keeps the trace of what happens below a directory.
+    /// A device with these faults that keeps the trace of operations below a directory.
     ///
     /// # Errors
     /// A directory whose contents cannot be read.
@@ -77,7 +77,7 @@ impl Sim {
         Ok(Sim::with(faults, Some(Arc::new(Mutex::new(Recorder::new(directory)?)))))
     }
 
-    /// The same device with other faults, as another process finds it: the trace goes on.
+    /// This device with other faults, as another process finds it: the trace continues.
     #[must_use]
     pub fn again(&self, faults: Faults) -> Self {
         Sim::with(faults, self.state.recorder.clone())
@@ -98,43 +98,42 @@ impl Sim {
         }
     }
 
-    /// What happened so far below the recorded directory, if there is one.
+    /// The operations so far below the recorded directory, if there is one.
     pub fn trace(&self) -> Option<Trace> {
         self.state.recorder.as_ref().map(|recorder| lock(recorder).trace().clone())
     }
 
-    /// How many syncs of files and directories there were so far.
+    /// The number of syncs of files and directories so far.
     pub fn syncs(&self) -> u64 {
         self.state.syncs.load(Ordering::Relaxed)
     }
 
-    /// Nothing goes wrong, and no operation is counted, before [`wake`](Sim::wake) is called: for tests that open an
-    /// image first.
+    /// Disables faults and counting until [`wake`](Sim::wake) is called: for tests that open an image first.
     #[must_use]
     pub fn asleep(self) -> Self {
         self.state.is_asleep.store(true, Ordering::Relaxed);
         self
     }
 
-    /// Faults begin.
+    /// Enables faults and counting.
     pub fn wake(&self) {
         self.state.is_asleep.store(false, Ordering::Relaxed);
     }
 
-    /// How many operations there were so far.
+    /// The number of operations so far.
     pub fn operations(&self) -> u64 {
         self.state.operations.load(Ordering::Relaxed)
     }
 
-    /// The files and directories that were changed, are still there and were not synced: a power failure could take the
-    /// change back.
+    /// The files and directories that were changed, still exist and were not synced: a power failure may undo the
+    /// change.
     pub fn unsynced(&self) -> Vec<PathBuf> {
         self.state.ledger.unsynced()
     }
 }
 
 impl State {
-    /// Counts an operation; fails it if the plan says so.
+    /// Counts an operation; fails it if the plan demands it.
     fn operate(&self) -> std::io::Result<()> {
         if self.is_asleep.load(Ordering::Relaxed) {
             return Ok(());
@@ -146,7 +145,7 @@ impl State {
         Ok(())
     }
 
-    /// Takes disk space; none is left if the plan says so.
+    /// Takes disk space; fails if the plan says that the disk is full.
     fn take_space(&self, len_bytes: usize) -> std::io::Result<()> {
         let before = self.written_bytes.fetch_add(len_bytes as u64, Ordering::Relaxed);
         match self.faults.full_after_bytes {
@@ -155,7 +154,7 @@ impl State {
         }
     }
 
-    /// Damages what a read brought, if the plan says so.
+    /// Damages the bytes of a read, if the plan demands it.
     fn damage(&self, bytes: &mut [u8]) {
         if self.is_asleep.load(Ordering::Relaxed) {
             return;
@@ -235,7 +234,7 @@ impl Backend for Sim {
 }
 
 impl State {
-    /// Does a change, if the plan lets it, and takes note of it.
+    /// Performs a change, if the plan lets it, and records it.
     fn change(&self, change: &Change<'_>) -> std::io::Result<()> {
         self.operate()?;
         if let Change::Write { bytes, .. } = change {
@@ -244,7 +243,7 @@ impl State {
         let mut recorder = self.recorder.as_deref().map(lock);
         match *change {
             Change::Sync { .. } | Change::SyncDirectory { .. } => {
-                // Nothing here is to outlast a power failure: what counts is that it was asked for.
+                // No power failure happens here: only the request for a sync counts.
                 let number = self.syncs.fetch_add(1, Ordering::Relaxed);
                 self.note_in_ledger(change)?;
                 if self.faults.forget_sync == Some(number) {
@@ -284,7 +283,7 @@ impl State {
                 self.ledger.opened(system::look(What::Open(file))?.identity, path);
                 self.ledger.created(path);
             }
-            // A file that comes back after a power failure is a leftover, which nobody promised to be gone.
+            // A file that returns after a power failure is a leftover; its removal was never promised.
             Change::Remove { .. } => {}
         }
         Ok(())
@@ -332,7 +331,7 @@ impl SimQueue {
         mix(self.state.faults.seed.wrapping_mul(31).wrapping_add(self.draws)) % below.max(1)
     }
 
-    /// Cuts a request short by chance, but leaves so many sectors of 512 bytes.
+    /// Cuts a request short by chance, to a multiple of 512 bytes that is at least `least` of them.
     fn cut(&mut self, request: &mut Request, percent: u64, least: u64) {
         let sectors = request.len_bytes as u64 / 512;
         if percent > 0 && sectors > least && self.draw(100) < percent {
@@ -353,7 +352,7 @@ impl SimQueue {
         self.state.operate()?;
         let most_bytes = request.len_bytes;
         self.cut(&mut request, self.state.faults.short_reads_percent, 1);
-        // Direct reads want whole pages: read all of it and hand out a part.
+        // Direct reads need whole pages: read all of it and return a part.
         let whole = Request { len_bytes: request.len_bytes.next_multiple_of(4096).min(most_bytes), ..request };
         // SAFETY: as above; what is read beyond a request that was cut short is the request's too.
         let bytes = unsafe { bytes_of(self.memory, &whole) };
@@ -385,7 +384,7 @@ impl Queue for SimQueue {
     }
 }
 
-/// A well-mixed number of a number (SplitMix64; Steele, Lea, Flood, OOPSLA 2014).
+/// A well-mixed 64-bit hash of a number (SplitMix64; Steele, Lea, Flood, OOPSLA 2014).
 pub(super) fn mix(seed: u64) -> u64 {
     let mut z = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -1,4 +1,5 @@
-//! The operating system's files: what every back end does with them, but for reads and writes through queues.
+//! Operations on files of the operating system that all back ends share: everything but reads and writes through
+//! queues.
 #![allow(unsafe_code)]
 
 use super::{Change, FileKind, Found, Handle, Location, Lock, Open, What, random};
@@ -14,12 +15,12 @@ use std::path::{Component, Path, PathBuf};
 /// replaces a directory.
 pub(crate) const BY_PATH: bool = cfg!(miri);
 
-/// Who may read and write what is created.
+/// Permissions of created files.
 const MODE: libc::c_uint = 0o666;
-/// Who may read and write a file that has no name.
+/// Permissions of files without a name.
 const OWN_MODE: u32 = 0o600;
 
-/// See [`Backend::open`](super::Backend::open).
+/// Implements [`Backend::open`](super::Backend::open).
 pub(crate) fn open(place: Location<'_>, how: Open) -> Result<File> {
     if BY_PATH {
         return open_by_path(&place.path(), how);
@@ -59,7 +60,7 @@ fn plain(file: File) -> Result<File> {
     if !kind.is_file() {
         return Err(unlike(kind_text(kind)));
     }
-    // Waiting is right from here on: io_uring takes the flag to mean that reads must not wait for the device.
+    // Blocking is right from here on: io_uring takes the flag to mean that reads must not wait for the device.
     set_flags(&file, 0)?;
     Ok(file)
 }
@@ -80,7 +81,7 @@ pub(crate) fn set_flags(file: &File, flags: i32) -> Result<()> {
     checked(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETFL, flags) }).map(drop)
 }
 
-/// The answer of a system call, or why it failed.
+/// The result of a system call, or its error.
 fn checked(answer: libc::c_int) -> Result<libc::c_int> {
     if answer < 0 { Err(Error::last_os_error()) } else { Ok(answer) }
 }
@@ -113,7 +114,7 @@ fn at<T>(place: Location<'_>, act: impl FnOnce(RawFd, &CStr) -> Result<T>) -> Re
     act(below.as_ref().map_or(own, AsRawFd::as_raw_fd), &c_string(last)?)
 }
 
-/// Opens a file without waiting for anybody.
+/// Opens a file without blocking.
 fn open_at(place: Location<'_>, flags: i32) -> Result<File> {
     at(place, |directory, name| descriptor_at(directory, name, flags))
 }
@@ -123,7 +124,7 @@ fn descriptor_at(directory: RawFd, name: &CStr, flags: i32) -> Result<File> {
     loop {
         // SAFETY: the name ends in zero and outlives the call.
         match checked(unsafe { libc::openat(directory, name.as_ptr(), flags, MODE) }) {
-            // SAFETY: the descriptor is new, and nobody else has it.
+            // SAFETY: the descriptor is new, and has no other owner.
             Ok(descriptor) => return Ok(unsafe { File::from_raw_fd(descriptor) }),
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
@@ -131,7 +132,7 @@ fn descriptor_at(directory: RawFd, name: &CStr, flags: i32) -> Result<File> {
     }
 }
 
-/// A file that has no name, or has none from now on.
+/// A file that has no name, or loses it at once.
 fn nameless(directory: &Path) -> Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).mode(OWN_MODE);
@@ -139,7 +140,7 @@ fn nameless(directory: &Path) -> Result<File> {
     if let Ok(file) = options.clone().custom_flags(libc::O_TMPFILE).open(directory) {
         return Ok(file);
     }
-    // A file system without files that have no name: take one that nobody foresees, and give it up at once.
+    // A file system without nameless files: create one with an unpredictable name, and remove the name at once.
     loop {
         let name = directory.join(format!(".{:016x}.outcore-partial", random()));
         match options.clone().create_new(true).open(&name) {
@@ -150,7 +151,7 @@ fn nameless(directory: &Path) -> Result<File> {
     }
 }
 
-/// See [`Backend::read`](super::Backend::read).
+/// Implements [`Backend::read`](super::Backend::read).
 pub(crate) fn read(file: &File, bytes: &mut [u8], offset_bytes: u64) -> Result<usize> {
     loop {
         match file.read_at(bytes, offset_bytes) {
@@ -160,7 +161,7 @@ pub(crate) fn read(file: &File, bytes: &mut [u8], offset_bytes: u64) -> Result<u
     }
 }
 
-/// See [`Backend::change`](super::Backend::change).
+/// Implements [`Backend::change`](super::Backend::change).
 pub(crate) fn change(change: &Change<'_>) -> Result<()> {
     match *change {
         Change::Write { file, offset_bytes, bytes } => file.system()?.write_all_at(bytes, offset_bytes),
@@ -190,7 +191,7 @@ fn punch(file: &File, offset_bytes: u64, len_bytes: u64) -> Result<()> {
     allocate(file, libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE, offset_bytes, len_bytes)
 }
 
-/// Elsewhere the file grows, and its space is taken when it is written.
+/// Elsewhere the file grows, and its space is taken at the write.
 #[cfg(not(target_os = "linux"))]
 fn allocate(file: &File, _: libc::c_int, offset_bytes: u64, len_bytes: u64) -> Result<()> {
     let end = offset_bytes.saturating_add(len_bytes);
@@ -202,7 +203,7 @@ fn punch(_: &File, _: u64, _: u64) -> Result<()> {
     Err(ErrorKind::Unsupported.into())
 }
 
-/// Lets two paths exchange their names in one step.
+/// Exchanges the names of two paths in one step.
 #[cfg(target_os = "linux")]
 fn exchange(one: &Path, other: &Path) -> Result<()> {
     let (one, other) = (c_string(one.as_os_str())?, c_string(other.as_os_str())?);
@@ -220,13 +221,13 @@ fn exchange(one: &Path, other: &Path) -> Result<()> {
     }
 }
 
-/// Lets two paths exchange their names in one step: not on this system.
+/// Exchanging names in one step is not supported on this system.
 #[cfg(not(target_os = "linux"))]
 fn exchange(_: &Path, _: &Path) -> Result<()> {
     Err(ErrorKind::Unsupported.into())
 }
 
-/// Gives a file that has no name one.
+/// Gives a name to a file that has none.
 fn link(file: &File, path: &Path) -> Result<()> {
     let own = c_string(format!("/proc/self/fd/{}", file.as_raw_fd()).as_ref())?;
     let path = c_string(path.as_os_str())?;
@@ -246,7 +247,7 @@ fn remove(place: Location<'_>) -> Result<()> {
     at(place, |directory, name| checked(unsafe { libc::unlinkat(directory, name.as_ptr(), flags) }).map(drop))
 }
 
-/// See [`Backend::look`](super::Backend::look).
+/// Implements [`Backend::look`](super::Backend::look).
 pub(crate) fn look(what: What<'_>) -> Result<Found> {
     let found = |metadata: Metadata| {
         let kind = match metadata.file_type() {
@@ -282,14 +283,14 @@ fn look_at(directory: RawFd, name: &CStr) -> Result<Found> {
     Ok(Found { kind, len_bytes: facts.st_size as u64, identity: (facts.st_dev as u64, facts.st_ino as u64) })
 }
 
-/// See [`Backend::list`](super::Backend::list).
+/// Implements [`Backend::list`](super::Backend::list).
 pub(crate) fn list(directory: Location<'_>) -> Result<Vec<OsString>> {
     if BY_PATH {
         return std::fs::read_dir(directory.path())?.map(|entry| Ok(entry?.file_name())).collect();
     }
     let how = if directory.directory.is_some() { Open::OwnDirectory } else { Open::Directory };
     let descriptor = open(directory, how)?.into_raw_fd();
-    // SAFETY: the descriptor is open and nobody else's; where the call succeeds it is the stream's.
+    // SAFETY: the descriptor is open and has no other owner; if the call succeeds, the stream owns it.
     let stream = unsafe { libc::fdopendir(descriptor) };
     if stream.is_null() {
         let error = Error::last_os_error();
@@ -319,7 +320,7 @@ pub(crate) fn list(directory: Location<'_>) -> Result<Vec<OsString>> {
     outcome.map(|()| names)
 }
 
-/// Where the number of the last error of this thread is.
+/// The address of this thread's last error number.
 fn errno() -> *mut libc::c_int {
     // SAFETY: the calls have no conditions.
     #[cfg(any(target_os = "linux", target_os = "emscripten"))]
@@ -329,7 +330,7 @@ fn errno() -> *mut libc::c_int {
     return unsafe { libc::__error() };
 }
 
-/// See [`Backend::lock`](super::Backend::lock).
+/// Implements [`Backend::lock`](super::Backend::lock).
 pub(crate) fn lock(path: &Path) -> Result<Option<Lock>> {
     let file = OpenOptions::new().read(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(path)?;
     match file.try_lock() {
@@ -343,7 +344,7 @@ pub(crate) fn lock(path: &Path) -> Result<Option<Lock>> {
     Ok((own.identity == named.identity).then_some(Lock { _file: Some(file) }))
 }
 
-/// See [`Backend::free_bytes`](super::Backend::free_bytes).
+/// Implements [`Backend::free_bytes`](super::Backend::free_bytes).
 pub(crate) fn free_bytes(path: &Path) -> Result<u64> {
     let name = c_string(path.as_os_str())?;
     // SAFETY: all-zero bytes are a valid value of this plain C struct.
@@ -354,7 +355,7 @@ pub(crate) fn free_bytes(path: &Path) -> Result<u64> {
     Ok((facts.f_bavail as u64).saturating_mul(facts.f_frsize as u64))
 }
 
-/// See [`Backend::resolve`](super::Backend::resolve).
+/// Implements [`Backend::resolve`](super::Backend::resolve).
 pub(crate) fn resolve(path: &Path) -> Result<PathBuf> {
     std::fs::canonicalize(path)
 }
@@ -369,7 +370,7 @@ mod tests {
 
     #[test]
     fn syncs_reach_the_kernel() {
-        // A device of characters cannot be synced: that the kernel refuses shows that it was asked.
+        // A character device cannot be synced: the refusal shows that the kernel was called.
         let null = Handle::System(OpenOptions::new().write(true).open("/dev/null").unwrap());
         change(&Change::Write { file: &null, offset_bytes: 0, bytes: b"x" }).unwrap();
         assert_eq!(change(&Change::Sync { file: &null }).unwrap_err().kind(), ErrorKind::InvalidInput);

@@ -16,9 +16,9 @@ use std::sync::{Arc, OnceLock};
 pub struct Uring;
 
 impl Uring {
-    /// Whether this kernel, and the container around this process, allow io_uring.
+    /// Whether the kernel, and the container around this process, allow io_uring.
     pub fn works() -> bool {
-        // Asked once: what a container allows does not change.
+        // Tested once: the permissions of a container do not change.
         static WORKS: OnceLock<bool> = OnceLock::new();
         *WORKS.get_or_init(|| {
             IoUring::new(2).is_ok_and(|ring| {
@@ -61,7 +61,7 @@ impl Backend for Uring {
 struct UringQueue {
     ring: IoUring,
     memory: Region,
-    /// Memory locked for the process may be limited; requests work without registration, only slower.
+    /// Whether the memory is registered. Locked memory may be limited; requests work without registration, only slower.
     registered: bool,
     in_flight: usize,
     _files: Vec<Arc<DataFile>>,
@@ -117,7 +117,7 @@ impl Queue for UringQueue {
         loop {
             for entry in self.ring.completion() {
                 let result = match entry.result() {
-                    // A thread that ends has what it began, and what did not start yet, cancelled.
+                    // When a thread ends, its unfinished requests are cancelled.
                     code if code == -libc::ECANCELED => Err(std::io::ErrorKind::Interrupted.into()),
                     code if code < 0 => Err(std::io::Error::from_raw_os_error(-code)),
                     bytes => Ok(bytes as usize),
