@@ -1,14 +1,14 @@
-//! Attributes: the columns of a table that an image keeps beside its edges or its vertices, under their names.
+//! Attributes: named columns of a table that an image stores beside its edges or vertices.
 //!
-//! An attribute is one column of values, a number for each edge or vertex, and two more things where it needs them: a
-//! column that says where values are missing, and the strings that the numbers stand for.
+//! An attribute is one column of values, a number for each edge or vertex. Optional parts are a column that marks
+//! missing values, and the strings that the numbers stand for.
 
 use crate::error::{Error, Result};
 use crate::manifest::ValueColumn;
 use crate::values::ValueType;
 use serde::{Deserialize, Serialize};
 
-/// The most attributes that the edges, or the vertices, of an image have.
+/// Largest number of attributes of the edges, or of the vertices, of an image.
 pub const MAX_ATTRIBUTES: usize = 100;
 /// The longest text of an attribute's strings, in bytes: an Arrow array of them has offsets of 31 bits.
 pub const MAX_STRING_BYTES: u64 = i32::MAX as u64;
@@ -18,19 +18,19 @@ pub const MAX_STRING_BYTES: u64 = i32::MAX as u64;
 pub struct Attribute {
     /// Its name in the input.
     pub name: String,
-    /// What its values are.
+    /// The type of its values.
     #[serde(rename = "type")]
     pub kind: AttributeKind,
-    /// Which column of values it is.
+    /// Index of its column of values.
     pub column: usize,
-    /// Whether algorithms may count by it: every edge has a number, which is finite. Then lists of both directions have
-    /// its values. Attributes of vertices are none.
+    /// Whether algorithms may use it as a weight: every edge has a number, which is finite. Then lists of both
+    /// directions store its values. False for attributes of vertices.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub counts: bool,
-    /// Which column of values is 1 where the attribute has no value, if it is missing somewhere.
+    /// Index of the column that is 1 where the value is missing, if any is missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub missing: Option<usize>,
-    /// The strings that the values are numbers of, in the order of their bytes.
+    /// The strings that the values index, sorted by their bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub strings: Option<Strings>,
 }
@@ -42,7 +42,7 @@ impl Attribute {
     }
 }
 
-/// What the values of an attribute are.
+/// The type of an attribute's values.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum AttributeKind {
@@ -58,15 +58,15 @@ pub enum AttributeKind {
     Date,
     /// Times since 1 January 1970.
     Timestamp {
-        /// What they count.
+        /// Their unit.
         unit: TimeUnit,
-        /// The zone that they are shown in, where one is given.
+        /// The time zone for display, if there is one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         zone: Option<String>,
     },
 }
 
-/// What times count.
+/// The unit of times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TimeUnit {
     /// Seconds.
@@ -84,7 +84,7 @@ pub enum TimeUnit {
 }
 
 impl AttributeKind {
-    /// The name, as `outcore info` says it.
+    /// The name in the output of `outcore info`.
     pub fn name(&self) -> &'static str {
         match self {
             AttributeKind::Integer => "integer",
@@ -96,7 +96,7 @@ impl AttributeKind {
         }
     }
 
-    /// Whether values are numbers, and stand for nothing else.
+    /// Whether values are plain numbers rather than codes of something else.
     pub fn is_number(&self) -> bool {
         matches!(self, AttributeKind::Integer | AttributeKind::Real)
     }
@@ -111,12 +111,12 @@ impl AttributeKind {
     }
 }
 
-/// The strings of an attribute: each its length, in four bytes, and its bytes.
+/// The strings of an attribute: the length of each, in four bytes, and its bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Strings {
-    /// How many there are.
+    /// Number of strings.
     pub count: u64,
-    /// What they take together, without their lengths.
+    /// Size of all strings, without their lengths.
     pub text_bytes: u64,
     /// The size of the file that holds them.
     pub pages: u64,

@@ -4,14 +4,14 @@
 //!   width w (1 byte) | value 0 (w bits) | value 1 (w bits) | ...      rounded up to whole bytes
 //! ```
 //!
-//! Values are laid out as one little-endian stream of bits, so a full block is `1 + 2 w` bytes. Everything in an image
-//! that is a sequence of integers is a sequence of blocks: the lengths of lists, their first neighbours, their gaps,
-//! the values of columns. Sixteen is what one 512-bit register holds; the widest of sixteen gaps is seldom far above
-//! the others, so a block needs neither exceptions nor a choice of codes (`docs/decisions/0001-page-format.md`).
+//! Values are laid out as one little-endian stream of bits, so a full block is `1 + 2 w` bytes. All sequences of
+//! integers in an image are sequences of blocks: the lengths of lists, their first neighbours, their gaps, the values
+//! of columns. Sixteen values fill one 512-bit register; the widest of sixteen gaps is seldom far above the others, so
+//! a block needs neither exceptions nor a choice of codes (`docs/decisions/0001-page-format.md`).
 
 use crate::error::{Error, Result};
 
-/// How many values a block holds, but for the last of a sequence.
+/// Number of values of a block, except for the last of a sequence.
 pub const BLOCK: usize = 16;
 
 /// The width of a value in bits.
@@ -31,7 +31,7 @@ pub fn sequence_bytes(values: &[u32]) -> usize {
     values.chunks(BLOCK).map(|block| block_bytes(block.len(), block_width(block))).sum()
 }
 
-/// The width that a block of these values has.
+/// The width of a block of these values.
 #[inline]
 pub fn block_width(values: &[u32]) -> u32 {
     width(u64::from(values.iter().fold(0, |all, value| all | value)))
@@ -86,7 +86,7 @@ pub fn read_block(bytes: &[u8], count: usize, max_width_bits: u32, out: &mut [u6
         return Err(Error::new(0, format!("a block of {size} bytes"), format!("{} bytes before the end", bytes.len())));
     };
     let mask = if width_bits == 64 { u64::MAX } else { (1u64 << width_bits) - 1 };
-    // Values are taken from the word that they begin in, and one more; there is room for it behind the last one.
+    // Values are read from the word that they begin in, and the next one; the copy has room for it behind the last one.
     let mut copy = [0; BLOCK * 8 + 16];
     let words = match bytes.get(1..size + 16) {
         Some(words) => words,
@@ -102,13 +102,13 @@ pub fn read_block(bytes: &[u8], count: usize, max_width_bits: u32, out: &mut [u6
     Ok(size)
 }
 
-/// The eight bytes from a place on, as a number.
+/// The eight bytes at `at`, as a number.
 #[inline]
 fn word(bytes: &[u8], at: usize) -> u64 {
     bytes[at..].first_chunk().map_or(0, |word| u64::from_le_bytes(*word))
 }
 
-/// The 64 bits from a bit on, which nine bytes hold.
+/// The 64 bits at `bit`, which span nine bytes.
 #[inline]
 fn wide_word(bytes: &[u8], bit: usize) -> u64 {
     let low = u128::from(word(bytes, bit / 8)) | u128::from(word(bytes, bit / 8 + 8)) << 64;

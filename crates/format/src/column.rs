@@ -53,12 +53,12 @@ impl ColumnWriter {
         self
     }
 
-    /// Appends a value. Every page that gets full goes to `emit` with the ordinal of its first value.
+    /// Appends a value. Every full page is passed to `emit` with the ordinal of its first value.
     pub fn push(&mut self, value: u64, emit: impl FnMut(u64, &PageBytes)) {
         self.series.push(value, |waiting| draft(waiting, self.signed), emit);
     }
 
-    /// Writes what is left.
+    /// Writes the remaining values.
     pub fn finish(mut self, emit: impl FnMut(u64, &PageBytes)) {
         self.series.close_down_to(1, |waiting| draft(waiting, self.signed), emit);
     }
@@ -84,9 +84,9 @@ fn least(values: &[u64], signed: bool) -> u64 {
     values.iter().copied().min_by_key(|&value| order(value)).unwrap_or(0)
 }
 
-/// How many values fit as distances from the least of them.
+/// Number of values that fit as distances from the smallest of them.
 fn fitting_plain(values: &[u64], signed: bool) -> usize {
-    // The base falls as values are added, so sizes are reckoned for a growing prefix, doubling, then by halving.
+    // The base falls as values are added, so sizes are computed for a growing prefix, by doubling, then by bisection.
     let fits = |count: usize| {
         let base = least(&values[..count], signed);
         let blocks = values[..count].chunks(BLOCK).map(|block| {
@@ -98,7 +98,7 @@ fn fitting_plain(values: &[u64], signed: bool) -> usize {
     largest(values.len().min(MAX_VALUES), fits)
 }
 
-/// How many values fit as distances from each other.
+/// Number of values that fit as distances from each other.
 fn fitting_delta(values: &[u64]) -> usize {
     let most = values.len().min(MAX_VALUES);
     let mut used = 0;
@@ -117,7 +117,7 @@ fn fitting_delta(values: &[u64]) -> usize {
     most
 }
 
-/// The largest number in `0..=most` that fits, where what fits shrinks no smaller number.
+/// The largest number in `0..=most` that fits, if all smaller numbers fit too.
 fn largest(most: usize, fits: impl Fn(usize) -> bool) -> usize {
     let mut reach = 256.min(most);
     while reach < most && fits((2 * reach).min(most)) {

@@ -8,15 +8,15 @@
 //!
 //! An array of `rows` times `columns` elements is cut into groups of as many rows as a page has room for elements; only
 //! the last group has fewer. Page `group * columns + column` holds the elements of that column in the rows of that
-//! group. So the place of an element follows from its row and column, rows of all columns are adjacent on the device,
-//! and in memory the elements of a column are a slice: 508 of 8 bytes, 1016 of 4, 2032 of 2, or 4064 of 1.
+//! group. The location of an element therefore follows from its row and column, rows of all columns are adjacent on the
+//! device, and in memory the elements of a column are a slice: 508 of 8 bytes, 1016 of 4, 2032 of 2, or 4064 of 1.
 
 use crate::element::ElementType;
 use crate::error::{Error, Result};
 use crate::page::{HEADER_BYTES, Header, Origin, PAGE_BYTES, Page, PageBytes, fill};
 use std::ops::Range;
 
-/// How many bytes of elements every page of a full group holds.
+/// Bytes of elements in every page of a full group.
 pub const GROUP_BYTES: usize = PAGE_BYTES - HEADER_BYTES;
 
 /// The rows of a group.
@@ -24,27 +24,27 @@ pub const fn rows_per_page(element: ElementType) -> usize {
     GROUP_BYTES / element.bytes()
 }
 
-/// The elements of an array, and how many there are.
+/// Element type and size of an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DenseShape {
     /// The type of the elements.
     pub element: ElementType,
-    /// How many rows there are.
+    /// Number of rows.
     pub rows: u64,
-    /// How many columns there are.
+    /// Number of columns.
     pub columns: u64,
 }
 
-/// What a page of an array holds.
+/// The part of an array that a page holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DensePlace {
-    /// The page's place in its file.
+    /// The page's number in its file.
     pub page_number: u64,
     /// The first row of the group.
     pub first_row: u64,
     /// The column.
     pub column: u64,
-    /// The rows of the group.
+    /// Number of rows.
     pub rows: usize,
 }
 
@@ -54,15 +54,15 @@ impl DenseShape {
         rows_per_page(self.element) as u64
     }
 
-    /// How many groups of rows there are.
+    /// Number of groups of rows.
     pub fn groups(&self) -> u64 {
         self.rows.div_ceil(self.rows_per_page())
     }
 
-    /// How many pages there are.
+    /// Number of pages.
     ///
     /// # Panics
-    /// If there are too many for a file; a manifest that was checked has no such shape.
+    /// If the number exceeds that of any file; a checked manifest has no such shape.
     pub fn pages(&self) -> u64 {
         self.groups().checked_mul(self.columns).expect("an array of so many pages was refused")
     }
@@ -77,13 +77,13 @@ impl DenseShape {
         group * self.columns..(group + 1) * self.columns
     }
 
-    /// What a page holds.
+    /// The part of the array in a page.
     pub fn place(&self, page_number: u64) -> DensePlace {
         let (group, column) = (page_number / self.columns, page_number % self.columns);
         self.place_of(group, column)
     }
 
-    /// What the page of a column of a group holds.
+    /// The part of the array in the page of a group and column.
     pub fn place_of(&self, group: u64, column: u64) -> DensePlace {
         let first_row = group * self.rows_per_page();
         let rows = self.rows.saturating_sub(first_row).min(self.rows_per_page()) as usize;
@@ -91,10 +91,11 @@ impl DenseShape {
     }
 }
 
-/// Makes a page of the elements of its place in memory that is there, and seals it. Nothing is allocated.
+/// Builds and seals the page of a place in existing memory. Nothing is allocated.
 ///
 /// # Panics
-/// If there are not as many elements as the place has rows, or elements are none of their type: a broken program.
+/// If the number of elements differs from the rows of the place, or elements are invalid for their type: a bug of the
+/// caller.
 pub fn build(origin: &Origin, element: ElementType, place: &DensePlace, payload: &[u8], page: &mut PageBytes) {
     assert_eq!(payload.len(), place.rows * element.bytes(), "the elements of {place:?}");
     assert!(first_unsound(element, payload).is_none(), "elements of type {}", element.name());
@@ -102,7 +103,7 @@ pub fn build(origin: &Origin, element: ElementType, place: &DensePlace, payload:
     fill(origin, place.page_number, header, &[payload], page);
 }
 
-/// The elements of a page that was verified, which is to hold those of a place.
+/// The elements of a verified page that is expected to hold those of a place.
 ///
 /// # Errors
 /// Another first row, number of rows, column or number of bytes.
@@ -125,10 +126,10 @@ pub fn payload<'a>(page: &Page<'a>, element: ElementType, place: &DensePlace) ->
     Ok(bytes)
 }
 
-/// Verifies a page that was read from its place, with all that it holds, and returns its elements.
+/// Verifies a page that was read from its place, with all of its contents, and returns its elements.
 ///
 /// # Errors
-/// As for [`Origin::verify`] and [`payload`]; elements that are none of the type.
+/// As for [`Origin::verify`] and [`payload`]; bytes that are invalid for the type.
 pub fn verify<'a>(origin: &Origin, element: ElementType, place: &DensePlace, bytes: &'a PageBytes) -> Result<&'a [u8]> {
     let payload = payload(&origin.verify(place.page_number, bytes)?, element, place)?;
     match first_unsound(element, payload) {
@@ -139,16 +140,16 @@ pub fn verify<'a>(origin: &Origin, element: ElementType, place: &DensePlace, byt
     }
 }
 
-/// The elements of a page that [`verify`] found right before.
+/// The elements of a page that [`verify`] accepted before.
 #[inline]
 pub fn trusted(bytes: &PageBytes) -> &[u8] {
     let end = usize::from(u16::from_le_bytes([bytes[24], bytes[25]]));
     &bytes[HEADER_BYTES..end]
 }
 
-/// Where the first byte is that no element of the type has.
+/// Offset of the first byte that is invalid for the type.
 fn first_unsound(element: ElementType, payload: &[u8]) -> Option<usize> {
-    // Any byte with another bit than the lowest shows in the sum of bits, which needs no look at any single one.
+    // Any bit but the lowest of a byte shows in the union of all bytes, which needs no branch per byte.
     if element != ElementType::Bool || payload.iter().fold(0, |all, byte| all | byte) <= 1 {
         return None;
     }
@@ -163,7 +164,7 @@ mod tests {
     const IMAGE_ID: u64 = 7;
 
     fn page_of(shape: &DenseShape, page_number: u64, payload: &[u8]) -> Box<PageBytes> {
-        // What was in the memory before must not matter.
+        // The previous contents of the memory must not matter.
         let mut page = Box::new([0xa5; PAGE_BYTES]);
         build(&ImageFile::DENSE.origin(IMAGE_ID), shape.element, &shape.place(page_number), payload, &mut page);
         page
@@ -250,7 +251,7 @@ mod tests {
         origin.place(1, 0, &mut shorter);
         let error = verify(&origin, shape.element, &place, &shorter).unwrap_err();
         assert_eq!((error.offset_bytes, error.expected.as_str()), (24, "10 elements of 1 bytes"));
-        // Bytes of other types may be any.
+        // All bytes are valid for other types.
         let shape = DenseShape { element: ElementType::UInt8, ..shape };
         let page = page_of(&shape, 1, &[255; 10]);
         assert_eq!(verify(&origin, shape.element, &place, &page).unwrap(), [255; 10]);

@@ -1,4 +1,4 @@
-//! The manifest of an array: what a dense image is.
+//! The manifest of an image of an array.
 
 use crate::dense::{DenseShape, rows_per_page};
 use crate::element::ElementType;
@@ -7,12 +7,12 @@ use crate::page::PAGE_BYTES;
 use crate::sealed;
 use serde::{Deserialize, Serialize};
 
-/// What `format` says of an array.
+/// The `format` member of an array's manifest.
 pub const DENSE_FORMAT_NAME: &str = "outcore array";
-/// Files, and arrays in memory, are smaller than this.
+/// Upper limit, exclusive, of the size of files and of arrays in memory.
 const TOO_MANY_BYTES: u128 = 1 << 63;
 
-/// What an image of an array is.
+/// The manifest of an image of an array.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DenseManifest {
     /// Always [`DENSE_FORMAT_NAME`].
@@ -28,39 +28,38 @@ pub struct DenseManifest {
     pub rows: u64,
     /// The number of columns.
     pub columns: u64,
-    /// 2, or 1 of a vector, which has one column.
+    /// 2, or 1 for a vector, which has one column.
     pub dimensions: u32,
-    /// The names of the columns, where they have any.
+    /// The names of the columns, if there are any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub names: Option<Vec<String>>,
-    /// What made the image: "import", "persist".
+    /// The operation that made the image: "import", "persist".
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub made_by: Option<String>,
 }
 
 impl DenseManifest {
-    /// The elements, and how many there are.
+    /// Element type and size of the array.
     pub fn shape(&self) -> DenseShape {
         DenseShape { element: self.element, rows: self.rows, columns: self.columns }
     }
 
-    /// The manifest as it lies on disk.
+    /// The manifest as bytes of its file.
     pub fn to_bytes(&self) -> Vec<u8> {
         sealed::to_bytes(self)
     }
 
-    /// Whether a manifest says that it is of an array, whatever else it says.
+    /// Whether a manifest claims to be of an array; nothing else is checked.
     pub fn is_array(bytes: &[u8]) -> bool {
         sealed::is_of(bytes, DENSE_FORMAT_NAME)
     }
 
-    /// What to do about a manifest that is whole as far as one can tell, but of another version of the format than this
-    /// one, or of a graph.
+    /// Advice on a manifest that seems intact, but is of another version of the format, or of a graph.
     pub fn other_version(bytes: &[u8]) -> Option<String> {
         sealed::other_version(bytes, DENSE_FORMAT_NAME)
     }
 
-    /// Reads a manifest and checks that it hangs together.
+    /// Parses a manifest and checks its consistency.
     ///
     /// # Errors
     /// Text that is not a manifest, that of a graph, another version, numbers that contradict each other.
@@ -70,10 +69,10 @@ impl DenseManifest {
         Ok(manifest)
     }
 
-    /// Checks that the manifest hangs together.
+    /// Checks the consistency of the manifest.
     ///
     /// # Errors
-    /// Numbers that contradict each other, or an array that no file has room for.
+    /// Numbers that contradict each other, or an array that is too large for a file.
     pub fn check(&self) -> Result<()> {
         let bad = |expected: String, found: u64| Err(Error::new(0, expected, found.to_string()));
         if ![1, 2].contains(&self.dimensions) {

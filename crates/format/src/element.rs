@@ -46,7 +46,7 @@ impl ElementType {
         ElementType::Float64,
     ];
 
-    /// The name, as the manifest and the array API have it.
+    /// The name in the manifest and in the array API.
     pub fn name(self) -> &'static str {
         match self {
             ElementType::Bool => "bool",

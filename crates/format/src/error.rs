@@ -1,16 +1,16 @@
-//! Bytes that are not what they should be.
+//! Errors of damaged or unexpected bytes.
 
 /// The result of reading bytes.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Bytes that are not what they should be.
+/// Damaged or unexpected bytes at an offset.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Error {
-    /// Where, counted from the first byte given to the reader.
+    /// Offset from the first byte that the reader was given.
     pub offset_bytes: u64,
-    /// What should have been there.
+    /// Description of the expected contents.
     pub expected: String,
-    /// What was there.
+    /// Description of the actual contents.
     pub found: String,
 }
 

@@ -6,11 +6,11 @@ use crate::manifest::{IdColumn, Manifest};
 use crate::page::{Kind, Origin};
 use std::path::{Path, PathBuf};
 
-/// A file of an image, by its number, which checksums are seeded with.
+/// A file of an image, by its number, which is part of the seed of checksums.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ImageFile(u16);
 
-/// Number, name, index, and what pages hold. A file without a name is an index alone.
+/// Number, name, index, and kind of pages. A file without a name is an index alone.
 const FILES: [(u16, &str, &str, Kind); 11] = [
     (0, "out.pages", "out.index", Kind::OutLists),
     (1, "in.pages", "in.index", Kind::InLists),
@@ -26,7 +26,7 @@ const FILES: [(u16, &str, &str, Kind); 11] = [
 ];
 /// Column `c` of values beside the out-lists has this number plus `2 c`; beside the in-lists one more.
 const FIRST_VALUES: u16 = 16;
-/// The most columns of values.
+/// Largest number of columns of values.
 pub const MAX_VALUE_COLUMNS: usize = 256;
 /// Column `c` of values of vertices has this number plus `c`.
 const FIRST_VERTEX_VALUES: u16 = FIRST_VALUES + 2 * MAX_VALUE_COLUMNS as u16;
@@ -50,9 +50,9 @@ impl ImageFile {
     pub const ID: ImageFile = ImageFile(6);
     /// The users' ids: the bytes of strings.
     pub const ID_TEXT: ImageFile = ImageFile(7);
-    /// For every page of out-lists, how many entries lie in the pages before it.
+    /// For every page of out-lists, the number of entries in the pages before it.
     pub const OUT_ENTRIES: ImageFile = ImageFile(8);
-    /// For every page of in-lists, how many entries lie in the pages before it.
+    /// For every page of in-lists, the number of entries in the pages before it.
     pub const IN_ENTRIES: ImageFile = ImageFile(9);
     /// The elements of an array: its only file of pages, and in no image of a graph.
     pub const DENSE: ImageFile = ImageFile(10);
@@ -60,7 +60,7 @@ impl ImageFile {
     /// A column of values beside the lists of out-neighbours, or those of in-neighbours.
     ///
     /// # Panics
-    /// If there cannot be so many columns.
+    /// If `column` is out of range.
     pub fn values(column: usize, incoming: bool) -> Self {
         assert!(column < MAX_VALUE_COLUMNS, "at most {MAX_VALUE_COLUMNS} columns of values");
         ImageFile(FIRST_VALUES + 2 * column as u16 + u16::from(incoming))
@@ -69,7 +69,7 @@ impl ImageFile {
     /// A column of values of vertices.
     ///
     /// # Panics
-    /// If there cannot be so many columns.
+    /// If `column` is out of range.
     pub fn vertex_values(column: usize) -> Self {
         assert!(column < MAX_VALUE_COLUMNS, "at most {MAX_VALUE_COLUMNS} columns of values");
         ImageFile(FIRST_VERTEX_VALUES + column as u16)
@@ -78,30 +78,30 @@ impl ImageFile {
     /// The strings of an attribute of edges or of vertices.
     ///
     /// # Panics
-    /// If there cannot be so many attributes.
+    /// If `attribute` is out of range.
     pub fn strings(attribute: usize, of_vertices: bool) -> Self {
         assert!(attribute < MAX_ATTRIBUTES, "at most {MAX_ATTRIBUTES} attributes");
         ImageFile(FIRST_STRINGS + 2 * attribute as u16 + u16::from(of_vertices))
     }
 
-    /// All files that an image of a graph may have that has so many columns of values.
+    /// All files that an image of a graph with this number of columns of values may have.
     pub fn all(value_columns: usize) -> impl Iterator<Item = ImageFile> {
         let values = (0..value_columns).flat_map(|column| [false, true].map(|side| ImageFile::values(column, side)));
         FILES.iter().filter(|(.., kind)| *kind != Kind::Dense).map(|&(number, ..)| ImageFile(number)).chain(values)
     }
 
-    /// All files that attributes may have: of vertices so many columns of values, and strings of so many attributes.
+    /// All files that attributes may have: columns of values of vertices, and strings.
     pub fn all_of_attributes(vertex_columns: usize, attributes: usize) -> impl Iterator<Item = ImageFile> {
         let strings = (0..attributes).flat_map(|place| [false, true].map(|side| ImageFile::strings(place, side)));
         (0..vertex_columns).map(ImageFile::vertex_values).chain(strings)
     }
 
-    /// Which column of values beside lists it is, if it is one.
+    /// Index of the column of values beside lists, if the file is one.
     pub fn value_column(self) -> Option<usize> {
         (FIRST_VALUES..FIRST_VERTEX_VALUES).contains(&self.0).then(|| usize::from((self.0 - FIRST_VALUES) / 2))
     }
 
-    /// Which column of values of vertices it is, if it is one.
+    /// Index of the column of values of vertices, if the file is one.
     pub fn vertex_value_column(self) -> Option<usize> {
         let is_one = (FIRST_VERTEX_VALUES..FIRST_STRINGS).contains(&self.0);
         is_one.then(|| usize::from(self.0 - FIRST_VERTEX_VALUES))
@@ -120,7 +120,7 @@ impl ImageFile {
         FILES.get(usize::from(self.0))
     }
 
-    /// A name of a column of values or of strings: whose they are, their number, and an ending.
+    /// A name of a column of values or of strings: edges or vertices, number, and an ending.
     fn values_name(self, ending: &str) -> String {
         if self.is_strings() {
             let number = self.0 - FIRST_STRINGS;
@@ -133,7 +133,7 @@ impl ImageFile {
         format!("edges/{}_{}.{ending}", ["out", "in"][usize::from(number % 2)], number / 2)
     }
 
-    /// The name of the file of pages within the image; none if the file is an index alone.
+    /// The name of the file of pages within the image; `None` if the file is an index alone.
     pub fn name(self) -> Option<String> {
         match self.fixed() {
             Some((_, name, ..)) => (!name.is_empty()).then(|| (*name).to_owned()),
@@ -141,7 +141,7 @@ impl ImageFile {
         }
     }
 
-    /// The name of the file's index, if it has one: lists and values of edges and vertices do.
+    /// The name of the file's index; files of lists and of values of edges and vertices have one.
     pub fn index_name(self) -> Option<String> {
         match self.fixed() {
             Some((_, _, index, _)) => (!index.is_empty()).then(|| (*index).to_owned()),
@@ -150,25 +150,25 @@ impl ImageFile {
         }
     }
 
-    /// Where the file lies in an image's directory, or its index if it is an index alone.
+    /// The path of the file in an image's directory, or of its index if it is an index alone.
     pub fn path(self, image: &Path) -> PathBuf {
         image.join(self.name().or(self.index_name()).unwrap_or_default())
     }
 
-    /// What pages of the file hold.
+    /// The kind of the file's pages.
     pub fn kind(self) -> Kind {
         let other = if self.is_strings() { Kind::Text } else { Kind::Values };
         self.fixed().map_or(other, |&(.., kind)| kind)
     }
 
-    /// What the checksums of the file's pages and of its index are seeded with.
+    /// The seed of the checksums of the file's pages and of its index.
     pub fn origin(self, image_id: u64) -> Origin {
         Origin { image_id, kind: self.kind(), file: self.0 }
     }
 }
 
 impl Manifest {
-    /// The files that an image has, and their sizes in pages; of an index alone, how many keys it has.
+    /// The files of the image, and their sizes in pages; for an index alone, its number of keys.
     pub fn files(&self) -> Vec<(ImageFile, u64)> {
         let out = &self.out_lists;
         let mut files = vec![
@@ -212,7 +212,7 @@ impl Manifest {
 }
 
 impl DenseManifest {
-    /// The files that an image of an array has, and their sizes in pages.
+    /// The files of the image of an array, and their sizes in pages.
     pub fn files(&self) -> Vec<(ImageFile, u64)> {
         vec![(ImageFile::DENSE, self.shape().pages())]
     }

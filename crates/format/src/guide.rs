@@ -1,12 +1,13 @@
-//! A guide to a page of lists: where every so many-th list lies, so that a few lists can be decoded without the others.
+//! A guide to a page of lists: positions of lists at equal distances, so that a few lists can be decoded without the
+//! others.
 //!
-//! Lists have no fixed size, so the place of a list follows from the lengths and widths of all lists before it. A guide
-//! notes that place for lists at equal distances, a multiple of sixteen. From such a [`Mark`] on, lists are passed over
-//! by their lengths and the width bytes of their gaps alone, and only those that are wanted are decoded: that reads a
+//! Lists have no fixed size, so the position of a list follows from the lengths and widths of all lists before it. A
+//! guide stores that position for lists at equal distances, a multiple of sixteen. From such a [`Mark`] on, lists are
+//! skipped by their lengths and the width bytes of their gaps alone, and only requested lists are decoded: that reads a
 //! few hundred bytes of the page instead of all.
 //!
-//! Making a guide reads all lengths and all widths, and refuses what the full decoder refuses, but for neighbours that
-//! the image does not have: these are looked for in the lists that are decoded. A mark that belongs to another page
+//! Making a guide reads all lengths and all widths, and refuses the same pages as the full decoder, except for
+//! neighbours that the image does not have: these are detected in the lists that are decoded. A mark of another page
 //! gives an error or other lists, never neighbours that the image does not have.
 
 use crate::block::{BLOCK, block_bytes};
@@ -18,36 +19,36 @@ use crate::list::{
 use crate::page::{HEADER_BYTES, PAGE_BYTES, Page, PageBytes};
 use std::ops::Range;
 
-/// The most marks of a guide.
+/// Largest number of marks of a guide.
 pub const MOST_MARKS: usize = 64;
 
-/// Where the lists of a page lie.
+/// Positions of lists in a page.
 #[derive(Clone, Debug)]
 pub struct Guide {
-    /// How many lists lie between two marks.
+    /// Number of lists from one mark to the next.
     pub stride: usize,
     /// A mark for the list at place 0, one for that at place `stride`, and so on.
     pub marks: [Mark; MOST_MARKS],
-    /// How many marks there are.
+    /// Number of marks.
     pub count: usize,
 }
 
-/// Where one list lies in its page, the first of sixteen whose lengths are a block.
+/// Position of one list in its page, the first of sixteen whose lengths are a block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Mark {
-    /// Where the block of its length begins.
+    /// Offset of the block of its length.
     lengths_at: u16,
-    /// Where the block begins that holds its first neighbour, or that of the next list that has one.
+    /// Offset of the block that holds its first neighbour, or that of the next list that has one.
     firsts_at: u16,
-    /// How many values of that block belong to lists before it.
+    /// Number of values of that block that belong to lists before it.
     firsts_taken: u8,
-    /// Where its gaps begin.
+    /// Offset of its gaps.
     gaps_at: u16,
-    /// How many neighbours the lists before it have together.
+    /// Number of neighbours of all lists before it.
     edges: u16,
 }
 
-// Places in a page, ends included, take 13 bits; the number of neighbours of a page takes 16.
+// Offsets in a page, ends included, take 13 bits; the number of neighbours of a page takes 16.
 const _: () = assert!(PAGE_BYTES < 1 << 13 && MAX_NEIGHBOURS < 1 << 16);
 
 impl Mark {
@@ -70,14 +71,14 @@ impl Mark {
         }
     }
 
-    /// How many neighbours the lists before it have together.
+    /// Number of neighbours of all lists before it.
     pub fn edges(self) -> usize {
         usize::from(self.edges)
     }
 }
 
 impl Guide {
-    /// How far marks are apart in a page of so many lists.
+    /// Distance of marks in a page of `lists` lists.
     pub fn stride_of(lists: usize) -> usize {
         lists.div_ceil(BLOCK).div_ceil(MOST_MARKS).max(1) * BLOCK
     }
@@ -117,7 +118,7 @@ impl Guide {
         Ok(guide)
     }
 
-    /// The mark from which a list is found, and the place of the list that it marks.
+    /// The last mark at or before a list, and the index of the list that it marks.
     #[inline]
     pub fn mark_before(&self, place: usize) -> (Mark, usize) {
         let mark = place / self.stride;
@@ -127,7 +128,7 @@ impl Guide {
 
 /// Decodes the lists at adjacent places of a page into `out`, as if the page held no others.
 ///
-/// `mark` is that of the list at place `marked`, which is not behind the first of them.
+/// `mark` is that of the list at place `marked`, which is at or before the first of them.
 ///
 /// # Errors
 /// Lists that the page does not have, or lengths, widths or neighbours that do not fit.
@@ -176,7 +177,7 @@ pub fn decode_lists(
     Ok(())
 }
 
-/// Makes a buffer at least so long.
+/// Grows a buffer to at least this length.
 #[inline]
 fn at_least(buffer: &mut Vec<u32>, len: usize) {
     if buffer.len() < len {
@@ -187,7 +188,7 @@ fn at_least(buffer: &mut Vec<u32>, len: usize) {
 /// A block of lengths.
 struct Lengths<'a> {
     bytes: &'a PageBytes,
-    /// Where its values begin, and the first eight bytes of them.
+    /// Offset of its values, and the first eight bytes of them.
     from: usize,
     word: u64,
     width_bits: u32,
@@ -205,14 +206,14 @@ impl Lengths<'_> {
     }
 }
 
-/// A place in a page from which lists are passed over or decoded.
+/// A position in a page from which lists are skipped or decoded.
 struct Walk<'a> {
     bytes: &'a PageBytes,
-    /// Where the sections end.
+    /// Ends of the sections.
     ends: [usize; 3],
     lengths_at: usize,
     gaps_at: usize,
-    /// The block of first neighbours, and how many of them belong to lists before the one that comes next.
+    /// Offset of the block of first neighbours, and the number of its values that belong to earlier lists.
     firsts_at: usize,
     firsts_taken: usize,
     edges: usize,
@@ -256,7 +257,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The width of the block of `count` values at a place before `end`, and where it ends.
+    /// The width of the block of `count` values at an offset before `end`, and the offset of its end.
     #[inline(always)]
     fn block(&self, at: usize, count: usize, most_bits: u32, end: usize) -> Result<(u32, usize)> {
         let width_bits = match self.bytes.get(at) {
@@ -279,7 +280,7 @@ impl<'a> Walk<'a> {
         Ok(Lengths { bytes: self.bytes, from, word: word_at(self.bytes, from), width_bits, count })
     }
 
-    /// Goes behind the first `count` lists of a block.
+    /// Skips the first `count` lists of a block.
     #[inline(always)]
     fn pass(&mut self, lengths: &Lengths<'_>, count: usize) -> Result<()> {
         let (mut filled, mut sum, mut widest, mut at) = (0, 0, 0, self.gaps_at);
@@ -292,7 +293,7 @@ impl<'a> Walk<'a> {
         };
         let mut go_on = Some(());
         if lengths.width_bits <= 4 {
-            // No list has more than one block of gaps: the loop that grids and roads are bound by.
+            // No list has more than one block of gaps: this loop bounds the speed on grids and roads.
             let mut word = lengths.word;
             for _ in 0..count {
                 let length = word as usize & ((1 << lengths.width_bits) - 1);
@@ -333,7 +334,7 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// Goes behind the first neighbours of at most sixteen lists.
+    /// Skips the first neighbours of at most sixteen lists.
     #[inline(always)]
     fn pass_firsts(&mut self, count: usize) -> Result<()> {
         self.firsts_taken += count;
@@ -344,7 +345,7 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// Decodes a list that is not empty; returns the greatest of what it holds.
+    /// Decodes a list that is not empty; returns its largest neighbour.
     #[inline]
     fn list(&mut self, vertex: u32, out: &mut [u32]) -> Result<u32> {
         let lane = self.firsts_taken;
@@ -358,7 +359,7 @@ impl<'a> Walk<'a> {
         for block in rest.chunks_mut(BLOCK) {
             let (width_bits, next) = self.block(self.gaps_at, block.len(), 32, self.ends[2])?;
             let (from, step) = (self.gaps_at + 1, self.step);
-            // Hostile gaps may make neighbours wrap around: each of them is looked at.
+            // Hostile gaps may make neighbours wrap around: each of them is checked.
             let mut next_one = |slot: &mut u32, gap: u32| {
                 neighbour = neighbour.wrapping_add(gap).wrapping_add(step);
                 largest = largest.max(neighbour);
@@ -380,7 +381,7 @@ impl<'a> Walk<'a> {
         Ok(largest)
     }
 
-    /// Checks that nothing is left of the page's sections.
+    /// Checks that the page's sections end here.
     fn finish(&self) -> Result<()> {
         let firsts = match self.firsts_taken {
             0 => self.firsts_at,
@@ -400,7 +401,7 @@ fn bad(at: usize, expected: &str, found: &str) -> Error {
     Error::new(at as u64, expected, found)
 }
 
-/// The value of a lane of a block whose values begin at a place, and which ends within the page.
+/// The value of a lane of a block whose values begin at an offset, and which ends within the page.
 #[inline(always)]
 fn value_at(bytes: &PageBytes, from: usize, lane: usize, width_bits: u32) -> u32 {
     let bit = lane * width_bits as usize;
@@ -408,7 +409,7 @@ fn value_at(bytes: &PageBytes, from: usize, lane: usize, width_bits: u32) -> u32
     (word_at(bytes, from + bit / 8) >> (bit % 8)) as u32 & mask
 }
 
-/// The eight bytes from a place on as a number; zeros behind the end of the page.
+/// The eight bytes at an offset as a number; zeros behind the end of the page.
 #[inline(always)]
 fn word_at(bytes: &PageBytes, at: usize) -> u64 {
     match bytes.get(at..).and_then(|rest| rest.first_chunk()) {

@@ -1,4 +1,4 @@
-//! The page index: which page holds vertex v, in about nine bits per page.
+//! The page index: finds the page of a vertex, in about nine bits per page.
 //!
 //! The index is the rising sequence of the pages' first keys (twice the first vertex, plus one where the page's first
 //! list began earlier), in the code of Elias and Fano: the low bits of every key as they are, the high bits as gaps in
@@ -27,7 +27,7 @@ use crate::page::{Origin, read_u32, read_u64};
 
 const MAGIC: &[u8; 8] = b"OCINDEX1";
 const HEADER_BYTES: usize = 32;
-/// Every how many ones and zeros of the high part a place is noted.
+/// Distance of the ones and zeros of the high part whose positions are sampled.
 const SAMPLE: u64 = 256;
 
 /// A rising sequence of keys, one per page.
@@ -38,24 +38,24 @@ pub struct Index {
     low_bits: u32,
     low: Vec<u64>,
     high: Vec<u64>,
-    /// Where in `high` every `SAMPLE`-th one stands.
+    /// Position in `high` of every `SAMPLE`-th one.
     ones: Vec<u64>,
-    /// Where in `high` every `SAMPLE`-th zero stands.
+    /// Position in `high` of every `SAMPLE`-th zero.
     zeros: Vec<u64>,
 }
 
 impl Index {
-    /// How many keys there are.
+    /// Number of keys.
     pub fn len(&self) -> u64 {
         self.count
     }
 
-    /// Whether there are none.
+    /// Whether the index has no keys.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// The memory that the index takes.
+    /// Memory of the index in bytes.
     pub fn memory_bytes(&self) -> u64 {
         8 * (self.low.len() + self.high.len() + self.ones.len() + self.zeros.len()) as u64
     }
@@ -87,13 +87,13 @@ impl Index {
         }
         let part = key >> self.low_bits;
         let next = self.first_above(key, part);
-        // The ones up to `next` and the zeros up to `part` lie before the key that is looked for.
+        // The ones up to `next` and the zeros up to `part` precede the key of the search.
         Some((next.checked_sub(1)?, Keys { index: self, next, bit: next + part }))
     }
 
     /// The first place whose key is above `key`, whose high part is `part`; there is one.
     fn first_above(&self, key: u64, part: u64) -> u64 {
-        // Keys with that high part stand between the zero before it and the zero after; their low bits rise.
+        // Keys with that high part lie between the zero before it and the zero after; their low bits rise.
         let low = key & low_mask(self.low_bits);
         let start = if part == 0 { 0 } else { self.select_zero(part - 1) + 1 };
         let (mut from, mut to) = (start - part, self.zero_from(start) - part);
@@ -108,7 +108,7 @@ impl Index {
         from
     }
 
-    /// Where the first zero stands from a place on in the high part.
+    /// Position of the first zero of the high part at or after `bit`.
     fn zero_from(&self, bit: u64) -> u64 {
         let mut i = (bit / 64) as usize;
         let mut word = !self.high[i] & (u64::MAX << (bit % 64));
@@ -125,10 +125,10 @@ impl Index {
         Keys { index: self, next: from, bit }
     }
 
-    /// Reads an index and checks that it is one.
+    /// Reads an index and checks it.
     ///
     /// # Errors
-    /// A wrong magic, size or checksum, or keys that are not as many as the header says.
+    /// A wrong magic, size or checksum, or a number of keys that differs from the header.
     pub fn from_bytes(origin: &Origin, bytes: &[u8]) -> Result<Self> {
         if bytes.len() < HEADER_BYTES {
             return Err(Error::new(0, "an index of at least 32 bytes", format!("{} bytes", bytes.len())));
@@ -183,7 +183,7 @@ impl Index {
         let mut before = 0;
         let mut keys = self.iter_from(0);
         while let Some(key) = keys.next() {
-            // Higher bits than the last key has would be shifted out of a key.
+            // Higher bits than those of the last key would be shifted out of a key.
             let (i, high) = (keys.next - 1, keys.bit - keys.next);
             if key < before || key > self.last || high > self.last >> self.low_bits {
                 let expected = format!("keys that rise to {}", self.last);
@@ -225,7 +225,7 @@ impl Index {
         self.select(rank, &self.zeros, u64::MAX)
     }
 
-    /// Where the bit with that rank stands, among ones (`flip` 0) or zeros (`flip` all ones).
+    /// Position of the bit with that rank, among ones (`flip` 0) or zeros (`flip` all ones).
     fn select(&self, rank: u64, samples: &[u64], flip: u64) -> u64 {
         let sample = samples[(rank / SAMPLE) as usize];
         let mut left = rank % SAMPLE;
@@ -284,18 +284,18 @@ impl Iterator for Keys<'_> {
     }
 }
 
-/// Whether something went well that fails in the caller's way.
+/// The result of a step that may fail with the caller's error.
 type Outcome<E> = std::result::Result<(), E>;
-/// Hands all keys, one after the other, to its argument.
+/// Passes all keys, in order, to its argument.
 type EachKey<'a, E> = &'a mut dyn FnMut(&mut dyn FnMut(u64) -> Outcome<E>) -> Outcome<E>;
-/// Takes bytes.
+/// Writes bytes.
 type Put<'a, E> = &'a mut dyn FnMut(&[u8]) -> Outcome<E>;
 
-/// Writes the index of `count` keys, the last of which is `last`, as it lies on disk; the keys themselves need not be
-/// in memory.
+/// Writes the index of `count` keys, the last of which is `last`, in the format of its file; the keys themselves need
+/// not be in memory.
 ///
-/// `keys` hands all of them to its argument, from the first to the last, and is called four times: the checksum of all
-/// that follows stands at the beginning. `put` takes the bytes in order, a few at a time.
+/// `keys` passes all of them to its argument, in order, and is called four times: the checksum of all that follows
+/// comes first in the file. `put` receives the bytes in order, a few at a time.
 ///
 /// # Errors
 /// Those of `keys` and of `put`.
@@ -328,7 +328,7 @@ pub fn write_index<E>(
     words(&mut put)
 }
 
-/// The index of keys in memory, as it lies on disk; see [`write_index`].
+/// The index of keys in memory, in the format of its file; see [`write_index`].
 ///
 /// # Panics
 /// If a key is below the one before it.
@@ -385,7 +385,7 @@ fn write_high<E>(low_bits: u32, words: u64, keys: EachKey<'_, E>, put: Put<'_, E
     Ok(())
 }
 
-/// How many bits of every key go to the low part.
+/// The best number of low bits per key.
 fn best_low_bits(count: u64, last: u64) -> u32 {
     (last / count.max(1)).checked_ilog2().unwrap_or(0)
 }
@@ -410,7 +410,7 @@ fn select_in_word(word: u64, rank: u32) -> u32 {
     const TOPS: u64 = 0x8080_8080_8080_8080;
     let pairs = word - (word >> 1 & 0x5555_5555_5555_5555);
     let fours = (pairs & 0x3333_3333_3333_3333) + (pairs >> 2 & 0x3333_3333_3333_3333);
-    // How many ones there are in every byte and those below it.
+    // Number of ones in every byte and those below it.
     let sums = ((fours + (fours >> 4)) & 0x0f0f_0f0f_0f0f_0f0f).wrapping_mul(ONES);
     // The bytes that end before the bit: their sums are at most the rank.
     let before = ((((u64::from(rank) * ONES) | TOPS) - sums) & TOPS).count_ones() * 8;
@@ -490,7 +490,7 @@ mod tests {
         let whole: u128 = [3u128, 4, 9].iter().rev().fold(0, |all, key| all << 63 | key);
         let words = [whole as u64, (whole >> 64) as u64, 0, 0b11100];
         assert!(Index::from_bytes(&ORIGIN, &forged(63, 3, 9, &words)).is_err());
-        // Where the keys do need 63 low bits, the high bits are looked at all the same.
+        // If the keys need 63 low bits, the high bits are checked all the same.
         let top = 1 << 63;
         let sound = index_bytes(&ORIGIN, &[top]);
         assert_eq!(sound, forged(63, 1, top, &[0, 0b10]));

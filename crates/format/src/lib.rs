@@ -1,7 +1,7 @@
 //! The bytes of an Outcore image: pages, lists, indexes, columns, the manifest.
 //!
-//! The specification is `docs/format.md`. This crate opens no file, starts no thread and has no unsafe code: it turns
-//! bytes into values and values into bytes, and refuses bytes that are not what they should be.
+//! The specification is `docs/format.md`. This crate opens no file, starts no thread and has no unsafe code: it encodes
+//! and decodes values, and refuses bytes that violate the format.
 #![forbid(unsafe_code)]
 
 mod attribute;

@@ -6,12 +6,12 @@
 //!   section 2   gaps      for every list in turn, the distances between its neighbours, as blocks of its own
 //! ```
 //!
-//! Lists are sorted. A gap is the distance to the neighbour before, less one (without the less-one where the image
-//! keeps parallel edges). A first neighbour stands as it is, or, where that is shorter for the page as a whole, as its
+//! Lists are sorted. A gap is the distance to the neighbour before, minus one (not minus one if the image keeps
+//! parallel edges). A first neighbour is stored as it is, or, if that is shorter for the page as a whole, as its
 //! distance from the list's own vertex, folded so that small distances of either sign are small numbers.
 //!
-//! A list that does not fit goes on in the next page, where it starts anew with a first neighbour; `flags` of both
-//! pages say so. Vertex 5 with neighbours 3, 4, 9 gives length 3, first 3, gaps 0, 4.
+//! A list that does not fit continues in the next page, where it starts anew with a first neighbour; `flags` of both
+//! pages mark that. Vertex 5 with neighbours 3, 4, 9 gives length 3, first 3, gaps 0, 4.
 
 use crate::block::{BLOCK, block_bytes, read_block, sequence_bytes, width, write_sequence};
 use crate::error::{Error, Result};
@@ -19,21 +19,21 @@ use crate::page::{HEADER_BYTES, Header, Origin, PAGE_BYTES, Page, PageBytes, bui
 
 /// The page's first list began in an earlier page.
 pub const CONTINUES: u8 = 1;
-/// The page's last list goes on in the next page.
+/// The page's last list continues in the next page.
 pub const CONTINUED: u8 = 2;
 /// First neighbours are stored relative to their list's vertex.
 pub const RELATIVE: u8 = 4;
 /// Gaps may be zero: the image keeps parallel edges.
 pub const PARALLEL: u8 = 8;
 
-/// The most lists that fit into a page: one bit less than a byte for sixteen empty ones.
+/// Largest number of lists of a page: sixteen empty ones take one byte.
 pub const MAX_LISTS: usize = (PAGE_BYTES - HEADER_BYTES) * BLOCK;
-/// The most neighbours that fit into a page.
+/// Largest number of neighbours of a page.
 pub const MAX_NEIGHBOURS: usize = (PAGE_BYTES - HEADER_BYTES) * BLOCK;
 
-/// The widest block of lengths: a page's lists are never longer than this many bits say.
+/// Widest block of lengths: the length of a page's list fits this many bits.
 pub const LENGTH_BITS: u32 = 17;
-/// What the sections of a page may take together.
+/// Room for the sections of a page.
 const ROOM_BYTES: usize = PAGE_BYTES - HEADER_BYTES;
 /// Lists shorter than this are never split over two pages, so that one read finds them.
 const WHOLE_BYTES: usize = 64;
@@ -45,18 +45,18 @@ const WHOLE_BYTES: usize = 64;
 pub struct Lists {
     /// The vertex of the first list.
     pub first_vertex: u64,
-    /// How many entries of the first list lie in earlier pages.
+    /// Number of entries of the first list in earlier pages.
     pub offset: u64,
     /// The first list began in an earlier page.
     pub continues: bool,
-    /// The last list goes on in the next page.
+    /// The last list continues in the next page.
     pub continued: bool,
-    /// Where lists end in `neighbours`, one more than there are lists; the first is 0. Longer than that while in use
-    /// as a buffer: `count` says how much of it counts.
+    /// Ends of lists in `neighbours`, one more than there are lists; the first is 0. As a buffer it may be longer:
+    /// `count` bounds the valid part.
     pub ends: Vec<u32>,
-    /// The neighbours of all lists; a buffer that may be longer than what is in use.
+    /// The neighbours of all lists; a buffer that may be longer than its valid part.
     pub neighbours: Vec<u32>,
-    /// How many lists there are.
+    /// Number of lists.
     pub count: usize,
 }
 
@@ -67,15 +67,14 @@ impl Lists {
         &self.neighbours[self.ends[i] as usize..self.ends[i + 1] as usize]
     }
 
-    /// How many neighbours all lists have together.
+    /// Number of neighbours of all lists.
     pub fn edges(&self) -> usize {
         self.ends[self.count] as usize
     }
 }
 
 impl Lists {
-    /// Checks the parts of lists that go on over the ends of the page: there is a list, and it has neighbours on both
-    /// sides.
+    /// Checks the parts of lists that cross the ends of the page: there is a list, and it has neighbours on both sides.
     ///
     /// # Errors
     /// An empty part, from which a reader would conclude that its list ends.
@@ -95,7 +94,7 @@ impl Lists {
     }
 }
 
-/// What list pages of one image have in common.
+/// Facts about an image that all of its list pages share.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
     /// The number of vertices: every neighbour is below it.
@@ -104,7 +103,7 @@ pub struct Shape {
     pub parallel: bool,
 }
 
-/// Decodes a page of lists, without SIMD. The twin in `outcore-graph` does the same faster.
+/// Decodes a page of lists, without SIMD. `outcore-graph` has a faster equivalent.
 ///
 /// # Errors
 /// Lengths, widths or neighbours that do not fit.
@@ -191,7 +190,7 @@ fn read_sequence(bytes: &[u8], count: usize, max_width_bits: u32, base: usize) -
     Ok(values)
 }
 
-/// A place in a section.
+/// A position in a section.
 struct Cursor<'a> {
     bytes: &'a [u8],
     at: usize,
@@ -243,21 +242,21 @@ pub fn fold(neighbour: u32, vertex: u32) -> u32 {
     ((distance << 1) ^ (distance >> 31)) as u32
 }
 
-/// The neighbour that [`fold`] made `folded` of.
+/// The inverse of [`fold`].
 #[inline]
 pub fn unfold(folded: u32, vertex: u32) -> u32 {
     let distance = (folded >> 1) as i32 ^ -((folded & 1) as i32);
     vertex.wrapping_add(distance as u32)
 }
 
-/// What a finished page covers: the entry of the index.
+/// The first list and entry of a finished page: its entry in the index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PageStart {
     /// The vertex of the page's first list.
     pub first_vertex: u64,
     /// That list began in an earlier page.
     pub continues: bool,
-    /// How many entries the writer's pages before this one have.
+    /// Number of entries in the writer's pages before this one.
     pub first_entry: u64,
 }
 
@@ -274,25 +273,25 @@ pub struct ListWriter {
     parallel: bool,
     page_number: u64,
     first_vertex: u64,
-    /// How many entries lie in the pages before.
+    /// Number of entries in the pages before.
     first_entry: u64,
     edges: u64,
     continues: bool,
-    /// How many entries of the first list lie in the pages before.
+    /// Number of entries of the first list in the pages before.
     offset: u64,
-    /// How many entries of the list that is being written lie in this page and those before.
+    /// Number of entries of the current list in this page and those before.
     written: u64,
     lengths: Section,
     absolute: Section,
     relative: Section,
     gaps: Vec<u8>,
     list: Vec<u32>,
-    /// What of a list that comes in parts is in no page yet.
+    /// Buffered neighbours of a partial list that are in no page yet.
     held: Vec<u32>,
 }
 
 impl ListWriter {
-    /// A writer whose first page has number `page_number` and starts with `first_vertex`, behind `first_entry` entries.
+    /// A writer whose first page has number `page_number` and starts with `first_vertex`, after `first_entry` entries.
     pub fn new(origin: Origin, parallel: bool, page_number: u64, first_vertex: u64, first_entry: u64) -> Self {
         ListWriter {
             origin,
@@ -315,12 +314,12 @@ impl ListWriter {
 
     /// Appends a part of the next vertex's list that is not its end; `push` appends the last part.
     ///
-    /// The pages are those that one `push` of the whole list makes, without the list ever being in memory as a whole.
+    /// The pages equal those of one `push` of the whole list, but the list is never in memory as a whole.
     pub fn push_part(&mut self, neighbours: &[u32], mut emit: impl FnMut(PageStart, &PageBytes)) {
         let mut held = std::mem::take(&mut self.held);
         held.extend_from_slice(neighbours);
         let mut start = 0;
-        // A page takes less than this, whatever follows: so it is known that the list goes on.
+        // Any page takes less than this, so the list is known to continue.
         while held.len() - start > MAX_NEIGHBOURS {
             start += self.push_some(&held[start..], &mut emit);
         }
@@ -330,7 +329,7 @@ impl ListWriter {
 
     /// Appends the list of the next vertex: sorted, strictly so unless the image keeps parallel edges.
     ///
-    /// Every page that gets full goes to `emit`, with its index entry.
+    /// Every full page is passed to `emit`, with its index entry.
     pub fn push(&mut self, neighbours: &[u32], mut emit: impl FnMut(PageStart, &PageBytes)) {
         if self.held.is_empty() {
             return self.push_all(neighbours, &mut emit);
@@ -353,7 +352,7 @@ impl ListWriter {
         }
     }
 
-    /// Closes a page before a list, or within one that does not fit; returns how many neighbours went into it.
+    /// Closes a page before a list, or within one that does not fit; returns the number of neighbours that it took.
     fn push_some(&mut self, list: &[u32], emit: &mut impl FnMut(PageStart, &PageBytes)) -> usize {
         let vertex = self.next_vertex();
         let fits = self.fitting(vertex, list);
@@ -382,8 +381,8 @@ impl ListWriter {
         lengths + absolute.min(relative) + gaps
     }
 
-    /// How many of the list's neighbours go into this page: all, or the first and some full blocks of gaps; `None` if
-    /// the list has to wait for the next page.
+    /// Number of the list's neighbours that fit this page: all, or the first and some full blocks of gaps; `None` if
+    /// the list has to start in the next page.
     fn fitting(&self, vertex: u32, list: &[u32]) -> Option<usize> {
         let lengths = self.lengths.bytes_with(list.len().min(MAX_NEIGHBOURS) as u32);
         if list.is_empty() {
@@ -457,7 +456,7 @@ impl ListWriter {
     }
 }
 
-/// A sequence of values and its size as blocks, kept up to date.
+/// A sequence of values and its size as blocks, updated incrementally.
 #[derive(Default)]
 struct Section {
     values: Vec<u32>,

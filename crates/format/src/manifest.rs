@@ -1,4 +1,4 @@
-//! The manifest: what an image is, in JSON, and the proof that it is complete.
+//! The manifest: description of an image in JSON, and the proof that it is complete.
 //!
 //! `manifest.json` is written last. It names no paths: every file of an image has a fixed name, so nothing in
 //! a manifest can lead out of the image's directory.
@@ -10,40 +10,41 @@ use crate::sealed;
 use crate::values::ValueType;
 use serde::{Deserialize, Serialize};
 
-/// What `format` says of a graph.
+/// The `format` member of a graph's manifest.
 pub const FORMAT_NAME: &str = "outcore graph";
 /// Vertices are 32-bit numbers in memory, and the last one stands for "none".
 pub const MAX_VERTICES: u64 = u32::MAX as u64;
 
-/// What an image is.
+/// The manifest of an image of a graph.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
     /// Always [`FORMAT_NAME`].
     pub format: String,
     /// The version of the format.
     pub format_version: u32,
-    /// A number that depends on all that was imported and ties the files of the image together, in hexadecimal.
+    /// A number that depends on all imported data and ties the files of the image together, in hexadecimal.
     #[serde(with = "sealed::hexadecimal")]
     pub image_id: u64,
     /// The number of vertices.
     pub vertices: u64,
-    /// The number of edges: an edge without direction counts once.
+    /// The number of edges: an undirected edge counts once.
     pub edges: u64,
     /// Whether edges have a direction.
     pub directed: bool,
     /// Whether parallel edges were kept.
     pub parallel_edges: bool,
-    /// The first so many vertices are the rows of a rectangular matrix and the others its columns: every edge leads
-    /// from a row to a column.
+    /// For a rectangular matrix, the number of rows: the first vertices are the rows and the others the columns, and
+    /// every edge leads from a row to a column.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rows: Option<u64>,
-    /// How vertices are numbered inside.
+    /// Internal numbering of the vertices.
     pub order: Order,
-    /// What the user's ids are.
+    /// The type of the user's ids.
     pub ids: IdColumn,
     /// The values that edges have, one column after the other; the first is their weight, unless it is an attribute.
     pub values: Vec<ValueColumn>,
-    /// Which column of values counts as the weights: that of an attribute, if whoever opened the image says so.
+    /// Index of the column of values that is used as the weights: that of an attribute, if it was chosen when the image
+    /// was opened.
     #[serde(skip)]
     pub weighed_by: Option<usize>,
     /// The attributes of the edges, whose columns of values follow those of the weights.
@@ -62,24 +63,24 @@ pub struct Manifest {
     pub out_lists: ListFile,
     /// The lists of in-neighbours, where edges have a direction.
     pub in_lists: Option<ListFile>,
-    /// What the import did.
+    /// Facts about the import.
     pub import: ImportFacts,
 }
 
-/// How vertices are numbered inside.
+/// Internal numbering of the vertices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Order {
-    /// As their ids sort.
+    /// In the order of their ids.
     Input,
-    /// By degree class, hubs first; as their ids sort within a class.
+    /// By degree class, hubs first; within a class in the order of their ids.
     Degree,
-    /// Vertices that are near in the graph together.
+    /// Vertices that are near in the graph are adjacent.
     Near,
 }
 
 impl Order {
-    /// Its name, as the manifest has it.
+    /// The name in the manifest.
     pub fn name(self) -> &'static str {
         match self {
             Order::Input => "input",
@@ -89,7 +90,7 @@ impl Order {
     }
 }
 
-/// What the user's ids are.
+/// The type of the user's ids.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", tag = "type")]
 pub enum IdColumn {
@@ -138,7 +139,7 @@ pub struct ValueColumn {
 pub struct ListFile {
     /// Its size in pages.
     pub pages: u64,
-    /// How many neighbours its lists hold together.
+    /// Number of neighbours of all lists.
     pub entries: u64,
     /// The longest list.
     pub max_degree: u64,
@@ -148,16 +149,16 @@ pub struct ListFile {
     pub hub_pages: u64,
 }
 
-/// What the import did.
+/// Facts about the import.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ImportFacts {
     /// The format of the input.
     pub input_format: String,
     /// Edges read from the input.
     pub edges_read: u64,
-    /// Duplicates: edges of the input that say what another one says.
+    /// Duplicates: edges of the input that repeat another one.
     pub duplicates: u64,
-    /// What was done with them.
+    /// The policy that was applied to them.
     pub duplicates_policy: String,
     /// Edges from a vertex to itself in the input.
     pub self_loops: u64,
@@ -168,25 +169,25 @@ pub struct ImportFacts {
     pub self_loops_stored: Option<u64>,
     /// Vertices without any edge.
     pub isolated_vertices: u64,
-    /// How the input was compressed, if it was.
+    /// The compression of the input, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compression: Option<String>,
-    /// What separated the columns of a text file.
+    /// The separator of the columns of a text file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub separator: Option<String>,
-    /// Whether its first line named them.
+    /// Whether the first line is a header.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub header: Option<bool>,
-    /// The column that was taken as source, where the format has columns.
+    /// The source column, if the format has columns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
-    /// The column that was taken as target.
+    /// The target column.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
-    /// What said whether edges have a direction.
+    /// The option or part of the input that decided whether edges are directed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub direction_from: Option<String>,
-    /// Comments that were skipped.
+    /// Number of skipped comments.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub comments: Option<u64>,
     /// The first of them.
@@ -208,30 +209,30 @@ impl Manifest {
         self.weighed_by.unwrap_or(0)
     }
 
-    /// How many columns of values the weights of the edges are: two if they are complex.
+    /// Number of columns of values of the weights: two if they are complex.
     pub fn weight_columns(&self) -> usize {
         if self.complex { 2 } else { self.weights().iter().len() }
     }
 
-    /// Whether a column of values lies beside the in-lists too: where edges have a direction, and not if it belongs to
-    /// an attribute that no algorithm counts with.
+    /// Whether the in-lists store a column of values too: if edges are directed, and the column does not belong to an
+    /// attribute that algorithms cannot use.
     pub fn has_in_values(&self, column: usize) -> bool {
         let of_attribute = self.attributes.iter().find(|attribute| attribute.has_column(column));
         self.directed && of_attribute.is_none_or(|attribute| attribute.counts)
     }
 
-    /// The manifest as it lies on disk.
+    /// The manifest as bytes of its file.
     pub fn to_bytes(&self) -> Vec<u8> {
         sealed::to_bytes(self)
     }
 
-    /// What to do about a manifest that is whole as far as one can tell, but of another version of the format than this
-    /// one, or of an array. There is no version 0.
+    /// Advice on a manifest that seems intact, but is of another version of the format, or of an array. There is no
+    /// version 0.
     pub fn other_version(bytes: &[u8]) -> Option<String> {
         sealed::other_version(bytes, FORMAT_NAME)
     }
 
-    /// Reads a manifest and checks that it hangs together.
+    /// Parses a manifest and checks its consistency.
     ///
     /// # Errors
     /// Text that is not a manifest, that of an array, another version, counts that contradict each other.
@@ -283,7 +284,7 @@ impl Manifest {
             if lists.pages.saturating_mul(most) < lists.entries.max(self.vertices) {
                 return bad("enough pages for the lists", lists.pages);
             }
-            // Buffers are as long as the longest list is said to be.
+            // Buffers have the length of the longest list in the manifest.
             let longest = if self.parallel_edges { lists.entries } else { lists.entries.min(self.vertices) };
             if lists.max_degree > longest {
                 return bad(&format!("a greatest degree of at most {longest}"), lists.max_degree);

@@ -1,4 +1,4 @@
-//! Pages: 4096 bytes that say what they are and prove that they are whole.
+//! Pages: 4096 bytes with a header and a checksum.
 //!
 //! ```text
 //!    0  checksum      u32   crc32c of bytes 4..4096, seeded with image id, page number, kind and file
@@ -13,8 +13,8 @@
 //!   32  content       then zero
 //! ```
 //!
-//! Numbers are little-endian. The seed ties a page to its image, its file and its place: a page that was
-//! written elsewhere, or long ago, fails its checksum like one with a flipped bit.
+//! Numbers are little-endian. The seed ties a page to its image, its file and its number: a page of another location,
+//! or of an older image, fails its checksum like one with a flipped bit.
 
 use crate::column::DELTA;
 use crate::error::{Error, Result};
@@ -28,7 +28,7 @@ pub const HEADER_BYTES: usize = 32;
 /// The bytes of a page.
 pub type PageBytes = [u8; PAGE_BYTES];
 
-/// What a page holds.
+/// The kind of a page's contents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Kind {
@@ -46,14 +46,14 @@ pub enum Kind {
     Dense = 6,
 }
 
-/// The image and the file that pages belong to: what their checksums are seeded with.
+/// The image and the file of pages: the seed of their checksums.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Origin {
     /// The image's id (`docs/decisions/0008-image-id.md`).
     pub image_id: u64,
-    /// What the pages of the file hold.
+    /// The kind of the file's pages.
     pub kind: Kind,
-    /// Which of the image's files this is, by its number in `docs/format.md`.
+    /// The file's number in `docs/format.md`.
     pub file: u16,
 }
 
@@ -70,7 +70,7 @@ impl Origin {
 
     /// Gives a page its final place: raises its first item, and seals it under its number.
     ///
-    /// Pages that several workers make at once are written as if each worker's were the first of the file.
+    /// Pages that several workers make concurrently are first written as if each worker's were the first of the file.
     pub fn place(&self, page_number: u64, add_first: u64, bytes: &mut PageBytes) {
         let first = read_u64(bytes, 8).wrapping_add(add_first);
         bytes[8..16].copy_from_slice(&first.to_le_bytes());
@@ -79,7 +79,7 @@ impl Origin {
     }
 
     /// Checks a page's checksum, kind, flags, reserved bytes and section ends, that unused sections are empty, and that
-    /// nothing stands behind the last one.
+    /// all bytes after the last one are zero.
     ///
     /// # Errors
     /// The first of these that is wrong, with what was expected and found.
@@ -169,7 +169,7 @@ impl<'a> Page<'a> {
         self.bytes[5]
     }
 
-    /// How many lists, values, bytes or rows the page holds.
+    /// Number of lists, values, bytes or rows of the page.
     pub fn count(&self) -> usize {
         usize::from(read_u16(self.bytes, 6))
     }
@@ -179,12 +179,12 @@ impl<'a> Page<'a> {
         read_u64(self.bytes, 8)
     }
 
-    /// How many entries of the first list lie in earlier pages, the base of a column's values, or the column.
+    /// The number of entries of the first list in earlier pages, the base of a column's values, or the column.
     pub fn base(&self) -> u64 {
         read_u64(self.bytes, 16)
     }
 
-    /// Where section 0, 1 or 2 ends, counted from the page's first byte.
+    /// End of section 0, 1 or 2, counted from the page's first byte.
     pub fn section_end(&self, section: usize) -> usize {
         usize::from(read_u16(self.bytes, 24 + 2 * section))
     }
@@ -199,7 +199,7 @@ impl<'a> Page<'a> {
     }
 }
 
-/// A page's header, on its way to the disk.
+/// A page's header before it is encoded.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Header {
     pub flags: u8,
@@ -215,7 +215,7 @@ pub(crate) fn build(origin: &Origin, page_number: u64, header: Header, sections:
     bytes
 }
 
-/// The same in memory that is there, whatever it held before.
+/// Makes a page in existing memory, with any previous contents.
 pub(crate) fn fill(origin: &Origin, page_number: u64, header: Header, sections: &[&[u8]], bytes: &mut PageBytes) {
     bytes[4] = origin.kind as u8;
     bytes[5] = header.flags;

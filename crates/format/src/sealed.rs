@@ -1,7 +1,7 @@
-//! Sealed manifests: one JSON object with a manifest and its checksum, whatever the manifest is of.
+//! Sealed manifests: one JSON object with a manifest and its checksum, for all kinds of images.
 //!
-//! What an image is, and the version of the format, are read before the checksum is compared: an image of another kind,
-//! or of a newer version, is called that and not damaged.
+//! Kind and format version of an image are read before the checksum is compared: an image of another kind, or of a
+//! newer version, is reported as that and not as damaged.
 
 use crate::dense_manifest::DENSE_FORMAT_NAME;
 use crate::error::{Error, Result};
@@ -11,18 +11,18 @@ use serde::{Deserialize, Serialize};
 
 /// The version of the format that this code writes.
 pub const FORMAT_VERSION: u32 = 2;
-/// What images there are: what `format` says, and what they are called.
+/// Kinds of images: the `format` member, and the name in messages.
 const KINDS: [(&str, &str); 2] = [(FORMAT_NAME, "a graph"), (DENSE_FORMAT_NAME, "an array")];
 
-/// A manifest as it lies on disk.
+/// The manifest as bytes of its file.
 pub fn to_bytes(manifest: &impl Serialize) -> Vec<u8> {
     let body = serde_json::to_string_pretty(manifest).expect("a manifest is plain data");
     let checksum = crc32c::crc32c(body.as_bytes());
     format!("{{\n  \"checksum\": \"{checksum:08x}\",\n  \"manifest\": {body}\n}}\n").into_bytes()
 }
 
-/// What to do about a manifest of another version of the format than this one, or of another kind of image than the one
-/// that is expected, if it is one. There is no version 0.
+/// Advice on a manifest of another version of the format, or of another kind of image than the expected one. There is
+/// no version 0.
 pub fn other_version(bytes: &[u8], format: &str) -> Option<String> {
     let (_, version) = Sealed::read(bytes).ok()?;
     let found = called(&version.format)?;
@@ -39,7 +39,7 @@ pub fn other_version(bytes: &[u8], format: &str) -> Option<String> {
     Some(format!("expected version {FORMAT_VERSION} of the format of images, found {found}; {advice}"))
 }
 
-/// Reads the manifest of an image of a kind; what it says is not checked yet.
+/// Parses the manifest of an image of a kind; its contents are not checked yet.
 ///
 /// # Errors
 /// Text that is no manifest, or that of another kind or version; a wrong checksum; members that are missing.
@@ -65,12 +65,12 @@ pub fn from_bytes<M: DeserializeOwned>(bytes: &[u8], format: &str) -> Result<M> 
     serde_json::from_str(body).map_err(|error| bad("a complete manifest", error.to_string()))
 }
 
-/// Whether a manifest says that it is of an image of that kind, whatever else it says.
+/// Whether a manifest claims to be of that kind; nothing else is checked.
 pub fn is_of(bytes: &[u8], format: &str) -> bool {
     Sealed::read(bytes).is_ok_and(|(_, version)| version.format == format)
 }
 
-/// What an image is called of which the manifest says that format.
+/// The name in messages of images with this `format` member.
 fn called(format: &str) -> Option<&'static str> {
     KINDS.iter().find(|(name, _)| *name == format).map(|&(_, called)| called)
 }
@@ -83,7 +83,7 @@ struct Sealed<'a> {
 }
 
 impl<'a> Sealed<'a> {
-    /// The parts of a manifest that say whether the rest can be read.
+    /// The parts of a manifest that decide whether the rest can be read.
     fn read(bytes: &'a [u8]) -> Result<(Self, Version)> {
         let bad = |expected: &str, error: serde_json::Error| Error::new(0, expected, error.to_string());
         let sealed: Self = serde_json::from_slice(bytes).map_err(|error| bad("a manifest in JSON", error))?;

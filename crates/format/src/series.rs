@@ -1,4 +1,4 @@
-//! Series: numbers that follow each other, in pages of blocks. What columns and values beside lists have in common.
+//! Series: consecutive numbers in pages of blocks, shared by columns and by values beside lists.
 
 use crate::block::{BLOCK, read_block, width, write_block};
 use crate::error::{Error, Result};
@@ -34,7 +34,7 @@ pub(crate) fn read_blocks(page: &Page<'_>, mut visit: impl FnMut(&[u64])) -> Res
     Ok(())
 }
 
-/// Appends numbers as blocks, each as `less` makes it.
+/// Appends numbers as blocks, each transformed by `less`.
 pub(crate) fn write_blocks(values: &[u64], bytes: &mut Vec<u8>, mut less: impl FnMut(u64) -> u64) {
     let mut block = [0u64; BLOCK];
     for values in values.chunks(BLOCK) {
@@ -47,7 +47,7 @@ pub(crate) fn write_blocks(values: &[u64], bytes: &mut Vec<u8>, mut less: impl F
     }
 }
 
-/// A page that is not sealed yet: of how many values, and its header's flags and base.
+/// A page that is not sealed yet: its number of values, and its header's flags and base.
 pub(crate) struct Draft {
     pub count: usize,
     pub flags: u8,
@@ -59,7 +59,7 @@ pub(crate) struct Draft {
 pub(crate) struct Series {
     origin: Origin,
     page_number: u64,
-    /// The ordinal of the first of them.
+    /// The ordinal of the first waiting value.
     pub first: u64,
     values: Vec<u64>,
 }
@@ -70,7 +70,7 @@ impl Series {
         Series { origin, page_number: 0, first, values: Vec::new() }
     }
 
-    /// Appends a value. `draft` makes a page of as many of the waiting values as fit; every page that gets full goes to
+    /// Appends a value. `draft` makes a page of as many of the waiting values as fit; every full page is passed to
     /// `emit` with the ordinal of its first value.
     pub fn push(&mut self, value: u64, draft: impl Fn(&[u64]) -> Draft, emit: impl FnMut(u64, &PageBytes)) {
         self.values.push(value);
@@ -79,7 +79,7 @@ impl Series {
         }
     }
 
-    /// How many values wait.
+    /// Number of waiting values.
     pub fn waiting(&self) -> usize {
         self.values.len()
     }

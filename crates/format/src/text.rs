@@ -1,17 +1,17 @@
 //! Text: the bytes of all strings of a column, one after the other, as pages of up to 4064 bytes.
 //!
-//! Where each string ends stands in a column of its own, of numbers.
+//! A column of numbers of its own holds the end of each string.
 
 use crate::error::{Error, Result};
 use crate::page::{HEADER_BYTES, Header, Origin, PAGE_BYTES, Page, PageBytes, build};
 
-/// How many bytes every page but the last holds.
+/// Bytes in every page but the last.
 pub const TEXT_BYTES: usize = PAGE_BYTES - HEADER_BYTES;
 
 /// The bytes of a text page.
 ///
 /// # Errors
-/// A count that is not the section's size.
+/// A count that differs from the section's size.
 pub fn decode<'a>(page: &Page<'a>) -> Result<&'a [u8]> {
     let bytes = page.section(0);
     if bytes.len() != page.count() {
@@ -33,7 +33,7 @@ impl TextWriter {
         TextWriter { origin, page_number: 0, waiting: Vec::new() }
     }
 
-    /// Appends bytes. Every page that gets full goes to `emit`.
+    /// Appends bytes. Every full page is passed to `emit`.
     pub fn push(&mut self, bytes: &[u8], mut emit: impl FnMut(&PageBytes)) {
         self.waiting.extend_from_slice(bytes);
         let mut start = 0;
@@ -46,7 +46,7 @@ impl TextWriter {
         self.waiting.drain(..start);
     }
 
-    /// Writes what is left.
+    /// Writes the remaining bytes.
     pub fn finish(self, mut emit: impl FnMut(&PageBytes)) {
         if !self.waiting.is_empty() {
             emit(&Self::page(&self.origin, self.page_number, &self.waiting));

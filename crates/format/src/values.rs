@@ -5,9 +5,9 @@
 //!               PACKED:  values, less the page's base, as blocks of up to 64-bit numbers
 //! ```
 //!
-//! Plain pages are read without a look at any single value. A page is packed where that takes three quarters of the
-//! plain bytes or less, and only if the type is one of whole numbers. In memory a value has 64 bits, whatever its type:
-//! whole numbers in two's complement, real numbers as `f64`.
+//! Plain pages are read without a branch per value. A page is packed if that takes three quarters of the plain bytes or
+//! less, and only if the type is an integer. In memory a value has 64 bits: integers in two's complement, real numbers
+//! as `f64`.
 
 use crate::block::{BLOCK, block_bytes, width};
 use crate::error::{Error, Result};
@@ -16,9 +16,9 @@ pub use crate::series::MAX_VALUES;
 use crate::series::{Draft, Series, read_blocks, write_blocks};
 use serde::{Deserialize, Serialize};
 
-/// Values are less the page's base, as blocks.
+/// Values are stored minus the page's base, as blocks.
 pub const PACKED: u8 = 1;
-/// What the values of a page may take.
+/// Room for the values of a page.
 const ROOM_BYTES: usize = PAGE_BYTES - HEADER_BYTES;
 
 /// The type of values.
@@ -47,7 +47,7 @@ pub enum ValueType {
     F64,
 }
 
-/// How values are read into 64 bits.
+/// Interpretation of a value in 64 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WeightKind {
     /// Whole numbers, in two's complement.
@@ -82,7 +82,7 @@ impl ValueType {
         ValueType::F64,
     ];
 
-    /// The name, as the manifest has it.
+    /// The name in the manifest.
     pub fn name(self) -> &'static str {
         match self {
             ValueType::I8 => "i8",
@@ -113,7 +113,7 @@ impl ValueType {
         matches!(self, ValueType::F32 | ValueType::F64)
     }
 
-    /// How values are read into 64 bits: nothing for `u64`, of which not all are whole numbers with a sign.
+    /// Interpretation of values in 64 bits; `None` for `u64`, which exceeds signed integers.
     pub fn weight_kind(self) -> Option<WeightKind> {
         match self {
             ValueType::U64 => None,
@@ -211,7 +211,7 @@ impl ValueWriter {
         ValueWriter { series: Series::new(origin, first), kind }
     }
 
-    /// Appends a value. Every page that gets full goes to `emit` with the ordinal of its first value.
+    /// Appends a value. Every full page is passed to `emit` with the ordinal of its first value.
     ///
     /// # Panics
     /// If the value is not one of the type.
@@ -219,14 +219,14 @@ impl ValueWriter {
         let kind = self.kind;
         assert!(kind.holds(value), "{value} is no {}", kind.name());
         self.series.push(value, |waiting| kind.draft(waiting), &mut emit);
-        // How many real numbers fit is known, so few need to wait.
+        // The capacity for real numbers is fixed, so few need to wait.
         let plain = ROOM_BYTES / kind.bytes();
         if kind.is_real() && self.series.waiting() >= 2 * plain {
             self.series.close_down_to(plain, |waiting| kind.draft(waiting), emit);
         }
     }
 
-    /// Writes what is left.
+    /// Writes the remaining values.
     pub fn finish(mut self, emit: impl FnMut(u64, &PageBytes)) {
         self.series.close_down_to(1, |waiting| self.kind.draft(waiting), emit);
     }
@@ -251,7 +251,7 @@ impl ValueType {
         Draft { count, flags: 0, base: 0, bytes }
     }
 
-    /// How many values a packed page takes and what they are less by, if that is worth it.
+    /// Capacity and base of a packed page, if packing is worth it.
     fn packed(self, waiting: &[u64]) -> Option<(usize, u64)> {
         if self.is_real() {
             return None;
@@ -260,7 +260,7 @@ impl ValueType {
         let order = |value: u64| if unsigned { value } else { value ^ (1 << 63) };
         let least = |values: &[u64]| values.iter().copied().min_by_key(|&value| order(value));
         let most = waiting.len().min(MAX_VALUES);
-        // With the base of those that fit beside the least of all, more may fit.
+        // With the base of those that fit beside the smallest of all, more may fit.
         let (some, _) = fitting(&waiting[..most], least(&waiting[..most])?);
         let base = least(&waiting[..some])?;
         let (count, used) = fitting(&waiting[..most], base);
@@ -268,7 +268,7 @@ impl ValueType {
     }
 }
 
-/// How many values fit into a page as blocks, less a base, and what they take.
+/// Number of values that fit into a page as blocks relative to a base, and their size.
 fn fitting(values: &[u64], base: u64) -> (usize, usize) {
     let (mut count, mut used) = (0, 0);
     for block in values.chunks(BLOCK) {

@@ -1,4 +1,5 @@
-//! Files of released versions are read as they were written, and their damaged twins are refused (`golden/README.md`).
+//! Files of released versions are decoded to the recorded contents, and their damaged copies are refused
+//! (`golden/README.md`).
 
 use outcore_format::{
     DenseManifest, ElementType, Error, ImageFile, ImportFacts, Index, Kind, ListFile, Lists, Manifest, Origin,
@@ -49,7 +50,7 @@ fn origin(manifest: &Manifest, place: usize) -> Origin {
     Origin { image_id: manifest.image_id, kind: FILES[place].2, file: FILES[place].0 }
 }
 
-/// Reads the bytes of one file of pages and says what is in them.
+/// Decodes the bytes of one file of pages into a text.
 fn describe_pages(manifest: &Manifest, place: usize, bytes: &[u8]) -> Result<String> {
     let origin = origin(manifest, place);
     let shape = Shape { vertices: manifest.vertices, parallel: manifest.parallel_edges };
@@ -100,7 +101,7 @@ fn describe_page(origin: &Origin, number: u64, bytes: &PageBytes, shape: Shape, 
     Ok(said)
 }
 
-/// Says what a manifest says: what version 2 has, so that members of later versions change nothing here.
+/// Describes the members of a manifest of version 2, so that members of later versions change nothing here.
 fn describe_manifest(manifest: &Manifest) -> String {
     let lists = |lists: &ListFile| {
         let ListFile { pages, entries, max_degree, degree_pages, hub_pages } = lists;
@@ -124,7 +125,7 @@ fn describe_manifest(manifest: &Manifest) -> String {
     .join("\n")
 }
 
-/// Says what is in an image.
+/// Describes the contents of an image.
 fn describe(image: &Path) -> String {
     let manifest = Manifest::from_bytes(&std::fs::read(image.join("manifest.json")).unwrap()).unwrap();
     let mut said = describe_manifest(&manifest);
@@ -159,7 +160,7 @@ fn images_hold_what_they_held_when_they_were_written() {
     }
 }
 
-/// Reads the bytes of the pages of an array and says what is in them: elements as the digits of their bits.
+/// Decodes the bytes of the pages of an array into a text: elements as the digits of their bits.
 fn describe_elements(manifest: &DenseManifest, bytes: &[u8]) -> Result<String> {
     let (origin, shape) = (ImageFile::DENSE.origin(manifest.image_id), manifest.shape());
     let (pages, rest) = bytes.as_chunks::<PAGE_BYTES>();
@@ -184,7 +185,7 @@ fn array(name: &str) -> (DenseManifest, Vec<u8>, Vec<u8>) {
     (DenseManifest::from_bytes(&manifest).unwrap(), manifest, pages)
 }
 
-/// Says what is in an image of an array.
+/// Describes the contents of an image of an array.
 fn describe_array(name: &str) -> String {
     let (manifest, _, pages) = array(name);
     let DenseManifest { format_version, image_id, element, rows, columns, dimensions, .. } = &manifest;
@@ -209,7 +210,7 @@ fn arrays_are_written_as_they_were() {
     }
 }
 
-/// Reads any file of an image as what its name says.
+/// Reads any file of an image as the kind that its name implies.
 fn read(manifest: &Manifest, name: &str, bytes: &[u8]) -> Result<()> {
     if name == "manifest.json" {
         return Manifest::from_bytes(bytes).map(drop);
@@ -270,7 +271,7 @@ fn every_bit_of_every_array_counts() {
             bytes[bit / 8] ^= 1 << (bit % 8);
             assert!(DenseManifest::from_bytes(&bytes).is_err(), "{name}: bit {bit} of the manifest");
         }
-        // The bits of a page's head, and every seventh of the others, which all are in one checksum.
+        // The bits of a page's header, and every seventh of the others, which are all covered by one checksum.
         let is_looked_at = |bit: &usize| bit / 8 % PAGE_BYTES < 40 || bit.is_multiple_of(7);
         for bit in (0..8 * pages.len()).filter(is_looked_at) {
             let mut page = *pages[bit / 8 / PAGE_BYTES * PAGE_BYTES..].first_chunk::<PAGE_BYTES>().unwrap();

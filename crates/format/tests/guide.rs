@@ -1,4 +1,4 @@
-//! Lists that are found through a guide are those that the full decoder gives.
+//! Lists that are decoded through a guide equal those of the full decoder.
 
 use outcore_format::guide::{Guide, MOST_MARKS, Mark, decode_lists};
 use outcore_format::list::{MAX_NEIGHBOURS, decode};
@@ -62,7 +62,7 @@ fn same(all: &Lists, some: &Lists, places: Range<usize>) {
     }
 }
 
-/// Looks lists up and compares them with what the full decoder gives, if it gives something.
+/// Looks lists up and compares them with the result of the full decoder, if it has one.
 fn look_up(page: &Page<'_>, shape: Shape, guide: &Guide, random: &mut Random, all: Option<&Lists>, some: &mut Lists) {
     for _ in 0..20 {
         let places = random.places(page.count());

@@ -164,7 +164,7 @@ fn every_flipped_bit_and_every_wrong_place_is_noticed() {
 
 #[test]
 fn hostile_pages_are_refused_without_a_panic() {
-    // Pages whose checksum is right but whose content was made up.
+    // Pages with a valid checksum and forged contents.
     let pages = write(&[(0..300).step_by(3).collect(), vec![1, 2], vec![], vec![7; 1]], false);
     let shape = Shape { vertices: 300, parallel: false };
     let mut lists = Lists::default();
