@@ -1,8 +1,8 @@
 //! Output files that are complete or absent.
 //!
-//! A file is written under a temporary name beside its place (`partial.rs`), synced, and renamed onto it. Dropped
-//! before that, it vanishes, and if the process is killed before that, the next file that is made in the same folder
-//! removes it. What the operating system refuses is remembered, for the encoders on top wrap errors beyond recognition.
+//! A file is written under a temporary name beside its target (`partial.rs`), synced, and renamed to it. Dropped before
+//! that, it vanishes, and if the process is killed before that, the next file that is made in the same folder removes
+//! it. Errors of the operating system are remembered, because encoders on top wrap errors beyond recognition.
 
 use crate::error::{Error, Result};
 use crate::image::Image;
@@ -12,12 +12,12 @@ use std::io::{BufWriter, Stdout, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What is gathered and what is being written, together.
+/// Buffer of a file: the gathered and the written blocks together.
 pub const BUFFER_BYTES: usize = 256 << 10;
-/// What is gathered for the standard output.
+/// Buffer of the standard output.
 const STANDARD_BYTES: usize = 64 << 10;
 
-/// A file that is being written under a temporary name; or the standard output, which gets everything as it comes.
+/// A file that is being written under a temporary name; or the standard output, which receives all bytes at once.
 pub struct AtomicFile {
     runtime: Arc<Runtime>,
     target: PathBuf,
@@ -25,17 +25,17 @@ pub struct AtomicFile {
     failure: Option<IoError>,
 }
 
-/// Where bytes go.
+/// Target of the bytes.
 enum Place {
     File {
         temporary: Partial,
-        /// Nothing once the file is whole.
+        /// `None` once the file is whole.
         writer: Option<Box<Writer>>,
     },
     Standard(BufWriter<Stdout>),
 }
 
-/// Whether a target is the standard output: `-`, or `-` with an ending that says the format, such as `-.jsonl`.
+/// Whether a target is the standard output: `-`, or `-` with an ending that selects the format, such as `-.jsonl`.
 pub fn is_standard_output(target: &Path) -> bool {
     target.to_str().and_then(|name| name.strip_prefix('-')).is_some_and(|ending| {
         ending.is_empty() || ending.starts_with('.') && !ending.contains('/') //
@@ -43,7 +43,7 @@ pub fn is_standard_output(target: &Path) -> bool {
 }
 
 impl AtomicFile {
-    /// Begins a file that will be named `target`, in the place of any file of that name.
+    /// Begins a file that will be named `target`, and replaces any file of that name.
     ///
     /// # Errors
     /// A target that is a directory or no name, a file that cannot be created, or no memory.
@@ -52,7 +52,7 @@ impl AtomicFile {
         AtomicFile::within(image.runtime(), target)
     }
 
-    /// The same for what belongs to no image of a graph.
+    /// [`AtomicFile::create`] for files that belong to no image of a graph.
     ///
     /// # Errors
     /// As with [`AtomicFile::create`].
@@ -73,10 +73,10 @@ impl AtomicFile {
         })
     }
 
-    /// Writes all that was put into the file and waits until it would outlast a power failure.
+    /// Writes all bytes to the file and waits until it would outlast a power failure.
     ///
     /// # Errors
-    /// What the operating system refuses, or a request to stop.
+    /// Errors of the operating system, or a request to stop.
     pub fn finish(&mut self) -> Result<()> {
         if self.put(&[]).is_err() {
             return Err(self.error("the output could not be written"));
@@ -88,10 +88,10 @@ impl AtomicFile {
         Ok(done.map_err(|error| self.named(error))?)
     }
 
-    /// Gives the file its name; now it is complete.
+    /// Renames the file to its target; it is complete from now on.
     ///
     /// # Errors
-    /// What the operating system refuses; then there is no file, and what had the name before still has it.
+    /// Errors of the operating system; the file is not created, and an older one of that name is unchanged.
     pub fn commit(mut self) -> Result<()> {
         self.finish()?;
         let Place::File { temporary, .. } = &self.place else { return Ok(()) };
@@ -100,7 +100,7 @@ impl AtomicFile {
         Ok(backend.sync_directory(folder(&self.target))?)
     }
 
-    /// Why writing failed; `what` says so if it was not the operating system's fault.
+    /// The reason why writing failed; `what` describes it if it was not an error of the operating system.
     pub fn error(&mut self, what: impl std::fmt::Display) -> Error {
         match self.failure.take() {
             Some(failure) => failure.into(),
@@ -108,7 +108,7 @@ impl AtomicFile {
         }
     }
 
-    /// Users know the name that the file is to have, not the one that it has until it is complete.
+    /// Puts the target's name into an error: users do not know the temporary one.
     fn named(&self, error: IoError) -> IoError {
         match error {
             IoError::File { source, .. } if matches!(self.place, Place::File { .. }) => {
@@ -118,7 +118,7 @@ impl AtomicFile {
         }
     }
 
-    /// Puts bytes, unless something failed before or a request to stop came.
+    /// Appends bytes, unless an earlier write failed or a stop was requested.
     fn put(&mut self, bytes: &[u8]) -> std::io::Result<()> {
         if self.failure.is_some() {
             return Err(std::io::Error::other("an earlier write failed"));
@@ -148,11 +148,11 @@ impl Write for AtomicFile {
     }
 }
 
-/// Writes a small file, which is complete or absent, in the place of any file of that name; a link is replaced, not
+/// Writes a small file, which is complete or absent, and replaces any file of that name; a link is replaced, not
 /// followed.
 ///
 /// # Errors
-/// A target that is a directory or no name, what the operating system refuses, or no memory.
+/// A target that is a directory or no name, errors of the operating system, or no memory.
 pub fn write_file(runtime: &Arc<Runtime>, target: &Path, bytes: &[u8]) -> Result<()> {
     let mut file = AtomicFile::within(runtime, target)?;
     match file.write_all(bytes) {
@@ -161,11 +161,11 @@ pub fn write_file(runtime: &Arc<Runtime>, target: &Path, bytes: &[u8]) -> Result
     }
 }
 
-/// Refuses a file that [`write_file`] could not write, before the work is done whose results it is for.
+/// Refuses a file that [`write_file`] could not write, before its contents are computed.
 ///
 /// # Errors
-/// What [`write_file`] would say, with nothing in the place of an older file.
+/// The errors of [`write_file`], with an older file left in place.
 pub fn check_file(image: &Image, target: &Path) -> Result<()> {
-    // The file itself, under its temporary name: nothing else tells all that may be in its way.
+    // Creating the file under its temporary name is the only complete test.
     AtomicFile::create(image, target).map(drop)
 }

@@ -7,15 +7,15 @@ use outcore_format::{ImageFile, PAGE_BYTES, column};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-/// How many pages of a column are read at once.
+/// Number of pages of a column that are read at once.
 const READ_PAGES: u64 = 64;
 
 impl Image {
-    /// Reads a column of `count` values: `visit` gets the first ordinal and the values of every page, in any order, and
-    /// may refuse a value.
+    /// Reads a column of `count` values: `visit` receives the first ordinal and the values of every page, in any order,
+    /// and may refuse a value.
     ///
     /// # Errors
-    /// A column that cannot be read, is damaged, or has not as many values.
+    /// A column that cannot be read, is damaged, or has another number of values.
     pub fn read_column(
         &self,
         file: ImageFile,
@@ -57,7 +57,7 @@ impl Image {
         let (_, mut stats) = self.with_workers(pages.div_ceil(READ_PAGES) as usize, |worker, stop| {
             let reader = &mut worker.reader;
             let mut scratch = S::default();
-            // The read that the ring had no room for yet.
+            // A read that did not fit the ring yet.
             let mut pending = None;
             loop {
                 self.runtime().cancel().check()?;

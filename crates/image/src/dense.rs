@@ -1,7 +1,6 @@
-//! An image of an array, opened: its file of pages, and its share of the runtime's page cache.
+//! An open image of an array: its file of pages, and its share of the runtime's page cache.
 //!
-//! Whoever reads it has a [`DenseReader`](crate::DenseReader) per worker; the image itself may be shared by all of
-//! them.
+//! Each worker reads it with a [`DenseReader`](crate::DenseReader) of its own; all share the image.
 
 use crate::error::{Error, Result};
 use crate::files::DenseFiles;
@@ -47,12 +46,12 @@ impl DenseImage {
         Ok(Arc::new(DenseImage { runtime, path: path.to_owned(), shape: files.manifest.shape(), files, cache }))
     }
 
-    /// What the image is.
+    /// The manifest.
     pub fn manifest(&self) -> &DenseManifest {
         &self.files.manifest
     }
 
-    /// Where the image lies.
+    /// The path of the image.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -62,12 +61,12 @@ impl DenseImage {
         &self.runtime
     }
 
-    /// The elements, and how many there are.
+    /// Element type and size of the array.
     pub fn shape(&self) -> DenseShape {
         self.shape
     }
 
-    /// How many pages there are.
+    /// Number of pages.
     pub fn pages(&self) -> u64 {
         self.shape.pages()
     }
@@ -77,32 +76,32 @@ impl DenseImage {
         self.shape.page_of(row, column)
     }
 
-    /// The size of everything in the image, in bytes.
+    /// The size of all files of the image, in bytes.
     pub fn image_bytes(&self) -> u64 {
         self.files.bytes
     }
 
-    /// Says that the image could use so much of the page cache of the runtime, which grows as far as memory is free;
-    /// more than all pages need is not asked for. The cache keeps as many of the first pages as it has room for.
+    /// Requests a share of the runtime's page cache, which grows as far as memory is free; the share is limited to the
+    /// size of all pages. The cache keeps as many of the first pages as fit.
     ///
     /// # Errors
-    /// The machine has less memory than the limit says; another process than the one that opened the image.
+    /// The machine has less memory than the limit allows; another process than the one that opened the image.
     pub fn use_cache(&self, wanted_bytes: u64) -> Result<()> {
         self.check_process()?;
-        // Room for all pages and some more, for the pages of several images do not fill sets evenly.
+        // Room for all pages and some more, because the pages of several images do not fill sets evenly.
         let pages = self.pages();
         let most_bytes = pages.saturating_add(pages / 8).saturating_add(64).saturating_mul(PAGE_BYTES as u64 + 64);
         let wanted_bytes = if pages == 0 { 0 } else { wanted_bytes.min(most_bytes) };
         Ok(self.cache.fill(self.runtime.budget(), wanted_bytes)?)
     }
 
-    /// The memory that the page cache takes now, and gives up when it is needed.
+    /// Current memory of the page cache, which shrinks when memory is needed.
     pub fn cache_bytes(&self) -> u64 {
         self.cache.cache().map_or(0, |cache| cache.memory_bytes())
     }
 
-    /// An error in another process than the one that opened the image: locks, threads and rings of a fork are those of
-    /// nobody.
+    /// Fails in another process than the one that opened the image: the locks, threads and rings of a fork have no
+    /// owner.
     ///
     /// # Errors
     /// This process is a fork.
@@ -115,7 +114,7 @@ impl DenseImage {
         &self.files.pages
     }
 
-    /// The page cache, if there is one, and how many of the first pages it is to keep.
+    /// The page cache, if there is one, and the number of the first pages that it keeps.
     pub(crate) fn cache_part(&self) -> Option<(Arc<PageCache>, u64)> {
         self.cache.part()
     }

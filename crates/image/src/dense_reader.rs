@@ -1,11 +1,11 @@
 //! One worker's reads of an image of an array: from runs of pages to their elements, without a copy.
 //!
-//! A run of adjacent pages that all are in the page cache is pinned there; any other is read as one extent, into the
-//! worker's ring. Runs come out in the order in which they were pushed, each when it is there. What was read is
-//! verified page by page before anybody sees it, so the elements of a page are a slice of the ring or of the cache.
+//! A run of adjacent pages that are all in the page cache is pinned there; any other is read as one extent, into the
+//! worker's ring. Runs are returned in the order in which they were pushed, each when it is complete. Pages that were
+//! read are verified before they are returned, so the elements of a page are a slice of the ring or of the cache.
 //!
-//! The cache keeps a fixed part of the image, its first pages, and of what is read inserts nothing else: every pass
-//! over all pages then finds as many as any policy could (`io/src/cache.rs`).
+//! The cache keeps a fixed part of the image, its first pages, and inserts no other page: every pass over all pages
+//! then has as many hits as under any policy (`io/src/cache.rs`).
 
 use crate::dense::DenseImage;
 use crate::error::{Error, Result};
@@ -17,7 +17,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// How many pages are checked together, and how many times as many are under way.
+/// Number of pages that a check reads together; a multiple of that is under way.
 const CHECKED_PAGES: u64 = 256;
 const CHECKED_DEPTH: usize = 2;
 
@@ -28,25 +28,25 @@ pub struct DenseReader {
     ring_pages: u64,
     /// Runs that were pushed, the oldest first.
     runs: VecDeque<Run>,
-    /// The pages of runs that wait in the cache, where they are pinned.
+    /// Number of pages of runs that are pinned in the cache.
     pinned_pages: u64,
-    /// What the run that was returned last has in the cache.
+    /// Pinned pages of the run that was returned last.
     returned: Vec<Pinned>,
-    /// A read failed: what was pushed is given up.
+    /// A read failed: all pushed runs are abandoned.
     failed: bool,
     pages_wanted: u64,
     cache_hits: u64,
 }
 
-/// Adjacent pages on their way.
+/// Adjacent pages that were pushed.
 struct Run {
     pages: Range<u64>,
     tag: u64,
-    /// All of them, if they are in the cache; none if they are read.
+    /// All of them, if they are in the cache; empty if they are read.
     pinned: Vec<Pinned>,
 }
 
-/// Adjacent pages that are there.
+/// Adjacent pages in memory.
 #[derive(Clone)]
 pub struct DensePages<'a> {
     pages: Range<u64>,
@@ -54,7 +54,7 @@ pub struct DensePages<'a> {
     bytes: Lying<'a>,
 }
 
-/// Where pages lie.
+/// Location of pages in memory.
 #[derive(Clone, Copy)]
 enum Lying<'a> {
     Ring(&'a [PageBytes]),
@@ -62,7 +62,7 @@ enum Lying<'a> {
 }
 
 impl DenseImage {
-    /// Reads every page from the device and verifies it, on all workers. What was read.
+    /// Reads every page from the device and verifies it, on all workers. Returns the statistics of the reads.
     ///
     /// # Errors
     /// The first page that is damaged, or cannot be read.
@@ -98,7 +98,7 @@ impl DenseReader {
     /// A reader with a ring of `ring_bytes`, which is rounded up to whole pages: no run may be longer.
     ///
     /// # Errors
-    /// No memory under the budget, or a queue that the operating system refuses.
+    /// Too little memory under the budget, or a queue that the operating system refuses.
     pub fn new(image: &Arc<DenseImage>, ring_bytes: usize) -> Result<Self> {
         image.check_process()?;
         let ring_bytes = ring_bytes.max(1).next_multiple_of(PAGE_BYTES);
@@ -121,26 +121,26 @@ impl DenseReader {
         &self.image
     }
 
-    /// How many pages a run may have.
+    /// Largest number of pages of a run.
     pub fn ring_pages(&self) -> u64 {
         self.ring_pages
     }
 
-    /// Asks for adjacent pages, which [`next`](DenseReader::next) returns with `tag`: pins them in the cache, or begins
-    /// to read them. `false` says that there is no room, and `next` must be called first. What `next` returned before
-    /// is let go.
+    /// Requests adjacent pages, which [`next`](DenseReader::next) returns with `tag`: pins them in the cache, or begins
+    /// to read them. `false` means that there is no room, and `next` must be called first. Releases the pages that
+    /// `next` returned before.
     ///
     /// # Panics
-    /// If there are no such pages, or more than the ring has room for.
+    /// If the pages do not exist, or exceed the ring.
     ///
     /// # Errors
-    /// What the operating system refuses.
+    /// Errors of the operating system.
     pub fn push(&mut self, pages: Range<u64>, tag: u64) -> Result<bool> {
         let count = pages.end.saturating_sub(pages.start);
         assert!(count > 0 && pages.end <= self.image.pages(), "pages {pages:?} of {}", self.image.pages());
         assert!(count <= self.ring_pages, "pages {pages:?} in a ring of {} pages", self.ring_pages);
         self.begin()?;
-        // Frames of the cache that are pinned cannot be given up: hold no more of them than the ring has pages.
+        // Pinned frames of the cache cannot be replaced: pin at most as many as the ring has pages.
         if self.pinned_pages + count > self.ring_pages {
             return Ok(false);
         }
@@ -162,7 +162,7 @@ impl DenseReader {
         Ok(true)
     }
 
-    /// Pins all of these pages, or none if one is not there.
+    /// Pins all of these pages, or none if one is missing.
     fn pin(&self, cache: &Arc<PageCache>, pages: &Range<u64>, pinned: &mut Vec<Pinned>) {
         for page in pages.clone() {
             match cache.get(self.image.page_key(page)) {
@@ -175,17 +175,17 @@ impl DenseReader {
     /// Begins all reads that were pushed.
     ///
     /// # Errors
-    /// What the operating system refuses.
+    /// Errors of the operating system.
     pub fn submit(&mut self) -> Result<()> {
         self.image.check_process()?;
         Ok(self.reader.submit()?)
     }
 
-    /// The oldest pages that were pushed, as soon as they are there; `None` if there are none.
+    /// The oldest pushed pages, as soon as they are complete; `None` if there are none.
     ///
     /// # Errors
-    /// A read that failed, a page that is damaged or not the one of its place, or a request to stop. Then all that was
-    /// pushed is given up.
+    /// A read that failed, a page that is damaged or misplaced, or a request to stop. Then all pushed runs are
+    /// abandoned.
     #[allow(clippy::should_implement_trait)]
     pub fn next(&mut self) -> Result<Option<DensePages<'_>>> {
         self.begin()?;
@@ -196,7 +196,7 @@ impl DenseReader {
             self.returned = pinned;
             return Ok(Some(DensePages { pages, tag, bytes: Lying::Cache(&self.returned) }));
         }
-        // Until all is well.
+        // Reset on success.
         self.failed = true;
         let extent = self.reader.next()?.expect("the run was pushed");
         let (bytes, _) = extent.bytes.as_chunks::<PAGE_BYTES>();
@@ -213,7 +213,7 @@ impl DenseReader {
         Ok(Some(DensePages { pages, tag, bytes: Lying::Ring(bytes) }))
     }
 
-    /// What every use begins with: lets go what was returned, and what was pushed before a failure.
+    /// First step of every call: releases the returned run, and runs that were pushed before a failure.
     fn begin(&mut self) -> Result<()> {
         self.image.check_process()?;
         self.returned.clear();
@@ -223,7 +223,7 @@ impl DenseReader {
         Ok(())
     }
 
-    /// Gives up all that was pushed: waits for reads that are under way and forgets what they brought.
+    /// Abandons all pushed runs: waits for reads that are under way and discards their bytes.
     pub fn clear(&mut self) {
         self.reader.clear();
         self.returned.clear();
@@ -232,7 +232,7 @@ impl DenseReader {
         self.failed = false;
     }
 
-    /// What was read, and found in the cache, since the last call.
+    /// Statistics since the last call.
     pub fn take_stats(&mut self) -> SweepStats {
         let mut stats = SweepStats::of_reads(self.reader.take_stats());
         stats.pages_wanted = std::mem::take(&mut self.pages_wanted);
@@ -242,7 +242,7 @@ impl DenseReader {
 }
 
 impl<'a> DensePages<'a> {
-    /// What they were pushed with.
+    /// The tag of their `push`.
     pub fn tag(&self) -> u64 {
         self.tag
     }
@@ -252,7 +252,7 @@ impl<'a> DensePages<'a> {
         self.pages.clone()
     }
 
-    /// The elements of one of these pages, where they lie: of its column, in the rows of its group.
+    /// The elements of one of these pages, in place: of its column, in the rows of its group.
     ///
     /// # Panics
     /// If the page is not among these.
@@ -275,7 +275,7 @@ impl<'a> DensePages<'a> {
         }
     }
 
-    /// The pages one behind the other, if they lie so in memory: elements begin at byte 32 of each.
+    /// The pages as one slice, if they are contiguous in memory: elements begin at byte 32 of each.
     #[inline]
     pub fn contiguous(&self) -> Option<&'a [PageBytes]> {
         match self.bytes {

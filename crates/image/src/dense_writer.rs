@@ -1,10 +1,9 @@
-//! Writing an image of an array, complete or absent, by all workers at once.
+//! Writing an image of an array, complete or absent, on all workers.
 //!
 //! The file of pages gets its size and its space first, so that a disk that is too small is noticed before anything is
-//! computed. Each worker seals pages in blocks of its own and writes them behind its back, at their places: pages of a
-//! group in the order of columns are adjacent, and so are groups that follow each other, so large writes form by
-//! themselves. The manifest is written last, and then the directory gets its name. Where the rows are counted only
-//! while they come, the file grows with them.
+//! computed. Each worker seals pages in blocks of its own and writes them asynchronously, at their offsets: pages of a
+//! group in the order of columns are adjacent, and so are consecutive groups, so writes are large. The manifest is
+//! written last, and then the directory gets its name. If the number of rows is unknown, the file grows with them.
 
 use crate::error::{Error, Result};
 use crate::files::{MANIFEST, MAX_MANIFEST_BYTES};
@@ -26,14 +25,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// past the kernel's cache 3.2 GB/s (one worker) and 2.5 GB/s (two); in blocks of 256 KiB 2.2 and 1.5 GB/s; through the
 /// kernel's cache 0.4 to 2.0 GB/s. `dd` writes 1.5 GB/s there, in blocks of 1 MiB past the cache.
 const MAX_BLOCK_BYTES: u64 = 1 << 20;
-/// The smallest.
+/// The smallest block of a worker.
 const MIN_BLOCK_BYTES: u64 = 64 << 10;
-/// So many blocks a worker may have under way while it fills another one.
+/// Blocks of a worker that may be under way while it fills another one.
 const SPARE_BLOCKS: usize = 3;
-/// The blocks of all workers take this share of the memory.
+/// Fraction (1/n) of the memory for the blocks of all workers.
 const BLOCKS_SHARE: u64 = 8;
 
-/// What an array that is to be written is.
+/// Description of an array to be written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DenseHead {
     /// The type of the elements.
@@ -42,44 +41,43 @@ pub struct DenseHead {
     pub rows: u64,
     /// The number of columns.
     pub columns: u64,
-    /// 2, or 1 of a vector, which has one column.
+    /// 2, or 1 for a vector, which has one column.
     pub dimensions: u32,
-    /// The names of the columns, where they have any.
+    /// The names of the columns, if there are any.
     pub names: Option<Vec<String>>,
-    /// What makes the image: "import", "persist".
+    /// The operation that makes the image: "import", "persist".
     pub made_by: Option<String>,
 }
 
-/// An image of an array that is being written; what is not committed vanishes when this is dropped.
+/// An image of an array that is being written; without a commit it vanishes on drop.
 pub struct DenseWriter {
     runtime: Arc<Runtime>,
     manifest: DenseManifest,
     file: Arc<DataFile>,
     block_bytes: usize,
-    /// How many pages the workers that have finished wrote.
+    /// Number of pages that finished workers wrote.
     written_pages: Arc<AtomicU64>,
     /// The number of rows is known only at the end.
     is_growing: bool,
-    /// Dropped last, for it removes the file.
+    /// Dropped last, because it removes the file.
     workspace: Workspace,
 }
 
 impl DenseWriter {
-    /// Begins an image that will be named `target`; `replace` says whether it may take the place of an image that is
-    /// there.
+    /// Begins an image that will be named `target`; `replace` allows it to replace an existing image.
     ///
     /// # Errors
-    /// An array that cannot be, a target that is not to be replaced, a disk with too little space, or what the
-    /// operating system refuses.
+    /// An invalid array, a target that must not be replaced, a disk with too little space, or errors of the operating
+    /// system.
     pub fn create(runtime: &Arc<Runtime>, target: &Path, head: DenseHead, replace: bool) -> Result<Self> {
         DenseWriter::begin(runtime, target, head, replace, false)
     }
 
-    /// The same for an array whose rows are counted while they come: [`commit_rows`](DenseWriter::commit_rows) is told
-    /// their number, and that of `head` is not looked at. No space is set aside.
+    /// [`create`](DenseWriter::create) for an array whose number of rows is known only at
+    /// [`commit_rows`](DenseWriter::commit_rows); that of `head` is ignored. No space is reserved.
     ///
     /// # Errors
-    /// As for [`create`](DenseWriter::create), but for the space.
+    /// As for [`create`](DenseWriter::create), except for the space.
     pub fn create_growing(runtime: &Arc<Runtime>, target: &Path, head: DenseHead, replace: bool) -> Result<Self> {
         DenseWriter::begin(runtime, target, DenseHead { rows: 0, ..head }, replace, true)
     }
@@ -118,7 +116,7 @@ impl DenseWriter {
         })
     }
 
-    /// What the image will be.
+    /// The manifest of the image.
     pub fn manifest(&self) -> &DenseManifest {
         &self.manifest
     }
@@ -128,10 +126,10 @@ impl DenseWriter {
         (SPARE_BLOCKS as u64 + 1) * block_bytes(runtime, shape.pages() * PAGE_BYTES as u64)
     }
 
-    /// What one worker writes with. Its memory is reserved: a few blocks of at most 1 MiB.
+    /// The writer of one worker. Its memory is reserved: a few blocks of at most 1 MiB.
     ///
     /// # Errors
-    /// No memory under the budget, or a queue that the operating system refuses.
+    /// Too little memory under the budget, or a queue that the operating system refuses.
     pub fn worker(&self) -> Result<DenseWriteWorker> {
         let options = PlacedOptions { block_bytes: self.block_bytes, spare_blocks: SPARE_BLOCKS };
         Ok(DenseWriteWorker {
@@ -149,14 +147,14 @@ impl DenseWriter {
     /// Gives the image its name. All workers have finished, and every page was put once.
     ///
     /// # Errors
-    /// Pages that nobody put, what the operating system refuses, or a request to stop; then there is no new image, and
-    /// what had the name before still has it.
+    /// Pages that are missing, errors of the operating system, or a request to stop; then there is no new image, and an
+    /// older one of that name is unchanged.
     pub fn commit(self) -> Result<()> {
         let rows = self.manifest.rows;
         self.commit_rows(rows)
     }
 
-    /// The same, of an array that has grown to so many rows.
+    /// [`commit`](DenseWriter::commit) for an array that has grown to `rows` rows.
     ///
     /// # Errors
     /// As for [`commit`](DenseWriter::commit); more rows than an array may have.
@@ -175,7 +173,7 @@ impl DenseWriter {
     }
 }
 
-/// The size of a block of an image of so many bytes.
+/// The size of a block for an image of `len_bytes`.
 fn block_bytes(runtime: &Runtime, len_bytes: u64) -> u64 {
     let share = runtime.budget().available_bytes() / BLOCKS_SHARE / runtime.threads() as u64;
     let most_bytes = (share / (SPARE_BLOCKS as u64 + 1)).clamp(MIN_BLOCK_BYTES, MAX_BLOCK_BYTES);
@@ -187,7 +185,7 @@ fn check(manifest: &DenseManifest) -> Result<()> {
         Error::Usage(format!("expected an array of {}, found {}", error.expected, error.found))
     };
     manifest.check().map_err(refused)?;
-    // What is longer is not read, and the image that is replaced would be gone.
+    // A longer manifest could not be read, and the replaced image would be lost.
     let len_bytes = manifest.to_bytes().len() as u64;
     match len_bytes <= MAX_MANIFEST_BYTES {
         true => Ok(()),
@@ -199,7 +197,7 @@ fn check(manifest: &DenseManifest) -> Result<()> {
     }
 }
 
-/// What one worker writes with.
+/// The writer of one worker.
 pub struct DenseWriteWorker {
     shape: DenseShape,
     origin: Origin,
@@ -209,9 +207,9 @@ pub struct DenseWriteWorker {
 }
 
 impl DenseWriteWorker {
-    /// Seals the page of a column in the group of rows that begins with `first_row`, and writes it behind the caller's
-    /// back. Pages that are put in the order of their numbers are written together. The last group of an array that
-    /// grows may have fewer rows than a page has room for.
+    /// Seals the page of a column in the group of rows that begins with `first_row`, and writes it asynchronously.
+    /// Pages that are put in the order of their numbers are written together. The last group of an array that grows may
+    /// have fewer rows than a page has room for.
     ///
     /// # Panics
     /// If no group begins with that row, which is a multiple of
@@ -219,7 +217,7 @@ impl DenseWriteWorker {
     /// elements of all rows of the group.
     ///
     /// # Errors
-    /// A write that failed, now or before: a full disk, most likely.
+    /// A write that failed, this one or an earlier one: a full disk, most likely.
     pub fn put(&mut self, first_row: u64, column: u64, values: &[u8]) -> Result<()> {
         let group = first_row / self.shape.rows_per_page();
         let mut place = self.shape.place_of(group, column);
@@ -234,10 +232,10 @@ impl DenseWriteWorker {
         Ok(())
     }
 
-    /// Writes what is left, and waits until all of it is in the file.
+    /// Writes the remaining pages, and waits until all are in the file.
     ///
     /// # Errors
-    /// A write that failed, now or before.
+    /// A write that failed, this one or an earlier one.
     pub fn finish(self) -> Result<()> {
         self.writer.finish()?;
         self.written_pages.fetch_add(self.pages, Ordering::Release);

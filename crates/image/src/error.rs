@@ -1,4 +1,4 @@
-//! What can go wrong with a graph: the device, the bytes, the input, the result, or the question.
+//! Errors of graphs: the device, the bytes, the input, the result, or the question.
 
 use outcore_io::{bytes_text, escaped};
 use std::path::{Path, PathBuf};
@@ -12,66 +12,66 @@ pub type Result<T> = std::result::Result<T, Error>;
 pub enum Error {
     /// A device, the memory budget, or a request to stop.
     Io(outcore_io::Error),
-    /// An image whose bytes are not what they should be.
+    /// An image with damaged or unexpected bytes.
     Corrupt {
         /// The file of the image.
         path: PathBuf,
-        /// Where in the file, in bytes.
+        /// Offset in the file, in bytes.
         offset_bytes: u64,
-        /// What should have been there.
+        /// Description of the expected contents.
         expected: String,
-        /// What was there.
+        /// Description of the actual contents.
         found: String,
     },
-    /// An input file that does not hold what its format says.
+    /// An input file that violates its format.
     Input {
         /// The file, or a name for a stream.
         path: PathBuf,
         /// The line (from 1), or the row or record of a binary file.
         line: Option<u64>,
-        /// What should have been there.
+        /// Description of the expected contents.
         expected: String,
-        /// What was there.
+        /// Description of the actual contents.
         found: String,
-        /// What to do about it; may be empty.
+        /// Advice; may be empty.
         advice: String,
     },
-    /// A result that is not right, as its verification found: a defect.
+    /// A wrong result, detected by its verification: a defect.
     Verification {
-        /// What a right result has.
+        /// The property of a right result.
         expected: String,
-        /// What this one has.
+        /// The property of this result.
         found: String,
     },
-    /// An option that cannot be, or options that do not go together.
+    /// An invalid option, or options that exclude each other.
     Usage(String),
     /// An index that an axis does not have.
     Index(String),
-    /// A graph that does not have what was asked of it, such as weights, or has more than fits, such as paths.
+    /// A graph that lacks a requirement, such as weights, or exceeds a limit, such as that of paths.
     Unsuitable(String),
     /// A path where there is no image.
     NoImage {
         /// The path.
         path: PathBuf,
-        /// What is there instead.
+        /// Description of the path's contents.
         found: String,
-        /// What to do about it.
+        /// Advice.
         advice: String,
     },
-    /// A path where an image is to be, and where something is that is not to be replaced.
+    /// The target of a new image, where something exists that must not be replaced.
     Exists {
         /// The path.
         path: PathBuf,
         /// Whether it is an image.
         is_image: bool,
     },
-    /// A disk that has less space left than an operation needs.
+    /// A disk with less free space than an operation needs.
     DiskSpace {
-        /// What the space is for.
+        /// Purpose of the space.
         purpose: String,
-        /// How many bytes it needs.
+        /// Bytes that it needs.
         needed_bytes: u64,
-        /// How many bytes are left.
+        /// Bytes that are free.
         free_bytes: u64,
         /// A directory on that disk.
         directory: PathBuf,
@@ -87,31 +87,31 @@ pub enum Error {
         path: PathBuf,
         /// The id.
         id: String,
-        /// What the ids of the graph are.
+        /// Description of the graph's ids.
         ids: String,
     },
     /// A number of a vertex that the graph does not have.
     NoVertex {
         /// The vertex that was named.
         vertex: u64,
-        /// How many vertices there are: they are numbered from 0.
+        /// Number of vertices: they are numbered from 0.
         vertices: u64,
     },
-    /// Vertices of a frontier that do not rise, or one of them twice.
+    /// Vertices of a frontier that are not strictly rising.
     NotRising {
         /// A vertex of the list.
         before: u32,
-        /// The one behind it.
+        /// The next one.
         after: u32,
     },
     /// A step of an edge mapper after one that failed.
     Restart,
-    /// What a function of the caller's own ended with.
+    /// The error of a function that the caller supplied.
     Custom(Box<dyn std::error::Error + Send + Sync>),
 }
 
 impl Error {
-    /// Bad bytes in a file of an image; `at` says where in `bytes` that start at `base_bytes` of the file.
+    /// Bad bytes in a file of an image; `error` has the offset in `bytes` that start at `base_bytes` of the file.
     pub fn corrupt(path: impl AsRef<Path>, base_bytes: u64, error: outcore_format::Error) -> Self {
         Error::Corrupt {
             path: path.as_ref().to_owned(),
@@ -137,17 +137,17 @@ impl Error {
         }
     }
 
-    /// A result that is not right.
+    /// A wrong result.
     pub fn verification(expected: impl Into<String>, found: impl Into<String>) -> Self {
         Error::Verification { expected: expected.into(), found: found.into() }
     }
 
-    /// What a function of the caller's own ended with: a text, or any error.
+    /// The error of a function that the caller supplied: a text, or any error.
     pub fn custom(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         Error::Custom(error.into())
     }
 
-    /// The same error with a way out.
+    /// Adds advice to an error.
     pub fn advise(mut self, way_out: impl Into<String>) -> Self {
         if let Error::Input { advice, .. } = &mut self {
             *advice = way_out.into();
@@ -156,8 +156,7 @@ impl Error {
     }
 }
 
-/// What a function that visits lists or edges returns: nothing, or whether it failed, which ends the visit with its
-/// error.
+/// Return type of a function that visits lists or edges: nothing, or a result whose error ends the visit.
 pub trait Outcome {
     /// The error, if it failed.
     fn outcome(self) -> Result<()>;
@@ -192,7 +191,7 @@ impl std::fmt::Display for Error {
     }
 }
 
-/// What an error says, with names and ids as they are.
+/// The text of an error, with unescaped names and ids.
 struct Text<'a>(&'a Error);
 
 impl std::fmt::Display for Text<'_> {

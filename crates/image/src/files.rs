@@ -1,8 +1,8 @@
-//! The files of an image, open.
+//! The open files of an image.
 //!
-//! **Invariant:** all files of an image are opened when the image is, from one directory that is opened once, and stay
-//! open. So a reader has one image, whole, whatever becomes of the path meanwhile. Nothing is followed out of the
-//! directory, and only plain files of the expected size are read.
+//! **Invariant:** all files of an image are opened together, from one directory that is opened once, and stay open. A
+//! reader therefore has one consistent image, even if the path changes meanwhile. Links out of the directory are not
+//! followed, and only plain files of the expected size are read.
 
 use crate::error::{Error, Result};
 use outcore_format::{DenseManifest, ImageFile, Index, MAX_ATTRIBUTES, MAX_VALUE_COLUMNS, Manifest, PAGE_BYTES};
@@ -13,7 +13,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A manifest larger than this is none.
+/// Largest size of a manifest.
 pub(crate) const MAX_MANIFEST_BYTES: u64 = 1 << 20;
 
 /// The manifest's name within an image.
@@ -51,25 +51,25 @@ impl ImageFiles {
         Ok(ImageFiles { directory: Arc::clone(directory), manifest, manifest_file, pages, indexes })
     }
 
-    /// Has a column of values count as the weights of edges.
+    /// Chooses the column of values that is used as the weights of edges.
     pub fn weigh_by(&mut self, column: Option<usize>) {
         self.manifest.weighed_by = column;
     }
 
-    /// What the image is.
+    /// The manifest.
     pub fn manifest(&self) -> &Manifest {
         &self.manifest
     }
 
-    /// The manifest as it lies on the disk.
+    /// The manifest as bytes of its file.
     pub fn manifest_bytes(&self) -> Result<Vec<u8>> {
         Ok(self.manifest_file.read_whole()?)
     }
 
-    /// A file of an image that lies in the directory although the manifest names none of its kind.
+    /// A file of an image that exists in the directory although the manifest names none of its kind.
     pub fn unnamed(&self) -> Option<PathBuf> {
         let named = self.manifest.files();
-        // Columns have numbers without gap, so the next one is the first that would not be named.
+        // Columns are numbered without gap, so the next one is the first that is not named.
         let values = (self.manifest.values.len() + 1).min(MAX_VALUE_COLUMNS);
         let vertex_values = (self.manifest.vertex_values.len() + 1).min(MAX_VALUE_COLUMNS);
         let attributes = self.manifest.attributes.len().max(self.manifest.vertex_attributes.len());
@@ -85,10 +85,10 @@ impl ImageFiles {
         names.find(lies_there).map(|name| self.directory.path().join(name))
     }
 
-    /// A number that tells the image apart from any other, and from itself when a file of it has changed.
+    /// A number that differs for any other image, and for this one after a change of its files.
     ///
     /// # Errors
-    /// What the operating system refuses.
+    /// Errors of the operating system.
     pub fn identity(&self) -> Result<u64> {
         identity(self.manifest.image_id, &self.manifest_file, self.pages.iter().map(|(_, file)| &**file))
     }
@@ -115,13 +115,13 @@ impl ImageFiles {
         self.index(file).map_or(0, DataFile::len_bytes)
     }
 
-    /// The memory that reading and decoding the index of a file of `pages` pages takes. One that is too large is
-    /// refused and not read.
+    /// Memory that reading and decoding the index of a file of `pages` pages takes. An index that is too large is
+    /// refused without being read.
     pub fn index_reading_bytes(&self, file: ImageFile, pages: u64) -> u64 {
         2 * self.index_bytes(file).min(most_index_bytes(pages)).min(u64::MAX / 4)
     }
 
-    /// Where the index of a file lies.
+    /// The path of a file's index.
     pub fn index_path(&self, file: ImageFile) -> PathBuf {
         self.index(file).map_or_else(PathBuf::new, |index| index.path().to_owned())
     }
@@ -161,7 +161,7 @@ fn most_index_bytes(pages: u64) -> u64 {
 pub(crate) struct DenseFiles {
     pub manifest: DenseManifest,
     pub pages: Arc<DataFile>,
-    /// A number that tells the image apart from any other, and from itself when a file of it has changed.
+    /// A number that differs for any other image, and for this one after a change of its files.
     pub identity: u64,
     /// The size of all files, in bytes.
     pub bytes: u64,
@@ -184,7 +184,7 @@ impl DenseFiles {
     }
 }
 
-/// A number that tells an image apart from any other, and from itself when a file of it has changed.
+/// A number that differs for any other image, and for this one after a change of its files.
 fn identity<'a>(image_id: u64, manifest: &DataFile, pages: impl IntoIterator<Item = &'a DataFile>) -> Result<u64> {
     let mut hasher = DefaultHasher::new();
     image_id.hash(&mut hasher);
@@ -195,15 +195,15 @@ fn identity<'a>(image_id: u64, manifest: &DataFile, pages: impl IntoIterator<Ite
     Ok(hasher.finish())
 }
 
-/// What a manifest may be of.
+/// A kind of manifest.
 pub(crate) trait Described: Sized {
-    /// How an image of that kind is made, for whoever named a place without one.
+    /// Advice on making an image of that kind, for a user who named a path without one.
     fn advice(place: &str) -> String;
-    /// The same for whoever named a file.
+    /// Advice on making an image of that kind, for a user who named a file.
     fn advice_for_file(file: &str) -> String {
         format!("import it with `outcore import {file} NAME.oc`")
     }
-    /// What to do about a manifest of another version, or of another kind, if it is one.
+    /// Advice on a manifest of another version, or of another kind, if it is one.
     fn other_version(bytes: &[u8]) -> Option<String>;
     /// Reads a manifest.
     fn from_bytes(bytes: &[u8]) -> outcore_format::Result<Self>;
@@ -241,7 +241,7 @@ impl Described for DenseManifest {
     }
 }
 
-/// What an image is, whatever it is of.
+/// The manifest of an image of any kind.
 #[derive(Clone, Debug, PartialEq)]
 pub enum AnyManifest {
     /// A graph.
@@ -294,7 +294,7 @@ fn read_manifest_of<M: Described>(image: &Path) -> Result<M> {
 /// The folders within the directory of a graph's image.
 pub const GRAPH_FOLDERS: [&str; 3] = ["columns", "edges", "vertices"];
 
-/// What is in an image's directory and is no file of an image of its kind: the first by its name.
+/// The first entry, by name, of an image's directory that is not a file of an image of its kind.
 ///
 /// # Errors
 /// A directory that cannot be read.
@@ -332,7 +332,7 @@ pub(crate) fn foreign_entry(
     Ok(foreign.into_iter().next())
 }
 
-/// Opens the image that has a path now, or the one that has replaced it meanwhile: `open` opens the files of that in a
+/// Opens the image that has a path now, or the one that has replaced it meanwhile: `open` opens its files in the
 /// directory.
 fn open_current<M: Described, T>(
     runtime: &Runtime,

@@ -1,4 +1,4 @@
-//! An image, opened: its files, its page cache, and the read buffers of its workers.
+//! An open image: its files, its page cache, and the read buffers of its workers.
 
 use crate::error::{Error, Result};
 use crate::files::ImageFiles;
@@ -14,15 +14,15 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 const MAX_RING_BYTES: u64 = 4 << 20;
 /// The smallest: room for one unit of pages.
 const MIN_RING_BYTES: u64 = outcore_io::plan::UNIT_PAGES * PAGE_BYTES as u64;
-/// The rings of all workers take this share of the memory.
+/// Fraction (1/n) of the memory for the rings of all workers.
 const RING_SHARE: u64 = 8;
 
-/// How an image is opened.
+/// Options for opening an image.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ImageOptions {
-    /// The most memory that the page cache takes on account of this image; `None` takes all that the limit leaves.
+    /// Largest size of the page cache for this image; `None` takes all memory that the limit leaves.
     pub cache_bytes: Option<u64>,
-    /// Which column of values counts as the weights of edges, if not the one that the image says.
+    /// The column of values that is used as the weights of edges, if not that of the manifest.
     pub weighed_by: Option<usize>,
 }
 
@@ -36,9 +36,9 @@ pub struct Image {
     /// The image's share in the page cache of the runtime.
     cache: CacheShare,
     closed: AtomicBool,
-    /// What the ring of a worker takes.
+    /// Size of a worker's ring.
     ring_bytes: u64,
-    /// What a worker takes beside its ring: what it decodes pages with.
+    /// Memory of a worker beside its ring: its buffers for decoding pages.
     worker_bytes: u64,
     /// The longest gap between pages that is read over, once it was measured.
     merge_gap: OnceLock<u32>,
@@ -50,26 +50,26 @@ impl std::fmt::Debug for Image {
     }
 }
 
-/// What one worker reads with.
+/// The resources of one worker for reading.
 pub struct Worker {
-    /// Reads of the image's files of pages, which it knows by their places.
+    /// The reader of the image's files of pages, which are numbered by their places.
     pub reader: Reader,
-    /// What a worker beside the usual ones takes.
+    /// Memory of a worker beyond the permanent ones.
     _reservation: Option<Reservation>,
 }
 
-/// The workers that an operation has. They go back when it ends, be it by an error or by a panic in a function of the
+/// The workers of an operation. They are returned when it ends, also by an error or by a panic in a function of the
 /// caller's.
 struct LentWorkers<'i> {
     image: &'i Image,
     slots: Vec<Mutex<Option<Worker>>>,
-    /// An operation that failed: all give up.
+    /// An operation failed: all workers stop.
     stop: AtomicBool,
 }
 
 impl<'i> LentWorkers<'i> {
-    /// At most `most` of the workers that no other operation has. If there are none, as many others, with small rings:
-    /// one at least, and more if there is memory that nobody uses.
+    /// Takes at most `most` of the workers that no other operation has. If there are none, it makes as many temporary
+    /// ones, with small rings: at least one, and more if unused memory allows.
     fn take(image: &'i Image, most: usize) -> Result<Self> {
         let most = most.clamp(1, image.runtime.threads());
         let mut workers = {
@@ -101,7 +101,7 @@ impl<'i> LentWorkers<'i> {
 impl Drop for LentWorkers<'_> {
     fn drop(&mut self) {
         let workers = (0..self.slots.len()).filter_map(|number| self.slot(number)?.take());
-        // The usual ones go back; others were for this operation alone.
+        // The permanent ones are returned; others were for this operation alone.
         let usual: Vec<Worker> = workers.filter(|worker| worker._reservation.is_none()).collect();
         lock(&self.image.workers).extend(usual);
         if self.image.is_closed() {
@@ -110,11 +110,11 @@ impl Drop for LentWorkers<'_> {
     }
 }
 
-/// One of them.
+/// One of the workers of an operation.
 struct LentWorker<'l, 'i> {
     lent: &'l LentWorkers<'i>,
     number: usize,
-    /// There until it goes back.
+    /// `None` only after it was returned.
     worker: Option<Worker>,
 }
 
@@ -145,7 +145,7 @@ impl Worker {
         Ok(Worker { reader: Reader::new(runtime, &open, ring_bytes as usize)?, _reservation: None })
     }
 
-    /// What was read since the last call.
+    /// Statistics since the last call.
     pub fn take_stats(&mut self) -> SweepStats {
         SweepStats::of_reads(self.reader.take_stats())
     }
@@ -183,14 +183,14 @@ impl Image {
         })
     }
 
-    /// How the image was opened.
+    /// The options of opening.
     pub fn options(&self) -> ImageOptions {
         self.options
     }
 
-    /// Makes a worker's read buffers for every thread of the runtime, a share of the memory that is available now.
-    /// `worker_bytes` is what a worker takes beside them; it has been reserved for these workers, and is reserved for
-    /// those that an operation gets while another one has these.
+    /// Makes read buffers for every thread of the runtime, from a share of the memory that is available now.
+    /// `worker_bytes` is the memory of a worker beside them; the caller has reserved it for these workers, and it is
+    /// reserved for temporary ones when they are made.
     ///
     /// # Errors
     /// Too little memory.
@@ -206,18 +206,18 @@ impl Image {
         Ok(())
     }
 
-    /// The largest ring of a worker. A small image needs no more than all of its pages.
+    /// The largest ring of a worker, at most all pages of the image.
     fn largest_ring_bytes(&self) -> u64 {
         let all: u64 = self.files.pages().iter().map(|(_, file)| file.len_bytes()).sum();
         all.next_multiple_of(PAGE_BYTES as u64).clamp(PAGE_BYTES as u64, MAX_RING_BYTES)
     }
 
-    /// What the image is.
+    /// The manifest.
     pub fn manifest(&self) -> &Manifest {
         self.files.manifest()
     }
 
-    /// The manifest as it lies on the disk.
+    /// The manifest as bytes of its file.
     ///
     /// # Errors
     /// A file that cannot be read.
@@ -225,22 +225,22 @@ impl Image {
         self.files.manifest_bytes()
     }
 
-    /// A file that lies in the image's directory although the manifest names none of its kind.
+    /// A file that exists in the image's directory although the manifest names none of its kind.
     pub fn unnamed(&self) -> Option<PathBuf> {
         self.files.unnamed()
     }
 
-    /// Where the image lies.
+    /// The path of the image.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The size of everything in the image, in bytes.
+    /// The size of all files of the image, in bytes.
     pub fn image_bytes(&self) -> u64 {
         self.files.bytes()
     }
 
-    /// A path for a temporary file: beside the image, unless the user said where.
+    /// A path for a temporary file: beside the image, unless the user chose a directory.
     pub fn temporary_path(&self, what: &str) -> PathBuf {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
@@ -266,12 +266,12 @@ impl Image {
         &self.files.pages()[place].1
     }
 
-    /// What the checksums of the file at a place are seeded with.
+    /// The seed of the checksums of the file at a place.
     pub fn origin(&self, place: usize) -> Origin {
         self.files.pages()[place].0.origin(self.manifest().image_id)
     }
 
-    /// How many pages a file has; none if the image has no such file.
+    /// Number of pages of a file; 0 if the image has no such file.
     pub fn file_pages(&self, file: ImageFile) -> u64 {
         self.file(file).map_or(0, |place| self.data_file(place).len_bytes() / PAGE_BYTES as u64)
     }
@@ -281,16 +281,15 @@ impl Image {
         self.files.index_bytes(file)
     }
 
-    /// Where the index of a file lies.
+    /// The path of a file's index.
     pub fn index_path(&self, file: ImageFile) -> PathBuf {
         self.files.index_path(file)
     }
 
-    /// Reads the indexes of some files. Before that there is memory for them as they lie on the disk and as they are
-    /// decoded.
+    /// Reads the indexes of some files. Memory for their encoded and decoded forms is reserved first.
     ///
     /// # Errors
-    /// Too little memory; an index that cannot be read, is damaged or too large, or is that of another number of pages.
+    /// Too little memory; an index that cannot be read, is damaged or too large, or belongs to another number of pages.
     pub fn read_indexes(&self, files: &[ImageFile], purpose: &str) -> Result<Vec<Index>> {
         let all = self.manifest().files();
         let keys = |file| all.iter().find(|(there, _)| *there == file).map_or(0, |(_, pages)| *pages);
@@ -299,7 +298,7 @@ impl Image {
         files.iter().map(|&file| self.files.read_index(file, keys(file))).collect()
     }
 
-    /// A worker beside those of the image, with a ring of its own.
+    /// A temporary worker with a ring of its own.
     ///
     /// # Errors
     /// Too little memory.
@@ -307,17 +306,17 @@ impl Image {
         Worker::new(&self.runtime, &self.files, ring_bytes)
     }
 
-    /// A worker for an operation while others have the usual ones.
+    /// A temporary worker for an operation while others have the permanent ones.
     fn extra_worker(&self) -> Result<Worker> {
         let reservation = self.reserve("another operation at the same time", self.worker_bytes)?;
         Ok(Worker { _reservation: Some(reservation), ..self.new_worker(MIN_RING_BYTES)? })
     }
 
-    /// Runs `work` on at most `most` workers with their buffers, and adds up what they read. Several operations may run
-    /// at the same time, within one another too: they share the workers, and the first ones have most of them.
+    /// Runs `work` on at most `most` workers with their buffers, and adds up their statistics. Several operations may
+    /// run at the same time, also nested: they share the workers, and the first ones have most of them.
     ///
     /// # Errors
-    /// The error of the first worker that failed, and then the reads of all are given up; no memory for a worker while
+    /// The error of the first worker that failed, after which all reads are abandoned; no memory for a worker while
     /// other operations have all; an image that was closed.
     pub fn with_workers<T: Send>(
         &self,
@@ -348,8 +347,8 @@ impl Image {
         Ok((values, total))
     }
 
-    /// The longest gap between wanted pages that is read over: measured on the image's device when it is first asked
-    /// for, if the file is large enough for that to matter. And what the measurement read.
+    /// The longest gap between wanted pages that is read over: measured on the image's device at the first call, if the
+    /// file is large enough for that to matter. Also returns the statistics of the measurement.
     ///
     /// # Errors
     /// As with [`Image::with_workers`].
@@ -376,18 +375,18 @@ impl Image {
         PageKey { image: self.cache.image(), file: file as u32, page }
     }
 
-    /// The memory that the page cache takes now, and gives up when it is needed.
+    /// Current memory of the page cache, which shrinks when memory is needed.
     pub fn cache_bytes(&self) -> u64 {
         self.cache().map_or(0, |cache| cache.memory_bytes())
     }
 
-    /// An error unless so much memory can be reserved. Page caches give up what is missing when it is; if that is not
-    /// enough, [`Spare`](outcore_io::Spare) memory is given back at once.
+    /// Checks that `bytes` can be reserved. Page caches shrink at the reservation; if that is not enough,
+    /// [`Spare`](outcore_io::Spare) memory is given back now.
     ///
-    /// Algorithms call this with all that their state needs, before they allocate any of it.
+    /// Algorithms call this with the size of their whole state, before they allocate any of it.
     ///
     /// # Errors
-    /// [`outcore_io::Error::Memory`] with the numbers, and who holds the rest.
+    /// [`outcore_io::Error::Memory`] with the numbers and the largest holders.
     pub fn make_room(&self, purpose: &str, bytes: u64) -> Result<()> {
         let advise = |error| match error {
             outcore_io::Error::Memory { needed_bytes, available_bytes, purpose, limit_bytes, holders, .. } => {
@@ -407,7 +406,7 @@ impl Image {
         Ok(self.runtime.budget().require(purpose, bytes).map_err(advise)?)
     }
 
-    /// Reserves memory that [`Image::make_room`] has made sure of, or refuses it with the same advice.
+    /// Reserves memory that [`Image::make_room`] has checked, or refuses it with the same advice.
     ///
     /// # Errors
     /// As with [`Image::make_room`].
@@ -416,8 +415,8 @@ impl Image {
         Ok(self.runtime.budget().reserve(purpose, bytes)?)
     }
 
-    /// By how much the limit must rise for so much more to be available: under a larger limit an image has larger read
-    /// buffers too.
+    /// The increase of the limit that makes `missing_bytes` more available: under a larger limit an image has larger
+    /// read buffers too.
     pub fn more_bytes(&self, missing_bytes: u64) -> u64 {
         let threads = self.runtime.threads() as u64;
         let most = threads * self.largest_ring_bytes().saturating_sub(self.ring_bytes);
@@ -425,23 +424,23 @@ impl Image {
         missing_bytes.saturating_add(most.min(grown.saturating_add(threads * MIN_RING_BYTES)))
     }
 
-    /// Lets the page cache of the runtime grow by room for so many pages of this image, as far as memory is free.
+    /// Grows the runtime's page cache by room for `pages` pages of this image, as far as memory is free.
     ///
     /// # Errors
-    /// The machine has less memory than the limit says.
+    /// The machine has less memory than the limit allows.
     pub fn fill_cache(&self, pages: u64) -> Result<()> {
         self.check_process()?;
         if self.is_closed() {
             return Ok(());
         }
-        // Room for all pages and some more, for files do not fill sets evenly.
+        // Room for all pages and some more, because files do not fill sets evenly.
         let wanted = (pages + pages / 4 + 64) * (PAGE_BYTES as u64 + 64);
         let wanted = wanted.min(self.options.cache_bytes.unwrap_or(u64::MAX));
         Ok(self.cache.fill(self.runtime.budget(), wanted)?)
     }
 
-    /// Gives back its share of the page cache and the read buffers, as soon as no operation uses them. Streams read
-    /// with buffers of their own; nothing else reads the image from then on.
+    /// Releases its share of the page cache and the read buffers, as soon as no operation uses them. Streams have
+    /// buffers of their own; no other reads are possible afterwards.
     pub fn close(&self) {
         self.closed.store(true, Ordering::Relaxed);
         if self.check_process().is_ok() {
@@ -455,8 +454,8 @@ impl Image {
         self.closed.load(Ordering::Relaxed)
     }
 
-    /// An error in another process than the one that opened the image: locks, threads and rings of a fork are those of
-    /// nobody.
+    /// Fails in another process than the one that opened the image: the locks, threads and rings of a fork have no
+    /// owner.
     ///
     /// # Errors
     /// This process is a fork.

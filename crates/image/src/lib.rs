@@ -4,9 +4,9 @@
 //! the read buffers of its workers; visits pages of it on all workers ([`sweep()`]) or in order ([`PageStream`],
 //! [`ColumnStream`], [`TextStream`]); writes new ones ([`Workspace`], [`PageWriter`]); and replaces files and images
 //! whole or not at all ([`AtomicFile`]). Images of dense arrays are read ([`DenseImage`], [`DenseReader`]) and written
-//! ([`DenseWriter`]) a group of rows at a time. It knows pages and columns of values, but not what else pages hold: a
-//! sweep is given the pages to visit and a visitor that decodes them. [`Error`] is the one error type of all crates
-//! above.
+//! ([`DenseWriter`]) a group of rows at a time. It knows pages and columns of values, but not the meaning of other
+//! pages: a sweep is given the pages to visit and a visitor that decodes them. [`Error`] is the one error type of all
+//! crates above.
 #![forbid(unsafe_code)]
 
 mod atomic_file;

@@ -1,12 +1,12 @@
-//! Files and directories under way: they have a temporary name until they are complete, and vanish if they never are.
+//! Incomplete files and directories: they have a temporary name until they are complete, and vanish if they never are.
 //!
-//! `NAME` is made as `.NAME.RANDOM.outcore-partial` beside its place. Its process holds a lock on it, which the
-//! operating system gives back however the process ends, and also where processes of several containers share a folder.
-//! So what is not locked is what a killed process left, and whoever makes something in the same folder removes it.
+//! `NAME` is made as `.NAME.RANDOM.outcore-partial` in the same folder. Its process holds a lock on it, which the
+//! operating system releases however the process ends, and also if processes of several containers share a folder. An
+//! unlocked one is therefore the leftover of a killed process, and the next operation in the same folder removes it.
 //!
-//! Where names cannot be exchanged, an image that is being replaced is `.NAME.RANDOM.outcore-replaced` for a moment
-//! ([`Partial::replace`]). Under that name an image is whole: a process that was killed then, or a power failure, left
-//! it to be put back if `NAME` is missing, and else to be removed.
+//! If names cannot be exchanged, an image that is being replaced is `.NAME.RANDOM.outcore-replaced` for a moment
+//! ([`Partial::replace`]). Under that name an image is whole: after a killed process or a power failure it is renamed
+//! back if `NAME` is missing, and removed otherwise.
 
 use crate::error::{Error, Result};
 use crate::files::{MANIFEST, foreign_entry, read_any_manifest};
@@ -18,14 +18,14 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What temporary names end in.
+/// Suffix of temporary names.
 const ENDING: &str = ".outcore-partial";
-/// What the names of images end in that are being replaced.
+/// Suffix of the names of images that are being replaced.
 const REPLACED_ENDING: &str = ".outcore-replaced";
-/// So many bytes of a name are kept, for file systems limit the length of names.
+/// Bytes of a name that are kept, because file systems limit the length of names.
 const MOST_NAME_BYTES: usize = 100;
 
-/// An error if a file is not to be written, or replaced, at a path.
+/// Fails if a file must not be written, or replaced, at a path.
 fn check_target(backend: &Arc<dyn Backend>, target: &Path) -> Result<()> {
     let refused = |found: &str, advice: &str| {
         let path = target.display();
@@ -52,7 +52,7 @@ fn is_within_image(backend: &Arc<dyn Backend>, target: &Path) -> bool {
     within.ancestors().take(2).any(|folder| backend.named_itself(&folder.join(MANIFEST)).is_some())
 }
 
-/// An error if an image is not to be made at a path.
+/// Fails if an image must not be made at a path.
 pub fn check_place(backend: &Arc<dyn Backend>, image: &Path) -> Result<()> {
     if !is_within_image(backend, image) {
         return Ok(());
@@ -63,7 +63,7 @@ pub fn check_place(backend: &Arc<dyn Backend>, image: &Path) -> Result<()> {
     )))
 }
 
-/// A file or directory under a temporary name; what still has that name when this is dropped is removed.
+/// A file or directory under a temporary name; if it still has that name on drop, it is removed.
 pub struct Partial {
     backend: Arc<dyn Backend>,
     path: PathBuf,
@@ -81,8 +81,8 @@ impl Partial {
     /// An empty file in the folder of `target`, which it will perhaps replace. `make` creates it.
     ///
     /// # Errors
-    /// What is there already and is no plain file: whoever named a device, a pipe or a link did not want it replaced.
-    /// A folder that is an image, which such a file does not belong into.
+    /// An existing target that is not a plain file: a device, a pipe or a link must not be replaced. A folder that is
+    /// an image, to which such a file does not belong.
     pub fn file<T>(
         backend: &Arc<dyn Backend>,
         target: &Path,
@@ -105,7 +105,7 @@ impl Partial {
             let path = parent.join(hidden(kept, ENDING));
             let made = match make(&path) {
                 Err(IoError::File { source, .. }) if source.kind() == ErrorKind::AlreadyExists => continue,
-                // Users know the name that it is to have, not the one that it has until it is complete.
+                // Users know the final name, not the temporary one.
                 Err(IoError::File { source, operation, .. }) => {
                     return Err(IoError::file(parent.join(name), operation, source).into());
                 }
@@ -113,16 +113,16 @@ impl Partial {
             };
             match backend.lock(&path) {
                 Ok(Some(lock)) => return Ok((partial(path, Some(lock)), made)),
-                // Another process took it for what somebody left, and removes it.
+                // Another process took it for a leftover, and removes it.
                 Ok(None) => {}
                 Err(error) if error.kind() == ErrorKind::NotFound => {}
-                // Where nothing can be locked nothing is removed either.
+                // Without locks nothing is removed either.
                 Err(_) => return Ok((partial(path, None), made)),
             }
         }
     }
 
-    /// Leaves what has the temporary name to whoever makes something in the same folder next.
+    /// Leaves the file with its temporary name to the next operation in the same folder.
     pub fn keep(&mut self) {
         self.is_kept = true;
     }
@@ -132,16 +132,17 @@ impl Partial {
         &self.path
     }
 
-    /// Lets what has the temporary name and the image `target` exchange their names. Where the file system cannot do
-    /// that, the image has no name for a moment, and then another one, which is returned: once the new name is durable
-    /// it is to get the temporary one.
+    /// Exchanges the names of this file or directory and the image `target`. If the file system cannot do that, the
+    /// image has no name for a moment, and then another one, which is returned: once the new name is durable, it must
+    /// get the temporary one.
     pub fn replace(&self, target: &Path) -> Result<Option<PathBuf>> {
         let backend = &self.backend;
         match backend.exchange(&self.path, target) {
             Err(IoError::File { source, .. }) if source.kind() == ErrorKind::Unsupported => {}
             other => return Ok(other.map(|()| None)?),
         }
-        // All of the name is kept, for the image may have to get it back; a name that is too long for that is refused.
+        // The whole name is kept, because the image may have to get it back; a name that is too long for that is
+        // refused.
         let aside = folder(target).join(hidden(target.file_name().unwrap_or_default(), REPLACED_ENDING));
         backend.rename(target, &aside)?;
         if let Err(error) = backend.rename(&self.path, target) {
@@ -152,7 +153,7 @@ impl Partial {
     }
 }
 
-/// Another name for what is, or will be, called `name`.
+/// A hidden name for the file that is, or will be, called `name`.
 fn hidden(name: &OsStr, ending: &str) -> OsString {
     let mut hidden = OsString::from(".");
     hidden.push(name);
@@ -160,7 +161,7 @@ fn hidden(name: &OsStr, ending: &str) -> OsString {
     hidden
 }
 
-/// The name of which this is another one; an empty one, if it was made for none.
+/// The name from which a hidden one was made; empty if there was none.
 fn name_of<'a>(hidden: &'a OsStr, ending: &str) -> Option<&'a OsStr> {
     let rest = hidden.as_bytes().strip_prefix(b".")?.strip_suffix(ending.as_bytes())?;
     let (name, number) = rest.split_at(rest.len().checked_sub(16)?);
@@ -171,15 +172,15 @@ fn name_of<'a>(hidden: &'a OsStr, ending: &str) -> Option<&'a OsStr> {
 impl Drop for Partial {
     fn drop(&mut self) {
         if !self.is_kept {
-            // What resists is removed by whoever comes next.
+            // If this fails, the next operation in the folder removes it.
             let _ = self.backend.remove_all(&self.path);
         }
     }
 }
 
-/// An error if a directory has less left than is the least of what is announced.
+/// Fails if a directory's disk has less free space than `least_bytes`, the lower bound of the needed space.
 pub fn require_disk(purpose: &str, needed_bytes: u64, least_bytes: u64, directory: &Path) -> Result<()> {
-    // A file system that does not tell how much it has left may have enough.
+    // A file system that does not report its free space may have enough.
     let free_bytes = Posix.free_bytes(directory).unwrap_or(u64::MAX);
     if least_bytes <= free_bytes {
         return Ok(());
@@ -188,7 +189,7 @@ pub fn require_disk(purpose: &str, needed_bytes: u64, least_bytes: u64, director
     Err(Error::DiskSpace { purpose, needed_bytes, free_bytes, directory })
 }
 
-/// Removes what killed processes left in a directory; returns what that was.
+/// Removes leftovers of killed processes from a directory; returns their paths.
 ///
 /// The directory is synced before. A process that was killed between giving a name and syncing the directory left an
 /// older image under its temporary name: if a power failure could still undo the exchange of names, that image would
@@ -208,18 +209,18 @@ pub fn remove_leftovers(backend: &Arc<dyn Backend>, directory: &Path) -> Vec<Pat
     removed
 }
 
-/// Ends what a process that was killed while it replaced an image had begun: an image that is aside gets its name
-/// back if nothing has that name, and if an image has it, becomes a leftover. Returns the images that got their names
-/// back; should a power failure undo that, it is done again.
+/// Completes the replacement of an image by a killed process: an image that is aside gets its name back if the name is
+/// free, and becomes a leftover if an image has it. Returns the images that got their names back; if a power failure
+/// undoes that, it is repeated.
 pub(crate) fn put_back(backend: &Arc<dyn Backend>, directory: &Path) -> Vec<PathBuf> {
     let Ok(names) = backend.list(Location::at(directory)) else { return Vec::new() };
     let mut restored = Vec::new();
     for hidden_name in &names {
         let Some(name) = name_of(hidden_name, REPLACED_ENDING).filter(|name| !name.is_empty()) else { continue };
         let (aside, target) = (directory.join(hidden_name), directory.join(name));
-        // Whoever is replacing an image now holds its lock.
+        // A process that is replacing an image now holds its lock.
         let Ok(Some(_lock)) = backend.lock(&aside) else { continue };
-        // What others made is neither moved nor removed.
+        // Files of other programs are neither moved nor removed.
         if !is_image(backend, &aside) {
             continue;
         }
@@ -229,7 +230,7 @@ pub(crate) fn put_back(backend: &Arc<dyn Backend>, directory: &Path) -> Vec<Path
             }
         } else if is_image(backend, &target) {
             let kept = OsStr::from_bytes(&name.as_bytes()[..name.len().min(MOST_NAME_BYTES)]);
-            // One that resists stays until the next time.
+            // If this fails, it stays until the next time.
             let _ = backend.rename(&aside, &directory.join(hidden(kept, ENDING)));
         }
     }

@@ -1,7 +1,7 @@
-//! Files that any worker writes at any place: new ones, complete or absent, and parts of the users' own.
+//! Files that any worker writes at any offset: new ones, complete or absent, and parts of the users' own.
 //!
-//! A new file has a temporary name beside its place (`partial.rs`) until it is complete and synced, as those that are
-//! written from start to end (`atomic_file.rs`).
+//! A new file has a temporary name in the same folder (`partial.rs`) until it is complete and synced, as those that are
+//! written sequentially (`atomic_file.rs`).
 
 use crate::error::{Error, Result};
 use crate::partial::Partial;
@@ -20,7 +20,7 @@ pub struct PlacedFile {
 }
 
 impl PlacedFile {
-    /// Begins a file that will be named `target`, in the place of any file of that name.
+    /// Begins a file that will be named `target`, and replaces any file of that name.
     ///
     /// # Errors
     /// A target that is a directory or no name, or a file that cannot be created.
@@ -31,10 +31,10 @@ impl PlacedFile {
         Ok(PlacedFile { runtime, target, file, temporary: Some(temporary) })
     }
 
-    /// Opens a file that is there, which keeps what is not written.
+    /// Opens an existing file, which keeps all bytes that are not written.
     ///
     /// # Errors
-    /// What the operating system refuses; a link, or anything that is no plain file.
+    /// Errors of the operating system; a link, or anything but a plain file.
     pub fn open(runtime: &Arc<Runtime>, target: &Path) -> Result<Self> {
         let file = DataFile::open_as(runtime.backend(), Location::at(target), Open::Write)?;
         Ok(PlacedFile { runtime: Arc::clone(runtime), target: target.to_owned(), file, temporary: None })
@@ -45,7 +45,7 @@ impl PlacedFile {
         self.file.len_bytes()
     }
 
-    /// Where it can be read now: a new file has a temporary name.
+    /// The path for reading it now: a new file has a temporary name.
     pub fn path(&self) -> &Path {
         self.temporary.as_ref().map_or(&self.target, Partial::path)
     }
@@ -53,16 +53,16 @@ impl PlacedFile {
     /// Writes bytes at an offset.
     ///
     /// # Errors
-    /// What the operating system refuses: a full disk, most likely.
+    /// Errors of the operating system: a full disk, most likely.
     pub fn write(&self, bytes: &[u8], offset_bytes: u64) -> Result<()> {
         let written = self.file.write_at(bytes, offset_bytes);
         Ok(written.map_err(|error| IoError::file_at(&self.target, "write", offset_bytes, error))?)
     }
 
-    /// Waits until the file would outlast a power failure, and gives a new one its name; now it is complete.
+    /// Waits until the file would outlast a power failure, and gives a new one its name; it is complete from now on.
     ///
     /// # Errors
-    /// What the operating system refuses; then there is no new file, and what had the name before still has it.
+    /// Errors of the operating system; there is no new file, and an older one of that name is unchanged.
     pub fn commit(self) -> Result<()> {
         self.file.sync().map_err(|error| Error::from(IoError::file(&self.target, "sync", error)))?;
         let backend = self.runtime.backend();

@@ -1,4 +1,4 @@
-//! What an operation cost: passes, bytes, requests, cache hits, time waiting, peak memory.
+//! Cost of an operation: passes, bytes, requests, cache hits, time waiting, peak memory.
 
 use outcore_format::PAGE_BYTES;
 use outcore_io::{Budget, ReaderStats, Runtime, cpu_seconds, peak_memory_bytes};
@@ -6,7 +6,7 @@ use serde::Serialize;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// What one sweep cost.
+/// Cost of one sweep.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct SweepStats {
     /// Time from start to end, in seconds.
@@ -26,7 +26,7 @@ pub struct SweepStats {
 }
 
 impl SweepStats {
-    /// What a reader read.
+    /// Statistics of a reader.
     pub(crate) fn of_reads(stats: ReaderStats) -> Self {
         SweepStats {
             seconds_io_wait: stats.wait_ns as f64 / 1e9,
@@ -37,7 +37,7 @@ impl SweepStats {
         }
     }
 
-    /// Adds another sweep, or another worker's share of this one; times to wait add up, `seconds` too.
+    /// Adds another sweep, or another worker's share of this one; waiting times add up, `seconds` too.
     pub fn add(&mut self, other: &SweepStats) {
         self.seconds += other.seconds;
         self.seconds_io_wait += other.seconds_io_wait;
@@ -52,23 +52,23 @@ impl SweepStats {
 /// One step or iteration of an algorithm.
 #[derive(Clone, Debug, Serialize)]
 pub struct Step {
-    /// What was done: "push", "pull", "iteration".
+    /// The kind of step: "push", "pull", "iteration".
     pub name: &'static str,
-    /// How many vertices it worked on.
+    /// Number of vertices that it processed.
     pub active: u64,
-    /// What it read.
+    /// Cost of its reads.
     #[serde(flatten)]
     pub sweep: SweepStats,
-    /// When it ended, in seconds since the operation began.
+    /// End of the step, in seconds since the operation began.
     pub seconds_end: f64,
-    /// The CPU time of the process since the operation began, when it ended. Looked at once a millisecond at most: a
-    /// shorter step may have what the one before it has.
+    /// The CPU time of the process since the operation began, at the end of the step. Measured at most once a
+    /// millisecond: a shorter step may repeat the value of the one before it.
     pub seconds_cpu_end: f64,
-    /// The memory that was taken of the limit when it ended, without page caches; looked at as often.
+    /// Memory in use under the limit at the end of the step, page caches excluded; measured as often.
     pub memory_bytes: u64,
 }
 
-/// What an operation cost. Serialised, it is one flat object with a list of steps.
+/// Cost of an operation. Serialised, it is one flat object with a list of steps.
 #[derive(Clone, Debug, Serialize)]
 pub struct Stats {
     /// All sweeps together; `seconds` is the time from start to end.
@@ -78,38 +78,37 @@ pub struct Stats {
     pub passes: f64,
     /// The memory limit in bytes.
     pub memory_limit_bytes: u64,
-    /// The most memory that the process held so far, in bytes.
+    /// The peak memory of the process so far, in bytes.
     pub memory_peak_bytes: u64,
-    /// The CPU time of the process from start to end, in seconds: of all its threads, whatever they did.
+    /// The CPU time of all threads of the process from start to end, in seconds, including unrelated work.
     pub seconds_cpu: f64,
     /// The number of workers.
     pub threads: usize,
     /// The back end that read the files.
     pub backend: &'static str,
-    /// What ended the iterations of an algorithm that goes on until its values hardly change: "residual", "networkx",
-    /// "iterations" or "rounding".
+    /// The reason why an iteration until convergence ended: "residual", "networkx", "iterations" or "rounding".
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stopped_by: Option<&'static str>,
     /// One entry per step or iteration; beyond 4096 of them the last entry is the sum of the rest.
     pub steps: Vec<Step>,
-    /// The name of the weights that edges counted by; none where all edges counted alike.
+    /// The name of the weights; `None` if all edges counted alike.
     pub weights: Option<String>,
 }
 
-/// So many steps are told apart: a long path has a step per vertex.
+/// Largest number of distinct steps: a long path has a step per vertex.
 const MOST_STEPS: usize = 4096;
 
-/// Steps may take microseconds: CPU time and memory are not looked at more often than this.
+/// Shortest interval between two measurements of CPU time and memory: steps may take microseconds.
 const LOOK_EVERY: Duration = Duration::from_millis(1);
 
-/// Collects what an operation costs, from its start on.
+/// Collects the cost of an operation, from its start on.
 pub struct StatsBuilder {
     start: Instant,
     /// The CPU time of the process when the operation began.
     cpu_before: f64,
-    /// What memory is looked at, if any.
+    /// The budget whose memory is measured, if any.
     budget: Option<Arc<Budget>>,
-    /// When CPU time and memory were looked at last, and what was found.
+    /// Time, CPU time and memory of the last measurement.
     looked: (Duration, f64, u64),
     steps: Vec<Step>,
     other: SweepStats,
@@ -124,7 +123,7 @@ impl std::fmt::Debug for StatsBuilder {
 }
 
 impl StatsBuilder {
-    /// Starts the clock, for an operation within another one or a few products: no step knows what memory was taken.
+    /// Starts the clock, for a nested operation or a few products: steps have no memory.
     pub fn start() -> Self {
         StatsBuilder {
             start: Instant::now(),
@@ -137,14 +136,14 @@ impl StatsBuilder {
         }
     }
 
-    /// Starts the clock of an operation in this runtime, whose memory every step looks at.
+    /// Starts the clock of an operation in this runtime, whose memory every step measures.
     pub fn of(runtime: &Runtime) -> Self {
         let mut stats = StatsBuilder { budget: Some(Arc::clone(runtime.budget())), ..Self::start() };
         stats.look(Duration::ZERO);
         stats
     }
 
-    /// Notes the name of the weights that edges count by.
+    /// Sets the name of the weights.
     pub fn weights(&mut self, name: Option<&str>) {
         self.weights = name.map(str::to_owned);
     }
@@ -169,7 +168,7 @@ impl StatsBuilder {
         }
     }
 
-    /// Looks at CPU time and memory.
+    /// Measures CPU time and memory.
     fn look(&mut self, now: Duration) {
         let memory_bytes = self.budget.as_ref().map_or(0, |budget| budget.taken_bytes().0);
         self.looked = (now, cpu_seconds() - self.cpu_before, memory_bytes);
@@ -180,10 +179,10 @@ impl StatsBuilder {
         self.other.add(&sweep);
     }
 
-    /// Stops the clock. `pages_per_pass` is how many pages the lists have that the algorithm reads.
+    /// Stops the clock. `pages_per_pass` is the number of pages of the lists that the algorithm reads.
     pub fn finish(mut self, runtime: &Runtime, pages_per_pass: u64) -> Stats {
         if self.steps.len() == MOST_STEPS {
-            // The last step is the sum of the rest, which end now.
+            // The last step is the sum of the others, which end now.
             self.look(self.start.elapsed());
             let (end, seconds_cpu_end, memory_bytes) = self.looked;
             if let Some(rest) = self.steps.last_mut() {
@@ -235,7 +234,7 @@ mod tests {
         let mut stats = StatsBuilder::of(&runtime);
         stats.step("short", 1, SweepStats::default());
         let held = runtime.budget().reserve("a test", 1 << 20).unwrap();
-        // Longer than what is looked at, in CPU time, too.
+        // Longer than the measuring interval, in CPU time too.
         let mut sum = 0u64;
         while stats.start.elapsed() < 4 * LOOK_EVERY {
             sum = std::hint::black_box(sum.wrapping_add(1));

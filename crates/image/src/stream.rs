@@ -1,8 +1,8 @@
 //! Streams: the pages of one file in order, the values of a column in order, the bytes of a text in order.
 //!
-//! Where an answer needs order (ids, output, export) one worker reads ahead of itself with a small ring of its own, so
-//! a stream costs [`STREAM_BYTES`] whatever the size of the file, and streams of several files run side by side. Every
-//! page is verified, and must go on where the one before it ended.
+//! Where an answer needs order (ids, output, export) one worker reads ahead with a small ring of its own, so a stream
+//! takes [`STREAM_BYTES`] for any size of the file, and streams of several files run side by side. Every page is
+//! verified, and must continue where the one before it ended.
 
 use crate::error::{Error, Result};
 use crate::image::Image;
@@ -11,11 +11,11 @@ use outcore_io::{DataFile, Reader, Reservation, Runtime};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// How many pages are read at once.
+/// Number of pages of one read.
 const EXTENT_PAGES: u64 = 16;
-/// The size of such a read.
+/// Size of one read.
 const EXTENT_BYTES: usize = EXTENT_PAGES as usize * PAGE_BYTES;
-/// The ring of read buffers: what is read ahead.
+/// The ring of read buffers for reading ahead.
 const RING_BYTES: usize = 4 * EXTENT_BYTES;
 /// Room for the values of one page.
 const VALUES_BYTES: u64 = 8 * (column::MAX_VALUES as u64 + 1);
@@ -30,7 +30,7 @@ pub struct PageStream {
     reader: Reader,
     /// Pages whose reads have not begun.
     unread: Range<u64>,
-    /// The extent that pages are taken from: its bytes, the number of its next page, and where that begins.
+    /// The current extent: its bytes, the number of its next page, and the offset of that page.
     extent: Vec<u8>,
     page: u64,
     at: usize,
@@ -69,7 +69,7 @@ impl PageStream {
         })
     }
 
-    /// The next page and its number; `None` behind the last one. The bytes are as they were read, not verified.
+    /// The next page and its number; `None` after the last one. The bytes are not verified.
     ///
     /// # Errors
     /// A read that fails, or a request to stop.
@@ -101,7 +101,7 @@ impl PageStream {
         Ok(true)
     }
 
-    /// What the checksums of the pages are seeded with.
+    /// The seed of the checksums of the pages.
     pub fn origin(&self) -> Origin {
         self.origin
     }
@@ -111,7 +111,7 @@ impl PageStream {
         Error::corrupt(self.data.path(), page * PAGE_BYTES as u64, error)
     }
 
-    /// The error for a file that ends where it should not, or does not end where it should.
+    /// The error for a file that ends too early or too late.
     pub fn bad_end(&self, expected: impl Into<String>, found: impl Into<String>) -> Error {
         Error::Corrupt {
             path: self.data.path().to_owned(),
@@ -127,17 +127,17 @@ pub struct ColumnStream {
     pages: PageStream,
     /// The type of values beside lists; those of vertices have none.
     kind: Option<ValueType>,
-    /// The values of the page under way, and how many of them have been taken.
+    /// The values of the current page, and the number of those that have been taken.
     values: Vec<u64>,
     taken: usize,
     /// The page that they come from.
     page: u64,
-    /// The ordinal behind the page's last value, and behind the last value of the stream.
+    /// The ordinal after the page's last value, and after the last value of the stream.
     read: u64,
     end: u64,
-    /// Values of the first page that lie before the stream's first one.
+    /// Number of values of the first page that precede the stream's first one.
     skipped: u64,
-    /// How many values the whole column has, and where its pages begin, if it has an index.
+    /// The number of values of the whole column, and the index of its pages, if it has one.
     count: u64,
     index: Option<Arc<Index>>,
 }
@@ -191,7 +191,7 @@ impl ColumnStream {
         })
     }
 
-    /// The next values, at most `most`, without taking them; none at the end of the column.
+    /// The next values, at most `most`, without taking them; empty at the end of the column.
     ///
     /// # Errors
     /// A page that cannot be read or is damaged, a column that is too short or too long, or a request to stop.
@@ -248,7 +248,7 @@ impl ColumnStream {
         }
     }
 
-    /// The error for a column that has no more values where one is wanted.
+    /// The error for a column that ends too early.
     pub fn bad_end(&self) -> Error {
         self.pages.bad_end(format!("more than {} values", self.end), "the end of the column")
     }
@@ -342,7 +342,7 @@ impl TextStream {
         Ok(())
     }
 
-    /// Checks that nothing is left.
+    /// Checks that the text ends here.
     ///
     /// # Errors
     /// More text, or a page that cannot be read or is damaged.
@@ -353,7 +353,7 @@ impl TextStream {
         Ok(())
     }
 
-    /// The error for bad bytes at a place of the text.
+    /// The error for bad bytes at an offset of the text.
     pub fn bad_text(&self, at: u64, expected: &str, found: impl Into<String>) -> Error {
         let (page, within) = (at / text::TEXT_BYTES as u64, at % text::TEXT_BYTES as u64);
         self.pages.corrupt(page, outcore_format::Error::new(HEADER_BYTES as u64 + within, expected, found))

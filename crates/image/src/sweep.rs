@@ -1,10 +1,10 @@
-//! The sweep: one visit of chosen pages of a file, read or found in the cache, and handed to a visitor.
+//! The sweep: one visit of selected pages of a file, read or cached, and passed to a visitor.
 //!
-//! Pages come in units of 64, the same units whatever the number of workers and the size of the cache. Workers take the
+//! Pages are grouped in units of 64, the same units for any number of workers and size of the cache. Workers take the
 //! next unit as they become free, plan its reads (one word of page bitmap becomes merged extents), and keep a ring full
-//! of reads under way. A unit's pages reach the visitor in order, on one worker, whether they come from the device or
-//! the cache. What depends on an order of pages can therefore be combined first within units and then over units,
-//! always in the same way. Where pages of other files are needed beside some of these ([`Besides`]), they arrive first.
+//! of reads under way. A unit's pages reach the visitor in order, on one worker, from the device or the cache. Results
+//! that depend on an order of pages can therefore be combined first within units and then over units, always in the
+//! same order. If pages of other files are needed beside some of these ([`Besides`]), they arrive first.
 
 use crate::error::Result;
 use crate::image::{Image, Worker};
@@ -18,20 +18,21 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
 
-/// Which pages of a file a sweep visits.
+/// The pages of a file that a sweep visits.
 pub enum Selection<'a> {
     /// Adjacent ones.
     Pages(Range<u64>),
-    /// Units and the pages wanted of each, in rising order.
+    /// Units and bitmaps of their wanted pages, in rising order.
     Units(Vec<(u64, u64)>),
-    /// Those of adjacent pages that a function of the unit names, asked while the sweep goes on.
+    /// Those of adjacent pages that a function of the unit selects during the sweep.
     Chosen(Box<dyn Fn(u64) -> u64 + Sync + 'a>, Range<u64>),
-    /// One page after the other, as a function names them while the sweep goes on; it may name more after it has named
+    /// One page after the other, as a function returns them during the sweep; it may return more after it has returned
     /// none.
     Asked(&'a (dyn Fn() -> Option<u64> + Sync)),
 }
 
-/// A worker reads at most so many pages at once that were asked for one by one: which are next may change meanwhile.
+/// Number of pages of an [`Asked`](Selection::Asked) selection that a worker reads at once: the next ones may change
+/// meanwhile.
 const MOST_ASKED: usize = 8;
 
 /// Wanted pages of a unit of a file.
@@ -45,17 +46,17 @@ pub struct UnitPages {
     pub wanted: u64,
 }
 
-/// Which pages of other files belong to pages of the one that is swept.
+/// A relation from pages of the swept file to pages of other files.
 pub trait Besides: Send + Sync {
     /// The places of the other files among the image's files.
     fn files(&self) -> Vec<usize>;
 
     /// As many of the wanted pages of a unit, from the first on, as are visited at once, and the pages of other files
-    /// that arrive before them.
+    /// that must arrive before them.
     fn batch(&self, unit: u64, wanted: u64) -> (u64, Vec<UnitPages>);
 }
 
-/// A page that arrived.
+/// A page in memory.
 #[derive(Clone, Copy)]
 pub struct Arrived<'a> {
     /// The place of its file.
@@ -64,43 +65,43 @@ pub struct Arrived<'a> {
     pub number: u64,
     /// Its bytes.
     pub bytes: &'a PageBytes,
-    /// Whether it comes from the cache: then it was verified before.
+    /// Whether it comes from the cache, and was therefore verified before.
     pub verified: bool,
 }
 
-/// What one worker does with the pages of a sweep. Whatever a page is, the visitor verifies it.
+/// A worker's callback for the pages of a sweep. The visitor verifies pages itself.
 pub trait PageVisitor: Send {
-    /// The next pages are these of a unit, with what belongs to them.
+    /// Announces the next pages of a unit, after the pages of other files that belong to them.
     fn begin(&mut self, unit: u64, pages: u64);
-    /// The next page: first those of other files, then the ones that are swept, in order. The cache keeps pages that
-    /// raised no error.
+    /// The next page: first those of other files, then the swept ones, in order. The cache keeps pages without an
+    /// error.
     ///
     /// # Errors
-    /// What ends the sweep.
+    /// Any error ends the sweep.
     fn page(&mut self, page: Arrived<'_>) -> Result<()>;
     /// The unit's wanted pages have all been visited.
     ///
     /// # Errors
-    /// What ends the sweep.
+    /// Any error ends the sweep.
     fn end_unit(&mut self, unit: u64) -> Result<()>;
 }
 
-/// A sweep under way: what its workers share.
+/// The shared state of a running sweep.
 pub struct Sweep<'a> {
     image: &'a Image,
     file: usize,
     selection: Selection<'a>,
     besides: Option<Arc<dyn Besides>>,
     cache: Option<Arc<PageCache>>,
-    /// Pages from here on are not kept: a pass over more than the cache holds keeps a fixed part. The swept file comes
-    /// before others.
+    /// Pages from this number on are not cached: a pass over more than the cache holds keeps a fixed part. The swept
+    /// file precedes others.
     keep_below: u64,
     keep_besides_below: u64,
-    /// The longest gap that is read over.
+    /// The longest gap that is read over, in pages.
     gap_pages: u32,
-    /// The most pages that are visited at once.
+    /// Largest number of pages that are visited at once.
     batch_pages: u32,
-    /// Where pages around a missing one are read with it, once: a bit per unit of each file says that this was done.
+    /// If pages around a missing one are read with it, once: a bit per unit of each file marks that as done.
     around: Option<Vec<Vec<AtomicU64>>>,
     next: AtomicUsize,
     prepared: SweepStats,
@@ -108,7 +109,7 @@ pub struct Sweep<'a> {
 
 impl<'a> Sweep<'a> {
     /// A sweep over the selected pages of a file, of which a worker visits at most `batch_pages` at once. `all_pages`
-    /// is how many pages all files of that kind have, which share the cache.
+    /// is the number of pages of all files of that kind, which share the cache.
     ///
     /// # Errors
     /// The device's gap cannot be measured.
@@ -119,7 +120,7 @@ impl<'a> Sweep<'a> {
         besides: Option<Arc<dyn Besides>>,
         (batch_pages, all_pages): (u32, u64),
     ) -> Result<Self> {
-        // All pages have no gaps but those of what is cached, which ends the extents anyway.
+        // A full selection has gaps only at cached pages, which end the extents anyway.
         let (gap_pages, prepared) = match selection {
             Selection::Pages(_) | Selection::Asked(_) => (USUAL_GAP_PAGES, SweepStats::default()),
             _ => image.merge_gap(file)?,
@@ -132,7 +133,7 @@ impl<'a> Sweep<'a> {
             }
             _ => u64::MAX,
         };
-        // What is left is shared by the other files.
+        // The other files share the rest.
         let others = besides.as_ref().map_or(1, |besides| besides.files().len().max(1) as u64);
         let keep_besides_below = keep_below.saturating_sub(pages_of_file) / others;
         let (next, around) = (AtomicUsize::new(0), None);
@@ -152,18 +153,18 @@ impl<'a> Sweep<'a> {
         })
     }
 
-    /// Reads the pages around a missing one with it, where the cache has room for all pages: for pages that are asked
-    /// for one by one, of which there will be many.
+    /// Reads the pages around a missing one with it, if the cache has room for all pages: for pages that are requested
+    /// one by one, in large numbers.
     pub fn read_around(&mut self) {
         self.around = self.cache.as_ref().and_then(|cache| units_around(self, cache));
     }
 
-    /// What was read before the first unit.
+    /// The reads before the first unit.
     pub fn prepared(&self) -> &SweepStats {
         &self.prepared
     }
 
-    /// How many units there are to visit, at most.
+    /// Largest number of units to visit.
     fn units(&self) -> usize {
         match &self.selection {
             Selection::Units(units) => units.len(),
@@ -189,10 +190,10 @@ fn units_around(sweep: &Sweep<'_>, cache: &PageCache) -> Option<Vec<Vec<AtomicU6
     Some((0..=files.iter().copied().max().unwrap_or(0)).map(bits).collect())
 }
 
-/// How many first pages of a file of `of_file` a sweep over adjacent pages keeps in the cache.
+/// Number of first pages of a file of `of_file` pages that a sweep over adjacent pages keeps in the cache.
 ///
-/// A pass has the cache for itself. Who goes over a part of the pages goes over them part by part, and over other files
-/// of the kind too, which have `all` pages together: each has its share.
+/// A pass has the cache for itself. A caller that sweeps a part of the pages sweeps the other parts too, and other
+/// files of the kind, which have `all` pages together: each has its share.
 fn kept_pages(capacity: u64, pages: &Range<u64>, of_file: u64, all: u64) -> u64 {
     if pages.end - pages.start == of_file {
         return capacity;
@@ -200,7 +201,7 @@ fn kept_pages(capacity: u64, pages: &Range<u64>, of_file: u64, all: u64) -> u64 
     (u128::from(capacity) * u128::from(of_file) / u128::from(all.max(1))) as u64
 }
 
-/// Visits the selected pages on at most so many workers. `make` gives every worker its visitor; the visitors are
+/// Visits the selected pages on at most `most` workers. `make` makes a visitor for every worker; the visitors are
 /// returned in the order of the workers.
 ///
 /// # Errors
@@ -233,14 +234,14 @@ struct Reads {
     unit: u64,
     /// The pages that are not cached.
     wanted: u64,
-    /// Those that are read for the cache alone.
+    /// The pages that are read for the cache alone.
     kept: u64,
     cached: Vec<(u32, Pinned)>,
     spans: Vec<Span>,
     pushed: usize,
 }
 
-/// A unit of the swept file, or some of its pages, and what belongs to them.
+/// A unit of the swept file, or some of its pages, and the pages of other files that belong to them.
 struct Flight {
     unit: u64,
     pages: u64,
@@ -250,7 +251,7 @@ struct Flight {
 }
 
 impl Flight {
-    /// Nothing of it is read.
+    /// Whether no page of it is read.
     fn is_cached(&self) -> bool {
         self.reads.iter().all(|reads| reads.spans.is_empty())
     }
@@ -260,22 +261,22 @@ impl Flight {
 #[derive(Default)]
 pub struct Pass {
     flights: VecDeque<Flight>,
-    /// What is left of a unit of which not all pages are visited at once.
+    /// The remaining pages of a unit that is not visited at once.
     rest: Option<(u64, u64)>,
     exhausted: bool,
-    /// What was wanted, and what of it was cached; the reader knows the rest.
+    /// Wanted and cached pages; the reader counts the others.
     pub stats: SweepStats,
 }
 
 impl Pass {
-    /// Visits the next pages; `false` if there are none. The same worker must be given every time.
+    /// Visits the next pages; `false` if there are none. Every call must have the same worker.
     ///
     /// # Errors
     /// As with [`sweep()`].
     pub fn step(&mut self, sweep: &Sweep<'_>, worker: &mut Worker, visitor: &mut impl PageVisitor) -> Result<bool> {
         sweep.image.runtime().cancel().check()?;
         self.push(sweep, &mut worker.reader)?;
-        // What was asked for and is in memory does not wait for what is being read.
+        // Cached pages are visited before pending reads complete.
         if matches!(sweep.selection, Selection::Asked(_)) && self.flights.back().is_some_and(Flight::is_cached) {
             self.flights.rotate_right(1);
         }
@@ -301,7 +302,7 @@ impl Pass {
                         reads.pushed += 1;
                     }
                 }
-                // Units that are all in the cache need no reads: do not run ahead with them.
+                // Units that are entirely cached need no reads: do not run ahead with them.
                 reading = !last.is_cached();
             }
             let asked = matches!(sweep.selection, Selection::Asked(_));
@@ -310,14 +311,14 @@ impl Pass {
             }
             match self.take_unit(sweep) {
                 Some((unit, wanted)) => self.plan(sweep, unit, wanted),
-                // There may be more later.
+                // More pages may be requested later.
                 None if asked => return Ok(reader.submit()?),
                 None => self.exhausted = true,
             }
         }
     }
 
-    /// The next unit with wanted pages, or what is left of one.
+    /// The next unit with wanted pages, or the remaining part of one.
     fn take_unit(&mut self, sweep: &Sweep<'_>) -> Option<(u64, u64)> {
         if let Some(rest) = self.rest.take() {
             return Some(rest);
@@ -414,7 +415,7 @@ impl Pass {
         let mut done = 0;
         while let Some(&span) = self.flights[0].reads[i].spans.get(done) {
             if done == self.flights[0].reads[i].pushed {
-                // The ring was too full for this flight's other extents; what was visited has made room.
+                // The ring had no room for this flight's other extents; visiting has freed some.
                 self.push(sweep, reader)?;
                 continue;
             }
@@ -449,7 +450,7 @@ impl Sweep<'_> {
         bits(pages_within(&(0..pages), unit)).filter(missing).map(|bit| 1 << bit).sum()
     }
 
-    /// Gives a page that was read around another to the cache. One that is damaged is left to whoever wants it.
+    /// Caches a page that was read around another. A damaged one is left to its first visitor.
     fn keep_unasked(&self, file: usize, number: u64, bytes: &PageBytes) {
         if let Some(cache) = &self.cache
             && self.image.origin(file).verify(number, bytes).is_ok()
@@ -458,7 +459,7 @@ impl Sweep<'_> {
         }
     }
 
-    /// Lets the cache keep a page that was read and is sound.
+    /// Caches a page that was read and is intact.
     fn keep(&self, file: usize, number: u64, bytes: &PageBytes, cached: bool) {
         let keep_below = if file == self.file { self.keep_below } else { self.keep_besides_below };
         if let (false, Some(cache)) = (cached, &self.cache)

@@ -1,8 +1,8 @@
-//! Where an image is made: a directory beside the image to be, which takes its name in the end or vanishes.
+//! The directory in which an image is made, beside the final path: it gets that name in the end or vanishes.
 //!
-//! The image is written under a temporary name (`partial.rs`). When it is complete and synced it is renamed, or, where
-//! an older image has the name and may be replaced, the two exchange their names and the older one is removed. What
-//! killed processes left behind is removed, or put back, by the next import in the same folder.
+//! The image is written under a temporary name (`partial.rs`). When it is complete and synced it is renamed, or, if an
+//! older image has the name and may be replaced, the two exchange their names and the older one is removed. Leftovers
+//! of killed processes are removed, or put back, by the next import in the same folder.
 
 use crate::error::{Error, Result};
 use crate::files::{GRAPH_FOLDERS, foreign_entry, read_any_manifest};
@@ -13,33 +13,33 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The directories of a running import; what is left of them vanishes when this is dropped.
+/// The directories of a running import; they vanish on drop.
 pub struct Workspace {
     image: PathBuf,
     replace: bool,
     partial: Partial,
-    /// Holds the temporary files, where the user said where they go.
+    /// The directory of temporary files, if the user chose one.
     elsewhere: Option<Partial>,
     temporary: PathBuf,
     removed: Vec<PathBuf>,
     restored: Vec<PathBuf>,
 }
 
-/// Where an import writes.
+/// Output locations of an import.
 pub struct Places {
-    /// The image's path; a link keeps pointing to where the image is.
+    /// The image's path; a link to it stays valid.
     image: PathBuf,
-    /// Whether it may replace an image that is there.
+    /// Whether it may replace an existing image.
     replace: bool,
-    /// Where temporary files go.
+    /// The directory of temporary files.
     temporary: PathBuf,
     /// The images that were put back.
     restored: Vec<PathBuf>,
 }
 
 impl Places {
-    /// Where an import to `image` writes, which must be free, or an image if it may be replaced. Nothing is written
-    /// yet; but an image to which a killed process did not give its name back has it from now on.
+    /// Locations of an import to `image`, which must be free, or an image if it may be replaced. Nothing is written
+    /// yet; but an image whose replacement was interrupted by a killed process gets its name back.
     pub fn new(runtime: &Runtime, image: &Path, replace: bool) -> Result<Self> {
         let backend = runtime.backend();
         let image = match backend.named_itself(image).map(|found| found.kind) {
@@ -99,12 +99,12 @@ impl Workspace {
         Ok(Workspace { image, replace, partial, elsewhere: None, temporary, removed, restored })
     }
 
-    /// What killed imports had left in the same folders, and was removed.
+    /// The leftovers of killed imports in the same folders that were removed.
     pub fn removed(&self) -> &[PathBuf] {
         &self.removed
     }
 
-    /// The images to which killed imports had not given their names back, and which have them again.
+    /// The images that got their names back after a killed import.
     pub fn restored(&self) -> &[PathBuf] {
         &self.restored
     }
@@ -139,7 +139,8 @@ impl Workspace {
         runtime.cancel().check()?;
         check_target(backend, &self.image, self.replace)?;
         let replaced = backend.named_itself(&self.image).is_some();
-        // Nobody else is to remove the old image while it has the temporary name, for it may have to come back.
+        // No other process may remove the old image while it has the temporary name, because it may have to be put
+        // back.
         let _old = backend.lock(&self.image);
         let aside = match replaced {
             true => self.partial.replace(&self.image)?,
@@ -149,7 +150,7 @@ impl Workspace {
             }
         };
         if let Err(error) = backend.sync_directory(folder(&self.image)) {
-            // Nobody was told of the new image yet: go back.
+            // The new image has not been reported yet: undo.
             let undone = match (&aside, replaced) {
                 (None, true) => backend.exchange(self.partial(), &self.image),
                 (None, false) => backend.rename(&self.image, self.partial()),
@@ -158,21 +159,21 @@ impl Workspace {
                     removed.and_then(|()| backend.rename(aside, &self.image))
                 }
             };
-            // While nobody knows which image a power failure would leave under the name, both must stay.
+            // While it is unknown which image a power failure would leave under the name, both must stay.
             if undone.is_err() || backend.sync_directory(folder(&self.image)).is_err() {
                 self.partial.keep();
             }
             return Err(error.into());
         }
         if let Some(aside) = aside {
-            // Now it is a leftover as any other. If it keeps its name, the next import removes it.
+            // From now on it is a leftover. If it keeps its name, the next import removes it.
             let _ = backend.rename(&aside, self.partial());
         }
         Ok(())
     }
 }
 
-/// An error if something is in the way that is not to be replaced.
+/// Fails if the path is occupied and must not be replaced.
 fn check_target(backend: &Arc<dyn Backend>, image: &Path, replace: bool) -> Result<()> {
     if backend.named_itself(image).is_none() {
         return Ok(());

@@ -1,7 +1,7 @@
-//! Writing the page files of an image, each from its start to its end.
+//! Writing the page files of an image sequentially.
 //!
 //! The index of a file is written when all its keys are known. Until then they are in a temporary file: their number,
-//! which nobody knows before the lists are encoded, takes no memory.
+//! which is unknown before the lists are encoded, takes no memory.
 
 use crate::error::Result;
 use crate::workspace::Workspace;
@@ -9,7 +9,7 @@ use outcore_format::{ImageFile, Origin, PageBytes, write_index};
 use outcore_io::{Runtime, Spill, SpillReader, SpillWriter, Writer};
 use std::path::{Path, PathBuf};
 
-/// What a writer takes for keys beside its buffer of pages.
+/// Memory of a writer for keys, beside its buffer of pages.
 pub const KEYS_BYTES: usize = 16 << 10;
 
 /// Writes a file of pages and its index.
@@ -45,15 +45,15 @@ impl<'a> PageWriter<'a> {
         })
     }
 
-    /// What pages of this file are sealed with.
+    /// The seed of the checksums of this file's pages.
     pub fn origin(&self) -> Origin {
         self.origin
     }
 
-    /// Puts a page at its place behind the others and appends it.
+    /// Seals a page for the next place of the file and appends it.
     ///
     /// # Errors
-    /// What the operating system refuses.
+    /// Errors of the operating system.
     pub fn place(&mut self, key: u64, add_first: u64, page: &mut PageBytes) -> Result<()> {
         self.origin.place(self.pages, add_first, page);
         self.append(key + add_first, page)
@@ -66,7 +66,7 @@ impl<'a> PageWriter<'a> {
         self.index.as_mut().map_or(Ok(()), |index| index.push(key))
     }
 
-    /// Writes what is left and the index, makes both last, and returns the number of pages.
+    /// Writes the remaining pages and the index, makes both durable, and returns the number of pages.
     pub fn finish(self) -> Result<u64> {
         self.writer.finish()?;
         if let Some(index) = self.index {
@@ -107,7 +107,7 @@ impl IndexWriter {
     /// Appends a key that is at least as great as the one before.
     ///
     /// # Errors
-    /// What the operating system refuses.
+    /// Errors of the operating system.
     pub fn push(&mut self, key: u64) -> Result<()> {
         self.keys.word(key)?;
         self.count += 1;
@@ -115,10 +115,10 @@ impl IndexWriter {
         Ok(())
     }
 
-    /// Writes the index of all keys and makes it last.
+    /// Writes the index of all keys and makes it durable.
     ///
     /// # Errors
-    /// What the operating system refuses, or a request to stop.
+    /// Errors of the operating system, or a request to stop.
     pub fn finish(self, runtime: &Runtime) -> Result<()> {
         let IndexWriter { origin, path, spill, keys, count, last } = self;
         keys.finish()?;
@@ -137,7 +137,7 @@ impl IndexWriter {
     }
 }
 
-/// Writes a small file and makes it last.
+/// Writes a small file and makes it durable.
 pub fn write_file(runtime: &Runtime, path: &Path, bytes: &[u8]) -> Result<()> {
     let mut output = Writer::create(runtime, "a small file", path, 0)?;
     output.put(bytes)?;

@@ -302,7 +302,7 @@ fn runs_come_in_order_whether_they_are_cached_or_read_and_a_ring_has_its_limit()
     assert!(reader.next().unwrap().is_none());
     let stats = reader.take_stats();
     assert_eq!((stats.pages_wanted, stats.cache_hits, stats.pages_read), (30, 10, 20));
-    // What is given up is forgotten.
+    // Abandoned pages are not returned later.
     assert!(reader.push(60..70, 6).unwrap());
     reader.clear();
     assert!(reader.next().unwrap().is_none());
@@ -318,7 +318,7 @@ fn flipped_bytes_are_refused() {
     let runtime = runtime(1);
     for name in [MANIFEST, "values.pages"] {
         let good = std::fs::read(path.join(name)).unwrap();
-        // Heads and elements of pages, and a sample of the zeros behind them, which are in the same checksum.
+        // Headers and elements of pages, and a sample of the zeros behind them, which the same checksum covers.
         for at in (0..good.len()).filter(|at| name == MANIFEST || at % PAGE_BYTES < 140 || at % 61 == 0) {
             let mut bytes = good.clone();
             bytes[at] ^= 1 << (at % 8);
@@ -395,7 +395,7 @@ fn an_image_is_replaced_whole_and_stays_for_those_who_have_it() {
         old.compare(&image, 3).unwrap();
     }
     assert_eq!(names(directory.path()), ["array.oc"]);
-    // What somebody else put there is not removed.
+    // Files of other programs are not removed.
     std::fs::create_dir(path.join("columns")).unwrap();
     let error = old.write_with(&runtime, &path, true).unwrap_err().to_string();
     assert!(error.contains("nothing but files of the image") && error.contains("columns"), "{error}");
@@ -437,7 +437,7 @@ fn graphs_and_arrays_are_not_taken_for_each_other() {
     assert!(error.contains("it has no manifest.json"), "{error}");
 }
 
-/// Writes an image on a device whose operation `k` fails, and looks at what is there then; whether there was one.
+/// Writes an image on a device whose operation `k` fails, and checks the files afterwards; returns whether it failed.
 fn write_failing(k: u64, replace: bool) -> bool {
     let [old, new] = [1, 2].map(|seed| Model { seed, ..Model::new(ElementType::Float64, 40_000, 2) });
     let (directory, path) = temporary();
@@ -449,7 +449,7 @@ fn write_failing(k: u64, replace: bool) -> bool {
     let there = names(directory.path());
     let hidden = there.iter().filter(|name| name.starts_with('.')).count();
     let has_failed = sim.operations() > k;
-    // What cannot be removed stays, for whoever comes next.
+    // Files that cannot be removed stays, for the next operation.
     assert!(hidden <= usize::from(has_failed), "{k}: {there:?}");
     assert_eq!(there.len() - hidden, usize::from(replace || written.is_ok()), "{k}: {there:?}");
     if replace || written.is_ok() {
@@ -500,7 +500,7 @@ fn any_failure_while_reading_is_reported_and_reading_can_go_on() {
             }
             Err(error) => {
                 assert!(error.to_string().contains("Input/output error"), "{k}: {error}");
-                // There is one failure only, and nothing is left of what was pushed before it.
+                // There is one failure only, and the runs pushed before it are abandoned.
                 assert!(reader.next().unwrap().is_none());
                 model.compare_runs(&mut reader, &AtomicU64::new(0), 4).unwrap();
             }
@@ -552,7 +552,7 @@ fn a_writer_that_is_dropped_or_has_not_all_pages_leaves_nothing() {
         }
         assert_eq!(names(directory.path()).len(), 1);
         if put == 1 {
-            // The worker is still there, and what it has to write vanishes too.
+            // The worker still exists, and its unwritten pages vanish too.
             drop(writer);
         } else {
             worker.finish().unwrap();
