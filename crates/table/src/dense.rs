@@ -1,9 +1,8 @@
-//! Dense matrices on their way out: one row per vertex of some adjacent ones, as a table under the users' ids or as a
-//! plain array.
+//! Output of dense matrices: one row per vertex of a range, as a table under the users' ids or as a plain array.
 //!
-//! Rows are asked for a few at a time, so that a matrix that is larger than memory can be written. A `.npy` file holds
-//! the numbers alone, in the order of the ids; other files are tables with a
-//! column of ids, in the order of the vertices.
+//! Rows are requested a few at a time, so that a matrix that is larger than memory can be written. A `.npy` file holds
+//! the numbers alone, in the order of the ids; other files are tables with a column of ids, in the order of the
+//! vertices.
 
 use crate::ids::{BATCH_IDS, BATCH_TEXT_BYTES, Id, IdStream, string_ids};
 use crate::output::{Format, Owner, Rows, npy_start, write_rows};
@@ -19,35 +18,35 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-/// How many numbers of a table are converted together.
+/// Number of values of a table that are converted together.
 const BATCH_NUMBERS: usize = 1 << 17;
 
-/// What the rows of a dense matrix are, and what its columns are called.
+/// Rows and column names of a dense matrix.
 #[derive(Clone, Debug)]
 pub struct DenseShape {
     /// The vertices that have a row.
     pub vertices: Range<u64>,
     /// The name of the column of ids.
     pub id_name: &'static str,
-    /// What is taken from ids that are numbers: columns of rectangular matrices are counted behind the rows.
+    /// Subtracted from ids that are numbers: columns of rectangular matrices are numbered after the rows.
     pub id_base: u64,
     /// The names of the columns.
     pub names: Vec<String>,
-    /// Whether columns are by turns real and imaginary parts.
+    /// Whether columns are alternately real and imaginary parts.
     pub is_complex: bool,
-    /// Whether it is a vector: a plain array has one dimension then.
+    /// Whether it is a vector: a plain array then has one dimension.
     pub is_vector: bool,
 }
 
-/// Where the numbers of a dense matrix are.
+/// Storage of the numbers of a dense matrix.
 pub trait DenseRows {
-    /// Writes some rows to `numbers`, row by row; they are counted in the order of the vertices.
+    /// Writes some rows to `numbers`, row by row; rows are numbered in the order of the vertices.
     ///
     /// # Errors
     /// A temporary file that cannot be read.
     fn by_vertex(&self, rows: Range<usize>, numbers: &mut [f64]) -> Result<()>;
 
-    /// The same, counted in the order of the ids.
+    /// [`by_vertex`](DenseRows::by_vertex) with rows numbered in the order of the ids.
     ///
     /// # Errors
     /// As with [`DenseRows::by_vertex`].
@@ -62,15 +61,15 @@ impl DenseShape {
         (self.vertices.end - self.vertices.start) as usize
     }
 
-    /// So many rows of a table are converted together.
+    /// Number of rows of a table that are converted together.
     fn batch_rows(&self) -> usize {
         (BATCH_NUMBERS / self.names.len().max(1)).clamp(1, BATCH_IDS).min(self.rows().max(1))
     }
 
-    /// The memory that writing to a file takes, beside the numbers, at least.
+    /// Lower bound of the memory for writing to a file, beside the numbers.
     ///
     /// # Errors
-    /// A name whose ending says no format.
+    /// A name whose ending is not that of a format.
     pub fn output_bytes(&self, image: &Image, output: &Path) -> Result<u64> {
         let format = Format::of(output)?;
         let (columns, batch) = (self.names.len(), self.batch_rows() as u64);
@@ -80,12 +79,11 @@ impl DenseShape {
         Ok(batch_bytes + IdStream::bytes(image) + encoder_bytes + FILE_BYTES)
     }
 
-    /// Refuses a file that cannot be written, before the work is done whose results it is for: an ending that is none,
-    /// a folder in which nothing can be made, a disk without room for the least that the file can have, too little
-    /// memory.
+    /// Refuses a file that cannot be written, before the results are computed: an unknown ending, a folder in which
+    /// nothing can be made, a disk without room for the smallest possible file, too little memory.
     ///
     /// # Errors
-    /// What [`write_dense`] would say.
+    /// The errors of [`write_dense`].
     pub fn check(&self, image: &Image, output: &Path) -> Result<()> {
         let format = Format::of(output)?;
         check_file(image, output)?;
@@ -95,14 +93,14 @@ impl DenseShape {
     }
 }
 
-/// Writes a dense matrix to a file, in the format that its name ends in.
+/// Writes a dense matrix to a file, in the format of its ending.
 ///
-/// Memory for a few rows, see [`DenseShape::output_bytes`]. A `.npy` file of a matrix whose image is not in the order
-/// of its ids takes as much memory as there is, and reads all rows once for each part that fits.
+/// Takes memory for a few rows, see [`DenseShape::output_bytes`]. A `.npy` file of a matrix whose image is not in the
+/// order of its ids takes all free memory, and reads all rows once for each part that fits.
 ///
 /// # Errors
 /// An unknown ending, ids that cannot be read, numbers that cannot be read, a full disk, a request to stop. Then there
-/// is no new file, and an old one of that name is as it was.
+/// is no new file, and an old one of that name is unchanged.
 pub fn write_dense(image: &Arc<Image>, shape: &DenseShape, rows: &dyn DenseRows, output: &Path) -> Result<()> {
     match Format::of(output)? {
         Format::Npy => write_array(image, shape, rows, output),
@@ -115,7 +113,7 @@ pub fn is_array_file(output: &Path) -> bool {
     matches!(Format::of(output), Ok(Format::Npy))
 }
 
-/// Writes columns of as many numbers each to a file; no row belongs to a vertex.
+/// Writes columns of equal length to a file; rows do not belong to vertices.
 ///
 /// # Errors
 /// As with [`write_dense`].
@@ -127,10 +125,10 @@ pub fn write_columns(image: &Arc<Image>, columns: &[(&str, Vec<f64>)], output: &
     write_rows(&Columns { image, batch }, output)
 }
 
-/// Refuses a file that [`write_columns`] could not write, before the work is done.
+/// Refuses a file that [`write_columns`] could not write, before its columns are computed.
 ///
 /// # Errors
-/// What [`write_columns`] would say.
+/// The errors of [`write_columns`].
 pub fn check_columns(image: &Image, output: &Path) -> Result<()> {
     Format::of(output)?;
     check_file(image, output)
@@ -220,7 +218,7 @@ impl Rows for DenseTable<'_> {
         let (step, columns, wanted) = (self.shape.batch_rows(), self.shape.names.len(), &self.shape.vertices);
         let budget = self.image.runtime().budget();
         let mut numbers = Array::<f64>::zeroed(budget, "rows of a result", step * columns)?;
-        // The numbers once more, column by column, and the ids.
+        // A second copy of the numbers, column by column, and the ids.
         let _batch = self.image.reserve("a batch of rows", 8 * (step * (2 * columns + 2)) as u64)?;
         let mut stream = IdStream::new(self.image)?;
         while let Some((first, ids)) = stream.next()? {

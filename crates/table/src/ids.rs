@@ -1,9 +1,9 @@
-//! The users' ids: streamed in vertex order, looked for, or held in memory.
+//! The users' ids: streamed in vertex order, searched, or held in memory.
 //!
-//! Inside, a vertex is a number below 2^32; users only ever see their own ids. [`IdStream`] gives them in vertex order
-//! in bounded memory, one sequential pass over the id column. [`vertices_of`] finds the vertices of ids by such a pass,
-//! and [`IdLookup`] holds all ids for random access: 8 bytes per vertex, strings and their text beside that,
-//! nothing for a range.
+//! Internally a vertex is a number below 2^32; users only see their own ids. [`IdStream`] returns them in vertex order
+//! in bounded memory, by one sequential pass over the id column. [`vertices_of`] finds the vertices of ids by such a
+//! pass, and [`IdLookup`] holds all ids for random access: 8 bytes per vertex, plus the text of strings, and nothing
+//! for a range.
 
 use outcore_format::{IdColumn, Order};
 use outcore_image::{ColumnStream, Error, Image, ImageFile, MANIFEST, Result, STREAM_BYTES, TextStream};
@@ -15,7 +15,7 @@ pub const BATCH_IDS: usize = 1 << 16;
 /// The most text in a batch, unless one id alone is longer.
 pub const BATCH_TEXT_BYTES: usize = 1 << 20;
 
-/// A user's id: an integer of the graph's kind, or a string. Ids of one graph are of one kind and compare as that does.
+/// A user's id: an integer or a string. Ids of one graph are of one kind and have its order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Id<S> {
     /// A whole number from 0 on.
@@ -27,7 +27,7 @@ pub enum Id<S> {
 }
 
 impl Id<&str> {
-    /// The same id with a string of its own.
+    /// The id with an owned string.
     pub fn to_owned(self) -> Id<String> {
         match self {
             Id::Unsigned(value) => Id::Unsigned(value),
@@ -38,7 +38,7 @@ impl Id<&str> {
 }
 
 impl Id<String> {
-    /// The same id, borrowed.
+    /// The id with a borrowed string.
     pub fn as_ref(&self) -> Id<&str> {
         match self {
             Id::Unsigned(value) => Id::Unsigned(*value),
@@ -69,13 +69,13 @@ pub enum IdBatch {
     Text {
         /// All strings without separators.
         text: String,
-        /// Where each ends, in bytes.
+        /// End of each string, in bytes.
         ends: Vec<usize>,
     },
 }
 
 impl IdBatch {
-    /// How many ids there are.
+    /// Number of ids.
     pub fn len(&self) -> usize {
         match self {
             IdBatch::Unsigned(values) => values.len(),
@@ -147,7 +147,7 @@ impl IdStream {
     /// The ids from vertex 0 on. Takes [`IdStream::bytes`].
     ///
     /// # Errors
-    /// Ids that the manifest gets wrong, or no memory.
+    /// Ids that contradict the manifest, or no memory.
     pub fn new(image: &Image) -> Result<Self> {
         let vertices = image.manifest().vertices;
         let bytes = batch_bytes(image);
@@ -176,7 +176,7 @@ impl IdStream {
         Ok(IdStream { source, batch, budget, next: 0, vertices, _reservation: reservation })
     }
 
-    /// The memory that a stream over the ids of a graph takes.
+    /// Memory of a stream over the ids of a graph.
     pub fn bytes(image: &Image) -> u64 {
         batch_bytes(image)
             + match &image.manifest().ids {
@@ -186,7 +186,7 @@ impl IdStream {
             }
     }
 
-    /// The next ids, at most [`BATCH_IDS`], and the vertex of the first; `None` behind the last one.
+    /// The next ids, at most [`BATCH_IDS`], and the vertex of the first; `None` after the last one.
     ///
     /// Reading to the end also checks that nothing follows the last id.
     ///
@@ -245,13 +245,13 @@ impl IdStream {
     }
 }
 
-/// The memory of a batch of ids.
+/// Memory of a batch of ids.
 fn batch_bytes(image: &Image) -> u64 {
     8 * image.manifest().vertices.min(BATCH_IDS as u64)
         + if string_ids(image) { 2 * BATCH_TEXT_BYTES as u64 } else { 0 }
 }
 
-/// Where strings come from.
+/// Source of strings.
 struct Strings<'a> {
     ends: &'a mut ColumnStream,
     text: &'a mut TextStream,
@@ -279,7 +279,7 @@ impl Strings<'_> {
             into_ends.push((next - begin) as usize);
             end = next;
         }
-        // One id alone may be longer than a batch; then its memory has to be there too, while it is checked.
+        // One id alone may be longer than a batch; its memory is then reserved too while it is checked.
         let length = end - begin;
         let _more = match length > BATCH_TEXT_BYTES as u64 {
             true => Some(self.budget.reserve("an id that is very long", 2 * length)?),
@@ -317,7 +317,7 @@ pub fn string_ids(image: &Image) -> bool {
     matches!(image.manifest().ids, IdColumn::String { .. })
 }
 
-/// An id of the kind of a graph's that is written as text; nothing if the text is no such number.
+/// Parses an id of the graph's kind; `None` if the text is not such a number.
 pub fn parse_id<'a>(image: &Image, id: &'a str) -> Option<Id<&'a str>> {
     match &image.manifest().ids {
         IdColumn::String { .. } => Some(Id::Text(id)),
@@ -326,10 +326,10 @@ pub fn parse_id<'a>(image: &Image, id: &'a str) -> Option<Id<&'a str>> {
     }
 }
 
-/// The vertices of ids that are written as text. One pass over the id column for all, unless ids are a range.
+/// The vertices of ids in text form. One pass over the id column for all, unless ids are a range.
 ///
 /// # Errors
-/// [`Error::NoId`] for one that no vertex has; a column that cannot be read or is damaged.
+/// [`Error::NoId`] for an id without a vertex; a column that cannot be read or is damaged.
 pub fn vertices_of(image: &Image, ids: &[impl AsRef<str>]) -> Result<Vec<u32>> {
     let mut wanted = Vec::with_capacity(ids.len());
     let mut vertices = vec![u32::MAX; ids.len()];
@@ -389,7 +389,7 @@ fn no_such_vertex<T>(image: &Image, id: &str) -> Result<T> {
 /// for each of them.
 ///
 /// # Errors
-/// A vertex that is not there, a column that cannot be read or is damaged, or no memory.
+/// A vertex that does not exist, a column that cannot be read or is damaged, or no memory.
 pub fn ids_of(image: &Image, vertices: &[u32]) -> Result<Vec<Id<String>>> {
     let _reservation = image.reserve("the ids of some vertices", 64 * vertices.len() as u64)?;
     let mut places: Vec<usize> = (0..vertices.len()).collect();
@@ -410,8 +410,8 @@ pub fn ids_of(image: &Image, vertices: &[u32]) -> Result<Vec<Id<String>>> {
     Ok(ids)
 }
 
-/// All vertices in the order of their ids, or nothing if they are numbered in that order. Takes 4 bytes per vertex;
-/// while it is made, [`by_id_bytes`].
+/// All vertices in the order of their ids, or `None` if they are numbered in that order. Takes 4 bytes per vertex;
+/// [`by_id_bytes`] during the call.
 ///
 /// # Errors
 /// A column that cannot be read or is damaged, or no memory.
@@ -422,7 +422,7 @@ pub fn by_id(image: &Image) -> Result<Option<Array<u32>>> {
     IdLookup::new(image)?.by_id(image)
 }
 
-/// The memory that [`by_id`] takes while it works.
+/// Peak memory of [`by_id`].
 pub fn by_id_bytes(image: &Image) -> u64 {
     match (image.manifest().order, &image.manifest().ids) {
         (Order::Input, _) | (_, IdColumn::Range { .. }) => 0,
@@ -430,7 +430,7 @@ pub fn by_id_bytes(image: &Image) -> u64 {
     }
 }
 
-/// All ids in memory: the id of any vertex at once.
+/// All ids in memory, for random access.
 #[derive(Debug)]
 pub struct IdLookup {
     ids: Held,
@@ -485,7 +485,7 @@ impl IdLookup {
         Ok(IdLookup { ids })
     }
 
-    /// The memory that a lookup of this graph's ids takes.
+    /// Memory of a lookup of this graph's ids.
     pub fn bytes(image: &Image) -> u64 {
         match &image.manifest().ids {
             IdColumn::Range { .. } => 0,
@@ -494,8 +494,8 @@ impl IdLookup {
         }
     }
 
-    /// All vertices in the order of their ids, or nothing if they are numbered in that order. Takes 4 bytes per vertex,
-    /// twice that while it is made.
+    /// All vertices in the order of their ids, or `None` if they are numbered in that order. Takes 4 bytes per vertex,
+    /// twice that during the call.
     ///
     /// # Errors
     /// No memory.

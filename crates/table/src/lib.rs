@@ -1,7 +1,7 @@
-//! Results on their way out: one row per vertex, under the users' ids.
+//! Output of results: one row per vertex, under the users' ids.
 //!
-//! [`Table`] names the arrays that an algorithm left and makes rows of them in bounded memory; it writes Parquet, CSV,
-//! NumPy and Arrow files, and knows its greatest rows. Users' ids come from an image: in order ([`IdStream`]), all at
+//! [`Table`] names the result arrays of an algorithm and makes rows of them in bounded memory; it writes Parquet, CSV,
+//! NumPy and Arrow files, and selects its greatest rows. Users' ids come from an image: in order ([`IdStream`]), all at
 //! once ([`IdLookup`]), or a few of them ([`ids_of`], [`vertices_of`]). [`TextFile`] writes text, compressed or not.
 #![forbid(unsafe_code)]
 

@@ -1,33 +1,33 @@
 //! The ids of the vertices that rows name, such as components and parents.
 //!
-//! All ids are taken into memory where there is room. Elsewhere rows are taken in groups: as many as name vertices
-//! whose ids fit, which one pass over the ids finds. Users see the smallest id of a component; where vertices are not
-//! numbered as their ids sort, that is found the same way, some components at a time.
+//! All ids are read into memory if they fit. Otherwise rows are processed in groups: as many as name vertices whose ids
+//! fit, which one pass over the ids finds. Users see the smallest id of a component; if vertices are not numbered in
+//! the order of their ids, it is found by the same method, some components at a time.
 //!
 //! *Cost.* 8 bytes per vertex and the text of strings, or a sixteenth of that and up to some dozens of passes over the
 //! ids; for components 4 bytes per vertex more.
 
 use crate::ids::{BATCH_IDS, Id, IdBatch, IdLookup, IdStream};
-use crate::table::Column;
+use crate::table::{Column, Members};
 use outcore_format::{IdColumn, Order};
 use outcore_image::{Error, Image, Result};
 use outcore_io::{Array, Reservation};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// What of all ids must fit at a time, and what a group takes at least.
+/// Smallest share (1/n) of all ids per group, and smallest memory of a group.
 const LEAST_PART: u64 = 16;
 const LEAST_BYTES: u64 = 1 << 20;
-/// What an id in a group takes beside its text: its vertex twice, its end, and a place in the order.
+/// Memory of an id in a group beside its text: its vertex twice, its end, and a place in the order.
 const ID_BYTES: u64 = 32;
-/// What text takes that grows, of its length.
-const GROWN: u64 = 3;
-/// What the smallest id of a component takes beside its text.
+/// Ratio of peak memory to length of a growing text buffer.
+const GROWTH_FACTOR: u64 = 3;
+/// Memory of the smallest id of a component beside its text.
 const SMALLEST_BYTES: u64 = 128;
-/// What the memory is for.
+/// Purpose of the memory.
 const PURPOSE: &str = "the ids that rows name";
 
-/// The memory that naming vertices takes at least, components too.
+/// Lower bound of the memory for naming vertices, components included.
 pub(crate) fn least_bytes(image: &Image, has_components: bool) -> u64 {
     let finds_smallest = has_components && image.manifest().order != Order::Input;
     // Four bytes and a bit.
@@ -35,26 +35,27 @@ pub(crate) fn least_bytes(image: &Image, has_components: bool) -> u64 {
     IdLookup::bytes(image).min(least_part(image) + IdStream::bytes(image)).saturating_add(of_components)
 }
 
-/// The memory of a group at least.
+/// Lower bound of the memory of a group.
 fn least_part(image: &Image) -> u64 {
     LEAST_BYTES + IdLookup::bytes(image) / LEAST_PART
 }
 
-/// See above.
+/// The ids of the vertices that rows name, all of them or one group at a time.
 pub(crate) struct Names {
     columns: Vec<(Column, Option<Array<u32>>)>,
-    /// The vertices of the rows, if these are not all in their own order: then each row names its own vertex too.
+    /// The vertices of the rows, unless they are all vertices in their own order: then each row names its own vertex
+    /// too.
     order: Option<Arc<Array<u32>>>,
     rows: usize,
-    held: Held,
-    /// What is set aside for the next group, beside what the one before takes: fewer ids at a time would be many
-    /// passes.
+    loaded: LoadedIds,
+    /// Memory reserved for the next group, beside that of the current one: fewer ids at a time would be many passes.
     spare: Option<Reservation>,
 }
 
-enum Held {
+/// The ids in memory.
+enum LoadedIds {
     All(IdLookup),
-    /// Those that rows up to `end` name.
+    /// The ids that rows up to `end` name.
     Group {
         ids: Group,
         end: usize,
@@ -62,7 +63,7 @@ enum Held {
 }
 
 impl Names {
-    /// For the columns of a table.
+    /// Names for the columns of a table.
     ///
     /// # Errors
     /// Ids that cannot be read or are damaged; no memory.
@@ -83,49 +84,50 @@ impl Names {
             None => Some(image.reserve(PURPOSE, least_part(image) + IdStream::bytes(image))?),
             Some(_) => None,
         };
-        let held = lookup.map_or_else(|| Held::Group { ids: Group::default(), end: 0 }, Held::All);
-        Ok(Names { columns: named, order, rows, held, spare })
+        let loaded = lookup.map_or_else(|| LoadedIds::Group { ids: Group::default(), end: 0 }, LoadedIds::All);
+        Ok(Names { columns: named, order, rows, loaded, spare })
     }
 
-    /// Makes sure that the ids are there which the row at a place names, and perhaps those behind it: of how many rows.
+    /// Loads the ids that the row at `place` names, and perhaps those of later rows; returns the number of these rows.
     ///
     /// # Errors
     /// Ids that cannot be read or are damaged; no memory.
-    pub fn hold(&mut self, image: &Image, place: usize) -> Result<usize> {
-        let behind = match &self.held {
-            Held::All(_) => self.rows,
-            Held::Group { end, .. } if *end > place => *end,
-            Held::Group { .. } => {
-                // What the group before took is free again.
-                self.held = Held::Group { ids: Group::default(), end: 0 };
+    pub fn load(&mut self, image: &Image, place: usize) -> Result<usize> {
+        let behind = match &self.loaded {
+            LoadedIds::All(_) => self.rows,
+            LoadedIds::Group { end, .. } if *end > place => *end,
+            LoadedIds::Group { .. } => {
+                // Frees the memory of the previous group.
+                self.loaded = LoadedIds::Group { ids: Group::default(), end: 0 };
                 self.spare = None;
                 let (ids, end) = self.group(image, place)?;
                 let left = least_part(image).saturating_sub(ids.bytes()) + IdStream::bytes(image);
                 self.spare = Some(image.reserve(PURPOSE, left)?);
-                self.held = Held::Group { ids, end };
+                self.loaded = LoadedIds::Group { ids, end };
                 end
             }
         };
         Ok(behind - place)
     }
 
-    /// The ids that rows from a place on name: as many as fit.
+    /// The ids that rows from `place` on name: as many as fit.
     fn group(&self, image: &Image, place: usize) -> Result<(Group, usize)> {
         let (budget, least_bytes) = (image.runtime().budget(), least_part(image));
         let mut memory_bytes = (budget.available_bytes().saturating_sub(IdStream::bytes(image)) / 2).max(least_bytes);
         loop {
-            let most = (memory_bytes / (ID_BYTES + GROWN * mean_bytes(image))).max(2 + self.columns.len() as u64);
+            let most =
+                (memory_bytes / (ID_BYTES + GROWTH_FACTOR * mean_bytes(image))).max(2 + self.columns.len() as u64);
             let (vertices, end) = self.wanted(image, place, most as usize)?;
             match Group::new(image, vertices) {
                 Ok(ids) => return Ok((ids, end)),
-                // These ids are longer than others.
+                // These ids are longer than the mean.
                 Err(Error::Io(outcore_io::Error::Memory { .. })) if 2 * memory_bytes > least_bytes => memory_bytes /= 2,
                 Err(error) => return Err(error),
             }
         }
     }
 
-    /// The vertices that rows from a place on name, at most so many different ones, and where those rows end.
+    /// The vertices that rows from `place` on name, at most `most` distinct ones, and the end of these rows.
     fn wanted(&self, image: &Image, place: usize, most: usize) -> Result<(Vec<u32>, usize)> {
         let mut vertices: Vec<u32> = Vec::with_capacity(most);
         let mut end = place;
@@ -159,21 +161,21 @@ impl Names {
         Some(smallest.as_ref().map_or(vertex, |smallest| !smallest[vertex as usize]))
     }
 
-    /// The id of the vertex that a row names in a column, if it is held.
+    /// The id of the vertex that a row names in a column, if it is loaded.
     pub fn name(&self, column: usize, row: u32) -> Option<Id<&str>> {
         self.id(self.named(column, row)?)
     }
 
-    /// The id of a vertex, if it is held.
+    /// The id of a vertex, if it is loaded.
     pub fn id(&self, vertex: u32) -> Option<Id<&str>> {
-        match &self.held {
-            Held::All(lookup) => Some(lookup.id(vertex)),
-            Held::Group { ids, .. } => ids.id(vertex),
+        match &self.loaded {
+            LoadedIds::All(lookup) => Some(lookup.id(vertex)),
+            LoadedIds::Group { ids, .. } => ids.id(vertex),
         }
     }
 }
 
-/// The bytes of an id, in the mean.
+/// Mean size of an id in bytes.
 fn mean_bytes(image: &Image) -> u64 {
     let manifest = image.manifest();
     match &manifest.ids {
@@ -211,7 +213,7 @@ impl Group {
                     (IdBatch::Unsigned(ids), Id::Unsigned(id)) => ids.push(id),
                     (IdBatch::Signed(ids), Id::Signed(id)) => ids.push(id),
                     (IdBatch::Text { text, ends }, Id::Text(id)) => {
-                        // Room is counted before it is taken: twice what there is, as strings grow.
+                        // Room is reserved before it is allocated: twice the capacity, as strings grow.
                         if text.len() + id.len() > text.capacity() {
                             let more = (text.capacity() / 2).max(id.len()).max(1 << 16);
                             if !held.grow(2 * more as u64) {
@@ -231,7 +233,7 @@ impl Group {
         Ok(Group { vertices, ids, held: Some(held) })
     }
 
-    /// What is set aside for them.
+    /// Memory of the ids.
     fn bytes(&self) -> u64 {
         self.held.as_ref().map_or(0, Reservation::bytes)
     }
@@ -242,8 +244,8 @@ impl Group {
     }
 }
 
-/// The member of every component with the smallest id, as [`Column::Component`] is shown: by its smallest vertex, the
-/// complement of that member; nothing if it is that vertex itself.
+/// For every component its member with the smallest id, under which [`Column::Component`] is shown: indexed by its
+/// smallest vertex, the complement of that member; `None` if it is always that vertex itself.
 ///
 /// # Errors
 /// Ids that cannot be read or are damaged; no memory.
@@ -255,7 +257,7 @@ pub fn shown_members(image: &Image, components: &Array<u32>) -> Result<Option<Ar
     smallest_members(image, lookup.as_ref(), components).map(Some)
 }
 
-/// All ids, if there is room for them.
+/// All ids, if they fit the memory.
 fn lookup(image: &Image) -> Result<Option<IdLookup>> {
     match IdLookup::new(image) {
         Ok(lookup) => Ok(Some(lookup)),
@@ -266,8 +268,8 @@ fn lookup(image: &Image) -> Result<Option<IdLookup>> {
 
 /// For the smallest vertex of every component, the complement of the member with the smallest id.
 ///
-/// Where vertices are numbered as their ids sort, that is the smallest vertex itself; elsewhere it has to be found,
-/// some components at a time where the ids are not in memory.
+/// If vertices are numbered in the order of their ids, that is the smallest vertex itself; otherwise it is searched,
+/// some components at a time if the ids are not in memory.
 fn smallest_members(image: &Image, lookup: Option<&IdLookup>, components: &Array<u32>) -> Result<Array<u32>> {
     const SMALLEST: &str = "the smallest ids of components";
     image.make_room(SMALLEST, 4 * image.manifest().vertices)?;
@@ -289,22 +291,21 @@ fn smallest_members(image: &Image, lookup: Option<&IdLookup>, components: &Array
     Ok(smallest)
 }
 
-/// The same by passes over the ids: each takes the next components of more than one vertex, as many as there is room
-/// for.
+/// Finds the members with the smallest ids by passes over the ids: each handles the next components of more than one
+/// vertex, as many as fit the memory.
 fn members_by_passes(image: &Image, components: &Array<u32>, smallest: &mut Array<u32>) -> Result<()> {
     let budget = image.runtime().budget();
-    // A bit for every component of more than one vertex, by its smallest vertex.
-    let mut shared = Array::<u64>::zeroed(budget, "components of several vertices", components.len().div_ceil(64))?;
+    // The components of more than one vertex, by their smallest vertices.
+    let mut shared = Members::none_of(budget, "components of several vertices", components.len())?;
     for (vertex, &component) in components.iter().enumerate() {
         if vertex % BATCH_IDS == 0 {
             image.runtime().cancel().check()?;
         }
         match smallest[component as usize] {
             0 => smallest[component as usize] = !(vertex as u32),
-            _ => shared[component as usize / 64] |= 1 << (component % 64),
+            _ => shared.insert(component),
         }
     }
-    let is_shared = |component: u32| shared[component as usize / 64] >> (component % 64) & 1 == 1;
     let (mut from, end) = (0u32, components.len() as u32);
     let mut memory_bytes = (budget.available_bytes().saturating_sub(IdStream::bytes(image)) / 2).max(LEAST_BYTES);
     while from < end {
@@ -312,24 +313,24 @@ fn members_by_passes(image: &Image, components: &Array<u32>, smallest: &mut Arra
         let mut to = from;
         let mut count = 0;
         while to < end && count < most {
-            count += u64::from(is_shared(to));
+            count += u64::from(shared.contains(to));
             to += 1;
         }
-        let found =
-            match smallest_of(image, components, |component| (from..to).contains(&component) && is_shared(component)) {
-                Err(Error::Io(outcore_io::Error::Memory { .. })) if count > 1 => {
-                    memory_bytes /= 2;
-                    continue;
-                }
-                found => found?,
-            };
-        found.into_iter().for_each(|(component, vertex)| smallest[component as usize] = !vertex);
+        let is_wanted = |component| (from..to).contains(&component) && shared.contains(component);
+        let members = match smallest_of(image, components, is_wanted) {
+            Err(Error::Io(outcore_io::Error::Memory { .. })) if count > 1 => {
+                memory_bytes /= 2;
+                continue;
+            }
+            members => members?,
+        };
+        members.into_iter().for_each(|(component, vertex)| smallest[component as usize] = !vertex);
         from = to;
     }
     Ok(())
 }
 
-/// The members with the smallest ids, of the components that are wanted, by one pass over the ids.
+/// The members with the smallest ids, of the wanted components, by one pass over the ids.
 fn smallest_of(image: &Image, components: &Array<u32>, is_wanted: impl Fn(u32) -> bool) -> Result<Vec<(u32, u32)>> {
     let held = image.reserve(PURPOSE, 0)?;
     let mut best: BTreeMap<u32, (u32, Id<String>)> = BTreeMap::new();
@@ -342,7 +343,7 @@ fn smallest_of(image: &Image, components: &Array<u32>, is_wanted: impl Fn(u32) -
                 continue;
             }
             let text_bytes = if let Id::Text(text) = id { 2 * text.len() as u64 } else { 0 };
-            // What a longer id before took is not given back: a shorter one is rare enough.
+            // The memory of a longer id is not released when a shorter one replaces it: that is rare.
             let bytes = text_bytes + if best.contains_key(&component) { 0 } else { SMALLEST_BYTES };
             if !held.grow(bytes) {
                 let found = image.runtime().budget().available_bytes();

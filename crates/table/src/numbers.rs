@@ -1,7 +1,7 @@
-//! Numbers that belong to no graph, on their way out: a row for each row of an array, or a small table of statistics.
+//! Output of numbers that belong to no graph: a row for each row of an array, or a small table of statistics.
 //!
-//! Whoever computes rows gives them block by block, column by column, so that none but the block is in memory. They are
-//! of one type, which the file keeps. A `.npy` file holds the numbers alone; other files are tables, whose first column
+//! The caller supplies rows block by block, column by column, so that only one block is in memory. All numbers are of
+//! one type, which the file keeps. A `.npy` file holds the numbers alone; other files are tables, whose first column
 //! may name the rows.
 
 use crate::output::{Format, Owner, Rows, check_names, npy_start, write_rows};
@@ -20,34 +20,34 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-/// How many rows of a block are converted together.
+/// Number of rows of a block that are converted together.
 const BATCH_ROWS: usize = 1 << 12;
 
-/// What rows of numbers are.
+/// Size, names and type of rows of numbers.
 #[derive(Clone, Debug)]
 pub struct NumbersShape {
-    /// How many rows there are.
+    /// Number of rows.
     pub rows: u64,
     /// The names of the columns.
     pub names: Vec<String>,
-    /// What the rows of a table are called.
+    /// The names of the rows of a table.
     pub labels: RowLabels,
     /// The type of the numbers.
     pub element: ElementType,
     /// The shape of a plain array, whose elements are those of the rows, row by row.
     pub axes: Vec<u64>,
-    /// Whether its axes are in the opposite order: rows are along the last one, and it lies by columns.
+    /// Whether its axes are reversed: rows are along the last one, and the layout is by columns.
     pub is_transposed: bool,
 }
 
-/// What the rows of a table are called.
+/// The names of the rows of a table.
 #[derive(Clone, Debug)]
 pub enum RowLabels {
-    /// Nothing: there is no such column.
+    /// No names: there is no such column.
     None,
-    /// They are counted from 0 on, in a column `row`.
+    /// Numbers from 0 on, in a column `row`.
     Counted,
-    /// Names of theirs, under the name of the column.
+    /// Given names, under the name of the column.
     Names(&'static str, Vec<String>),
 }
 
@@ -55,12 +55,11 @@ pub enum RowLabels {
 pub type PutRows<'a> = &'a mut dyn FnMut(&[&[u8]]) -> Result<()>;
 
 impl NumbersShape {
-    /// Refuses a file that cannot be written, before the work is done whose results it is for: an ending that is none,
-    /// two columns of one name, a folder in which nothing can be made, a disk without room for the least that the file
-    /// can have.
+    /// Refuses a file that cannot be written, before its rows are computed: an unknown ending, two columns of one name,
+    /// a folder in which nothing can be made, a disk without room for the smallest possible file.
     ///
     /// # Errors
-    /// What [`write_numbers`] would say.
+    /// The errors of [`write_numbers`].
     pub fn check(&self, runtime: &Arc<Runtime>, output: &Path) -> Result<()> {
         let format = Format::of(output)?;
         if format != Format::Npy {
@@ -75,21 +74,21 @@ impl NumbersShape {
         require_disk(&output.display().to_string(), least_bytes, least_bytes, folder(output))
     }
 
-    /// The memory that writing takes beside the blocks, at least.
+    /// Lower bound of the memory for writing, beside the blocks.
     ///
     /// # Errors
-    /// A name whose ending says no format.
+    /// A name whose ending is not that of a format.
     pub fn output_bytes(&self, output: &Path) -> Result<u64> {
         let batch_bytes = 16 * (self.rows.min(BATCH_ROWS as u64) * (self.names.len() as u64 + 1));
         Ok(batch_bytes + Format::of(output)?.encoder_bytes(self.rows, self.names.len()) + FILE_BYTES)
     }
 }
 
-/// Writes rows to a file, in the format that its name ends in. `blocks` gives all of them in their order.
+/// Writes rows to a file, in the format of its ending. `blocks` passes all of them in order.
 ///
 /// # Errors
-/// An unknown ending, two columns of one name, what `blocks` returns, a full disk, a request to stop. Then there is no
-/// new file, and an old one of that name is as it was.
+/// An unknown ending, two columns of one name, the errors of `blocks`, a full disk, a request to stop. Then there is no
+/// new file, and an old one of that name is unchanged.
 pub fn write_numbers(
     runtime: &Arc<Runtime>,
     shape: &NumbersShape,
@@ -114,12 +113,12 @@ impl NumbersShape {
         Arc::new(Schema::new(fields))
     }
 
-    /// How many rows a block has.
+    /// Number of rows of a block.
     fn rows_of(&self, block: &[&[u8]]) -> usize {
         block.first().map_or(0, |column| column.len() / self.element.bytes())
     }
 
-    /// Some rows of a block, of which the first one is `first`.
+    /// Some rows of a block, whose first row is `first`.
     fn batch(&self, schema: &SchemaRef, first: u64, block: &[&[u8]], rows: Range<usize>) -> Result<RecordBatch> {
         let (places, size) = (first + rows.start as u64..first + rows.end as u64, self.element.bytes());
         let mut arrays: Vec<ArrayRef> = match &self.labels {
@@ -136,7 +135,7 @@ impl NumbersShape {
     }
 }
 
-/// The type of Arrow's that holds the same numbers.
+/// The Arrow type of the same numbers.
 fn arrow_type(element: ElementType) -> DataType {
     match element {
         ElementType::Bool => DataType::Boolean,
@@ -255,7 +254,7 @@ fn by_rows<const N: usize>(columns: &[&[u8]], to: &mut [u8]) {
     }
 }
 
-/// What NumPy calls a type.
+/// NumPy's name of a type.
 fn npy_type(element: ElementType) -> &'static str {
     match element {
         ElementType::Bool => "'|b1'",

@@ -2,8 +2,8 @@
 //!
 //! A file appears complete or not at all, and memory does not grow with the table. Missing values (the level of a
 //! vertex that was not reached) are nulls in Parquet and Arrow and empty in CSV. NumPy files have neither nulls nor
-//! strings of any length: there a column that may have missing values is of real numbers, NaN where one is missing, and
-//! refused if it holds a whole number beyond 2^53; ids must be integers, and the array is structured, with a field per
+//! strings of any length: there a column that may have missing values is of real numbers, with NaN for a missing one,
+//! and refused if it holds an integer beyond 2^53; ids must be integers, and the array is structured, with a field per
 //! column.
 
 use crate::ids::{BATCH_IDS, string_ids};
@@ -27,24 +27,24 @@ use std::io::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 
-/// What a table can be written as: `--help` and errors list it.
+/// The formats of tables: `--help` and errors list them.
 pub const OUTPUT_ENDINGS: &str = ".parquet, .csv, .jsonl (each maybe with .gz or .zst), .npy, .arrow";
 
-/// How many rows a row group of a Parquet file has at most, and how much memory it may take before it is written.
+/// Largest number of rows of a row group of a Parquet file, and its memory limit before it is written.
 const GROUP_ROWS: usize = 4 * BATCH_IDS;
 const GROUP_BYTES: usize = 8 << 20;
-/// What the encoders of Parquet and Arrow take beside a batch, at most.
+/// Upper bound of the memory of the Parquet and Arrow encoders beside a batch.
 pub const ENCODER_BYTES: u64 = 2 * GROUP_BYTES as u64;
-/// What they take for a table of few rows, and more for each of its cells.
+/// Their memory for a table of few rows, and per additional cell.
 const LEAST_ENCODER_BYTES: u64 = 4 << 20;
 const CELL_BYTES: u64 = 64;
-/// What a column takes while a file of Parquet is written, as measured: of few columns, and of many.
+/// Measured memory of a column while a Parquet file is written: of few columns, and of many.
 const PARQUET_COLUMN_BYTES: [u64; 2] = [28 << 10, 80 << 10];
 const MANY_COLUMNS: usize = 1000;
-/// The same in other tables.
+/// Memory of a column in other tables.
 const COLUMN_BYTES: u64 = 2 << 10;
 
-/// What a name's ending says.
+/// The format of a name's ending.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Format {
     Csv(Compression),
@@ -55,8 +55,7 @@ pub(crate) enum Format {
 }
 
 impl Format {
-    /// So many bytes a file of so many rows has at least, ids beside `columns` columns; nothing is known of what is
-    /// compressed.
+    /// Lower bound of the size of a file with `rows` rows, ids beside `columns` columns; 0 for compressed ones.
     pub(crate) fn least_bytes(self, rows: u64, columns: u64) -> u64 {
         let row = match self {
             Format::Npy | Format::Arrow => 8 * columns,
@@ -69,7 +68,7 @@ impl Format {
         row.saturating_mul(rows)
     }
 
-    /// The memory that writing a file of so many rows and columns takes beside a batch of rows.
+    /// Memory for writing a file of this many rows and columns, beside a batch of rows.
     pub(crate) fn encoder_bytes(self, rows: u64, columns: usize) -> u64 {
         let of_columns = |each: u64| each * columns as u64;
         match self {
@@ -101,12 +100,12 @@ impl Format {
     }
 }
 
-/// Refuses a file of results that cannot be written, before the work is done whose results it is for: an ending that is
-/// none, a folder that is not there or in which nothing can be made, ids that the format cannot hold, too little memory
-/// for the result, the ids and the encoder, a disk without room for the least that the file can have.
+/// Refuses a file of results that cannot be written, before they are computed: an unknown ending, a folder that does
+/// not exist or in which nothing can be made, ids that the format cannot hold, too little memory for the result, the
+/// ids and the encoder, a disk without room for the smallest possible file.
 ///
 /// # Errors
-/// What [`Table::write`] would say, with nothing in the place of an older file.
+/// The errors of [`Table::write`], with an older file left in place.
 pub fn check_output(image: &Image, output: &Path, columns: &[ColumnKind]) -> Result<()> {
     let format = Format::of(output)?;
     if format == Format::Npy && string_ids(image) {
@@ -118,8 +117,7 @@ pub fn check_output(image: &Image, output: &Path, columns: &[ColumnKind]) -> Res
     image.make_room("the result and what writes it", output_bytes(image, columns))
 }
 
-/// The memory that a result of such columns takes while it is written: its values, ids where columns name vertices, and
-/// encoders.
+/// Memory of a result with such columns while it is written: its values, ids where columns name vertices, and encoders.
 pub fn output_bytes(image: &Image, columns: &[ColumnKind]) -> u64 {
     let values = columns.iter().map(|column| column.bytes()).sum::<u64>().saturating_mul(image.manifest().vertices);
     values
@@ -128,7 +126,7 @@ pub fn output_bytes(image: &Image, columns: &[ColumnKind]) -> u64 {
         .saturating_add(FILE_BYTES)
 }
 
-/// What the encoders take for a table of so many rows, and few columns.
+/// Memory of the encoders for a table of this many rows, and few columns.
 fn encoder_bytes(rows: u64, columns: usize) -> u64 {
     let cells_bytes = rows.saturating_mul(CELL_BYTES * (columns as u64 + 1));
     cells_bytes.saturating_add(LEAST_ENCODER_BYTES).min(ENCODER_BYTES)
@@ -141,15 +139,15 @@ fn no_strings(output: &Path) -> Error {
     ))
 }
 
-/// The integers up to this are all real numbers.
+/// All integers up to this are exact as real numbers.
 const MOST_EXACT_INTEGER: u128 = 1 << 53;
 
-/// Whose limits hold for a file.
+/// The owner of the limits for a file.
 #[derive(Clone, Copy)]
 pub(crate) enum Owner<'a> {
-    /// Those of an image of a graph, which says what to raise.
+    /// An image of a graph, which knows the advice for raising them.
     Image(&'a Image),
-    /// Those of a process.
+    /// A process.
     Runtime(&'a Arc<Runtime>),
 }
 
@@ -176,12 +174,12 @@ impl<'a> Owner<'a> {
     }
 }
 
-/// Rows on their way into a file, batch by batch.
+/// Rows to be written to a file, batch by batch.
 pub(crate) trait Rows {
-    /// Whose limits hold.
+    /// The owner of the limits.
     fn owner(&self) -> Owner<'_>;
 
-    /// What is counted of them.
+    /// The unit of progress.
     fn unit(&self) -> Unit {
         Unit::Vertices
     }
@@ -189,7 +187,7 @@ pub(crate) trait Rows {
     /// The names and types of the columns.
     fn schema(&self) -> SchemaRef;
 
-    /// How many rows there are.
+    /// Number of rows.
     fn count(&self) -> u64;
 
     /// Calls `put` with all rows in their order.
@@ -219,11 +217,11 @@ impl Rows for Table {
 }
 
 impl Table {
-    /// Writes all rows to a file, in the format that its name ends in (see [`OUTPUT_ENDINGS`]).
+    /// Writes all rows to a file, in the format of its ending (see [`OUTPUT_ENDINGS`]).
     ///
     /// # Errors
     /// An unknown ending, two columns of one name, ids that the format cannot hold, a full disk, a request to stop.
-    /// Then there is no new file, and an old one of that name is as it was.
+    /// Then there is no new file, and an old one of that name is unchanged.
     pub fn write(&self, output: impl AsRef<Path>) -> Result<()> {
         write_rows(self, output.as_ref())
     }
@@ -239,7 +237,7 @@ pub(crate) fn check_names(schema: &Schema) -> Result<()> {
     }
 }
 
-/// Writes rows to a file, in the format that its name ends in.
+/// Writes rows to a file, in the format of its ending.
 pub(crate) fn write_rows(rows: &dyn Rows, output: &Path) -> Result<()> {
     check_names(&rows.schema())?;
     let writing = Writing { rows };
@@ -411,7 +409,7 @@ pub(crate) fn npy_start(kind: &str, shape: &str, by_columns: bool) -> Vec<u8> {
     header
 }
 
-/// How a `.npy` file begins: the oldest version of the format that can hold its dictionary.
+/// First bytes of a `.npy` file: the oldest version of the format that can hold its dictionary.
 struct NpyStart {
     version: u8,
     length_bytes: usize,
@@ -456,20 +454,20 @@ impl ParquetWriter<'_> {
         if self.writer.in_progress_size() > GROUP_BYTES { self.writer.flush() } else { Ok(()) }
     }
 
-    /// Writes what is left and the footer.
+    /// Writes the remaining rows and the footer.
     pub fn finish(mut self) -> parquet::errors::Result<()> {
         self.writer.finish().map(|_| ())
     }
 }
 
-/// Notes what an encoder said; the returned error only ends the loop.
+/// Records an encoder's error; the returned error only ends the loop.
 pub fn refuse(refused: &mut Option<String>, error: impl std::fmt::Display) -> Error {
     let text = error.to_string();
     *refused = Some(text.clone());
     Error::custom(text)
 }
 
-/// Completes a file, or says why it is not complete.
+/// Completes a file, or returns the reason why it is incomplete.
 pub fn finish(mut file: AtomicFile, outcome: Result<()>, refused: Option<String>) -> Result<()> {
     match (outcome, refused) {
         (Ok(()), _) => file.commit(),
@@ -484,7 +482,7 @@ pub fn push_separator(line: &mut Vec<u8>, place: usize) {
     }
 }
 
-/// Appends a string as a field of CSV, in quotes where it needs them. Empty strings do, to differ from what is missing.
+/// Appends a string as a field of CSV, in quotes if it needs them. Empty strings do, to differ from missing ones.
 pub fn push_quoted(line: &mut Vec<u8>, text: &str) {
     let special = |byte: u8| matches!(byte, b',' | b';' | b'"' | b'\n' | b'\r' | b'\t' | b' ' | b'#' | b'%');
     if !text.is_empty() && !text.bytes().any(special) {
@@ -501,8 +499,8 @@ pub fn push_quoted(line: &mut Vec<u8>, text: &str) {
     line.push(b'"');
 }
 
-/// Appends a value as a field of CSV; real numbers in the shortest form that reads back the same, dates and times as
-/// ISO 8601 has them, those with a zone in UTC.
+/// Appends a value as a field of CSV: real numbers in the shortest form that reads back the same, dates and times in
+/// ISO 8601, those with a zone in UTC.
 pub fn push_value(line: &mut Vec<u8>, column: &dyn arrow_array::Array, row: usize) {
     if column.is_null(row) {
         return;
@@ -546,13 +544,13 @@ pub fn push_value(line: &mut Vec<u8>, column: &dyn arrow_array::Array, row: usiz
     };
 }
 
-/// Appends a text as JSON has it, quotes included.
+/// Appends a text as a JSON string, quotes included.
 pub fn push_json(line: &mut Vec<u8>, text: &str) {
     // Writing into memory does not fail.
     let _ = serde_json::to_writer(line, text);
 }
 
-/// Appends a value as JSON: null where it is missing, and for real numbers that are not finite, which JSON has not.
+/// Appends a value as JSON: null for a missing one, and for real numbers that are not finite, which JSON lacks.
 fn push_json_value(line: &mut Vec<u8>, column: &dyn arrow_array::Array, row: usize) {
     let is_finite = match column.data_type() {
         DataType::Float64 => column.as_primitive::<Float64Type>().value(row).is_finite(),
@@ -581,12 +579,12 @@ fn time<T: ArrowTimestampType>(
     let column = column.as_primitive::<T>();
     match column.value_as_datetime(row) {
         Some(time) => write!(line, "{}{}", time.format("%Y-%m-%dT%H:%M:%S%.f"), if has_zone { "Z" } else { "" }),
-        // A year that no calendar has.
+        // A year outside of the calendar.
         None => write!(line, "{}", column.value(row)),
     }
 }
 
-/// A value as a line of a terminal shows it: control characters of ids are escaped, nothing is quoted, and a missing
+/// A value as a field of a terminal table: control characters of ids are escaped, nothing is quoted, and a missing
 /// value is empty.
 pub fn cell_text(column: &dyn arrow_array::Array, row: usize) -> String {
     if let Some(text) = column.as_string_opt::<i32>() {
@@ -597,8 +595,8 @@ pub fn cell_text(column: &dyn arrow_array::Array, row: usize) -> String {
     String::from_utf8_lossy(&line).into_owned()
 }
 
-/// Appends a value as NumPy has it: as a real number if the column may have missing values. `false` says that it is
-/// none exactly.
+/// Appends a value in NumPy's encoding: as a real number if the column may have missing values. `false` means that it
+/// has no exact encoding.
 fn push_binary(rows: &mut Vec<u8>, column: &dyn arrow_array::Array, row: usize, nullable: bool) -> bool {
     if column.is_null(row) {
         rows.extend(f64::NAN.to_le_bytes());

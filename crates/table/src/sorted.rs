@@ -1,7 +1,7 @@
 //! The rows of a table in the order of a column.
 //!
-//! *Cost.* A permutation of 4 bytes per vertex, which the sorted table keeps; 12 bytes per vertex while it is made, and
-//! where vertices are not numbered as their ids sort, all ids. Reading the rows takes all ids in memory.
+//! *Cost.* A permutation of 4 bytes per vertex, which the sorted table keeps; 12 bytes per vertex during the sort, and
+//! all ids if vertices are not numbered in their order. Reading the rows takes all ids in memory.
 
 use crate::ids::by_id;
 use crate::table::Table;
@@ -11,12 +11,12 @@ use outcore_io::Array;
 use std::sync::Arc;
 
 impl Table {
-    /// The same rows in the order of a column, `vertex` or one of numbers: the smallest values first, or the greatest.
-    /// Rows without a value, and those that are not a number, come last; among equals the smaller id comes first.
+    /// Sorts the rows by a column, `vertex` or one of numbers: the smallest values first, or the greatest. Missing
+    /// values and NaN come last; among equals the smaller id comes first.
     ///
     /// # Errors
-    /// [`Error::Usage`](outcore_image::Error::Usage) for a column that the table has not or that has no order; ids that
-    /// cannot be read; no memory.
+    /// [`Error::Usage`](outcore_image::Error::Usage) for a column that does not exist or has no order; ids that cannot
+    /// be read; no memory.
     pub fn sorted(&self, column: &str, descending: bool) -> Result<Table> {
         let (image, count) = (self.image(), self.image().manifest().vertices as usize);
         let budget = image.runtime().budget();

@@ -1,9 +1,9 @@
-//! Tables: one row per vertex, or for some of them, under the users' ids.
+//! Tables: one row per vertex, or per vertex of a selection, under the users' ids.
 //!
-//! A table shares the arrays that an algorithm left and names them; it holds no rows. Its first column is `vertex`, the
-//! users' ids; rows come in vertex order: sorted by id in images of order `input`, by degree class first in those of
+//! A table shares the result arrays of an algorithm and names them; it stores no rows. Its first column is `vertex`,
+//! the users' ids; rows are in vertex order: sorted by id in images of order `input`, by degree class first in those of
 //! order `degree`, neighbours together in those of order `near`. [`Table::reader`] makes batches of rows in bounded
-//! memory, as often as it is asked; columns whose values are vertices need their ids (`names.rs`).
+//! memory, any number of times; columns whose values are vertices need their ids (`names.rs`).
 
 use crate::ids::{BATCH_IDS, BATCH_TEXT_BYTES, Id, IdBatch, IdStream, string_ids};
 use crate::names::{Names, least_bytes};
@@ -16,21 +16,21 @@ use bytes::Bytes;
 use outcore_format::{IdColumn, WeightKind};
 use outcore_image::{Error, Image, Result};
 use outcore_io::buffer::{Raw, raw_bytes};
-use outcore_io::{Array, Reservation};
+use outcore_io::{Array, Budget, Reservation};
 use std::sync::Arc;
 
-/// The values of a column, one per vertex, as an algorithm encodes them.
+/// The values of a column, one per vertex, in an algorithm's encoding.
 #[derive(Clone, Debug)]
 pub enum Column {
     /// Real numbers.
     Real(Arc<Array<f64>>),
-    /// Whole numbers. Users calculate with them, so that they see them with a sign.
+    /// Integers. Users calculate with them, so they are shown as signed.
     Number(Arc<Array<u32>>),
-    /// Whole numbers that may be large, below 2^63. Users see them with a sign, too.
+    /// Integers that may be large, below 2^63. They are shown as signed, too.
     Count(Arc<Array<u64>>),
-    /// Whole numbers of 64 bits without a sign, as vertex programs leave them.
+    /// Integers of 64 bits without a sign, of vertex programs.
     Unsigned(Arc<Array<u64>>),
-    /// Whole numbers of 64 bits with a sign, as vertex programs leave them.
+    /// Integers of 64 bits with a sign, of vertex programs.
     Signed(Arc<Array<i64>>),
     /// Levels: 0 is none, otherwise the level plus one.
     Level(Arc<Array<u32>>),
@@ -38,13 +38,13 @@ pub enum Column {
     Distance(Arc<Array<u64>>, WeightKind),
     /// Vertices, such as parents: 0 is none, otherwise the bitwise complement of the vertex. Users see its id.
     Vertex(Arc<Array<u32>>),
-    /// Components: the smallest vertex of each. Users see the component's smallest id, whatever the order of vertices.
+    /// Components: the smallest vertex of each. Users see the component's smallest id, in any order of vertices.
     Component(Arc<Array<u32>>),
     /// Labels: a vertex for every vertex. Users see its id.
     Label(Arc<Array<u32>>),
 }
 
-/// What the values of a column are, said before there are any; see [`Column`].
+/// The kind of a column before it has values; see [`Column`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ColumnKind {
     /// Real numbers.
@@ -66,7 +66,7 @@ pub enum ColumnKind {
 }
 
 impl ColumnKind {
-    /// The memory that a value takes.
+    /// Memory of a value.
     pub fn bytes(self) -> u64 {
         match self {
             ColumnKind::Real | ColumnKind::Count | ColumnKind::Distance => 8,
@@ -80,7 +80,7 @@ impl ColumnKind {
     }
 }
 
-/// The memory that reading the rows of a table with such columns takes.
+/// Memory for reading the rows of a table with such columns.
 pub fn reader_bytes(image: &Image, columns: &[ColumnKind]) -> u64 {
     let mut bytes = batch_bytes(image, columns.len()) + IdStream::bytes(image);
     if columns.iter().any(|column| column.names_vertices()) {
@@ -90,7 +90,7 @@ pub fn reader_bytes(image: &Image, columns: &[ColumnKind]) -> u64 {
     bytes
 }
 
-/// The memory that a batch of rows takes.
+/// Memory of a batch of rows.
 fn batch_bytes(image: &Image, columns: usize) -> u64 {
     let columns = columns as u64 + 1;
     let texts = if string_ids(image) { columns } else { 0 };
@@ -99,7 +99,7 @@ fn batch_bytes(image: &Image, columns: usize) -> u64 {
 }
 
 impl Column {
-    /// How many values there are.
+    /// Number of values.
     fn rows(&self) -> usize {
         match self {
             Column::Real(values) => values.len(),
@@ -110,7 +110,7 @@ impl Column {
         }
     }
 
-    /// What holds the memory of the values.
+    /// The reservation of the values' memory.
     fn reservation(&self) -> &Reservation {
         match self {
             Column::Real(values) => values.reservation(),
@@ -133,7 +133,7 @@ impl Column {
         }
     }
 
-    /// Rows that follow each other as an array in the memory of the column, if users see its numbers as they are.
+    /// Consecutive rows as an array in the memory of the column, if its numbers are shown without conversion.
     fn in_place(&self, rows: &[u32]) -> Option<ArrayRef> {
         let first = *rows.first().filter(|_| follow_each_other(rows))? as usize;
         Some(match self {
@@ -156,7 +156,7 @@ pub struct Table {
     image: Arc<Image>,
     columns: Arc<Vec<(String, Column)>>,
     schema: SchemaRef,
-    /// The vertices in the order of the rows, if these are not all of them in their own.
+    /// The vertices in the order of the rows, unless they are all vertices in their own order.
     order: Option<Arc<Array<u32>>>,
 }
 
@@ -167,11 +167,21 @@ impl std::fmt::Debug for Table {
     }
 }
 
-/// A set of vertices.
+/// A set of vertices, one bit per vertex of the graph.
 pub(crate) struct Members(Array<u64>);
 
 impl Members {
-    const PURPOSE: &str = "which vertices have a row";
+    /// An empty set of vertices below `vertices`, reserved under the name `purpose`.
+    ///
+    /// # Errors
+    /// Too little memory under the budget.
+    pub fn none_of(budget: &Budget, purpose: &str, vertices: usize) -> outcore_io::Result<Self> {
+        Ok(Members(Array::zeroed(budget, purpose, vertices.div_ceil(64))?))
+    }
+
+    pub fn insert(&mut self, vertex: u32) {
+        self.0[vertex as usize / 64] |= 1 << (vertex % 64);
+    }
 
     pub fn contains(&self, vertex: u32) -> bool {
         self.0[vertex as usize / 64] >> (vertex % 64) & 1 == 1
@@ -179,7 +189,7 @@ impl Members {
 }
 
 impl Table {
-    /// The same rows with other columns.
+    /// A table of the same rows with other columns.
     ///
     /// # Panics
     /// If a column has not one value per vertex.
@@ -222,12 +232,12 @@ impl Table {
         Table { order: Some(order), ..self.clone() }
     }
 
-    /// The vertices in the order of the rows, if these are not all of them in their own.
+    /// The vertices in the order of the rows, unless they are all vertices in their own order.
     pub fn order(&self) -> Option<&Arc<Array<u32>>> {
         self.order.as_ref()
     }
 
-    /// How many rows there are: one per vertex that the table has.
+    /// Number of rows: one per vertex of the table.
     pub fn rows(&self) -> u64 {
         self.order.as_ref().map_or(self.image.manifest().vertices, |order| order.len() as u64)
     }
@@ -237,7 +247,7 @@ impl Table {
         (0..self.rows() as usize).map(|row| self.order.as_ref().map_or(row as u32, |order| order[row]))
     }
 
-    /// The rows for which the mask is true, in the same order. 4 bytes for each of them.
+    /// The rows whose mask is true, in the same order. Takes 4 bytes per row.
     ///
     /// # Errors
     /// A mask of another length; no memory; a request to stop.
@@ -256,16 +266,16 @@ impl Table {
         Ok(self.in_order(Arc::new(order)))
     }
 
-    /// The vertices that the table has, if it has not all.
+    /// The vertices of the table, unless it has all of them.
     pub(crate) fn members(&self) -> Result<Option<Members>> {
         let Some(order) = self.order.as_ref().filter(|_| self.rows() < self.image.manifest().vertices) else {
             return Ok(None);
         };
-        let words = self.image.manifest().vertices.div_ceil(64);
-        self.image.make_room(Members::PURPOSE, 8 * words)?;
-        let mut bits = Array::zeroed(self.image.runtime().budget(), Members::PURPOSE, words as usize)?;
-        order.iter().for_each(|vertex| bits[*vertex as usize / 64] |= 1u64 << (vertex % 64));
-        Ok(Some(Members(bits)))
+        let (purpose, vertices) = ("which vertices have a row", self.image.manifest().vertices);
+        self.image.make_room(purpose, 8 * vertices.div_ceil(64))?;
+        let mut members = Members::none_of(self.image.runtime().budget(), purpose, vertices as usize)?;
+        order.iter().for_each(|&vertex| members.insert(vertex));
+        Ok(Some(members))
     }
 
     /// The graph that the rows are vertices of.
@@ -281,7 +291,7 @@ impl Table {
     /// All rows, in batches of at most [`BATCH_IDS`]. May be called again.
     ///
     /// # Errors
-    /// Ids that cannot be read, or no memory for what columns of vertices need.
+    /// Ids that cannot be read, or no memory for the ids that columns of vertices need.
     pub fn reader(&self) -> Result<TableReader> {
         let bytes = batch_bytes(&self.image, self.columns.len());
         let reservation = self.image.runtime().budget().reserve("a batch of rows", bytes)?;
@@ -293,7 +303,7 @@ impl Table {
         Ok(TableReader { table: self.clone(), ids, names, waiting: None, next: 0, _reservation: reservation })
     }
 
-    /// The rows of some vertices as a batch; `name` gives the id of the vertex that a row of a column names.
+    /// The rows of some vertices as a batch; `name` returns the id of the vertex that a row of a column names.
     pub fn batch<'a>(
         &self,
         ids: ArrayRef,
@@ -345,7 +355,7 @@ impl Table {
     }
 }
 
-/// A count as users see it.
+/// A count as it is shown to users.
 #[inline]
 pub fn signed_count(count: u64) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
@@ -362,9 +372,9 @@ pub struct TableReader {
     table: Table,
     ids: IdStream,
     names: Option<Names>,
-    /// Ids whose rows have not all been given out: the vertex of the first, and how many have been.
+    /// Ids whose rows have not all been returned: the vertex of the first, and the number of returned ones.
     waiting: Option<(u64, usize, IdBatch)>,
-    /// The next row, where the table has an order of its own.
+    /// The next row, if the table has an order of its own.
     next: usize,
     _reservation: Reservation,
 }
@@ -376,12 +386,12 @@ impl std::fmt::Debug for TableReader {
 }
 
 impl TableReader {
-    /// The next rows; `None` behind the last one. Which rows are a batch does not depend on the memory.
+    /// The next rows; `None` after the last one. The division into batches does not depend on the memory.
     ///
     /// # Errors
     /// Ids that cannot be read or are damaged, or a request to stop.
     pub fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
-        // The ids of a batch come in one piece, but for those that do not fit the memory together.
+        // The ids of a batch are one piece, unless they do not fit the memory together.
         let mut pieces = Vec::new();
         let mut filled = Filled { is_empty: true, text_bytes: vec![0; self.table.columns.len() + 1] };
         loop {
@@ -402,7 +412,7 @@ impl TableReader {
         }
     }
 
-    /// The next rows of a batch whose ids are held together, and whether they are its last.
+    /// The next rows of a batch whose ids are loaded together, and whether they are its last.
     fn next_by_vertex(&mut self, filled: &mut Filled) -> Result<Option<(RecordBatch, bool)>> {
         let (first, done, batch) = match self.waiting.take() {
             Some(waiting) => waiting,
@@ -414,7 +424,7 @@ impl TableReader {
         let start = first as u32 + done as u32;
         let mut rows: Vec<u32> = (start..=start + (batch.len() - done - 1) as u32).collect();
         if let Some(names) = &mut self.names {
-            rows.truncate(names.hold(&self.table.image, start as usize)?);
+            rows.truncate(names.load(&self.table.image, start as usize)?);
         }
         let (count, is_full) = self.fitting(&rows, filled);
         let some = done..done + count;
@@ -432,7 +442,7 @@ impl TableReader {
         Ok(Some((record, is_last)))
     }
 
-    /// The same in an order of their own; the ids of the rows are looked up.
+    /// [`next_by_vertex`](Self::next_by_vertex) for an order of their own; the ids of the rows are looked up.
     fn next_in_order(&mut self, order: &[u32], filled: &mut Filled) -> Result<Option<(RecordBatch, bool)>> {
         self.table.image.runtime().cancel().check()?;
         let names = self.names.as_mut().expect("a table with an order is read with ids");
@@ -440,7 +450,7 @@ impl TableReader {
         if self.next == batch_end {
             return Ok(None);
         }
-        let held_end = batch_end.min(self.next + names.hold(&self.table.image, self.next)?);
+        let held_end = batch_end.min(self.next + names.load(&self.table.image, self.next)?);
         let (count, is_full) = self.fitting(&order[self.next..held_end], filled);
         let rows = &order[self.next..self.next + count];
         let names = self.names.as_ref().expect("it was there above");
@@ -450,8 +460,8 @@ impl TableReader {
         Ok(Some((record, is_full || self.next == batch_end)))
     }
 
-    /// How many of the rows fit into a batch that is filled so far, and whether it is full then: all, unless many name
-    /// a vertex with a long id. A batch has one row at least.
+    /// Number of rows that fit into a partly filled batch, and whether it is full then: all, unless many name a vertex
+    /// with a long id. A batch has at least one row.
     fn fitting(&self, rows: &[u32], filled: &mut Filled) -> (usize, bool) {
         let Some(names) = self.names.as_ref().filter(|_| string_ids(&self.table.image)) else {
             return (rows.len(), false);
@@ -461,7 +471,7 @@ impl TableReader {
             for (place, bytes) in more.iter_mut().enumerate() {
                 let id = match place.checked_sub(1) {
                     Some(column) => names.name(column, row),
-                    // Rows in the order of the vertices come with their ids, a batch at a time.
+                    // Rows in vertex order have their ids from the stream, a batch at a time.
                     None => self.table.order.as_ref().and_then(|_| names.id(row)),
                 };
                 *bytes = if let Some(Id::Text(text)) = id { text.len() } else { 0 };
@@ -477,7 +487,7 @@ impl TableReader {
     }
 }
 
-/// What a batch has of rows already.
+/// Size of a batch so far.
 struct Filled {
     is_empty: bool,
     /// The text of each column.
@@ -498,7 +508,7 @@ impl RecordBatchReader for TableReader {
     }
 }
 
-/// Whether each row is the one behind the row before it.
+/// Whether the rows are consecutive numbers.
 fn follow_each_other(rows: &[u32]) -> bool {
     let ends = rows.first().zip(rows.last());
     ends.is_none_or(|(&first, &last)| {
@@ -521,7 +531,7 @@ fn shared<T: Raw + ArrowNativeType>(values: &Arc<Array<T>>, first: usize, len: u
     ScalarBuffer::new(Buffer::from(bytes), first, len)
 }
 
-/// The type that users' ids have in a table.
+/// The type of the users' ids in a table.
 pub fn id_type(image: &Image) -> DataType {
     match image.manifest().ids {
         IdColumn::Range { .. } | IdColumn::I64 { .. } => DataType::Int64,
@@ -549,7 +559,7 @@ pub fn id_array<'a>(image: &Image, ids: impl Iterator<Item = Option<Id<&'a str>>
     }
 }
 
-/// The error that an Arrow error wraps, or says.
+/// The error inside an Arrow error, or one with its text.
 pub fn from_arrow(error: ArrowError) -> Error {
     match error {
         ArrowError::ExternalError(inner) => match inner.downcast::<Error>() {

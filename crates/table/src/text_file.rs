@@ -1,4 +1,4 @@
-//! Text on its way into a file, compressed or not.
+//! Output of text to a file, compressed or not.
 
 use crate::output::Owner;
 use outcore_image::{AtomicFile, BUFFER_BYTES, Error, Image, Result};
@@ -6,24 +6,24 @@ use outcore_io::Reservation;
 use std::io::Write;
 use std::path::Path;
 
-/// What a compressor takes, at most.
+/// Upper bound of the memory of a compressor.
 const COMPRESSOR_BYTES: u64 = 8 << 20;
-/// What a file takes at most while it is written.
+/// Upper bound of the memory of a file while it is written.
 pub const FILE_BYTES: u64 = BUFFER_BYTES as u64 + COMPRESSOR_BYTES;
 
-/// How a file is compressed.
+/// The compression of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Compression {
-    /// Not at all.
+    /// None.
     None,
-    /// As gzip does.
+    /// gzip.
     Gzip,
-    /// As zstd does.
+    /// zstd.
     Zstd,
 }
 
 impl Compression {
-    /// What the end of a name says, and the name without it.
+    /// The compression of a name's ending, and the name without it.
     pub fn of(name: &str) -> (Self, &str) {
         if let Some(rest) = name.strip_suffix(".gz") {
             return (Compression::Gzip, rest);
@@ -35,7 +35,7 @@ impl Compression {
     }
 }
 
-/// Text on its way into a file.
+/// A file of text that is being written.
 pub struct TextFile {
     encoder: Encoder,
     _reservation: Option<Reservation>,
@@ -56,7 +56,7 @@ impl TextFile {
         TextFile::of(Owner::Image(image), target, compression)
     }
 
-    /// The same for any owner.
+    /// [`create`](TextFile::create) for any owner.
     pub(crate) fn of(owner: Owner<'_>, target: &Path, compression: Compression) -> Result<Self> {
         let file = owner.file(target)?;
         let mut reservation = None;
@@ -76,7 +76,7 @@ impl TextFile {
     /// Appends bytes.
     ///
     /// # Errors
-    /// What the operating system refuses, or a request to stop.
+    /// Errors of the operating system, or a request to stop.
     pub fn put(&mut self, bytes: &[u8]) -> Result<()> {
         let outcome = match &mut self.encoder {
             Encoder::Plain(file) => file.write_all(bytes),
@@ -90,7 +90,7 @@ impl TextFile {
         })
     }
 
-    /// Ends the text: the file is on the disk, but has not got its name yet.
+    /// Ends the text: the file is on the disk, but has no final name yet.
     ///
     /// # Errors
     /// As for [`AtomicFile::finish`].
@@ -110,7 +110,7 @@ impl TextFile {
         Ok(file)
     }
 
-    /// Gives the file its name; now it is complete.
+    /// Renames the file to its target; it is complete from now on.
     ///
     /// # Errors
     /// As for [`AtomicFile::commit`].

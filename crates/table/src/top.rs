@@ -12,17 +12,17 @@ use outcore_image::{Error, Image, Result};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
-/// What a row of the answer takes, about.
+/// Approximate memory of a row of the answer.
 const ROW_BYTES: u64 = 256;
 
 impl Table {
     /// The `k` rows with the greatest values of a column, greatest first; the smaller id first among equals.
     ///
-    /// Rows without a value (and those that are not a number) are left out, so there may be fewer. One pass over the
-    /// ids, and one more if the table has columns of vertices.
+    /// Rows without a value (and those with NaN) are left out, so there may be fewer. One pass over the ids, and one
+    /// more if the table has columns of vertices.
     ///
     /// # Errors
-    /// [`Error::Usage`] for a column that the table has not or that has no order; ids that cannot be read; no memory.
+    /// [`Error::Usage`] for a column that does not exist or has no order; ids that cannot be read; no memory.
     pub fn top(&self, k: usize, column: &str) -> Result<RecordBatch> {
         let ranked = self.ranked(column)?;
         let k = k.min(self.rows() as usize);
@@ -35,8 +35,8 @@ impl Table {
         self.some_rows(&rows, id_array(image, best.iter().map(|(_, id)| Some(id.as_ref()))))
     }
 
-    /// The row of the vertex with this id, written as text: a batch of one row. One pass over the ids at most, and one
-    /// more per column of vertices.
+    /// The row of the vertex with this id in text form: a batch of one row. At most one pass over the ids, and one more
+    /// per column of vertices.
     ///
     /// # Errors
     /// [`Error::NoId`], [`Error::Usage`] for a vertex without a row; ids that cannot be read; no memory.
@@ -88,7 +88,7 @@ impl Table {
     }
 }
 
-/// A number that orders the rows of one column, or nothing for a row without a value.
+/// A number with the order of the rows of one column, or `None` for a row without a value.
 pub(crate) fn rank(column: &Column, row: u32) -> Option<u64> {
     let row = row as usize;
     match column {
@@ -97,13 +97,13 @@ pub(crate) fn rank(column: &Column, row: u32) -> Option<u64> {
         Column::Count(values) | Column::Unsigned(values) => Some(values[row]),
         Column::Signed(values) => Some(values[row] as u64 ^ 1 << 63),
         Column::Level(values) => values[row].checked_sub(1).map(u64::from),
-        // The bits of numbers that are not negative order as they do.
+        // The bits of nonnegative numbers have their order.
         Column::Distance(values, _) => distance_bits(values[row]),
         Column::Vertex(_) | Column::Component(_) | Column::Label(_) => None,
     }
 }
 
-/// A number that orders as real numbers do; both zeros are one.
+/// A number with the order of real numbers; both zeros are equal.
 fn real_rank(value: f64) -> Option<u64> {
     let bits = (value + 0.0).to_bits();
     let negative = bits >> 63 == 1;
@@ -131,7 +131,7 @@ fn greatest(image: &Image, k: usize, rank: impl Fn(u32) -> Option<u64>) -> Resul
     Ok(heap.into_sorted_vec().into_iter().map(|(_, id, vertex)| (vertex, id)).collect())
 }
 
-/// What the vertices that some rows name are called.
+/// The ids of the vertices that some rows name.
 fn names_of(image: &Image, column: &Column, rows: &[u32]) -> Result<BTreeMap<u32, Id<String>>> {
     let mut names = BTreeMap::new();
     let mut wanted: Vec<u32> = rows.iter().filter_map(|&row| column.named(row)).collect();
@@ -140,7 +140,7 @@ fn names_of(image: &Image, column: &Column, rows: &[u32]) -> Result<BTreeMap<u32
     if wanted.is_empty() {
         return Ok(names);
     }
-    // A component is called by the smallest id among its members, which need not be that of its smallest vertex.
+    // A component has the smallest id of its members, which need not be that of its smallest vertex.
     let members = match column {
         Column::Component(values) if image.manifest().order != Order::Input => Some(values),
         _ => None,
