@@ -27,7 +27,7 @@ const STREAMED_FROM: u64 = 512;
 /// An array of no more elements can be computed as a whole before it is used, whatever it is made of.
 const MOST_WHOLE: u64 = 1 << 16;
 
-/// An array that is computed when it is asked for. Clones share it.
+/// A lazily computed array. Clones share it.
 #[derive(Clone)]
 pub struct Array(Arc<Node>);
 
@@ -37,7 +37,7 @@ pub(crate) struct Node {
     shape: Vec<u64>,
     element: ElementType,
     long: Option<Long>,
-    /// How many operations lie above one another in it.
+    /// Depth of the expression.
     depth: u32,
     op: Op,
 }
@@ -58,7 +58,7 @@ pub trait ElementFunction: Send + Sync {
     /// Computes a vector of results from as many elements of every operand.
     ///
     /// # Errors
-    /// What ends the computation.
+    /// Any error ends the computation.
     fn call(&self, operands: &[crate::kernel::Values<'_>], results: crate::kernel::ValuesMut<'_>) -> Result<()>;
 }
 
@@ -72,13 +72,13 @@ pub(crate) struct ViewAxis {
     pub step: i64,
 }
 
-/// What is computed.
+/// The operation of an array.
 pub(crate) enum Op {
     Memory(Memory),
     Source(Arc<dyn Source>),
     /// The product of a sparse matrix, which lies in a file, with an array.
     Sparse(SparseProduct),
-    /// The same value everywhere.
+    /// One value for all elements.
     Full(Scalar),
     /// `start + step i` along the only axis.
     Range {
@@ -104,14 +104,14 @@ pub(crate) enum Op {
         axes: Vec<ViewAxis>,
         fixed: Vec<i64>,
     },
-    /// The same elements, row by row, under another shape.
+    /// The elements, row by row, in another shape.
     Reshape(Array),
     Fold {
         fold: Fold,
         input: Array,
         axes: Vec<usize>,
     },
-    /// Where the least or greatest element along an axis is.
+    /// Index of the smallest or largest element along an axis.
     Arg {
         is_max: bool,
         input: Array,
@@ -168,7 +168,7 @@ impl Op {
         }
     }
 
-    /// What it is called in plans.
+    /// The name in plans.
     pub fn name(&self) -> String {
         match self {
             Op::Memory(_) => "memory".to_owned(),
@@ -220,7 +220,7 @@ impl Array {
         if shape.iter().try_fold(1u64, |all, &size| all.checked_mul(size.max(1))).is_none_or(|count| count > most) {
             return Err(Error::Usage(format!("expected an array of at most {most} elements, found shape {shape:?}")));
         }
-        // What has one row is not streamed.
+        // Arrays of one row are not streamed.
         let is_small = shape.iter().product::<u64>() <= MOST_WHOLE;
         let long = long.filter(|long| shape[long.axis] > 1);
         let long = long.map(|long| Long { is_fixed: long.is_fixed && !is_small, ..long });
@@ -262,7 +262,7 @@ impl Array {
         Array::full(Vec::new(), value).expect("a single value has a shape that fits")
     }
 
-    /// The same value everywhere; takes no memory.
+    /// An array with one value everywhere; takes no memory.
     ///
     /// # Errors
     /// More elements than there can be.
@@ -313,7 +313,7 @@ impl Array {
         &self.0.shape
     }
 
-    /// How many axes there are.
+    /// Number of axes.
     pub fn axes(&self) -> usize {
         self.0.shape.len()
     }
@@ -323,7 +323,7 @@ impl Array {
         self.0.element
     }
 
-    /// How many elements there are.
+    /// Number of elements.
     pub fn count(&self) -> u64 {
         self.0.shape.iter().product()
     }
@@ -341,7 +341,7 @@ impl Array {
         }
     }
 
-    /// What it is: the operation that gives it, or the file that it lies in.
+    /// A description: the operation that computes it, or its file.
     pub fn describe(&self) -> String {
         self.0.op.name()
     }

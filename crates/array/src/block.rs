@@ -38,7 +38,7 @@ pub(crate) struct Buffer {
 }
 
 impl Buffer {
-    /// How many bytes a step's vectors take.
+    /// Size of the vectors of a step in bytes.
     pub fn len_bytes(step: &Step, width: usize) -> usize {
         (step.vectors() * Buffer::width(step, width) * step.element.bytes()).next_multiple_of(8)
     }
@@ -97,7 +97,7 @@ impl BlockMemory {
         (buffers + BlockMemory::registers(plan) * BLOCK_ROWS * 8) as u64
     }
 
-    /// The registers, for who uses them while a block is looked at.
+    /// The registers, on loan while a block is borrowed.
     pub fn take_registers(&mut self) -> Vec<Register> {
         std::mem::take(&mut self.registers)
     }
@@ -169,7 +169,7 @@ impl Block<'_> {
         outcome
     }
 
-    /// The rows of a source or an array in memory that this block goes along, if they are adjacent.
+    /// The rows of a source or an array in memory that this block covers, if they are adjacent.
     fn adjacent(&self, rows: Rows) -> Option<std::ops::Range<u64>> {
         let first = rows.at(self.first_row);
         (rows.step == 1 || self.rows == 1).then(|| first..first + self.rows as u64)
@@ -426,8 +426,8 @@ impl Block<'_> {
         }
     }
 
-    /// The operands of a sum of products, of squared or of absolute differences, which are added up in one sweep each
-    /// where nobody else wants what lies between.
+    /// The operands of a sum of products, or of squared or absolute differences, which are added up in one sweep each
+    /// if no other step uses the intermediate vectors.
     fn pair(&self, fold: Fold, input: &View) -> Option<Pair<'_>> {
         let fused = |view: &View| {
             let step = &self.plan.steps[view.step];
@@ -610,7 +610,7 @@ fn flat_of(index: &[usize], shape: &[usize]) -> usize {
     index.iter().zip(shape).fold(0, |flat, (&i, &size)| flat * size + i)
 }
 
-/// How far a vector is behind the first one.
+/// Offset in bytes of a vector from the first one.
 fn distance(flat: usize, shape: &[usize], strides_bytes: &[isize]) -> isize {
     unravel(flat, shape).iter().zip(strides_bytes).map(|(&i, &stride)| i as isize * stride).sum()
 }

@@ -7,7 +7,7 @@ use crate::kernel::{self, Values, ValuesMut};
 use outcore_format::ElementType;
 use outcore_image::{Error, Result};
 
-/// What whole numbers are for, and so which ones there may be.
+/// Purpose of integers, and therefore their valid range.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Check {
     /// Indices of an axis, of which those below 0 are counted from its end: they become indices from 0 on, in int64.
@@ -19,7 +19,7 @@ pub(crate) enum Check {
 }
 
 impl Check {
-    /// What it is called in plans.
+    /// The name in plans.
     pub fn name(self) -> &'static str {
         match self {
             Check::Index { .. } => "indices",

@@ -10,7 +10,7 @@ use std::sync::Mutex;
 /// So many parts are kept at most that wait for others before them. Beyond that a pass does not read all rows in order.
 const MOST_WAITING: usize = 4096;
 
-/// What the bytes of an array should be.
+/// Expected checksum of the bytes of an array.
 pub struct Checksum {
     expected: u32,
     rows: u64,
@@ -19,7 +19,7 @@ pub struct Checksum {
 
 enum State {
     Unknown {
-        /// How many of the first rows are in `so_far`.
+        /// Number of the first rows that `so_far` covers.
         first_rows: u64,
         so_far: Hasher,
         /// Parts behind these, by their first row: where they end.

@@ -1,8 +1,8 @@
 //! Computing lazy arrays: which passes it takes, and their results.
 //!
-//! What an array needs as a whole (sums over the long axis, products that sum over it, tables that indices pick from)
-//! is known before the pass that uses it. So passes come in rounds: in each, everything that depends on nothing unknown
-//! is computed, and all of it that has the same number of rows in the same pass.
+//! Values that an array needs as a whole (sums over the long axis, products that sum over it, tables that indices pick
+//! from) are computed before the pass that uses them. Passes are therefore arranged in rounds: each computes everything
+//! that depends on no unknown value, and arrays with the same number of rows share a pass.
 
 use crate::array::{Array, Op};
 use crate::elementwise::kept_axis;
@@ -19,7 +19,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
-/// What is to become of an array.
+/// Destination of an array.
 #[derive(Clone, Debug)]
 pub enum Goal {
     /// Its value, in memory.
@@ -33,13 +33,13 @@ pub enum Goal {
 pub struct ImageGoal {
     /// A vector or a matrix.
     pub array: Array,
-    /// Where the image goes.
+    /// Path of the image.
     pub path: PathBuf,
     /// Whether it may replace an image that is there.
     pub replace: bool,
     /// The names of the columns.
     pub names: Option<Vec<String>>,
-    /// What makes it: "persist", "import".
+    /// The operation that makes the image: "persist", "import".
     pub made_by: &'static str,
 }
 
@@ -103,7 +103,7 @@ pub(crate) fn image_shape(array: &Array) -> Result<DenseShape> {
     Ok(DenseShape { element: array.element(), rows, columns })
 }
 
-/// What writes an image.
+/// The writer of an image.
 fn writer(runtime: &Arc<Runtime>, goal: &ImageGoal) -> Result<DenseWriter> {
     let DenseShape { element, rows, columns } = image_shape(&goal.array)?;
     let head = DenseHead {
@@ -142,7 +142,7 @@ pub(crate) struct Target {
     pub place: Place,
 }
 
-/// Where an array goes.
+/// Destination of an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
     Memory,
@@ -155,7 +155,7 @@ pub(crate) enum Place {
 }
 
 impl Target {
-    /// How many rows the pass has.
+    /// Number of rows of the pass.
     pub fn rows(&self) -> u64 {
         match self.place {
             Place::Memory => pass_rows(&self.array),
@@ -175,10 +175,10 @@ impl Target {
     }
 }
 
-/// What must be computed before what was asked for.
+/// Arrays that must be computed before a requested one.
 #[derive(Default)]
 struct Found {
-    /// What depends on nothing unknown.
+    /// Arrays that depend on no unknown value.
     ready: Vec<Target>,
     /// Whether something must be computed for an array along an axis.
     seen: HashMap<(u64, Option<usize>), bool>,
@@ -198,10 +198,10 @@ impl<'a> Computation<'a> {
         Computation { runtime, known, factors, can_stream, device_pages: 0 }
     }
 
-    /// What can be computed next, by passes; nothing if all goals that need one are reached.
+    /// The next arrays that passes can compute; `None` if all goals that need a pass are reached.
     pub fn round(&mut self, goals: &[Goal], reached: &[bool]) -> Result<Option<Vec<Vec<Target>>>> {
         let (mut found, mut targets) = (Found::default(), Vec::new());
-        // What is known by now can be streamed.
+        // Arrays that are known by now can be streamed.
         self.can_stream.clear();
         for (place, goal) in goals.iter().enumerate().filter(|&(place, _)| !reached[place]) {
             match goal {
@@ -209,7 +209,7 @@ impl<'a> Computation<'a> {
                 Goal::Image(image) => {
                     if !self.find(&image.array, Some(0), &mut found)? {
                         if image.array.shape()[0] == 1 {
-                            // What has one row is not streamed, and need not be such that it could be.
+                            // An array of one row is not streamed, and need not be streamable.
                             self.value(&image.array)?;
                         }
                         targets.push(Target { array: image.array.clone(), place: Place::Image(place) });
@@ -256,7 +256,7 @@ impl<'a> Computation<'a> {
             let is_table = matches!(array.op(), Op::Gather { table, .. } if table.id() == operand.id());
             let is_whole = is_table || along.is_some() && axis.is_none_or(|axis| operand.shape()[axis] <= 1);
             if is_whole && !must_wait && !matches!(operand.op(), Op::Full(_)) {
-                // What is the same for all rows is computed before the pass.
+                // Values that are equal for all rows are computed before the pass.
                 self.value(operand)?;
             }
             is_waiting |= must_wait;
@@ -528,7 +528,7 @@ impl<'a> Computation<'a> {
     }
 }
 
-/// Which axis a pass goes along.
+/// The axis of a pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Along {
     /// One of the array's own.
@@ -537,7 +537,7 @@ pub(crate) enum Along {
     Folded(usize),
 }
 
-/// Whether an array that is asked for as a whole is the result of a pass.
+/// Whether an array that is requested as a whole is the result of a pass.
 fn needs_pass(array: &Array) -> bool {
     pass_axis(array).is_some()
 }
@@ -547,7 +547,7 @@ fn is_over_long_axis(array: &Array) -> bool {
     matches!(pass_axis(array), Some(Along::Folded(_)))
 }
 
-/// The axis that the pass goes along that computes an array as a whole; nothing if it takes none.
+/// The axis of the pass that computes an array as a whole; `None` if it needs none.
 pub(crate) fn pass_axis(array: &Array) -> Option<Along> {
     let over_long =
         |input: &Array, axes: &[usize]| input.long_axis().filter(|axis| axes.contains(axis)).map(Along::Folded);
@@ -562,7 +562,7 @@ pub(crate) fn pass_axis(array: &Array) -> Option<Along> {
     folded.or_else(|| array.long_axis().map(Along::Own))
 }
 
-/// How many rows the pass has that computes an array.
+/// Number of rows of the pass that computes an array.
 fn pass_rows(array: &Array) -> u64 {
     match (array.op(), pass_axis(array)) {
         (Op::MatMul(left, _), Some(Along::Folded(_))) => left.shape()[1],
@@ -572,7 +572,7 @@ fn pass_rows(array: &Array) -> u64 {
     }
 }
 
-/// How an array asks for its operands: each along an axis, or as a whole.
+/// The operands of an array, each requested along an axis or as a whole.
 fn requests(array: &Array, along: Option<Along>) -> Vec<(&Array, Option<usize>)> {
     // The factor of a product is known before its rows are.
     let operands = if matches!(array.op(), Op::Sparse(_)) { Vec::new() } else { array.op().operands() };

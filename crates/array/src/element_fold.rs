@@ -31,13 +31,13 @@ pub trait ElementFold: Send + Sync + 'static {
     /// vector by vector. Row `i` is added to result `labels[i]`, and without labels to the only one.
     ///
     /// # Errors
-    /// What ends the computation.
+    /// Any error ends the computation.
     fn add(&self, vectors: &[Values<'_>], labels: Option<&[i64]>, results: ValuesMut<'_>) -> Result<()>;
 
     /// Merges results of some rows, each with the one of the rows behind that is at the same place.
     ///
     /// # Errors
-    /// What ends the computation.
+    /// Any error ends the computation.
     fn merge(&self, before: Values<'_>, behind: Values<'_>, results: ValuesMut<'_>) -> Result<()>;
 }
 
@@ -134,7 +134,7 @@ impl Array {
         Array::fold_rows(Folded { fold, groups: groups as usize, is_all: false, shape }, &[rows, labels])
     }
 
-    /// The same elements as a matrix whose rows lie along an axis, and the sizes of the other axes.
+    /// The elements as a matrix whose rows lie along an axis, and the sizes of the other axes.
     fn as_rows(&self, along: usize) -> Result<(Self, Vec<u64>)> {
         let others: Vec<usize> = (0..self.axes()).filter(|&axis| axis != along).collect();
         let sizes: Vec<u64> = others.iter().map(|&axis| self.shape()[axis]).collect();
@@ -148,7 +148,7 @@ impl Array {
 /// The fold of rows that a fold of elements is.
 struct Folded {
     fold: Arc<dyn ElementFold>,
-    /// How many results a column has.
+    /// Number of results of a column.
     groups: usize,
     /// Whether all columns of the operand are folded into one result.
     is_all: bool,

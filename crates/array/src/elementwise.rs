@@ -64,8 +64,8 @@ pub(crate) fn two_long_axes() -> Error {
 }
 
 impl Array {
-    /// The same elements as another type: what does not fit is as NumPy's `astype` has it, but saturated where whole
-    /// numbers cannot hold a real one, and 0 for NaN.
+    /// The elements converted to another type: values out of range as in NumPy's `astype`, except that real numbers are
+    /// saturated to the range of integers, and NaN is 0.
     ///
     /// # Errors
     /// None at present.
@@ -171,7 +171,7 @@ impl Array {
         Array::of(Op::Gather { table: self.clone(), index }, shape, self.element(), long)
     }
 
-    /// The same elements under other axes, see [`ViewAxis`].
+    /// The elements under other axes, see [`ViewAxis`].
     pub(crate) fn view(&self, axes: Vec<ViewAxis>, shape: Vec<u64>, fixed: Vec<i64>) -> Result<Self> {
         let long = self.long().and_then(|long| {
             let axis = axes.iter().position(|axis| axis.axis == Some(long.axis))?;
@@ -181,10 +181,10 @@ impl Array {
         Array::of(Op::View { input, axes, fixed }, shape, self.element(), long)
     }
 
-    /// The same array with its axes in another order.
+    /// The array with its axes in another order.
     ///
     /// # Errors
-    /// What is no permutation of all axes.
+    /// An order that is not a permutation of all axes.
     pub fn permute(&self, order: &[usize]) -> Result<Self> {
         let mut sorted = order.to_vec();
         sorted.sort_unstable();
@@ -270,7 +270,7 @@ impl Array {
         self.slice(&two)?.slice(&one).map(Some)
     }
 
-    /// The same elements, repeated along axes of size 1 and along new first axes.
+    /// The elements repeated along axes of size 1 and along new first axes.
     ///
     /// # Errors
     /// Shapes that do not fit.
@@ -290,7 +290,7 @@ impl Array {
         self.view(axes, shape.to_vec(), vec![0; self.axes()])
     }
 
-    /// The same elements, row by row, under another shape.
+    /// The elements, row by row, in another shape.
     ///
     /// # Errors
     /// A shape of another count; one in which the long axis of an array in a file is no axis of its own.
@@ -352,15 +352,15 @@ impl Array {
 /// A part of an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// One index; the axis goes.
+    /// One index; the axis is removed.
     Index(i64),
     /// `count` indices, `step` apart.
     Range {
         /// The first one.
         start: i64,
-        /// How far each is behind the one before.
+        /// Distance of successive indices.
         step: i64,
-        /// How many.
+        /// Number of indices.
         count: u64,
     },
 }

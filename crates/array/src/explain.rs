@@ -1,4 +1,4 @@
-//! What a computation will do: its passes, what each reads and computes, and the memory that it takes. Nothing is read.
+//! The plan of a computation: its passes, with the inputs, steps and memory of each. Nothing is read.
 
 use crate::compute::{Computation, Goal, Place, Target, image_shape, reached_at_once};
 use crate::memory::Memory;
@@ -22,15 +22,15 @@ pub struct Explanation {
 /// A pass.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExplainedPass {
-    /// How many rows it goes over.
+    /// Number of rows.
     pub rows: u64,
-    /// How many of them are read together.
+    /// Number of rows of a partition.
     pub partition_rows: u64,
     /// The files, and how many bytes are read of each where none is cached.
     pub reads: Vec<(String, u64)>,
-    /// What is computed, operands first.
+    /// The steps, operands first.
     pub steps: Vec<ExplainedStep>,
-    /// What comes of it, and the steps that it is made of.
+    /// The results, and the steps of each.
     pub results: Vec<(String, Vec<usize>)>,
     /// The memory that it takes beside its results.
     pub memory_bytes: u64,
@@ -41,11 +41,11 @@ pub struct ExplainedPass {
 /// A step of a pass.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExplainedStep {
-    /// What it does.
+    /// The name of the operation.
     pub name: String,
     /// The sizes of the axes beside the rows.
     pub shape: Vec<usize>,
-    /// What its elements are.
+    /// The type of its elements.
     pub element: ElementType,
     /// Whether all of a block is kept; otherwise it is computed as it is used.
     pub is_kept: bool,
@@ -56,8 +56,8 @@ pub struct ExplainedStep {
 /// Plans a computation without doing it.
 ///
 /// # Errors
-/// What [`compute`](crate::compute) refuses before a pass: also too little memory for that, beside the results of
-/// passes before it.
+/// The errors of [`compute`](crate::compute) before a pass; also too little memory for the pass, beside the results of
+/// earlier passes.
 pub fn explain(runtime: &Arc<Runtime>, goals: &[Goal]) -> Result<Explanation> {
     for goal in goals {
         if let Goal::Image(image) = goal {
@@ -140,7 +140,7 @@ fn explained(
     let memory_bytes = needs.readers_bytes + needs.other_bytes + writer_bytes;
     let result_bytes: u64 = targets.iter().map(Target::result_bytes).sum();
     runtime.budget().require(&plan.purpose(), memory_bytes + before_bytes + result_bytes)?;
-    // What is decoded at once depends on what is left.
+    // The number of rows that are decoded at once depends on the remaining memory.
     let _set_aside = runtime.budget().reserve("computing arrays", needs.other_bytes + before_bytes + result_bytes)?;
     let read = read_bytes(plan, sinks, runtime);
     Ok(ExplainedPass {

@@ -27,7 +27,7 @@ const MOST_SKIPPED: usize = 8;
 pub struct ImageSource {
     image: Arc<DenseImage>,
     shape: Vec<u64>,
-    /// How many rows a page has.
+    /// Number of rows of a page.
     page_rows: u64,
     /// The columns that are read, if not all are: runs of them, which rise.
     columns: Vec<Range<u64>>,
@@ -69,7 +69,7 @@ impl ImageSource {
         groups.flat_map(of_group).collect()
     }
 
-    /// How many columns are read.
+    /// Number of columns that are read.
     fn read_columns(&self) -> u64 {
         self.shape.get(1).copied().unwrap_or(1)
     }
@@ -184,7 +184,7 @@ struct ImageReader<'a> {
     reader: DenseReader,
     /// Rows under way, the oldest first.
     under_way: VecDeque<Range<u64>>,
-    /// How many of them are being read as a whole, and how many runs of pages of the next ones.
+    /// Number of ranges that are being read completely, and number of runs of pages of the next one.
     begun: (usize, usize),
     /// The pages of some columns that landed last, without their heads, in words.
     copied: Vec<u64>,
@@ -267,7 +267,7 @@ struct PagesLanded<'a> {
     pages: Lying<'a>,
 }
 
-/// Where pages lie.
+/// Location of pages in memory.
 enum Lying<'a> {
     /// An array without columns has none.
     Nowhere,

@@ -1,9 +1,9 @@
 //! Tables as images of dense arrays: rows of a file, or of batches in memory, streamed into pages of columns.
 //!
-//! One worker at a time takes the next rows; text is parsed by all. Rows get into their pages in the order in which
-//! they came, by whoever's turn it is, so the image does not depend on the number of workers. Elements have the type
-//! that is asked for, or the one to which those of all columns are promoted. Text is taken for what its first lines
-//! show, and is read again where a number further down is none of these.
+//! One worker at a time takes the next rows; text is parsed by all. Rows are put into pages in input order, by the
+//! worker that has the next block, so the image does not depend on the number of workers. Elements have the requested
+//! type, or the one to which those of all columns are promoted. The type of text is guessed from its first lines, and
+//! the text is read again if a later number does not fit it.
 //!
 //! *Cost.* One pass over the input, or two of text and of a .npy file whose numbers are narrowed; memory for a page of
 //! every column, for a few blocks of rows, and for what decoding takes.
@@ -27,15 +27,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// What one more worker takes: a block of text, and the elements that it becomes at most, or nearly so.
+/// Memory of an additional worker: a block of text, and approximately the largest elements that it yields.
 const WORKER_BYTES: u64 = 12 << 20;
-/// How often who waits looks whether it is asked to stop.
+/// Interval at which a wait checks for a request to stop.
 const CANCEL_CHECK: Duration = Duration::from_millis(50);
 
-/// How to make an array of a table.
+/// Options for importing an array from a table.
 #[derive(Clone, Debug, Default)]
 pub struct ArrayImportOptions {
-    /// How the table is read.
+    /// Options for reading the table.
     pub numbers: NumberOptions,
     /// The type of the elements. `None` takes the one to which the types of all columns are promoted; of text int64, or
     /// float64 if a number is fractional or missing.
@@ -44,28 +44,28 @@ pub struct ArrayImportOptions {
     pub replace: bool,
 }
 
-/// What an import of an array did.
+/// Facts about the import of an array.
 #[derive(Clone, Debug, Serialize)]
 pub struct ArrayImportReport {
     /// "npy", "parquet", "arrow" or "text".
     pub format: &'static str,
-    /// What separates columns, where the input is text.
+    /// The separator of the columns, if the input is text.
     pub separator: Option<String>,
     /// The number of rows.
     pub rows: u64,
     /// The number of columns.
     pub columns: u64,
-    /// What the columns are called, if they have names.
+    /// The names of the columns, if they have any.
     pub names: Option<Vec<String>>,
-    /// What the columns had in the input.
+    /// The types of the columns in the input.
     pub kinds: Vec<&'static str>,
     /// The type of the elements.
     pub element: &'static str,
     /// The bytes of the image.
     pub image_bytes: u64,
-    /// What the user should know about how the input was read.
+    /// Notes to the user about the input.
     pub notes: Vec<String>,
-    /// How long it took.
+    /// Duration.
     pub seconds: f64,
     /// The most memory that the process has held.
     pub memory_peak_bytes: u64,
@@ -190,7 +190,7 @@ fn store(
     Ok(filling.finish()?)
 }
 
-/// What a worker failed with.
+/// The error of a worker.
 struct Failure(Refused);
 
 impl From<outcore_io::Error> for Failure {
@@ -199,18 +199,18 @@ impl From<outcore_io::Error> for Failure {
     }
 }
 
-/// What all workers share.
+/// The shared state of all workers.
 struct Job<'a> {
     runtime: &'a Runtime,
     /// The input, and the number of its next block.
     blocks: Mutex<(NumberBlocks, u64)>,
     parser: &'a NumberParser,
-    /// Which block is next, and the pages that it goes into.
+    /// The number of the next block, and its pages.
     state: Mutex<(u64, Filling)>,
     turn: Condvar,
     stop: AtomicBool,
     task: Task,
-    /// How far into the input the rows are that were written, where progress is counted in bytes.
+    /// Position in the input of the rows that were written, if progress is counted in bytes.
     position_bytes: Option<Mutex<u64>>,
 }
 
@@ -242,7 +242,7 @@ impl Job<'_> {
         Ok(())
     }
 
-    /// The next block. What goes wrong has its place among the blocks, so that the first mistake of an input is told.
+    /// The next block. Errors are ordered by their block, so that the first mistake of an input is reported.
     fn take(&self) -> Option<(u64, Result<NumberBlock>)> {
         let (blocks, next) = &mut *lock(&self.blocks);
         let block = blocks.next_block().transpose()?;
@@ -285,9 +285,9 @@ impl Job<'_> {
 /// Pages of a group of rows, one for every column, that are filled.
 struct Filling {
     pages: Memory<u8>,
-    /// How many rows of the group there are.
+    /// Number of rows of the group so far.
     filled: usize,
-    /// How many rows there were before it.
+    /// Number of rows before it.
     rows: u64,
     columns: usize,
     element: ElementType,
@@ -364,7 +364,7 @@ fn import_npy(
     }
     let element = options.element.unwrap_or(kind);
     if element != kind {
-        // Whatever else may lose numbers, which is for who computes.
+        // Any other type may lose digits; the caller decides when it computes.
         if !element.is_real() && promote(kind, element) != Some(element) {
             let expected = format!("numbers that {} holds", element.name());
             return Err(Error::input(input, None, expected, format!("elements of type {}", kind.name()))

@@ -31,7 +31,7 @@ mod spaced;
 mod sparse;
 mod table;
 
-/// What tests look at from outside; not for users, and changed without notice.
+/// Internals for tests; not for users, and changed without notice.
 #[doc(hidden)]
 pub mod internal {
     pub use crate::checksum::Checksum;

@@ -1,13 +1,13 @@
 //! Arrays in memory: small operands, results, and what lies in an array of the caller's.
 //!
-//! The elements lie in bytes that somebody owns, with a distance from each to the next along every axis, as NumPy has
-//! it. Nothing is copied when an array is transposed, sliced or broadcast.
+//! The elements lie in shared bytes, with a stride along every axis, as in NumPy. Nothing is copied when an array is
+//! transposed, sliced or broadcast.
 
 use outcore_format::ElementType;
 use outcore_io::Array as Large;
 use std::sync::Arc;
 
-/// Bytes that somebody keeps alive.
+/// Bytes with an owner that keeps them alive.
 pub trait Bytes: Send + Sync {
     /// All of them.
     fn bytes(&self) -> &[u8];
@@ -42,11 +42,11 @@ impl Bytes for Large<u8> {
 #[derive(Clone)]
 pub struct Memory {
     bytes: Arc<dyn Bytes>,
-    /// Where the element with all indices 0 begins.
+    /// Offset of the element with all indices 0.
     offset_bytes: usize,
     element: ElementType,
     shape: Vec<u64>,
-    /// How far behind each other elements begin along every axis.
+    /// Distance of successive elements along every axis.
     strides_bytes: Vec<isize>,
 }
 
@@ -67,7 +67,7 @@ pub(crate) fn row_major(shape: &[u64], element: ElementType) -> Vec<isize> {
     strides
 }
 
-/// How many elements an array has; nothing if that is beyond all memory.
+/// Number of elements of an array; `None` if it exceeds all memory.
 pub(crate) fn count(shape: &[u64]) -> Option<usize> {
     let product = shape.iter().try_fold(1u64, |count, &size| count.checked_mul(size))?;
     usize::try_from(product).ok().filter(|&count| count <= isize::MAX as usize / 8)
@@ -117,7 +117,7 @@ impl Memory {
         &self.shape
     }
 
-    /// How far behind each other elements begin along an axis.
+    /// Distance of successive elements along an axis.
     pub(crate) fn stride_bytes(&self, axis: usize) -> isize {
         self.strides_bytes[axis]
     }
@@ -139,7 +139,7 @@ impl Memory {
         self.shape.contains(&0) || (0..self.shape.len()).all(same)
     }
 
-    /// The same, row by row, in memory that is this array's own and not a caller's.
+    /// A copy, row by row, in memory of this array's own, not of a caller's.
     #[must_use]
     pub fn owned(self) -> Self {
         if self.bytes.is_own() && self.is_row_major() {
@@ -167,7 +167,7 @@ impl Memory {
         if count == 0 { &[] } else { bytemuck::cast_slice(&self.from(0)[..count * size_of::<T>()]) }
     }
 
-    /// Where the first element is.
+    /// The address of the first element.
     pub fn address(&self) -> usize {
         self.bytes.bytes().as_ptr() as usize + self.offset_bytes
     }
@@ -207,7 +207,7 @@ impl Memory {
         Memory { shape: reversed(&self.shape), strides_bytes, ..self.clone() }
     }
 
-    /// The same elements row by row without gaps: this one, or a copy.
+    /// The elements row by row without gaps: this array, or a copy.
     pub(crate) fn packed(&self) -> Self {
         if self.is_row_major() {
             return self.clone();
@@ -215,7 +215,7 @@ impl Memory {
         self.copied()
     }
 
-    /// The same bytes under another shape of as many elements.
+    /// The bytes in another shape with the same number of elements.
     pub(crate) fn reshaped(&self, shape: Vec<u64>) -> Self {
         let packed = self.packed();
         let strides_bytes = row_major(&shape, self.element);

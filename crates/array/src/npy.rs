@@ -36,7 +36,7 @@ impl NpySource {
     /// Opens a .npy file of bool, integers, float32 or float64.
     ///
     /// # Errors
-    /// What the operating system refuses; anything else than such a file.
+    /// Errors of the operating system; anything but such a file.
     pub fn open(runtime: &Runtime, path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let file = DenseFile::open(runtime, path)?;
@@ -47,7 +47,7 @@ impl NpySource {
     /// Opens a part of a file that is laid out so, as memory maps of NumPy are.
     ///
     /// # Errors
-    /// What the operating system refuses; a file that is shorter; other elements.
+    /// Errors of the operating system; a file that is too short; other elements.
     pub fn open_part(runtime: &Runtime, path: impl AsRef<Path>, layout: DenseLayout, is_vector: bool) -> Result<Self> {
         let path = path.as_ref();
         let file = DenseFile::open_part(runtime, path, layout)?;
@@ -90,8 +90,8 @@ impl NpySource {
         })
     }
 
-    /// The same array, whose bytes should have this CRC-32 together with a head before them, of which the CRC-32 and
-    /// the length are given. Passes that read all rows compare them, unless columns lie together.
+    /// Adds the expected CRC-32 of the bytes, together with a header before them, whose CRC-32 and length are given.
+    /// Passes that read all rows compare it, unless the layout is by columns.
     pub fn with_checksum(self, head: (u32, u64), expected: u32) -> Self {
         let checksum = Some(Checksum::new(head, expected, self.layout.rows));
         NpySource { checksum, ..self }
@@ -102,7 +102,7 @@ impl NpySource {
         self.by_columns
     }
 
-    /// Where rows begin and end in the file, if rows lie together.
+    /// Begin and end of rows in the file, if the layout is by rows.
     fn span(&self, rows: &Range<u64>) -> (u64, usize) {
         let start = self.layout.offset_bytes + rows.start * self.layout.row_bytes;
         let last = self.layout.columns.saturating_sub(1) * self.layout.column_bytes + self.element.bytes() as u64;
@@ -185,7 +185,7 @@ struct NpyReader<'a> {
     reader: Reader,
     /// Rows under way, the oldest first.
     under_way: VecDeque<Range<u64>>,
-    /// How many of them are being read as a whole, and how many columns of the next ones.
+    /// Number of ranges that are being read completely, and number of columns of the next one.
     begun: (usize, u64),
     /// The columns of the rows that landed last, in words.
     columns: Vec<u64>,

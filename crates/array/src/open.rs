@@ -12,13 +12,13 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
-/// How a .npy file begins.
+/// Magic bytes of a .npy file.
 const NPY: &[u8] = b"\x93NUMPY";
 
 /// Opens an array in a file: an image, a .npy file, or a table in Parquet or Arrow, whatever its name is.
 ///
 /// # Errors
-/// What the operating system refuses; another kind of file, or a damaged one; no memory.
+/// Errors of the operating system; another kind of file, or a damaged one; no memory.
 pub fn open(runtime: &Arc<Runtime>, path: &Path) -> Result<Arc<dyn Source>> {
     let is_named_npy = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("npy"));
     if runtime.backend().named(path).is_none_or(|found| found.kind != FileKind::File) {

@@ -1,14 +1,14 @@
 //! A pass: all rows, once, on all workers, and every result that they go into.
 //!
-//! Rows come in *partitions*, whose size depends on what is read and made alone; they begin where pages do. Workers
-//! take the next partition as they become free, and have several under way: while one is computed, the next ones are
-//! read. A partition is computed in blocks that fit the cache (`block.rs`), into partial results of its own. Partial
-//! results are merged in the order of the partitions as soon as that is possible; who is too far ahead waits, so that
-//! only a few exist at once. If partitions fail, those before them are computed still, and the error is that of the
-//! first one.
+//! Rows are processed in *partitions*, whose size depends only on the inputs and results; they begin at page
+//! boundaries. Workers take the next partition as they become free, and have several under way: while one is computed,
+//! the next ones are read. A partition is computed in blocks that fit the cache (`block.rs`), into partial results of
+//! its own. Partial results are merged in the order of the partitions as soon as that is possible; a worker that is too
+//! far ahead waits, so that only a few exist at once. If a partition fails, those before it are still computed, and the
+//! error is that of the first one.
 //!
-//! Where a source is computed before it is read (`sparse.rs`), a pass goes over *stretches* of adjacent partitions: as
-//! many as memory has room for. Each is computed on all workers, and then its partitions. Partitions, and the order in
+//! If a source is computed before it is read (`sparse.rs`), a pass covers *stretches* of adjacent partitions: as many
+//! as fit the memory. Each stretch is computed on all workers, and then its partitions. Partitions, and the order in
 //! which they are merged, are those of a pass without stretches.
 
 use crate::block::{Block, BlockMemory};
@@ -30,22 +30,23 @@ const PARTITION_BYTES: u64 = 1 << 20;
 const MOST_RESULT_BYTES: u64 = 4 << 20;
 /// The blocks of a partition of arrays in memory: those of whole pages, of whatever type.
 const MEMORY_BLOCKS: u64 = 64;
-/// How many partitions a worker has under way at most: fewer where they are large, for so much is enough for a device.
+/// Largest number of partitions that a worker has under way; fewer if they are large enough to keep a device busy.
 const DEPTH: usize = 4;
 const UNDER_WAY_BYTES: u64 = 16 << 20;
 /// So many partial results per worker wait to be merged, at most.
 const WAITING: u64 = 2;
-/// What is computed before it is read takes at most so much memory at once, and at most this part of what is left.
+/// Upper bound of the memory for sources that are computed before they are read, and fraction (1/n) of the free memory
+/// for them.
 const MOST_HELD_BYTES: u64 = 256 << 20;
 const HELD_PART: u64 = 4;
-/// The same where it is known what computing takes beside it.
+/// The fraction if the remaining memory of the computation is known.
 const HELD_PART_BESIDE_KNOWN: u64 = 2;
 /// To compute another stretch costs about as much as to read so much.
 const STRETCH_BYTES: u64 = 128 << 10;
-/// How often who waits looks whether it is asked to stop.
+/// Interval at which a wait checks for a request to stop.
 const CANCEL_CHECK: Duration = Duration::from_millis(50);
 
-/// Which source rows a plan's step reads, relative to the pass; sources may be read at several places.
+/// The source rows that a plan reads for rows of the pass; a source may be read at several places.
 fn source_rows(plan: &Plan, source: usize, rows: &Range<u64>) -> Option<Range<u64>> {
     let of_steps = plan.steps.iter().filter_map(|step| match step.kind {
         Kind::Source { source: own, rows: along } if own == source => {
@@ -58,8 +59,8 @@ fn source_rows(plan: &Plan, source: usize, rows: &Range<u64>) -> Option<Range<u6
     of_steps.reduce(|all, own| all.start.min(own.start)..all.end.max(own.end))
 }
 
-/// How many rows a partition has: as many blocks as make about a MiB of what is read, and whole pages of what is most;
-/// fewer where results are wide.
+/// Number of rows of a partition: enough blocks for about a MiB of input, and whole pages of the widest source; fewer
+/// if results are wide.
 pub(crate) fn partition_rows(plan: &Plan, sinks: &[Sink]) -> u64 {
     let block = sinks.iter().map(Sink::unit_rows).max().unwrap_or(BLOCK_ROWS as u64);
     let result_bytes = |rows: u64| sinks.iter().map(|sink| sink.row_bytes() * rows).max().unwrap_or(0);
@@ -85,7 +86,7 @@ pub(crate) fn partition_rows(plan: &Plan, sinks: &[Sink]) -> u64 {
     rows
 }
 
-/// Which rows of a pass are in which partition.
+/// The division of the rows of a pass into partitions.
 #[derive(Clone, Copy)]
 struct Partitions {
     rows: u64,
@@ -123,13 +124,13 @@ impl Partitions {
         self.start(numbers.start)..self.start(numbers.end)
     }
 
-    /// Where the block ends that begins with a row: blocks begin with partitions.
+    /// End of the block that begins with a row: blocks begin with partitions.
     fn block_end(self, first_row: u64) -> u64 {
         ((first_row + self.lead) / BLOCK_ROWS as u64 + 1) * BLOCK_ROWS as u64 - self.lead
     }
 }
 
-/// How far rows of a source that are read one after the other are apart, at most.
+/// Largest distance of successive rows of a source.
 fn widest_step(plan: &Plan) -> u64 {
     let steps = plan.steps.iter().filter_map(|step| match step.kind {
         Kind::Source { rows, .. } => Some(rows.step.unsigned_abs()),
@@ -143,7 +144,7 @@ fn rows_bytes(plan: &Plan, rows: u64) -> u64 {
     plan.sources.iter().map(|own| own.source.bytes_of(rows)).sum()
 }
 
-/// How many partitions a worker has under way.
+/// Number of partitions that a worker has under way.
 fn depth(plan: &Plan, partition_rows: u64) -> usize {
     let spread_bytes = rows_bytes(plan, partition_rows.saturating_mul(widest_step(plan)));
     (UNDER_WAY_BYTES / spread_bytes.max(1)).clamp(2, DEPTH as u64) as usize
@@ -187,7 +188,7 @@ fn room_to_hold(plan: &Plan, runtime: &Runtime) -> u64 {
     (available.saturating_sub(workers.saturating_mul(holding)) / part).min(MOST_HELD_BYTES)
 }
 
-/// How many partitions are computed at a time: all, unless a source is computed before it is read.
+/// Number of partitions that are computed at a time: all, unless a source is computed before it is read.
 fn stretch_partitions(plan: &Plan, all: Partitions, room_bytes: u64) -> u64 {
     let mut partitions = all.count().max(1);
     let rows = |partitions: u64| partitions.saturating_mul(all.partition_rows).min(plan.rows);
@@ -206,7 +207,7 @@ fn stretch_partitions(plan: &Plan, all: Partitions, room_bytes: u64) -> u64 {
     if partitions > 1 && (read(1) + STRETCH_BYTES) * partitions < read(partitions) { 1 } else { partitions }
 }
 
-/// How many bytes of each source a pass reads, where none are cached.
+/// Bytes of each source that a pass reads without a cache.
 pub(crate) fn read_bytes(plan: &Plan, sinks: &[Sink], runtime: &Runtime) -> Vec<u64> {
     let partitions = Partitions::new(plan, sinks);
     let stretch = stretch_partitions(plan, partitions, room_to_hold(plan, runtime));
@@ -273,12 +274,12 @@ impl Landed for Nothing {
     }
 }
 
-/// What all workers of a pass share.
+/// The shared state of all workers of a pass.
 struct Pass<'a> {
     plan: &'a Plan,
     sinks: &'a [Sink],
     runtime: &'a Runtime,
-    /// What the plan's sources are read from.
+    /// The sources of the plan.
     sources: Vec<&'a dyn Source>,
     partitions: Partitions,
     depth: usize,
@@ -410,7 +411,7 @@ impl Pass<'_> {
 
 /// The memory that a pass takes beside its results.
 pub(crate) struct Needs {
-    /// What readers set aside when they are made, and what is computed for them at once, at least.
+    /// Memory that readers reserve when they are made, and the smallest memory for computing sources for them.
     pub readers_bytes: u64,
     /// Blocks and partial results.
     pub other_bytes: u64,

@@ -4,8 +4,8 @@
 //! index of the other axes, the *outer* ones. A [`View`] says which vector a consumer wants for an index of its own:
 //! transposing, slicing, broadcasting and new axes are views, and cost nothing.
 //!
-//! *Fusion.* A step whose vectors are wanted once each has no buffer: whoever wants a vector computes it then, in the
-//! cache (`block.rs`). What is wanted more than once is computed for the whole block.
+//! *Fusion.* A step whose vectors are used once each has no buffer: its consumer computes a vector on demand, in the
+//! cache (`block.rs`). Vectors that are used more than once are computed for the whole block.
 
 use crate::array::{Array, ElementFunction, Op};
 use crate::check::Check;
@@ -28,7 +28,7 @@ const MOST_FUSED: usize = 24;
 /// Steps that want rows of one file no further apart than this share its reads.
 const MOST_SHIFT: u64 = 1024;
 
-/// Which rows of an operand a pass goes along: row `i` of the pass is row `start + step i`.
+/// Rows of an operand in a pass: row `i` of the pass is row `start + step i`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Rows {
     pub start: i64,
@@ -43,7 +43,7 @@ impl Rows {
     }
 }
 
-/// How an array is asked for: the axis along which the pass goes, if it has it, and the rows.
+/// A request for an array: the axis of the pass, if the array has it, and the rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Request {
     pub axis: Option<usize>,
@@ -57,7 +57,7 @@ impl Request {
         Request { axis: Some(axis), rows: Rows::ALL }
     }
 
-    /// The same rows along another axis.
+    /// These rows along another axis.
     pub fn at(self, axis: Option<usize>) -> Self {
         match axis {
             Some(_) => Request { axis, ..self },
@@ -66,7 +66,7 @@ impl Request {
     }
 }
 
-/// Which vector of a step an index of a consumer's leads to: `offset` and the sum of indices times strides.
+/// Mapping from an index of a consumer to a vector of a step: `offset` plus the sum of indices times strides.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct View {
     pub step: usize,
@@ -88,7 +88,7 @@ impl View {
     }
 }
 
-/// What a step computes.
+/// The operation of a step.
 pub(crate) enum Kind {
     /// Rows of a file, by its place among the plan's sources.
     Source {
@@ -166,7 +166,7 @@ pub(crate) enum Kind {
         input: View,
         axis: usize,
     },
-    /// The vectors of a view, for who needs them in order.
+    /// Copies a strided view into contiguous vectors.
     Copy(View),
     /// Vectors of several, along an outer axis.
     Join {
@@ -178,7 +178,7 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// What it is computed of.
+    /// The views of its operands.
     pub fn views(&self) -> Vec<&View> {
         match self {
             Kind::Source { .. } | Kind::Memory { .. } | Kind::Small(_) | Kind::Full(_) => vec![],
@@ -211,7 +211,7 @@ pub(crate) struct Step {
     pub element: ElementType,
     /// Whether all its vectors are computed at once for a block.
     pub is_buffered: bool,
-    /// How many registers computing a vector of it takes.
+    /// Number of registers for computing one of its vectors.
     pub registers: usize,
     /// The rows of the pass that it has.
     pub active: Range<u64>,
@@ -281,7 +281,7 @@ fn note(uses: &mut [usize], view: &View, sizes: &[usize]) {
     uses[view.step] += if view.is_injective(sizes) { 1 } else { 2 };
 }
 
-/// What is done with vectors at the end.
+/// A use of vectors at the end of a plan.
 pub(crate) struct Wanted {
     pub view: View,
     /// The sizes of the axes that the view has strides for.
@@ -300,7 +300,7 @@ pub(crate) struct PassSource {
     pub columns: Vec<Range<usize>>,
 }
 
-/// What a pass computes.
+/// The steps of a pass.
 pub(crate) struct Plan {
     pub rows: u64,
     /// Rows at which a block ends, for others come from other arrays.
@@ -313,7 +313,7 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// What a pass takes memory for.
+    /// The purpose of a pass's memory.
     pub fn purpose(&self) -> String {
         let mut of: Vec<String> = self.sources.iter().filter_map(|own| own.source.purpose()).collect();
         of.sort_unstable();
@@ -333,17 +333,17 @@ pub(crate) fn strides(shape: &[usize]) -> Vec<isize> {
     strides
 }
 
-/// The sizes of the axes but the one that a pass goes along.
+/// The sizes of all axes but that of the pass.
 pub(crate) fn outer(shape: &[u64], axis: Option<usize>) -> Vec<usize> {
     let kept = shape.iter().enumerate().filter(|&(own, _)| Some(own) != axis);
     kept.map(|(_, &size)| size as usize).collect()
 }
 
-/// What is known before a pass: results of earlier ones, by the arrays that they are of.
+/// Arrays that are known before a pass: results of earlier ones, by the id of the array.
 #[derive(Default)]
 pub(crate) struct Known {
     pub values: HashMap<u64, Memory>,
-    /// What passes read of products of sparse matrices.
+    /// Sources for products of sparse matrices.
     pub products: HashMap<u64, Arc<dyn Source>>,
 }
 
@@ -382,7 +382,7 @@ impl Plan {
         let mut strides = Vec::new();
         for axis in 0..axes {
             let place = (axis + array.axes()).checked_sub(axes);
-            // An axis of the operand that the pass goes along has no stride; one that is broadcast has stride 0.
+            // The operand's axis along the pass has no stride; a broadcast axis has stride 0.
             let stride = match place {
                 Some(place) if Some(place) != own => {
                     let (&stride, size) = own_strides.next().expect("a stride for every outer axis");
@@ -524,7 +524,7 @@ impl Plan {
         })
     }
 
-    /// Arrays behind each other along the axis that the pass goes along.
+    /// Arrays concatenated along the axis of the pass.
     fn append(&mut self, array: &Array, inputs: &[Array], request: Request, known: &Known) -> Result<View> {
         let axis = request.axis.expect("the pass goes along an axis");
         let (Rows { start, step }, whole) = (request.rows, self.active.clone());
@@ -596,7 +596,7 @@ impl Plan {
             },
         };
         let view = self.add(input, inner, known)?;
-        // Of every axis of the operand the stride; none of the one that the pass goes along.
+        // The stride of every axis of the operand, except for that of the pass.
         let mut strides = view.strides.iter().copied();
         let streamed = if view.strides.len() < input.axes() { inner.axis } else { None };
         let of_input: Vec<isize> = (0..input.axes())
@@ -637,7 +637,7 @@ impl Plan {
         }
         let element = array.element();
         let copy = self.step(Kind::Copy(view), sizes, element, "reshape");
-        // Indices of the copy are of the operand's axes: who looks at it by others needs all of it.
+        // Indices of the copy are those of the operand's axes: a consumer with other axes needs all of it.
         self.steps[copy.step].is_buffered = true;
         Ok(View { strides: strides(&shape), ..copy })
     }
@@ -650,7 +650,7 @@ impl Plan {
         self.split(input, over, request.at(own), known)
     }
 
-    /// The same, of a pass that may go along a folded axis.
+    /// Implements `folded`, for a pass that may go along a folded axis.
     pub fn split(
         &mut self,
         input: &Array,
@@ -688,8 +688,9 @@ impl Plan {
         Ok(self.step(kind, vec![columns], element, "matmul"))
     }
 
-    /// What a sum of squared differences is, over an axis of rows and points in memory that are broadcast to each
-    /// other: distances, which are computed in registers. What was in between stays in the plan, for nobody or others.
+    /// Recognizes a sum of squared differences over one axis, of rows and points in memory that are broadcast to each
+    /// other: these are distances, which are computed in registers. The intermediate steps stay in the plan, possibly
+    /// without a consumer.
     fn distances(&self, step: &Step) -> Option<Kind> {
         let Kind::Fold { fold: Fold::Sum, input, over } = &step.kind else { return None };
         let (&[count], &[width]) = (&step.shape[..], &over[..]) else { return None };

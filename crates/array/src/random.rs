@@ -4,7 +4,7 @@ use crate::kernel;
 use crate::kernel::ValuesMut;
 use outcore_format::ElementType;
 
-/// What random elements are distributed as.
+/// The distribution of random elements.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Distribution {
     /// Uniformly in [0, 1).
@@ -17,7 +17,7 @@ pub enum Distribution {
     Integers {
         /// The least.
         low: i64,
-        /// What all are below.
+        /// Exclusive upper bound.
         high: i64,
     },
     /// True with this probability.
@@ -30,14 +30,14 @@ pub enum Distribution {
 /// Random elements.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Random {
-    /// What they are distributed as.
+    /// The distribution.
     pub distribution: Distribution,
-    /// The same seed gives the same elements.
+    /// The seed: equal seeds give equal elements.
     pub seed: u64,
 }
 
 impl Random {
-    /// What its elements are.
+    /// The type of its elements.
     pub fn element(&self) -> ElementType {
         match self.distribution {
             Distribution::Uniform | Distribution::Normal | Distribution::Exponential => ElementType::Float64,
@@ -46,7 +46,7 @@ impl Random {
         }
     }
 
-    /// What it is called.
+    /// Its name.
     pub fn name(&self) -> &'static str {
         match self.distribution {
             Distribution::Uniform => "uniform",

@@ -132,7 +132,7 @@ impl Array {
         self.variance(axes, correction, keep_axes)?.unary(Unary::Sqrt)
     }
 
-    /// Where the greatest (or least) element along an axis is; the first of equal ones, and of NaN.
+    /// Index of the largest (or smallest) element along an axis; the first of equal ones, and of NaN.
     ///
     /// # Errors
     /// An axis that is not there, or has no element; elements of bool.
@@ -211,7 +211,7 @@ impl Array {
         }
     }
 
-    /// The same without an axis of size 1.
+    /// Removes an axis of size 1.
     ///
     /// # Errors
     /// An axis of another size.
@@ -225,7 +225,7 @@ impl Array {
         self.view(axes, self.shape_without(&[axis]), vec![0; self.axes()])
     }
 
-    /// The same with a new axis of size 1.
+    /// Inserts a new axis of size 1.
     ///
     /// # Errors
     /// Too many axes.
@@ -239,7 +239,7 @@ impl Array {
         let is_inner = |array: &Array, inner: usize| array.long().filter(|long| long.axis == inner);
         let is_outer = |array: &Array, inner: usize| array.long().filter(|long| long.axis != inner);
         let long = match (is_outer(self, 1), is_outer(other, 0), is_inner(self, 1), is_inner(other, 0)) {
-            // The sum goes over the long axis of one of them, and the other one is in memory or streamed as well.
+            // The sum runs over the long axis of one of them, and the other one is in memory or streamed as well.
             (left, right, inner_left, inner_right) if inner_left.or(inner_right).is_some() => {
                 let is_fixed = |long: Option<Long>| long.is_some_and(|long| long.is_fixed);
                 match (is_fixed(left) || is_fixed(right), is_fixed(inner_left) || is_fixed(inner_right)) {

@@ -16,21 +16,21 @@ use std::sync::Arc;
 pub struct RowBlock<'a> {
     /// The first one.
     pub first_row: u64,
-    /// How many there are.
+    /// Number of rows.
     pub rows: usize,
     /// Of every operand its columns; one of a vector.
     pub operands: Vec<Vec<Values<'a>>>,
 }
 
-/// A fold of the rows of vectors and matrices into an array. A panic in it goes on as one, in the thread that computes.
+/// A fold of the rows of vectors and matrices into an array. A panic in it is resumed in the thread that computes.
 pub trait RowFold: Send + Sync + 'static {
-    /// What some rows were folded into.
+    /// The partial result of some rows.
     type State: Send + 'static;
 
     /// Its name, for plans and errors.
     fn name(&self) -> &str;
 
-    /// How many elements the result has.
+    /// Number of elements of the result.
     fn results(&self) -> usize;
 
     /// Its shape, if it is no vector.
@@ -52,14 +52,14 @@ pub trait RowFold: Send + Sync + 'static {
     /// Adds rows that follow those which were added before.
     ///
     /// # Errors
-    /// What ends the computation.
+    /// Any error ends the computation.
     fn add(&self, state: &mut Self::State, block: &RowBlock<'_>) -> Result<()>;
 
     /// Makes a state ready to be merged, after the last rows of a partition. Workers do that at the same time, whereas
     /// states are merged one after the other.
     ///
     /// # Errors
-    /// What ends the computation.
+    /// Any error ends the computation.
     fn close(&self, _state: &mut Self::State) -> Result<()> {
         Ok(())
     }
@@ -67,13 +67,13 @@ pub trait RowFold: Send + Sync + 'static {
     /// Adds the state of the rows behind.
     ///
     /// # Errors
-    /// What ends the computation.
+    /// Any error ends the computation.
     fn merge(&self, state: &mut Self::State, next: Self::State) -> Result<()>;
 
     /// Writes the result, row by row, into zeros of its type.
     ///
     /// # Errors
-    /// What ends the computation.
+    /// Any error ends the computation.
     fn finish(&self, state: Self::State, result: ValuesMut<'_>) -> Result<()>;
 }
 

@@ -1,4 +1,4 @@
-//! What a pass makes of its vectors: sums, extremes, products, groups, and arrays as a whole.
+//! Results of a pass: sums, extremes, products, groups, and arrays as a whole.
 //!
 //! *Order.* Every partition of rows has a partial result of its own, whose blocks are added in their order; partial
 //! results are merged in the order of the partitions (`pass.rs`). Partitions do not depend on the number of workers or
@@ -16,7 +16,7 @@ use outcore_image::{DenseWriteWorker, Result};
 use outcore_io::{Array as Large, Budget, Spill, lock};
 use std::sync::{Arc, Mutex};
 
-/// Results of at most so many bytes are small things, which nobody sets aside.
+/// Results up to this size live on the heap and are not charged to the budget.
 const SMALL_BYTES: usize = 4096;
 
 /// A result of a pass.
@@ -24,16 +24,16 @@ pub(crate) struct Sink {
     pub kind: SinkKind,
     /// Its vectors: for the result's axes that the pass does not go along, and then for those that are folded.
     pub wanted: Wanted,
-    /// How many of the axes are the result's.
+    /// Number of axes of the result.
     pub kept: usize,
     /// The result.
     pub shape: Vec<u64>,
     pub element: ElementType,
-    /// Whether it goes into an image, also if that is only planned.
+    /// Whether it is written to an image, also in a plan.
     pub is_image: bool,
 }
 
-/// How a result is made.
+/// The kind of a result.
 pub(crate) enum SinkKind {
     Fold(Fold),
     Arg {
@@ -63,7 +63,7 @@ pub(crate) enum SinkKind {
 }
 
 impl SinkKind {
-    /// What it is called in plans.
+    /// The name in plans.
     pub fn name(&self) -> &'static str {
         match self {
             SinkKind::Fold(fold) => fold.name(),
@@ -99,7 +99,7 @@ impl Sink {
         if self.is_image { rows_per_page(self.element) as u64 } else { BLOCK_ROWS as u64 }
     }
 
-    /// What a row of the pass adds to the result; nothing where the result has not as many rows.
+    /// Bytes that a row of the pass adds to the result; `None` if the result has another number of rows.
     pub fn row_bytes(&self) -> u64 {
         match self.kind {
             SinkKind::Collect { .. } | SinkKind::Store(_) | SinkKind::Spill(_) => {
@@ -122,7 +122,7 @@ impl Sink {
         }
     }
 
-    /// What partial results are merged into, from the first partition on.
+    /// The merged partial results, from the first partition on.
     ///
     /// # Errors
     /// No memory for an array as a whole.

@@ -6,7 +6,7 @@ use outcore_io::Runtime;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// What reads some columns of a source, and these, as runs that rise.
+/// A source of some columns of another one, and these columns, as rising runs.
 pub type Narrow = (Arc<dyn Source>, Vec<Range<usize>>);
 
 /// An array in a file, or one that is computed as it is read, whose first axis is the long one.
@@ -17,10 +17,10 @@ pub trait Source: Send + Sync {
     /// The type of the elements.
     fn element(&self) -> ElementType;
 
-    /// What it is, for plans and errors.
+    /// A description for plans and errors.
     fn describe(&self) -> String;
 
-    /// What its columns are called, if they have names.
+    /// The names of the columns, if they have any.
     fn names(&self) -> Option<&[String]> {
         None
     }
@@ -47,18 +47,18 @@ pub trait Source: Send + Sync {
         None
     }
 
-    /// What passes take memory for that whoever wrote the file can change, for who is refused it.
+    /// The purpose of memory whose size depends on properties of the file, for refusals to the user.
     fn purpose(&self) -> Option<String> {
         None
     }
 
-    /// What the user should know about what was read, once a pass has read it.
+    /// A note to the user about the input, available after a pass.
     fn take_note(&self) -> Option<String> {
         None
     }
 
-    /// What reads some columns alone, and these: at least the `wanted` ones, as runs that rise. Nothing if it would
-    /// cost as much as reading all.
+    /// A source of some columns alone, and these: at least the `wanted` ones, as rising runs. `None` if it would cost
+    /// as much as reading all.
     fn of_columns(&self, _wanted: Vec<Range<usize>>) -> Option<Narrow> {
         None
     }
@@ -106,7 +106,7 @@ pub trait SourceReader: Send {
     /// Begins to read rows; `false` if there is no room for them yet.
     ///
     /// # Errors
-    /// What the operating system refuses.
+    /// Errors of the operating system.
     fn push(&mut self, rows: Range<u64>) -> Result<bool>;
 
     /// Waits for the oldest rows that were pushed.
@@ -115,7 +115,7 @@ pub trait SourceReader: Send {
     /// A read that failed, or bytes that are not what they should be.
     fn next(&mut self) -> Result<Box<dyn Landed + '_>>;
 
-    /// What was read since the last call.
+    /// Statistics since the last call.
     fn take_stats(&mut self) -> SweepStats;
 }
 

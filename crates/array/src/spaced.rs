@@ -64,12 +64,12 @@ struct SpacedSource {
     all: Arc<dyn Source>,
     rows: Rows,
     shape: Vec<u64>,
-    /// What is read for one.
+    /// Bytes that are read for a row.
     row_bytes: u64,
 }
 
 impl SpacedSource {
-    /// How many rows a reader has under way.
+    /// Number of rows that a reader has under way.
     fn depth(&self, most_rows: u64, depth: usize) -> usize {
         let most = (UNDER_WAY_BYTES / self.row_bytes.max(1)).clamp(2, MOST_UNDER_WAY);
         most_rows.saturating_mul(depth as u64).min(most) as usize
@@ -123,13 +123,13 @@ impl Source for SpacedSource {
 
 struct SpacedReader<'a> {
     source: &'a SpacedSource,
-    /// What reads single rows.
+    /// The reader of single rows.
     rows: Box<dyn SourceReader + 'a>,
     /// Rows of the pass that were pushed and have not landed, the oldest first.
     pushed: VecDeque<Range<u64>>,
-    /// How many of these ranges have begun as a whole, and how many rows of the next one.
+    /// Number of ranges that have begun completely, and number of rows of the next one.
     begun: (usize, u64),
-    /// How many rows are under way.
+    /// Number of rows under way.
     under_way: usize,
     most_under_way: usize,
     /// The rows that landed last, as vectors of one column after the other, in words.

@@ -1,11 +1,11 @@
 //! Products of sparse matrices with dense arrays.
 //!
-//! *Idea.* Semi-external, as in `crates/matrix`: the dense factor is in memory as a whole, which rounds before have
-//! computed, and the product is what a pass reads. Where the rows of the matrix are in the order of ids and the factor
-//! has at most [`MOST_COLUMNS`] columns, the product is never there as a whole: a pass goes over *stretches* of rows,
-//! multiplies those, and computes what comes of them (`pass.rs`). So the matrix is read once a pass, whatever becomes
-//! of the product. Otherwise a round of its own puts the product into memory or into a temporary file. A factor that is
-//! too large for memory is put into a temporary file, by columns, and read panel by panel.
+//! *Idea.* Semi-external, as in `crates/matrix`: the dense factor is in memory as a whole, computed by earlier rounds,
+//! and a pass reads the product. If the rows of the matrix are in the order of ids and the factor has at most
+//! [`MOST_COLUMNS`] columns, the product never exists as a whole: a pass covers *stretches* of rows, multiplies those,
+//! and computes the results from them (`pass.rs`), so that the matrix is read once per pass. Otherwise a round of its
+//! own puts the product into memory or into a temporary file. A factor that is too large for memory is put into a
+//! temporary file, by columns, and read panel by panel.
 //!
 //! *Bits.* Rows of the product have those of [`SparseMatrix::multiply`], and partitions of rows are the same however
 //! the product is there: so results do not depend on the limit.
@@ -30,7 +30,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
-/// How often it is looked whether a product is asked to stop.
+/// Interval at which a product checks for a request to stop.
 const CANCEL_CHECK: Duration = Duration::from_millis(50);
 
 /// A sparse matrix, and the array that it is multiplied by.
@@ -116,7 +116,7 @@ impl SparseProduct {
         self.factor.shape()[1]
     }
 
-    /// What it is called in plans.
+    /// The name in plans.
     pub fn name(&self) -> String {
         let transposed = if self.operand == Operand::Matrix { "" } else { ".T" };
         format!("{}{transposed} @", self.matrix.graph().path().display())
@@ -143,7 +143,7 @@ impl SparseProduct {
         (bytes, 4 * bytes <= runtime.budget().available_bytes())
     }
 
-    /// What passes read of the product, where they multiply rows as they need them.
+    /// The source of the product for passes that multiply rows as they need them.
     pub fn by_rows(&self, factor: Memory) -> Option<ProductSource> {
         self.is_by_rows().then(|| self.source(State::ByRows { factor }))
     }
@@ -181,7 +181,7 @@ impl SparseProduct {
         Ok((self.source(state), sweep))
     }
 
-    /// What [`SparseProduct::store`] will do: what it reads, how it is called, its memory and that of its product.
+    /// The plan of [`SparseProduct::store`]: its inputs, its name, its memory and that of its product.
     pub fn explain(&self, runtime: &Runtime, is_in_file: bool) -> Result<StoredPlan> {
         let (bytes, is_held) = self.placing(runtime);
         let plan = self.matrix.plan(self.operand, self.width() as usize, if is_held { bytes } else { 0 })?;
@@ -207,18 +207,18 @@ impl SparseProduct {
     }
 }
 
-/// What a product that is stored takes.
+/// The plan of a stored product.
 pub(crate) struct StoredPlan {
     pub rows: u64,
     pub reads: Vec<(String, u64)>,
     pub result: String,
     pub memory_bytes: u64,
     pub result_bytes: u64,
-    /// What passes will read.
+    /// The source that passes will read.
     pub source: Arc<dyn Source>,
 }
 
-/// Works in the matrix's own runtime, which is asked to stop when this one is.
+/// Works in the matrix's own runtime, and forwards this runtime's requests to stop to it.
 fn heard<T>(runtime: &Runtime, other: &CancelFlag, work: impl FnOnce() -> Result<T>) -> Result<T> {
     runtime.cancel().check()?;
     let (outcome, asked) = std::thread::scope(|scope| {

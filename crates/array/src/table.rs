@@ -1,9 +1,9 @@
 //! Tables in Parquet and Arrow files, read in place.
 //!
 //! *Idea.* Rows are packed in such files, so a pass decodes a stretch of them into memory, column by column, and
-//! computes what comes of that before it goes on (`pass.rs`). Workers take a column of a row group or batch after the
-//! other. Only columns that are used are read. Elements are those that an import of the file would store, and the
-//! partitions of a pass over all columns are those of the image.
+//! computes with it before it continues (`pass.rs`). Workers take one column of a row group or batch after the other.
+//! Only columns that are used are read. Elements are those that an import of the file would store, and the partitions
+//! of a pass over all columns are those of the image.
 //!
 //! *Cost.* Every pass decodes what it reads. Memory for a stretch, and of every worker for the pages or the batch of
 //! one column.
@@ -26,7 +26,7 @@ use std::time::Instant;
 pub struct TableSource {
     table: Arc<PlacedTable>,
     element: ElementType,
-    /// Which columns of the table are read.
+    /// The columns of the table that are read.
     columns: Vec<usize>,
     shape: [u64; 2],
 }
@@ -36,7 +36,7 @@ impl TableSource {
     /// runtime.
     ///
     /// # Errors
-    /// What the operating system refuses; another kind of file, or a damaged one; no columns of numbers; no memory.
+    /// Errors of the operating system; another kind of file, or a damaged one; no columns of numbers; no memory.
     pub fn open(runtime: &Runtime, path: impl AsRef<Path>) -> Result<Self> {
         let table = Arc::new(PlacedTable::open(runtime, path.as_ref(), &NumberOptions::default())?);
         table.facts().notes.iter().for_each(|note| runtime.note(note.clone()));
@@ -68,7 +68,7 @@ impl TableSource {
         let most = (runtime.budget().available_bytes() / decoding_bytes).clamp(1, runtime.threads() as u64);
         let workers = most.min(units.len() as u64) as usize;
         let _decoding = runtime.budget().reserve(&self.decoding_purpose(), workers as u64 * decoding_bytes)?;
-        // The first mistake of the table is told, by its row and column, whoever finds it.
+        // The first mistake of the table is reported, by its row and column, for any worker that finds it.
         let (units, first) = (Mutex::new(units), Mutex::new(None::<(u64, usize, outcore_image::Error)>));
         let work = |_: usize| -> outcore_io::Result<()> {
             loop {

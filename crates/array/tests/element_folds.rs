@@ -48,7 +48,7 @@ fn ordered() -> Arc<dyn ElementFold> {
     Arc::new(element_fold("ordered", 7i64, add, merge))
 }
 
-/// What elements in their order give: of each partition, and then merged.
+/// The result of elements in order: of each partition, and then merged.
 fn expected(partitions: impl IntoIterator<Item = Vec<i64>>) -> i64 {
     let folded = partitions.into_iter().map(|own| own.into_iter().fold(7, add));
     folded.reduce(merge).unwrap_or(7)

@@ -85,7 +85,7 @@ impl Given {
         self.folder.path().join(name)
     }
 
-    /// Puts an older image where the next one goes, or makes sure that there is none.
+    /// Puts an older image at the target, or makes sure that there is none.
     fn prepare(&self, old: Option<&Array>) -> Option<Vec<u8>> {
         let target = self.path("y.oc");
         let _ = std::fs::remove_dir_all(&target);
@@ -141,7 +141,7 @@ fn the_kth_failure_is_an_error_and_leaves_nothing() {
             given.assert_nothing_left(replace || outcome.is_ok(), usize::from(has_failed), &what);
             match outcome {
                 Ok(found) => {
-                    // Whether the old image can be removed matters to nobody.
+                    // A failure to remove the old image need not be reported.
                     assert!(!has_failed || replace, "{what}: nobody said that it failed");
                     assert_eq!(found, expected, "{what}");
                     assert!(all_of(&given.path("y.oc")) == doubled, "{what}");

@@ -73,7 +73,7 @@ fn store(name: &str, path: &Path) {
     compute(&runtime(), &[Goal::Image(image)]).unwrap();
 }
 
-/// Makes the images of the last version that are not there, if that is asked for.
+/// Makes missing images of the last version, if requested.
 fn make() {
     static MADE: Once = Once::new();
     MADE.call_once(|| {

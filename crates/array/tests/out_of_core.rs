@@ -80,7 +80,7 @@ fn few_columns_of_a_wide_image_take_memory_for_those() {
     let found = compute(&small, &[part(&x)]).unwrap();
     assert_eq!(found.stats.total.bytes_read, 2 * 4 * 4096);
     assert_eq!(bits(&found.values), bits(&compute(&large, &[part(&virtual_x)]).unwrap().values));
-    // What needs all columns says how much that takes.
+    // A pass that needs all columns reports the memory for it.
     let all = Goal::Value(open(&small, &path).unwrap().fold(Fold::Max, &[0, 1], false).unwrap());
     let refused = compute(&small, &[all]).unwrap_err();
     assert!(matches!(refused, Error::Io(outcore_io::Error::Memory { limit_bytes, .. }) if limit_bytes == limit));
@@ -127,7 +127,7 @@ fn one_pass_over_an_array_eight_times_the_limit() {
     store(&large, &virtual_x, &path).unwrap();
     let centres = compute(&large, &[Goal::Value(centres)]).unwrap().values.remove(0);
     let centres = Array::from_memory(centres);
-    // The same computed without a file.
+    // The reference, computed without a file.
     let expected = compute(&large, &goals(&virtual_x, &centres).unwrap()).unwrap();
     let image_bytes = ImageSource::open(&large, &path).unwrap().image().pages() * 4096;
     assert!(image_bytes > 8 * limit);
@@ -159,7 +159,7 @@ fn one_pass_over_an_array_eight_times_the_limit() {
             assert!((found - expected).abs() <= tolerance * scale, "{place}: {found}, {expected}");
         }
     }
-    // Where all fits, the second pass keeps what it reads, and the third reads nothing.
+    // If everything fits, the second pass caches its pages, and the third reads nothing.
     let source = Arc::new(ImageSource::open(&large, &path).unwrap());
     let x = Array::from_source(source.clone()).unwrap();
     let sum = [Goal::Value(x.fold(Fold::Sum, &[0], false).unwrap())];
@@ -230,7 +230,7 @@ fn an_expression_is_stored_and_read_back() {
     }
 }
 
-/// A function that goes wrong in a row.
+/// A function that fails in a given row.
 struct Wrong {
     panics: bool,
 }
@@ -274,7 +274,7 @@ fn functions_that_fail_or_panic_are_errors() {
 /// A file whose reader breaks.
 struct Broken;
 
-/// How many ranges of rows it has read.
+/// Number of ranges of rows that it has read.
 #[derive(Default)]
 struct BrokenReader(usize);
 
@@ -394,7 +394,7 @@ fn distances_in_registers_are_sums_of_squares() {
                 .flat_map(|(left, right)| {
                     let difference = left.binary(Binary::Subtract, right).unwrap();
                     let square = difference.unary(Unary::Square).unwrap();
-                    // What is wanted twice is no function of two operands that are added up in one sweep.
+                    // A product that is used twice is not a function of two operands that are added up in one sweep.
                     let product = difference.binary(Binary::Multiply, &difference).unwrap();
                     [square, product].map(|terms| Goal::Value(terms.fold(Fold::Sum, &[2], false).unwrap()))
                 })

@@ -33,7 +33,7 @@ fn table(rows: usize) -> RecordBatch {
     RecordBatch::try_from_iter_with_nullable(columns.into_iter().map(|(name, column)| (name, column, true))).unwrap()
 }
 
-/// How a table is written.
+/// The format of a table.
 #[derive(Clone, Copy, Debug)]
 enum Kind {
     Parquet { group_rows: usize, page_rows: usize, is_packed: bool },
@@ -158,7 +158,7 @@ fn the_kth_failure_is_an_error() {
                     if sim.operations() <= k {
                         break;
                     }
-                    // How large metadata are is looked at twice.
+                    // The size of metadata is checked twice.
                     unsaid += 1;
                 }
                 Err(error) => {
@@ -172,7 +172,7 @@ fn the_kth_failure_is_an_error() {
     }
 }
 
-/// Whatever byte is wrong: what an import refuses is refused in place, and otherwise both have the same elements.
+/// Damages each byte: a file that an import refuses is refused in place, and otherwise both have equal elements.
 #[test]
 fn damage_has_the_outcome_that_it_has_for_an_import() {
     let folder = tempfile::tempdir().unwrap();
@@ -202,7 +202,8 @@ fn damage_has_the_outcome_that_it_has_for_an_import() {
                     1
                 }
                 (Err(_), Err(_)) => 0,
-                // What is not read is not looked at: columns of words, and what a batch of all columns says of them.
+                // Parts that are not read are not checked: columns of strings, and their description in a batch of all
+                // columns.
                 (Err(_), Ok(_)) => 0,
                 // An import takes batches as they come, and does not look at what the table of contents lists.
                 (Ok(_), Err(error)) if error.to_string().contains("table of contents") => 0,

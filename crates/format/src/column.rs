@@ -47,7 +47,7 @@ impl ColumnWriter {
         ColumnWriter { series: Series::new(origin, 0), signed }
     }
 
-    /// The same writer, whose first value has the ordinal `first`.
+    /// Sets the ordinal of the first value.
     pub fn starting_at(mut self, first: u64) -> Self {
         self.series.first = first;
         self

@@ -1,6 +1,6 @@
 //! Streams: the pages of one file in order, the values of a column in order, the bytes of a text in order.
 //!
-//! Where an answer needs order (ids, output, export) one worker reads ahead with a small ring of its own, so a stream
+//! If an answer needs order (ids, output, export), one worker reads ahead with a small ring of its own, so a stream
 //! takes [`STREAM_BYTES`] for any size of the file, and streams of several files run side by side. Every page is
 //! verified, and must continue where the one before it ended.
 

@@ -1,9 +1,9 @@
 //! Folds: sums, products, extremes and counts, of a vector or of several vectors element by element.
 //!
-//! *Order.* Where real numbers are rounded, the order of additions is fixed: of the elements of a vector, element `i`
-//! of as many whole blocks of 32 as there are goes to lane `i mod 32`; then the second half of the lanes is added to
-//! the first, and so on until one is left, which is added to what there was before; and then what is left of the
-//! elements, one after the other. So many lanes are enough that no addition waits for another.
+//! *Order.* If real numbers are rounded, the order of additions is fixed: among the whole blocks of 32 elements of a
+//! vector, element `i` is added to lane `i mod 32`; then the second half of the lanes is added to the first, and so on
+//! until one is left, which is added to the earlier sum; the remaining elements are added last, one after the other.
+//! This number of lanes is enough that no addition waits for another.
 
 use super::binary::{Apply, function};
 use super::function::named;
@@ -34,8 +34,8 @@ impl Fold {
     }
 }
 
-/// What a fold of no elements is: for the least the greatest value of the type, for the greatest the least, infinite
-/// for real numbers.
+/// The fold of no elements: for the minimum the largest value of the type, for the maximum the smallest, infinite for
+/// real numbers.
 ///
 /// # Panics
 /// If the fold does not take the type.
@@ -184,7 +184,7 @@ impl<T: Element, const MAX: bool> Loop for Extreme<'_, T, MAX> {
         let first = *self.x.first()?;
         let better = |a: T, b: T| if MAX { a > b } else { a < b };
         let (blocks, rest) = self.x.as_chunks::<LANES>();
-        // A comparison with NaN is false: what is NaN goes to lanes of its own.
+        // A comparison with NaN is false: NaNs are collected in separate lanes.
         let (mut lanes, mut nans) = ([first; LANES], [T::default(); LANES]);
         for block in blocks {
             for lane in 0..LANES {

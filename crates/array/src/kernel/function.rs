@@ -1,8 +1,8 @@
 //! The functions of one and of two arguments: names, and the types that they take and give.
 //!
-//! Types follow the Python array API standard (2024.12): a function takes only what the standard defines it for, and
-//! both arguments of a function have one type. [`promote`] is the standard's table; [`promote_mixed`] goes on where it
-//! has no entry, as NumPy does.
+//! Types follow the Python array API standard (2024.12): a function accepts only the types for which the standard
+//! defines it, and both arguments of a function have one type. [`promote`] is the standard's table; [`promote_mixed`]
+//! extends it to missing entries, as NumPy does.
 
 use outcore_format::ElementType;
 
@@ -26,7 +26,7 @@ macro_rules! named {
                 }
             }
 
-            /// What has that name.
+            /// The function of that name.
             pub fn from_name(name: &str) -> Option<Self> {
                 $enum::ALL.iter().copied().find(|function| function.name() == name)
             }

@@ -153,7 +153,7 @@ pub(crate) fn log(x: f64) -> f64 {
 #[inline(always)]
 pub(crate) fn log1p(x: f64) -> f64 {
     let u = 1.0 + x;
-    // What the sum has lost, times the derivative.
+    // The rounding error of the sum, times the derivative.
     let y = log(u) - ((u - 1.0) - x) / u;
     let y = if x == f64::INFINITY { x } else { y };
     let y = if x == -1.0 { f64::NEG_INFINITY } else { y };

@@ -109,7 +109,7 @@ impl Make for Exponential {
 
 struct Integers {
     low: i64,
-    /// How many there are to pick from.
+    /// Number of elements to choose from.
     count: u64,
 }
 

@@ -1,4 +1,4 @@
-//! Which vector instructions a loop is compiled for, and which of these the processor has.
+//! Instruction sets that a loop is compiled for, and detection of those that the processor has.
 //!
 //! A [`Loop`] is compiled up to three times: for any processor, for AVX2 and for AVX-512. Its source is the same, no
 //! product and sum are contracted but where it says `mul_add`, and no sum is reordered: so its results have the same
@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 
 /// A loop over vectors with all that it needs.
 pub trait Loop {
-    /// What the loop gives back.
+    /// The result of the loop.
     type Output;
 
     /// Runs the loop. An implementation, and what it calls, is `#[inline(always)]`, or else it is not compiled for the

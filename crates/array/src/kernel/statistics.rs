@@ -10,7 +10,7 @@ use std::marker::PhantomData;
 /// The number, the mean and the sum of squared deviations from the mean of some numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Moments {
-    /// How many numbers there are.
+    /// Number of values.
     pub count: f64,
     /// Their mean; 0 if there are none.
     pub mean: f64,

@@ -9,7 +9,7 @@ use super::values::{Values, ValuesMut};
 use bytemuck::Pod;
 use outcore_format::ElementType;
 
-/// How rows of elements lie in bytes, which need no alignment.
+/// Byte layout of rows of elements, which need no alignment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RowMajor {
     /// The number of rows.
@@ -58,7 +58,7 @@ macro_rules! bits {
 }
 bits!(u8 u16 u32 u64);
 
-/// What moves elements from rows to columns, or back.
+/// A transposition of square tiles, from rows to columns or back.
 trait Squares {
     /// Moves the element of a row and a column.
     fn one(&mut self, row: usize, column: usize);

@@ -30,7 +30,7 @@ pub trait Element: Pod + PartialOrd + Default + Send + Sync + 'static {
     /// If the vector has another type.
     fn slice<'a>(values: Values<'a>) -> &'a [Self];
 
-    /// The same as [`Element::slice`], to be written.
+    /// [`Element::slice`] for writing.
     ///
     /// # Panics
     /// If the vector has another type.
@@ -122,7 +122,7 @@ by_type! {
     Scalar, itself
 }
 
-/// What a function takes: a vector, or a value that stands for as many equal elements as are needed.
+/// An argument of a function: a vector, or a value that stands for any number of equal elements.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Operand<'a> {
     /// A vector.
@@ -292,7 +292,7 @@ impl<'a> ValuesMut<'a> {
         mapped!(ValuesMut, self, x => &mut x[start..start + len])
     }
 
-    /// The same elements, borrowed for a shorter time.
+    /// A reborrow of the elements for a shorter time.
     pub fn reborrow(&mut self) -> ValuesMut<'_> {
         match self {
             ValuesMut::Bool(x) => ValuesMut::Bool(x),
@@ -309,7 +309,7 @@ impl<'a> ValuesMut<'a> {
         }
     }
 
-    /// The same elements, only to be read.
+    /// A read-only view of the elements.
     pub fn as_values(&self) -> Values<'_> {
         match self {
             ValuesMut::Bool(x) => Values::Bool(x),

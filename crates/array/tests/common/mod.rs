@@ -1,4 +1,4 @@
-//! What tests of arrays begin with.
+//! Setup that tests of arrays share.
 
 use outcore_io::backend::Backend;
 use outcore_io::{Runtime, RuntimeOptions};

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// What a function gives, as the bits of the type of the result: NaN is one value.
+/// Expected result of a function, as the bits of its type: NaN is one value.
 #[derive(Clone, Copy, Debug)]
 enum Expected {
     Whole(i128),
@@ -261,7 +261,7 @@ fn check_binary<T: Edges>(function: Binary, a: T, b: T, found: Scalar) {
     }
 }
 
-/// What is defined by a property rather than by a formula in `f64`.
+/// Results that are defined by a property rather than by a formula in `f64`.
 fn check_special(function: Binary, a: Scalar, b: Scalar, found: Scalar, what: &str) {
     let (x, y, z) = (a.to_f64(), b.to_f64(), found.to_f64());
     match function {

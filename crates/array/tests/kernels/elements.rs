@@ -81,7 +81,7 @@ macro_rules! real_edges {
 }
 real_edges!(f32 f64);
 
-/// How many numbers of a type lie between two, at most; 0 for the same bits or two NaN.
+/// Upper bound of the number of values of a type between two; 0 for equal bits or two NaN.
 pub fn distance(a: f64, b: f64) -> u64 {
     let place = |x: f64| match x.to_bits() as i64 {
         bits if bits < 0 => i64::MIN.wrapping_sub(bits),

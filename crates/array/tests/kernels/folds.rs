@@ -48,7 +48,7 @@ fn folds_of<T: Edges>() {
             let start = T::from_scalar(identity(fold, T::TYPE));
             let expected = in_order(fold, &x, start);
             let found = T::from_scalar(reduce(fold, T::values(&x), start.scalar()));
-            // Which of two zeros is the extreme is not fixed.
+            // The sign of an extreme zero is not fixed.
             let is_zero = matches!(fold, Fold::Min | Fold::Max) && found == expected;
             assert!(T::same(found, expected) || is_zero, "{} {len}: {found:?} {expected:?}", fold.name());
             let y = T::vector(len, seed + 10);
