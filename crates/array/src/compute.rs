@@ -177,14 +177,14 @@ impl Target {
 
 /// Arrays that must be computed before a requested one.
 #[derive(Default)]
-struct Found {
+struct Prerequisites {
     /// Arrays that depend on no unknown value.
     ready: Vec<Target>,
     /// Whether something must be computed for an array along an axis.
     seen: HashMap<(u64, Option<usize>), bool>,
 }
 
-impl Found {
+impl Prerequisites {
     fn push(&mut self, array: &Array, place: Place) {
         if !self.ready.iter().any(|there| there.array.id() == array.id() && there.place == place) {
             self.ready.push(Target { array: array.clone(), place });
@@ -200,14 +200,14 @@ impl<'a> Computation<'a> {
 
     /// The next arrays that passes can compute; `None` if all goals that need a pass are reached.
     pub fn round(&mut self, goals: &[Goal], reached: &[bool]) -> Result<Option<Vec<Vec<Target>>>> {
-        let (mut found, mut targets) = (Found::default(), Vec::new());
+        let (mut prerequisites, mut targets) = (Prerequisites::default(), Vec::new());
         // Arrays that are known by now can be streamed.
         self.can_stream.clear();
         for (place, goal) in goals.iter().enumerate().filter(|&(place, _)| !reached[place]) {
             match goal {
-                Goal::Value(array) => drop(self.find(array, None, &mut found)?),
+                Goal::Value(array) => drop(self.find(array, None, &mut prerequisites)?),
                 Goal::Image(image) => {
-                    if !self.find(&image.array, Some(0), &mut found)? {
+                    if !self.find(&image.array, Some(0), &mut prerequisites)? {
                         if image.array.shape()[0] == 1 {
                             // An array of one row is not streamed, and need not be streamable.
                             self.value(&image.array)?;
@@ -217,7 +217,7 @@ impl<'a> Computation<'a> {
                 }
             }
         }
-        targets.extend(found.ready);
+        targets.extend(prerequisites.ready);
         let mut passes: Vec<Vec<Target>> = Vec::new();
         for target in targets {
             // Products are computed by themselves.
@@ -233,7 +233,7 @@ impl<'a> Computation<'a> {
 
     /// Adds what must be computed for an array, asked for as a whole or along an axis, and depends on nothing unknown;
     /// returns whether anything must.
-    fn find(&mut self, array: &Array, axis: Option<usize>, found: &mut Found) -> Result<bool> {
+    fn find(&mut self, array: &Array, axis: Option<usize>, prerequisites: &mut Prerequisites) -> Result<bool> {
         if self.known.values.contains_key(&array.id()) || matches!(array.op(), Op::Memory(_)) {
             return Ok(false);
         }
@@ -242,17 +242,17 @@ impl<'a> Computation<'a> {
             None => needs_pass(array),
             Some(axis) => !self.can_stream(array, axis),
         };
-        if let Some(&must) = found.seen.get(&(array.id(), axis)) {
+        if let Some(&must) = prerequisites.seen.get(&(array.id(), axis)) {
             return Ok(must);
         }
-        if self.must_multiply(array, found)? {
-            found.seen.insert((array.id(), axis), true);
+        if self.must_multiply(array, prerequisites)? {
+            prerequisites.seen.insert((array.id(), axis), true);
             return Ok(true);
         }
         let along = if is_target { pass_axis(array) } else { axis.map(Along::Own) };
         let mut is_waiting = false;
         for (operand, axis) in requests(array, along) {
-            let must_wait = self.find(operand, axis, found)?;
+            let must_wait = self.find(operand, axis, prerequisites)?;
             let is_table = matches!(array.op(), Op::Gather { table, .. } if table.id() == operand.id());
             let is_whole = is_table || along.is_some() && axis.is_none_or(|axis| operand.shape()[axis] <= 1);
             if is_whole && !must_wait && !matches!(operand.op(), Op::Full(_)) {
@@ -267,15 +267,15 @@ impl<'a> Computation<'a> {
             return Ok(false);
         }
         if is_target && !is_waiting {
-            found.push(array, Place::Memory);
+            prerequisites.push(array, Place::Memory);
         }
-        found.seen.insert((array.id(), axis), is_target || is_waiting);
+        prerequisites.seen.insert((array.id(), axis), is_target || is_waiting);
         Ok(is_target || is_waiting)
     }
 
     /// Adds what must be computed before rows of a product of a sparse matrix can be read, if it is one; returns
     /// whether anything must: the factor, in memory or in a temporary file, or the product itself.
-    fn must_multiply(&mut self, array: &Array, found: &mut Found) -> Result<bool> {
+    fn must_multiply(&mut self, array: &Array, prerequisites: &mut Prerequisites) -> Result<bool> {
         let Op::Sparse(product) = array.op() else { return Ok(false) };
         if self.known.products.contains_key(&array.id()) {
             return Ok(false);
@@ -285,13 +285,13 @@ impl<'a> Computation<'a> {
         if !is_in_memory && !matches!(self.factors.get(&factor.id()), Some(FactorFile::Stored(_))) {
             let is_streamed = factor.long_axis() == Some(0) && !product.has_room(self.runtime);
             if is_streamed {
-                if !self.find(factor, Some(0), found)? {
+                if !self.find(factor, Some(0), prerequisites)? {
                     self.factors.insert(factor.id(), FactorFile::Planned(product.factor_path()));
-                    found.push(factor, Place::Spill);
+                    prerequisites.push(factor, Place::Spill);
                 }
                 return Ok(true);
             }
-            if self.find(factor, None, found)? {
+            if self.find(factor, None, prerequisites)? {
                 return Ok(true);
             }
             self.value(factor)?;
@@ -302,7 +302,7 @@ impl<'a> Computation<'a> {
             self.known.products.insert(array.id(), Arc::new(source));
             return Ok(false);
         }
-        found.push(array, Place::Product);
+        prerequisites.push(array, Place::Product);
         Ok(true)
     }
 

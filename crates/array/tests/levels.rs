@@ -3,7 +3,7 @@
 
 // Levels are compared with each other, and with nothing else.
 #[allow(dead_code)]
-#[path = "kernels/elements.rs"]
+#[path = "all/kernels/elements.rs"]
 mod elements;
 
 use elements::Edges;

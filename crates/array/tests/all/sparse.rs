@@ -1,8 +1,6 @@
 //! Products of sparse matrices with arrays: in memory, in temporary files, row by row, with the same bits.
 
-mod common;
-
-use common::runtime_with;
+use crate::common::runtime_with;
 use outcore_array::kernel::{Binary, Fold, Scalar};
 use outcore_array::{Array, Distribution, ElementType, Goal, ImageGoal, ImageSource, Memory, Random, compute, explain};
 use outcore_graph::Graph;

@@ -1,9 +1,7 @@
 //! Arrays in .npy files, read in place: by rows and by columns, of every type, in either order of bytes; and the
 //! checksum of one in an archive, whose rows are read in any order.
 
-mod common;
-
-use common::runtime_with;
+use crate::common::runtime_with;
 use outcore_array::internal::Checksum;
 use outcore_array::kernel::Fold;
 use outcore_array::{Array, ElementType, Goal, Memory, NpySource, Part, compute};

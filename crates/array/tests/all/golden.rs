@@ -1,9 +1,7 @@
 //! Images of arrays of released versions give the elements that were stored, and what is stored today has their bytes
 //! (`crates/format/tests/golden/README.md`).
 
-mod common;
-
-use common::runtime_with;
+use crate::common::runtime_with;
 use outcore_array::{Array, Bytes, ElementType, Goal, ImageGoal, ImageSource, Memory, compute};
 use outcore_format::{DenseManifest, ImageFile, PAGE_BYTES};
 use outcore_image::MANIFEST;

@@ -1,8 +1,6 @@
 //! Rows that lie far apart are read one by one: bytes, memory, and the same elements.
 
-mod common;
-
-use common::runtime_with;
+use crate::common::runtime_with;
 use outcore_array::kernel::{Binary, Fold, Scalar};
 use outcore_array::{
     Array, Computed, Distribution, ElementType, Goal, ImageGoal, ImageSource, Memory, Part, Random, compute, explain,

@@ -1,8 +1,6 @@
 //! Folds of elements by functions of the user's, against loops over partitions that are known.
 
-mod common;
-
-use common::runtime_with;
+use crate::common::runtime_with;
 use outcore_array::kernel::{Element, Scalar, Values, ValuesMut};
 use outcore_array::{
     Array, Bytes, Distribution, ElementFold, ElementType, Goal, ImageGoal, ImageSource, Memory, Part, Random, compute,

@@ -1,9 +1,7 @@
 //! Devices that fail, full disks and damaged bytes while arrays are computed and stored: an error or the right result,
 //! and nothing left behind.
 
-mod common;
-
-use common::runtime_with;
+use crate::common::runtime_with;
 use outcore_array::kernel::{Binary, Fold};
 use outcore_array::{Array, ElementType, Goal, ImageGoal, ImageSource, Memory, NpySource, compute};
 use outcore_array::{Distribution, Random};

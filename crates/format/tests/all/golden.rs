@@ -1,5 +1,5 @@
 //! Files of released versions are decoded to the recorded contents, and their damaged copies are refused
-//! (`golden/README.md`).
+//! (`../golden/README.md`).
 
 use outcore_format::{
     DenseManifest, ElementType, Error, ImageFile, ImportFacts, Index, Kind, ListFile, Lists, Manifest, Origin,

@@ -16,15 +16,10 @@ macro_rules! for_each_number {
     };
 }
 
-#[path = "kernels/against_scalars.rs"]
 mod against_scalars;
-#[path = "kernels/elements.rs"]
 mod elements;
-#[path = "kernels/folds.rs"]
 mod folds;
-#[path = "kernels/maths.rs"]
 mod maths;
-#[path = "kernels/movement.rs"]
 mod movement;
 
 use elements::*;

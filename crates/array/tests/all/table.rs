@@ -1,10 +1,8 @@
 //! Parquet and Arrow files in place: the bits of an import, whatever the threads, the memory and the stretches; devices
 //! that fail, and damaged bytes. Tables of text, which are imported by several threads, in order.
 
-mod common;
-
+use crate::common::runtime_with;
 use arrow_array::{ArrayRef, Float64Array, Int32Array, RecordBatch, StringArray};
-use common::runtime_with;
 use outcore_array::kernel::Fold;
 use outcore_array::{Array, ArrayImportOptions, Goal, ImageSource, Memory, Part, compute, explain, import_array_file};
 use outcore_image::{Error, Result};
