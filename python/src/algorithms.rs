@@ -9,7 +9,8 @@ use crate::runtime::{Bytes, run, run_watched};
 use outcore::io::Sampler;
 use outcore::report::{Given, Planned};
 use outcore::{
-    ALGORITHMS, Algorithm, AttributeKind, Datum, DefaultValue, Graph, Kind, Parameter, Unconverged, Value, Values,
+    ALGORITHMS, Algorithm, AttributeKind, Datum, DefaultValue, Graph, GraphValues, Kind, Parameter, Unconverged, Value,
+    Values,
 };
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::PyUserWarning;

@@ -9,14 +9,26 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 /// Which crates of the workspace a crate may depend on: arrows point down only.
-const ARROWS: [(&str, &[&str]); 14] = [
+const ARROWS: [(&str, &[&str]); 15] = [
     ("io", &[]),
     ("format", &[]),
     ("image", &["outcore-io", "outcore-format"]),
     ("table", &["outcore-io", "outcore-format", "outcore-image"]),
-    ("ingest", &["outcore-io", "outcore-format", "outcore-image"]),
+    ("declare", &["outcore-io", "outcore-format", "outcore-image", "outcore-table"]),
+    ("ingest", &["outcore-io", "outcore-format", "outcore-image", "outcore-declare"]),
     ("graph", &["outcore-io", "outcore-format", "outcore-image", "outcore-table", "outcore-ingest"]),
-    ("algo", &["outcore-io", "outcore-format", "outcore-image", "outcore-table", "outcore-ingest", "outcore-graph"]),
+    (
+        "algo",
+        &[
+            "outcore-io",
+            "outcore-format",
+            "outcore-image",
+            "outcore-table",
+            "outcore-declare",
+            "outcore-ingest",
+            "outcore-graph",
+        ],
+    ),
     ("matrix", &["outcore-io", "outcore-format", "outcore-image", "outcore-table", "outcore-ingest", "outcore-graph"]),
     (
         "linalg",
@@ -24,6 +36,7 @@ const ARROWS: [(&str, &[&str]); 14] = [
             "outcore-io",
             "outcore-image",
             "outcore-table",
+            "outcore-declare",
             "outcore-ingest",
             "outcore-graph",
             "outcore-algo",
@@ -31,8 +44,8 @@ const ARROWS: [(&str, &[&str]); 14] = [
         ],
     ),
     ("array", &["outcore-io", "outcore-format", "outcore-image", "outcore-ingest", "outcore-matrix"]),
-    ("learn", &["outcore-io", "outcore-image", "outcore-format", "outcore-table", "outcore-algo", "outcore-array"]),
-    ("report", &["outcore-io", "outcore-image", "outcore-graph", "outcore-algo"]),
+    ("learn", &["outcore-io", "outcore-image", "outcore-format", "outcore-table", "outcore-declare", "outcore-array"]),
+    ("report", &["outcore-io", "outcore-image", "outcore-declare", "outcore-graph", "outcore-algo"]),
     (
         "outcore",
         &[
@@ -40,6 +53,7 @@ const ARROWS: [(&str, &[&str]); 14] = [
             "outcore-format",
             "outcore-image",
             "outcore-table",
+            "outcore-declare",
             "outcore-ingest",
             "outcore-graph",
             "outcore-algo",

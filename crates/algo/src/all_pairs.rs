@@ -17,13 +17,14 @@
 use crate::components::{self, ComponentsOptions, components, estimate_components};
 use crate::declare::{Algorithm, Attribute, AttributeKind, Datum, Doc, Typed, say_ids};
 use crate::estimate::{Bound, Cost, Estimate};
+use crate::graph_values::GraphValues;
 use crate::multi_source_bfs::{
     MultiSourceBfs, MultiSourceBfsOptions, Reach, estimate_multi_source_bfs, results, search, shared,
 };
 use crate::sources::Sources;
 use crate::state::Layout;
-use crate::values::{DefaultValue, Kind, Parameter};
 use crate::verify_searches;
+use outcore_declare::{DefaultValue, Kind, Parameter};
 use outcore_graph::{Direction, Graph};
 use outcore_image::{Error, Result, StatsBuilder};
 use outcore_io::Array;

@@ -32,10 +32,11 @@
 use crate::bfs::{Bfs, BfsOptions, bfs, estimate_bfs};
 use crate::declare::{Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, Oracle, Typed};
 use crate::estimate::{Bound, Cost, Estimate};
+use crate::graph_values::GraphValues;
 use crate::sources::Sources;
 use crate::state::{Layout, array, bitmap, reservation};
-use crate::values::{DefaultValue, Kind, Parameter, real_text};
 use crate::verify_searches;
+use outcore_declare::{DefaultValue, Kind, Parameter, real_text};
 use outcore_format::Lists;
 use outcore_graph::{
     Bitmap, Direction, Frontier, Graph, ListFold, ListPart, RANGE, SPARSE_SHARE, Weights, fold, gather_sum,

@@ -27,10 +27,11 @@ use crate::declare::{
     Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, Graphalytics, Oracle, Say, Told, Typed, say_ids,
 };
 use crate::estimate::{Bound, Cost, Estimate};
+use crate::graph_values::GraphValues;
 use crate::sources::check_vertices;
 use crate::state::{Layout, array, hubs, part};
-use crate::values::{DefaultValue, Kind, Parameter};
 use crate::verify;
+use outcore_declare::{DefaultValue, Kind, Parameter};
 use outcore_graph::{
     Bitmap, Decision, Direction, EdgeMap, EdgeMapper, Frontier, Graph, Labels, ListPart, NO_LABEL, Relaxer, Thin, scan,
     vertex_map,

@@ -9,7 +9,7 @@
 //! the defaults; [`Algorithm::plan`] turns them into typed options; [`Plan`] says what the run will need, and runs it.
 
 use crate::estimate::Estimate;
-use crate::values::{Parameter, Values, option_of};
+use outcore_declare::{Declared, Parameter, Values, option_of};
 use outcore_graph::Graph;
 use outcore_image::{Result, Stats};
 use outcore_io::Array;
@@ -354,6 +354,20 @@ impl<O: Send + std::fmt::Debug, F> Plan for Run<O, F> {
 
     fn options(&self) -> String {
         format!("{:?}", self.options)
+    }
+}
+
+impl Declared for Algorithm {
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    fn options(&self) -> &'static [Parameter] {
+        self.options
+    }
+
+    fn counted(&self) -> Option<&'static str> {
+        self.counted
     }
 }
 

@@ -11,7 +11,7 @@
 use crate::declare::{Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, Oracle, Typed};
 use crate::estimate::{Bound, Cost, Estimate};
 use crate::state::{Layout, array};
-use crate::values::{DefaultValue, Kind, Parameter};
+use outcore_declare::{DefaultValue, Kind, Parameter};
 use outcore_graph::{Direction, Frontier, Graph, ListPart, scan, vertex_map};
 use outcore_image::{Error, Result, Stats, StatsBuilder};
 use outcore_ingest::Choice;

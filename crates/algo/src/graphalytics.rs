@@ -13,7 +13,7 @@
 use crate::ALGORITHMS;
 use crate::declare::Algorithm;
 use crate::state::{Layout, array, bitmap};
-use crate::values::{Kind, Value, Values};
+use outcore_declare::{Kind, Value, Values};
 use outcore_format::WeightKind;
 use outcore_graph::import::GraphalyticsProperties;
 use outcore_graph::{Bitmap, Graph};

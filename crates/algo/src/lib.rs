@@ -16,6 +16,7 @@ mod declare;
 mod degree_centrality;
 mod estimate;
 pub mod graph500;
+mod graph_values;
 pub mod graphalytics;
 mod label_propagation;
 mod lcc;
@@ -33,7 +34,6 @@ mod strong_components;
 mod tarjan;
 mod triads;
 mod triangles;
-mod values;
 pub mod verify;
 mod verify_ranks;
 mod verify_searches;
@@ -45,9 +45,10 @@ pub use declare::{
     Say, Told, Typed, Unconverged, say_ids,
 };
 pub use estimate::{Bound, Estimate, least_limit};
+pub use graph_values::GraphValues;
 pub use kernels::*;
+pub use outcore_declare::{Declared, DefaultValue, Kind, Parameter, Value, Values};
 pub use outcore_image::{Error, Result};
-pub use values::{DefaultValue, Kind, Parameter, Value, Values};
 
 /// What users call: functions, their options, results and estimates. The facade re-exports this list as it is.
 pub mod kernels {

@@ -22,10 +22,11 @@
 use crate::bfs::DEPTH_LIMIT;
 use crate::declare::{Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, Oracle, Typed};
 use crate::estimate::{Bound, Cost, Estimate};
+use crate::graph_values::GraphValues;
 use crate::sources::check_vertices;
 use crate::state::{Layout, array, bitmap, hubs, reservation};
-use crate::values::{DefaultValue, Kind, Parameter};
 use crate::verify_searches;
+use outcore_declare::{DefaultValue, Kind, Parameter};
 use outcore_graph::{
     Bitmap, Direction, Frontier, Graph, ListPart, RANGE, SPARSE_SHARE, is_small_push, scan, vertex_map,
 };

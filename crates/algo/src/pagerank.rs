@@ -38,11 +38,12 @@ use crate::declare::{
     Unconverged,
 };
 use crate::estimate::{Bound, Cost, Estimate};
+use crate::graph_values::GraphValues;
 use crate::pagerank_delta;
 use crate::state::{Layout, array, degrees};
-use crate::values::{DefaultValue, Kind, Parameter, real_text};
 use crate::verify_ranks;
 use crate::weights::{Refused, note};
+use outcore_declare::{DefaultValue, Kind, Parameter, real_text};
 use outcore_format::Lists;
 use outcore_graph::{
     Direction, Edges, Frontier, Gathered, Graph, KeptWeights, ListFold, ListPart, Weights, fold, gather_sum,

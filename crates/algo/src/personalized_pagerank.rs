@@ -19,14 +19,15 @@ use crate::PageRankOptions;
 use crate::convergence::{Stop, StoppedBy};
 use crate::declare::{Algorithm, Doc, Finding, Oracle, Typed};
 use crate::estimate::{Bound, Cost, Estimate};
+use crate::graph_values::GraphValues;
 use crate::pagerank::{
     ALPHA, CONVERGENCE, Divisors, MAX_ITER, STOP, TOL, check, divisor_bytes, keep_weights, pages_per_pass,
     say_convergence, say_unused_weights, strengths, weight_bytes, weight_passes, with_convergence,
 };
 use crate::state::{Layout, array, bitmap, degrees, reservation};
-use crate::values::{Kind, Parameter, real_text};
 use crate::verify_ranks;
 use crate::weights::note;
+use outcore_declare::{Kind, Parameter, real_text};
 use outcore_graph::{Bitmap, Direction, Edges, Frontier, Graph, ListFold, ListPart, fold, vertex_map, vertex_sum};
 use outcore_image::{Error, Result, Stats, StatsBuilder};
 use outcore_io::buffer::prefetched;

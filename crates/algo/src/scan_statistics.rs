@@ -30,8 +30,8 @@ use crate::declare::{Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, T
 use crate::estimate::{Cost, Estimate, degree_pages, longest_lists};
 use crate::state::{Layout, array, reservation};
 use crate::triads::{self, One, Opposite, Triads};
-use crate::values::{DefaultValue, Kind, Parameter};
 use crate::verify_triangles;
+use outcore_declare::{DefaultValue, Kind, Parameter};
 use outcore_format::WeightKind;
 use outcore_graph::{
     Direction, Frontier, Graph, List, ListPart, ProgramOptions, Vertex, VertexProgram, program_bytes, run_program,

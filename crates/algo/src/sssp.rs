@@ -26,11 +26,12 @@
 
 use crate::declare::{Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, Graphalytics, Oracle, Typed, say_ids};
 use crate::estimate::{Bound, Cost, Estimate};
+use crate::graph_values::GraphValues;
 use crate::sources::check_vertices;
 use crate::state::{Layout, array, bitmap};
-use crate::values::{DefaultValue, Kind, Parameter};
 use crate::verify;
 use crate::weights::{Refused, note};
+use outcore_declare::{DefaultValue, Kind, Parameter};
 use outcore_format::WeightKind;
 use outcore_graph::{
     Bitmap, Direction, Edges, Frontier, Graph, HeldLists, Labels, ListFold, ListPart, Relaxer, SPARSE_SHARE, Thin,

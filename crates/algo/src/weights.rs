@@ -1,6 +1,6 @@
 //! Which weights an algorithm goes by; those that it cannot work with are refused, with the edge that has them.
 
-use crate::values::real_text;
+use outcore_declare::real_text;
 use outcore_format::WeightKind;
 use outcore_graph::{Edges, Frontier, Graph, Weights, scan};
 use outcore_image::{Error, Result, StatsBuilder};

@@ -10,8 +10,8 @@ use crate::solve::solve;
 use outcore::io::{bytes_text, escaped, folder};
 use outcore::report::Given;
 use outcore::{
-    Column, Error, Estimate, Graph, GraphOptions, Result, Runtime, Say, Stats, Table, Unconverged, Values, cell_text,
-    is_standard_output,
+    Column, Error, Estimate, Graph, GraphOptions, GraphValues, Result, Runtime, Say, Stats, Table, Unconverged, Values,
+    cell_text, is_standard_output,
 };
 use std::cell::RefCell;
 use std::fmt::{Arguments, Display};

@@ -6,8 +6,8 @@
 use crate::co_moments::Moments;
 use crate::common::{Costs, columns, matrix, usage};
 use crate::declare::{Data, Declaration, Fact, Found, Plan, Table, real};
-use outcore_algo::Values;
 use outcore_array::Array;
+use outcore_declare::Values;
 use outcore_image::{Result, Stats};
 use outcore_io::Runtime;
 use std::sync::Arc;

@@ -9,8 +9,8 @@
 
 use crate::common::{Costs, NotFinite, usage};
 use crate::rows::{for_each_rows, rows_bytes};
-use outcore_algo::{DefaultValue, Kind, Parameter, Values};
 use outcore_array::{Array, ElementType, Part, column_asked};
+use outcore_declare::{DefaultValue, Kind, Parameter, Values};
 use outcore_image::{AtomicFile, Error, Result, Stats};
 use outcore_io::Runtime;
 use outcore_table::{NumbersShape, PutRows, RowLabels, write_numbers};

@@ -6,9 +6,9 @@
 
 use crate::common::{Costs, matrix, note_rounded, put};
 use crate::declare::{Data, Declaration, Fact, Found, Plan, Table};
-use outcore_algo::Values;
 use outcore_array::kernel::{Element, Fold, Loop, Moments, Unary, Values as Vector, ValuesMut, widest};
 use outcore_array::{Array, ElementType, Part, RowBlock, RowFold};
+use outcore_declare::Values;
 use outcore_image::{Result, Stats};
 use outcore_io::Runtime;
 use std::sync::Arc;

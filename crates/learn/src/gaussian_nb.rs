@@ -9,9 +9,9 @@ use crate::common::{Costs, array, columns, matrix, positive, scalar, usage, vect
 use crate::declare::{Data, Declaration, Fact, Found, PROBA, Plan, TARGET, Table, real, rows_shape};
 use crate::finite::finite_rows;
 use crate::pca::projected;
-use outcore_algo::Values;
 use outcore_array::Array;
 use outcore_array::kernel::{Binary, Fold, Unary};
+use outcore_declare::Values;
 use outcore_image::{Result, Stats};
 use outcore_io::Runtime;
 use std::sync::Arc;

@@ -5,9 +5,9 @@
 
 use crate::common::{Costs, add, columns, matrix, operands, put, reals, usage, weights};
 use crate::declare::{Data, Declaration, Fact, Found, Plan, Table, count, size};
-use outcore_algo::{DefaultValue, Kind, Parameter, Values};
 use outcore_array::kernel::{Fold, ValuesMut};
 use outcore_array::{Array, ElementType, Part, RowBlock, RowFold};
+use outcore_declare::{DefaultValue, Kind, Parameter, Values};
 use outcore_image::{Result, Stats};
 use outcore_io::Runtime;
 use std::sync::Arc;

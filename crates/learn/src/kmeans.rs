@@ -20,9 +20,9 @@ use crate::declare::{
 use crate::finite::finite_rows;
 use crate::lloyd::{Lloyd, Sums, squared_distances};
 use crate::seeding::{Pick, picked, reclustered};
-use outcore_algo::Values;
 use outcore_array::kernel::{Binary, Fold};
 use outcore_array::{Array, ElementType};
+use outcore_declare::Values;
 use outcore_image::{Error, Result, Stats};
 use outcore_io::Runtime;
 use std::sync::Arc;

@@ -11,9 +11,9 @@ use crate::declare::{Data, Declaration, Fact, Found, Plan, Table, count, numbere
 use crate::finite::finite_rows;
 use crate::tsqr::{self, Factor};
 use faer::{Mat, MatRef, Side};
-use outcore_algo::{DefaultValue, Kind, Parameter, Values};
 use outcore_array::Array;
 use outcore_array::kernel::Binary;
+use outcore_declare::{DefaultValue, Kind, Parameter, Values};
 use outcore_image::{Error, Result, Stats};
 use outcore_io::Runtime;
 use std::sync::Arc;

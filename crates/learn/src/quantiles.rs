@@ -17,9 +17,9 @@
 
 use crate::common::{Costs, columns, finite, matrix, note_rounded, put, reals, usage};
 use crate::declare::{Data, Declaration, Fact, Found, Plan, Table, real};
-use outcore_algo::{DefaultValue, Kind, Parameter, Values};
 use outcore_array::kernel::ValuesMut;
 use outcore_array::{Array, RowBlock, RowFold};
+use outcore_declare::{DefaultValue, Kind, Parameter, Values};
 use outcore_image::{Result, Stats};
 use outcore_io::Runtime;
 use std::sync::Arc;

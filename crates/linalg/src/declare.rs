@@ -11,7 +11,7 @@
 use crate::basis::temporary_folder;
 use crate::dense::Dense;
 use crate::vectors::Vectors;
-use outcore_algo::{DefaultValue, Kind, Parameter, Values};
+use outcore_declare::{DefaultValue, Kind, Parameter, Values};
 use outcore_image::{Error, Result, Stats};
 use outcore_matrix::{DenseFile, Operand, SparseMatrix};
 use outcore_table::DenseShape;

@@ -16,7 +16,7 @@ use crate::tall::{Space, ZERO};
 use crate::vectors::{ComplexVectors, Parts, Vectors};
 use crate::verify::{check_complex_pairs, vectors_bytes};
 use faer::{Mat, c64};
-use outcore_algo::{DefaultValue, Kind, Parameter};
+use outcore_declare::{DefaultValue, Kind, Parameter};
 use outcore_image::{Error, Result, Stats};
 use outcore_ingest::Choice;
 use outcore_io::Array;

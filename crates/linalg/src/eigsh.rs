@@ -17,7 +17,7 @@ use crate::vectors::Vectors;
 use crate::verify::{check_eigenpairs, vectors_bytes};
 use faer::linalg::triangular_solve::solve_upper_triangular_in_place;
 use faer::{Mat, Par, Side};
-use outcore_algo::{DefaultValue, Kind, Parameter};
+use outcore_declare::{DefaultValue, Kind, Parameter};
 use outcore_image::{Error, Result, Stats};
 use outcore_ingest::Choice;
 use outcore_io::{Array, trim_freed_memory};

@@ -20,7 +20,7 @@ use crate::operator::{Costs, Counted, Operator, require_real, space, square_rows
 use crate::tall::Space;
 use crate::vectors::Vectors;
 use crate::verify::{check_laplacian, vectors_bytes};
-use outcore_algo::{DefaultValue, Kind, Parameter};
+use outcore_declare::{DefaultValue, Kind, Parameter};
 use outcore_image::{Error, Result, Stats};
 use outcore_io::Array;
 use outcore_matrix::{Operand, SparseMatrix};

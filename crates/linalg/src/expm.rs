@@ -22,7 +22,7 @@ use crate::dense::Dense;
 use crate::operator::{Costs, Counted, Operator, require_real, space, square_rows};
 use crate::tall::Space;
 use crate::verify::{Pushed, check_exponential};
-use outcore_algo::{DefaultValue, Kind, Parameter, Values};
+use outcore_declare::{DefaultValue, Kind, Parameter, Values};
 use outcore_image::{Error, Result, Stats};
 use outcore_io::buffer::shared;
 use outcore_io::{Array, AtomicF64};

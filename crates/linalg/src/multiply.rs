@@ -16,7 +16,7 @@ use crate::declare::{
 };
 use crate::dense::Dense;
 use crate::verify::{chance, push, sizes};
-use outcore_algo::{DefaultValue, Kind, Parameter};
+use outcore_declare::{DefaultValue, Kind, Parameter};
 use outcore_image::{Error, Result};
 use outcore_ingest::Choice;
 use outcore_io::buffer::shared;

@@ -31,7 +31,7 @@ use crate::panels::{Layout, Panels};
 use crate::tall::{Space, ZERO, added, uniform};
 use crate::vectors::Vectors;
 use crate::verify::{check_factors, vectors_bytes};
-use outcore_algo::{DefaultValue, Kind, Parameter};
+use outcore_declare::{DefaultValue, Kind, Parameter};
 use outcore_image::{Error, Result, Stats};
 use outcore_ingest::Choice;
 use outcore_io::{Array, Reservation, lock};

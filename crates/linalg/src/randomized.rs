@@ -18,7 +18,7 @@ use crate::tall::Space;
 use crate::vectors::Vectors;
 use crate::verify::{check_orthonormal, check_singular, vectors_bytes};
 use faer::Mat;
-use outcore_algo::{DefaultValue, Kind, Parameter};
+use outcore_declare::{DefaultValue, Kind, Parameter};
 use outcore_image::{Error, Result, Stats};
 use outcore_io::Array;
 use outcore_matrix::{MOST_COLUMNS, Operand, SparseMatrix};

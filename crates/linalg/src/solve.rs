@@ -13,7 +13,7 @@ use crate::operator::{require_real, square_rows};
 use crate::systems::{Method, Solution, SolveOptions, StoppedBy, cg, gmres, minres};
 use crate::tall::Space;
 use crate::verify::{Pushed, check_solution};
-use outcore_algo::{DefaultValue, Kind, Parameter};
+use outcore_declare::{DefaultValue, Kind, Parameter};
 use outcore_image::{Error, Result};
 use outcore_matrix::{DenseFile, Operand, SparseMatrix};
 use outcore_table::DenseShape;

@@ -1,6 +1,6 @@
 //! Declarations: their defaults are those of Rust.
 
-use outcore_algo::{DefaultValue, Parameter};
+use outcore_declare::{DefaultValue, Parameter};
 use outcore_linalg::{
     EigsOptions, EigshOptions, NmfOptions, RandomizedSvdOptions, SOLVERS, SolveOptions, SpectralEmbeddingOptions,
     SvdsOptions,

@@ -48,9 +48,10 @@ pub use outcore_io::{Progress, Runtime, RuntimeOptions, Unit};
 // Algorithms: options, result, function and estimate of each, as `algo` lists them; and how they are declared.
 pub use outcore_algo::kernels::*;
 pub use outcore_algo::{
-    ALGORITHMS, Algorithm, Attribute, AttributeKind, Bound, Datum, DefaultValue, Estimate, Finding, Kind, Parameter,
-    Plan, Remedy, Say, Unconverged, Value, Values, graph500, graphalytics, least_limit, verify,
+    ALGORITHMS, Algorithm, Attribute, AttributeKind, Bound, Datum, Estimate, Finding, GraphValues, Plan, Remedy, Say,
+    Unconverged, graph500, graphalytics, least_limit, verify,
 };
+pub use outcore_declare::{DefaultValue, Kind, Parameter, Value, Values};
 pub use outcore_image::{Stats, StatsBuilder, Step, SweepStats};
 
 // Matrices.

@@ -1,6 +1,6 @@
 //! Options as a page shows them, and commands and calls as they were typed.
 
-use outcore_algo::{DefaultValue, Parameter, Value};
+use outcore_declare::{DefaultValue, Parameter, Value};
 
 /// So many ids, and characters of a text, are shown.
 const MOST_IDS: usize = 20;

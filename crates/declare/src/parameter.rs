@@ -1,0 +1,270 @@
+//! An option: its name, the kind of values that it takes, its default, and how a text becomes its value.
+
+use crate::choice::Choice;
+use outcore_image::{Error, Result};
+
+/// An option of an algorithm, a solver or a statistic.
+pub struct Parameter {
+    /// Its name in Rust, in Python and in the shell, which writes `-` for `_`.
+    pub name: &'static str,
+    /// Other names that it has in Python and in the shell.
+    pub aliases: &'static [&'static str],
+    /// What it takes.
+    pub kind: Kind,
+    /// What it is if it is not given.
+    pub default: DefaultValue,
+    /// What it says, in a sentence without a full stop.
+    pub help: &'static str,
+    /// The options that it stands in the place of: they are not given together.
+    pub instead_of: &'static [&'static str],
+    /// The option without which the shell does not take it.
+    pub needs: Option<&'static str>,
+    /// Python takes it without its name, as NetworkX does. What must be given it takes so in any case.
+    pub is_positional: bool,
+}
+
+/// What an option is if it is not given.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum DefaultValue {
+    /// It has to be given.
+    Required,
+    /// Nothing, which has a meaning of its own.
+    None,
+    /// A whole number.
+    Whole(u64),
+    /// A real number.
+    Real(f64),
+    /// Yes or no.
+    Flag(bool),
+    /// One of the names of a choice.
+    Name(&'static str),
+}
+
+/// What an option takes.
+#[derive(Clone, Copy, Debug)]
+pub enum Kind {
+    /// A whole number of so many bits, at least this.
+    Whole {
+        /// 32 or 64.
+        bits: u32,
+        /// The least.
+        least: u64,
+    },
+    /// A real number.
+    Real,
+    /// Yes or no.
+    Flag,
+    /// One of these names, each with what it means.
+    Choice(fn() -> Vec<(&'static str, &'static str)>),
+    /// Real numbers, with commas between them.
+    Reals,
+    /// A column of an array, by its name or its number.
+    Column,
+    /// The id of a vertex.
+    Vertex,
+    /// The ids of vertices.
+    Vertices,
+    /// Sets of seeds: ids with shares.
+    Seeds,
+    /// The name of the weights that edges count by, or that are their lengths.
+    Weight {
+        /// The only ones of a graph are lengths, whatever they are called.
+        lengths: bool,
+    },
+}
+
+impl Kind {
+    /// A whole number of 64 bits.
+    pub const WHOLE: Kind = Kind::Whole { bits: 64, least: 0 };
+
+    /// One of the names of a type.
+    pub const fn choice<T: Choice>() -> Kind {
+        Kind::Choice(|| T::ALL.iter().map(|&(_, name, meaning)| (name, meaning)).collect())
+    }
+}
+
+/// An option as it was given.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// A whole number.
+    Whole(u64),
+    /// A real number.
+    Real(f64),
+    /// Real numbers.
+    Reals(Vec<f64>),
+    /// Yes or no.
+    Flag(bool),
+    /// A name of a choice, of weights, or of a column.
+    Name(String),
+    /// An id.
+    Vertex(String),
+    /// Ids.
+    Vertices(Vec<String>),
+    /// So many ids, whatever they are: for estimates.
+    Counted(u64),
+    /// Sets of seeds with their shares.
+    Seeds(Vec<Vec<(String, f64)>>),
+    /// Edges have no weights, even if they do.
+    Unweighted,
+}
+
+impl Parameter {
+    /// An option that has to be given.
+    pub const fn required(name: &'static str, kind: Kind, help: &'static str) -> Self {
+        Parameter {
+            name,
+            aliases: &[],
+            kind,
+            default: DefaultValue::Required,
+            help,
+            instead_of: &[],
+            needs: None,
+            is_positional: false,
+        }
+    }
+
+    /// An option that may be given.
+    pub const fn new(name: &'static str, kind: Kind, default: DefaultValue, help: &'static str) -> Self {
+        Parameter { name, aliases: &[], kind, default, help, instead_of: &[], needs: None, is_positional: false }
+    }
+
+    /// The weights that edges count by.
+    pub const WEIGHT: Parameter = Parameter::new(
+        "weight",
+        Kind::Weight { lengths: false },
+        DefaultValue::Name("weight"),
+        "The name of the weights that edges count by; where edges have none named `weight`, all count the same",
+    );
+
+    /// The value of a text.
+    ///
+    /// # Errors
+    /// What the option takes, and what was found.
+    pub fn parse(&self, text: &str) -> std::result::Result<Value, String> {
+        let wrong = |what: &str| Err(format!("expected {what}, found {text}"));
+        let value = match self.kind {
+            Kind::Whole { bits, .. } => text.parse().map(Value::Whole).or_else(|_| wrong(&whole_words(bits)))?,
+            Kind::Real => Value::Real(real_of(text)?),
+            Kind::Reals => Value::Reals(text.split(',').map(real_of).collect::<std::result::Result<_, _>>()?),
+            Kind::Flag => text.parse().map(Value::Flag).or_else(|_| wrong("true or false"))?,
+            // Nothing, where a name is expected, is the name of no weights.
+            Kind::Weight { .. } if text.is_empty() => Value::Unweighted,
+            Kind::Choice(_) | Kind::Column | Kind::Weight { .. } => Value::Name(text.to_owned()),
+            Kind::Vertex => Value::Vertex(text.to_owned()),
+            Kind::Vertices => Value::Vertices(ids_of(text)?),
+            Kind::Seeds => Value::Seeds(vec![ids_of(text)?.into_iter().map(|id| (id, 1.0)).collect()]),
+        };
+        self.check(&value)?;
+        Ok(value)
+    }
+
+    /// An error unless the value is in the option's range.
+    ///
+    /// # Errors
+    /// What the option takes, and what was found.
+    pub fn check(&self, value: &Value) -> std::result::Result<(), String> {
+        let name = self.name;
+        match (self.kind, value) {
+            (Kind::Whole { bits, .. }, &Value::Whole(found)) if bits < 64 && found >> bits > 0 => {
+                Err(format!("expected {name} as {}, found {found}", whole_words(bits)))
+            }
+            (Kind::Whole { least, .. }, &Value::Whole(found)) if found < least => {
+                Err(format!("expected {name} of at least {least}, found {found}"))
+            }
+            (Kind::Choice(names), Value::Name(found)) if !names().iter().any(|(name, _)| name == found) => {
+                let names: Vec<_> = names().iter().map(|(name, _)| format!("'{name}'")).collect();
+                Err(format!("expected {name} to be one of {}, found '{found}'", names.join(", ")))
+            }
+            (Kind::Whole { .. }, Value::Whole(_))
+            | (Kind::Real, Value::Real(_))
+            | (Kind::Reals, Value::Reals(_))
+            | (Kind::Flag, Value::Flag(_))
+            | (Kind::Choice(_) | Kind::Column | Kind::Weight { .. }, Value::Name(_))
+            | (Kind::Weight { .. }, Value::Unweighted)
+            | (Kind::Vertex, Value::Vertex(_))
+            | (Kind::Vertices, Value::Vertices(_) | Value::Counted(_))
+            | (Kind::Seeds, Value::Seeds(_)) => Ok(()),
+            (kind, found) => Err(format!("expected {name} as {kind:?}, found {found:?}")),
+        }
+    }
+}
+
+/// The option of this name or alias, among those of `owner`.
+///
+/// # Errors
+/// No option has this name.
+pub fn option_of(owner: &str, options: &'static [Parameter], name: &str) -> Result<&'static Parameter> {
+    let is = |option: &&Parameter| option.name == name || option.aliases.contains(&name);
+    let all = || options.iter().map(|option| option.name).collect::<Vec<_>>().join(", ");
+    let missing = || Error::Usage(format!("{owner} has no option '{name}'; it has {}", all()));
+    options.iter().find(is).ok_or_else(missing)
+}
+
+/// The real number of a text.
+fn real_of(text: &str) -> std::result::Result<f64, String> {
+    match text.parse().ok() {
+        Some(value) if !is_rounded_away(text, value) => Ok(value),
+        Some(_) => Err(format!("expected 0 or a number from 4.9e-324 to 1.7e308, whatever its sign, found {text}")),
+        None => Err(format!("expected a number, found {text}")),
+    }
+}
+
+/// Whether a text is a number that doubles do not come near: it would be 0 or infinite.
+fn is_rounded_away(text: &str, value: f64) -> bool {
+    let digits = text.split(['e', 'E']).next().unwrap_or_default();
+    let is_number = digits.bytes().any(|byte| matches!(byte, b'1'..=b'9'));
+    is_number && (value == 0.0 || value.is_infinite())
+}
+
+/// A real number as messages have it: with an exponent where it would be long otherwise.
+pub fn real_text(value: f64) -> String {
+    let is_short = value == 0.0 || !value.is_finite() || (1e-5..1e16).contains(&value.abs());
+    if is_short { value.to_string() } else { format!("{value:e}") }
+}
+
+fn whole_words(bits: u32) -> String {
+    format!("a whole number from 0 to 2^{bits}-1")
+}
+
+/// Ids as they are typed: with commas between them, and in double quotes where an id has a comma or begins with a quote
+/// itself.
+fn ids_of(text: &str) -> std::result::Result<Vec<String>, String> {
+    let (mut ids, mut rest) = (Vec::new(), text);
+    loop {
+        let (id, after) = match rest.strip_prefix('"') {
+            Some(quoted) => quoted_id(quoted).ok_or("expected a closing quote behind an id, found none")?,
+            None => {
+                let end = rest.find(',').unwrap_or(rest.len());
+                (rest[..end].to_owned(), &rest[end..])
+            }
+        };
+        ids.push(id);
+        match after.strip_prefix(',') {
+            Some(more) => rest = more,
+            None if after.is_empty() => return Ok(ids),
+            None => return Err(format!("expected a comma behind an id in quotes, found {after}")),
+        }
+    }
+}
+
+/// The id up to the closing quote, where two quotes are one, and what is behind it.
+fn quoted_id(text: &str) -> Option<(String, &str)> {
+    let (mut id, mut rest) = (String::new(), text);
+    loop {
+        let end = rest.find('"')?;
+        id.push_str(&rest[..end]);
+        rest = &rest[end + 1..];
+        match rest.strip_prefix('"') {
+            Some(more) => {
+                id.push('"');
+                rest = more;
+            }
+            None => return Some((id, rest)),
+        }
+    }
+}
+
+/// An id as it is typed in a list.
+pub(crate) fn typed_id(id: &str) -> String {
+    if id.contains(',') || id.starts_with('"') { format!("\"{}\"", id.replace('"', "\"\"")) } else { id.to_owned() }
+}

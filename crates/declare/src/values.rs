@@ -1,0 +1,276 @@
+//! The options of a run: the values that were given, checked, and the defaults of all others.
+
+use crate::choice::Choice;
+use crate::parameter::{DefaultValue, Kind, Parameter, Value, option_of, typed_id};
+use outcore_image::{Error, Result};
+
+/// An operation with a name and options.
+pub trait Declared {
+    /// Its name, as messages have it.
+    fn name(&self) -> &str;
+
+    /// Its options.
+    fn options(&self) -> &'static [Parameter];
+
+    /// The option whose number of members the option `k` of estimates stands for.
+    fn counted(&self) -> Option<&'static str> {
+        None
+    }
+}
+
+impl<T: Declared + ?Sized> Declared for &T {
+    fn name(&self) -> &str {
+        (**self).name()
+    }
+
+    fn options(&self) -> &'static [Parameter] {
+        (**self).options()
+    }
+
+    fn counted(&self) -> Option<&'static str> {
+        (**self).counted()
+    }
+}
+
+/// The vertices that ids stand for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Names {
+    /// The vertices with these ids in the input.
+    Ids,
+    /// The vertices of these numbers, counted from one on and around: for tests.
+    Places(u32),
+    /// Any: estimates only count them.
+    Any,
+}
+
+/// The options of a run, defaults included.
+#[derive(Clone, Debug)]
+pub struct Values {
+    given: Vec<(&'static str, Value)>,
+    names: Names,
+}
+
+/// The most sources and sets of seeds that an estimate is made of: a run of so many would take years.
+const MOST_SOURCES: u64 = 1 << 28;
+const MOST_SETS: u64 = 1 << 20;
+
+impl Values {
+    /// The options that were given; the others are their defaults.
+    ///
+    /// # Errors
+    /// One that is missing, out of range, or given beside one that it stands in the place of.
+    pub fn new(algorithm: &impl Declared, given: Vec<(&'static str, Value)>) -> Result<Self> {
+        Self::of(algorithm.name(), algorithm.options(), given)
+    }
+
+    /// The same for anything else that has options and a name.
+    ///
+    /// # Errors
+    /// As with [`Values::new`].
+    pub fn of(owner: &str, options: &'static [Parameter], given: Vec<(&'static str, Value)>) -> Result<Self> {
+        Self::checked(owner, options, given, Names::Ids)
+    }
+
+    /// The options of an example; `first` is the vertex that is called 0.
+    ///
+    /// # Errors
+    /// An example that cannot be.
+    pub fn of_example(algorithm: &impl Declared, example: &[(&str, &str)], first: u32) -> Result<Self> {
+        let parsed = |&(name, text): &(&str, &str)| {
+            let option = option_of(algorithm.name(), algorithm.options(), name)?;
+            Ok((option.name, option.parse(text).map_err(Error::Usage)?))
+        };
+        let given = example.iter().map(parsed).collect::<Result<_>>()?;
+        Self::checked(algorithm.name(), algorithm.options(), given, Names::Places(first))
+    }
+
+    /// Options for an estimate, for which ids need not be there; `k` stands for so many of what the algorithm counts.
+    ///
+    /// # Errors
+    /// As with [`Values::new`], and `k` beside what it is the number of.
+    pub fn of_estimate(
+        algorithm: &impl Declared,
+        mut given: Vec<(&'static str, Value)>,
+        k: Option<u64>,
+    ) -> Result<Self> {
+        if let Some(k) = k {
+            given.push(counted(algorithm, &given, k)?);
+        }
+        for option in algorithm.options().iter().filter(|option| option.default == DefaultValue::Required) {
+            if !given.iter().any(|(name, _)| *name == option.name) {
+                let one = || String::from("0");
+                let value = match option.kind {
+                    Kind::Vertices => Value::Vertices(vec![one()]),
+                    Kind::Seeds => Value::Seeds(one_seed_each(1)),
+                    _ => Value::Vertex(one()),
+                };
+                given.push((option.name, value));
+            }
+        }
+        Self::checked(algorithm.name(), algorithm.options(), given, Names::Any)
+    }
+
+    fn checked(
+        owner: &str,
+        options: &'static [Parameter],
+        mut given: Vec<(&'static str, Value)>,
+        names: Names,
+    ) -> Result<Self> {
+        let has = |given: &[(&str, Value)], name: &str| given.iter().any(|(other, _)| *other == name);
+        for option in options {
+            let instead = option.instead_of.iter().find(|other| has(&given, option.name) && has(&given, other));
+            if let Some(other) = instead {
+                return Err(Error::Usage(format!("expected {other} or {}, found both", option.name)));
+            }
+        }
+        for (name, value) in &given {
+            option_of(owner, options, name)?.check(value).map_err(Error::Usage)?;
+        }
+        for option in options.iter().filter(|option| !has(&given, option.name)).collect::<Vec<_>>() {
+            given.push(match option.default {
+                DefaultValue::Required => {
+                    return Err(Error::Usage(format!("expected the option {}, found none", option.name)));
+                }
+                // Weights of the usual name are taken only if they are there.
+                DefaultValue::None | DefaultValue::Name("weight") => continue,
+                DefaultValue::Whole(value) => (option.name, Value::Whole(value)),
+                DefaultValue::Real(value) => (option.name, Value::Real(value)),
+                DefaultValue::Flag(value) => (option.name, Value::Flag(value)),
+                DefaultValue::Name(name) => (option.name, Value::Name(name.to_owned())),
+            });
+        }
+        Ok(Values { given, names })
+    }
+
+    /// The vertices that ids stand for.
+    pub fn names(&self) -> Names {
+        self.names
+    }
+
+    /// An option, if it was given or has a default.
+    pub fn get(&self, name: &str) -> Option<&Value> {
+        self.given.iter().find(|(other, _)| *other == name).map(|(_, value)| value)
+    }
+
+    /// A whole number, if it was given or has a default.
+    pub fn some_whole(&self, name: &str) -> Option<u64> {
+        match self.get(name)? {
+            Value::Whole(value) => Some(*value),
+            other => unreachable!("{name} is a whole number, not {other:?}"),
+        }
+    }
+
+    /// A whole number of 32 bits, if it was given or has a default.
+    pub fn some_whole_32(&self, name: &str) -> Option<u32> {
+        self.some_whole(name).and_then(|value| u32::try_from(value).ok())
+    }
+
+    /// A whole number that has a default.
+    pub fn whole(&self, name: &str) -> u64 {
+        self.some_whole(name).unwrap_or_else(|| unreachable!("{name} has a default"))
+    }
+
+    /// A whole number of 32 bits that has a default.
+    pub fn whole_32(&self, name: &str) -> u32 {
+        self.some_whole_32(name).unwrap_or_else(|| unreachable!("{name} has a default of 32 bits"))
+    }
+
+    /// A real number, if it was given or has a default.
+    pub fn some_real(&self, name: &str) -> Option<f64> {
+        match self.get(name)? {
+            Value::Real(value) => Some(*value),
+            other => unreachable!("{name} is a real number, not {other:?}"),
+        }
+    }
+
+    /// A real number that has a default.
+    pub fn real(&self, name: &str) -> f64 {
+        self.some_real(name).unwrap_or_else(|| unreachable!("{name} has a default"))
+    }
+
+    /// Real numbers, if they were given.
+    pub fn some_reals(&self, name: &str) -> Option<&[f64]> {
+        match self.get(name)? {
+            Value::Reals(values) => Some(values),
+            other => unreachable!("{name} is a list of numbers, not {other:?}"),
+        }
+    }
+
+    /// A name, if it was given or has a default: of a choice, or of a column.
+    pub fn some_name(&self, name: &str) -> Option<&str> {
+        match self.get(name)? {
+            Value::Name(value) => Some(value),
+            other => unreachable!("{name} is a name, not {other:?}"),
+        }
+    }
+
+    /// Whether a flag is set.
+    pub fn flag(&self, name: &str) -> bool {
+        self.get(name) == Some(&Value::Flag(true))
+    }
+
+    /// One of the values of a choice.
+    pub fn choice<T: Choice>(&self, name: &str) -> T {
+        match self.get(name) {
+            Some(Value::Name(name)) => T::named(name).unwrap_or_else(|| unreachable!("{name} was checked")),
+            other => unreachable!("{name} is a choice with a default, not {other:?}"),
+        }
+    }
+
+    /// The id of a vertex, as it was given; empty if none was.
+    pub fn id(&self, name: &str) -> &str {
+        match self.get(name) {
+            Some(Value::Vertex(id)) => id,
+            _ => "",
+        }
+    }
+
+    /// The ids of vertices, as they were given.
+    pub fn ids(&self, name: &str) -> &[String] {
+        match self.get(name) {
+            Some(Value::Vertices(ids)) => ids,
+            _ => &[],
+        }
+    }
+
+    /// The ids of each set of seeds, as they would be typed.
+    pub fn set_names(&self, name: &str) -> Vec<String> {
+        let Some(Value::Seeds(sets)) = self.get(name) else { return Vec::new() };
+        let text = |set: &Vec<(String, f64)>| set.iter().map(|(id, _)| typed_id(id)).collect::<Vec<_>>().join(",");
+        sets.iter().map(text).collect()
+    }
+}
+
+/// What stands for so many of what an algorithm counts.
+fn counted(algorithm: &impl Declared, given: &[(&'static str, Value)], k: u64) -> Result<(&'static str, Value)> {
+    let option = match (option_of(algorithm.name(), algorithm.options(), "k"), algorithm.counted()) {
+        (Ok(option), _) => option,
+        (Err(_), Some(name)) => option_of(algorithm.name(), algorithm.options(), name)?,
+        (Err(error), None) => return Err(error),
+    };
+    let most = match option.kind {
+        Kind::Vertices => MOST_SOURCES,
+        Kind::Seeds => MOST_SETS,
+        _ => u64::MAX,
+    };
+    let refused = |text: String| Err(Error::Usage(text));
+    match k {
+        0 => return refused("expected k of at least 1, found 0".into()),
+        _ if given.iter().any(|(name, _)| *name == option.name) => {
+            return refused(format!("expected k or {}, found both", option.name));
+        }
+        _ if k > most => return refused(format!("expected k from 1 to {most}, found {k}")),
+        _ => {}
+    }
+    let value = match option.kind {
+        Kind::Vertices => Value::Counted(k),
+        Kind::Seeds => Value::Seeds(one_seed_each(k)),
+        _ => Value::Whole(k),
+    };
+    Ok((option.name, value))
+}
+
+/// So many sets of one seed.
+fn one_seed_each(sets: u64) -> Vec<Vec<(String, f64)>> {
+    vec![vec![(String::new(), 1.0)]; sets as usize]
+}
