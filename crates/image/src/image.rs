@@ -323,6 +323,15 @@ impl Image {
         most: usize,
         work: impl Fn(&mut Worker, &AtomicBool) -> Result<T> + Sync,
     ) -> Result<(Vec<T>, SweepStats)> {
+        self.on_workers(most, &work)
+    }
+
+    /// [`Image::with_workers`], compiled once per type of value.
+    fn on_workers<T: Send>(
+        &self,
+        most: usize,
+        work: &(dyn Fn(&mut Worker, &AtomicBool) -> Result<T> + Sync),
+    ) -> Result<(Vec<T>, SweepStats)> {
         self.check_process()?;
         if self.is_closed() {
             return Err(Error::Closed { path: self.path.clone() });

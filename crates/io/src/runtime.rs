@@ -5,7 +5,7 @@
 use crate::backend::Backend;
 use crate::budget::Budget;
 use crate::error::{Error, Result};
-use crate::lock;
+use crate::lock::{into_inner, lock};
 use crate::process::{current_memory_bytes, free_memory_bytes};
 use crate::shared_cache::{CacheShare, SharedCache};
 use std::any::Any;
@@ -284,29 +284,9 @@ impl Runtime {
         if workers == 1 {
             return Ok(vec![work(0)?]);
         }
-        let work = &work;
-        // Workers begin when all threads exist.
-        let all_started = &OnceLock::<bool>::new();
-        std::thread::scope(|scope| {
-            let mut others = Vec::with_capacity(workers - 1);
-            for worker in 1..workers {
-                let begin = move || all_started.wait().then(|| work(worker));
-                match std::thread::Builder::new().spawn_scoped(scope, begin) {
-                    Ok(thread) => others.push(thread),
-                    Err(source) => {
-                        all_started.get_or_init(|| false);
-                        return Err(Error::ThreadRefused { source }.into());
-                    }
-                }
-            }
-            all_started.get_or_init(|| true);
-            let mut results = vec![work(0)];
-            results.extend(others.into_iter().filter_map(|thread| match thread.join() {
-                Ok(result) => result,
-                Err(panic) => std::panic::resume_unwind(panic),
-            }));
-            results.into_iter().collect()
-        })
+        let results: Vec<_> = (0..workers).map(|_| Mutex::new(None)).collect();
+        on_threads(workers, &|worker| *lock(&results[worker]) = Some(work(worker)))?;
+        results.into_iter().filter_map(into_inner).collect()
     }
 
     /// Splits `0..count` into runs of `step` and assigns them to the workers as they become free.
@@ -318,6 +298,16 @@ impl Runtime {
         count: usize,
         step: usize,
         work: impl Fn(std::ops::Range<usize>) -> std::result::Result<(), E> + Sync,
+    ) -> std::result::Result<(), E> {
+        self.for_each_run(count, step, &work)
+    }
+
+    /// [`Runtime::for_each_range`], compiled once per type of error: the call per range costs nothing beside its work.
+    fn for_each_run<E: Send + From<Error>>(
+        &self,
+        count: usize,
+        step: usize,
+        work: &(dyn Fn(std::ops::Range<usize>) -> std::result::Result<(), E> + Sync),
     ) -> std::result::Result<(), E> {
         let next = AtomicUsize::new(0);
         self.run_on::<(), E>(count.div_ceil(step.max(1)), |_| {
@@ -332,6 +322,33 @@ impl Runtime {
         })?;
         Ok(())
     }
+}
+
+/// Calls `work` with every number below `workers`, 0 on this thread and the others on threads of their own, which begin
+/// when all exist. Compiled once: its callers are generic, and threads are long code.
+fn on_threads(workers: usize, work: &(dyn Fn(usize) + Sync)) -> Result<()> {
+    let all_started = &OnceLock::<bool>::new();
+    std::thread::scope(|scope| {
+        let mut others = Vec::with_capacity(workers - 1);
+        for worker in 1..workers {
+            let begin = move || {
+                if *all_started.wait() {
+                    work(worker);
+                }
+            };
+            match std::thread::Builder::new().spawn_scoped(scope, begin) {
+                Ok(thread) => others.push(thread),
+                Err(source) => {
+                    all_started.get_or_init(|| false);
+                    return Err(Error::ThreadRefused { source });
+                }
+            }
+        }
+        all_started.get_or_init(|| true);
+        work(0);
+        others.into_iter().for_each(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        Ok(())
+    })
 }
 
 /// The requested number of threads, or the usual one; fails if it is out of range.
