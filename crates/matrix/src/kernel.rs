@@ -9,7 +9,7 @@
 //! their difference, the real part, and their sum, the imaginary part. Both parts go to the same lane.
 //!
 //! *Memory.* What lists pick is asked for some entries ahead, over the ends of lists. Terms of a single column are
-//! fetched for a page as a whole, as PageRank does it (`graph/src/gather.rs`).
+//! fetched for a page as a whole, as PageRank does it (`graph/src/engine/gather.rs`).
 #![allow(unsafe_code)]
 
 use crate::semiring::{PlusTimes, Rules};

@@ -4,10 +4,10 @@
 //! *Cost.* One pass over the out-lists and their weights; the ids in memory (8 bytes per vertex, strings and their text
 //! beside that), and a bit per vertex where only some are wanted.
 
-use crate::edge_batches::{EdgeBatches, EdgeData};
-use crate::graph::Graph;
-use crate::vertex_batches::VertexBatches;
-use crate::vertex_set::Bitmap;
+use crate::engine::graph::Graph;
+use crate::engine::vertex_set::Bitmap;
+use crate::export::edge_batches::{EdgeBatches, EdgeData};
+use crate::export::vertex_batches::VertexBatches;
 use outcore_image::{Error, ImageOptions, MANIFEST, Result};
 use outcore_ingest::{
     Altered, Attributes, Declared, InputOptions, Source, chained, from_batches, narrowed, with_vertices,

@@ -53,7 +53,7 @@ pub use outcore_ingest::{
 pub use read::ReadEdge;
 pub use summary::ImportSummary;
 
-use crate::graph::Graph;
+use crate::engine::graph::Graph;
 use outcore_image::{Error, ImageOptions, Result};
 use outcore_io::Runtime;
 use outcore_io::backend::Memory;

@@ -12,7 +12,7 @@
 //! file, so that workers can write buckets apart. Where buckets end depends on degrees alone: not on the number of
 //! workers, nor on the memory.
 
-pub(super) use crate::degree_class::degree_class as class;
+pub(super) use crate::engine::degree_class::degree_class as class;
 
 /// How many list entries make a bucket, duplicates included.
 const BUCKET_ENTRIES: u64 = 1 << 19;

@@ -1,0 +1,321 @@
+//! Check: every byte of an image, verified, and what its files say of each other.
+//!
+//! Every page's checksum and content; pages that begin where the one before ended; the index; lists that rise; degree
+//! and hub columns against the lists; both directions against each other; weights that are numbers; ids that are unique
+//! and sorted as promised; the counts of the manifest. Sets that may be large are compared by sums of 64-bit hashes,
+//! which do not depend on an order: edges of out-lists and in-lists, degrees in the column and in the lists. The hashes
+//! have a random key, so nobody can make different sets whose sums are equal; by chance they are with 2^-64. Damaged
+//! bytes are found by checksums, before that.
+//!
+//! *Cost.* One pass over each file, the lists and weights on all workers; the id column up to twice, or more if there
+//! is no memory for 8 bytes per vertex. 5 bytes per vertex for hubs and degree classes.
+
+use crate::check::ids::check_ids;
+use crate::check::lists::{Sums, check_lists};
+use crate::engine::degree_class::degree_class;
+use crate::engine::graph::{Direction, Graph};
+use crate::look::attributes::check_attributes;
+use outcore_format::{Manifest, Order};
+use outcore_image::{ColumnStream, Error, ImageFile, MANIFEST, Result};
+use outcore_io::{Array, Unit};
+use serde::Serialize;
+use std::hash::{BuildHasher, RandomState};
+use std::sync::Arc;
+
+/// What a check went through; an image with damage has no report but an error.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct CheckReport {
+    /// Vertices, all with an id, a degree and a hub.
+    pub vertices: u64,
+    /// Edges; one without direction counts once.
+    pub edges: u64,
+    /// Entries of lists, both directions together.
+    pub entries: u64,
+    /// Pages, of all files together.
+    pub pages: u64,
+    /// Bytes of the image.
+    pub image_bytes: u64,
+}
+
+/// Degrees as their columns have them.
+struct Degrees {
+    /// The class of every vertex.
+    classes: Array<u8>,
+    /// Sums over each direction's column.
+    out: ColumnSums,
+    in_: ColumnSums,
+    isolated: u64,
+}
+
+/// What a degree column comes to.
+#[derive(Clone, Copy, Default)]
+struct ColumnSums {
+    hash: u64,
+    entries: u64,
+    max: u64,
+}
+
+/// Verifies every byte of an image.
+///
+/// # Errors
+/// The first damage, with file and byte; a device that fails; no memory for 5 bytes per vertex; a request to stop.
+pub fn check(graph: &Graph) -> Result<CheckReport> {
+    let manifest = graph.manifest();
+    let pages = manifest.files().iter().map(|&(file, _)| graph.file_pages(file)).sum();
+    let task = graph.runtime().task("checking", Unit::Bytes, Some(graph.all_pages() * crate::PAGE_BYTES));
+    check_manifest(graph)?;
+    let hash = KeyedHash::new();
+    check_ids(graph, hash)?;
+    let degrees = read_degrees(graph, hash)?;
+    let exact = classes_are_exact(graph);
+    if exact && manifest.order == Order::Degree {
+        check_order(graph, &degrees.classes)?;
+    }
+    let classes = (exact || manifest.order == Order::Degree).then_some(&degrees.classes);
+    let out = check_lists(graph, Direction::Out, classes, hash, &task)?;
+    check_direction(graph, Direction::Out, &out, &degrees.out)?;
+    let mut entries = out.entries;
+    let mut wrong_hubs = vec![(ImageFile::OUT_HUB, out.wrong_hub)];
+    if graph.is_directed() {
+        let in_ = check_lists(graph, Direction::In, classes, hash, &task)?;
+        check_direction(graph, Direction::In, &in_, &degrees.in_)?;
+        entries += in_.entries;
+        wrong_hubs.push((ImageFile::IN_HUB, in_.wrong_hub));
+        if (in_.edges, in_.loops) != (out.edges, out.loops) {
+            return Err(bad(graph, ImageFile::IN_LISTS, "the edges of the out-lists", "others"));
+        }
+    } else {
+        if out.up != out.down {
+            return Err(bad(graph, ImageFile::OUT_LISTS, "every edge in the lists of both its ends", "others"));
+        }
+        let edges = (out.entries + out.loops) / 2;
+        if edges != manifest.edges {
+            return Err(bad_manifest(graph, "edges", edges, manifest.edges));
+        }
+    }
+    for (file, wrong) in wrong_hubs {
+        if let Some((_, expected, found)) = wrong {
+            return Err(bad(graph, file, expected, found.to_string()));
+        }
+    }
+    if degrees.isolated != manifest.import.isolated_vertices {
+        return Err(bad_manifest(graph, "isolated vertices", degrees.isolated, manifest.import.isolated_vertices));
+    }
+    check_loops(graph, out.loops)?;
+    check_values(graph)?;
+    check_attributes(graph)?;
+    let image_bytes = graph.image_bytes();
+    Ok(CheckReport { vertices: graph.vertices(), edges: graph.edges(), entries, pages, image_bytes })
+}
+
+/// Reads the columns of values behind those of the weights, which are checked beside the lists; those of attributes
+/// beside the in-lists only, for [`check_attributes`] reads the others.
+fn check_values(graph: &Graph) -> Result<()> {
+    let manifest = graph.manifest();
+    let first = if manifest.attributes.is_empty() { 1 } else { 0 }.max(manifest.weight_columns());
+    let is_read = |column: usize| manifest.attributes.iter().any(|attribute| attribute.has_column(column));
+    let columns = (first..manifest.values.len()).flat_map(|column| [(column, false), (column, true)]);
+    let columns =
+        columns.filter(|&(column, incoming)| if incoming { manifest.has_in_values(column) } else { !is_read(column) });
+    for (column, incoming) in columns {
+        let mut values = indexed_values(graph, ImageFile::values(column, incoming), manifest.out_lists.entries)?;
+        loop {
+            let some = values.peek(usize::MAX)?.len();
+            if some == 0 {
+                break;
+            }
+            values.take(some);
+        }
+    }
+    if manifest.weights().is_none() && !manifest.values.is_empty() {
+        check_entries(graph)?;
+    }
+    Ok(())
+}
+
+/// Reads the indexes of entries, which are compared with the lists where there are weights.
+fn check_entries(graph: &Graph) -> Result<()> {
+    for (file, &direction) in [ImageFile::OUT_ENTRIES, ImageFile::IN_ENTRIES].into_iter().zip(graph.directions()) {
+        let index = graph.read_indexes(&[file], "reading the index of entries")?.remove(0);
+        let pages = graph.list_pages(direction).pages;
+        if index.len() != pages {
+            let error = outcore_format::Error::new(0, format!("{pages} pages of lists"), index.len().to_string());
+            return Err(Error::corrupt(graph.index_path(file), 0, error));
+        }
+    }
+    Ok(())
+}
+
+/// All `count` values of a column whose index says where its pages begin.
+pub(crate) fn indexed_values(graph: &Graph, file: ImageFile, count: u64) -> Result<ColumnStream> {
+    let index = Arc::new(graph.read_indexes(&[file], "reading the index of values")?.remove(0));
+    ColumnStream::part(graph, file, &index, 0..count, count)
+}
+
+/// Reads the manifest again, and looks for files that it does not name.
+fn check_manifest(graph: &Graph) -> Result<()> {
+    let path = graph.path().join(MANIFEST);
+    let found = Manifest::from_bytes(&graph.image().manifest_bytes()?);
+    if found.map_err(|error| Error::corrupt(&path, 0, error))? != *graph.manifest() {
+        let error = outcore_format::Error::new(0, "the manifest that was opened", "another one");
+        return Err(Error::corrupt(path, 0, error));
+    }
+    match graph.image().unnamed() {
+        None => Ok(()),
+        Some(path) => {
+            let error = outcore_format::Error::new(0, "no such file, for the manifest names none", "one");
+            Err(Error::corrupt(path, 0, error))
+        }
+    }
+}
+
+/// Whether the degrees in the columns are those that classes were made of: not if edges were dropped at import, nor if
+/// lists name a loop once that counts twice.
+fn classes_are_exact(graph: &Graph) -> bool {
+    let facts = &graph.manifest().import;
+    facts.duplicates == 0 && (facts.self_loops == 0 || graph.is_directed() && facts.self_loops_kept)
+}
+
+fn read_degrees(graph: &Graph, hash: KeyedHash) -> Result<Degrees> {
+    let vertices = graph.vertices();
+    graph.make_room("degree classes and hubs", 5 * vertices)?;
+    let mut classes = Array::<u8>::zeroed(graph.runtime().budget(), "degree classes", vertices as usize)?;
+    let mut out_column = ColumnStream::new(graph, ImageFile::OUT_DEGREE, vertices)?;
+    let mut in_column = match graph.is_directed() {
+        true => Some(ColumnStream::new(graph, ImageFile::IN_DEGREE, vertices)?),
+        false => None,
+    };
+    let (mut out, mut in_, mut isolated) = (ColumnSums::default(), ColumnSums::default(), 0);
+    for (vertex, class) in classes.iter_mut().enumerate() {
+        let degree = out_column.value()?;
+        let mut total = out.add(hash.pair(vertex as u64, degree), degree, &out_column, graph)?;
+        if let Some(column) = &mut in_column {
+            let degree = column.value()?;
+            total += in_.add(hash.pair(vertex as u64, degree), degree, column, graph)?;
+        }
+        isolated += u64::from(total == 0);
+        *class = degree_class(total);
+    }
+    out_column.peek(1)?;
+    if let Some(column) = &mut in_column {
+        column.peek(1)?;
+    }
+    Ok(Degrees { classes, out, in_, isolated })
+}
+
+impl ColumnSums {
+    fn add(&mut self, hash: u64, degree: u64, column: &ColumnStream, graph: &Graph) -> Result<u64> {
+        let most = graph.manifest().out_lists.entries;
+        if degree > most {
+            return Err(column.bad_value(format!("degrees up to {most}"), degree.to_string()));
+        }
+        self.hash = self.hash.wrapping_add(hash);
+        self.entries = self.entries.saturating_add(degree);
+        self.max = self.max.max(degree);
+        Ok(degree)
+    }
+}
+
+fn check_order(graph: &Graph, classes: &Array<u8>) -> Result<()> {
+    // Of a rectangular matrix, rows are ordered apart from columns.
+    let first_column = graph.manifest().rows.unwrap_or(0) as usize;
+    let rises = |(vertex, pair): &(usize, &[u8])| pair[0] < pair[1] && vertex + 1 != first_column;
+    match classes.windows(2).enumerate().find(rises) {
+        None => Ok(()),
+        Some((vertex, _)) => Err(bad(
+            graph,
+            ImageFile::OUT_DEGREE,
+            "degree classes that never rise, for vertices are numbered by degree",
+            format!("a greater one at vertex {}", vertex + 1),
+        )),
+    }
+}
+
+/// Compares the lists of one direction with their degree column and with the manifest.
+fn check_direction(graph: &Graph, direction: Direction, lists: &Sums, column: &ColumnSums) -> Result<()> {
+    let (facts, degree) = (graph.list_facts(direction), graph.degree_file(direction));
+    if lists.degrees != column.hash || column.entries != lists.entries {
+        return Err(bad(graph, degree, "the lengths of the lists", "others"));
+    }
+    if lists.entries != facts.entries {
+        return Err(bad_manifest(graph, "entries of lists", lists.entries, facts.entries));
+    }
+    if column.max != facts.max_degree {
+        return Err(bad_manifest(graph, "as the greatest degree", column.max, facts.max_degree));
+    }
+    Ok(())
+}
+
+/// Compares the loops in the lists of one direction with what the import says that it did with them.
+fn check_loops(graph: &Graph, loops: u64) -> Result<()> {
+    let facts = &graph.manifest().import;
+    if let Some(stored) = facts.self_loops_stored.filter(|&stored| stored != loops) {
+        return Err(bad_manifest(graph, "stored self-loops", loops, stored));
+    }
+    // Duplicates of a loop are loops of the input too.
+    let fits = match facts.self_loops_kept {
+        true => loops <= facts.self_loops && (loops > 0) == (facts.self_loops > 0),
+        false => loops == 0,
+    };
+    if fits {
+        return Ok(());
+    }
+    let said = if facts.self_loops_kept { "kept" } else { "dropped" };
+    Err(Error::Corrupt {
+        path: graph.path().join(MANIFEST),
+        offset_bytes: 0,
+        expected: format!("self-loops that fit the {loops} of the lists"),
+        found: format!("{}, {said}", facts.self_loops),
+    })
+}
+
+/// The error for a file whose content does not fit the others.
+pub(crate) fn bad(graph: &Graph, file: ImageFile, expected: impl Into<String>, found: impl Into<String>) -> Error {
+    let path = file.path(graph.path());
+    Error::Corrupt { path, offset_bytes: 0, expected: expected.into(), found: found.into() }
+}
+
+fn bad_manifest(graph: &Graph, what: &str, counted: u64, said: u64) -> Error {
+    Error::Corrupt {
+        path: graph.path().join(MANIFEST),
+        offset_bytes: 0,
+        expected: format!("{counted} {what}, as the other files have"),
+        found: said.to_string(),
+    }
+}
+
+/// Hashes of numbers that nobody can foresee: each check has its own key.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct KeyedHash {
+    keys: [u64; 2],
+}
+
+impl KeyedHash {
+    /// A hash with a random key.
+    pub(crate) fn new() -> Self {
+        // What the standard library seeds its tables with is random, once per process, and different at every call.
+        let random = RandomState::new();
+        KeyedHash { keys: [random.hash_one(0u64), random.hash_one(1u64)] }
+    }
+
+    /// A well-mixed number of a number.
+    #[inline]
+    pub(crate) fn one(&self, value: u64) -> u64 {
+        mix(mix(value ^ self.keys[0]) ^ self.keys[1])
+    }
+
+    /// A well-mixed number of two, which are not interchangeable.
+    #[inline]
+    pub(crate) fn pair(&self, one: u64, other: u64) -> u64 {
+        self.one(self.one(one) ^ other)
+    }
+}
+
+/// A well-mixed number of a number (SplitMix64; Steele, Lea, Flood, OOPSLA 2014).
+#[inline]
+fn mix(value: u64) -> u64 {
+    let mut z = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}

@@ -1,0 +1,89 @@
+//! The columns that a graph has for its vertices: degrees and hubs.
+
+use crate::engine::graph::{Direction, Graph};
+use outcore_image::{ImageFile, Result, SweepStats};
+use outcore_io::Array;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+impl Graph {
+    /// The length of every list of a direction, and what reading it cost. Takes 4 bytes per vertex.
+    ///
+    /// # Errors
+    /// A column that cannot be read or is damaged, or no memory.
+    pub fn degrees(&self, direction: Direction) -> Result<(Array<AtomicU32>, SweepStats)> {
+        let degrees = Array::<AtomicU32>::zeroed(self.runtime().budget(), "degrees", self.vertices() as usize)?;
+        let visit = |vertex, degree| degrees[vertex as usize].store(degree, Ordering::Relaxed);
+        let stats = self.for_each_degree(direction, visit)?;
+        Ok((degrees, stats))
+    }
+
+    /// Calls `visit` with every vertex and the length of its list, on all workers and in no order, without keeping the
+    /// column in memory.
+    ///
+    /// # Errors
+    /// A column that cannot be read or is damaged.
+    pub fn for_each_degree(&self, direction: Direction, visit: impl Fn(u32, u32) + Sync) -> Result<SweepStats> {
+        let most = self.list_facts(direction).max_degree;
+        self.read_column(self.degree_file(direction), self.vertices(), |first, page| {
+            for (vertex, &degree) in (first as u32..).zip(page) {
+                // Buffers are as long as the longest list is said to be.
+                let fits = u32::try_from(degree).ok().filter(|_| degree <= most);
+                visit(vertex, fits.ok_or(degree)?);
+            }
+            Ok(())
+        })
+    }
+
+    /// The hub of every list of a direction: the neighbour of the greatest degree, the vertex itself if it has none.
+    /// Takes 4 bytes per vertex.
+    ///
+    /// # Errors
+    /// A column that cannot be read or is damaged, or no memory.
+    pub fn hubs(&self, direction: Direction) -> Result<(Array<AtomicU32>, SweepStats)> {
+        let hubs = Array::<AtomicU32>::zeroed(self.runtime().budget(), "hubs", self.vertices() as usize)?;
+        let stats = self.for_each_hub(direction, |vertex, hub| hubs[vertex as usize].store(hub, Ordering::Relaxed))?;
+        Ok((hubs, stats))
+    }
+
+    /// Calls `visit` with every vertex and its hub, on all workers and in no order, without keeping the column in
+    /// memory.
+    ///
+    /// # Errors
+    /// A column that cannot be read or is damaged.
+    pub fn for_each_hub(&self, direction: Direction, visit: impl Fn(u32, u32) + Sync) -> Result<SweepStats> {
+        let vertices = self.vertices();
+        self.read_column(self.hub_file(direction), vertices, |first, page| {
+            for (vertex, &hub) in (first as u32..).zip(page) {
+                if hub >= vertices {
+                    return Err(hub);
+                }
+                visit(vertex, hub as u32);
+            }
+            Ok(())
+        })
+    }
+
+    /// How many pages the column of degrees of a direction has.
+    pub fn degree_pages(&self, direction: Direction) -> u64 {
+        self.file_pages(self.degree_file(direction))
+    }
+
+    /// How many pages the column of hubs of a direction has.
+    pub fn hub_pages(&self, direction: Direction) -> u64 {
+        self.file_pages(self.hub_file(direction))
+    }
+
+    pub(crate) fn degree_file(&self, direction: Direction) -> ImageFile {
+        match direction {
+            Direction::In if self.is_directed() => ImageFile::IN_DEGREE,
+            _ => ImageFile::OUT_DEGREE,
+        }
+    }
+
+    fn hub_file(&self, direction: Direction) -> ImageFile {
+        match direction {
+            Direction::In if self.is_directed() => ImageFile::IN_HUB,
+            _ => ImageFile::OUT_HUB,
+        }
+    }
+}

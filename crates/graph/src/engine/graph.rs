@@ -1,0 +1,462 @@
+//! A graph: an image, opened, whose pages hold lists.
+//!
+//! Opening reads the manifest and the page indexes, about nine bits per page; lists and columns stay on the device. An
+//! open graph keeps a decoder per worker beside what its [`Image`] keeps.
+
+use crate::engine::decode::Decoder;
+use crate::engine::few::PinnedPages;
+use crate::engine::guides::Guides;
+use crate::engine::weights::{WeightColumn, worker_bytes};
+use crate::look::neighbours::KeptIds;
+use outcore_format::{Index, ListFile, Origin, Shape};
+use outcore_image::{Error, Image, ImageFile, ImageOptions, Result, SweepStats};
+use outcore_io::{Array, Reservation, Runtime, Spare, lock};
+use outcore_table::{Column, ColumnKind, Id, Table};
+use std::ops::{Deref, DerefMut, Range};
+use std::path::Path;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, Weak};
+
+/// What an open graph holds besides, as the ledger calls it.
+const INDEX_PURPOSE: &str = "the page indexes and decoders";
+
+/// Which lists: those of out-neighbours or those of in-neighbours.
+///
+/// Where edges have no direction both are the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Direction {
+    /// Lists of the vertices that edges lead to.
+    Out,
+    /// Lists of the vertices that edges come from.
+    In,
+}
+
+impl Direction {
+    /// The other one.
+    pub fn reversed(self) -> Self {
+        match self {
+            Direction::Out => Direction::In,
+            Direction::In => Direction::Out,
+        }
+    }
+}
+
+/// Which lists are visited, and whether with the weights beside them; a [`Direction`] alone is without.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Edges {
+    /// Which lists.
+    pub direction: Direction,
+    /// Whether the weights of the edges are read too.
+    pub weights: bool,
+    /// Whether they may be complex: otherwise a graph with complex values has no weights. Loops over whole lists
+    /// ([`Graph::lists`]) do not hand imaginary parts on.
+    pub complex: bool,
+}
+
+impl Edges {
+    /// The lists of a direction, perhaps with weights, which are not complex.
+    pub fn new(direction: Direction, weights: bool) -> Self {
+        Edges { direction, weights, complex: false }
+    }
+}
+
+impl From<Direction> for Edges {
+    fn from(direction: Direction) -> Self {
+        Edges::new(direction, false)
+    }
+}
+
+/// After so many small steps that had to read, the pages around a missing one are read with it: there will be more.
+const LONE_STEPS: u32 = 16;
+
+/// A graph: an image, opened, and what it has as one.
+pub struct Graph {
+    image: Arc<Image>,
+    /// Those of out-neighbours and those of in-neighbours, which are the same where edges have no direction; without
+    /// their indexes once the graph is closed.
+    lists: Mutex<[Arc<Lists>; 2]>,
+    decoders: Decoders,
+    /// Where lists lie in pages that small steps come back to.
+    guides: Guides,
+    /// All ids, once somebody looks into the graph, until the memory is needed.
+    kept_ids: Arc<KeptIds>,
+    /// How many small steps had to read since the cache was last filled.
+    reading_steps: AtomicU32,
+}
+
+impl std::fmt::Debug for Graph {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut graph = f.debug_struct("Graph");
+        graph.field("path", &self.path()).field("vertices", &self.vertices()).field("edges", &self.edges());
+        graph.field("directed", &self.is_directed()).finish_non_exhaustive()
+    }
+}
+
+/// A graph is an image: whatever an image can do, it can.
+impl Deref for Graph {
+    type Target = Image;
+
+    fn deref(&self) -> &Image {
+        &self.image
+    }
+}
+
+/// The pages of one direction.
+pub(crate) struct Lists {
+    pub index: Index,
+    pub file: usize,
+    pub origin: Origin,
+    pub pages: u64,
+    /// The weights beside them, from when they are asked for until the memory is needed.
+    pub weights: Mutex<Option<Arc<WeightColumn>>>,
+    /// The index.
+    pub(crate) _reservation: Option<Reservation>,
+}
+
+impl Lists {
+    /// The same lists of a closed graph, which nobody reads.
+    fn closed(&self) -> Self {
+        let Lists { file, origin, .. } = *self;
+        Lists { index: Index::default(), file, origin, pages: 0, weights: Mutex::default(), _reservation: None }
+    }
+}
+
+/// What results hold on to is the image, to read ids from; it needs neither workers nor the cache for that.
+impl Drop for Graph {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+/// The decoders of an open graph, one per worker, while no worker has them.
+struct Decoders {
+    idle: Mutex<Vec<Decoding>>,
+    /// What each takes.
+    each_bytes: u64,
+    reservation: Reservation,
+}
+
+/// A decoder, and what a worker knows beside it.
+#[derive(Default)]
+pub(crate) struct Decoding {
+    pub decoder: Decoder,
+    /// The file and the page that the decoder holds.
+    pub decoded: Option<(usize, u64)>,
+    /// The pages of the small sweep that is under way.
+    pub pinned: PinnedPages,
+}
+
+impl Decoding {
+    fn new(entries: u64) -> Self {
+        Decoding { decoder: Decoder::for_entries(entries), ..Decoding::default() }
+    }
+}
+
+/// A decoder while a worker has it.
+pub(crate) struct LentDecoder<'g> {
+    graph: &'g Graph,
+    decoder: Decoding,
+}
+
+impl Deref for LentDecoder<'_> {
+    type Target = Decoding;
+
+    fn deref(&self) -> &Decoding {
+        &self.decoder
+    }
+}
+
+impl DerefMut for LentDecoder<'_> {
+    fn deref_mut(&mut self) -> &mut Decoding {
+        &mut self.decoder
+    }
+}
+
+impl Drop for LentDecoder<'_> {
+    fn drop(&mut self) {
+        let decoder = std::mem::take(&mut self.decoder);
+        let mut idle = lock(&self.graph.decoders.idle);
+        // More are there only while operations run at the same time.
+        if idle.len() < self.graph.runtime().threads() {
+            idle.push(decoder);
+        }
+        drop(idle);
+        if self.graph.is_closed() {
+            self.graph.close();
+        }
+    }
+}
+
+impl Decoders {
+    /// Gives the memory of those back that no worker has.
+    fn clear(&self) {
+        let idle = std::mem::take(&mut *lock(&self.idle));
+        self.reservation.shrink(idle.len() as u64 * self.each_bytes);
+    }
+}
+
+impl Graph {
+    /// Opens an image.
+    ///
+    /// # Errors
+    /// A path that is no image, a manifest or index that is damaged, files of the wrong size, or too little memory for
+    /// the indexes and read buffers.
+    pub fn open(runtime: &Arc<Runtime>, path: impl AsRef<Path>, options: ImageOptions) -> Result<Self> {
+        let mut image = Image::open(runtime, path, options)?;
+        let files: &[ImageFile] = match &image.manifest().in_lists {
+            Some(_) => &[ImageFile::OUT_LISTS, ImageFile::IN_LISTS],
+            None => &[ImageFile::OUT_LISTS],
+        };
+        let indexes = image.read_indexes(files, "reading the page indexes")?;
+        let open = |(&file, index)| open_lists(&image, file, index);
+        let mut lists = files.iter().zip(indexes).map(open).collect::<Result<Vec<_>>>()?.into_iter();
+        let out = lists.next().expect("a graph has lists of out-neighbours");
+        let in_ = lists.next().unwrap_or_else(|| Arc::clone(&out));
+        let lists_pages = out.pages + if Arc::ptr_eq(&out, &in_) { 0 } else { in_.pages };
+        let threads = image.runtime().threads();
+        let entries = image.manifest().out_lists.entries;
+        let each_bytes = Decoder::bytes(entries, image.manifest().vertices);
+        let reservation = image.runtime().budget().reserve(INDEX_PURPOSE, threads as u64 * each_bytes)?;
+        let idle = Mutex::new((0..threads).map(|_| Decoding::new(entries)).collect());
+        let guides = Guides::new(&image, lists_pages)?;
+        image.add_workers(each_bytes + worker_bytes(image.manifest()))?;
+        let (image, lists) = (Arc::new(image), Mutex::new([out, in_]));
+        let kept_ids = Arc::new(KeptIds::default());
+        let spare: Weak<dyn Spare> = Arc::downgrade(&kept_ids) as Weak<KeptIds>;
+        image.runtime().budget().add_spare(spare);
+        let (decoders, reading_steps) = (Decoders { idle, each_bytes, reservation }, AtomicU32::new(0));
+        Ok(Graph { image, lists, decoders, guides, kept_ids, reading_steps })
+    }
+
+    /// The image, which results hold on to.
+    pub fn image(&self) -> &Arc<Image> {
+        &self.image
+    }
+
+    /// A table of these columns under the ids of the graph's vertices.
+    ///
+    /// # Panics
+    /// If a column has not one value per vertex.
+    pub fn table(&self, columns: Vec<(String, Column)>) -> Table {
+        Table::new(Arc::clone(&self.image), columns)
+    }
+
+    /// Refuses a file of results that cannot be written, before the work is done whose results it is for.
+    ///
+    /// # Errors
+    /// What [`Table::write`] would say, with nothing in the place of an older file.
+    pub fn check_output(&self, output: impl AsRef<Path>, columns: &[ColumnKind]) -> Result<()> {
+        outcore_table::check_output(self, output.as_ref(), columns)
+    }
+
+    /// The memory that a result of such columns takes while it is written: its values, ids where columns name vertices,
+    /// and encoders.
+    pub fn output_bytes(&self, columns: &[ColumnKind]) -> u64 {
+        outcore_table::output_bytes(self, columns)
+    }
+
+    /// The vertex of an id that is written as text. A pass over the id column, unless ids are a range.
+    ///
+    /// # Errors
+    /// [`Error::NoId`]; a column that cannot be read or is damaged.
+    pub fn vertex(&self, id: &str) -> Result<u32> {
+        Ok(self.vertices_of(&[id])?[0])
+    }
+
+    /// The vertices of ids that are written as text. One pass over the id column for all, unless ids are a range.
+    ///
+    /// # Errors
+    /// [`Error::NoId`] for one that no vertex has; a column that cannot be read or is damaged.
+    pub fn vertices_of(&self, ids: &[impl AsRef<str>]) -> Result<Vec<u32>> {
+        outcore_table::vertices_of(self, ids)
+    }
+
+    /// The id of a vertex, looked up in all ids: for messages.
+    ///
+    /// # Errors
+    /// A vertex that is not there, or a column that cannot be read or is damaged.
+    pub fn id(&self, vertex: u32) -> Result<Id<String>> {
+        Ok(self.ids(&[vertex])?.remove(0))
+    }
+
+    /// The ids of some vertices, in the order in which they are given. A pass over the id column at most, and some 64
+    /// bytes for each of them.
+    ///
+    /// # Errors
+    /// A vertex that is not there, a column that cannot be read or is damaged, or no memory.
+    pub fn ids(&self, vertices: &[u32]) -> Result<Vec<Id<String>>> {
+        outcore_table::ids_of(self, vertices)
+    }
+
+    /// All vertices in the order of their ids, or nothing if they are numbered in that order. Takes 4 bytes per vertex;
+    /// while it is made, [`Graph::by_id_bytes`].
+    ///
+    /// # Errors
+    /// A column that cannot be read or is damaged, or no memory.
+    pub fn by_id(&self) -> Result<Option<Array<u32>>> {
+        outcore_table::by_id(self)
+    }
+
+    /// The memory that [`Graph::by_id`] takes while it works.
+    pub fn by_id_bytes(&self) -> u64 {
+        outcore_table::by_id_bytes(self)
+    }
+
+    /// Takes note of a small step that has to read; returns whether there have been some before.
+    pub(crate) fn reads_again(&self) -> bool {
+        self.reading_steps.fetch_add(1, Ordering::Relaxed) >= LONE_STEPS
+    }
+
+    /// The ids, while they are kept.
+    pub(crate) fn kept(&self) -> &KeptIds {
+        &self.kept_ids
+    }
+
+    /// Where lists lie in pages that small steps come back to.
+    pub(crate) fn guides(&self) -> &Guides {
+        &self.guides
+    }
+
+    /// A decoder for a worker, whose memory was set aside with the worker's.
+    pub(crate) fn decoder(&self) -> LentDecoder<'_> {
+        let idle = lock(&self.decoders.idle).pop();
+        let decoder = idle.unwrap_or_else(|| Decoding::new(self.manifest().out_lists.entries));
+        LentDecoder { graph: self, decoder }
+    }
+
+    /// The number of vertices.
+    pub fn vertices(&self) -> u64 {
+        self.manifest().vertices
+    }
+
+    /// The number of edges; one without direction counts once.
+    pub fn edges(&self) -> u64 {
+        self.manifest().edges
+    }
+
+    /// Whether edges have a direction.
+    pub fn is_directed(&self) -> bool {
+        self.manifest().directed
+    }
+
+    /// The directions whose lists together hold every edge of a vertex.
+    pub fn directions(&self) -> &'static [Direction] {
+        if self.is_directed() { &[Direction::Out, Direction::In] } else { &[Direction::Out] }
+    }
+
+    /// How many pages the lists of one direction have.
+    pub fn pages(&self, direction: Direction) -> u64 {
+        self.list_facts(direction).pages
+    }
+
+    /// The vertices whose lists begin in some pages, and how many pages these lists lie in. All pages together have all
+    /// vertices.
+    pub fn begun_in(&self, direction: Direction, pages: Range<u64>) -> (Range<u32>, u64) {
+        let (lists, end) = (self.list_pages(direction), 2 * self.vertices());
+        let key = |page| if page < lists.pages { lists.index.get(page).min(end) } else { end };
+        let begun = |page| if page == 0 { 0 } else { key(page).div_ceil(2) as u32 };
+        let (vertices, next) = (begun(pages.start)..begun(pages.end), key(pages.end));
+        // The last list goes on in all pages that begin with it.
+        let goes_on = !vertices.is_empty() && next % 2 == 1;
+        let more =
+            if goes_on { (pages.end..lists.pages).take_while(|&page| key(page) == next).count() as u64 } else { 0 };
+        (vertices, pages.end - pages.start + more)
+    }
+
+    /// The vertices whose lists span pages, in rising order: at most one per page.
+    pub fn lists_over_pages(&self, direction: Direction) -> Vec<u32> {
+        let lists = self.list_pages(direction);
+        let continued = lists.index.iter_from(0).filter(|key| key % 2 == 1).map(|key| (key / 2) as u32);
+        let mut vertices: Vec<u32> = continued.collect();
+        vertices.dedup();
+        vertices
+    }
+
+    /// How many pages all lists have that hold a vertex's edges.
+    pub fn all_pages(&self) -> u64 {
+        self.directions().iter().map(|&direction| self.pages(direction)).sum()
+    }
+
+    /// The memory that the page indexes take, in bytes; none once the graph is closed.
+    pub fn index_bytes(&self) -> u64 {
+        self.directions().iter().map(|&direction| self.list_pages(direction).index.memory_bytes()).sum()
+    }
+
+    /// The lists of a direction. Whoever holds them keeps their index and weights in memory.
+    pub(crate) fn list_pages(&self, direction: Direction) -> Arc<Lists> {
+        let [out, in_] = &*lock(&self.lists);
+        Arc::clone(if direction == Direction::Out { out } else { in_ })
+    }
+
+    /// The lists of a direction, to be read: those of a closed graph would look as if there were none.
+    pub(crate) fn open_lists(&self, direction: Direction) -> Result<Arc<Lists>> {
+        let lists = self.list_pages(direction);
+        // The image is closed before the lists are.
+        if self.is_closed() { Err(Error::Closed { path: self.path().to_owned() }) } else { Ok(lists) }
+    }
+
+    /// What the manifest says of the lists of a direction.
+    pub(crate) fn list_facts(&self, direction: Direction) -> &ListFile {
+        match (direction, &self.manifest().in_lists) {
+            (Direction::In, Some(lists)) => lists,
+            _ => &self.manifest().out_lists,
+        }
+    }
+
+    pub(crate) fn shape(&self) -> Shape {
+        Shape { vertices: self.manifest().vertices, parallel: self.manifest().parallel_edges }
+    }
+
+    /// The longest gap between wanted pages of lists that is read over, and what measuring it read, if that was done
+    /// now.
+    pub(crate) fn merge_gap(&self, direction: Direction) -> Result<(u32, SweepStats)> {
+        self.image.merge_gap(self.list_pages(direction).file)
+    }
+
+    /// Gives what is left under the limit to the page cache; if other graphs of the runtime have all of it in theirs,
+    /// an equal share.
+    ///
+    /// Algorithms call this once their state is allocated. What they allocate later, the cache gives back.
+    ///
+    /// # Errors
+    /// The machine has less memory than the limit says.
+    pub fn fill_cache(&self) -> Result<()> {
+        self.reading_steps.store(0, Ordering::Relaxed);
+        let manifest = self.manifest();
+        let columns = manifest.values.iter().skip(manifest.first_weight_column()).take(manifest.weight_columns());
+        let weights: u64 = columns.map(|column| column.out_pages + column.in_pages).sum();
+        self.image.fill_cache(self.all_pages() + weights)
+    }
+
+    /// Gives back the page cache, the read buffers, the indexes and what is known of weights, as soon as no operation
+    /// uses them. Tables of results stay usable; they read ids with buffers of their own. Nothing else reads the graph
+    /// from then on.
+    pub fn close(&self) {
+        self.image.close();
+        if self.check_process().is_ok() {
+            for lists in &mut *lock(&self.lists) {
+                *lists = Arc::new(lists.closed());
+            }
+            self.decoders.clear();
+            self.guides.forget();
+            self.kept_ids.forget();
+        }
+    }
+}
+
+fn open_lists(image: &Image, file: ImageFile, index: Index) -> Result<Arc<Lists>> {
+    let origin = file.origin(image.manifest().image_id);
+    let vertices = image.manifest().vertices;
+    let last = index.len().checked_sub(1).map_or(0, |page| index.get(page) / 2);
+    if last >= vertices.max(1) || (!index.is_empty() && index.get(0) != 0) {
+        let (expected, found) = (format!("pages from vertex 0 to below {vertices}"), format!("up to {last}"));
+        return Err(Error::Corrupt { path: image.index_path(file), offset_bytes: 0, expected, found });
+    }
+    let reservation = image.runtime().budget().reserve(INDEX_PURPOSE, index.memory_bytes())?;
+    let (place, pages) = (image.file(file).unwrap_or_default(), index.len());
+    let weights = Mutex::default();
+    let lists = Arc::new(Lists { index, file: place, origin, pages, weights, _reservation: Some(reservation) });
+    let spare: Weak<dyn Spare> = Arc::downgrade(&lists) as Weak<Lists>;
+    image.runtime().budget().add_spare(spare);
+    Ok(lists)
+}

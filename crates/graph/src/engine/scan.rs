@@ -1,0 +1,432 @@
+//! Scan and fold: the lists of a frontier, visited on all workers.
+//!
+//! [`scan`] hands out lists as the pages hold them: a list that spans pages comes in parts, perhaps to several workers.
+//! [`fold`] hides that: every part is folded to a value, values of one list are merged in page order, within units
+//! first and then over units, and each vertex is finished once. So the same sums come out for every number of workers.
+
+use crate::engine::graph::{Direction, Edges, Graph};
+use crate::engine::sweep::{ListVisitor, Wanted, count_pages, pages_of_range, pages_of_set, sweep};
+use crate::engine::vertex_set::Bitmap;
+use crate::engine::weights::Weights;
+use outcore_format::Lists;
+use outcore_image::{Error, Outcome, Result, Selection, SweepStats};
+use std::ops::Range;
+
+/// The vertices whose lists are visited.
+#[derive(Clone, Copy, Debug)]
+pub enum Frontier<'a> {
+    /// Those of all vertices: one pass.
+    All,
+    /// Those of the vertices in a list, which rises and has each of them once.
+    List(&'a [u32]),
+    /// Those of adjacent vertices.
+    Range {
+        /// The first of them.
+        first: u32,
+        /// The one behind the last.
+        end: u32,
+    },
+    /// Those of the vertices in a set.
+    Set(&'a Bitmap),
+    /// Those of the vertices in a set that are adjacent ones too.
+    Part {
+        /// The set.
+        set: &'a Bitmap,
+        /// The first vertex that may be one of them.
+        first: u32,
+        /// The one behind the last.
+        end: u32,
+    },
+}
+
+/// A whole list.
+#[derive(Clone, Copy, Debug)]
+pub struct List<'a> {
+    /// Whose list it is.
+    pub vertex: u32,
+    /// The neighbours in rising order.
+    pub neighbours: &'a [u32],
+    /// The weights of the edges to them, if they were asked for.
+    pub weights: Weights<'a>,
+}
+
+/// The part of a list that one page holds: all of it, but for lists that span pages.
+#[derive(Clone, Copy, Debug)]
+pub struct ListPart<'a> {
+    /// Whose list it is.
+    pub vertex: u32,
+    /// The neighbours in rising order.
+    pub neighbours: &'a [u32],
+    /// The weights of the edges to them, if they were asked for.
+    pub weights: Weights<'a>,
+    /// How many neighbours of the list lie in earlier pages.
+    pub offset: u64,
+    /// The list began in an earlier page.
+    pub continues: bool,
+    /// The list goes on in a later page.
+    pub continued: bool,
+}
+
+impl<'a> ListPart<'a> {
+    /// The list, if the page holds all of it.
+    #[inline]
+    pub fn whole(self) -> Option<List<'a>> {
+        (!self.continues && !self.continued).then_some(self.alone())
+    }
+
+    /// The part as if it were all of the list.
+    #[inline]
+    pub(crate) fn alone(self) -> List<'a> {
+        let ListPart { vertex, neighbours, weights, .. } = self;
+        List { vertex, neighbours, weights }
+    }
+}
+
+impl<'a> Frontier<'a> {
+    pub(crate) fn wanted_pages(self, graph: &Graph, direction: Direction) -> Wanted<'a> {
+        match self {
+            Frontier::All => Wanted::Pages(Selection::Pages(0..graph.pages(direction))),
+            Frontier::List(vertices) => Wanted::Lists(vertices),
+            Frontier::Range { first, end } => {
+                Wanted::Pages(Selection::Pages(pages_of_range(&graph.list_pages(direction), first, end)))
+            }
+            Frontier::Set(set) => Wanted::Pages(pages_of_set(graph, direction, set, 0..graph.pages(direction))),
+            Frontier::Part { set, first, end } => {
+                let pages = pages_of_range(&graph.list_pages(direction), first, end);
+                Wanted::Pages(pages_of_set(graph, direction, set, pages))
+            }
+        }
+    }
+
+    /// Whether the graph has these vertices, and a list of them rises.
+    ///
+    /// # Errors
+    /// [`Error::NoVertex`], or [`Error::NotRising`].
+    pub fn check(&self, graph: &Graph) -> Result<()> {
+        let vertices = graph.vertices();
+        let beyond = |vertex: u64| Err(Error::NoVertex { vertex, vertices });
+        if let Frontier::Set(set) | Frontier::Part { set, .. } = self
+            && let Some(vertex) = set.any_beyond(vertices)
+        {
+            return beyond(vertex);
+        }
+        match *self {
+            Frontier::List(list) => {
+                if let Some(pair) = list.windows(2).find(|pair| pair[0] >= pair[1]) {
+                    return Err(Error::NotRising { before: pair[0], after: pair[1] });
+                }
+                match list.last() {
+                    Some(&last) if u64::from(last) >= vertices => beyond(last.into()),
+                    _ => Ok(()),
+                }
+            }
+            Frontier::Range { first, end } | Frontier::Part { first, end, .. } => match () {
+                () if first > end => Err(Error::NotRising { before: first, after: end }),
+                () if u64::from(end) > vertices => beyond(u64::from(end) - 1),
+                () => Ok(()),
+            },
+            Frontier::All | Frontier::Set(_) => Ok(()),
+        }
+    }
+
+    /// How many pages hold lists of the frontier.
+    pub fn pages(&self, graph: &Graph, direction: Direction) -> u64 {
+        count_pages(graph, direction, &self.wanted_pages(graph, direction))
+    }
+
+    /// Calls `visit` with the places of the page's lists that are the frontier's, in order.
+    #[inline]
+    pub fn wanted(&self, lists: &Lists, mut visit: impl FnMut(usize)) {
+        let first = lists.first_vertex;
+        let end = first + lists.count as u64;
+        match self {
+            Frontier::All => (0..lists.count).for_each(visit),
+            Frontier::List(vertices) => {
+                let from = vertices.partition_point(|&vertex| u64::from(vertex) < first);
+                let there = vertices[from..].iter().take_while(|&&vertex| u64::from(vertex) < end);
+                there.for_each(|&vertex| visit((u64::from(vertex) - first) as usize));
+            }
+            Frontier::Range { first: from, end: to } => {
+                let (from, to) = (first.max(u64::from(*from)), end.min(u64::from(*to)));
+                (from..to).for_each(|vertex| visit((vertex - first) as usize));
+            }
+            Frontier::Set(set) => members(set, first..end).for_each(|vertex| visit((vertex - first) as usize)),
+            Frontier::Part { set, first: from, end: to } => {
+                let range = first.max(u64::from(*from))..end.min(u64::from(*to));
+                members(set, range).for_each(|vertex| visit((vertex - first) as usize));
+            }
+        }
+    }
+}
+
+/// The vertices of a range that are in a set, in rising order.
+#[inline]
+fn members(set: &Bitmap, range: Range<u64>) -> impl Iterator<Item = u64> {
+    let words = (range.start / 64) as usize..range.end.div_ceil(64) as usize;
+    set.iter(words).map(u64::from).filter(move |vertex| range.contains(vertex))
+}
+
+/// The list at a place of a page.
+#[inline]
+pub(crate) fn list_at<'a>(lists: &'a Lists, weights: Weights<'a>, i: usize) -> ListPart<'a> {
+    ListPart {
+        vertex: lists.first_vertex as u32 + i as u32,
+        neighbours: lists.list(i),
+        weights: weights.part(lists.ends[i] as usize..lists.ends[i + 1] as usize),
+        offset: if i == 0 { lists.offset } else { 0 },
+        continues: i == 0 && lists.continues,
+        continued: i + 1 == lists.count && lists.continued,
+    }
+}
+
+/// Visits the lists of a frontier, part by part.
+///
+/// Every worker gets a state from `make`; the states are returned in the order of the workers. Lists are assigned to
+/// workers nondeterministically: combine the states with an associative, commutative operation. Reads each wanted page
+/// once.
+///
+/// `visit` returns nothing, or a `Result` whose error ends the scan. It may start other operations on the same graph.
+///
+/// # Errors
+/// A frontier that [`Frontier::check`] refuses, the first error of `visit`, a page that cannot be read or is damaged,
+/// or a request to stop.
+pub fn scan<S: Send, R: Outcome>(
+    graph: &Graph,
+    edges: impl Into<Edges>,
+    frontier: Frontier<'_>,
+    make: impl Fn() -> S + Sync,
+    visit: impl Fn(&mut S, ListPart<'_>) -> R + Sync,
+) -> Result<(Vec<S>, SweepStats)> {
+    scan_pages(graph, edges, frontier, make, |state, lists, weights| {
+        let mut outcome = Ok(());
+        frontier.wanted(lists, |i| {
+            if outcome.is_ok() {
+                outcome = visit(state, list_at(lists, weights, i)).outcome();
+            }
+        });
+        outcome
+    })
+}
+
+/// Visits the pages that hold lists of a frontier, each with all lists that it holds: [`Frontier::wanted`] says which
+/// are the frontier's.
+///
+/// Everything else is as with [`scan`].
+///
+/// # Errors
+/// As with [`scan`].
+pub fn scan_pages<S: Send, R: Outcome>(
+    graph: &Graph,
+    edges: impl Into<Edges>,
+    frontier: Frontier<'_>,
+    make: impl Fn() -> S + Sync,
+    visit: impl Fn(&mut S, &Lists, Weights<'_>) -> R + Sync,
+) -> Result<(Vec<S>, SweepStats)> {
+    frontier.check(graph)?;
+    let edges = edges.into();
+    let wanted = frontier.wanted_pages(graph, edges.direction);
+    let visit = &visit;
+    let (visitors, stats) = sweep(graph, edges, wanted, || ScanVisitor { state: make(), visit })?;
+    Ok((visitors.into_iter().map(|visitor| visitor.state).collect(), stats))
+}
+
+struct ScanVisitor<'a, S, V> {
+    state: S,
+    visit: &'a V,
+}
+
+// Visitors are shared, states are sent.
+impl<S: Send, R: Outcome, V: Fn(&mut S, &Lists, Weights<'_>) -> R + Sync> ListVisitor for ScanVisitor<'_, S, V> {
+    #[inline]
+    fn page(&mut self, lists: &Lists, weights: Weights<'_>) -> Result<()> {
+        (self.visit)(&mut self.state, lists, weights).outcome()
+    }
+
+    fn end_unit(&mut self, _unit: u64) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// What [`fold`] does with lists.
+pub trait ListFold: Sync {
+    /// The value folded from one list, or from the part of it that one page holds.
+    type Value: Copy + Send;
+    /// The total of all lists, summed in an order that does not depend on the workers; `()` if it is not needed.
+    type Total: Default + Send;
+
+    /// The value of a list, or of a part of one, which is not empty.
+    fn part(&self, list: ListPart<'_>) -> Self::Value;
+
+    /// The value of two adjacent parts.
+    fn merge(&self, before: Self::Value, after: Self::Value) -> Self::Value;
+
+    /// Takes the value of the whole list, `None` if it is empty, and counts it in the total. Called once per vertex of
+    /// the frontier, by any worker.
+    fn finish(&self, vertex: u32, value: Option<Self::Value>, total: &mut Self::Total);
+
+    /// Adds the total of later lists to that of earlier ones.
+    #[inline]
+    fn add(&self, _total: &mut Self::Total, _later: Self::Total) {}
+
+    /// Whether the fold can go on: asked after every unit of 64 pages, and at the end. An error ends the fold, which
+    /// returns it.
+    ///
+    /// # Errors
+    /// What an earlier call to another of these functions found and kept.
+    #[inline]
+    fn check(&self) -> Result<()> {
+        Ok(())
+    }
+
+    /// Folds and finishes adjacent lists that the page holds from their beginning to their end: a chance to go over
+    /// them faster than list by list.
+    #[inline]
+    fn whole(&self, lists: &Lists, weights: Weights<'_>, range: Range<usize>, total: &mut Self::Total) {
+        for list in range.map(|i| list_at(lists, weights, i)) {
+            let value = (!list.neighbours.is_empty()).then(|| self.part(list));
+            self.finish(list.vertex, value, total);
+        }
+    }
+}
+
+/// Folds the list of every vertex of a frontier to a value, and all of them to a total.
+///
+/// # Errors
+/// A frontier that [`Frontier::check`] refuses, the error of [`ListFold::check`], a page that cannot be read or is
+/// damaged, or a request to stop.
+pub fn fold<F: ListFold>(
+    graph: &Graph,
+    edges: impl Into<Edges>,
+    frontier: Frontier<'_>,
+    folder: &F,
+) -> Result<(F::Total, SweepStats)> {
+    frontier.check(graph)?;
+    let edges = edges.into();
+    let wanted = frontier.wanted_pages(graph, edges.direction);
+    let make = || FoldVisitor {
+        frontier,
+        folder,
+        open: None,
+        loose: Vec::new(),
+        total: F::Total::default(),
+        totals: Vec::new(),
+    };
+    let (visitors, stats) = sweep(graph, edges, wanted, make)?;
+    let (mut loose, mut totals) = (Vec::new(), Vec::new());
+    for visitor in visitors {
+        loose.extend(visitor.loose);
+        totals.extend(visitor.totals);
+    }
+    totals.sort_by_key(|&(unit, _)| unit);
+    let mut total = F::Total::default();
+    totals.into_iter().for_each(|(_, unit)| folder.add(&mut total, unit));
+    // A unit has at most two loose ends, of different lists or of one that spans it.
+    loose.sort_by_key(|end| (end.vertex, end.unit));
+    for list in loose.chunk_by(|a, b| a.vertex == b.vertex) {
+        let value = list[1..].iter().fold(list[0].value, |value, end| folder.merge(value, end.value));
+        folder.finish(list[0].vertex, Some(value), &mut total);
+    }
+    folder.check()?;
+    Ok((total, stats))
+}
+
+/// A list that is not finished at the end of a page.
+struct Open<A> {
+    vertex: u32,
+    value: A,
+    /// It began in an earlier unit.
+    headless: bool,
+}
+
+/// What one unit holds of a list that spans units.
+struct Loose<A> {
+    unit: u64,
+    vertex: u32,
+    value: A,
+}
+
+struct FoldVisitor<'a, F: ListFold> {
+    frontier: Frontier<'a>,
+    folder: &'a F,
+    open: Option<Open<F::Value>>,
+    /// Ends of lists; those of the unit under way carry the unit `u64::MAX` until it ends.
+    loose: Vec<Loose<F::Value>>,
+    /// The total of the lists that ended in the unit under way, and of every unit before it.
+    total: F::Total,
+    totals: Vec<(u64, F::Total)>,
+}
+
+impl<F: ListFold> ListVisitor for FoldVisitor<'_, F> {
+    #[inline]
+    fn page(&mut self, lists: &Lists, weights: Weights<'_>) -> Result<()> {
+        let frontier = self.frontier;
+        if matches!(frontier, Frontier::All) {
+            self.adjacent(lists, weights, 0..lists.count);
+            return Ok(());
+        }
+        let mut run = 0..0;
+        frontier.wanted(lists, |i| {
+            if i != run.end {
+                self.adjacent(lists, weights, run.clone());
+                run.start = i;
+            }
+            run.end = i + 1;
+        });
+        self.adjacent(lists, weights, run);
+        Ok(())
+    }
+
+    fn end_unit(&mut self, unit: u64) -> Result<()> {
+        if let Some(open) = self.open.take() {
+            self.loose.push(Loose { unit: u64::MAX, vertex: open.vertex, value: open.value });
+        }
+        for end in self.loose.iter_mut().rev().take_while(|end| end.unit == u64::MAX) {
+            end.unit = unit;
+        }
+        self.totals.push((unit, std::mem::take(&mut self.total)));
+        self.folder.check()
+    }
+}
+
+impl<F: ListFold> FoldVisitor<'_, F> {
+    /// Adjacent lists of a page, or the parts of them that are there.
+    #[inline]
+    fn adjacent(&mut self, lists: &Lists, weights: Weights<'_>, range: Range<usize>) {
+        let head = usize::from(lists.continues).max(range.start);
+        let tail = (lists.count - usize::from(lists.continued)).min(range.end);
+        if head < tail {
+            (range.start..head).for_each(|i| self.list(lists, weights, i));
+            self.folder.whole(lists, weights, head..tail, &mut self.total);
+            (tail..range.end).for_each(|i| self.list(lists, weights, i));
+        } else {
+            range.for_each(|i| self.list(lists, weights, i));
+        }
+    }
+
+    /// A list of a page, or the part of it that is there.
+    fn list(&mut self, lists: &Lists, weights: Weights<'_>, i: usize) {
+        let list = list_at(lists, weights, i);
+        let value = (!list.neighbours.is_empty()).then(|| self.folder.part(list));
+        match value {
+            Some(value) if list.continues || list.continued => {
+                self.split(list.vertex, value, list.continues, list.continued);
+            }
+            value => self.folder.finish(list.vertex, value, &mut self.total),
+        }
+    }
+
+    /// A part of a list that spans pages.
+    fn split(&mut self, vertex: u32, value: F::Value, continues: bool, continued: bool) {
+        let open = match self.open.take() {
+            Some(open) if continues => Open { value: self.folder.merge(open.value, value), ..open },
+            _ => Open { vertex, value, headless: continues },
+        };
+        if continued {
+            self.open = Some(open);
+        } else if open.headless {
+            self.loose.push(Loose { unit: u64::MAX, vertex, value: open.value });
+        } else {
+            self.folder.finish(vertex, Some(open.value), &mut self.total);
+        }
+    }
+}

@@ -1,0 +1,684 @@
+//! Export: a whole graph back to a file that this and other programs read, under the users' ids.
+//!
+//! | ending | what | what it cannot say |
+//! |---|---|---|
+//! | `.txt` `.edges` | tabs, `#` comments, of which the first says what the columns cannot | vertices without edges, ids with blanks |
+//! | `.tsv` `.csv` | a first line with names; Gephi's column `Type` without direction | vertices without edges, ids that are empty or with line ends, that numbers are strings |
+//! | `.el` `.wel` | GAP's, without and with weights | as `.txt`; direction, the name of weights |
+//! | `.parquet` | columns `source`, `target`, maybe weights; metadata with the rest | vertices without edges |
+//! | `.e` | Graphalytics: `NAME.e`, `NAME.v`, `NAME.properties` | ids that are strings or below 0 |
+//! | `.mtx` | Matrix Market, vertices from 1; the only one for complex values | ids, unless they are consecutive integers |
+//! | `.graph` | METIS, vertices from 1 | direction; ids |
+//! | `.sif` | Cytoscape's, the interaction `interacts`, isolated vertices alone on a line | direction; weights; ids with tabs or line ends |
+//! | `.jsonl` `.ndjson` | JSON lines, names as in CSV | vertices without edges |
+//! | `.graphml` `.gexf` `.gml` `.net` | GraphML, GEXF, GML, Pajek: `records.rs` | see there |
+//!
+//! All but Parquet and Graphalytics may end in `.gz` or `.zst` too. An edge without direction stands once, the smaller
+//! id first (METIS has it in both lines); importing `.el` and `.wel` wants `--undirected` then. Weights go by their
+//! name. Attributes of edges are further columns of `.tsv`, `.csv` and `.parquet`; the other formats leave them out.
+//! What a format cannot say of vertices goes to a file beside it, `FILE.vertices`: ids without edges, which the
+//! importer reads again, or, where vertices had to be numbered, all ids by their numbers. Strings stand in quotes there
+//! where CSV has them. Where nothing else tells that ids are strings, or whether edges have a direction, a comment in
+//! its first line does.
+//!
+//! *Cost.* One pass over the out-lists and their weights, in order; the ids in memory where edges name them.
+
+use crate::engine::graph::Graph;
+use crate::engine::weights::Weight;
+use crate::export::edge_stream::{edge_stream_bytes, for_each_edge, for_each_entry};
+use crate::export::records::Form;
+use crate::export::table::{Cells, INTERACTION};
+use outcore_format::IdColumn;
+use outcore_image::AtomicFile;
+use outcore_image::{ColumnStream, Error, ImageFile, Result, is_standard_output};
+use outcore_ingest::{OwnComment, is_whole};
+use outcore_io::{Unit, folder};
+use outcore_table::{BATCH_IDS, Id, IdLookup, IdStream, push_quoted, string_ids};
+use outcore_table::{Compression, TextFile};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+/// What a graph can be exported as: `--help` and errors list it.
+pub const EXPORT_ENDINGS: &str = ".txt, .edges, .tsv, .csv, .el, .wel, .mtx, .graph, .jsonl, .graphml, .gexf, .gml, .net, \
+                                  .sif (each maybe with .gz or .zst), .e, .parquet";
+
+/// What an export did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ExportReport {
+    /// Edges written; one without direction counts once.
+    pub edges: u64,
+    /// Vertices without edges.
+    pub isolated_vertices: u64,
+    /// Vertices stand under numbers from 1 that are not their ids.
+    pub renumbered: bool,
+    /// What an import of it calls the weights, if that is not their name in the graph.
+    pub renamed_weights: Option<&'static str>,
+    /// Parallel edges are kept, which the format cannot say: an import of it must be told.
+    pub unsaid_parallel: bool,
+    /// Ids are strings of which some look like numbers, which a file beside the standard output would say.
+    pub unsaid_strings: bool,
+    /// Edges have attributes, which the format cannot hold.
+    pub without_attributes: bool,
+    /// The files, the asked one last.
+    pub files: Vec<PathBuf>,
+    /// Files of vertices that belonged to the file that was replaced, and went with it.
+    pub removed: Vec<PathBuf>,
+}
+
+/// Writes all edges of a graph to a file, in the format that its name ends in (see [`EXPORT_ENDINGS`]); to the standard
+/// output, as `.txt`, for `-`, and in other forms for `-.csv` and the like. Nothing stands beside that.
+///
+/// # Errors
+/// An unknown ending, a graph that the format cannot hold, a file of vertices beside no file that it belongs to, a full
+/// disk, no memory for the ids, a request to stop. Then there is no new file, and an old one of that name is as it was.
+pub fn export(graph: &Graph, output: impl AsRef<Path>) -> Result<ExportReport> {
+    let output = output.as_ref();
+    let name = output.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let lower = name.to_ascii_lowercase();
+    let (compression, bare) = Compression::of(&lower);
+    let ending = match bare.rsplit_once('.') {
+        Some((_, ending)) => ending,
+        None if bare == "-" => "txt",
+        None => "",
+    };
+    let job = Job { graph, output, compression, ending };
+    if graph.is_complex() && ending != "mtx" {
+        return Err(job.refuse("it has no complex numbers, but the graph does", ".mtx"));
+    }
+    job.check_beside()?;
+    match (ending, compression) {
+        ("txt" | "edges", _) => job.edge_list(&Text { separator: b'\t', names: false, weights: None }),
+        ("tsv", _) => job.edge_list(&Text { separator: b'\t', names: true, weights: None }),
+        ("csv", _) => job.edge_list(&Text { separator: b',', names: true, weights: None }),
+        ("el", _) => job.edge_list(&Text { separator: b' ', names: false, weights: Some(false) }),
+        ("wel", _) => job.edge_list(&Text { separator: b' ', names: false, weights: Some(true) }),
+        ("mtx", _) => job.matrix_market(),
+        ("graph", _) => job.metis(),
+        ("e", Compression::None) if !is_standard_output(output) => job.graphalytics(&name[..name.len() - 2]),
+        ("parquet", Compression::None) => job.parquet(),
+        (ending, _) if Form::of(ending).is_some() => job.records(Form::of(ending).unwrap_or(Form::JsonLines)),
+        _ => Err(Error::Usage(format!(
+            "expected a file to export to that ends in one of {EXPORT_ENDINGS}, found {}",
+            output.display()
+        ))),
+    }
+}
+
+/// How a list of edges looks.
+struct Text {
+    separator: u8,
+    /// The first line names the columns.
+    names: bool,
+    /// Whether the format has weights, where it says so.
+    weights: Option<bool>,
+}
+
+impl Text {
+    fn is_csv(&self) -> bool {
+        self.separator == b','
+    }
+
+    /// Whether a column can hold an id so that it is read as the same again.
+    fn can_hold(&self, id: &str) -> bool {
+        // Between blanks an import looks for other separators first.
+        let is_bar = |c: char| c == '|' && self.separator == b' ';
+        let special = |c: char| c.is_whitespace() || c.is_control() || matches!(c, ',' | ';' | '"') || is_bar(c);
+        match self.is_csv() {
+            true => !id.is_empty() && !id.contains(['\n', '\r', '\0']),
+            false => !id.is_empty() && !id.starts_with(['#', '%']) && !id.contains(special),
+        }
+    }
+}
+
+pub(crate) struct Job<'a> {
+    pub(crate) graph: &'a Graph,
+    pub(crate) output: &'a Path,
+    pub(crate) compression: Compression,
+    /// What the name of the output ends in, before that of the compression.
+    ending: &'a str,
+}
+
+impl Job<'_> {
+    fn edge_list(&self, text: &Text) -> Result<ExportReport> {
+        let weighted = self.graph.manifest().weights().is_some();
+        match text.weights {
+            Some(false) if weighted => return Err(self.refuse("it has no weights, but the graph does", ".wel or .csv")),
+            Some(true) if !weighted => return Err(self.refuse("it has weights, but the graph does not", ".el")),
+            _ => {}
+        }
+        let lookup = self.lookup()?;
+        let has_numbers = self.check_ids(text, &lookup)?;
+        let has_comments = !text.names && text.weights.is_none();
+        let is_unclear = self.graph.edges() == 0 || string_ids(self.graph) && has_numbers;
+        let head =
+            if is_unclear && !has_comments { format!("{}\n", self.own_comment(None).line()) } else { String::new() };
+        let mut file = TextFile::create(self.graph, self.output, self.compression)?;
+        let (isolated, beside) = self.write_isolated(&head)?;
+        let mut line = Vec::new();
+        let mut cells = if text.names { Cells::new(self.graph)? } else { None };
+        if text.names {
+            self.push_names(text, cells.as_ref(), &mut line);
+        } else if has_comments {
+            self.push_comments(isolated, &mut line);
+        }
+        let names = line.clone();
+        let kind: &[u8] = if text.names && !self.graph.is_directed() { b"Undirected" } else { b"" };
+        file.put(&line)?;
+        let task = self.graph.runtime().task("exporting", Unit::Edges, Some(self.graph.edges()));
+        let mut edges = 0;
+        for_each_edge(self.graph, &lookup, |edge| {
+            let (source, target) = (lookup.id(edge.vertex), lookup.id(edge.neighbour));
+            line.clear();
+            // A first line of two numbers can look like the size of the graph: then name the columns before it.
+            if edges == 0 && !text.names && text.weights.is_none() && !weighted && may_be_size(self.graph, target) {
+                self.push_names(text, None, &mut line);
+            }
+            push_id(text, source, &mut line);
+            line.push(text.separator);
+            push_id(text, target, &mut line);
+            self.check_weight(edge.weight)?;
+            push_weight(text.separator, edge.weight, &mut line);
+            if !kind.is_empty() {
+                line.push(text.separator);
+                line.extend_from_slice(kind);
+            }
+            cells.as_mut().map_or(Ok(()), |cells| cells.push(text.separator, &mut line))?;
+            line.push(b'\n');
+            if line == names {
+                // It would be taken for the names once more.
+                let separator = text.separator as char;
+                line = format!("\"{source}\"{separator}\"{target}\"\n").into_bytes();
+            }
+            edges += 1;
+            task.advance(1);
+            file.put(&line)
+        })?;
+        let unsaid_strings = !head.is_empty() && string_ids(self.graph) && is_standard_output(self.output);
+        Ok(ExportReport { unsaid_strings, ..self.done(edges, isolated, false, beside, Some(file))? })
+    }
+
+    /// Refuses a whole weight that an import of text would refuse, for it reads weights as real numbers first.
+    pub(crate) fn check_weight(&self, weight: Weight) -> Result<()> {
+        match weight {
+            Weight::Integer(value) if (value as f64) as i128 != i128::from(value) => {
+                let why = format!("text holds whole weights that a real number of 64 bits equals, unlike {value}");
+                Err(self.refuse(&why, ".mtx or .parquet"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// What an import of the file calls the weights, if that is not their name in the graph.
+    fn renamed_weights(&self) -> Option<&'static str> {
+        let weights = self.graph.manifest().weights()?;
+        let renamed = match self.ending {
+            "txt" | "edges" | "e" => return None,
+            // It has none.
+            "sif" => return None,
+            "mtx" => "value",
+            "csv" | "tsv" | "parquet" | "jsonl" | "ndjson" | "graphml" | "gml"
+                if weight_column(self.graph) == Some(&weights.name) =>
+            {
+                return None;
+            }
+            _ => "weight",
+        };
+        (weights.name != renamed).then_some(renamed)
+    }
+
+    fn push_names(&self, text: &Text, cells: Option<&Cells<'_>>, line: &mut Vec<u8>) {
+        let weight = weight_column(self.graph);
+        // What Gephi calls the column that says whether edges have a direction.
+        let kind = if text.names && !self.graph.is_directed() { Some("Type") } else { None };
+        for (place, name) in ["source", "target"].into_iter().chain(weight).chain(kind).enumerate() {
+            line.extend((place > 0).then_some(text.separator));
+            push_quoted(line, name);
+        }
+        for name in cells.iter().flat_map(|cells| cells.names()) {
+            line.push(text.separator);
+            push_quoted(line, &name);
+        }
+        line.push(b'\n');
+    }
+
+    /// What columns cannot say, with this name of the weights.
+    pub(crate) fn own_comment(&self, weight: Option<String>) -> OwnComment {
+        let parallel = self.graph.manifest().parallel_edges;
+        OwnComment { directed: self.graph.is_directed(), string_ids: string_ids(self.graph), parallel, weight }
+    }
+
+    fn push_comments(&self, isolated: u64, line: &mut Vec<u8>) {
+        let own = self.own_comment(self.graph.manifest().weights().map(|weights| weights.name.clone()));
+        let (vertices, edges) = (self.graph.vertices(), self.graph.edges());
+        line.extend_from_slice(format!("{}\n# {vertices} vertices, {edges} edges\n", own.line()).as_bytes());
+        if isolated > 0 && !is_standard_output(self.output) {
+            let beside = beside(self.output);
+            let name = beside.file_name().unwrap_or_default().to_string_lossy();
+            line.extend_from_slice(format!("# {isolated} vertices have no edge: see {name}\n").as_bytes());
+        }
+    }
+
+    /// Refuses ids of edges that no column can hold, and says whether any id is written like a number.
+    fn check_ids(&self, text: &Text, lookup: &IdLookup) -> Result<bool> {
+        if !string_ids(self.graph) {
+            return Ok(true);
+        }
+        let mut degrees = Degrees::new(self.graph)?;
+        let mut has_numbers = false;
+        for vertex in 0..self.graph.vertices() {
+            if vertex % BATCH_IDS as u64 == 0 {
+                self.graph.runtime().cancel().check()?;
+            }
+            let Id::Text(id) = lookup.id(vertex as u32) else { continue };
+            has_numbers |= is_whole(id.as_bytes());
+            if degrees.next()? > 0 && !text.can_hold(id) {
+                let shown: String = id.chars().take(100).collect();
+                let csv = Text { separator: b',', ..*text };
+                let instead = if csv.can_hold(id) { ".csv or .parquet" } else { ".parquet" };
+                let why = format!("its columns cannot hold the id {shown:?}, that of vertex {vertex} of the image");
+                return Err(self.refuse(&why, instead));
+            }
+        }
+        Ok(has_numbers)
+    }
+
+    fn matrix_market(&self) -> Result<ExportReport> {
+        let lookup = self.lookup()?;
+        let first = consecutive_from(self.graph, &lookup)?;
+        let mut file = TextFile::create(self.graph, self.output, self.compression)?;
+        let renumbered = first != Some(1);
+        let beside = if first.is_none() { vec![self.write_all_ids()?] } else { Vec::new() };
+        let values = match self.graph.manifest().weights().map(|weights| weights.kind) {
+            None => "pattern",
+            Some(_) if self.graph.is_complex() => "complex",
+            Some(kind) if kind.is_real() => "real",
+            Some(_) => "integer",
+        };
+        let (vertices, edges) = (self.graph.vertices(), self.graph.edges());
+        let symmetry = if self.graph.is_directed() { "general" } else { "symmetric" };
+        let comment = self.numbering_comment(first);
+        // The columns of a rectangular matrix are vertices behind its rows.
+        let rows = self.graph.manifest().rows;
+        let [height, width] = rows.map_or([vertices; 2], |rows| [rows, vertices - rows]);
+        let before_columns = rows.unwrap_or(0);
+        let head = format!("%%MatrixMarket matrix coordinate {values} {symmetry}\n{comment}{height} {width} {edges}\n");
+        file.put(head.as_bytes())?;
+        let number = |vertex: u32| match (first, lookup.id(vertex)) {
+            (Some(first), Id::Signed(id)) => (i128::from(id) - first + 1) as u64,
+            (Some(first), Id::Unsigned(id)) => (i128::from(id) - first + 1) as u64,
+            _ => u64::from(vertex) + 1,
+        };
+        let task = self.graph.runtime().task("exporting", Unit::Edges, Some(edges));
+        let mut line = Vec::new();
+        let mut written = 0;
+        for_each_edge(self.graph, &lookup, |edge| {
+            let (mut row, mut column) = (number(edge.vertex), number(edge.neighbour).saturating_sub(before_columns));
+            // A symmetric matrix is given by its lower triangle.
+            if !self.graph.is_directed() && row < column {
+                (row, column) = (column, row);
+            }
+            line.clear();
+            let _ = write!(line, "{row} {column}");
+            push_weight(b' ', edge.weight, &mut line);
+            line.push(b'\n');
+            written += 1;
+            task.advance(1);
+            file.put(&line)
+        })?;
+        self.done(written, self.isolated()?, renumbered, beside, Some(file))
+    }
+
+    fn metis(&self) -> Result<ExportReport> {
+        if self.graph.is_directed() {
+            return Err(self.refuse("METIS graphs have no direction, but this one does", ".mtx or .txt"));
+        }
+        let first = match self.graph.manifest().ids {
+            IdColumn::Range { first } => Some(i128::from(first)),
+            _ => None,
+        };
+        let mut file = TextFile::create(self.graph, self.output, self.compression)?;
+        let beside = if first.is_none() { vec![self.write_all_ids()?] } else { Vec::new() };
+        let format = if self.graph.manifest().weights().is_some() { " 001" } else { "" };
+        let (vertices, edges) = (self.graph.vertices(), self.graph.edges());
+        file.put(format!("{}{vertices} {edges}{format}\n", self.numbering_comment(first)).as_bytes())?;
+        let task = self.graph.runtime().task("exporting", Unit::Vertices, Some(vertices));
+        let mut field = Vec::new();
+        let mut begun = false;
+        for_each_entry(self.graph, |_, entry| {
+            field.clear();
+            match entry {
+                None => {
+                    field.push(b'\n');
+                    task.advance(1);
+                }
+                Some(entry) => {
+                    field.extend(begun.then_some(b' '));
+                    let _ = write!(field, "{}", u64::from(entry.neighbour) + 1);
+                    self.check_weight(entry.weight)?;
+                    push_weight(b' ', entry.weight, &mut field);
+                }
+            }
+            begun = entry.is_some();
+            file.put(&field)
+        })?;
+        self.done(edges, self.isolated()?, first != Some(1), beside, Some(file))
+    }
+
+    fn graphalytics(&self, stem: &str) -> Result<ExportReport> {
+        if string_ids(self.graph) {
+            return Err(self.refuse_graphalytics("strings"));
+        }
+        let sibling = |ending: &str| self.output.with_file_name(format!("{stem}.{ending}"));
+        let mut properties = TextFile::create(self.graph, &sibling("properties"), Compression::None)?;
+        let (directed, vertices) = (self.graph.is_directed(), self.graph.vertices());
+        let mut lines = format!(
+            "graph.{stem}.vertex-file = {stem}.v\ngraph.{stem}.edge-file = {stem}.e\n\
+             graph.{stem}.meta.vertices = {vertices}\ngraph.{stem}.meta.edges = {}\ngraph.{stem}.directed = {directed}\n",
+            self.graph.edges()
+        );
+        if let Some(weights) = self.graph.manifest().weights() {
+            let kind = if weights.kind.is_real() { "real" } else { "int" };
+            let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
+            let name = Some(weights.name.as_str()).filter(|name| !name.is_empty() && name.chars().all(is_plain));
+            lines.push_str(&format!("graph.{stem}.edge-properties.names = {}\n", name.unwrap_or("weight")));
+            lines.push_str(&format!("graph.{stem}.edge-properties.types = {kind}\n"));
+        }
+        properties.put(lines.as_bytes())?;
+        let vertices_file = self.write_ids(sibling("v"), "", |_| Ok(true))?;
+        let lookup = self.lookup()?;
+        let text = Text { separator: b' ', names: false, weights: Some(self.graph.manifest().weights().is_some()) };
+        let mut file = TextFile::create(self.graph, self.output, Compression::None)?;
+        let task = self.graph.runtime().task("exporting", Unit::Edges, Some(self.graph.edges()));
+        let (mut line, mut edges) = (Vec::new(), 0);
+        if (0..vertices).any(|vertex| matches!(lookup.id(vertex as u32), Id::Signed(..0))) {
+            return Err(self.refuse_graphalytics("numbers below 0"));
+        }
+        for_each_edge(self.graph, &lookup, |edge| {
+            line.clear();
+            push_id(&text, lookup.id(edge.vertex), &mut line);
+            line.push(b' ');
+            push_id(&text, lookup.id(edge.neighbour), &mut line);
+            self.check_weight(edge.weight)?;
+            push_weight(b' ', edge.weight, &mut line);
+            line.push(b'\n');
+            edges += 1;
+            task.advance(1);
+            file.put(&line)
+        })?;
+        let beside = vec![vertices_file, (sibling("properties"), properties)];
+        self.done(edges, self.isolated()?, false, beside, Some(file))
+    }
+
+    pub(crate) fn lookup(&self) -> Result<IdLookup> {
+        let bytes = IdLookup::bytes(self.graph) + IdStream::bytes(self.graph) + edge_stream_bytes(self.graph);
+        self.graph.make_room("exporting", bytes)?;
+        IdLookup::new(self.graph)
+    }
+
+    fn numbering_comment(&self, first: Option<i128>) -> String {
+        match first {
+            Some(1) => String::new(),
+            Some(first) => format!("% number 1 is the vertex with id {first}, and so on\n"),
+            None => {
+                let beside = beside(self.output);
+                let name = beside.file_name().unwrap_or_default().to_string_lossy();
+                format!("% number i is the vertex with the id in line i of {name}\n")
+            }
+        }
+    }
+
+    /// How many vertices have no edge.
+    pub(crate) fn isolated(&self) -> Result<u64> {
+        let mut count = 0;
+        let mut degrees = Degrees::new(self.graph)?;
+        for _ in 0..self.graph.vertices() {
+            count += u64::from(degrees.next()? == 0);
+        }
+        Ok(count)
+    }
+
+    /// Writes the ids without edges beside the output below a first line, if there are any or such a line.
+    pub(crate) fn write_isolated(&self, head: &str) -> Result<(u64, Vec<Beside>)> {
+        let count = self.isolated()?;
+        if count == 0 && head.is_empty() || is_standard_output(self.output) {
+            return Ok((count, Vec::new()));
+        }
+        let mut degrees = Degrees::new(self.graph)?;
+        let file = self.write_ids(beside(self.output), head, |_| Ok(degrees.next()? == 0))?;
+        Ok((count, vec![file]))
+    }
+
+    fn write_all_ids(&self) -> Result<Beside> {
+        if is_standard_output(self.output) {
+            return Err(self.refuse("its vertices are numbers from 1, and their ids go to a file beside it", "a file"));
+        }
+        self.write_ids(beside(self.output), "", |_| Ok(true))
+    }
+
+    /// Writes the wanted ids to a file of their own, one a line, below `head`.
+    fn write_ids(&self, path: PathBuf, head: &str, mut wanted: impl FnMut(u64) -> Result<bool>) -> Result<Beside> {
+        let mut file = TextFile::create(self.graph, &path, Compression::None)?;
+        file.put(head.as_bytes())?;
+        let mut stream = IdStream::new(self.graph)?;
+        let mut line = Vec::new();
+        while let Some((first, batch)) = stream.next()? {
+            for (i, id) in batch.iter().enumerate() {
+                if !wanted(first + i as u64)? {
+                    continue;
+                }
+                line.clear();
+                self.push_alone(id, &mut line)?;
+                file.put(&line)?;
+            }
+        }
+        Ok((path, file))
+    }
+
+    /// Appends an id as a line of its own, in quotes where it could be taken for something else.
+    fn push_alone(&self, id: Id<&str>, line: &mut Vec<u8>) -> Result<()> {
+        match id {
+            Id::Text(text) if text.contains(['\n', '\r']) => {
+                return Err(Error::Unsuitable(format!(
+                    "cannot export to {}: lines of {} cannot hold the id {text:?}; rename the vertex first",
+                    self.output.display(),
+                    beside(self.output).display()
+                )));
+            }
+            Id::Text(text) => push_quoted(line, text),
+            // Writing into memory does not fail.
+            number => drop(write!(line, "{number}")),
+        }
+        line.push(b'\n');
+        Ok(())
+    }
+
+    /// The files of vertices beside the output: an import of it would read the first.
+    fn files_beside(&self) -> Vec<PathBuf> {
+        if self.ending == "e" || is_standard_output(self.output) {
+            // Its vertices stand in another file, or nowhere.
+            return Vec::new();
+        }
+        let backend = self.graph.runtime().backend();
+        let named = ["", ".gz", ".zst"].map(|compression| {
+            let mut name = beside(self.output).into_os_string();
+            name.push(compression);
+            PathBuf::from(name)
+        });
+        named.into_iter().filter(|path| backend.named_itself(path).is_some()).collect()
+    }
+
+    /// Refuses an output beside whose name there are vertices already: those of a file that is replaced go with it, but
+    /// others are somebody's.
+    fn check_beside(&self) -> Result<()> {
+        let is_new = self.graph.runtime().backend().named_itself(self.output).is_none();
+        match self.files_beside().first() {
+            Some(found) if is_new => Err(Error::Unsuitable(format!(
+                "cannot export to {}: there is {} already, whose vertices an import would add; remove it first, or export \
+                 under another name",
+                self.output.display(),
+                found.display()
+            ))),
+            _ => Ok(()),
+        }
+    }
+
+    fn refuse_graphalytics(&self, kind: &str) -> Error {
+        let why = format!("Graphalytics graphs have whole numbers from 0 on as ids, but this one has {kind}");
+        self.refuse(&why, ".csv or .parquet")
+    }
+
+    /// Whether the only attribute is the one that SIF has.
+    fn holds_interactions(&self) -> bool {
+        let attributes = &self.graph.manifest().attributes;
+        self.ending == "sif" && attributes.iter().all(|attribute| attribute.name == INTERACTION)
+    }
+
+    pub(crate) fn refuse(&self, why: &str, instead: &str) -> Error {
+        Error::Unsuitable(format!("cannot export to {}: {why}; export to {instead} instead", self.output.display()))
+    }
+
+    fn parquet(&self) -> Result<ExportReport> {
+        let (isolated, beside) = self.write_isolated("")?;
+        let edges = crate::export::parquet::write(self.graph, self.output)?;
+        self.done(edges, isolated, false, beside, None)
+    }
+
+    /// Completes all files, the asked one last.
+    pub(crate) fn done(
+        &self,
+        edges: u64,
+        isolated_vertices: u64,
+        renumbered: bool,
+        beside: Vec<Beside>,
+        file: Option<TextFile>,
+    ) -> Result<ExportReport> {
+        let (mut files, mut whole) = (Vec::new(), Vec::new());
+        for (path, file) in beside {
+            whole.push(file.finish()?);
+            files.push(path);
+        }
+        if let Some(file) = file {
+            whole.push(file.finish()?);
+        }
+        // Only now that all of them are on the disk does the first get its name.
+        whole.into_iter().try_for_each(AtomicFile::commit)?;
+        // What stood beside the file that was replaced would add its vertices to this graph.
+        let mut removed = self.files_beside();
+        removed.retain(|path| !files.contains(path));
+        let backend = self.graph.runtime().backend();
+        for stale in &removed {
+            backend.remove(stale)?;
+            backend.sync_directory(folder(stale))?;
+        }
+        files.push(self.output.to_owned());
+        let renamed_weights = self.renamed_weights();
+        let holds_attributes = matches!(self.ending, "csv" | "tsv" | "parquet") || self.holds_interactions();
+        let without_attributes = !holds_attributes && !self.graph.manifest().attributes.is_empty();
+        let unsaid_parallel =
+            self.graph.manifest().parallel_edges && !matches!(self.ending, "txt" | "edges" | "parquet");
+        Ok(ExportReport {
+            edges,
+            isolated_vertices,
+            renumbered,
+            renamed_weights,
+            unsaid_parallel,
+            unsaid_strings: false,
+            without_attributes,
+            files,
+            removed,
+        })
+    }
+}
+
+/// A file beside the asked one, not yet complete.
+pub(crate) type Beside = (PathBuf, TextFile);
+
+/// Total degrees, in the order of the vertices.
+pub(crate) struct Degrees {
+    out: ColumnStream,
+    in_: Option<ColumnStream>,
+}
+
+impl Degrees {
+    pub(crate) fn new(graph: &Graph) -> Result<Self> {
+        let out = ColumnStream::new(graph, ImageFile::OUT_DEGREE, graph.vertices())?;
+        let in_ = match graph.is_directed() {
+            true => Some(ColumnStream::new(graph, ImageFile::IN_DEGREE, graph.vertices())?),
+            false => None,
+        };
+        Ok(Degrees { out, in_ })
+    }
+
+    pub(crate) fn next(&mut self) -> Result<u64> {
+        let in_ = self.in_.as_mut().map_or(Ok(0), ColumnStream::value)?;
+        Ok(self.out.value()?.saturating_add(in_))
+    }
+}
+
+/// The file beside an output that says what its format cannot.
+fn beside(output: &Path) -> PathBuf {
+    let mut name = output.file_name().unwrap_or_default().to_owned();
+    name.push(".vertices");
+    output.with_file_name(name)
+}
+
+/// The smallest id, if ids are consecutive integers.
+fn consecutive_from(graph: &Graph, lookup: &IdLookup) -> Result<Option<i128>> {
+    if string_ids(graph) || graph.vertices() == 0 {
+        return Ok((graph.vertices() == 0).then_some(1));
+    }
+    let (mut least, mut most) = (i128::MAX, i128::MIN);
+    for vertex in 0..graph.vertices() {
+        if vertex % BATCH_IDS as u64 == 0 {
+            graph.runtime().cancel().check()?;
+        }
+        let id = match lookup.id(vertex as u32) {
+            Id::Unsigned(id) => i128::from(id),
+            Id::Signed(id) => i128::from(id),
+            Id::Text(_) => return Ok(None),
+        };
+        (least, most) = (least.min(id), most.max(id));
+    }
+    // Ids are unique, so as many as fit between the least and the greatest are all of those.
+    Ok((most - least + 1 == i128::from(graph.vertices())).then_some(least))
+}
+
+/// What the column of the weights is called in a file: as the weights are, unless another column could be meant by it.
+pub(crate) fn weight_column(graph: &Graph) -> Option<&str> {
+    let name = graph.manifest().weights()?.name.as_str();
+    let is_other = ["source", "target", "type"].iter().any(|other| name.eq_ignore_ascii_case(other));
+    let is_odd = name.is_empty() || name.contains(char::is_control) || name.parse::<u64>().is_ok();
+    Some(if is_other || is_odd { "weight" } else { name })
+}
+
+/// Whether a first line whose second number is this may be taken for the numbers of vertices and edges.
+fn may_be_size(graph: &Graph, second: Id<&str>) -> bool {
+    let edges = graph.edges() - 1;
+    match second {
+        Id::Unsigned(id) => id == edges,
+        Id::Signed(id) => u64::try_from(id) == Ok(edges),
+        // The comment in the first line says that ids are strings.
+        Id::Text(_) => false,
+    }
+}
+
+/// Appends an id that a column can hold.
+fn push_id(text: &Text, id: Id<&str>, line: &mut Vec<u8>) {
+    match id {
+        Id::Text(string) if text.is_csv() => push_quoted(line, string),
+        Id::Text(string) => line.extend_from_slice(string.as_bytes()),
+        // Writing into memory does not fail.
+        number => drop(write!(line, "{number}")),
+    }
+}
+
+/// Appends a weight, if there is one; real ones in the shortest form that reads back the same.
+pub(crate) fn push_weight(separator: u8, weight: Weight, line: &mut Vec<u8>) {
+    // Writing into memory does not fail.
+    let _ = match weight {
+        Weight::None => Ok(()),
+        Weight::Integer(value) => write!(line, "{}{value}", separator as char),
+        Weight::Real(value) => write!(line, "{}{value:?}", separator as char),
+        Weight::Complex(real, imaginary) => write!(line, "{0}{real:?}{0}{imaginary:?}", separator as char),
+    };
+}

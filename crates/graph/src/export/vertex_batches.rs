@@ -1,0 +1,91 @@
+//! Vertices as Arrow batches: a column `vertex` with their ids, and their attributes under their names.
+//!
+//! *Cost.* One pass over the ids and the attributes, in the order of results; a batch, and the strings of attributes.
+
+use crate::engine::graph::Graph;
+use crate::engine::vertex_set::Bitmap;
+use crate::look::attributes::{Attributes, Owner, attribute_bytes};
+use arrow_array::{Array, RecordBatch, RecordBatchReader};
+use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
+use outcore_image::{Error, Result};
+use outcore_table::{IdStream, id_array, id_type};
+use std::sync::Arc;
+
+/// The vertices of a graph, batch by batch.
+pub struct VertexBatches {
+    graph: Arc<Graph>,
+    ids: IdStream,
+    attributes: Attributes,
+    schema: SchemaRef,
+    /// The vertices that are wanted; all if there is none.
+    wanted: Option<Arc<Bitmap>>,
+    /// The values of a batch.
+    words: Vec<Vec<u64>>,
+}
+
+impl std::fmt::Debug for VertexBatches {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("VertexBatches").field("schema", &self.schema).finish_non_exhaustive()
+    }
+}
+
+impl VertexBatches {
+    /// All vertices, or those that are wanted.
+    ///
+    /// # Errors
+    /// No memory; strings of attributes that cannot be read or are damaged.
+    pub fn new(graph: Arc<Graph>, wanted: Option<Arc<Bitmap>>) -> Result<Self> {
+        graph.make_room("reading vertices", IdStream::bytes(&graph) + attribute_bytes(&graph, Owner::Vertices))?;
+        let (ids, attributes) = (IdStream::new(&graph)?, Attributes::new(&graph, Owner::Vertices)?);
+        let id = Field::new("vertex", id_type(&graph), false);
+        // The column of ids has that name.
+        let renamed = |field: Field| if field.name() == "vertex" { field.with_name("vertex.vertex") } else { field };
+        let fields = [id].into_iter().chain(attributes.fields().map(renamed));
+        let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
+        let words = vec![Vec::new(); attributes.width()];
+        Ok(VertexBatches { graph, ids, attributes, schema, wanted, words })
+    }
+
+    /// The next vertices; none behind the last.
+    ///
+    /// # Errors
+    /// A page or column that cannot be read or is damaged; a request to stop.
+    pub fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
+        loop {
+            let Some((first, batch)) = self.ids.next()? else { return Ok(None) };
+            let is_wanted = |place: &usize| {
+                self.wanted.as_ref().is_none_or(|wanted| wanted.contains((first + *place as u64) as u32))
+            };
+            let rows: Vec<usize> = (0..batch.len()).filter(is_wanted).collect();
+            let ids = id_array(&self.graph, rows.iter().map(|&place| Some(batch.get(place))));
+            self.words.iter_mut().for_each(Vec::clear);
+            self.attributes.take(batch.len(), &mut self.words)?;
+            if rows.len() < batch.len() {
+                for words in &mut self.words {
+                    rows.iter().enumerate().for_each(|(to, &from)| words[to] = words[from]);
+                    words.truncate(rows.len());
+                }
+            }
+            if !ids.is_empty() {
+                let words: Vec<&[u64]> = self.words.iter().map(Vec::as_slice).collect();
+                let columns = [ids].into_iter().chain(self.attributes.arrays(&words)).collect();
+                let batch = RecordBatch::try_new(Arc::clone(&self.schema), columns);
+                return batch.map(Some).map_err(|error| Error::Usage(format!("vertices as an Arrow batch: {error}")));
+            }
+        }
+    }
+}
+
+impl Iterator for VertexBatches {
+    type Item = std::result::Result<RecordBatch, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.next_batch().map_err(|error| ArrowError::ExternalError(Box::new(error))).transpose()
+    }
+}
+
+impl RecordBatchReader for VertexBatches {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+}

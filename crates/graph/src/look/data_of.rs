@@ -1,0 +1,225 @@
+//! What single vertices and edges have: attributes and weights, found where they lie.
+//!
+//! *Cost.* Once, the indexes of the columns of values and the strings of all attributes, in memory. Then the pages of a
+//! list, and of each column the pages beside it.
+
+use crate::engine::graph::{Direction, Graph};
+use crate::engine::ordered::ListStream;
+use crate::engine::weights::Weight;
+use crate::export::edge_batches::{EdgeData, record, schema};
+use crate::export::edge_stream::Entry;
+use crate::look::attributes::{AttributeIndex, Attributes, Owner, place_indexes};
+use arrow_array::{RecordBatch, RecordBatchOptions};
+use arrow_schema::{Schema, SchemaRef};
+use outcore_format::{Index, WeightKind};
+use outcore_image::{ColumnStream, Error, ImageFile, Result};
+use outcore_io::Reservation;
+use outcore_table::{Id, id_array};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// What an edge takes while a batch of one list is made, beside its values.
+const EDGE_BYTES: u64 = 256;
+/// How many edges are counted where only some of a list are wanted.
+const LOOKED_AT: u64 = 4096;
+
+/// The attributes of vertices, one vertex at a time.
+pub struct VertexData {
+    graph: Arc<Graph>,
+    index: AttributeIndex,
+}
+
+impl VertexData {
+    /// Takes what is needed to find them.
+    ///
+    /// # Errors
+    /// What cannot be read or is damaged; no memory.
+    pub fn new(graph: Arc<Graph>) -> Result<Self> {
+        let index = AttributeIndex::new(&graph, Owner::Vertices)?;
+        Ok(VertexData { graph, index })
+    }
+
+    /// The attributes of a vertex, as a row of columns under their names.
+    ///
+    /// # Errors
+    /// A page that cannot be read or is damaged; no memory.
+    pub fn of(&self, vertex: u32) -> Result<RecordBatch> {
+        let range = u64::from(vertex)..u64::from(vertex) + 1;
+        let mut attributes = self.index.part(&self.graph, &range)?;
+        let mut words = vec![Vec::new(); attributes.width()];
+        attributes.take(1, &mut words)?;
+        let words: Vec<&[u64]> = words.iter().map(Vec::as_slice).collect();
+        let schema = Arc::new(Schema::new(attributes.fields().collect::<Vec<_>>()));
+        let one = RecordBatchOptions::new().with_row_count(Some(1));
+        RecordBatch::try_new_with_options(schema, attributes.arrays(&words).collect(), &one).map_err(invalid)
+    }
+}
+
+/// The edges from a vertex, with weights and attributes, one vertex at a time.
+pub struct EdgesFrom {
+    graph: Arc<Graph>,
+    attributes: AttributeIndex,
+    /// The column of the weights, if there are any.
+    weights: Option<(ImageFile, Arc<Index>)>,
+    /// How many entries lie before every page of the lists, if something lies beside them.
+    before: Option<Arc<Index>>,
+    schema: SchemaRef,
+    _held: Reservation,
+}
+
+/// The entries of a list, and their attributes column by column.
+struct List {
+    edges: Vec<Entry>,
+    words: Vec<Vec<u64>>,
+    attributes: Attributes,
+    _held: Reservation,
+}
+
+impl EdgesFrom {
+    /// Takes what is needed to find them.
+    ///
+    /// # Errors
+    /// Complex weights; what cannot be read or is damaged; no memory.
+    pub fn new(graph: Arc<Graph>) -> Result<Self> {
+        if graph.is_complex() {
+            let text = "expected weights that are real numbers, found complex ones, which no Arrow column holds";
+            return Err(Error::Usage(text.to_owned()));
+        }
+        let EdgeData { weights, .. } = EdgeData::all(&graph);
+        let file = weights.then(|| ImageFile::values(graph.manifest().first_weight_column(), false));
+        let entries = (!graph.manifest().values.is_empty()).then_some(ImageFile::OUT_ENTRIES);
+        let (mut indexes, _held) = place_indexes(&graph, entries.into_iter().chain(file))?;
+        let before = entries.map(|_| indexes.remove(0));
+        let weights = file.map(|file| (file, indexes.remove(0)));
+        let attributes = AttributeIndex::new(&graph, Owner::Edges)?;
+        let none = attributes.part(&graph, &(0..0))?;
+        let schema = schema(&graph, weights.is_some(), none.fields());
+        Ok(EdgesFrom { graph, attributes, weights, before, schema, _held })
+    }
+
+    /// The edges from a vertex, by the ids of their other ends, in the columns that
+    /// [`EdgeBatches`](crate::EdgeBatches) has; where edges have no direction, all of its edges.
+    ///
+    /// # Errors
+    /// A page or column that cannot be read or is damaged; no memory.
+    pub fn of(&self, vertex: u32) -> Result<RecordBatch> {
+        let list = self.list(vertex, None)?;
+        let ids = self.graph.found_ids(&list.edges.iter().map(|edge| edge.neighbour).collect::<Vec<_>>())?;
+        let mut order: Vec<usize> = (0..ids.len()).collect();
+        order.sort_by(|&one, &other| ids[one].cmp(&ids[other]));
+        self.rows(vertex, &list, &order, &order.iter().map(|&place| ids[place].as_ref()).collect::<Vec<_>>())
+    }
+
+    /// The first edge from one vertex to another, as one row; nothing if there is none.
+    ///
+    /// # Errors
+    /// As for [`EdgesFrom::of`].
+    pub fn between(&self, source: u32, target: u32) -> Result<Option<RecordBatch>> {
+        let list = self.list(source, Some(target))?;
+        if list.edges.is_empty() {
+            return Ok(None);
+        }
+        let ids = self.graph.found_ids(&[target])?;
+        self.rows(source, &list, &[0], &ids.iter().map(Id::as_ref).collect::<Vec<_>>()).map(Some)
+    }
+
+    /// Some edges of a list, whose other ends have these ids.
+    fn rows(&self, vertex: u32, list: &List, order: &[usize], ids: &[Id<&str>]) -> Result<RecordBatch> {
+        let own = self.graph.found_ids(&[vertex])?;
+        let own = own.first().map(Id::as_ref);
+        let ends =
+            [id_array(&self.graph, order.iter().map(|_| own)), id_array(&self.graph, ids.iter().map(|&id| Some(id)))];
+        let edges: Vec<Entry> = order.iter().map(|&place| list.edges[place]).collect();
+        let of_column = |words: &Vec<u64>| order.iter().map(|&place| words[place]).collect();
+        let words: Vec<Vec<u64>> = list.words.iter().map(of_column).collect();
+        let words: Vec<&[u64]> = words.iter().map(Vec::as_slice).collect();
+        let data = Some((&list.attributes, &words[..]));
+        record(&self.schema, ends, &edges, self.weights.is_some(), data).map_err(invalid)
+    }
+
+    /// The list of a vertex, or what of it leads to one other.
+    fn list(&self, vertex: u32, only: Option<u32>) -> Result<List> {
+        let graph = &*self.graph;
+        let pages = self.pages_of(vertex)?;
+        let range = self.entries_of(&pages);
+        let mut attributes = self.attributes.part(graph, &range)?;
+        let width = attributes.width() as u64 + 1;
+        // Of one other there are a few edges, found page by page.
+        let most = if only.is_some() { LOOKED_AT } else { u64::MAX };
+        let bytes = (range.end - range.start).min(most) * (EDGE_BYTES + 16 * width);
+        let held = graph.reserve("the edges from a vertex", bytes)?;
+        let (edges, words) = self.read((vertex, only), pages, range, &mut attributes)?;
+        Ok(List { edges, words, attributes, _held: held })
+    }
+
+    /// The pages of the list of a vertex.
+    fn pages_of(&self, vertex: u32) -> Result<Range<u64>> {
+        let lists = self.graph.open_lists(Direction::Out)?;
+        // A page that begins within a list has a key that is odd.
+        let page = |key| lists.index.last_at_most(key).unwrap_or_default();
+        Ok(page(2 * u64::from(vertex))..page(2 * u64::from(vertex) + 1) + 1)
+    }
+
+    /// The entries of some pages, as values are counted.
+    fn entries_of(&self, pages: &Range<u64>) -> Range<u64> {
+        let entries = self.graph.manifest().out_lists.entries;
+        let Some(before) = &self.before else { return 0..entries.min((pages.end - pages.start) << 11) };
+        let before = |page: u64| if page < before.len() { before.get(page) } else { entries };
+        before(pages.start)..before(pages.end)
+    }
+
+    /// The entries of a list, and their attributes column by column.
+    fn read(
+        &self,
+        (vertex, only): (u32, Option<u32>),
+        pages: Range<u64>,
+        range: Range<u64>,
+        attributes: &mut Attributes,
+    ) -> Result<(Vec<Entry>, Vec<Vec<u64>>)> {
+        let graph = &*self.graph;
+        let entries = graph.manifest().out_lists.entries;
+        let weights = self.weights.as_ref();
+        let mut weights =
+            weights.map(|(file, index)| ColumnStream::part(graph, *file, index, range, entries)).transpose()?;
+        let kind = if weights.is_some() { graph.weight_kind()? } else { WeightKind::I64 };
+        let mut lists = ListStream::new(graph, Direction::Out, pages)?;
+        let mut edges = Vec::new();
+        let mut words = vec![Vec::new(); attributes.width()];
+        let (mut page_words, mut values) = (words.clone(), Vec::new());
+        while let Some((_, page)) = lists.next()? {
+            let count = page.edges();
+            page_words.iter_mut().for_each(Vec::clear);
+            attributes.take(count, &mut page_words)?;
+            values.clear();
+            weights.as_mut().map_or(Ok(()), |weights| weights.take_into(count, &mut values))?;
+            let Some(place) = u64::from(vertex).checked_sub(page.first_vertex).filter(|&i| i < page.count as u64)
+            else {
+                continue;
+            };
+            let (list, first) = (page.list(place as usize), page.ends[place as usize] as usize);
+            let wanted = match only {
+                None => 0..list.len(),
+                Some(other) => list.partition_point(|&one| one < other)..list.partition_point(|&one| one <= other),
+            };
+            let (list, first) = (&list[wanted.clone()], first + wanted.start);
+            edges.extend(list.iter().zip(first..).map(|(&neighbour, place)| Entry {
+                vertex,
+                neighbour,
+                weight: match values.get(place) {
+                    None => Weight::None,
+                    Some(&bits) if kind == WeightKind::I64 => Weight::Integer(bits as i64),
+                    Some(&bits) => Weight::Real(f64::from_bits(bits)),
+                },
+                place: place as u32,
+            }));
+            for (words, page_words) in words.iter_mut().zip(&page_words) {
+                words.extend_from_slice(&page_words[first..first + list.len()]);
+            }
+        }
+        Ok((edges, words))
+    }
+}
+
+fn invalid(error: arrow_schema::ArrowError) -> Error {
+    Error::Usage(format!("rows as an Arrow batch: {error}"))
+}

@@ -1,0 +1,138 @@
+//! What an image is, in one flat object for people and programs: `outcore info --json`, and `Graph.info()` in Python.
+
+use crate::engine::graph::Graph;
+use outcore_format::{Attribute, IdColumn};
+use serde::Serialize;
+
+/// What an image is. Serialised, the names of the fields are the names of the facts.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct GraphInfo {
+    /// The number of vertices.
+    pub vertices: u64,
+    /// The number of edges: one without direction counts once.
+    pub edges: u64,
+    /// Whether edges have a direction.
+    pub directed: bool,
+    /// Whether parallel edges were kept.
+    pub parallel_edges: bool,
+    /// How many vertices are the rows of a rectangular matrix, if it is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rows: Option<u64>,
+    /// How many are its columns.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub columns: Option<u64>,
+    /// The name of the weights, if there are any.
+    pub weights: Option<String>,
+    /// Their type as it is stored: `i8` to `i64`, `u8` to `u64`, `f32` or `f64`; or `complex`, two `f64`.
+    pub weight_type: Option<&'static str>,
+    /// The names of the attributes of edges, and what they are.
+    pub attributes: Vec<(String, &'static str)>,
+    /// The names of the attributes of vertices, and what they are.
+    pub vertex_attributes: Vec<(String, &'static str)>,
+    /// The type of the users' ids: `i64`, `u64` or `string`.
+    pub ids: &'static str,
+    /// How vertices are numbered inside: `input` or `degree`.
+    pub order: &'static str,
+    /// The longest list of out-neighbours.
+    pub max_out_degree: u64,
+    /// The longest list of in-neighbours.
+    pub max_in_degree: u64,
+    /// Vertices without any edge.
+    pub isolated_vertices: u64,
+    /// Edges from a vertex to itself; those of the input in images of older writers.
+    pub self_loops: u64,
+    /// Whether they were kept.
+    pub self_loops_kept: bool,
+    /// Edges of the input that say what another one says.
+    pub duplicates: u64,
+    /// What was done with them.
+    pub duplicates_policy: String,
+    /// Edges read from the input.
+    pub edges_read: u64,
+    /// The format of the input.
+    pub input_format: String,
+    /// How it was compressed, if it was.
+    pub compression: Option<String>,
+    /// What separated the columns of a text file.
+    pub separator: Option<String>,
+    /// Whether its first line named them.
+    pub header: Option<bool>,
+    /// The column that was taken as source, where the format has columns.
+    pub source: Option<String>,
+    /// The column that was taken as target.
+    pub target: Option<String>,
+    /// What said whether edges have a direction.
+    pub direction_from: Option<String>,
+    /// Comments that were skipped.
+    pub comments: Option<u64>,
+    /// The first of them.
+    pub first_comment: Option<String>,
+    /// Entries of all lists: an edge has two.
+    pub stored_edges: u64,
+    /// Pages of all lists.
+    pub pages: u64,
+    /// The size of everything in the image.
+    pub image_bytes: u64,
+    /// The size of everything in the image per entry of a list.
+    pub bytes_per_edge: f64,
+    /// The memory that the page indexes take.
+    pub index_bytes: u64,
+    /// The version of the format.
+    pub format_version: u32,
+}
+
+fn named(attributes: &[Attribute]) -> Vec<(String, &'static str)> {
+    attributes.iter().map(|attribute| (attribute.name.clone(), attribute.kind.name())).collect()
+}
+
+impl Graph {
+    /// What this graph's image is.
+    pub fn info(&self) -> GraphInfo {
+        let manifest = self.manifest();
+        let import = &manifest.import;
+        let (out, in_lists) = (&manifest.out_lists, manifest.in_lists.as_ref());
+        let stored_edges = out.entries + in_lists.map_or(0, |lists| lists.entries);
+        let image_bytes = self.image_bytes();
+        GraphInfo {
+            vertices: manifest.vertices,
+            edges: manifest.edges,
+            directed: manifest.directed,
+            parallel_edges: manifest.parallel_edges,
+            rows: manifest.rows,
+            columns: manifest.rows.map(|rows| manifest.vertices - rows),
+            weights: manifest.weights().map(|weights| weights.name.clone()),
+            weight_type: manifest.weights().map(|all| if manifest.complex { "complex" } else { all.kind.name() }),
+            attributes: named(&manifest.attributes),
+            vertex_attributes: named(&manifest.vertex_attributes),
+            ids: match &manifest.ids {
+                IdColumn::Range { .. } | IdColumn::I64 { .. } => "i64",
+                IdColumn::U64 { .. } => "u64",
+                IdColumn::String { .. } => "string",
+            },
+            order: manifest.order.name(),
+            max_out_degree: out.max_degree,
+            max_in_degree: in_lists.unwrap_or(out).max_degree,
+            isolated_vertices: import.isolated_vertices,
+            self_loops: import.self_loops_stored.unwrap_or(import.self_loops),
+            self_loops_kept: import.self_loops_kept,
+            duplicates: import.duplicates,
+            duplicates_policy: import.duplicates_policy.clone(),
+            edges_read: import.edges_read,
+            input_format: import.input_format.clone(),
+            compression: import.compression.clone(),
+            separator: import.separator.clone(),
+            header: import.header,
+            source: import.source.clone(),
+            target: import.target.clone(),
+            direction_from: import.direction_from.clone(),
+            comments: import.comments,
+            first_comment: import.first_comment.clone(),
+            stored_edges,
+            pages: out.pages + in_lists.map_or(0, |lists| lists.pages),
+            image_bytes,
+            bytes_per_edge: image_bytes as f64 / stored_edges.max(1) as f64,
+            index_bytes: self.index_bytes(),
+            format_version: manifest.format_version,
+        }
+    }
+}

@@ -1,0 +1,223 @@
+//! Looking into a graph: which vertex has an id, what its neighbours are, and how many it has.
+//!
+//! *Idea.* Lists name vertices by their numbers, users by their ids. The first look reads all ids and keeps them, with
+//! their order, where memory has room for them, until somebody needs that memory; then an id is found by a binary
+//! search. Without room each look passes over the ids, once to find vertices and once to name their neighbours.
+//!
+//! *Cost.* Kept ids take 8 bytes per vertex, their text beside that, and 4 for their order unless vertices are numbered
+//! in it. Then a look reads the pages of one list.
+
+use crate::engine::graph::{Direction, Edges, Graph};
+use crate::engine::scan::{Frontier, ListPart, scan};
+use crate::engine::weights::Weight;
+use outcore_image::{Error, Image, Result};
+use outcore_io::{Array, Spare, lock};
+use outcore_table::{Id, IdLookup, by_id_bytes, parse_id};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+/// Kept ids take at most this part of the memory that is left.
+const IDS_PART: u64 = 2;
+
+/// What a neighbour takes while a list of them is made, and how many are not counted before.
+const NEIGHBOUR_BYTES: u64 = 192;
+const FEW_NEIGHBOURS: u64 = 4096;
+
+/// A neighbour of a vertex.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Neighbour {
+    /// Its id.
+    pub id: Id<String>,
+    /// The weight of the edge, if it was asked for.
+    pub weight: Weight,
+}
+
+/// How many edges a vertex has. One from the vertex to itself counts twice, as in NetworkX.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Degree {
+    /// All of its edges.
+    pub all: u64,
+    /// Those that lead to it; all of them where edges have no direction.
+    pub into: u64,
+    /// Those that lead from it; all of them where edges have no direction.
+    pub from: u64,
+}
+
+/// The ids of a graph, while they are kept.
+#[derive(Default)]
+pub(crate) struct KeptIds(Mutex<Option<Arc<Ids>>>);
+
+/// All ids, and the vertices in their order unless they are numbered in it.
+struct Ids {
+    lookup: IdLookup,
+    by_id: Option<Array<u32>>,
+    bytes: u64,
+}
+
+impl KeptIds {
+    /// What nobody uses. Whoever holds the lock may be the one who needs the memory.
+    fn unused(&self) -> Option<MutexGuard<'_, Option<Arc<Ids>>>> {
+        let ids = self.0.try_lock().ok()?;
+        ids.as_ref().is_none_or(|ids| Arc::strong_count(ids) == 1).then_some(ids)
+    }
+
+    pub fn forget(&self) {
+        *lock(&self.0) = None;
+    }
+}
+
+impl Spare for KeptIds {
+    fn spare_bytes(&self) -> u64 {
+        self.unused().and_then(|ids| Some(ids.as_ref()?.bytes)).unwrap_or(0)
+    }
+
+    fn give_back(&self) {
+        if let Some(mut ids) = self.unused() {
+            *ids = None;
+        }
+    }
+}
+
+impl Ids {
+    /// The memory that making them takes.
+    fn making_bytes(image: &Image) -> u64 {
+        IdLookup::bytes(image).max(by_id_bytes(image))
+    }
+
+    fn new(image: &Image) -> Result<Self> {
+        let lookup = IdLookup::new(image)?;
+        let by_id = lookup.by_id(image)?;
+        let bytes = IdLookup::bytes(image) + by_id.as_ref().map_or(0, |vertices| size_of_val(&vertices[..]) as u64);
+        Ok(Ids { lookup, by_id, bytes })
+    }
+
+    fn find(&self, image: &Image, id: Id<&str>) -> Option<u32> {
+        let vertex = |place: u32| self.by_id.as_ref().map_or(place, |vertices| vertices[place as usize]);
+        let (mut first, mut end) = (0u32, image.manifest().vertices as u32);
+        while first < end {
+            let middle = first + (end - first) / 2;
+            if self.lookup.id(vertex(middle)) < id { first = middle + 1 } else { end = middle }
+        }
+        let found = (u64::from(first) < image.manifest().vertices).then(|| vertex(first));
+        found.filter(|&found| self.lookup.id(found) == id)
+    }
+}
+
+impl Graph {
+    /// The ids in memory, if there is room for them.
+    fn kept_ids(&self) -> Result<Option<Arc<Ids>>> {
+        let mut kept = lock(&self.kept().0);
+        if kept.is_none() && Ids::making_bytes(self) <= self.runtime().budget().available_bytes() / IDS_PART {
+            *kept = Some(Arc::new(Ids::new(self)?));
+        }
+        Ok(kept.clone())
+    }
+
+    /// The vertex of an id that is written as text, if there is one.
+    ///
+    /// # Errors
+    /// A column that cannot be read or is damaged.
+    pub fn find(&self, id: &str) -> Result<Option<u32>> {
+        let Some(parsed) = parse_id(self, id) else { return Ok(None) };
+        if let Some(ids) = self.kept_ids()? {
+            return Ok(ids.find(self, parsed));
+        }
+        match self.vertex(id) {
+            Ok(vertex) => Ok(Some(vertex)),
+            Err(Error::NoId { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The vertex of an id that is written as text.
+    ///
+    /// # Errors
+    /// [`Error::NoId`]; a column that cannot be read or is damaged.
+    pub fn found(&self, id: &str) -> Result<u32> {
+        // Who has no such vertex is told what ids are like.
+        self.find(id)?.map_or_else(|| self.vertex(id), Ok)
+    }
+
+    /// The neighbours of a vertex, by their ids: where edges lead to, or where they come from. An edge that is there
+    /// several times has its neighbour as often.
+    ///
+    /// Memory for the list, its weights and the ids.
+    ///
+    /// # Errors
+    /// A vertex that is not there, weights that there are none of, a page or column that cannot be read or is damaged,
+    /// or no memory.
+    pub fn neighbours(&self, vertex: u32, edges: impl Into<Edges>) -> Result<Vec<Neighbour>> {
+        let edges = edges.into();
+        let count = match self.list_facts(edges.direction).max_degree {
+            most if most <= FEW_NEIGHBOURS => most,
+            _ => self.count_in_list(vertex, edges.direction, <[u32]>::len)?,
+        };
+        let _held = self.reserve("the neighbours of a vertex", count * NEIGHBOUR_BYTES)?;
+        let parts = Mutex::new(Vec::<(u64, Vec<u32>, Vec<Weight>)>::new());
+        let frontier = [vertex];
+        scan(
+            self,
+            edges,
+            Frontier::List(&frontier),
+            || (),
+            |(), part| {
+                let weights = (0..part.neighbours.len()).map(|i| part.weights.at(i)).collect();
+                lock(&parts).push((part.offset, part.neighbours.to_vec(), weights));
+            },
+        )?;
+        let mut parts = outcore_io::into_inner(parts);
+        parts.sort_unstable_by_key(|&(offset, ..)| offset);
+        let vertices: Vec<u32> = parts.iter().flat_map(|(_, vertices, _)| vertices).copied().collect();
+        let weights = parts.iter().flat_map(|(.., weights)| weights).copied();
+        let ids = self.found_ids(&vertices)?;
+        let mut found: Vec<Neighbour> =
+            ids.into_iter().zip(weights).map(|(id, weight)| Neighbour { id, weight }).collect();
+        found.sort_by(|one, other| one.id.cmp(&other.id));
+        Ok(found)
+    }
+
+    /// The ids of vertices: those that are kept, or else read once.
+    ///
+    /// # Errors
+    /// A column that cannot be read or is damaged; no memory.
+    pub(crate) fn found_ids(&self, vertices: &[u32]) -> Result<Vec<Id<String>>> {
+        match self.kept_ids()? {
+            Some(ids) => Ok(vertices.iter().map(|&vertex| ids.lookup.id(vertex).to_owned()).collect()),
+            None => self.ids(vertices),
+        }
+    }
+
+    /// How many edges a vertex has.
+    ///
+    /// # Errors
+    /// A vertex that is not there, or a page that cannot be read or is damaged.
+    pub fn degree(&self, vertex: u32) -> Result<Degree> {
+        let from = self.count_in_list(vertex, Direction::Out, <[u32]>::len)?;
+        if self.is_directed() {
+            let into = self.count_in_list(vertex, Direction::In, <[u32]>::len)?;
+            return Ok(Degree { all: from + into, into, from });
+        }
+        // An edge from a vertex to itself is in its list once.
+        let all = from + self.edges_between(vertex, vertex)?;
+        Ok(Degree { all, into: all, from: all })
+    }
+
+    /// How many edges lead from one vertex to another.
+    ///
+    /// # Errors
+    /// As with [`Graph::degree`].
+    pub fn edges_between(&self, from: u32, to: u32) -> Result<u64> {
+        self.count_in_list(from, Direction::Out, |part| times(part, to))
+    }
+
+    fn count_in_list(&self, vertex: u32, direction: Direction, of: impl Fn(&[u32]) -> usize + Sync) -> Result<u64> {
+        let frontier = [vertex];
+        let visit = |count: &mut u64, part: ListPart<'_>| *count += of(part.neighbours) as u64;
+        let (counts, _) = scan(self, direction, Frontier::List(&frontier), || 0, visit)?;
+        Ok(counts.into_iter().sum())
+    }
+}
+
+/// How often a neighbour is in a part of a list.
+fn times(part: &[u32], neighbour: u32) -> usize {
+    part.partition_point(|&other| other <= neighbour) - part.partition_point(|&other| other < neighbour)
+}

@@ -1,0 +1,660 @@
+//! What runs vertex programs: batches of active vertices, the lists that they ask for, and the delivery of their
+//! messages.
+//!
+//! **Invariant:** the state of a vertex is changed by one worker at a time, and read by no other meanwhile. A vertex is
+//! in one batch of a round and in one range of a delivery; rounds, deliveries and ends of iterations come one after the
+//! other. Parts of a vertex, of which several workers may have one, come in rounds of their own, where states are only
+//! read.
+
+use crate::engine::graph::{Direction, Edges, Graph, Lists};
+use crate::engine::lists::{visit_here, visit_parts_here};
+use crate::engine::scan::Frontier;
+use crate::engine::sweep::{Wanted, pages_of_range};
+use crate::engine::vertex_set::Bitmap;
+use crate::engine::weights::WeightColumn;
+use crate::program::messages::{Mail, Outbox};
+use crate::program::vertex_program::{Events, ProgramOptions, ProgramRun, Request, Shared, Vertex, VertexProgram};
+use crate::steps::active::{Activated, Active};
+use outcore_image::{Result, Selection, StatsBuilder, SweepStats, Worker};
+use outcore_io::buffer::Raw;
+use outcore_io::plan::UNIT_PAGES;
+use outcore_io::{Array, Reservation, into_inner, lock};
+use std::cmp::Reverse;
+use std::marker::PhantomData;
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+/// A batch has so many pages of lists, or vertices, and one vertex more at most.
+const BATCH_PAGES: u64 = 256;
+const BATCH_VERTICES: u64 = 1 << 16;
+/// What a request takes, and the vertex that it is turned into.
+const REQUEST_BYTES: u64 = size_of::<Request>() as u64 + 4;
+/// So many batches go between deliveries of an asynchronous program.
+const ROUND: usize = 16;
+
+/// Work for one worker.
+enum Work {
+    /// The active vertices of a range.
+    Range(Range<u32>),
+    /// Places in the list of active vertices.
+    Listed(Range<usize>),
+    /// The pages of one unit that hold a part of the list of a vertex.
+    Part { request: Request, pages: Range<u64> },
+}
+
+/// The memory that a program needs, its states included, in bytes: what does not depend on what it does.
+///
+/// Its messages take a quarter of what is left then, or what [`ProgramOptions::message_bytes`] says.
+pub fn program_bytes<P: VertexProgram>(graph: &Graph) -> u64 {
+    let vertices = graph.vertices();
+    let inbox = if P::COMBINES { Inbox::<P::Message>::bytes(vertices) } else { 0 };
+    let order = if P::ORDERED { 16 * vertices } else { 0 };
+    let logs = Mail::<P::Message>::logs_bytes(graph.runtime().threads());
+    states_bytes::<P>(graph)
+        + Active::bytes(vertices)
+        + Bitmap::bytes(vertices)
+        + inbox
+        + order
+        + logs
+        + lists_bytes::<P>(graph)
+}
+
+/// The memory that the states take, which the caller allocated.
+fn states_bytes<P: VertexProgram>(graph: &Graph) -> u64 {
+    size_of::<P::State>() as u64 * graph.vertices()
+}
+
+/// The memory in which every worker has the longest list, and a request by every vertex of a batch.
+fn lists_bytes<P: VertexProgram>(graph: &Graph) -> u64 {
+    let edges = graph.directions().iter().map(|&direction| Edges::new(direction, P::WEIGHTS));
+    let longest = edges.map(|edges| graph.lists(edges, Frontier::All).longest_bytes()).max().unwrap_or(0);
+    graph.runtime().threads() as u64 * (longest + REQUEST_BYTES * graph.vertices().min(BATCH_VERTICES))
+}
+
+/// Runs a program until no vertex is active and no message under way. `states` has a state for every vertex.
+///
+/// # Errors
+/// A vertex that failed ([`Events::fail`]), a start that [`Frontier::check`] refuses, messages of 1 MiB or more, a page
+/// that cannot be read or is damaged, too little memory, a full disk, or a request to stop.
+///
+/// # Panics
+/// `states` has another length.
+pub fn run_program<P: VertexProgram>(
+    graph: &Graph,
+    program: &P,
+    states: &mut [P::State],
+    options: &ProgramOptions<'_>,
+) -> Result<ProgramRun> {
+    assert_eq!(states.len() as u64, graph.vertices(), "a state for every vertex");
+    let mut stats = StatsBuilder::of(graph.runtime());
+    let mut engine = Engine::new(graph, program, states, options)?;
+    stats.other(engine.prepared);
+    while !engine.is_idle() && options.max_iterations.is_none_or(|most| engine.iteration < most) {
+        // Iterations that read nothing ask nobody else.
+        graph.runtime().cancel().check()?;
+        let active = engine.shared.active.count();
+        let sweep = engine.iterate()?;
+        stats.step("iteration", active, sweep);
+        engine.iteration += 1;
+        if !program.end_iteration(engine.iteration - 1, engine.states.all()) {
+            break;
+        }
+    }
+    let finished = engine.is_idle();
+    let Engine { iteration: iterations, mail, found, .. } = engine;
+    let (messages, spilled_bytes) = (into_inner(found).sent, mail.spilled_bytes());
+    Ok(ProgramRun {
+        iterations,
+        finished,
+        messages,
+        spilled_bytes,
+        stats: stats.finish(graph.runtime(), graph.all_pages()),
+    })
+}
+
+/// Values of vertices, of which each is touched by one worker at a time.
+struct Lent<'a, T> {
+    first: *mut T,
+    len: usize,
+    lent: PhantomData<&'a mut [T]>,
+}
+
+// SAFETY: workers get disjoint values, which may be sent, or read the same ones, which may be shared; see `Lent::of`
+// and `Lent::read`.
+unsafe impl<T: Send + Sync> Sync for Lent<'_, T> {}
+
+impl<'a, T> Lent<'a, T> {
+    fn new(values: &'a mut [T]) -> Self {
+        Lent { first: values.as_mut_ptr(), len: values.len(), lent: PhantomData }
+    }
+
+    /// # Safety
+    /// Nobody else touches the value of this vertex while the borrow lives. A vertex is in one batch of a round and in
+    /// one range of a delivery, and batches, deliveries and ends of iterations come one after the other.
+    #[inline]
+    #[allow(clippy::mut_from_ref)]
+    unsafe fn of(&self, vertex: u32) -> &mut T {
+        assert!((vertex as usize) < self.len);
+        // SAFETY: the value exists, and the caller sees to it that the borrow is the only one.
+        unsafe { &mut *self.first.add(vertex as usize) }
+    }
+
+    /// # Safety
+    /// Nobody changes the value of this vertex while the borrow lives.
+    #[inline]
+    unsafe fn read(&self, vertex: u32) -> &T {
+        assert!((vertex as usize) < self.len);
+        // SAFETY: the value exists, and the caller sees to it that all borrows are shared ones.
+        unsafe { &*self.first.add(vertex as usize) }
+    }
+
+    /// All of them.
+    fn all(&mut self) -> &[T] {
+        // SAFETY: the slice that this was made of is still lent, and the borrow is exclusive.
+        unsafe { std::slice::from_raw_parts(self.first, self.len) }
+    }
+}
+
+/// One message per vertex, made of all that came.
+struct Inbox<M: Raw> {
+    messages: Array<M>,
+    there: Bitmap,
+}
+
+impl<M: Raw> Inbox<M> {
+    fn bytes(vertices: u64) -> u64 {
+        vertices * size_of::<M>() as u64 + Bitmap::bytes(vertices)
+    }
+
+    fn new(graph: &Graph) -> Result<Self> {
+        let (budget, vertices) = (graph.runtime().budget(), graph.vertices());
+        let messages = Array::zeroed(budget, "combined messages", vertices as usize)?;
+        Ok(Inbox { messages, there: Bitmap::new(budget, "combined messages", vertices)? })
+    }
+}
+
+/// What a worker has in its hands.
+struct Hand<M> {
+    outbox: Outbox<M>,
+    activated: Activated,
+    requests: Vec<Request>,
+}
+
+impl<M: Raw> Hand<M> {
+    fn new(mail: &Arc<Mail<M>>) -> Self {
+        Hand { outbox: Outbox::new(mail), activated: Activated::default(), requests: Vec::new() }
+    }
+}
+
+struct Engine<'a, P: VertexProgram> {
+    graph: &'a Graph,
+    /// The lists of out- and in-neighbours, and the weights beside them, which the graph keeps as long.
+    lists: [Arc<Lists>; 2],
+    _weights: Vec<Arc<WeightColumn>>,
+    program: &'a P,
+    states: Lent<'a, P::State>,
+    shared: Shared,
+    mail: Arc<Mail<P::Message>>,
+    inbox: Option<Inbox<P::Message>>,
+    /// Every unit of pages, and every 2^16th vertex, begins a cell; batches of many vertices are made of cells.
+    cells: Vec<u32>,
+    /// The vertices whose lists span more than a unit of pages, in either direction.
+    long: Vec<u32>,
+    asynchronous: bool,
+    iteration: u32,
+    /// Goes up with every step of an iteration: messages are delivered in the order of steps, and of the work in them.
+    step: AtomicU64,
+    found: Mutex<Found>,
+    /// What was read before the first iteration.
+    prepared: SweepStats,
+    /// The states, and requests of lists.
+    _held: [Reservation; 2],
+}
+
+/// What workers left when their work was done.
+#[derive(Default)]
+struct Found {
+    /// What they made active in this iteration.
+    activated: Vec<Activated>,
+    /// How many messages they sent so far.
+    sent: u64,
+}
+
+impl<'a, P: VertexProgram> Engine<'a, P> {
+    fn new(graph: &'a Graph, program: &'a P, states: &'a mut [P::State], options: &ProgramOptions<'_>) -> Result<Self> {
+        options.start.check(graph)?;
+        let budget = graph.runtime().budget();
+        let bytes = program_bytes::<P>(graph);
+        graph.make_room("a vertex program", bytes)?;
+        let left = budget.available_bytes().saturating_sub(bytes);
+        let message_bytes = options.message_bytes.unwrap_or((left / 4).min(1 << 30));
+        graph.make_room("a vertex program and its messages", bytes + message_bytes)?;
+        let (mut prepared, mut weights) = (SweepStats::default(), Vec::new());
+        let states_held = budget.reserve("the states of a vertex program", states_bytes::<P>(graph))?;
+        let mut active = Active::new(graph)?;
+        let ending = Bitmap::new(budget, "frontiers", graph.vertices())?;
+        match options.start {
+            Frontier::Set(set) => (0..set.words()).for_each(|i| ending.set_word(i, set.word(i))),
+            Frontier::List(vertices) => vertices.iter().for_each(|&vertex| _ = ending.insert(vertex)),
+            Frontier::Range { first, end } => (first..end).for_each(|vertex| _ = ending.insert(vertex)),
+            Frontier::Part { set, first, end } => {
+                (first..end).filter(|&vertex| set.contains(vertex)).for_each(|vertex| _ = ending.insert(vertex));
+            }
+            Frontier::All => ending.insert_all(graph.vertices()),
+        }
+        active.start_with(&ending);
+        ending.clear();
+        let mail = Arc::new(Mail::new(graph, message_bytes)?);
+        let inbox = if P::COMBINES { Some(Inbox::new(graph)?) } else { None };
+        let lists_held = budget.reserve("requests of lists, and lists that span pages", lists_bytes::<P>(graph))?;
+        graph.fill_cache()?;
+        // What a sweep finds out when it is the first one needs all workers.
+        for &direction in graph.directions() {
+            prepared.add(&graph.merge_gap(direction)?.1);
+            if P::WEIGHTS {
+                weights.push(graph.weight_column(Edges::new(direction, true))?);
+            }
+        }
+        let (cells, long) = cells_of(graph);
+        Ok(Engine {
+            graph,
+            lists: [graph.open_lists(Direction::Out)?, graph.open_lists(Direction::In)?],
+            _weights: weights,
+            program,
+            states: Lent::new(states),
+            shared: Shared {
+                active,
+                ending,
+                any_ending: AtomicBool::new(false),
+                failed: AtomicBool::new(false),
+                error: Mutex::default(),
+            },
+            mail,
+            inbox,
+            cells,
+            long,
+            asynchronous: options.asynchronous,
+            iteration: 0,
+            step: AtomicU64::new(0),
+            found: Mutex::default(),
+            prepared,
+            _held: [states_held, lists_held],
+        })
+    }
+
+    fn lists(&self, direction: Direction) -> &Lists {
+        &self.lists[usize::from(direction == Direction::In)]
+    }
+
+    /// No vertex is active and no message under way.
+    fn is_idle(&self) -> bool {
+        self.shared.active.count() == 0 && self.mail.is_empty()
+    }
+
+    fn iterate(&mut self) -> Result<SweepStats> {
+        let start = Instant::now();
+        let parts = Mutex::default();
+        let (order, plan) = self.plan();
+        let mut sweep = self.rounds(&plan, &order, &parts)?;
+        drop(order);
+        let mut parts = into_inner(parts);
+        parts.sort_unstable();
+        let plan: Vec<Work> = parts.into_iter().flat_map(|request| self.parts_of(request)).collect();
+        sweep.add(&self.rounds(&plan, &[], &Mutex::default())?);
+        if !self.asynchronous {
+            // Messages that combine have been put into the inbox on the way, if there were many.
+            self.collect()?;
+            self.hand_out()?;
+        }
+        if self.shared.any_ending.swap(false, Ordering::Relaxed) {
+            let ending = &self.shared.ending;
+            self.each_range(|hand, _, words| {
+                for vertex in ending.iter(words) {
+                    ending.remove(vertex);
+                    let state = self.state(vertex);
+                    self.program.on_iteration_end(&mut self.events(vertex, hand), state);
+                }
+                Ok(())
+            })?;
+        }
+        let activated = std::mem::take(&mut self.found.get_mut().unwrap_or_else(PoisonError::into_inner).activated);
+        self.shared.active.advance_to(activated);
+        sweep.seconds = start.elapsed().as_secs_f64();
+        Ok(sweep)
+    }
+
+    /// The active vertices by batches; where these are places in a list, that list.
+    fn plan(&self) -> (Vec<u32>, Vec<Work>) {
+        let active = &self.shared.active;
+        let lists = self.lists(Direction::Out);
+        let mut plan = Filling::default();
+        if !P::ORDERED
+            && let Frontier::Set(set) = active.frontier()
+        {
+            for (place, cell) in self.cells.windows(2).enumerate() {
+                let words = Bitmap::words_of(&(cell[0] as usize / 64 * 64..cell[1] as usize));
+                let count = words.map(|i| u64::from(set.word(i).count_ones())).sum::<u64>();
+                plan.add(place, count.min(UNIT_PAGES), count);
+            }
+            let vertices = |cells: Range<usize>| Work::Range(self.cells[cells.start]..self.cells[cells.end]);
+            return (Vec::new(), plan.batches.into_iter().map(vertices).collect());
+        }
+        let mut order: Vec<u32> = match active.frontier() {
+            Frontier::List(list) => list.to_vec(),
+            _ => active.set().iter(0..active.set().words()).collect(),
+        };
+        if P::ORDERED {
+            let priority = |&vertex: &u32| Reverse(self.program.priority(vertex, self.shared_state(vertex)));
+            order.sort_by_cached_key(|vertex| (priority(vertex), *vertex));
+        }
+        let mut last = u64::MAX;
+        for (place, &vertex) in order.iter().enumerate() {
+            let pages = pages_of_range(lists, vertex, vertex + 1);
+            let shared = u64::from(pages.start == last);
+            last = pages.end.wrapping_sub(1);
+            plan.add(place, (pages.end - pages.start).saturating_sub(shared), 1);
+        }
+        (order, plan.batches.into_iter().map(Work::Listed).collect())
+    }
+
+    /// The parts of a long list.
+    fn parts_of(&self, request: Request) -> impl Iterator<Item = Work> + use<P> {
+        let pages = pages_of_range(self.lists(request.direction), request.vertex, request.vertex + 1);
+        let units = pages.start / UNIT_PAGES..pages.end.div_ceil(UNIT_PAGES);
+        units.map(move |unit| {
+            let (first, end) = (unit * UNIT_PAGES, (unit + 1) * UNIT_PAGES);
+            Work::Part { request, pages: pages.start.max(first)..pages.end.min(end) }
+        })
+    }
+
+    /// Works off batches, and delivers messages in between where that may be.
+    fn rounds(&mut self, plan: &[Work], order: &[u32], parts: &Mutex<Vec<Request>>) -> Result<SweepStats> {
+        let next = AtomicUsize::new(0);
+        let mut total = SweepStats::default();
+        while next.load(Ordering::Relaxed) < plan.len() {
+            let step = self.next_step();
+            let begin = next.load(Ordering::Relaxed);
+            let end = if self.asynchronous { plan.len().min(begin + ROUND) } else { plan.len() };
+            let (found, sweep) = self.graph.with_workers(end - begin, |worker, stop| {
+                let (mut hand, mut sweep) = (Hand::new(&self.mail), SweepStats::default());
+                while !stop.load(Ordering::Relaxed) && !self.shared.has_failed() {
+                    let take = |place: usize| (place < end).then_some(place + 1);
+                    let Ok(place) = next.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take) else { break };
+                    hand.outbox.begin(step | place as u64)?;
+                    sweep.add(&self.batch(&plan[place], order, worker, &mut hand, parts)?);
+                    if P::COMBINES && self.mail.is_half_full() {
+                        break;
+                    }
+                }
+                self.lay_down(hand)?;
+                Ok(sweep)
+            })?;
+            self.shared.check()?;
+            found.iter().chain([&sweep]).for_each(|sweep| total.add(sweep));
+            if self.asynchronous {
+                self.collect()?;
+                self.hand_out()?;
+            } else if P::COMBINES {
+                self.collect()?;
+            }
+        }
+        Ok(total)
+    }
+
+    /// Gives the vertices of a batch their turn, and all lists that are asked for.
+    fn batch(
+        &self,
+        batch: &Work,
+        order: &[u32],
+        worker: &mut Worker,
+        hand: &mut Hand<P::Message>,
+        parts: &Mutex<Vec<Request>>,
+    ) -> Result<SweepStats> {
+        let turn = |vertex: u32, hand: &mut Hand<P::Message>| {
+            let state = self.state(vertex);
+            self.program.run(&mut self.vertex(vertex, hand, Direction::Out, false), state);
+        };
+        match batch {
+            Work::Range(range) => {
+                let words = Bitmap::words_of(&(range.start as usize / 64 * 64..range.end as usize));
+                self.shared
+                    .active
+                    .set()
+                    .iter(words)
+                    .filter(|vertex| range.contains(vertex))
+                    .for_each(|vertex| turn(vertex, hand));
+            }
+            Work::Listed(places) => order[places.clone()].iter().for_each(|&vertex| turn(vertex, hand)),
+            Work::Part { request, pages } => {
+                let whole = self.shared_state(request.vertex);
+                let Some(mut state) = self.program.part(whole) else { return Ok(SweepStats::default()) };
+                let edges = Edges::new(request.direction, P::WEIGHTS);
+                let frontier = Frontier::Range { first: request.vertex, end: request.vertex + 1 };
+                let wanted = Wanted::Pages(Selection::Pages(pages.clone()));
+                let mut sweep = visit_parts_here(self.graph, worker, edges, wanted, frontier, |list| {
+                    let mut vertex = self.vertex(request.vertex, hand, request.direction, true);
+                    self.program.on_list(&mut vertex, &mut state, list.alone());
+                })?;
+                sweep.add(&self.waves(worker, hand, Some(&mut state), parts)?);
+                return Ok(sweep);
+            }
+        }
+        self.waves(worker, hand, None, parts)
+    }
+
+    /// Reads what was asked for, until nothing more is; `part` is the state of the part of a vertex that asks.
+    fn waves(
+        &self,
+        worker: &mut Worker,
+        hand: &mut Hand<P::Message>,
+        mut part: Option<&mut P::State>,
+        parts: &Mutex<Vec<Request>>,
+    ) -> Result<SweepStats> {
+        let mut total = SweepStats::default();
+        let is_part = part.is_some();
+        while !hand.requests.is_empty() {
+            let mut wave = std::mem::take(&mut hand.requests);
+            // Those of a batch have their memory; there are more if vertices ask for several lists.
+            let more = (wave.len() as u64).saturating_sub(self.graph.vertices().min(BATCH_VERTICES));
+            let _held = self.graph.runtime().budget().reserve("requests of lists", REQUEST_BYTES * more)?;
+            if !wave.is_sorted() {
+                wave.sort_unstable();
+            }
+            wave.dedup();
+            if !is_part && !self.long.is_empty() {
+                wave.retain(|request| !self.set_aside(request, parts));
+            }
+            for requests in wave.chunk_by(|a, b| a.direction == b.direction) {
+                let Some(&Request { direction, .. }) = requests.first() else { continue };
+                let mut vertices: Vec<u32> = requests.iter().map(|request| request.vertex).collect();
+                vertices.dedup();
+                let edges = Edges::new(direction, P::WEIGHTS);
+                let mut left = requests;
+                let sweep = visit_here(self.graph, worker, edges, Frontier::List(&vertices), |list| {
+                    let count = left.iter().take_while(|request| request.vertex == list.vertex).count();
+                    let (now, later) = left.split_at(count);
+                    left = later;
+                    for request in now {
+                        let state = match &mut part {
+                            Some(state) => &mut **state,
+                            None => self.state(request.by),
+                        };
+                        self.program.on_list(&mut self.vertex(request.by, hand, direction, is_part), state, list);
+                    }
+                })?;
+                total.add(&sweep);
+            }
+        }
+        Ok(total)
+    }
+
+    /// Whether the vertex gets its list by parts, later.
+    fn set_aside(&self, request: &Request, parts: &Mutex<Vec<Request>>) -> bool {
+        let Request { direction, vertex, by } = *request;
+        if vertex != by || self.long.binary_search(&vertex).is_err() {
+            return false;
+        }
+        let pages = pages_of_range(self.lists(direction), vertex, vertex + 1);
+        let apart = pages.end - pages.start > UNIT_PAGES && self.program.part(self.shared_state(vertex)).is_some();
+        if apart {
+            lock(parts).push(*request);
+        }
+        apart
+    }
+
+    /// Takes messages out: those that combine go to the inbox, others to their vertices.
+    fn collect(&mut self) -> Result<()> {
+        if self.mail.is_empty() {
+            return Ok(());
+        }
+        let (delivery, program) = (self.mail.take(), self.program);
+        let Some(inbox) = &mut self.inbox else {
+            return self.each_range(|hand, range, _| {
+                delivery.deliver(range, |vertex, message| {
+                    let state = self.state(vertex);
+                    program.on_message(&mut self.events(vertex, hand), state, message);
+                })
+            });
+        };
+        let (messages, there) = (Lent::new(&mut inbox.messages), &inbox.there);
+        self.graph.runtime().for_each_range(self.mail.ranges(), 1, |ranges| {
+            delivery.deliver(ranges.start, |vertex, message| {
+                // SAFETY: the vertex is in one range, which one worker has.
+                let slot = unsafe { messages.of(vertex) };
+                *slot = if there.insert(vertex) { message } else { program.combine(*slot, message) };
+            })
+        })
+    }
+
+    /// Gives the vertices what is in the inbox.
+    fn hand_out(&self) -> Result<()> {
+        let Some(Inbox { messages, there }) = &self.inbox else { return Ok(()) };
+        self.each_range(|hand, _, words| {
+            for vertex in there.iter(words) {
+                there.remove(vertex);
+                let state = self.state(vertex);
+                self.program.on_message(&mut self.events(vertex, hand), state, messages[vertex as usize]);
+            }
+            Ok(())
+        })
+    }
+
+    /// Does something for every range of vertices, on all workers; `work` gets the number of the range and the words of
+    /// a bitmap that it is.
+    fn each_range(&self, work: impl Fn(&mut Hand<P::Message>, usize, Range<usize>) -> Result<()> + Sync) -> Result<()> {
+        let (step, next, count) = (self.next_step(), AtomicUsize::new(0), self.mail.ranges());
+        self.graph.runtime().run_on(count, |_| {
+            let mut hand = Hand::new(&self.mail);
+            loop {
+                self.graph.runtime().cancel().check()?;
+                let range = next.fetch_add(1, Ordering::Relaxed);
+                if range >= count || self.shared.has_failed() {
+                    return self.lay_down(hand);
+                }
+                hand.outbox.begin(step | range as u64)?;
+                let vertices = self.mail.range(range);
+                work(&mut hand, range, Bitmap::words_of(&(vertices.start as usize..vertices.end as usize)))?;
+            }
+        })?;
+        self.shared.check()
+    }
+
+    /// The state of a vertex that this worker has in its hands.
+    #[inline]
+    #[allow(clippy::mut_from_ref)]
+    fn state(&self, vertex: u32) -> &mut P::State {
+        // SAFETY: nobody else has it, by this module's invariant.
+        unsafe { self.states.of(vertex) }
+    }
+
+    /// The state of a vertex that nobody changes now: this worker has the vertex, no worker has any, or all have parts.
+    #[inline]
+    fn shared_state(&self, vertex: u32) -> &P::State {
+        // SAFETY: nobody changes it, by this module's invariant.
+        unsafe { self.states.read(vertex) }
+    }
+
+    fn next_step(&self) -> u64 {
+        self.step.fetch_add(1, Ordering::Relaxed) << 32
+    }
+
+    /// Ends a worker's work.
+    fn lay_down(&self, mut hand: Hand<P::Message>) -> Result<()> {
+        hand.outbox.end()?;
+        let mut found = lock(&self.found);
+        found.sent += hand.outbox.sent;
+        found.activated.push(hand.activated);
+        Ok(())
+    }
+
+    #[inline]
+    fn events<'h>(&'h self, id: u32, hand: &'h mut Hand<P::Message>) -> Events<'h, P::Message> {
+        self.vertex(id, hand, Direction::Out, false).events
+    }
+
+    #[inline]
+    fn vertex<'h>(
+        &'h self,
+        id: u32,
+        hand: &'h mut Hand<P::Message>,
+        direction: Direction,
+        is_part: bool,
+    ) -> Vertex<'h, P::Message> {
+        let Hand { outbox, activated, requests } = hand;
+        let events = Events { id, iteration: self.iteration, shared: &self.shared, outbox, activated };
+        Vertex { events, requests, direction, is_part }
+    }
+}
+
+/// Where cells begin, the end behind them, and the vertices whose lists span more than a unit of pages.
+fn cells_of(graph: &Graph) -> (Vec<u32>, Vec<u32>) {
+    let (mut cells, mut long) = (Vec::new(), Vec::new());
+    for &direction in graph.directions() {
+        let lists = graph.list_pages(direction);
+        for key in lists.index.iter_from(0).step_by(UNIT_PAGES as usize) {
+            let vertex = (key / 2) as u32;
+            let pages = pages_of_range(&lists, vertex, vertex + 1);
+            if pages.end - pages.start > UNIT_PAGES {
+                long.push(vertex);
+            }
+            if direction == Direction::Out {
+                cells.push(vertex);
+            }
+        }
+    }
+    cells.extend((0..graph.vertices()).step_by(BATCH_VERTICES as usize).map(|vertex| vertex as u32));
+    cells.push(graph.vertices() as u32);
+    for vertices in [&mut cells, &mut long] {
+        vertices.sort_unstable();
+        vertices.dedup();
+    }
+    (cells, long)
+}
+
+/// Makes batches of adjacent places, full ones but for the last.
+#[derive(Default)]
+struct Filling {
+    batches: Vec<Range<usize>>,
+    pages: u64,
+    vertices: u64,
+}
+
+impl Filling {
+    /// Adds what is at a place: so many vertices, and pages of their lists.
+    fn add(&mut self, place: usize, pages: u64, vertices: u64) {
+        if vertices == 0 {
+            return;
+        }
+        match self.batches.last_mut() {
+            Some(batch) if self.pages < BATCH_PAGES && self.vertices < BATCH_VERTICES => batch.end = place + 1,
+            _ => {
+                self.batches.push(place..place + 1);
+                (self.pages, self.vertices) = (0, 0);
+            }
+        }
+        self.pages += pages;
+        self.vertices += vertices;
+    }
+}

@@ -1,0 +1,169 @@
+//! Relaxing edges asynchronously: labels that only fall, worked off until none can fall any more.
+//!
+//! Where the final labels are unique (levels, distances), no steps are needed, and a search of a graph of large
+//! diameter is better off without them ([`Thin`]). Where memory has room for all lists, decoded, with their weights,
+//! they are held, and vertices are worked off by rank (`by_rank.rs`). Otherwise pages are (`by_page.rs`).
+
+use crate::engine::graph::{Edges, Graph};
+use crate::engine::vertex_set::Bitmap;
+use crate::relax::by_page::ByPage;
+use crate::relax::by_rank::{ByRank, hint_bytes};
+use crate::relax::held::HeldLists;
+use outcore_image::{Error, Result, SweepStats};
+use outcore_io::Reservation;
+use std::time::Instant;
+
+/// Held lists leave this share of what is available to others.
+const FREE_SHARE: u64 = 8;
+/// The label of a vertex that has none.
+pub const NO_LABEL: u64 = u64::MAX;
+
+/// Labels of vertices, which only fall. Workers call all of it at the same time.
+pub trait Labels: Sync {
+    /// Whether greater labels give greater or equal ones along every edge, whatever the edge is.
+    const EVEN: bool;
+
+    /// Up to which label a page is worked off whose least label is this: what lies farther is likely to fall again.
+    fn horizon(&self, _least: u64) -> u64 {
+        NO_LABEL
+    }
+
+    /// How near a label is: labels of one rank are worked off in any order. Greater labels do not have lesser ranks.
+    fn rank(&self, label: u64) -> u64 {
+        label
+    }
+
+    /// The label of a vertex, or [`NO_LABEL`].
+    fn get(&self, vertex: u32) -> u64;
+
+    /// Replaces a label by a smaller one; returns whether it was smaller.
+    fn lower(&self, vertex: u32, label: u64) -> bool;
+
+    /// The label that an edge offers its target, if any, where its source has this one. It is not below that. The
+    /// weight is given by its bits, and is 0 where the search reads none.
+    fn along(&self, source: u32, label: u64, weight: u64) -> Option<u64>;
+
+    /// Asks the processor to bring a vertex's label near.
+    fn prefetch(&self, _vertex: u32) {}
+}
+
+/// What it took until no label could fall any more.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Relaxed {
+    /// How often a vertex's list was worked off, or a part of one.
+    pub vertices: u64,
+    /// How often a page was visited.
+    pub visits: u64,
+    /// What was read. A visit of a page that is kept counts as one that was found in the cache.
+    pub sweep: SweepStats,
+}
+
+/// Says when a search that goes in steps turned out long and thin, so that [`Relaxer`] is the better way.
+///
+/// The rule is for all searches the same (`docs/decisions/0014-asynchronous.md`): of the last 32 steps, all together
+/// had fewer active vertices than one in sixteen.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Thin {
+    steps: u64,
+    active: u64,
+    said: bool,
+}
+
+impl Thin {
+    const STEPS: u64 = 32;
+    const SHARE: u64 = 16;
+
+    /// Takes note of a step; returns whether it is time. That is said once: who cannot follow goes on in steps.
+    pub fn step(&mut self, graph: &Graph, active: u64) -> bool {
+        self.steps += 1;
+        self.active += active;
+        if self.steps < Self::STEPS {
+            return false;
+        }
+        let thin = !self.said && self.active < graph.vertices() / Self::SHARE;
+        *self = Thin { said: self.said || thin, ..Thin::default() };
+        thin
+    }
+}
+
+/// Works off the active vertices of a graph until none is left.
+pub struct Relaxer<'a> {
+    graph: &'a Graph,
+    way: Way<'a>,
+}
+
+enum Way<'a> {
+    /// The lists, what it took to read them, and the memory for hints.
+    Held(Box<(HeldLists, SweepStats, Reservation)>),
+    ByPage(Box<ByPage<'a>>),
+}
+
+impl std::fmt::Debug for Relaxer<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Relaxer").field("held", &self.held().is_some()).finish_non_exhaustive()
+    }
+}
+
+impl<'a> Relaxer<'a> {
+    /// Prepares for a graph, if there is memory for that. Reads all lists and weights, if there is memory for them.
+    ///
+    /// # Errors
+    /// Any but too little memory.
+    pub fn new(graph: &'a Graph, edges: Edges) -> Result<Option<Self>> {
+        if let Some(way) = enough(Self::hold(graph, edges))?.flatten() {
+            return Ok(Some(Relaxer { graph, way }));
+        }
+        let by_page = enough(ByPage::new(graph, edges))?.flatten();
+        Ok(by_page.map(|by_page| Relaxer { graph, way: Way::ByPage(Box::new(by_page)) }))
+    }
+
+    /// Holds all lists, if that leaves something free.
+    fn hold(graph: &'a Graph, edges: Edges) -> Result<Option<Way<'a>>> {
+        let (budget, vertices) = (graph.runtime().budget(), graph.vertices());
+        let Some(bytes) = HeldLists::bytes(graph, edges.direction).filter(|_| edges.weights) else { return Ok(None) };
+        let (hints, available) = (hint_bytes(vertices, graph.runtime().threads()), budget.available_bytes());
+        if bytes + hints > available - available / FREE_SHARE {
+            return Ok(None);
+        }
+        let hints = budget.reserve("hints of vertices", hints)?;
+        let (lists, loaded) = HeldLists::load(graph, edges.direction)?;
+        Ok(Some(Way::Held(Box::new((lists, loaded, hints)))))
+    }
+
+    /// The lists with their weights, if they are held.
+    pub fn held(&self) -> Option<&HeldLists> {
+        match &self.way {
+            Way::Held(held) => Some(&held.0),
+            Way::ByPage(_) => None,
+        }
+    }
+
+    /// Lowers labels along edges until none can fall any more, beginning with those edges that lead from the active
+    /// vertices. Takes them out of the set.
+    ///
+    /// # Errors
+    /// A page that cannot be read or is damaged, another operation on the graph, a request to stop. Then labels and set
+    /// are somewhere on the way.
+    pub fn run<L: Labels>(&mut self, labels: &L, active: &Bitmap) -> Result<Relaxed> {
+        match &mut self.way {
+            Way::ByPage(by_page) => by_page.run(labels, active),
+            Way::Held(held) => {
+                let (lists, loaded, _) = &mut **held;
+                let (start, graph) = (Instant::now(), self.graph);
+                let by_rank = ByRank::new(labels, lists, active, graph.vertices(), graph.runtime().threads());
+                let (counts, _) = graph.with_workers(usize::MAX, |_, stop| by_rank.work(graph.runtime(), stop))?;
+                let mut sweep = std::mem::take(loaded);
+                sweep.seconds += start.elapsed().as_secs_f64();
+                Ok(Relaxed { vertices: counts.into_iter().sum(), visits: 0, sweep })
+            }
+        }
+    }
+}
+
+/// What was made, or nothing if there was too little memory.
+fn enough<T>(made: Result<T>) -> Result<Option<T>> {
+    match made {
+        Err(Error::Io(outcore_io::Error::Memory { .. })) => Ok(None),
+        made => made.map(Some),
+    }
+}
