@@ -4,10 +4,10 @@
 //! [`EdgeBatch`], on any worker and in any order (that is where the time goes). The block's sequence number
 //! carries the input order, so the result does not depend on who parsed what.
 
-use crate::attributes::{AttributeColumn, AttributeField, Attributes};
 use crate::choice::Choice;
 use crate::conditions::{Condition, retain, retain_text};
 use crate::nulls::Nulls;
+use crate::tables::attributes::{AttributeColumn, AttributeField, Attributes};
 use arrow_array::RecordBatch;
 use outcore_image::{Error, Result};
 use std::path::{Path, PathBuf};

@@ -6,7 +6,7 @@
 use crate::altered::{Altered, Declared};
 use crate::batch::{Block, EdgeBatch, Facts, Ids, InputOptions, Parser, Source, TakeBatch};
 use crate::column_names::kinds_note;
-use crate::text_source::begin_at;
+use crate::text::source::begin_at;
 use outcore_image::{Error, Result};
 use std::io::Write;
 use std::path::Path;

@@ -5,11 +5,11 @@
 //! open already. Blocks are numbered through; the parser finds the input of a block by its number.
 
 use crate::altered::hull;
-use crate::attributes::AttributeField;
 use crate::batch::{Block, EdgeBatch, Facts, IdKind, InputOptions, Parser, Source, TakeBatch};
-use crate::input::Input;
+use crate::input::file::Input;
+use crate::input::partitions::Partitions;
 use crate::open::{Format, open_one};
-use crate::partitions::Partitions;
+use crate::tables::attributes::AttributeField;
 use outcore_image::{Error, Result};
 use outcore_io::lock;
 use std::path::{Path, PathBuf};

@@ -4,10 +4,10 @@
 //! conditions leave the batch, and then the columns that are not kept do.
 
 use crate::altered::{Alter, Altered, AlteredParser, Declared};
-use crate::attributes::{AttributeColumn, AttributeField, AttributeValues, Attributes};
 use crate::batch::{EdgeBatch, InputOptions, Source, Weights};
 use crate::column_names::listed;
-use crate::number::{Integer, integer, real};
+use crate::tables::attributes::{AttributeColumn, AttributeField, AttributeValues, Attributes};
+use crate::text::number::{Integer, integer, real};
 use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime};
 use outcore_format::{AttributeKind, TimeUnit};
 use outcore_image::{Error, Result};

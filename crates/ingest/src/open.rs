@@ -6,20 +6,21 @@
 
 use crate::altered::{Altered, Declared};
 use crate::batch::{EdgeBatch, IdKind, InputOptions, Source};
-use crate::binary::{self, Record};
 use crate::bipartite::with_sides;
+use crate::chain;
 use crate::conditions::with_conditions;
-use crate::edge_list::{self, Shape};
-use crate::folders::expand;
-use crate::input::Input;
-use crate::partitions::Partitions;
+use crate::documents::{dot, gexf, gml, graphml, json_lines, pajek};
+use crate::input::file::Input;
+use crate::input::folders::expand;
+use crate::input::partitions::Partitions;
+use crate::input::zstd_frames::Windows;
+use crate::matrices::binary::{self, Record};
+use crate::matrices::matrix_market;
 use crate::recognise::{self, Kind, LOOKED_AT_BYTES};
+use crate::tables::{arrow_stream, parquet};
+use crate::text::edge_list::{self, Shape};
+use crate::text::{adjacency, ascii_graph, dimacs, graphalytics, metis, sif, tntp, vertex_lines};
 use crate::vertices::with_vertex_file;
-use crate::zstd_frames::Windows;
-use crate::{
-    adjacency, arrow_stream, ascii_graph, chain, dimacs, dot, gexf, gml, graphalytics, graphml, json_lines,
-    matrix_market, metis, pajek, parquet, sif, tntp, vertex_lines,
-};
 use outcore_image::{Error, Result};
 use outcore_io::{Budget, Runtime};
 use std::path::PathBuf;

@@ -1,7 +1,7 @@
 //! The memory plan: how many workers, and what each may use in every step.
 
 use crate::batch::Facts;
-use crate::blocks::BLOCK_BYTES;
+use crate::text::blocks::BLOCK_BYTES;
 use outcore_image::Result;
 use outcore_io::{Runtime, bytes_text};
 

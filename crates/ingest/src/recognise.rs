@@ -4,8 +4,8 @@
 //! What is not read is refused by its name, so that it is never taken for a list of edges. Only the first 64 KiB are
 //! looked at.
 
-use crate::columns::is_data;
-use crate::number::{Fields, is_blank, lines, trim, unsigned};
+use crate::text::columns::is_data;
+use crate::text::number::{Fields, is_blank, lines, trim, unsigned};
 
 /// How many bytes decide.
 pub(crate) const LOOKED_AT_BYTES: usize = 64 << 10;

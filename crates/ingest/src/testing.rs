@@ -1,9 +1,9 @@
 //! For the unit tests of the parsers: reads bytes in memory as one format, blocks parsed in reverse order.
 
-use crate::attributes::AttributeColumn;
 use crate::batch::{EdgeBatch, Facts, Ids, InputOptions, Source, Weights};
+use crate::input::zstd_frames::Windows;
 use crate::open::open_memory;
-use crate::zstd_frames::Windows;
+use crate::tables::attributes::AttributeColumn;
 use outcore_image::Result;
 use outcore_io::Budget;
 use std::sync::Arc;

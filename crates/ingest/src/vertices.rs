@@ -6,9 +6,9 @@
 
 use crate::altered::{Altered, Declared, hull};
 use crate::batch::{Block, EdgeBatch, Facts, IdKind, Ids, InputOptions, Parser, Source, TakeBatch, Weights};
-use crate::input::Input;
+use crate::input::file::Input;
 use crate::open::open;
-use crate::vertex_lines;
+use crate::text::vertex_lines;
 use outcore_image::{Error, Result};
 use outcore_io::Runtime;
 use std::path::Path;
@@ -259,7 +259,7 @@ fn keep_once(ids: &mut Ids) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::table::from_batches;
+    use crate::tables::table::from_batches;
     use arrow_array::{ArrayRef, Int64Array, RecordBatch, RecordBatchIterator, RecordBatchReader, StringArray};
 
     fn table(columns: Vec<(&str, ArrayRef)>) -> Box<dyn RecordBatchReader + Send> {

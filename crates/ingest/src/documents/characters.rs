@@ -1,0 +1,83 @@
+//! The characters of a text that is read from its beginning to its end, one by one, with the number of the line.
+
+use crate::input::file::Stream;
+use outcore_image::{Error, Result};
+use std::path::Path;
+
+/// How long a word or a text may be.
+pub(crate) const MOST_BYTES: usize = 1 << 20;
+/// How much is read at once.
+const READ_BYTES: usize = 128 << 10;
+
+/// See above.
+pub(crate) struct Characters {
+    stream: Stream,
+    buffer: Vec<u8>,
+    place: usize,
+    has_begun: bool,
+    /// The line that the next character is on, from 1.
+    pub(crate) line: u64,
+}
+
+impl Characters {
+    pub(crate) fn new(stream: Stream) -> Self {
+        Characters { stream, buffer: Vec::new(), place: 0, has_begun: false, line: 1 }
+    }
+
+    /// The next character; nothing at the end.
+    pub(crate) fn peek(&mut self) -> Result<Option<u8>> {
+        if self.place == self.buffer.len() {
+            self.buffer.clear();
+            self.place = 0;
+            self.stream.fill(&mut self.buffer, READ_BYTES)?;
+            if !std::mem::replace(&mut self.has_begun, true) && self.buffer.starts_with(b"\xef\xbb\xbf") {
+                self.place = 3;
+            }
+        }
+        Ok(self.buffer.get(self.place).copied())
+    }
+
+    /// Passes over the character that `peek` found.
+    pub(crate) fn skip(&mut self) {
+        self.line += u64::from(self.buffer[self.place] == b'\n');
+        self.place += 1;
+    }
+
+    /// The bytes until one that ends them, which is not taken; nothing if the file ends before.
+    pub(crate) fn until(&mut self, is_end: impl Fn(u8) -> bool) -> Result<Option<Vec<u8>>> {
+        let mut bytes = Vec::new();
+        while let Some(byte) = self.peek()? {
+            if is_end(byte) {
+                return Ok(Some(bytes));
+            }
+            self.push(&mut bytes, byte)?;
+            self.skip();
+        }
+        Ok(Some(bytes).filter(|_| is_end(b'\n')))
+    }
+
+    /// Adds a character to a word or a text.
+    pub(crate) fn push(&self, bytes: &mut Vec<u8>, byte: u8) -> Result<()> {
+        if bytes.len() == MOST_BYTES {
+            return Err(self.bad("a word or a text of at most 1 MiB", "a longer one"));
+        }
+        bytes.push(byte);
+        Ok(())
+    }
+
+    pub(crate) fn stream(&self) -> &Stream {
+        &self.stream
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.stream.path()
+    }
+
+    pub(crate) fn bad(&self, expected: &str, found: &str) -> Error {
+        Error::input(self.stream.path(), Some(self.line), expected, found)
+    }
+
+    pub(crate) fn truncated(&self, expected: &str) -> Error {
+        self.bad(expected, "the end of the file").advise("the file is truncated or damaged: fetch or write it again")
+    }
+}

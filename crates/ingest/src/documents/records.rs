@@ -1,0 +1,404 @@
+//! Edges and vertices of formats that one thread reads from the beginning to the end: XML and other trees.
+//!
+//! A reader appends records to a block, and workers turn blocks into edges. The first block with an edge tells whether
+//! ids are integers: if all of its ids are written as integers are printed, unless the user says otherwise. Whether
+//! there are weights is known by then, too. Where more than a block of vertices comes before the first edge, what
+//! comes before it is read twice.
+
+use crate::batch::{
+    Block, BlockData, EdgeBatch, Facts, IdKind, Ids, InputOptions, Parser, Source, Weights, bad_record,
+};
+use crate::input::file::{Input, Stream};
+use crate::tables::attributes::{AttributeColumn, AttributeField};
+use crate::text::detect::other_direction;
+use crate::text::number::weight;
+use crate::text::one_id::{IdTaker, is_printed_integer};
+use crate::text::source::{begin, empty_reals, text_of};
+use outcore_image::{Error, Result};
+use std::path::Path;
+use std::sync::Arc;
+
+/// How large a block becomes before it is handed over.
+const BLOCK_BYTES: usize = 256 << 10;
+
+const VERTEX: u8 = 0;
+const EDGE: u8 = 1;
+const WEIGHTED_EDGE: u8 = 2;
+
+/// What the length of a value says that is missing.
+const MISSING: u32 = u32::MAX;
+
+/// Records, one after the other: what each is, its line, and its ids with their lengths before them; then its values.
+#[derive(Default)]
+pub(crate) struct Records {
+    bytes: Vec<u8>,
+    edges: u64,
+    /// All ids are written as integers are printed.
+    integers: Option<bool>,
+}
+
+impl Records {
+    fn begin(&mut self, kind: u8, line: u64) {
+        self.bytes.push(kind);
+        self.bytes.extend_from_slice(&line.to_le_bytes());
+    }
+
+    fn text(&mut self, text: &[u8]) {
+        self.bytes.extend_from_slice(&(text.len() as u32).to_le_bytes());
+        self.bytes.extend_from_slice(text);
+    }
+
+    fn id(&mut self, id: &[u8]) {
+        self.integers = Some(self.integers.unwrap_or(true) && is_printed_integer(id));
+        self.text(id);
+    }
+
+    /// A vertex, whether or not an edge names it, with the values of its attributes.
+    pub(crate) fn vertex(&mut self, line: u64, id: &[u8], values: &[Option<String>]) {
+        self.begin(VERTEX, line);
+        self.id(id);
+        self.values(values);
+    }
+
+    /// An edge, with its weight as it is written, if it has one, and the values of its attributes.
+    pub(crate) fn edge(&mut self, line: u64, ends: [&[u8]; 2], weight: Option<&[u8]>, values: &[Option<String>]) {
+        self.begin(if weight.is_some() { WEIGHTED_EDGE } else { EDGE }, line);
+        ends.into_iter().for_each(|end| self.id(end));
+        weight.into_iter().for_each(|weight| self.text(weight));
+        self.values(values);
+        self.edges += 1;
+    }
+
+    fn values(&mut self, values: &[Option<String>]) {
+        for value in values {
+            match value {
+                Some(value) => self.text(value.as_bytes()),
+                None => self.bytes.extend_from_slice(&MISSING.to_le_bytes()),
+            }
+        }
+    }
+}
+
+/// The records of a block, whose edges and vertices have so many values.
+struct RecordIter<'a> {
+    bytes: &'a [u8],
+    values: [usize; 2],
+}
+
+/// A record: its line, its ids, its weight, and its values.
+enum Record<'a> {
+    Vertex(u64, &'a [u8], Vec<Option<&'a str>>),
+    Edge(u64, [&'a [u8]; 2], Option<&'a [u8]>, Vec<Option<&'a str>>),
+}
+
+impl<'a> RecordIter<'a> {
+    fn take(&mut self, len: usize) -> Option<&'a [u8]> {
+        let (front, rest) = self.bytes.split_at_checked(len)?;
+        self.bytes = rest;
+        Some(front)
+    }
+
+    fn len(&mut self) -> Option<u32> {
+        self.take(4)?.try_into().map(u32::from_le_bytes).ok()
+    }
+
+    fn text(&mut self) -> Option<&'a [u8]> {
+        let len = self.len()?;
+        self.take(len as usize)
+    }
+
+    fn values(&mut self, count: usize) -> Option<Vec<Option<&'a str>>> {
+        let value = |_| match self.len()? {
+            MISSING => Some(None),
+            len => std::str::from_utf8(self.take(len as usize)?).ok().map(Some),
+        };
+        (0..count).map(value).collect()
+    }
+}
+
+impl<'a> Iterator for RecordIter<'a> {
+    type Item = Record<'a>;
+
+    fn next(&mut self) -> Option<Record<'a>> {
+        let kind = self.take(1)?[0];
+        let line = self.take(8)?.try_into().map(u64::from_le_bytes).ok()?;
+        let [of_edges, of_vertices] = self.values;
+        if kind == VERTEX {
+            return Some(Record::Vertex(line, self.text()?, self.values(of_vertices)?));
+        }
+        let ends = [self.text()?, self.text()?];
+        let weight = if kind == WEIGHTED_EDGE { Some(self.text()?) } else { None };
+        Some(Record::Edge(line, ends, weight, self.values(of_edges)?))
+    }
+}
+
+/// The weights of a format.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct WeightRule {
+    pub(crate) name: String,
+    /// The weight of an edge that says none.
+    pub(crate) default: Option<f64>,
+}
+
+/// What a reader knows once it has seen an edge, or the end.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Known {
+    pub(crate) directed: Option<bool>,
+    pub(crate) weights: Option<WeightRule>,
+    pub(crate) notes: Vec<String>,
+    /// Whether ids are strings, where the file says so.
+    pub(crate) strings: Option<bool>,
+    /// Parallel edges are meant, where the file says so.
+    pub(crate) keeps_parallel: bool,
+    /// What is kept of edges and of vertices: every record has a value for each.
+    pub(crate) attributes: [Vec<AttributeField>; 2],
+    /// All integer ids in this range (first, count) are vertices.
+    pub(crate) declared: Option<(u64, u64)>,
+    /// How long a line may be, where the input is read line by line.
+    pub(crate) longest_line_bytes: u64,
+}
+
+/// What exports call the place where they say that ids are strings, although some are written as numbers are.
+pub const STRING_IDS: &str = "outcoreStringIds";
+
+/// Reads an input from its beginning to its end.
+pub(crate) trait ReadRecords: Send {
+    /// Appends one record or a few; false at the end.
+    fn read(&mut self, records: &mut Records) -> Result<bool>;
+
+    /// What is known by now.
+    fn known(&self) -> Result<Known>;
+
+    /// The input.
+    fn stream(&self) -> &Stream;
+}
+
+/// Directions of edges, where each may say its own.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Directions {
+    /// That of edges that say none.
+    pub(crate) usual: bool,
+    /// What the user says.
+    pub(crate) asked: Option<bool>,
+}
+
+impl Directions {
+    /// Whether the graph has a direction: what the user says decides where edges differ.
+    pub(crate) fn of_graph(self) -> bool {
+        self.asked.unwrap_or(self.usual)
+    }
+
+    /// Appends an edge with its weight and its values, which may say its direction: in both directions, if it has none
+    /// and the user wants one.
+    pub(crate) fn push(
+        self,
+        own: Option<bool>,
+        (path, line): (&Path, u64),
+        ends: [&[u8]; 2],
+        weight: Option<&[u8]>,
+        values: &[Option<String>],
+        records: &mut Records,
+    ) -> Result<()> {
+        let directed = own.unwrap_or(self.usual);
+        if self.asked.is_none() && directed != self.usual {
+            let found = if directed { b"Directed".as_slice() } else { b"Undirected" };
+            return Err(other_direction(path, line, self.usual, "all edges", found).advise(
+                "a graph has edges of one kind: with --undirected none has a direction, with --directed those that have \
+                 none go in both",
+            ));
+        }
+        records.edge(line, ends, weight, values);
+        if self.asked == Some(true) && !directed && ends[0] != ends[1] {
+            records.edge(line, [ends[1], ends[0]], weight, values);
+        }
+        Ok(())
+    }
+}
+
+/// Opens an input that `open` makes a reader of.
+pub(crate) fn open<R: ReadRecords + 'static>(
+    format: &'static str,
+    input: &Input,
+    options: &InputOptions,
+    open: impl Fn(Stream) -> Result<R>,
+) -> Result<Box<dyn Source>> {
+    let mut reader = open(input.stream()?)?;
+    let mut first = Records::default();
+    let mut ended = fill(&mut reader, &mut first)?;
+    let mut known = reader.known()?;
+    let (mut integers, is_pipe) = (first.integers, reader.stream().size_bytes().is_none());
+    if first.edges == 0 && !ended && !is_pipe {
+        // Only vertices so far: what edges are like is seen further down.
+        while first.edges == 0 && !ended {
+            first = Records { integers: first.integers, ..Records::default() };
+            ended = fill(&mut reader, &mut first)?;
+        }
+        (known, integers) = (reader.known()?, first.integers);
+        drop(reader);
+        reader = open(input.stream()?)?;
+        first = Records::default();
+        ended = fill(&mut reader, &mut first)?;
+    }
+    let strings = match options.ids {
+        IdKind::Auto => known.strings.unwrap_or(integers == Some(false)),
+        kind => kind == IdKind::String,
+    };
+    let stream = reader.stream();
+    let facts = Facts {
+        format,
+        directed: known.directed,
+        keeps_parallel: known.keeps_parallel,
+        declared: known.declared,
+        attributes: known.attributes[0].clone(),
+        vertex_attributes: known.attributes[1].clone(),
+        string_ids: strings,
+        weights: known.weights.as_ref().map(|weights| weights.name.clone()),
+        input_bytes: stream.size_bytes(),
+        is_pipe,
+        compression: stream.compression(),
+        longest_line_bytes: known.longest_line_bytes,
+        notes: known.notes.clone(),
+        ..Facts::default()
+    };
+    let guessed = options.ids == IdKind::Auto;
+    let ids = IdTaker { path: input.path().to_owned(), strings, guessed };
+    let parser = Arc::new(RecordParser { ids, weights: known.weights, attributes: known.attributes });
+    Ok(Box::new(RecordSource { reader, facts, parser, first: Some(first), ended, sequence: 0 }))
+}
+
+/// Reads a block of records; true at the end.
+fn fill(reader: &mut impl ReadRecords, records: &mut Records) -> Result<bool> {
+    while records.bytes.len() < BLOCK_BYTES {
+        if !reader.read(records)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+struct RecordSource<R> {
+    reader: R,
+    facts: Facts,
+    parser: Arc<RecordParser>,
+    /// What was read to know what the input is like.
+    first: Option<Records>,
+    ended: bool,
+    sequence: u64,
+}
+
+impl<R: ReadRecords> Source for RecordSource<R> {
+    fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    fn next_block(&mut self) -> Result<Option<Block>> {
+        let records = match self.first.take() {
+            Some(first) => first,
+            None if self.ended => return Ok(None),
+            None => {
+                let mut records = Records::default();
+                self.ended = fill(&mut self.reader, &mut records)?;
+                records
+            }
+        };
+        if records.bytes.is_empty() {
+            return Ok(None);
+        }
+        self.sequence += 1;
+        Ok(Some(Block {
+            sequence: self.sequence - 1,
+            first_record: 0,
+            first_vertex: 0,
+            input_bytes: self.reader.stream().position_bytes(),
+            data: BlockData::Bytes(records.bytes),
+        }))
+    }
+
+    fn parser(&self) -> Arc<dyn Parser> {
+        self.parser.clone()
+    }
+}
+
+struct RecordParser {
+    ids: IdTaker,
+    weights: Option<WeightRule>,
+    attributes: [Vec<AttributeField>; 2],
+}
+
+impl RecordParser {
+    /// Appends the values of an edge or a vertex to the columns of its attributes.
+    fn take(&self, of: usize, line: u64, values: &[Option<&str>], columns: &mut [AttributeColumn]) -> Result<()> {
+        for ((field, value), column) in self.attributes[of].iter().zip(values).zip(columns) {
+            if !column.push_value(&field.kind, *value) {
+                let expected = format!("{} as `{}`", field.kind.name(), field.name);
+                return Err(bad_record(&self.ids.path, line, &expected, value.unwrap_or_default().as_bytes())
+                    .advise("mend it, or name the attributes to keep without it"));
+            }
+        }
+        Ok(())
+    }
+
+    /// The weight of an edge.
+    fn weight(&self, token: Option<&[u8]>, line: u64) -> Result<Option<f64>> {
+        let path = &self.ids.path;
+        match (&self.weights, token) {
+            (None, None) => Ok(None),
+            (None, Some(token)) => Err(bad_record(path, line, "no weight, as the first edges have none", token)
+                .advise("say --weight with its name, or --weight none")),
+            (Some(rule), None) => rule.default.map(Some).ok_or_else(|| {
+                let expected = format!("an edge with the weight `{}`", rule.name);
+                Error::input(path, Some(line), expected, "one without")
+                    .advise("give all edges one, or leave weights out with --weight none")
+            }),
+            (Some(rule), Some(token)) => weight(token.trim_ascii()).map(Some).ok_or_else(|| {
+                let expected =
+                    format!("{} as `{}`", crate::text::number::weight_expected(token.trim_ascii()), rule.name);
+                bad_record(path, line, &expected, token).advise("mend it, or leave weights out with --weight none")
+            }),
+        }
+    }
+}
+
+impl Parser for RecordParser {
+    fn parse(&self, block: &Block, batch: &mut EdgeBatch) -> Result<()> {
+        begin(batch, block, self.ids.strings);
+        let mut weights = empty_reals(batch);
+        let empty = |fields: &Vec<AttributeField>| -> Vec<AttributeColumn> {
+            fields.iter().map(|field| AttributeColumn::new(&field.kind)).collect()
+        };
+        let mut columns = self.attributes.each_ref().map(empty);
+        let mut last = 0;
+        let values = self.attributes.each_ref().map(Vec::len);
+        for record in (RecordIter { bytes: text_of(block, &self.ids.path)?, values }) {
+            match record {
+                Record::Vertex(line, id, values) => {
+                    self.ids.push(id, line, &mut batch.vertices)?;
+                    self.take(1, line, &values, &mut columns[1])?;
+                    last = line;
+                }
+                Record::Edge(line, ends, token, values) => {
+                    self.take(0, line, &values, &mut columns[0])?;
+                    for id in ends {
+                        self.ids.push(id, line, &mut batch.ids)?;
+                    }
+                    weights.extend(self.weight(token, line)?);
+                    last = line;
+                }
+            }
+        }
+        [batch.attributes, batch.vertex_attributes] = columns;
+        if self.weights.is_some() {
+            batch.weights = Weights::Real(weights);
+        }
+        check_one_kind(&batch.ids, &self.ids.path, last)?;
+        check_one_kind(&batch.vertices, &self.ids.path, last)
+    }
+
+    fn path(&self) -> &Path {
+        &self.ids.path
+    }
+}
+
+fn check_one_kind(ids: &Ids, path: &Path, line: u64) -> Result<()> {
+    ids.check_one_kind(path, line, "say --ids string")
+}

@@ -1,0 +1,69 @@
+//! bzip2 streams, one after the other, as parallel compressors write them.
+//!
+//! A stream of blocks of 900 kB takes 3.6 MB to be decoded, which is counted whatever the size of its blocks. Bytes
+//! behind the last stream are told from a stream that is cut.
+
+use crate::input::gzip_members::BytesBehind;
+use crate::input::zstd_frames::{Window, Windows};
+use bzip2::{Decompress, Status};
+use std::io::{BufRead, Error, ErrorKind, Read, Result};
+use std::path::Path;
+use std::sync::Arc;
+
+/// What the decoder takes: four bytes for every byte of the largest block, its tables, and what is read at once.
+const DECODER_BYTES: u64 = 4 << 20;
+
+/// What a stream begins with.
+const MAGIC: &[u8] = b"BZh";
+
+/// The plain bytes of bzip2 streams.
+pub(crate) struct Bzip2Streams<R> {
+    reader: R,
+    /// Nothing between two streams.
+    decoder: Option<Decompress>,
+    /// How many bytes were decoded.
+    position_bytes: u64,
+    _window: Window,
+}
+
+impl<R: BufRead> Bzip2Streams<R> {
+    pub(crate) fn new(reader: R, path: &Path, windows: &Arc<Windows>) -> Result<Self> {
+        let window = windows.open(path, DECODER_BYTES).map_err(Error::other)?;
+        Ok(Bzip2Streams { reader, decoder: None, position_bytes: 0, _window: window })
+    }
+}
+
+impl<R: BufRead> Read for Bzip2Streams<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> Result<usize> {
+        while !buffer.is_empty() {
+            let input = self.reader.fill_buf()?;
+            let is_end = input.is_empty();
+            let Some(decoder) = &mut self.decoder else {
+                if is_end {
+                    break;
+                }
+                if !MAGIC.starts_with(&input[..input.len().min(MAGIC.len())]) {
+                    return Err(BytesBehind::error(self.position_bytes));
+                }
+                self.decoder = Some(Decompress::new(false));
+                continue;
+            };
+            let before = (decoder.total_in(), decoder.total_out());
+            let status =
+                decoder.decompress(input, buffer).map_err(|error| Error::new(ErrorKind::InvalidData, error))?;
+            let (taken, given) = (decoder.total_in() - before.0, decoder.total_out() - before.1);
+            self.reader.consume(taken as usize);
+            self.position_bytes += taken;
+            if status == Status::StreamEnd {
+                self.decoder = None;
+            }
+            if given > 0 {
+                return Ok(given as usize);
+            }
+            if is_end && self.decoder.is_some() {
+                return Err(ErrorKind::UnexpectedEof.into());
+            }
+        }
+        Ok(0)
+    }
+}

@@ -1,0 +1,250 @@
+//! Folders and patterns of names as inputs: the files that they stand for, in sorted order.
+//!
+//! A folder stands for all files in it and in the folders below, as partitions are written, such as
+//! `year=2024/part-0.parquet`. A path that is that of no file may be a pattern: `*`, `?` and `[...]` match within a
+//! name, and `**` any folders. Names that begin with a dot or an underscore are left out, as programs that write
+//! partitions mean it, unless a pattern begins so; and so are the files of vertices that belong to other files.
+
+use crate::input::coding::plain_name;
+use glob::Pattern;
+use outcore_image::{Error, Result};
+use outcore_io::Backend;
+use outcore_io::backend::{FileKind, Location, What};
+use std::ffi::OsString;
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+/// How many files an import may have.
+const MOST_FILES: usize = 1 << 16;
+/// How deep folders may lie.
+const MOST_DEPTH: usize = 64;
+/// What the name of a file of vertices adds to that of the file that it belongs to.
+const VERTICES: &str = ".vertices";
+
+/// The files that paths stand for: what is no folder and no pattern stands for itself. An image does, too.
+///
+/// # Errors
+/// A folder or a pattern without files, or with too many of them; a folder that cannot be read.
+pub fn expand(backend: &Arc<dyn Backend>, paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for path in paths {
+        let found = backend.named(path);
+        let mut walk = Walk { backend, files: Vec::new() };
+        match found.map(|found| found.kind) {
+            Some(FileKind::Directory) if !is_image(backend, path) => walk.folder(path, 0)?,
+            None if is_pattern(path) => walk.pattern(path)?,
+            _ => {
+                files.push(path.clone());
+                continue;
+            }
+        }
+        let mut found = walk.files;
+        found.sort_unstable();
+        found.dedup();
+        let names: Vec<PathBuf> = found.clone();
+        found.retain(|file| owner(file).is_none_or(|owner| names.binary_search(&owner).is_err()));
+        if found.is_empty() {
+            let expected = "a folder with files, or a pattern of names of some";
+            return Err(Error::input(path, None, expected, "no file")
+                .advise("names that begin with a dot or an underscore are left out"));
+        }
+        files.append(&mut found);
+        if files.len() > MOST_FILES {
+            return Err(Error::input(path, None, format!("at most {MOST_FILES} files"), "more"));
+        }
+    }
+    Ok(files)
+}
+
+fn is_image(backend: &Arc<dyn Backend>, path: &Path) -> bool {
+    backend.named(&path.join("manifest.json")).is_some()
+}
+
+fn is_pattern(path: &Path) -> bool {
+    path != Path::new("-") && path.to_str().is_some_and(has_wildcard)
+}
+
+fn has_wildcard(name: &str) -> bool {
+    name.contains(['*', '?', '['])
+}
+
+/// The file that a file of vertices belongs to, if its name is one's.
+fn owner(file: &Path) -> Option<PathBuf> {
+    let name = file.file_name()?.to_str()?;
+    let owner = plain_name(name).strip_suffix(VERTICES)?;
+    Some(file.with_file_name(owner))
+}
+
+/// Whether a name is left out where nobody asks for it.
+fn is_hidden(name: &str) -> bool {
+    name.starts_with(['.', '_'])
+}
+
+/// Files that are being found.
+struct Walk<'a> {
+    backend: &'a Arc<dyn Backend>,
+    files: Vec<PathBuf>,
+}
+
+impl Walk<'_> {
+    fn names(&self, folder: &Path) -> Result<Vec<OsString>> {
+        let here = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+        let names = self.backend.list(Location::at(here));
+        Ok(names.map_err(|error| outcore_io::Error::file(here, "list", error))?)
+    }
+
+    /// All files of a folder, and of those below it.
+    fn folder(&mut self, folder: &Path, depth: usize) -> Result<()> {
+        for name in self.names(folder)? {
+            if !is_hidden(&name.to_string_lossy()) {
+                self.take(folder.join(name), depth)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A file, or all files of a folder.
+    fn take(&mut self, path: PathBuf, depth: usize) -> Result<()> {
+        let found = self.backend.look(What::Named(&path));
+        let found = found.map_err(|error| outcore_io::Error::file(&path, "open", error))?;
+        match found.kind {
+            FileKind::Directory if is_image(self.backend, &path) => {
+                Err(Error::input(&path, None, "a file or a folder", "an Outcore image")
+                    .advise("name images one by one, beside the folder or in its place"))
+            }
+            FileKind::Directory if depth == MOST_DEPTH => {
+                Err(Error::input(&path, None, format!("folders at most {MOST_DEPTH} deep"), "a deeper one"))
+            }
+            FileKind::Directory => self.folder(&path, depth + 1),
+            _ if self.files.len() > MOST_FILES => {
+                Err(Error::input(&path, None, format!("at most {MOST_FILES} files"), "more"))
+            }
+            FileKind::Other => {
+                let expected = "plain files in a folder";
+                Err(Error::input(&path, None, expected, "a pipe, a device or a socket")
+                    .advise("give it by its own path"))
+            }
+            _ => {
+                self.files.push(path);
+                Ok(())
+            }
+        }
+    }
+
+    /// All files that a pattern matches.
+    fn pattern(&mut self, pattern: &Path) -> Result<()> {
+        let parts: Vec<Component<'_>> = pattern.components().collect();
+        self.matching(PathBuf::new(), &parts, 0)
+    }
+
+    /// What the last parts of a pattern match in a folder.
+    fn matching(&mut self, folder: PathBuf, parts: &[Component<'_>], depth: usize) -> Result<()> {
+        let Some((part, rest)) = parts.split_first() else { return self.take(folder, 0) };
+        let name = part.as_os_str().to_str().unwrap_or_default();
+        if !has_wildcard(name) {
+            let path = folder.join(part);
+            let is_there = rest.iter().any(|part| part.as_os_str().to_str().is_some_and(has_wildcard))
+                || self.backend.named(&path).is_some();
+            return if is_there { self.matching(path, rest, depth) } else { Ok(()) };
+        }
+        if self
+            .backend
+            .named(if folder.as_os_str().is_empty() { Path::new(".") } else { &folder })
+            .map(|found| found.kind)
+            != Some(FileKind::Directory)
+        {
+            return Ok(());
+        }
+        if depth == MOST_DEPTH {
+            return Err(Error::input(&folder, None, format!("folders at most {MOST_DEPTH} deep"), "a deeper one"));
+        }
+        if name == "**" {
+            self.matching(folder.clone(), rest, depth + 1)?;
+        }
+        let wanted = Pattern::new(name).map_err(|error| {
+            Error::Usage(format!(
+                "{name}: expected the name of a file or a pattern, found a pattern with an error: {error}"
+            ))
+        })?;
+        for found in self.names(&folder)? {
+            let found = found.to_string_lossy().into_owned();
+            if is_hidden(&found) && !is_hidden(name) {
+                continue;
+            }
+            let path = folder.join(&found);
+            if name == "**" {
+                let is_folder = self.backend.named(&path).is_some_and(|found| found.kind == FileKind::Directory);
+                if is_folder {
+                    self.matching(path, parts, depth + 1)?;
+                } else if rest.is_empty() {
+                    self.take(path, 0)?;
+                }
+            } else if wanted.matches(&found) {
+                self.matching(path, rest, depth + 1)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use outcore_io::backend::Posix;
+
+    fn found(folder: &Path, pattern: &str) -> std::result::Result<Vec<String>, String> {
+        let backend: Arc<dyn Backend> = Arc::new(Posix);
+        let files = expand(&backend, &[folder.join(pattern)]).map_err(|error| error.to_string())?;
+        let inside = |file: PathBuf| file.strip_prefix(folder).unwrap().to_str().unwrap().to_owned();
+        Ok(files.into_iter().map(inside).collect())
+    }
+
+    #[test]
+    fn folders_and_patterns_stand_for_their_files_in_order() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path();
+        for file in [
+            "b.csv",
+            "a.csv",
+            "a.csv.vertices",
+            "c.txt",
+            "_SUCCESS",
+            ".hidden",
+            "y=1/p.csv",
+            "y=2/p.csv",
+            "y=2/_x/q.csv",
+        ] {
+            let path = folder.join(file);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, "1,2\n").unwrap();
+        }
+        for (pattern, expected) in [
+            ("", &["a.csv", "b.csv", "c.txt", "y=1/p.csv", "y=2/p.csv"][..]),
+            ("*.csv", &["a.csv", "b.csv"]),
+            ("[bc].*", &["b.csv", "c.txt"]),
+            ("y=*/?.csv", &["y=1/p.csv", "y=2/p.csv"]),
+            ("y=*", &["y=1/p.csv", "y=2/p.csv"]),
+            ("**/*.csv", &["a.csv", "b.csv", "y=1/p.csv", "y=2/p.csv"]),
+            ("**", &["a.csv", "b.csv", "c.txt", "y=1/p.csv", "y=2/p.csv"]),
+            ("_S*", &["_SUCCESS"]),
+            ("nothing.csv", &["nothing.csv"]),
+            ("a.csv.vertices", &["a.csv.vertices"]),
+            ("*/p.csv", &["y=1/p.csv", "y=2/p.csv"]),
+        ] {
+            assert_eq!(found(folder, pattern).unwrap(), expected, "{pattern}");
+        }
+        for pattern in ["*.parquet", "no*/x", "a.csv/*"] {
+            assert!(found(folder, pattern).unwrap_err().contains("no file"), "{pattern}");
+        }
+        assert!(found(folder, "[").unwrap_err().contains("a pattern with an error"));
+        std::fs::create_dir(folder.join("empty")).unwrap();
+        assert!(found(folder, "empty").unwrap_err().contains("no file"));
+        std::fs::create_dir(folder.join("x.oc")).unwrap();
+        std::fs::write(folder.join("x.oc/manifest.json"), "").unwrap();
+        assert!(found(folder, "").unwrap_err().contains("an Outcore image"));
+        assert_eq!(found(folder, "x.oc").unwrap(), ["x.oc"]);
+        std::os::unix::fs::symlink(folder, folder.join("y=1/loop")).unwrap();
+        std::fs::remove_dir_all(folder.join("x.oc")).unwrap();
+        assert!(found(folder, "").unwrap_err().contains("64 deep"));
+    }
+}

@@ -1,0 +1,195 @@
+//! Partitions: what the names of folders say of all rows of a file, such as `year=2024/month=1/part-0.parquet`.
+//!
+//! Columns of that kind are attributes where they are asked for: integers, if all folders have integers, else strings.
+
+use crate::altered::{Alter, Altered, AlteredParser, Declared};
+use crate::batch::{EdgeBatch, InputOptions, Source};
+use crate::conditions::is_met;
+use crate::tables::attributes::{AttributeColumn, AttributeField, Attributes};
+use outcore_format::AttributeKind;
+use outcore_image::{Error, Result};
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+/// What stands for a missing value.
+const MISSING: &str = "__HIVE_DEFAULT_PARTITION__";
+
+/// The columns that the folders of all files say, and what is wanted of them.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Partitions {
+    /// What all are called.
+    pub(crate) names: Vec<String>,
+    wanted: Vec<AttributeField>,
+}
+
+impl Partitions {
+    /// Those of some files, and how the files are read beside them.
+    ///
+    /// # Errors
+    /// A folder that says the ends or the weights of all its edges.
+    pub(crate) fn of(paths: &[PathBuf], options: &InputOptions) -> Result<(Self, InputOptions)> {
+        let mut all: Vec<AttributeField> = Vec::new();
+        for (name, value) in paths.iter().flat_map(|path| said(path)) {
+            let is_integer = |text: &String| whole(text).is_some();
+            let place = all.iter().position(|field| field.name == name).unwrap_or_else(|| {
+                all.push(AttributeField { name, kind: AttributeKind::Integer });
+                all.len() - 1
+            });
+            if !value.as_ref().is_none_or(is_integer) {
+                all[place].kind = AttributeKind::String;
+            }
+        }
+        let names: Vec<String> = all.iter().map(|field| field.name.clone()).collect();
+        let said = [&options.source, &options.target, &options.weight].into_iter().flatten().map(String::as_str);
+        for part in ["source", "target", "weight"].into_iter().chain(said) {
+            if let Some(name) = names.iter().find(|name| name.eq_ignore_ascii_case(part)) {
+                let text = format!(
+                    "expected folders that say attributes of edges, found some called `{name}=...`, as the column of \
+                     their ends or weights is; write that column into the files, and rename the folders"
+                );
+                return Err(Error::Usage(text));
+            }
+        }
+        let mut beside = options.clone();
+        beside.conditions.retain(|condition| !names.contains(&condition.column));
+        if let Attributes::Named(asked) = &mut beside.attributes {
+            asked.retain(|name| !names.contains(name));
+            if asked.is_empty() {
+                beside.attributes = Attributes::None;
+            }
+        }
+        all.retain(|field| {
+            let is_compared = options.conditions.iter().any(|condition| condition.column == field.name);
+            is_compared
+                || match &options.attributes {
+                    Attributes::None => false,
+                    Attributes::All => true,
+                    Attributes::Named(asked) => asked.contains(&field.name),
+                }
+        });
+        Ok((Partitions { names, wanted: all }, beside))
+    }
+
+    /// Whether the conditions of options let a file be read.
+    pub(crate) fn is_read(&self, path: &Path, options: &InputOptions) -> bool {
+        let said = said(path);
+        options.conditions.iter().all(|condition| {
+            let field = self.wanted.iter().find(|field| field.name == condition.column);
+            field.is_none_or(|field| is_met(condition, field, value_in(&said, &field.name)))
+        })
+    }
+
+    /// Adds what is wanted to the attributes of a file.
+    pub(crate) fn add_to(&self, source: Box<dyn Source>, path: &Path) -> Box<dyn Source> {
+        let mut facts = source.facts().clone();
+        if self.wanted.is_empty() {
+            return source;
+        }
+        let said = said(path);
+        let mut values = Vec::new();
+        for field in &self.wanted {
+            let value = value_in(&said, &field.name).map(|text| match field.kind {
+                AttributeKind::Integer => whole(text).map_or_else(|| text.to_owned(), |whole| whole.to_string()),
+                _ => text.to_owned(),
+            });
+            // A column of the file that has the same name is not meant.
+            let place = facts.attributes.iter().position(|own| own.name == field.name);
+            match place {
+                Some(place) => facts.attributes[place] = field.clone(),
+                None => facts.attributes.push(field.clone()),
+            }
+            values.push((place, field.kind.clone(), value));
+        }
+        let parser = Arc::new(AlteredParser { inner: source.parser(), alter: Constant { values } });
+        Box::new(Altered::new(source, facts, parser, Declared::AsBefore))
+    }
+}
+
+/// What the folders of a file say, from the outermost on.
+fn said(path: &Path) -> Vec<(String, Option<String>)> {
+    let folders = path.parent().into_iter().flat_map(Path::components);
+    let said = folders.filter_map(|folder| match folder {
+        Component::Normal(name) => name.to_str()?.split_once('='),
+        _ => None,
+    });
+    said.filter(|(name, _)| !name.is_empty())
+        .map(|(name, value)| (decoded(name), (value != MISSING).then(|| decoded(value))))
+        .collect()
+}
+
+fn value_in<'a>(said: &'a [(String, Option<String>)], name: &str) -> Option<&'a str> {
+    said.iter().rev().find(|(own, _)| own == name).and_then(|(_, value)| value.as_deref())
+}
+
+/// A whole number, perhaps with zeros before it, as months have them.
+fn whole(text: &str) -> Option<i64> {
+    let are_digits = |digits: &str| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    text.parse().ok().filter(|_| are_digits(text.strip_prefix('-').unwrap_or(text)))
+}
+
+/// A name without the signs that stand for characters of which names of folders have none, such as `%2F`.
+fn decoded(name: &str) -> String {
+    let mut bytes = Vec::with_capacity(name.len());
+    let mut rest = name.as_bytes();
+    while let Some((&first, behind)) = rest.split_first() {
+        let digits = behind.get(..2).filter(|_| first == b'%').and_then(|digits| std::str::from_utf8(digits).ok());
+        let code = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        bytes.push(code.unwrap_or(first));
+        rest = if code.is_some() { &behind[2..] } else { behind };
+    }
+    String::from_utf8(bytes).unwrap_or_else(|_| name.to_owned())
+}
+
+/// The same values for all edges of a file, behind its own attributes.
+struct Constant {
+    values: Vec<(Option<usize>, AttributeKind, Option<String>)>,
+}
+
+impl Alter for Constant {
+    fn alter(&self, batch: &mut EdgeBatch) {
+        for (place, kind, value) in &self.values {
+            let mut column = AttributeColumn::new(kind);
+            (0..batch.ids.len() / 2).for_each(|_| {
+                column.push_value(kind, value.as_deref());
+            });
+            match place {
+                Some(place) => batch.attributes[*place] = column,
+                None => batch.attributes.push(column),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_say_what_all_rows_of_a_file_have() {
+        let said = said(Path::new("/data/year=2024/city=S%C3%A3o%2FPaulo/none=__HIVE_DEFAULT_PARTITION__/x=1.csv"));
+        let expected = [("year", Some("2024")), ("city", Some("S\u{e3}o/Paulo")), ("none", None)];
+        assert_eq!(said, expected.map(|(name, value)| (name.to_owned(), value.map(str::to_owned))));
+        assert_eq!(super::said(Path::new("=5/a.csv")), []);
+        assert_eq!(decoded("100%"), "100%");
+        assert_eq!(decoded("%zz%ff"), "%zz%ff");
+        assert_eq!(
+            [whole("007"), whole("-0"), whole("+1"), whole(""), whole("-")],
+            [Some(7), Some(0), None, None, None]
+        );
+        let paths = ["a=1/b=x/p.csv", "a=2/b=7/p.csv", "p.csv"].map(PathBuf::from);
+        let all = InputOptions { attributes: Attributes::All, ..InputOptions::default() };
+        let (partitions, _) = Partitions::of(&paths, &all).unwrap();
+        let kinds: Vec<_> = partitions.wanted.iter().map(|field| (field.name.as_str(), field.kind.clone())).collect();
+        assert_eq!(kinds, [("a", AttributeKind::Integer), ("b", AttributeKind::String)]);
+        let named =
+            InputOptions { attributes: Attributes::Named(vec!["b".into(), "c".into()]), ..InputOptions::default() };
+        let (partitions, beside) = Partitions::of(&paths, &named).unwrap();
+        assert_eq!((partitions.wanted.len(), partitions.names.len()), (1, 2));
+        assert_eq!(beside.attributes, Attributes::Named(vec!["c".into()]));
+        let weights = InputOptions { weight: Some("a".into()), ..InputOptions::default() };
+        assert!(Partitions::of(&paths, &weights).is_err());
+        for folder in ["source=1", "Target=1", "weight=1"] {
+            assert!(Partitions::of(&[Path::new(folder).join("p.csv")], &InputOptions::default()).is_err());
+        }
+    }
+}

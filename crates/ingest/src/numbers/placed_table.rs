@@ -1,0 +1,240 @@
+//! Tables of numbers whose rows have places: columns of Parquet and Arrow files, of which any rows are read, on any
+//! worker, without an import.
+//!
+//! Which columns are taken, what becomes of their numbers, and what is refused or told of is the same as when the file
+//! is imported (`number_table.rs`, `number_columns.rs`).
+
+use crate::input::counted_file::{CountedFile, Reads};
+use crate::input::file::Input;
+use crate::input::zstd_frames::Windows;
+use crate::numbers::arrow_columns::ArrowColumns;
+use crate::numbers::number_columns::{Rounded, fill, refused, see_rounded};
+use crate::numbers::number_table::{Chosen, NumberFacts, NumberOptions};
+use crate::numbers::parquet_columns::ParquetColumns;
+use crate::recognise::{self, Kind};
+use arrow_array::Array;
+use arrow_schema::Schema;
+use outcore_format::ElementType;
+use outcore_image::{Error, Result};
+use outcore_io::{Budget, Input as InputFile, Runtime};
+use std::cell::RefCell;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Rows are decoded at most so many at a time, unless they are compressed together.
+const MOST_RUN_ROWS: u64 = 1 << 20;
+/// How old files of Arrow's begin.
+const FEATHER_1: &[u8] = b"FEA1";
+
+/// A table in a file, opened.
+pub struct PlacedTable {
+    path: PathBuf,
+    file: InputFile,
+    identity: [u64; 5],
+    facts: NumberFacts,
+    /// The names of all columns of the file, and which of them are taken.
+    all_names: Vec<String>,
+    places: Vec<usize>,
+    rows: u64,
+    content: Content,
+    rounded: Rounded,
+}
+
+enum Content {
+    Parquet(ParquetColumns),
+    Arrow(ArrowColumns),
+}
+
+/// How the rows of a table lie in its file.
+#[derive(Clone, Debug)]
+pub struct Packing {
+    /// How many row groups or batches there are.
+    pub groups: usize,
+    /// What they are called.
+    pub group_name: &'static str,
+    /// How columns are compressed: "none", "zstd" and so on.
+    pub codecs: Vec<String>,
+    /// How numbers are encoded, in Parquet.
+    pub encodings: Vec<String>,
+}
+
+/// Why there are no elements.
+#[derive(Debug)]
+pub struct Misplaced {
+    /// The row from which on there are none.
+    pub row: u64,
+    /// What is wrong.
+    pub error: Error,
+}
+
+impl PlacedTable {
+    /// Whether a file that begins so may be such a table.
+    pub fn begins_so(start: &[u8]) -> bool {
+        let kind = recognise::by_magic(start);
+        matches!(kind, Some(Kind::Read("parquet" | "arrow"))) || start.starts_with(FEATHER_1)
+    }
+
+    /// Opens a table in a file. Of Parquet the metadata are read and the headers of the pages of all columns that are
+    /// taken, of Arrow the headers of all batches.
+    ///
+    /// # Errors
+    /// What the operating system refuses; another kind of file, or a damaged one; columns that are not there, or hold
+    /// no numbers; no memory.
+    pub fn open(runtime: &Runtime, path: &Path, options: &NumberOptions) -> Result<Self> {
+        let input = Input::file(path, &Windows::of(runtime))?;
+        let file = input.open_file()?;
+        let identity = file.file().identity()?;
+        let mut start = vec![0; 8.min(file.len_bytes() as usize)];
+        file.read_at(&mut start, 0).map_err(|error| outcore_io::Error::file_at(path, "read", 0, error))?;
+        let counted = CountedFile::new(file.clone(), &Arc::default());
+        let (chosen, all_names) = (RefCell::new(None), RefCell::new(Vec::new()));
+        let choose = |schema: &Schema| {
+            let found = Chosen::of_schema(path, schema, options)?;
+            *all_names.borrow_mut() = schema.fields().iter().map(|field| field.name().clone()).collect();
+            let columns = found.columns.clone();
+            *chosen.borrow_mut() = Some(found);
+            Ok(columns)
+        };
+        let (format, content, schema, rows) = match start.starts_with(b"PAR1") {
+            true => {
+                let (columns, schema) = ParquetColumns::open(&input, &counted, choose)?;
+                let rows = columns.rows();
+                ("parquet", Content::Parquet(columns), schema, rows)
+            }
+            false => {
+                let (columns, schema) = ArrowColumns::open(path, &counted, input.budget(), choose)?;
+                let rows = columns.rows();
+                ("arrow", Content::Arrow(columns), schema, rows)
+            }
+        };
+        let Chosen { columns: places, kinds, note } = chosen.into_inner().unwrap_or_default();
+        let facts = NumberFacts {
+            format,
+            names: Some(schema.fields().iter().map(|field| field.name().clone()).collect()),
+            kinds,
+            rows: Some(rows),
+            input_bytes: input.size_bytes(),
+            is_pipe: false,
+            separator: None,
+            notes: note.into_iter().collect(),
+        };
+        let (path, all_names, rounded) = (path.to_owned(), all_names.into_inner(), Rounded::default());
+        Ok(PlacedTable { path, file, identity, facts, all_names, places, rows, content, rounded })
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What the table says of itself.
+    pub fn facts(&self) -> &NumberFacts {
+        &self.facts
+    }
+
+    /// The names of all columns of the file, and which of them are taken.
+    pub fn columns_of_file(&self) -> (&[String], &[usize]) {
+        (&self.all_names, &self.places)
+    }
+
+    /// How many rows there are.
+    pub fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// How the rows lie in the file.
+    pub fn packing(&self) -> Packing {
+        match &self.content {
+            Content::Parquet(columns) => {
+                let (codecs, encodings) = columns.packing();
+                Packing { groups: columns.groups(), group_name: "row groups", codecs, encodings }
+            }
+            Content::Arrow(columns) => {
+                let codecs = vec![columns.compression().unwrap_or("none").to_owned()];
+                Packing { groups: columns.batches(), group_name: "batches", codecs, encodings: Vec::new() }
+            }
+        }
+    }
+
+    /// The bytes of the file that are read for a run of rows of a column.
+    pub fn read_bytes(&self, column: usize, run: Range<u64>) -> u64 {
+        match &self.content {
+            Content::Parquet(columns) => columns.read_bytes(column, run),
+            Content::Arrow(columns) => columns.read_bytes(column, run),
+        }
+    }
+
+    /// The memory that a worker takes which reads rows of a column, at most.
+    pub fn decoding_bytes(&self, column: usize) -> u64 {
+        match &self.content {
+            Content::Parquet(columns) => columns.decoding_bytes(column),
+            Content::Arrow(columns) => columns.decoding_bytes(column),
+        }
+    }
+
+    /// Adjacent rows as runs, each of which [`PlacedTable::read`] reads.
+    pub fn runs(&self, rows: &Range<u64>) -> Vec<Range<u64>> {
+        match &self.content {
+            Content::Parquet(columns) => columns.runs(rows, MOST_RUN_ROWS),
+            Content::Arrow(columns) => columns.runs(rows, MOST_RUN_ROWS),
+        }
+    }
+
+    /// Reads a run of rows of a column as elements of a type; the caller has set aside what decoding takes.
+    ///
+    /// # Errors
+    /// A damaged file, a number that elements do not hold, a read that failed, no memory.
+    pub fn read(
+        &self,
+        budget: &Budget,
+        reads: &Arc<Reads>,
+        (column, rows): (usize, Range<u64>),
+        element: ElementType,
+        to: &mut [u8],
+    ) -> std::result::Result<(), Misplaced> {
+        let file = CountedFile::new(self.file.clone(), reads);
+        let name = self.facts.names.as_ref().map_or("", |names| names[column].as_str());
+        let (mut row, mut rest) = (rows.start, to);
+        let mut failed_row = None;
+        let take = |values: &dyn Array| {
+            let (own, left) = std::mem::take(&mut rest).split_at_mut(values.len() * element.bytes());
+            rest = left;
+            if let Err((at, found)) = fill(values, element, own) {
+                let at = row + at as u64;
+                failed_row = Some(at);
+                return Err(refused(&self.path, (name, element), at, found, true));
+            }
+            if element == ElementType::Float64 {
+                see_rounded(values, &self.rounded, (row, column), name);
+            }
+            row += values.len() as u64;
+            Ok(())
+        };
+        let outcome = match &self.content {
+            Content::Parquet(columns) => columns.read(&file, (column, rows), take),
+            Content::Arrow(columns) => columns.read(&file, budget, (column, rows), take),
+        };
+        outcome.map_err(|error| Misplaced { row: failed_row.unwrap_or(row), error })
+    }
+
+    /// Refuses a file that has changed since it was opened.
+    ///
+    /// # Errors
+    /// It has, or it cannot be looked at.
+    pub fn check_unchanged(&self) -> Result<()> {
+        // Another name, or none, changes what is known of a file, but not the file: its size and when it was written.
+        let [_, _, len_bytes, _, written] = self.file.file().identity()?;
+        if (len_bytes, written) == (self.identity[2], self.identity[4]) {
+            return Ok(());
+        }
+        let found = format!("one that was changed since, and has {len_bytes} bytes");
+        Err(Error::input(&self.path, None, format!("the file of {} bytes that was opened", self.identity[2]), found)
+            .advise("open it again; nothing that was computed of it is right"))
+    }
+
+    /// What the user should know about the elements that were read since this was asked last.
+    pub fn take_note(&self) -> Option<String> {
+        self.rounded.take_note()
+    }
+}

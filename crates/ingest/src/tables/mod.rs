@@ -1,0 +1,15 @@
+//! Tables with typed columns: Arrow and Parquet files, and record batches from memory.
+//!
+//! A table has columns for the ends of edges and perhaps for a weight; further columns are attributes. Every buffer is
+//! charged to the budget before it is decoded.
+
+pub(crate) mod arrow_message;
+pub(crate) mod arrow_stream;
+pub(crate) mod attributes;
+pub(crate) mod guarded;
+pub(crate) mod parquet;
+pub(crate) mod parquet_pages;
+pub(crate) mod shape;
+pub(crate) mod table;
+pub(crate) mod table_file;
+pub(crate) mod values;

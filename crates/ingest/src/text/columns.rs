@@ -1,0 +1,342 @@
+//! How the lines of a text file are cut into columns, and which of them are comments.
+//!
+//! One separator holds for the whole file. Fields may stand in double quotes everywhere (RFC 4180). What the separator
+//! is and which columns hold what is decided in [`detect`](crate::text::detect).
+
+use crate::tables::attributes::AttributeField;
+use crate::text::number::{Fields, Quoting, is_blank};
+use outcore_image::{Error, Result};
+use outcore_io::lock;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// What separates columns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Separator {
+    /// Runs of spaces and tabs.
+    Blanks,
+    /// This byte.
+    Byte(u8),
+}
+
+/// The separators with names, as `--delimiter` takes them and the summary says them.
+const SEPARATORS: [(&str, Separator); 5] = [
+    ("blanks", Separator::Blanks),
+    ("tab", Separator::Byte(b'\t')),
+    ("comma", Separator::Byte(b',')),
+    ("semicolon", Separator::Byte(b';')),
+    ("bar", Separator::Byte(b'|')),
+];
+
+impl Separator {
+    /// What `--delimiter` asks for: a name, or the character itself.
+    pub(crate) fn named(asked: &str) -> Result<Self> {
+        if let Some((_, separator)) = SEPARATORS.iter().find(|(name, _)| *name == asked) {
+            return Ok(*separator);
+        }
+        match asked.as_bytes() {
+            b" " | b"space" => Ok(Separator::Blanks),
+            b"\\t" => Ok(Separator::Byte(b'\t')),
+            &[byte] if byte.is_ascii() && !byte.is_ascii_alphanumeric() && !matches!(byte, b'"' | b'\n' | b'\r') => {
+                Ok(Separator::Byte(byte))
+            }
+            _ => {
+                let names: Vec<_> = SEPARATORS.iter().map(|(name, _)| *name).collect();
+                Err(Error::Usage(format!(
+                    "--delimiter {asked}: expected one character that is no letter, digit or quote, or a name: {}",
+                    names.join(", ")
+                )))
+            }
+        }
+    }
+
+    /// Its name, or the character.
+    pub(crate) fn name(self) -> String {
+        match (SEPARATORS.iter().find(|(_, separator)| *separator == self), self) {
+            (Some((name, _)), _) => (*name).to_owned(),
+            (None, Separator::Byte(byte)) => format!("`{}`", byte as char),
+            (None, Separator::Blanks) => "blanks".to_owned(),
+        }
+    }
+
+    /// The bytes that separate.
+    pub(crate) fn bytes(self) -> [u8; 2] {
+        match self {
+            Separator::Blanks => [b' ', b'\t'],
+            Separator::Byte(byte) => [byte; 2],
+        }
+    }
+
+    /// Whether files with this separator are what is called CSV, where nothing is a comment unless the user says so.
+    pub(crate) fn is_csv(self) -> bool {
+        !matches!(self, Separator::Blanks | Separator::Byte(b'\t'))
+    }
+}
+
+/// What comments begin with, blanks before it apart.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Comments(Vec<Vec<u8>>);
+
+impl Comments {
+    /// No line is a comment.
+    pub(crate) fn none() -> Self {
+        Comments(Vec::new())
+    }
+
+    /// `#` and `%`, the usual signs in files without commas.
+    pub(crate) fn usual() -> Self {
+        Comments(vec![b"#".to_vec(), b"%".to_vec()])
+    }
+
+    /// What `--comment` asks for: a sign, or `none`.
+    pub(crate) fn asked(sign: &str) -> Result<Self> {
+        match sign {
+            "none" => Ok(Comments::none()),
+            sign if sign.is_empty() || sign.contains(['\n', '\r', ' ', '\t', '"']) => Err(Error::Usage(format!(
+                "--comment {sign:?}: expected what comments begin with, such as `#`, or none"
+            ))),
+            sign => Ok(Comments(vec![sign.as_bytes().to_vec()])),
+        }
+    }
+
+    /// What tells fields in quotes, between such separators.
+    pub(crate) fn quoting(&self, separator: Option<Separator>) -> Quoting {
+        let separator = separator.and_then(|separator| match separator {
+            Separator::Byte(byte) => Some(byte),
+            Separator::Blanks => None,
+        });
+        Quoting { has_comments: !self.0.is_empty(), separator }
+    }
+
+    /// Whether a line is a comment.
+    #[inline]
+    pub(crate) fn has(&self, line: &[u8]) -> bool {
+        let from = line.iter().position(|b| !is_blank(*b)).unwrap_or(line.len());
+        self.0.iter().any(|sign| line[from..].starts_with(sign))
+    }
+
+    /// Whether a line is neither blank nor a comment.
+    #[inline]
+    pub(crate) fn is_data(&self, line: &[u8]) -> bool {
+        !Fields::new(line).is_empty() && !self.has(line)
+    }
+}
+
+/// Comments that were skipped, counted by all workers.
+#[derive(Debug, Default)]
+pub(crate) struct Skipped {
+    count: AtomicU64,
+    /// The first by its line.
+    first: Mutex<Option<(u64, String)>>,
+}
+
+impl Skipped {
+    /// Counts a comment on the line of this number.
+    pub(crate) fn add(&self, number: u64, line: &[u8]) {
+        self.count.fetch_add(1, Ordering::Relaxed);
+        let mut first = lock(&self.first);
+        if first.as_ref().is_none_or(|&(before, _)| number < before) {
+            *first = Some((number, String::from_utf8_lossy(&line[..line.len().min(80)]).into_owned()));
+        }
+    }
+
+    /// How many there were, and the first.
+    pub(crate) fn all(&self) -> (u64, Option<String>) {
+        let first = lock(&self.first);
+        (self.count.load(Ordering::Relaxed), first.as_ref().map(|(_, line)| line.clone()))
+    }
+}
+
+/// Where in a line an edge stands; columns count from 0.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Columns {
+    pub(crate) separator: Separator,
+    pub(crate) comments: Comments,
+    /// How many columns every line has.
+    pub(crate) count: usize,
+    pub(crate) source: usize,
+    pub(crate) target: usize,
+    pub(crate) weight: Option<usize>,
+    /// A column that says whether the edge has a direction, and what it says on every line.
+    pub(crate) direction: Option<(usize, bool)>,
+    pub(crate) strings: bool,
+    /// What is kept beside these.
+    pub(crate) attributes: Vec<(usize, AttributeField)>,
+}
+
+/// One column of a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Field<'a> {
+    /// What stands there; between the quotes if there are any.
+    pub(crate) raw: &'a [u8],
+    pub(crate) quoted: bool,
+}
+
+impl Field<'_> {
+    /// The content, doubled quotes made single.
+    pub(crate) fn push_to(self, bytes: &mut Vec<u8>) {
+        if !self.quoted {
+            bytes.extend_from_slice(self.raw);
+            return;
+        }
+        let mut rest = self.raw;
+        while let Some(quote) = memchr::memchr(b'"', rest) {
+            bytes.extend_from_slice(&rest[..=quote]);
+            rest = rest.get(quote + 2..).unwrap_or_default();
+        }
+        bytes.extend_from_slice(rest);
+    }
+
+    pub(crate) fn content(self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        self.push_to(&mut bytes);
+        bytes
+    }
+
+    /// Whether nothing but blanks stands there.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.raw.iter().all(|b| is_blank(*b))
+    }
+}
+
+/// Whether a line is neither blank nor a comment with one of the usual signs.
+#[inline]
+pub(crate) fn is_data(line: &[u8]) -> bool {
+    Fields::new(line).first_byte().is_some_and(|first| first != b'#' && first != b'%')
+}
+
+/// The columns of a line, one by one; an error is what was expected, and the last.
+pub(crate) struct Cut<'a> {
+    separator: Separator,
+    /// What is left of the line, if there is another column.
+    rest: Option<&'a [u8]>,
+}
+
+impl<'a> Cut<'a> {
+    /// The columns of `line`.
+    pub(crate) fn new(line: &'a [u8], separator: Separator) -> Self {
+        let mut cut = Cut { separator, rest: None };
+        cut.go_on(Some(line));
+        cut
+    }
+
+    fn go_on(&mut self, rest: Option<&'a [u8]>) {
+        self.rest = match self.separator {
+            Separator::Byte(_) => rest,
+            // Any number of blanks is one separator, and at the ends of the line it is none.
+            Separator::Blanks => rest.and_then(|bytes| {
+                let start = bytes.iter().position(|b| !is_blank(*b))?;
+                Some(&bytes[start..])
+            }),
+        };
+    }
+
+    fn quoted(&mut self, bytes: &'a [u8]) -> std::result::Result<Field<'a>, &'static str> {
+        let end = closing_quote(&bytes[1..]).ok_or("a closing quote")?;
+        let after = &bytes[end + 2..];
+        let is_end = |byte: u8| match self.separator {
+            Separator::Blanks => is_blank(byte),
+            Separator::Byte(separator) => byte == separator,
+        };
+        match after.first() {
+            None => {}
+            Some(&next) if is_end(next) => self.go_on(Some(&after[1..])),
+            Some(_) => return Err("a separator after the closing quote"),
+        }
+        Ok(Field { raw: &bytes[1..1 + end], quoted: true })
+    }
+}
+
+impl<'a> Iterator for Cut<'a> {
+    type Item = std::result::Result<Field<'a>, &'static str>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        let bytes = self.rest.take()?;
+        if bytes.first() == Some(&b'"') {
+            return Some(self.quoted(bytes));
+        }
+        let end = match self.separator {
+            Separator::Blanks => bytes.iter().position(|b| is_blank(*b)),
+            Separator::Byte(separator) => memchr::memchr(separator, bytes),
+        };
+        self.go_on(end.map(|end| &bytes[end + 1..]));
+        Some(Ok(Field { raw: &bytes[..end.unwrap_or(bytes.len())], quoted: false }))
+    }
+}
+
+/// Cuts the first `most` columns of a line into `fields`; an error is what was expected.
+pub(crate) fn split<'a>(
+    line: &'a [u8],
+    separator: Separator,
+    most: usize,
+    fields: &mut Vec<Field<'a>>,
+) -> std::result::Result<(), &'static str> {
+    fields.clear();
+    for field in Cut::new(line, separator).take(most) {
+        fields.push(field?);
+    }
+    Ok(())
+}
+
+/// Where the quote is that no other quote follows.
+fn closing_quote(bytes: &[u8]) -> Option<usize> {
+    let mut at = 0;
+    loop {
+        at += memchr::memchr(b'"', &bytes[at..])?;
+        if bytes.get(at + 1) != Some(&b'"') {
+            return Some(at);
+        }
+        at += 2;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn contents(line: &[u8], separator: Separator) -> std::result::Result<Vec<Vec<u8>>, &'static str> {
+        let mut fields = Vec::new();
+        split(line, separator, 9, &mut fields)?;
+        Ok(fields.iter().map(|field| field.content()).collect())
+    }
+
+    #[test]
+    fn quotes_follow_rfc_4180_whatever_the_separator() {
+        let comma = Separator::Byte(b',');
+        let found = contents(br#""a,""b""",c d ,"",x"#, comma).unwrap();
+        assert_eq!(found, [&br#"a,"b""#[..], b"c d ", b"", b"x"]);
+        let found = contents(b"\"New York\"\tLos Angeles\t\"\"", Separator::Byte(b'\t')).unwrap();
+        assert_eq!(found, [&b"New York"[..], b"Los Angeles", b""]);
+        let found = contents(b"  \"New York\" \t LA ", Separator::Blanks).unwrap();
+        assert_eq!(found, [&b"New York"[..], b"LA"]);
+        for separator in [comma, Separator::Blanks] {
+            assert!(contents(br#""open,1"#, separator).is_err());
+            assert!(contents(br#""a"b,1"#, separator).is_err());
+        }
+        assert_eq!(contents(b"1,2,", comma).unwrap().len(), 3);
+        assert!(contents(b"   ", Separator::Blanks).unwrap().is_empty());
+    }
+
+    #[test]
+    fn separators_have_names() {
+        for (asked, name) in
+            [("tab", "tab"), ("\\t", "tab"), ("\t", "tab"), (" ", "blanks"), (",", "comma"), ("~", "`~`")]
+        {
+            assert_eq!(Separator::named(asked).unwrap().name(), name);
+        }
+        for asked in ["", "a", "7", "\"", "::", "é"] {
+            assert!(Separator::named(asked).unwrap_err().to_string().contains("--delimiter"), "{asked}");
+        }
+    }
+
+    #[test]
+    fn comments_are_counted_and_the_first_is_kept() {
+        let skipped = Skipped::default();
+        skipped.add(9, b"# later");
+        skipped.add(2, b"% first");
+        assert_eq!(skipped.all(), (2, Some("% first".to_owned())));
+        assert!(Comments::usual().has(b" \t# x") && !Comments::none().has(b"#a,#b"));
+        assert!(Comments::asked("//").unwrap().has(b"// x") && Comments::asked("a b").is_err());
+    }
+}

@@ -1,0 +1,737 @@
+//! Decides how a text file is read, from its first lines: separator, header, and which columns hold what.
+//!
+//! Nothing is guessed. One separator holds for the whole file: the tab if the lines have tabs, a comma, semicolon or
+//! bar if they have one, else runs of blanks. The first line names the columns if it has the usual names of the ends, a
+//! name that an option asks for, or no number in a column that is a number below it. The ends are the columns that
+//! options name, else those whose names mean it, else the only two beside the weights. What is open then is refused,
+//! with the option that decides.
+
+use crate::batch::{IdKind, InputOptions, bad_record};
+use crate::column_names::{column_asked, ends_by_name, find_ends, has_pair, kinds_note, unread_columns, usual_weight};
+use crate::nulls::Nulls;
+use crate::tables::attributes::{AttributeField, Attributes, asked_columns, kind_of_fields};
+use crate::text::blocks::Lines;
+use crate::text::columns::{Columns, Comments, Field, Separator, split};
+use crate::text::konect::{self, Konect};
+use crate::text::number::{Quoting, is_whole, real, record_end, records, trim};
+use crate::text::rows::{RowCounts, most_common};
+use crate::text::source::weights_wanted;
+use outcore_image::{Error, Result};
+use std::collections::HashSet;
+use std::path::Path;
+
+/// How many lines decide.
+const SAMPLE_LINES: usize = 1000;
+
+/// How many columns of a line are looked at.
+const MOST_COLUMNS: usize = 1024;
+
+/// What stands in tables where there is no value.
+const MISSING: [&[u8]; 10] = [b"", b"na", b"n/a", b"nan", b"null", b"none", b"nil", b"-", b".", b"?"];
+
+/// Columns that a format fixes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FixedColumns {
+    pub(crate) format: &'static str,
+    /// How many there are; 0 if there may be more than are read.
+    pub(crate) count: usize,
+    pub(crate) source: usize,
+    pub(crate) target: usize,
+    /// The column of the weights, and its name.
+    pub(crate) weight: Option<(usize, &'static str)>,
+}
+
+/// What the first lines tell.
+#[derive(Debug)]
+pub(crate) struct Detected {
+    pub(crate) columns: Columns,
+    /// What source and target are called, and the weights.
+    pub(crate) ends: [String; 2],
+    pub(crate) weight_name: Option<String>,
+    pub(crate) has_names: bool,
+    pub(crate) has_rows: bool,
+    /// The number of bytes up to the end of a line that names the columns, or 0.
+    pub(crate) names_end: usize,
+    /// That line, without blanks around it; empty if it could be a row.
+    pub(crate) names_line: Vec<u8>,
+    /// The first line could be `n m`.
+    pub(crate) may_have_size_line: bool,
+    /// Whether edges have a direction, and what says so.
+    pub(crate) directed: Option<(bool, String)>,
+    /// The two columns of ends are two sides.
+    pub(crate) has_sides: bool,
+    /// For people.
+    pub(crate) notes: Vec<String>,
+}
+
+/// Whether a token says that there is no value.
+pub(crate) fn is_missing(token: &[u8]) -> bool {
+    MISSING.contains(&trim(token).to_ascii_lowercase().as_slice())
+}
+
+/// Whether a token is a number with digits.
+fn is_number(token: &[u8]) -> bool {
+    let token = trim(token);
+    token.iter().any(u8::is_ascii_digit) && real(token).is_some()
+}
+
+/// Whether an integer is written in another way than it is printed: `007`, `+7`, `-0`.
+pub(crate) fn is_padded(token: &[u8]) -> bool {
+    match token {
+        [b'+', ..] => true,
+        [b'-', rest @ ..] => rest.first() == Some(&b'0'),
+        [b'0', _, ..] => true,
+        _ => false,
+    }
+}
+
+/// The first data lines of a block, cut into columns.
+struct Sample<'a> {
+    path: &'a Path,
+    first_line: u64,
+    separator: Separator,
+    comments: Comments,
+    /// The number of the line in the block, from 0, and its columns.
+    rows: Vec<(u64, Vec<Field<'a>>)>,
+}
+
+/// Decides the columns of a file from the first block with data; `fixed` are those of the format, if it has them.
+pub(crate) fn detect(
+    first: &Lines,
+    path: &Path,
+    options: &InputOptions,
+    fixed: Option<FixedColumns>,
+) -> Result<Detected> {
+    let (separator, comments) = separator_and_comments(first, path, options)?;
+    let may_be_konect = fixed.is_none() && comments == Comments::usual();
+    let konect = if may_be_konect { Konect::of(first, path, options.is_matrix)? } else { None };
+    let separator = if konect.is_some() { konect::separator(separator, options) } else { separator };
+    let sample = Sample::take(first, path, separator, comments)?;
+    let fixed = match (fixed, &konect) {
+        (None, Some(konect)) if options.source.is_none() && options.target.is_none() => {
+            konect.columns(options, sample.width())
+        }
+        (fixed, _) => fixed,
+    };
+    let has_names = fixed.is_none() && sample.has_names(options);
+    sample.check_vertices(has_names, options)?;
+    let may_be_size = fixed.is_none() && !has_names && !options.of_vertices;
+    let may_have_size_line = may_be_size && sample.may_be_size() && sample.width() >= 2;
+    let count = sample.checked_count(fixed, (has_names, may_have_size_line), options)?;
+    let names: Vec<String> = match sample.rows.first() {
+        Some((_, first)) if has_names => first.iter().take(count).map(name_of).collect(),
+        _ => (1..=count).map(|number| number.to_string()).collect(),
+    };
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let named_file = |error: Error| match error {
+        Error::Usage(text) => Error::Usage(format!("{}: {text}", path.display())),
+        other => other,
+    };
+    let (weight, ends) = sample.weight_and_ends(&names, has_names, fixed, options).map_err(named_file)?;
+    let body = &sample.rows[usize::from(has_names).min(sample.rows.len())..];
+    let names_line = sample.names_line(first, has_names)?;
+    let strings = sample.has_string_ids(body, ends, options)?;
+    let (direction, said) = sample.direction(body, &names, has_names)?;
+    let called = |column: usize| if has_names { names[column].to_owned() } else { format!("column {}", column + 1) };
+    let mut notes = Vec::new();
+    notes.extend(konect.as_ref().map(Konect::note));
+    notes.extend(sample.header_note(has_names, options));
+    notes.extend(if has_names { kinds_note(names[ends.0], names[ends.1], strings) } else { None });
+    let used = [Some(ends.0), Some(ends.1), weight.as_ref().map(|(column, _)| *column), direction.map(|(at, _)| at)];
+    let attributes = sample.attributes(&names, has_names, &used, body, options).map_err(named_file)?;
+    let read: Vec<Option<usize>> = used.into_iter().chain(attributes.iter().map(|(column, _)| Some(*column))).collect();
+    notes.extend(sample.unread_note(&names, has_names, &read, body, options));
+    Ok(Detected {
+        ends: if count == 0 { ["column 1", "column 2"].map(str::to_owned) } else { [called(ends.0), called(ends.1)] },
+        columns: Columns {
+            separator,
+            comments: sample.comments.clone(),
+            count: if options.of_vertices { count.max(1) } else { count.max(2) },
+            source: ends.0,
+            target: ends.1,
+            weight: weight.as_ref().map(|(column, _)| *column),
+            direction,
+            strings,
+            attributes,
+        },
+        weight_name: weight.map(|(_, name)| name),
+        has_names,
+        has_rows: !body.is_empty(),
+        names_line: names_line.to_vec(),
+        names_end: if has_names { sample.names_end(first) } else { 0 },
+        may_have_size_line: may_have_size_line && !strings,
+        has_sides: konect.as_ref().is_some_and(|konect| konect.has_sides),
+        directed: said.or(konect.map(|konect| konect.directed())),
+        notes,
+    })
+}
+
+fn name_of(field: &Field<'_>) -> String {
+    String::from_utf8_lossy(trim(&field.content())).into_owned()
+}
+
+/// Advice where lines end with attributes in braces.
+const OF_NETWORKX: &str = "if NetworkX wrote attributes in braces, have it write columns, as in \
+                           nx.write_edgelist(G, path, data=[\"weight\"]), or nothing beside the ends with data=False";
+
+/// What the only column of a table of vertices is often called.
+fn is_name_of_ids(name: &str) -> bool {
+    ["id", "ids", "node", "nodes", "vertex", "vertices", "name", "label"].contains(&name.to_ascii_lowercase().as_str())
+}
+
+/// What begins comments, as far as the file's name and the options tell.
+pub(crate) fn first_comments(path: &Path, options: &InputOptions) -> Result<Comments> {
+    if let Some(asked) = options.comment.as_deref() {
+        return Comments::asked(asked);
+    }
+    Ok(if is_called_csv(path) { Comments::none() } else { Comments::usual() })
+}
+
+/// Whether a line tells spreadsheets the separator: `sep=;`.
+pub(crate) fn is_separator_line(line: &[u8]) -> bool {
+    let bare = line.strip_prefix(b"\"").and_then(|line| line.strip_suffix(b"\"")).unwrap_or(line);
+    matches!(bare, [b's' | b'S', b'e' | b'E', b'p' | b'P', b'=', b',' | b';' | b'|' | b'\t'])
+}
+
+/// Whether the name says that commas stand between columns: `.csv`, also with `.gz` or the like behind it.
+pub(crate) fn is_called_csv(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+    name.split('.').skip(1).any(|part| part == "csv")
+}
+
+/// Chooses the separator of the file, and what begins comments.
+fn separator_and_comments(first: &Lines, path: &Path, options: &InputOptions) -> Result<(Separator, Comments)> {
+    let guess = first_comments(path, options)?;
+    let asked = options.comment.is_some();
+    let separator = options.delimiter.as_deref().map(Separator::named).transpose()?;
+    let sample = |comments: &Comments| {
+        let comments = comments.clone();
+        let records = records(&first.bytes, 0, comments.quoting(separator)).map(|(_, record)| record);
+        records.filter(move |record| comments.is_data(record)).take(SAMPLE_LINES).collect::<Vec<_>>()
+    };
+    let mut data = sample(&guess);
+    if data.is_empty() && !asked {
+        data = sample(&Comments::none());
+    }
+    if let Some(line) = data.first().filter(|line| is_separator_line(line)) {
+        return Err(bad_record(path, first.first_line, "an edge or the names of columns", line)
+            .advise("it tells spreadsheets the separator: take the line out, for example with tail -n +2"));
+    }
+    let separator = match &options.delimiter {
+        Some(asked) => Separator::named(asked)?,
+        None => RowCounts::new(&data).separator(first, path)?,
+    };
+    // What comes in the place of a table, such as the message of a server, has words between blanks.
+    let first_row = data.iter().find(|line| Comments::usual().is_data(line));
+    let is_checked = is_called_csv(path) && !options.of_vertices;
+    if let (None, Separator::Blanks, true, Some(row)) = (&options.delimiter, separator, is_checked, first_row) {
+        let shown = String::from_utf8_lossy(row).chars().take(80).collect::<String>();
+        let expected = "columns between commas, semicolons or tabs, as in a .csv file";
+        return Err(bad_record(path, first.first_line, expected, shown.as_bytes())
+            .advise("say --delimiter blanks if blanks are between them"));
+    }
+    let comments = match separator {
+        _ if asked => guess,
+        Separator::Blanks => Comments::usual(),
+        separator if separator.is_csv() => Comments::none(),
+        _ => guess,
+    };
+    Ok((separator, comments))
+}
+
+impl<'a> Sample<'a> {
+    fn take(first: &'a Lines, path: &'a Path, separator: Separator, comments: Comments) -> Result<Self> {
+        let data =
+            records(&first.bytes, 0, comments.quoting(Some(separator))).filter(|(_, line)| comments.is_data(line));
+        let mut rows = Vec::new();
+        for (skipped, line) in data.take(SAMPLE_LINES) {
+            let mut fields = Vec::new();
+            split(line, separator, MOST_COLUMNS, &mut fields)
+                .map_err(|expected| bad_record(path, first.first_line + skipped, expected, line))?;
+            rows.push((skipped, fields));
+        }
+        Ok(Sample { path, first_line: first.first_line, separator, comments, rows })
+    }
+
+    /// The line that names the columns, which must not stand again; empty if there is none, or if it could be a row.
+    fn names_line(&self, first: &'a Lines, has_names: bool) -> Result<&'a [u8]> {
+        let (place, fields) = match self.rows.first() {
+            Some((place, fields)) if has_names => (*place, fields),
+            _ => return Ok(&[]),
+        };
+        if fields.iter().all(|field| is_number(field.raw)) {
+            return Ok(&[]);
+        }
+        let all = records(&first.bytes, 0, self.comments.quoting(Some(self.separator)));
+        let mut all = all.skip_while(|(number, _)| *number < place).take(SAMPLE_LINES);
+        let names = all.next().map_or(&[][..], |(_, line)| trim(line));
+        match all.find(|(_, line)| trim(line) == names) {
+            None => Ok(names),
+            Some((place, line)) => Err(named_again(self.path, self.first_line + place, line)),
+        }
+    }
+
+    /// Where the first row ends.
+    fn names_end(&self, first: &Lines) -> usize {
+        end_of_record(&first.bytes, self.rows[0].0, self.comments.quoting(Some(self.separator)))
+    }
+
+    fn line(&self, row: usize) -> u64 {
+        self.first_line + self.rows[row].0
+    }
+
+    /// How many columns the lines below the first have.
+    fn width(&self) -> usize {
+        self.count(usize::from(self.rows.len() > 1))
+    }
+
+    /// How many columns most lines have; one that is last and always empty does not count.
+    fn count(&self, skipped: usize) -> usize {
+        let body = &self.rows[skipped.min(self.rows.len())..];
+        let body = if body.is_empty() { &self.rows[..] } else { body };
+        let count = most_common(body.iter().map(|(_, fields)| fields.len()));
+        let mut wide = self.rows.iter().filter(|(_, fields)| fields.len() == count);
+        let hollow = count > 2 && wide.all(|(_, fields)| fields[count - 1].is_empty() && !fields[count - 1].quoted);
+        count - usize::from(hollow)
+    }
+
+    /// Refuses lines with other numbers of columns.
+    fn check_counts(&self, count: usize, skipped: usize, has_names: bool, options: &InputOptions) -> Result<()> {
+        let wrong = |row: usize| !has_columns(&self.rows[row].1, count);
+        let asked = options.source.is_some() && options.target.is_some();
+        let from = if skipped == 0 || has_names && !asked { 0 } else { 1 };
+        let Some(row) = (from..self.rows.len()).find(|&row| wrong(row)) else { return Ok(()) };
+        let typical = (from..self.rows.len()).find(|&row| !wrong(row));
+        let expected = match typical {
+            Some(typical) => format!("{count} columns, as line {} has", self.line(typical)),
+            None => format!("{count} columns"),
+        };
+        let (_, fields) = &self.rows[row];
+        let shown: Vec<_> = fields.iter().take(8).map(|field| String::from_utf8_lossy(field.raw)).collect();
+        let shown: String = shown.join(" | ").chars().take(80).collect();
+        let plural = if fields.len() == 1 { "" } else { "s" };
+        let error = Error::input(
+            self.path,
+            Some(self.line(row)),
+            expected,
+            format!("{} column{plural} between {}: `{shown}`", fields.len(), self.separator.name()),
+        );
+        let raggedness = (from..self.rows.len()).filter(|&row| wrong(row)).count();
+        Err(error.advise(self.advice(row, fields, raggedness, options)))
+    }
+
+    /// How many columns the lines have, once what they have is found to be in order.
+    fn checked_count(
+        &self,
+        fixed: Option<FixedColumns>,
+        (has_names, may_have_size_line): (bool, bool),
+        options: &InputOptions,
+    ) -> Result<usize> {
+        let skipped = usize::from(has_names || may_have_size_line && self.rows.len() > 1);
+        let count = match fixed {
+            Some(FixedColumns { count: 0, source, target, weight, .. }) => {
+                self.count(0).max(source.max(target).max(weight.map_or(0, |(column, _)| column)) + 1)
+            }
+            Some(fixed) => fixed.count,
+            // A line `n m` has two columns, whatever those below it have.
+            None if may_have_size_line && self.count(0) == 2 => 2,
+            None => self.count(skipped),
+        };
+        if !self.rows.is_empty() {
+            self.check_counts(count, skipped, has_names, options)?;
+        }
+        if count == 3 && !has_names && options.header.is_none() {
+            self.check_no_matrix()?;
+        }
+        if fixed.is_some_and(|fixed| fixed.format == "cedge") {
+            self.check_edge_ids()?;
+        }
+        Ok(count)
+    }
+
+    /// Refuses `n n m` above exactly m lines: the size of a matrix.
+    fn check_no_matrix(&self) -> Result<()> {
+        let Some((place, fields)) = self.rows.first() else { return Ok(()) };
+        let numbers: Vec<Option<u64>> =
+            fields.iter().map(|field| crate::text::number::unsigned(trim(field.raw))).collect();
+        let entries = self.rows.len() as u64 - 1;
+        match numbers[..] {
+            [Some(rows), Some(columns), Some(count)] if rows == columns && count == entries && count > 0 => {
+                let found = format!("{rows} {columns} {count}");
+                let expected = "an edge and its weight";
+                Err(bad_record(self.path, self.first_line + place, expected, found.as_bytes()).advise(
+                    "so many lines follow: if it is the size of a matrix, say --format matrix-market; if it is an edge, \
+                     --header no",
+                ))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Refuses a first column that does not tell edges apart, as the ids of edges do.
+    fn check_edge_ids(&self) -> Result<()> {
+        let mut ids = HashSet::new();
+        match self.rows.iter().find(|(_, fields)| !ids.insert(fields[0].raw)) {
+            None => Ok(()),
+            Some((place, fields)) => {
+                let expected = "an id of an edge in column 1, on one line only";
+                Err(bad_record(self.path, self.first_line + place, expected, fields[0].raw)
+                    .advise("if the columns hold something else, say --format edge-list with --source and --target"))
+            }
+        }
+    }
+
+    fn advice(&self, row: usize, fields: &[Field<'_>], ragged: usize, options: &InputOptions) -> &'static str {
+        let first = fields.first().and_then(|field| field.raw.first());
+        if self.has_dictionaries() {
+            return OF_NETWORKX;
+        }
+        if matches!(first, Some(b'#' | b'%')) && options.comment.is_none() && self.comments == Comments::none() {
+            return "nothing is a comment in CSV unless you say so: --comment '#'";
+        }
+        let is_words = fields.iter().all(|field| !is_number(field.raw));
+        if row == 0 && is_words && self.rows.len() > 1 && self.rows[1].1.len() == fields.len() + 1 {
+            return "R writes a column of row numbers without a name: write the table with row.names = FALSE, \
+                    or say which columns to take by their numbers, such as --source 2 --target 3";
+        }
+        if 5 * ragged >= self.rows.len() && self.rows.len() > 1 {
+            return "if every line is a vertex and its neighbours, say --format adjacency; if the columns are cut wrongly, \
+                    say --delimiter; if the file is prose or something else, it is no list of edges";
+        }
+        "mend the line, or say --delimiter if the columns are cut wrongly"
+    }
+
+    /// Refuses a table of vertices whose first line may be one of them, for its columns have names.
+    fn check_vertices(&self, has_names: bool, options: &InputOptions) -> Result<()> {
+        let Some((place, first)) = self.rows.first().filter(|_| options.of_vertices && options.header.is_none()) else {
+            return Ok(());
+        };
+        let is_id = |fields: &Vec<Field<'_>>| fields.first().is_some_and(|field| is_number(field.raw));
+        if !has_names || !is_id(first) || self.rows.len() > 1 && !self.rows[1..].iter().all(|(_, row)| is_id(row)) {
+            return Ok(());
+        }
+        let shown: Vec<_> = first.iter().take(8).map(|field| String::from_utf8_lossy(field.raw)).collect();
+        let expected = "the names of the columns of a table of vertices";
+        Err(bad_record(self.path, self.first_line + place, expected, shown.join(" ").as_bytes())
+            .advise("write a first line with names, or say --header yes if this one names the columns"))
+    }
+
+    /// Whether the first line names the columns.
+    fn has_names(&self, options: &InputOptions) -> bool {
+        let Some((_, first)) = self.rows.first() else { return false };
+        if let Some(said) = options.header {
+            return said && !self.may_be_size();
+        }
+        if options.of_vertices {
+            // Attributes have names.
+            return match first.as_slice() {
+                [only] => self.rows.len() > 1 && (self.has_numbers_below(first) || is_name_of_ids(&name_of(only))),
+                _ => true,
+            };
+        }
+        let names: Vec<String> = first.iter().map(name_of).collect();
+        let asked = [&options.source, &options.target, &options.weight];
+        let is_asked = |name: &String| asked.iter().any(|asked| asked.as_ref() == Some(name));
+        if names.iter().any(|name| is_asked(name) && !is_number(name.as_bytes())) {
+            return true;
+        }
+        if first.iter().any(|field| is_number(field.raw)) {
+            return false;
+        }
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        ends_by_name(&names).is_some() || has_pair(&names) || self.has_numbers_below(first)
+    }
+
+    /// Whether a column is a number in all rows but the first.
+    fn has_numbers_below(&self, first: &[Field<'_>]) -> bool {
+        // The same line again comes of files that were put together.
+        let is_first = |fields: &[Field<'_>]| fields.iter().map(|field| field.raw).eq(first.iter().map(|f| f.raw));
+        let body: Vec<_> = self.rows[1..].iter().filter(|(_, fields)| !is_first(fields)).collect();
+        let shift = usize::from(body.first().is_some_and(|(_, fields)| fields.len() == first.len() + 1));
+        let is_number_column = |(place, field): (usize, &Field<'_>)| {
+            let below =
+                |(_, fields): &&(u64, Vec<Field<'_>>)| fields.get(place + shift).is_some_and(|f| is_number(f.raw));
+            !is_missing(field.raw) && body.iter().all(below)
+        };
+        !body.is_empty() && first.iter().enumerate().any(is_number_column)
+    }
+
+    /// Whether the first line could be `n m`.
+    fn may_be_size(&self) -> bool {
+        let unsigned = |field: &Field<'_>| crate::text::number::unsigned(trim(field.raw)).is_some();
+        self.rows.first().is_some_and(|(_, fields)| fields.len() == 2 && fields.iter().all(unsigned))
+    }
+
+    /// The column of the weights and its name, if there is one, and those of the ends.
+    #[allow(clippy::type_complexity)]
+    fn weight_and_ends(
+        &self,
+        names: &[&str],
+        has_names: bool,
+        fixed: Option<FixedColumns>,
+        options: &InputOptions,
+    ) -> Result<(Option<(usize, String)>, (usize, usize))> {
+        if options.of_vertices {
+            return Ok((None, (0, 0)));
+        }
+        if let Some(fixed) = fixed {
+            return Ok((fixed_weight(options, fixed)?, (fixed.source, fixed.target)));
+        }
+        let weight = free_weight(options, names, has_names)?;
+        let ends = match self.rows.is_empty() {
+            true => (0, 1),
+            false => self.ends(names, has_names, weight.as_ref().map(|(column, _)| *column), options)?,
+        };
+        Ok((weight, ends))
+    }
+
+    /// The columns of the ends; a message for unnamed columns says what could be meant.
+    fn ends(
+        &self,
+        names: &[&str],
+        has_names: bool,
+        weight: Option<usize>,
+        options: &InputOptions,
+    ) -> Result<(usize, usize)> {
+        if let (Separator::Byte(b'\t'), 2, None) = (self.separator, names.len(), &options.delimiter) {
+            self.refuse_adjacency()?;
+        }
+        let unclear = names.len() != 2 + usize::from(weight.is_some());
+        if has_names || !unclear || options.source.is_some() || options.target.is_some() {
+            return find_ends(names, weight, self.path, options);
+        }
+        let row = self.rows.len().min(2) - 1;
+        let shown: Vec<_> = self.rows[row].1.iter().take(8).map(|f| String::from_utf8_lossy(f.raw)).collect();
+        let shown: String = shown.join(" | ").chars().take(80).collect();
+        let advice = match names.len() {
+            _ if self.has_dictionaries() => OF_NETWORKX,
+            1 => "say --delimiter if the columns are cut wrongly, or --format if this is no list of edges",
+            3 if weight.is_none() => {
+                "say --weight 3 if they are source, target and weight; or which to take, such as --source 1 --target 2; \
+                 or --header yes if the first line names them"
+            }
+            _ => {
+                "say which to take, such as --source 1 --target 2 and maybe --weight 3; or --header yes if the first line \
+                 names them"
+            }
+        };
+        let found = format!("{} columns without names: `{shown}`", names.len());
+        let expected = "two columns, or columns with names such as source and target";
+        Err(Error::input(self.path, Some(self.line(row)), expected, found).advise(advice))
+    }
+
+    /// Whether there are attributes as NetworkX writes them, such as `{'weight': 4}`.
+    fn has_dictionaries(&self) -> bool {
+        self.rows.iter().take(2).any(|(_, fields)| fields.iter().any(|field| field.raw.contains(&b'{')))
+    }
+
+    /// Refuses `u<TAB>v1,v2,...`, which are lists of neighbours.
+    fn refuse_adjacency(&self) -> Result<()> {
+        let parts = |field: &Field<'a>| field.raw.split(|&b| b == b',').map(trim).filter(|part| !part.is_empty());
+        let has_list = |fields: &Vec<Field<'a>>| {
+            let (one, other) = (fields[0].raw, fields[1].raw);
+            other.contains(&b',') && !fields[1].quoted && !one.contains(&b',') && !other.contains(&b' ')
+        };
+        let has_integers = |fields: &Vec<Field<'a>>| has_list(fields) && parts(&fields[1]).all(is_whole);
+        let rows = || self.rows.iter().filter(|(_, fields)| fields.len() == 2);
+        let lists = rows().filter(|(_, fields)| has_list(fields)).count();
+        let is_packed = self.rows.len() > 2 && 2 * lists >= self.rows.len();
+        match rows().find(|(_, fields)| has_integers(fields) || is_packed && has_list(fields)) {
+            None => Ok(()),
+            Some((place, fields)) => {
+                Err(bad_record(self.path, self.first_line + place, "one target in column 2", fields[1].raw)
+                    .advise("if these are neighbours, say --format adjacency; if it is an id, say --delimiter tab"))
+            }
+        }
+    }
+
+    /// Whether ids are strings; a few that are no integers are refused.
+    fn has_string_ids(
+        &self,
+        body: &[(u64, Vec<Field<'a>>)],
+        ends: (usize, usize),
+        options: &InputOptions,
+    ) -> Result<bool> {
+        match options.ids {
+            IdKind::String => return Ok(true),
+            IdKind::Integer => return Ok(false),
+            IdKind::Auto => {}
+        }
+        let ids =
+            |fields: &Vec<Field<'a>>| [ends.0, ends.1].into_iter().filter_map(|at| fields.get(at).copied()).collect();
+        let is_left_out = |id: &[u8]| id.is_empty() || options.nulls == Nulls::Skip && is_missing(id);
+        let ids = |row: &(u64, Vec<Field<'a>>)| -> Vec<&'a [u8]> {
+            let fields: Vec<Field<'a>> = ids(&row.1);
+            fields.into_iter().map(|field| trim(field.raw)).filter(|id| !is_left_out(id)).collect()
+        };
+        let is_other = |row: &&(u64, Vec<Field<'a>>)| !ids(row).into_iter().all(is_whole);
+        let others = body.iter().filter(is_other).count();
+        if others == 0 {
+            let padded = body.iter().find_map(|row| Some((row.0, ids(row).into_iter().find(|id| is_padded(id))?)));
+            return match padded {
+                None => Ok(false),
+                Some((place, id)) => Err(padded_id(self.path, self.first_line + place, id)),
+            };
+        }
+        let integers = body.len() - others;
+        match body.iter().find(is_other) {
+            Some(row) if integers >= others => {
+                let found = ids(row).into_iter().find(|id| !is_whole(id)).unwrap_or_default();
+                let expected = "an integer id, as most lines have";
+                Err(bad_record(self.path, self.first_line + row.0, expected, found)
+                    .advise("take the line out, or read all ids as strings with --ids string"))
+            }
+            _ => Ok(true),
+        }
+    }
+
+    /// What a column `Type`, as Gephi writes it, says of the edges.
+    #[allow(clippy::type_complexity)]
+    fn direction(
+        &self,
+        body: &[(u64, Vec<Field<'a>>)],
+        names: &[&str],
+        has_names: bool,
+    ) -> Result<(Option<(usize, bool)>, Option<(bool, String)>)> {
+        let place = names.iter().position(|name| has_names && name.eq_ignore_ascii_case("type"));
+        let Some(place) = place else { return Ok((None, None)) };
+        let values = || body.iter().filter_map(|(_, fields)| fields.get(place)).map(|field| says_directed(field.raw));
+        if body.is_empty() || values().any(|said| said.is_none()) {
+            return Ok((None, None));
+        }
+        let directed = values().next().flatten().unwrap_or(true);
+        Ok((Some((place, directed)), Some((directed, format!("the column `{}`", names[place])))))
+    }
+
+    /// How the first line was taken, where its look does not decide.
+    fn header_note(&self, has_names: bool, options: &InputOptions) -> Option<String> {
+        let (_, first) = self.rows.first()?;
+        let has_number = |fields: &[Field<'_>]| fields.iter().any(|field| is_number(field.raw));
+        if has_names || options.header.is_some() || self.rows.iter().any(|(_, fields)| has_number(fields)) {
+            return None;
+        }
+        let shown: Vec<_> = first.iter().take(8).map(|field| String::from_utf8_lossy(field.raw)).collect();
+        let shown: String = shown.join(" ").chars().take(80).collect();
+        let what = if options.of_vertices { "a vertex" } else { "an edge" };
+        Some(format!(
+            "The first line, `{shown}`, was read as {what}, since it looks like the others; if it names the columns, say \
+             --header yes."
+        ))
+    }
+
+    /// The columns that are kept, and what they hold: where the first line names no columns, only those asked for.
+    fn attributes(
+        &self,
+        names: &[&str],
+        has_names: bool,
+        used: &[Option<usize>],
+        body: &[(u64, Vec<Field<'a>>)],
+        options: &InputOptions,
+    ) -> Result<Vec<(usize, AttributeField)>> {
+        if (options.attributes == Attributes::All || options.of_vertices) && !has_names {
+            return Ok(Vec::new());
+        }
+        let field = |column: usize| {
+            let kind = kind_of_fields(body.iter().filter_map(|(_, fields)| fields.get(column).copied()));
+            (column, AttributeField { name: names[column].to_owned(), kind })
+        };
+        Ok(asked_columns(options, names, used, self.path)?.into_iter().map(field).collect())
+    }
+
+    /// Which columns are not read.
+    fn unread_note(
+        &self,
+        names: &[&str],
+        has_names: bool,
+        used: &[Option<usize>],
+        body: &[(u64, Vec<Field<'a>>)],
+        options: &InputOptions,
+    ) -> Option<String> {
+        let unread: Vec<usize> = (0..names.len()).filter(|&column| !used.contains(&Some(column))).collect();
+        let called = |&column: &usize| match names[column] {
+            name if has_names && !name.is_empty() => name.to_owned(),
+            _ => (column + 1).to_string(),
+        };
+        let numeric = |&&column: &&usize| {
+            !body.is_empty() && body.iter().all(|(_, fields)| fields.get(column).is_some_and(|f| is_number(f.raw)))
+        };
+        let shown = |&column: &usize| match names[column] {
+            "" if has_names => format!("number {} (without a name)", column + 1),
+            _ => called(&column),
+        };
+        let may_be_weights = options.weight.is_none() && used[2].is_none();
+        let weights = unread.iter().find(numeric).filter(|_| may_be_weights).map(called);
+        let may_keep = has_names && options.attributes == Attributes::None;
+        unread_columns(unread.iter().map(shown), weights, may_keep)
+    }
+}
+
+/// Whether a line has so many columns; an empty one at its end does not count.
+#[inline]
+pub(crate) fn has_columns(fields: &[Field<'_>], count: usize) -> bool {
+    let is_hollow = || fields[count].is_empty() && !fields[count].quoted;
+    fields.len() == count || fields.len() == count + 1 && is_hollow()
+}
+
+/// The line that names the columns, where an edge should be.
+pub(crate) fn named_again(path: &Path, line: u64, found: &[u8]) -> Error {
+    bad_record(path, line, "an edge, and not the line that names the columns once more", found).advise(
+        "if files were put together, give them as several inputs, or take the line out; if it is an edge, put its ids in \
+         double quotes, or take the quotes away",
+    )
+}
+
+/// What a value of a column `Type` says.
+pub(crate) fn says_directed(value: &[u8]) -> Option<bool> {
+    match trim(value).to_ascii_lowercase().as_slice() {
+        b"directed" => Some(true),
+        b"undirected" => Some(false),
+        _ => None,
+    }
+}
+
+/// A row whose column `Type` says another direction than those above.
+pub(crate) fn other_direction(path: &Path, row: u64, directed: bool, column: &str, found: &[u8]) -> Error {
+    let kind = if directed { "Directed" } else { "Undirected" };
+    bad_record(path, row, &format!("`{kind}` in {column}, as above"), found)
+        .advise("a graph has edges of one kind: import the directed and the undirected edges apart")
+}
+
+/// An id with leading zeros, or a plus, where ids are integers because they look so.
+pub(crate) fn padded_id(path: &Path, line: u64, id: &[u8]) -> Error {
+    bad_record(path, line, "integer ids without leading zeros or a plus", id)
+        .advise("--ids integer reads 007 as 7, --ids string keeps them apart")
+}
+
+fn fixed_weight(options: &InputOptions, fixed: FixedColumns) -> Result<Option<(usize, String)>> {
+    let asked = options.weight.as_deref();
+    let Some((column, name)) = fixed.weight else {
+        weights_wanted(asked, fixed.format, &[])?;
+        return Ok(None);
+    };
+    let number = (column + 1).to_string();
+    let wanted = weights_wanted(asked, fixed.format, &[name, "weight", &number])?;
+    Ok(wanted.then(|| (column, name.to_owned())))
+}
+
+/// The column of the weights and its name, in a file whose columns are free.
+fn free_weight(options: &InputOptions, names: &[&str], has_names: bool) -> Result<Option<(usize, String)>> {
+    let column = match options.weight.as_deref() {
+        Some("none") => None,
+        Some(_) if names.is_empty() => None,
+        Some(asked) => Some(column_asked("weight", asked, names)?),
+        None => usual_weight(names, options)?,
+    };
+    Ok(column.map(|column| (column, if has_names { names[column].to_owned() } else { "weight".to_owned() })))
+}
+
+/// Where the record ends that begins on a line of this number, from 0.
+fn end_of_record(bytes: &[u8], number: u64, quoting: Quoting) -> usize {
+    let start = number.checked_sub(1).map_or(0, |before| end_of_line(bytes, before));
+    record_end(&bytes[start..], quoting).map_or(bytes.len(), |end| start + end)
+}
+
+pub(crate) fn end_of_line(bytes: &[u8], number: u64) -> usize {
+    let end = memchr::memchr_iter(b'\n', bytes).nth(number as usize);
+    end.map_or(bytes.len(), |end| end + 1)
+}

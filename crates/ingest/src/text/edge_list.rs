@@ -1,0 +1,789 @@
+//! Edge lists: one edge a line, `source target [weight] [more]`.
+//!
+//! What the comments of SNAP files say about direction is not believed: it contradicts the data in some of them.
+//! Which columns hold what, and what is a comment, is decided by [`detect`](crate::text::detect), a first line `n m` by
+//! [`size_line`](crate::text::size_line). Every line has the same number of columns. The common case, integers between
+//! blanks, takes no list of columns at all.
+
+use crate::batch::{
+    Block, BlockData, EdgeBatch, Facts, IdKind, Ids, InputOptions, Parser, Source, TextFacts, Weights, bad_record,
+};
+use crate::bipartite::SIDES;
+use crate::input::file::Stream;
+use crate::nulls::LeftOut;
+use crate::tables::attributes::AttributeColumn;
+use crate::text::blocks::{LineBlocks, Lines};
+use crate::text::columns::{Columns, Comments, Field, Separator, Skipped, split};
+use crate::text::detect::{
+    Detected, FixedColumns, detect, first_comments, has_columns, is_missing, is_padded, named_again, other_direction,
+    padded_id, says_directed,
+};
+use crate::text::number::{
+    self, Fields, Integer, Quoting, integer, is_infinite_or_nan, is_whole, lines, records, trim,
+};
+use crate::text::own_comment::OwnComment;
+use crate::text::size_line::{SizeLine, Verdict};
+use crate::text::source::{begin, empty_reals, text_of};
+use outcore_format::AttributeKind;
+use outcore_image::Result;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// What is known of the columns before the file is opened.
+#[derive(Clone, Copy)]
+pub(crate) enum Shape {
+    /// Nothing.
+    Free,
+    /// The format fixes them.
+    Fixed(FixedColumns),
+}
+
+/// GAP's `.el`: pairs.
+pub(crate) const EL: FixedColumns = FixedColumns { format: "el", count: 2, source: 0, target: 1, weight: None };
+
+/// GAP's `.wel`: triplets.
+pub(crate) const WEL: FixedColumns =
+    FixedColumns { format: "wel", count: 3, source: 0, target: 1, weight: Some((2, "weight")) };
+
+/// Road networks as `edge_id u v length`.
+pub(crate) const CEDGE: FixedColumns =
+    FixedColumns { format: "cedge", count: 4, source: 1, target: 2, weight: Some((3, "length")) };
+
+/// Opens an edge list.
+pub(crate) fn open(stream: Stream, options: &InputOptions, shape: Shape) -> Result<Box<dyn Source>> {
+    open_blocks(LineBlocks::new(stream), options, shape)
+}
+
+/// Opens an edge list whose first block may have been looked at.
+pub(crate) fn open_blocks(mut blocks: LineBlocks, options: &InputOptions, shape: Shape) -> Result<Box<dyn Source>> {
+    let (format, fixed) = match shape {
+        Shape::Free => ("edge-list", None),
+        Shape::Fixed(fixed) => (fixed.format, Some(fixed)),
+    };
+    let asked = options.delimiter.as_deref().map(Separator::named).transpose()?;
+    blocks.keep_quoted(first_comments(blocks.path(), options)?.quoting(asked));
+    let own = own_comment(&mut blocks)?;
+    let completed = own.as_ref().map(|own| own.complete(options));
+    let keeps_parallel = own.as_ref().is_some_and(|own| own.parallel);
+    let options = completed.as_deref().unwrap_or(options);
+    let skipped = Arc::new(Skipped::default());
+    let comments = first_comments(blocks.path(), options)?;
+    let mut first = Lines { first_line: 1, bytes: Vec::new(), input_bytes: 0 };
+    while let Some(found) = blocks.next_lines()? {
+        first = found;
+        if lines(&first.bytes).any(|line| comments.is_data(line)) {
+            break;
+        }
+        count_comments(&first, first.bytes.len(), &comments, &skipped);
+        first.bytes.clear();
+    }
+    let mut detected = detect(&first, blocks.path(), options, fixed)?;
+    if let Some(own) = own {
+        own.amend(&mut detected);
+    }
+    let comments = &detected.columns.comments;
+    blocks.keep_quoted(comments.quoting(Some(detected.columns.separator)));
+    count_comments(&first, detected.names_end, comments, &skipped);
+    first.drop_front(detected.names_end);
+    let holds = detected.may_have_size_line && options.header != Some(false);
+    let said = options.header == Some(true);
+    let size_line = if holds { hold_back(&mut first, &detected.columns, &skipped, said) } else { None };
+    let facts = Facts {
+        format,
+        directed: detected.directed.as_ref().map(|(directed, _)| *directed),
+        directed_by: detected.directed.as_ref().map(|(_, what)| what.clone()),
+        string_ids: detected.columns.strings,
+        ends: Some(detected.ends.clone()),
+        weights: detected.weight_name.clone(),
+        attributes: detected.columns.attributes.iter().map(|(_, field)| field.clone()).collect(),
+        text: Some(TextFacts {
+            separator: detected.columns.separator.name(),
+            header: detected.has_names,
+            weight_column: detected.columns.weight.map(|column| column + 1),
+            columns: detected.columns.count,
+            has_rows: detected.has_rows,
+        }),
+        keeps_parallel,
+        sides: detected.has_sides.then(|| SIDES.map(str::to_owned)),
+        notes: detected.notes.clone(),
+        ..blocks.facts()
+    };
+    let parser = Arc::new(EdgeList::new(blocks.path(), detected, options, skipped));
+    if !first.bytes.is_empty() {
+        blocks.give_back(first);
+    }
+    // The line held back takes number 0, whenever it comes.
+    let sequence = size_line.is_some() as u64;
+    Ok(Box::new(EdgeListSource {
+        blocks,
+        facts,
+        parser,
+        size_line,
+        size_line_said: said,
+        first_edge: None,
+        declared: None,
+        note: None,
+        sequence,
+    }))
+}
+
+/// What the first line of the file says, if Outcore wrote it.
+fn own_comment(blocks: &mut LineBlocks) -> Result<Option<OwnComment>> {
+    let Some(first) = blocks.next_lines()? else { return Ok(None) };
+    let line = lines(&first.bytes).next().filter(|_| first.first_line == 1);
+    let own = line.and_then(OwnComment::of);
+    blocks.give_back(first);
+    Ok(own)
+}
+
+/// Counts the comments among the first bytes of lines.
+fn count_comments(first: &Lines, end: usize, comments: &Comments, skipped: &Skipped) {
+    for (number, line) in (first.first_line..).zip(lines(&first.bytes[..end])) {
+        if comments.has(line) {
+            skipped.add(number, line);
+        }
+    }
+}
+
+/// Takes the first data line off the block, unless what stands below it in the block shows that it is an edge and
+/// nobody `said` that it is none.
+fn hold_back(first: &mut Lines, columns: &Columns, skipped: &Skipped, said: bool) -> Option<(SizeLine, Lines)> {
+    let (place, line) = (0u64..).zip(lines(&first.bytes)).find(|(_, line)| columns.comments.is_data(line))?;
+    let mut trial = SizeLine::new(line, columns);
+    let end = memchr::memchr_iter(b'\n', &first.bytes).nth(place as usize);
+    let end = end.map_or(first.bytes.len(), |end| end + 1);
+    trial.see(&first.bytes[end..]);
+    if trial.is_refuted() && !said {
+        return None;
+    }
+    let size_line = SizeLine::new(line, columns);
+    let held = Lines { first_line: first.first_line + place, bytes: line.to_vec(), input_bytes: first.input_bytes };
+    count_comments(first, end, &columns.comments, skipped);
+    first.drop_front(end);
+    Some((size_line, held))
+}
+
+struct EdgeListSource {
+    blocks: LineBlocks,
+    facts: Facts,
+    parser: Arc<EdgeList>,
+    /// The first line while its meaning is in doubt.
+    size_line: Option<(SizeLine, Lines)>,
+    /// The user says that it is no edge.
+    size_line_said: bool,
+    /// The first line, found to be an edge (or to be none, and then empty).
+    first_edge: Option<Lines>,
+    declared: Option<(u64, u64)>,
+    /// What was made of it.
+    note: Option<String>,
+    sequence: u64,
+}
+
+impl EdgeListSource {
+    /// At the end of the input: the line that was held back, without content if it is a size.
+    fn decide(&mut self) -> Result<()> {
+        let Some((size_line, mut held)) = self.size_line.take() else { return Ok(()) };
+        let text = String::from_utf8_lossy(&held.bytes).trim().to_owned();
+        match size_line.verdict() {
+            Verdict::Size { first, count, is_certain } if is_certain || self.size_line_said => {
+                self.declared = Some((first, count));
+                self.note = Some(format!(
+                    "The first line, `{text}`, was read as the numbers of vertices and edges: so many edges follow, between \
+                     vertices from {first} to {}.",
+                    first + (count - 1)
+                ));
+                held.bytes.clear();
+            }
+            Verdict::Size { .. } => {
+                let expected = "an edge, or the numbers of vertices and edges";
+                return Err(bad_record(self.blocks.path(), held.first_line, expected, &held.bytes).advise(
+                    "so many edges follow, but not all of the vertices are in one: say --header yes if the line is no edge, \
+                     --header no if it is one",
+                ));
+            }
+            Verdict::Edge if self.size_line_said => {
+                self.note = Some(format!("The first line, `{text}`, was skipped, as --header yes says."));
+                held.bytes.clear();
+            }
+            Verdict::Edge => {
+                self.note = Some(format!(
+                    "The first line, `{text}`, was read as an edge: it is not the numbers of vertices and edges below it."
+                ));
+            }
+        }
+        self.first_edge = Some(held);
+        Ok(())
+    }
+}
+
+impl Source for EdgeListSource {
+    fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    fn next_block(&mut self) -> Result<Option<Block>> {
+        if self.first_edge.is_none() {
+            if let Some(lines) = self.blocks.next_lines()? {
+                if let Some((size_line, _)) = &mut self.size_line {
+                    size_line.see(&lines.bytes);
+                    if size_line.is_refuted() && !self.size_line_said {
+                        self.first_edge = self.size_line.take().map(|(_, held)| held);
+                    }
+                }
+                let block = lines.into_block(self.sequence, 0);
+                self.sequence += 1;
+                return Ok(Some(block));
+            }
+            self.decide()?;
+        }
+        Ok(self.first_edge.take().map(|held| Block {
+            sequence: 0,
+            first_record: held.first_line,
+            first_vertex: 0,
+            input_bytes: held.input_bytes,
+            data: BlockData::Bytes(held.bytes),
+        }))
+    }
+
+    fn parser(&self) -> Arc<dyn Parser> {
+        self.parser.clone()
+    }
+
+    fn declared(&self) -> Option<(u64, u64)> {
+        self.declared
+    }
+
+    fn late_notes(&self) -> Vec<String> {
+        self.note.clone().into_iter().collect()
+    }
+}
+
+/// Parses lines of edges.
+pub(crate) struct EdgeList {
+    path: PathBuf,
+    columns: Columns,
+    /// Ids are integers because the first lines looked so.
+    guessed_integers: bool,
+    /// Lines are cut at blanks without a list of columns.
+    is_plain: bool,
+    weight_name: String,
+    /// The line that names the columns, if there is one that is no row.
+    names_line: Vec<u8>,
+    skipped: Arc<Skipped>,
+    left_out: LeftOut,
+}
+
+/// An edge between integers.
+type Pair = (Integer, Integer, f64);
+
+impl EdgeList {
+    pub(crate) fn new(path: &Path, detected: Detected, options: &InputOptions, skipped: Arc<Skipped>) -> Self {
+        let Detected { columns, weight_name, names_line, .. } = detected;
+        let Columns { separator, count, source, target, weight, direction, strings, .. } = columns;
+        let is_free = direction.is_none() && columns.attributes.is_empty();
+        let first = (source, target) == (0, 1) && weight.is_none_or(|w| w == 2) && is_free;
+        let used = 2 + usize::from(weight.is_some());
+        // Between tabs, what is not read may have blanks in it.
+        let at_blanks = separator == Separator::Blanks || separator == Separator::Byte(b'\t') && used == count;
+        EdgeList {
+            path: path.to_owned(),
+            guessed_integers: options.ids == IdKind::Auto && !strings,
+            is_plain: first && at_blanks && !strings,
+            weight_name: weight_name.unwrap_or_default(),
+            names_line,
+            skipped,
+            left_out: LeftOut::new(options.nulls),
+            columns,
+        }
+    }
+
+    fn quoting(&self) -> Quoting {
+        self.columns.comments.quoting(Some(self.columns.separator))
+    }
+
+    /// Integers between blanks, in the first columns; nothing if the line is anything else, which `cut` then finds out.
+    #[inline]
+    fn plain(&self, line: &[u8]) -> Option<Pair> {
+        let mut fields = Fields::new(line);
+        let mut id = || if self.guessed_integers && fields.is_padded() { None } else { fields.integer() };
+        let (source, target) = (id()?, id()?);
+        let mut used = 2;
+        let mut weight = 0.0;
+        if self.columns.weight.is_some() {
+            weight = number::weight(fields.token()?)?;
+            used = 3;
+        }
+        for _ in used..self.columns.count {
+            fields.token()?;
+        }
+        fields.is_empty().then_some((source, target, weight))
+    }
+
+    /// Cuts a line into columns and reads its weight; nothing if the line is blank or a comment.
+    fn cut<'a>(
+        &self,
+        line: &'a [u8],
+        number: u64,
+        fields: &mut Vec<Field<'a>>,
+    ) -> Result<Option<(Field<'a>, Field<'a>, f64)>> {
+        let Columns { separator, comments, count, source, target, weight, direction, .. } = &self.columns;
+        if !comments.is_data(line) {
+            if comments.has(line) {
+                self.skipped.add(number, line);
+            }
+            return Ok(None);
+        }
+        if !self.names_line.is_empty() && trim(line) == self.names_line {
+            return Err(named_again(&self.path, number, line));
+        }
+        split(line, *separator, count + 2, fields)
+            .map_err(|expected| bad_record(&self.path, number, expected, line))?;
+        if !has_columns(fields, *count) {
+            let expected = format!("{count} columns between {}, as the first lines have", separator.name());
+            return Err(bad_record(&self.path, number, &expected, line).advise(match line.first() {
+                Some(b'#' | b'%') if *comments == Comments::none() => {
+                    "nothing is a comment in CSV unless you say so: --comment '#'"
+                }
+                _ => "mend the line, or say --delimiter if the columns are cut wrongly",
+            }));
+        }
+        if self.left_out.is_wanted() && [*source, *target].iter().any(|&column| self.has_no_value(fields[column])) {
+            self.left_out.add(1);
+            return Ok(None);
+        }
+        if let Some((column, directed)) = *direction
+            && says_directed(fields[column].raw) != Some(directed)
+        {
+            let (column, found) = (format!("column {}", column + 1), fields[column].raw);
+            return Err(other_direction(&self.path, number, directed, &column, found));
+        }
+        let weight = match *weight {
+            Some(column) => self.weight(fields[column], number)?,
+            None => 0.0,
+        };
+        Ok(Some((fields[*source], fields[*target], weight)))
+    }
+
+    /// Whether a field of an id has none: it is empty, or a word that says so where ids are integers.
+    fn has_no_value(&self, field: Field<'_>) -> bool {
+        trim(field.raw).is_empty() || !self.columns.strings && is_missing(field.raw)
+    }
+
+    /// Appends what a line says beside its edge.
+    fn take_attributes(&self, fields: &[Field<'_>], number: u64, into: &mut [AttributeColumn]) -> Result<()> {
+        for ((column, field), values) in self.columns.attributes.iter().zip(into) {
+            let found = fields[*column];
+            if !values.push_field(&field.kind, found) {
+                let expected = match field.kind {
+                    AttributeKind::String => format!("text in UTF-8 in column {}, `{}`", column + 1, field.name),
+                    _ => format!(
+                        "an attribute of the kind {} in column {}, `{}`",
+                        field.kind.name(),
+                        column + 1,
+                        field.name
+                    ),
+                };
+                return Err(bad_record(&self.path, number, &expected, found.raw).advise(
+                    "the first lines tell what a column holds: bring the column into one form, or leave it out",
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    fn integers(
+        &self,
+        block: &Block,
+        text: &[u8],
+        ids: &mut Ids,
+        weights: &mut Vec<f64>,
+        attributes: &mut [AttributeColumn],
+    ) -> Result<()> {
+        let mut out = Integers::new(ids);
+        // A line is hardly shorter than twelve bytes in a file large enough to matter.
+        out.values.reserve(text.len() / 6);
+        let has_weights = self.columns.weight.is_some();
+        let mut fields: Vec<Field<'_>> = Vec::new();
+        for (number, line) in records(text, block.first_record, self.quoting()) {
+            let pair = if self.is_plain { self.plain(line) } else { None };
+            let (source, target, weight) = match pair {
+                Some(pair) => pair,
+                None => {
+                    let Some((source, target, weight)) = self.cut(line, number, &mut fields)? else { continue };
+                    self.take_attributes(&fields, number, attributes)?;
+                    (self.integer(source, number, line)?, self.integer(target, number, line)?, weight)
+                }
+            };
+            out.push(source);
+            out.push(target);
+            if has_weights {
+                weights.push(weight);
+            }
+            if out.is_mixed() {
+                out.finish();
+                return ids.check_one_kind(&self.path, number, "say --ids string");
+            }
+        }
+        out.finish();
+        Ok(())
+    }
+
+    fn strings(
+        &self,
+        block: &Block,
+        text: &[u8],
+        ids: &mut Ids,
+        weights: &mut Vec<f64>,
+        attributes: &mut [AttributeColumn],
+    ) -> Result<()> {
+        let has_weights = self.columns.weight.is_some();
+        let mut fields: Vec<Field<'_>> = Vec::new();
+        for (number, line) in records(text, block.first_record, self.quoting()) {
+            let Some((source, target, weight)) = self.cut(line, number, &mut fields)? else { continue };
+            self.take_attributes(&fields, number, attributes)?;
+            self.push_string(source, number, line, ids)?;
+            self.push_string(target, number, line, ids)?;
+            if has_weights {
+                weights.push(weight);
+            }
+        }
+        Ok(())
+    }
+
+    fn push_string(&self, field: Field<'_>, number: u64, line: &[u8], ids: &mut Ids) -> Result<()> {
+        if std::str::from_utf8(field.raw).is_err() {
+            return Err(bad_record(&self.path, number, "an id in UTF-8", field.raw).advise("convert the file to UTF-8"));
+        }
+        if let Ids::Text { bytes, ends } = ids {
+            if field.raw.is_empty() {
+                return Err(bad_record(&self.path, number, "an id that is not empty", line));
+            }
+            field.push_to(bytes);
+            let end = u32::try_from(bytes.len());
+            ends.push(end.map_err(|_| bad_record(&self.path, number, "a shorter line", line))?);
+        }
+        Ok(())
+    }
+
+    fn integer(&self, field: Field<'_>, number: u64, line: &[u8]) -> Result<Integer> {
+        let token = trim(field.raw);
+        if self.guessed_integers && is_padded(token) && integer(token).is_some() {
+            return Err(padded_id(&self.path, number, token));
+        }
+        integer(token).ok_or_else(|| {
+            let is_long = token.len() > 19 && token[1..].iter().all(u8::is_ascii_digit);
+            let expected = if is_long { "an integer id of 64 bits" } else { "an integer id" };
+            let error = bad_record(&self.path, number, expected, if token.is_empty() { line } else { token });
+            match self.guessed_integers || is_long {
+                true => error.advise("if ids are names, say --ids string"),
+                false => error,
+            }
+        })
+    }
+
+    fn weight(&self, field: Field<'_>, number: u64) -> Result<f64> {
+        let token = trim(field.raw);
+        if let Some(weight) = number::weight(token) {
+            return Ok(weight);
+        }
+        let column = self.columns.weight.unwrap_or(0) + 1;
+        let expected = format!("a finite number as weight in column {column}, `{}`", self.weight_name);
+        let advice = if is_missing(token) {
+            "the value is missing: take such lines out, or leave weights out with --weight none"
+        } else if is_infinite_or_nan(token) {
+            "no weight is infinite: take such lines out, or leave weights out with --weight none"
+        } else if token.contains(&b',') {
+            "write numbers with a point, or name another column with --weight"
+        } else if is_whole(token) {
+            "text holds whole weights that a real number of 64 bits equals, such as all up to 2^53: import larger ones from \
+             Parquet, or name another column with --weight"
+        } else if token.first().is_some_and(|b| b.is_ascii_digit() || matches!(b, b'-' | b'+' | b'.')) {
+            "the number is beyond the range of 64-bit reals, or is none: mend it, or name another column with --weight"
+        } else {
+            "name another column with --weight, or leave weights out with --weight none"
+        };
+        Err(bad_record(&self.path, number, &expected, token).advise(advice))
+    }
+}
+
+/// The integer ids of a batch while it is filled.
+struct Integers<'a> {
+    values: &'a mut Vec<u64>,
+    negative_out: &'a mut bool,
+    huge_out: &'a mut bool,
+    negative: bool,
+    huge: bool,
+}
+
+impl<'a> Integers<'a> {
+    fn new(ids: &'a mut Ids) -> Self {
+        let Ids::Integer { values, negative, huge } = ids else {
+            unreachable!("`begin` makes integer ids where the columns have them");
+        };
+        Integers { values, negative: *negative, huge: *huge, negative_out: negative, huge_out: huge }
+    }
+
+    #[inline]
+    fn push(&mut self, id: Integer) {
+        self.values.push(id.bits);
+        self.negative |= id.negative;
+        self.huge |= !id.negative && id.bits >> 63 != 0;
+    }
+
+    fn is_mixed(&self) -> bool {
+        self.negative && self.huge
+    }
+
+    fn finish(self) {
+        *self.negative_out = self.negative;
+        *self.huge_out = self.huge;
+    }
+}
+
+impl Parser for EdgeList {
+    fn parse(&self, block: &Block, batch: &mut EdgeBatch) -> Result<()> {
+        begin(batch, block, self.columns.strings);
+        let mut weights = empty_reals(batch);
+        let text = text_of(block, &self.path)?;
+        let kinds = self.columns.attributes.iter().map(|(_, field)| &field.kind);
+        let mut attributes: Vec<AttributeColumn> = kinds.map(AttributeColumn::new).collect();
+        if self.columns.strings {
+            self.strings(block, text, &mut batch.ids, &mut weights, &mut attributes)?;
+        } else {
+            self.integers(block, text, &mut batch.ids, &mut weights, &mut attributes)?;
+        }
+        batch.attributes = attributes;
+        if self.columns.weight.is_some() {
+            batch.weights = Weights::Real(weights);
+        }
+        Ok(())
+    }
+
+    fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn comments(&self) -> (u64, Option<String>) {
+        self.skipped.all()
+    }
+
+    fn left_out(&self) -> u64 {
+        self.left_out.count()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tables::attributes::{AttributeValues, Attributes};
+    use crate::testing::{edges_of, edges_with, failure_of, failure_with};
+
+    fn ids(ids: IdKind) -> InputOptions {
+        InputOptions { ids, ..InputOptions::default() }
+    }
+
+    fn weight(name: &str) -> InputOptions {
+        InputOptions { weight: Some(name.to_owned()), ..InputOptions::default() }
+    }
+
+    fn owned(names: &[(&str, &str)]) -> Vec<(String, String)> {
+        names.iter().map(|(a, b)| (a.to_string(), b.to_string())).collect()
+    }
+
+    #[test]
+    fn separators_comments_and_line_ends() {
+        for text in [
+            "1 2\n3 4\n",
+            "# c\n%c\n\n  1\t 2 \n\n3 4",
+            "\u{feff}1 2\r\n3 4\r\n",
+            "1,2\n3, 4\n",
+            "1;2\r\n\r\n3;4",
+            "\"1\",\"2\"\n3,4\n",
+            "source,target\n1,2\n3,4\n",
+            "TO FROM\n2 1\n4 3\n",
+        ] {
+            let read = edges_of("edge-list", text.as_bytes());
+            assert_eq!((read.pairs, read.declared), (vec![(1, 2), (3, 4)], None), "{text:?}");
+        }
+        assert!(edges_of("edge-list", b"").pairs.is_empty());
+        assert!(edges_of("edge-list", b"# only comments\n\n").pairs.is_empty());
+    }
+
+    #[test]
+    fn a_size_line_is_one_only_if_everything_fits() {
+        let read = edges_of("edge-list", b"# c\n4 3\n0 1\n1 2\n# c\n2 3\n");
+        assert_eq!((read.pairs, read.declared), (vec![(0, 1), (1, 2), (2, 3)], Some((0, 4))));
+        let read = edges_of("edge-list", b"4 2\n1 2\n2 4\n");
+        assert_eq!((read.pairs, read.declared), (vec![(1, 2), (2, 4)], Some((1, 4))));
+        let read = edges_with("edge-list", b"4 2 \r\n1 2 0.5\r\n2 4 0.25", &weight("3"));
+        assert_eq!((read.weights, read.declared), (vec![0.5, 0.25], Some((1, 4))));
+        let read = edges_of("edge-list", b"4,2\n1,2\n2,4\n");
+        assert_eq!((read.pairs.len(), read.declared), (2, Some((1, 4))));
+        for (edges, first) in [
+            ("4 2\n0 1\n2 4\n", (4, 2)),
+            ("4 2\n1 2\n2 5\n", (4, 2)),
+            ("4 2\n1 2\n", (4, 2)),
+            ("4 2\n1 2\n2 3\n3 4\n", (4, 2)),
+            ("4 0\n", (4, 0)),
+            ("4294967297 1\n1 2\n", (4294967297, 1)),
+            ("4 1\n-1 2\n", (4, 1)),
+        ] {
+            let read = edges_of("edge-list", edges.as_bytes());
+            assert_eq!((read.pairs.len(), read.declared), (edges.lines().count(), None), "{edges:?}");
+            assert_eq!(read.pairs[0], first, "{edges:?}");
+        }
+    }
+
+    #[test]
+    fn a_size_line_is_decided_across_blocks() {
+        let body: String = (0..300_000).map(|i| format!("{} {}\n", i % 1000, (i * 7) % 1000)).collect();
+        let read = edges_of("edge-list", format!("1000 300000\n{body}").as_bytes());
+        assert_eq!((read.pairs.len(), read.declared), (300_000, Some((0, 1000))));
+        assert!(read.blocks > 2, "{} blocks", read.blocks);
+        for first in ["1000 299999", "1000 300001", "999 300000", "999 299999"] {
+            let read = edges_of("edge-list", format!("{first}\n{body}").as_bytes());
+            assert_eq!((read.pairs.len(), read.declared), (300_001, None), "{first}");
+            assert_eq!(read.pairs[1], (0, 0), "{first}");
+            assert_ne!(read.pairs[0], (0, 0), "{first}");
+        }
+    }
+
+    #[test]
+    fn integers_of_every_size() {
+        let read = edges_of("edge-list", b"18446744073709551615 0\n");
+        assert_eq!(read.pairs, [(u64::MAX, 0)]);
+        let read = edges_of("edge-list", b"-9223372036854775808 9223372036854775807\n");
+        assert_eq!(read.pairs, [(1 << 63, i64::MAX as u64)]);
+        for (text, expected) in [
+            ("1 2\n3 18446744073709551616\n", ":2: expected an integer id of 64 bits"),
+            ("1 2\n-1 18446744073709551615\n", ":2: expected ids that all fit"),
+            ("1,2\n-1,18446744073709551615\n", ":2: expected ids that all fit"),
+        ] {
+            let error = failure_of("edge-list", text.as_bytes());
+            assert!(error.contains(expected), "{expected}: {error}");
+        }
+    }
+
+    #[test]
+    fn strings_are_kept_as_they_stand() {
+        let read = edges_with("edge-list", "ann b\u{f6}b 3\nx 7\u{2014} 4".as_bytes(), &weight("3"));
+        assert_eq!(read.names, owned(&[("ann", "b\u{f6}b"), ("x", "7\u{2014}")]));
+        assert_eq!((read.weights, read.facts.string_ids), (vec![3.0, 4.0], true));
+        let read = edges_of("edge-list", b"\"a,\"\"b\", c \nd,e\n");
+        assert_eq!(read.names, owned(&[("a,\"b", " c "), ("d", "e")]));
+        let read = edges_with("edge-list", b"1 01\n", &ids(IdKind::String));
+        assert_eq!(read.names, owned(&[("1", "01")]));
+        assert_eq!(edges_with("edge-list", b"1 01\n", &ids(IdKind::Integer)).pairs, [(1, 1)]);
+        for text in ["1 2\n007 7\n", "1,2\n7,+7\n", &format!("{}7 007\n", "1 2\n".repeat(500_000))] {
+            let error = failure_of("edge-list", text.as_bytes());
+            assert!(error.contains("leading zeros") && error.contains("--ids integer"), "{error}");
+        }
+        let error = failure_of("edge-list", b"1 2\n<NUMBER x\n3 4\n5 6\n");
+        assert!(error.contains(":2: expected an integer id, as most lines have, found `<NUMBER`"), "{error}");
+        for (text, expected) in [
+            (&b"a b\nc \xff\n"[..], ":2: expected an id in UTF-8"),
+            (b"a,b\nc,\n", ":2: expected an id that is not empty"),
+            (b"a,b\nc,\"d\n", ":2: expected a closing quote"),
+        ] {
+            let error = failure_of("edge-list", text);
+            assert!(error.contains(expected), "{expected}: {error}");
+        }
+    }
+
+    #[test]
+    fn bad_lines_are_named_however_far_they_are() {
+        let mut text = "1 2\n".repeat(700_000);
+        text += "3 four\n";
+        text += &"1 2\n".repeat(700_000);
+        let error = failure_of("edge-list", text.as_bytes());
+        assert!(error.contains(":700001: expected an integer id, found `four`"), "{error}");
+        assert!(error.contains("--ids string"), "{error}");
+        for (text, expected) in [
+            ("1 2\n3\n", ":2: expected 2 columns, as line 1 has, found 1 column between blanks: `3`"),
+            ("1,2\n3\n", ":2: expected 2 columns"),
+            ("1,2\n3,\n", ":2: expected an integer id"),
+            ("1 2 1\n3 4\n", ":2: expected 3 columns, as line 1 has"),
+            ("1 2 1\n3 4 nan\n", ":2: expected a finite number as weight in column 3"),
+            ("1 2 1\n3 4 1e999\n", ":2: expected a finite number as weight in column 3"),
+            ("1 2 NA\n3 4 1\n", ":1: expected a finite number as weight in column 3"),
+            ("1,2,1\n3,4,\n", ":2: expected a finite number as weight in column 3"),
+            ("1,2,\n3,4,1\n", ":1: expected a finite number as weight in column 3"),
+        ] {
+            let wanted = text.lines().any(|line| line.split([',', ' ']).count() == 3).then(|| "3".to_owned());
+            let options = InputOptions { weight: wanted, ..ids(IdKind::Integer) };
+            let error = failure_with("edge-list", text.as_bytes(), &options);
+            assert!(error.contains(expected), "{expected}: {error}");
+        }
+    }
+
+    #[test]
+    fn weights_may_be_negative_and_are_finite() {
+        assert_eq!(edges_with("edge-list", b"1 2 1e300\n1 3 -7\n", &weight("3")).weights, [1e300, -7.0]);
+        for infinity in ["inf", "-Infinity", "+INF"] {
+            for ids in ["1 2", "ann ben"] {
+                let error = failure_with("edge-list", format!("{ids} 1\n{ids} {infinity}\n").as_bytes(), &weight("3"));
+                let expected =
+                    format!(":2: expected a finite number as weight in column 3, `weight`, found `{infinity}`; no");
+                assert!(error.contains(&expected), "{error}");
+            }
+        }
+        let ends = ["1", "2"].map(|number| Some(number.to_owned()));
+        let [source, target] = ends;
+        let none = InputOptions { source, target, ..weight("none") };
+        assert!(edges_with("edge-list", b"1 2 x\n1 3 nan\n", &none).weights.is_empty());
+    }
+
+    #[test]
+    fn formats_with_fixed_columns() {
+        let read = edges_of("cedge", b"0 5 6 0.25\n1 6 7 0.5\n");
+        assert_eq!((read.pairs, read.weights), (vec![(5, 6), (6, 7)], vec![0.25, 0.5]));
+        assert_eq!(read.facts.weights.as_deref(), Some("length"));
+        assert!(failure_of("cedge", b"0 5 6\n").contains(":1: expected 4 columns, found 3 columns"));
+        assert!(failure_of("el", b"1 2 3\n").contains(":1: expected 2 columns, found 3 columns"));
+        assert_eq!(edges_of("wel", b"1 2 3\n").weights, [3.0]);
+        assert!(failure_of("wel", b"1 2\n").contains(":1: expected 3 columns, found 2 columns"));
+    }
+
+    #[test]
+    fn lines_without_an_end_are_left_out_if_asked() {
+        let skip = InputOptions { nulls: crate::Nulls::Skip, ..InputOptions::default() };
+        let read = edges_with("edge-list", b"source,target\n1,2\n,3\n4,NA\n5,6\n", &skip);
+        assert_eq!(read.pairs, [(1, 2), (5, 6)]);
+        let read = edges_with("edge-list", b"source\ttarget\nann\tben\n\tben\nNA\tcarl\n", &skip);
+        assert_eq!(read.names, owned(&[("ann", "ben"), ("NA", "carl")]));
+        for text in ["source,target\n1,2\n,3\n", "source,target\nann,ben\n,ben\n"] {
+            assert!(failure_of("edge-list", text.as_bytes()).contains("edge-list:3"), "{text}");
+        }
+    }
+
+    #[test]
+    fn fields_in_quotes_may_have_line_ends() {
+        let text = b"source,target,text,n\r\n1,2,\"a\nb, \"\"c\"\"\n\",5\r\n3,4,x\"y,6\n\n#5,7,z,8\n";
+        let with = |attributes: &[&str]| InputOptions {
+            attributes: Attributes::Named(attributes.iter().map(|&name| name.to_owned()).collect()),
+            ids: IdKind::String,
+            ..InputOptions::default()
+        };
+        let read = edges_with("edge-list", text, &with(&["text", "n"]));
+        let pair = |a: &str, b: &str| (a.to_owned(), b.to_owned());
+        assert_eq!(read.names, [pair("1", "2"), pair("3", "4"), pair("#5", "7")]);
+        let AttributeValues::Text { bytes, ends } = &read.attributes[0].values else { panic!("no strings") };
+        assert_eq!((bytes.as_slice(), ends.as_slice()), (&b"a\nb, \"c\"\nx\"yz"[..], &[9, 12, 13][..]));
+        let read = edges_with("edge-list", b"source,target,text\n#1,2,\"c\nd\"\n", &InputOptions::default());
+        assert_eq!(read.names, [pair("#1", "2")]);
+        // Ids and names of columns may, too, and a number of a line counts all before it.
+        assert_eq!(edges_of("edge-list", b"\"a\nb\"\tc\n").names, [pair("a\nb", "c")]);
+        assert_eq!(edges_of("edge-list", b"source,target,\"a\nb\"\nx,y,z\n").names, [pair("x", "y")]);
+        assert!(failure_of("edge-list", b"source,target,n\nx,y,\"1\n2\"\nx,y\n").contains(":4: "));
+        assert!(failure_of("edge-list", b"x,y\nz,\"w\nv,u\n").contains("a closing quote"));
+        let other = InputOptions { delimiter: Some("~".to_owned()), ..with(&["k"]) };
+        assert_eq!(edges_with("edge-list", b"source~target~k\na~\"b~\nc\"~e\n", &other).names, [pair("a", "b~\nc")]);
+        // Between blanks a line is a line.
+        assert!(failure_of("edge-list", b"1 2 \"a\n3 4 b\n").contains("a closing quote"));
+        // Over many blocks.
+        let many =
+            (0..90_000).map(|n| format!("{n},{},\"{}\n,{n},\"\n", n + 1, "x\n".repeat(n % 9))).collect::<String>();
+        let read = edges_of("edge-list", format!("source,target,text\n{many}").as_bytes());
+        assert!(read.blocks > 2 && read.pairs == (0..90_000).map(|n| (n, n + 1)).collect::<Vec<_>>());
+    }
+}

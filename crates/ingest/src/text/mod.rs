@@ -1,0 +1,26 @@
+//! Formats of lines, and their shared parts: blocks of whole lines, columns, numbers, detection.
+//!
+//! A reader of a format decides how lines are read from the first lines of the file. Blocks of whole lines are then parsed
+//! by all workers at a time.
+
+pub(crate) mod adjacency;
+pub(crate) mod ascii_graph;
+pub(crate) mod blocks;
+pub(crate) mod columns;
+pub(crate) mod detect;
+pub(crate) mod dimacs;
+pub(crate) mod edge_list;
+pub(crate) mod graphalytics;
+pub(crate) mod konect;
+pub(crate) mod metis;
+pub(crate) mod number;
+pub(crate) mod one_id;
+pub(crate) mod own_comment;
+pub(crate) mod record_lines;
+pub(crate) mod rows;
+pub(crate) mod sif;
+pub(crate) mod size_line;
+pub(crate) mod source;
+pub(crate) mod tally;
+pub(crate) mod tntp;
+pub(crate) mod vertex_lines;

@@ -1,0 +1,232 @@
+//! The source that text formats share: blocks of lines, numbered the way the format needs it.
+//!
+//! Edge lists need nothing but line numbers. Adjacency formats need to know which vertex a block starts with, and dense
+//! matrices which entry: the cutter counts those, because only it sees the blocks in order.
+
+use crate::batch::{Block, BlockData, EdgeBatch, Facts, Ids, Parser, Source, Weights, bad_record};
+use crate::text::blocks::{LineBlocks, Lines};
+use crate::text::number::lines;
+use crate::text::tally::Tally;
+use memchr::{memchr_iter, memmem};
+use outcore_image::{Error, Result};
+use std::path::Path;
+use std::sync::Arc;
+
+/// What `first_vertex` of a block counts.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Numbering {
+    /// Nothing.
+    None,
+    /// Lines that are neither blank nor comments, from 0.
+    Entries,
+    /// Lines, from `first`, of which there must be `count`; lines that start with `%` do not count if `comments`.
+    Adjacency { first: u64, count: u64, comments: bool },
+}
+
+/// Blocks of lines for one parser.
+pub(crate) struct TextSource {
+    pub(crate) blocks: LineBlocks,
+    pub(crate) facts: Facts,
+    pub(crate) parser: Arc<dyn Parser>,
+    pub(crate) numbering: Numbering,
+    /// Ends the input with an empty block if present, so that the counts are compared.
+    pub(crate) tally: Option<Arc<Tally>>,
+    counted: u64,
+    sequence: u64,
+    mid_line: bool,
+    ended: bool,
+}
+
+impl TextSource {
+    pub(crate) fn new(blocks: LineBlocks, facts: Facts, parser: Arc<dyn Parser>) -> Self {
+        TextSource {
+            blocks,
+            facts,
+            parser,
+            numbering: Numbering::None,
+            tally: None,
+            counted: 0,
+            sequence: 0,
+            mid_line: false,
+            ended: false,
+        }
+    }
+
+    /// Gives `lines` the next number, counts what they hold, and makes them a block.
+    fn number(&mut self, lines: Lines) -> Block {
+        let counted_before = self.counted;
+        let first = match self.numbering {
+            Numbering::None => 0,
+            Numbering::Entries => {
+                self.counted += data_lines(&lines.bytes).count() as u64;
+                counted_before
+            }
+            Numbering::Adjacency { first, comments, .. } => {
+                self.count_adjacency(&lines.bytes, comments);
+                first.saturating_add(counted_before)
+            }
+        };
+        let block = lines.into_block(self.sequence, first);
+        self.sequence += 1;
+        block
+    }
+
+    fn count_adjacency(&mut self, bytes: &[u8], comments: bool) {
+        self.counted += memchr_iter(b'\n', bytes).count() as u64;
+        if comments {
+            let inside = memmem::find_iter(bytes, b"\n%").count() as u64;
+            let in_front = !self.mid_line && bytes.starts_with(b"%");
+            let last_line = memchr::memrchr(b'\n', bytes).map_or(0, |end| end + 1);
+            // The last comment of a file may lack the line end that was counted above.
+            let cut_off = bytes[last_line..].starts_with(b"%") && !(self.mid_line && last_line == 0);
+            self.counted -= inside + in_front as u64 - cut_off as u64;
+            self.mid_line = !bytes.ends_with(b"\n") && !cut_off;
+        } else {
+            self.mid_line = !bytes.ends_with(b"\n");
+        }
+    }
+
+    /// Compares the number of adjacency lines with the header, at the end of the input.
+    fn check_count(&mut self) -> Result<()> {
+        if let Numbering::Adjacency { count, .. } = self.numbering {
+            let found = self.counted + self.mid_line as u64;
+            if found != count {
+                return Err(Error::input(
+                    self.blocks.path(),
+                    None,
+                    format!("{count} lines of neighbours, as the first line says"),
+                    format!("{found}"),
+                )
+                .advise("a vertex without neighbours has an empty line; the file may be truncated"));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Source for TextSource {
+    fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    fn next_block(&mut self) -> Result<Option<Block>> {
+        if self.ended {
+            return Ok(None);
+        }
+        if let Some(lines) = self.blocks.next_lines()? {
+            let has_comments = matches!(self.numbering, Numbering::Adjacency { comments: true, .. });
+            if has_comments && self.mid_line && lines.bytes.starts_with(b"%") {
+                // Parsers see a comment in a block that starts so; the middle of a line must not look like one.
+                return Err(bad_record(self.blocks.path(), lines.first_line, "a vertex", &lines.bytes));
+            }
+            return Ok(Some(self.number(lines)));
+        }
+        self.ended = true;
+        self.check_count()?;
+        let Some(tally) = &self.tally else {
+            return Ok(None);
+        };
+        tally.end(self.sequence + 1);
+        Ok(Some(Block {
+            sequence: self.sequence,
+            first_record: 0,
+            first_vertex: 0,
+            input_bytes: self.facts.input_bytes.unwrap_or(0),
+            data: BlockData::Bytes(Vec::new()),
+        }))
+    }
+
+    fn parser(&self) -> Arc<dyn Parser> {
+        self.parser.clone()
+    }
+}
+
+/// The lines that are neither blank nor `%` comments, with their numbers from 0 and their columns.
+pub(crate) fn data_lines(bytes: &[u8]) -> impl Iterator<Item = (u64, &[u8])> {
+    (0u64..).zip(lines(bytes)).filter(|(_, line)| {
+        let first = line.iter().find(|b| !crate::text::number::is_blank(**b));
+        first.is_some_and(|&b| b != b'%')
+    })
+}
+
+/// The first block that holds a data line, with what is before it in the same block.
+pub(crate) fn first_data_block(blocks: &mut LineBlocks, is_data: impl Fn(&[u8]) -> bool) -> Result<Option<Lines>> {
+    while let Some(found) = blocks.next_lines()? {
+        if lines(&found.bytes).any(&is_data) {
+            return Ok(Some(found));
+        }
+    }
+    Ok(None)
+}
+
+/// Makes `batch` ready for a block of integer or string ids, keeping its memory where the kind is the same.
+pub(crate) fn begin(batch: &mut EdgeBatch, block: &Block, strings: bool) {
+    begin_at(batch, block.sequence, strings);
+}
+
+/// Empties a batch for the ids of the block of that number.
+pub(crate) fn begin_at(batch: &mut EdgeBatch, sequence: u64, strings: bool) {
+    batch.sequence = sequence;
+    for ids in [&mut batch.ids, &mut batch.vertices] {
+        if matches!(ids, Ids::Text { .. }) == strings {
+            ids.clear();
+        } else {
+            *ids = if strings { Ids::strings() } else { Ids::integers() };
+        }
+    }
+}
+
+/// The list of weights to fill: the memory of the last batch if it held reals.
+pub(crate) fn empty_reals(batch: &mut EdgeBatch) -> Vec<f64> {
+    match std::mem::replace(&mut batch.weights, Weights::None) {
+        Weights::Real(mut values) => {
+            values.clear();
+            values
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// The text of a block.
+pub(crate) fn text_of<'a>(block: &'a Block, path: &Path) -> Result<&'a [u8]> {
+    match &block.data {
+        BlockData::Bytes(bytes) => Ok(bytes),
+        _ => Err(Error::input(path, None, "a block of bytes", "a table")),
+    }
+}
+
+/// Appends a pair of vertices without a sign.
+#[inline]
+pub(crate) fn push_pair(ids: &mut Ids, source: u64, target: u64) {
+    if let Ids::Integer { values, huge, .. } = ids {
+        values.push(source);
+        values.push(target);
+        *huge |= (source | target) >> 63 != 0;
+    }
+}
+
+/// Whether the weights of a format with one kind of weights are wanted; `names` are what they may be called.
+pub(crate) fn weights_wanted(weights: Option<&str>, format: &str, names: &[&str]) -> Result<bool> {
+    match weights {
+        None => Ok(true),
+        Some("none") => Ok(false),
+        Some(name) if names.contains(&name) => Ok(true),
+        Some(name) if names.is_empty() => {
+            Err(Error::Usage(format!("--weight {name}: format {format} has no weights; leave the option out")))
+        }
+        Some(name) => Err(Error::Usage(format!(
+            "--weight {name}: the weights of format {format} are called {}; or leave them out with --weight none",
+            names.join(" or "),
+        ))),
+    }
+}
+
+/// Refuses string ids for a format that has integers only.
+pub(crate) fn integers_only(kind: crate::IdKind, format: &str) -> Result<()> {
+    if kind == crate::IdKind::String {
+        return Err(Error::Usage(format!(
+            "--ids string: format {format} numbers its vertices; use --ids auto or integer"
+        )));
+    }
+    Ok(())
+}

@@ -1,0 +1,131 @@
+//! Files of vertices: one id a line, as they stand beside lists of edges; `#` and `%` begin comments.
+//!
+//! An id may stand in double quotes, as in CSV: one with blanks at its ends, or one that would be a comment.
+
+use crate::batch::{Block, EdgeBatch, Facts, Ids, Parser, Source, Weights, bad_record};
+use crate::input::file::Input;
+use crate::text::blocks::LineBlocks;
+use crate::text::columns::{Separator, is_data, split};
+use crate::text::detect::{is_padded, padded_id};
+use crate::text::number::{integer, lines, trim};
+use crate::text::own_comment::OwnComment;
+use crate::text::source::{TextSource, begin, text_of};
+use outcore_image::Result;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Opens a file of vertices whose ids are strings, or integers, which may have been `guessed`.
+pub(crate) fn open(input: &Input, string_ids: bool, guessed: bool) -> Result<Box<dyn Source>> {
+    let blocks = LineBlocks::new(input.stream()?);
+    let facts = Facts { string_ids, ..blocks.facts() };
+    let parser = Arc::new(VertexLines { path: input.path().to_owned(), string_ids, guessed });
+    Ok(Box::new(TextSource::new(blocks, facts, parser)))
+}
+
+/// Whether the first lines hold ids that are no integers.
+pub(crate) fn has_strings(input: &Input) -> Result<bool> {
+    let mut blocks = LineBlocks::new(input.stream()?);
+    let (_, start) = blocks.peek()?;
+    Ok(lines(start).filter(|line| is_data(line)).any(|line| integer(trim(line)).is_none()))
+}
+
+/// What the first line says, if Outcore wrote it.
+pub(crate) fn own_comment(input: &Input) -> Result<Option<OwnComment>> {
+    let mut blocks = LineBlocks::new(input.stream()?);
+    let (_, start) = blocks.peek()?;
+    Ok(lines(start).next().and_then(OwnComment::of))
+}
+
+struct VertexLines {
+    path: PathBuf,
+    string_ids: bool,
+    /// The kind of the ids is guessed.
+    guessed: bool,
+}
+
+impl VertexLines {
+    fn push(&self, line: &[u8], number: u64, vertices: &mut Ids) -> Result<()> {
+        match vertices {
+            Ids::Integer { values, negative, huge } => {
+                let id = integer(trim(line)).ok_or_else(|| {
+                    bad_record(&self.path, number, "one vertex, an integer as the ids of the edges are", line)
+                })?;
+                if self.guessed && is_padded(trim(line)) {
+                    return Err(padded_id(&self.path, number, trim(line)));
+                }
+                values.push(id.bits);
+                *negative |= id.negative;
+                *huge |= !id.negative && id.bits >> 63 != 0;
+            }
+            Ids::Text { bytes, ends } => {
+                let mut fields = Vec::new();
+                // No line holds the separator, so there is one field, which may be in quotes.
+                split(trim(line), Separator::Byte(b'\n'), 1, &mut fields)
+                    .map_err(|expected| bad_record(&self.path, number, expected, line))?;
+                if std::str::from_utf8(line).is_err() {
+                    return Err(bad_record(&self.path, number, "an id in UTF-8", line));
+                }
+                fields.iter().for_each(|field| field.push_to(bytes));
+                let end = u32::try_from(bytes.len());
+                ends.push(end.map_err(|_| bad_record(&self.path, number, "a shorter line", line))?);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Parser for VertexLines {
+    fn parse(&self, block: &Block, batch: &mut EdgeBatch) -> Result<()> {
+        begin(batch, block, self.string_ids);
+        batch.weights = Weights::None;
+        for (number, line) in (block.first_record..).zip(lines(text_of(block, &self.path)?)) {
+            if is_data(line) {
+                self.push(line, number, &mut batch.vertices)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::unlimited;
+
+    fn read(text: &[u8], string_ids: bool) -> Result<Ids> {
+        let mut source = open(&Input::memory("v", text, &unlimited()), string_ids, true)?;
+        let mut batch = EdgeBatch::new(string_ids);
+        let parser = source.parser();
+        while let Some(block) = source.next_block()? {
+            parser.parse(&block, &mut batch)?;
+        }
+        Ok(batch.vertices)
+    }
+
+    #[test]
+    fn ids_of_both_kinds_and_comments() {
+        let integers = read(b"# alone\n 7 \r\n\n-8\n% more\n9", false).unwrap();
+        assert_eq!(integers, Ids::Integer { values: vec![7, -8i64 as u64, 9], negative: true, huge: false });
+        let strings = read("a b\n# no\n\"# \"\"yes\"\n\"\"\n é,\n".as_bytes(), true).unwrap();
+        assert_eq!(strings, Ids::Text { bytes: "a b# \"yesé,".into(), ends: vec![3, 9, 9, 12] });
+    }
+
+    #[test]
+    fn other_lines_are_refused() {
+        let bad: [(&[u8], bool, &str); 5] = [
+            (b"1\n2 3\n", false, "v:2: expected one vertex"),
+            (b"7\n007\n", false, "v:2: expected integer ids without leading zeros"),
+            (b"anna\n", false, "v:1: expected one vertex"),
+            (b"\xff\n", true, "v:1: expected an id in UTF-8"),
+            (b"a\n\"b\n", true, "v:2: expected a closing quote"),
+        ];
+        for (text, string_ids, expected) in bad {
+            let error = read(text, string_ids).unwrap_err().to_string();
+            assert!(error.contains(expected), "{error}");
+        }
+    }
+}
