@@ -6,7 +6,7 @@ use outcore_image::Result;
 use std::path::Path;
 use std::sync::Arc;
 
-/// See above.
+/// A source that wraps another and replaces its facts or its edges.
 pub struct Altered {
     source: Box<dyn Source>,
     facts: Facts,
@@ -26,7 +26,7 @@ pub enum Declared {
     With((u64, u64)),
 }
 
-/// What is known only once all is read.
+/// A note that exists only once the whole input is read.
 type LateNote = dyn Fn() -> Option<String> + Send;
 
 impl Altered {
@@ -71,7 +71,7 @@ impl Source for Altered {
     }
 }
 
-/// What happens to the edges of every batch.
+/// A change of the edges of every batch.
 pub(crate) trait Alter: Send + Sync {
     /// Alters the edges of one.
     fn alter(&self, batch: &mut EdgeBatch);

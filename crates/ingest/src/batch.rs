@@ -1,8 +1,8 @@
-//! What passes from a parser to the importer: batches of edges under the user's own ids.
+//! Batches of edges under the user's own ids: the data that passes from a parser to the importer.
 //!
 //! A [`Source`] cuts its input into blocks, one after the other (that is cheap); a [`Parser`] turns a block into an
-//! [`EdgeBatch`], on any worker and in any order (that is where the time goes). The block's sequence number
-//! carries the input order, so the result does not depend on who parsed what.
+//! [`EdgeBatch`], on any worker and in any order (that is where the time is spent). The sequence number of a block
+//! carries the input order, so the result does not depend on which worker parsed which block.
 
 use crate::choice::Choice;
 use crate::conditions::{Condition, retain, retain_text};
@@ -13,7 +13,7 @@ use outcore_image::{Error, Result};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// How the user's ids are to be read.
+/// The kind of the user's ids.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum IdKind {
     /// Integers if the beginning of the input holds only integers, else strings; some words among integers are refused.
@@ -53,12 +53,12 @@ pub enum Ids {
     Text {
         /// All strings without separators.
         bytes: Vec<u8>,
-        /// Where each ends, in bytes.
+        /// End of each string, in bytes.
         ends: Vec<u32>,
     },
 }
 
-/// How large the ids of a batch become before a parser that can stop hands the batch over.
+/// Size of the ids of a batch at which a parser that can stop hands the batch over.
 pub const FULL_BYTES: usize = 1 << 20;
 
 impl Ids {
@@ -72,7 +72,7 @@ impl Ids {
         Ids::Text { bytes: Vec::new(), ends: Vec::new() }
     }
 
-    /// How many ids there are.
+    /// Number of ids.
     pub fn len(&self) -> usize {
         match self {
             Ids::Integer { values, .. } => values.len(),
@@ -101,7 +101,7 @@ impl Ids {
         }
     }
 
-    /// What the ids take, in bytes.
+    /// Size of the ids in bytes.
     fn len_bytes(&self) -> usize {
         match self {
             Ids::Integer { values, .. } => size_of_val(&values[..]),
@@ -150,7 +150,7 @@ impl Weights {
         }
     }
 
-    /// How many there are, where there are any.
+    /// Number of weights, if there are weights.
     pub fn count(&self) -> Option<usize> {
         match self {
             Weights::None => None,
@@ -188,11 +188,11 @@ pub struct EdgeBatch {
     pub ids: Ids,
     /// One weight per edge, if the input has them.
     pub weights: Weights,
-    /// What an input with attributes says of every edge: a column for each of [`Facts::attributes`].
+    /// Attributes of every edge: a column for each of [`Facts::attributes`].
     pub attributes: Vec<AttributeColumn>,
     /// Vertices that the input names outside of edges (a `.v` file, a METIS line).
     pub vertices: Ids,
-    /// What it says of each of them: nothing, or a column for each of [`Facts::vertex_attributes`].
+    /// Attributes of every listed vertex: none, or a column for each of [`Facts::vertex_attributes`].
     pub vertex_attributes: Vec<AttributeColumn>,
 }
 
@@ -249,18 +249,18 @@ impl EdgeBatch {
     }
 }
 
-/// What an input says of itself, before its edges are read.
+/// Facts of an input that are known before its edges are read.
 #[derive(Clone, Debug, Default)]
 pub struct Facts {
     /// The name of the format, as `--format` has it.
     pub format: &'static str,
     /// Whether edges have a direction, where the format says so.
     pub directed: Option<bool>,
-    /// What says so, where it is not the format itself.
+    /// The line or option that decides the direction, if it is not the format itself.
     pub directed_by: Option<String>,
     /// Whether ids are strings (true) or integers (false); decided by the time the source is open.
     pub string_ids: bool,
-    /// What the columns that were taken as source and target are called; nothing where the format has no columns.
+    /// Names of the source and target columns; `None` where the format has no columns.
     pub ends: Option<[String; 2]>,
     /// The name of the weights, if there are any.
     pub weights: Option<String>,
@@ -268,9 +268,9 @@ pub struct Facts {
     pub has_real_weights: bool,
     /// Weights are complex numbers, as a matrix may have them.
     pub is_complex: bool,
-    /// What is kept of every edge beside its weight.
+    /// Attributes that are kept of every edge beside its weight.
     pub attributes: Vec<AttributeField>,
-    /// What is kept of vertices that are listed.
+    /// Attributes that are kept of listed vertices.
     pub vertex_attributes: Vec<AttributeField>,
     /// Parallel edges are meant to be kept, unless the user says otherwise.
     pub keeps_parallel: bool,
@@ -278,7 +278,7 @@ pub struct Facts {
     pub declared: Option<(u64, u64)>,
     /// The first so many vertices, as their ids sort, are the rows of a rectangular matrix, and the others its columns.
     pub rows: Option<u64>,
-    /// What ids of sources and of targets begin with, in a graph with two sides.
+    /// Prefixes of the ids of sources and of targets, in a graph with two sides.
     pub sides: Option<[String; 2]>,
     /// The size of the input in bytes as it lies on disk, where it is known.
     pub input_bytes: Option<u64>,
@@ -286,19 +286,19 @@ pub struct Facts {
     pub is_pipe: bool,
     /// The number of edges, where the format says so.
     pub edges: Option<u64>,
-    /// What a block sets aside in the budget for being decoded, as far as that is known beforehand, in bytes.
+    /// Memory in bytes that decoding a block reserves in the budget, as far as it is known beforehand.
     pub block_bytes: u64,
-    /// How long a line of text, or a string in a table, may be, in bytes; 0 where there are none.
+    /// Largest length of a line of text, or of a string in a table, in bytes; 0 where there are none.
     pub longest_line_bytes: u64,
-    /// How the input is compressed, if it is: `gzip`, `zstd`, `bzip2`, `xz` or `zip`.
+    /// Compression of the input, if there is any: `gzip`, `zstd`, `bzip2`, `xz` or `zip`.
     pub compression: Option<&'static str>,
-    /// How lines are cut into columns, where the input is a list of edges in text.
+    /// The columns of the lines, where the input is a list of edges in text.
     pub text: Option<TextFacts>,
-    /// What the user should know about how the input is read, in whole sentences.
+    /// Notes for the import report, in whole sentences.
     pub notes: Vec<String>,
 }
 
-/// How the lines of a text file are cut into columns.
+/// The cut of the lines of a text file into columns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TextFacts {
     /// The name of the separator, or the character.
@@ -307,7 +307,7 @@ pub struct TextFacts {
     pub header: bool,
     /// The column of the weights, from 1.
     pub weight_column: Option<usize>,
-    /// How many columns there are.
+    /// Number of columns.
     pub columns: usize,
     /// There is a line with an edge.
     pub has_rows: bool,
@@ -343,7 +343,7 @@ pub enum BlockData {
 pub struct Rows {
     /// The rows, batch by batch.
     pub batches: Box<dyn Iterator<Item = Result<RecordBatch>> + Send>,
-    /// How many batches there are.
+    /// Number of batches.
     pub parts: u64,
 }
 
@@ -354,7 +354,7 @@ impl std::fmt::Debug for Rows {
 }
 
 impl Block {
-    /// How many numbers the block takes in the sequence of all blocks: one for each part.
+    /// Number of sequence numbers that the block takes: one for each part.
     pub fn parts_count(&self) -> u64 {
         match &self.data {
             BlockData::Rows(rows) => rows.parts,
@@ -382,26 +382,26 @@ impl Block {
 
 /// Cuts an input into blocks.
 pub trait Source: Send {
-    /// What the input says of itself.
+    /// The facts of the input.
     fn facts(&self) -> &Facts;
 
     /// The next block, or nothing at the end of the input.
     fn next_block(&mut self) -> Result<Option<Block>>;
 
-    /// Who understands the blocks.
+    /// The parser of the blocks.
     fn parser(&self) -> Arc<dyn Parser>;
 
     /// Says, before the first block, that whoever asks for blocks adds this to their numbers, for the source is one of
     /// several. Sources whose parser tells blocks apart by their numbers count from there.
     fn begin_at(&mut self, _sequence: u64) {}
 
-    /// What only the whole input could tell, once `next_block` has returned nothing: vertices of a header whose meaning
-    /// was in doubt. The default is what `facts` said.
+    /// Facts that only the whole input tells, once `next_block` has returned nothing: vertices of a header whose
+    /// meaning was in doubt. The default is that of `facts`.
     fn declared(&self) -> Option<(u64, u64)> {
         self.facts().declared
     }
 
-    /// What the user should know that only the whole input could tell, once `next_block` has returned nothing.
+    /// Notes that only the whole input tells, once `next_block` has returned nothing.
     fn late_notes(&self) -> Vec<String> {
         Vec::new()
     }
@@ -428,23 +428,23 @@ pub trait Parser: Send + Sync {
     /// The input, for messages.
     fn path(&self) -> &Path;
 
-    /// How many comments were skipped, and the first of them, once all blocks are parsed.
+    /// Number of skipped comments, and the first of them, once all blocks are parsed.
     fn comments(&self) -> (u64, Option<String>) {
         (0, None)
     }
 
-    /// How many rows were left out for having no value at an end, once all blocks are parsed.
+    /// Number of rows left out because an end has no value, once all blocks are parsed.
     fn left_out(&self) -> u64 {
         0
     }
 }
 
-/// How to read an input.
+/// Options for reading an input.
 #[derive(Clone, Debug, Default)]
 pub struct InputOptions {
     /// The name of the format; `None` decides by the file's name and its first bytes.
     pub format: Option<String>,
-    /// How ids are read.
+    /// The kind of ids.
     pub ids: IdKind,
     /// Which column holds the sources of edges: a name, or a number from 1. `None` takes the one that the format has.
     pub source: Option<String>,
@@ -455,26 +455,26 @@ pub struct InputOptions {
     pub weight: Option<String>,
     /// Which other columns are kept, under their names.
     pub attributes: Attributes,
-    /// What edges must meet to be read.
+    /// Conditions that edges must meet.
     pub conditions: Vec<Condition>,
-    /// What separates the columns of a text file: `tab`, `comma`, ..., or a character. `None` decides by the first
+    /// Separator of the columns of a text file: `tab`, `comma`, ..., or a character. `None`: decided by the first
     /// lines.
     pub delimiter: Option<String>,
     /// Whether the first line of a text file names the columns. `None` decides by the first lines.
     pub header: Option<bool>,
-    /// What comments in a text file begin with, or `none`. `None`: `#` and `%`, but nothing in CSV.
+    /// Sign that begins comments in a text file, or `none`. `None`: `#` and `%`, but nothing in CSV.
     pub comment: Option<String>,
     /// The input is a table of vertices: ids in its first column, attributes in the others. Each id is read as an edge
     /// to itself, for [`with_vertices`](crate::with_vertices).
     pub of_vertices: bool,
-    /// What is done with rows whose source or target has no value.
+    /// Treatment of rows whose source or target has no value.
     pub nulls: Nulls,
     /// Sources are one side of the graph and targets the other, whose ids are two spaces: the prefixes that keep them
     /// apart ([`SIDES`](crate::SIDES)).
     pub bipartite: Option<[String; 2]>,
     /// Whether edges have a direction, where the user says so: it decides where the edges of an input differ in it.
     pub directed: Option<bool>,
-    /// What is asked for is a matrix, which may be rectangular and complex.
+    /// Whether a matrix is wanted, which may be rectangular and complex.
     pub is_matrix: bool,
 }
 

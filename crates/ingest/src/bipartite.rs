@@ -12,10 +12,10 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
-/// What goes before the ids of sources and of targets, unless the user says otherwise.
+/// Default prefixes of the ids of sources and of targets.
 pub const SIDES: [&str; 2] = ["left:", "right:"];
 
-/// How long a prefix may be: what prefixes add to a batch of ids is planned for.
+/// Largest length of a prefix: the bytes that prefixes add to a batch of ids are planned for.
 const MOST_PREFIX_BYTES: usize = 32;
 
 /// Puts a prefix before the ids of sources, and another before those of targets, if the user or the input says that
@@ -45,7 +45,7 @@ pub(crate) fn with_sides(source: Box<dyn Source>, options: &InputOptions) -> Res
     }
     let inner = source.facts();
     let mut facts = Facts { sides: Some(prefixes.clone()), string_ids: true, declared: None, ..inner.clone() };
-    // Where the user wants directions, edges have those of the list.
+    // If the user wants directions, edges have those of the list.
     if facts.directed.is_none() && options.directed.is_none() {
         (facts.directed, facts.directed_by) = (Some(false), Some("the two sides".to_owned()));
     }
@@ -156,7 +156,7 @@ mod tests {
         assert_eq!(huge.names, names(&[("u18446744073709551615", "i7")]));
         let words = edges_with("edge-list", "anna\tanna\n\u{e9}\tb\n".as_bytes(), &options("\u{e9}", "b"));
         assert_eq!(words.names, names(&[("\u{e9}anna", "banna"), ("\u{e9}\u{e9}", "bb")]));
-        // What the input says of the direction stands, and what the user says is not an edge in both.
+        // The direction of the input stands, and the option does not turn an edge into two.
         let asked = InputOptions { directed: Some(true), ..options("u", "i") };
         assert_eq!(edges_with("edge-list", b"1 2\n", &asked).facts.directed, None);
         let directed = edges_with("edge-list", b"Source,Target,Type\n1,2,Directed\n", &options("u", "i"));

@@ -48,11 +48,11 @@ pub(crate) fn open(
     Ok(Box::new(Chain::new(first, names, facts, open)))
 }
 
-/// Sources one after the other, with what they are called in messages: of any formats, if they agree on the kinds of
-/// their ids and weights, and do not contradict each other on the direction of edges.
+/// Concatenates sources, with their names for messages: of any formats, if they agree on the kinds of their ids and
+/// weights, and on the direction of edges.
 ///
 /// # Errors
-/// What they contradict each other in.
+/// A fact in which two sources contradict each other.
 ///
 /// # Panics
 /// If there is no source.
@@ -65,7 +65,7 @@ pub fn chained(parts: Vec<(PathBuf, Box<dyn Source>)>) -> Result<Box<dyn Source>
     Ok(Box::new(Chain::new(first, names, facts, Box::new(move || sources.next().map(Ok)))))
 }
 
-/// What all inputs say together; what they contradict each other in is an error.
+/// Combines the facts of all inputs; a contradiction is an error.
 fn join(names: &[PathBuf], empty: &[bool], all: &[Facts]) -> Result<Facts> {
     // An empty file among others says nothing, and takes part in nothing.
     let has_rows = |place: &usize| {
@@ -147,7 +147,7 @@ fn add(joined: &mut Facts, facts: &Facts) {
     }
 }
 
-/// What all inputs keep of edges and of vertices; an input may say nothing of vertices.
+/// Combines the attributes of all inputs; an input may have none of vertices.
 fn join_attributes(joined: &mut Facts, facts: &Facts, first: &Path, name: &Path) -> Result<()> {
     if joined.vertex_attributes.is_empty() {
         joined.vertex_attributes.clone_from(&facts.vertex_attributes);
@@ -181,7 +181,7 @@ fn columns_of(facts: &Facts) -> Option<String> {
 type OpenNext = Box<dyn FnMut() -> Option<Result<Box<dyn Source>>> + Send>;
 
 struct Chain {
-    /// What the inputs are called.
+    /// Names of the inputs.
     names: Vec<PathBuf>,
     /// Opens the next one, if there is one.
     open: OpenNext,
@@ -193,7 +193,7 @@ struct Chain {
     bytes_before: u64,
     facts: Facts,
     declared: Option<(u64, u64)>,
-    /// What the inputs that have ended told only then.
+    /// Late notes of the inputs that have ended.
     late_notes: Vec<String>,
     parser: Arc<ChainParser>,
 }
@@ -275,7 +275,7 @@ struct ChainParser {
     /// The first block's number of every input that has been started, and its parser.
     parts: Mutex<Vec<(u64, Arc<dyn Parser>)>>,
     first: Arc<dyn Parser>,
-    /// Where blocks are numbered from.
+    /// First sequence number of the blocks.
     begin: AtomicU64,
 }
 

@@ -5,7 +5,7 @@ use crate::batch::InputOptions;
 use outcore_image::{Error, Result};
 use std::path::Path;
 
-/// What the ends of an edge are commonly called, in pairs: in lower case, without what is neither a letter nor a digit.
+/// Usual names of the ends of an edge, in pairs: in lower case, only letters and digits.
 const END_NAMES: [(&str, &str); 14] = [
     ("source", "target"),
     ("src", "dst"),
@@ -53,7 +53,7 @@ const PREFIXES: [(&str, &str); 7] = [
 /// Pairs whose columns count things of two kinds.
 const KINDS: [&str; 2] = ["user", "userid"];
 
-/// How many names a message lists.
+/// Largest number of names that a message lists.
 const MOST_NAMES_SHOWN: usize = 50;
 
 /// The columns whose names mean source and target, if it is clear which.
@@ -100,7 +100,7 @@ pub(crate) fn has_pair(names: &[&str]) -> bool {
         || ends_by_prefix(&names.iter().map(|name| plain(name)).collect::<Vec<_>>()).is_some()
 }
 
-/// What to say of columns whose ids are of two kinds, if they are integers: those that are equal are one vertex.
+/// A note on columns whose ids are of two kinds: equal integers in both are one vertex.
 pub(crate) fn kinds_note(source: &str, target: &str, strings: bool) -> Option<String> {
     (!strings && KINDS.contains(&plain(source).as_str())).then(|| {
         format!("Equal numbers in `{source}` and `{target}` are one vertex: if they count apart, say --bipartite.")
@@ -226,8 +226,8 @@ pub(crate) fn listed(names: &[&str]) -> String {
     format!("{}{more}", shown.join(", "))
 }
 
-/// What is said of columns that are not read, and of the one among them that may hold weights; `may_keep` if nobody
-/// said which are kept.
+/// A note on columns that are not read, and on the one among them that may hold weights; `may_keep` if the user did not
+/// choose attributes.
 pub(crate) fn unread_columns(
     columns: impl Iterator<Item = String>,
     weights: Option<String>,

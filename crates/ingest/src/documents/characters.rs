@@ -4,12 +4,12 @@ use crate::input::file::Stream;
 use outcore_image::{Error, Result};
 use std::path::Path;
 
-/// How long a word or a text may be.
+/// Largest length of a word or a text.
 pub(crate) const MOST_BYTES: usize = 1 << 20;
-/// How much is read at once.
+/// Bytes read at once.
 const READ_BYTES: usize = 128 << 10;
 
-/// See above.
+/// A stream of characters with line numbers, read in pieces.
 pub(crate) struct Characters {
     stream: Stream,
     buffer: Vec<u8>,

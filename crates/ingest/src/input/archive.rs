@@ -9,13 +9,13 @@
 
 use std::io::{self, ErrorKind, Read};
 
-/// How many bytes a header has, and of what size all else is a multiple.
+/// Size of a header in bytes; every other size is a multiple of it.
 pub(crate) const BLOCK_BYTES: usize = 512;
-/// How long a name in a header of its own may be.
+/// Largest length of a name that stands in a header of its own.
 const MOST_NAME_BYTES: u64 = 64 << 10;
-/// How many files a message names.
+/// Largest number of files that a message names.
 pub(crate) const MOST_SHOWN: usize = 10;
-/// What names of descriptions begin with, in lower case, and end in. KONECT's `ent` and `rel` describe vertices and
+/// Prefixes and endings of the names of descriptions, in lower case. KONECT's `ent` and `rel` describe vertices and
 /// edges.
 const DESCRIPTIONS: [&str; 7] = ["readme", "license", "copying", "meta.", "ent.", "rel.", "._"];
 const DESCRIPTION_ENDINGS: [&str; 4] = [".html", ".htm", ".md", ".pdf"];
@@ -87,7 +87,7 @@ struct Entry {
     len_bytes: u64,
 }
 
-/// How many bytes fill the last block of so many.
+/// Number of bytes that fill the last block of a file of `len_bytes`.
 fn padding(len_bytes: u64) -> u64 {
     len_bytes.wrapping_neg() % BLOCK_BYTES as u64
 }

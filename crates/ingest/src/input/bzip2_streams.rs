@@ -10,10 +10,10 @@ use std::io::{BufRead, Error, ErrorKind, Read, Result};
 use std::path::Path;
 use std::sync::Arc;
 
-/// What the decoder takes: four bytes for every byte of the largest block, its tables, and what is read at once.
+/// Memory of the decoder: four bytes for every byte of the largest block, its tables, and the bytes read at once.
 const DECODER_BYTES: u64 = 4 << 20;
 
-/// What a stream begins with.
+/// The magic number of a stream.
 const MAGIC: &[u8] = b"BZh";
 
 /// The plain bytes of bzip2 streams.
@@ -21,7 +21,7 @@ pub(crate) struct Bzip2Streams<R> {
     reader: R,
     /// Nothing between two streams.
     decoder: Option<Decompress>,
-    /// How many bytes were decoded.
+    /// Number of decoded bytes.
     position_bytes: u64,
     _window: Window,
 }

@@ -1,20 +1,20 @@
-//! How the bytes of an input are compressed, told by the first of them, and what the names of such files end in.
+//! Compressions of inputs, recognized by the first bytes, and the endings of such file names.
 
 use crate::input::gzip_members;
 use crate::input::xz_streams;
 use crate::input::zip_member;
 use crate::input::zstd_frames::is_zstd;
 
-/// How many bytes tell.
+/// Number of bytes that decide.
 pub(crate) const START_BYTES: usize = 10;
 
-/// What files that are compressed end in.
+/// Endings of compressed files.
 pub(crate) const ENDINGS: [&str; 5] = [".gz", ".zst", ".bz2", ".xz", ".zip"];
 
-/// What a block of a bzip2 stream, and the end of one without blocks, begins with: after `BZh` and the size of blocks.
+/// First bytes of a block of a bzip2 stream, and of the end of one without blocks: after `BZh` and the size of blocks.
 const BZIP2_MARKS: [[u8; 6]; 2] = [[0x31, 0x41, 0x59, 0x26, 0x53, 0x59], [0x17, 0x72, 0x45, 0x38, 0x50, 0x90]];
 
-/// How the bytes of a stream lie on disk.
+/// The compression of a stream on disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Coding {
     Plain,

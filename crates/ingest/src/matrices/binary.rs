@@ -17,7 +17,7 @@ use outcore_image::{Error, Result};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// How an edge is written.
+/// The encoding of an edge.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Record {
     /// Two `i64`.

@@ -31,7 +31,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// So much is read at first of a message, which is enough for most headers.
+/// Bytes of a message that are read at first, enough for most headers.
 const HEAD_BYTES: usize = 4096;
 /// So many rows are decoded at a time: buffers of more bytes stay with the allocator of every thread that frees them.
 const DECODED_ROWS: u64 = 1 << 14;
@@ -76,14 +76,14 @@ impl AsRef<[u8]> for Shared {
     }
 }
 
-/// What reads the messages of a file one after the other.
+/// A reader of the messages of a file, one after the other.
 struct Walk<'a> {
     path: &'a Path,
     file: &'a CountedFile,
     budget: &'a Budget,
     at: u64,
     is_file: bool,
-    /// Where the batches so far begin.
+    /// Starts of the batches so far.
     batches: Vec<u64>,
 }
 
@@ -235,17 +235,17 @@ impl ArrowColumns {
         Ok((ArrowColumns { path, fields, batches, columns, rows, _reservation: reservation }, own))
     }
 
-    /// How many rows there are.
+    /// Number of rows.
     pub(crate) fn rows(&self) -> u64 {
         self.rows
     }
 
-    /// How many batches there are.
+    /// Number of batches.
     pub(crate) fn batches(&self) -> usize {
         self.batches.len()
     }
 
-    /// How the buffers are compressed, if they are.
+    /// The compression of the buffers, if there is any.
     pub(crate) fn compression(&self) -> Option<&'static str> {
         self.batches.iter().find_map(|batch| Some(if batch.codec? == CompressionType::ZSTD { "zstd" } else { "lz4" }))
     }
@@ -406,7 +406,7 @@ impl ArrowColumns {
     }
 }
 
-/// Where values begin in memory, behind the bits.
+/// Start of the values in memory, after the validity bits.
 fn second(place: &ColumnPlace) -> u64 {
     place.validity.1.next_multiple_of(ALIGNED_BYTES)
 }
@@ -433,7 +433,7 @@ fn add_dictionary(
 
 type Placed = (MetadataVersion, Option<CompressionType>, Vec<ColumnPlace>);
 
-/// Where the buffers of the columns that are taken lie, whose batch has its buffers in `body`.
+/// The places of the buffers of the chosen columns, in a batch whose buffers are in `body`.
 fn batch_place(
     header: &[u8],
     schema: &Schema,
@@ -527,7 +527,7 @@ fn count(
     }
 }
 
-/// How many bits a value takes, of columns that hold numbers.
+/// Bits per value of a column of numbers.
 fn value_bits(kind: &DataType) -> u64 {
     match kind {
         DataType::Boolean => 1,
@@ -537,7 +537,7 @@ fn value_bits(kind: &DataType) -> u64 {
     }
 }
 
-/// What so many values take in memory, and the bits that say which are missing.
+/// Memory of `rows` unpacked values and their validity bits, in bytes.
 fn unpacked_bytes(rows: u64, bits: u64) -> u64 {
     rows.saturating_mul(bits + 1).div_ceil(8).saturating_add(4 * ALIGNED_BYTES)
 }

@@ -7,15 +7,15 @@ use arrow_buffer::Buffer;
 use arrow_ipc::reader::StreamDecoder;
 use arrow_schema::SchemaRef;
 
-/// How an Arrow file begins and ends.
+/// The magic number at both ends of an Arrow file.
 pub(crate) const FILE_MAGIC: &[u8] = b"ARROW1";
 /// The length of the table of contents, and what the file began with: the last bytes of a file.
 pub(crate) const FILE_END_BYTES: usize = 4 + FILE_MAGIC.len();
-/// How long a schema may be that does not say so itself.
+/// Largest length of a schema that does not state its own length.
 pub(crate) const MOST_BARE_SCHEMA_BYTES: usize = 1 << 20;
 /// The mark that a message begins with.
 pub(crate) const CONTINUATION: [u8; 4] = [0xff; 4];
-/// How far the first message of an Arrow file may be from its beginning.
+/// Largest distance of the first message of an Arrow file from the start.
 pub(crate) const MOST_PADDING_BYTES: usize = 4096;
 /// Headers of messages name the buffers of columns; larger ones are damaged.
 const MOST_METADATA_BYTES: usize = 16 << 20;
@@ -25,10 +25,10 @@ pub(crate) struct Message {
     pub(crate) len_bytes: usize,
     /// Neither the batch nor any of its columns has rows.
     pub(crate) is_empty: bool,
-    /// Where buffers begin that get memory of their own when they are unpacked; each begins with how long it is then.
+    /// Starts of the buffers that get memory of their own when they are unpacked; each begins with its unpacked length.
     pub(crate) compressed: Vec<usize>,
     pub(crate) dictionary: Option<DictionaryMessage>,
-    /// How many rows it has, if it is a batch.
+    /// Number of rows, if the message is a batch.
     pub(crate) rows: Option<i64>,
 }
 
@@ -38,8 +38,8 @@ pub(crate) struct DictionaryMessage {
     pub(crate) is_delta: bool,
 }
 
-/// How many bytes of an Arrow file come before its first message: the magic number is padded with zeros, to 8 bytes or
-/// to what the writer aligns to, and a message begins with none.
+/// Number of bytes of an Arrow file before its first message: the magic number is padded with zeros to 8 bytes, or to
+/// the alignment of the writer, and no message begins with a zero.
 pub(crate) fn start_bytes(start: &[u8]) -> usize {
     let zeros = start[FILE_MAGIC.len().min(start.len())..].iter().take_while(|&&byte| byte == 0).count();
     (FILE_MAGIC.len() + zeros) / 8 * 8
@@ -91,7 +91,7 @@ pub(crate) fn header_bytes(start: &[u8], is_file: bool) -> Result<(usize, usize)
 }
 
 impl Message {
-    /// What the header of a message says, of which the first `prefix` bytes are its length.
+    /// Parses the header of a message, whose first `prefix` bytes are its length.
     pub(crate) fn parse(head: &[u8], prefix: usize, len: usize) -> Result<Message, String> {
         let header = head.get(prefix..len).ok_or("it ends inside a message")?;
         let message = arrow_ipc::root_as_message(header).map_err(|error| error.to_string())?;
@@ -118,20 +118,20 @@ impl Message {
         })
     }
 
-    /// What its buffers take when they are unpacked, as they say themselves; it is below zero for those that are not
-    /// packed.
+    /// Total unpacked size of the compressed buffers, as they state it themselves; negative sizes mark buffers that are
+    /// not compressed.
     pub(crate) fn unpacked_bytes(&self, bytes: &[u8]) -> u64 {
         let starts = self.compressed.iter().filter_map(|&start| bytes.get(start..)?.first_chunk());
         starts.map(|len| unpacked_len(*len)).fold(0, u64::saturating_add)
     }
 }
 
-/// How long a buffer is when it is unpacked, as its first bytes say.
+/// Unpacked length of a buffer, from its first bytes.
 pub(crate) fn unpacked_len(first: [u8; 8]) -> u64 {
     u64::try_from(i64::from_le_bytes(first)).unwrap_or(0)
 }
 
-/// Where the batches begin that a file's table of contents lists.
+/// Starts of the batches that the table of contents of a file lists.
 pub(crate) fn batches_listed(contents: &[u8]) -> Result<Vec<u64>, String> {
     let footer = arrow_ipc::root_as_footer(contents).map_err(|error| format!("its table of contents: {error}"))?;
     Ok(footer.recordBatches().iter().flatten().map(|block| block.offset() as u64).collect())

@@ -1,8 +1,8 @@
 //! Arrow files and streams, message by message (`arrow_message.rs`), each in memory of its own that the budget counts
 //! until the last of its rows is parsed.
 //!
-//! How large batches are shows only while they arrive. The first one is read when the input is opened, and the plan of
-//! an import leaves as much for every worker that reads; a larger one later takes what else is left, or is refused.
+//! The size of a batch is known only when it arrives. The first one is read when the input is opened, and the plan of
+//! an import reserves as much for every worker that reads; a larger one later takes free memory, or is refused.
 
 use crate::batch::{Facts, InputOptions, Source};
 use crate::input::file::{Input, Stream};
@@ -22,10 +22,10 @@ use outcore_io::{Array as Memory, Reservation};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// How much is read at once behind the last batch.
+/// Bytes read at once after the last batch.
 const READ_BYTES: usize = 1 << 20;
 
-/// How much is read at once of what is not kept.
+/// Bytes read at once of data that is skipped.
 const PIECE_BYTES: usize = 64 << 10;
 
 /// Opens an Arrow file or stream.
@@ -102,11 +102,11 @@ struct ArrowStream {
     input: Input,
     stream: Stream,
     decoder: StreamDecoder,
-    /// What the decoder keeps, by its number in the schema.
+    /// Dictionaries that the decoder keeps, by their number in the schema.
     dictionaries: HashMap<i64, Dictionary>,
     first: Option<Batch>,
     is_file: bool,
-    /// What the first batch took, once it was read: the import may have begun.
+    /// Size of the first batch, once it was read: the import may have begun.
     first_bytes: Option<u64>,
     ended: bool,
 }
@@ -165,7 +165,7 @@ impl ArrowStream {
             let mut memory = match Memory::zeroed(self.input.budget(), &self.purpose(), message.len_bytes) {
                 Ok(memory) => memory,
                 Err(refusal) => {
-                    // What it takes unpacked is read from the stream, which is not needed any more.
+                    // Reads the unpacked size from the stream, which is not needed any more.
                     let unpacked_bytes = self.unpacked_ahead(&message).unwrap_or(0);
                     let block_bytes = (message.len_bytes as u64).saturating_add(unpacked_bytes);
                     return Err(self.refused(refusal.advising(unpacked_bytes), block_bytes, block_bytes));
@@ -212,7 +212,7 @@ impl ArrowStream {
         refusal.advising(PLAN_SHARE.saturating_mul(block_bytes.saturating_add(larger_bytes))).into()
     }
 
-    /// What the buffers of the next message take when they are unpacked; reads them, and keeps nothing.
+    /// Unpacked size of the buffers of the next message; reads them, and keeps nothing.
     fn unpacked_ahead(&mut self, message: &Message) -> Result<u64> {
         let mut starts = message.compressed.clone();
         starts.sort_unstable();

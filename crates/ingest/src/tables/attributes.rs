@@ -41,7 +41,7 @@ pub enum Attributes {
 pub struct AttributeField {
     /// Its name.
     pub name: String,
-    /// What its values are.
+    /// The kind of its values.
     pub kind: AttributeKind,
 }
 
@@ -54,13 +54,13 @@ pub enum AttributeValues {
     Text {
         /// All strings without separators.
         bytes: Vec<u8>,
-        /// Where each ends, in bytes.
+        /// End of each string, in bytes.
         ends: Vec<u32>,
     },
 }
 
 impl AttributeValues {
-    /// How many there are.
+    /// Number of values.
     pub fn len(&self) -> usize {
         match self {
             AttributeValues::Words(words) => words.len(),
@@ -191,8 +191,7 @@ fn boolean(token: &[u8]) -> Option<bool> {
     }
 }
 
-/// What the fields of a column of text are kept as: strings, unless all of them that are not missing are something
-/// else.
+/// The kind of a column of text: strings, unless all fields that are not missing are of one other kind.
 pub(crate) fn kind_of_fields<'a>(fields: impl Iterator<Item = Field<'a>> + Clone) -> AttributeKind {
     let mut tokens = fields.filter(|field| !is_missing(field.raw)).map(|field| trim(field.raw)).peekable();
     let is_empty = tokens.peek().is_none();
@@ -211,7 +210,7 @@ pub(crate) fn kind_of_fields<'a>(fields: impl Iterator<Item = Field<'a>> + Clone
     }
 }
 
-/// What an Arrow type is kept as, if it is.
+/// The attribute kind of an Arrow type; `None` if it cannot be kept.
 fn kind_of(kind: &DataType) -> Option<AttributeKind> {
     match kind {
         DataType::Dictionary(_, values) => kind_of(values).filter(|kind| {
@@ -264,7 +263,7 @@ pub(crate) fn asked_columns(
         }
     };
     for condition in &options.conditions {
-        // What is compared is read, too; the weights are.
+        // Columns that conditions compare are read, too; the weights are read anyway.
         let column = match column_asked("where", &condition.column, names) {
             // Formats without names of columns call them so.
             Err(_) if condition.column == "weight" && used.get(2).is_some_and(Option::is_some) => continue,
@@ -294,7 +293,7 @@ pub(crate) fn find_attributes(
         let name = schema.field(column).name();
         match kind_of(schema.field(column).data_type()) {
             Some(kind) => found.push((column, AttributeField { name: name.clone(), kind })),
-            // What is not kept is said of the columns that are not read.
+            // Columns that cannot be kept are listed among those that are not read.
             None if options.attributes == Attributes::All => {}
             None => {
                 let expected = format!("numbers, strings, booleans, dates or times in the column `{name}`");
@@ -431,7 +430,7 @@ mod tests {
         let dictionary: DictionaryArray<Int32Type> = [Some("b"), None, Some("b")].into_iter().collect();
         let found = read(Arc::new(dictionary));
         assert_eq!(found.values, AttributeValues::Text { bytes: "bb".into(), ends: vec![1, 1, 2] });
-        // What stands in the place of a missing value does not matter, and what is no number of 64 bits is refused.
+        // The bits in the place of a missing value do not matter; a value beyond 64 bits is refused.
         let wide = UInt64Array::new(vec![u64::MAX, 1].into(), Some(vec![false, true].into()));
         assert_eq!(words(&read(Arc::new(wide))), [0, 1]);
         let field = AttributeField { name: "a".into(), kind: AttributeKind::Integer };

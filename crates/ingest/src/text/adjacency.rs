@@ -20,7 +20,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// How many lines decide.
+/// Number of lines from which the separator is detected.
 const SAMPLE_LINES: usize = 1000;
 
 /// Opens an adjacency list.
@@ -105,7 +105,7 @@ fn is_fraction(id: &[u8]) -> bool {
     id.iter().any(u8::is_ascii_digit) && real(id).is_some() && !is_whole(id)
 }
 
-/// What separates neighbours.
+/// The separator between neighbours.
 fn separator(sample: &[(u64, &[u8])]) -> Separator {
     let behind = |line: &[u8]| memchr::memchr(b'\t', line).map_or(0, |tab| tab + 1);
     if sample.iter().any(|(_, line)| line[behind(line)..].contains(&b',')) {
@@ -120,7 +120,7 @@ fn separator(sample: &[(u64, &[u8])]) -> Separator {
 /// Parses lines of neighbours.
 struct Adjacency {
     path: PathBuf,
-    /// What separates neighbours.
+    /// The separator between neighbours.
     separator: Separator,
     /// Nobody said so.
     guessed_separator: bool,
@@ -131,7 +131,7 @@ struct Adjacency {
     skipped: Arc<Skipped>,
 }
 
-/// What a line holds, for messages.
+/// The expected content of a line, for messages.
 const LINE: &str = "a vertex and its neighbours, none of them empty";
 
 /// The neighbours on a line; an error is what was expected.

@@ -16,7 +16,7 @@ use outcore_image::{Error, Result};
 use outcore_io::{Reservation, bytes_text};
 use std::path::Path;
 
-/// How large a block is, unless its lines are longer.
+/// Size of a block, unless its lines are longer.
 pub(crate) const BLOCK_BYTES: usize = 1 << 20;
 
 /// Whole lines, and where they stand.
@@ -63,12 +63,12 @@ pub(crate) struct LineBlocks {
     cuts: Option<Cuts>,
     /// Fields in quotes may have line ends.
     keeps_quoted: Option<Quoting>,
-    /// What a long line takes beside the block that holds it, from the first one on.
+    /// Memory of long lines beside the block that holds them, from the first one on.
     long_lines: Option<Reservation>,
     returned: Option<Lines>,
 }
 
-/// Where lines that are longer than a block may be cut.
+/// Places where lines longer than a block may be cut.
 struct Cuts {
     /// Behind one of these.
     separators: [u8; 2],
@@ -105,7 +105,7 @@ impl LineBlocks {
         self.keeps_quoted = Some(quoting);
     }
 
-    /// Where the last record ends in whole lines; 0 if none does.
+    /// End of the last record that ends within whole lines; 0 if there is none.
     fn last_end(&self, lines: &[u8]) -> usize {
         let Some(quoting) = self.keeps_quoted.filter(|_| memchr(b'"', lines).is_some()) else {
             return lines.len();
@@ -127,12 +127,12 @@ impl LineBlocks {
         self.stream.path()
     }
 
-    /// Where the blocks come from.
+    /// The stream that the blocks come from.
     pub(crate) fn stream(&self) -> &Stream {
         &self.stream
     }
 
-    /// What the stream says of the input.
+    /// The facts that the stream knows of the input.
     pub(crate) fn facts(&self) -> Facts {
         Facts {
             input_bytes: self.stream.size_bytes(),
@@ -229,7 +229,7 @@ impl LineBlocks {
         Ok(Some(Lines { first_line, bytes, input_bytes: self.stream.position_bytes() }))
     }
 
-    /// Where the line that fills a block may be cut.
+    /// The place where the line that fills a block may be cut.
     fn cut_inside(&self, bytes: &[u8]) -> Option<usize> {
         let Cuts { separators: [one, other], comments } = self.cuts.as_ref()?;
         let is_whole = memchr(b'"', bytes).is_some() || !self.mid_line && comments.has(bytes);

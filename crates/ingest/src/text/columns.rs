@@ -10,7 +10,7 @@ use outcore_io::lock;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What separates columns.
+/// The separator of columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Separator {
     /// Runs of spaces and tabs.
@@ -29,7 +29,7 @@ const SEPARATORS: [(&str, Separator); 5] = [
 ];
 
 impl Separator {
-    /// What `--delimiter` asks for: a name, or the character itself.
+    /// The separator that `--delimiter` names: a name, or the character itself.
     pub(crate) fn named(asked: &str) -> Result<Self> {
         if let Some((_, separator)) = SEPARATORS.iter().find(|(name, _)| *name == asked) {
             return Ok(*separator);
@@ -73,7 +73,7 @@ impl Separator {
     }
 }
 
-/// What comments begin with, blanks before it apart.
+/// The start of comments, after blanks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Comments(Vec<Vec<u8>>);
 
@@ -88,7 +88,7 @@ impl Comments {
         Comments(vec![b"#".to_vec(), b"%".to_vec()])
     }
 
-    /// What `--comment` asks for: a sign, or `none`.
+    /// The comments that `--comment` names: a sign, or `none`.
     pub(crate) fn asked(sign: &str) -> Result<Self> {
         match sign {
             "none" => Ok(Comments::none()),
@@ -99,7 +99,7 @@ impl Comments {
         }
     }
 
-    /// What tells fields in quotes, between such separators.
+    /// Rules that recognize quoted fields between these separators.
     pub(crate) fn quoting(&self, separator: Option<Separator>) -> Quoting {
         let separator = separator.and_then(|separator| match separator {
             Separator::Byte(byte) => Some(byte),
@@ -140,19 +140,19 @@ impl Skipped {
         }
     }
 
-    /// How many there were, and the first.
+    /// Number of comments, and the first.
     pub(crate) fn all(&self) -> (u64, Option<String>) {
         let first = lock(&self.first);
         (self.count.load(Ordering::Relaxed), first.as_ref().map(|(_, line)| line.clone()))
     }
 }
 
-/// Where in a line an edge stands; columns count from 0.
+/// Columns of a line that hold the edge, counted from 0.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Columns {
     pub(crate) separator: Separator,
     pub(crate) comments: Comments,
-    /// How many columns every line has.
+    /// Number of columns of every line.
     pub(crate) count: usize,
     pub(crate) source: usize,
     pub(crate) target: usize,
@@ -160,14 +160,14 @@ pub(crate) struct Columns {
     /// A column that says whether the edge has a direction, and what it says on every line.
     pub(crate) direction: Option<(usize, bool)>,
     pub(crate) strings: bool,
-    /// What is kept beside these.
+    /// Columns that are kept beside these.
     pub(crate) attributes: Vec<(usize, AttributeField)>,
 }
 
 /// One column of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Field<'a> {
-    /// What stands there; between the quotes if there are any.
+    /// Content of the field; between the quotes if there are any.
     pub(crate) raw: &'a [u8],
     pub(crate) quoted: bool,
 }
@@ -208,7 +208,7 @@ pub(crate) fn is_data(line: &[u8]) -> bool {
 /// The columns of a line, one by one; an error is what was expected, and the last.
 pub(crate) struct Cut<'a> {
     separator: Separator,
-    /// What is left of the line, if there is another column.
+    /// Remainder of the line, if there is another column.
     rest: Option<&'a [u8]>,
 }
 
@@ -279,7 +279,7 @@ pub(crate) fn split<'a>(
     Ok(())
 }
 
-/// Where the quote is that no other quote follows.
+/// Place of the quote that no other quote follows.
 fn closing_quote(bytes: &[u8]) -> Option<usize> {
     let mut at = 0;
     loop {
