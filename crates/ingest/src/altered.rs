@@ -1,5 +1,4 @@
-//! A source that says something else of itself than the source that it reads, and perhaps makes other edges of its
-//! blocks.
+//! A source that wraps another and replaces its facts or its edges.
 
 use crate::batch::{Block, EdgeBatch, Facts, Parser, Source, TakeBatch};
 use outcore_image::Result;

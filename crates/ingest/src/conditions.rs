@@ -1,7 +1,7 @@
 //! Conditions that edges must meet to be read: comparisons of an attribute, or of the weight, with a value.
 //!
-//! What a condition compares is read as an attribute is. Behind the parser of the input, edges that do not meet all
-//! conditions leave the batch, and then the columns that are not kept do.
+//! A compared column is read as an attribute is. After the parser of the input, edges that do not meet all conditions
+//! leave the batch, and then columns that are not kept do.
 
 use crate::altered::{Alter, Altered, AlteredParser, Declared};
 use crate::batch::{EdgeBatch, InputOptions, Source, Weights};
@@ -16,7 +16,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{self, AtomicU64};
 
-/// How a value is compared.
+/// The operator of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Comparison {
     /// It is one of the values.
@@ -47,14 +47,14 @@ const WRITTEN: [(&str, Comparison); 10] = [
     (">", Comparison::Greater),
 ];
 
-/// What an edge must meet to be read.
+/// A condition that an edge must meet to be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Condition {
     /// An attribute of the input, or its weights, by their names.
     pub column: String,
-    /// How its value is compared.
+    /// The operator.
     pub comparison: Comparison,
-    /// What it is compared with: one value, or several that it may equal; `None` is a value that is missing.
+    /// The right side: one value, or several that the column may equal; `None` is a missing value.
     pub values: Vec<Option<Literal>>,
 }
 
@@ -162,7 +162,7 @@ fn refused(found: &str, expected: &str) -> Error {
     Error::Usage(format!("--where: expected {expected}, found `{found}`"))
 }
 
-/// What a value of a kind is compared with.
+/// The right side, in the kind of the column.
 #[derive(Clone, Debug)]
 enum Operand {
     Missing,
@@ -308,7 +308,7 @@ struct Check {
     /// Which attribute; none for the weights.
     place: Option<usize>,
     comparison: Comparison,
-    /// What values may equal; or what they are less or more than.
+    /// Values that the column may equal, or the bound that it is compared with.
     set: Set,
     operands: Vec<Operand>,
 }
@@ -318,7 +318,7 @@ impl Check {
         let order = || self.operands.first().and_then(|operand| found.compare(operand));
         match self.comparison {
             Comparison::Equal => self.set.has(found),
-            // What is missing is neither equal to a value nor another one.
+            // A missing value is neither equal to a value nor different from it.
             Comparison::NotEqual => !matches!(found, Found::Missing) && !self.set.has(found),
             Comparison::Less => order() == Some(Ordering::Less),
             Comparison::LessOrEqual => order().is_some_and(Ordering::is_le),
@@ -464,7 +464,7 @@ pub(crate) fn is_met(condition: &Condition, field: &AttributeField, value: Optio
 
 struct Conditional {
     checks: Vec<Check>,
-    /// What the attributes of the input are, and which of them are kept.
+    /// Kinds of the attributes of the input; below, the indices of those that are kept.
     kinds: Vec<AttributeKind>,
     is_kept: Vec<bool>,
     left_out: Arc<AtomicU64>,

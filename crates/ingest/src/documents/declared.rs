@@ -19,7 +19,7 @@ pub(crate) struct Declared {
     pub(crate) of_vertices: bool,
 }
 
-/// What attributes of a document may take: their declarations together, and what is open at a time.
+/// Memory limit for the attributes of a document: all declarations, or all open elements.
 const MOST_HELD_BYTES: usize = 1 << 20;
 
 /// The bytes of texts that are held.

@@ -15,11 +15,11 @@ use crate::documents::records::{self, Known, ReadRecords, Records, WeightRule};
 use crate::input::file::{Input, Stream};
 use outcore_image::Result;
 
-/// How deep braces may lie in each other.
+/// Largest depth of nested braces.
 const MOST_DEPTH: usize = 256;
-/// What ids in braces may take that are the end of edges, and the ids of a statement.
+/// Memory limit for ids in braces that are the end of edges, and for the ids of a statement.
 const MOST_ENDS_BYTES: usize = 1 << 20;
-/// What an id takes beside its bytes.
+/// Memory of an id beside its bytes.
 const ID_BYTES: usize = 32;
 
 /// Opens a DOT file.
@@ -27,7 +27,7 @@ pub(crate) fn open(input: &Input, options: &InputOptions) -> Result<Box<dyn Sour
     records::open("dot", input, options, |stream| Dot::new(stream, options))
 }
 
-/// What a file is made of.
+/// A token of the file.
 #[derive(Debug, PartialEq, Eq)]
 enum Token {
     /// A name that may be a keyword.
@@ -112,7 +112,7 @@ impl Chain {
     }
 }
 
-/// What stands between braces.
+/// The open scope between two braces.
 #[derive(Debug, Default)]
 struct Scope {
     /// The weight of edges that say none.
@@ -135,7 +135,7 @@ struct Pending {
 struct Dot {
     text: Characters,
     ahead: Option<Token>,
-    /// What the weights are called; nothing if they are not wanted.
+    /// Name of the weights; `None` if they are not wanted.
     weight_name: Option<String>,
     is_asked: bool,
     weighted: bool,
@@ -301,7 +301,7 @@ impl Dot {
         }
     }
 
-    /// What stands between `<` and its `>`, both included.
+    /// The text between `<` and its `>`, both included.
     fn html(&mut self) -> Result<Vec<u8>> {
         let (mut text, mut depth) = (Vec::new(), 0u64);
         while let Some(byte) = self.text.peek()? {
@@ -360,7 +360,7 @@ impl Dot {
         Ok(weight)
     }
 
-    /// What comes before the first brace.
+    /// Reads the text before the first brace.
     fn begin(&mut self) -> Result<()> {
         let mut token = self.next()?;
         if token.is_word("strict") {
@@ -394,7 +394,7 @@ impl Dot {
             return Err(self.text.bad(&format!("braces at most {MOST_DEPTH} deep"), "deeper ones"));
         }
         let of_scope = |scope: &Scope| scope.within.bytes + scope.outside.bytes;
-        // What is open takes a bounded part of the memory, however deep braces lie.
+        // The memory of open scopes is bounded, however deep braces are nested.
         let too_many = self.scopes.iter().map(of_scope).sum::<usize>() > MOST_ENDS_BYTES;
         let weight = self.scope().weight.clone();
         self.scopes.push(Scope { weight, within: Ends { too_many, ..Ends::default() }, outside });
@@ -476,8 +476,8 @@ impl Dot {
         self.behind_end(outside, false, records).map(|()| true)
     }
 
-    /// What comes behind an end of edges: another edge, or attributes, or the next statement. The last end is one
-    /// vertex, or what braces hold.
+    /// Reads the continuation of a statement after an end of edges: another edge, attributes, or the next statement.
+    /// The last end is one vertex, or the content of braces.
     fn behind_end(&mut self, mut chain: Chain, mut is_vertex: bool, records: &mut Records) -> Result<()> {
         loop {
             if is_vertex {

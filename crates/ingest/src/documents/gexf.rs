@@ -18,10 +18,10 @@ use crate::tables::attributes::Attributes;
 use outcore_format::AttributeKind;
 use outcore_image::{Error, Result};
 
-/// What takes memory.
+/// Purpose of the memory, for messages.
 const DECLARED: &str = "attributes with titles and defaults";
 const OPEN: &str = "an edge with its values, or vertices within each other with theirs,";
-/// How many attributes are looked at.
+/// Largest number of attributes.
 const MOST_ATTRIBUTES: usize = 4096;
 
 /// Opens a GEXF file.
@@ -29,7 +29,7 @@ pub(crate) fn open(input: &Input, options: &InputOptions) -> Result<Box<dyn Sour
     records::open("gexf", input, options, |stream| Ok(Gexf::new(stream, options)))
 }
 
-/// What stands for the id of labels: no attribute of the document has one with a blank in front.
+/// The id that stands for labels: no attribute of the document has an id with a leading blank.
 const LABEL_ID: &str = " label";
 
 /// An edge that has begun.
@@ -53,15 +53,15 @@ struct Gexf {
     xml: Xml,
     options: InputOptions,
     attributes: Vec<Declared>,
-    /// What is said of the document has begun.
+    /// Whether the element `meta` is open.
     in_meta: bool,
-    /// What attributes take, and what has begun.
+    /// Memory of the declared attributes and the open elements.
     declared: Held,
     open: Held,
     /// The attributes that have begun are those of edges, or of vertices.
     of_edges: bool,
     of_vertices: bool,
-    /// What is kept of edges and of vertices, once one of them has begun.
+    /// Attributes kept of edges and of vertices, once one of them has begun.
     kept: Option<[Kept; 2]>,
     note: Option<String>,
     directions: Directions,
@@ -98,7 +98,7 @@ impl Gexf {
         }
     }
 
-    /// What the weights are called.
+    /// Name of the weights.
     fn weight_name(&self) -> &str {
         self.options.weight.as_deref().unwrap_or("weight")
     }
@@ -120,8 +120,8 @@ impl Gexf {
         }
     }
 
-    /// What is kept of edges and of vertices: all attributes are declared by now, where the first of them begins.
-    /// Labels of vertices are kept if it has one.
+    /// Attributes kept of edges and of vertices: all are declared before the first of them begins. Labels of vertices
+    /// are kept if the first vertex has one.
     fn kept(&mut self, first: &Element) -> Result<&[Kept; 2]> {
         if self.kept.is_none() {
             let weights: Vec<String> =

@@ -23,12 +23,12 @@ pub(crate) fn open(input: &Input, options: &InputOptions) -> Result<Box<dyn Sour
     records::open("gml", input, options, |stream| Ok(Gml::new(stream, input, options)))
 }
 
-/// What a file is made of.
+/// A token of the file.
 #[derive(Debug, PartialEq, Eq)]
 enum Token {
     /// A key or a number.
     Word(Vec<u8>),
-    /// What stands between quotes.
+    /// The text between quotes.
     Text(Vec<u8>),
     Open,
     Close,
@@ -120,7 +120,7 @@ struct Edge {
 struct Gml {
     tokens: Tokens,
     vertices: NumberedVertices,
-    /// What the weights are called; nothing if they are not wanted.
+    /// Name of the weights; `None` if they are not wanted.
     weight_name: Option<String>,
     is_asked: bool,
     weighted: bool,
@@ -128,7 +128,7 @@ struct Gml {
     /// The file says `multigraph 1`.
     is_multigraph: bool,
     has_string_ids: bool,
-    /// Where reading stands: before the graph, in it, behind it.
+    /// Position of the reader: before the graph (`None`), in it (`true`), behind it (`false`).
     graph: Option<bool>,
     /// An edge that waits until all vertices are handed over.
     waiting: Option<Edge>,

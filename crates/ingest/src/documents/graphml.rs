@@ -17,10 +17,10 @@ use crate::input::file::{Input, Stream};
 use outcore_format::AttributeKind;
 use outcore_image::{Error, Result};
 
-/// What takes memory.
+/// Purpose of the memory, for messages.
 const KEYS: &str = "keys with names and defaults";
 const OPEN: &str = "an edge with its data, or vertices within each other with theirs,";
-/// How many keys are looked at.
+/// Largest number of keys.
 const MOST_KEYS: usize = 4096;
 
 /// Opens a GraphML file.
@@ -50,17 +50,17 @@ struct GraphMl {
     options: InputOptions,
     keys: Vec<Declared>,
     in_key: bool,
-    /// What keys take, and what has begun.
+    /// Memory of the keys and the open elements.
     declared: Held,
     open: Held,
-    /// What is kept of edges and of vertices.
+    /// Attributes kept of edges and of vertices.
     kept: [Kept; 2],
     note: Option<String>,
     directions: Directions,
     /// The ids of the keys of the weights: several, where there is one of each type.
     weight_ids: Vec<String>,
     weights: Option<WeightRule>,
-    /// How many graphs are open, and whether there was one.
+    /// Number of open graphs, and whether there was one.
     graphs: usize,
     has_graph: bool,
     has_string_ids: bool,
@@ -179,7 +179,7 @@ impl GraphMl {
     fn key(&mut self, element: &Element) -> Result<()> {
         let of = element.get("for").unwrap_or("all");
         let (of_edges, of_vertices) = (matches!(of, "edge" | "all"), matches!(of, "node" | "all"));
-        // What yEd draws has types of its own, and no names.
+        // Drawings of yEd have types of their own, and no names.
         let is_drawing = element.get("attr.name").is_none() && element.get("yfiles.type").is_some();
         self.in_key = (of_edges || of_vertices) && !is_drawing;
         if self.in_key {
@@ -348,7 +348,7 @@ mod tests {
         let nested = node(&format!("<graph>{}</graph>", node(&format!("<graph>{}</graph>", node("")))));
         let nested = document("directed", &keys, &nested);
         assert!(failure_with("graphml", &nested, &with(Attributes::All)).contains("vertices within each other"));
-        // What takes the place of something else is counted once.
+        // A replacement of a value is counted once.
         let again =
             document("directed", &keys, &format!("<node id=\"7\">{}</node>", data.replace("k1", "k0").repeat(9)));
         assert_eq!(edges_with("graphml", &again, &with(Attributes::All)).vertices, [7]);

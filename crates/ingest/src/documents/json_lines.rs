@@ -27,9 +27,9 @@ use std::fmt::Formatter;
 use std::path::Path;
 use std::sync::Arc;
 
-/// How many lines decide.
+/// Number of lines that decide.
 const SAMPLE_LINES: usize = 1000;
-/// How many members of an object are looked at to find those that are wanted.
+/// Number of members of an object that are searched for the wanted ones.
 const MOST_MEMBERS: usize = 1024;
 
 /// Opens a file of JSON lines.
@@ -62,7 +62,7 @@ pub(crate) fn open(stream: Stream, options: &InputOptions) -> Result<Box<dyn Sou
     Ok(Box::new(TextSource::new(blocks, facts, Arc::new(parser))))
 }
 
-/// What the members that are wanted are called.
+/// Names of the wanted members.
 #[derive(Clone)]
 struct Members {
     source: String,
@@ -334,7 +334,7 @@ fn is_blank_line(line: &[u8]) -> bool {
     line.iter().all(u8::is_ascii_whitespace)
 }
 
-/// What the values of a member are.
+/// The kinds of values that a member has.
 #[derive(Clone, Copy, Default)]
 struct Held {
     strings: bool,
@@ -358,7 +358,7 @@ impl Held {
         }
     }
 
-    /// What all of them are; strings where there are none.
+    /// The common kind; strings where there are no values.
     fn kind(self) -> Option<AttributeKind> {
         match self {
             Held { others: true, .. } => None,

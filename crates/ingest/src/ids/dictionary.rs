@@ -17,13 +17,13 @@ use outcore_io::buffer::prefetch;
 use outcore_io::{Array, Budget};
 use std::sync::{Arc, OnceLock};
 
-/// How many edges are mapped at a time: their locals stay in the first-level cache.
+/// Number of edges mapped at a time: their locals stay in the first-level cache.
 pub const GROUP_EDGES: usize = 1024;
-/// What the memory of tables is for.
+/// Purpose of the memory of tables, for messages.
 const SLOTS_PURPOSE: &str = "numbering vertices";
 /// The first size of a hash table, in slots.
 const FIRST_SLOTS: usize = 1 << 13;
-/// How full a hash table may get, in eighths.
+/// Largest load of a hash table, in eighths.
 const FULL_EIGHTHS: usize = 5;
 const SLOT_BYTES: usize = 24;
 
@@ -33,7 +33,7 @@ pub struct Group {
     pub locals: Vec<u32>,
     /// One well-mixed number per id, the same in every dictionary.
     pub hashes: Vec<u32>,
-    /// Where in a hash table the ids stand.
+    /// Places of the ids in a hash table.
     slots: Vec<u32>,
 }
 
@@ -128,7 +128,7 @@ impl Direct {
         })
     }
 
-    /// How much memory a dictionary of so many ids needs.
+    /// Memory that a dictionary of `count` ids needs, in bytes.
     pub fn needed_bytes(count: u64) -> u64 {
         count.saturating_mul(8) + count / 8 + 16
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-/// What was read, by all workers.
+/// Bytes and requests read, by all workers.
 #[derive(Debug, Default)]
 pub struct Reads {
     requests: AtomicU64,
@@ -21,7 +21,7 @@ impl Reads {
         self.wait_ns.fetch_add(since.elapsed().as_nanos() as u64, Ordering::Relaxed);
     }
 
-    /// How many reads there were.
+    /// Number of reads.
     pub fn requests(&self) -> u64 {
         self.requests.load(Ordering::Relaxed)
     }

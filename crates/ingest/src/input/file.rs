@@ -23,13 +23,13 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-/// How much compressed input is read at once.
+/// Bytes of compressed input read at once.
 const COMPRESSED_READ_BYTES: usize = 128 << 10;
 
-/// What messages call the input `-`.
+/// Name of the input `-` in messages.
 const STANDARD_INPUT: &str = "standard input";
 
-/// Where the bytes of an input are.
+/// The place of the bytes of an input.
 #[derive(Clone)]
 enum Content {
     File,
@@ -150,7 +150,7 @@ impl Input {
         }
     }
 
-    /// What the input is, for messages.
+    /// The kind of input, for messages.
     pub(crate) fn kind(&self) -> &'static str {
         match &self.content {
             Content::File => "a file",
@@ -168,17 +168,17 @@ impl Input {
         coding::plain_name(&name).to_owned()
     }
 
-    /// What reading the input may use.
+    /// The budget that reading the input uses.
     pub(crate) fn budget(&self) -> &Arc<Budget> {
         self.windows.budget()
     }
 
-    /// How long a line may be, where the input is text, and an id, where it is a table.
+    /// Largest length of a line of text, or of an id in a table.
     pub(crate) fn longest_line_bytes(&self) -> usize {
         self.windows.longest_line_bytes()
     }
 
-    /// How many workers share what reading may use.
+    /// Number of workers that share the budget.
     pub(crate) fn threads(&self) -> usize {
         self.windows.threads()
     }
@@ -350,10 +350,10 @@ pub(crate) struct Stream {
 }
 
 impl Stream {
-    /// The same, of the file in a tar archive if the bytes are one.
+    /// Replaces the stream by the file in a tar archive, if the bytes are one.
     fn untarred(mut self) -> Result<Self> {
         let mut start = Vec::with_capacity(archive::BLOCK_BYTES);
-        // What is wrong here is wrong for whoever reads on.
+        // An error here is reported again by the next read.
         let failed = self.reader.by_ref().take(archive::BLOCK_BYTES as u64).read_to_end(&mut start).err();
         let is_tar = is_tar(&start);
         let rest = std::mem::replace(&mut self.reader, Box::new(std::io::empty()));
@@ -375,12 +375,12 @@ impl Stream {
         &self.path
     }
 
-    /// What reading the input may use.
+    /// The budget that reading the input uses.
     pub(crate) fn budget(&self) -> &Budget {
         self.windows.budget()
     }
 
-    /// How long a line may be, where the input is text.
+    /// Largest length of a line of text.
     pub(crate) fn longest_line_bytes(&self) -> usize {
         self.windows.longest_line_bytes()
     }
@@ -390,12 +390,12 @@ impl Stream {
         self.size_bytes
     }
 
-    /// How many bytes have been read, as they lie on disk.
+    /// Number of bytes read, as they lie on disk.
     pub(crate) fn position_bytes(&self) -> u64 {
         self.position_bytes.load(Ordering::Relaxed)
     }
 
-    /// How the bytes on disk are compressed, if they are.
+    /// The compression of the bytes on disk, if there is any.
     pub(crate) fn compression(&self) -> Option<&'static str> {
         (self.coding != Coding::Plain).then(|| self.coding.name())
     }
@@ -421,7 +421,7 @@ impl Stream {
     /// Reads until `buffer` holds `len` bytes or the input ends.
     pub(crate) fn fill(&mut self, buffer: &mut Vec<u8>, len: usize) -> Result<()> {
         if !self.peeked.is_empty() {
-            // What was peeked at is far smaller than a block, so it always fits.
+            // The peeked bytes are far smaller than a block, so they always fit.
             buffer.append(&mut self.peeked);
         }
         self.append(buffer, len)
@@ -448,7 +448,7 @@ impl Stream {
         read.map(drop).map_err(|error| self.failure(error))
     }
 
-    /// What a failed read means: the budget, the device, a truncated stream, or a damaged one.
+    /// The cause of a failed read: the budget, the device, a truncated stream, or a damaged one.
     fn failure(&self, error: std::io::Error) -> Error {
         let error = match error.downcast::<outcore_io::Error>() {
             Ok(error) => return error.into(),

@@ -14,11 +14,11 @@ use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-/// How many files an import may have.
+/// Largest number of files of an import.
 const MOST_FILES: usize = 1 << 16;
-/// How deep folders may lie.
+/// Largest depth of nested folders.
 const MOST_DEPTH: usize = 64;
-/// What the name of a file of vertices adds to that of the file that it belongs to.
+/// Ending of a file of vertices, after the name of the file that it belongs to.
 const VERTICES: &str = ".vertices";
 
 /// The files that paths stand for: what is no folder and no pattern stands for itself. An image does, too.
@@ -137,7 +137,7 @@ impl Walk<'_> {
         self.matching(PathBuf::new(), &parts, 0)
     }
 
-    /// What the last parts of a pattern match in a folder.
+    /// Adds the files in a folder that match the remaining parts of a pattern.
     fn matching(&mut self, folder: PathBuf, parts: &[Component<'_>], depth: usize) -> Result<()> {
         let Some((part, rest)) = parts.split_first() else { return self.take(folder, 0) };
         let name = part.as_os_str().to_str().unwrap_or_default();

@@ -7,13 +7,13 @@ use std::io::{BufRead, BufReader, Error, ErrorKind, Read, Result};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What a member begins with.
+/// The magic number of a member.
 pub(crate) const MAGIC: [u8; 2] = [0x1f, 0x8b];
 
 /// Bytes behind the end of compressed data, which are none themselves.
 #[derive(Debug)]
 pub(crate) struct BytesBehind {
-    /// Where they begin in the compressed file.
+    /// Start of the decompressed bytes in the compressed file.
     pub(crate) start_bytes: u64,
 }
 
@@ -35,9 +35,9 @@ impl std::error::Error for BytesBehind {}
 pub(crate) struct GzipMembers<R> {
     /// Nothing at the end.
     member: Option<GzDecoder<BufReader<R>>>,
-    /// How many bytes were taken from below the buffer.
+    /// Number of bytes taken from below the buffer.
     position_bytes: Arc<AtomicU64>,
-    /// Where the member begins, if another one ended there.
+    /// Start of the member, if another one ended there.
     start_bytes: Option<u64>,
 }
 

@@ -1,7 +1,7 @@
-//! How the lines of a text file are cut into columns, and which of them are comments.
+//! Cuts the lines of a text file into columns, and recognizes comments.
 //!
-//! One separator holds for the whole file. Fields may stand in double quotes everywhere (RFC 4180). What the separator
-//! is and which columns hold what is decided in [`detect`](crate::text::detect).
+//! One separator holds for the whole file. Fields may stand in double quotes everywhere (RFC 4180). The separator and
+//! the meaning of the columns are decided in [`detect`](crate::text::detect).
 
 use crate::tables::attributes::AttributeField;
 use crate::text::number::{Fields, Quoting, is_blank};

@@ -20,20 +20,20 @@ use outcore_image::{Error, Result};
 use std::collections::HashSet;
 use std::path::Path;
 
-/// How many lines decide.
+/// Number of lines that decide.
 const SAMPLE_LINES: usize = 1000;
 
-/// How many columns of a line are looked at.
+/// Number of columns of a line that are examined.
 const MOST_COLUMNS: usize = 1024;
 
-/// What stands in tables where there is no value.
+/// Words that mean a missing value in tables.
 const MISSING: [&[u8]; 10] = [b"", b"na", b"n/a", b"nan", b"null", b"none", b"nil", b"-", b".", b"?"];
 
 /// Columns that a format fixes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FixedColumns {
     pub(crate) format: &'static str,
-    /// How many there are; 0 if there may be more than are read.
+    /// Number of lines; 0 if there may be more than are read.
     pub(crate) count: usize,
     pub(crate) source: usize,
     pub(crate) target: usize,
@@ -41,11 +41,11 @@ pub(crate) struct FixedColumns {
     pub(crate) weight: Option<(usize, &'static str)>,
 }
 
-/// What the first lines tell.
+/// Facts that the first lines tell.
 #[derive(Debug)]
 pub(crate) struct Detected {
     pub(crate) columns: Columns,
-    /// What source and target are called, and the weights.
+    /// Names of the source, target and weight columns.
     pub(crate) ends: [String; 2],
     pub(crate) weight_name: Option<String>,
     pub(crate) has_names: bool,
@@ -174,12 +174,12 @@ fn name_of(field: &Field<'_>) -> String {
 const OF_NETWORKX: &str = "if NetworkX wrote attributes in braces, have it write columns, as in \
                            nx.write_edgelist(G, path, data=[\"weight\"]), or nothing beside the ends with data=False";
 
-/// What the only column of a table of vertices is often called.
+/// Whether this is a usual name of the only column of a table of vertices.
 fn is_name_of_ids(name: &str) -> bool {
     ["id", "ids", "node", "nodes", "vertex", "vertices", "name", "label"].contains(&name.to_ascii_lowercase().as_str())
 }
 
-/// What begins comments, as far as the file's name and the options tell.
+/// The start of comments, as far as the file's name and the options tell.
 pub(crate) fn first_comments(path: &Path, options: &InputOptions) -> Result<Comments> {
     if let Some(asked) = options.comment.as_deref() {
         return Comments::asked(asked);
@@ -221,7 +221,7 @@ fn separator_and_comments(first: &Lines, path: &Path, options: &InputOptions) ->
         Some(asked) => Separator::named(asked)?,
         None => RowCounts::new(&data).separator(first, path)?,
     };
-    // What comes in the place of a table, such as the message of a server, has words between blanks.
+    // A page or message of a server in place of a table has words between blanks.
     let first_row = data.iter().find(|line| Comments::usual().is_data(line));
     let is_checked = is_called_csv(path) && !options.of_vertices;
     if let (None, Separator::Blanks, true, Some(row)) = (&options.delimiter, separator, is_checked, first_row) {
@@ -271,7 +271,7 @@ impl<'a> Sample<'a> {
         }
     }
 
-    /// Where the first row ends.
+    /// End of the first row.
     fn names_end(&self, first: &Lines) -> usize {
         end_of_record(&first.bytes, self.rows[0].0, self.comments.quoting(Some(self.separator)))
     }
@@ -280,12 +280,12 @@ impl<'a> Sample<'a> {
         self.first_line + self.rows[row].0
     }
 
-    /// How many columns the lines below the first have.
+    /// Number of columns of the lines after the first.
     fn width(&self) -> usize {
         self.count(usize::from(self.rows.len() > 1))
     }
 
-    /// How many columns most lines have; one that is last and always empty does not count.
+    /// Number of columns of most lines, without a last one that is always empty.
     fn count(&self, skipped: usize) -> usize {
         let body = &self.rows[skipped.min(self.rows.len())..];
         let body = if body.is_empty() { &self.rows[..] } else { body };
@@ -320,7 +320,7 @@ impl<'a> Sample<'a> {
         Err(error.advise(self.advice(row, fields, raggedness, options)))
     }
 
-    /// How many columns the lines have, once what they have is found to be in order.
+    /// Number of columns of the lines, or an error if they differ.
     fn checked_count(
         &self,
         fixed: Option<FixedColumns>,
@@ -444,7 +444,7 @@ impl<'a> Sample<'a> {
 
     /// Whether a column is a number in all rows but the first.
     fn has_numbers_below(&self, first: &[Field<'_>]) -> bool {
-        // The same line again comes of files that were put together.
+        // The first line occurs again in files that were concatenated.
         let is_first = |fields: &[Field<'_>]| fields.iter().map(|field| field.raw).eq(first.iter().map(|f| f.raw));
         let body: Vec<_> = self.rows[1..].iter().filter(|(_, fields)| !is_first(fields)).collect();
         let shift = usize::from(body.first().is_some_and(|(_, fields)| fields.len() == first.len() + 1));
@@ -585,7 +585,7 @@ impl<'a> Sample<'a> {
         }
     }
 
-    /// What a column `Type`, as Gephi writes it, says of the edges.
+    /// The direction that a column `Type`, as Gephi writes it, gives the edges.
     #[allow(clippy::type_complexity)]
     fn direction(
         &self,
@@ -603,7 +603,7 @@ impl<'a> Sample<'a> {
         Ok((Some((place, directed)), Some((directed, format!("the column `{}`", names[place])))))
     }
 
-    /// How the first line was taken, where its look does not decide.
+    /// A note on whether the first line was taken as a header, where its content does not decide.
     fn header_note(&self, has_names: bool, options: &InputOptions) -> Option<String> {
         let (_, first) = self.rows.first()?;
         let has_number = |fields: &[Field<'_>]| fields.iter().any(|field| is_number(field.raw));
@@ -681,7 +681,7 @@ pub(crate) fn named_again(path: &Path, line: u64, found: &[u8]) -> Error {
     )
 }
 
-/// What a value of a column `Type` says.
+/// The direction that a value of a column `Type` means.
 pub(crate) fn says_directed(value: &[u8]) -> Option<bool> {
     match trim(value).to_ascii_lowercase().as_slice() {
         b"directed" => Some(true),
@@ -725,7 +725,7 @@ fn free_weight(options: &InputOptions, names: &[&str], has_names: bool) -> Resul
     Ok(column.map(|column| (column, if has_names { names[column].to_owned() } else { "weight".to_owned() })))
 }
 
-/// Where the record ends that begins on a line of this number, from 0.
+/// End of the record that begins on this line, counted from 0.
 fn end_of_record(bytes: &[u8], number: u64, quoting: Quoting) -> usize {
     let start = number.checked_sub(1).map_or(0, |before| end_of_line(bytes, before));
     record_end(&bytes[start..], quoting).map_or(bytes.len(), |end| start + end)

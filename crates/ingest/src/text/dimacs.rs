@@ -74,7 +74,7 @@ pub(crate) fn open(stream: Stream, options: &InputOptions) -> Result<Box<dyn Sou
     Ok(Box::new(source))
 }
 
-/// What the `p` line says, and where it stands.
+/// Content and place of the `p` line.
 #[derive(Clone, Copy)]
 struct Problem {
     line: u64,

@@ -1,7 +1,7 @@
 //! Edge lists: one edge a line, `source target [weight] [more]`.
 //!
-//! What the comments of SNAP files say about direction is not believed: it contradicts the data in some of them.
-//! Which columns hold what, and what is a comment, is decided by [`detect`](crate::text::detect), a first line `n m` by
+//! Comments of SNAP files about the direction are ignored: they contradict the data in some files. The meaning of
+//! columns and the comments are decided by [`detect`](crate::text::detect), a first line `n m` by
 //! [`size_line`](crate::text::size_line). Every line has the same number of columns. The common case, integers between
 //! blanks, takes no list of columns at all.
 
@@ -29,7 +29,7 @@ use outcore_image::Result;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What is known of the columns before the file is opened.
+/// Facts about the columns before the file is opened.
 #[derive(Clone, Copy)]
 pub(crate) enum Shape {
     /// Nothing.
@@ -127,7 +127,7 @@ pub(crate) fn open_blocks(mut blocks: LineBlocks, options: &InputOptions, shape:
     }))
 }
 
-/// What the first line of the file says, if Outcore wrote it.
+/// The first line of the file, if Outcore wrote it.
 fn own_comment(blocks: &mut LineBlocks) -> Result<Option<OwnComment>> {
     let Some(first) = blocks.next_lines()? else { return Ok(None) };
     let line = lines(&first.bytes).next().filter(|_| first.first_line == 1);
@@ -174,7 +174,7 @@ struct EdgeListSource {
     /// The first line, found to be an edge (or to be none, and then empty).
     first_edge: Option<Lines>,
     declared: Option<(u64, u64)>,
-    /// What was made of it.
+    /// A note on how the first line was taken.
     note: Option<String>,
     sequence: u64,
 }

@@ -99,7 +99,7 @@ impl Files {
     }
 }
 
-/// What the file `NAME.properties` says of a graph and of the benchmark's parameters.
+/// Content of the file `NAME.properties`: facts of a graph, and the parameters of the benchmark.
 #[derive(Debug, Default)]
 pub struct GraphalyticsProperties {
     path: PathBuf,
@@ -141,16 +141,16 @@ impl GraphalyticsProperties {
         self.entry(name).map(|(_, value, _)| value.as_str()).filter(|value| !value.is_empty())
     }
 
-    /// The same as a number or a truth value.
+    /// Parses a property as a number or a truth value.
     ///
     /// # Errors
-    /// A value that is none; `expected` says in words what would be right.
+    /// An invalid value; `expected` describes a valid one.
     pub fn value<T: std::str::FromStr>(&self, name: &str, expected: &str) -> Result<Option<T>> {
         let Some((_, value, line)) = self.entry(name) else { return Ok(None) };
         value.parse().map(Some).map_err(|_| bad_record(&self.path, *line, expected, value.as_bytes()))
     }
 
-    /// What the weights are called, if there are any.
+    /// Name of the weights, if there are any.
     pub fn weight(&self) -> Option<&str> {
         self.text("edge-properties.names").and_then(|names| names.split(',').next()).map(str::trim)
     }

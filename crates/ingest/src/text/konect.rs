@@ -12,13 +12,13 @@ use crate::text::number::{Fields, lines};
 use outcore_image::Result;
 use std::path::Path;
 
-/// What is between the columns: blanks and tabs, in one file too.
+/// The separator of columns: blanks and tabs, even in one file.
 pub(crate) fn separator(found: Separator, options: &InputOptions) -> Separator {
     let is_tab = matches!(found, Separator::Byte(b'\t'));
     if is_tab && options.delimiter.is_none() { Separator::Blanks } else { found }
 }
 
-/// What the first line says.
+/// Content of the first line.
 pub(crate) struct Konect {
     line: String,
     directed: bool,
