@@ -67,7 +67,7 @@ pub fn chained(parts: Vec<(PathBuf, Box<dyn Source>)>) -> Result<Box<dyn Source>
 
 /// Combines the facts of all inputs; a contradiction is an error.
 fn join(names: &[PathBuf], empty: &[bool], all: &[Facts]) -> Result<Facts> {
-    // An empty file among others says nothing, and takes part in nothing.
+    // Empty files are skipped when formats are compared.
     let has_rows = |place: &usize| {
         let facts = &all[*place];
         !empty[*place] && facts.edges != Some(0) && facts.text.as_ref().is_none_or(|text| text.has_rows)

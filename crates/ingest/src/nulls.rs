@@ -3,7 +3,7 @@
 use crate::choice::Choice;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What is done with rows whose source or target has no value.
+/// Treatment of rows whose source or target has no value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Nulls {
     /// The first one is an error.
@@ -18,7 +18,7 @@ impl Choice for Nulls {
         &[(Nulls::Error, "error", "The first one is an error"), (Nulls::Skip, "skip", "They are left out and counted")];
 }
 
-/// How many rows were left out.
+/// Number of rows that were left out.
 #[derive(Debug)]
 pub(crate) struct LeftOut {
     nulls: Nulls,

@@ -26,14 +26,14 @@ use outcore_io::{Budget, Runtime};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// What bytes in memory may take to be read.
+/// Memory limit for inputs given as bytes in memory.
 const MOST_MEMORY_BYTES: u64 = 1 << 30;
 
 /// A format that can be read.
 pub(crate) struct Format {
     /// As `--format` has it.
     pub(crate) name: &'static str,
-    /// What the names of its files end in, without what compression adds.
+    /// Endings of its files, without those of compression.
     endings: &'static [&'static str],
     /// It lists edges and says nothing else: several files may be read as one graph, and one beside may name more
     /// vertices.

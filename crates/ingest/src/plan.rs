@@ -6,15 +6,15 @@ use outcore_image::Result;
 use outcore_io::{Runtime, bytes_text};
 
 const MIB: u64 = 1 << 20;
-/// What a worker's block of input and the edges parsed from it take.
+/// Memory of a worker's block of input and the edges parsed from it.
 const PARSE_BYTES: u64 = 5 * MIB;
-/// What a reader takes beside blocks, buffers and its dictionary.
+/// Memory of a reader beside blocks, buffers and its dictionary.
 const READER_BYTES: u64 = PARSE_BYTES + SAMPLE_BYTES;
-/// What a reader may keep as a sample of its records.
+/// Memory limit of a reader's sample of its records.
 pub const SAMPLE_BYTES: u64 = MIB;
 /// The longest line of text, whatever the memory.
 pub(crate) const MOST_LINE_BYTES: usize = 64 << 20;
-/// What a line longer than a block takes: itself, and its ids in a list that grows.
+/// Ratio of the memory of a line longer than a block to its length: the line, and its ids in a list that grows.
 const LINE_FACTOR: u64 = 4;
 /// Long lines may take this part of a reader's share.
 const LINES_SHARE: u64 = 8;
@@ -22,15 +22,15 @@ const LINES_SHARE: u64 = 8;
 const WORKER_BYTES: u64 = 14 * MIB;
 /// The part of the memory that no plan has: one of so many.
 pub(crate) const PLAN_SHARE: u64 = 16;
-/// What a worker reads of a file of edges at a time.
+/// Bytes that a worker reads of a file of edges at a time.
 const READ_BYTES: u64 = 256 << 10;
 /// Blocks of partitions are of about this size where there is little memory.
 const SMALL_BLOCK_BYTES: u64 = 16 << 10;
 /// And of about this size where there is enough.
 pub const LARGE_BLOCK_BYTES: u64 = 64 << 10;
-/// What the attributes of a block take at most: eight bytes for each number of a block of text, or of rows of a table.
+/// Memory limit for the attributes of a block: eight bytes for each number of a block of text, or of rows of a table.
 pub(crate) const ATTRIBUTES_BYTES: u64 = 4 << 20;
-/// What the ids of a batch take beside those that the parser gave, in a graph with two sides.
+/// Memory of the ids of a batch with prefixes, beside those from the parser, in a graph with two sides.
 const SIDES_BYTES: u64 = 8 << 20;
 /// More partitions than this would not fit the cache's places for their ends.
 const MOST_PARTITIONS: u64 = 1024;
@@ -39,10 +39,10 @@ const LEAST_DICTIONARY_BYTES: u64 = MIB;
 /// The least buffer of a file of pages.
 pub const LEAST_PAGE_BUFFER_BYTES: usize = 64 << 10;
 
-/// What every plan has for a reader at least. An import whose later steps need no more ends if it begins.
+/// The least memory of a reader in every plan. An import whose later steps need no more ends if it begins.
 pub const LEAST_BYTES: u64 = READER_BYTES + LEAST_DICTIONARY_BYTES;
 
-/// How many workers, and what each may use.
+/// Number of workers, and the memory of each.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// Workers that take part; the others have nothing to do.
@@ -104,7 +104,7 @@ impl Plan {
         })
     }
 
-    /// How much memory is enough for a plan, whatever the number of workers. Long lines count as part of a block.
+    /// Memory that suffices for a plan, for any number of workers. Long lines count as part of a block.
     fn least_bytes(block_bytes: u64) -> u64 {
         let least_bytes = block_bytes.saturating_add(LEAST_BYTES);
         // Buffers grow with the memory, but much slower.
@@ -122,7 +122,7 @@ impl Plan {
         Err(runtime.budget().refusal(purpose, with_rest(bytes), with_rest(self.memory_bytes)).into())
     }
 
-    /// What distributing to partitions may use beside a table of `table_bytes`.
+    /// Memory for distributing to partitions beside a table of `table_bytes`.
     pub fn partitions(&self, table_bytes: u64, directions: u64) -> PartitionPlan {
         let left = self.memory_bytes.saturating_sub(table_bytes + self.workers as u64 * READ_BYTES);
         let sink_bytes = left / 4 * 3 / self.workers as u64;
@@ -131,7 +131,7 @@ impl Plan {
     }
 }
 
-/// What the attributes of a block take of every reader, and its ids where prefixes come before them.
+/// Memory of a reader for the attributes of a block, and for its ids where they get prefixes.
 fn beside_bytes(facts: &Facts) -> u64 {
     let attributes_bytes = if has_attributes(facts) { ATTRIBUTES_BYTES } else { 0 };
     attributes_bytes + if facts.sides.is_some() { SIDES_BYTES } else { 0 }
@@ -141,14 +141,14 @@ fn has_attributes(facts: &Facts) -> bool {
     !facts.attributes.is_empty() || !facts.vertex_attributes.is_empty()
 }
 
-/// What long lines take of every reader.
+/// Memory of a reader for long lines.
 fn line_bytes(longest_line_bytes: u64) -> u64 {
     LINE_FACTOR * longest_line_bytes.saturating_sub(BLOCK_BYTES as u64)
 }
 
-/// How much memory is enough for an import whose blocks set `block_bytes` aside. Under a higher limit longer lines are
-/// read, which take more; they are as long as what is enough and the `held_bytes` of the input allow together. There is
-/// no number of those where there are no lines and no strings.
+/// A limit that suffices for an import whose blocks reserve `block_bytes`. Under a higher limit longer lines are read,
+/// which take more: they are as long as this limit and the `held_bytes` of the input allow together. `held_bytes` is
+/// `None` for inputs without lines and strings.
 pub fn enough_bytes(block_bytes: u64, threads: usize, held_bytes: Option<u64>) -> u64 {
     let mut enough_bytes = Plan::least_bytes(block_bytes);
     while let Some(held_bytes) = held_bytes {
@@ -162,7 +162,7 @@ pub fn enough_bytes(block_bytes: u64, threads: usize, held_bytes: Option<u64>) -
     enough_bytes
 }
 
-/// How much memory an import needs beside what its input, which is open, holds already.
+/// Memory that an import needs beside the memory that its open input holds already.
 pub fn needed_bytes(runtime: &Runtime, facts: &Facts) -> u64 {
     let held_bytes = (facts.longest_line_bytes > 0).then(|| runtime.budget().reserved_bytes());
     let enough_bytes = enough_bytes(facts.block_bytes + beside_bytes(facts), runtime.threads(), held_bytes);
@@ -172,14 +172,13 @@ pub fn needed_bytes(runtime: &Runtime, facts: &Facts) -> u64 {
 
 /// The memory of an import that has so much available, and how many workers share it.
 fn shares(available_bytes: u64, threads: usize) -> (u64, usize) {
-    // What is left over goes to small things: lists of blocks, paths, stacks, and what is read behind a long line.
+    // The remaining memory is for small things: lists of blocks, paths, stacks, and bytes read after a long line.
     let memory_bytes = available_bytes / PLAN_SHARE * (PLAN_SHARE - 1);
     let workers = usize::try_from(memory_bytes / WORKER_BYTES).unwrap_or(usize::MAX).clamp(1, threads);
     (memory_bytes, workers)
 }
 
-/// How long a line of text may be in an import that has so much available: as long as a block at least, and 64 MiB at
-/// most.
+/// Largest length of a line of text in an import with so much available memory: at least a block, at most 64 MiB.
 pub(crate) fn longest_line_bytes(available_bytes: u64, threads: usize) -> usize {
     let (memory_bytes, workers) = shares(available_bytes, threads);
     let longest_bytes = memory_bytes / workers as u64 / (LINES_SHARE * LINE_FACTOR);
@@ -191,7 +190,7 @@ fn buffers_bytes(share: u64) -> [u64; 2] {
     [(share / 32).clamp(96 << 10, MIB), (share / 64).clamp(32 << 10, MIB)]
 }
 
-/// What distributing to partitions may use.
+/// Memory for distributing to partitions.
 #[derive(Clone, Copy, Debug)]
 pub struct PartitionPlan {
     /// One worker's blocks.
@@ -201,8 +200,7 @@ pub struct PartitionPlan {
 }
 
 impl PartitionPlan {
-    /// How many words a block has when there are that many partitions in all: always whole edges, of one, three or four
-    /// words.
+    /// Number of words of a block for that many partitions in all: always whole edges, of one, three or four words.
     pub fn block_words(&self, partitions: usize) -> usize {
         let bytes = (self.sink_bytes / partitions.max(1) as u64).clamp(4 << 10, LARGE_BLOCK_BYTES);
         (bytes / 96 * 12) as usize
@@ -260,7 +258,7 @@ mod tests {
                 let available_bytes = available_mib * MIB;
                 let longest_bytes = longest_line_bytes(available_bytes, threads);
                 assert!(longest_bytes >= longest_before.max(BLOCK_BYTES) && longest_bytes <= MOST_LINE_BYTES);
-                // What is read behind a long line is not in the plan.
+                // Bytes read after a long line are not in the plan.
                 assert!(longest_bytes as u64 <= (available_bytes / 16).max(MIB));
                 longest_before = longest_bytes;
                 let line_bytes = LINE_FACTOR * (longest_bytes - BLOCK_BYTES) as u64;

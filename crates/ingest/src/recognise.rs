@@ -1,16 +1,16 @@
-//! Tells what a file is by its first bytes, where they are unmistakable: formats that are read, and formats that are
+//! Recognizes files by their first bytes, where these are unmistakable: formats that are read, and formats that are
 //! not.
 //!
-//! What is not read is refused by its name, so that it is never taken for a list of edges. Only the first 64 KiB are
-//! looked at.
+//! An unsupported format is refused by its name, so that it is never taken for a list of edges. Only the first 64 KiB
+//! are examined.
 
 use crate::text::columns::is_data;
 use crate::text::number::{Fields, is_blank, lines, trim, unsigned};
 
-/// How many bytes decide.
+/// Number of bytes that decide.
 pub(crate) const LOOKED_AT_BYTES: usize = 64 << 10;
 
-/// What a file is.
+/// The kind of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// A format of this name, which is read.
@@ -24,7 +24,7 @@ const CONVERT: &str = "write it as a list of edges, `source target [weight]` a l
 const LOAD: &str = "load it and give import_graph a tuple of arrays (source, target), or import_matrix a SciPy matrix";
 const UTF8: &str = "convert the file to UTF-8, as with iconv -f UTF-16 -t UTF-8";
 
-/// What files begin with.
+/// Magic numbers of files.
 const MAGIC: [(&[u8], Kind); 15] = [
     (b"PAR1", Kind::Read("parquet")),
     (b"ARROW1", Kind::Read("arrow")),
@@ -52,13 +52,13 @@ const ENDINGS: [(&str, &str, &str); 5] = [
     (".pkl", "a pickle", "load it and give import_graph the graph"),
 ];
 
-/// What a file of this name is, where its content does not tell.
+/// The kind of a file of this name, where its content does not tell.
 pub(crate) fn by_name(name: &str) -> Option<Kind> {
     let found = ENDINGS.iter().find(|(ending, ..)| name.ends_with(ending));
     found.map(|&(_, what, advice)| Kind::Foreign(what, advice))
 }
 
-/// What bytes are by what they begin with, text or not.
+/// The kind of a file with these first bytes, text or not.
 pub(crate) fn by_magic(bytes: &[u8]) -> Option<Kind> {
     let found = MAGIC.iter().find(|(magic, _)| bytes.starts_with(magic)).map(|(_, kind)| *kind);
     // The size of a block stands behind the letters.
@@ -67,7 +67,7 @@ pub(crate) fn by_magic(bytes: &[u8]) -> Option<Kind> {
     found.filter(|_| !bytes.starts_with(b"BZh") || is_bzip2())
 }
 
-/// What text is.
+/// The kind of a text.
 pub(crate) fn by_text(bytes: &[u8]) -> Option<Kind> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let bytes = &bytes[..bytes.len().min(LOOKED_AT_BYTES)];

@@ -8,7 +8,7 @@ use outcore_image::Result;
 use outcore_io::Budget;
 use std::sync::Arc;
 
-/// What an input held, in input order.
+/// Content of an input, in input order.
 pub(crate) struct Read {
     /// Edges between integer ids (two's complement).
     pub(crate) pairs: Vec<(u64, u64)>,

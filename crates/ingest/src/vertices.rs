@@ -86,7 +86,7 @@ pub fn with_vertex_table(
     with_vertices(source, opened, &table.display().to_string())
 }
 
-/// How a table of vertices is read.
+/// Options for reading a table of vertices.
 fn of_vertices() -> InputOptions {
     InputOptions { of_vertices: true, ..InputOptions::default() }
 }
@@ -166,7 +166,7 @@ struct Both {
     edges: Arc<dyn Parser>,
     vertices: Arc<dyn Parser>,
     first_of_vertices: OnceLock<u64>,
-    /// Where blocks are numbered from.
+    /// First sequence number of the blocks.
     begin: AtomicU64,
 }
 

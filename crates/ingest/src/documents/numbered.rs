@@ -13,11 +13,12 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What a vertex takes beside its label: its number, twice while a table grows, its label's end, its place by order.
+/// Memory of a vertex beside its label: its number, twice while a table grows, the end of its label, its place by
+/// order.
 const VERTEX_BYTES: u64 = 64;
-/// How much more is reserved at a time, at least.
+/// Smallest number of bytes reserved at a time.
 const STEP_BYTES: u64 = 1 << 20;
-/// How many vertices go into a block at a time.
+/// Number of vertices put into a block at a time.
 const PUSHED: usize = 1000;
 
 /// The vertices of a file.
@@ -31,11 +32,11 @@ pub(crate) struct NumberedVertices {
     /// The labels, one after the other, and where each ends.
     text: Vec<u8>,
     ends: Vec<u64>,
-    /// How many have no label, with those that are not listed.
+    /// Number of vertices without a label, including those that are not listed.
     unlabelled: u64,
     /// Whether labels are the ids, once that is decided.
     by_label: Option<bool>,
-    /// How many were handed over.
+    /// Number of vertices handed over.
     pushed: usize,
 }
 
@@ -81,7 +82,7 @@ impl NumberedVertices {
         Ok(())
     }
 
-    /// How many are listed.
+    /// Number of listed vertices.
     pub(crate) fn len(&self) -> u64 {
         self.numbers.len() as u64
     }
@@ -112,7 +113,7 @@ impl NumberedVertices {
         self.by_label.is_some()
     }
 
-    /// What is said of the ids.
+    /// A note on the choice of ids.
     pub(crate) fn note(&self) -> Option<String> {
         let is_mixed = self.by_label == Some(false) && !self.text.is_empty();
         match self.by_label {

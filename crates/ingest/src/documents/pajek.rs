@@ -22,7 +22,7 @@ pub(crate) fn open(input: &Input, options: &InputOptions) -> Result<Box<dyn Sour
     records::open("pajek", input, options, |stream| Ok(Pajek::new(stream, input, options, wants_weights)))
 }
 
-/// What the lines of a section hold.
+/// The kind of lines of a section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Section {
     /// None has begun.
@@ -41,13 +41,13 @@ enum Section {
 struct Pajek {
     lines: RecordLines,
     section: Section,
-    /// How many vertices the section of vertices says there are.
+    /// Number of vertices that the section of vertices declares.
     count: Option<u64>,
     vertices: NumberedVertices,
     wants_weights: bool,
     /// The user asks for weights, or an edge has one.
     weighted: bool,
-    /// What the first edge says, and the first section of edges, which may have none.
+    /// Direction of the first edge, and of the first section of edges, which may have none.
     directed: Option<bool>,
     section_directed: Option<bool>,
     asked: Option<bool>,
@@ -149,7 +149,7 @@ impl Pajek {
         Ok(())
     }
 
-    /// How many vertices the file counts but does not list.
+    /// Number of vertices that the file counts but does not list.
     fn unlisted(&self) -> u64 {
         self.count.unwrap_or(0) - self.vertices.len()
     }
@@ -178,7 +178,7 @@ impl Pajek {
         let number = self.number(words.next(), line)?;
         let label = words.next();
         if words.any(|word| word.contains(&b'"')) {
-            // Where a quote before a blank is within the label, nobody can tell where it ends.
+            // A quote before a blank within the label makes the end of the label ambiguous.
             return Err(self
                 .bad("a label that ends at its first quote before a blank", line)
                 .advise("rename the vertex"));

@@ -18,14 +18,14 @@ use outcore_image::{Error, Result};
 use std::path::Path;
 use std::sync::Arc;
 
-/// How large a block becomes before it is handed over.
+/// Size at which a block is handed over.
 const BLOCK_BYTES: usize = 256 << 10;
 
 const VERTEX: u8 = 0;
 const EDGE: u8 = 1;
 const WEIGHTED_EDGE: u8 = 2;
 
-/// What the length of a value says that is missing.
+/// The length that marks a missing value.
 const MISSING: u32 = u32::MAX;
 
 /// Records, one after the other: what each is, its line, and its ids with their lengths before them; then its values.
@@ -140,7 +140,7 @@ pub(crate) struct WeightRule {
     pub(crate) default: Option<f64>,
 }
 
-/// What a reader knows once it has seen an edge, or the end.
+/// Facts that a reader knows once it has seen an edge, or the end.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Known {
     pub(crate) directed: Option<bool>,
@@ -150,15 +150,15 @@ pub(crate) struct Known {
     pub(crate) strings: Option<bool>,
     /// Parallel edges are meant, where the file says so.
     pub(crate) keeps_parallel: bool,
-    /// What is kept of edges and of vertices: every record has a value for each.
+    /// Attributes kept of edges and of vertices: every record has a value for each.
     pub(crate) attributes: [Vec<AttributeField>; 2],
     /// All integer ids in this range (first, count) are vertices.
     pub(crate) declared: Option<(u64, u64)>,
-    /// How long a line may be, where the input is read line by line.
+    /// Largest length of a line, where the input is read line by line.
     pub(crate) longest_line_bytes: u64,
 }
 
-/// What exports call the place where they say that ids are strings, although some are written as numbers are.
+/// Name under which exports note that ids are strings, although some look like numbers.
 pub const STRING_IDS: &str = "outcoreStringIds";
 
 /// Reads an input from its beginning to its end.
@@ -166,7 +166,7 @@ pub(crate) trait ReadRecords: Send {
     /// Appends one record or a few; false at the end.
     fn read(&mut self, records: &mut Records) -> Result<bool>;
 
-    /// What is known by now.
+    /// The facts known so far.
     fn known(&self) -> Result<Known>;
 
     /// The input.
@@ -178,7 +178,7 @@ pub(crate) trait ReadRecords: Send {
 pub(crate) struct Directions {
     /// That of edges that say none.
     pub(crate) usual: bool,
-    /// What the user says.
+    /// The direction that the user requests.
     pub(crate) asked: Option<bool>,
 }
 
@@ -280,7 +280,7 @@ struct RecordSource<R> {
     reader: R,
     facts: Facts,
     parser: Arc<RecordParser>,
-    /// What was read to know what the input is like.
+    /// The first records, which were read to learn the facts of the input.
     first: Option<Records>,
     ended: bool,
     sequence: u64,

@@ -15,9 +15,9 @@ use std::borrow::Cow;
 use std::io::{self, BufRead, Read};
 use std::path::{Path, PathBuf};
 
-/// How large a tag, the text of an element, and all open tags may be.
+/// Largest size of a tag, of the text of an element, and of all open tags.
 const MOST_BYTES: usize = 1 << 20;
-/// How much is read at once.
+/// Bytes read at once.
 const READ_BYTES: usize = 128 << 10;
 const DAMAGED: &str = "the file is truncated or damaged, or no XML: fetch or write it again";
 
@@ -36,7 +36,7 @@ impl Element {
     }
 }
 
-/// What comes next.
+/// An item of the document.
 #[derive(Debug)]
 pub(crate) enum Item {
     Begin(Element),
@@ -62,7 +62,7 @@ pub(crate) struct Xml {
     end: Option<String>,
 }
 
-/// What an event says.
+/// The meaning of an event.
 enum Step<'a> {
     /// An element, unless its namespace is another, and whether it has no content.
     Begin(Option<Element>, bool),
@@ -103,7 +103,7 @@ impl Xml {
         self.reader.get_ref().line
     }
 
-    /// What is wrong with the line that reading has come to.
+    /// An error at the current line.
     pub(crate) fn bad(&self, expected: impl Into<String>, found: &str) -> Error {
         Error::input(&self.path, Some(self.line()), expected, found.chars().take(80).collect::<String>())
     }
@@ -177,7 +177,7 @@ impl Xml {
     }
 }
 
-/// What an event says, where the root may have told its namespace.
+/// The meaning of an event, where the root may have set its namespace.
 fn step<'a>(
     found: &ResolveResult<'_>,
     event: Event<'a>,
@@ -223,7 +223,7 @@ fn element(tag: &BytesStart<'_>, version: XmlVersion) -> quick_xml::Result<Eleme
     Ok(Element { name: tag.local_name().into_inner().to_owned(), attributes })
 }
 
-/// What a reference stands for.
+/// The character that a reference stands for.
 fn character(reference: &BytesRef<'_>) -> quick_xml::Result<Cow<'static, str>> {
     if let Some(found) = reference.resolve_char_ref()? {
         return Ok(Cow::Owned(found.to_string()));

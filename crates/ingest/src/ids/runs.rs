@@ -25,19 +25,19 @@ use std::sync::Arc;
 /// Integers with this bit are negative, if any are.
 const SIGN: u64 = 1 << 63;
 
-/// How locals of a chunk belong to the records of its run.
+/// The relation of the locals of a chunk to the records of its run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Locals {
     /// The local is the id's distance from a base.
     Direct {
         /// The base.
         base: u64,
-        /// How many locals there are.
+        /// Number of locals.
         count: u64,
     },
     /// The local stands in the record.
     Stored {
-        /// How many locals there are.
+        /// Number of locals.
         count: u64,
     },
     /// There are none: nothing refers to the run's records by local.
@@ -49,12 +49,12 @@ pub enum Locals {
 pub struct Run {
     spill: Arc<Spill>,
     start_bytes: u64,
-    /// Where integers with the highest bit begin.
+    /// Start of the integers with the highest bit.
     split_bytes: u64,
     end_bytes: u64,
-    /// How many records there are.
+    /// Number of records.
     pub records: u64,
-    /// How locals belong to them.
+    /// The relation of locals to the records.
     pub locals: Locals,
     /// Ids are as they sort: integers that are signed have their highest bit flipped.
     ordered: bool,
@@ -188,9 +188,9 @@ pub struct RunReader<'a, K> {
     locals: Locals,
     /// The id as it sorts.
     pub id: K,
-    /// How many edges have it as their source.
+    /// Number of edges with this id as their source.
     pub sources: u64,
-    /// How many edges have it as their target.
+    /// Number of edges with this id as their target.
     pub targets: u64,
     /// Its local, where locals are stored.
     pub local: u64,
@@ -245,7 +245,7 @@ struct Node {
     children: Vec<Node>,
     /// Which of the runs given to `merge_all` this is, if it was not merged.
     leaf: Option<usize>,
-    /// Where its positions in the parent, and later its numbers, begin in their files.
+    /// Start in their files of its positions in the parent, and later of its numbers.
     positions_bytes: u64,
     numbers_bytes: u64,
 }
@@ -262,16 +262,16 @@ pub struct Vertices {
 /// The numbers of the records of all runs.
 pub struct Numbers {
     spill: Spill,
-    /// Where the numbers of each run begin.
+    /// Start of the numbers of each run.
     starts_bytes: Vec<u64>,
     signed: bool,
 }
 
-/// What merging needs: files, and memory for one buffer per run.
+/// Resources of merging: files, and memory for one buffer per run.
 pub struct MergePlan {
-    /// Where merged runs go.
+    /// The file of merged runs.
     pub runs: Arc<Spill>,
-    /// Where the places of records in merged runs go.
+    /// The file of the places of records in merged runs.
     pub positions: Spill,
     /// Memory for all buffers.
     pub memory_bytes: u64,
@@ -390,12 +390,12 @@ pub fn too_many_vertices() -> Error {
 }
 
 impl Vertices {
-    /// How many there are.
+    /// Number of vertices.
     pub fn count(&self) -> u64 {
         self.root.run.records
     }
 
-    /// What they take as records.
+    /// Size of the vertices as records, in bytes.
     pub fn len_bytes(&self) -> u64 {
         self.root.run.end_bytes - self.root.run.start_bytes
     }

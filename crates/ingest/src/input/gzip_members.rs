@@ -10,10 +10,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// The magic number of a member.
 pub(crate) const MAGIC: [u8; 2] = [0x1f, 0x8b];
 
-/// Bytes behind the end of compressed data, which are none themselves.
+/// Bytes after the end of compressed data that are not compressed data.
 #[derive(Debug)]
 pub(crate) struct BytesBehind {
-    /// Start of the decompressed bytes in the compressed file.
+    /// Start of these bytes in the file.
     pub(crate) start_bytes: u64,
 }
 

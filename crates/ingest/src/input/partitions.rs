@@ -11,13 +11,13 @@ use outcore_image::{Error, Result};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-/// What stands for a missing value.
+/// The folder name of a missing value.
 const MISSING: &str = "__HIVE_DEFAULT_PARTITION__";
 
 /// The columns that the folders of all files say, and what is wanted of them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Partitions {
-    /// What all are called.
+    /// Names of the columns.
     pub(crate) names: Vec<String>,
     wanted: Vec<AttributeField>,
 }
@@ -105,7 +105,7 @@ impl Partitions {
     }
 }
 
-/// What the folders of a file say, from the outermost on.
+/// Names and values of the folders of a file, from the outermost on.
 fn said(path: &Path) -> Vec<(String, Option<String>)> {
     let folders = path.parent().into_iter().flat_map(Path::components);
     let said = folders.filter_map(|folder| match folder {
@@ -140,7 +140,7 @@ fn decoded(name: &str) -> String {
     String::from_utf8(bytes).unwrap_or_else(|_| name.to_owned())
 }
 
-/// The same values for all edges of a file, behind its own attributes.
+/// Attributes with one value for all edges of a file, after its own attributes.
 struct Constant {
     values: Vec<(Option<usize>, AttributeKind, Option<String>)>,
 }

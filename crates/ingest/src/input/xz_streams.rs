@@ -13,10 +13,10 @@ use std::io::{BufRead, Error, ErrorKind, Read, Result};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What a stream begins with.
+/// The magic number of a stream.
 pub(crate) const MAGIC: [u8; 6] = *b"\xfd7zXZ\0";
 
-/// What a decoder takes beside what a header says: its tables, and the compressed bytes that are read at once.
+/// Memory of a decoder beside that in the header: its tables, and the compressed bytes read at once.
 const DECODER_BYTES: u64 = 256 << 10;
 
 /// The plain bytes of xz streams.
@@ -27,11 +27,11 @@ pub(crate) struct XzStreams<R> {
     decoder: Option<XzStream>,
     windows: Arc<Windows>,
     window: Option<Window>,
-    /// What the decoder may take, as the decoder counts it.
+    /// Memory limit of the decoder, as the decoder counts it.
     limit_kib: u32,
-    /// How many bytes were decoded.
+    /// Number of decoded bytes.
     position_bytes: u64,
-    /// How many zeros stand behind the last stream so far.
+    /// Number of zeros after the last stream so far.
     padding_bytes: u64,
 }
 

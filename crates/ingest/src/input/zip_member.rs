@@ -13,7 +13,7 @@ use outcore_image::{Error, Result};
 use std::io::{self, BufRead, ErrorKind, Read};
 use std::path::Path;
 
-/// What local headers begin with, and the end of an archive without files.
+/// Magic numbers of local headers, and of the end of an archive without files.
 const MAGICS: [&[u8]; 2] = [b"PK\x03\x04", END];
 const LOCAL_BYTES: usize = 30;
 const ENTRY: &[u8] = b"PK\x01\x02";
@@ -45,9 +45,9 @@ pub(crate) type ReadAt<'a> = dyn Fn(&mut [u8], u64) -> io::Result<()> + 'a;
 pub(crate) struct Member {
     /// Without folders.
     pub(crate) name: String,
-    /// Where its compressed bytes begin.
+    /// Start of its compressed bytes.
     pub(crate) start_bytes: u64,
-    /// How many there are.
+    /// Number of its compressed bytes.
     pub(crate) packed_bytes: u64,
     plain_bytes: u64,
     checksum: u32,
@@ -128,7 +128,7 @@ impl Member {
             return Err(Error::input(path, None, format!("the file {name}, stored or deflated"), found)
                 .advise("unpack it, or compress it with gzip or zstd"));
         }
-        // What does not fit stands in the extra field of wide numbers, in this order.
+        // A number that does not fit is in the extra field of wide numbers, in this order.
         let mut numbers = [number(entry, 24, 4), number(entry, 20, 4), number(entry, 42, 4)];
         while extra.len() >= 4 {
             let (id, len) = (number(extra, 0, 2) as usize, number(extra, 2, 2) as usize);
@@ -161,7 +161,7 @@ impl Member {
     }
 }
 
-/// Where the directory begins, and how many entries it has; nothing if there is none.
+/// Start of the directory and number of its entries; `None` if there is none.
 fn directory(len_bytes: u64, read_at: &ReadAt<'_>) -> io::Result<Option<(u64, u64)>> {
     let tail_bytes = len_bytes.min((END_BYTES + MOST_COMMENT_BYTES) as u64);
     let mut tail = vec![0; tail_bytes as usize];

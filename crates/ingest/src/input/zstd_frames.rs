@@ -23,21 +23,21 @@ const SKIPPABLE_FIRST: std::ops::RangeInclusive<u8> = 0x50..=0x5f;
 const MOST_HEADER_BYTES: usize = MAGIC_BYTES + 14;
 /// The largest window that the library takes, as a power of two.
 const MOST_WINDOW_LOG: u32 = 31;
-/// What a decoder takes beside the window: its tables, three blocks, and the compressed bytes that are read at once.
+/// Memory of a decoder beside the window: its tables, three blocks, and the compressed bytes read at once.
 const DECODER_BYTES: u64 = 640 << 10;
 
-/// What inputs that are read together share: the windows of all streams that are open at a time, how long a line may
-/// be, and whether to stop.
+/// Context shared by inputs that are read together: the windows of all streams that are open at a time, the longest
+/// line, and the request to stop.
 ///
-/// Memory is set aside for as many as ever were open together, and kept: inputs that are opened at the beginning and
-/// again later find it.
+/// Memory is reserved for as many streams as ever were open together, and kept: inputs that are opened at the beginning
+/// and again later find it.
 pub(crate) struct Windows {
     budget: Arc<Budget>,
     state: Mutex<WindowsState>,
     threads: usize,
     cancel: CancelFlag,
     backend: Arc<dyn Backend>,
-    /// How long a line may be, as the memory left by the first input's window allows.
+    /// Largest length of a line, as the memory left by the first input's window allows.
     longest_line_bytes: OnceLock<usize>,
 }
 
@@ -69,23 +69,23 @@ impl Windows {
         &self.cancel
     }
 
-    /// How inputs are reached.
+    /// The back end of the inputs.
     pub(crate) fn backend(&self) -> &Arc<dyn Backend> {
         &self.backend
     }
 
-    /// How long a line of text may be in all inputs that are read together.
+    /// Largest length of a line of text in all inputs that are read together.
     pub(crate) fn longest_line_bytes(&self) -> usize {
         let longest = || longest_line_bytes(self.budget.available_bytes(), self.threads);
         *self.longest_line_bytes.get_or_init(longest)
     }
 
-    /// How many workers share the budget.
+    /// Number of workers that share the budget.
     pub(crate) fn threads(&self) -> usize {
         self.threads
     }
 
-    /// What the windows are counted in.
+    /// The budget of the windows.
     pub(crate) fn budget(&self) -> &Arc<Budget> {
         &self.budget
     }
@@ -128,7 +128,7 @@ pub(crate) struct ZstdFrames<R> {
     windows: Arc<Windows>,
     window: Option<Window>,
     in_frame: bool,
-    /// How many bytes of the stream were decoded.
+    /// Number of decoded bytes of the stream.
     position_bytes: u64,
 }
 

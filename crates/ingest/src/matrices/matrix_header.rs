@@ -1,4 +1,4 @@
-//! What the first lines of a Matrix Market file say: layout, kind of values, symmetry, size.
+//! The first lines of a Matrix Market file: layout, kind of values, symmetry, size.
 //!
 //! ```text
 //! %%MatrixMarket matrix coordinate|array pattern|integer|real|complex general|symmetric|skew-symmetric|hermitian
@@ -7,7 +7,8 @@
 //! rows columns entries                (an array has no entries)
 //! ```
 //!
-//! A file without the banner is told by its first two lines: `n n entries` and triplets, or `n n` and one value a line.
+//! A file without the banner is recognized by its first two lines: `n n entries` and triplets, or `n n` and one value a
+//! line.
 //! Format: Boisvert, Pozo and Remington, "The Matrix Market exchange formats", NISTIR 5935, 1996; the type line is
 //! SuiteSparse:GraphBLAS's (LAGraph, `LAGraph_MMRead`).
 
@@ -18,7 +19,7 @@ use crate::text::source::data_lines;
 use outcore_image::{Error, Result};
 use std::path::Path;
 
-/// How the entries stand.
+/// The layout of the entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Layout {
     /// `row column [value]` a line.
@@ -27,7 +28,7 @@ pub(crate) enum Layout {
     Array,
 }
 
-/// What the lower triangle says of the upper one.
+/// The relation of the upper triangle to the lower one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Symmetry {
     General,
@@ -37,7 +38,7 @@ pub(crate) enum Symmetry {
     Hermitian,
 }
 
-/// What a value is.
+/// The kind of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Values {
     /// There are none.
@@ -72,7 +73,7 @@ pub(crate) enum Opening {
     Pairs,
 }
 
-/// What the banner and the type line say.
+/// Content of the banner and the type line.
 struct Banner {
     layout: Layout,
     symmetry: Symmetry,
@@ -272,7 +273,7 @@ fn check_size([rows, columns]: [u64; 2], may_be_rectangular: bool, path: &Path, 
     Ok(())
 }
 
-/// How many values an array of this size has.
+/// Number of stored values of an array of this size.
 fn dense_entries([rows, columns]: [u64; 2], symmetry: Symmetry) -> Option<u64> {
     let (rows, columns) = (rows as u128, columns as u128);
     let entries = match symmetry {
@@ -302,7 +303,7 @@ fn columns_of(line: &[u8]) -> usize {
     (0..4).take_while(|_| fields.token().is_some()).count()
 }
 
-/// Where the line after line `number` (from 0) starts.
+/// Start of the line after line `number` (from 0).
 fn end_of_line(bytes: &[u8], number: u64) -> usize {
     let end = memchr::memchr_iter(b'\n', bytes).nth(number as usize);
     end.map_or(bytes.len(), |end| end + 1)

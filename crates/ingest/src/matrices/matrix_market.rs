@@ -110,13 +110,13 @@ impl Value {
     }
 }
 
-/// What was expected where something else was.
+/// Description of the expected token, for messages.
 type Expected = String;
 
 impl MatrixMarket {
     /// Reads a real number.
     fn real(&self, token: &[u8]) -> std::result::Result<f64, Expected> {
-        // What is no weight may be any number, but no zero that it was not.
+        // A value that is no weight may be any number, but must not underflow to zero.
         match (self.weights_wanted, is_infinite_or_nan(token)) {
             (false, true) => Ok(f64::NAN),
             (false, false) => real_or_zero(token).ok_or_else(|| weight_expected(token).to_owned()),
@@ -271,7 +271,7 @@ impl Cell {
         }
     }
 
-    /// How many values stand before a column.
+    /// Number of values before a column.
     fn start(header: &MatrixHeader, column: u64) -> u128 {
         let (size, column) = (header.rows as u128, column as u128);
         match header.symmetry {

@@ -16,11 +16,11 @@ use std::sync::Mutex;
 
 /// A type of elements, as numbers become some of it.
 pub(crate) trait Number: Copy {
-    /// What a missing value becomes.
+    /// The element that stands for a missing value.
     const MISSING: Option<Self>;
     /// The element that is this whole number, or nearest to it.
     fn of_whole(whole: i128) -> Option<Self>;
-    /// The same for a real number.
+    /// The element for a real number.
     fn of_real(real: f64) -> Option<Self>;
     /// Writes the bytes of the element.
     fn put(self, to: &mut [u8]);
@@ -169,7 +169,7 @@ impl Rounded {
         }
     }
 
-    /// What to say of it, once.
+    /// The note, once.
     pub(crate) fn take_note(&self) -> Option<String> {
         let first = lock(&self.0).take();
         first.map(|(_, first)| {
@@ -181,7 +181,7 @@ impl Rounded {
     }
 }
 
-/// What is no element.
+/// A value that is no element.
 pub(crate) enum NoElement {
     /// There is no value.
     Missing,
@@ -228,7 +228,7 @@ pub(crate) fn element_of(kind: &DataType) -> Option<ElementType> {
         DataType::UInt64 => ElementType::UInt64,
         DataType::Float16 | DataType::Float32 => ElementType::Float32,
         DataType::Dictionary(_, values) => return element_of(values).filter(|&element| element != ElementType::Bool),
-        // What is missing everywhere has no other type.
+        // A column without any value has no other type.
         DataType::Null => ElementType::Float64,
         kind if is_integer(kind) => ElementType::Int64,
         kind if is_real(kind) => ElementType::Float64,

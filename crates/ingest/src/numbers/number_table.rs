@@ -1,9 +1,9 @@
 //! Tables of numbers in files or in memory: the columns of which a dense array is made.
 //!
-//! What a file is, its first bytes say: Parquet, Arrow, or else text in columns (`number_text.rs`). All columns of
-//! numbers are taken, or those that are asked for. Blocks come in the order of the rows, from one worker at a time;
-//! rows of tables are elements already when they come, since only one decoded batch is to be there at a time, and lines
-//! are parsed by whoever took them.
+//! The first bytes of a file tell its kind: Parquet, Arrow, or else text in columns (`number_text.rs`). All columns of
+//! numbers are taken, or the requested ones. Blocks come in the order of the rows, from one worker at a time. Rows of
+//! tables are converted when they are read, since only one decoded batch may be in memory; lines are parsed by the
+//! worker that takes them.
 
 use crate::batch::Facts;
 use crate::column_names::{column_asked, listed};
@@ -23,26 +23,26 @@ use outcore_io::{Budget, Reservation, Runtime};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// How much of a batch becomes elements at a time.
+/// Bytes of a batch that are converted at a time.
 const PART_BYTES: usize = 1 << 20;
-/// What pandas calls the columns of an index.
+/// Prefix of the names that pandas gives to columns of an index.
 const INDEX_NAME: &str = "__index_level_";
 
-/// How to read a table of numbers.
+/// Options for reading a table of numbers.
 #[derive(Clone, Debug, Default)]
 pub struct NumberOptions {
     /// Which columns, by their names or their numbers from 1, in this order. `None` takes all of numbers.
     pub columns: Option<Vec<String>>,
-    /// What separates the columns of a text file: `tab`, `comma`, ..., or a character. `None` decides by the first
+    /// Separator of the columns of a text file: `tab`, `comma`, ..., or a character. `None`: decided by the first
     /// lines.
     pub delimiter: Option<String>,
     /// Whether the first line of a text file names the columns. `None` decides by the first lines.
     pub header: Option<bool>,
-    /// What comments in a text file begin with, or `none`. `None`: `#` and `%`, but nothing in CSV.
+    /// Sign that begins comments in a text file, or `none`. `None`: `#` and `%`, but nothing in CSV.
     pub comment: Option<String>,
 }
 
-/// What a table says of itself before its rows are read.
+/// Facts of a table that are known before its rows are read.
 #[derive(Clone, Debug)]
 pub struct NumberFacts {
     /// "parquet", "arrow" or "text".
@@ -57,9 +57,9 @@ pub struct NumberFacts {
     pub input_bytes: Option<u64>,
     /// The input can be read once only.
     pub is_pipe: bool,
-    /// What separates columns, where the input is text.
+    /// The separator of columns, where the input is text.
     pub separator: Option<String>,
-    /// What the user should know about how the input is read, in whole sentences.
+    /// Notes for the import report, in whole sentences.
     pub notes: Vec<String>,
 }
 
@@ -76,7 +76,7 @@ enum Content {
     Text { text: Box<NumberText>, chosen: Vec<usize> },
 }
 
-/// What a column of text holds, as far as lines were looked at.
+/// The kind of a column of text, as far as lines were examined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ColumnKind {
     /// Nothing.
@@ -87,14 +87,14 @@ pub(crate) enum ColumnKind {
     Real,
     /// True and false.
     Truth,
-    /// The same, and some are missing.
+    /// Booleans, of which some are missing.
     SomeTruth,
     /// Anything else.
     Text,
 }
 
 impl ColumnKind {
-    /// What a column of both holds.
+    /// The kind of a column with values of both kinds.
     pub(crate) fn and(self, other: Self) -> Self {
         use ColumnKind::{Empty, Real, SomeTruth, Text, Truth, Whole};
         match (self, other) {
@@ -123,7 +123,7 @@ struct Column<'a> {
     element: Option<ElementType>,
     /// Whether it is taken unasked.
     is_number: bool,
-    /// What it has, for messages.
+    /// Content of the column, for messages.
     content: String,
     /// Whether it has numbers with a comma for a point.
     has_commas: bool,
@@ -235,11 +235,11 @@ impl Chosen {
 }
 
 impl NumberTable {
-    /// Opens a table in a file, or `-`, the standard input. Its first megabyte is read, of Parquet the metadata.
+    /// Opens a table in a file, or `-`, the standard input. Reads its first megabyte; of Parquet the metadata.
     ///
     /// # Errors
-    /// What the operating system refuses; another kind of file, or a damaged one; columns that are not there, or hold
-    /// no numbers; no memory.
+    /// Errors of the operating system; another kind of file, or a damaged one; columns that do not exist or hold no
+    /// numbers; no memory.
     pub fn open(runtime: &Runtime, path: &Path, options: &NumberOptions) -> Result<Self> {
         let input = Input::file(path, &Windows::of(runtime))?;
         NumberTable::of_input(&input, options)
@@ -359,7 +359,7 @@ impl NumberTable {
         Ok(NumberTable { path, budget: None, facts, content: Content::Table(batches) })
     }
 
-    /// What the table says of itself.
+    /// The facts of the table.
     pub fn facts(&self) -> &NumberFacts {
         &self.facts
     }
@@ -408,7 +408,7 @@ enum Blocks {
 /// Adjacent rows.
 pub struct NumberBlock {
     data: BlockData,
-    /// How far into the input they end, as it lies on disk; 0 where nobody knows.
+    /// Position in the input, as it lies on disk, at which the rows end; 0 if unknown.
     pub position_bytes: u64,
 }
 
@@ -443,7 +443,7 @@ pub struct NumberParser {
 /// Why there are no elements.
 #[derive(Debug)]
 pub struct Refused {
-    /// What is wrong.
+    /// The error.
     pub error: Error,
     /// Whether it would not be, if elements were real numbers; only where their type was a guess.
     pub wants_real: bool,
@@ -456,7 +456,7 @@ impl From<Error> for Refused {
 }
 
 impl NumberParser {
-    /// What a worker sets aside for the blocks that it takes.
+    /// Reserves the memory of a worker for the blocks that it takes.
     ///
     /// # Errors
     /// No memory.
@@ -477,7 +477,7 @@ impl NumberParser {
         }
     }
 
-    /// What the user should know about the elements, once all blocks were taken.
+    /// A note on the elements, once all blocks were taken.
     pub fn note(&self) -> Option<String> {
         self.rounded.as_ref()?.take_note()
     }

@@ -18,11 +18,11 @@ use outcore_io::Budget;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// How many lines decide.
+/// Number of lines that decide.
 const SAMPLE_LINES: usize = 1000;
 /// All whole numbers of so many digits are real ones.
 const MOST_EXACT_DIGITS: usize = 15;
-/// How much of a word a message shows.
+/// Characters of a word that a message shows.
 const MOST_WORD_CHARS: usize = 40;
 
 /// Text in columns whose first lines were looked at.
@@ -30,7 +30,7 @@ pub(crate) struct NumberText {
     pub(crate) blocks: LineBlocks,
     pub(crate) separator: Separator,
     pub(crate) comments: Comments,
-    /// What the first line calls the columns.
+    /// Names of the columns, from the first line.
     pub(crate) names: Option<Vec<String>>,
     pub(crate) kinds: Vec<ColumnKind>,
     /// The first word of each column that holds words, and its line.
@@ -65,7 +65,7 @@ impl NumberText {
         }
         let separator = separator_of(&data, &first, &path, options)?;
         let comments = match separator {
-            // What may be a comment between blanks is none in CSV, unless the user says so.
+            // A sign that may begin comments between blanks does not in CSV, unless the user says so.
             separator if separator.is_csv() && options.comment.is_none() => Comments::none(),
             _ => comments,
         };
@@ -92,7 +92,7 @@ fn separator_of(data: &[&[u8]], first: &Lines, path: &Path, options: &NumberOpti
     if let Some(asked) = &options.delimiter {
         return Separator::named(asked);
     }
-    // Where values are missing between tabs, blanks cut as well.
+    // If values are missing between tabs, blanks separate columns as well.
     if data.iter().all(|line| line.contains(&b'\t')) {
         return Ok(Separator::Byte(b'\t'));
     }
@@ -122,7 +122,7 @@ impl<'a> Sample<'a> {
         }
         let body = &rows[usize::from(rows.len() > 1)..];
         let count = most_common(body.iter().map(|(_, fields)| fields.len()));
-        // What is empty at the end of every line is no column.
+        // A column that is last and empty on every line is none.
         let is_hollow = |fields: &Vec<Field<'_>>| {
             fields.len() < count || fields.len() == count && fields[count - 1].is_empty() && !fields[count - 1].quoted
         };
@@ -185,7 +185,7 @@ impl<'a> Sample<'a> {
         self.rows[0].1.iter().take(self.count).map(name).collect()
     }
 
-    /// What the columns hold below so many lines.
+    /// Kinds of the columns of the lines after the first `skipped`.
     fn kinds(&self, skipped: usize) -> Vec<ColumnKind> {
         let of_column = |column: usize| {
             let body = self.rows[skipped..].iter().map(|(_, fields)| kind_of(&fields[column]));
@@ -260,9 +260,9 @@ pub(crate) struct TextParser {
     pub(crate) budget: Arc<Budget>,
     pub(crate) separator: Separator,
     pub(crate) comments: Comments,
-    /// How many columns every line has, and which of the chosen ones each is.
+    /// For each column of a line, its place among the chosen ones, if any.
     pub(crate) places: Vec<Option<usize>>,
-    /// What the chosen columns are called, and whether they hold booleans.
+    /// Names of the chosen columns, and whether they hold booleans.
     pub(crate) columns: Vec<(String, bool)>,
     pub(crate) element: ElementType,
     /// The type of the elements was told by the first lines alone.

@@ -30,7 +30,7 @@ use std::sync::Arc;
 /// So many rows are decoded at a time.
 const DECODED_ROWS: usize = 1 << 14;
 
-/// What a column takes beside its name, in schemas and lists of columns.
+/// Memory of a column beside its name, in schemas and lists of columns.
 const FIELD_BYTES: usize = 768;
 
 /// A file, opened.
@@ -46,7 +46,7 @@ pub(crate) struct ParquetColumns {
 
 struct ColumnPlan {
     leaf: usize,
-    /// What decoding takes.
+    /// Memory for decoding, in bytes.
     decoding_bytes: u64,
 }
 
@@ -106,17 +106,17 @@ impl ParquetColumns {
         Ok((ParquetColumns { path, metadata, columns, first_rows, _reservation: reservation }, schema))
     }
 
-    /// How many rows there are.
+    /// Number of rows.
     pub(crate) fn rows(&self) -> u64 {
         self.first_rows[self.first_rows.len() - 1]
     }
 
-    /// How many row groups there are.
+    /// Number of row groups.
     pub(crate) fn groups(&self) -> usize {
         self.first_rows.len() - 1
     }
 
-    /// How the pages of the columns are compressed, and how numbers in them are encoded.
+    /// Compressions of the pages of the columns, and encodings of their numbers.
     pub(crate) fn packing(&self) -> (Vec<String>, Vec<String>) {
         let (mut codecs, mut encodings) = (BTreeSet::new(), BTreeSet::new());
         let groups = self.metadata.metadata().row_groups().iter();

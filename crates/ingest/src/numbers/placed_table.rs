@@ -24,7 +24,7 @@ use std::sync::Arc;
 
 /// Rows are decoded at most so many at a time, unless they are compressed together.
 const MOST_RUN_ROWS: u64 = 1 << 20;
-/// How old files of Arrow's begin.
+/// The magic number of old files of Arrow.
 const FEATHER_1: &[u8] = b"FEA1";
 
 /// A table in a file, opened.
@@ -46,25 +46,25 @@ enum Content {
     Arrow(ArrowColumns),
 }
 
-/// How the rows of a table lie in its file.
+/// The layout of the rows of a table in its file.
 #[derive(Clone, Debug)]
 pub struct Packing {
-    /// How many row groups or batches there are.
+    /// Number of row groups or batches.
     pub groups: usize,
-    /// What they are called.
+    /// Name of a group: row group or batch.
     pub group_name: &'static str,
-    /// How columns are compressed: "none", "zstd" and so on.
+    /// Compressions of columns: "none", "zstd" and so on.
     pub codecs: Vec<String>,
-    /// How numbers are encoded, in Parquet.
+    /// Encodings of numbers, in Parquet.
     pub encodings: Vec<String>,
 }
 
-/// Why there are no elements.
+/// An error at a row of a table.
 #[derive(Debug)]
 pub struct Misplaced {
-    /// The row from which on there are none.
+    /// The first row without elements.
     pub row: u64,
-    /// What is wrong.
+    /// The error.
     pub error: Error,
 }
 
@@ -75,12 +75,12 @@ impl PlacedTable {
         matches!(kind, Some(Kind::Read("parquet" | "arrow"))) || start.starts_with(FEATHER_1)
     }
 
-    /// Opens a table in a file. Of Parquet the metadata are read and the headers of the pages of all columns that are
-    /// taken, of Arrow the headers of all batches.
+    /// Opens a table in a file. Reads, of Parquet, the metadata and the headers of the pages of all chosen columns; of
+    /// Arrow, the headers of all batches.
     ///
     /// # Errors
-    /// What the operating system refuses; another kind of file, or a damaged one; columns that are not there, or hold
-    /// no numbers; no memory.
+    /// Errors of the operating system; another kind of file, or a damaged one; columns that do not exist or hold no
+    /// numbers; no memory.
     pub fn open(runtime: &Runtime, path: &Path, options: &NumberOptions) -> Result<Self> {
         let input = Input::file(path, &Windows::of(runtime))?;
         let file = input.open_file()?;
@@ -128,7 +128,7 @@ impl PlacedTable {
         &self.path
     }
 
-    /// What the table says of itself.
+    /// The facts of the table.
     pub fn facts(&self) -> &NumberFacts {
         &self.facts
     }
@@ -138,12 +138,12 @@ impl PlacedTable {
         (&self.all_names, &self.places)
     }
 
-    /// How many rows there are.
+    /// Number of rows.
     pub fn rows(&self) -> u64 {
         self.rows
     }
 
-    /// How the rows lie in the file.
+    /// The layout of the rows in the file.
     pub fn packing(&self) -> Packing {
         match &self.content {
             Content::Parquet(columns) => {
@@ -233,7 +233,7 @@ impl PlacedTable {
             .advise("open it again; nothing that was computed of it is right"))
     }
 
-    /// What the user should know about the elements that were read since this was asked last.
+    /// A note on the elements that were read since the last call.
     pub fn take_note(&self) -> Option<String> {
         self.rounded.take_note()
     }

@@ -30,13 +30,13 @@ use std::sync::Arc;
 
 /// About the most values that are decoded together of tables with all their columns.
 const DECODED_VALUES: usize = 1 << 17;
-/// What each of them takes at most, but for strings: the value, and what the decoder knows of it.
+/// Memory limit of a value, except strings: the value, and the decoder's data about it.
 pub(crate) const VALUE_BYTES: usize = 32;
 /// Strings that are unpacked from the beginnings of others may take this part of what is left.
 const ROOM_SHARE: u64 = 16;
-/// What decoding takes where nobody knows it yet, since the metadata do not fit.
+/// Memory for decoding while it is unknown, since the metadata do not fit.
 const USUAL_BLOCK_BYTES: u64 = 16 << 20;
-/// How many times larger metadata are when they are decoded, at most.
+/// Largest ratio of decoded to encoded metadata.
 const DECODED_FACTOR: u64 = 16;
 
 /// Opens a Parquet file.
@@ -212,9 +212,9 @@ struct ParquetFile {
     input: Input,
     metadata: ArrowReaderMetadata,
     mask: ProjectionMask,
-    /// Where source, target and weight stand among the columns that are read.
+    /// Places of source, target and weight among the columns that are read.
     order: Vec<usize>,
-    /// How many rows are decoded at a time.
+    /// Number of rows decoded at a time.
     rows: usize,
     /// Memory for the metadata.
     _reservation: Reservation,

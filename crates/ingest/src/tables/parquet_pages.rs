@@ -16,7 +16,7 @@ use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, RowGroupMeta
 use parquet::file::page_index::offset_index::{OffsetIndexMetaData, PageLocation};
 use parquet::file::reader::ChunkReader;
 
-/// What the reader of a column takes beside its pages, and more where these are compressed with zstd.
+/// Memory of the reader of a column beside its pages; more where these are compressed with zstd.
 const READER_BYTES: u64 = 10 << 10;
 const ZSTD_READER_BYTES: u64 = 100 << 10;
 /// Writers make pages of about 1 MiB; a page larger than this is damaged.
@@ -31,17 +31,17 @@ const DELTA_BYTE_ARRAY: i64 = 7;
 /// Structures within structures; headers need three.
 const MOST_DEPTH: u32 = 8;
 
-/// How a Parquet file ends: the length of its metadata, and this.
+/// The end of a Parquet file, after the length of its metadata.
 const MAGIC: &[u8] = b"PAR1";
 
-/// How many bytes at the end of a file are metadata in their encoded form; none if it does not end as a Parquet file.
+/// Length of the encoded metadata at the end of a file, in bytes; `None` if it does not end as a Parquet file.
 pub(crate) fn encoded_metadata_bytes<R: ChunkReader>(reader: &R) -> Option<u64> {
     let tail = reader.get_bytes(reader.len().checked_sub(8)?, 8).ok()?;
     let len = u64::from(u32::from_le_bytes(*tail.first_chunk()?));
     (tail.ends_with(MAGIC) && len + 8 <= reader.len()).then_some(len)
 }
 
-/// What the metadata take decoded, in bytes: an entry for every row group and every column in it. None if they are
+/// Memory of the decoded metadata, in bytes: an entry for every row group and every column in it. `None` if they are
 /// damaged.
 pub(crate) fn decoded_metadata_bytes<R: ChunkReader>(reader: &R, encoded_bytes: u64) -> Option<u64> {
     let bytes = reader.get_bytes(reader.len().checked_sub(8 + encoded_bytes)?, encoded_bytes as usize).ok()?;
@@ -74,21 +74,21 @@ pub(crate) fn decoded_metadata_bytes<R: ChunkReader>(reader: &R, encoded_bytes: 
     Some(groups * size_of::<RowGroupMetaData>() as u64 + chunks * size_of::<ColumnChunkMetaData>() as u64)
 }
 
-/// How a file is decoded.
+/// Memory and batch size of decoding a file.
 pub(crate) struct Decoding {
-    /// What a row group takes at most, for the columns wanted.
+    /// Largest memory of a row group, for the wanted columns.
     pub(crate) len_bytes: u64,
-    /// How many rows are decoded at a time.
+    /// Number of rows decoded at a time.
     pub(crate) rows: usize,
 }
 
-/// How to decode the columns wanted, at most `most_rows` rows at a time.
+/// Plans decoding the wanted columns, at most `most_rows` rows at a time.
 ///
 /// A column has a page as it lies in the file, that page unpacked, the page before it and a dictionary in memory, or
-/// its whole content if it has fewer pages. Numbers are copied from there; strings lie in their pages until the rows
-/// are parsed, so all pages count that the rows lie in. Where strings are long, these are many pages, and fewer rows
-/// are decoded at a time. So they are where a string may share the beginning of the one before it, for then each may be
-/// as long as a page: there they may take `room_bytes`.
+/// its whole content if it has fewer pages. Numbers are copied from there; strings stay in their pages until the rows
+/// are parsed, so all pages of the rows count. If strings are long, these are many pages, and fewer rows are decoded at
+/// a time. The same holds if a string may share the beginning of the one before it, for then each may be as long as a
+/// page: there they may take `room_bytes`.
 pub(crate) fn decoding<R: ChunkReader>(
     reader: &R,
     metadata: &ParquetMetaData,
@@ -116,9 +116,9 @@ pub(crate) fn decoding<R: ChunkReader>(
     Ok(Decoding { len_bytes: most_bytes, rows })
 }
 
-/// What decoding a column takes that holds numbers, but for its rows, and where its pages lie in every row group: the
-/// reader skips pages then without a look at their headers. Nothing where these do not add up to the rows of the group:
-/// whoever decodes it says what is wrong.
+/// Memory for decoding a column of numbers, except its rows, and the places of its pages in every row group, with which
+/// the reader skips pages without reading their headers. `None` if the pages do not add up to the rows of the group:
+/// decoding then reports the error.
 pub(crate) fn placed_pages<R: ChunkReader>(
     reader: &R,
     metadata: &ParquetMetaData,
@@ -137,7 +137,7 @@ pub(crate) fn placed_pages<R: ChunkReader>(
     Ok((most_bytes, places))
 }
 
-/// What decoding a column of a row group takes, but for its rows.
+/// Memory for decoding a column of a row group, except its rows.
 fn chunk_bytes<R: ChunkReader>(reader: &R, column: &ColumnChunkMetaData, pages: &mut Pages) -> Result<u64, String> {
     let (start, len) = column.byte_range();
     let end = start.checked_add(len).filter(|&end| end <= reader.len());
@@ -154,7 +154,7 @@ struct Pages {
     largest_bytes: u64,
     /// Strings may share the beginnings of others.
     are_shared: bool,
-    /// Where they lie.
+    /// Places of the pages.
     places: Vec<PageLocation>,
     /// The rows of all of them.
     rows: u64,
@@ -210,10 +210,9 @@ fn column_bytes<R: ChunkReader>(reader: &R, mut at: u64, end: u64, pages: &mut P
     Ok(packed_bytes + content_bytes.min(3 * unpacked_bytes))
 }
 
-/// What a page's header says of sizes, and its own size.
+/// Sizes from the header of a page, and the size of the header.
 struct PageHeader {
-    /// How many rows have a value in the page, if it is no dictionary; there are no lists in columns of ids and
-    /// weights.
+    /// Number of rows with a value in the page, if it is no dictionary; columns of ids and weights hold no lists.
     rows: Option<u64>,
     are_shared: bool,
     unpacked_bytes: i64,

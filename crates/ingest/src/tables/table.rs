@@ -39,18 +39,18 @@ pub const PARALLEL_KEY: &str = "outcore.parallel";
 /// The entry that says which column holds the weights.
 pub const WEIGHT_KEY: &str = "outcore.weight";
 
-/// How many rows are parsed at a time.
+/// Number of rows parsed at a time.
 pub(crate) const BLOCK_ROWS: usize = 1 << 16;
 /// And how many with strings: a dictionary of few bytes may hold long strings many times.
 pub(crate) const STRING_ROWS: usize = 1 << 13;
 
-/// How many rows decide whether a column says the direction.
+/// Number of rows that decide whether a column gives the direction.
 pub(crate) const FIRST_ROWS: usize = 1000;
 
-/// How long an id may be in a table from memory, which is not read under a limit.
+/// Largest length of an id in a table from memory, which is not read under a limit.
 const LONGEST_ID_BYTES: usize = 1 << 20;
 
-/// What a reader of tables yields.
+/// Batches that a reader of tables yields.
 pub(crate) type Batches = Box<dyn Iterator<Item = Result<Batch>> + Send>;
 
 /// Rows in memory.
@@ -58,9 +58,9 @@ pub(crate) struct Batch {
     pub(crate) rows: RecordBatch,
     /// Memory set aside for them, where they do not hold it themselves.
     pub(crate) unpacked: Vec<Arc<Reservation>>,
-    /// What they take.
+    /// Size of the rows in memory, in bytes.
     pub(crate) len_bytes: u64,
-    /// How far into the input they end, as it lies on disk.
+    /// Position in the input, as it lies on disk, at which the rows end.
     pub(crate) position_bytes: u64,
 }
 
@@ -104,7 +104,7 @@ pub(crate) fn checked_batches(
             };
             let Some(batch) = batch else { return Ok(None) };
             let batch = batch.project(&chosen).map_err(|error| error.to_string())?;
-            // What another library hands over is not believed: an offset beyond its buffer would be read.
+            // Tables of other libraries are validated: an offset beyond its buffer would be read.
             for column in batch.columns() {
                 column.to_data().validate_full().map_err(|error| error.to_string())?;
             }
@@ -127,7 +127,7 @@ pub(crate) fn checked_batches(
 pub(crate) struct TableColumns {
     source: usize,
     target: usize,
-    /// What source and target are called.
+    /// Names of source and target.
     names: [String; 2],
     weight: Option<(usize, String)>,
     /// The weights are real numbers by their type.
@@ -141,11 +141,11 @@ pub(crate) struct TableColumns {
     keeps_parallel: bool,
     /// Gephi's column `Type`, if there is one.
     kind: Option<KindColumn>,
-    /// What is kept beside the ends and the weights.
+    /// Attributes kept beside the ends and the weights.
     attributes: Vec<(usize, AttributeField)>,
-    /// What the column `Type` is kept as, if it does not say the direction and is wanted.
+    /// The attribute of the column `Type`, if the column does not give the direction and is wanted.
     kind_field: Option<AttributeField>,
-    /// What is said of the other columns.
+    /// Notes on the other columns.
     unread: Vec<String>,
 }
 
@@ -154,7 +154,7 @@ pub(crate) struct TableColumns {
 pub(crate) struct KindColumn {
     pub(crate) column: usize,
     name: String,
-    /// What the first rows say, once they were seen.
+    /// The direction, once the first rows were read.
     directed: Option<bool>,
 }
 
@@ -295,7 +295,7 @@ impl TableColumns {
         if self.kind.is_some() {
             return Ok(Box::new(batches));
         }
-        // What was read for the direction says none: it is the last attribute, or goes.
+        // A column read for the direction that gives none is the last attribute, or is dropped.
         let width = self.chosen().len();
         let order = move |columns: usize| -> Vec<usize> {
             (0..columns).filter(|&column| column != place).chain([place]).take(width).collect()
@@ -307,7 +307,7 @@ impl TableColumns {
         })))
     }
 
-    /// What these columns say of a table.
+    /// The facts of a table with these columns.
     pub(crate) fn facts(&self, format: &'static str) -> Facts {
         let weights = self.weight.as_ref().map(|(_, name)| name.clone());
         Facts {
@@ -350,20 +350,20 @@ impl TableColumns {
         Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()))
     }
 
-    /// How many rows a block, or a part of one, has at most.
+    /// Largest number of rows of a block, or of a part of one.
     pub(crate) fn block_rows(&self) -> usize {
         let rows = if self.has_text() { STRING_ROWS } else { BLOCK_ROWS };
         let row_bytes = 8 * self.attributes.len().max(1);
         rows.min(ATTRIBUTES_BYTES as usize / row_bytes)
     }
 
-    /// Where source, target and weight stand among themselves.
+    /// Order of source, target and weight among themselves in the file.
     pub(crate) fn order_in_file(&self) -> Vec<usize> {
         places_in_file(&self.chosen())
     }
 }
 
-/// Where columns stand among themselves in a file.
+/// Order of columns among themselves in a file.
 pub(crate) fn places_in_file(chosen: &[usize]) -> Vec<usize> {
     // One column may be chosen twice.
     let mut different = chosen.to_vec();
@@ -406,7 +406,7 @@ fn is_text(kind: &DataType) -> bool {
     matches!(kind, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View)
 }
 
-/// What a column holds, for messages.
+/// Content of a column, for messages.
 pub(crate) fn kind_name(kind: &DataType) -> String {
     match kind {
         DataType::Null => "no values of one type".to_owned(),
@@ -451,7 +451,7 @@ pub(crate) struct TableSource {
     batches: Batches,
     facts: Facts,
     parser: Arc<TableParser>,
-    /// What is left of the last batch.
+    /// Remaining rows of the last batch.
     rest: Option<Batch>,
     next_row: u64,
     sequence: u64,

@@ -66,7 +66,7 @@ impl TableFile {
     /// Opens a table; its rows are not read yet.
     ///
     /// # Errors
-    /// What the operating system refuses; a damaged file; no memory.
+    /// Errors of the operating system; a damaged file; no memory.
     pub fn open(runtime: &Runtime, path: &Path) -> Result<Self> {
         let input = Input::file(path, &Windows::of(runtime))?;
         let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default().to_ascii_lowercase();

@@ -23,13 +23,13 @@ use outcore_io::random;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What the first line says.
+/// Content of the first line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Header {
     vertices: u64,
     edges: u64,
     has_edge_weights: bool,
-    /// How many numbers stand before the neighbours.
+    /// Number of numbers before the neighbours.
     skipped_columns: u64,
 }
 

@@ -109,7 +109,7 @@ pub(crate) fn real_or_zero(token: &[u8]) -> Option<f64> {
     (!is_lost).then_some(number)
 }
 
-/// What is expected in the place of a token that is no [`weight`].
+/// The expected content, for a token that is no [`weight`].
 pub(crate) fn weight_expected(token: &[u8]) -> &'static str {
     match real(token) {
         Some(0.0) => "a weight that is 0, or large enough for a real number of 64 bits",
@@ -187,12 +187,12 @@ impl<'a> Iterator for LineIter<'a> {
     }
 }
 
-/// What tells fields in quotes, which may have line ends.
+/// Rules that recognize quoted fields, which may contain line ends.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Quoting {
     /// Lines may be comments.
     pub(crate) has_comments: bool,
-    /// What separates columns beside the usual signs.
+    /// The separator of columns, if it is not one of the usual signs.
     pub(crate) separator: Option<u8>,
 }
 
@@ -202,8 +202,9 @@ impl Quoting {
     }
 }
 
-/// Where the record ends that a text begins with, behind its line end: not at one within quotes, which begin a field. A
-/// line that may be a comment, where there are some, is one record. Nothing if a quote is open at the end of the text.
+/// End of the record at the start of the text, including its line end. A line end within a quoted field does not end a
+/// record; a quote begins a field. A line that may be a comment is one record. `None` if a quote is open at the end of
+/// the text.
 pub(crate) fn record_end(text: &[u8], quoting: Quoting) -> Option<usize> {
     let line_end = |from: usize| memchr::memchr(b'\n', &text[from..]).map_or(text.len(), |end| from + end + 1);
     let (mut at, mut end, mut is_open) = (0, line_end(0), false);

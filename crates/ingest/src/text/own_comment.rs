@@ -8,7 +8,7 @@ use crate::choice::Choice;
 use crate::text::detect::Detected;
 use std::borrow::Cow;
 
-/// How the line begins.
+/// Start of the line.
 const START: &str = "# outcore ";
 /// That parallel edges are meant.
 const PARALLEL: &str = "parallel";
@@ -16,7 +16,7 @@ const PARALLEL: &str = "parallel";
 const WEIGHT_PLACE: usize = 2;
 const WEIGHT_COLUMN: &str = "3";
 
-/// What the line says.
+/// Content of the line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OwnComment {
     /// Edges have a direction.
@@ -25,12 +25,12 @@ pub struct OwnComment {
     pub string_ids: bool,
     /// Parallel edges are meant to be kept.
     pub parallel: bool,
-    /// What the weights in the third column are called.
+    /// Name of the weights in the third column.
     pub weight: Option<String>,
 }
 
 impl OwnComment {
-    /// What the first line of a file says, if Outcore wrote it.
+    /// Parses the first line of a file; `None` if Outcore did not write it.
     pub(crate) fn of(first_line: &[u8]) -> Option<Self> {
         let rest = std::str::from_utf8(first_line).ok()?.trim_end_matches(['\r', '\n']).strip_prefix(START)?;
         // The name is all the rest of the line.

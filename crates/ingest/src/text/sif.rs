@@ -16,7 +16,7 @@ use crate::text::record_lines::RecordLines;
 use outcore_format::AttributeKind;
 use outcore_image::{Error, Result};
 
-/// What interactions are called.
+/// Name of the attribute of interactions.
 const NAME: &str = "interaction";
 
 /// Opens a SIF file.

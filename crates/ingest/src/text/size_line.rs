@@ -21,7 +21,7 @@ pub(crate) struct SizeLine {
     refuted: bool,
 }
 
-/// What a first line of two integers is.
+/// The meaning of a first line of two integers.
 pub(crate) enum Verdict {
     Edge,
     /// The numbers of vertices, counted from `first`, and edges; certain if the largest id fits too.
@@ -73,7 +73,7 @@ impl SizeLine {
         self.refuted
     }
 
-    /// What the line is, now that the whole input has been seen.
+    /// The meaning of the line, now that the whole input is read.
     pub(crate) fn verdict(&self) -> Verdict {
         if self.refuted || self.seen_edges != self.edges {
             return Verdict::Edge;

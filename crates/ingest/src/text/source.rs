@@ -12,7 +12,7 @@ use outcore_image::{Error, Result};
 use std::path::Path;
 use std::sync::Arc;
 
-/// What `first_vertex` of a block counts.
+/// The meaning of `first_vertex` of a block.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Numbering {
     /// Nothing.

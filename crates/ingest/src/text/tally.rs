@@ -6,7 +6,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What one block, or the whole input, holds; what each number counts is the format's business.
+/// Sums over one block, or over the whole input; the format defines the meaning of each number.
 pub(crate) type Sums = [u64; 4];
 
 /// Sums over all blocks.

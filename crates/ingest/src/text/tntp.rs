@@ -64,7 +64,7 @@ pub(crate) fn open(stream: Stream, options: &InputOptions) -> Result<Box<dyn Sou
     Ok(Box::new(source))
 }
 
-/// What stands before the links.
+/// The lines before the links.
 struct Header {
     nodes: Option<u64>,
     links: Option<u64>,
@@ -129,7 +129,7 @@ fn column_names(line: &[u8]) -> Vec<String> {
     names.map(|name| String::from_utf8_lossy(name.strip_suffix(b";").unwrap_or(name)).into_owned()).collect()
 }
 
-/// How many columns a link has, the `;` at its end apart.
+/// Number of columns of a link, without the `;` at its end.
 fn link_columns(line: &[u8]) -> usize {
     let line = line.strip_suffix(b";").unwrap_or(line);
     let mut fields = Fields::new(line);

@@ -29,7 +29,7 @@ pub(crate) fn has_strings(input: &Input) -> Result<bool> {
     Ok(lines(start).filter(|line| is_data(line)).any(|line| integer(trim(line)).is_none()))
 }
 
-/// What the first line says, if Outcore wrote it.
+/// The first line, if Outcore wrote it.
 pub(crate) fn own_comment(input: &Input) -> Result<Option<OwnComment>> {
     let mut blocks = LineBlocks::new(input.stream()?);
     let (_, start) = blocks.peek()?;
