@@ -77,34 +77,41 @@ fn join(names: &[PathBuf], empty: &[bool], all: &[Facts]) -> Result<Facts> {
     for place in (speaking + 1..all.len()).filter(has_rows) {
         let (facts, name) = (&all[place], &names[place]);
         let is_same_format = facts.format == joined.format;
-        let differs = |what: &str| {
+        let differs = |what: &str, found: String| {
             let expected = format!("the same {what} as in {}", names[speaking].display());
-            Error::input(name, None, expected, "others")
-                .advise("import the files one by one, or bring them into one form")
+            Error::input(name, None, expected, found).advise("import the files one by one, or bring them into one form")
         };
         if facts.string_ids != joined.string_ids {
             let is_table = matches!(facts.format, "parquet" | "arrow");
-            return Err(differs("kind of ids").advise(match is_table {
-                true => "cast the columns of ids to one type, strings or integers, in all files",
-                false => "say --ids string",
-            }));
+            return Err(differs("kind of ids", (if facts.string_ids { "strings" } else { "integers" }).to_owned())
+                .advise(match is_table {
+                    true => "cast the columns of ids to one type, strings or integers, in all files",
+                    false => "say --ids string",
+                }));
         }
         // Another format may say nothing of the direction.
         let is_silent = !is_same_format && (facts.directed.is_none() || joined.directed.is_none());
         if facts.directed != joined.directed && !is_silent {
-            return Err(differs("direction"));
+            return Err(differs("direction", direction(facts).to_owned()));
         }
         if joined.directed.is_none() {
             (joined.directed, joined.directed_by) = (facts.directed, facts.directed_by.clone());
         }
         if facts.rows != joined.rows {
-            return Err(differs("number of rows"));
+            return Err(differs(
+                "number of rows",
+                facts.rows.map_or("no number of rows".to_owned(), |rows| format!("{rows} rows")),
+            ));
         }
         if facts.sides.is_some() != joined.sides.is_some() {
-            return Err(differs("number of sides").advise("say --bipartite"));
+            return Err(differs(
+                "number of sides",
+                (if facts.sides.is_some() { "two sides" } else { "one side" }).to_owned(),
+            )
+            .advise("say --bipartite"));
         }
         if facts.weights.is_some() != joined.weights.is_some() || facts.is_complex != joined.is_complex {
-            return Err(differs("kind of weights"));
+            return Err(differs("kind of weights", kind_of_weights(facts).to_owned()));
         }
         join_attributes(&mut joined, facts, &names[speaking], name)?;
         if let (Some(expected), Some(found)) = (columns_of(&joined), columns_of(facts))
@@ -117,13 +124,17 @@ fn join(names: &[PathBuf], empty: &[bool], all: &[Facts]) -> Result<Facts> {
         }
         if let (Some(one), Some(other)) = (&facts.text, &joined.text) {
             let differing = [
-                ("separator", one.separator != other.separator),
-                ("header", one.header != other.header),
-                ("number of columns", one.columns != other.columns),
-                ("column of weights", one.weight_column != other.weight_column && !one.header),
+                ("separator", one.separator != other.separator, one.separator.to_string()),
+                ("header", one.header != other.header, (if one.header { "a header" } else { "no header" }).to_owned()),
+                ("number of columns", one.columns != other.columns, one.columns.to_string()),
+                (
+                    "column of weights",
+                    one.weight_column != other.weight_column && !one.header,
+                    one.weight_column.map_or("none".to_owned(), |column| format!("column {column}")),
+                ),
             ];
-            if let Some((what, _)) = differing.iter().find(|(_, differs)| *differs) {
-                return Err(differs(what));
+            if let Some((what, _, found)) = differing.into_iter().find(|(_, differs, _)| *differs) {
+                return Err(differs(what, found));
             }
         }
         add(&mut joined, facts);
@@ -162,6 +173,24 @@ fn join_attributes(joined: &mut Facts, facts: &Facts, first: &Path, name: &Path)
         }
     }
     Ok(())
+}
+
+/// The direction of edges, for messages.
+fn direction(facts: &Facts) -> &'static str {
+    match facts.directed {
+        Some(true) => "directed edges",
+        Some(false) => "undirected edges",
+        None => "edges without a stated direction",
+    }
+}
+
+/// The kind of weights, for messages.
+fn kind_of_weights(facts: &Facts) -> &'static str {
+    match (&facts.weights, facts.is_complex) {
+        (None, _) => "no weights",
+        (Some(_), true) => "complex weights",
+        (Some(_), false) => "real weights",
+    }
 }
 
 /// Attributes in a message.

@@ -38,7 +38,7 @@ impl Held {
         if self.0 <= MOST_HELD_BYTES {
             return Ok(());
         }
-        Err(xml.bad(format!("{what} that take at most 1 MiB together"), "more"))
+        Err(xml.bad(format!("{what} that take at most 1 MiB together"), &format!("{} bytes", self.0)))
     }
 
     /// Counts those of an element that has ended no more.

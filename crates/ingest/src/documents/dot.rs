@@ -391,7 +391,7 @@ impl Dot {
     /// Begins to read what is in braces, which are the next end of a statement with these ends.
     fn open_braces(&mut self, outside: Chain) -> Result<()> {
         if self.scopes.len() == MOST_DEPTH {
-            return Err(self.text.bad(&format!("braces at most {MOST_DEPTH} deep"), "deeper ones"));
+            return Err(self.text.bad(&format!("braces at most {MOST_DEPTH} deep"), "braces at depth 257"));
         }
         let of_scope = |scope: &Scope| scope.within.bytes + scope.outside.bytes;
         // The memory of open scopes is bounded, however deep braces are nested.
@@ -519,7 +519,7 @@ impl Dot {
         }
         if chain.ends.iter().any(|ends| ends.too_many) {
             let expected = "braces whose ids take at most 1 MiB as the end of edges";
-            return Err(self.text.bad(expected, "more"));
+            return Err(self.text.bad(expected, "ids of more than 1 MiB"));
         }
         self.weighted |= weight.is_some();
         let weight = weight.or_else(|| self.scope().weight.clone());

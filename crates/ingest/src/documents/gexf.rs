@@ -205,7 +205,9 @@ impl Gexf {
         let id = self.xml.attribute(element, "id")?.to_owned();
         let title = element.get("title").unwrap_or(&id).to_owned();
         if self.attributes.len() == MOST_ATTRIBUTES {
-            return Err(self.xml.bad(format!("at most {MOST_ATTRIBUTES} attributes"), "more"));
+            return Err(self
+                .xml
+                .bad(format!("at most {MOST_ATTRIBUTES} attributes"), &format!("a further attribute `{id}`")));
         }
         let kind = match element.get("type") {
             Some("integer" | "long" | "int" | "short" | "byte") => AttributeKind::Integer,

@@ -223,7 +223,7 @@ impl Gml {
             }
             Ok(())
         })?;
-        let id = id.ok_or_else(|| self.tokens.text.bad("a vertex with the key `id`", "one without"))?;
+        let id = id.ok_or_else(|| self.tokens.text.bad("a vertex with the key `id`", "`node` without `id`"))?;
         let id = self.number("id", &id)?;
         let label = match &label {
             Some(Token::Text(text)) => Some(unescaped(text)),
@@ -248,7 +248,8 @@ impl Gml {
         })?;
         let mut ends = [0; 2];
         for (place, (name, found)) in ends.iter_mut().zip([("source", source), ("target", target)]) {
-            let missing = || self.tokens.text.bad(&format!("an edge with the key `{name}`"), "one without");
+            let missing =
+                || self.tokens.text.bad(&format!("an edge with the key `{name}`"), &format!("`edge` without `{name}`"));
             *place = self.number(name, &found.ok_or_else(missing)?)?;
             if !self.vertices.has(*place) {
                 let found = place.to_string();
@@ -288,10 +289,13 @@ impl Gml {
                     let directed = match self.number("directed", &value)? {
                         0 => false,
                         1 => true,
-                        _ => return Err(self.tokens.text.bad("0 or 1 as `directed`", "another number")),
+                        number => return Err(self.tokens.text.bad("0 or 1 as `directed`", &number.to_string())),
                     };
                     if self.vertices.is_decided() && directed != self.directed.unwrap_or(false) {
-                        return Err(self.tokens.text.bad("`directed` before the edges", "it behind one"));
+                        return Err(self
+                            .tokens
+                            .text
+                            .bad("`directed` before the edges", "`directed` after the first edge"));
                     }
                     self.directed = Some(directed);
                 }

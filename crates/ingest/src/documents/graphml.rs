@@ -186,10 +186,10 @@ impl GraphMl {
             let id = self.xml.attribute(element, "id")?.to_owned();
             let name = element.get("attr.name").unwrap_or(&id).to_owned();
             if self.keys.len() == MOST_KEYS {
-                return Err(self.xml.bad(format!("at most {MOST_KEYS} keys"), "more"));
+                return Err(self.xml.bad(format!("at most {MOST_KEYS} keys"), &format!("a further key `{id}`")));
             }
             if self.has_graph {
-                return Err(self.xml.bad("all keys before the graph", "one behind it"));
+                return Err(self.xml.bad("all keys before the graph", &format!("the key `{id}` after it")));
             }
             let kind = match element.get("attr.type") {
                 Some("int" | "long") => AttributeKind::Integer,

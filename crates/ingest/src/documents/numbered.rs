@@ -66,8 +66,10 @@ impl NumberedVertices {
             let purpose = format!("the labels of the vertices of {}", self.path.display());
             self.reserved = Some(self.budget.reserve(&purpose, wanted_bytes)?);
         }
-        let place = u32::try_from(self.numbers.len())
-            .map_err(|_| Error::input(&self.path, Some(line), format!("at most {} vertices", u32::MAX), "more"))?;
+        let place = u32::try_from(self.numbers.len()).map_err(|_| {
+            let found = format!("{} vertices", self.numbers.len() as u64 + 1);
+            Error::input(&self.path, Some(line), format!("at most {} vertices", u32::MAX), found)
+        })?;
         if self.places.insert(number, place).is_some() {
             return Err(bad_record(&self.path, line, "every number of a vertex once", number.to_string().as_bytes()));
         }

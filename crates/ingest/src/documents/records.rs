@@ -347,7 +347,7 @@ impl RecordParser {
                 .advise("say --weight with its name, or --weight none")),
             (Some(rule), None) => rule.default.map(Some).ok_or_else(|| {
                 let expected = format!("an edge with the weight `{}`", rule.name);
-                Error::input(path, Some(line), expected, "one without")
+                Error::input(path, Some(line), expected, "an edge without a weight")
                     .advise("give all edges one, or leave weights out with --weight none")
             }),
             (Some(rule), Some(token)) => weight(token.trim_ascii()).map(Some).ok_or_else(|| {

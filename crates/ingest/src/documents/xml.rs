@@ -110,7 +110,12 @@ impl Xml {
 
     /// An attribute that an element must have.
     pub(crate) fn attribute<'a>(&self, element: &'a Element, name: &str) -> Result<&'a str> {
-        let missing = || self.bad(format!("an element `{}` with the attribute `{name}`", element.name), "one without");
+        let missing = || {
+            self.bad(
+                format!("an element `{}` with the attribute `{name}`", element.name),
+                &format!("`{}` without `{name}`", element.name),
+            )
+        };
         element.get(name).ok_or_else(missing)
     }
 
@@ -135,7 +140,10 @@ impl Xml {
                         self.open_bytes += self.reader.get_ref().taken;
                     }
                     if self.open_bytes > MOST_BYTES {
-                        return Err(self.bad("tags within each other of at most 1 MiB in all", "more"));
+                        return Err(self.bad(
+                            "tags within each other of at most 1 MiB in all",
+                            &format!("{} bytes", self.open_bytes),
+                        ));
                     }
                     let Some(element) = element else { continue };
                     self.text.clear();
@@ -151,7 +159,9 @@ impl Xml {
                 Ok(Step::Text(text)) => {
                     self.text.push_str(&text);
                     if self.text.len() > MOST_BYTES {
-                        return Err(self.bad("an element with at most 1 MiB of text", "more"));
+                        return Err(
+                            self.bad("an element with at most 1 MiB of text", &format!("{} bytes", self.text.len()))
+                        );
                     }
                 }
                 Ok(Step::Version(version)) => self.version = version,

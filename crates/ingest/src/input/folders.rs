@@ -50,7 +50,12 @@ pub fn expand(backend: &Arc<dyn Backend>, paths: &[PathBuf]) -> Result<Vec<PathB
         }
         files.append(&mut found);
         if files.len() > MOST_FILES {
-            return Err(Error::input(path, None, format!("at most {MOST_FILES} files"), "more"));
+            return Err(Error::input(
+                path,
+                None,
+                format!("at most {MOST_FILES} files"),
+                format!("{} files", files.len()),
+            ));
         }
     }
     Ok(files)
@@ -112,12 +117,16 @@ impl Walk<'_> {
                 Err(Error::input(&path, None, "a file or a folder", "an Outcore image")
                     .advise("name images one by one, beside the folder or in its place"))
             }
-            FileKind::Directory if depth == MOST_DEPTH => {
-                Err(Error::input(&path, None, format!("folders at most {MOST_DEPTH} deep"), "a deeper one"))
-            }
+            FileKind::Directory if depth == MOST_DEPTH => Err(Error::input(
+                &path,
+                None,
+                format!("folders at most {MOST_DEPTH} deep"),
+                format!("a folder at depth {}", depth + 1),
+            )),
             FileKind::Directory => self.folder(&path, depth + 1),
             _ if self.files.len() > MOST_FILES => {
-                Err(Error::input(&path, None, format!("at most {MOST_FILES} files"), "more"))
+                let found = format!("{} files so far", self.files.len());
+                Err(Error::input(&path, None, format!("at most {MOST_FILES} files"), found))
             }
             FileKind::Other => {
                 let expected = "plain files in a folder";
@@ -156,7 +165,12 @@ impl Walk<'_> {
             return Ok(());
         }
         if depth == MOST_DEPTH {
-            return Err(Error::input(&folder, None, format!("folders at most {MOST_DEPTH} deep"), "a deeper one"));
+            return Err(Error::input(
+                &folder,
+                None,
+                format!("folders at most {MOST_DEPTH} deep"),
+                format!("a folder at depth {}", depth + 1),
+            ));
         }
         if name == "**" {
             self.matching(folder.clone(), rest, depth + 1)?;

@@ -76,7 +76,7 @@ impl Member {
             let mut entry = [0; ENTRY_BYTES];
             read_at(&mut entry, at).map_err(failed)?;
             if !entry.starts_with(ENTRY) {
-                return Err(damaged("an entry that is none"));
+                return Err(damaged("a directory entry with a bad signature"));
             }
             let [name, extra, comment] = [28, 30, 32].map(|place| number(&entry, place, 2) as usize);
             let mut rest = vec![0; name + extra];
@@ -96,7 +96,8 @@ impl Member {
         match (files, found) {
             (1, Some((name, entry, extra))) => Member::of(path, name, &entry, &extra, read_at, &damaged, &failed),
             (0, _) | (_, None) => {
-                Err(Error::input(path, None, "a zip archive of one file", "one without files").advise("name another"))
+                Err(Error::input(path, None, "a zip archive of one file", "an archive without files")
+                    .advise("name another"))
             }
             _ => Err(Error::input(path, None, "a zip archive of one file", listed(&names, files))
                 .advise("unpack it, and name the files to import")),

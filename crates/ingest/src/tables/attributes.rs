@@ -323,8 +323,10 @@ pub(crate) fn column_of(
             for text in texts_of(column) {
                 bytes.extend_from_slice(text.as_bytes());
                 let expected = format!("strings of less than 4 GiB in `{}`", field.name);
-                let end = u32::try_from(bytes.len());
-                ends.push(end.map_err(|_| Error::input(path, Some(first_record), expected, "longer ones"))?);
+                let len = bytes.len();
+                let found = || format!("{len} bytes");
+                let end = u32::try_from(len);
+                ends.push(end.map_err(|_| Error::input(path, Some(first_record), expected, found()))?);
             }
             AttributeValues::Text { bytes, ends }
         }

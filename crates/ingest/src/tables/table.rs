@@ -606,7 +606,12 @@ impl TableParser {
                 }
                 bytes.extend_from_slice(id.as_bytes());
                 let end = u32::try_from(bytes.len()).map_err(|_| {
-                    Error::input(&self.path, Some(row), "ids of less than 4 GiB in 8192 rows", "longer ones")
+                    Error::input(
+                        &self.path,
+                        Some(row),
+                        "ids of less than 4 GiB in 8192 rows",
+                        format!("{} bytes of ids up to this row", bytes.len()),
+                    )
                 })?;
                 ends.push(end);
             }

@@ -122,7 +122,12 @@ impl GraphalyticsProperties {
         let limit_bytes = 1 << 20;
         file.stream()?.fill(&mut bytes, limit_bytes)?;
         if bytes.len() >= limit_bytes {
-            return Err(Error::input(path, None, "less than a megabyte of properties", "more"));
+            return Err(Error::input(
+                path,
+                None,
+                "less than 1 MiB of properties",
+                format!("{} bytes or more", bytes.len()),
+            ));
         }
         let mut entries = Vec::new();
         for (number, line) in (1u64..).zip(lines(&bytes)) {

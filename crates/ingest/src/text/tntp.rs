@@ -103,7 +103,7 @@ impl Header {
             names = (1..=columns).map(|number| number.to_string()).collect();
         }
         if nodes.is_some_and(|nodes: u64| nodes.checked_add(1).is_none()) {
-            return Err(Error::input(path, None, "a number of nodes below 2^64 - 1", "more"));
+            return Err(Error::input(path, None, "a number of nodes below 2^64 - 1", u64::MAX.to_string()));
         }
         Ok(Header { nodes, links, names })
     }
