@@ -23,8 +23,7 @@ DEMO_GRAPH := kronecker --scale 18 --edge-factor 840
 # The slowest come first, for they begin first.
 SLOW_TESTS := out_of_core determinism faults import_tables adversarial estimates convergence crash_states \
     import_out_of_core long_searches pagerank_delta programs round_trip scan_statistics
-FAST_TESTS := $(filter-out $(SLOW_TESTS),$(notdir $(basename $(wildcard crates/*/tests/*.rs fuzz/tests/*.rs)))) \
-    $(if $(wildcard crates/*/tests/all/main.rs),all)
+FAST_TESTS := all $(filter-out $(SLOW_TESTS),$(notdir $(basename $(wildcard crates/*/tests/*.rs fuzz/tests/*.rs))))
 # Crates that have all of their tests in tests/. `--lib` would compile them once more, for none.
 NO_UNIT_TESTS := $(patsubst crates/%/Cargo.toml,outcore-%,$(shell grep -l '^test = false' crates/*/Cargo.toml))
 # All that is tested is built once, in the profile `checked` (Cargo.toml): overflows and broken assertions panic. The

@@ -1,6 +1,6 @@
 //! Attributes of images: what a hostile or damaged image says of them is refused; what is written is what was read.
 
-mod common;
+use crate::common;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;

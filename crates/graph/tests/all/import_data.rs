@@ -2,7 +2,7 @@
 //!
 //! Real data is read where it is present: the directory in `OUTCORE_DATA`, else `../shared/data` beside the repository.
 
-mod given;
+use crate::given;
 
 use given::{Id, open};
 use outcore_graph::import::{Block, EdgeBatch, Ids, ImportOptions, InputOptions, import};

@@ -1,7 +1,7 @@
 //! What a user of the crate can do wrong, and what goes wrong in functions of their own: errors that say so, after
 //! which the graph is as usable as before.
 
-mod common;
+use crate::common;
 
 use common::{Model, open, open_with};
 use outcore_format::Order;

@@ -1,6 +1,6 @@
 //! When an import fails there is no image and nothing else, and an older image is as it was.
 
-mod given;
+use crate::given;
 
 use given::{Given, Id, files, open};
 use outcore_graph::import::{Duplicates, ImportOptions, OrderChoice, import};

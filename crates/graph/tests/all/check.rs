@@ -1,6 +1,6 @@
 //! Check: whole images pass, and damage anywhere names its file.
 
-mod common;
+use crate::common;
 
 use common::{Model, edit_manifest, open, runtime, write_column};
 use outcore_format::{Index, ListWriter, Order, ValueColumn, ValueType, WeightKind, index_bytes};

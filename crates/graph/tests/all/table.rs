@@ -1,6 +1,6 @@
 //! Tables: their rows, their greatest rows, and their files.
 
-mod common;
+use crate::common;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type, UInt64Type};

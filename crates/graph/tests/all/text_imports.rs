@@ -1,6 +1,6 @@
 //! Text files as people have them: read as they mean it, or refused with the option that decides.
 
-mod given;
+use crate::given;
 
 use given::{Id, open};
 use outcore_format::ValueType;

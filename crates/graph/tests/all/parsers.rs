@@ -468,7 +468,6 @@ fn compressed_inputs_that_stop_in_their_middle_are_refused() {
     assert!(error.contains("b: expected a complete gzip stream") && error.contains("truncated"), "{error}");
 }
 
-#[path = "parsers/tables.rs"]
 mod tables;
 
 #[test]

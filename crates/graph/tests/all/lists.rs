@@ -1,7 +1,7 @@
 //! Loops over lists, as a user of the crate writes them: every list of the frontier, whole, in order, whatever pages it
 //! spans.
 
-mod common;
+use crate::common;
 
 use common::{Model, Random, open, open_under, runtime};
 use outcore_format::{Order, WeightKind};

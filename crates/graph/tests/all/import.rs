@@ -1,6 +1,6 @@
 //! Imported graphs are the graphs that were given, whatever the options, the memory and the number of workers.
 
-mod given;
+use crate::given;
 
 use given::*;
 use outcore_format::{IdColumn, Order};

@@ -1,6 +1,6 @@
 //! Ids: streamed, looked for and held, of every kind and in both orders.
 
-mod common;
+use crate::common;
 
 use common::{Model, ModelIds, open};
 use outcore_format::{Order, WeightKind};

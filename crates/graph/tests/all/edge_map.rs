@@ -1,6 +1,6 @@
 //! Edge maps as a user of the crate writes them: a search, and shortest paths over weights.
 
-mod common;
+use crate::common;
 
 use common::{Model, open};
 use outcore_format::{Order, WeightKind};

@@ -1,6 +1,6 @@
 //! Export: what is written, read back by the importer's own parsers, is the graph.
 
-mod common;
+use crate::common;
 
 use common::{Model, ModelIds, open};
 use outcore_format::{Order, WeightKind};

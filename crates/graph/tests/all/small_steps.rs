@@ -1,6 +1,6 @@
 //! Small steps: what they do not do, and that they visit the same lists as all other sweeps.
 
-mod common;
+use crate::common;
 
 use common::{Model, ModelIds, Random, open, runtime};
 use outcore_format::Order;

@@ -1,6 +1,6 @@
 //! Weights beside lists: every edge comes with its own, whoever reads it, from wherever, in whatever batches.
 
-mod common;
+use crate::common;
 
 use common::{Model, Random, runtime};
 use outcore_format::{Index, WeightKind, index_bytes};

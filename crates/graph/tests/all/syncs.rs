@@ -1,7 +1,7 @@
 //! What an operation has said to be there outlasts a power failure: `sim` notes whatever is written and not synced.
 
-mod common;
-mod given;
+use crate::common;
+use crate::given;
 
 use common::{Model, runtime_under};
 use given::{Given, Id};

@@ -1,6 +1,6 @@
 //! Generated edge files hold the edges of the generated source, on any number of workers.
 
-mod given;
+use crate::given;
 
 use given::{entries, files, open};
 use outcore_graph::generate::{GenerateOptions, GeneratedWeights, Shape, source, write};
