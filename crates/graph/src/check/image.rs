@@ -22,7 +22,7 @@ use serde::Serialize;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 
-/// What a check went through; an image with damage has no report but an error.
+/// Counts of a complete check; an image with damage has no report but an error.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct CheckReport {
     /// Vertices, all with an id, a degree and a hub.
@@ -47,7 +47,7 @@ struct Degrees {
     isolated: u64,
 }
 
-/// What a degree column comes to.
+/// Hash, sum and maximum of a degree column.
 #[derive(Clone, Copy, Default)]
 struct ColumnSums {
     hash: u64,
@@ -82,11 +82,16 @@ pub fn check(graph: &Graph) -> Result<CheckReport> {
         entries += in_.entries;
         wrong_hubs.push((ImageFile::IN_HUB, in_.wrong_hub));
         if (in_.edges, in_.loops) != (out.edges, out.loops) {
-            return Err(bad(graph, ImageFile::IN_LISTS, "the edges of the out-lists", "others"));
+            return Err(bad(graph, ImageFile::IN_LISTS, "the edges of the out-lists", "edges with another checksum"));
         }
     } else {
         if out.up != out.down {
-            return Err(bad(graph, ImageFile::OUT_LISTS, "every edge in the lists of both its ends", "others"));
+            return Err(bad(
+                graph,
+                ImageFile::OUT_LISTS,
+                "every edge in the lists of both its ends",
+                "different checksums of the two halves",
+            ));
         }
         let edges = (out.entries + out.loops) / 2;
         if edges != manifest.edges {
@@ -235,7 +240,12 @@ fn check_order(graph: &Graph, classes: &Array<u8>) -> Result<()> {
 fn check_direction(graph: &Graph, direction: Direction, lists: &Sums, column: &ColumnSums) -> Result<()> {
     let (facts, degree) = (graph.list_facts(direction), graph.degree_file(direction));
     if lists.degrees != column.hash || column.entries != lists.entries {
-        return Err(bad(graph, degree, "the lengths of the lists", "others"));
+        let found = if column.entries == lists.entries {
+            format!("as many entries ({}) distributed otherwise: the checksums of the lengths differ", lists.entries)
+        } else {
+            format!("degrees that sum up to {} instead of {}", column.entries, lists.entries)
+        };
+        return Err(bad(graph, degree, "the lengths of the lists", found));
     }
     if lists.entries != facts.entries {
         return Err(bad_manifest(graph, "entries of lists", lists.entries, facts.entries));

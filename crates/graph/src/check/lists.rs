@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 /// A worker takes at least so many pages.
 const MIN_PAGES: u64 = 64;
 
-/// What the lists of one direction come to.
+/// Counts and hash sums over the lists of one direction.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sums {
     /// Entries, all together, and those that name the list's own vertex.
@@ -54,7 +54,7 @@ impl Sums {
     }
 }
 
-/// What all workers look at.
+/// Data that all workers share.
 struct Context<'a> {
     graph: &'a Graph,
     direction: Direction,
@@ -96,7 +96,7 @@ struct Part {
     page: u64,
 }
 
-/// What a stretch of pages comes to.
+/// Counts and hash sums over a stretch of adjacent pages.
 struct Stretch {
     begin: Option<ListPosition>,
     end: Option<ListPosition>,

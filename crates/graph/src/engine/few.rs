@@ -144,7 +144,7 @@ pub(crate) fn sweep_few<V: ListVisitor>(
     Ok(Few::Done((vec![visitor], stats)))
 }
 
-/// What a worker has pinned for a small sweep.
+/// Pages that a worker has pinned for a small sweep.
 pub(crate) type PinnedPages = Vec<(WantedPage, Pinned)>;
 
 /// A page of lists, by its place.

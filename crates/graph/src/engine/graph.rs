@@ -17,7 +17,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 
-/// What an open graph holds besides, as the ledger calls it.
+/// Name in the budget of the further memory that an open graph holds.
 const INDEX_PURPOSE: &str = "the page indexes and decoders";
 
 /// Which lists: those of out-neighbours or those of in-neighbours.
@@ -395,7 +395,7 @@ impl Graph {
         if self.is_closed() { Err(Error::Closed { path: self.path().to_owned() }) } else { Ok(lists) }
     }
 
-    /// What the manifest says of the lists of a direction.
+    /// Facts of the manifest about the lists of a direction.
     pub(crate) fn list_facts(&self, direction: Direction) -> &ListFile {
         match (direction, &self.manifest().in_lists) {
             (Direction::In, Some(lists)) => lists,

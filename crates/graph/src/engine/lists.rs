@@ -123,7 +123,7 @@ pub struct ListLoop<'g> {
     ended: bool,
 }
 
-/// What a loop reads with.
+/// The reader of a loop and its buffers.
 struct Reading<'g> {
     pages: ListPages<'g, Collector<'g>>,
     sweep: Sweep<'g>,
@@ -219,7 +219,7 @@ impl std::fmt::Debug for Neighbours {
 }
 
 impl ListLoop<'_> {
-    /// What was read so far.
+    /// Statistics of the pages read so far.
     pub fn stats(&mut self) -> SweepStats {
         self.reading.as_mut().map_or(SweepStats::default(), |reading| {
             reading.pass.stats.add(&reading.worker.take_stats());
@@ -305,7 +305,7 @@ impl ListVisitor for Collector<'_> {
     }
 }
 
-/// What one unit, or several adjacent ones, hold of a list.
+/// The part of a list that one unit, or several adjacent ones, hold.
 struct Piece {
     vertex: u32,
     units: Range<u64>,
@@ -444,7 +444,7 @@ struct WholeVisitor<'a, S, V> {
     joiner: &'a Joiner,
     /// The list that goes on in the unit's next page.
     open: Option<Piece>,
-    /// What ended in the unit and began in an earlier one.
+    /// The part that ended in the unit and began in an earlier one.
     ended: Vec<Piece>,
 }
 

@@ -42,7 +42,7 @@ pub enum Frontier<'a> {
 /// A whole list.
 #[derive(Clone, Copy, Debug)]
 pub struct List<'a> {
-    /// Whose list it is.
+    /// The vertex of the list.
     pub vertex: u32,
     /// The neighbours in rising order.
     pub neighbours: &'a [u32],
@@ -53,7 +53,7 @@ pub struct List<'a> {
 /// The part of a list that one page holds: all of it, but for lists that span pages.
 #[derive(Clone, Copy, Debug)]
 pub struct ListPart<'a> {
-    /// Whose list it is.
+    /// The vertex of the list.
     pub vertex: u32,
     /// The neighbours in rising order.
     pub neighbours: &'a [u32],
@@ -247,7 +247,7 @@ impl<S: Send, R: Outcome, V: Fn(&mut S, &Lists, Weights<'_>) -> R + Sync> ListVi
     }
 }
 
-/// What [`fold`] does with lists.
+/// The operations of [`fold`] on lists.
 pub trait ListFold: Sync {
     /// The value folded from one list, or from the part of it that one page holds.
     type Value: Copy + Send;
@@ -338,7 +338,7 @@ struct Open<A> {
     headless: bool,
 }
 
-/// What one unit holds of a list that spans units.
+/// The part that one unit holds of a list that spans units.
 struct Loose<A> {
     unit: u64,
     vertex: u32,

@@ -15,7 +15,7 @@ use outcore_io::plan::UNIT_PAGES;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// What happens to the lists of a sweep.
+/// Visitor of the lists of a sweep.
 pub(crate) trait ListVisitor: Send {
     /// Which page comes next, where all of its lists are visited.
     #[inline]
@@ -107,7 +107,7 @@ pub(crate) fn count_pages(graph: &Graph, direction: Direction, wanted: &Wanted<'
     }
 }
 
-/// What a sweep visits: lists, and weights if they are wanted.
+/// The content that a sweep visits: lists, and weights if they are requested.
 #[derive(Clone)]
 pub(crate) struct Swept<'a> {
     pub lists: Arc<Lists>,
@@ -118,7 +118,7 @@ pub(crate) struct Swept<'a> {
 }
 
 impl<'a> Swept<'a> {
-    /// What a sweep visits, and in which pages it lies.
+    /// The content that a sweep visits, and the pages that hold it.
     pub fn new(graph: &Graph, edges: Edges, wanted: Wanted<'a>) -> Result<(Self, Selection<'a>)> {
         let weights = edges.weights.then(|| graph.weight_column(edges)).transpose()?;
         let (lists, slots) = (graph.open_lists(edges.direction)?, graph.guides().slots());

@@ -125,7 +125,7 @@ struct ValueFile {
     index: Index,
 }
 
-/// What is known of weights, kept in memory: see [`Graph::keep_weights`].
+/// Page indexes of weights, cached in memory: see [`Graph::keep_weights`].
 #[must_use = "weights are kept as long as this lives"]
 pub struct KeptWeights {
     _columns: Vec<Arc<WeightColumn>>,
@@ -198,7 +198,7 @@ impl Graph {
         Ok(Some(graph))
     }
 
-    /// What the edges' weights are.
+    /// Kind of the edges' weights.
     ///
     /// # Errors
     /// There are none, or they are of a type that no algorithm counts with.
@@ -243,7 +243,7 @@ impl Graph {
         Ok(KeptWeights { _columns: columns.collect::<Result<_>>()? })
     }
 
-    /// The same for the values of a complex matrix, which no algorithm reads.
+    /// Checks the values of a complex matrix, which no algorithm reads.
     ///
     /// # Errors
     /// As above.
@@ -288,7 +288,7 @@ impl Lists {
     }
 }
 
-/// What a worker takes for weights, if there are any.
+/// Memory that a worker takes for weights, if there are any.
 pub(crate) fn worker_bytes(manifest: &Manifest) -> u64 {
     manifest.weight_columns() as u64 * WORKER_BYTES
 }

@@ -22,7 +22,7 @@ use std::sync::Arc;
 
 /// The fewest edges that a batch has room for, however many attributes they have.
 const LEAST_ROWS: usize = 1 << 12;
-/// What a batch of edges without attributes takes, as entries and as arrays.
+/// Memory of a batch of edges without attributes, as entries and as arrays.
 const BATCH_BYTES: u64 = 64 * BATCH_IDS as u64 + 4 * BATCH_TEXT_BYTES as u64;
 
 /// What of the edges is wanted beside their ends.

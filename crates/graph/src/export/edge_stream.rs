@@ -16,7 +16,7 @@ pub(crate) fn edge_stream_bytes(graph: &Graph) -> u64 {
 /// An entry of a list: an edge, as one of its ends sees it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Entry {
-    /// Whose list it is.
+    /// The vertex of the list.
     pub vertex: u32,
     /// The other end.
     pub neighbour: u32,

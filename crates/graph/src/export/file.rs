@@ -16,10 +16,10 @@
 //! All but Parquet and Graphalytics may end in `.gz` or `.zst` too. An edge without direction stands once, the smaller
 //! id first (METIS has it in both lines); importing `.el` and `.wel` wants `--undirected` then. Weights go by their
 //! name. Attributes of edges are further columns of `.tsv`, `.csv` and `.parquet`; the other formats leave them out.
-//! What a format cannot say of vertices goes to a file beside it, `FILE.vertices`: ids without edges, which the
-//! importer reads again, or, where vertices had to be numbered, all ids by their numbers. Strings stand in quotes there
-//! where CSV has them. Where nothing else tells that ids are strings, or whether edges have a direction, a comment in
-//! its first line does.
+//! Facts of vertices that a format cannot express are written to a file beside it, `FILE.vertices`: ids without edges,
+//! which the importer reads again, or, where vertices had to be numbered, all ids by their numbers. Strings stand in
+//! quotes there where CSV has them. Where nothing else tells that ids are strings, or whether edges have a direction, a
+//! comment in its first line does.
 //!
 //! *Cost.* One pass over the out-lists and their weights, in order; the ids in memory where edges name them.
 
@@ -38,11 +38,11 @@ use outcore_table::{Compression, TextFile};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-/// What a graph can be exported as: `--help` and errors list it.
+/// Endings of the formats that a graph can be exported to: `--help` and errors list them.
 pub const EXPORT_ENDINGS: &str = ".txt, .edges, .tsv, .csv, .el, .wel, .mtx, .graph, .jsonl, .graphml, .gexf, .gml, .net, \
                                   .sif (each maybe with .gz or .zst), .e, .parquet";
 
-/// What an export did.
+/// Report of an export.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ExportReport {
     /// Edges written; one without direction counts once.
@@ -241,7 +241,7 @@ impl Job<'_> {
         line.push(b'\n');
     }
 
-    /// What columns cannot say, with this name of the weights.
+    /// The comment with facts that columns cannot express, with this name of the weights.
     pub(crate) fn own_comment(&self, weight: Option<String>) -> OwnComment {
         let parallel = self.graph.manifest().parallel_edges;
         OwnComment { directed: self.graph.is_directed(), string_ids: string_ids(self.graph), parallel, weight }

@@ -286,7 +286,7 @@ impl Job<'_> {
         [weight, end.to_vec()]
     }
 
-    /// What GML calls the weights: their name, if it can be a key.
+    /// Name of the weights in GML: their own, if it can be a key.
     fn gml_weight(&self) -> String {
         let name = weight_column(self.graph).unwrap_or("weight");
         let is_key = name.starts_with(|c: char| c.is_ascii_alphabetic())

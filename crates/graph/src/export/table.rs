@@ -14,7 +14,7 @@ use std::sync::Arc;
 /// The attribute that SIF has.
 pub(crate) const INTERACTION: &str = "interaction";
 
-/// What a table of vertices can be exported as.
+/// Endings of the formats of a table of vertices.
 pub const VERTEX_ENDINGS: &str = ".csv, .tsv (each maybe with .gz or .zst), .parquet";
 
 /// Refuses a table of vertices that would take the place of the edges.

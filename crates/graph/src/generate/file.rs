@@ -15,15 +15,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-/// What the names of edge files may end in; texts may be compressed, with `.gz` or `.zst` behind that.
+/// Endings of the names of edge files; texts may be compressed, with `.gz` or `.zst` behind that.
 pub const GENERATE_ENDINGS: &str = ".el, .txt, .wel, .csv, .graph500 or .bin16";
-/// What a worker's edges and their text take: at most 2 + 1 + 6 + 6 MiB at ten digits an id.
+/// Memory of a worker's edges and their text: at most 2 + 1 + 6 + 6 MiB at ten digits an id.
 const WORKER_BYTES: u64 = 12 << 20;
 
 /// What is gathered and what is being written, together.
 const BUFFER_BYTES: usize = 1 << 20;
 
-/// What was written.
+/// Report of the written file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GenerateReport {
     /// The number of edges.
@@ -38,7 +38,7 @@ enum Layout {
     Tuples,
 }
 
-/// What stands above the edges.
+/// The header above the edges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Opening {
     None,
@@ -85,7 +85,7 @@ pub fn write(runtime: &Runtime, options: &GenerateOptions, how: &ImportOptions, 
     Ok(report)
 }
 
-/// What a file's name asks for.
+/// Format and compression that follow from a file's name.
 fn format_of(path: &Path, weights: bool) -> Result<(Layout, Packing)> {
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
     let (stem, packing) = match name.rsplit_once('.') {
@@ -122,7 +122,7 @@ fn format_of(path: &Path, weights: bool) -> Result<(Layout, Packing)> {
     Ok((layout, packing))
 }
 
-/// What stands above the edges of a file. Refuses what an import could be told but the file cannot say.
+/// The header above the edges of a file. Refuses options that the file cannot express.
 fn opening(layout: Layout, options: &GenerateOptions, how: &ImportOptions, path: &Path) -> Result<String> {
     let (shape, file) = (options.shape, path.display());
     let refused = |text: String| Err(Error::Usage(text));
@@ -164,7 +164,7 @@ struct Writing<'a> {
     generator: Generator,
     layout: Layout,
     packing: Packing,
-    /// What stands above the edges.
+    /// The header above the edges.
     opening: String,
     path: &'a Path,
     turn: Mutex<Turn>,

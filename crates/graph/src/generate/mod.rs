@@ -25,12 +25,12 @@ const BLOCK_EDGES: u64 = 1 << 16;
 const MOST_SCALE: u32 = 31;
 /// Where the second, third and fourth quadrant of a Kronecker graph begin among 16-bit draws.
 const QUADRANTS: [u16; 3] = [37356, 49807, 62259];
-/// What a worker's edges take: their ends and their weights.
+/// Memory of a worker's edges: their ends and their weights.
 const BATCH_BYTES: u64 = 24 * BLOCK_EDGES;
 /// The step of the generator.
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// What a generated graph is like.
+/// Shape of a generated graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
     /// The graph of the Graph500 benchmark: a few hubs, many small vertices.
@@ -81,7 +81,7 @@ impl Choice for GeneratedWeights {
 /// Which graph to generate.
 #[derive(Clone, Debug)]
 pub struct GenerateOptions {
-    /// What it is like.
+    /// Its shape.
     pub shape: Shape,
     /// It has 2 to this power vertices; at most 31.
     pub scale: u32,
@@ -89,7 +89,7 @@ pub struct GenerateOptions {
     pub edge_factor: u64,
     /// Other seeds give other graphs.
     pub seed: u64,
-    /// What weights edges have, if any.
+    /// Weights of the edges, if any.
     pub weights: Option<GeneratedWeights>,
 }
 

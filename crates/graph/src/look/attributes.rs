@@ -21,7 +21,7 @@ pub(crate) struct Attributes {
     streams: Vec<ColumnStream>,
 }
 
-/// What is known of attributes before their values are read.
+/// Names, types and strings of attributes, read before their values.
 struct Columns {
     all: Vec<Column>,
     /// The files of their values, and of what is missing, and how many values each has.
@@ -41,7 +41,7 @@ impl AttributeIndex {
     /// Takes the strings of all attributes, and the indexes of their values.
     ///
     /// # Errors
-    /// What cannot be read or is damaged; no memory.
+    /// A page that cannot be read or is damaged; no memory.
     pub fn new(graph: &Graph, owner: Owner) -> Result<Self> {
         let columns = Arc::new(Columns::new(graph, owner)?);
         let (indexes, _held) = place_indexes(graph, columns.files.iter().map(|(file, _)| *file))?;
@@ -81,7 +81,7 @@ struct Column {
     strings: Vec<Box<str>>,
 }
 
-/// Whose attributes.
+/// The owners of the attributes: edges or vertices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Owner {
     /// The edges', beside the lists of out-neighbours.
@@ -287,7 +287,7 @@ fn read_strings(graph: &Graph, file: ImageFile, strings: &Strings) -> Result<Vec
 /// Reads all attributes, of edges and of vertices, with the indexes of their columns.
 ///
 /// # Errors
-/// What cannot be read or is damaged; no memory.
+/// A page that cannot be read or is damaged; no memory.
 pub(crate) fn check_attributes(graph: &Graph) -> Result<()> {
     for (owner, count) in [(Owner::Edges, graph.manifest().out_lists.entries), (Owner::Vertices, graph.vertices())] {
         let mut attributes = Attributes::open(graph, owner, |file, count| indexed_values(graph, file, count))?;

@@ -1,4 +1,4 @@
-//! What single vertices and edges have: attributes and weights, found where they lie.
+//! Attributes and weights of single vertices and edges, read in place.
 //!
 //! *Cost.* Once, the indexes of the columns of values and the strings of all attributes, in memory. Then the pages of a
 //! list, and of each column the pages beside it.
@@ -18,7 +18,7 @@ use outcore_table::{Id, id_array};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// What an edge takes while a batch of one list is made, beside its values.
+/// Memory of an edge while a batch of one list is made, beside its values.
 const EDGE_BYTES: u64 = 256;
 /// How many edges are counted where only some of a list are wanted.
 const LOOKED_AT: u64 = 4096;
@@ -33,7 +33,7 @@ impl VertexData {
     /// Takes what is needed to find them.
     ///
     /// # Errors
-    /// What cannot be read or is damaged; no memory.
+    /// A page that cannot be read or is damaged; no memory.
     pub fn new(graph: Arc<Graph>) -> Result<Self> {
         let index = AttributeIndex::new(&graph, Owner::Vertices)?;
         Ok(VertexData { graph, index })

@@ -1,10 +1,10 @@
-//! What an image is, in one flat object for people and programs: `outcore info --json`, and `Graph.info()` in Python.
+//! Facts of an image, in one flat object for people and programs: `outcore info --json`, and `Graph.info()` in Python.
 
 use crate::engine::graph::Graph;
 use outcore_format::{Attribute, IdColumn};
 use serde::Serialize;
 
-/// What an image is. Serialised, the names of the fields are the names of the facts.
+/// Facts of an image. Serialised, the names of the fields are the names of the facts.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct GraphInfo {
     /// The number of vertices.
@@ -53,7 +53,7 @@ pub struct GraphInfo {
     pub input_format: String,
     /// How it was compressed, if it was.
     pub compression: Option<String>,
-    /// What separated the columns of a text file.
+    /// Separator of the columns of a text file.
     pub separator: Option<String>,
     /// Whether its first line named them.
     pub header: Option<bool>,
@@ -86,7 +86,7 @@ fn named(attributes: &[Attribute]) -> Vec<(String, &'static str)> {
 }
 
 impl Graph {
-    /// What this graph's image is.
+    /// The facts of this graph's image.
     pub fn info(&self) -> GraphInfo {
         let manifest = self.manifest();
         let import = &manifest.import;

@@ -1,4 +1,4 @@
-//! What runs vertex programs: batches of active vertices, the lists that they ask for, and the delivery of their
+//! The engine of vertex programs: batches of active vertices, the lists that they ask for, and the delivery of their
 //! messages.
 //!
 //! **Invariant:** the state of a vertex is changed by one worker at a time, and read by no other meanwhile. A vertex is
@@ -29,7 +29,7 @@ use std::time::Instant;
 /// A batch has so many pages of lists, or vertices, and one vertex more at most.
 const BATCH_PAGES: u64 = 256;
 const BATCH_VERTICES: u64 = 1 << 16;
-/// What a request takes, and the vertex that it is turned into.
+/// Memory of a request, and of the vertex that it is turned into.
 const REQUEST_BYTES: u64 = size_of::<Request>() as u64 + 4;
 /// So many batches go between deliveries of an asynchronous program.
 const ROUND: usize = 16;
@@ -175,7 +175,7 @@ impl<M: Raw> Inbox<M> {
     }
 }
 
-/// What a worker has in its hands.
+/// Buffers and messages of one worker.
 struct Hand<M> {
     outbox: Outbox<M>,
     activated: Activated,
@@ -207,16 +207,16 @@ struct Engine<'a, P: VertexProgram> {
     /// Goes up with every step of an iteration: messages are delivered in the order of steps, and of the work in them.
     step: AtomicU64,
     found: Mutex<Found>,
-    /// What was read before the first iteration.
+    /// Statistics of the reads before the first iteration.
     prepared: SweepStats,
     /// The states, and requests of lists.
     _held: [Reservation; 2],
 }
 
-/// What workers left when their work was done.
+/// Results of the workers at the end of an iteration.
 #[derive(Default)]
 struct Found {
-    /// What they made active in this iteration.
+    /// Vertices that they made active in this iteration.
     activated: Vec<Activated>,
     /// How many messages they sent so far.
     sent: u64,

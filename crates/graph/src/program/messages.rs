@@ -44,7 +44,7 @@ pub(crate) struct Mail<M> {
 
 /// Messages sorted by ranges of targets.
 struct Block<M> {
-    /// What they were sent by: later work has a higher number.
+    /// Number of the work that sent them: later work has a higher number.
     order: u64,
     /// Where the targets and the messages of every range begin.
     starts: Box<[[u32; 2]]>,
@@ -233,7 +233,7 @@ impl<M> Drop for Delivery<'_, M> {
     }
 }
 
-/// What one worker sends.
+/// The messages that one worker sends.
 pub(crate) struct Outbox<M> {
     mail: Arc<Mail<M>>,
     order: u64,

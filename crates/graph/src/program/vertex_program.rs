@@ -63,9 +63,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// # Ok(()) }
 /// ```
 pub trait VertexProgram: Sync {
-    /// What is known of a vertex. States are in memory, all of them.
+    /// State of a vertex. All states are in memory.
     type State: Send + Sync;
-    /// What vertices send to each other: a number, or an array of numbers.
+    /// A message between vertices: a number, or an array of numbers.
     type Message: Raw;
 
     /// Messages to the same vertex are made one by [`VertexProgram::combine`]. It is delivered at the end of the
@@ -134,7 +134,7 @@ impl Default for ProgramOptions<'_> {
     }
 }
 
-/// What a program did.
+/// Report of a run.
 #[derive(Clone, Debug)]
 pub struct ProgramRun {
     /// How many iterations it took.
@@ -145,7 +145,7 @@ pub struct ProgramRun {
     pub messages: u64,
     /// How much of them went to temporary files, in bytes.
     pub spilled_bytes: u64,
-    /// What it read, one step per iteration.
+    /// Statistics of its reads, one step per iteration.
     pub stats: Stats,
 }
 
@@ -158,7 +158,7 @@ pub struct Events<'a, M: Raw> {
     pub(crate) activated: &'a mut Activated,
 }
 
-/// What all workers of a program share.
+/// Data that all workers of a program share.
 pub(crate) struct Shared {
     pub active: Active,
     /// The vertices that asked for the end of the iteration.

@@ -388,7 +388,7 @@ impl Drop for Leaving<'_> {
     }
 }
 
-/// What a worker needs for the page that it visits.
+/// Buffers of a worker for the page that it visits.
 struct Work {
     /// Lists that were active when the visit began, by rising label, where labels are even.
     seeds: Vec<(u64, u32)>,

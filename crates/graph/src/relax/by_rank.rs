@@ -3,7 +3,7 @@
 //!
 //! *Idea.* Delta-stepping without steps. Every worker has bins of its own, one per rank; a vertex whose label falls
 //! goes into a bin of the worker that lowered it. Who has nothing left, or is some ranks ahead of another, waits for a
-//! gift: half of what somebody has in each bin. So workers seldom meet, and none waits for all others.
+//! donation: half of what somebody has in each bin. So workers seldom meet, and none waits for all others.
 //!
 //! *Encoding.* A bit per vertex says that its list is to be worked off. Bins hold hints where to look for bits: a
 //! vertex may be in several, and whoever finds it first takes the bit. Bins have room for a fixed number of hints and
@@ -29,16 +29,16 @@ use std::sync::{Condvar, Mutex, PoisonError};
 const RANKS: u64 = 64;
 /// How many ranks a worker may be ahead of another.
 const AHEAD: u64 = 8;
-/// So many vertices are worked off together.
+/// Number of vertices that are relaxed together.
 const BATCH: usize = 32;
-/// Who has fewer hints gives nothing.
-const LEAST_TO_GIVE: usize = 64;
-/// So many targets of a list are brought near beforehand.
+/// Least number of hints of a worker that donates half of them.
+const LEAST_TO_DONATE: usize = 64;
+/// Number of targets of a list that are prefetched.
 const NEAR_TARGETS: usize = 8;
 const NONE: u32 = u32::MAX;
 
 /// Hints of one rank, which worker and worker hand on.
-type Gift = Vec<(u64, Vec<u32>)>;
+type Donation = Vec<(u64, Vec<u32>)>;
 
 /// Hints by rank.
 struct Bins {
@@ -146,8 +146,8 @@ impl Bins {
     }
 
     /// Takes half of the hints of every rank, or one less.
-    fn half(&mut self) -> Gift {
-        let mut gift = Vec::new();
+    fn half(&mut self) -> Donation {
+        let mut donation = Vec::new();
         for rank in self.first..self.first + RANKS {
             let (mut len, mut chunk) = (0, self.heads[(rank % RANKS) as usize]);
             while chunk != NONE {
@@ -160,14 +160,14 @@ impl Bins {
                 taken += self.take(rank, &mut vertices[taken..]);
             }
             if taken > 0 {
-                gift.push((rank, vertices));
+                donation.push((rank, vertices));
             }
         }
-        gift
+        donation
     }
 }
 
-/// What workers share.
+/// Data that the workers share.
 pub(crate) struct ByRank<'a, L> {
     labels: &'a L,
     lists: &'a HeldLists,
@@ -187,24 +187,24 @@ pub(crate) struct ByRank<'a, L> {
 #[derive(Default)]
 struct Pool {
     /// One for each worker that waits, at most.
-    gifts: Vec<Gift>,
+    donations: Vec<Donation>,
     workers: usize,
     /// How many workers have no hints.
     empty: usize,
     stopped: bool,
 }
 
-/// A worker that leaves, for whatever reason, tells the others. It leaves in peace when there is nothing left to do.
-struct Leaving<'a>(&'a Mutex<Pool>, &'a Condvar);
+/// Guard of a worker: on drop (return, error or panic) it stops the pool and wakes all workers.
+struct StopOnDrop<'a>(&'a Mutex<Pool>, &'a Condvar);
 
-impl Drop for Leaving<'_> {
+impl Drop for StopOnDrop<'_> {
     fn drop(&mut self) {
         lock(self.0).stopped = true;
         self.1.notify_all();
     }
 }
 
-/// The memory that the hints of all workers take, and half of them once more where they are gifts.
+/// The memory that the hints of all workers take, and half of them once more where they are donations.
 pub(crate) fn hint_bytes(vertices: u64, workers: usize) -> u64 {
     (chunks(vertices, workers) * workers * size_of::<Chunk>()) as u64 * 3 / 2
 }
@@ -238,7 +238,7 @@ impl<'a, L: Labels> ByRank<'a, L> {
             pool.workers += 1;
             pool.workers - 1
         };
-        let _leaving = Leaving(&self.pool, &self.changed);
+        let _stop_on_drop = StopOnDrop(&self.pool, &self.changed);
         let (mut bins, mut batch, mut count) = (Bins::new(self.chunks), [0; BATCH], 0);
         while !stop.load(Ordering::Relaxed) {
             let Some(rank) = bins.least() else {
@@ -251,15 +251,15 @@ impl<'a, L: Labels> ByRank<'a, L> {
             let place = &self.places[worker];
             if place.load(Ordering::Relaxed) != rank {
                 runtime.cancel().check()?;
-                // Who waits for this looks at it behind having said so.
+                // Waiters raise `waiting` before they load `place` (both SeqCst): no wake-up is lost.
                 place.store(rank, Ordering::SeqCst);
                 if self.waiting.load(Ordering::SeqCst) > 0 {
                     drop(lock(&self.pool));
                     self.changed.notify_all();
                 }
             }
-            if self.waiting.load(Ordering::Relaxed) > 0 && bins.hints >= LEAST_TO_GIVE {
-                self.give(&mut bins);
+            if self.waiting.load(Ordering::Relaxed) > 0 && bins.hints >= LEAST_TO_DONATE {
+                self.donate(&mut bins);
             }
             if self.is_ahead(worker, rank) {
                 if self.wait(worker, Some(rank), &mut bins) {
@@ -280,16 +280,16 @@ impl<'a, L: Labels> ByRank<'a, L> {
         others.map(|(_, place)| place.load(Ordering::SeqCst)).any(|other| rank > other.saturating_add(AHEAD))
     }
 
-    /// Gives half of what there is to somebody who waits.
-    fn give(&self, bins: &mut Bins) {
+    /// Donates half of the hints to a waiting worker.
+    fn donate(&self, bins: &mut Bins) {
         let mut pool = lock(&self.pool);
-        if self.waiting.load(Ordering::Relaxed) > pool.gifts.len() {
-            pool.gifts.push(bins.half());
+        if self.waiting.load(Ordering::Relaxed) > pool.donations.len() {
+            pool.donations.push(bins.half());
             self.changed.notify_all();
         }
     }
 
-    /// Waits for a gift, and who has a rank, for the others to come near; `false` if there is nothing left to do.
+    /// Waits for a donation or, with a rank, until no worker is too far behind; `false` if no work remains.
     fn wait(&self, worker: usize, rank: Option<u64>, bins: &mut Bins) -> bool {
         let mut pool = lock(&self.pool);
         self.waiting.fetch_add(1, Ordering::SeqCst);
@@ -302,8 +302,8 @@ impl<'a, L: Labels> ByRank<'a, L> {
             if pool.stopped {
                 break false;
             }
-            if let Some(gift) = pool.gifts.pop() {
-                self.take_gift(gift, bins);
+            if let Some(donation) = pool.donations.pop() {
+                self.take_donation(donation, bins);
                 break true;
             }
             match rank {
@@ -334,13 +334,13 @@ impl<'a, L: Labels> ByRank<'a, L> {
         }
     }
 
-    fn take_gift(&self, gift: Gift, bins: &mut Bins) {
-        if let Some(&(least, _)) = gift.first()
+    fn take_donation(&self, donation: Donation, bins: &mut Bins) {
+        if let Some(&(least, _)) = donation.first()
             && !bins.begin_at(least)
         {
             self.unhinted.store(true, Ordering::Relaxed);
         }
-        for (rank, vertices) in gift {
+        for (rank, vertices) in donation {
             for vertex in vertices {
                 self.hint(bins, rank, vertex);
             }
@@ -448,9 +448,9 @@ mod tests {
             (0..hints).for_each(|vertex| assert!(bins.push(rank, vertex)));
         }
         assert!(!bins.push(1064, 0) && bins.push(999, 8), "what has a lesser rank goes into the first bin");
-        let gift = bins.half();
+        let donation = bins.half();
         assert_eq!(
-            gift.iter().map(|(rank, part)| (*rank, part.len())).collect::<Vec<_>>(),
+            donation.iter().map(|(rank, part)| (*rank, part.len())).collect::<Vec<_>>(),
             [(1000, 1), (1003, 100), (1063, 3)]
         );
         assert_eq!(bins.hints, 1 + 100 + 4);
@@ -559,7 +559,7 @@ mod tests {
         let by_rank = ByRank::new(&labels, &lists, &active, 2, 3);
         runtime.cancel().cancel();
         assert!(by_rank.work(&runtime, &AtomicBool::new(false)).is_err());
-        // Who comes later finds nothing left to do.
+        // A worker that starts later has no work.
         assert_eq!(by_rank.work(&runtime, &AtomicBool::new(false)).unwrap(), 0);
     }
 }

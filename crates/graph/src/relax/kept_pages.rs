@@ -71,7 +71,7 @@ enum Form {
 }
 
 impl Form {
-    /// What fits all weights of a page.
+    /// A buffer for all weights of a page.
     fn of(weights: Weights<'_>) -> Self {
         let all = weights.bits().iter().fold(0, |all, bits| all | bits);
         match (weights.is_empty(), all >> 32, all as u32) {
@@ -199,7 +199,7 @@ impl KeptPages {
         pages * (size_of::<Slot>() + size_of::<u32>()) as u64
     }
 
-    /// What all pages of one direction take decoded, or a little more.
+    /// Upper bound of the memory of all decoded pages of one direction.
     pub fn decoded_bytes(graph: &Graph, edges: Edges) -> u64 {
         let lists = graph.list_facts(edges.direction);
         let page_bytes = 2 * size_of::<KeptPage>() as u64;

@@ -13,7 +13,7 @@ use outcore_image::{Error, Result, SweepStats};
 use outcore_io::Reservation;
 use std::time::Instant;
 
-/// Held lists leave this share of what is available to others.
+/// Fraction (1/n) of the free memory that cached lists must leave free.
 const FREE_SHARE: u64 = 8;
 /// The label of a vertex that has none.
 pub const NO_LABEL: u64 = u64::MAX;
@@ -47,14 +47,14 @@ pub trait Labels: Sync {
     fn prefetch(&self, _vertex: u32) {}
 }
 
-/// What it took until no label could fall any more.
+/// Report of a relaxation that ran until no label could fall.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Relaxed {
     /// How often a vertex's list was worked off, or a part of one.
     pub vertices: u64,
     /// How often a page was visited.
     pub visits: u64,
-    /// What was read. A visit of a page that is kept counts as one that was found in the cache.
+    /// Statistics of the reads. A visit of a page that is kept counts as one that was found in the cache.
     pub sweep: SweepStats,
 }
 
@@ -89,10 +89,10 @@ impl Thin {
 /// Works off the active vertices of a graph until none is left.
 pub struct Relaxer<'a> {
     graph: &'a Graph,
-    way: Way<'a>,
+    method: Method<'a>,
 }
 
-enum Way<'a> {
+enum Method<'a> {
     /// The lists, what it took to read them, and the memory for hints.
     Held(Box<(HeldLists, SweepStats, Reservation)>),
     ByPage(Box<ByPage<'a>>),
@@ -110,15 +110,15 @@ impl<'a> Relaxer<'a> {
     /// # Errors
     /// Any but too little memory.
     pub fn new(graph: &'a Graph, edges: Edges) -> Result<Option<Self>> {
-        if let Some(way) = enough(Self::hold(graph, edges))?.flatten() {
-            return Ok(Some(Relaxer { graph, way }));
+        if let Some(method) = none_if_out_of_memory(Self::hold(graph, edges))?.flatten() {
+            return Ok(Some(Relaxer { graph, method }));
         }
-        let by_page = enough(ByPage::new(graph, edges))?.flatten();
-        Ok(by_page.map(|by_page| Relaxer { graph, way: Way::ByPage(Box::new(by_page)) }))
+        let by_page = none_if_out_of_memory(ByPage::new(graph, edges))?.flatten();
+        Ok(by_page.map(|by_page| Relaxer { graph, method: Method::ByPage(Box::new(by_page)) }))
     }
 
     /// Holds all lists, if that leaves something free.
-    fn hold(graph: &'a Graph, edges: Edges) -> Result<Option<Way<'a>>> {
+    fn hold(graph: &'a Graph, edges: Edges) -> Result<Option<Method<'a>>> {
         let (budget, vertices) = (graph.runtime().budget(), graph.vertices());
         let Some(bytes) = HeldLists::bytes(graph, edges.direction).filter(|_| edges.weights) else { return Ok(None) };
         let (hints, available) = (hint_bytes(vertices, graph.runtime().threads()), budget.available_bytes());
@@ -127,14 +127,14 @@ impl<'a> Relaxer<'a> {
         }
         let hints = budget.reserve("hints of vertices", hints)?;
         let (lists, loaded) = HeldLists::load(graph, edges.direction)?;
-        Ok(Some(Way::Held(Box::new((lists, loaded, hints)))))
+        Ok(Some(Method::Held(Box::new((lists, loaded, hints)))))
     }
 
     /// The lists with their weights, if they are held.
     pub fn held(&self) -> Option<&HeldLists> {
-        match &self.way {
-            Way::Held(held) => Some(&held.0),
-            Way::ByPage(_) => None,
+        match &self.method {
+            Method::Held(held) => Some(&held.0),
+            Method::ByPage(_) => None,
         }
     }
 
@@ -145,9 +145,9 @@ impl<'a> Relaxer<'a> {
     /// A page that cannot be read or is damaged, another operation on the graph, a request to stop. Then labels and set
     /// are somewhere on the way.
     pub fn run<L: Labels>(&mut self, labels: &L, active: &Bitmap) -> Result<Relaxed> {
-        match &mut self.way {
-            Way::ByPage(by_page) => by_page.run(labels, active),
-            Way::Held(held) => {
+        match &mut self.method {
+            Method::ByPage(by_page) => by_page.run(labels, active),
+            Method::Held(held) => {
                 let (lists, loaded, _) = &mut **held;
                 let (start, graph) = (Instant::now(), self.graph);
                 let by_rank = ByRank::new(labels, lists, active, graph.vertices(), graph.runtime().threads());
@@ -160,10 +160,10 @@ impl<'a> Relaxer<'a> {
     }
 }
 
-/// What was made, or nothing if there was too little memory.
-fn enough<T>(made: Result<T>) -> Result<Option<T>> {
-    match made {
+/// Turns an out-of-memory error into `None`.
+fn none_if_out_of_memory<T>(result: Result<T>) -> Result<Option<T>> {
+    match result {
         Err(Error::Io(outcore_io::Error::Memory { .. })) => Ok(None),
-        made => made.map(Some),
+        result => result.map(Some),
     }
 }

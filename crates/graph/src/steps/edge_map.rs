@@ -4,8 +4,8 @@
 //! that may still become active and looks for active neighbours in them. Which of the two is done is decided here and
 //! nowhere else, by what the pages that each would read cost, after everything that memory alone can decide has been
 //! decided ([`EdgeMap::decide`]). (Beamer, Asanović, Patterson, *Direction-optimizing breadth-first search*, SC 2012;
-//! Shun and Blelloch, *Ligra*, PPoPP
-//! 2013. Choosing by bytes instead of edges, and deciding before reading, are Outcore's.)
+//! Shun and Blelloch, *Ligra*, PPoPP 2013. Choosing by bytes instead of edges, and deciding before reading, are
+//! Outcore's.)
 
 use crate::engine::graph::{Direction, Edges, Graph};
 use crate::engine::scan::{Frontier, ListPart, scan};
@@ -15,7 +15,7 @@ use crate::steps::vertex_map::vertex_map;
 use outcore_image::{Error, Outcome, Result, SweepStats};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What is known of a vertex without reading its list.
+/// Facts of a vertex that need no read of its list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decision {
     /// It does not become active, in this step or any later one.
@@ -26,8 +26,8 @@ pub enum Decision {
     Read,
 }
 
-/// What an edge map does with vertices and edges, where a vertex becomes active at most once. Workers call all of it at
-/// the same time.
+/// The operations of an edge map on vertices and edges, where a vertex becomes active at most once. Workers call all of
+/// it at the same time.
 pub trait EdgeMap: Sync {
     /// Decides about a vertex by what is in memory. `active` holds the active vertices.
     fn decide(&self, target: u32, active: &Bitmap) -> Decision;
@@ -81,14 +81,14 @@ impl Way {
     }
 }
 
-/// What a step did.
+/// Report of a step.
 #[derive(Clone, Copy, Debug)]
 pub struct Stepped {
     /// Which way it went.
     pub way: Way,
     /// How many vertices were active.
     pub active: u64,
-    /// What it read.
+    /// Statistics of its reads.
     pub sweep: SweepStats,
 }
 
@@ -107,7 +107,7 @@ pub struct EdgeMapper<'a> {
     failed: bool,
 }
 
-/// What a page costs whose edges are all pushed, in pulled pages: they are random updates, where a pull decodes and
+/// Cost of a page whose edges are all pushed, in pulled pages: they are random updates, where a pull decodes and
 /// looks for one bit.
 ///
 /// Measured on a Kronecker graph of scale 24: 57 microseconds of a worker for a pushed page, 6 for a pulled one
@@ -128,7 +128,7 @@ pub fn is_small_push(graph: &Graph, direction: Direction, active: u64) -> bool {
     full_pages.saturating_mul(PUSH_COST).saturating_add(active / LISTS_PER_PAGE) < look_cost(graph)
 }
 
-/// What a look at all vertices costs, in pulled pages, and how much more a push may cost before one is taken.
+/// Cost of a look at all vertices, in pulled pages, and how much more a push may cost before one is taken.
 fn look_cost(graph: &Graph) -> u64 {
     4 * PUSH_COST + graph.vertices() / VERTICES_PER_PAGE
 }
@@ -284,7 +284,7 @@ impl<'a> EdgeMapper<'a> {
         Ok(Stepped { way: Way::Push, active, sweep })
     }
 
-    /// What a push from the active vertices costs at most, in pulled pages.
+    /// Upper bound of the cost of a push from the active vertices, in pulled pages.
     fn push_cost(&self) -> u64 {
         let pages = self.active.frontier().pages(self.graph, self.onwards);
         let lists = self.graph.list_facts(self.onwards);
@@ -353,7 +353,7 @@ impl<'a> EdgeMapper<'a> {
     }
 }
 
-/// What a push does with a list for a map.
+/// Pushes the entries of one list for a map.
 fn update(map: &impl EdgeMap) -> impl Fn(ListPart<'_>, &mut Next<'_>) + Sync {
     |list, next| {
         for &target in list.neighbours {
