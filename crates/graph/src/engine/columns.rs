@@ -63,12 +63,12 @@ impl Graph {
         })
     }
 
-    /// How many pages the column of degrees of a direction has.
+    /// Number of pages of the column of degrees of a direction.
     pub fn degree_pages(&self, direction: Direction) -> u64 {
         self.file_pages(self.degree_file(direction))
     }
 
-    /// How many pages the column of hubs of a direction has.
+    /// Number of pages of the column of hubs of a direction.
     pub fn hub_pages(&self, direction: Direction) -> u64 {
         self.file_pages(self.hub_file(direction))
     }

@@ -161,7 +161,7 @@ trait Lanes: Copy {
     unsafe fn max_in(self, other: Self, count: usize) -> Self;
     /// The largest lane.
     unsafe fn greatest(self) -> u32;
-    /// How many of the first `count` lanes are not zero.
+    /// Number of the first `count` lanes that are not zero.
     unsafe fn count_nonzero(self, count: usize) -> usize;
     /// Writes sixteen lanes.
     unsafe fn store(self, to: *mut u32);
@@ -172,7 +172,7 @@ mod x86 {
     use super::*;
     use std::arch::x86_64::*;
 
-    /// Where lane i begins in a block of width w, in bits.
+    /// Offset of lane i in a block of width w, in bits.
     static BITS: [[u32; LANES]; 33] = {
         let mut table = [[0; LANES]; 33];
         let mut width = 0;

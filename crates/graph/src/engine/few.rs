@@ -70,7 +70,7 @@ pub(crate) fn pages_of_list(lists: &Lists, vertices: &[u32], mut visit: impl FnM
     }
 }
 
-/// How a sweep over the lists of some vertices went, or is to go.
+/// Outcome, or plan, of a sweep over the lists of some vertices.
 pub(crate) enum Few<T> {
     /// It was small, and is done.
     Done(T),

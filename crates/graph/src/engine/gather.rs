@@ -20,7 +20,7 @@ use std::ops::Range;
 
 /// A number that sums gather.
 pub trait Gathered: Sync {
-    /// What it is once it was loaded.
+    /// The type of a loaded value.
     type Loaded: Copy + Into<f64>;
 
     /// The number.
@@ -85,9 +85,9 @@ impl Gathered for f64 {
 
 /// The lanes that sums are spread over.
 const LANES: usize = 8;
-/// How many neighbours ahead values are asked for: few enough to stay in the nearest cache.
+/// Prefetch distance in neighbours: few enough to stay in the nearest cache.
 const AHEAD: usize = 512;
-/// How many neighbours are fetched between two looks ahead.
+/// Number of neighbours that are fetched between two looks ahead.
 const STEP: usize = 256;
 /// Values in so many first bytes are not asked for: what the second-level cache holds.
 #[cfg(target_arch = "x86_64")]

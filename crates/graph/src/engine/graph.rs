@@ -20,7 +20,7 @@ use std::sync::{Arc, Mutex, Weak};
 /// Name in the budget of the further memory that an open graph holds.
 const INDEX_PURPOSE: &str = "the page indexes and decoders";
 
-/// Which lists: those of out-neighbours or those of in-neighbours.
+/// The direction of lists: those of out-neighbours or those of in-neighbours.
 ///
 /// Where edges have no direction both are the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -41,10 +41,10 @@ impl Direction {
     }
 }
 
-/// Which lists are visited, and whether with the weights beside them; a [`Direction`] alone is without.
+/// The lists that are visited, with or without the weights beside them; a [`Direction`] alone is without.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Edges {
-    /// Which lists.
+    /// The direction of the lists.
     pub direction: Direction,
     /// Whether the weights of the edges are read too.
     pub weights: bool,
@@ -76,11 +76,11 @@ pub struct Graph {
     /// their indexes once the graph is closed.
     lists: Mutex<[Arc<Lists>; 2]>,
     decoders: Decoders,
-    /// Where lists lie in pages that small steps come back to.
+    /// Locations of lists in pages that small steps visit again.
     guides: Guides,
     /// All ids, once somebody looks into the graph, until the memory is needed.
     kept_ids: Arc<KeptIds>,
-    /// How many small steps had to read since the cache was last filled.
+    /// Number of small steps that had to read since the cache was last filled.
     reading_steps: AtomicU32,
 }
 
@@ -114,14 +114,14 @@ pub(crate) struct Lists {
 }
 
 impl Lists {
-    /// The same lists of a closed graph, which nobody reads.
+    /// The lists of a closed graph, which nobody reads.
     fn closed(&self) -> Self {
         let Lists { file, origin, .. } = *self;
         Lists { index: Index::default(), file, origin, pages: 0, weights: Mutex::default(), _reservation: None }
     }
 }
 
-/// What results hold on to is the image, to read ids from; it needs neither workers nor the cache for that.
+/// Results keep the image open, to read ids from; it needs neither workers nor the cache for that.
 impl Drop for Graph {
     fn drop(&mut self) {
         self.close();
@@ -312,7 +312,7 @@ impl Graph {
         &self.kept_ids
     }
 
-    /// Where lists lie in pages that small steps come back to.
+    /// Locations of lists in pages that small steps visit again.
     pub(crate) fn guides(&self) -> &Guides {
         &self.guides
     }
@@ -344,7 +344,7 @@ impl Graph {
         if self.is_directed() { &[Direction::Out, Direction::In] } else { &[Direction::Out] }
     }
 
-    /// How many pages the lists of one direction have.
+    /// Number of pages of the lists of one direction.
     pub fn pages(&self, direction: Direction) -> u64 {
         self.list_facts(direction).pages
     }
@@ -372,7 +372,7 @@ impl Graph {
         vertices
     }
 
-    /// How many pages all lists have that hold a vertex's edges.
+    /// Number of pages of all lists that hold a vertex's edges.
     pub fn all_pages(&self) -> u64 {
         self.directions().iter().map(|&direction| self.pages(direction)).sum()
     }

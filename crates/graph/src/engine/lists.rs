@@ -136,7 +136,7 @@ struct Reading<'g> {
 #[derive(Clone, Default)]
 struct Collected {
     vertices: Vec<u32>,
-    /// Where each of them begins.
+    /// The beginning of each of them.
     starts: Vec<usize>,
     neighbours: Vec<u32>,
     weights: Vec<u64>,
@@ -146,7 +146,7 @@ struct Collected {
 }
 
 impl Collected {
-    /// How many lists are complete.
+    /// Number of complete lists.
     fn complete(&self) -> usize {
         self.vertices.len() - usize::from(self.open)
     }
@@ -349,7 +349,7 @@ impl Piece {
     }
 }
 
-/// Where workers put together what their units hold of lists that span units.
+/// The parts of lists that span units, merged by the workers.
 #[derive(Default)]
 struct Joiner(Mutex<HashMap<u32, Vec<Piece>>>);
 

@@ -11,25 +11,25 @@ use outcore_image::{ImageFile, PageStream, Result};
 use outcore_io::Reservation;
 use std::ops::Range;
 
-/// Where a page of lists begins, or ends.
+/// The place where a page of lists begins or ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ListPosition {
     /// The vertex of the first list, or of the next one.
     pub vertex: u64,
-    /// How many entries of that list lie before.
+    /// Number of earlier entries of that list.
     pub offset: u64,
 }
 
 impl ListPosition {
-    /// Where the lists of an image begin.
+    /// The beginning of the lists of an image.
     pub const START: ListPosition = ListPosition { vertex: 0, offset: 0 };
 
-    /// Where a page begins.
+    /// The beginning of a page.
     pub fn start_of(lists: &Lists) -> Self {
         ListPosition { vertex: lists.first_vertex, offset: lists.offset }
     }
 
-    /// Where a page ends.
+    /// The end of a page.
     fn end_of(lists: &Lists) -> Self {
         let Some(last) = lists.count.checked_sub(1).filter(|_| lists.continued) else {
             return ListPosition { vertex: lists.first_vertex + lists.count as u64, offset: 0 };
@@ -52,9 +52,9 @@ pub(crate) struct ListStream {
     pages: PageStream,
     decoder: Decoder,
     shape: Shape,
-    /// Where the next page has to begin, if that is known.
+    /// The expected beginning of the next page, if known.
     next: Option<ListPosition>,
-    /// How many entries the pages had so far.
+    /// Number of entries of the pages so far.
     entries: u64,
     _reservation: Reservation,
 }
@@ -117,7 +117,7 @@ impl ListStream {
         Err(self.pages.bad_end(text(end, entries), text(place, self.entries)))
     }
 
-    /// Where the page that was read last ends; nothing if none was.
+    /// The end of the last page that was read; nothing if none was.
     pub fn place(&self) -> Option<ListPosition> {
         self.next
     }

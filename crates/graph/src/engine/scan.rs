@@ -59,7 +59,7 @@ pub struct ListPart<'a> {
     pub neighbours: &'a [u32],
     /// The weights of the edges to them, if they were asked for.
     pub weights: Weights<'a>,
-    /// How many neighbours of the list lie in earlier pages.
+    /// Number of neighbours of the list in earlier pages.
     pub offset: u64,
     /// The list began in an earlier page.
     pub continues: bool,
@@ -129,7 +129,7 @@ impl<'a> Frontier<'a> {
         }
     }
 
-    /// How many pages hold lists of the frontier.
+    /// Number of pages that hold lists of the frontier.
     pub fn pages(&self, graph: &Graph, direction: Direction) -> u64 {
         count_pages(graph, direction, &self.wanted_pages(graph, direction))
     }
@@ -272,7 +272,7 @@ pub trait ListFold: Sync {
     /// returns it.
     ///
     /// # Errors
-    /// What an earlier call to another of these functions found and kept.
+    /// The error that an earlier call to another of these functions stored.
     #[inline]
     fn check(&self) -> Result<()> {
         Ok(())

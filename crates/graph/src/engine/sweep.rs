@@ -1,6 +1,6 @@
 //! A sweep over lists: pages verified, decoded, and handed to a visitor with the weights beside them.
 //!
-//! Which pages are wanted follows from the vertices by way of the index; `outcore-image` reads them, in units of 64 and
+//! The index turns vertices into wanted pages; `outcore-image` reads them, in units of 64 and
 //! in page order within each unit.
 
 use crate::engine::few::{Few, PageAt, are_some, pages_of_list, sweep_few};
@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 /// Visitor of the lists of a sweep.
 pub(crate) trait ListVisitor: Send {
-    /// Which page comes next, where all of its lists are visited.
+    /// Announces the next page, where all of its lists are visited.
     #[inline]
     fn begin(&mut self, _page: u64) {}
     /// The lists of the next page of the unit that this worker is at, and the weights of its edges if they are wanted.
@@ -85,7 +85,7 @@ fn unit_of_set(lists: &Lists, vertices: u64, set: &Bitmap, unit: u64) -> u64 {
     wanted
 }
 
-/// How many pages a sweep would visit.
+/// Number of pages that a sweep would visit.
 pub(crate) fn count_pages(graph: &Graph, direction: Direction, wanted: &Wanted<'_>) -> u64 {
     match wanted {
         Wanted::Lists(vertices) => {

@@ -92,12 +92,12 @@ impl Bitmap {
         }
     }
 
-    /// How many words there are.
+    /// Number of words.
     pub fn words(&self) -> usize {
         self.words.len()
     }
 
-    /// How many vertices are in the set.
+    /// Number of vertices in the set.
     pub fn count(&self) -> u64 {
         self.words.iter().map(|word| u64::from(word.load(Ordering::Relaxed).count_ones())).sum()
     }

@@ -69,7 +69,7 @@ impl<'a> Weights<'a> {
         self.imaginary
     }
 
-    /// What they are.
+    /// Their kind.
     pub fn kind(&self) -> WeightKind {
         self.kind
     }
@@ -109,7 +109,7 @@ pub(crate) struct WeightColumn {
     /// Their column of values, or two: real parts and imaginary ones.
     columns: Vec<ValueFile>,
     weight_kind: WeightKind,
-    /// How many entries lie before every page of the lists.
+    /// Number of entries before every page of the lists.
     before: Index,
     entries: u64,
     held: Reservation,
@@ -121,7 +121,7 @@ struct ValueFile {
     file: usize,
     origin: Origin,
     kind: ValueType,
-    /// How many values lie before every page of the column.
+    /// Number of values before every page of the column.
     index: Index,
 }
 
@@ -218,7 +218,7 @@ impl Graph {
         }
     }
 
-    /// How many pages the weights beside the lists of a direction have.
+    /// Number of pages of the weights beside the lists of a direction.
     pub fn weight_pages(&self, direction: Direction) -> u64 {
         let columns = 0..self.manifest().weight_columns();
         columns.map(|column| self.file_pages(value_file(self, direction, column))).sum()
@@ -307,9 +307,9 @@ fn weight_indexes(graph: &Graph, direction: Direction) -> Vec<ImageFile> {
     std::iter::once(entries).chain(columns.map(|column| value_file(graph, direction, column))).collect()
 }
 
-/// Where the weights beside the lists of a direction lie.
+/// Locations of the weights beside the lists of a direction.
 pub(crate) struct WeightIndexes {
-    /// How many entries lie before every page of the lists.
+    /// Number of entries before every page of the lists.
     pub before: Index,
     /// The columns of the weights, and how many values lie before every page of them.
     pub columns: Vec<(ImageFile, Index)>,
@@ -358,7 +358,7 @@ impl WeightColumn {
         Ok(WeightColumn { columns, weight_kind, before, entries, held })
     }
 
-    /// Which column a file of the image is.
+    /// The column that a file of the image holds.
     pub fn column_of(&self, file: usize) -> Option<usize> {
         self.columns.iter().position(|column| column.file == file)
     }
@@ -430,7 +430,7 @@ pub(crate) struct BatchWeights {
     edges: Vec<Range<u64>>,
     /// The values of each column, none where there is no second one.
     values: [Vec<u64>; 2],
-    /// How many of them belong to pages that were visited.
+    /// Number of those that belong to visited pages.
     taken: usize,
     /// The values of the page that is being decoded.
     page: Vec<u64>,

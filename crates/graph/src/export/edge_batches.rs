@@ -25,7 +25,7 @@ const LEAST_ROWS: usize = 1 << 12;
 /// Memory of a batch of edges without attributes, as entries and as arrays.
 const BATCH_BYTES: u64 = 64 * BATCH_IDS as u64 + 4 * BATCH_TEXT_BYTES as u64;
 
-/// What of the edges is wanted beside their ends.
+/// The columns of edges that are requested beside their ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EdgeData {
     /// The weights.
@@ -60,7 +60,7 @@ pub struct EdgeBatches<G> {
     start: usize,
     is_over: bool,
     has_weights: bool,
-    /// How many edges a batch has at most.
+    /// Greatest number of edges of a batch.
     rows: usize,
     _reservation: Reservation,
 }
@@ -258,7 +258,7 @@ impl RecordBatchReader for EdgeBatches<Arc<Graph>> {
     }
 }
 
-/// How many of the edges have ids that fit the text of a batch, with the strings of their attributes: one at least.
+/// Number of the edges whose ids fit the text of a batch, with the strings of their attributes: one at least.
 fn fitting(lookup: &IdLookup, edges: &[Entry], more_bytes: impl Fn(usize) -> usize) -> usize {
     let len = |vertex| if let Id::Text(text) = lookup.id(vertex) { text.len() } else { 0 };
     let mut text_bytes = 0;

@@ -22,7 +22,7 @@ pub(crate) struct Entry {
     pub neighbour: u32,
     /// The edge's weight.
     pub weight: Weight,
-    /// Which entry of its page it is.
+    /// Index of the entry in its page.
     pub place: u32,
 }
 

@@ -51,7 +51,7 @@ pub struct ExportReport {
     pub isolated_vertices: u64,
     /// Vertices stand under numbers from 1 that are not their ids.
     pub renumbered: bool,
-    /// What an import of it calls the weights, if that is not their name in the graph.
+    /// Name of the weights in an import of it, if that is not their name in the graph.
     pub renamed_weights: Option<&'static str>,
     /// Parallel edges are kept, which the format cannot say: an import of it must be told.
     pub unsaid_parallel: bool,
@@ -104,7 +104,7 @@ pub fn export(graph: &Graph, output: impl AsRef<Path>) -> Result<ExportReport> {
     }
 }
 
-/// How a list of edges looks.
+/// Layout of a list of edges.
 struct Text {
     separator: u8,
     /// The first line names the columns.
@@ -134,7 +134,7 @@ pub(crate) struct Job<'a> {
     pub(crate) graph: &'a Graph,
     pub(crate) output: &'a Path,
     pub(crate) compression: Compression,
-    /// What the name of the output ends in, before that of the compression.
+    /// Ending of the output's name, before that of the compression.
     ending: &'a str,
 }
 
@@ -208,7 +208,7 @@ impl Job<'_> {
         }
     }
 
-    /// What an import of the file calls the weights, if that is not their name in the graph.
+    /// Name of the weights in an import of the file, if that is not their name in the graph.
     fn renamed_weights(&self) -> Option<&'static str> {
         let weights = self.graph.manifest().weights()?;
         let renamed = match self.ending {
@@ -228,7 +228,7 @@ impl Job<'_> {
 
     fn push_names(&self, text: &Text, cells: Option<&Cells<'_>>, line: &mut Vec<u8>) {
         let weight = weight_column(self.graph);
-        // What Gephi calls the column that says whether edges have a direction.
+        // Gephi's name of the column that says whether edges have a direction.
         let kind = if text.names && !self.graph.is_directed() { Some("Type") } else { None };
         for (place, name) in ["source", "target"].into_iter().chain(weight).chain(kind).enumerate() {
             line.extend((place > 0).then_some(text.separator));
@@ -427,7 +427,7 @@ impl Job<'_> {
         }
     }
 
-    /// How many vertices have no edge.
+    /// Number of vertices without edges.
     pub(crate) fn isolated(&self) -> Result<u64> {
         let mut count = 0;
         let mut degrees = Degrees::new(self.graph)?;
@@ -562,7 +562,7 @@ impl Job<'_> {
         }
         // Only now that all of them are on the disk does the first get its name.
         whole.into_iter().try_for_each(AtomicFile::commit)?;
-        // What stood beside the file that was replaced would add its vertices to this graph.
+        // A file of vertices beside the replaced file would add its vertices to this graph.
         let mut removed = self.files_beside();
         removed.retain(|path| !files.contains(path));
         let backend = self.graph.runtime().backend();
@@ -643,7 +643,7 @@ fn consecutive_from(graph: &Graph, lookup: &IdLookup) -> Result<Option<i128>> {
     Ok((most - least + 1 == i128::from(graph.vertices())).then_some(least))
 }
 
-/// What the column of the weights is called in a file: as the weights are, unless another column could be meant by it.
+/// Name of the column of the weights in a file: that of the weights, unless another column could be meant by it.
 pub(crate) fn weight_column(graph: &Graph) -> Option<&str> {
     let name = graph.manifest().weights()?.name.as_str();
     let is_other = ["source", "target", "type"].iter().any(|other| name.eq_ignore_ascii_case(other));

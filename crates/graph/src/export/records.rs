@@ -144,7 +144,7 @@ impl Job<'_> {
         Ok(has_numbers)
     }
 
-    /// What comes before the vertices; `marked` if it must say that ids are strings.
+    /// The header before the vertices; `marked` if it must say that ids are strings.
     fn head(&self, form: Form, marked: bool) -> String {
         let directed = self.graph.is_directed();
         let kind = if directed { "directed" } else { "undirected" };

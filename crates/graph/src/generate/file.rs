@@ -20,7 +20,7 @@ pub const GENERATE_ENDINGS: &str = ".el, .txt, .wel, .csv, .graph500 or .bin16";
 /// Memory of a worker's edges and their text: at most 2 + 1 + 6 + 6 MiB at ten digits an id.
 const WORKER_BYTES: u64 = 12 << 20;
 
-/// What is gathered and what is being written, together.
+/// Size of the gathered text and of the text that is being written, together.
 const BUFFER_BYTES: usize = 1 << 20;
 
 /// Report of the written file.

@@ -95,7 +95,7 @@ pub(super) enum Target {
     Beside,
 }
 
-/// What is written in a column beside the weights.
+/// Values of a column beside the weights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Beside {
     /// Imaginary parts.

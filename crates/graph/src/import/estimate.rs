@@ -1,4 +1,4 @@
-//! What an import will need, said before it starts.
+//! Estimate of the resources of an import, before it starts.
 
 use super::edges::edge_words;
 use super::options::ImportOptions;
@@ -11,18 +11,18 @@ use std::path::{Path, PathBuf};
 /// How many bytes of text an edge takes, without and with a weight, where the format does not say how many edges there
 /// are.
 const TEXT_BYTES: [u64; 2] = [12, 18];
-/// What a value of an attribute takes in an image, about.
+/// Approximate size of a value of an attribute in an image.
 const ATTRIBUTE_BYTES: u64 = 4;
-/// What an entry of a list takes in an image, about.
+/// Approximate size of an entry of a list in an image.
 const ENTRY_BYTES: u64 = 3;
 /// What an image of few edges takes, about: the manifest, and some pages.
 const LEAST_IMAGE_BYTES: u64 = 32 << 10;
-/// What a vertex takes in temporary files, about.
+/// Approximate size of a vertex in temporary files.
 const VERTEX_BYTES: u64 = 40;
 /// What the temporary files of an import of few edges take, about.
 const LEAST_TEMPORARY_BYTES: u64 = 1 << 20;
 
-/// What an import will need.
+/// Estimated resources of an import.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ImportEstimate {
     /// Edges in the input: known, or guessed from the input's size; none if there is nothing to go by.
@@ -65,7 +65,7 @@ pub fn advise(error: Error, runtime: &RuntimeOptions, files: &[PathBuf], options
     refusal.advising(needed_bytes.unwrap_or(0).saturating_sub(advised_bytes)).into()
 }
 
-/// What an import will need on the disk.
+/// Estimated disk space of an import.
 struct Space {
     edges: Option<u64>,
     temporary_bytes: u64,

@@ -16,7 +16,7 @@ use outcore_io::Runtime;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What of a graph becomes another one.
+/// The part of a graph that is imported into another one.
 #[derive(Debug, Default)]
 pub struct Part {
     /// These vertices and the edges between them; all if not given.

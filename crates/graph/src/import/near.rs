@@ -27,7 +27,7 @@ use outcore_io::{Array, Runtime, Spill, SpillAppender, SpillWriter, Unit};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 pub(super) const PURPOSE: &str = "the order near";
-/// What a vertex takes in memory.
+/// Memory of a vertex in bytes.
 const VERTEX_BYTES: u64 = 24;
 /// What buffers take beside that.
 const BUFFERS_BYTES: u64 = 1 << 20;

@@ -1,11 +1,11 @@
-//! What an import is asked to do, and what it says it did.
+//! Options and report of an import.
 
 use super::read::ReadEdge;
 use outcore_format::Manifest;
 use outcore_ingest::Choice;
 use serde::Serialize;
 
-/// What is done with edges that have the same ends.
+/// Treatment of edges that have the same ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Duplicates {
     /// The first in the input stays.
@@ -34,7 +34,7 @@ impl Choice for Duplicates {
     ];
 }
 
-/// What is done with edges from a vertex to itself.
+/// Treatment of edges from a vertex to itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SelfLoops {
     /// They stay.
@@ -73,14 +73,14 @@ impl Choice for OrderChoice {
     ];
 }
 
-/// What an import is asked to do.
+/// Options of an import.
 #[derive(Clone, Debug, Default)]
 pub struct ImportOptions {
     /// Whether edges have a direction; `None` takes what the format says, and a direction where it says nothing.
     pub directed: Option<bool>,
-    /// What is done with edges that have the same ends.
+    /// Treatment of edges that have the same ends.
     pub duplicates: Duplicates,
-    /// What is done with edges from a vertex to itself.
+    /// Treatment of edges from a vertex to itself.
     pub self_loops: SelfLoops,
     /// How vertices are numbered.
     pub order: OrderChoice,
@@ -95,14 +95,14 @@ pub struct ImportOptions {
     pub require_edges: u64,
 }
 
-/// What an import did.
+/// Report of an import.
 #[derive(Clone, Debug)]
 pub struct ImportReport {
     /// The image's manifest.
     pub manifest: Manifest,
     /// The first edges as they were understood.
     pub first_edges: Vec<ReadEdge>,
-    /// What the user should know about how the input was read, in whole sentences.
+    /// Notes for the user about the reading of the input, in whole sentences.
     pub notes: Vec<String>,
     /// How long it took and what it needed.
     pub stats: ImportStats,
@@ -123,7 +123,7 @@ pub struct ImportStats {
     pub lists_seconds: f64,
     /// Writing ids and manifest, and waiting for the disk.
     pub finish_seconds: f64,
-    /// What was written to temporary files.
+    /// Bytes written to temporary files.
     pub temporary_bytes: u64,
     /// The image's size.
     pub image_bytes: u64,

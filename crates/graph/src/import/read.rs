@@ -307,7 +307,7 @@ fn late_notes(source: &dyn Source) -> Vec<String> {
     source.late_notes().into_iter().chain((left_out > 0).then_some(note)).collect()
 }
 
-/// What one worker read.
+/// Results of one reading worker.
 struct Part {
     chunks: Vec<Chunk>,
     chunks_memory: Reservation,

@@ -1,10 +1,10 @@
-//! What an import did, as one object for programs: what Python returns, and the shell writes as JSON.
+//! Report of an import, as one object for programs: what Python returns, and the shell writes as JSON.
 
 use super::options::{ImportReport, ImportStats};
 use outcore_format::{Attribute, IdColumn, ImportFacts, Order};
 use serde::Serialize;
 
-/// What an import did.
+/// Report of an import.
 #[derive(Clone, Debug, Serialize)]
 pub struct ImportSummary {
     /// How many vertices there are.
@@ -13,7 +13,7 @@ pub struct ImportSummary {
     pub edges: u64,
     /// Whether edges have a direction.
     pub directed: bool,
-    /// What the weights are called, if there are any.
+    /// Name of the weights, if there are any.
     pub weights: Option<String>,
     /// The names of attributes of edges, and what they are.
     pub attributes: Vec<(String, &'static str)>,
@@ -24,11 +24,11 @@ pub struct ImportSummary {
     /// How the input was read.
     #[serde(flatten)]
     pub facts: ImportFacts,
-    /// What ids are: `string` or `integer`.
+    /// Type of the ids: `string` or `integer`.
     pub ids: &'static str,
     /// Source, target and weight of the first edges, as they were understood.
     pub first_edges: Vec<(String, String, Option<String>)>,
-    /// What the user should know, in whole sentences.
+    /// Notes for the user, in whole sentences.
     pub notes: Vec<String>,
     /// How long it took and what it needed.
     pub stats: ImportStats,

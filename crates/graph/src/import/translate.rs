@@ -185,7 +185,7 @@ impl Translation<'_> {
     }
 }
 
-/// What one worker has done.
+/// Results of one worker.
 struct State<'a> {
     sinks: Vec<Sink<'a>>,
     fingerprint: u64,

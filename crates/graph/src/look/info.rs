@@ -61,7 +61,7 @@ pub struct GraphInfo {
     pub source: Option<String>,
     /// The column that was taken as target.
     pub target: Option<String>,
-    /// What said whether edges have a direction.
+    /// The source of the direction of edges.
     pub direction_from: Option<String>,
     /// Comments that were skipped.
     pub comments: Option<u64>,

@@ -133,7 +133,7 @@ impl Graph {
     /// # Errors
     /// [`Error::NoId`]; a column that cannot be read or is damaged.
     pub fn found(&self, id: &str) -> Result<u32> {
-        // Who has no such vertex is told what ids are like.
+        // The error of an unknown vertex describes the ids.
         self.find(id)?.map_or_else(|| self.vertex(id), Ok)
     }
 

@@ -31,7 +31,7 @@ const BATCH_PAGES: u64 = 256;
 const BATCH_VERTICES: u64 = 1 << 16;
 /// Memory of a request, and of the vertex that it is turned into.
 const REQUEST_BYTES: u64 = size_of::<Request>() as u64 + 4;
-/// So many batches go between deliveries of an asynchronous program.
+/// Number of batches between deliveries of an asynchronous program.
 const ROUND: usize = 16;
 
 /// Work for one worker.
@@ -218,7 +218,7 @@ struct Engine<'a, P: VertexProgram> {
 struct Found {
     /// Vertices that they made active in this iteration.
     activated: Vec<Activated>,
-    /// How many messages they sent so far.
+    /// Number of messages they sent so far.
     sent: u64,
 }
 
@@ -608,7 +608,7 @@ impl<'a, P: VertexProgram> Engine<'a, P> {
     }
 }
 
-/// Where cells begin, the end behind them, and the vertices whose lists span more than a unit of pages.
+/// Beginnings of the cells, the end behind them, and the vertices whose lists span more than a unit of pages.
 fn cells_of(graph: &Graph) -> (Vec<u32>, Vec<u32>) {
     let (mut cells, mut long) = (Vec::new(), Vec::new());
     for &direction in graph.directions() {

@@ -46,7 +46,7 @@ pub(crate) struct Mail<M> {
 struct Block<M> {
     /// Number of the work that sent them: later work has a higher number.
     order: u64,
-    /// Where the targets and the messages of every range begin.
+    /// Beginnings of the targets and the messages of every range.
     starts: Box<[[u32; 2]]>,
     content: Content<M>,
 }
@@ -56,7 +56,7 @@ enum Content<M> {
         targets: Vec<u32>,
         messages: Vec<M>,
     },
-    /// What stays in memory, the block itself and where its ranges begin, is reserved.
+    /// Blocks and the beginnings of their ranges that stay in memory are reserved.
     Disk {
         spill: Arc<Spill>,
         offset_bytes: u64,
@@ -99,7 +99,7 @@ impl<M: Raw> Mail<M> {
         })
     }
 
-    /// How many ranges of vertices there are.
+    /// Number of ranges of vertices.
     pub fn ranges(&self) -> usize {
         (self.vertices.div_ceil(1 << self.range_bits)) as usize
     }
@@ -120,7 +120,7 @@ impl<M: Raw> Mail<M> {
         2 * self.held_bytes.load(Ordering::Relaxed) >= self.most_bytes
     }
 
-    /// How much went to temporary files so far.
+    /// Bytes written to temporary files so far.
     pub fn spilled_bytes(&self) -> u64 {
         self.spilled_bytes.load(Ordering::Relaxed)
     }
@@ -240,11 +240,11 @@ pub(crate) struct Outbox<M> {
     targets: Vec<u32>,
     /// A message, and where its targets end.
     messages: Vec<(M, u32)>,
-    /// How many targets and messages there are for every range.
+    /// Number of targets and messages for every range.
     counts: Box<[[u32; 2]]>,
-    /// How large the block will be.
+    /// Size of the future block in bytes.
     block_bytes: usize,
-    /// How many messages were sent, those to many vertices counted once.
+    /// Number of messages sent, those to many vertices counted once.
     pub sent: u64,
     failed: Result<()>,
 }
@@ -265,7 +265,7 @@ impl<M: Raw> Outbox<M> {
         }
     }
 
-    /// How many vertices there are to send to.
+    /// Number of vertices that messages can be sent to.
     #[inline]
     pub fn vertices(&self) -> u64 {
         self.mail.vertices

@@ -114,7 +114,7 @@ pub trait VertexProgram: Sync {
     }
 }
 
-/// How a program is run.
+/// Options of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct ProgramOptions<'a> {
     /// The vertices that are active first.
@@ -137,11 +137,11 @@ impl Default for ProgramOptions<'_> {
 /// Report of a run.
 #[derive(Clone, Debug)]
 pub struct ProgramRun {
-    /// How many iterations it took.
+    /// Number of iterations.
     pub iterations: u32,
     /// Whether it ended because no vertex was active and no message under way.
     pub finished: bool,
-    /// How many messages were sent, those to many vertices counted once.
+    /// Number of messages sent, those to many vertices counted once.
     pub messages: u64,
     /// How much of them went to temporary files, in bytes.
     pub spilled_bytes: u64,

@@ -46,7 +46,7 @@ use std::time::Instant;
 const GROUP: u64 = 64;
 /// Decoded pages may take this share of a page cache that does not have room for all pages.
 const KEPT_SHARE: u64 = 4;
-/// So many kept pages are visited before a worker looks again at what it reads.
+/// Number of kept pages that a worker visits before it looks again at its reads.
 const KEPT_IN_A_ROW: usize = 64;
 /// So many pages that wait because of one visit are kept before the queue is told.
 const MOST_TOUCHED: usize = 256;
@@ -93,7 +93,7 @@ impl<'a> ByPage<'a> {
         let decoded_bytes = KeptPages::decoded_bytes(graph, edges);
         let kept_bytes = decoded_bytes.min(free_for_kept(graph, lists.pages));
         let kept = budget.reserve(purpose, kept_bytes)?;
-        // Whoever visits a page that has just made room holds it a little longer.
+        // A visitor of a page that has just made room holds it a little longer.
         let held_bytes =
             if kept_bytes < decoded_bytes { graph.runtime().threads() as u64 * MOST_KEPT_BYTES } else { 0 };
         Ok(Some(ByPage {

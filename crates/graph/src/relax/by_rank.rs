@@ -25,9 +25,9 @@ use outcore_io::{Runtime, lock};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 
-/// How many ranks have bins at the same time: bits of a word.
+/// Number of ranks that have bins at the same time: bits of a word.
 const RANKS: u64 = 64;
-/// How many ranks a worker may be ahead of another.
+/// Number of ranks that a worker may be ahead of another.
 const AHEAD: u64 = 8;
 /// Number of vertices that are relaxed together.
 const BATCH: usize = 32;
@@ -175,7 +175,7 @@ pub(crate) struct ByRank<'a, L> {
     active: &'a Bitmap,
     /// The rank that every worker is at, or the greatest of all.
     places: Vec<AtomicU64>,
-    /// How many workers wait.
+    /// Number of waiting workers.
     waiting: AtomicUsize,
     /// Whether there may be bits without hints.
     unhinted: AtomicBool,
@@ -189,7 +189,7 @@ struct Pool {
     /// One for each worker that waits, at most.
     donations: Vec<Donation>,
     workers: usize,
-    /// How many workers have no hints.
+    /// Number of workers without hints.
     empty: usize,
     stopped: bool,
 }
