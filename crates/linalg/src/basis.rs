@@ -17,16 +17,16 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 
 const PURPOSE: &str = "vectors of a subspace";
-/// What a worker holds of all blocks while they are changed, about.
+/// Approximate bytes per worker while all blocks are changed.
 const TURNED_BYTES: usize = 4 << 20;
 
 enum Block {
     Memory(Array<f64>),
-    /// Where in the file it begins.
+    /// Offset in the file.
     Disk(u64),
 }
 
-/// Where the blocks of a basis go.
+/// Destination of the blocks of a basis.
 pub(crate) struct Room {
     /// The folder of the temporary file.
     pub folder: PathBuf,
@@ -41,7 +41,7 @@ impl Room {
     }
 }
 
-/// Where temporary files of vectors go: beside the image, or where the runtime says.
+/// Folder of temporary files of vectors: that of the image, or the one set in the runtime.
 pub(crate) fn temporary_folder(graph: &Graph) -> PathBuf {
     graph.runtime().temporary().map_or(folder(graph.path()), |temporary| temporary).to_owned()
 }
@@ -86,19 +86,19 @@ impl<'a> Basis<'a> {
         Ok(Basis { space, room, blocks, serials, next_serial: 0, idle, spill: None, free, buffers })
     }
 
-    /// What a basis of so many blocks needs at least, in bytes.
+    /// Least bytes of memory for a basis of this number of blocks.
     pub fn least_bytes(space: &Space<'_>, most_blocks: usize) -> u64 {
         let workers = space.runtime.threads() as u64;
         let turned_bytes = 8 * ((most_blocks + 1) * turned_rows(space, most_blocks) * space.width) as u64;
         Basis::pieces_bytes(space) + (2 * space.block_bytes()).max(space.block_bytes() + workers * turned_bytes)
     }
 
-    /// What it holds beside its blocks, in bytes.
+    /// Bytes of memory in use beside the blocks.
     pub fn pieces_bytes(space: &Space<'_>) -> u64 {
         8 * (space.runtime.threads() * space.piece_rows().min(space.rows) * space.width) as u64
     }
 
-    /// How many blocks there are.
+    /// Number of blocks.
     pub fn len(&self) -> usize {
         self.blocks.len()
     }
@@ -171,7 +171,7 @@ impl<'a> Basis<'a> {
         self.leave_beside(0, bytes)
     }
 
-    /// The same, but so many of the last stay.
+    /// Frees memory, but keeps this number of last blocks in memory.
     pub fn leave_beside(&mut self, last: usize, bytes: u64) -> Result<()> {
         self.idle.clear();
         while self.space.runtime.budget().available_bytes() < bytes && self.evict(last)?.is_some() {}
@@ -361,13 +361,13 @@ impl Blocks for Basis<'_> {
     }
 }
 
-/// So many numbers for each worker.
+/// Numbers per worker while blocks are changed.
 pub(crate) fn per_worker(space: &Space<'_>, purpose: &str, numbers: usize) -> Result<Vec<Mutex<Array<f64>>>> {
     let budget = space.runtime.budget();
     (0..space.runtime.threads()).map(|_| Ok(Mutex::new(Array::zeroed(budget, purpose, numbers)?))).collect()
 }
 
-/// How many rows of all blocks a worker holds while they are changed.
+/// Number of rows of all blocks that a worker holds while they are changed.
 fn turned_rows(space: &Space<'_>, most_blocks: usize) -> usize {
     let row_bytes = 8 * (most_blocks + 1) * space.width;
     (TURNED_BYTES / row_bytes).max(64).min(space.rows)

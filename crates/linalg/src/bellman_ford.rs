@@ -38,7 +38,7 @@ const ROUNDING: f64 = 1e-12;
 /// No vertex.
 const NONE: u32 = u32::MAX;
 
-/// Which paths count, and how long they are.
+/// Options of shortest paths: direction and weights.
 #[derive(Clone, Copy, Debug)]
 pub struct BellmanFordOptions {
     /// Whether an entry in row i and column j leads from i to j only; otherwise also from j to i.
@@ -53,14 +53,14 @@ impl Default for BellmanFordOptions {
     }
 }
 
-/// What shortest paths cost.
+/// Statistics of a computation of shortest paths.
 #[derive(Debug)]
 pub struct BellmanFord {
-    /// How many vectors were multiplied.
+    /// Number of vectors multiplied.
     pub products: u64,
     /// The sources that were multiplied together.
     pub sources_per_pass: usize,
-    /// What it cost.
+    /// Statistics of the run: time, reads, memory.
     pub stats: Stats,
 }
 

@@ -1,4 +1,4 @@
-//! What a solver has, kept in a folder, so that a run that was killed goes on with the same bits.
+//! The state of a solver in a folder, so that an interrupted run resumes with the same bits.
 //!
 //! *Files.* `state` says what is computed and how far it is; it is replaced as a whole. Each block of numbers is a file
 //! of its own ([`Blocks`]), written once: those of a basis do not change until the whole basis does. What `state` does
@@ -28,7 +28,7 @@ const TITLE: &str = "outcore checkpoint 1";
 const PAUSE: u32 = 20;
 const BUFFER_BYTES: usize = 256 << 10;
 
-/// What reads numbers, and what takes them.
+/// Sources and sinks of numbers.
 pub(crate) type Get<'g> = &'g mut dyn FnMut(&mut [f64]) -> Result<()>;
 pub(crate) type Put<'p> = &'p mut dyn FnMut(&[f64]) -> Result<()>;
 
@@ -90,14 +90,14 @@ impl Words {
 pub(crate) struct Checkpoint<'a> {
     runtime: &'a Arc<Runtime>,
     folder: PathBuf,
-    /// What is computed.
+    /// Text that identifies the run.
     run: String,
     /// There is a state.
     is_begun: bool,
     /// The blocks that are in the folder, with their checksums.
     blocks: BTreeMap<u64, u32>,
     due: Instant,
-    /// What writing takes.
+    /// Buffer for writing.
     held: Option<Reservation>,
     _lock: Option<Lock>,
 }
@@ -110,7 +110,7 @@ impl<'a> Checkpoint<'a> {
     pub fn open(operator: &dyn Operator<'a>, folder: &Path, run: &str) -> Result<Self> {
         let (image, runtime) = (operator.matrix().graph().image(), operator.matrix().graph().runtime());
         let backend = runtime.backend();
-        // Where no file can be made, an image above all, nothing is left behind.
+        // A folder in which no file can be created, such as an image, stays unchanged.
         if backend.named(folder).is_none() {
             check_file(image, folder)?;
             backend.create_directory(folder)?;
@@ -124,7 +124,7 @@ impl<'a> Checkpoint<'a> {
                     folder.display()
                 )));
             }
-            // Where nothing can be locked.
+            // File systems without locks.
             Err(_) => None,
         };
         let run = format!("{run}, matrix {:08x}", fingerprint(operator)?);
@@ -133,10 +133,10 @@ impl<'a> Checkpoint<'a> {
         Ok(Checkpoint { runtime, folder, run, is_begun: false, blocks, due: Instant::now(), held, _lock: lock })
     }
 
-    /// What was kept, if anything was.
+    /// The stored state, if any.
     ///
     /// # Errors
-    /// What is there belongs to another run, or is damaged.
+    /// A state of another run, or a damaged one.
     pub fn load(&mut self, blocks: &mut dyn Blocks) -> Result<Option<Words>> {
         let directory = Directory::open(self.runtime.backend(), &self.folder)?;
         let names = directory.names("")?;
@@ -236,7 +236,7 @@ impl<'a> Checkpoint<'a> {
     /// Keeps blocks, and what else a run needs to go on.
     ///
     /// # Errors
-    /// What the operating system refuses: a full disk, most likely.
+    /// Errors of the operating system, such as a full disk.
     pub fn save(&mut self, blocks: &mut dyn Blocks, words: &Words) -> Result<()> {
         let (start, backend) = (Instant::now(), self.runtime.backend());
         self.held = None;
@@ -294,7 +294,7 @@ impl<'a> Checkpoint<'a> {
     }
 }
 
-/// What writing takes, set aside.
+/// Memory reserved for writing.
 fn hold(runtime: &Runtime) -> Result<Reservation> {
     Ok(runtime.budget().reserve("a checkpoint", 2 * BUFFER_BYTES as u64)?)
 }

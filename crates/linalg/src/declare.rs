@@ -21,17 +21,17 @@ use std::path::PathBuf;
 pub struct Declaration {
     /// Its name in Python and in the shell, which writes `-` for `_`.
     pub name: &'static str,
-    /// What it finds, in a sentence without a full stop.
+    /// Its result, in a sentence without a full stop.
     pub summary: &'static str,
     /// Its options.
     pub options: &'static [Parameter],
     /// The files that it reads.
     pub inputs: &'static [InputFile],
-    /// What the file has that has a row for each row of the matrix.
+    /// Content of the file with a row for each row of the matrix.
     pub left: &'static str,
-    /// What the file has that has a row for each column of the matrix, if there is one.
+    /// Content of the file with a row for each column of the matrix, if there is one.
     pub right: Option<&'static str>,
-    /// What the file has that has a row for each value that was found, if there is one.
+    /// Content of the file with a row for each value, if there is one.
     pub values: Option<&'static str>,
     /// Whether a run can be kept in a folder, and go on from there.
     pub has_checkpoints: bool,
@@ -47,11 +47,11 @@ pub struct InputFile {
     pub name: &'static str,
     /// Whether there must be one.
     pub is_required: bool,
-    /// What it has, in a sentence without a full stop.
+    /// Its content, in a sentence without a full stop.
     pub help: &'static str,
 }
 
-/// What a user gives.
+/// Options and files as the user gives them.
 #[derive(Debug)]
 pub struct Given {
     /// The options.
@@ -72,22 +72,22 @@ impl Given {
     }
 }
 
-/// What a run needs, said before it starts.
+/// Resources of a run, estimated before it starts.
 #[derive(Clone, Debug)]
 pub struct Needs {
     /// The memory that it needs at least, in bytes, apart from what the process and the open image hold.
     pub least_bytes: u64,
-    /// What the verification needs, in bytes.
+    /// Bytes of memory for the verification.
     pub verify_bytes: u64,
     /// The vectors that it keeps: as far as memory has room for them, and otherwise in a temporary file.
     pub kept: Option<Kept>,
     /// Columns that are multiplied in a pass.
     pub columns_per_pass: usize,
-    /// How many passes there are.
+    /// Number of passes, as text.
     pub passes: String,
     /// The bytes that a pass over the rows reads at most, and one over the columns, where there are such.
     pub bytes_per_pass: Vec<u64>,
-    /// What is read of and written to files of dense matrices, where these are streamed.
+    /// Traffic of files of dense matrices, if these are streamed.
     pub files: Option<Traffic>,
     /// The results: that of rows, that of columns.
     pub shapes: Vec<DenseShape>,
@@ -109,9 +109,9 @@ pub struct Traffic {
 /// Vectors that a solver keeps.
 #[derive(Clone, Debug)]
 pub struct Kept {
-    /// How many, at most.
+    /// Largest number of vectors.
     pub count: usize,
-    /// How many bytes they take.
+    /// Bytes of all vectors.
     pub bytes: u64,
     /// Whether memory has room for all of them.
     pub in_memory: bool,
@@ -120,7 +120,7 @@ pub struct Kept {
 }
 
 impl Kept {
-    /// So many vectors; they are in memory if it has room for them beside all pages.
+    /// Vectors of a run; they are in memory if it has room for them beside all pages.
     pub(crate) fn new(matrix: &SparseMatrix, count: usize, bytes: u64) -> Self {
         let graph = matrix.graph();
         let pages_bytes = pass_bytes(matrix, Operand::Matrix);
@@ -129,25 +129,25 @@ impl Kept {
     }
 }
 
-/// What a run found.
+/// Result of a run.
 #[derive(Debug)]
 pub struct Found<'a> {
-    /// What is said of it.
+    /// Summary for the user.
     pub lines: Vec<String>,
     /// The values, as columns.
     pub values: Vec<(&'static str, Vec<f64>)>,
     /// The results, in the order of [`Needs::shapes`].
     pub dense: Vec<Dense<'a>>,
-    /// What did not converge, if anything did not.
+    /// Missing convergence, if any.
     pub unconverged: Option<Unconverged>,
-    /// What it cost.
+    /// Statistics of the run: time, reads, memory.
     pub stats: Stats,
 }
 
-/// What did not converge.
+/// Error of a run that did not converge.
 #[derive(Clone, Debug)]
 pub struct Unconverged {
-    /// What was expected and what was found.
+    /// The expected and the actual convergence.
     pub text: String,
     /// The options that help when they are greater.
     pub raise: &'static [&'static str],
@@ -155,7 +155,7 @@ pub struct Unconverged {
 
 /// A run with its options.
 pub trait SolverPlan {
-    /// What it will need.
+    /// Resources that the run needs.
     ///
     /// # Errors
     /// Indexes that cannot be read; too little memory for a single column.
@@ -176,7 +176,7 @@ impl Declaration {
     }
 }
 
-/// What a dense matrix is that has a row for each row of the operand.
+/// Shape and names of a dense matrix that has a row for each row of the operand.
 pub(crate) fn shape_of(matrix: &SparseMatrix, side: Operand, names: Vec<String>) -> DenseShape {
     let (rows, vertices) = (matrix.shape().0, matrix.graph().vertices());
     let (vertices, id_name, id_base) = match (side, matrix.is_square()) {
@@ -197,12 +197,12 @@ pub(crate) fn complex_names(count: usize) -> Vec<String> {
     (0..count).flat_map(|i| [format!("v{i}_real"), format!("v{i}_imag")]).collect()
 }
 
-/// What a pass reads at most.
+/// Largest number of bytes read in a pass.
 pub(crate) fn pass_bytes(matrix: &SparseMatrix, operand: Operand) -> u64 {
     outcore_graph::PAGE_BYTES * matrix.pages_per_pass(operand)
 }
 
-/// So many lines of values are said.
+/// Number of values shown.
 const SAID: usize = 10;
 
 /// The first values, line by line under their names, and how many there are beside these.
@@ -221,9 +221,9 @@ pub(crate) fn table_lines(values: &[(&str, Vec<f64>)]) -> Vec<String> {
     lines
 }
 
-/// What is said of pairs of values and vectors.
+/// Convergence of pairs of values and vectors.
 pub(crate) struct Pairs {
-    /// How many were computed.
+    /// Number of pairs computed.
     pub count: usize,
     pub converged: usize,
     pub residual_bound: f64,
@@ -259,7 +259,7 @@ pub(crate) fn size(values: &Values, name: &str) -> usize {
     usize::try_from(values.whole(name)).unwrap_or(usize::MAX)
 }
 
-/// The same for one that need not be given.
+/// Size from an optional whole number.
 pub(crate) fn some_size(values: &Values, name: &str) -> Option<usize> {
     values.some_whole(name).map(|size| usize::try_from(size).unwrap_or(usize::MAX))
 }
@@ -282,7 +282,7 @@ pub(crate) fn check_vector(file: &DenseFile, rows: u64, name: &str) -> Result<()
     Ok(())
 }
 
-/// How many values.
+/// Number of values.
 pub(crate) const K: Parameter = Parameter::new("k", Kind::WHOLE, DefaultValue::Whole(6), "How many");
 /// The tolerance of values.
 pub(crate) const TOL: Parameter = Parameter::new(
@@ -312,14 +312,14 @@ pub(crate) const MAXITER: Parameter =
 pub(crate) const SEED: Parameter =
     Parameter::new("seed", Kind::WHOLE, DefaultValue::Whole(0), "Where random numbers begin");
 
-/// What products keep in memory of the values of entries.
+/// Bytes of entry values that products keep in memory.
 pub(crate) fn values_bytes(matrix: &SparseMatrix) -> u64 {
     let graph = matrix.graph();
     let bytes = |&direction: &outcore_graph::Direction| graph.weight_bytes(direction);
     if matrix.has_values() { graph.directions().iter().map(bytes).sum() } else { 0 }
 }
 
-/// What vectors of both sides are.
+/// Shapes of the vectors of both sides.
 pub(crate) fn both_shapes(matrix: &SparseMatrix, count: usize) -> Vec<DenseShape> {
     [Operand::Matrix, Operand::Transpose].map(|side| shape_of(matrix, side, vector_names(count))).to_vec()
 }

@@ -12,19 +12,19 @@ use std::path::{Path, PathBuf};
 /// A dense matrix that was found: a row for each row of the matrix, or for each column.
 #[derive(Debug)]
 pub struct Dense<'a> {
-    /// What rows and columns are.
+    /// Shape and names of rows and columns.
     pub shape: DenseShape,
     matrix: &'a SparseMatrix,
     side: Operand,
     store: Store<'a>,
 }
 
-/// Where its numbers are.
+/// Storage of the numbers.
 #[derive(Debug)]
 enum Store<'a> {
     Vectors(Vectors<'a>),
     Complex(ComplexVectors<'a>),
-    /// So many matrices one behind the other, with rows in the order of the ids, which are side by side in the result.
+    /// Matrices stored one after the other, with rows in the order of the ids; side by side in the result.
     Held(Array<f64>, usize),
     /// An embedding, and what its columns are multiplied by.
     Embedding(Box<SpectralEmbedding<'a>>, Vec<f64>),
@@ -51,7 +51,7 @@ impl<'a> Dense<'a> {
         Dense { shape, matrix, side: Operand::Matrix, store: Store::Complex(vectors) }
     }
 
-    /// So many matrices one behind the other, with rows in the order of ids.
+    /// A result of matrices stored one after the other, with rows in the order of ids.
     pub(crate) fn held(numbers: Array<f64>, count: usize, matrix: &'a SparseMatrix, shape: DenseShape) -> Dense<'a> {
         Dense { shape, matrix, side: Operand::Matrix, store: Store::Held(numbers, count) }
     }
@@ -84,7 +84,7 @@ impl<'a> Dense<'a> {
     /// numbers alone, with rows in the order of the ids.
     ///
     /// # Errors
-    /// As with [`write_dense`]; another file than the one that a product was written to already.
+    /// Those of [`write_dense`]; a file other than the one that a product was already written to.
     pub fn write(mut self, output: &Path) -> Result<()> {
         let image = self.matrix.graph().image();
         let bytes = self.shape.output_bytes(image, output)?;

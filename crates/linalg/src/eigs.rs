@@ -25,14 +25,14 @@ use outcore_table::DenseShape;
 use std::cell::RefCell;
 use std::path::PathBuf;
 
-/// What the subspace is asked for at best, in units of the greatest eigenvalue.
+/// The smallest relative tolerance that is passed to the iteration, in units of the greatest eigenvalue.
 const LEAST_TOLERANCE: f64 = 4e-14;
 /// Small dense matrices that are in memory at once.
 const DENSE_COPIES: u64 = 6;
-/// So many columns more than wanted ones a subspace has at least.
+/// Least number of columns of a subspace beyond the wanted ones.
 const MORE_COLUMNS: usize = 3;
 
-/// Which eigenvalues of an unsymmetric matrix are wanted.
+/// The part of the spectrum of an unsymmetric matrix that is wanted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Spectrum {
     /// Those of greatest magnitude.
@@ -85,7 +85,7 @@ impl Spectrum {
     }
 }
 
-/// What users call it.
+/// Declaration for the shell.
 pub(crate) static EIGS: Declaration = Declaration {
     name: "eigs",
     summary: "Eigenvalues and eigenvectors of a square matrix that need not be symmetric",
@@ -165,12 +165,13 @@ fn complex_shape(matrix: &SparseMatrix, count: usize) -> DenseShape {
     DenseShape { is_complex: true, ..shape_of(matrix, Operand::Matrix, complex_names(count)) }
 }
 
-/// How eigenvalues of an unsymmetric matrix are computed.
+/// Options of the computation of eigenvalues of an unsymmetric matrix.
 #[derive(Clone, Debug)]
 pub struct EigsOptions {
-    /// How many. Of a conjugate pair that does not fit only the one with the positive imaginary part is returned.
+    /// Number of eigenvalues. Of a conjugate pair that does not fit only the one with the positive imaginary part is
+    /// returned.
     pub k: usize,
-    /// Which.
+    /// The wanted part of the spectrum.
     pub which: Spectrum,
     /// The greatest residual, in units of the greatest eigenvalue's magnitude; 0 for what rounding allows.
     pub tol: f64,
@@ -178,7 +179,7 @@ pub struct EigsOptions {
     pub ncv: Option<usize>,
     /// The most restarts of a full subspace.
     pub max_iter: u64,
-    /// Where random numbers begin.
+    /// Seed of the random numbers.
     pub seed: u64,
     /// A folder that the run is kept in, as with [`EigshOptions`](crate::EigshOptions).
     pub checkpoint: Option<PathBuf>,
@@ -199,15 +200,15 @@ pub struct ComplexPairs<'a> {
     pub vectors: ComplexVectors<'a>,
     /// The length of `A v - w v` for each pair, from a product with the vector that is returned.
     pub residuals: Vec<f64>,
-    /// How many of those that were wanted have converged; the others are the best that there are.
+    /// Number of wanted pairs that converged; the others are the best approximations.
     pub converged: usize,
     /// The greatest residual that counts as converged.
     pub residual_bound: f64,
-    /// How many vectors were multiplied.
+    /// Number of vectors multiplied.
     pub products: u64,
-    /// How often a full subspace was begun again, or one in which more eigenvalues had turned up.
+    /// Number of restarts: of a full subspace, or because more eigenvalues had appeared.
     pub restarts: u64,
-    /// What it cost.
+    /// Statistics of the run: time, reads, memory.
     pub stats: Stats,
 }
 
@@ -270,7 +271,7 @@ struct Pair {
     residual: f64,
 }
 
-/// What was found: both of all conjugate pairs, in any order.
+/// Eigenpairs in any order, conjugate pairs complete.
 struct Solved<'a> {
     pairs: Vec<Pair>,
     /// The vectors, real and imaginary parts side by side.
@@ -279,7 +280,7 @@ struct Solved<'a> {
     restarts: u64,
 }
 
-/// What a subspace takes.
+/// Sizes of a subspace.
 struct Sizes {
     /// The matrix is solved as a dense one.
     is_small: bool,
@@ -323,7 +324,7 @@ fn solve<'a>(operator: &dyn Operator<'a>, options: &EigsOptions) -> Result<Solve
         let goal = Goal {
             count: k,
             part,
-            // What is locked and what is found behind it have residuals that add up.
+            // Residuals of locked vectors and of those found after them add up.
             tolerance: (options.tol / 2.0).max(LEAST_TOLERANCE),
             least_tolerance: LEAST_TOLERANCE,
             most_columns,
@@ -417,7 +418,7 @@ impl Group {
         ((0..self.columns).map(value).collect(), (0..self.columns).map(|i| gram[i][i].sqrt()).collect())
     }
 
-    /// What the columns are multiplied by, to be taken from their products.
+    /// Factors of the columns for their subtraction from the products.
     fn minus(&self, values: &[c64]) -> Square {
         let mut minus = ZERO;
         match *values {

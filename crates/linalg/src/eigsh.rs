@@ -35,20 +35,20 @@ const MOST_BASIS_BYTES: u64 = 64 << 30;
 pub(crate) const DENSE_ROWS: usize = 256;
 /// Dense matrices that are in memory at once.
 pub(crate) const DENSE_COPIES: u64 = 6;
-/// The same for the projection on a subspace: it is solved again and again, and the allocator keeps some of it.
+/// Copies of the projection on a subspace: it is solved repeatedly, and the allocator keeps some of its memory.
 const PROJECTION_COPIES: u64 = 26;
-/// The same for a projection on the vectors that are returned, or a singular value decomposition of it.
+/// Copies of a projection on the returned vectors, or of its singular value decomposition.
 pub(crate) const SMALL_COPIES: u64 = 14;
-/// What the subspace is asked for at best, in units of the greatest eigenvalue.
+/// The smallest relative tolerance that is passed to the iteration, in units of the greatest eigenvalue.
 const LEAST_TOLERANCE: f64 = 1e-14;
-/// What residuals of computed products come to, with rounding.
+/// Relative residual that rounding alone leaves.
 pub(crate) const REACHED: f64 = 1e-13;
 /// The least magnitude of the greatest eigenvalue: squares of much less are no numbers any more.
 pub(crate) const LEAST_SCALE: f64 = 1e-140;
-/// How far products of a symmetric matrix and of its transpose may be apart, in their length.
+/// Largest relative distance between products of a symmetric matrix and of its transpose.
 const SYMMETRIC: f64 = 1e-10;
 
-/// Which eigenvalues are wanted.
+/// The part of the spectrum of a symmetric matrix that is wanted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Which {
     /// Those of greatest magnitude.
@@ -82,7 +82,7 @@ impl Which {
     }
 }
 
-/// What users call it.
+/// Declaration for the shell.
 pub(crate) static EIGSH: Declaration = Declaration {
     name: "eigsh",
     summary: "Eigenvalues and eigenvectors of a symmetric matrix, or a complex Hermitian one",
@@ -164,7 +164,7 @@ impl SolverPlan for EigshOptions {
     }
 }
 
-/// How many passes there are, of a method that goes on until values have converged.
+/// Number of passes, as text, of a method that iterates until values have converged.
 pub(crate) fn steps_text(is_small: bool, rows: usize, width: usize) -> String {
     match is_small {
         true => format!("one for every {width} rows, as a matrix of so few is solved as a dense one: {rows} rows"),
@@ -172,12 +172,12 @@ pub(crate) fn steps_text(is_small: bool, rows: usize, width: usize) -> String {
     }
 }
 
-/// How eigenvalues are computed.
+/// Options of the computation of eigenvalues.
 #[derive(Clone, Debug)]
 pub struct EigshOptions {
-    /// How many.
+    /// Number of eigenvalues.
     pub k: usize,
-    /// Which.
+    /// The wanted part of the spectrum.
     pub which: Which,
     /// The greatest residual, in units of the greatest eigenvalue's magnitude; 0 for what rounding allows.
     pub tol: f64,
@@ -187,7 +187,7 @@ pub struct EigshOptions {
     pub block: usize,
     /// The most restarts of a full subspace.
     pub max_iter: u64,
-    /// Where random numbers begin.
+    /// Seed of the random numbers.
     pub seed: u64,
     /// A folder that the run is kept in while it goes on: the same call goes on from there, with the same bits, where
     /// the one before was killed, or with more restarts.
@@ -210,15 +210,15 @@ pub struct Eigenpairs<'a> {
     pub vectors: Vectors<'a>,
     /// The length of `A v - w v` for each pair, from a product with the vector that is returned.
     pub residuals: Vec<f64>,
-    /// How many of those that were wanted have converged; the others are the best that there are.
+    /// Number of wanted pairs that converged; the others are the best approximations.
     pub converged: usize,
     /// The greatest residual that counts as converged.
     pub residual_bound: f64,
-    /// How many vectors were multiplied.
+    /// Number of vectors multiplied.
     pub products: u64,
-    /// How often a full subspace was begun again.
+    /// Number of restarts of a full subspace.
     pub restarts: u64,
-    /// What it cost.
+    /// Statistics of the run: time, reads, memory.
     pub stats: Stats,
 }
 
@@ -313,7 +313,7 @@ pub(crate) fn check_symmetric(operator: &Counted<'_, '_>) -> Result<()> {
     Err(Error::Unsuitable(format!("expected a {name} matrix in {image}, found one whose {transpose} differs")))
 }
 
-/// What a symmetric operator's run found.
+/// Eigenpairs of a symmetric operator.
 pub(crate) struct Solved<'a> {
     /// In ascending order.
     pub values: Vec<f64>,
@@ -326,7 +326,7 @@ pub(crate) struct Solved<'a> {
 }
 
 impl Solved<'_> {
-    /// The same with values in ascending order: rounding may exchange those that are nearly equal.
+    /// Sorts the pairs by value: rounding may exchange those that are nearly equal.
     fn sorted(self) -> Result<Self> {
         if self.values.is_sorted() {
             return Ok(self);
@@ -357,7 +357,7 @@ pub(crate) fn solve<'a>(operator: &dyn Operator<'a>, options: &EigshOptions, sol
     refine(operator, subspace(operator, &goal, options.block, checkpoint)?, &goal)
 }
 
-/// What options ask for.
+/// The goal of the iteration for some options.
 pub(crate) fn goal(rows: usize, options: &EigshOptions) -> Goal {
     let &EigshOptions { k, block, .. } = options;
     let columns = options.ncv.unwrap_or_else(|| usual_columns(rows, k));
@@ -373,7 +373,7 @@ pub(crate) fn goal(rows: usize, options: &EigshOptions) -> Goal {
     }
 }
 
-/// What spans the wanted vectors.
+/// A basis of the wanted vectors.
 pub(crate) struct Subspace<'a> {
     /// The vectors, in the order of ascending eigenvalues, orthonormal but for the tolerance; then zeros up to a whole
     /// block.
@@ -418,7 +418,7 @@ pub(crate) fn subspace<'a>(
     Ok(Subspace { basis, scale, restarts })
 }
 
-/// What dense matrices of so many rows and columns take.
+/// Bytes of dense square matrices of this size.
 pub(crate) fn dense_bytes(copies: u64, size: usize) -> u64 {
     copies * 8 * (size as u64).pow(2)
 }
@@ -455,7 +455,7 @@ fn too_small(matrix: &SparseMatrix) -> Error {
     Error::Unsuitable(format!("{expected}: multiply the matrix by a number first"))
 }
 
-/// How many blocks a subspace has at most, and the memory that it needs at least.
+/// Largest number of blocks of a subspace, and the least memory that it needs.
 pub(crate) fn most_blocks(space: &Space<'_>, goal: &Goal) -> (usize, u64) {
     let (is_small, width) = (is_small(space.rows, goal), space.width);
     let most_blocks = if is_small { goal.count.div_ceil(width) } else { goal.most_columns / width + 2 };
@@ -474,7 +474,7 @@ pub(crate) fn is_small(rows: usize, goal: &Goal) -> bool {
     rows <= DENSE_ROWS.max(2 * goal.most_columns / goal.parts)
 }
 
-/// How many columns a basis has if nobody says it.
+/// Default number of columns of a basis.
 pub(crate) fn usual_columns(rows: usize, k: usize) -> usize {
     let most = MOST_BASIS_BYTES / (8 * rows as u64).max(1);
     (2 * k + MORE_COLUMNS).min((most as usize).max(LEAST_COLUMNS).max(2 * k + 1))
@@ -576,14 +576,14 @@ pub(crate) fn orthonormal<'a>(
         basis.copy(at, factor)?;
         set_columns(&mut gram, at, &basis.dots(0..basis.len(), factor)?, width);
     }
-    // What is multiplied by the inverse of the Gram matrix's upper Cholesky factor is orthonormal.
+    // The product with the inverse of the Gram matrix's upper Cholesky factor is orthonormal.
     let factor = gram.llt(Side::Lower).map_err(|_| operator.too_large())?;
     let mut inverse = Mat::<f64>::identity(count, count);
     solve_upper_triangular_in_place(factor.L().transpose(), inverse.as_mut(), Par::Seq);
     basis.rotate(&padded(&inverse, basis.len() * width))
 }
 
-/// The same matrix among zeros.
+/// The matrix extended by zeros to a larger size.
 pub(crate) fn padded(small: &Mat<f64>, size: usize) -> Mat<f64> {
     let count = small.nrows();
     Mat::from_fn(size, size, |i, k| if i < count && k < count { small[(i, k)] } else { 0.0 })

@@ -29,12 +29,12 @@ use std::ops::Range;
 use std::path::PathBuf;
 
 const PURPOSE: &str = "degrees of a spectral embedding";
-/// What is left of a row's sum without its loop, in units of that sum, and is nothing but rounding.
+/// Relative row sum without its loop below which it counts as rounding.
 pub(crate) const ROUNDING: f64 = 1e-14;
 /// Numbers that are looked at together.
 const NUMBERS: usize = 1 << 16;
 
-/// What users call it.
+/// Declaration for the shell.
 pub(crate) static SPECTRAL_EMBEDDING: Declaration = Declaration {
     name: "spectral_embedding",
     summary: "The vertices of an undirected graph embedded by eigenvectors of its Laplacian",
@@ -126,10 +126,10 @@ impl SolverPlan for SpectralEmbeddingOptions {
     }
 }
 
-/// How a spectral embedding is computed.
+/// Options of a spectral embedding.
 #[derive(Clone, Debug)]
 pub struct SpectralEmbeddingOptions {
-    /// How many columns.
+    /// Number of columns.
     pub n_components: usize,
     /// Whether the Laplacian is normalised.
     pub norm_laplacian: bool,
@@ -137,15 +137,15 @@ pub struct SpectralEmbeddingOptions {
     pub drop_first: bool,
     /// The greatest residual, in units of the operator's norm; 0 for what rounding allows.
     pub tol: f64,
-    /// As with [`EigshOptions`].
+    /// Largest number of columns of the subspace, as in [`EigshOptions`].
     pub ncv: Option<usize>,
-    /// As with [`EigshOptions`].
+    /// Columns multiplied together, as in [`EigshOptions`].
     pub block: usize,
-    /// As with [`EigshOptions`].
+    /// Largest number of restarts, as in [`EigshOptions`].
     pub max_iter: u64,
-    /// Where random numbers begin.
+    /// Seed of the random numbers.
     pub seed: u64,
-    /// As with [`EigshOptions`].
+    /// Folder of the checkpoint, as in [`EigshOptions`].
     pub checkpoint: Option<PathBuf>,
 }
 
@@ -173,27 +173,27 @@ pub struct SpectralEmbedding<'a> {
     /// Eigenvectors of length 1, the last one first.
     #[doc(hidden)]
     pub vectors: Vectors<'a>,
-    /// What rows are multiplied by, in the order of the image; none if the Laplacian is not normalised.
+    /// Factor of each row, in the order of the image; none if the Laplacian is not normalised.
     scale: Option<Array<f64>>,
     matrix: &'a SparseMatrix,
     /// The Laplacian's eigenvalues, one for each column, in ascending order.
     pub eigenvalues: Vec<f64>,
     /// The residual of each pair, before rows are scaled.
     pub residuals: Vec<f64>,
-    /// How many of the pairs that were computed have converged; with `drop_first` that is one more than columns.
+    /// Number of computed pairs that converged; with `drop_first` one more pair than columns is computed.
     pub converged: usize,
     /// The greatest residual that counts as converged.
     pub residual_bound: f64,
-    /// How many vectors were multiplied.
+    /// Number of vectors multiplied.
     pub products: u64,
-    /// How often a full subspace was begun again.
+    /// Number of restarts of a full subspace.
     pub restarts: u64,
-    /// What it cost.
+    /// Statistics of the run: time, reads, memory.
     pub stats: Stats,
 }
 
 impl SpectralEmbedding<'_> {
-    /// How many rows and columns there are.
+    /// Number of rows and columns.
     pub fn shape(&self) -> (usize, usize) {
         self.vectors.shape()
     }
@@ -232,8 +232,8 @@ impl SpectralEmbedding<'_> {
         Ok(())
     }
 
-    /// What each column is multiplied by, 1 or -1, so that its entry of greatest magnitude is positive: that of the
-    /// first row, in the order of ids, of several.
+    /// Sign of each column, 1 or -1, that makes its entry of greatest magnitude positive; of several such entries the
+    /// first row in the order of ids counts.
     pub(crate) fn signs(&self) -> Result<Vec<f64>> {
         let mut extremes = vec![(0.0f64, usize::MAX); self.shape().1];
         self.for_each_row(&vec![1.0; extremes.len()], |row, found| {
@@ -264,7 +264,7 @@ impl SpectralEmbedding<'_> {
 }
 
 impl SpectralEmbeddingOptions {
-    /// What finds the eigenvectors of a matrix with so many rows.
+    /// Options for the eigenvectors of a matrix with this number of rows.
     ///
     /// # Errors
     /// Options that cannot be.
@@ -287,14 +287,14 @@ impl SpectralEmbeddingOptions {
 /// Embeds the vertices of a graph, whose matrix is symmetric and without negative weights, by the eigenvectors for the
 /// least eigenvalues of its Laplacian. Definitions are those of scikit-learn's `spectral_embedding`.
 ///
-/// As many eigenvalues are 0 as the graph has components, but for single vertices if the Laplacian is normalised; their
-/// vectors may be any that span the same space.
+/// The eigenvalue 0 occurs once per component of the graph, single vertices excepted if the Laplacian is normalised;
+/// its vectors may be any that span the same space.
 ///
 /// *Cost.* As with [`eigsh`](crate::eigsh), and `16 n` bytes for degrees, with `norm_laplacian` `8 n` per column of a
 /// block besides; up to three passes in the beginning, for row sums, the diagonal and the least weight.
 ///
 /// # Errors
-/// As with [`eigsh`](crate::eigsh); a negative weight; a sum of weights that is no finite number.
+/// Those of [`eigsh`](crate::eigsh); a negative weight; a sum of weights that is no finite number.
 pub fn spectral_embedding<'a>(
     matrix: &'a SparseMatrix,
     options: &SpectralEmbeddingOptions,

@@ -54,7 +54,7 @@ const MOST_PRODUCTS: f64 = 1e12;
 /// The most times, which a file has columns for each.
 const MOST_TIMES: usize = 1 << 16;
 
-/// What users call it.
+/// Declaration for the shell.
 pub(crate) static EXPM_MULTIPLY: Declaration = Declaration {
     name: "expm_multiply",
     summary: "Products of the exponential of a matrix, times t, with a dense vector or matrix",
@@ -192,12 +192,12 @@ impl SolverPlan for Multiplying {
     }
 }
 
-/// What products with a matrix exponential cost.
+/// Statistics of a product with a matrix exponential.
 #[derive(Debug)]
 pub struct ExpmMultiply {
-    /// How many vectors were multiplied.
+    /// Number of vectors multiplied.
     pub products: u64,
-    /// What it cost.
+    /// Statistics of the run: time, reads, memory.
     pub stats: Stats,
 }
 
@@ -245,7 +245,7 @@ pub fn expm_multiply(
     Ok(ExpmMultiply { products: costs.products, stats })
 }
 
-/// What is known of `A - mu I`.
+/// Facts about `A - mu I`.
 pub struct Norms {
     /// `mu`, the mean of the diagonal.
     pub mean: f64,
@@ -253,12 +253,12 @@ pub struct Norms {
     pub bounds: Vec<f64>,
 }
 
-/// How a step in time is computed: in how many steps of its own, and by how many terms each.
+/// Scheme of a step in time: number of substeps and of terms in each.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Plan {
-    /// How many terms of the series each step takes.
+    /// Number of terms of the series in each substep.
     pub terms: u32,
-    /// How many steps there are.
+    /// Number of substeps.
     pub steps: f64,
 }
 
@@ -333,7 +333,7 @@ impl Norms {
 }
 
 impl Plan {
-    /// How many products it takes for each column.
+    /// Number of products for each column.
     pub fn products(self) -> f64 {
         f64::from(self.terms) * self.steps
     }
@@ -341,7 +341,7 @@ impl Plan {
 
 /// A step in time.
 struct Step {
-    /// Which result it leads to.
+    /// Index of the result.
     result: usize,
     /// Whether it begins at time 0.
     is_first: bool,

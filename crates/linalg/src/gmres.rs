@@ -14,7 +14,7 @@ use crate::tall::{FEW_NUMBERS, Space, ZERO};
 use outcore_image::Result;
 use outcore_io::Array;
 
-/// What is left of a vector and shorter than this, in units of what it was, is nothing but rounding.
+/// Relative length below which the remainder of a vector counts as rounding.
 const ROUNDING: f64 = 1e-14;
 /// Vectors whose dot products are computed at once: their sums take memory in every stripe.
 const DOTS_TOGETHER: usize = 16;
@@ -67,8 +67,8 @@ impl Triangle {
         self.norms.last().copied()
     }
 
-    /// What the columns are multiplied by: all of them, or the first ones if large factors, as those of a system that
-    /// is nearly singular, would bring more in by rounding than they take away.
+    /// Coefficients of the columns: all of them, or the first ones if large coefficients, as of a nearly singular
+    /// system, would add more rounding than they remove.
     fn solve(&self) -> Vec<f64> {
         let count = self.columns.len();
         let rounding = |factors: &[f64]| {

@@ -45,15 +45,15 @@ pub struct HermitianPairs<'a> {
     pub vectors: ComplexVectors<'a>,
     /// The length of `A v - w v` for each pair, from a product with the vector that is returned.
     pub residuals: Vec<f64>,
-    /// How many of those that were wanted have converged; the others are the best that there are.
+    /// Number of wanted pairs that converged; the others are the best approximations.
     pub converged: usize,
     /// The greatest residual that counts as converged.
     pub residual_bound: f64,
-    /// How many complex vectors were multiplied.
+    /// Number of complex vectors multiplied.
     pub products: u64,
-    /// How often a full subspace was begun again.
+    /// Number of restarts of a full subspace.
     pub restarts: u64,
-    /// What it cost.
+    /// Statistics of the run: time, reads, memory.
     pub stats: Stats,
 }
 
@@ -112,7 +112,7 @@ fn check(matrix: &SparseMatrix, options: &EigshOptions) -> Result<()> {
     Ok(())
 }
 
-/// What options ask for, in columns of parts.
+/// The goal of the iteration for some options, in columns of parts.
 fn goal(rows: usize, options: &EigshOptions) -> Goal {
     // A number takes as much of the disk as two real ones.
     let goal = real_goal(2 * rows, options);

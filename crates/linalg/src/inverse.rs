@@ -13,10 +13,10 @@ use std::fmt::{Debug, Formatter};
 use std::ops::Range;
 
 const PURPOSE: &str = "vectors of a preconditioner";
-/// How far `u^T M v` and `v^T M u` may be apart, in units of the lengths of `u` and `M v`.
+/// Largest difference between `u^T M v` and `v^T M u`, in units of the lengths of `u` and `M v`.
 const SYMMETRIC: f64 = 1e-8;
 
-/// What a matrix is multiplied by, so that a method needs fewer iterations.
+/// Preconditioner: approximates the inverse of a matrix, so that a method needs fewer iterations.
 #[derive(Clone, Copy, Default)]
 pub enum Preconditioner<'a> {
     /// Nothing.
@@ -59,7 +59,7 @@ impl Preconditioner<'_> {
         matches!(self, Preconditioner::None)
     }
 
-    /// How many vectors it needs.
+    /// Number of vectors needed.
     pub(crate) fn vectors(self) -> u64 {
         match self {
             Preconditioner::None => 0,
@@ -107,7 +107,7 @@ impl<'c> Inverse<'c> {
     /// Has a function multiply a vector, to which [`Inverse::apply`] belongs from now on.
     ///
     /// # Errors
-    /// What the function returns; products that are not finite.
+    /// Errors of the function; products that are not finite.
     pub fn prepare(&mut self, system: &System<'_, '_>, vector: &[f64]) -> Result<()> {
         let Inverse::Function { function, ordered, product } = self else { return Ok(()) };
         let (space, matrix) = (&system.space, system.operator.matrix);
@@ -129,7 +129,7 @@ impl<'c> Inverse<'c> {
         Ok(())
     }
 
-    /// What the preconditioner makes of a few numbers of a vector, which was prepared.
+    /// Applies the preconditioner to some numbers of a prepared vector.
     pub fn apply<'b>(&'b self, rows: Range<usize>, numbers: &'b [f64], few: &'b mut Few) -> &'b [f64] {
         let diagonal = match self {
             Inverse::None => return numbers,

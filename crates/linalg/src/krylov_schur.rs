@@ -36,7 +36,7 @@ const LEAST_STEPS: usize = 8;
 /// The residual of an eigenvalue that is not wanted, in units of how much less it is wanted than the last that is.
 const BEHIND: f64 = 1e-2;
 
-/// Which eigenvalues are wanted.
+/// The wanted part of the spectrum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Part {
     Magnitude,
@@ -65,10 +65,10 @@ impl Part {
     }
 }
 
-/// What is looked for.
+/// Goal of the iteration.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Goal {
-    /// How many eigenvalues.
+    /// Number of eigenvalues.
     pub count: usize,
     pub part: Part,
     /// The greatest residual, in units of the greatest eigenvalue's magnitude.
@@ -93,7 +93,7 @@ pub(crate) struct KrylovSchur<'o, 'a> {
     seed: u64,
     /// Steps since the last random start.
     steps: usize,
-    /// How much each of those that are locked is wanted.
+    /// Sort keys of the locked eigenvalues.
     locked: Vec<f64>,
     pub restarts: u64,
     checkpoint: Option<Checkpoint<'a>>,
@@ -225,7 +225,7 @@ impl<'o, 'a> KrylovSchur<'o, 'a> {
         row.iter().copied().collect()
     }
 
-    /// How much each of the wanted eigenvalues is wanted.
+    /// Sort keys of the wanted eigenvalues.
     fn keys(&self, schur: &Schur, wanted: usize) -> Vec<f64> {
         let twice = |row: usize| std::iter::repeat_n(self.goal.part.key(schur.value(row)), schur.rows_at(row));
         schur.blocks(wanted).into_iter().flat_map(twice).take(self.goal.count).collect()
@@ -244,7 +244,7 @@ impl<'o, 'a> KrylovSchur<'o, 'a> {
         let behind = schur.blocks(self.columns()).into_iter().filter(|&row| row >= wanted);
         let best = behind.map(|row| key(&row)).fold(key(&wanted), f64::max);
         if best - key(&wanted) > floor {
-            // What could not be exchanged with it stands behind another.
+            // Blocks that could not be exchanged with it stand after another one.
             return Ok(false);
         }
         let gap = least.unwrap_or(f64::INFINITY) - best;
@@ -280,7 +280,7 @@ impl<'o, 'a> KrylovSchur<'o, 'a> {
         let count = schur.end_of_block(keep);
         let coupling = self.coupling(&schur);
         let Some(mut last) = self.keep(&schur, count)? else { unreachable!("the last vector is in memory") };
-        // What rounding left.
+        // Remove what rounding added.
         self.basis.project_out(0..count, &mut last)?;
         let seed = self.next_seed();
         let length = orthonormalize(&self.basis, count, &mut last, 0.0, seed)?.upper[0][0];

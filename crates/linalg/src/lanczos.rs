@@ -37,11 +37,11 @@ use std::path::Path;
 const SEMI: [f64; 2] = [1e-12, 1e-9];
 /// The part of the tolerance that residuals have by the small matrix: the rest is for what it does not know.
 const SHARE: f64 = 0.5;
-/// The same for what was locked: so many times its residual, but no more than this or a tenth of the root of the
-/// tolerance.
+/// Bound of orthogonality to locked vectors: this multiple of the residual, at most `LOCKED` and a tenth of the root of
+/// the tolerance.
 const LOOSER: f64 = 1e4;
 const LOCKED: f64 = 1e-4;
-/// How orthogonal vectors are that everything was just taken away from.
+/// Orthogonality of vectors directly after a projection.
 const ORTHOGONAL: f64 = 2e-15;
 /// Vectors of length 1 of which no more is left, when everything is taken away, were nothing but rounding.
 const KEPT: f64 = 0.5;
@@ -50,7 +50,7 @@ const EQUAL: f64 = 1e-5;
 /// The probability that a wanted eigenvalue is missed, per column of a block.
 const MISSED: f64 = 1e-3;
 
-/// Which eigenvalues are wanted.
+/// The wanted end of the spectrum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
     Magnitude,
@@ -72,12 +72,12 @@ impl End {
     }
 }
 
-/// What is looked for.
+/// Goal of the iteration.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Goal {
-    /// How many columns a vector of the basis takes: 2 for a complex one, whose eigenvalue then counts as two.
+    /// Columns of the basis per vector: 2 for a complex one, whose eigenvalue then counts twice.
     pub parts: usize,
-    /// How many pairs.
+    /// Number of pairs.
     pub count: usize,
     pub end: End,
     /// The greatest residual, in units of the greatest eigenvalue in absolute terms.
@@ -133,14 +133,14 @@ pub(crate) struct Lanczos<'o, 'a> {
     goal: Goal,
     /// The operator's projection on the basis, and its last block's part in the next.
     projection: Mat<f64>,
-    /// Which columns of the basis are vectors: the others fill a block up.
+    /// Marks the columns of the basis that are vectors; the others fill up a block.
     live: Vec<bool>,
     /// The length of the residual of each that the small matrix does not know: that of what was locked.
     hidden: Vec<f64>,
-    /// What the recurrence says of the dot products of all vectors with the last block but one, and with the last.
+    /// Estimated dot products of all vectors with the last block but one, and with the last.
     before: Mat<f64>,
     now: Mat<f64>,
-    /// So many steps take everything away.
+    /// Number of coming steps that orthogonalize against all blocks.
     forced: u32,
     /// The greatest length of a product with a vector so far.
     norm: f64,
@@ -314,7 +314,7 @@ impl<'o, 'a> Lanczos<'o, 'a> {
             upper = product(&again.upper, &upper, width);
             is_new = again.replaced;
         }
-        // What was taken away from one block comes back from the other: so both of two are cleaned.
+        // Components removed from one block return from the next: two consecutive blocks are orthogonalized.
         self.forced = match was_forced {
             0 => u32::from(is_lost || is_new),
             more => more - 1,
@@ -372,7 +372,7 @@ impl<'o, 'a> Lanczos<'o, 'a> {
                 estimate[(row, column)] = (0..=column).map(|i| line[i] * inverse[i][column]).sum();
             }
         }
-        // What was just taken away.
+        // Blocks that were just projected out.
         for row in last * width..size {
             (0..width).for_each(|column| estimate[(row, column)] = ORTHOGONAL);
         }
@@ -410,7 +410,7 @@ impl<'o, 'a> Lanczos<'o, 'a> {
         self.basis.rotate(&vectors)?;
         let hidden = self.hidden_by(&vectors);
         self.clear(&ritz.values[..keep], hidden);
-        // What rounding left, and what the old vectors had of each other.
+        // Remove rounding and the overlap of the old vectors.
         self.basis.project_out(0..keep / width, &mut block)?;
         let seed = self.next_seed();
         let upper = orthonormalize(&self.basis, keep / width, &mut block, KEPT, seed)?.upper;

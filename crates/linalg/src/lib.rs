@@ -62,7 +62,7 @@ pub use svds::{Svd, SvdsOptions, svds};
 pub use systems::{Solution, SolveOptions, StoppedBy, cg, gmres, minres};
 pub use vectors::{ComplexVectors, Vectors};
 
-/// What tests look at from outside; not for users, and changed without notice.
+/// Items for this crate's tests only; they change without notice.
 #[doc(hidden)]
 pub mod internal {
     pub use crate::expm::{ENOUGH, Norms, Plan};

@@ -27,7 +27,7 @@ pub(crate) struct Minres {
     before: Array<f64>,
     now: Array<f64>,
     product: Array<f64>,
-    /// What the preconditioner makes of the last one.
+    /// The preconditioned last vector.
     preconditioned: Option<Array<f64>>,
     /// The last directions of `x`.
     direction_before: Array<f64>,

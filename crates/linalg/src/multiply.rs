@@ -28,10 +28,10 @@ use std::path::PathBuf;
 
 /// By how much sums may differ, in units of the sum of what their terms are in absolute terms.
 const ROUNDING: f64 = 1e-11;
-/// What a product takes for a single column, beside it, in bytes per worker: rows on their way.
+/// Bytes per worker that a product of a single column needs beside it: rows in transit.
 const LEAST_WORKER_BYTES: u64 = 1 << 20;
 
-/// What users call it.
+/// Declaration for the shell.
 pub(crate) static MULTIPLY: Declaration = Declaration {
     name: "multiply",
     summary: "The product with a dense vector or matrix, by any of several semirings; both may be larger than memory",
@@ -60,11 +60,11 @@ pub(crate) static MULTIPLY: Declaration = Declaration {
 
 /// A product that is to be computed.
 pub struct Multiplying {
-    /// What adds and what multiplies.
+    /// The semiring.
     pub semiring: Semiring,
-    /// What is multiplied.
+    /// The operand: the matrix or its transpose.
     pub operand: Operand,
-    /// What it is multiplied by.
+    /// The dense factor.
     pub factor: DenseFile,
     /// Factor and product are complex.
     pub is_complex: bool,
@@ -117,7 +117,7 @@ impl Multiplying {
         DenseShape { is_complex: self.is_complex, is_vector: self.factor.is_vector(), ..shape }
     }
 
-    /// Where the product goes.
+    /// Destination of the product.
     fn place(&self) -> ProductFile {
         match &self.output {
             Some(path) => ProductFile::New { path: path.clone(), is_vector: self.factor.is_vector() },
@@ -131,7 +131,7 @@ impl SolverPlan for Multiplying {
         let (graph, inner) = (matrix.graph(), sizes(matrix, self.operand).1 as u64);
         let columns = self.columns(matrix);
         let column_bytes = if matrix.is_complex() { 16 } else { 8 } * inner;
-        // Where there is no room for a single column, that is what it is planned for.
+        // If memory has no room for a single column, the plan is made for one column all the same.
         let plan = matrix.plan_streamed(self.operand, DenseFactor::File(&self.factor), Some(&self.place()), 0).ok();
         let columns_per_pass = plan.as_ref().map_or(1, |plan| plan.columns_per_pass).min(columns);
         let order_bytes = if matrix.is_in_order() { 0 } else { 4 * inner };
@@ -193,8 +193,8 @@ impl Multiplying {
         if matrix.is_complex() { 2 } else { 1 }
     }
 
-    /// What verifying so many columns of numbers together takes, or a combination of all; and the order of rows, and
-    /// pieces of files.
+    /// Bytes for verifying this number of columns together, or a combination of all; with the order of rows and pieces
+    /// of files.
     fn verify_bytes(&self, matrix: &SparseMatrix, width: usize) -> u64 {
         let ((rows, inner), parts) = (sizes(matrix, self.operand), self.parts(matrix));
         let vectors = ((inner + 2 * rows) * width).max((2 * inner + 3 * rows) * parts) as u64;
@@ -229,7 +229,7 @@ impl Multiplying {
         Ok(())
     }
 
-    /// Where each row of the factor, in the order of ids, is in the image.
+    /// Position in the image of each row of the factor, rows in the order of ids.
     fn places(&self, matrix: &SparseMatrix) -> Result<Array<u32>> {
         let inner = sizes(matrix, self.operand).1;
         let mut places = Array::zeroed(matrix.graph().runtime().budget(), "rows of a verification", inner)?;
@@ -344,7 +344,7 @@ impl Multiplying {
         }
     }
 
-    /// Which row of the product in the image a row of its file is in the columns.
+    /// Row of the product in the image for a row of its file.
     fn rows_of_product(&self, matrix: &SparseMatrix, as_stored: bool) -> Result<Option<Array<u32>>> {
         let rows = sizes(matrix, self.operand).0;
         if as_stored || matrix.is_in_order() {
@@ -426,7 +426,7 @@ impl Multiplying {
     ) -> Result<()> {
         let is_same = expected == found || expected.is_nan() && found.is_nan();
         let bound = ROUNDING * bound;
-        // What is not finite may come from sums that are too large in one order only.
+        // Values that are not finite may come from sums that overflow in one order only.
         if !bound.is_finite() || is_same || (expected - found).abs() <= bound {
             return Ok(());
         }

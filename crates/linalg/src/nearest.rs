@@ -43,7 +43,7 @@ pub(crate) fn nearest<'a>(operator: &Counted<'a, '_>, options: &EigshOptions) ->
             return Ok(found);
         }
     }
-    // What was kept while the least or the greatest were looked for belongs to that.
+    // Vectors kept during the search for the least or the greatest belong to that search.
     let folder =
         options.checkpoint.as_ref().map(|folder| if which.is_some() { folder.join("squares") } else { folder.clone() });
     by_squares(operator, &EigshOptions { checkpoint: folder, ..options.clone() })

@@ -43,12 +43,12 @@ use std::sync::Mutex;
 
 /// The most components.
 pub const MOST_COMPONENTS: usize = 64;
-/// What a divisor of zero is replaced by, as in scikit-learn: the distance from 1 to the next number of 32 bits.
+/// Replacement of a zero divisor, as in scikit-learn: the distance from 1 to the next 32-bit number.
 const EPSILON: f64 = f32::EPSILON as f64;
 /// Multiplicative updates look every so many iterations whether they have converged.
 const CHECKED_ITERATIONS: u64 = 10;
 
-/// How factors are improved.
+/// The update rule of the factors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Solver {
     /// Hierarchical alternating least squares.
@@ -65,7 +65,7 @@ impl Choice for Solver {
     ];
 }
 
-/// What users call it.
+/// Declaration for the shell.
 pub(crate) static NMF: Declaration = Declaration {
     name: "nmf",
     summary: "Non-negative factors W and H of a matrix without negative entries",
@@ -180,12 +180,12 @@ impl SolverPlan for NmfOptions {
     }
 }
 
-/// How non-negative factors are computed; names are those of scikit-learn.
+/// Options of a non-negative factorization; names are those of scikit-learn.
 #[derive(Clone, Debug)]
 pub struct NmfOptions {
-    /// How many columns W has, and rows H.
+    /// Number of columns of W and rows of H.
     pub n_components: usize,
-    /// How factors are improved.
+    /// The update rule.
     pub solver: Solver,
     /// When it ends. For HALS: the sum of the lengths of all derivatives that lead to less loss, in units of that of
     /// the first iteration. For multiplicative updates: by how much the loss's root falls in ten iterations, in units
@@ -199,14 +199,14 @@ pub struct NmfOptions {
     pub alpha_h: f64,
     /// The share of the penalties that is for the sum of the numbers; the rest is for half the sum of their squares.
     pub l1_ratio: f64,
-    /// Where random numbers begin.
+    /// Seed of the random numbers.
     pub seed: u64,
     /// A folder that the run is kept in, as with [`EigshOptions`](crate::EigshOptions).
     pub checkpoint: Option<PathBuf>,
 }
 
 impl NmfOptions {
-    /// What decides the bits of a run, but for the matrix.
+    /// The parameters that decide the bits of a run beside the matrix.
     fn text(&self) -> String {
         let &NmfOptions { n_components, solver, tol, alpha_w, alpha_h, l1_ratio, seed, .. } = self;
         format!(
@@ -242,13 +242,13 @@ pub struct Nmf<'a> {
     /// The sum of the squares of `A - W H` in the beginning and after every iteration, without penalties. A loss below
     /// about 10^-15 of the sum of the squares of `A` is rounding.
     pub losses: Vec<f64>,
-    /// How many iterations there were.
+    /// Number of iterations.
     pub iterations: u64,
     /// Whether it ended because of `tol`.
     pub converged: bool,
-    /// How many vectors were multiplied by the matrix or its transpose.
+    /// Number of vectors multiplied by the matrix or its transpose.
     pub products: u64,
-    /// What it cost.
+    /// Statistics of the run: time, reads, memory.
     pub stats: Stats,
 }
 
@@ -323,7 +323,7 @@ struct Factor<'a> {
     panels: Panels<'a>,
     /// Its transpose times itself.
     gram: Gram,
-    /// What is added to the gradient, and to the second derivatives.
+    /// Penalties added to the gradient and to the second derivatives.
     penalty: [f64; 2],
     /// Room for a panel of it, or of a product with as many rows, if there are any on disk.
     hold: Array<f64>,
@@ -336,7 +336,7 @@ struct Run<'a> {
     product: Panels<'a>,
     /// By worker.
     buffers: Vec<Mutex<Array<f64>>>,
-    /// How many iterations were made.
+    /// Number of iterations made.
     made: u64,
     /// For the sums of stripes.
     _held: Reservation,
@@ -348,7 +348,7 @@ struct Found {
     converged: bool,
 }
 
-/// What is summed up over the rows of a factor.
+/// Sums over the rows of a factor.
 struct Sums {
     gram: Gram,
     /// The sum over all numbers times those of the product, before and after they change.
@@ -367,7 +367,7 @@ struct Piece<'b> {
     violations: &'b mut [f64; MOST_WIDTH],
 }
 
-/// How factors lie, and what memory they take.
+/// Layout of the factors and the memory they need.
 struct Sizes {
     layout: Layout,
     /// All of them have room in memory.
@@ -377,9 +377,9 @@ struct Sizes {
     sums_bytes: u64,
     /// All columns.
     panels_bytes: u64,
-    /// What is needed if no column stays in memory.
+    /// Bytes needed if no column stays in memory.
     least_bytes: u64,
-    /// What workers take.
+    /// Bytes needed by the workers.
     work_bytes: u64,
 }
 
@@ -657,7 +657,7 @@ fn inner_product(one: &Gram, other: &Gram) -> f64 {
 }
 
 impl Piece<'_> {
-    /// Where a block's numbers are.
+    /// Range of a block's numbers.
     fn block(&self, block: usize) -> Range<usize> {
         let start = block * self.layout.block_numbers();
         start..start + self.rows.len() * self.layout.block_width()

@@ -1,4 +1,4 @@
-//! What solvers multiply by: a matrix, its transpose, or a product of such, with vectors in the order of the image.
+//! Linear operators of solvers: a matrix, its transpose, or their product, with vectors in the order of the image.
 
 use crate::tall::Space;
 use outcore_graph::KeptWeights;
@@ -9,19 +9,19 @@ use std::cell::RefCell;
 
 /// A linear operator from vectors to vectors.
 pub(crate) trait Operator<'a> {
-    /// How many rows and columns it has.
+    /// Number of rows and columns.
     fn shape(&self) -> (usize, usize);
 
     /// Writes the product with some vectors, which lie side by side; a complex one is two columns, its parts.
     fn apply(&self, factor: &[f64], columns: usize, product: &mut [f64]) -> Result<()>;
 
-    /// How many pages a product reads.
+    /// Number of pages that a product reads.
     fn pages(&self) -> u64;
 
     /// The matrix that it is made of.
     fn matrix(&self) -> &'a SparseMatrix;
 
-    /// What its products cost so far.
+    /// Costs of its products so far.
     fn costs(&self) -> &RefCell<Costs>;
 
     /// The error for products that are not finite: images hold finite values only.
@@ -40,12 +40,12 @@ pub(crate) struct Counted<'a, 'c> {
     _kept: KeptWeights,
 }
 
-/// What products cost.
+/// Costs of products.
 pub(crate) struct Costs {
     pub stats: StatsBuilder,
     /// Vectors that were multiplied.
     pub products: u64,
-    /// Who waits is told of them.
+    /// Progress of the products.
     task: Task,
 }
 
@@ -72,7 +72,7 @@ impl<'a, 'c> Counted<'a, 'c> {
         Self::of_any(matrix, operand, costs)
     }
 
-    /// The same for a matrix that may be complex.
+    /// An operator of a real or complex matrix.
     pub fn of_any(matrix: &'a SparseMatrix, operand: Operand, costs: &'c RefCell<Costs>) -> Result<Self> {
         Ok(Counted { matrix, operand, costs, _kept: matrix.keep_values(operand)? })
     }
@@ -164,7 +164,7 @@ pub(crate) fn require_real(matrix: &SparseMatrix) -> Result<()> {
     Err(Error::Unsuitable(format!("expected real values in {image}, found complex ones")))
 }
 
-/// How many rows and columns a square matrix has.
+/// Number of rows, which is that of columns, of a square matrix.
 ///
 /// # Errors
 /// It is not square, or stored as one whose rows are other vertices than its columns.

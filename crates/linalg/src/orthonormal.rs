@@ -20,9 +20,9 @@ const NEAR: f64 = 1e-6;
 /// More rounds than any block needs.
 const MOST_ROUNDS: usize = 12;
 
-/// What made columns orthonormal.
+/// Result of orthonormalizing the columns of a block.
 pub(crate) struct Factor {
-    /// What the columns were is what they are times this, without those that were replaced.
+    /// Upper triangular factor: the old columns are the new ones times it, replaced columns excepted.
     pub upper: Square,
     /// Whether any were replaced by random ones.
     pub replaced: bool,
@@ -80,7 +80,7 @@ fn identity(width: usize) -> Square {
     square
 }
 
-/// How far a small matrix is from the unit matrix.
+/// Largest deviation of a small matrix from the unit matrix.
 fn deviation(square: &Square, width: usize) -> f64 {
     let unit = identity(width);
     let entries = (0..width * width).map(|at| (at / width, at % width));

@@ -39,7 +39,7 @@ const PIECE_ROWS: usize = 1 << 13;
 /// Ranks over sums of rows are finite between these.
 const SUMS: std::ops::RangeInclusive<f64> = 1e-200..=1e200;
 
-/// How ranks are computed.
+/// Options of PageRank.
 #[derive(Clone, Copy, Debug)]
 pub struct RankOptions<'a> {
     /// The probability of following an edge rather than jumping anywhere.
@@ -50,13 +50,13 @@ pub struct RankOptions<'a> {
     pub stop: Stop,
     /// The most iterations.
     pub max_iter: u32,
-    /// What becomes of the rank of rows without entries, or with a sum of 0.
+    /// Treatment of the rank of rows without entries, or with a sum of 0.
     pub dangling: Dangling,
     /// Whether entries count by their values. Otherwise all are the same, and no value is read.
     pub weights: bool,
-    /// Where jumps go to: a number for each row, in the order of ids, of which their share counts. By default anywhere.
+    /// Weights of the targets of jumps: a number for each row, in the order of ids. Uniform by default.
     pub personalization: Option<&'a [f64]>,
-    /// How many vectors are in memory, from 1 to 3; by default as many as there is room for.
+    /// Number of vectors in memory, from 1 to 3; by default as many as fit.
     pub vectors: Option<usize>,
 }
 
@@ -80,22 +80,22 @@ impl Default for RankOptions<'_> {
 pub struct Ranks<'a> {
     /// One column.
     pub ranks: Vectors<'a>,
-    /// How many iterations were made.
+    /// Number of iterations.
     pub iterations: u32,
     /// The sum of the absolute changes in the last iteration. Ranks are at most alpha / (1 - alpha) times that away
     /// from exact ones, in all.
     pub residual: f64,
-    /// What ended the iterations: whether ranks converged, and by which rule.
+    /// Reason for the end of the iterations: whether ranks converged, and by which rule.
     pub stopped_by: StoppedBy,
-    /// How many vectors were in memory.
+    /// Number of vectors in memory.
     pub vectors: usize,
     /// Bytes written to temporary files.
     pub temporary_bytes_written: u64,
     /// Bytes read from them.
     pub temporary_bytes_read: u64,
-    /// How many vectors were multiplied.
+    /// Number of vectors multiplied.
     pub products: u64,
-    /// What it cost.
+    /// Statistics of the run: time, reads, memory.
     pub stats: Stats,
 }
 
@@ -174,7 +174,7 @@ fn check(matrix: &SparseMatrix, options: &RankOptions<'_>) -> Result<usize> {
     Ok(rows)
 }
 
-/// How many vectors are in memory: as many as there is room for, if it is not said.
+/// Number of vectors in memory: the requested one, or as many as fit.
 fn choose(matrix: &SparseMatrix, space: &Space<'_>, given: Option<usize>, by_values: bool) -> Result<usize> {
     let (graph, workers) = (matrix.graph(), space.runtime.threads() as u64);
     let more_bytes = if by_values { values_bytes(matrix) } else { 0 };
@@ -255,9 +255,9 @@ struct Walk<'a, 'o> {
     product: Store,
     /// The sums of rows.
     sums: Store,
-    /// What workers read of files.
+    /// Bytes of workers that read files.
     buffers: Vec<Mutex<Array<f64>>>,
-    /// What numbers for jumps are divided by.
+    /// Divisor of the weights of jumps.
     jumps: f64,
     /// The rank of all rows with a sum of 0.
     dangling: f64,
@@ -338,7 +338,7 @@ impl<'a, 'o> Walk<'a, 'o> {
         costs.count(1);
         let RankOptions { alpha, dangling, personalization, .. } = *self.options;
         let spread = if dangling == Dangling::Networkx { self.dangling } else { 0.0 };
-        // What jumps bring to all rows together, and to each where they go anywhere.
+        // Rank from jumps: the total, and the share of each row if jumps are uniform.
         let jumped = alpha * spread + (1.0 - alpha);
         let (even, jumps, matrix) = (1.0 / self.space.rows as f64, self.jumps, self.matrix);
         let is_first = self.iterations == 0;
@@ -397,7 +397,7 @@ impl<'a, 'o> Walk<'a, 'o> {
     }
 }
 
-/// What the rank of a row with this sum is divided by.
+/// Divisor of the rank of a row with this sum.
 #[inline]
 fn divisor(sum: f64) -> f64 {
     if sum == 0.0 { 1.0 } else { sum }

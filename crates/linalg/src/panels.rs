@@ -20,7 +20,7 @@ const PURPOSE: &str = "panels of tall matrices";
 /// Numbers of a piece: a few pieces stay in the processor's cache.
 const PIECE_NUMBERS: usize = 1 << 15;
 
-/// How columns lie in panels and in blocks.
+/// Layout of columns in panels and blocks.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Layout {
     pub columns: usize,
@@ -38,7 +38,7 @@ impl Layout {
         Layout { piece_rows: piece_rows.min(most_rows.max(1)), ..layout }
     }
 
-    /// How many panels there are.
+    /// Number of panels.
     pub fn panels(self) -> usize {
         self.columns.div_ceil(self.panel_columns)
     }
@@ -58,7 +58,7 @@ impl Layout {
         MOST_WIDTH.min(self.columns.next_power_of_two())
     }
 
-    /// How many blocks a piece has.
+    /// Number of blocks in a piece.
     pub fn blocks(self) -> usize {
         self.columns.div_ceil(self.block_width())
     }
@@ -87,7 +87,7 @@ impl Layout {
 
 enum Panel {
     Memory(Array<f64>),
-    /// Where in the file it begins.
+    /// Offset in the file.
     Disk(u64),
 }
 
@@ -230,7 +230,7 @@ impl<'a> Panels<'a> {
         self.for_some_rows(0..self.space.rows, 0..self.panels.len(), work)
     }
 
-    /// The same for some rows and panels.
+    /// Reads some rows of some panels.
     fn for_some_rows(
         &self,
         rows: Range<usize>,
@@ -303,10 +303,10 @@ impl<'a> Panels<'a> {
     }
 }
 
-/// Where a stripe of a panel is.
+/// Position of a stripe of a panel.
 enum Place<'b> {
     Memory(&'b mut [f64]),
-    /// Where in the file the panel begins.
+    /// Offset of the panel in the file.
     Disk(u64),
 }
 

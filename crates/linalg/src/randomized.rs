@@ -24,7 +24,7 @@ use outcore_io::Array;
 use outcore_matrix::{MOST_COLUMNS, Operand, SparseMatrix};
 use std::cell::RefCell;
 
-/// What users call it.
+/// Declaration for the shell.
 pub(crate) static RANDOMIZED_SVD: Declaration = Declaration {
     name: "randomized_svd",
     summary: "The greatest singular values and their vectors, approximately, in a number of passes that is known",
@@ -139,18 +139,18 @@ fn verify_randomized(matrix: &SparseMatrix, k: usize, found: &mut RandomizedSvd<
     check_orthonormal(right, matrix)
 }
 
-/// How an approximation of singular values is computed.
+/// Options of approximate singular values.
 #[derive(Clone, Copy, Debug)]
 pub struct RandomizedSvdOptions {
-    /// How many singular values.
+    /// Number of singular values.
     pub k: usize,
-    /// How many random vectors beyond that.
+    /// Number of random vectors beyond these.
     pub oversamples: usize,
     /// Passes over the matrix: 2, 4, 6 and so on. More make it more exact.
     pub passes: usize,
     /// Whether the mean of every column is taken away from it: principal components. A pass more.
     pub center: bool,
-    /// Where random numbers begin.
+    /// Seed of the random numbers.
     pub seed: u64,
 }
 
@@ -171,9 +171,9 @@ pub struct RandomizedSvd<'a> {
     pub right: Vectors<'a>,
     /// The mean of every column, in the order of ids, if it was taken away.
     pub means: Option<Vec<f64>>,
-    /// How many vectors were multiplied, by the matrix or its transpose.
+    /// Number of vectors multiplied by the matrix or its transpose.
     pub products: u64,
-    /// What it cost.
+    /// Statistics of the run: time, reads, memory.
     pub stats: Stats,
 }
 
@@ -244,7 +244,7 @@ fn check_options(matrix: &SparseMatrix, options: &RandomizedSvdOptions) -> Resul
     Ok(())
 }
 
-/// How many blocks of vectors there are, and how many vectors each has.
+/// Number of blocks of vectors, and of vectors in each.
 fn blocks(matrix: &SparseMatrix, options: &RandomizedSvdOptions) -> (usize, usize) {
     let least = matrix.shape().0.min(matrix.shape().1) as usize;
     let count = options.k.saturating_add(options.oversamples).min(least);
@@ -272,7 +272,7 @@ fn means(matrix: &SparseMatrix, costs: &RefCell<Costs>) -> Result<Array<f64>> {
     Ok(means)
 }
 
-/// What is multiplied.
+/// The matrix, its means and the sides of a product.
 enum Source<'a> {
     /// Random vectors.
     Random(u64),
@@ -296,7 +296,7 @@ impl<'a> Run<'a, '_> {
         self.multiply_from(&mut source, operand, upper)
     }
 
-    /// The same by the transpose, where the basis is kept.
+    /// Multiplies by the transpose into a basis that is kept.
     fn multiply_last(&self, left: Basis<'a>, upper: &mut Mat<f64>) -> Result<(Basis<'a>, Basis<'a>)> {
         let mut source = Source::Basis(left);
         let right = self.multiply_from(&mut source, Operand::Transpose, upper)?;
@@ -374,7 +374,7 @@ impl<'a> Run<'a, '_> {
         Ok(found)
     }
 
-    /// What the means make of each vector: its products with the means, or the sum of its numbers.
+    /// Correction of each vector by the means: its product with them, or the sum of its numbers.
     fn weighted_sums(&self, from: &Space<'_>, operand: Operand, block: &[f64]) -> Result<Vec<f64>> {
         let Some(means) = &self.means else { return Ok(Vec::new()) };
         let sums = from.stripes(|_, rows| {

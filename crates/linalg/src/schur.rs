@@ -23,7 +23,7 @@ use std::ops::Range;
 const MOST_SHIFTS: usize = 60;
 /// Diagonal entries that are less than this part of the matrix say nothing of how exact it is.
 const SMALL_DIAGONAL: f64 = 1.0 / 16.0;
-/// How much a swap of blocks may leave below the diagonal, in roundings.
+/// Largest remainder below the diagonal after a swap of blocks, in units of rounding.
 const MOST_SWAP_ERRORS: f64 = 20.0;
 /// Vectors that grow beyond this are scaled down.
 const LARGE: f64 = 1e100;
@@ -34,7 +34,7 @@ pub struct Schur {
     form: Vec<Vec<f64>>,
     /// The columns of `Z`.
     vectors: Vec<Vec<f64>>,
-    /// What the form is multiplied by.
+    /// Scale of the form.
     scale: f64,
     scratch: Vec<f64>,
 }
@@ -193,7 +193,7 @@ impl Schur {
         [self.at(row, row), self.at(row, row + 1), self.at(row + 1, row), self.at(row + 1, row + 1)]
     }
 
-    /// How many rows the block has that begins here.
+    /// Number of rows of the block that begins here.
     pub fn rows_at(&self, row: usize) -> usize {
         if row + 1 < self.size() && self.at(row + 1, row) != 0.0 { 2 } else { 1 }
     }
@@ -219,7 +219,7 @@ impl Schur {
         self.blocks(self.size()).into_iter().map(|row| self.value(row).norm()).fold(0.0, f64::max)
     }
 
-    /// Where the blocks of the first rows begin.
+    /// First rows of the diagonal blocks among the leading rows.
     pub fn blocks(&self, rows: usize) -> Vec<usize> {
         let mut starts = Vec::new();
         let mut row = 0;
@@ -248,7 +248,7 @@ impl Schur {
             };
             let mut from = starts.iter().fold(to, best);
             while let Some(&before) = starts.iter().rev().find(|&&start| start < from) {
-                // What cannot be exchanged is nearly equal: then the other goes on.
+                // Blocks that cannot be exchanged are nearly equal: the other one continues.
                 self.swap(before);
                 from = before;
             }
@@ -343,7 +343,7 @@ impl Schur {
             1 => vec![one],
             _ => vec![value - self.at(start + 1, start + 1), one * self.at(start + 1, start)],
         };
-        // What is left of the right side, then the solution.
+        // The right-hand side first, the solution afterwards.
         let mut vector = vec![c64::new(0.0, 0.0); start];
         let take = |vector: &mut [c64], column: usize, number: c64| {
             vector.iter_mut().zip(&self.form[column]).for_each(|(left, &entry)| *left -= number * entry);
@@ -375,7 +375,7 @@ impl Schur {
     }
 }
 
-/// The same number, or `least` if it is nearer to zero.
+/// The number, or `least` if the number is nearer to zero.
 fn away(number: c64, least: f64) -> c64 {
     if number.norm() < least { c64::new(least, 0.0) } else { number }
 }

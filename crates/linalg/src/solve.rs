@@ -44,7 +44,7 @@ const fn maxiter(help: &'static str) -> Parameter {
     Parameter::new("maxiter", Kind::WHOLE, DefaultValue::None, help)
 }
 
-/// What users call them.
+/// Declarations for the shell.
 pub(crate) static CG: Declaration = Declaration {
     name: "cg",
     summary: "The solution of A x = b with a symmetric, positive definite matrix: conjugate gradients",
@@ -93,7 +93,7 @@ pub(crate) static GMRES: Declaration = Declaration {
     plan: |matrix, given| plan(Kernel::Gmres, matrix, given),
 };
 
-/// Which method.
+/// The method of a linear solver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kernel {
     Cg,

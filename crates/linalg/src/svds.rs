@@ -32,7 +32,7 @@ use std::path::PathBuf;
 /// By how much rounding of the squared matrix may raise the residual of a value that is small beside the greatest.
 const MOST_LOST: f64 = 1e6;
 
-/// What users call it.
+/// Declaration for the shell.
 pub(crate) static SVDS: Declaration = Declaration {
     name: "svds",
     summary: "The greatest singular values of a matrix, and their vectors",
@@ -129,10 +129,10 @@ fn verify_svds(matrix: &SparseMatrix, k: usize, found: &mut Svd<'_>) -> Result<(
     check_orthonormal(right, matrix)
 }
 
-/// How singular values are computed.
+/// Options of the computation of singular values.
 #[derive(Clone, Debug)]
 pub struct SvdsOptions {
-    /// How many.
+    /// Number of values.
     pub k: usize,
     /// The greatest residual, in units of the greatest singular value; 0 for what rounding allows.
     pub tol: f64,
@@ -142,7 +142,7 @@ pub struct SvdsOptions {
     pub block: usize,
     /// The most restarts of a full subspace.
     pub max_iter: u64,
-    /// Where random numbers begin.
+    /// Seed of the random numbers.
     pub seed: u64,
     /// A folder that the run is kept in, as with [`eigsh`](crate::eigsh).
     pub checkpoint: Option<PathBuf>,
@@ -166,16 +166,16 @@ pub struct Svd<'a> {
     /// The length of `A^T u - s v` for each, or of `A v - s u` if there are more columns than rows, from a product with
     /// the vector that is returned; the other one is rounding.
     pub residuals: Vec<f64>,
-    /// How many of those that were wanted have converged; the others are the best that there are.
+    /// Number of wanted pairs that converged; the others are the best approximations.
     pub converged: usize,
     /// The greatest residual with which the least value counts as converged: the tolerance, or what rounding allows,
     /// which is more for a value that is small beside the greatest.
     pub residual_bound: f64,
-    /// How many vectors were multiplied, by the matrix or its transpose.
+    /// Number of vectors multiplied by the matrix or its transpose.
     pub products: u64,
-    /// How often a full subspace was begun again.
+    /// Number of restarts of a full subspace.
     pub restarts: u64,
-    /// What it cost.
+    /// Statistics of the run: time, reads, memory.
     pub stats: Stats,
 }
 
@@ -187,7 +187,7 @@ pub struct Svd<'a> {
 /// [`eigsh`](crate::eigsh), with two passes per step, one over the rows and one over the columns.
 ///
 /// # Errors
-/// As with [`eigsh`](crate::eigsh), but for those of matrices that are not square and symmetric.
+/// Those of [`eigsh`](crate::eigsh), except for matrices that are not square or not symmetric.
 pub fn svds<'a>(matrix: &'a SparseMatrix, options: &SvdsOptions) -> Result<Svd<'a>> {
     let (rows, columns) = matrix.shape();
     let &SvdsOptions { k, block, .. } = options;

@@ -28,16 +28,16 @@ const PURPOSE: &str = "vectors of a linear system";
 const RECURRENCE: f64 = 1e-14;
 /// A method that begins again and leaves more than this share of the residual is at the end of what rounding allows.
 const ROUNDING_LEFT: f64 = 0.5;
-/// The same for one that began again for want of memory.
+/// Name of a run that restarted because memory was short.
 const FULL_LEFT: f64 = 1.0 - 1e-10;
 /// A residual that grew by so much says that squares of products vanish.
 const GROWN: f64 = 2.0;
-/// What a system is divided by is at least this part of what `x` begins with: squares of its products are finite then.
+/// Least divisor of a system, relative to the start of `x`: squares of its products are finite then.
 const LEAST_SCALE: f64 = 1e-70;
 /// The least number that `x` may have as its greatest: smaller ones have fewer digits.
 const LEAST_SOLUTION: f64 = f64::MIN_POSITIVE;
 
-/// How a system of linear equations is solved.
+/// Options of a linear solver.
 #[derive(Clone, Copy, Debug)]
 pub struct SolveOptions<'a> {
     /// The greatest residual, in units of the length of `b`.
@@ -46,11 +46,11 @@ pub struct SolveOptions<'a> {
     pub atol: f64,
     /// The most iterations, of [`gmres`] the most cycles; by default `10 n`, of [`minres`] `5 n`.
     pub maxiter: Option<u64>,
-    /// Where to begin; by default at 0. Rows are in the order of ids.
+    /// Initial solution; 0 by default. Rows are in the order of ids.
     pub x0: Option<&'a [f64]>,
     /// Vectors that [`gmres`] keeps before it begins a new cycle; other methods keep none.
     pub restart: usize,
-    /// What the matrix is multiplied by. Of [`cg`] and [`minres`] it is symmetric and positive definite.
+    /// Preconditioner. For [`cg`] and [`minres`] it is symmetric and positive definite.
     pub preconditioner: Preconditioner<'a>,
 }
 
@@ -99,12 +99,12 @@ pub struct Solution {
     pub stopped_by: StoppedBy,
     /// Steps of the method.
     pub iterations: u64,
-    /// How many vectors were multiplied.
+    /// Number of vectors multiplied.
     pub products: u64,
     /// The residual at the beginning and after every iteration, as the method's recurrence has it; where a product gave
     /// it, as the last one, that is in its place.
     pub residuals: Vec<f64>,
-    /// What it cost.
+    /// Statistics of the run: time, reads, memory.
     pub stats: Stats,
 }
 
@@ -128,7 +128,7 @@ pub fn cg(matrix: &SparseMatrix, b: &[f64], options: &SolveOptions<'_>) -> Resul
 /// *Cost.* As with [`cg`], but 56 bytes per row, with a preconditioner 72, with one that is a function 80.
 ///
 /// # Errors
-/// As with [`cg`], but that the matrix may be indefinite; with a preconditioner no entry of its diagonal is 0.
+/// Those of [`cg`], but the matrix may be indefinite; with a preconditioner no entry of its diagonal is 0.
 pub fn minres(matrix: &SparseMatrix, b: &[f64], options: &SolveOptions<'_>) -> Result<Solution> {
     solve::<Minres>(matrix, b, options)
 }
@@ -144,7 +144,7 @@ pub fn minres(matrix: &SparseMatrix, b: &[f64], options: &SolveOptions<'_>) -> R
 /// are in memory.
 ///
 /// # Errors
-/// As with [`minres`], but that the matrix need not be symmetric; a full disk.
+/// Those of [`minres`], but the matrix need not be symmetric; a full disk.
 pub fn gmres(matrix: &SparseMatrix, b: &[f64], options: &SolveOptions<'_>) -> Result<Solution> {
     solve::<Gmres<'_>>(matrix, b, options)
 }
@@ -153,7 +153,7 @@ pub fn gmres(matrix: &SparseMatrix, b: &[f64], options: &SolveOptions<'_>) -> Re
 pub(crate) trait Method<'a>: Sized {
     /// Whether the matrix is to be symmetric.
     const NEEDS_SYMMETRY: bool;
-    /// What entries of the diagonal have to be for Jacobi's preconditioner.
+    /// Requirement of Jacobi's preconditioner on entries of the diagonal.
     const DIAGONAL: &'static str;
     /// Whether no step makes the residual greater, but for rounding.
     const IS_MINIMAL: bool;
@@ -187,19 +187,19 @@ pub(crate) struct System<'a, 'c> {
     pub operator: Counted<'a, 'c>,
     pub space: Space<'a>,
     b: &'c [f64],
-    /// What `b` is divided by.
+    /// Divisor of `b`.
     scale: f64,
     /// The greatest residual, divided by the scale.
     tolerance: f64,
 }
 
-/// Where a method is; all of it divided by the system's scale.
+/// Vectors and scalars of an iteration, divided by the system's scale.
 pub(crate) struct State<'c> {
     pub x: Array<f64>,
     /// `b - A x`, as far as the method needs it.
     pub residual: Array<f64>,
     pub inverse: Inverse<'c>,
-    /// So many steps may be made.
+    /// Remaining number of steps.
     pub steps_left: u64,
     pub iterations: u64,
     /// The lengths of the residuals.

@@ -1,7 +1,7 @@
 //! Tall matrices: as many rows as a sparse one, and a few columns, row by row in memory.
 //!
 //! Sums over their rows are those of *stripes*, adjacent rows that one worker takes at a time, added up in their order.
-//! What a stripe is depends on the number of rows alone, so the bits do not depend on threads.
+//! Stripes depend on the number of rows alone, so the bits do not depend on threads.
 
 use crate::hermitian::complex_dots;
 use crate::kernels::{MOST_WIDTH, Square, add_product, dots, transform};
@@ -33,7 +33,7 @@ pub(crate) struct Space<'a> {
 pub(crate) const ZERO: Square = [[0.0; MOST_WIDTH]; MOST_WIDTH];
 
 impl<'a> Space<'a> {
-    /// How many numbers a block has.
+    /// Number of numbers in a block.
     pub fn numbers(&self) -> usize {
         self.rows * self.width
     }
@@ -43,7 +43,7 @@ impl<'a> Space<'a> {
         8 * self.numbers() as u64
     }
 
-    /// How many rows are worked on together.
+    /// Number of rows processed together.
     pub fn piece_rows(&self) -> usize {
         PIECE_NUMBERS / self.width
     }
@@ -85,7 +85,7 @@ impl<'a> Space<'a> {
         Ok(found.into_iter().map(|(_, value)| value).collect())
     }
 
-    /// The same, for the rows of a block that `work` changes.
+    /// Sums over the rows of blocks that `work` changes.
     pub fn stripes_of<T: Send>(
         &self,
         block: &mut [f64],
@@ -119,13 +119,13 @@ impl<'a> Space<'a> {
         Ok(sums.iter().fold([0.0; SUMS], |sum, part| std::array::from_fn(|i| sum[i] + part[i])))
     }
 
-    /// How many rows a stripe has, and something for each of them.
+    /// Rows per stripe, and a value for each stripe.
     pub fn empty_stripes<T: Default>(&self) -> (usize, Vec<T>) {
         let step = self.stripe_rows().max(1);
         (step, (0..self.rows.div_ceil(step)).map(|_| T::default()).collect())
     }
 
-    /// Where some rows of a block lie.
+    /// Range of some rows in a block.
     pub fn place(&self, rows: &Range<usize>) -> Range<usize> {
         rows.start * self.width..rows.end * self.width
     }

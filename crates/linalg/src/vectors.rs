@@ -17,7 +17,7 @@ pub struct Vectors<'a> {
     side: Operand,
 }
 
-/// What holds the columns.
+/// Storage of the columns.
 enum Store<'a> {
     Basis(Basis<'a>),
     Panels(Panels<'a>),
@@ -46,7 +46,7 @@ impl<'a> Vectors<'a> {
         }
     }
 
-    /// How many rows and columns there are.
+    /// Number of rows and columns.
     pub fn shape(&self) -> (usize, usize) {
         (self.space().rows, self.count)
     }
@@ -111,12 +111,12 @@ pub struct ComplexVectors<'a> {
     columns: Vec<Parts>,
 }
 
-/// Where the parts of a complex vector are.
+/// Location of the parts of a complex vector.
 #[derive(Clone, Copy, Debug)]
 pub struct Parts {
     /// The column of the real part.
     pub re: usize,
-    /// What the column behind it is multiplied by: 0 for a real vector, which has none; 1, or -1 for the conjugate.
+    /// Factor of the column of imaginary parts: 0 for a real vector, which has none; 1, or -1 for the conjugate.
     pub sign: f64,
 }
 
@@ -131,7 +131,7 @@ impl<'a> ComplexVectors<'a> {
         ComplexVectors { columns, ..self }
     }
 
-    /// How many rows and columns there are.
+    /// Number of rows and columns.
     pub fn shape(&self) -> (usize, usize) {
         (self.parts.shape().0, self.columns.len())
     }

@@ -20,14 +20,14 @@ const ROUNDING: f64 = 1e-11;
 const ORTHONORMAL: f64 = 1e-10;
 /// Numbers of vectors that are in memory together while they are compared.
 const NUMBERS: usize = 1 << 16;
-/// What dot products are held by.
+/// Bound of the rounding of dot products.
 const MOST_VECTORS_BYTES: u64 = 8 * NUMBERS as u64;
 
 /// Products that are pushed, and room for them.
 pub(crate) struct Pushed<'a> {
     matrix: &'a SparseMatrix,
     operand: Operand,
-    /// What is multiplied, in the order of the image.
+    /// The factor, in the order of the image.
     pub factor: Array<f64>,
     pub product: Array<f64>,
 }
@@ -67,7 +67,7 @@ impl<'a> Pushed<'a> {
     }
 }
 
-/// How many rows and columns an operand has.
+/// Number of rows and columns of an operand.
 pub(crate) fn sizes(matrix: &SparseMatrix, operand: Operand) -> (usize, usize) {
     let (rows, columns) = (matrix.shape().0 as usize, matrix.shape().1 as usize);
     match operand {
@@ -412,7 +412,7 @@ pub fn check_factors(
 pub fn check_solution(matrix: &SparseMatrix, x: &[f64], b: &[f64], said: f64) -> Result<()> {
     let mut pushed = Pushed::new(matrix, Operand::Matrix)?;
     (0..x.len()).for_each(|place| pushed.factor[place] = x[matrix.column_at(place)]);
-    // What rounding may do depends on the terms, which may be larger than their sum.
+    // Rounding depends on the terms, which may be larger than their sum.
     pushed.multiply(|entry, number| (entry * number).abs())?;
     let scale = pushed.lengths(|_| 0.0)[1] + b.iter().map(|number| number.powi(2)).sum::<f64>().sqrt();
     pushed.multiply(|entry, number| entry * number)?;
@@ -420,7 +420,7 @@ pub fn check_solution(matrix: &SparseMatrix, x: &[f64], b: &[f64], said: f64) ->
     check_residual("the solution", said, found, ROUNDING * scale)
 }
 
-/// What a column is multiplied by in a combination of all: a number of magnitude 1 to 2 that looks random.
+/// Coefficient of a column in a combination of all: a pseudorandom number of magnitude 1 to 2.
 pub(crate) fn chance(column: usize) -> f64 {
     let mut bits = (column as u64).wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -356,7 +356,7 @@ fn a_subspace_that_is_restarted_finds_the_same() {
         let mut found = eigs(&matrix, &loose).unwrap();
         checked(&given, &mut found, Spectrum::LargestMagnitude);
         println!("loose: {} products", found.products);
-        // What is found when time is up is said.
+        // Unconverged pairs are reported as such.
         let cut = eigs(&matrix, &EigsOptions { ncv: Some(20), max_iter: 1, ..options(6) }).unwrap();
         assert!(cut.converged < 6 && cut.residuals.iter().any(|&residual| residual > cut.residual_bound));
     }

@@ -252,7 +252,7 @@ fn a_subspace_that_is_restarted_finds_the_same() {
     checked(&given, &mut again);
     assert!(again.restarts > 2, "{}", again.restarts);
     found.values.iter().zip(&again.values).for_each(|(a, b)| assert!((a - b).abs() < 1e-11 * a.abs()));
-    // What is found when time is up is said.
+    // Unconverged pairs are reported as such.
     let cut = eigsh(&matrix, &EigshOptions { ncv: Some(20), max_iter: 1, ..options(8) }).unwrap();
     assert!(cut.converged < 8 && cut.residuals.iter().any(|&residual| residual > cut.residual_bound));
 }

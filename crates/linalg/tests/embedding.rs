@@ -37,7 +37,7 @@ fn check(given: &Entries, found: &SpectralEmbedding<'_>, options: &SpectralEmbed
         let column = |numbers: &[f64]| (0..rows).map(|row| numbers[row * count + k]).collect::<Vec<_>>();
         let (x, product, value) = (column(&numbers), column(&products), found.eigenvalues[k]);
         for row in 0..rows {
-            // What stands alone has the value 1 of the normalised Laplacian.
+            // Isolated vertices have the eigenvalue 1 of the normalised Laplacian.
             let degree = if options.norm_laplacian { masses[row] } else { degrees[row] };
             let error = degree * x[row] - product[row] - value * masses[row] * x[row];
             assert!(error.abs() <= 1e-10 * most, "column {k} with {value}: {error} in row {row}");

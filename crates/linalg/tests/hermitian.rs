@@ -281,8 +281,7 @@ fn a_subspace_that_is_restarted_or_kept_finds_the_same() {
     let vectors = checked(&given, &again);
     assert!(again.restarts > 2, "{}", again.restarts);
     found.values.iter().zip(&again.values).for_each(|(a, b)| assert!((a - b).abs() < 1e-11 * a.abs()));
-    // What was cut, and goes on where it was kept, has the same bits and as many products, but for telling matrices
-    // apart, twice.
+    // A resumed run has the same bits and the same number of products, two for comparing the matrices excepted.
     let kept = EigshOptions { checkpoint: Some(folder.path().join("kept")), max_iter: 2, ..few.clone() };
     let cut = eigsh_complex(&matrix, &kept).unwrap();
     assert!(cut.converged < 8 && cut.residuals.iter().any(|&residual| residual > cut.residual_bound));
@@ -404,7 +403,7 @@ fn eigenpairs_that_are_wrong_are_found() {
         check_hermitian_pairs(matrix, &wrong, &mut found.vectors, &residuals).unwrap_err();
         let wrong = [residuals[0], residuals[1], 1e-6];
         check_hermitian_pairs(matrix, &values, &mut found.vectors, &wrong).unwrap_err();
-        // The same vector twice is not orthonormal, though both residuals are right.
+        // A repeated vector is not orthonormal, though both residuals are right.
         let HermitianPairs { vectors, .. } = found;
         let mut twice = vectors.with_columns(vec![Parts { re: 0, sign: 1.0 }; 2]);
         let (values, residuals) = ([values[0]; 2], [residuals[0]; 2]);

@@ -114,7 +114,7 @@ fn losses_never_grow_and_are_those_of_a_dense_program() {
     }
 }
 
-/// The same updates, number by number.
+/// Reference updates, number by number.
 fn dense_program(given: &Entries, start: [Vec<f64>; 2], options: &NmfOptions) -> [Vec<f64>; 2] {
     let (m, n, k) = (given.rows as usize, given.columns as usize, options.n_components);
     let [mut w, mut h] = start;
@@ -248,7 +248,7 @@ fn bits_depend_on_nothing_but_the_options() {
             let [w, h] = factors(&found);
             let bits = [bits(&w), bits(&h), bits(&found.losses)];
             assert!(*expected.get_or_insert(bits.clone()) == bits, "{k} {solver:?} {threads} {memory:?}");
-            // What leaves memory is the same.
+            // A run that leaves memory has the same result.
             found.w.leave(u64::MAX).unwrap();
             found.h_transposed.leave(u64::MAX).unwrap();
             assert!(factors(&found) == [w, h]);

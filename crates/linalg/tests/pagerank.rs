@@ -200,7 +200,7 @@ fn as_many_vectors_are_in_memory_as_there_is_room_for() {
         let own = matrix(&runtime(2, Some(memory_bytes)), &case.image, true);
         let mut found = pagerank(&own, &STRICT).unwrap();
         found_vectors.push(found.vectors);
-        // What was computed needs no room beside a result of the same size.
+        // Computed ranks need no room beside a result of the same size.
         found.ranks.leave(8 * rows).unwrap();
         assert!(own.graph().runtime().budget().available_bytes() >= 8 * rows);
         assert!(bits(&numbers(&found)) == bits(&known), "{memory_bytes}");

@@ -45,7 +45,7 @@ impl Case {
         found
     }
 
-    /// The same for a solution that is known; returns how many iterations it took.
+    /// Solves a system with a known solution; returns the number of iterations.
     fn compare(&self, method: Method, known: &[f64], tolerance: f64, options: &SolveOptions<'_>) -> u64 {
         let found = self.solve(method, &self.given.multiply(known, 1), options);
         assert!(found.converged, "{:?} after {}: {}", found.stopped_by, found.iterations, found.residual);
@@ -135,7 +135,7 @@ fn random_matrices() {
         definite.compare(method, &vector(3000), 1e-8, &STRICT);
         definite.compare(method, &vector(3000), 1e-8, &JACOBI);
     }
-    // As many eigenvalues above 0 as below.
+    // The matrix has equally many eigenvalues above and below 0.
     let mut signs = dominant(3000, 20_000, |_| 0.5);
     for ((row, column), value) in &mut signs.entries {
         *value *= if row == column && row % 2 == 0 { -1.0 } else { 1.0 };
@@ -194,7 +194,7 @@ fn singular_systems() {
         let b = case.given.multiply(&vector(500), 1);
         assert!(case.solve(method, &b, &SolveOptions { maxiter: Some(20_000), ..JACOBI }).converged, "{name}");
     }
-    // Where it cannot be reached, what is left is the part that is the same everywhere.
+    // For an unreachable right-hand side the residual is its constant part.
     let b: Vec<f64> = laplace.given.multiply(&vector(500), 1).iter().map(|b| b + 0.01).collect();
     let found = laplace.solve(minres, &b, &STRICT);
     assert_eq!(found.stopped_by, StoppedBy::Stagnation);
@@ -218,7 +218,7 @@ fn matrices_with_little_in_them() {
                 assert!(found.converged && bits(&found.x) == bits(&zeros), "{name}");
                 assert_eq!((found.iterations, found.products, &found.residuals[..]), (0, 0, &[0.0][..]));
             }
-            // As many iterations as there are values.
+            // The number of iterations is that of distinct eigenvalues.
             for options in [STRICT, JACOBI] {
                 let found = diagonal.solve(method, &vector(rows), &options);
                 assert!(found.converged && found.iterations <= 6.min(rows), "{name} {}", found.iterations);
