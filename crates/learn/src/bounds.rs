@@ -1,4 +1,4 @@
-//! What k-means remembers of rows, so that most of them keep their centre without a look at the others.
+//! Bounds of distances that k-means stores per row, so that most rows keep their centre without further comparisons.
 //!
 //! *Idea.* When a row is compared with all centres, its distance from the second one is kept. Later no other centre is
 //! nearer than that, less what others have moved since (Hamerly), nor than the way from its own centre to the next one,
@@ -26,7 +26,7 @@ const ROUNDING: f64 = 1e-9;
 /// The bounds of all rows, between passes.
 pub(crate) struct Bounds {
     rows: Arc<[AtomicU32]>,
-    /// How far centres other than each one have moved at most: the sum over iterations.
+    /// Largest total movement of the centres other than each one: the sum over iterations.
     moved: Vec<f64>,
     _memory: Reservation,
 }
@@ -51,7 +51,7 @@ impl Bounds {
         }
     }
 
-    /// What a pass with these centres asks.
+    /// Prepares the comparisons of a pass with these centres.
     pub fn look(&self, centres: &[f64], columns: usize) -> Look {
         let own = |centre: usize| &centres[centre * columns..][..columns];
         let count = centres.len() / columns;
@@ -89,12 +89,12 @@ pub(crate) struct Look {
     /// Of each centre the distance from the origin, and the greatest of these.
     lengths: Vec<f64>,
     longest: f64,
-    /// How far products may be off, as a part of the square of both lengths together.
+    /// Error of products, relative to the square of the sum of both lengths.
     rounding: f64,
 }
 
 impl Look {
-    /// What is known of a row, and the number of the centre that was its own.
+    /// Bounds of a row, and the number of its former centre.
     #[inline(always)]
     pub fn known(&self, row: u64) -> (u32, usize) {
         let known = self.rows[row as usize].load(Ordering::Relaxed);
@@ -110,10 +110,10 @@ impl Look {
         others > 0.0 && others * others - square > self.error(distance + self.lengths[centre])
     }
 
-    /// How far the squared distances of a row of such a length may be off, and their differences.
+    /// Largest error of the squared distances of a row of this length, and of their differences.
     #[inline(always)]
     fn error(&self, length: f64) -> f64 {
-        // What lies below the least numbers is rounded by more than its part.
+        // Subnormal numbers are rounded by more than their relative error.
         self.rounding * (length + self.longest) * (length + self.longest) + 1e-300
     }
 

@@ -13,7 +13,7 @@ use outcore_image::Result;
 /// The fold: operands are observations, then labels if there are several classes, then weights.
 pub(crate) struct ClassMoments {
     pub columns: usize,
-    /// How many classes; none if all rows are of one.
+    /// Number of classes; none if all rows are of one.
     pub classes: Option<usize>,
     pub is_weighted: bool,
 }

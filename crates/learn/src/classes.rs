@@ -21,7 +21,7 @@ pub struct Labels {
     pub classes: Vec<f64>,
     /// The place of each row's class among them (`n`), lazily.
     pub numbers: Array,
-    /// What it cost.
+    /// Statistics of the run: time, reads, memory.
     pub stats: Stats,
 }
 

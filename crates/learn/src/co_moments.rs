@@ -24,7 +24,7 @@ pub(crate) struct CoMoments {
     pub spreads_nan: bool,
 }
 
-/// What some rows were folded into, and room for a block.
+/// Folded moments of some rows, and buffers for a block.
 pub(crate) struct State {
     /// The sum of weights, the means, and the lower half of the sums of products.
     numbers: Vec<f64>,
@@ -85,7 +85,7 @@ impl State {
         &mut self.numbers[1 + self.columns..]
     }
 
-    /// What two sets of rows have together, of which the sums of products are added already.
+    /// Merges the moments of two sets of rows, whose sums of products are already added.
     fn join(&mut self, weight: f64, means: &[f64]) {
         let (head, rest) = self.numbers.split_at_mut(1);
         let (own_means, sums) = rest.split_at_mut(self.columns);
@@ -116,7 +116,7 @@ pub(crate) fn centre(packed: &mut [f64], rows: usize, shares: Option<&[f64]>, we
         let Some(shares) = shares else {
             let mean = total(column) / weight;
             column.iter_mut().for_each(|value| *value -= mean);
-            // What rounding the mean left.
+            // Correction for the rounding of the mean.
             means.push(mean + total(column) / weight);
             continue;
         };

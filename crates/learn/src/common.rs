@@ -1,4 +1,4 @@
-//! What all models share: operands that are checked, packed blocks of rows, results as numbers, small matrices.
+//! Shared by all models: checked operands, packed blocks of rows, results as numbers, small matrices.
 
 use faer::{Accum, MatMut, MatRef, Par};
 use outcore_array::kernel::{self, Element as _, Fold, Scalar, Values, ValuesMut};
@@ -107,7 +107,7 @@ impl Costs {
         }
     }
 
-    /// The same of one array.
+    /// Computes one array and returns its numbers.
     pub fn one(&mut self, runtime: &Arc<Runtime>, array: Array) -> Result<Vec<f64>> {
         Ok(self.compute(runtime, &[array])?.remove(0))
     }
@@ -170,7 +170,7 @@ fn rows(block: &RowBlock<'_>) -> String {
 /// NaN or an infinity where numbers are to be finite.
 #[derive(Debug)]
 pub(crate) struct NotFinite {
-    /// Which operand it is in.
+    /// Index of the operand.
     pub operand: usize,
     /// The column of this operand, from 0.
     pub column: usize,
@@ -178,7 +178,7 @@ pub(crate) struct NotFinite {
 }
 
 impl NotFinite {
-    /// What is said of it, where the column is called so.
+    /// The error text, with the column's name.
     pub fn text(&self, column: &str) -> String {
         format!("expected finite numbers, found NaN or an infinity in {column}, {}", self.rows)
     }

@@ -113,7 +113,7 @@ impl Components {
         Components { kind: self.kind, weights, means, covariances, precisions_cholesky: Vec::new() }.factored(p)
     }
 
-    /// The same, with the factors of precisions.
+    /// Adds the Cholesky factors of the precisions.
     pub fn factored(mut self, p: usize) -> Result<Self> {
         let text = "expected covariances that are positive definite, found another; add more to variances (reg_covar)";
         self.precisions_cholesky = match self.kind {
@@ -136,7 +136,7 @@ impl Components {
     }
 }
 
-/// What rows are less in the sums of a covariance that all components share.
+/// Offset of the rows in the sums of a covariance that all components share.
 pub(crate) fn tied_centre(means: &[f64], p: usize) -> Vec<f64> {
     let k = means.len() / p;
     (0..p).map(|i| (0..k).map(|c| means[c * p + i]).sum::<f64>() / k as f64).collect()

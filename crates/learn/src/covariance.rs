@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// Options of [`covariance`].
 #[derive(Clone, Copy, Debug)]
 pub struct CovarianceOptions<'a> {
-    /// What the sum of weights, or the count, is lessened by.
+    /// Number subtracted from the sum of weights, or from the count.
     pub correction: f64,
     /// As how many rows each row counts (`n`).
     pub weights: Option<&'a Array>,
@@ -36,7 +36,7 @@ pub struct Covariance {
     pub mean: Vec<f64>,
     /// The count of rows, or the sum of their weights.
     pub weight: f64,
-    /// What it cost.
+    /// Statistics of the run: time, reads, memory.
     pub stats: Stats,
 }
 
@@ -45,7 +45,7 @@ pub struct Covariance {
 pub struct Correlation {
     /// `p x p`, row by row; NaN of columns that are constant.
     pub correlation: Vec<f64>,
-    /// What it cost.
+    /// Statistics of the run: time, reads, memory.
     pub stats: Stats,
 }
 

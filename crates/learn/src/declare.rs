@@ -24,11 +24,11 @@ pub struct Declaration {
     pub name: &'static str,
     /// Other names that it has.
     pub aliases: &'static [&'static str],
-    /// What it finds, in a sentence without a full stop.
+    /// Its result, in a sentence without a full stop.
     pub summary: &'static str,
     /// Its options.
     pub options: &'static [Parameter],
-    /// What its file has.
+    /// Content of its file.
     pub output: &'static str,
     /// Whether what did not converge is an error, unless it is asked for.
     pub must_converge: bool,
@@ -50,7 +50,7 @@ pub struct Data {
     pub array: Array,
     /// The names of its columns: those of the file, or x0, x1, and so on.
     pub names: Vec<String>,
-    /// Which columns of the file they are.
+    /// Indices of these columns in the file.
     places: Vec<usize>,
     file: Arc<Whole>,
 }
@@ -99,7 +99,7 @@ impl Data {
         self.of_places(places)
     }
 
-    /// Where the column that an option asks for is among those of numbers; a number counts all columns of the file.
+    /// Index among the numeric columns of the column that an option names; a number counts all columns of the file.
     fn place(&self, option: &str, asked: &str) -> Result<usize> {
         let asked_of =
             |names: &[String]| column_asked(option, asked, &names.iter().map(String::as_str).collect::<Vec<_>>());
@@ -128,7 +128,7 @@ impl Data {
         Ok(Data { array, names, places, file: Arc::clone(&self.file) })
     }
 
-    /// How many rows there are.
+    /// Number of rows.
     pub fn rows(&self) -> u64 {
         self.array.shape()[0]
     }
@@ -149,18 +149,18 @@ impl Data {
     }
 }
 
-/// What finds something under the limits of a runtime.
+/// A computation under the limits of a runtime.
 pub type Run = Box<dyn Fn(&Arc<Runtime>) -> Result<Found>>;
 
 /// A run with its options.
 pub struct Plan {
-    /// What the pass computes that takes the most memory.
+    /// The array of the pass that needs the most memory.
     pub pass: Vec<Array>,
-    /// How many passes there are.
+    /// Number of passes.
     pub passes: String,
-    /// What its file is.
+    /// Shape of its file.
     pub output: NumbersShape,
-    /// What stands for the rows of this file, if they are computed: they take this work and memory, or little more.
+    /// Stand-in for the computed rows of the file: it takes the same work and memory, or little more.
     pub rows: Option<Array>,
     /// The names of the columns that it is fitted to.
     pub columns: Vec<String>,
@@ -172,7 +172,7 @@ impl Plan {
     /// Refuses a file that cannot be written, before the work is done: that of the result, or another one.
     ///
     /// # Errors
-    /// What writing would say.
+    /// Those of the write.
     pub fn check_file(&self, runtime: &Arc<Runtime>, file: &Path, is_result: bool) -> Result<()> {
         if !is_result {
             return AtomicFile::within(runtime, file).map(drop);
@@ -193,7 +193,7 @@ impl Plan {
     /// Runs it.
     ///
     /// # Errors
-    /// What the statistic or model says. What is not finite is told by the name of its column.
+    /// The error of the statistic or model; non-finite values are reported with the name of their column.
     pub fn find(&self, runtime: &Arc<Runtime>) -> Result<Found> {
         let found = (self.run)(runtime).and_then(|found| {
             // Factors of large matrices are not interrupted.
@@ -213,20 +213,20 @@ impl Plan {
     }
 }
 
-/// What was found.
+/// Result of a run.
 #[derive(Debug)]
 pub struct Found {
-    /// What is said of it, before the table.
+    /// Lines shown before the table.
     pub lines: Vec<String>,
-    /// What is shown of it.
+    /// The table that is shown.
     pub table: Table,
     /// All of it, by the names that Python has for it.
     pub facts: Vec<(&'static str, Fact)>,
-    /// What goes into the file: rows of an array, and the names of its columns; or otherwise the table.
+    /// Content of the file: rows of an array with the names of its columns, or otherwise the table.
     pub rows: Option<(Array, Vec<String>)>,
-    /// What did not converge, if anything did not.
+    /// Missing convergence, if any.
     pub unconverged: Option<Unconverged>,
-    /// What it cost.
+    /// Statistics of the run: time, reads, memory.
     pub stats: Stats,
 }
 
@@ -235,7 +235,7 @@ impl Found {
     /// computed while they are written, by one pass more.
     ///
     /// # Errors
-    /// What [`write_numbers`] returns, and the computation.
+    /// Results of [`write_numbers`] and of the computation.
     pub fn write(&mut self, runtime: &Arc<Runtime>, planned: &NumbersShape, output: &Path) -> Result<()> {
         let mut shape = planned.clone();
         if let Some((rows, names)) = &self.rows {
@@ -287,10 +287,10 @@ impl Fact {
     }
 }
 
-/// What did not converge.
+/// Error of a run that did not converge.
 #[derive(Clone, Debug)]
 pub struct Unconverged {
-    /// What was expected and what was found.
+    /// The expected and the actual convergence.
     pub text: String,
     /// The options that help when they are greater.
     pub raise: &'static [&'static str],
@@ -299,7 +299,7 @@ pub struct Unconverged {
 /// A table of numbers.
 #[derive(Clone, Debug)]
 pub struct Table {
-    /// What rows are, and the name of each.
+    /// Heading of the rows, and the name of each.
     pub labels: (&'static str, Vec<String>),
     /// The names of the columns.
     pub names: Vec<String>,
@@ -307,7 +307,7 @@ pub struct Table {
     pub columns: Vec<Vec<f64>>,
 }
 
-/// So many rows and columns of a table are shown.
+/// Largest number of rows and columns of a table that are shown.
 const SHOWN_ROWS: usize = 10;
 const SHOWN_COLUMNS: usize = 7;
 
@@ -379,7 +379,7 @@ pub(crate) fn size(values: &Values, name: &str) -> usize {
     usize::try_from(values.whole(name)).unwrap_or(usize::MAX)
 }
 
-/// What is said if iterations ended before they converged.
+/// The error of iterations that ended before they converged.
 pub(crate) fn unconverged(converged: bool, iterations: usize) -> Option<Unconverged> {
     let text = format!("it went on changing in {iterations} iterations");
     (!converged).then_some(Unconverged { text, raise: &["max_iter", "tol"] })
@@ -395,12 +395,12 @@ pub(crate) const fn real(name: &'static str, default: f64, help: &'static str) -
     Parameter::new(name, Kind::Real, DefaultValue::Real(default), help)
 }
 
-/// How often it begins.
+/// The initialization.
 pub(crate) const N_INIT: Parameter = count("n_init", 1, "How often it begins; the best result counts");
 /// Random numbers.
 pub(crate) const SEED: Parameter =
     Parameter::new("seed", Kind::WHOLE, DefaultValue::Whole(0), "Where random numbers begin");
-/// What is predicted.
+/// The kind of prediction.
 pub(crate) const TARGET: Parameter = Parameter::required(
     "target",
     Kind::Column,

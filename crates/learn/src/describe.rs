@@ -1,4 +1,4 @@
-//! What the columns of an array are like: extremes, means, spreads, norms.
+//! Summary statistics of columns: extremes, means, standard deviations, norms.
 //!
 //! *Idea.* A vector of real numbers stays in the first level of the cache while all figures are found, in two sweeps,
 //! of which the second finds deviations from its mean. Those of whole numbers, which stay exact, are folds of the
@@ -16,7 +16,7 @@ use std::sync::Arc;
 /// Statistics of every column of a matrix.
 #[derive(Clone, Debug)]
 pub struct Description {
-    /// How many rows there are.
+    /// Number of rows.
     pub count: u64,
     /// The least elements.
     pub min: Vec<f64>,
@@ -30,9 +30,9 @@ pub struct Description {
     pub l1: Vec<f64>,
     /// The square roots of sums of squares.
     pub l2: Vec<f64>,
-    /// How many elements differ from 0.
+    /// Number of nonzero elements.
     pub nonzeros: Vec<u64>,
-    /// What it cost.
+    /// Statistics of the run: time, reads, memory.
     pub stats: Stats,
 }
 

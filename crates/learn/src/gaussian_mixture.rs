@@ -27,7 +27,7 @@ use outcore_image::{Result, Stats};
 use outcore_io::Runtime;
 use std::sync::Arc;
 
-/// What covariances components have.
+/// Type of the components' covariances.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CovarianceType {
     /// Each component a matrix of its own (`k x p x p`).
@@ -41,7 +41,7 @@ pub enum CovarianceType {
     Spherical,
 }
 
-/// Where the iterations begin.
+/// Start of the iterations.
 #[derive(Clone, Copy, Debug)]
 pub enum MixtureStart<'a> {
     /// At the clusters of k-means.
@@ -60,21 +60,21 @@ pub enum MixtureStart<'a> {
 /// Options of [`gaussian_mixture`].
 #[derive(Clone, Copy, Debug)]
 pub struct GaussianMixtureOptions<'a> {
-    /// How many components.
+    /// Number of components.
     pub components: usize,
-    /// What covariances they have.
+    /// Type of the covariances.
     pub covariance: CovarianceType,
-    /// Where they begin.
+    /// Start of the iterations.
     pub start: MixtureStart<'a>,
-    /// How many starts are tried; the best result counts.
+    /// Number of starts; the best result is returned.
     pub starts: usize,
     /// The most iterations of each.
     pub most_iterations: usize,
     /// The iterations end if the mean log-likelihood changes by less.
     pub tolerance: f64,
-    /// What is added to variances.
+    /// Regularization added to variances.
     pub regularisation: f64,
-    /// What decides by chance.
+    /// Random seed.
     pub seed: u64,
 }
 
@@ -96,7 +96,7 @@ impl Default for GaussianMixtureOptions<'_> {
 /// A mixture of normal distributions.
 #[derive(Clone, Debug)]
 pub struct GaussianMixture {
-    /// What covariances components have.
+    /// Type of the components' covariances.
     pub covariance: CovarianceType,
     /// The weights of components; they add up to 1.
     pub weights: Vec<f64>,
@@ -108,13 +108,13 @@ pub struct GaussianMixture {
     pub precisions_cholesky: Vec<f64>,
     /// Whether the log-likelihood hardly changed at the end.
     pub converged: bool,
-    /// How many iterations the best start took.
+    /// Number of iterations of the best start.
     pub iterations: usize,
     /// The mean log-likelihood of rows before the last change of components.
     pub lower_bound: f64,
-    /// The same of every iteration.
+    /// The lower bound after every iteration.
     pub lower_bounds: Vec<f64>,
-    /// What it cost: all starts together.
+    /// Statistics of all starts together.
     pub stats: Stats,
 }
 
@@ -206,7 +206,7 @@ impl Components {
 }
 
 impl CovarianceType {
-    /// How many numbers covariances have.
+    /// Count of numbers in the covariances.
     pub(crate) fn numbers(self, k: usize, p: usize) -> usize {
         match self {
             CovarianceType::Full => k * p * p,

@@ -36,7 +36,7 @@ impl Default for GaussianNbOptions<'_> {
 /// The distributions of classes.
 #[derive(Clone, Debug)]
 pub struct GaussianNb {
-    /// How many rows are of every class, or the sums of their weights.
+    /// Number of rows of each class, or the sums of their weights.
     pub counts: Vec<f64>,
     /// The probabilities of classes.
     pub priors: Vec<f64>,
@@ -44,9 +44,9 @@ pub struct GaussianNb {
     pub means: Vec<f64>,
     /// Class by class the variances (`k x p`), with what is added.
     pub variances: Vec<f64>,
-    /// What is added to variances.
+    /// Smoothing added to variances.
     pub epsilon: f64,
-    /// What it cost.
+    /// Statistics of the run: time, reads, memory.
     pub stats: Stats,
 }
 
@@ -182,7 +182,7 @@ fn plan(data: &Data, values: Values) -> Result<Plan> {
     let (own, y) = data.split(values.some_name("target").unwrap_or_default())?;
     let (x, columns, rows, proba) = (matrix(&own.array)?, own.names, data.rows(), values.flag("proba"));
     let smoothing = values.real("var_smoothing");
-    // How many classes there are is not known yet.
+    // The number of classes is not known yet.
     let fold = ClassMoments { columns: columns.len(), classes: Some(2), is_weighted: false };
     let pass = vec![Array::fold_rows(fold, &[x.clone(), vector(&x, &y, "labels")?])?];
     let (output, fitted) = (rows_shape(data, vec!["class".to_owned()], false), columns.clone());

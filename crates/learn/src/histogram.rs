@@ -1,4 +1,4 @@
-//! How many elements of each column lie between given edges.
+//! Histograms: number of elements of each column between given edges.
 //!
 //! Bins are half-open but for the last one, which has both of its edges, as NumPy has it. *Cost.* One pass, `log b`
 //! comparisons per element; `p b` numbers.
@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// Options of [`histogram`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct HistogramOptions<'a> {
-    /// What each row counts (`n`).
+    /// Weight of each row (`n`).
     pub weights: Option<&'a Array>,
 }
 
@@ -28,7 +28,7 @@ pub struct Histogram {
     pub counts: Vec<f64>,
     /// Of every column what lies in no bin: beyond the edges, or NaN.
     pub outside: Vec<f64>,
-    /// What it cost.
+    /// Statistics of the run: time, reads, memory.
     pub stats: Stats,
 }
 
@@ -53,7 +53,7 @@ pub fn histogram(
 /// The counts of the bins between `edges` of every column of a matrix (`p x b`), lazily. One pass.
 ///
 /// # Errors
-/// As with [`histogram`].
+/// Those of [`histogram`].
 pub fn bins(x: &Array, edges: &[f64]) -> Result<Array> {
     let x = x.cast(ElementType::Float64)?;
     let found = lazy_bins(&x, edges, None)?;

@@ -27,12 +27,12 @@ use outcore_image::{Error, Result, Stats};
 use outcore_io::Runtime;
 use std::sync::Arc;
 
-/// Where centres begin.
+/// Method for the initial centres.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum KMeansStart<'a> {
     /// At rows that are picked by chance, by k-means||.
     Parallel {
-        /// How often rows are picked, one for each centre at a time.
+        /// Number of rounds in which rows are picked, one for each centre at a time.
         rounds: usize,
     },
     /// At these places, row by row (`k x p`).
@@ -42,18 +42,18 @@ pub enum KMeansStart<'a> {
 /// Options of [`kmeans`].
 #[derive(Clone, Copy, Debug)]
 pub struct KMeansOptions<'a> {
-    /// How many centres.
+    /// Number of centres.
     pub clusters: usize,
-    /// Where they begin.
+    /// Initial centres.
     pub start: KMeansStart<'a>,
-    /// How many starts are tried; the best result counts.
+    /// Number of starts; the best result is returned.
     pub starts: usize,
     /// The most iterations of each.
     pub most_iterations: usize,
     /// The centres are found if all together move by squared distances of no more than this times the mean variance of
     /// the columns.
     pub tolerance: f64,
-    /// What decides by chance.
+    /// Random seed.
     pub seed: u64,
     /// As how many rows each row counts (`n`).
     pub weights: Option<&'a Array>,
@@ -74,13 +74,13 @@ pub struct KMeans {
     pub centres: Vec<f64>,
     /// The sum of squared distances of rows from the next centre, times weights.
     pub inertia: f64,
-    /// How many rows are next to each centre, or the sum of their weights.
+    /// Number of rows nearest to each centre, or the sum of their weights.
     pub counts: Vec<f64>,
-    /// How many iterations the best start took.
+    /// Number of iterations of the best start.
     pub iterations: usize,
     /// Whether the centres did not move any more, within the tolerance.
     pub converged: bool,
-    /// What it cost: all starts together.
+    /// Statistics of all starts together.
     pub stats: Stats,
 }
 
@@ -134,7 +134,7 @@ struct Run<'a> {
     centres: Vec<f64>,
     counts: Vec<f64>,
     inertia: f64,
-    /// What is known of rows, during iterations.
+    /// Bounds of the rows during the iterations.
     bounds: Option<Bounds>,
     /// The mean variance of columns, once it is known.
     spread: Option<f64>,
@@ -385,7 +385,7 @@ mod tests {
     use crate::common::uniform;
     use outcore_io::RuntimeOptions;
 
-    /// The same fit with and without bounds: everything that it finds, and the part of rows that stay at its end.
+    /// Fits with and without bounds: the complete result, and the share of rows that kept their centre at the end.
     fn check(numbers: &[f64], p: usize, centres: &[f64], weights: Option<&Array>) -> f64 {
         let rows = numbers.len() / p;
         let options = RuntimeOptions { memory_bytes: Some(256 << 20), beside_process: true, ..Default::default() };

@@ -46,7 +46,7 @@ impl Default for LinearRegressionOptions<'_> {
 /// Options of [`ridge`].
 #[derive(Clone, Copy, Debug)]
 pub struct RidgeOptions<'a> {
-    /// What the squares of coefficients are multiplied by.
+    /// Factor of the squared coefficients in the penalty.
     pub alpha: f64,
     /// Whether there is an intercept, which is not penalised.
     pub intercept: bool,
@@ -67,7 +67,7 @@ pub struct LinearModel {
     pub coefficients: Vec<f64>,
     /// For every target the intercept.
     pub intercept: Vec<f64>,
-    /// How many directions the solution has; less than `p` if columns depend on each other.
+    /// Rank of the data; less than `p` if columns are linearly dependent.
     pub rank: usize,
     /// The part of every target's variance that the model explains; NaN of a constant target.
     pub r2: Vec<f64>,
@@ -75,7 +75,7 @@ pub struct LinearModel {
     pub mean: Vec<f64>,
     /// Whether the targets were a vector, so that predictions are one.
     pub is_vector: bool,
-    /// What it cost.
+    /// Statistics of the run: time, reads, memory.
     pub stats: Stats,
 }
 
@@ -121,7 +121,7 @@ pub fn ridge(runtime: &Arc<Runtime>, x: &Array, y: &Array, options: &RidgeOption
     let sums = |i: usize, k: usize| moments.sums[i * (p + t) + k];
     let gram = Mat::from_fn(p, p, |i, k| sums(i, k) + if i == k { options.alpha } else { 0.0 });
     let right = Mat::from_fn(p, t, |i, k| sums(i, p + k));
-    // What rounding leaves of columns whose elements are as large as these, less their means.
+    // Rounding error of columns with elements of this size after subtraction of their means.
     let noise = (0..p).map(|i| NOISE * (sums(i, i) + moments.weight * moments.means[i].powi(2)).sqrt());
     let noise: Vec<f64> = noise.collect();
     let is_constant = |i: usize| options.alpha == 0.0 && sums(i, i).sqrt() <= noise[i];
@@ -142,7 +142,7 @@ pub fn ridge(runtime: &Arc<Runtime>, x: &Array, y: &Array, options: &RidgeOption
         let product = |i: usize| (0..p).map(|j| sums(i, j) * own[j]).sum::<f64>();
         let explained: f64 = (0..p).map(|i| own[i] * (2.0 * sums(i, p + k) - product(i))).sum();
         let all = sums(p + k, p + k);
-        // What is constant is predicted exactly.
+        // A constant target is predicted exactly.
         if all == 0.0 { 1.0 } else { explained / all }
     });
     let (r2, mean) = (r2.collect(), moments.means[..p].to_vec());

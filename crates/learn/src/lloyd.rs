@@ -28,12 +28,12 @@ fn squares(centres: &[f64], p: usize) -> Vec<f64> {
 
 /// The fold of an iteration: operands are rows, and then weights.
 pub(crate) struct Lloyd {
-    /// What rows are lessened by.
+    /// Offset subtracted from rows.
     pub shift: Vec<f64>,
     /// Less the shift.
     pub centres: Vec<f64>,
     pub is_weighted: bool,
-    /// What is known of rows.
+    /// Bounds of the rows.
     pub look: Option<Look>,
 }
 
@@ -48,7 +48,7 @@ const MOST_ROWS: usize = 512;
 /// Sums of squares of a row, side by side.
 const LANES: usize = 8;
 
-/// What the rows of a block are while they are compared.
+/// Rows of a block during their comparison with centres.
 #[derive(Default)]
 struct Space {
     /// Row by row.
@@ -127,8 +127,8 @@ impl Tiles<'_> {
 
     /// The number of the centre next to a row, which is row `i` of a tile.
     ///
-    /// What products find may be off by a part of the row's square. Where a centre is so far that its own square is
-    /// larger, that is a part of its distance.
+    /// The error of products is relative to the row's square. If a centre is so far that its own square is larger, the
+    /// error is relative to its distance.
     #[inline(always)]
     fn settled(&self, nearest: &Nearest, i: usize, row: &[f64]) -> usize {
         let (least, second) = (nearest.least[i], nearest.seconds[i]);
@@ -263,8 +263,8 @@ fn each<const N: usize>(left: [f64; N], right: [f64; N], function: impl Fn(f64, 
     all
 }
 
-/// How far squared distances by products of so many columns may be off, and their differences, as a part of what goes
-/// into them.
+/// Largest error of squared distances, and of their differences, computed by products of this number of columns,
+/// relative to the operands.
 #[inline(always)]
 pub(crate) fn rounding(columns: usize) -> f64 {
     16.0 * (columns + 16) as f64 * f64::EPSILON
@@ -315,7 +315,7 @@ fn transpose(tile: &[[f64; ROWS]], rows: &mut [f64], stride: usize) {
     }
 }
 
-/// What is next to each centre.
+/// Sums over the rows nearest to each centre.
 #[derive(Clone, PartialEq)]
 pub(crate) struct Sums {
     pub inertia: f64,
@@ -323,7 +323,7 @@ pub(crate) struct Sums {
     pub sums: Vec<f64>,
 }
 
-/// What some rows were folded into, and the space for the next ones.
+/// Folded sums of some rows, and buffers for the next ones.
 pub(crate) struct Folded {
     sums: Sums,
     space: Space,

@@ -30,7 +30,7 @@ use std::sync::Arc;
 
 /// With so many parameters or fewer, steps are Newton's.
 const MOST_NEWTON: usize = 200;
-/// How often a step is halved.
+/// Largest number of halvings of a step.
 const HALVINGS: usize = 30;
 
 /// Options of [`logistic_regression`].
@@ -61,17 +61,17 @@ pub struct LogisticRegression {
     pub coefficients: Vec<f64>,
     /// The intercepts, as many as there are rows of coefficients.
     pub intercept: Vec<f64>,
-    /// How many classes there are.
+    /// Number of classes.
     pub classes: usize,
-    /// How many steps were taken.
+    /// Number of steps.
     pub iterations: usize,
     /// Whether a minimum was found, within the tolerance.
     pub converged: bool,
     /// The value at the minimum.
     pub loss: f64,
-    /// What columns are lessened by where they are multiplied.
+    /// Offset subtracted from columns before they are multiplied.
     shift: Vec<f64>,
-    /// What it cost.
+    /// Statistics of the run: time, reads, memory.
     pub stats: Stats,
 }
 
@@ -117,7 +117,7 @@ pub fn logistic_regression(
         let most = here.gradient.iter().fold(0.0f64, |most, own| most.max(own.abs()));
         let direction = steps.direction(&here);
         let slope = dot(&direction, &here.gradient);
-        // Where the second derivatives are small as well, small first ones lead far.
+        // If the second derivatives are small as well, small first ones make large steps.
         if most <= options.tolerance && (here.hessian.is_empty() || -slope <= options.tolerance) {
             break "residual";
         }
@@ -160,7 +160,7 @@ fn balanced(mut intercept: Vec<f64>) -> Vec<f64> {
     intercept
 }
 
-/// What is minimised.
+/// The objective that is minimised.
 struct Problem<'a> {
     runtime: &'a Arc<Runtime>,
     operands: Vec<Array>,
@@ -168,7 +168,7 @@ struct Problem<'a> {
     /// The parameters of a row: coefficients of scaled columns, and the intercept.
     width: usize,
     shift: Vec<f64>,
-    /// What columns are multiplied by.
+    /// Scale of each column.
     scale: Vec<f64>,
     weight: f64,
     options: &'a LogisticRegressionOptions<'a>,
@@ -273,7 +273,7 @@ fn plan(data: &Data, values: Values) -> Result<Plan> {
     let (c, intercept) = (values.real("c"), values.flag("fit_intercept"));
     let (most_iterations, tolerance) = (size(&values, "max_iter"), values.real("tol"));
     let (p, width) = (columns.len(), columns.len() + usize::from(intercept));
-    // How many classes there are is not known yet.
+    // The number of classes is not known yet.
     let (shift, scale, place) = (vec![0.0; p], vec![1.0; p], vec![0.0; width]);
     let loss = Loss { rows: 1, width, shift, scale, place, is_newton: width <= MOST_NEWTON, is_weighted: false };
     let pass = vec![Array::fold_rows(loss, &[x.clone(), vector(&x, &y, "labels")?])?];
@@ -311,7 +311,7 @@ fn plan(data: &Data, values: Values) -> Result<Plan> {
             true => (found.predict_proba(&x)?, all),
             false => (named(&classes, &found.predict(&x)?)?, vec!["class".to_owned()]),
         };
-        // Where rounding ends the steps, there is no better place.
+        // If rounding ends the steps, no better point is reachable.
         let is_done = found.converged || iterations < most_iterations;
         let (unconverged, stats) = (unconverged(is_done, iterations), costs.finish(found.stats.stopped_by));
         Ok(Found { lines, table, facts, rows: Some(rows), unconverged, stats })

@@ -13,11 +13,11 @@ use outcore_image::Result;
 pub(crate) struct Sums {
     pub columns: usize,
     pub kind: CovarianceType,
-    /// What deviations are from.
+    /// Means that deviations are taken from.
     pub means: Vec<f64>,
 }
 
-/// What was summed, and room for a block.
+/// Sums, and buffers for a block.
 pub(crate) struct State {
     sums: Vec<f64>,
     room: (Vec<f64>, Vec<f64>),

@@ -18,7 +18,7 @@ use outcore_image::{Error, Result, Stats};
 use outcore_io::Runtime;
 use std::sync::Arc;
 
-/// How components are found.
+/// Method for the components.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PcaSolver {
     /// Eigenvectors of the covariance matrix.
@@ -31,9 +31,9 @@ pub enum PcaSolver {
 /// Options of [`pca`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PcaOptions {
-    /// How many components; `None` takes all, which are the lesser number of rows and columns.
+    /// Number of components; `None` for the smaller of the numbers of rows and columns.
     pub components: Option<usize>,
-    /// How they are found.
+    /// The method.
     pub solver: PcaSolver,
 }
 
@@ -44,7 +44,7 @@ pub struct Pca {
     pub components: Vec<f64>,
     /// The variance along each, by the count less 1.
     pub explained_variance: Vec<f64>,
-    /// The same as a part of all variance.
+    /// Explained variance as a fraction of the total variance.
     pub explained_variance_ratio: Vec<f64>,
     /// The singular values of the centred data.
     pub singular_values: Vec<f64>,
@@ -52,16 +52,16 @@ pub struct Pca {
     pub mean: Vec<f64>,
     /// The mean of the variances along the components that are left out.
     pub noise_variance: f64,
-    /// What it cost.
+    /// Statistics of the run: time, reads, memory.
     pub stats: Stats,
 }
 
 /// Options of [`truncated_svd`].
 #[derive(Clone, Copy, Debug)]
 pub struct TruncatedSvdOptions {
-    /// How many components.
+    /// Number of components.
     pub components: usize,
-    /// How they are found.
+    /// The method.
     pub solver: PcaSolver,
 }
 
@@ -78,11 +78,11 @@ pub struct TruncatedSvd {
     pub components: Vec<f64>,
     /// The variance of the data along each, by the count.
     pub explained_variance: Vec<f64>,
-    /// The same as a part of all variance.
+    /// Explained variance as a fraction of the total variance.
     pub explained_variance_ratio: Vec<f64>,
     /// The singular values.
     pub singular_values: Vec<f64>,
-    /// What it cost.
+    /// Statistics of the run: time, reads, memory.
     pub stats: Stats,
 }
 

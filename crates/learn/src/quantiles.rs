@@ -44,7 +44,7 @@ pub struct Quantiles {
     pub quantiles: Vec<f64>,
     /// The rank of no result is wrong by more, in rows; 0 if all are exact.
     pub rank_error: u64,
-    /// What it cost.
+    /// Statistics of the run: time, reads, memory.
     pub stats: Stats,
 }
 
@@ -65,11 +65,11 @@ pub fn quantiles(
     Ok(Quantiles { quantiles: found, rank_error, stats: costs.finish(None) })
 }
 
-/// The same numbers lazily: for every probability the quantiles of all columns, and then the error of ranks (`q p +
+/// Quantiles as a lazy array: for every probability the quantiles of all columns, and then the error of ranks (`q p +
 /// 1`).
 ///
 /// # Errors
-/// As with [`quantiles`]; NaN and infinities are found by the pass.
+/// Those of [`quantiles`]; the pass finds NaN and infinities.
 pub fn sketched(x: &Array, probabilities: &[f64], options: &QuantilesOptions) -> Result<Array> {
     let x = matrix(x)?;
     if let Some(other) = probabilities.iter().find(|p| !(0.0..=1.0).contains(*p)) {
@@ -114,7 +114,7 @@ struct Sketch {
     fresh: Vec<f64>,
     /// Sorted values of every level.
     levels: Vec<Vec<f64>>,
-    /// How often every level was compacted.
+    /// Number of compactions of each level.
     compactions: Vec<u64>,
 }
 

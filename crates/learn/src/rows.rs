@@ -27,7 +27,7 @@ struct Rows {
 /// Calls `put` with all rows of a vector or matrix in their order. What it cost.
 ///
 /// # Errors
-/// What `put` and the computation return.
+/// Results of `put` and of the computation.
 pub fn for_each_rows(runtime: &Arc<Runtime>, array: &Array, put: PutRows<'_>) -> Result<Stats> {
     let (to, from) = sync_channel(0);
     let goal = Goal::Value(lazy_rows(array, to)?);
@@ -48,7 +48,7 @@ pub fn for_each_rows(runtime: &Arc<Runtime>, array: &Array, put: PutRows<'_>) ->
     })
 }
 
-/// What sends rows when it is computed.
+/// An array that sends rows as they are computed.
 pub(crate) fn lazy_rows(array: &Array, to: SyncSender<Bytes>) -> Result<Array> {
     let columns = array.shape().get(1).copied().unwrap_or(1) as usize;
     let rows = Rows { columns, element: array.element(), to: Mutex::new(to) };
@@ -86,7 +86,7 @@ impl RowFold for Rows {
     }
 
     fn merge(&self, _state: &mut Bytes, next: Bytes) -> Result<()> {
-        // Whoever writes has an error of its own if it does not listen any more.
+        // A writer that stopped receiving has an error of its own.
         Ok(lock(&self.to).send(next).map_err(|_| IoError::Cancelled)?)
     }
 

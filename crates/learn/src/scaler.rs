@@ -28,7 +28,7 @@ impl Default for StandardScalerOptions<'_> {
     }
 }
 
-/// What columns are scaled by.
+/// Scale of each column.
 #[derive(Clone, Debug)]
 pub struct StandardScaler {
     /// The means.
@@ -41,7 +41,7 @@ pub struct StandardScaler {
     pub with_mean: bool,
     /// Whether columns are divided by their deviations.
     pub with_deviation: bool,
-    /// What it cost.
+    /// Statistics of the run: time, reads, memory.
     pub stats: Stats,
 }
 
@@ -59,7 +59,7 @@ pub fn standard_scaler(
     let moments = Classes::of(&costs.one(runtime, ClassMoments::of(&x, options.weights)?)?, 1)?;
     let weight = positive(moments.weights[0])?;
     let variance: Vec<f64> = moments.squares.iter().map(|square| square / weight).collect();
-    // What scikit-learn takes for constant: a variance that the rounding of the mean explains.
+    // Columns that scikit-learn treats as constant: a variance within the rounding of the mean.
     let least = |mean: f64, variance: f64| {
         let (eps, count) = (f64::EPSILON, weight.max(1.0));
         count * eps * variance + (count * mean * eps).powi(2)

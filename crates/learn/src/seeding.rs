@@ -20,7 +20,7 @@ pub(crate) struct Pick {
     pub count: usize,
     /// Whether each row's weight is the number of the last operand; else that of the seed alone.
     pub seed: Option<u64>,
-    /// How many operands after the first are multiplied to weights.
+    /// Number of operands after the first whose product is the weight.
     pub factors: usize,
 }
 

@@ -4,7 +4,7 @@
 
 use faer::{Mat, Side, linalg::solvers::Solve};
 
-/// How many steps L-BFGS looks back.
+/// Number of past steps that L-BFGS stores.
 const MEMORY: usize = 10;
 
 /// Parameters, with value and derivatives.
@@ -20,7 +20,7 @@ pub(crate) fn dot(one: &[f64], other: &[f64]) -> f64 {
     one.iter().zip(other).map(|(a, b)| a * b).sum()
 }
 
-/// How places and gradients changed by the last steps.
+/// Differences of points and gradients of the last steps.
 #[derive(Default)]
 pub(crate) struct Steps {
     recent: Vec<(Vec<f64>, Vec<f64>)>,

@@ -418,7 +418,7 @@ fn passes_are_counted_on_disk() {
     ]);
     let y =
         y.unwrap().binary(outcore_array::kernel::Binary::Greater, &vector(&[0.0]).without_axis(0).unwrap()).unwrap();
-    // What the cache holds is not read again.
+    // Cached data is not read again.
     let check = |name: &str, stats: outcore_image::Stats, expected: usize| {
         assert_eq!(stats.steps.len(), expected, "{name}: passes");
         let passes = stats.passes;

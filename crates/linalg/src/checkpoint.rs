@@ -28,7 +28,7 @@ const TITLE: &str = "outcore checkpoint 1";
 const PAUSE: u32 = 20;
 const BUFFER_BYTES: usize = 256 << 10;
 
-/// Sources and sinks of numbers.
+/// Callbacks that read numbers and that take them.
 pub(crate) type Get<'g> = &'g mut dyn FnMut(&mut [f64]) -> Result<()>;
 pub(crate) type Put<'p> = &'p mut dyn FnMut(&[f64]) -> Result<()>;
 
@@ -124,7 +124,7 @@ impl<'a> Checkpoint<'a> {
                     folder.display()
                 )));
             }
-            // File systems without locks.
+            // The file system has no locks.
             Err(_) => None,
         };
         let run = format!("{run}, matrix {:08x}", fingerprint(operator)?);

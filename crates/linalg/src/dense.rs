@@ -51,7 +51,7 @@ impl<'a> Dense<'a> {
         Dense { shape, matrix, side: Operand::Matrix, store: Store::Complex(vectors) }
     }
 
-    /// A result of matrices stored one after the other, with rows in the order of ids.
+    /// A result from matrices stored one after the other, with rows in the order of ids.
     pub(crate) fn held(numbers: Array<f64>, count: usize, matrix: &'a SparseMatrix, shape: DenseShape) -> Dense<'a> {
         Dense { shape, matrix, side: Operand::Matrix, store: Store::Held(numbers, count) }
     }

@@ -45,7 +45,7 @@ pub(crate) struct Costs {
     pub stats: StatsBuilder,
     /// Vectors that were multiplied.
     pub products: u64,
-    /// Progress of the products.
+    /// Progress task that products advance.
     task: Task,
 }
 

@@ -255,7 +255,7 @@ struct Walk<'a, 'o> {
     product: Store,
     /// The sums of rows.
     sums: Store,
-    /// Bytes of workers that read files.
+    /// A read buffer per worker.
     buffers: Vec<Mutex<Array<f64>>>,
     /// Divisor of the weights of jumps.
     jumps: f64,

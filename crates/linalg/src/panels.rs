@@ -230,7 +230,7 @@ impl<'a> Panels<'a> {
         self.for_some_rows(0..self.space.rows, 0..self.panels.len(), work)
     }
 
-    /// Reads some rows of some panels.
+    /// Calls `work` for stripes of some rows and panels.
     fn for_some_rows(
         &self,
         rows: Range<usize>,

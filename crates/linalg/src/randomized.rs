@@ -272,7 +272,7 @@ fn means(matrix: &SparseMatrix, costs: &RefCell<Costs>) -> Result<Array<f64>> {
     Ok(means)
 }
 
-/// The matrix, its means and the sides of a product.
+/// Factor of a product.
 enum Source<'a> {
     /// Random vectors.
     Random(u64),
@@ -296,7 +296,7 @@ impl<'a> Run<'a, '_> {
         self.multiply_from(&mut source, operand, upper)
     }
 
-    /// Multiplies by the transpose into a basis that is kept.
+    /// Multiplies a basis by the transpose; returns both bases.
     fn multiply_last(&self, left: Basis<'a>, upper: &mut Mat<f64>) -> Result<(Basis<'a>, Basis<'a>)> {
         let mut source = Source::Basis(left);
         let right = self.multiply_from(&mut source, Operand::Transpose, upper)?;

@@ -34,7 +34,7 @@ pub struct Schur {
     form: Vec<Vec<f64>>,
     /// The columns of `Z`.
     vectors: Vec<Vec<f64>>,
-    /// Scale of the form.
+    /// Factor that the form is multiplied by.
     scale: f64,
     scratch: Vec<f64>,
 }

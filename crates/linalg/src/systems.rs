@@ -28,7 +28,7 @@ const PURPOSE: &str = "vectors of a linear system";
 const RECURRENCE: f64 = 1e-14;
 /// A method that begins again and leaves more than this share of the residual is at the end of what rounding allows.
 const ROUNDING_LEFT: f64 = 0.5;
-/// Name of a run that restarted because memory was short.
+/// The largest such share after a restart for want of memory.
 const FULL_LEFT: f64 = 1.0 - 1e-10;
 /// A residual that grew by so much says that squares of products vanish.
 const GROWN: f64 = 2.0;

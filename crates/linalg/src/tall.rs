@@ -85,7 +85,7 @@ impl<'a> Space<'a> {
         Ok(found.into_iter().map(|(_, value)| value).collect())
     }
 
-    /// Sums over the rows of blocks that `work` changes.
+    /// Values of all stripes of a block that `work` changes.
     pub fn stripes_of<T: Send>(
         &self,
         block: &mut [f64],

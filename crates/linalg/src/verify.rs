@@ -20,7 +20,7 @@ const ROUNDING: f64 = 1e-11;
 const ORTHONORMAL: f64 = 1e-10;
 /// Numbers of vectors that are in memory together while they are compared.
 const NUMBERS: usize = 1 << 16;
-/// Bound of the rounding of dot products.
+/// Largest number of bytes of the vectors of dot products in memory.
 const MOST_VECTORS_BYTES: u64 = 8 * NUMBERS as u64;
 
 /// Products that are pushed, and room for them.

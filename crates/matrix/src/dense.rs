@@ -13,25 +13,25 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-/// Where the elements of a dense matrix lie in a file.
+/// Layout of the elements of a dense matrix in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DenseLayout {
-    /// Where the first element begins.
+    /// Offset of the first element in bytes.
     pub offset_bytes: u64,
-    /// How many rows there are.
+    /// Number of rows.
     pub rows: u64,
-    /// How many columns there are.
+    /// Number of columns.
     pub columns: u64,
-    /// How far behind each other the elements of a column begin.
+    /// Distance in bytes between adjacent elements of a column.
     pub row_bytes: u64,
-    /// How far behind each other the elements of a row begin.
+    /// Distance in bytes between adjacent elements of a row.
     pub column_bytes: u64,
-    /// What the elements are, in NumPy's words, such as `<f8`.
+    /// Element type in NumPy's notation, such as `<f8`.
     pub element: String,
 }
 
 impl DenseLayout {
-    /// What the elements are, and whether columns lie together, and not rows.
+    /// Element type, and whether columns are contiguous instead of rows.
     pub(crate) fn check(&self, path: &Path) -> Result<(Element, bool)> {
         let Some(element) = Element::from_name(&self.element) else {
             return Err(refusal(path, "a type of numbers".to_owned(), format!("the type {}", self.element)));
@@ -52,7 +52,7 @@ impl DenseLayout {
         }
     }
 
-    /// Where the last element ends.
+    /// Offset of the end of the last element.
     pub(crate) fn end_bytes(&self, element: Element) -> u64 {
         if self.rows == 0 || self.columns == 0 {
             return self.offset_bytes;
@@ -68,7 +68,7 @@ const MOST_ELEMENTS: u64 = i64::MAX as u64 / 16;
 /// A piece of a file that is read as a whole.
 const READ_BYTES: usize = 128 << 10;
 
-/// What holds the bytes.
+/// Storage of the bytes.
 enum Store {
     File(Input),
     Spill(Spill),
@@ -96,7 +96,7 @@ impl DenseFile {
     /// 8 bytes, float32, float64, complex64 or complex128, in either order of bytes, in rows or in columns.
     ///
     /// # Errors
-    /// What the operating system refuses; anything else than such a file, or a part of one.
+    /// Errors of the operating system; a file that is not such a file, or is truncated.
     pub fn open(runtime: &Runtime, path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let input = runtime.backend().input(path)?;
@@ -124,7 +124,7 @@ impl DenseFile {
     /// Opens a file of which a part is laid out so.
     ///
     /// # Errors
-    /// What the operating system refuses; elements of which neither rows nor columns are adjacent; a file that is
+    /// Errors of the operating system; elements of which neither rows nor columns are adjacent; a file that is
     /// shorter.
     pub fn open_part(runtime: &Runtime, path: impl AsRef<Path>, layout: DenseLayout) -> Result<Self> {
         let path = path.as_ref();
@@ -223,12 +223,12 @@ impl DenseFile {
         PieceBuffers::bytes(runtime, READ_BYTES)
     }
 
-    /// How many rows and columns there are.
+    /// Number of rows and columns.
     pub fn shape(&self) -> (u64, u64) {
         (self.layout.rows, self.layout.columns)
     }
 
-    /// Where its elements lie.
+    /// Layout of its elements.
     pub fn layout(&self) -> &DenseLayout {
         &self.layout
     }
@@ -253,7 +253,7 @@ impl DenseFile {
         self.layout.end_bytes(self.element) - self.layout.offset_bytes
     }
 
-    /// How much was read so far.
+    /// Number of bytes read so far.
     pub(crate) fn read_bytes(&self) -> u64 {
         self.read_bytes.load(Ordering::Relaxed)
     }
@@ -353,7 +353,7 @@ impl PieceBuffers {
     }
 }
 
-/// How a matrix is split into pieces.
+/// Division of a matrix into pieces.
 struct Pieces {
     rows: usize,
     piece_rows: usize,
@@ -376,7 +376,7 @@ impl Pieces {
         Pieces { rows, piece_rows, columns, piece_columns: piece_columns.max(1), by_columns }
     }
 
-    /// How many there are in each direction.
+    /// Number of pieces in each direction.
     fn counts(&self) -> (usize, usize) {
         (self.rows.div_ceil(self.piece_rows), self.columns.len().div_ceil(self.piece_columns))
     }

@@ -17,7 +17,7 @@ use outcore_io::buffer::raw_bytes;
 use outcore_table::{Id, IdBatch, IdStream};
 use std::path::Path;
 
-/// What columns of ids are called in results.
+/// Names of columns of ids in results.
 const ID_NAMES: [&str; 3] = ["vertex", "row", "column"];
 
 impl SparseMatrix {
@@ -26,7 +26,7 @@ impl SparseMatrix {
     /// checked, but for ids.
     ///
     /// # Errors
-    /// What the operating system refuses; another kind of file, or a damaged one; a column without numbers; a null; ids
+    /// Errors of the operating system; another kind of file, or a damaged one; a column without numbers; a null; ids
     /// that are not those of the image in its order; a full disk.
     pub fn open_dense(&self, operand: Operand, path: &Path) -> Result<DenseFile> {
         let runtime = self.graph().runtime();
@@ -42,7 +42,7 @@ impl SparseMatrix {
         let names = table.names();
         let has_ids = names.first().is_some_and(|name| ID_NAMES.contains(&name.as_str()));
         let numbers = &names[usize::from(has_ids)..];
-        // What pandas writes of an index would be taken for numbers.
+        // The index that pandas writes would be read as a column of numbers.
         let is_index = |name: &&String| ID_NAMES.contains(&name.as_str()) || name.starts_with("__index_level_");
         if let Some(name) = numbers.iter().find(is_index) {
             let expected = "columns of numbers, behind ids in the first column or without ids".to_owned();
@@ -105,7 +105,7 @@ struct Ids<'a> {
     next: u64,
     end: u64,
     start: u64,
-    /// What is taken from ids that are numbers.
+    /// First id, subtracted from numeric ids.
     base: u64,
 }
 

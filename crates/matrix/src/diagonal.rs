@@ -29,7 +29,7 @@ impl SparseMatrix {
     /// Writes the same in the order of ids, of a rectangular matrix as far as it has both rows and columns.
     ///
     /// # Errors
-    /// As with [`SparseMatrix::diagonal`], but that the matrix need not be square; too few or too many numbers.
+    /// Those of [`SparseMatrix::diagonal`], but the matrix need not be square; too few or too many numbers.
     pub fn write_diagonal(&self, diagonal: &mut [f64]) -> Result<Stats> {
         let (graph, (rows, columns)) = (self.graph(), self.shape());
         let (numbers, found) = (rows.min(columns) as usize * self.parts(), diagonal.len());

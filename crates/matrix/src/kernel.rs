@@ -20,7 +20,7 @@ use std::ops::Range;
 
 /// The lanes that terms are spread over.
 const LANES: usize = 8;
-/// How many cache lines ahead rows are asked for.
+/// Number of cache lines by which rows are prefetched.
 const AHEAD_LINES: usize = 64;
 /// Numbers of a cache line.
 const LINE: usize = 8;
@@ -40,7 +40,7 @@ impl<const W: usize> Picked<'_, W> {
         (0..W).step_by(LINE).for_each(|column| prefetch(numbers, place + column));
     }
 
-    /// What neighbours pick of a single column.
+    /// Elements of a single column that neighbours select.
     fn fetch(&self, neighbours: &[u32]) -> Vec<f64> {
         match self.base {
             0 => gather(self.rows.as_flattened(), neighbours),
@@ -137,7 +137,7 @@ impl<const CONJUGATE: bool> Entries for Complex<'_, CONJUGATE> {
     }
 }
 
-/// The same as [`add_lists`] for complex values, or their conjugates: two columns are the parts of a complex one.
+/// [`add_lists`] for complex values, or their conjugates: two columns are the parts of a complex one.
 ///
 /// # Panics
 /// If a neighbour picks no row.
@@ -252,7 +252,7 @@ fn add<S: Rules, E: Entries, const W: usize>(
             picked.ask(neighbour);
         }
         let mut sums = [S::NOTHING; W];
-        // As many columns at a time as lanes fit the registers.
+        // Process the number of columns whose lanes fit the registers.
         let (groups, rest) = sums.as_chunks_mut::<LINE>();
         for (group, sums) in groups.iter_mut().enumerate() {
             *sums = picked.total::<S, E, LINE>(neighbours, range.clone(), values, group * LINE);
@@ -299,7 +299,7 @@ fn total<S: Rules, const G: usize>(count: usize, term: impl Fn(usize) -> [f64; G
     sum
 }
 
-/// The same sum for a single column, whose lanes lie side by side.
+/// The sum of a single column, whose lanes are adjacent.
 #[inline(always)]
 fn column_total<S: Rules>(terms: &[f64]) -> f64 {
     let (blocks, rest) = terms.as_chunks::<LANES>();

@@ -59,7 +59,7 @@ impl ListFold for Magnitudes<'_> {
             (false, None) => list.weights.real(i).abs(),
             (false, Some(&bits)) => list.weights.real(i).hypot(f64::from_bits(bits)),
         };
-        // What is no column, in a damaged image, counts nothing.
+        // Neighbours outside the columns, in a damaged image, do not count.
         let number = |&vertex: &u32| (vertex as usize).checked_sub(self.first).and_then(|place| self.factor.get(place));
         let terms = list.neighbours.iter().enumerate().map(|(i, vertex)| (magnitude(i), number(vertex)));
         terms.map(|(magnitude, number)| magnitude * number.copied().unwrap_or(0.0)).sum()

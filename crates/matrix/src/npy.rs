@@ -12,10 +12,10 @@ use std::path::Path;
 const MAGIC: &[u8; 6] = b"\x93NUMPY";
 /// More than any matrix needs: what is longer is no head.
 const MOST_HEAD_BYTES: usize = 1 << 16;
-/// So many characters of a head are in an error.
+/// Number of characters of a header that an error quotes.
 const MOST_TOLD: usize = 80;
 
-/// What the elements of an array are.
+/// Element type of an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Bool,
@@ -35,7 +35,7 @@ pub(crate) struct Element {
 }
 
 impl Element {
-    /// What a product has: float64, or complex128.
+    /// Element type of a product: float64, or complex128.
     pub const fn computed(is_complex: bool) -> Self {
         let (kind, bytes) = if is_complex { (Kind::Complex, 16) } else { (Kind::Real, 8) };
         Element { kind, bytes, is_big_endian: cfg!(target_endian = "big") }
@@ -64,7 +64,7 @@ impl Element {
         Some(Element { kind, bytes, is_big_endian })
     }
 
-    /// What NumPy calls it.
+    /// Name of the type in NumPy.
     pub fn name(self) -> String {
         let kind = match self.kind {
             Kind::Bool => 'b',
@@ -85,7 +85,7 @@ pub(crate) struct Head {
     pub by_columns: bool,
     /// One number for a vector, two for a matrix.
     pub shape: Vec<u64>,
-    /// Where the elements begin.
+    /// Offset of the elements.
     pub len_bytes: u64,
 }
 
@@ -163,7 +163,7 @@ fn told(text: &str) -> String {
     }
 }
 
-/// What a dictionary has under a key: a string, a word, or what is in parentheses or brackets.
+/// Value of a key in a dictionary: a string, a word, or the content of parentheses or brackets.
 fn value<'a>(text: &'a str, key: &str) -> Option<&'a str> {
     let (_, rest) = text.split_once(&format!("'{key}'")).or_else(|| text.split_once(&format!("\"{key}\"")))?;
     let rest = rest.trim_start().strip_prefix(':')?.trim_start();

@@ -1,4 +1,4 @@
-//! Which row or column a vertex is: its place in the order of the ids.
+//! Row or column of a vertex: its place in the order of the ids.
 
 use outcore_graph::{Bitmap, Graph};
 use outcore_image::{Error, Result};

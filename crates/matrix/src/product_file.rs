@@ -46,7 +46,7 @@ pub enum ProductFile {
     Part {
         /// Its path.
         path: PathBuf,
-        /// Where the elements go: float64, or complex128.
+        /// Destination of the elements: float64, or complex128.
         layout: DenseLayout,
     },
     /// A temporary file without a name.
@@ -56,7 +56,7 @@ pub enum ProductFile {
     },
 }
 
-/// How a product lies in its file.
+/// Layout of a product in its file.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Placing {
     /// Whether columns lie together, and not rows.
@@ -65,7 +65,7 @@ pub(crate) struct Placing {
     pub as_stored: bool,
 }
 
-/// What holds the bytes of a product.
+/// Storage of the bytes of a product.
 enum Store {
     Placed(PlacedFile),
     Spill(Spill),
@@ -125,12 +125,12 @@ impl Output {
         Ok(Output { store, layout, placing, parts, written_bytes: AtomicU64::new(0) })
     }
 
-    /// How the product lies in it.
+    /// Layout of the product in the file.
     pub fn placing(&self) -> Placing {
         self.placing
     }
 
-    /// What was written so far, to be read.
+    /// The bytes written so far, for reading.
     pub fn numbers(&self, runtime: &Runtime) -> Result<DenseFile> {
         match &self.store {
             Store::Placed(file) => DenseFile::open_part(runtime, file.path(), self.layout.clone()),
@@ -184,7 +184,7 @@ impl Output {
         }
     }
 
-    /// How many bytes of elements were written.
+    /// Number of bytes of elements written.
     pub fn written_bytes(&self) -> u64 {
         self.written_bytes.load(Ordering::Relaxed)
     }
@@ -198,7 +198,7 @@ impl Output {
     }
 }
 
-/// How rows get to the file.
+/// Partition of rows into bands on their way to the file.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bands {
     /// Whether they go straight to their places.
@@ -210,7 +210,7 @@ pub(crate) struct Bands {
     pub pass_columns: usize,
     /// Adjacent rows that are put together in memory.
     pub band_rows: usize,
-    /// How many gather runs at the same time.
+    /// Number of workers that gather runs at the same time.
     pub slots: usize,
     /// The words of a block of the temporary file.
     pub block_words: usize,
@@ -355,7 +355,7 @@ impl<'a> Rows<'a> {
         self.check()
     }
 
-    /// What went to the temporary file, band by band, from each slot.
+    /// Pieces in the temporary file, band by band, from each slot.
     pub fn finish(self) -> Result<Vec<Vec<Chain>>> {
         let sinks = self.slots.into_iter().filter_map(|slot| into_inner(slot).sink);
         sinks.map(|sink| Ok(sink.finish()?)).collect()
@@ -403,7 +403,7 @@ fn land(
     words: &mut [u64],
     places: &[AtomicF64],
 ) -> Result<u64> {
-    // Where the row under way goes, how many numbers it has, how many are there, and how many rows are left with it.
+    // Destination of the current row, its length, the numbers already there, and the number of remaining rows.
     let (mut place, mut width, mut there, mut left) = (0, 0, 0, 0);
     let mut landed = 0;
     while chain.words > 0 {

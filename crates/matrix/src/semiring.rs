@@ -1,10 +1,10 @@
-//! What adds and what multiplies in a product of matrices.
+//! Semirings: addition and multiplication in a product of matrices.
 //!
 //! Kepner and Gilbert (editors), *Graph Algorithms in the Language of Linear Algebra*, 2011.
 
 use outcore_ingest::Choice;
 
-/// What adds and what multiplies in a product of matrices.
+/// A semiring: addition and multiplication in a product of matrices.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Semiring {
     /// Sums of products: the usual product of matrices.
@@ -30,9 +30,9 @@ impl Choice for Semiring {
     ];
 }
 
-/// The same, known to the compiler.
+/// A semiring as a type, so that products are monomorphized.
 pub(crate) trait Rules: Copy + Sync {
-    /// What a row without entries comes to.
+    /// The additive identity: the product of a row without entries.
     const NOTHING: f64;
 
     fn add(sum: f64, term: f64) -> f64;
@@ -65,7 +65,7 @@ impl Rules for MinPlus {
 
     #[inline(always)]
     fn add(least: f64, term: f64) -> f64 {
-        // What is not a number stays, as in sums.
+        // NaN is kept, as in sums.
         if term < least || term.is_nan() { term } else { least }
     }
 

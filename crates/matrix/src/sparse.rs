@@ -37,7 +37,7 @@ pub const MOST_COLUMNS: usize = 32;
 /// Rows of a factor and of a product that are in another order are asked for so many rows ahead.
 const AHEAD_ROWS: usize = 16;
 
-/// Which matrix is multiplied.
+/// The operand of a product: the matrix, its transpose or its adjoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operand {
     /// The matrix.
@@ -73,7 +73,7 @@ pub struct SparseMatrix {
 struct Idle(Mutex<Option<Array<f64>>>);
 
 impl Spare for Idle {
-    // Whoever has the lock may be the one who needs the memory.
+    // The holder of the lock may be the thread that needs the memory.
     fn spare_bytes(&self) -> u64 {
         self.0.try_lock().ok().and_then(|idle| Some(idle.as_ref()?.reservation().bytes())).unwrap_or(0)
     }
@@ -91,21 +91,21 @@ impl std::fmt::Debug for SparseMatrix {
     }
 }
 
-/// How a product is computed.
+/// Plan of a product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MultiplyPlan {
-    /// How many columns of the dense matrix are multiplied at the same time: complex ones, if the sparse matrix is
+    /// Number of columns of the dense matrix that are multiplied together: complex ones, if the sparse matrix is
     /// complex.
     pub columns_per_pass: usize,
     /// Passes over the sparse matrix.
     pub passes: u64,
-    /// What the columns of a pass take in memory.
+    /// Bytes of memory for the columns of a pass.
     pub state_bytes: u64,
     /// The pages of a pass, values included, in bytes: what is read is at most that times the passes.
     pub bytes_per_pass: u64,
-    /// What is read of a factor in a file.
+    /// Bytes read of a factor in a file.
     pub factor_bytes: u64,
-    /// What is written of a product in a file.
+    /// Bytes written of a product in a file.
     pub product_bytes: u64,
     /// About what is written to temporary files, and read again.
     pub temporary_bytes: u64,
@@ -158,7 +158,7 @@ impl SparseMatrix {
         self.is_complex
     }
 
-    /// How many rows and columns it has.
+    /// Number of rows and columns.
     pub fn shape(&self) -> (u64, u64) {
         (self.rows.count as u64, self.columns.count as u64)
     }
@@ -169,7 +169,7 @@ impl SparseMatrix {
         self.graph.manifest().rows.is_none()
     }
 
-    /// How many entries are stored.
+    /// Number of stored entries.
     pub fn entries(&self) -> u64 {
         self.graph.manifest().out_lists.entries
     }
@@ -198,7 +198,7 @@ impl SparseMatrix {
         self.rows_of(operand).0
     }
 
-    /// Which lists these are.
+    /// The vertices whose lists are the rows of the operand.
     pub(crate) fn lists_of(&self, operand: Operand) -> Frontier<'static> {
         let (_, Side { first, count }, _) = self.rows_of(operand);
         match self.graph.manifest().rows {
@@ -213,18 +213,18 @@ impl SparseMatrix {
         [rows.first, columns.first]
     }
 
-    /// Which column a neighbour in the lists of the rows is, if it is one.
+    /// Column of a neighbour in the lists of the rows, if it is one.
     pub(crate) fn column_of(&self, neighbour: u32) -> Option<usize> {
         (neighbour as usize).checked_sub(self.columns.first).map(|place| self.column_at(place))
     }
 
-    /// How many numbers an entry of the dense matrix is.
+    /// Number of real numbers in an element of the dense matrix.
     pub(crate) fn parts(&self) -> usize {
         if self.is_complex { 2 } else { 1 }
     }
 
-    /// How a product with a dense matrix of so many columns will be computed in the memory that is left now, of which
-    /// `taken_bytes` will be taken by something else, such as the product.
+    /// Plans a product with a dense matrix of this number of columns in the memory that is free now, less `taken_bytes`
+    /// for other uses such as the product.
     ///
     /// # Errors
     /// There is no room for one column.
@@ -340,7 +340,7 @@ impl SparseMatrix {
         }
     }
 
-    /// How many pages of lists and values a product reads at most.
+    /// Largest number of pages of lists and values that a product reads.
     pub fn pages_per_pass(&self, operand: Operand) -> u64 {
         let direction = self.rows_of(operand).0.direction;
         self.graph.pages(direction) + if self.values { self.graph.weight_pages(direction) } else { 0 }
@@ -351,12 +351,12 @@ impl SparseMatrix {
         self.places.is_none()
     }
 
-    /// Which row of the matrix, or which column, is the one that the image has at this place.
+    /// The row of the matrix, in the order of ids, at this place of the image.
     pub fn row_at(&self, place: usize) -> usize {
         in_order(self.places.as_ref(), self.rows.first + place) - self.rows.first
     }
 
-    /// The same for columns.
+    /// The column of the matrix, in the order of ids, at this place of the image.
     pub fn column_at(&self, place: usize) -> usize {
         in_order(self.places.as_ref(), self.columns.first + place) - self.columns.first
     }
@@ -378,14 +378,14 @@ pub(crate) fn check_semiring(semiring: Semiring, is_complex: bool) -> Result<()>
     }
 }
 
-/// Where the factor of a product is.
+/// Source of a product's factor.
 #[derive(Clone, Copy)]
 pub(crate) enum Source<'a> {
     Memory(&'a [f64]),
     File(&'a FileFactor<'a>),
 }
 
-/// Where a product goes.
+/// Destination of a product.
 #[derive(Clone, Copy)]
 pub(crate) enum Target<'a, 's> {
     Memory(&'a [AtomicF64]),
@@ -398,9 +398,9 @@ pub(crate) struct Given<'a> {
     pub factor: Source<'a>,
     /// Columns of numbers: two for each complex one.
     pub columns: usize,
-    /// Where rows of the factor lie, if that is not as in the image.
+    /// Positions of the factor's rows, if their order is not that of the image.
     pub places: Option<&'a Array<u32>>,
-    /// The same for rows of the product.
+    /// Positions of the product's rows, if their order is not that of the image.
     pub product_places: Option<&'a Array<u32>>,
     /// Whether entries count by their values, and not each as 1.
     pub by_values: bool,
@@ -556,7 +556,7 @@ impl<S: Rules, const W: usize> Product<'_, '_, S, W> {
         }
     }
 
-    /// Which row of the product belongs to a vertex.
+    /// Row of the product that belongs to a vertex.
     #[inline(always)]
     fn row(&self, vertex: usize) -> usize {
         in_order(self.part.given.product_places, vertex) - self.part.rows.first

@@ -12,18 +12,18 @@ use outcore_image::{Error, Result, StatsBuilder};
 use outcore_io::buffer::shared;
 use std::ops::Range;
 
-/// What is multiplied, and how.
+/// Semiring and operand of a product.
 #[derive(Clone, Copy, Debug)]
 pub struct StoredProduct {
-    /// What adds and what multiplies.
+    /// The semiring.
     pub semiring: Semiring,
-    /// Which matrix.
+    /// The operand.
     pub operand: Operand,
     /// Whether entries count by their values. Otherwise each is 1, and no value is read.
     pub by_values: bool,
 }
 
-/// Where such a product goes.
+/// Destination of a product in the order of the image.
 #[derive(Debug)]
 pub enum StoredTarget<'a> {
     /// Numbers in memory, row by row.
@@ -49,7 +49,7 @@ impl StoredFile {
     /// An empty file for so many rows and columns: beside the image, or where the runtime says.
     ///
     /// # Errors
-    /// What the operating system refuses.
+    /// Errors of the operating system.
     pub fn create(matrix: &SparseMatrix, rows: usize, columns: usize) -> Result<Self> {
         let (graph, file) = (matrix.graph(), ProductFile::Temporary { as_stored: true });
         Ok(StoredFile { output: Output::open(graph, &file, rows, columns, 1)?, rows, columns })
@@ -63,7 +63,7 @@ impl StoredFile {
     /// Reads adjacent rows that were written.
     ///
     /// # Errors
-    /// What the operating system refuses.
+    /// Errors of the operating system.
     ///
     /// # Panics
     /// There are not so many numbers.
@@ -71,7 +71,7 @@ impl StoredFile {
         self.output.copy_rows(rows, numbers)
     }
 
-    /// How many bytes were written so far.
+    /// Number of bytes written so far.
     pub fn written_bytes(&self) -> u64 {
         self.output.written_bytes()
     }
@@ -81,7 +81,7 @@ impl SparseMatrix {
     /// [`SparseMatrix::multiply_stored`] for sums of products in memory.
     ///
     /// # Errors
-    /// As with [`SparseMatrix::multiply`].
+    /// Those of [`SparseMatrix::multiply`].
     pub fn multiply_as_stored(
         &self,
         operand: Operand,
@@ -99,7 +99,7 @@ impl SparseMatrix {
     /// [`SparseMatrix::multiply`]. If columns are a power of two, the factor is not copied.
     ///
     /// # Errors
-    /// As with [`SparseMatrix::multiply`]; rows that are not in the order of the image; complex numbers.
+    /// Those of [`SparseMatrix::multiply`]; rows that are not in the order of the image; complex numbers.
     pub fn multiply_rows(
         &self,
         operand: Operand,
@@ -130,7 +130,7 @@ impl SparseMatrix {
     /// is copied. The bits are the same in memory and in a file.
     ///
     /// # Errors
-    /// As with [`SparseMatrix::multiply`]; values are left out that are complex; a full disk.
+    /// Those of [`SparseMatrix::multiply`]; values are left out that are complex; a full disk.
     pub fn multiply_stored(
         &self,
         how: StoredProduct,

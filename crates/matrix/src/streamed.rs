@@ -35,7 +35,7 @@ pub enum DenseFactor<'a> {
     Numbers {
         /// The numbers: two for each complex one.
         numbers: &'a [f64],
-        /// How many columns there are.
+        /// Number of columns.
         columns: usize,
         /// Whether they are complex. If the sparse matrix is, they must be.
         is_complex: bool,
@@ -44,7 +44,7 @@ pub enum DenseFactor<'a> {
     File(&'a DenseFile),
 }
 
-/// Where a product goes.
+/// Destination of a product.
 #[derive(Debug)]
 pub enum DenseProduct<'a> {
     /// Numbers in memory, row by row, two for each complex one.
@@ -66,7 +66,7 @@ impl std::fmt::Debug for UnnamedProduct {
 }
 
 impl UnnamedProduct {
-    /// What it cost.
+    /// Statistics of the product.
     pub fn cost(&self) -> &StreamedProduct {
         &self.cost
     }
@@ -79,7 +79,7 @@ impl UnnamedProduct {
     /// The numbers, to be read.
     ///
     /// # Errors
-    /// What the operating system refuses.
+    /// Errors of the operating system.
     pub fn numbers(&self, runtime: &Runtime) -> Result<DenseFile> {
         self.output.numbers(runtime)
     }
@@ -98,14 +98,14 @@ impl UnnamedProduct {
     /// Gives a new file its name. A temporary one has none, and vanishes.
     ///
     /// # Errors
-    /// What the operating system refuses; then there is no new file.
+    /// Errors of the operating system; then there is no new file.
     pub fn commit(self) -> Result<StreamedProduct> {
         self.output.commit()?;
         Ok(self.cost)
     }
 }
 
-/// What a product with files cost.
+/// Statistics of a product with files.
 #[derive(Clone, Debug)]
 pub struct StreamedProduct {
     /// The passes over the sparse matrix.
@@ -118,7 +118,7 @@ pub struct StreamedProduct {
     pub temporary_bytes_written: u64,
 }
 
-/// How a product with files will be computed.
+/// Plan of a product with files.
 struct Job<'a> {
     operand: Operand,
     rows: Side,
@@ -148,7 +148,7 @@ impl DenseFactor<'_> {
 }
 
 impl SparseMatrix {
-    /// How [`SparseMatrix::multiply_streamed`] will compute a product in the memory that is left now, of which
+    /// Plans a product by [`SparseMatrix::multiply_streamed`] in the memory that is free now, of which
     /// `taken_bytes` will be taken by something else. `output` says whether the product goes to a file, and whether one
     /// in which columns lie together.
     ///
@@ -179,8 +179,8 @@ impl SparseMatrix {
     /// the runtime says.
     ///
     /// # Errors
-    /// As with [`SparseMatrix::multiply`]; a file that cannot be read or written; a full disk. Then there is no new
-    /// file.
+    /// Those of [`SparseMatrix::multiply`]; a file that cannot be read or written; a full disk. No new file exists
+    /// after an error.
     pub fn multiply_streamed(
         &self,
         semiring: Semiring,
@@ -204,10 +204,10 @@ impl SparseMatrix {
         Ok(self.cost(&job, stats, factor_bytes, [0, 0]))
     }
 
-    /// The same, where the file does not get its name yet.
+    /// Multiplies into a file that does not have its final name yet.
     ///
     /// # Errors
-    /// As with [`SparseMatrix::multiply_streamed`].
+    /// Those of [`SparseMatrix::multiply_streamed`].
     pub fn multiply_to_file(
         &self,
         semiring: Semiring,
@@ -217,7 +217,7 @@ impl SparseMatrix {
     ) -> Result<UnnamedProduct> {
         check_semiring(semiring, self.is_complex() || factor.shape().2)?;
         let (mut stats, graph) = (self.begin(), self.graph());
-        // What fits neither memory nor the file is refused before there is a file.
+        // A product that fits neither memory nor the file is refused before a file is created.
         let Job { rows, columns, parts, .. } = self.job(operand, factor, Some(Placing::default()), 0)?;
         let output = Output::open(graph, product, rows.count, columns, parts)?;
         let placing = output.placing();
@@ -237,7 +237,7 @@ impl SparseMatrix {
         Ok(UnnamedProduct { output, cost })
     }
 
-    /// What a product costs, from now on.
+    /// Starts the statistics of a product.
     fn begin(&self) -> StatsBuilder {
         let mut stats = StatsBuilder::start();
         let weights = self.graph().manifest().weights().filter(|_| self.has_values());
@@ -245,7 +245,7 @@ impl SparseMatrix {
         stats
     }
 
-    /// What a product cost: bytes of the factor that were read and kept in a temporary file, and bytes that were
+    /// Statistics of a product: bytes of the factor that were read and kept in a temporary file, and bytes that were
     /// written to the product's file and to its temporary one.
     fn cost(&self, job: &Job<'_>, stats: StatsBuilder, factor: [u64; 2], product: [u64; 2]) -> StreamedProduct {
         StreamedProduct {
@@ -374,7 +374,7 @@ impl<'a> Job<'a> {
     }
 }
 
-/// Which row of the image each row is.
+/// Row of the image for each row of the matrix.
 fn vertices(runtime: &Runtime, places: &[u32], Side { first, count }: Side) -> Result<Array<u32>> {
     let mut vertices = Array::zeroed(runtime.budget(), "rows of vertices", count)?;
     for (&place, vertex) in places[first..first + count].iter().zip(0..) {
@@ -388,14 +388,14 @@ pub(crate) struct FileFactor<'a> {
     runtime: &'a Runtime,
     file: &'a DenseFile,
     inner: Side,
-    /// Which row of the image a row is, if images are in another order.
+    /// Row of the image for a row, if images are in another order.
     vertices: Option<Array<u32>>,
     columns: usize,
     parts: usize,
     /// Columns of numbers of a pass.
     width: usize,
     buffers: PieceBuffers,
-    /// Where the columns of later passes are, once the first one has read them.
+    /// Positions of the columns of later passes, known after the first pass has read them.
     panels: Option<&'a Spill>,
     panel_bytes: AtomicU64,
 }
@@ -445,7 +445,7 @@ impl FileFactor<'_> {
         }
     }
 
-    /// Where the panel begins whose first column this is.
+    /// Start of the panel whose first column this is.
     fn panel_offset(&self, column: usize) -> u64 {
         8 * (self.inner.count * (column - self.width)) as u64
     }

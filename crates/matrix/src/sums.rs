@@ -7,7 +7,7 @@ use crate::sparse::{Operand, SparseMatrix};
 use outcore_graph::{Direction, Edges, ListFold, ListPart, fold};
 use outcore_image::{Result, StatsBuilder};
 
-/// What one pass finds about all entries.
+/// Sums and extremes of all entries, from one pass.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EntrySums {
     /// The sum of the entries.
@@ -46,10 +46,10 @@ impl SparseMatrix {
         Ok(self.entry_sums(&mut StatsBuilder::start())?.sum_of_squares)
     }
 
-    /// The same, and what the pass finds besides; `stats` counts what it costs.
+    /// Sums and extremes of the entries; `stats` counts the costs of the pass.
     ///
     /// # Errors
-    /// As with [`SparseMatrix::sum_of_squares`].
+    /// Those of [`SparseMatrix::sum_of_squares`].
     pub fn entry_sums(&self, stats: &mut StatsBuilder) -> Result<EntrySums> {
         let graph = self.graph();
         let _kept = self.keep_values(Operand::Matrix)?;

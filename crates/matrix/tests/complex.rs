@@ -114,7 +114,7 @@ fn matrix(runtime: &Arc<Runtime>, image: &Path) -> SparseMatrix {
     common::matrix(runtime, image, true)
 }
 
-/// So many complex columns of whole numbers.
+/// Complex columns of whole numbers.
 fn factor(rows: u64, columns: usize) -> Vec<f64> {
     numbers(rows * 2 * columns as u64)
 }

@@ -150,7 +150,7 @@ fn rectangular_matrices_have_rows_and_columns_apart() {
                     assert!(found == expected, "{rows} x {columns} {kind} {order:?} {width} {operand:?}");
                 }
             }
-            // What is exported is the same matrix.
+            // The export is the same matrix.
             let file = folder.path().join("exported.mtx");
             export(matrix.graph(), &file).unwrap();
             let text = std::fs::read_to_string(&file).unwrap();
@@ -210,7 +210,7 @@ fn other_semirings_add_and_multiply_in_their_way() {
             }
         }
     }
-    // What is not a number is not lost where the least or the greatest is taken.
+    // NaN is kept by minimum and maximum.
     let matrix = matrix(&runtime, &given.image(folder.path(), "integer", OrderChoice::Input), true);
     let mut factor = factor(given.rows, 1);
     factor[17] = f64::NAN;

@@ -52,7 +52,7 @@ fn products_in_files_have_the_bits_of_those_in_memory() {
                     let known = in_memory(&own, how, &factor, width, to);
                     let file = StoredFile::create(&own, to, width).unwrap();
                     let mut found = vec![0.0; to * width];
-                    // What was there before is replaced.
+                    // Existing content is replaced.
                     for times in 1..=2 {
                         let target = StoredTarget::File(&file);
                         own.multiply_stored(how, &factor, width, target, &mut StatsBuilder::start()).unwrap();

@@ -84,7 +84,7 @@ pub fn assert_close(found: &[f64], expected: &[f64], tolerance: f64) {
     }
 }
 
-/// The same for 1, 2 and 3 threads, bit for bit.
+/// Runs with 1, 2 and 3 threads and asserts equal bits.
 #[track_caller]
 pub fn assert_same_bits(run: impl Fn(&Arc<Runtime>) -> Vec<f64>) {
     let bits = |threads| run(&runtime(threads)).into_iter().map(f64::to_bits).collect::<Vec<_>>();

@@ -1,4 +1,4 @@
-//! What tests of matrices have in common.
+//! Helpers of the matrix tests.
 #![allow(dead_code)]
 
 use outcore_graph::Graph;
@@ -31,7 +31,7 @@ pub fn matrix(runtime: &Arc<Runtime>, image: &Path, values: bool) -> SparseMatri
     SparseMatrix::new(Arc::new(Graph::open(runtime, image, ImageOptions::default()).unwrap()), values).unwrap()
 }
 
-/// So many small whole numbers.
+/// Small whole numbers.
 pub fn numbers(count: u64) -> Vec<f64> {
     (0..count).map(|i| ((i * 31 + i / 7) % 17) as f64 - 5.0).collect()
 }
