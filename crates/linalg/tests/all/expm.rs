@@ -1,8 +1,6 @@
 //! Products of matrix exponentials beside closed forms.
 
-mod common;
-
-use common::{Entries, bits, matrix, random, runtime};
+use crate::common::{Entries, bits, matrix, random, runtime};
 use outcore_linalg::expm_multiply;
 use outcore_linalg::internal::{ENOUGH, Norms, Plan};
 

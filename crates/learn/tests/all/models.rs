@@ -1,8 +1,6 @@
 //! Models against closed forms and naive iterations in memory.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use outcore_array::{Array, ElementType};
 use outcore_learn::*;
 

@@ -1,9 +1,7 @@
 //! Products with dense matrices in files: the bits are those of products in memory; passes, bytes and memory are what
 //! the plan says.
 
-mod common;
-
-use common::{bits, import_file, matrix, product, random, runtime};
+use crate::common::{bits, import_file, matrix, product, random, runtime};
 use outcore_graph::Graph;
 use outcore_graph::generate::{GenerateOptions, Shape, source};
 use outcore_graph::import::{ImportOptions, OrderChoice, import};
@@ -449,7 +447,7 @@ fn a_factor_and_a_product_of_eight_times_the_limit() {
         let factor = numbers(rows * columns);
         save_numbers(&folder.path().join("x.npy"), columns, &factor);
         let run = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "child", "--ignored", "--nocapture", "--test-threads=1"])
+            .args(["--exact", "streamed::child", "--ignored", "--nocapture", "--test-threads=1"])
             .env(CHILD, folder.path())
             .output()
             .unwrap();

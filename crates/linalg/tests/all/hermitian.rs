@@ -1,8 +1,6 @@
 //! Eigenvalues of Hermitian matrices beside closed forms, and beside those of real matrices with the same spectrum.
 
-mod common;
-
-use common::{Entries, bits, import_text, matrix, options, random, runtime, with_matrix_of};
+use crate::common::{Entries, bits, import_text, matrix, options, random, runtime, with_matrix_of};
 use outcore_linalg::internal::{MOST_WIDTH, Parts, add_product, check_hermitian_pairs, complex_dots, dots};
 use outcore_linalg::{EigshOptions, HermitianPairs, Which, c64, eigsh, eigsh_complex};
 use std::collections::BTreeMap;

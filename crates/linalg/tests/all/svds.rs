@@ -1,8 +1,6 @@
 //! Singular values beside those of dense matrices.
 
-mod common;
-
-use common::{Entries, bits, matrix, runtime};
+use crate::common::{Entries, bits, matrix, runtime};
 use faer::Mat;
 use outcore_linalg::{RandomizedSvdOptions, Svd, SvdsOptions, Vectors, randomized_svd, svds};
 

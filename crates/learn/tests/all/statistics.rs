@@ -1,8 +1,6 @@
 //! Statistics against what a few lines in memory find.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use outcore_array::kernel::{Binary, Scalar};
 use outcore_array::{Array, ElementType};
 use outcore_learn::*;

@@ -1,8 +1,6 @@
 //! PageRank by products, beside an obvious program and the graph algorithm.
 
-mod common;
-
-use common::{Entries, bits, matrix, random, runtime};
+use crate::common::{Entries, bits, matrix, random, runtime};
 use outcore_algo::{Dangling, PageRankOptions, Stop, StoppedBy};
 use outcore_graph::Direction;
 use outcore_image::Error;

@@ -1,8 +1,6 @@
 //! Verifiers refuse what is wrong, and small dense matrices have real Schur forms.
 
-mod common;
-
-use common::with_matrix_of;
+use crate::common::with_matrix_of;
 use faer::Mat;
 use outcore_ingest::Choice;
 use outcore_io::CancelFlag;

@@ -1,8 +1,6 @@
 //! Sums over entries, beside those of an obvious program.
 
-mod common;
-
-use common::{matrix, random, runtime};
+use crate::common::{matrix, random, runtime};
 use outcore_graph::import::{Duplicates, ImportOptions, InputOptions, OrderChoice, import, open};
 use outcore_graph::{Direction, Graph};
 use outcore_image::{ImageOptions, StatsBuilder};

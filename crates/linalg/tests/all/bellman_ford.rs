@@ -1,8 +1,6 @@
 //! Lengths of shortest paths by products, beside an obvious program.
 
-mod common;
-
-use common::{Entries, bits, matrix, random, runtime};
+use crate::common::{Entries, bits, matrix, random, runtime};
 use outcore_image::Error;
 use outcore_linalg::{BellmanFordOptions, bellman_ford};
 use outcore_matrix::SparseMatrix;

@@ -1,8 +1,6 @@
 //! Spectral embeddings beside closed forms and what an obvious program makes of the Laplacian.
 
-mod common;
-
-use common::{Entries, bits, matrix, random, runtime};
+use crate::common::{Entries, bits, matrix, random, runtime};
 use outcore_linalg::{SpectralEmbedding, SpectralEmbeddingOptions, spectral_embedding};
 use std::f64::consts::PI;
 

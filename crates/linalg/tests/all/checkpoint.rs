@@ -1,8 +1,6 @@
 //! Runs that are stopped again and again find the same bits as runs that are not.
 
-mod common;
-
-use common::{Entries, bits, matrix, options, runtime};
+use crate::common::{Entries, bits, matrix, options, runtime};
 use outcore_image::{Error, Result};
 use outcore_linalg::{EigsOptions, EigshOptions, NmfOptions, SvdsOptions, Which, eigs, eigsh, nmf, svds};
 use outcore_matrix::SparseMatrix;

@@ -1,8 +1,6 @@
 //! Systems of linear equations, whose residuals an obvious program computes again.
 
-mod common;
-
-use common::{Entries, bits, matrix, random, runtime};
+use crate::common::{Entries, bits, matrix, random, runtime};
 use outcore_image::{Error, Result};
 use outcore_linalg::{Preconditioner, Solution, SolveOptions, StoppedBy, cg, gmres, minres};
 use outcore_matrix::{Operand, SparseMatrix};

@@ -1,8 +1,6 @@
 //! Products of sparse matrices on disk, beside those of an obvious program, and with themselves.
 
-mod common;
-
-use common::{bits, import_file, matrix, numbers, product, random, runtime};
+use crate::common::{bits, import_file, matrix, numbers, product, random, runtime};
 use outcore_graph::generate::{GenerateOptions, GeneratedWeights, Shape, source};
 use outcore_graph::import::{Duplicates, ImportOptions, InputOptions, OrderChoice, import, open};
 use outcore_graph::{Direction, Graph, check, export};

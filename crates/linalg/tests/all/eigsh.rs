@@ -1,8 +1,6 @@
 //! Eigenvalues beside closed forms, on disk and in memory.
 
-mod common;
-
-use common::{Entries, bits, matrix, options, runtime};
+use crate::common::{Entries, bits, matrix, options, runtime};
 use outcore_io::{Progress, Runtime, RuntimeOptions, Unit};
 use outcore_linalg::{Eigenpairs, EigshOptions, Which, eigsh};
 use outcore_matrix::SparseMatrix;
@@ -301,7 +299,7 @@ fn products_are_told_while_they_are_made() {
     let counts = Arc::new(Counts::default());
     let options = RuntimeOptions { progress: Some(counts.clone()), ..RuntimeOptions::default() };
     let runtime = Arc::new(Runtime::new(options).unwrap());
-    let found = eigsh(&matrix(&runtime, &image, true), &common::options(4)).unwrap().products;
+    let found = eigsh(&matrix(&runtime, &image, true), &crate::common::options(4)).unwrap().products;
     let told = counts.0.each_ref().map(|count| count.load(Ordering::Relaxed));
     assert_eq!(told, [1, found, 1]);
 }

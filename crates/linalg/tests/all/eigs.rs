@@ -1,8 +1,6 @@
 //! Eigenvalues of unsymmetric matrices beside closed forms, on disk and in memory.
 
-mod common;
-
-use common::{Entries, bits, matrix, random, runtime};
+use crate::common::{Entries, bits, matrix, random, runtime};
 use outcore_graph::import::{self, ImportOptions, InputOptions};
 use outcore_linalg::{ComplexPairs, EigsOptions, EigshOptions, SolveOptions, Spectrum, c64, eigs, eigsh, gmres};
 use std::f64::consts::PI;

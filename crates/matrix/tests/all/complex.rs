@@ -1,8 +1,6 @@
 //! Products of complex matrices on disk, beside those of an obvious program, and with themselves.
 
-mod common;
-
-use common::{bits, import_file, numbers, product, random, runtime};
+use crate::common::{bits, import_file, numbers, product, random, runtime};
 use outcore_graph::import::{Duplicates, ImportOptions, ImportReport, InputOptions, OrderChoice, import, open};
 use outcore_graph::{Direction, Graph, PAGE_BYTES, check, export};
 use outcore_image::{Error, ImageFile, ImageOptions, Result, read_manifest};
@@ -111,7 +109,7 @@ fn import_text(runtime: &Runtime, folder: &Path, text: &str, image: &Path, order
 }
 
 fn matrix(runtime: &Arc<Runtime>, image: &Path) -> SparseMatrix {
-    common::matrix(runtime, image, true)
+    crate::common::matrix(runtime, image, true)
 }
 
 /// Complex columns of whole numbers.

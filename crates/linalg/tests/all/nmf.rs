@@ -1,8 +1,6 @@
 //! Non-negative factors beside an obvious dense program, in memory and on disk.
 
-mod common;
-
-use common::{Entries, bits, matrix, random, runtime};
+use crate::common::{Entries, bits, matrix, random, runtime};
 use outcore_image::Result;
 use outcore_ingest::Choice;
 use outcore_io::backend::{Faults, Sim};
@@ -207,7 +205,7 @@ fn it_ends_when_it_is_good_enough() {
     }
     // Nothing at all.
     let empty = Entries::new(30, 20);
-    let matrix = common::matrix(&runtime, &empty.image(folder.path(), false), true);
+    let matrix = crate::common::matrix(&runtime, &empty.image(folder.path(), false), true);
     for solver in SOLVERS {
         let found = nmf(&matrix, &options(3, solver, 200)).unwrap();
         assert!(found.converged && found.losses.iter().all(|&loss| loss == 0.0), "{solver:?}");

@@ -1,8 +1,6 @@
 //! Products in the order of the image: those in temporary files have the bits of those in memory.
 
-mod common;
-
-use common::{bits, import_file, matrix, random, runtime};
+use crate::common::{bits, import_file, matrix, random, runtime};
 use outcore_graph::import::OrderChoice;
 use outcore_image::StatsBuilder;
 use outcore_matrix::{Operand, Semiring, SparseMatrix, StoredFile, StoredProduct, StoredTarget};

@@ -1,0 +1,5 @@
+//! Integration tests of statistics and models, one module each, in one binary.
+
+mod common;
+mod models;
+mod statistics;
