@@ -135,6 +135,7 @@ fn main() -> ExitCode {
             Ok(text) => {
                 check_source(&name, &text, &mut faults);
                 check_unit_tests(root, &name, &text, &mut faults);
+                check_kernels(&name, &text, &mut faults);
             }
             Err(error) => faults.push(format!("{name}: {error}")),
         }
@@ -289,6 +290,31 @@ fn check_file_access(name: &str, text: &str, faults: &mut Vec<String>) {
     }
 }
 
+/// A kernel knows neither its verifier nor its declaration, and a verifier uses nothing of kernels but their types: so
+/// it does not run the code that it checks.
+fn check_kernels(name: &str, text: &str, faults: &mut Vec<String>) {
+    let Some(path) = name.strip_prefix("crates/algo/src/") else { return };
+    let forbidden: &[&str] = match path.split('/').next() {
+        Some("kernels") => &["crate::verify", "crate::declared"],
+        Some("verify") => &["crate::declared"],
+        _ => return,
+    };
+    let code: Vec<&str> = text.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
+    let code = code.join("\n");
+    for &arrow in forbidden.iter().filter(|arrow| has_word(&code, arrow)) {
+        faults.push(format!("{name}: `{arrow}`: kernels and verifiers are independent (ARCHITECTURE.md)"));
+    }
+    for used in code.split("crate::kernels::").skip(1).filter(|_| path.starts_with("verify/")) {
+        let path = used.split(';').next().unwrap_or_default();
+        let items = path.split_once("::").map_or(path, |(_, items)| items).trim_matches(['{', '}']);
+        let is_type = |item: &str| item.trim().is_empty() || item.trim().starts_with(char::is_uppercase);
+        if let Some(item) = items.split(',').find(|item| !is_type(item)) {
+            let item = item.trim();
+            faults.push(format!("{name}: `{item}`: a verifier uses types of kernels only, and none of their code"));
+        }
+    }
+}
+
 /// Tests inside of a crate whose library has none, so that it is compiled once, would never run.
 fn check_unit_tests(root: &Path, name: &str, text: &str, faults: &mut Vec<String>) {
     let Some((folder, _)) = name.split_once("/src/") else { return };
@@ -331,7 +357,25 @@ fn has_word(text: &str, words: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::check_file_access;
+    use super::{check_file_access, check_kernels};
+
+    #[test]
+    fn verifiers_do_not_use_what_they_check() {
+        let faults = |name: &str, text: &str| {
+            let mut faults = Vec::new();
+            check_kernels(&format!("crates/algo/src/{name}"), text, &mut faults);
+            faults.len()
+        };
+        assert_eq!(faults("kernels/bfs.rs", "use crate::verify;"), 1);
+        assert_eq!(faults("kernels/bfs.rs", "use crate::declared::bfs;"), 1);
+        assert_eq!(faults("kernels/bfs.rs", "use crate::declare::Plan;\nuse crate::kernels::sssp::sssp;"), 0);
+        assert_eq!(faults("verify/ranks.rs", "use crate::declared::ALGORITHMS;"), 1);
+        assert_eq!(faults("verify/ranks.rs", "use crate::kernels::bfs::{\n    Bfs, BfsOptions,\n};"), 0);
+        assert_eq!(faults("verify/ranks.rs", "use crate::kernels::bfs::{Bfs, bfs};"), 1);
+        assert_eq!(faults("verify/ranks.rs", "use crate::kernels::triads;"), 1);
+        assert_eq!(faults("declared/bfs.rs", "use crate::{kernels, verify};"), 0);
+        assert_eq!(faults("kernels/bfs.rs", "// crate::verify"), 0);
+    }
 
     #[test]
     fn files_are_touched_in_io_and_in_tests_only() {

@@ -63,8 +63,6 @@ pub(crate) struct Cost {
     pub columns: Vec<ColumnKind>,
     /// The memory of the result beside its columns.
     pub more_result_bytes: u64,
-    /// The memory of the verification beside the result.
-    pub verify_bytes: u64,
 }
 
 impl Cost {
@@ -81,13 +79,19 @@ impl Cost {
                 .saturating_mul(PAGE_BYTES),
             bound: self.bound,
             result_bytes,
-            verify_bytes: held.saturating_add(self.verify_bytes),
+            verify_bytes: held,
             columns: self.columns,
         }
     }
 }
 
 impl Estimate {
+    /// Adds the memory that verification takes beside the result, in bytes.
+    pub(crate) fn verified_in(mut self, bytes: u64) -> Self {
+        self.verify_bytes = self.verify_bytes.saturating_add(bytes);
+        self
+    }
+
     /// The same with at least so much state: what is done with the result may need more than the run.
     pub fn with_state(mut self, graph: &Graph, bytes: u64) -> Self {
         self.state_bytes = self.state_bytes.max(bytes);
@@ -151,4 +155,12 @@ pub(crate) fn all_entries(graph: &Graph) -> u64 {
 pub(crate) fn longest_lists(graph: &Graph) -> u64 {
     let manifest = graph.manifest();
     manifest.out_lists.max_degree + manifest.in_lists.as_ref().map_or(0, |lists| lists.max_degree)
+}
+
+/// The least capacity of a buffer of labels, where the graph has so many entries.
+pub(crate) const LEAST_LABELS: u64 = 1 << 16;
+
+/// The number of labels for which a buffer is large enough for every vertex.
+pub(crate) fn least_labels(graph: &Graph) -> u64 {
+    longest_lists(graph).max(LEAST_LABELS.min(all_entries(graph)))
 }

@@ -16,9 +16,9 @@
 //!
 //! Murphy, Wheeler, Barrett, Ang, *Introducing the Graph 500*, Cray Users Group 2010; the specification is of 2017.
 
-use crate::bfs::Bfs;
+use crate::kernels::bfs::Bfs;
+use crate::kernels::sssp::{Integer, Length, Real, Sssp, SsspOptions};
 use crate::sources::Least;
-use crate::sssp::{Integer, Length, Real, Sssp, SsspOptions};
 use crate::state::{Layout, array, bitmap, degrees};
 use crate::verify::{Contradiction, follow_parents, ways};
 use outcore_format::WeightKind;

@@ -46,7 +46,7 @@ pub use outcore_ingest::Choice;
 pub use outcore_io::{Progress, Runtime, RuntimeOptions, Unit};
 
 // Algorithms: options, result, function and estimate of each, as `algo` lists them; and how they are declared.
-pub use outcore_algo::kernels::*;
+pub use outcore_algo::api::*;
 pub use outcore_algo::{
     ALGORITHMS, Algorithm, Attribute, AttributeKind, Bound, Datum, Estimate, Finding, GraphValues, Plan, Remedy, Say,
     Unconverged, graph500, graphalytics, least_limit, verify,

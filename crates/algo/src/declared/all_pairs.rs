@@ -1,0 +1,105 @@
+//! All-pairs shortest paths from chosen sources, as users see it: declaration, report and documentation.
+
+use crate::declare::{Algorithm, Attribute, AttributeKind, Datum, Doc, Typed, say_ids};
+use crate::declared::multi_source_bfs::shared;
+use crate::estimate::Estimate;
+use crate::graph_values::GraphValues;
+use crate::kernels::all_pairs::{AllPairs, AllPairsOptions, all_pairs};
+use crate::{kernels, verify};
+use outcore_declare::{DefaultValue, Kind, Parameter};
+use outcore_graph::Graph;
+
+/// What searching from chosen sources will need.
+pub fn estimate_all_pairs(graph: &Graph, options: &AllPairsOptions) -> Estimate {
+    kernels::all_pairs::estimate_all_pairs(graph, options)
+        .verified_in(verify::searches::searches_bytes(graph).saturating_add(options.sources.bytes(graph)))
+}
+
+/// Its declaration.
+pub static ALL_PAIRS: Algorithm = Algorithm {
+    options: &[
+        Parameter {
+            instead_of: &["k", "seed"],
+            ..Parameter::new(
+                "sources",
+                Kind::Vertices,
+                DefaultValue::None,
+                "The ids of the vertices to start from; some are drawn if not given",
+            )
+        },
+        Parameter::new(
+            "k",
+            Kind::Whole { bits: 64, least: 1 },
+            DefaultValue::Whole(32),
+            "How many vertices are drawn; all if there are no more",
+        ),
+        Parameter::new(
+            "seed",
+            Kind::WHOLE,
+            DefaultValue::Whole(1),
+            "Other seeds draw other vertices; the same draws the same ids, whatever the order of the image",
+        ),
+    ],
+    attributes: &[
+        Attribute::new("sources", AttributeKind::Vertices, "The ids of the sources"),
+        Attribute::new(
+            "eccentricities",
+            AttributeKind::Wholes,
+            "Per source, the greatest distance of a vertex with a path from it",
+        ),
+        Attribute::new(
+            "distances",
+            AttributeKind::Distances,
+            "A row and a column per source: the distance, masked where there is no path. The array is made when it is \
+             first asked for; it takes 9 bytes per pair of sources",
+        ),
+        Attribute::new(
+            "diameter",
+            AttributeKind::Bounds,
+            "The greatest distance between two vertices with a path: at least and at most",
+        ),
+    ],
+    doc: Doc {
+        returns: "that of `multi_source_bfs`: `vertex`, `reached_by` and `distance_sum`. `diameter` is a pair: the \
+                  greatest distance between any two vertices of the graph that have a path is at least the first and \
+                  at most the second; both are the same if all vertices are sources.",
+        cost: "that of `multi_source_bfs`, twice in directed graphs, and that of `connected_components`; 40.4 bytes of \
+               memory per vertex.",
+        refuses: "No vertex of one of the ids, or `sources` beside `k` or `seed`.",
+        differences: "`networkx.eccentricity` and `networkx.diameter` refuse graphs in which some vertices have no path \
+                      to others; here those pairs are left out.",
+        references: "Liu and Huang: Graphene. FAST 2017. Magnien, Latapy, Habib: Fast computation of empirically tight \
+                     bounds for the diameter of massive graphs. JEA 2009.",
+        example: ">>> found = oc.all_pairs(g, sources=['home', 'news'], verify=True)\n\
+                  >>> found.eccentricities, found.diameter\n\
+                  ([1, 2], (2, 2))",
+        ..Doc::NONE
+    },
+    counted: Some("sources"),
+    examples: &[&[("sources", "0,1,2,3,4,5,6,7,8")]],
+    ..Algorithm::new(
+        "all_pairs",
+        "AllPairs",
+        "Distances between chosen vertices, their eccentricities, and bounds on the diameter",
+        &KERNEL,
+    )
+};
+
+static KERNEL: Typed<AllPairsOptions, AllPairs> = Typed {
+    options: |graph, values| Ok(AllPairsOptions { sources: values.sources(graph)? }),
+    estimate: estimate_all_pairs,
+    run: all_pairs,
+    verify: verify::verify_all_pairs,
+    report: |told, say| {
+        let found = told.found;
+        say(format_args!("the diameter is at least {} and at most {}", found.diameter_least, found.diameter_most));
+        say_ids(told.graph, &found.sources, say, |i, id| {
+            let reach = &found.search.reach[i];
+            format!("  {id:<24} reaches {} vertices, eccentricity {}", reach.reached, reach.depth)
+        })
+    },
+    found: |_, _, _, found| {
+        let diameter = Datum::Bounds(found.diameter_least.into(), found.diameter_most.into());
+        Ok(shared(found.search, vec![Datum::Vertices(Some(found.sources.to_vec()))], vec![diameter]))
+    },
+};

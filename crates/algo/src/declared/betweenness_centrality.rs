@@ -1,0 +1,140 @@
+//! Betweenness centrality, as users see it: declaration, report and documentation.
+
+use crate::declare::{Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, Oracle, Typed};
+use crate::estimate::Estimate;
+use crate::graph_values::GraphValues;
+use crate::kernels::betweenness_centrality::{Betweenness, BetweennessOptions, betweenness_centrality};
+use crate::sources::Sources;
+use crate::{kernels, verify};
+use outcore_declare::{DefaultValue, Kind, Parameter};
+use outcore_graph::Graph;
+use outcore_table::Column;
+use std::sync::Arc;
+
+/// What betweenness from so many sources will need, with the least state that works: one source at a time.
+pub fn estimate_betweenness_centrality(graph: &Graph, options: &BetweennessOptions) -> Estimate {
+    kernels::betweenness_centrality::estimate_betweenness_centrality(graph, options)
+        .verified_in(verify::searches::betweenness_bytes(graph).saturating_add(options.sources.bytes(graph)))
+}
+
+/// Its declaration.
+pub static BETWEENNESS_CENTRALITY: Algorithm = Algorithm {
+    aliases: &["betweenness"],
+    options: &[
+        Parameter {
+            is_positional: true,
+            ..Parameter::new(
+                "k",
+                Kind::Whole { bits: 64, least: 1 },
+                DefaultValue::None,
+                "Start from so many vertices, drawn at random, which stand for all; from all vertices if not given",
+            )
+        },
+        Parameter {
+            instead_of: &["k", "seed", "failure"],
+            ..Parameter::new(
+                "sources",
+                Kind::Vertices,
+                DefaultValue::None,
+                "The ids of vertices that are taken as the starts instead of drawn ones",
+            )
+        },
+        Parameter::new(
+            "normalized",
+            Kind::Flag,
+            DefaultValue::Flag(true),
+            "Whether sums are divided by the number of pairs of vertices between which a vertex can be",
+        ),
+        Parameter::new(
+            "endpoints",
+            Kind::Flag,
+            DefaultValue::Flag(false),
+            "Whether the ends of a path count as vertices that it leads through",
+        ),
+        Parameter {
+            needs: Some("k"),
+            ..Parameter::new(
+                "seed",
+                Kind::WHOLE,
+                DefaultValue::Whole(1),
+                "Other seeds draw other vertices; the same draws the same ids, whatever the order of the image",
+            )
+        },
+        Parameter {
+            needs: Some("k"),
+            ..Parameter::new(
+                "failure",
+                Kind::Real,
+                DefaultValue::Real(0.1),
+                "The probability that the error of some vertex may exceed the bound that is told for vertices drawn",
+            )
+        },
+    ],
+    attributes: &[
+        Attribute::new("sources", AttributeKind::Vertices, "The ids of the sources, if they were not all vertices"),
+        Attribute::new(
+            "error_bound",
+            AttributeKind::Real,
+            "How far an estimate may be off; infinite where nothing is known of that",
+        ),
+    ],
+    doc: Doc {
+        about: "Names, defaults and meaning are those of `networkx.betweenness_centrality` (since its version 3.6). A \
+                vertex counts, for every ordered pair of others, the share of the shortest paths between them that \
+                lead through it. Edges without direction are paths both ways, and a pair counts once.",
+        returns: "`vertex` and `betweenness`. `sources` are the ids of the starts, `None` if they were all vertices. \
+                  `error_bound`: if the starts were drawn, then with probability 1 - `failure` no vertex is off by more \
+                  than this; 0 if they were all vertices, infinite if they were given. It is sqrt(ln(2 V / failure) / (2 \
+                  (k - 1))) times the greatest value possible, and no more than that value, which it is for a k of 1.",
+        cost: "per batch of up to eight sources, as many as the memory limit holds, about two passes over the lists of \
+               each direction. 37.3 bytes of memory per vertex, and 28.1 for every source of a batch beyond the first.",
+        refuses: "No vertex of one of the ids, one twice, or numbers of shortest paths to vertices at the same distance \
+                  that differ by so much that they cannot be held side by side: by 2**900 all can, by more than 2**1800 \
+                  none.",
+        differences: "Differences from NetworkX: there is no `weight`; other vertices are drawn for a seed; a single \
+                      source, of which nothing is known, has 0 where NetworkX has NaN; parallel edges are paths of \
+                      their own.",
+        networkx: Some(Oracle {
+            options: &[("normalized", "false"), ("endpoints", "true")],
+            expression: "nx.betweenness_centrality(G, normalized=False, endpoints=True)",
+        }),
+        references: "Brandes: A faster algorithm for betweenness centrality. J. Mathematical Sociology 2001. Brandes \
+                     and Pich: Centrality estimation in large networks. 2007.",
+        example: ">>> found = oc.betweenness_centrality(g, verify=True)\n\
+                  >>> found.row('home')['betweenness'], found.error_bound\n\
+                  (0.3333333333333333, 0.0)",
+    },
+    counted: Some("sources"),
+    examples: &[&[("sources", "0,1,2,3,4,5,6,7,8,9")]],
+    ..Algorithm::new(
+        "betweenness_centrality",
+        "Betweenness",
+        "Betweenness centrality: which share of the shortest paths between others leads through a vertex",
+        &KERNEL,
+    )
+};
+
+static KERNEL: Typed<BetweennessOptions, Betweenness> = Typed {
+    options: |graph, values| {
+        let (normalized, endpoints) = (values.flag("normalized"), values.flag("endpoints"));
+        let (sources, failure) = (values.sources(graph)?, values.real("failure"));
+        Ok(BetweennessOptions { sources, normalized, endpoints, failure })
+    },
+    estimate: estimate_betweenness_centrality,
+    run: betweenness_centrality,
+    verify: verify::verify_betweenness_centrality,
+    report: |told, say| {
+        let found = told.found;
+        say(format_args!("from {} of {} vertices", found.sources.len(), told.graph.vertices()));
+        if found.error_bound.is_finite() && found.error_bound > 0.0 {
+            let (sure, bound) = (1.0 - told.options.failure, found.error_bound);
+            say(format_args!("with probability {sure}, no vertex is off by more than {bound:e}"));
+        }
+        Ok(())
+    },
+    found: |_, _, options, found| {
+        let sources = (!matches!(options.sources, Sources::All)).then(|| found.sources.to_vec());
+        let attributes = vec![Datum::Vertices(sources), Datum::Real(found.error_bound)];
+        Ok(Finding::new(vec![("betweenness", Column::Real(Arc::new(found.scores)))], attributes, found.stats).shown(""))
+    },
+};

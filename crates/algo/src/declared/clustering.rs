@@ -1,0 +1,67 @@
+//! Clustering coefficients, as users see it: declaration, report and documentation.
+
+use crate::declare::{Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, Oracle, Typed};
+use crate::estimate::Estimate;
+use crate::kernels::clustering::{Clustering, ClusteringOptions, clustering};
+use crate::{kernels, verify};
+use outcore_graph::Graph;
+use outcore_table::Column;
+use std::sync::Arc;
+
+/// What computing the clustering coefficients of this graph will need; the passes are what the memory limit leaves room
+/// for.
+pub fn estimate_clustering(graph: &Graph) -> Estimate {
+    kernels::clustering::estimate_clustering(graph).verified_in(verify::triangles::corners_bytes(graph))
+}
+
+/// Its declaration.
+pub static CLUSTERING: Algorithm = Algorithm {
+    attributes: &[
+        Attribute::new(
+            "average",
+            AttributeKind::Real,
+            "The mean of the coefficients, as `networkx.average_clustering`",
+        ),
+        Attribute::new(
+            "transitivity",
+            AttributeKind::Real,
+            "The triangles of all vertices over those that all could have, as `networkx.transitivity` for graphs \
+             without directions",
+        ),
+    ],
+    doc: Doc {
+        about: "The coefficient of a vertex is the share of the pairs of its neighbours that an edge joins, as in \
+                `networkx.clustering`. With directions it is Fagiolo's, as there. Parallel edges and loops are ignored.",
+        returns: "`vertex` and `clustering`, from 0 to 1.",
+        cost: "one pass over the lists in each direction and one more per block, which is as large as memory allows; \
+               `estimate` says how many that are. 20 to 24 bytes of memory per vertex, the longest list twice, and what \
+               the blocks take: 4 bytes per edge for a single one, 5 with directions.",
+        differences: "Differences from NetworkX: weights are not used, and `average` of a graph without vertices is 0.",
+        networkx: Some(Oracle {
+            options: &[],
+            expression: "nx.clustering(nx.restricted_view(G, [], nx.selfloop_edges(G)))",
+        }),
+        references: "Fagiolo: Clustering in complex directed networks. Physical Review E, 2007.",
+        example: ">>> found = oc.clustering(g, verify=True)\n\
+                  >>> found.average, found.transitivity\n\
+                  (0.0, 0.0)",
+        ..Doc::NONE
+    },
+    ..Algorithm::new("clustering", "Clustering", "Clustering coefficients, their average, and transitivity", &KERNEL)
+};
+
+static KERNEL: Typed<ClusteringOptions, Clustering> = Typed {
+    options: |_, _| Ok(ClusteringOptions {}),
+    estimate: |graph, _| estimate_clustering(graph),
+    run: clustering,
+    verify: |graph, _, found| verify::verify_clustering(graph, found),
+    report: |told, say| {
+        say(format_args!("average {}, transitivity {}", told.found.average, told.found.transitivity));
+        Ok(())
+    },
+    found: |_, _, _, found| {
+        let coefficients = vec![("clustering", Column::Real(Arc::new(found.coefficients)))];
+        let attributes = vec![Datum::Real(found.average), Datum::Real(found.transitivity)];
+        Ok(Finding::new(coefficients, attributes, found.stats).shown(""))
+    },
+};

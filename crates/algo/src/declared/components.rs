@@ -1,0 +1,88 @@
+//! Weakly connected components, as users see it: declaration, report and documentation.
+
+use crate::declare::{
+    Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, Graphalytics, Oracle, ReportNeeds, Say, Typed,
+};
+use crate::estimate::Estimate;
+use crate::kernels::components::{Components, ComponentsOptions, components};
+use crate::{kernels, verify};
+use outcore_graph::Graph;
+use outcore_image::Result;
+use outcore_table::Column;
+use std::sync::Arc;
+
+/// What finding components of this graph will need.
+pub fn estimate_components(graph: &Graph) -> Estimate {
+    kernels::components::estimate_components(graph).verified_in(verify::components_bytes(graph))
+}
+
+/// Its declaration.
+pub static CONNECTED_COMPONENTS: Algorithm = Algorithm {
+    aliases: &["weakly_connected_components", "components"],
+    attributes: COUNT,
+    report_needs: SIZES,
+    doc: Doc {
+        about: "They are what remains connected when edges lose their direction.",
+        returns: "`vertex` and `component`, the smallest id in its component.",
+        cost: "a few per cent of the pages on graphs with hubs, at most one pass per direction on any graph; 4.2 bytes \
+               of memory per vertex.",
+        differences: "Where NetworkX (`weakly_connected_components`, `connected_components`) yields a set per \
+                      component, this names it for each vertex.",
+        networkx: Some(Oracle {
+            options: &[],
+            expression: "{v: min(c) for c in (nx.weakly_connected_components if G.is_directed() else nx.connected_components)(G) \
+             for v in c}",
+        }),
+        references: "Sutton, Ben-Nun, Barak: Optimizing parallel graph connectivity computation via subgraph sampling. \
+                     IPDPS 2018.",
+        example: ">>> found = oc.connected_components(g, verify=True)\n\
+                  >>> found.count, found.to_dict()\n\
+                  (2, {'about': 'about', 'home': 'about', 'news': 'about', 'lone': 'lone'})",
+        ..Doc::NONE
+    },
+    graphalytics: Some(Graphalytics { name: "WCC", place: 2, properties: &[], fixed: &[] }),
+    ..Algorithm::new("connected_components", "Components", "Weakly connected components", &KERNEL)
+};
+
+/// What components have beside labels.
+pub(crate) const COUNT: &[Attribute] =
+    &[Attribute::new("count", AttributeKind::Whole, "How many components there are")];
+
+/// What a report on components takes: labels and sizes.
+pub(crate) const SIZES: Option<ReportNeeds> =
+    Some(ReportNeeds { purpose: "the components and their sizes", bytes: |graph| 8 * graph.vertices() });
+
+static KERNEL: Typed<ComponentsOptions, Components> = Typed {
+    options: |_, _| Ok(ComponentsOptions {}),
+    estimate: |graph, _| estimate_components(graph),
+    run: components,
+    verify: |graph, _, found| verify::verify_components(graph, found),
+    report: |told, say| told.found.report(told.graph, say),
+    found: |_, _, _, found| Ok(found.shared()),
+};
+
+/// So many of the largest components are told.
+const TOLD: usize = 10;
+
+impl Components {
+    /// Says how many components there are, and how large the largest.
+    pub(crate) fn report(&self, graph: &Graph, say: Say<'_>) -> Result<()> {
+        say(format_args!("{} components", self.count));
+        let sizes = self.sizes(graph)?;
+        let mut largest: Vec<u32> = Vec::with_capacity(TOLD + 1);
+        for &size in sizes.iter() {
+            if size > 0 && (largest.len() < TOLD || size > largest[TOLD - 1]) {
+                largest.insert(largest.partition_point(|&other| other >= size), size);
+                largest.truncate(TOLD);
+            }
+        }
+        let text: Vec<String> = largest.iter().map(u32::to_string).collect();
+        say(format_args!("  largest: {} vertices", text.join(", ")));
+        Ok(())
+    }
+
+    pub(crate) fn shared(self) -> Finding {
+        let labels = Column::Component(Arc::new(self.labels));
+        Finding::new(vec![("component", labels)], vec![Datum::Whole(self.count)], self.stats)
+    }
+}

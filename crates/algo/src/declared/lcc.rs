@@ -1,0 +1,51 @@
+//! The local clustering coefficient, as the Graphalytics benchmark defines it, as users see it: declaration, report and documentation.
+
+use crate::declare::{Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, Graphalytics, Typed};
+use crate::estimate::Estimate;
+use crate::kernels::lcc::{Lcc, LccOptions, lcc};
+use crate::{kernels, verify};
+use outcore_graph::Graph;
+use outcore_table::Column;
+use std::sync::Arc;
+
+/// What computing the local clustering coefficients of this graph will need; the passes are what the memory limit
+/// leaves room for.
+pub fn estimate_lcc(graph: &Graph) -> Estimate {
+    kernels::lcc::estimate_lcc(graph).verified_in(verify::triangles::corners_bytes(graph))
+}
+
+/// Its declaration.
+pub static LCC: Algorithm = Algorithm {
+    attributes: &[Attribute::new("average", AttributeKind::Real, "The mean of the coefficients")],
+    doc: Doc {
+        about: "The neighbours of a vertex are those that an edge of any direction joins with it. The coefficient is the \
+                number of edges from one of its d neighbours to another, over d (d - 1); 0 if d is below 2. Parallel \
+                edges and loops are ignored.",
+        returns: "`vertex` and `lcc`, from 0 to 1.",
+        cost: "that of `clustering`.",
+        differences: "Without directions it is the same as `clustering`; with them, `clustering` also counts which way \
+                      the edges of the vertex itself lead.",
+        references: "Iosup et al.: LDBC Graphalytics: a benchmark for large-scale graph analysis on parallel and \
+                     distributed platforms. VLDB 2016.",
+        example: ">>> oc.lcc(g, verify=True).row('home')\n\
+                  {'vertex': 'home', 'lcc': 0.0}",
+        ..Doc::NONE
+    },
+    graphalytics: Some(Graphalytics { name: "LCC", place: 4, properties: &[], fixed: &[] }),
+    ..Algorithm::new("lcc", "Lcc", "Local clustering coefficients as Graphalytics defines them", &KERNEL)
+};
+
+static KERNEL: Typed<LccOptions, Lcc> = Typed {
+    options: |_, _| Ok(LccOptions {}),
+    estimate: |graph, _| estimate_lcc(graph),
+    run: lcc,
+    verify: |graph, _, found| verify::verify_lcc(graph, found),
+    report: |told, say| {
+        say(format_args!("average {}", told.found.average));
+        Ok(())
+    },
+    found: |_, _, _, found| {
+        let coefficients = vec![("lcc", Column::Real(Arc::new(found.coefficients)))];
+        Ok(Finding::new(coefficients, vec![Datum::Real(found.average)], found.stats).shown(""))
+    },
+};

@@ -1,0 +1,193 @@
+//! PageRank by power iteration, pulling, as users see it: declaration, report and documentation.
+
+use crate::convergence::{Stop, StoppedBy};
+use crate::declare::{
+    Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, Graphalytics, Oracle, Remedy, Say, Told, Typed,
+    Unconverged,
+};
+use crate::estimate::Estimate;
+use crate::graph_values::GraphValues;
+use crate::kernels::pagerank::{Dangling, PageRank, PageRankMethod, PageRankOptions, pagerank, weight_bytes};
+use crate::{kernels, verify};
+use outcore_declare::{DefaultValue, Kind, Parameter};
+use outcore_graph::Graph;
+use outcore_table::Column;
+use std::sync::Arc;
+
+/// What PageRank over this graph will need; passes are those of `max_iter` iterations.
+pub fn estimate_pagerank(graph: &Graph, options: &PageRankOptions) -> Estimate {
+    kernels::pagerank::estimate_pagerank(graph, options)
+        .verified_in(verify::ranks::ranks_bytes(graph, options) + weight_bytes(graph, options))
+}
+
+/// Its declaration.
+pub static PAGERANK: Algorithm = Algorithm {
+    options: &[
+        ALPHA,
+        TOL,
+        STOP,
+        MAX_ITER,
+        Parameter::new(
+            "method",
+            Kind::choice::<PageRankMethod>(),
+            DefaultValue::Name("power"),
+            "By which method ranks are computed",
+        ),
+        Parameter::WEIGHT,
+        Parameter::new(
+            "dangling",
+            Kind::choice::<Dangling>(),
+            DefaultValue::Name("networkx"),
+            "What becomes of the rank of vertices without out-edges",
+        ),
+    ],
+    attributes: CONVERGENCE,
+    doc: Doc {
+        about: "The names are those of `networkx.pagerank`, and ranks are right to several digits on graphs of any \
+                size. Edges without direction count as one in each.",
+        returns: "`vertex` and `pagerank`. The ranks are the same to the last bit for every number of threads.",
+        cost: "one pass over the in-lists per iteration; 20 bytes of memory per vertex. With weights each pass reads \
+               them too, one pass over the out-lists comes first, and it is 24 bytes. By `delta`, which is for slow \
+               devices and graphs much larger than memory: pages of the out-lists, on Kronecker graphs less than half \
+               to the same error, and several times the time per page; 24 bytes per vertex, 32 with weights; \
+               `iterations` counts rounds.",
+        refuses: "An option out of range, no weights of that name, or weights that are negative or infinite.",
+        differences: "Differences from NetworkX: the residual is compared with `tol` itself unless `stop` is \
+                      'networkx', `personalization` is `personalized_pagerank`, there is no `nstart`, `tol=0` is \
+                      allowed, negative weights are refused, and so is the name of weights that are not there, unless \
+                      it is the default.",
+        networkx: Some(Oracle {
+            options: &[("tol", "1e-12"), ("max_iter", "1000")],
+            expression: "nx.pagerank(G, tol=1e-12, max_iter=1000)",
+        }),
+        references: "Page, Brin, Motwani, Winograd: The PageRank citation ranking. 1999. McSherry: A uniform approach \
+                     to accelerated PageRank computation. WWW 2005.",
+        example: ">>> ranks = oc.pagerank(g)\n\
+                  >>> ranks.top(1)[0][0], ranks.converged\n\
+                  ('home', True)",
+    },
+    must_converge: true,
+    graphalytics: Some(Graphalytics {
+        name: "PR",
+        place: 1,
+        properties: &[("alpha", "pr.damping-factor"), ("max_iter", "pr.num-iterations")],
+        // Ranks that do not change any more are final.
+        fixed: &[("tol", "0")],
+    }),
+    examples: &[
+        &[("tol", "0"), ("max_iter", "5"), ("weight", "")],
+        &[("tol", "0"), ("max_iter", "5")],
+        &[("tol", "0"), ("max_iter", "5"), ("method", "delta")],
+        &[("tol", "1e-6"), ("max_iter", "5"), ("stop", "networkx"), ("dangling", "gap")],
+    ],
+    ..Algorithm::new("pagerank", "PageRank", "PageRank: how often a walk along the edges is at a vertex", &KERNEL)
+};
+
+/// The options that say how ranks converge.
+pub(crate) const ALPHA: Parameter = Parameter::new(
+    "alpha",
+    Kind::Real,
+    DefaultValue::Real(0.85),
+    "The probability of following an edge rather than jumping",
+);
+pub(crate) const TOL: Parameter = Parameter::new(
+    "tol",
+    Kind::Real,
+    DefaultValue::Real(1e-8),
+    "Stop when the residual, the sum over all vertices of the absolute change in an iteration, is below this; 0 makes \
+     exactly `max_iter` iterations",
+);
+pub(crate) const STOP: Parameter = Parameter::new(
+    "stop",
+    Kind::choice::<Stop>(),
+    DefaultValue::Name("residual"),
+    "With what the residual is compared",
+);
+pub(crate) const MAX_ITER: Parameter = Parameter::new(
+    "max_iter",
+    Kind::Whole { bits: 32, least: 0 },
+    DefaultValue::Whole(200),
+    "The most iterations; by pushes, as many pages as that many passes have",
+);
+
+/// How ranks converged.
+pub(crate) const CONVERGENCE: &[Attribute] = &[
+    Attribute::new("iterations", AttributeKind::Whole, "How many iterations were made"),
+    Attribute::new(
+        "residual",
+        AttributeKind::Real,
+        "The sum over all vertices of the absolute change in the last iteration. All ranks together are at most alpha \
+         / (1 - alpha) times that away from exact ones",
+    ),
+    Attribute::new("converged", AttributeKind::Flag, "Whether the ranks converged"),
+    Attribute::new(
+        "stopped_by",
+        AttributeKind::Text,
+        "What ended the iterations: 'residual' or 'networkx', the rule by which the ranks converged, or, if they did \
+         not, 'iterations', all that are allowed, or 'rounding', which keeps pushed ranks from coming nearer",
+    ),
+];
+
+static KERNEL: Typed<PageRankOptions, PageRank> = Typed {
+    options: |graph, values| {
+        let (alpha, tol, max_iter) = (values.real("alpha"), values.real("tol"), values.whole_32("max_iter"));
+        let (stop, method, dangling) = (values.choice("stop"), values.choice("method"), values.choice("dangling"));
+        Ok(PageRankOptions { alpha, tol, stop, max_iter, method, dangling, weights: values.weights(graph)? })
+    },
+    estimate: estimate_pagerank,
+    run: pagerank,
+    verify: verify::verify_pagerank,
+    report: |told, say| {
+        let Told { graph, options, found, .. } = told;
+        say_convergence(found.stopped_by, found.iterations, found.residual, say);
+        say_unused_weights(graph, options.weights, say);
+        Ok(())
+    },
+    found: |_, _, options, found| {
+        let PageRank { ranks, iterations, residual, stopped_by, stats } = found;
+        let found = Finding::new(vec![("pagerank", Column::Real(Arc::new(ranks)))], Vec::new(), stats);
+        Ok(with_convergence(found.shown(""), stopped_by, iterations, residual, (options.alpha, options.tol)))
+    },
+};
+
+/// Says that there are weights which edges did not count by. In Python it is a warning.
+pub(crate) fn say_unused_weights(graph: &Graph, weights: bool, say: Say<'_>) {
+    if let (false, Some(name)) = (weights, graph.weight_name()) {
+        say(format_args!("every edge counts 1: its weight, `{name}`, was not used"));
+    }
+}
+
+/// Says what ended the iterations, and what is known of the ranks then.
+pub(crate) fn say_convergence(stopped_by: StoppedBy, iterations: u32, residual: f64, say: Say<'_>) {
+    let (outcome, rule) = match stopped_by {
+        StoppedBy::Iterations => ("did not converge", "stopped by the number of iterations".to_owned()),
+        StoppedBy::Rounding => ("did not converge", "stopped where rounding hides what is left".to_owned()),
+        rule => ("converged", format!("stopped by the rule {}", rule.name())),
+    };
+    let times = if iterations == 1 { "iteration" } else { "iterations" };
+    say(format_args!("{outcome} after {iterations} {times}, residual {residual:e}, {rule}"));
+}
+
+/// A result with how its ranks converged. A tolerance of 0 asks for so many iterations, not for convergence.
+pub(crate) fn with_convergence(
+    found: Finding,
+    stopped_by: StoppedBy,
+    iterations: u32,
+    residual: f64,
+    (alpha, tol): (f64, f64),
+) -> Finding {
+    let converged = stopped_by.converged();
+    let attributes = vec![
+        Datum::Whole(iterations.into()),
+        Datum::Real(residual),
+        Datum::Flag(converged),
+        Datum::Text(stopped_by.name()),
+    ];
+    let remedy = match stopped_by {
+        StoppedBy::Rounding => Remedy::Precision,
+        _ if alpha == 1.0 => Remedy::Jumps,
+        _ => Remedy::Iterations,
+    };
+    let unconverged = (!converged && tol > 0.0).then_some(Unconverged { tol, residual, iterations, remedy });
+    Finding { attributes, unconverged, ..found }
+}

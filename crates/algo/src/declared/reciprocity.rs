@@ -1,0 +1,64 @@
+//! Reciprocity, as users see it: declaration, report and documentation.
+
+use crate::declare::{Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, Oracle, Typed};
+use crate::estimate::Estimate;
+use crate::kernels::reciprocity::{Reciprocity, ReciprocityOptions, reciprocity};
+use crate::{kernels, verify};
+use outcore_format::WeightKind;
+use outcore_graph::Graph;
+use outcore_table::Column;
+use std::sync::Arc;
+
+/// What computing reciprocities over this graph will need.
+pub fn estimate_reciprocity(graph: &Graph) -> Estimate {
+    kernels::reciprocity::estimate_reciprocity(graph).verified_in(verify::loops_bytes(graph))
+}
+
+/// Its declaration.
+pub static RECIPROCITY: Algorithm = Algorithm {
+    aliases: &["overall_reciprocity"],
+    attributes: &[Attribute::new(
+        "overall",
+        AttributeKind::Real,
+        "The share of all edges whose opposite edge is there, too, as `networkx.overall_reciprocity`; not a number if \
+         there are no edges",
+    )],
+    doc: Doc {
+        about: "It is the share of a vertex's edges, to it and from it, whose opposite edge is there, too. Parallel \
+                edges count once. Where edges have no direction, all of them have their opposites.",
+        returns: "`vertex` and `reciprocity`, missing where a vertex has no edges.",
+        cost: "one pass over the lists of both directions, and one more where edges from a vertex to itself were \
+               imported; 16.2 bytes of memory per vertex, and a chunk of lists; without directions no pass.",
+        differences: "`networkx.reciprocity` and `overall_reciprocity` refuse graphs whose edges have no direction, and \
+                      the latter those without edges. As there, an edge from a vertex to itself is its own opposite at \
+                      the vertex, and is none in `overall`.",
+        networkx: Some(Oracle { options: &[], expression: "nx.reciprocity(G.to_directed(), G)" }),
+        references: "Garlaschelli, Loffredo: Patterns of link reciprocity in directed networks. Physical Review \
+                     Letters 93, 2004.",
+        example: ">>> found = oc.reciprocity(g, verify=True)\n\
+                  >>> found.overall, found.row('home')\n\
+                  (0.8, {'vertex': 'home', 'reciprocity': 1.0})",
+        ..Doc::NONE
+    },
+    ..Algorithm::new(
+        "reciprocity",
+        "Reciprocity",
+        "Reciprocity: the share of a vertex's edges whose opposite edge is there, too",
+        &KERNEL,
+    )
+};
+
+static KERNEL: Typed<ReciprocityOptions, Reciprocity> = Typed {
+    options: |_, _| Ok(ReciprocityOptions {}),
+    estimate: |graph, _| estimate_reciprocity(graph),
+    run: reciprocity,
+    verify: |graph, _, found| verify::verify_reciprocity(graph, found),
+    report: |told, say| {
+        say(format_args!("overall reciprocity {}", told.found.overall));
+        Ok(())
+    },
+    found: |_, _, _, found| {
+        let column = Column::Distance(Arc::new(found.reciprocities), WeightKind::F64);
+        Ok(Finding::new(vec![("reciprocity", column)], vec![Datum::Real(found.overall)], found.stats).shown(""))
+    },
+};

@@ -1,0 +1,59 @@
+//! Triangles, as users see it: declaration, report and documentation.
+
+use crate::declare::{Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, Oracle, Typed};
+use crate::estimate::Estimate;
+use crate::kernels::triangles::{Triangles, TrianglesOptions, triangles};
+use crate::{kernels, verify};
+use outcore_graph::Graph;
+use outcore_table::Column;
+use std::sync::Arc;
+
+/// What counting the triangles of this graph will need; the passes are what the memory limit leaves room for.
+pub fn estimate_triangles(graph: &Graph) -> Estimate {
+    kernels::triangles::estimate_triangles(graph).verified_in(verify::triangles::corners_bytes(graph))
+}
+
+/// Its declaration.
+pub static TRIANGLES: Algorithm = Algorithm {
+    attributes: &[Attribute::new("total", AttributeKind::Whole, "How many triangles there are")],
+    doc: Doc {
+        about: "They are counted as `networkx.triangles` does. Directions of edges, parallel edges and loops are ignored.",
+        returns: "`vertex` and `triangles`.",
+        cost: "one pass over the lists in each direction and one more per block, which is as large as memory allows; \
+               `estimate` says how many that are. 12 to 16 bytes of memory per vertex, the longest list twice, and what \
+               the blocks take: 4 bytes per edge for a single one.",
+        differences: "Unlike NetworkX, which refuses graphs whose edges have directions, this counts the triangles of \
+                      the graph without them.",
+        networkx: Some(Oracle {
+            options: &[],
+            expression: "nx.triangles(nx.restricted_view(nx.Graph(G), [], nx.selfloop_edges(G)))",
+        }),
+        references: "Latapy: Main-memory triangle computations for very large (sparse (power-law)) graphs. Theoretical \
+                     Computer Science, 2008.",
+        example: ">>> found = oc.triangles(g, verify=True)\n\
+                  >>> found.total, found.to_dict()\n\
+                  (0, {'about': 0, 'home': 0, 'news': 0, 'lone': 0})",
+        ..Doc::NONE
+    },
+    ..Algorithm::new(
+        "triangles",
+        "Triangles",
+        "Triangles: how many every vertex is a corner of, whatever the direction of edges",
+        &KERNEL,
+    )
+};
+
+static KERNEL: Typed<TrianglesOptions, Triangles> = Typed {
+    options: |_, _| Ok(TrianglesOptions {}),
+    estimate: |graph, _| estimate_triangles(graph),
+    run: triangles,
+    verify: |graph, _, found| verify::verify_triangles(graph, found),
+    report: |told, say| {
+        say(format_args!("{} triangles", told.found.total));
+        Ok(())
+    },
+    found: |_, _, _, found| {
+        let counts = vec![("triangles", Column::Count(Arc::new(found.counts)))];
+        Ok(Finding::new(counts, vec![Datum::Whole(found.total)], found.stats).shown(""))
+    },
+};

@@ -1,0 +1,595 @@
+//! Betweenness centrality: for every vertex, which share of the shortest paths between others leads through it.
+//!
+//! *Idea.* Brandes: from each source, count the shortest paths to every vertex level by level; then, from the deepest
+//! level back, sum up for every vertex what depends on it. Searches ([`bfs`](crate::bfs())) find the levels and read
+//! little. Counts are pulled over in-lists and dependencies over out-lists, so every list is read once in each
+//! direction, by the owner of the sum.
+//!
+//! *Which neighbours count* follows from what is zero: an in-neighbour that is not on the level before has no count
+//! yet, and an out-neighbour that is not on the level behind has not given anything yet. What a level finds is kept
+//! aside until the level ends. So sums gather all neighbours without a look at their levels.
+//!
+//! *Columns.* Up to eight sources go together, with their values side by side: what is read for one serves all.
+//!
+//! *Order of sums.* Neighbours are added as [`gather_sum`] does it and sources one after the other, so the bits do not
+//! depend on how many sources go together.
+//!
+//! *Scale.* Numbers of paths double with every few levels of a grid, and soon exceed what a real number holds. Only
+//! their ratios on adjacent levels matter, so that all numbers of a level are divided by 2^900 when one of them exceeds
+//! that, which changes no bit of a ratio.
+//!
+//! *Encoding.* `order` holds, per source, the vertices reached, level by level, and within a level in rising order; a
+//! bit marks the first of each level.
+//!
+//! *Cost.* 13.3 bytes per vertex, and the greater of 12.4, which a search takes, and 24 for every source that goes
+//! along; 4.1 for every such source but the first. Every list of a vertex that a source reaches is wanted once per
+//! direction; a page as often as its vertices are on different levels.
+//!
+//! Brandes, *A faster algorithm for betweenness centrality*, J. Mathematical Sociology 2001; Brandes and Pich,
+//! *Centrality estimation in large networks*, Int. J. Bifurcation and Chaos 2007; Hoeffding, *Probability inequalities
+//! for sums of bounded random variables*, J. American Statistical Association 1963.
+
+use crate::estimate::{Bound, Cost, Estimate};
+use crate::kernels::bfs::{Bfs, BfsOptions, bfs, estimate_bfs};
+use crate::sources::Sources;
+use crate::state::{Layout, array, bitmap, reservation};
+use outcore_declare::real_text;
+use outcore_format::Lists;
+use outcore_graph::{
+    Bitmap, Direction, Frontier, Graph, ListFold, ListPart, RANGE, SPARSE_SHARE, Weights, fold, gather_sum,
+    gather_sums, vertex_map,
+};
+use outcore_image::{Error, Result, Stats, StatsBuilder, SweepStats};
+use outcore_io::buffer::prefetch;
+use outcore_io::{Array, AtomicF64, Reservation, Unit};
+use outcore_table::ColumnKind;
+use std::ops::Range;
+use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
+
+/// Which paths count, and how.
+#[derive(Clone, Debug)]
+pub struct BetweennessOptions {
+    /// The vertices whose paths count, each once; if they are not all, they stand for the others.
+    pub sources: Sources,
+    /// Whether numbers are divided by that of the pairs of vertices between which a vertex can be.
+    pub normalized: bool,
+    /// Whether a vertex is between others if it is one of the ends.
+    pub endpoints: bool,
+    /// The probability that the error of some vertex may exceed [`Betweenness::error_bound`].
+    pub failure: f64,
+}
+
+impl Default for BetweennessOptions {
+    fn default() -> Self {
+        BetweennessOptions { sources: Sources::All, normalized: true, endpoints: false, failure: 0.1 }
+    }
+}
+
+/// Betweenness centralities.
+#[derive(Debug)]
+pub struct Betweenness {
+    /// Per vertex: its centrality, or an estimate of it.
+    pub scores: Array<f64>,
+    /// The sources, as numbered in the image.
+    pub sources: Array<u32>,
+    /// If the sources were drawn: with the chosen probability, no estimate is farther than this from the centrality. 0
+    /// if all vertices are sources; infinite if the sources were given, of which nothing is known. Never more than the
+    /// greatest value possible, which it is for a single source.
+    pub error_bound: f64,
+    /// What it cost.
+    pub stats: Stats,
+}
+
+/// Numbers of paths of a level are divided by this when one of them exceeds it.
+pub(crate) const SCALE: f64 = f64::from_bits((1023 + 900) << 52);
+/// The most sources that go together.
+const MOST_COLUMNS: u64 = 8;
+
+/// What betweenness from so many sources will need, with the least state that works: one source at a time.
+pub(crate) fn estimate_betweenness_centrality(graph: &Graph, options: &BetweennessOptions) -> Estimate {
+    Cost {
+        state_bytes: bytes(graph, options, 1),
+        passes: options.sources.count(graph) as f64,
+        bound: Bound::Usual,
+        pages_per_pass: graph.pages(Direction::In) + graph.pages(Direction::Out),
+        more_pages: 0,
+        columns: vec![ColumnKind::Real],
+        more_result_bytes: options.sources.count(graph).saturating_mul(4),
+    }
+    .estimate(graph)
+}
+
+/// Centralities; per column, the vertices by level and the first of each; the sources of a level, its vertices, and
+/// room for either a search or the values of the columns.
+type State = (Array<AtomicF64>, Vec<(Array<u32>, Bitmap)>, Array<AtomicU8>, Bitmap, Reservation);
+
+fn state(graph: &Graph, columns: u64) -> impl Layout<Made = State> {
+    let vertices = graph.vertices();
+    let reached = || (array(graph, "vertices by level", vertices), bitmap(graph, "vertices by level", vertices));
+    let spare_bytes = estimate_bfs(graph).state_bytes.max(values(graph, columns).bytes());
+    (
+        array(graph, "centralities", vertices),
+        (0..columns).map(|_| reached()).collect::<Vec<_>>(),
+        array(graph, "sources of a level", vertices),
+        bitmap(graph, "vertices of a level", vertices),
+        reservation(graph, "searches and path counts", spare_bytes),
+    )
+}
+
+/// Path counts, dependencies, and what a level finds.
+fn values(graph: &Graph, columns: u64) -> impl Layout<Made = (Array<AtomicF64>, Array<AtomicF64>, Array<AtomicF64>)> {
+    let rows = |purpose| array(graph, purpose, columns * graph.vertices());
+    (rows("path counts"), rows("dependencies"), rows("values of a level"))
+}
+
+/// The memory of everything, with so many columns.
+fn bytes(graph: &Graph, options: &BetweennessOptions, columns: u64) -> u64 {
+    let list = 4 * (graph.vertices() / SPARSE_SHARE + 1);
+    state(graph, columns).bytes() + list + options.sources.bytes(graph)
+}
+
+/// Computes betweenness centrality over shortest paths along the direction of the edges, each of which has length 1.
+///
+/// # Errors
+/// A source that the graph does not have or that is given twice, numbers of shortest paths to vertices at the same
+/// distance that differ by more than 2^900 (not all, but all that differ by more than 2^1800), too little memory (37.3
+/// bytes per vertex), a page that cannot be read or is damaged, a request to stop.
+pub fn betweenness_centrality(graph: &Graph, options: &BetweennessOptions) -> Result<Betweenness> {
+    let mut stats = StatsBuilder::of(graph.runtime());
+    check(options)?;
+    let available = graph.runtime().budget().available_bytes();
+    let mut columns = options.sources.count(graph).max(1).next_power_of_two().min(MOST_COLUMNS);
+    while columns > 1 && bytes(graph, options, columns) > available {
+        columns /= 2;
+    }
+    graph.make_room("betweenness centrality", bytes(graph, options, columns))?;
+    let sources = options.sources.vertices(graph)?;
+    options.sources.check_once(graph)?;
+    let scores = match columns {
+        1 => Columns::<1>::run(graph, options, &sources, &mut stats)?,
+        2 => Columns::<2>::run(graph, options, &sources, &mut stats)?,
+        4 => Columns::<4>::run(graph, options, &sources, &mut stats)?,
+        _ => Columns::<8>::run(graph, options, &sources, &mut stats)?,
+    };
+    let scale = Scale::new(graph, options, sources.len() as u64);
+    vertex_map(graph.runtime(), graph.vertices(), |range| {
+        scores[range].iter().for_each(|score| score.store(score.load() * scale.others));
+        Ok(())
+    })?;
+    for &source in sources.iter() {
+        let score = &scores[source as usize];
+        score.store(score.load() * scale.sources);
+    }
+    let stats = stats.finish(graph.runtime(), graph.all_pages());
+    Ok(Betweenness { scores: scores.into_values(), sources, error_bound: scale.error_bound(options), stats })
+}
+
+fn check(options: &BetweennessOptions) -> Result<()> {
+    if !(options.failure > 0.0 && options.failure < 1.0) {
+        let found = real_text(options.failure);
+        return Err(Error::Usage(format!("expected a probability between 0 and 1, found {found}")));
+    }
+    if matches!(&options.sources, Sources::Drawn { k: 0, .. }) {
+        return Err(Error::Usage("expected k of at least 1, found 0".into()));
+    }
+    if matches!(&options.sources, Sources::Given(given) if given.is_empty()) {
+        return Err(Error::Usage("expected at least one source, found none".into()));
+    }
+    Ok(())
+}
+
+/// What sums over sources are multiplied by, as NetworkX does since version 3.6.
+struct Scale {
+    /// For vertices that are no sources.
+    others: f64,
+    /// For sources, over and above that: no path from a vertex leads through itself, so it has been seen by one source
+    /// less.
+    sources: f64,
+    vertices: u64,
+    count: u64,
+    /// What a share of all pairs comes to.
+    unit: f64,
+}
+
+impl Scale {
+    fn new(graph: &Graph, options: &BetweennessOptions, count: u64) -> Self {
+        let vertices = graph.vertices();
+        // So many vertices can be the start of a path, and one less its end.
+        let starts = if options.endpoints { vertices } else { vertices.saturating_sub(1) };
+        let unit = match options.normalized {
+            true => 1.0,
+            false => starts as f64 * starts.saturating_sub(1) as f64 / if graph.is_directed() { 1.0 } else { 2.0 },
+        };
+        if starts < 2 || count == 0 {
+            return Scale { others: 1.0, sources: 1.0, vertices, count, unit };
+        }
+        let (whole, share) = (count == vertices, unit / (starts - 1) as f64);
+        let seen = if whole { starts } else { count };
+        let sources = match () {
+            () if whole || options.endpoints => 1.0,
+            // No other source has seen the only one.
+            () if count == 1 => 0.0,
+            () => count as f64 / (count - 1) as f64,
+        };
+        Scale { others: share / seen as f64, sources, vertices, count, unit }
+    }
+
+    /// Of a mean of independent numbers between 0 and 1, or of numbers drawn without repetition (Hoeffding), for all
+    /// vertices at once.
+    fn error_bound(&self, options: &BetweennessOptions) -> f64 {
+        let drawn = if options.endpoints { self.count } else { self.count.saturating_sub(1) };
+        match options.sources {
+            _ if self.count == self.vertices => 0.0,
+            // By a number over 0, which is infinite, nothing is known but the greatest value possible.
+            Sources::Drawn { .. } => {
+                self.unit * ((2.0 * self.vertices as f64 / options.failure).ln() / (2.0 * drawn as f64)).sqrt().min(1.0)
+            }
+            _ => f64::INFINITY,
+        }
+    }
+}
+
+/// Values of `B` sources side by side, one row per vertex.
+struct Rows<const B: usize>(Array<AtomicF64>);
+
+impl<const B: usize> Rows<B> {
+    #[inline(always)]
+    fn of(&self, vertex: u32) -> &[AtomicF64; B] {
+        &self.0.as_chunks().0[vertex as usize]
+    }
+
+    /// The sum of the rows of neighbours: in the order of [`gather_sum`], column by column.
+    fn sum(&self, neighbours: &[u32]) -> [f64; B] {
+        if B == 1 {
+            return [gather_sum(&self.0, neighbours); B];
+        }
+        let mut lanes = [[0.0; B]; 8];
+        for block in neighbours.chunks(8) {
+            for (lane, &neighbour) in lanes.iter_mut().zip(block) {
+                lane.iter_mut().zip(self.of(neighbour)).for_each(|(sum, value)| *sum += value.load());
+            }
+        }
+        let pairs: [[f64; B]; 4] = std::array::from_fn(|i| add(&lanes[i], &lanes[i + 4]));
+        add(&add(&pairs[0], &pairs[2]), &add(&pairs[1], &pairs[3]))
+    }
+
+    /// Calls `take` with the place and the sum of every one of adjacent lists of a page.
+    fn sums(&self, lists: &Lists, range: Range<usize>, mut take: impl FnMut(usize, [f64; B])) {
+        if B == 1 {
+            let sums = gather_sums(&self.0, lists, range.clone());
+            return range.zip(sums).for_each(|(i, sum)| take(i, [sum; B]));
+        }
+        let mut asked = lists.ends[range.start] as usize;
+        for i in range {
+            let until = (lists.ends[i + 1] as usize + AHEAD).min(lists.neighbours.len()).max(asked);
+            lists.neighbours[asked..until].iter().for_each(|&v| prefetch(&self.0, B * v as usize));
+            asked = until;
+            take(i, self.sum(lists.list(i)));
+        }
+    }
+}
+
+/// How many neighbours ahead rows are asked for.
+const AHEAD: usize = 64;
+
+fn add<const B: usize>(a: &[f64; B], b: &[f64; B]) -> [f64; B] {
+    std::array::from_fn(|i| a[i] + b[i])
+}
+
+/// `B` sources that go together.
+struct Columns<'a, const B: usize> {
+    graph: &'a Graph,
+    endpoints: f64,
+    scores: Array<AtomicF64>,
+    reached: Vec<Reached>,
+    /// Per vertex, the sources for which it is on the level that is worked on.
+    here: Array<AtomicU8>,
+    /// The vertices of the level, if they are many.
+    set: Bitmap,
+}
+
+/// The vertices that a source reaches.
+struct Reached {
+    /// Level by level.
+    order: Array<u32>,
+    /// A bit for the first of each level.
+    firsts: Bitmap,
+    count: usize,
+    /// The deepest level.
+    depth: u32,
+    /// Where the vertices of the level lie that is worked on.
+    level: Range<usize>,
+    /// The levels, in rising order, whose numbers of paths are less than those of the level before by another
+    /// [`SCALE`].
+    scaled: Vec<u32>,
+}
+
+impl Reached {
+    fn new((order, firsts): (Array<u32>, Bitmap)) -> Self {
+        Reached { order, firsts, count: 0, depth: 0, level: 0..0, scaled: Vec::new() }
+    }
+
+    /// Sorts the vertices that a search reached by level. The parents are of no use here: their place counts.
+    fn sort(&mut self, found: Bfs) {
+        let Bfs { levels, parents: mut ends, reached, depth, .. } = found;
+        let deepest = depth as usize;
+        ends[..=deepest].fill(0);
+        let level = |v: usize| levels[v].checked_sub(1).map(|level| level as usize);
+        (0..levels.len()).filter_map(level).for_each(|level| ends[level] += 1);
+        self.firsts.clear();
+        let mut start = 0;
+        for end in &mut ends[..=deepest] {
+            self.firsts.insert(start);
+            (start, *end) = (start + *end, start);
+        }
+        for v in 0..levels.len() {
+            if let Some(level) = level(v) {
+                let end = &mut ends[level];
+                self.order[*end as usize] = v as u32;
+                *end += 1;
+            }
+        }
+        (self.count, self.depth) = (reached as usize, depth);
+        self.level = 0..self.end_of(0);
+        self.scaled.clear();
+    }
+
+    /// Where the level ends that begins here.
+    fn end_of(&self, start: usize) -> usize {
+        let mut place = start + 1;
+        while place < self.count {
+            let word = self.firsts.word(place / 64) >> (place % 64);
+            if word != 0 {
+                return place + word.trailing_zeros() as usize;
+            }
+            place = (place / 64 + 1) * 64;
+        }
+        self.count
+    }
+
+    fn next(&mut self) {
+        self.level = self.level.end..self.end_of(self.level.end);
+    }
+
+    fn previous(&mut self) {
+        let end = self.level.start;
+        let mut place = end - 1;
+        loop {
+            let word = self.firsts.word(place / 64) << (63 - place % 64);
+            if word != 0 {
+                self.level = place - word.leading_zeros() as usize..end;
+                return;
+            }
+            place = place / 64 * 64 - 1;
+        }
+    }
+
+    fn vertices(&self) -> &[u32] {
+        &self.order[self.level.clone()]
+    }
+}
+
+/// The values of one batch of sources.
+struct Values<const B: usize> {
+    /// How many shortest paths lead to a vertex; on the way back, what depends on it.
+    paths: Rows<B>,
+    /// What a vertex gives to those before it: one and what depends on it, per path.
+    given: Rows<B>,
+    /// What a level finds, until it ends.
+    kept: Rows<B>,
+}
+
+impl<'a, const B: usize> Columns<'a, B> {
+    /// The sums over all sources.
+    fn run(
+        graph: &'a Graph,
+        options: &BetweennessOptions,
+        sources: &[u32],
+        stats: &mut StatsBuilder,
+    ) -> Result<Array<AtomicF64>> {
+        let (scores, reached, here, set, spare) = state(graph, B as u64).make()?;
+        let reached = reached.into_iter().map(Reached::new).collect();
+        let endpoints = f64::from(u8::from(options.endpoints));
+        let mut columns = Self { graph, endpoints, scores, reached, here, set };
+        graph.fill_cache()?;
+        drop(spare);
+        let task = graph.runtime().task("betweenness", Unit::Steps, Some(sources.len() as u64));
+        for batch in sources.chunks(B) {
+            columns.batch(batch, stats)?;
+            task.advance(batch.len() as u64);
+        }
+        Ok(columns.scores)
+    }
+
+    fn batch(&mut self, sources: &[u32], stats: &mut StatsBuilder) -> Result<()> {
+        let mut read = SweepStats::default();
+        for (reached, &source) in self.reached.iter_mut().zip(sources) {
+            let found = bfs(self.graph, &BfsOptions { source, ..BfsOptions::default() })?;
+            read.add(&found.stats.total);
+            reached.sort(found);
+        }
+        stats.step("search", sources.len() as u64, read);
+        let (paths, given, kept) = values(self.graph, B as u64).make()?;
+        let values = Values { paths: Rows(paths), given: Rows(given), kept: Rows(kept) };
+        for (b, &source) in sources.iter().enumerate() {
+            values.paths.of(source)[b].store(1.0);
+        }
+        let deepest = self.reached[..sources.len()].iter().map(|reached| reached.depth).max().unwrap_or(0);
+        let mut read = SweepStats::default();
+        for level in 1..=deepest {
+            read.add(&self.count_paths(level, sources.len(), &values)?);
+        }
+        stats.step("count paths", sources.len() as u64, read);
+        let mut read = SweepStats::default();
+        for level in (1..=deepest).rev() {
+            read.add(&self.depend(level, sources.len(), &values)?);
+        }
+        stats.step("dependencies", sources.len() as u64, read);
+        for (b, &source) in sources.iter().enumerate() {
+            let others = (self.reached[b].count - 1) as f64;
+            values.paths.of(source)[b].store(self.endpoints * others);
+        }
+        vertex_map(self.graph.runtime(), self.graph.vertices(), |range| {
+            for v in range {
+                let sum = |sum: f64, value: &AtomicF64| sum + value.load();
+                self.scores[v]
+                    .store(values.paths.of(v as u32)[..sources.len()].iter().fold(self.scores[v].load(), sum));
+            }
+            Ok(())
+        })
+    }
+
+    /// Counts the paths to the vertices of a level.
+    fn count_paths(&mut self, level: u32, count: usize, values: &Values<B>) -> Result<SweepStats> {
+        let here = |reached: &Reached| level <= reached.depth;
+        self.reached[..count].iter_mut().filter(|reached| here(reached)).for_each(Reached::next);
+        let keep = |vertex: u32, b: usize, sum: f64| values.kept.of(vertex)[b].store(sum);
+        let read = self.sum(Direction::In, &values.paths, count, here, keep)?;
+        for b in 0..count {
+            if !here(&self.reached[b]) {
+                continue;
+            }
+            self.for_each(b, |vertex| values.paths.of(vertex)[b].store(values.kept.of(vertex)[b].load()))?;
+            self.scale(level, b, &values.paths)?;
+        }
+        Ok(read)
+    }
+
+    /// Scales the numbers of paths to the vertices of a source's level, if one of them is too large.
+    fn scale(&mut self, level: u32, b: usize, paths: &Rows<B>) -> Result<()> {
+        let vertices = self.reached[b].vertices();
+        let numbers = || vertices.iter().map(|&vertex| paths.of(vertex)[b].load());
+        if numbers().fold(0.0, f64::max) <= SCALE {
+            return Ok(());
+        }
+        // Every number stays one that is held exactly, and so does what is divided by it. So none is below 2^-900, and
+        // what is refused here differs by more than 2^900; by more than 2^1800 nothing goes on.
+        let least = numbers().fold(f64::INFINITY, f64::min);
+        if least < 1.0 {
+            let source = self.graph.id(self.reached[b].order[0])?;
+            let factor = (numbers().fold(0.0, f64::max).log2() - least.log2()).floor();
+            let text = format!(
+                "expected shortest paths from {source} whose numbers can be held side by side, as all can that differ by \
+                 a factor of at most 2^900 and none by more than 2^1800, found a factor of 2^{factor} at distance \
+                 {level}; leave this source out"
+            );
+            return Err(Error::Unsuitable(text));
+        }
+        self.for_each(b, |vertex| {
+            let number = &paths.of(vertex)[b];
+            number.store(number.load() / SCALE);
+        })?;
+        self.reached[b].scaled.push(level);
+        Ok(())
+    }
+
+    /// Finds what depends on the vertices of a level.
+    fn depend(&mut self, level: u32, count: usize, values: &Values<B>) -> Result<SweepStats> {
+        let here = |reached: &Reached| level < reached.depth;
+        self.reached[..count].iter_mut().filter(|reached| here(reached)).for_each(Reached::previous);
+        let endpoints = self.endpoints;
+        let mut scales = [1.0; B];
+        for (scale, reached) in scales.iter_mut().zip(&self.reached[..count]) {
+            if reached.scaled.binary_search(&(level + 1)).is_ok() {
+                *scale = SCALE;
+            }
+        }
+        let keep = |vertex: u32, b: usize, sum: f64| {
+            let paths = &values.paths.of(vertex)[b];
+            values.kept.of(vertex)[b].store(1.0 / paths.load() + sum / scales[b]);
+            paths.store(paths.load() * sum / scales[b] + endpoints);
+        };
+        let read = self.sum(Direction::Out, &values.given, count, here, keep)?;
+        for b in 0..count {
+            if level < self.reached[b].depth {
+                self.for_each(b, |vertex| values.given.of(vertex)[b].store(values.kept.of(vertex)[b].load()))?;
+            } else if level == self.reached[b].depth {
+                // Nothing is behind the deepest level.
+                self.for_each(b, |vertex| {
+                    let paths = &values.paths.of(vertex)[b];
+                    values.given.of(vertex)[b].store(1.0 / paths.load());
+                    paths.store(endpoints);
+                })?;
+            }
+        }
+        Ok(read)
+    }
+
+    /// Calls `work` with every vertex of a source's level.
+    fn for_each(&self, b: usize, work: impl Fn(u32) + Sync) -> Result<()> {
+        let vertices = self.reached[b].vertices();
+        self.graph.runtime().for_each_range(vertices.len(), RANGE, |range| {
+            vertices[range].iter().for_each(|&vertex| work(vertex));
+            Ok(())
+        })
+    }
+
+    /// Calls `keep` with the sum of what the neighbours have of `rows`, for the vertices of the sources whose level is
+    /// `here`.
+    fn sum(
+        &self,
+        direction: Direction,
+        rows: &Rows<B>,
+        count: usize,
+        here: impl Fn(&Reached) -> bool,
+        keep: impl Fn(u32, usize, f64) + Sync,
+    ) -> Result<SweepStats> {
+        let sources: Vec<usize> = (0..count).filter(|&b| here(&self.reached[b])).collect();
+        let most: usize = sources.iter().map(|&b| self.reached[b].level.len()).sum();
+        let listed = most as u64 <= self.graph.vertices() / SPARSE_SHARE;
+        let mut list = Vec::new();
+        for &b in &sources {
+            if listed {
+                let new = |vertex: &&u32| self.here[**vertex as usize].fetch_or(1 << b, Relaxed) == 0;
+                list.extend(self.reached[b].vertices().iter().filter(new));
+            } else {
+                self.for_each(b, |vertex| {
+                    self.here[vertex as usize].fetch_or(1 << b, Relaxed);
+                    self.set.insert(vertex);
+                })?;
+            }
+        }
+        list.sort_unstable();
+        let frontier = if listed { Frontier::List(&list) } else { Frontier::Set(&self.set) };
+        let (_, read) = fold(self.graph, direction, frontier, &Sum { rows, here: &self.here, keep })?;
+        for &b in &sources {
+            self.for_each(b, |vertex| self.here[vertex as usize].store(0, Relaxed))?;
+        }
+        if !listed {
+            self.set.clear();
+        }
+        Ok(read)
+    }
+}
+
+struct Sum<'a, const B: usize, K> {
+    rows: &'a Rows<B>,
+    here: &'a [AtomicU8],
+    keep: K,
+}
+
+impl<const B: usize, K: Fn(u32, usize, f64) + Sync> ListFold for Sum<'_, B, K> {
+    type Value = [f64; B];
+    type Total = ();
+
+    fn part(&self, list: ListPart<'_>) -> [f64; B] {
+        self.rows.sum(list.neighbours)
+    }
+
+    fn merge(&self, before: [f64; B], after: [f64; B]) -> [f64; B] {
+        add(&before, &after)
+    }
+
+    fn finish(&self, vertex: u32, sum: Option<[f64; B]>, (): &mut ()) {
+        let (sum, mut here) = (sum.unwrap_or([0.0; B]), self.here[vertex as usize].load(Relaxed));
+        while here != 0 {
+            let b = here.trailing_zeros() as usize;
+            (self.keep)(vertex, b, sum[b]);
+            here &= here - 1;
+        }
+    }
+
+    fn whole(&self, lists: &Lists, _weights: Weights<'_>, range: Range<usize>, (): &mut ()) {
+        self.rows.sums(lists, range, |i, sum| self.finish(lists.first_vertex as u32 + i as u32, Some(sum), &mut ()));
+    }
+}

@@ -1,0 +1,354 @@
+//! Breadth-first search: levels and parents from one source.
+//!
+//! *Idea.* Direction-optimising (Beamer, Asanović, Patterson, SC 2012), with the direction chosen by bytes. Before a
+//! step reads anything, the hub column decides what it can: a vertex whose hub, its neighbour of the greatest degree,
+//! is on the last level gets that as its parent. On graphs with hubs this settles nearly all vertices, and only the
+//! lists of the others are read.
+//!
+//! *Long searches.* Where so few vertices are active for so many steps that pages hold one each ([`Thin`]), as on
+//! grids, roads and paths, the rest is searched page by page ([`Relaxer`]): levels only fall, and in the end they are
+//! what they are in whatever order that happened. Parents follow from the levels: the hub column first, then one visit
+//! of the in-lists of the vertices that it leaves.
+//!
+//! *Which parent.* The hub where it is on the level before; else the first such neighbour in list order. That depends
+//! on the levels alone, so it does not matter who finds a vertex first, and the search of a list may still end at the
+//! first hit.
+//!
+//! *Limits.* A search with a greatest depth ends there, and one with a target after the level on which it is found;
+//! levels and parents are then those of the whole search as far as it went.
+//!
+//! *Encoding.* `levels[v]` is the level plus one and `parents[v]` the complement of the parent; zero is "none" in both,
+//! so fresh memory is the initial state, and the smallest parent is the greatest number.
+//!
+//! *Cost.* 12 bytes and 3 bits per vertex. Every step reads each page it wants once. Going page by page takes more
+//! memory if there is some, and is left alone if there is not.
+
+use crate::estimate::{Bound, Cost, Estimate};
+use crate::sources::check_vertices;
+use crate::state::{Layout, array, hubs, part};
+use outcore_graph::{
+    Bitmap, Decision, Direction, EdgeMap, EdgeMapper, Frontier, Graph, Labels, ListPart, NO_LABEL, Relaxer, Thin, scan,
+    vertex_map,
+};
+use outcore_image::{Error, Result, Stats, StatsBuilder, SweepStats};
+use outcore_io::Array;
+use outcore_io::buffer::prefetch;
+use outcore_table::ColumnKind;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+/// From where to search, and how far.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct BfsOptions {
+    /// The vertex to start from, as numbered in the image.
+    pub source: u32,
+    /// The greatest level that is searched for; `None` is no limit.
+    pub depth_limit: Option<u32>,
+    /// A vertex on whose level the search ends, if there is a path to it.
+    pub target: Option<u32>,
+}
+
+/// Levels and parents.
+#[derive(Debug)]
+pub struct Bfs {
+    /// Per vertex: its distance from the source plus one; 0 where there is no path.
+    pub levels: Array<u32>,
+    /// Per vertex: the complement of its parent; 0 where there is no path. The source is its own parent.
+    pub parents: Array<u32>,
+    /// How many vertices were reached, the source included.
+    pub reached: u64,
+    /// The greatest level that was found.
+    pub depth: u32,
+    /// What it cost.
+    pub stats: Stats,
+}
+
+impl Bfs {
+    /// The distance of a vertex from the source, if there is a path.
+    pub fn level(&self, vertex: u32) -> Option<u32> {
+        self.levels[vertex as usize].checked_sub(1)
+    }
+
+    /// The vertex before this one on a shortest path from the source, if there is a path.
+    pub fn parent(&self, vertex: u32) -> Option<u32> {
+        let stored = self.parents[vertex as usize];
+        (stored != 0).then_some(!stored)
+    }
+
+    /// The vertices on the path from the source to a vertex that the parents make, both ends included, if there is one.
+    ///
+    /// # Errors
+    /// No room for it: 4 bytes per vertex on the path.
+    pub fn path(&self, graph: &Graph, target: u32) -> Result<Option<Vec<u32>>> {
+        let Some(level) = self.level(target) else { return Ok(None) };
+        graph.make_room("a path", 4 * (u64::from(level) + 1))?;
+        let mut path = Vec::with_capacity(level as usize + 1);
+        path.extend(std::iter::successors(Some(target), |&vertex| self.parent(vertex)).take(level as usize + 1));
+        path.reverse();
+        Ok(Some(path))
+    }
+}
+
+/// Levels, parents, hubs, and the frontier.
+type State<'g> = (Array<AtomicU32>, Array<AtomicU32>, (Array<AtomicU32>, SweepStats), EdgeMapper<'g>);
+
+fn state(graph: &Graph, source: u32) -> impl Layout<Made = State<'_>> {
+    let vertices = graph.vertices();
+    let mapper = part(EdgeMapper::bytes(vertices), move || EdgeMapper::new(graph, source));
+    (array(graph, "levels", vertices), array(graph, "parents", vertices), hubs(graph, Direction::In), mapper)
+}
+
+/// What a search over this graph will need.
+pub(crate) fn estimate_bfs(graph: &Graph) -> Estimate {
+    Cost {
+        state_bytes: state(graph, 0).bytes(),
+        passes: 1.0,
+        bound: Bound::Usual,
+        pages_per_pass: graph.pages(Direction::Out) + graph.pages(Direction::In),
+        more_pages: graph.hub_pages(Direction::In),
+        columns: vec![ColumnKind::Level, ColumnKind::Vertex],
+        more_result_bytes: 0,
+    }
+    .estimate(graph)
+}
+
+/// Searches breadth-first from a source along the direction of the edges.
+///
+/// # Errors
+/// A source or target that the graph does not have, too little memory (12.4 bytes per vertex), a page that cannot be
+/// read or is damaged, a request to stop.
+pub fn bfs(graph: &Graph, options: &BfsOptions) -> Result<Bfs> {
+    let mut stats = StatsBuilder::of(graph.runtime());
+    check_vertices(graph, &[options.source])?;
+    check_vertices(graph, options.target.as_slice())?;
+    graph.make_room("breadth-first search", estimate_bfs(graph).state_bytes)?;
+    let (levels, parents, (hubs, read), mut mapper) = state(graph, options.source).make()?;
+    stats.other(read);
+    let mut search = Search { levels, parents, hubs, level: AtomicU32::new(1) };
+    graph.fill_cache()?;
+    search.set(options.source, options.source, 1);
+    let (mut reached, mut depth, mut thin) = (1, 0, Thin::default());
+    while options.depth_limit.is_none_or(|most| depth < most)
+        && !options.target.is_some_and(|vertex| search.has(vertex))
+    {
+        *search.level.get_mut() += 1;
+        let step = mapper.step(&search)?;
+        stats.step(step.way.name(), step.active, step.sweep);
+        if mapper.active() == 0 {
+            break;
+        }
+        reached += mapper.active();
+        depth += 1;
+        if thin.step(graph, mapper.active())
+            && let Some(mut relaxer) = Relaxer::new(graph, Direction::Out.into())?
+        {
+            // Its bitmaps make room for those of the rest.
+            drop(mapper);
+            let rest = Rest { search: &search, depth, depth_limit: options.depth_limit, target: options.target };
+            (reached, depth) = rest.search(graph, &mut relaxer, &mut stats)?;
+            break;
+        }
+    }
+    let pages = graph.pages(if graph.is_directed() { Direction::In } else { Direction::Out });
+    let stats = stats.finish(graph.runtime(), pages);
+    Ok(Bfs { levels: search.levels.into_values(), parents: search.parents.into_values(), reached, depth, stats })
+}
+
+struct Search {
+    levels: Array<AtomicU32>,
+    parents: Array<AtomicU32>,
+    hubs: Array<AtomicU32>,
+    /// What vertices that are found now get as their level, one more than it is.
+    level: AtomicU32,
+}
+
+impl Search {
+    fn has(&self, vertex: u32) -> bool {
+        self.levels[vertex as usize].load(Ordering::Relaxed) != 0
+    }
+
+    fn set(&self, vertex: u32, parent: u32, level: u32) {
+        self.levels[vertex as usize].store(level, Ordering::Relaxed);
+        self.parents[vertex as usize].store(!parent, Ordering::Relaxed);
+    }
+}
+
+impl EdgeMap for Search {
+    #[inline]
+    fn decide(&self, target: u32, active: &Bitmap) -> Decision {
+        if self.has(target) {
+            return Decision::Never;
+        }
+        let hub = self.hubs[target as usize].load(Ordering::Relaxed);
+        if hub == target {
+            // It has no in-neighbour but perhaps itself.
+            return Decision::Never;
+        }
+        if !active.contains(hub) {
+            return Decision::Read;
+        }
+        self.set(target, hub, self.level.load(Ordering::Relaxed));
+        Decision::Now
+    }
+
+    #[inline]
+    fn update(&self, source: u32, target: u32) -> bool {
+        let level = self.level.load(Ordering::Relaxed);
+        let found = self.levels[target as usize].load(Ordering::Relaxed);
+        if found != 0 && found != level {
+            return false;
+        }
+        if found == 0 {
+            self.levels[target as usize].store(level, Ordering::Relaxed);
+        }
+        let hub = self.hubs[target as usize].load(Ordering::Relaxed);
+        let hub_before = self.levels[hub as usize].load(Ordering::Relaxed) == level - 1;
+        // Complements turn the smallest source into the greatest number. Most sources come too late: look before
+        // writing.
+        let parent = !if hub_before { hub } else { source };
+        let slot = &self.parents[target as usize];
+        if slot.load(Ordering::Relaxed) < parent {
+            slot.fetch_max(parent, Ordering::Relaxed);
+        }
+        true
+    }
+}
+
+/// The rest of a long search, which goes page by page instead of level by level.
+struct Rest<'a> {
+    search: &'a Search,
+    /// The level that was searched last.
+    depth: u32,
+    depth_limit: Option<u32>,
+    target: Option<u32>,
+}
+
+impl Rest<'_> {
+    /// Returns how many vertices are reached in all, and the greatest level.
+    fn search(&self, graph: &Graph, relaxer: &mut Relaxer<'_>, stats: &mut StatsBuilder) -> Result<(u64, u32)> {
+        let levels = &self.search.levels;
+        let set = Bitmap::new(graph.runtime().budget(), "frontiers", graph.vertices())?;
+        vertex_map(graph.runtime(), graph.vertices(), |range| {
+            let last = range.filter(|&vertex| levels[vertex].load(Ordering::Relaxed) == self.depth + 1);
+            for vertex in last {
+                set.insert(vertex as u32);
+            }
+            Ok(())
+        })?;
+        let relaxed = relaxer.run(self, &set)?;
+        stats.step("asynchronous", relaxed.vertices, relaxed.sweep);
+        let found = self.take_hubs(graph, &set)?;
+        let undecided = set.count();
+        if undecided > 0 {
+            let (_, sweep) = scan(graph, Direction::In, Frontier::Set(&set), || (), |(), list| self.take_first(&list))?;
+            stats.step("parents", undecided, sweep);
+        }
+        if let Some(vertex) =
+            set.iter(0..set.words()).find(|&v| self.search.parents[v as usize].load(Ordering::Relaxed) == 0)
+        {
+            let (id, image) = (graph.id(vertex)?, graph.path().display());
+            let text = format!(
+                "expected in-lists with the edges of the out-lists, found none that leads to {id} in {image}; run \
+                 `outcore check` on it"
+            );
+            return Err(Error::Unsuitable(text));
+        }
+        Ok(found)
+    }
+
+    /// Gives vertices their hub as parent, where it is on the level before, and puts the others into the set. Vertices
+    /// behind the last level that counts are forgotten. Returns how many are reached, and the greatest level.
+    fn take_hubs(&self, graph: &Graph, undecided: &Bitmap) -> Result<(u64, u32)> {
+        let Search { levels, parents, hubs, .. } = self.search;
+        let level = |vertex: u32| levels[vertex as usize].load(Ordering::Relaxed);
+        let last = self.target.map(level).filter(|&level| level != 0).unwrap_or(u32::MAX);
+        let (reached, depth) = (AtomicU64::new(0), AtomicU32::new(0));
+        vertex_map(graph.runtime(), graph.vertices(), |range| {
+            let (mut count, mut greatest) = (0, 0);
+            for vertex in range {
+                let own = level(vertex as u32);
+                if own > last {
+                    levels[vertex].store(0, Ordering::Relaxed);
+                }
+                if own == 0 || own > last {
+                    continue;
+                }
+                count += 1;
+                greatest = own.max(greatest);
+                if own > self.depth + 1 {
+                    let hub = hubs[vertex].load(Ordering::Relaxed);
+                    match level(hub) == own - 1 {
+                        true => parents[vertex].store(!hub, Ordering::Relaxed),
+                        false => drop(undecided.insert(vertex as u32)),
+                    }
+                }
+            }
+            reached.fetch_add(count, Ordering::Relaxed);
+            depth.fetch_max(greatest, Ordering::Relaxed);
+            Ok(())
+        })?;
+        Ok((reached.into_inner(), depth.into_inner() - 1))
+    }
+
+    /// Gives a vertex its first in-neighbour on the level before.
+    fn take_first(&self, list: &ListPart<'_>) {
+        let Search { levels, parents, .. } = self.search;
+        let before = levels[list.vertex as usize].load(Ordering::Relaxed) - 1;
+        let first = list.neighbours.iter().find(|&&source| levels[source as usize].load(Ordering::Relaxed) == before);
+        if let Some(&source) = first {
+            parents[list.vertex as usize].fetch_max(!source, Ordering::Relaxed);
+        }
+    }
+}
+
+impl Labels for Rest<'_> {
+    const EVEN: bool = true;
+
+    #[inline]
+    fn get(&self, vertex: u32) -> u64 {
+        match self.search.levels[vertex as usize].load(Ordering::Relaxed) {
+            0 => NO_LABEL,
+            level => level.into(),
+        }
+    }
+
+    #[inline]
+    fn lower(&self, vertex: u32, label: u64) -> bool {
+        // Zero, which is no level, becomes the greatest.
+        let rank = (label as u32).wrapping_sub(1);
+        let lowered = |level: u32| (rank < level.wrapping_sub(1)).then_some(label as u32);
+        self.search.levels[vertex as usize].fetch_update(Ordering::Relaxed, Ordering::Relaxed, lowered).is_ok()
+    }
+
+    #[inline]
+    fn along(&self, _source: u32, label: u64, _weight: u64) -> Option<u64> {
+        let most = self.depth_limit.map_or(u32::MAX.into(), |limit| u64::from(limit) + 1);
+        // Nobody asks for vertices behind the target, but for those on its level.
+        let most = self.target.map_or(most, |target| most.min(self.get(target)));
+        Some(label + 1).filter(|&next| next <= most)
+    }
+
+    #[inline]
+    fn prefetch(&self, vertex: u32) {
+        prefetch(&self.search.levels, vertex as usize);
+    }
+}
+
+impl Bfs {
+    /// How many vertices are on every level, for the first `most` levels. Takes 8 bytes for each of them.
+    ///
+    /// # Errors
+    /// A request to stop.
+    pub fn level_sizes(&self, graph: &Graph, most: usize) -> Result<Vec<u64>> {
+        let count = most.min(self.depth as usize + 1);
+        let sizes: Vec<AtomicU64> = (0..count).map(|_| AtomicU64::new(0)).collect();
+        vertex_map(graph.runtime(), graph.vertices(), |range| {
+            for level in &self.levels[range] {
+                if let Some(size) = level.checked_sub(1).and_then(|level| sizes.get(level as usize)) {
+                    size.fetch_add(1, Ordering::Relaxed);
+                }
+            }
+            Ok(())
+        })?;
+        Ok(sizes.into_iter().map(AtomicU64::into_inner).collect())
+    }
+}

@@ -1,0 +1,147 @@
+//! Degree centrality: the number of a vertex's edges, over the most that it could have in a simple graph.
+//!
+//! *Idea.* Degrees have columns of their own, so no list is read. An edge from a vertex to itself counts twice, as in
+//! NetworkX: in directed graphs it is in both lists, in others a pass over the lists adds it where there may be some.
+//!
+//! *Cost.* 8 bytes per vertex; the degree columns, and a pass in graphs without directions whose import kept edges from
+//! a vertex to itself.
+//!
+//! Freeman, *Centrality in social networks: conceptual clarification*, Social Networks 1978.
+
+use crate::estimate::{Bound, Cost, Estimate};
+use crate::state::{Layout, array};
+use outcore_graph::{Direction, Frontier, Graph, ListPart, scan, vertex_map};
+use outcore_image::{Result, Stats, StatsBuilder};
+use outcore_ingest::Choice;
+use outcore_io::{Array, AtomicF64};
+use outcore_table::ColumnKind;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// Which edges of a vertex count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DegreeEdges {
+    /// All.
+    #[default]
+    Both,
+    /// Those that lead to it.
+    In,
+    /// Those that lead from it.
+    Out,
+}
+
+impl Choice for DegreeEdges {
+    const ALL: &'static [(Self, &'static str, &'static str)] = &[
+        (DegreeEdges::Both, "both", "All edges, as `networkx.degree_centrality`"),
+        (DegreeEdges::In, "in", "Those that lead to a vertex, as `networkx.in_degree_centrality`"),
+        (DegreeEdges::Out, "out", "Those that lead from it, as `networkx.out_degree_centrality`"),
+    ];
+}
+
+impl DegreeEdges {
+    /// The lists that hold these edges.
+    pub(crate) fn directions(self, graph: &Graph) -> &'static [Direction] {
+        match self {
+            _ if !graph.is_directed() => &[Direction::Out],
+            DegreeEdges::Both => &[Direction::Out, Direction::In],
+            DegreeEdges::In => &[Direction::In],
+            DegreeEdges::Out => &[Direction::Out],
+        }
+    }
+}
+
+/// How degree centrality is computed.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct DegreeCentralityOptions {
+    /// Which edges of a vertex count. Those without direction all do.
+    pub edges: DegreeEdges,
+}
+
+/// Degree centralities.
+#[derive(Debug)]
+pub struct DegreeCentrality {
+    /// Per vertex: the number of its edges over that of the other vertices; 1 if there are none.
+    pub centralities: Array<f64>,
+    /// The greatest number of edges of a vertex.
+    pub max_degree: u64,
+    /// What it cost.
+    pub stats: Stats,
+}
+
+/// The number of every vertex's edges.
+fn state(graph: &Graph) -> impl Layout<Made = Array<AtomicF64>> {
+    array(graph, "degree centralities", graph.vertices())
+}
+
+/// Whether the lists have to be read for edges from a vertex to itself.
+fn counts_loops(graph: &Graph) -> bool {
+    let import = &graph.manifest().import;
+    !graph.is_directed() && import.self_loops > 0 && import.self_loops_kept
+}
+
+/// What computing degree centrality over this graph will need.
+pub(crate) fn estimate_degree_centrality(graph: &Graph, options: &DegreeCentralityOptions) -> Estimate {
+    let directions = options.edges.directions(graph);
+    Cost {
+        state_bytes: state(graph).bytes(),
+        passes: f64::from(u8::from(counts_loops(graph))),
+        bound: Bound::AtMost,
+        pages_per_pass: graph.pages(Direction::Out),
+        more_pages: directions.iter().map(|&direction| graph.degree_pages(direction)).sum(),
+        columns: vec![ColumnKind::Real],
+        more_result_bytes: 0,
+    }
+    .estimate(graph)
+}
+
+/// Computes the degree centrality of every vertex.
+///
+/// # Errors
+/// Too little memory (8 bytes per vertex), a column or page that cannot be read or is damaged, a request to stop.
+pub fn degree_centrality(graph: &Graph, options: &DegreeCentralityOptions) -> Result<DegreeCentrality> {
+    let mut stats = StatsBuilder::of(graph.runtime());
+    let vertices = graph.vertices();
+    graph.make_room("degree centrality", estimate_degree_centrality(graph, options).state_bytes)?;
+    let degrees = state(graph).make()?;
+    graph.fill_cache()?;
+    // Whole numbers, whose sum does not depend on its order.
+    for &direction in options.edges.directions(graph) {
+        stats.other(graph.for_each_degree(direction, |vertex, degree| degrees[vertex as usize].add(degree.into()))?);
+    }
+    if counts_loops(graph) {
+        let again = |(): &mut (), list: ListPart<'_>| degrees[list.vertex as usize].add(loops_in(list));
+        let (_, read) = scan(graph, Direction::Out, Frontier::All, || (), again)?;
+        stats.step("self-loops", vertices, read);
+    }
+    let (scale, max_degree) = (scale(graph), AtomicU64::new(0));
+    vertex_map(graph.runtime(), vertices, |range| {
+        for slot in &degrees[range] {
+            max_degree.fetch_max(slot.load() as u64, Relaxed);
+            slot.store(scale.of(slot.load()));
+        }
+        Ok(())
+    })?;
+    let stats = stats.finish(graph.runtime(), graph.pages(Direction::Out));
+    Ok(DegreeCentrality { centralities: degrees.into_values(), max_degree: max_degree.into_inner(), stats })
+}
+
+/// How often the vertex of a list is its own neighbour.
+fn loops_in(list: ListPart<'_>) -> f64 {
+    let behind = |own: u32| list.neighbours.partition_point(|&neighbour| neighbour <= own);
+    let before = list.neighbours.partition_point(|&neighbour| neighbour < list.vertex);
+    (behind(list.vertex) - before) as f64
+}
+
+/// What turns numbers of edges into centralities: the number of other vertices, if there are any.
+#[derive(Clone, Copy)]
+struct Scale(Option<f64>);
+
+fn scale(graph: &Graph) -> Scale {
+    Scale((graph.vertices() > 1).then(|| (graph.vertices() - 1) as f64))
+}
+
+impl Scale {
+    /// A vertex without others has the centrality 1.
+    fn of(self, edges: f64) -> f64 {
+        self.0.map_or(1.0, |others| edges / others)
+    }
+}

@@ -1,0 +1,553 @@
+//! Breadth-first search from many sources at once.
+//!
+//! *Idea.* A vertex has a bit for every source, so one look at a neighbour serves 64 searches (Then et al., *The more
+//! the merrier: efficient multi-source graph traversal*, VLDB 2014). All searches go level by level together; those
+//! that do not fit at once follow in further batches.
+//!
+//! *Direction, per source.* While all searches together have so few active vertices, and these so short lists, that
+//! following their edges costs less than a look at all vertices, all of them push: so it goes on grids and roads. Else
+//! a search with few active vertices pushes, one with many pulls, both in the same step: where vertices have hubs, most
+//! searches are in the same two or three levels wide, but some lag behind, and pulling for their sake would read the
+//! lists of nearly all vertices. Before lists are read, the hub column decides what it can: a vertex whose hub, its
+//! neighbour of the greatest degree, became active in all searches that pull and have not reached the vertex needs no
+//! list. Pulling from a list ends when nothing is left to be found.
+//!
+//! *Encoding.* `seen`, `visit` and `next` have one row of bits per vertex: the searches that have reached it, those in
+//! which it is active, those in which it becomes active. While few vertices are active they are a list, and a step
+//! costs what its lists cost, not a look at all vertices.
+//!
+//! *Cost.* 16.4 bytes per vertex, and 24 for every 64 sources of a batch. Every step reads each page it wants once per
+//! direction.
+
+use crate::estimate::{Bound, Cost, Estimate};
+use crate::sources::check_vertices;
+use crate::state::{Layout, array, bitmap, hubs, reservation};
+use outcore_graph::{
+    Bitmap, Direction, Frontier, Graph, ListPart, RANGE, SPARSE_SHARE, is_small_push, scan, vertex_map,
+};
+use outcore_image::{Result, Stats, StatsBuilder, SweepStats};
+use outcore_io::buffer::prefetched;
+use outcore_io::{Array, Reservation};
+use outcore_table::ColumnKind;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
+
+/// From where to search, how far, and which distances to keep.
+#[derive(Clone, Debug, Default)]
+pub struct MultiSourceBfsOptions {
+    /// The vertices to start from, as numbered in the image.
+    pub sources: Vec<u32>,
+    /// The vertices whose distances from every source are kept.
+    pub targets: Vec<u32>,
+    /// The greatest level that is searched for; `None` is no limit.
+    pub depth_limit: Option<u32>,
+}
+
+/// What searches from many sources found.
+#[derive(Debug)]
+pub struct MultiSourceBfs {
+    /// Per vertex: how many of the sources have a path to it.
+    pub reached_by: Array<u32>,
+    /// Per vertex: the sum of its distances from those.
+    pub distance_sums: Array<u64>,
+    /// Per source, in the order of the options: how far its search came.
+    pub reach: Vec<Reach>,
+    /// Per source and target, source by source: the distance plus one; 0 where there is no path.
+    pub levels: Array<u32>,
+    /// What it cost.
+    pub stats: Stats,
+}
+
+/// How far a search came.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Reach {
+    /// How many vertices were reached, the source included.
+    pub reached: u64,
+    /// The greatest distance of any of them: the eccentricity of the source, if the search had no limit.
+    pub depth: u32,
+}
+
+impl MultiSourceBfs {
+    /// The distance from a source to a target, by their places in the options, if there is a path.
+    pub fn level(&self, source: usize, target: usize) -> Option<u32> {
+        let targets = self.levels.len() / self.reach.len();
+        self.levels[source * targets + target].checked_sub(1)
+    }
+}
+
+/// The most words of a row: searches from 512 sources.
+const MOST_WORDS: u64 = 8;
+/// A search with more than one active vertex in so many pulls.
+const PULL_SHARE: u64 = 1 << 11;
+
+/// What searches from so many sources will need, with the least state that works: 64 sources at a time.
+pub(crate) fn estimate_multi_source_bfs(graph: &Graph, options: &MultiSourceBfsOptions) -> Estimate {
+    let batches = options.sources.len().div_ceil(64);
+    Cost {
+        state_bytes: bytes(graph, options, 1),
+        passes: batches as f64,
+        bound: Bound::Usual,
+        pages_per_pass: graph.all_pages(),
+        more_pages: 0,
+        columns: vec![ColumnKind::Number, ColumnKind::Count],
+        more_result_bytes: levels(graph, options).bytes(),
+    }
+    .estimate(graph)
+}
+
+/// By how many sources vertices are reached, the sums of their distances, distances of targets, and the targets.
+type Results = (Array<AtomicU32>, Array<AtomicU64>, Array<AtomicU32>, Reservation);
+
+pub(crate) fn results(graph: &Graph, options: &MultiSourceBfsOptions) -> impl Layout<Made = Results> {
+    (
+        array(graph, "sources that reach a vertex", graph.vertices()),
+        array(graph, "sums of distances", graph.vertices()),
+        levels(graph, options),
+        reservation(graph, "targets", size_of::<(u32, usize)>() as u64 * options.targets.len() as u64),
+    )
+}
+
+/// The distances between sources and targets.
+fn levels(graph: &Graph, options: &MultiSourceBfsOptions) -> impl Layout<Made = Array<AtomicU32>> {
+    array(graph, "distances", (options.sources.len() as u64).saturating_mul(options.targets.len() as u64))
+}
+
+/// Hubs, rows of bits for those who have seen a vertex, visit it and will, and vertices that push and that pull.
+type State = ((Array<AtomicU32>, SweepStats), Bits, Bits, Bits, (Bitmap, Bitmap));
+type Bits = Array<AtomicU64>;
+
+/// What searches against a direction need, with rows of so many words.
+fn state(graph: &Graph, backwards: Direction, words: u64) -> impl Layout<Made = State> {
+    let rows = || array(graph, "bits of searches", words * graph.vertices());
+    let set = || bitmap(graph, "frontiers", graph.vertices());
+    (hubs(graph, backwards), rows(), rows(), rows(), (set(), set()))
+}
+
+/// The memory of everything, with rows of so many words.
+fn bytes(graph: &Graph, options: &MultiSourceBfsOptions, words: u64) -> u64 {
+    let lists = 8 * (graph.vertices() / SPARSE_SHARE + 1);
+    (results(graph, options), state(graph, Direction::In, words)).bytes().saturating_add(lists)
+}
+
+/// Searches breadth-first from many sources at once, along the direction of the edges.
+///
+/// # Errors
+/// A source or target that the graph does not have, too little memory (40.4 bytes per vertex, and 4 per source and
+/// target), a page that cannot be read or is damaged, a request to stop.
+pub fn multi_source_bfs(graph: &Graph, options: &MultiSourceBfsOptions) -> Result<MultiSourceBfs> {
+    let mut stats = StatsBuilder::of(graph.runtime());
+    let found = search(graph, options, Direction::Out, &mut stats)?;
+    Ok(found.finish(graph, stats))
+}
+
+/// Searches along the direction of the edges or against it.
+pub(crate) fn search(
+    graph: &Graph,
+    options: &MultiSourceBfsOptions,
+    onwards: Direction,
+    stats: &mut StatsBuilder,
+) -> Result<Found> {
+    check_vertices(graph, &options.sources)?;
+    check_vertices(graph, &options.targets)?;
+    let available = graph.runtime().budget().available_bytes();
+    // As many sources at once as there are and as the memory holds.
+    let mut words = (options.sources.len().div_ceil(64).next_power_of_two() as u64).min(MOST_WORDS);
+    while words > 1 && bytes(graph, options, words) > available {
+        words /= 2;
+    }
+    graph.make_room("searches from many sources", bytes(graph, options, words))?;
+    let (reached_by, distance_sums, levels, _targets) = results(graph, options).make()?;
+    let mut found = Found {
+        reached_by,
+        distance_sums,
+        levels,
+        reach: Vec::with_capacity(options.sources.len()),
+        targets: options.targets.iter().copied().zip(0..).collect(),
+    };
+    found.targets.sort_unstable();
+    match words {
+        1 => Searches::<1>::run(graph, options, onwards, &mut found, stats)?,
+        2 => Searches::<2>::run(graph, options, onwards, &mut found, stats)?,
+        4 => Searches::<4>::run(graph, options, onwards, &mut found, stats)?,
+        _ => Searches::<8>::run(graph, options, onwards, &mut found, stats)?,
+    }
+    Ok(found)
+}
+
+/// What has been found so far.
+pub(crate) struct Found {
+    reached_by: Array<AtomicU32>,
+    distance_sums: Array<AtomicU64>,
+    levels: Array<AtomicU32>,
+    pub reach: Vec<Reach>,
+    /// The targets in rising order, each with its place.
+    targets: Vec<(u32, usize)>,
+}
+
+impl Found {
+    pub fn finish(self, graph: &Graph, stats: StatsBuilder) -> MultiSourceBfs {
+        let Found { reached_by, distance_sums, levels, reach, .. } = self;
+        let stats = stats.finish(graph.runtime(), graph.all_pages());
+        MultiSourceBfs {
+            reached_by: reached_by.into_values(),
+            distance_sums: distance_sums.into_values(),
+            levels: levels.into_values(),
+            reach,
+            stats,
+        }
+    }
+}
+
+/// A bit for every source of a batch.
+type Row<const W: usize> = [u64; W];
+
+fn any<const W: usize>(row: &Row<W>) -> bool {
+    row.iter().any(|&word| word != 0)
+}
+
+/// Rows of bits, one per vertex.
+struct Rows<const W: usize>(Array<AtomicU64>);
+
+impl<const W: usize> Rows<W> {
+    fn all(&self) -> &[[AtomicU64; W]] {
+        self.0.as_chunks().0
+    }
+
+    #[inline(always)]
+    fn of(&self, vertex: u32) -> &[AtomicU64; W] {
+        &self.all()[vertex as usize]
+    }
+
+    #[inline(always)]
+    fn load(&self, vertex: u32) -> Row<W> {
+        self.of(vertex).each_ref().map(|word| word.load(Relaxed))
+    }
+
+    #[inline(always)]
+    fn store(&self, vertex: u32, row: &Row<W>) {
+        self.of(vertex).iter().zip(row).for_each(|(word, &bits)| word.store(bits, Relaxed));
+    }
+
+    /// Sets bits. Other workers may set others.
+    #[inline(always)]
+    fn set(&self, vertex: u32, row: &Row<W>) {
+        for (word, &bits) in self.of(vertex).iter().zip(row) {
+            if bits != 0 {
+                word.fetch_or(bits, Relaxed);
+            }
+        }
+    }
+}
+
+/// Searches from `64 W` sources at a time.
+struct Searches<'a, const W: usize> {
+    graph: &'a Graph,
+    onwards: Direction,
+    /// Per vertex, the neighbour of the greatest degree from which steps lead to it.
+    hubs: Array<AtomicU32>,
+    seen: Rows<W>,
+    visit: Rows<W>,
+    next: Rows<W>,
+    /// The active vertices in rising order, while they are few.
+    list: Option<Vec<u32>>,
+    /// Those that push. Empty while there is a list.
+    pushing: Bitmap,
+    /// Those whose lists are pulled from; while there is a list, those that a push makes active.
+    pulling: Bitmap,
+    level: u32,
+}
+
+impl<'a, const W: usize> Searches<'a, W> {
+    /// Searches from all sources, batch by batch.
+    fn run(
+        graph: &'a Graph,
+        options: &MultiSourceBfsOptions,
+        onwards: Direction,
+        found: &mut Found,
+        stats: &mut StatsBuilder,
+    ) -> Result<()> {
+        let ((hubs, read), seen, visit, next, (pushing, pulling)) =
+            state(graph, onwards.reversed(), W as u64).make()?;
+        stats.other(read);
+        let (seen, visit, next) = (Rows::<W>(seen), Rows(visit), Rows(next));
+        let mut searches = Searches { graph, onwards, hubs, seen, visit, next, list: None, pushing, pulling, level: 0 };
+        graph.fill_cache()?;
+        for sources in options.sources.chunks(64 * W) {
+            searches.start(sources)?;
+            let first = found.reach.len();
+            found.reach.resize(first + sources.len(), Reach::default());
+            loop {
+                let counts = searches.settle(found)?;
+                searches.keep_levels(found, first);
+                for (reach, &count) in found.reach[first..].iter_mut().zip(&counts) {
+                    reach.reached += count;
+                    reach.depth = if count > 0 { searches.level } else { reach.depth };
+                }
+                let active = counts.iter().sum();
+                if active == 0 || options.depth_limit.is_some_and(|limit| searches.level >= limit) {
+                    break;
+                }
+                searches.level += 1;
+                searches.step(&counts, active, stats)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Forgets everything and makes the sources active next.
+    fn start(&mut self, sources: &[u32]) -> Result<()> {
+        vertex_map(self.graph.runtime(), self.graph.vertices(), |range| {
+            for rows in [&self.seen, &self.visit, &self.next] {
+                let set = rows.0[W * range.start..W * range.end].iter().filter(|word| word.load(Relaxed) != 0);
+                set.for_each(|word| word.store(0, Relaxed));
+            }
+            Ok(())
+        })?;
+        self.level = 0;
+        self.pushing.clear();
+        self.pulling.clear();
+        for (i, &source) in sources.iter().enumerate() {
+            self.next.of(source)[i / 64].fetch_or(1 << (i % 64), Relaxed);
+        }
+        let mut list = sources.to_vec();
+        list.sort_unstable();
+        list.dedup();
+        self.list = Some(list);
+        Ok(())
+    }
+
+    /// The largest frontier that is a list, if the sources are not more.
+    fn most_listed(&self) -> usize {
+        (self.graph.vertices() / SPARSE_SHARE + 1) as usize
+    }
+
+    /// Takes the next vertices as the active ones; returns in how many each of the searches is active.
+    fn settle(&mut self, found: &Found) -> Result<Vec<u64>> {
+        let (runtime, vertices) = (self.graph.runtime(), self.graph.vertices());
+        let counts: Vec<AtomicU64> = (0..64 * W).map(|_| AtomicU64::new(0)).collect();
+        if let Some(list) = &self.list {
+            runtime.for_each_range(list.len(), RANGE, |range| -> Result<()> {
+                let mut tally = Tally::<W>::default();
+                list[range].iter().for_each(|&v| _ = self.settle_one(v, found, &mut tally));
+                tally.add_to(&counts);
+                Ok(())
+            })?;
+        } else {
+            let active = AtomicU64::new(0);
+            vertex_map(runtime, vertices, |range| {
+                let mut tally = Tally::<W>::default();
+                for i in Bitmap::words_of(&range) {
+                    let mut word = 0;
+                    for v in 64 * i..range.end.min(64 * i + 64) {
+                        word |= u64::from(self.settle_one(v as u32, found, &mut tally)) << (v % 64);
+                    }
+                    self.pushing.set_word(i, word);
+                    active.fetch_add(word.count_ones().into(), Relaxed);
+                }
+                tally.add_to(&counts);
+                Ok(())
+            })?;
+            if active.into_inner() < self.most_listed() as u64 {
+                self.list = Some(self.pushing.iter(0..self.pushing.words()).collect());
+                self.pushing.clear();
+                self.pulling.clear();
+            }
+        }
+        Ok(counts.into_iter().map(AtomicU64::into_inner).collect())
+    }
+
+    /// Whether the vertex is active now.
+    #[inline(always)]
+    fn settle_one(&self, v: u32, found: &Found, tally: &mut Tally<W>) -> bool {
+        let new = self.next.load(v);
+        // What stays as it is is not written, so memory of vertices that nobody reaches is never touched.
+        if self.visit.load(v) != new {
+            self.visit.store(v, &new);
+        }
+        if !any(&new) {
+            return false;
+        }
+        self.next.store(v, &[0; W]);
+        let seen = self.seen.load(v);
+        self.seen.store(v, &std::array::from_fn(|w| seen[w] | new[w]));
+        let count: u32 = new.iter().map(|word| word.count_ones()).sum();
+        let (reached_by, sum) = (&found.reached_by[v as usize], &found.distance_sums[v as usize]);
+        reached_by.store(reached_by.load(Relaxed) + count, Relaxed);
+        sum.store(sum.load(Relaxed) + u64::from(count) * u64::from(self.level), Relaxed);
+        tally.count(&new);
+        true
+    }
+
+    /// Keeps the distances of the targets that are active.
+    fn keep_levels(&self, found: &Found, first: usize) {
+        let keep = |&(target, place): &(u32, usize)| {
+            for (w, mut word) in self.visit.load(target).into_iter().enumerate() {
+                while word != 0 {
+                    let source = first + 64 * w + word.trailing_zeros() as usize;
+                    found.levels[source * found.targets.len() + place].store(self.level + 1, Relaxed);
+                    word &= word - 1;
+                }
+            }
+        };
+        match &self.list {
+            Some(list) if list.len() < found.targets.len() => {
+                for &v in list {
+                    let from = found.targets.partition_point(|&(target, _)| target < v);
+                    found.targets[from..].iter().take_while(|&&(target, _)| target == v).for_each(keep);
+                }
+            }
+            _ => found.targets.iter().for_each(keep),
+        }
+    }
+
+    /// One step from the active vertices: fills `next`.
+    fn step(&mut self, counts: &[u64], active: u64, stats: &mut StatsBuilder) -> Result<()> {
+        let mut pull = [0; W];
+        for (i, &count) in counts.iter().enumerate() {
+            pull[i / 64] |= u64::from(count * PULL_SHARE > self.graph.vertices()) << (i % 64);
+        }
+        if let Some(list) = self.list.take()
+            && (!any(&pull) || is_small_push(self.graph, self.onwards, list.len() as u64))
+        {
+            let read = self.push_list(list)?;
+            stats.step("push", active, read);
+            return Ok(());
+        }
+        self.decide(&pull)?;
+        let mut read = self.pull(&pull)?;
+        read.add(&self.push(&pull)?);
+        stats.step("pull", active, read);
+        Ok(())
+    }
+
+    /// Pushes from the vertices of a list, and makes a list of those that become active, unless they are many.
+    fn push_list(&mut self, list: Vec<u32>) -> Result<SweepStats> {
+        let most = self.most_listed();
+        let (found, read) = scan(self.graph, self.onwards, Frontier::List(&list), Vec::new, |activated, part| {
+            let give = self.visit.load(part.vertex);
+            self.offer(&give, part.neighbours, |target| {
+                if activated.len() <= most && self.pulling.insert(target) {
+                    activated.push(target);
+                }
+            });
+        })?;
+        let count: usize = found.iter().map(Vec::len).sum();
+        if count <= most {
+            list.iter().for_each(|&v| self.visit.store(v, &[0; W]));
+            let mut next = found.concat();
+            next.sort_unstable();
+            next.iter().for_each(|&v| self.pulling.remove(v));
+            self.list = Some(next);
+        }
+        Ok(read)
+    }
+
+    /// Offers bits to the targets, and calls `took` with those that take some.
+    #[inline(always)]
+    fn offer(&self, give: &Row<W>, targets: &[u32], mut took: impl FnMut(u32)) {
+        let ahead = prefetched(self.seen.all(), targets).zip(prefetched(self.next.all(), targets));
+        for (target, _) in ahead {
+            let (seen, next) = (self.seen.load(target), self.next.load(target));
+            let new = std::array::from_fn(|w| give[w] & !seen[w] & !next[w]);
+            if any(&new) {
+                self.next.set(target, &new);
+                took(target);
+            }
+        }
+    }
+
+    /// Decides by what is in memory: gives vertices what their hubs have for them, and finds those that must be pulled
+    /// to and those that push.
+    fn decide(&self, pull: &Row<W>) -> Result<()> {
+        vertex_map(self.graph.runtime(), self.graph.vertices(), |range| {
+            for i in Bitmap::words_of(&range) {
+                let (mut pulling, mut pushing) = (0, 0);
+                for v in (64 * i..range.end.min(64 * i + 64)).map(|v| v as u32) {
+                    let (visit, seen) = (self.visit.load(v), self.seen.load(v));
+                    pushing |= u64::from((0..W).any(|w| visit[w] & !pull[w] != 0)) << (v % 64);
+                    let hub = self.hubs[v as usize].load(Relaxed);
+                    // A vertex that is its own hub has no other in-neighbour.
+                    if hub == v || (0..W).all(|w| pull[w] & !seen[w] == 0) {
+                        continue;
+                    }
+                    let offered = self.visit.load(hub);
+                    let new = std::array::from_fn(|w| offered[w] & pull[w] & !seen[w]);
+                    if any(&new) {
+                        self.next.store(v, &new);
+                    }
+                    pulling |= u64::from((0..W).any(|w| pull[w] & !seen[w] & !new[w] != 0)) << (v % 64);
+                }
+                self.pulling.set_word(i, pulling);
+                self.pushing.set_word(i, pushing);
+            }
+            Ok(())
+        })
+    }
+
+    fn pull(&self, pull: &Row<W>) -> Result<SweepStats> {
+        let frontier = Frontier::Set(&self.pulling);
+        let visit = |(): &mut (), part: ListPart<'_>| {
+            let (seen, next) = (self.seen.load(part.vertex), self.next.load(part.vertex));
+            let wanted: Row<W> = std::array::from_fn(|w| pull[w] & !seen[w] & !next[w]);
+            let mut left = wanted;
+            for source in prefetched(self.visit.all(), part.neighbours) {
+                let offered = self.visit.load(source);
+                (0..W).for_each(|w| left[w] &= !offered[w]);
+                if !any(&left) {
+                    break;
+                }
+            }
+            self.next.set(part.vertex, &std::array::from_fn(|w| wanted[w] & !left[w]));
+        };
+        Ok(scan(self.graph, self.onwards.reversed(), frontier, || (), visit)?.1)
+    }
+
+    fn push(&self, pull: &Row<W>) -> Result<SweepStats> {
+        let visit = |(): &mut (), part: ListPart<'_>| {
+            let visit = self.visit.load(part.vertex);
+            let give = std::array::from_fn(|w| visit[w] & !pull[w]);
+            self.offer(&give, part.neighbours, |_| ());
+        };
+        Ok(scan(self.graph, self.onwards, Frontier::Set(&self.pushing), || (), visit)?.1)
+    }
+}
+
+/// Counts the vertices that have each of the bits, in numbers whose digits lie in different words.
+#[derive(Clone, Copy)]
+struct Tally<const W: usize> {
+    digits: [Row<W>; RANGE.ilog2() as usize + 1],
+}
+
+impl<const W: usize> Default for Tally<W> {
+    fn default() -> Self {
+        Tally { digits: [[0; W]; RANGE.ilog2() as usize + 1] }
+    }
+}
+
+impl<const W: usize> Tally<W> {
+    /// Counts a row; there are at most [`RANGE`].
+    #[inline(always)]
+    fn count(&mut self, row: &Row<W>) {
+        for (w, &bits) in row.iter().enumerate() {
+            let mut carry = bits;
+            for digit in &mut self.digits {
+                if carry == 0 {
+                    break;
+                }
+                (digit[w], carry) = (digit[w] ^ carry, digit[w] & carry);
+            }
+        }
+    }
+
+    fn add_to(&self, counts: &[AtomicU64]) {
+        // Few vertices make few digits, and often few searches.
+        for (place, row) in self.digits.iter().enumerate().filter(|(_, row)| any(row)) {
+            for (word, counts) in row.iter().zip(counts.chunks(64)) {
+                let mut left = *word;
+                while left != 0 {
+                    counts[left.trailing_zeros() as usize].fetch_add(1 << place, Relaxed);
+                    left &= left - 1;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,584 @@
+//! PageRank by power iteration, pulling.
+//!
+//! *Idea.* Each iteration makes one pass over the in-lists and sums, for every vertex, what its in-neighbours
+//! contribute: their rank over their out-degree. Lists are folded page by page in a fixed order, so the ranks have the
+//! same bits for every number of workers. Images in degree order keep the contributions of hubs close together, which
+//! is most of what is gathered.
+//!
+//! *Dangling vertices*, those without out-edges, keep the rank they would pass on. By NetworkX's rule it is spread
+//! evenly over all vertices, so ranks sum to 1; by the GAP benchmark's rule it is dropped.
+//!
+//! *Weights*, where they are used, are the shares by which a vertex divides its rank among its out-edges; without them,
+//! shares are equal.
+//!
+//! *Convergence.* The residual, which is the sum over all vertices of the absolute change, falls below `tol`. All ranks
+//! together are then at most `alpha / (1 - alpha) * tol` away from exact ones. NetworkX compares it with `tol` times
+//! the number of vertices, which [`Stop::Networkx`] does too. The default of 200 iterations is enough for the default
+//! tolerance on every graph up to an `alpha` of 0.9: each brings the residual, at most 2 at first, down by the factor
+//! `alpha`.
+//!
+//! *Precision.* Sums are of double precision. On graphs whose contributions do not fit the processor's cache,
+//! iterations keep and gather them in single precision, which halves what they have to fetch, as long as so much rank
+//! still moves that their rounding, less than one part in ten million, does not matter; then in double precision, so
+//! the ranks converge to the same fixed point.
+//!
+//! *Cost.* One pass over the in-lists per iteration, which is all that an iteration does: a vertex's next contribution
+//! is made where its sum ends. 20 bytes per vertex: contribution and next contribution as f64, out-degree. The rank is
+//! not stored: it is the contribution times the degree. With weights 24 bytes, for the sum of the out-edges' weights
+//! stands where the degree does; one pass over the out-lists makes these sums first, and passes read the weights too.
+//! (A dangling vertex contributes to nobody, so its place among the contributions holds its rank.) Vertices without any
+//! edge all have the same rank, which is counted and not stored; their memory is not touched.
+//!
+//! Page, Brin, Motwani, Winograd, *The PageRank citation ranking*, 1999; Beamer, Asanović, Patterson, *The GAP
+//! benchmark suite*, 2015.
+
+use crate::convergence::{Stop, StoppedBy};
+use crate::estimate::{Bound, Cost, Estimate};
+use crate::kernels::pagerank_delta;
+use crate::state::{Layout, array, degrees};
+use crate::weights::{Refused, note};
+use outcore_declare::real_text;
+use outcore_format::Lists;
+use outcore_graph::{
+    Direction, Edges, Frontier, Gathered, Graph, KeptWeights, ListFold, ListPart, Weights, fold, gather_sum,
+    gather_sums, gather_weighted_sum, gather_weighted_sums, vertex_map, vertex_sum,
+};
+use outcore_image::{Error, Result, Stats, StatsBuilder, SweepStats};
+use outcore_ingest::Choice;
+use outcore_io::buffer::Plain;
+use outcore_io::{Array, AtomicF32, AtomicF64, Task, Unit};
+use outcore_table::ColumnKind;
+use std::ops::Range;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// What becomes of the rank of vertices without out-edges.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Dangling {
+    /// It is spread evenly over all vertices, as NetworkX does.
+    #[default]
+    Networkx,
+    /// It is dropped, as the GAP benchmark does.
+    Gap,
+}
+
+impl Choice for Dangling {
+    const ALL: &'static [(Self, &'static str, &'static str)] = &[
+        (Dangling::Networkx, "networkx", "It is spread evenly over all vertices"),
+        (Dangling::Gap, "gap", "It is dropped"),
+    ];
+}
+
+/// By which method ranks are computed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PageRankMethod {
+    /// Power iteration: full passes over the in-lists.
+    #[default]
+    Power,
+    /// Pushes where most is left to do: fewer pages of the out-lists, more work per page.
+    Delta,
+}
+
+impl Choice for PageRankMethod {
+    const ALL: &'static [(Self, &'static str, &'static str)] = &[
+        (PageRankMethod::Power, "power", "Full passes over the in-lists"),
+        (
+            PageRankMethod::Delta,
+            "delta",
+            "Pushes where most is left to do: fewer pages of the out-lists, more work per page",
+        ),
+    ];
+}
+
+/// How ranks are computed.
+#[derive(Clone, Copy, Debug)]
+pub struct PageRankOptions {
+    /// The probability of following an edge rather than jumping anywhere.
+    pub alpha: f64,
+    /// Stop when the residual, the sum of absolute changes, is below this; 0 makes exactly `max_iter` iterations.
+    pub tol: f64,
+    /// With what the residual is compared.
+    pub stop: Stop,
+    /// The most iterations. The delta method may read as many pages as these would.
+    pub max_iter: u32,
+    /// By which method.
+    pub method: PageRankMethod,
+    /// What becomes of the rank of vertices without out-edges.
+    pub dangling: Dangling,
+    /// Whether edges count by their weights.
+    pub weights: bool,
+}
+
+impl Default for PageRankOptions {
+    fn default() -> Self {
+        PageRankOptions {
+            alpha: 0.85,
+            tol: 1e-8,
+            stop: Stop::Residual,
+            max_iter: 200,
+            method: PageRankMethod::Power,
+            dangling: Dangling::Networkx,
+            weights: false,
+        }
+    }
+}
+
+/// Ranks, and how they converged.
+#[derive(Debug)]
+pub struct PageRank {
+    /// Per vertex: its rank.
+    pub ranks: Array<f64>,
+    /// How many iterations, or rounds of pushes, were made.
+    pub iterations: u32,
+    /// The sum over all vertices of the absolute change in the last iteration. Ranks are at most alpha / (1 - alpha)
+    /// times that away from exact ones, in all.
+    pub residual: f64,
+    /// What ended the iterations: whether the ranks converged, and by which rule.
+    pub stopped_by: StoppedBy,
+    /// What it cost.
+    pub stats: Stats,
+}
+
+/// From so many vertices on, early iterations gather contributions of single precision.
+const SINGLE_FROM_VERTICES: u64 = 1 << 22;
+/// Single precision is enough while the ranks change by more than this in all: a thousand times what its rounding can.
+const SINGLE_ABOVE_RESIDUAL: f64 = 1e-4;
+
+/// What vertices contribute, once for an iteration and once for the next. In single precision it takes less.
+fn contributions<T: Contribution>(graph: &Graph) -> impl Layout<Made = Array<T>> {
+    array(graph, "contributions", graph.vertices())
+}
+
+/// What PageRank over this graph will need; passes are those of `max_iter` iterations.
+pub(crate) fn estimate_pagerank(graph: &Graph, options: &PageRankOptions) -> Estimate {
+    if options.method == PageRankMethod::Delta {
+        return pagerank_delta::estimate(graph, options);
+    }
+    let contributions = (contributions::<AtomicF64>(graph), contributions::<AtomicF64>(graph));
+    Cost {
+        state_bytes: contributions.bytes() + divisor_bytes(graph, options),
+        passes: f64::from(options.max_iter) + weight_passes(graph, options),
+        bound: Bound::AtMost,
+        pages_per_pass: pages_per_pass(graph, options),
+        more_pages: if options.weights { 0 } else { graph.degree_pages(Direction::Out) },
+        columns: vec![ColumnKind::Real],
+        more_result_bytes: 0,
+    }
+    .estimate(graph)
+}
+
+/// The memory of what ranks are divided by: out-degrees, or the sums of weights of out-edges, and what reading these
+/// takes.
+pub(crate) fn divisor_bytes(graph: &Graph, options: &PageRankOptions) -> u64 {
+    match options.weights {
+        true => strengths(graph).bytes() + weight_bytes(graph, options),
+        false => degrees(graph, Direction::Out).bytes(),
+    }
+}
+
+/// What reading weights takes.
+pub(crate) fn weight_bytes(graph: &Graph, options: &PageRankOptions) -> u64 {
+    weighed(graph, options).iter().map(|&direction| graph.weight_bytes(direction)).sum()
+}
+
+/// Keeps what is known of the weights until all sweeps are done.
+pub(crate) fn keep_weights(graph: &Graph, options: &PageRankOptions) -> Result<KeptWeights> {
+    graph.keep_weights(weighed(graph, options))
+}
+
+/// The directions whose weights are read: those of the sums, and those along which ranks are pulled.
+fn weighed(graph: &Graph, options: &PageRankOptions) -> &'static [Direction] {
+    match (options.weights, options.method) {
+        (false, _) => &[],
+        (true, PageRankMethod::Power) => graph.directions(),
+        (true, PageRankMethod::Delta) => &[Direction::Out],
+    }
+}
+
+/// The passes that weights take beforehand: one for their sums, and one over the lists of each direction to find where
+/// those of a page are.
+pub(crate) fn weight_passes(graph: &Graph, options: &PageRankOptions) -> f64 {
+    if !options.weights {
+        return 0.0;
+    }
+    let sums = graph.pages(Direction::Out) + graph.weight_pages(Direction::Out);
+    (sums + graph.all_pages()) as f64 / pages_per_pass(graph, options).max(1) as f64
+}
+
+/// The pages that a pass of the method reads.
+pub(crate) fn pages_per_pass(graph: &Graph, options: &PageRankOptions) -> u64 {
+    let direction = match options.method {
+        PageRankMethod::Power => Direction::In,
+        PageRankMethod::Delta => Direction::Out,
+    };
+    let weights = if options.weights { graph.weight_pages(direction) } else { 0 };
+    graph.pages(direction) + weights
+}
+
+/// Computes the PageRank of every vertex.
+///
+/// A result that did not converge within `max_iter` iterations says so in `stopped_by`.
+///
+/// # Errors
+/// Options out of range, weights that are negative or infinite, too little memory (20 bytes per vertex, 24 with
+/// weights; 24 and 32 with the delta method), a page that cannot be read or is damaged, a request to stop.
+pub fn pagerank(graph: &Graph, options: &PageRankOptions) -> Result<PageRank> {
+    check(options)?;
+    graph.make_room("PageRank", estimate_pagerank(graph, options).state_bytes)?;
+    let mut stats = StatsBuilder::of(graph.runtime());
+    note(&mut stats, graph, options.weights);
+    let _kept = keep_weights(graph, options)?;
+    if options.weights {
+        let (strengths, read) = strengths(graph).make()?;
+        stats.step("strengths", graph.vertices(), read);
+        return match options.method {
+            // Weights may be of any size, so their contributions do not fit single precision.
+            PageRankMethod::Power => iterate(graph, options, strengths, stats, false),
+            PageRankMethod::Delta => pagerank_delta::solve(graph, options, strengths, stats),
+        };
+    }
+    let (degrees, read) = degrees(graph, Direction::Out).make()?;
+    stats.other(read);
+    match options.method {
+        PageRankMethod::Power => iterate(graph, options, degrees, stats, graph.vertices() >= SINGLE_FROM_VERTICES),
+        PageRankMethod::Delta => pagerank_delta::solve(graph, options, degrees, stats),
+    }
+}
+
+/// Iterates, at first with contributions of single precision if `single`.
+fn iterate<D: Divisors>(
+    graph: &Graph,
+    options: &PageRankOptions,
+    divisors: D,
+    stats: StatsBuilder,
+    single: bool,
+) -> Result<PageRank> {
+    let vertices = graph.vertices();
+    let mut iteration = Iteration::new(graph, options, divisors, stats)?;
+    let enough = options.stop.threshold(options.tol, vertices);
+    let ranks = if single && options.max_iter > 1 {
+        let first = iteration.start::<AtomicF32>()?;
+        // The last iterations are of double precision, and so is the residual that the result has.
+        let most = options.max_iter - 1;
+        let last = iteration.repeat(first, SINGLE_ABOVE_RESIDUAL.max(2.0 * enough), most, 8 * vertices)?;
+        let scale = iteration.rescale(&last)?;
+        iteration.each(|v| f64::from(last[v].loaded()) * scale)?
+    } else {
+        iteration.start::<AtomicF64>()?
+    };
+    let last = iteration.repeat(ranks, enough, options.max_iter, 0)?;
+    let stopped_by = options.stop.outcome(options.tol, vertices, iteration.residual);
+    let ranks = iteration.ranks(last)?;
+    let Iteration { stats, made, residual, .. } = iteration;
+    let stats =
+        Stats { stopped_by: Some(stopped_by.name()), ..stats.finish(graph.runtime(), pages_per_pass(graph, options)) };
+    Ok(PageRank { ranks: ranks.into_values(), iterations: made, residual, stopped_by, stats })
+}
+
+/// What the rank of a vertex is divided by.
+pub(crate) trait Divisors: Sync {
+    /// The number of its out-edges, or the sum of their weights; 0 if it has none.
+    fn of(&self, v: usize) -> f64;
+
+    /// What turns its rank into its contribution.
+    #[inline]
+    fn divisor(&self, v: usize) -> f64 {
+        match self.of(v) {
+            0.0 => 1.0,
+            divisor => divisor,
+        }
+    }
+}
+
+impl Divisors for Array<AtomicU32> {
+    #[inline]
+    fn of(&self, v: usize) -> f64 {
+        f64::from(self[v].load(Ordering::Relaxed))
+    }
+}
+
+impl Divisors for Array<AtomicF64> {
+    #[inline]
+    fn of(&self, v: usize) -> f64 {
+        self[v].load()
+    }
+}
+
+/// The sum of the weights of every vertex's out-edges.
+pub(crate) fn strengths(graph: &Graph) -> impl Layout<Made = (Array<AtomicF64>, SweepStats)> {
+    let sums = array(graph, "sums of weights", graph.vertices());
+    sums.then(|sums| {
+        let read = sum_weights(graph, &sums)?;
+        Ok((sums, read))
+    })
+}
+
+fn sum_weights(graph: &Graph, strengths: &[AtomicF64]) -> Result<SweepStats> {
+    let accepts =
+        |weight: f64| (0.0..=LARGEST_WEIGHT).contains(&weight) && (weight == 0.0 || weight >= SMALLEST_WEIGHT);
+    let refused = Refused::new("weights for PageRank from 1e-200 to 1e200, or 0", accepts);
+    let edges = Edges::new(Direction::Out, true);
+    let (_, read) = fold(graph, edges, Frontier::All, &Strengths { strengths, refused: &refused })?;
+    refused.check(graph, edges)?;
+    Ok(read)
+}
+
+/// Sums of weights, and ranks divided by them, are finite between these.
+const LARGEST_WEIGHT: f64 = 1e200;
+const SMALLEST_WEIGHT: f64 = 1e-200;
+
+struct Strengths<'a> {
+    strengths: &'a [AtomicF64],
+    refused: &'a Refused,
+}
+
+impl ListFold for Strengths<'_> {
+    type Value = f64;
+    type Total = ();
+
+    fn part(&self, list: ListPart<'_>) -> f64 {
+        (0..list.neighbours.len())
+            .map(|i| {
+                let weight = list.weights.real(i);
+                self.refused.look(list.vertex, weight);
+                weight
+            })
+            .sum()
+    }
+
+    fn merge(&self, before: f64, after: f64) -> f64 {
+        before + after
+    }
+
+    fn finish(&self, vertex: u32, sum: Option<f64>, (): &mut ()) {
+        self.strengths[vertex as usize].store(sum.unwrap_or(0.0));
+    }
+}
+
+pub(crate) fn check(options: &PageRankOptions) -> Result<()> {
+    if !(0.0..=1.0).contains(&options.alpha) {
+        return Err(Error::Usage(format!("expected alpha between 0 and 1, found {}", real_text(options.alpha))));
+    }
+    if options.tol.is_nan() || options.tol < 0.0 {
+        let found = real_text(options.tol);
+        return Err(Error::Usage(format!("expected a tolerance of at least 0, found {found}")));
+    }
+    Ok(())
+}
+
+/// A number that contributions are kept as.
+pub(crate) trait Contribution: Gathered + Plain {
+    fn set(&self, value: f64);
+}
+
+impl Contribution for AtomicF32 {
+    #[inline]
+    fn set(&self, value: f64) {
+        self.store(value as f32);
+    }
+}
+
+impl Contribution for AtomicF64 {
+    #[inline]
+    fn set(&self, value: f64) {
+        self.store(value);
+    }
+}
+
+/// Between two iterations.
+struct Iteration<'a, D> {
+    graph: &'a Graph,
+    options: &'a PageRankOptions,
+    divisors: D,
+    stats: StatsBuilder,
+    task: Task,
+    /// How many iterations were made, and how much the last one changed.
+    made: u32,
+    residual: f64,
+    /// The rank of all vertices without out-edges together, and of every vertex without any edge.
+    dangling: f64,
+    isolated: f64,
+}
+
+impl<'a, D: Divisors> Iteration<'a, D> {
+    /// Before the first one, when all ranks are the same.
+    fn new(graph: &'a Graph, options: &'a PageRankOptions, divisors: D, stats: StatsBuilder) -> Result<Self> {
+        let count = graph.vertices() as f64;
+        let dangling = vertex_sum(graph.runtime(), graph.vertices(), |range| {
+            range.filter(|&v| divisors.of(v) == 0.0).count() as f64 / count
+        })?;
+        let task = graph.runtime().task("PageRank", Unit::Steps, Some(u64::from(options.max_iter)));
+        let residual = if count == 0.0 { 0.0 } else { f64::INFINITY };
+        Ok(Iteration { graph, options, divisors, stats, task, made: 0, residual, dangling, isolated: 1.0 / count })
+    }
+
+    /// A new array of numbers, one per vertex. Memory of zeros only is never touched.
+    fn each<T: Contribution>(&self, value: impl Fn(usize) -> f64 + Sync) -> Result<Array<T>> {
+        let (runtime, vertices) = (self.graph.runtime(), self.graph.vertices());
+        let values = contributions::<T>(self.graph).make()?;
+        vertex_map(runtime, vertices, |range| {
+            for v in range {
+                let value = value(v);
+                if value != 0.0 {
+                    values[v].set(value);
+                }
+            }
+            Ok(())
+        })?;
+        Ok(values)
+    }
+
+    /// Contributions where all ranks are the same; vertices without out-edges have none yet.
+    fn start<T: Contribution>(&self) -> Result<Array<T>> {
+        self.each(|v| match self.divisors.of(v) {
+            0.0 => 0.0,
+            divisor => self.isolated / divisor,
+        })
+    }
+
+    /// Iterates until ranks change by less than `enough` in all, or `most` iterations were made, and returns the
+    /// contributions then. The page cache leaves `spare_bytes` of memory alone.
+    fn repeat<T: Contribution>(
+        &mut self,
+        first: Array<T>,
+        enough: f64,
+        most: u32,
+        spare_bytes: u64,
+    ) -> Result<Array<T>> {
+        let (graph, options) = (self.graph, self.options);
+        let budget = graph.runtime().budget();
+        let (mut contributions, mut next) = (first, contributions::<T>(graph).make()?);
+        let spare = budget.reserve("contributions in double precision", spare_bytes)?;
+        graph.fill_cache()?;
+        drop(spare);
+        let count = graph.vertices() as f64;
+        let edges = Edges::new(Direction::In, options.weights);
+        while count > 0.0 && self.made < most && self.residual >= enough {
+            let dangling = if options.dangling == Dangling::Networkx { self.dangling } else { 0.0 };
+            let base = (1.0 - options.alpha) / count + options.alpha * dangling / count;
+            let pull = Pull { before: self, base, contributions: &contributions, next: &next };
+            let (total, sweep) = fold(graph, edges, Frontier::All, &pull)?;
+            self.residual = total.change + total.isolated as f64 * (base - self.isolated).abs();
+            self.dangling = total.dangling + total.isolated as f64 * base;
+            self.isolated = base;
+            self.made += 1;
+            self.stats.step("iteration", graph.vertices(), sweep);
+            self.task.advance(1);
+            std::mem::swap(&mut contributions, &mut next);
+        }
+        Ok(contributions)
+    }
+
+    /// Forgets what single precision made of the ranks. Returns what contributions are to be multiplied by for ranks to
+    /// sum to 1 again, where they should: iterations keep the sum.
+    fn rescale(&mut self, contributions: &[AtomicF32]) -> Result<f64> {
+        let (runtime, vertices) = (self.graph.runtime(), self.graph.vertices());
+        if vertices == 0 {
+            return Ok(1.0);
+        }
+        let rank = |v: usize| self.rank(v, contributions[v].loaded().into());
+        let dangling = |v: usize| if self.divisors.of(v) == 0.0 { rank(v) } else { 0.0 };
+        let dangling = vertex_sum(runtime, vertices, |range| range.map(dangling).sum())?;
+        let scale = match self.options.dangling {
+            Dangling::Networkx => 1.0 / vertex_sum(runtime, vertices, |range| range.map(rank).sum())?,
+            Dangling::Gap => 1.0,
+        };
+        self.dangling = dangling * scale;
+        self.isolated *= scale;
+        // How much that changed ranks is not known.
+        self.residual = f64::INFINITY;
+        Ok(scale)
+    }
+
+    /// The rank of a vertex with this contribution.
+    #[inline]
+    fn rank(&self, v: usize, contribution: f64) -> f64 {
+        // Nobody but an isolated vertex has neither out-edges nor rank of its own.
+        let isolated = contribution == 0.0 && self.divisors.of(v) == 0.0;
+        if isolated { self.isolated } else { contribution * self.divisors.divisor(v) }
+    }
+
+    /// Turns contributions into ranks.
+    fn ranks(&self, contributions: Array<AtomicF64>) -> Result<Array<AtomicF64>> {
+        vertex_map(self.graph.runtime(), self.graph.vertices(), |range| {
+            for v in range {
+                contributions[v].store(self.rank(v, contributions[v].load()));
+            }
+            Ok(())
+        })?;
+        Ok(contributions)
+    }
+}
+
+/// One iteration: sums the contributions of every vertex's in-neighbours and makes its next contribution of them.
+struct Pull<'a, D, T> {
+    before: &'a Iteration<'a, D>,
+    base: f64,
+    contributions: &'a [T],
+    next: &'a [T],
+}
+
+/// What an iteration comes to.
+#[derive(Default)]
+struct Total {
+    /// The sum of absolute changes, and the rank of vertices without out-edges: both without isolated vertices.
+    change: f64,
+    dangling: f64,
+    /// How many vertices have no edges. They have the same rank, which is counted and not stored.
+    isolated: u64,
+}
+
+impl<D: Divisors, T: Contribution> ListFold for Pull<'_, D, T> {
+    /// The sum over a list.
+    type Value = f64;
+    type Total = Total;
+
+    fn part(&self, list: ListPart<'_>) -> f64 {
+        match self.before.options.weights {
+            true => gather_weighted_sum(self.contributions, list.neighbours, list.weights),
+            false => gather_sum(self.contributions, list.neighbours),
+        }
+    }
+
+    #[inline]
+    fn merge(&self, before: f64, after: f64) -> f64 {
+        before + after
+    }
+
+    #[inline]
+    fn finish(&self, vertex: u32, sum: Option<f64>, total: &mut Total) {
+        let v = vertex as usize;
+        let divisor = self.before.divisors.of(v);
+        let dangling = divisor == 0.0;
+        if dangling && sum.is_none() {
+            total.isolated += 1;
+            return;
+        }
+        let divisor = if dangling { 1.0 } else { divisor };
+        let before = match self.before.made {
+            0 => self.before.isolated,
+            _ => self.contributions[v].loaded().into() * divisor,
+        };
+        let rank = self.base + self.before.options.alpha * sum.unwrap_or(0.0);
+        total.change += (rank - before).abs();
+        total.dangling += if dangling { rank } else { 0.0 };
+        self.next[v].set(rank / divisor);
+    }
+
+    fn whole(&self, lists: &Lists, weights: Weights<'_>, range: Range<usize>, total: &mut Total) {
+        let sums = match self.before.options.weights {
+            true => gather_weighted_sums(self.contributions, lists, weights, range.clone()),
+            false => gather_sums(self.contributions, lists, range.clone()),
+        };
+        for (i, sum) in range.zip(sums) {
+            let vertex = lists.first_vertex as u32 + i as u32;
+            self.finish(vertex, (lists.ends[i] < lists.ends[i + 1]).then_some(sum), total);
+        }
+    }
+
+    #[inline]
+    fn add(&self, total: &mut Total, later: Total) {
+        total.change += later.change;
+        total.dangling += later.dangling;
+        total.isolated += later.isolated;
+    }
+}

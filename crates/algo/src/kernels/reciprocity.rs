@@ -1,0 +1,166 @@
+//! Reciprocity: of a vertex's neighbours, how many edges lead to that also lead back.
+//!
+//! *Idea.* A chunk of vertices at a time has its lists of both directions in memory (`neighbourhoods.rs`), where they
+//! are merged. An edge from a vertex to itself leads back, and is noted in a pass before, where there may be some.
+//!
+//! *Encoding.* `reciprocities[v]` is the complement of the bits of a real number from 0 to 1; 0 is none, which vertices
+//! without edges have.
+//!
+//! *Cost.* 8 bytes and a bit per vertex; the lists of a chunk, at 8 bytes per entry, and per thread 5 bytes per
+//! neighbour of the largest neighbourhood. One pass over the lists of both directions, and one for edges from a vertex
+//! to itself. In graphs without directions, where every edge leads back, the degree column only.
+//!
+//! Garlaschelli, Loffredo, *Patterns of link reciprocity in directed networks*, Physical Review Letters 93, 2004.
+
+use crate::estimate::{Bound, Cost, Estimate, all_entries, degree_pages, longest_lists};
+use crate::kernels::neighbourhoods::{Neighbourhoods, Neighbours};
+use crate::state::{Layout, array, bitmap, degrees};
+use outcore_graph::{Bitmap, Direction, Frontier, Graph, ListPart, scan};
+use outcore_image::{Error, Result, Stats, StatsBuilder};
+use outcore_io::{Array, lock};
+use outcore_table::ColumnKind;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// How reciprocity is computed: there is nothing to choose.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ReciprocityOptions {}
+
+/// The reciprocity of every vertex, and of the graph.
+#[derive(Debug)]
+pub struct Reciprocity {
+    /// Per vertex: the complement of its reciprocity's bits; 0 if it has no edges.
+    pub reciprocities: Array<u64>,
+    /// The share of all edges that have an opposite one, those from a vertex to itself left out above the line; not a
+    /// number if there are no edges.
+    pub overall: f64,
+    /// What it cost.
+    pub stats: Stats,
+}
+
+/// A chunk has room for so many entries, or for the longest lists.
+const CHUNK_ENTRIES: u64 = 1 << 20;
+/// So many vertices are a worker's at a time.
+const STEP: usize = 1 << 12;
+
+fn entries(graph: &Graph) -> u64 {
+    longest_lists(graph).max(CHUNK_ENTRIES.min(all_entries(graph)))
+}
+
+/// The result, and the vertices with an edge to themselves.
+fn state(graph: &Graph) -> impl Layout<Made = (Array<AtomicU64>, Bitmap)> {
+    let vertices = graph.vertices();
+    (array(graph, "reciprocities", vertices), bitmap(graph, "edges from a vertex to itself", vertices))
+}
+
+/// What looking at chunks takes: their lists; degrees while chunks are cut, and later what workers have.
+fn chunk_bytes(graph: &Graph) -> u64 {
+    let degrees: u64 = graph.directions().iter().map(|&direction| degrees(graph, direction).bytes()).sum();
+    let workers = graph.runtime().threads() as u64 * Neighbours::layout(graph).bytes();
+    Neighbourhoods::bytes(graph, entries(graph)) + Neighbourhoods::split_bytes(graph) + degrees.max(workers)
+}
+
+/// What computing reciprocities over this graph will need.
+pub(crate) fn estimate_reciprocity(graph: &Graph) -> Estimate {
+    let room = entries(graph).max(1);
+    // Where two chunks meet, both read a page of each direction.
+    let chunks = Neighbourhoods::most_cuts(graph, room) + 2;
+    let borders = 2.0 * chunks as f64 / graph.all_pages().max(1) as f64;
+    Cost {
+        state_bytes: state(graph).bytes() + if graph.is_directed() { chunk_bytes(graph) } else { 0 },
+        passes: if graph.is_directed() { 2.0 + borders } else { 0.0 },
+        bound: Bound::AtMost,
+        pages_per_pass: graph.all_pages(),
+        more_pages: degree_pages(graph),
+        columns: vec![ColumnKind::Distance],
+        more_result_bytes: 0,
+    }
+    .estimate(graph)
+}
+
+/// What is summed over all vertices: edges that lead back, and ends of edges, those from a vertex to itself left out;
+/// and vertices with such edges.
+#[derive(Default)]
+struct Sums {
+    both: u64,
+    ends: u64,
+    loops: u64,
+}
+
+impl Sums {
+    /// The overall reciprocity: no edge from a vertex to itself counts as one that leads back.
+    fn overall(&self) -> f64 {
+        self.both as f64 / (self.ends / 2 + self.loops) as f64
+    }
+
+    /// Adds a vertex with so many neighbours, so many of which edges join with it both ways; returns its reciprocity.
+    fn add(&mut self, neighbours: u64, both: u64, has_loop: bool) -> Option<f64> {
+        let own = u64::from(has_loop);
+        self.both += both;
+        self.ends += neighbours + both;
+        self.loops += own;
+        let ends = neighbours + both + 2 * own;
+        (ends > 0).then(|| (2 * (both + own)) as f64 / ends as f64)
+    }
+}
+
+/// Computes the reciprocity of every vertex: the share of its edges whose opposite edge is there, too.
+///
+/// Parallel edges count once. Where edges have no direction, all lead back.
+///
+/// # Errors
+/// Too little memory (8.2 bytes per vertex, 8 more while chunks are cut, and a chunk), a page that cannot be read or
+/// is damaged, a request to stop.
+pub fn reciprocity(graph: &Graph, _options: &ReciprocityOptions) -> Result<Reciprocity> {
+    let mut stats = StatsBuilder::of(graph.runtime());
+    graph.make_room("reciprocity", estimate_reciprocity(graph).state_bytes)?;
+    let (found, loops) = state(graph).make()?;
+    let overall = match graph.is_directed() {
+        true => of_directed(graph, &found, &loops, &mut stats)?,
+        false => {
+            let set = |vertex: u32, degree: u32| {
+                if degree > 0 {
+                    found[vertex as usize].store(!1f64.to_bits(), Relaxed);
+                }
+            };
+            stats.other(graph.for_each_degree(Direction::Out, set)?);
+            if graph.edges() == 0 { f64::NAN } else { 1.0 }
+        }
+    };
+    let stats = stats.finish(graph.runtime(), graph.all_pages());
+    Ok(Reciprocity { reciprocities: found.into_values(), overall, stats })
+}
+
+fn of_directed(graph: &Graph, found: &[AtomicU64], loops: &Bitmap, stats: &mut StatsBuilder) -> Result<f64> {
+    let import = &graph.manifest().import;
+    let mut chunks = Neighbourhoods::new(graph, entries(graph), stats)?;
+    graph.fill_cache()?;
+    if import.self_loops > 0 && import.self_loops_kept {
+        let note = |(): &mut (), list: ListPart<'_>| {
+            if list.neighbours.binary_search(&list.vertex).is_ok() {
+                loops.insert(list.vertex);
+            }
+        };
+        let (_, read) = scan(graph, Direction::Out, Frontier::All, || (), note)?;
+        stats.step("self-loops", graph.vertices(), read);
+    }
+    let all = Mutex::new(Sums::default());
+    for chunk in 0..chunks.chunks() {
+        let read = chunks.load(chunk)?;
+        let (vertices, chunks) = (chunks.range(chunk), &chunks);
+        graph.runtime().for_each_range::<Error>(vertices.len(), STEP, |range| {
+            let (mut neighbours, mut sums) = (Neighbours::layout(graph).make()?, Sums::default());
+            for vertex in range.map(|place| vertices.start + place as u32) {
+                chunks.of(vertex, &mut neighbours);
+                let both = neighbours.both.iter().map(|&both| u64::from(both)).sum();
+                let share = sums.add(neighbours.vertices.len() as u64, both, loops.contains(vertex));
+                found[vertex as usize].store(share.map_or(0, |share| !share.to_bits()), Relaxed);
+            }
+            let mut all = lock(&all);
+            *all = Sums { both: all.both + sums.both, ends: all.ends + sums.ends, loops: all.loops + sums.loops };
+            Ok(())
+        })?;
+        stats.step("chunk", vertices.len() as u64, read);
+    }
+    Ok(outcore_io::into_inner(all).overall())
+}

@@ -1,0 +1,461 @@
+//! Scan statistics: the vertices whose neighbourhoods have the most edges.
+//!
+//! The *locality statistic* of a vertex is the number of edges among itself and its neighbours; the greatest of all is
+//! the scan statistic of the graph (Priebe, Conroy, Marchette, Park, *Scan statistics on Enron graphs*, Computational
+//! and Mathematical Organization Theory 2005).
+//!
+//! *Idea.* Large degrees first, and only as long as they may matter (Zheng et al., *FlashGraph*, FAST 2015, section 4).
+//! A neighbourhood of n vertices has no more edges than half of what the n greatest degrees come to, each counted up to
+//! n: once a few vertices have been looked at, that rules most others out by their degrees alone. Those that are left
+//! have their own lists read, which tell the degrees of their own neighbours, and are looked at by falling bounds until
+//! none can be among the greatest.
+//!
+//! *Program.* Eight vertices are looked at together, by a vertex program of two iterations. In the first one they ask
+//! for their lists, and give all vertices on them their mark, a bit of a byte. In the second one every marked vertex
+//! asks for its own list and counts the neighbours that share marks with it, for all eight at once. So a list is read
+//! once for eight vertices, and hubs cost no more memory than others.
+//!
+//! *Where bounds do not help*, as where all degrees are the same, more than 256 vertices would have to be looked at.
+//! Then all are, by the triangles at every vertex (`triads.rs`): a neighbourhood has the vertex's own edges, and those
+//! opposite to it in its triangles.
+//!
+//! *Loops* are left out, and parallel edges count once, as in the other kernels about triangles.
+//!
+//! *Cost.* At most one pass over the lists per eight vertices that are looked at, and one over those that degrees do
+//! not rule out; 5.4 bytes per vertex, and 4 for every degree up to the greatest. Where bounds do not help, the passes
+//! and the memory of triangles, and 8 bytes per vertex more.
+
+use crate::estimate::{Cost, Estimate, degree_pages, longest_lists};
+use crate::kernels::core_number::count_edges;
+use crate::kernels::triads::{self, One, Opposite, Triads};
+use crate::state::{Layout, array, reservation};
+use outcore_format::WeightKind;
+use outcore_graph::{
+    Direction, Frontier, Graph, List, ListPart, ProgramOptions, Vertex, VertexProgram, program_bytes, run_program,
+    scan, vertex_map,
+};
+use outcore_image::{Error, Result, Stats, StatsBuilder};
+use outcore_io::{Array, Reservation};
+use outcore_table::{Column, ColumnKind};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
+
+const NAME: &str = "scan statistics";
+/// So many vertices are looked at together: a mark is a bit of a byte.
+const GROUP: usize = 8;
+/// If more are left, all vertices are looked at instead.
+const MOST_LOOKED_AT: usize = 256;
+/// Of no more vertices the lists are read to find out.
+const MOST_BOUNDED: usize = 1 << 16;
+/// What these take: their numbers, twice as many places as they need while they are found, sums, and sums with numbers.
+const BOUNDS_BYTES: u64 = (2 * 4 + 8 + 16) * MOST_BOUNDED as u64;
+
+/// What is looked for.
+#[derive(Clone, Copy, Debug)]
+pub struct ScanStatisticsOptions {
+    /// How many vertices.
+    pub top: u64,
+}
+
+impl Default for ScanStatisticsOptions {
+    fn default() -> Self {
+        ScanStatisticsOptions { top: 1 }
+    }
+}
+
+/// The vertices with the greatest locality statistics.
+#[derive(Debug)]
+pub struct ScanStatistics {
+    /// The vertices as numbered in the image, by falling statistics; those of smaller numbers first among equals.
+    pub vertices: Vec<u32>,
+    /// For each of them the number of edges among itself and its neighbours.
+    pub statistics: Vec<u64>,
+    /// How many vertices were looked at to find them.
+    pub looked_at: u64,
+    /// What it cost.
+    pub stats: Stats,
+}
+
+impl ScanStatistics {
+    /// The statistics as a column, which has none for all other vertices. Takes 8 bytes per vertex.
+    ///
+    /// # Errors
+    /// Too little memory.
+    pub fn column(&self, graph: &Graph) -> Result<Column> {
+        let values = array::<u64>(graph, NAME, graph.vertices());
+        graph.make_room(NAME, values.bytes())?;
+        let mut values = values.make()?;
+        for (&vertex, &edges) in self.vertices.iter().zip(&self.statistics) {
+            values[vertex as usize] = !edges;
+        }
+        Ok(Column::Distance(Arc::new(values), WeightKind::I64))
+    }
+}
+
+/// For looking at few vertices: degrees, how many vertices have each, marks, and room for bounds.
+type State = (Array<AtomicU32>, Array<AtomicU32>, Array<AtomicU8>, Reservation);
+
+fn state(graph: &Graph) -> impl Layout<Made = State> {
+    // Degrees beyond those that neighbours give make no difference.
+    let counted = longest_lists(graph).min(graph.directions().len() as u64 * graph.vertices()) + 1;
+    (
+        array(graph, "degrees", graph.vertices()),
+        array(graph, "degrees", counted),
+        array(graph, "marks", graph.vertices()),
+        reservation(graph, "bounds", BOUNDS_BYTES),
+    )
+}
+
+/// What finding the greatest locality statistics of this graph will need.
+pub(crate) fn estimate_scan_statistics(graph: &Graph, options: &ScanStatisticsOptions) -> Estimate {
+    let top = options.top.min(graph.vertices());
+    let best = Best::layout(graph, top);
+    let all = match graph.is_directed() {
+        true => triads::cost::<Opposite>(graph, true),
+        false => triads::cost::<One>(graph, true),
+    };
+    let few = state(graph).bytes() + program_bytes::<Look<'_>>(graph);
+    let groups = |vertices: u64| vertices.div_ceil(GROUP as u64) as f64;
+    let passes = match top <= MOST_LOOKED_AT as u64 {
+        true => groups(top) + 1.0 + all.passes.max(groups(MOST_LOOKED_AT as u64)),
+        false => all.passes,
+    };
+    Cost {
+        state_bytes: few.max(all.state_bytes) + best.bytes(),
+        passes,
+        more_pages: all.more_pages + degree_pages(graph),
+        columns: vec![ColumnKind::Count],
+        ..all
+    }
+    .estimate(graph)
+}
+
+/// Finds the vertices with the greatest locality statistics.
+///
+/// # Errors
+/// `top` is 0, too little memory (20 to 24 bytes per vertex, and the longest list), a page that cannot be read or is
+/// damaged, a request to stop.
+pub fn scan_statistics(graph: &Graph, options: &ScanStatisticsOptions) -> Result<ScanStatistics> {
+    if options.top == 0 {
+        return Err(Error::Usage("expected at least 1 vertex to look for, found 0".into()));
+    }
+    let mut stats = StatsBuilder::of(graph.runtime());
+    graph.make_room(NAME, estimate_scan_statistics(graph, options).state_bytes)?;
+    let mut best = Best::layout(graph, options.top.min(graph.vertices())).make()?;
+    let looked_at = match look_at_few(graph, &mut best, &mut stats)? {
+        Some(looked_at) => looked_at,
+        None => look_at_all(graph, &mut best, &mut stats)?,
+    };
+    let (vertices, statistics) = best.into_rows().unzip();
+    Ok(ScanStatistics { vertices, statistics, looked_at, stats: stats.finish(graph.runtime(), graph.all_pages()) })
+}
+
+/// The greatest statistics so far: the least of them on top, and of equal ones that of the greatest vertex.
+pub(crate) struct Best {
+    heap: BinaryHeap<Reverse<(u64, Reverse<u32>)>>,
+    most: usize,
+    _reservation: Reservation,
+}
+
+impl Best {
+    pub(crate) fn layout(graph: &Graph, most: u64) -> impl Layout<Made = Self> {
+        // The heap, and what is made of it in the end.
+        let room = reservation(graph, "the greatest statistics", (16 + 12) * most);
+        let most = most as usize;
+        room.then(move |_reservation| Ok(Best { heap: BinaryHeap::with_capacity(most), most, _reservation }))
+    }
+
+    /// Whether a vertex of such a statistic would be among the greatest.
+    fn admits(&self, statistic: u64, vertex: u32) -> bool {
+        self.heap.len() < self.most || self.heap.peek().is_some_and(|least| (statistic, Reverse(vertex)) > least.0)
+    }
+
+    /// The vertices and their statistics, the greatest first.
+    fn into_rows(self) -> impl Iterator<Item = (u32, u64)> {
+        self.heap.into_sorted_vec().into_iter().map(|Reverse((statistic, Reverse(vertex)))| (vertex, statistic))
+    }
+
+    fn offer(&mut self, statistic: u64, vertex: u32) {
+        if self.admits(statistic, vertex) {
+            if self.heap.len() == self.most {
+                self.heap.pop();
+            }
+            self.heap.push(Reverse((statistic, Reverse(vertex))));
+        }
+    }
+}
+
+/// Looks at vertices as long as there are some that may be among the greatest, and says at how many it did; at none if
+/// there are too many.
+fn look_at_few(graph: &Graph, best: &mut Best, stats: &mut StatsBuilder) -> Result<Option<u64>> {
+    if best.most > MOST_LOOKED_AT {
+        return Ok(None);
+    }
+    let (degrees, counts, marks, _bounds) = state(graph).make()?;
+    let degrees = Degrees::new(graph, degrees, counts, stats)?;
+    let first = degrees.greatest(best.most.next_multiple_of(GROUP) as u64);
+    for group in first.chunks(GROUP) {
+        look_at(graph, &marks, group, best, stats)?;
+    }
+    let Some(left) = degrees.left(best, &first) else { return Ok(None) };
+    let left = degrees.bounds(graph, left, best, stats)?;
+    if left.len() > MOST_LOOKED_AT {
+        return Ok(None);
+    }
+    let mut looked_at = first.len();
+    for group in left.chunks(GROUP) {
+        let may = group.iter().filter(|&&(Reverse(bound), vertex)| best.admits(bound, vertex));
+        let mut group: Vec<u32> = may.map(|&(_, vertex)| vertex).collect();
+        if group.is_empty() {
+            break;
+        }
+        group.sort_unstable();
+        looked_at += group.len();
+        look_at(graph, &marks, &group, best, stats)?;
+    }
+    Ok(Some(looked_at as u64))
+}
+
+/// Looks at all vertices, and says how many there are.
+fn look_at_all(graph: &Graph, best: &mut Best, stats: &mut StatsBuilder) -> Result<u64> {
+    let own = |neighbours: u64, both: u64| (neighbours + both) as f64;
+    let Triads { closed, possible, stats: counted } = match graph.is_directed() {
+        true => triads::count::<Opposite>(graph, NAME, Some(own))?,
+        false => triads::count::<One>(graph, NAME, Some(own))?,
+    };
+    // Those that were looked at before come again.
+    best.heap.clear();
+    counted.steps.iter().for_each(|step| stats.step(step.name, step.active, step.sweep));
+    for (vertex, (closed, own)) in closed.iter().zip(possible.iter()).enumerate() {
+        best.offer(closed.load(Ordering::Relaxed) + own.load() as u64, vertex as u32);
+    }
+    Ok(graph.vertices())
+}
+
+/// The degrees of all vertices, and what follows from them for neighbourhoods.
+struct Degrees {
+    /// Per vertex: the lengths of its lists together.
+    of: Array<AtomicU32>,
+    /// How many vertices have each degree, the last one or a greater one.
+    counts: Array<AtomicU32>,
+    /// In how many ways edges can join two vertices.
+    ways: u64,
+}
+
+impl Degrees {
+    fn new(graph: &Graph, of: Array<AtomicU32>, counts: Array<AtomicU32>, stats: &mut StatsBuilder) -> Result<Self> {
+        count_edges(graph, &of, stats)?;
+        let degrees = Degrees { of, counts, ways: graph.directions().len() as u64 };
+        for vertex in 0..graph.vertices() as u32 {
+            degrees.counts[degrees.class(vertex)].fetch_add(1, Ordering::Relaxed);
+        }
+        Ok(degrees)
+    }
+
+    fn degree(&self, vertex: u32) -> u64 {
+        self.of[vertex as usize].load(Ordering::Relaxed).into()
+    }
+
+    fn class(&self, vertex: u32) -> usize {
+        (self.degree(vertex) as usize).min(self.counts.len() - 1)
+    }
+
+    fn count(&self, class: usize) -> u64 {
+        self.counts[class].load(Ordering::Relaxed).into()
+    }
+
+    /// The most edges that can join a vertex with others of so many.
+    fn most_joining(&self, others: u64) -> u64 {
+        self.ways * others.min(self.of.len().saturating_sub(1) as u64)
+    }
+
+    /// The most edges that a neighbourhood can have, by the degree of its vertex; it does not fall as degrees rise.
+    fn bound(&self, degree: usize) -> u64 {
+        let (mut left, most, mut ends) = (degree as u64 + 1, self.most_joining(degree as u64), 0);
+        for class in (0..self.counts.len()).rev() {
+            let here = self.count(class).min(left);
+            ends += here * most.min(class as u64);
+            left -= here;
+            if left == 0 {
+                break;
+            }
+        }
+        ends / 2
+    }
+
+    /// The least degree whose bound is so high.
+    fn reaching(&self, bound: u64) -> usize {
+        let (mut low, mut high) = (0, self.counts.len());
+        while low < high {
+            let middle = low.midpoint(high);
+            if self.bound(middle) < bound { low = middle + 1 } else { high = middle }
+        }
+        low
+    }
+
+    /// So many vertices of the greatest degree, those of smaller numbers first among equals; in rising order.
+    fn greatest(&self, count: u64) -> Vec<u32> {
+        let (mut class, mut left) = (self.counts.len() - 1, count);
+        while class > 0 && self.count(class) <= left {
+            left -= self.count(class);
+            class -= 1;
+        }
+        let is_one = |&vertex: &u32| {
+            let own = self.class(vertex);
+            let last = own == class && left > 0;
+            left -= u64::from(last);
+            own > class || last
+        };
+        (0..self.of.len() as u32).filter(is_one).collect()
+    }
+
+    /// The vertices, beside the first ones, that may be among the greatest for all that their degrees say, in rising
+    /// order; none if they are too many.
+    fn left(&self, best: &Best, first: &[u32]) -> Option<Vec<u32>> {
+        let least = best.heap.peek().map_or(0, |least| least.0.0);
+        let (reaching, beyond) = (self.reaching(least), self.reaching(least + 1));
+        let may = |&vertex: &u32| {
+            let class = self.class(vertex);
+            class >= beyond || class >= reaching && best.admits(least, vertex)
+        };
+        let left = (0..self.of.len() as u32).filter(may).filter(|vertex| first.binary_search(vertex).is_err());
+        let left: Vec<u32> = left.take(MOST_BOUNDED + 1).collect();
+        (left.len() <= MOST_BOUNDED).then_some(left)
+    }
+
+    /// Those of some vertices that may be among the greatest for all that the degrees of their neighbours say, by
+    /// falling bounds.
+    fn bounds(
+        &self,
+        graph: &Graph,
+        vertices: Vec<u32>,
+        best: &Best,
+        stats: &mut StatsBuilder,
+    ) -> Result<Vec<(Reverse<u64>, u32)>> {
+        let ends: Vec<AtomicU64> = vertices.iter().map(|&vertex| AtomicU64::new(self.degree(vertex))).collect();
+        for &direction in graph.directions() {
+            let add = |(): &mut (), list: ListPart<'_>| {
+                let Ok(place) = vertices.binary_search(&list.vertex) else { return };
+                let most = self.most_joining(self.degree(list.vertex));
+                let here = list.neighbours.iter().map(|&other| self.degree(other).min(most)).sum();
+                ends[place].fetch_add(here, Ordering::Relaxed);
+            };
+            let (_, read) = scan(graph, direction, Frontier::List(&vertices), || (), add)?;
+            stats.step("bounds", vertices.len() as u64, read);
+        }
+        let bounds = ends.into_iter().map(|ends| ends.into_inner() / 2).zip(vertices);
+        let may = bounds.filter(|&(bound, vertex)| best.admits(bound, vertex));
+        let mut left: Vec<_> = may.map(|(bound, vertex)| (Reverse(bound), vertex)).collect();
+        left.sort_unstable();
+        Ok(left)
+    }
+}
+
+/// Counts the edges of the neighbourhoods of some vertices, which rise.
+fn look_at(
+    graph: &Graph,
+    marks: &Array<AtomicU8>,
+    group: &[u32],
+    best: &mut Best,
+    stats: &mut StatsBuilder,
+) -> Result<()> {
+    vertex_map(graph.runtime(), graph.vertices(), |range| {
+        marks[range].iter().for_each(|mark| mark.store(0, Ordering::Relaxed));
+        Ok(())
+    })?;
+    let look = Look { graph, group, marks, edges: Default::default() };
+    let options = ProgramOptions {
+        start: Frontier::List(group),
+        max_iterations: Some(2),
+        message_bytes: Some(0),
+        ..ProgramOptions::default()
+    };
+    // States without a size take no memory.
+    let run = run_program(graph, &look, &mut vec![(); graph.vertices() as usize], &options)?;
+    stats.step("group", group.len() as u64, run.stats.total);
+    for (&vertex, edges) in group.iter().zip(look.edges) {
+        best.offer(edges.into_inner(), vertex);
+    }
+    Ok(())
+}
+
+/// The program: a group marks its neighbourhoods, and the marked count the edges among them.
+struct Look<'a> {
+    graph: &'a Graph,
+    group: &'a [u32],
+    /// Per vertex a bit for each vertex of the group in whose neighbourhood it is.
+    marks: &'a [AtomicU8],
+    edges: [AtomicU64; GROUP],
+}
+
+impl VertexProgram for Look<'_> {
+    type State = ();
+    type Message = ();
+
+    fn run(&self, vertex: &mut Vertex<'_, ()>, (): &mut ()) {
+        if vertex.iteration() > 0 {
+            return vertex.request(Direction::Out);
+        }
+        self.mark(vertex, &[vertex.id()]);
+        self.graph.directions().iter().for_each(|&direction| vertex.request(direction));
+    }
+
+    fn on_list(&self, vertex: &mut Vertex<'_, ()>, (): &mut (), list: List<'_>) {
+        match vertex.iteration() {
+            0 => self.mark(vertex, list.neighbours),
+            _ => self.count(list),
+        }
+    }
+
+    /// Parts may be counted one by one unless parallel edges span them.
+    fn part(&self, (): &()) -> Option<()> {
+        (!self.graph.manifest().parallel_edges).then_some(())
+    }
+}
+
+impl Look<'_> {
+    fn mark(&self, vertex: &mut Vertex<'_, ()>, others: &[u32]) {
+        let place = self.group.binary_search(&vertex.id()).expect("a vertex of the group");
+        for &other in others {
+            self.marks[other as usize].fetch_or(1 << place, Ordering::Relaxed);
+        }
+        vertex.activate(others);
+    }
+
+    /// Counts the edges of a list, those without direction only if they lead to a smaller number.
+    fn count(&self, list: List<'_>) {
+        let mark = |vertex: u32| self.marks[vertex as usize].load(Ordering::Relaxed);
+        let behind = |list: List<'_>| list.neighbours.partition_point(|&other| other < list.vertex);
+        let end = if self.graph.is_directed() { list.neighbours.len() } else { behind(list) };
+        let (own, mut before, mut sums) = (mark(list.vertex), list.vertex, [0; GROUP]);
+        // A byte of a word counts up to 255.
+        for some in list.neighbours[..end].chunks(255) {
+            let mut counts = 0;
+            for &other in some {
+                let is_new = other != before && other != list.vertex;
+                counts += BYTES[usize::from(mark(other) & own)] * u64::from(is_new);
+                before = other;
+            }
+            for (sum, count) in sums.iter_mut().zip(counts.to_le_bytes()) {
+                *sum += u64::from(count);
+            }
+        }
+        for (edges, sum) in self.edges.iter().zip(sums).filter(|(_, sum)| *sum > 0) {
+            edges.fetch_add(sum, Ordering::Relaxed);
+        }
+    }
+}
+
+/// For every mark a word that has 1 in the bytes whose bits are set.
+const BYTES: [u64; 256] = {
+    let mut words = [0; 256];
+    let mut i = 0;
+    while i < 256 * GROUP {
+        let (mark, bit) = (i / GROUP, i % GROUP);
+        words[mark] |= (mark as u64 >> bit & 1) << (8 * bit);
+        i += 1;
+    }
+    words
+};

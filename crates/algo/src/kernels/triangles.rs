@@ -1,0 +1,44 @@
+//! Triangles: how many each vertex is a corner of.
+//!
+//! *Idea.* Every triangle is found once, from its corner of middle degree, and counted at all three (`triads.rs`, which
+//! says what it costs and whose idea it is).
+//!
+//! *Directions* of edges, parallel edges and loops are ignored, as in NetworkX, which refuses graphs with directions.
+
+use crate::estimate::Estimate;
+use crate::kernels::triads::{self, One};
+use outcore_graph::Graph;
+use outcore_image::{Result, Stats};
+use outcore_io::Array;
+use std::sync::atomic::Ordering;
+
+/// How triangles are counted: there is nothing to choose.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct TrianglesOptions {}
+
+/// The triangles at every vertex.
+#[derive(Debug)]
+pub struct Triangles {
+    /// Per vertex: how many triangles it is a corner of.
+    pub counts: Array<u64>,
+    /// How many triangles there are.
+    pub total: u64,
+    /// What it cost.
+    pub stats: Stats,
+}
+
+/// What counting the triangles of this graph will need; the passes are what the memory limit leaves room for.
+pub(crate) fn estimate_triangles(graph: &Graph) -> Estimate {
+    triads::cost::<One>(graph, false).estimate(graph)
+}
+
+/// Counts the triangles: three vertices, each joined with both others by an edge of any direction.
+///
+/// # Errors
+/// Too little memory (12 to 16 bytes per vertex, and the longest list), a page that cannot be read or is damaged, a
+/// request to stop.
+pub fn triangles(graph: &Graph, _options: &TrianglesOptions) -> Result<Triangles> {
+    let found = triads::count::<One>(graph, "triangles", None)?;
+    let corners: u64 = found.closed.iter().map(|count| count.load(Ordering::Relaxed)).sum();
+    Ok(Triangles { counts: found.closed.into_values(), total: corners / 3, stats: found.stats })
+}

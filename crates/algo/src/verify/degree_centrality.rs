@@ -1,0 +1,60 @@
+//! Verifies degree centralities.
+
+use crate::kernels::degree_centrality::{DegreeCentrality, DegreeCentralityOptions};
+use crate::state::{Layout, array};
+use outcore_graph::{Direction, Frontier, Graph, ListPart, scan};
+use outcore_image::{Error, Result};
+use outcore_io::Array;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// The number of edges at every vertex.
+fn counts(graph: &Graph) -> impl Layout<Made = Array<AtomicU64>> {
+    array(graph, "edges of vertices", graph.vertices())
+}
+
+/// Checks degree centralities by counting every edge at its other end, in the lists and not in the degree columns.
+///
+/// # Errors
+/// A vertex that has another centrality, too little memory (8 bytes per vertex), or a page that cannot be read.
+pub fn verify_degree_centrality(
+    graph: &Graph,
+    options: &DegreeCentralityOptions,
+    found: &DegreeCentrality,
+) -> Result<()> {
+    graph.make_room("verification of degree centrality", counts(graph).bytes())?;
+    let counts = counts(graph).make()?;
+    for &direction in options.edges.directions(graph) {
+        let opposite = if direction == Direction::Out { Direction::In } else { Direction::Out };
+        scan(
+            graph,
+            opposite,
+            Frontier::All,
+            || (),
+            |(), list: ListPart<'_>| {
+                for &neighbour in list.neighbours {
+                    let times = if neighbour == list.vertex && !graph.is_directed() { 2 } else { 1 };
+                    counts[neighbour as usize].fetch_add(times, Relaxed);
+                }
+            },
+        )?;
+    }
+    let others = graph.vertices().saturating_sub(1);
+    for (vertex, (count, &found)) in counts.iter().zip(found.centralities.iter()).enumerate() {
+        let count = count.load(Relaxed) as f64;
+        let expected = if others == 0 { 1.0 } else { count / others as f64 };
+        if expected.to_bits() != found.to_bits() {
+            let found = format!("{found} at vertex {vertex} of the image");
+            return Err(Error::verification(format!("a degree centrality of {expected}"), found));
+        }
+    }
+    let most = counts.iter().map(|count| count.load(Relaxed)).max().unwrap_or(0);
+    match most == found.max_degree {
+        true => Ok(()),
+        false => Err(Error::verification(format!("a greatest degree of {most}"), found.max_degree.to_string())),
+    }
+}
+
+/// The memory that verification takes beside the result, in bytes.
+pub(crate) fn counts_bytes(graph: &Graph) -> u64 {
+    counts(graph).bytes()
+}
