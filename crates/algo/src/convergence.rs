@@ -34,7 +34,7 @@ impl Stop {
         }
     }
 
-    /// What ended the iterations that left this residual.
+    /// The reason why iterations ended with this residual.
     pub fn outcome(self, tol: f64, vertices: u64, residual: f64) -> StoppedBy {
         match self {
             _ if vertices > 0 && (residual.is_nan() || residual >= self.threshold(tol, vertices)) => {
@@ -46,7 +46,7 @@ impl Stop {
     }
 }
 
-/// What ended the iterations.
+/// The reason why iterations ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StoppedBy {
     /// The residual fell below the tolerance.

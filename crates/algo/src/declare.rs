@@ -23,19 +23,19 @@ pub struct Algorithm {
     pub aliases: &'static [&'static str],
     /// The name of its results' class in Python.
     pub class: &'static str,
-    /// What it finds, in a sentence without a full stop.
+    /// A summary of its result, in a sentence without a full stop.
     pub summary: &'static str,
     /// Its options, those that must be given first.
     pub options: &'static [Parameter],
-    /// What its result has beside columns, in the order of [`Finding::attributes`].
+    /// The attributes of its result, in the order of [`Finding::attributes`].
     pub attributes: &'static [Attribute],
-    /// What a user reads about it in Python.
+    /// Its documentation in Python.
     pub doc: Doc,
     /// Whether ranks that did not converge are an error, unless they are asked for.
     pub must_converge: bool,
     /// The option whose number of members the option `k` of estimates stands for.
     pub counted: Option<&'static str>,
-    /// What the report takes, where that may be more than the run.
+    /// The memory of the report, where that may be more than that of the run.
     pub report_needs: Option<ReportNeeds>,
     /// The kernel that it is in LDBC Graphalytics.
     pub graphalytics: Option<Graphalytics>,
@@ -48,7 +48,7 @@ pub struct Algorithm {
 /// The memory of the result and its report together.
 #[derive(Clone, Copy)]
 pub struct ReportNeeds {
-    /// What it is for, as an error says it.
+    /// The purpose of the memory, as an error names it.
     pub purpose: &'static str,
     /// How much it is, in bytes.
     pub bytes: fn(&Graph) -> u64,
@@ -56,7 +56,7 @@ pub struct ReportNeeds {
 
 /// The texts of an algorithm, as Python shows them.
 pub struct Doc {
-    /// What else is to be said of what it finds; may be empty.
+    /// Further notes on the result; may be empty.
     pub about: &'static str,
     /// The columns and attributes of the result.
     pub returns: &'static str,
@@ -64,9 +64,9 @@ pub struct Doc {
     pub cost: &'static str,
     /// When the question cannot be answered; may be empty.
     pub refuses: &'static str,
-    /// What is different in NetworkX; may be empty.
+    /// Differences from NetworkX; may be empty.
     pub differences: &'static str,
-    /// What gives the same in NetworkX. Tests compare both.
+    /// The equivalent call of NetworkX. Tests compare both.
     pub networkx: Option<Oracle>,
     /// Where it was published; may be empty.
     pub references: &'static str,
@@ -74,7 +74,7 @@ pub struct Doc {
     pub example: &'static str,
 }
 
-/// What NetworkX gives for some options.
+/// The equivalent call of NetworkX for some options.
 #[derive(Clone, Copy)]
 pub struct Oracle {
     /// The options. The vertices of the test's graphs are numbers from 0.
@@ -98,17 +98,17 @@ impl Doc {
     };
 }
 
-/// What a result has beside columns.
+/// A value of a result that is not a column.
 pub struct Attribute {
     /// Its name.
     pub name: &'static str,
     /// What it is.
     pub kind: AttributeKind,
-    /// What it says, in a sentence without a full stop.
+    /// Its meaning, in a sentence without a full stop.
     pub help: &'static str,
 }
 
-/// What an attribute is.
+/// The kind of an attribute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AttributeKind {
     /// A whole number.
@@ -173,7 +173,7 @@ pub struct Graphalytics {
     pub fixed: &'static [(&'static str, &'static str)],
 }
 
-/// What an algorithm found, in the form that all of them share.
+/// The result of an algorithm, in the form that all of them share.
 #[derive(Debug)]
 pub struct Finding {
     /// The columns, with their names.
@@ -184,7 +184,7 @@ pub struct Finding {
     pub shown: Vec<(String, usize)>,
     /// Whether ranks are not what was asked for.
     pub unconverged: Option<Unconverged>,
-    /// What it cost.
+    /// Statistics of the run.
     pub stats: Stats,
 }
 
@@ -197,11 +197,11 @@ pub struct Unconverged {
     pub residual: f64,
     /// How many iterations were made.
     pub iterations: u32,
-    /// What helps.
+    /// The advice to the user.
     pub remedy: Remedy,
 }
 
-/// What makes ranks converge that did not.
+/// The remedy for ranks that did not converge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Remedy {
     /// More iterations, or a greater tolerance.
@@ -213,7 +213,7 @@ pub enum Remedy {
 }
 
 impl Remedy {
-    /// What to do, in the imperative; `option` is how an option is written where it is read.
+    /// The advice, in the imperative; `option` writes the name of an option as its reader knows it.
     pub fn advice(self, option: impl Fn(&str) -> String) -> String {
         let [max_iter, tol, alpha, method] = ["max_iter", "tol", "alpha", "method"].map(option);
         match self {
@@ -243,7 +243,7 @@ impl Finding {
         Finding { columns, attributes, shown: Vec::new(), unconverged: None, stats }
     }
 
-    /// The same, whose first column the shell shows.
+    /// Makes the shell show the first column under a heading.
     pub fn shown(mut self, heading: &str) -> Self {
         self.shown.push((heading.to_owned(), 0));
         self
@@ -280,7 +280,7 @@ pub trait Kernel: Sync {
 
 /// A run with its options.
 pub trait Plan: Send {
-    /// What it will need.
+    /// The estimate of the run.
     fn estimate(&self, graph: &Graph) -> Estimate;
 
     /// Runs it, verifies what it found if that is asked for, and reports on it to whoever listens.
@@ -309,11 +309,11 @@ pub struct Typed<O: 'static, F: 'static> {
     pub found: fn(&Graph, &Values, &O, F) -> Result<Finding>,
 }
 
-/// What a report is about.
+/// The input of a report: graph, options and result.
 pub struct Told<'a, O, F> {
     /// The graph.
     pub graph: &'a Graph,
-    /// What the user gave.
+    /// The values of the options.
     pub values: &'a Values,
     /// The options.
     pub options: &'a O,

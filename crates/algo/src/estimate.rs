@@ -1,4 +1,4 @@
-//! What an operation will need, said before it starts.
+//! Estimates of memory, passes and reads, made before an operation starts.
 
 use outcore_graph::{Graph, PAGE_BYTES};
 use outcore_image::Result;
@@ -7,7 +7,7 @@ use outcore_table::{ColumnKind, IdStream};
 /// The memory of the ids that are told of a result, a few at a time.
 const TOLD_BYTES: u64 = 1 << 20;
 
-/// What an operation will need.
+/// The estimated memory, passes and reads of an operation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Estimate {
     /// The memory of its state, in bytes, apart from what the process and the open graph hold.
@@ -18,7 +18,7 @@ pub struct Estimate {
     pub passes: f64,
     /// The bytes that it reads: those passes, and columns beside the lists.
     pub read_bytes: u64,
-    /// What is known of the number of passes.
+    /// The kind of bound that `passes` is.
     pub bound: Bound,
     /// The memory of the result, and of the few ids that are told of it, in bytes.
     pub result_bytes: u64,
@@ -29,7 +29,7 @@ pub struct Estimate {
     pub columns: Vec<ColumnKind>,
 }
 
-/// What the passes of an estimate are.
+/// The kind of bound on the number of passes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bound {
     /// There are no more on any graph.
@@ -52,7 +52,7 @@ impl Bound {
     }
 }
 
-/// What an estimate is made of.
+/// The costs from which an estimate is computed.
 pub(crate) struct Cost {
     pub state_bytes: u64,
     pub passes: f64,
@@ -99,13 +99,13 @@ impl Estimate {
         self
     }
 
-    /// The same with the memory of verification. Its passes are not counted.
+    /// Includes the memory of verification. Its passes are not counted.
     pub fn with_verification(mut self, graph: &Graph) -> Self {
         self.memory_bytes = self.memory_bytes.max(least_limit(graph, self.verify_bytes));
         self
     }
 
-    /// The same with the memory of a file of the result: values, ids and encoding.
+    /// Includes the memory of writing the result to a file: values, ids and encoding.
     pub fn with_output(mut self, graph: &Graph) -> Self {
         self.memory_bytes = self.memory_bytes.max(least_limit(graph, graph.output_bytes(&self.columns)));
         self

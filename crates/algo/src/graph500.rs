@@ -98,7 +98,7 @@ pub fn verify_sssp(graph: &Graph, options: &GenerateOptions, search: &SsspOption
     }
 }
 
-/// What a search found.
+/// The tree of a search.
 struct Tree<D, P> {
     root: u32,
     /// Whether distances are sums of weights.
@@ -149,7 +149,7 @@ fn verify<L: Length>(
     Ok(traversed.into_inner())
 }
 
-/// What edges say of a tree.
+/// A check of a tree against all edges.
 struct EdgeCheck<'a, D, P> {
     tree: &'a Tree<D, P>,
     /// The vertex of every id.

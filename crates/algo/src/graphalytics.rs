@@ -187,7 +187,7 @@ fn matches(
     }
 }
 
-/// What the reference calls the components.
+/// The names of the components in the reference.
 struct Classes {
     names: Array<i64>,
     known: Bitmap,

@@ -29,7 +29,7 @@ pub use graph_values::GraphValues;
 pub use outcore_declare::{Declared, DefaultValue, Kind, Parameter, Value, Values};
 pub use outcore_image::{Error, Result};
 
-/// What users call: functions, their options, results and estimates. The facade re-exports this list as it is.
+/// The public functions with their options, results and estimates. The facade re-exports this list as it is.
 pub mod api {
     pub use crate::convergence::{Stop, StoppedBy};
     pub use crate::declared::all_pairs::estimate_all_pairs;
@@ -80,7 +80,7 @@ pub mod api {
     pub use crate::weights::has_lengths;
 }
 
-/// What tests look at from outside; not for users, and changed without notice.
+/// Items for tests only; they change without notice.
 #[doc(hidden)]
 pub mod internal {
     pub use crate::kernels::label_propagation::{COUNTED, Counter, by_counting, by_sorting};

@@ -90,7 +90,7 @@ pub(crate) fn check_vertices(graph: &Graph, vertices: &[u32]) -> Result<()> {
     }
 }
 
-/// What drawing so many takes.
+/// The memory that drawing `count` sources takes.
 fn drawing(graph: &Graph, count: u64) -> impl Layout<Made = Reservation> {
     reservation(graph, "drawing sources", 16 * count)
 }

@@ -9,7 +9,7 @@ use outcore_io::buffer::Plain;
 use outcore_io::{Array, Reservation};
 use std::sync::atomic::AtomicU32;
 
-/// What a kernel keeps.
+/// The state of a kernel: its parts with their memory.
 pub(crate) trait Layout {
     /// The arrays and sets that it is made of.
     type Made;
@@ -20,7 +20,7 @@ pub(crate) trait Layout {
     /// Makes the parts, one after the other.
     fn make(self) -> Result<Self::Made>;
 
-    /// What is made of the parts, without memory of its own.
+    /// A layout that builds another value from the parts, without further memory.
     fn then<T>(self, make: impl FnOnce(Self::Made) -> Result<T>) -> impl Layout<Made = T>
     where
         Self: Sized,

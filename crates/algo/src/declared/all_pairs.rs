@@ -1,4 +1,4 @@
-//! All-pairs shortest paths from chosen sources, as users see it: declaration, report and documentation.
+//! Declaration of `all_pairs`: estimate, options, attributes, texts and report.
 
 use crate::declare::{Algorithm, Attribute, AttributeKind, Datum, Doc, Typed, say_ids};
 use crate::declared::multi_source_bfs::shared;
@@ -9,7 +9,7 @@ use crate::{kernels, verify};
 use outcore_declare::{DefaultValue, Kind, Parameter};
 use outcore_graph::Graph;
 
-/// What searching from chosen sources will need.
+/// The estimate for searching from chosen sources.
 pub fn estimate_all_pairs(graph: &Graph, options: &AllPairsOptions) -> Estimate {
     kernels::all_pairs::estimate_all_pairs(graph, options)
         .verified_in(verify::searches::searches_bytes(graph).saturating_add(options.sources.bytes(graph)))

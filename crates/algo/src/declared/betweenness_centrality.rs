@@ -1,4 +1,4 @@
-//! Betweenness centrality, as users see it: declaration, report and documentation.
+//! Declaration of `betweenness_centrality`: estimate, options, attributes, texts and report.
 
 use crate::declare::{Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, Oracle, Typed};
 use crate::estimate::Estimate;
@@ -11,7 +11,7 @@ use outcore_graph::Graph;
 use outcore_table::Column;
 use std::sync::Arc;
 
-/// What betweenness from so many sources will need, with the least state that works: one source at a time.
+/// The estimate for betweenness from so many sources, with the least state that works: one source at a time.
 pub fn estimate_betweenness_centrality(graph: &Graph, options: &BetweennessOptions) -> Estimate {
     kernels::betweenness_centrality::estimate_betweenness_centrality(graph, options)
         .verified_in(verify::searches::betweenness_bytes(graph).saturating_add(options.sources.bytes(graph)))

@@ -1,4 +1,4 @@
-//! Breadth-first search, as users see it: declaration, report and documentation.
+//! Declaration of `bfs`: estimate, options, attributes, texts and report.
 
 use crate::declare::{
     Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, Graphalytics, Oracle, Say, Told, Typed, say_ids,
@@ -13,7 +13,7 @@ use outcore_image::Result;
 use outcore_table::Column;
 use std::sync::Arc;
 
-/// What a search over this graph will need.
+/// The estimate for a search over this graph.
 pub fn estimate_bfs(graph: &Graph) -> Estimate {
     kernels::bfs::estimate_bfs(graph).verified_in(verify::bfs_bytes(graph))
 }

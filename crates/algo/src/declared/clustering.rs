@@ -1,4 +1,4 @@
-//! Clustering coefficients, as users see it: declaration, report and documentation.
+//! Declaration of `clustering`: estimate, options, attributes, texts and report.
 
 use crate::declare::{Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, Oracle, Typed};
 use crate::estimate::Estimate;
@@ -8,7 +8,7 @@ use outcore_graph::Graph;
 use outcore_table::Column;
 use std::sync::Arc;
 
-/// What computing the clustering coefficients of this graph will need; the passes are what the memory limit leaves room
+/// The estimate for the clustering coefficients of this graph; the passes are what the memory limit leaves room
 /// for.
 pub fn estimate_clustering(graph: &Graph) -> Estimate {
     kernels::clustering::estimate_clustering(graph).verified_in(verify::triangles::corners_bytes(graph))

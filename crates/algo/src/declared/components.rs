@@ -1,4 +1,4 @@
-//! Weakly connected components, as users see it: declaration, report and documentation.
+//! Declaration of `components`: estimate, options, attributes, texts and report.
 
 use crate::declare::{
     Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, Graphalytics, Oracle, ReportNeeds, Say, Typed,
@@ -11,7 +11,7 @@ use outcore_image::Result;
 use outcore_table::Column;
 use std::sync::Arc;
 
-/// What finding components of this graph will need.
+/// The estimate for finding components of this graph.
 pub fn estimate_components(graph: &Graph) -> Estimate {
     kernels::components::estimate_components(graph).verified_in(verify::components_bytes(graph))
 }
@@ -44,11 +44,11 @@ pub static CONNECTED_COMPONENTS: Algorithm = Algorithm {
     ..Algorithm::new("connected_components", "Components", "Weakly connected components", &KERNEL)
 };
 
-/// What components have beside labels.
+/// The attributes of components.
 pub(crate) const COUNT: &[Attribute] =
     &[Attribute::new("count", AttributeKind::Whole, "How many components there are")];
 
-/// What a report on components takes: labels and sizes.
+/// The memory of a report on components: labels and sizes.
 pub(crate) const SIZES: Option<ReportNeeds> =
     Some(ReportNeeds { purpose: "the components and their sizes", bytes: |graph| 8 * graph.vertices() });
 

@@ -1,4 +1,4 @@
-//! Core numbers, as users see it: declaration, report and documentation.
+//! Declaration of `core_number`: estimate, options, attributes, texts and report.
 
 use crate::declare::{Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, Oracle, Typed};
 use crate::estimate::Estimate;
@@ -8,7 +8,7 @@ use outcore_graph::Graph;
 use outcore_table::Column;
 use std::sync::Arc;
 
-/// What finding core numbers of this graph will need.
+/// The estimate for finding core numbers of this graph.
 pub fn estimate_core_number(graph: &Graph) -> Estimate {
     kernels::core_number::estimate_core_number(graph).verified_in(verify::core_numbers_bytes(graph))
 }

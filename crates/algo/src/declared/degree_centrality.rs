@@ -1,4 +1,4 @@
-//! Degree centrality, as users see it: declaration, report and documentation.
+//! Declaration of `degree_centrality`: estimate, options, attributes, texts and report.
 
 use crate::declare::{Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, Oracle, Typed};
 use crate::estimate::Estimate;
@@ -9,7 +9,7 @@ use outcore_graph::Graph;
 use outcore_table::Column;
 use std::sync::Arc;
 
-/// What computing degree centrality over this graph will need.
+/// The estimate for computing degree centrality over this graph.
 pub fn estimate_degree_centrality(graph: &Graph, options: &DegreeCentralityOptions) -> Estimate {
     kernels::degree_centrality::estimate_degree_centrality(graph, options)
         .verified_in(verify::degree_centrality::counts_bytes(graph))

@@ -1,4 +1,4 @@
-//! Label propagation, as users see it: declaration, report and documentation.
+//! Declaration of `label_propagation`: estimate, options, attributes, texts and report.
 
 use crate::declare::{Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, Graphalytics, Typed};
 use crate::estimate::Estimate;
@@ -9,7 +9,7 @@ use outcore_graph::Graph;
 use outcore_table::Column;
 use std::sync::Arc;
 
-/// What propagating labels over this graph will need; passes are those of `max_iter` iterations.
+/// The estimate for propagating labels over this graph; passes are those of `max_iter` iterations.
 pub fn estimate_label_propagation(graph: &Graph, options: &LabelPropagationOptions) -> Estimate {
     kernels::label_propagation::estimate_label_propagation(graph, options)
         .verified_in(verify::label_propagation_bytes(graph))

@@ -1,4 +1,4 @@
-//! The local clustering coefficient, as the Graphalytics benchmark defines it, as users see it: declaration, report and documentation.
+//! Declaration of `lcc`: estimate, options, attributes, texts and report.
 
 use crate::declare::{Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, Graphalytics, Typed};
 use crate::estimate::Estimate;
@@ -8,7 +8,7 @@ use outcore_graph::Graph;
 use outcore_table::Column;
 use std::sync::Arc;
 
-/// What computing the local clustering coefficients of this graph will need; the passes are what the memory limit
+/// The estimate for computing the local clustering coefficients of this graph; the passes are what the memory limit
 /// leaves room for.
 pub fn estimate_lcc(graph: &Graph) -> Estimate {
     kernels::lcc::estimate_lcc(graph).verified_in(verify::triangles::corners_bytes(graph))

@@ -1,4 +1,4 @@
-//! Breadth-first search from many sources at once, as users see it: declaration, report and documentation.
+//! Declaration of `multi_source_bfs`: estimate, options, attributes, texts and report.
 
 use crate::declare::{Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, Oracle, Typed};
 use crate::declared::bfs::DEPTH_LIMIT;
@@ -11,7 +11,7 @@ use outcore_graph::Graph;
 use outcore_table::Column;
 use std::sync::Arc;
 
-/// What searches from so many sources will need, with the least state that works: 64 sources at a time.
+/// The estimate for searches from so many sources, with the least state that works: 64 sources at a time.
 pub fn estimate_multi_source_bfs(graph: &Graph, options: &MultiSourceBfsOptions) -> Estimate {
     kernels::multi_source_bfs::estimate_multi_source_bfs(graph, options)
         .verified_in(verify::searches::searches_bytes(graph))
@@ -113,7 +113,7 @@ static KERNEL: Typed<MultiSourceBfsOptions, MultiSourceBfs> = Typed {
     found: |_, _, _, found| Ok(shared(found, Vec::new(), Vec::new())),
 };
 
-/// What searches found, between attributes that are told before and behind.
+/// The result of searches, with further attributes before and after its own.
 pub(crate) fn shared(found: MultiSourceBfs, before: Vec<Datum>, behind: Vec<Datum>) -> Finding {
     let MultiSourceBfs { reached_by, distance_sums, reach, levels, stats } = found;
     let columns = vec![

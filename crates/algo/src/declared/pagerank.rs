@@ -1,4 +1,4 @@
-//! PageRank by power iteration, pulling, as users see it: declaration, report and documentation.
+//! Declaration of `pagerank`: estimate, options, attributes, texts and report.
 
 use crate::convergence::{Stop, StoppedBy};
 use crate::declare::{
@@ -14,7 +14,7 @@ use outcore_graph::Graph;
 use outcore_table::Column;
 use std::sync::Arc;
 
-/// What PageRank over this graph will need; passes are those of `max_iter` iterations.
+/// The estimate for PageRank over this graph; passes are those of `max_iter` iterations.
 pub fn estimate_pagerank(graph: &Graph, options: &PageRankOptions) -> Estimate {
     kernels::pagerank::estimate_pagerank(graph, options)
         .verified_in(verify::ranks::ranks_bytes(graph, options) + weight_bytes(graph, options))

@@ -1,4 +1,4 @@
-//! Personalised PageRank by power iteration, of several sets of seeds in one pass, as users see it: declaration, report and documentation.
+//! Declaration of `personalized_pagerank`: estimate, options, attributes, texts and report.
 
 use crate::declare::{Algorithm, Doc, Finding, Oracle, Typed};
 use crate::declared::pagerank::ALPHA;
@@ -17,7 +17,7 @@ use crate::{kernels, verify};
 use outcore_declare::{Kind, Parameter};
 use outcore_graph::Graph;
 
-/// What personalised PageRank over this graph will need; passes are those of `max_iter` iterations.
+/// The estimate for personalised PageRank over this graph; passes are those of `max_iter` iterations.
 pub fn estimate_personalized_pagerank(graph: &Graph, options: &PersonalizedPageRankOptions) -> Estimate {
     kernels::personalized_pagerank::estimate_personalized_pagerank(graph, options)
         .verified_in(verify::ranks::ranks_bytes(graph, &options.common()) + weight_bytes(graph, &options.common()))

@@ -1,4 +1,4 @@
-//! Reciprocity, as users see it: declaration, report and documentation.
+//! Declaration of `reciprocity`: estimate, options, attributes, texts and report.
 
 use crate::declare::{Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, Oracle, Typed};
 use crate::estimate::Estimate;
@@ -9,7 +9,7 @@ use outcore_graph::Graph;
 use outcore_table::Column;
 use std::sync::Arc;
 
-/// What computing reciprocities over this graph will need.
+/// The estimate for computing reciprocities over this graph.
 pub fn estimate_reciprocity(graph: &Graph) -> Estimate {
     kernels::reciprocity::estimate_reciprocity(graph).verified_in(verify::loops_bytes(graph))
 }

@@ -1,4 +1,4 @@
-//! Scan statistics, as users see it: declaration, report and documentation.
+//! Declaration of `scan_statistics`: estimate, options, attributes, texts and report.
 
 use crate::declare::{Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, Told, Typed, say_ids};
 use crate::estimate::Estimate;
@@ -9,7 +9,7 @@ use outcore_declare::{DefaultValue, Kind, Parameter};
 use outcore_graph::Graph;
 use outcore_table::ColumnKind;
 
-/// What finding the greatest locality statistics of this graph will need.
+/// The estimate for finding the greatest locality statistics of this graph.
 pub fn estimate_scan_statistics(graph: &Graph, options: &ScanStatisticsOptions) -> Estimate {
     let top = options.top.min(graph.vertices());
     // The verification ends before the column is made.

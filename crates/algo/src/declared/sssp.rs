@@ -1,4 +1,4 @@
-//! Shortest paths from one source over weighted edges, as users see it: declaration, report and documentation.
+//! Declaration of `sssp`: estimate, options, attributes, texts and report.
 
 use crate::declare::{Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, Graphalytics, Oracle, Typed, say_ids};
 use crate::estimate::Estimate;
@@ -10,7 +10,7 @@ use outcore_graph::Graph;
 use outcore_table::Column;
 use std::sync::Arc;
 
-/// What a search over this graph will need; how many passes it makes depends on the weights.
+/// The estimate for a search over this graph; how many passes it makes depends on the weights.
 pub fn estimate_sssp(graph: &Graph, options: &SsspOptions) -> Estimate {
     kernels::sssp::estimate_sssp(graph, options).verified_in(verify::sssp_bytes(graph) + weight_bytes(graph, options))
 }

@@ -1,4 +1,4 @@
-//! Strongly connected components, as users see it: declaration, report and documentation.
+//! Declaration of `strong_components`: estimate, options, attributes, texts and report.
 
 use crate::declare::{Algorithm, Doc, Oracle, Typed};
 use crate::declared::components;
@@ -8,7 +8,7 @@ use crate::kernels::strong_components::{StrongComponentsOptions, strong_componen
 use crate::{kernels, verify};
 use outcore_graph::Graph;
 
-/// What finding strongly connected components of this graph will need; the passes are those of most graphs.
+/// The estimate for finding strongly connected components of this graph; the passes are those of most graphs.
 pub fn estimate_strong_components(graph: &Graph) -> Estimate {
     kernels::strong_components::estimate_strong_components(graph).verified_in(verify::strong_components_bytes(graph))
 }

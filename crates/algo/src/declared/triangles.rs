@@ -1,4 +1,4 @@
-//! Triangles, as users see it: declaration, report and documentation.
+//! Declaration of `triangles`: estimate, options, attributes, texts and report.
 
 use crate::declare::{Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, Oracle, Typed};
 use crate::estimate::Estimate;
@@ -8,7 +8,7 @@ use outcore_graph::Graph;
 use outcore_table::Column;
 use std::sync::Arc;
 
-/// What counting the triangles of this graph will need; the passes are what the memory limit leaves room for.
+/// The estimate for counting the triangles of this graph; the passes are what the memory limit leaves room for.
 pub fn estimate_triangles(graph: &Graph) -> Estimate {
     kernels::triangles::estimate_triangles(graph).verified_in(verify::triangles::corners_bytes(graph))
 }

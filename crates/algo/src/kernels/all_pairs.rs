@@ -44,7 +44,7 @@ impl Default for AllPairsOptions {
 pub struct AllPairs {
     /// The sources, as numbered in the image.
     pub sources: Array<u32>,
-    /// What the searches along the edges found; the targets are the sources.
+    /// The result of the searches along the edges; the targets are the sources.
     pub search: MultiSourceBfs,
     /// At least so great is the greatest distance between two vertices with a path.
     pub diameter_least: u32,
@@ -52,13 +52,13 @@ pub struct AllPairs {
     pub diameter_most: u32,
 }
 
-/// What searching from chosen sources will need.
+/// The estimate for searching from chosen sources.
 pub(crate) fn estimate_all_pairs(graph: &Graph, options: &AllPairsOptions) -> Estimate {
     let count = options.sources.count(graph);
     let chosen = vec![0; count as usize];
     let chosen = MultiSourceBfsOptions { sources: chosen.clone(), targets: chosen, depth_limit: None };
     let (search, components) = (estimate_multi_source_bfs(graph, &chosen), estimate_components(graph));
-    // What was found stays while components are counted.
+    // Results stay in memory while components are counted.
     let later = (results(graph, &chosen), components::sizes(graph)).bytes().saturating_add(components.state_bytes);
     let state = search.state_bytes.max(later).saturating_add(32 * count);
     let passes = search.passes * graph.directions().len() as f64 + components.passes;

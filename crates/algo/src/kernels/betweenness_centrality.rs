@@ -76,7 +76,7 @@ pub struct Betweenness {
     /// if all vertices are sources; infinite if the sources were given, of which nothing is known. Never more than the
     /// greatest value possible, which it is for a single source.
     pub error_bound: f64,
-    /// What it cost.
+    /// Statistics of the run.
     pub stats: Stats,
 }
 
@@ -85,7 +85,7 @@ pub(crate) const SCALE: f64 = f64::from_bits((1023 + 900) << 52);
 /// The most sources that go together.
 const MOST_COLUMNS: u64 = 8;
 
-/// What betweenness from so many sources will need, with the least state that works: one source at a time.
+/// The estimate for betweenness from so many sources, with the least state that works: one source at a time.
 pub(crate) fn estimate_betweenness_centrality(graph: &Graph, options: &BetweennessOptions) -> Estimate {
     Cost {
         state_bytes: bytes(graph, options, 1),
@@ -178,7 +178,7 @@ fn check(options: &BetweennessOptions) -> Result<()> {
     Ok(())
 }
 
-/// What sums over sources are multiplied by, as NetworkX does since version 3.6.
+/// The factors of sums over sources, as in NetworkX since version 3.6.
 struct Scale {
     /// For vertices that are no sources.
     others: f64,
@@ -187,7 +187,7 @@ struct Scale {
     sources: f64,
     vertices: u64,
     count: u64,
-    /// What a share of all pairs comes to.
+    /// The largest possible value: 1 if normalized, else the number of pairs.
     unit: f64,
 }
 
@@ -375,7 +375,7 @@ struct Values<const B: usize> {
     paths: Rows<B>,
     /// What a vertex gives to those before it: one and what depends on it, per path.
     given: Rows<B>,
-    /// What a level finds, until it ends.
+    /// The vertices found on the current level.
     kept: Rows<B>,
 }
 

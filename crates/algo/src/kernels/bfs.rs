@@ -58,7 +58,7 @@ pub struct Bfs {
     pub reached: u64,
     /// The greatest level that was found.
     pub depth: u32,
-    /// What it cost.
+    /// Statistics of the run.
     pub stats: Stats,
 }
 
@@ -97,7 +97,7 @@ fn state(graph: &Graph, source: u32) -> impl Layout<Made = State<'_>> {
     (array(graph, "levels", vertices), array(graph, "parents", vertices), hubs(graph, Direction::In), mapper)
 }
 
-/// What a search over this graph will need.
+/// The estimate for a search over this graph.
 pub(crate) fn estimate_bfs(graph: &Graph) -> Estimate {
     Cost {
         state_bytes: state(graph, 0).bytes(),

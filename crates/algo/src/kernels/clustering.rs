@@ -31,11 +31,11 @@ pub struct Clustering {
     pub average: f64,
     /// The triangles of all vertices over those that all could have; 0 if they could have none.
     pub transitivity: f64,
-    /// What it cost.
+    /// Statistics of the run.
     pub stats: Stats,
 }
 
-/// What computing the clustering coefficients of this graph will need; the passes are what the memory limit leaves room
+/// The estimate for the clustering coefficients of this graph; the passes are what the memory limit leaves room
 /// for.
 pub(crate) fn estimate_clustering(graph: &Graph) -> Estimate {
     match graph.is_directed() {

@@ -33,7 +33,7 @@ pub struct Components {
     pub labels: Array<u32>,
     /// How many components there are.
     pub count: u64,
-    /// What it cost.
+    /// Statistics of the run.
     pub stats: Stats,
 }
 
@@ -48,7 +48,7 @@ pub(crate) fn sizes(graph: &Graph) -> impl Layout<Made = Array<AtomicU32>> {
     array(graph, "component sizes", graph.vertices())
 }
 
-/// What finding components of this graph will need.
+/// The estimate for finding components of this graph.
 pub(crate) fn estimate_components(graph: &Graph) -> Estimate {
     let pages = graph.all_pages();
     let hub_pages: u64 = graph.directions().iter().map(|&direction| graph.hub_pages(direction)).sum();

@@ -39,7 +39,7 @@ pub struct CoreNumbers {
     pub cores: Array<u32>,
     /// The greatest core number.
     pub max_core: u32,
-    /// What it cost.
+    /// Statistics of the run.
     pub stats: Stats,
 }
 
@@ -52,7 +52,7 @@ fn state(graph: &Graph) -> impl Layout<Made = State> {
     (array(graph, "degrees", graph.vertices()), set(), removed)
 }
 
-/// What finding core numbers of this graph will need.
+/// The estimate for finding core numbers of this graph.
 pub(crate) fn estimate_core_number(graph: &Graph) -> Estimate {
     Cost {
         state_bytes: state(graph).bytes(),

@@ -63,7 +63,7 @@ pub struct DegreeCentrality {
     pub centralities: Array<f64>,
     /// The greatest number of edges of a vertex.
     pub max_degree: u64,
-    /// What it cost.
+    /// Statistics of the run.
     pub stats: Stats,
 }
 
@@ -78,7 +78,7 @@ fn counts_loops(graph: &Graph) -> bool {
     !graph.is_directed() && import.self_loops > 0 && import.self_loops_kept
 }
 
-/// What computing degree centrality over this graph will need.
+/// The estimate for computing degree centrality over this graph.
 pub(crate) fn estimate_degree_centrality(graph: &Graph, options: &DegreeCentralityOptions) -> Estimate {
     let directions = options.edges.directions(graph);
     Cost {

@@ -61,7 +61,7 @@ pub struct LabelPropagation {
     pub iterations: u32,
     /// Whether another iteration would change nothing.
     pub converged: bool,
-    /// What it cost.
+    /// Statistics of the run.
     pub stats: Stats,
 }
 
@@ -89,7 +89,7 @@ fn state(graph: &Graph) -> impl Layout<Made = State> {
     )
 }
 
-/// What propagating labels over this graph will need; passes are those of `max_iter` iterations.
+/// The estimate for propagating labels over this graph; passes are those of `max_iter` iterations.
 pub(crate) fn estimate_label_propagation(graph: &Graph, options: &LabelPropagationOptions) -> Estimate {
     let state = (state(graph), Buffer::layout(graph, least_labels(graph))).bytes();
     // Where two blocks meet, both read a page of each direction. Two blocks have more labels or vertices than one has
@@ -363,7 +363,7 @@ struct Buffer {
     labels: Array<AtomicU32>,
     /// Where the labels of every vertex of the block end.
     ends: Array<AtomicU32>,
-    /// What every worker counts with.
+    /// The counters of every worker.
     counters: Vec<Mutex<Counter>>,
 }
 

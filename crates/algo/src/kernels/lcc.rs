@@ -29,11 +29,11 @@ pub struct Lcc {
     pub coefficients: Array<f64>,
     /// The mean of the coefficients; 0 if there are no vertices.
     pub average: f64,
-    /// What it cost.
+    /// Statistics of the run.
     pub stats: Stats,
 }
 
-/// What computing the local clustering coefficients of this graph will need; the passes are what the memory limit
+/// The estimate for computing the local clustering coefficients of this graph; the passes are what the memory limit
 /// leaves room for.
 pub(crate) fn estimate_lcc(graph: &Graph) -> Estimate {
     match graph.is_directed() {

@@ -42,7 +42,7 @@ pub struct MultiSourceBfsOptions {
     pub depth_limit: Option<u32>,
 }
 
-/// What searches from many sources found.
+/// The result of searches from many sources.
 #[derive(Debug)]
 pub struct MultiSourceBfs {
     /// Per vertex: how many of the sources have a path to it.
@@ -53,7 +53,7 @@ pub struct MultiSourceBfs {
     pub reach: Vec<Reach>,
     /// Per source and target, source by source: the distance plus one; 0 where there is no path.
     pub levels: Array<u32>,
-    /// What it cost.
+    /// Statistics of the run.
     pub stats: Stats,
 }
 
@@ -79,7 +79,7 @@ const MOST_WORDS: u64 = 8;
 /// A search with more than one active vertex in so many pulls.
 const PULL_SHARE: u64 = 1 << 11;
 
-/// What searches from so many sources will need, with the least state that works: 64 sources at a time.
+/// The estimate for searches from so many sources, with the least state that works: 64 sources at a time.
 pub(crate) fn estimate_multi_source_bfs(graph: &Graph, options: &MultiSourceBfsOptions) -> Estimate {
     let batches = options.sources.len().div_ceil(64);
     Cost {
@@ -115,7 +115,7 @@ fn levels(graph: &Graph, options: &MultiSourceBfsOptions) -> impl Layout<Made = 
 type State = ((Array<AtomicU32>, SweepStats), Bits, Bits, Bits, (Bitmap, Bitmap));
 type Bits = Array<AtomicU64>;
 
-/// What searches against a direction need, with rows of so many words.
+/// The state of searches against a direction, with rows of `words` words.
 fn state(graph: &Graph, backwards: Direction, words: u64) -> impl Layout<Made = State> {
     let rows = || array(graph, "bits of searches", words * graph.vertices());
     let set = || bitmap(graph, "frontiers", graph.vertices());
@@ -173,7 +173,7 @@ pub(crate) fn search(
     Ok(found)
 }
 
-/// What has been found so far.
+/// The results up to the current level.
 pub(crate) struct Found {
     reached_by: Array<AtomicU32>,
     distance_sums: Array<AtomicU64>,

@@ -51,7 +51,7 @@ use outcore_table::ColumnKind;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// What becomes of the rank of vertices without out-edges.
+/// The treatment of the rank of vertices without out-edges.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Dangling {
     /// It is spread evenly over all vertices, as NetworkX does.
@@ -102,7 +102,7 @@ pub struct PageRankOptions {
     pub max_iter: u32,
     /// By which method.
     pub method: PageRankMethod,
-    /// What becomes of the rank of vertices without out-edges.
+    /// The treatment of the rank of vertices without out-edges.
     pub dangling: Dangling,
     /// Whether edges count by their weights.
     pub weights: bool,
@@ -134,7 +134,7 @@ pub struct PageRank {
     pub residual: f64,
     /// What ended the iterations: whether the ranks converged, and by which rule.
     pub stopped_by: StoppedBy,
-    /// What it cost.
+    /// Statistics of the run.
     pub stats: Stats,
 }
 
@@ -148,7 +148,7 @@ fn contributions<T: Contribution>(graph: &Graph) -> impl Layout<Made = Array<T>>
     array(graph, "contributions", graph.vertices())
 }
 
-/// What PageRank over this graph will need; passes are those of `max_iter` iterations.
+/// The estimate for PageRank over this graph; passes are those of `max_iter` iterations.
 pub(crate) fn estimate_pagerank(graph: &Graph, options: &PageRankOptions) -> Estimate {
     if options.method == PageRankMethod::Delta {
         return pagerank_delta::estimate(graph, options);
@@ -175,7 +175,7 @@ pub(crate) fn divisor_bytes(graph: &Graph, options: &PageRankOptions) -> u64 {
     }
 }
 
-/// What reading weights takes.
+/// The memory that reading weights takes, in bytes.
 pub(crate) fn weight_bytes(graph: &Graph, options: &PageRankOptions) -> u64 {
     weighed(graph, options).iter().map(|&direction| graph.weight_bytes(direction)).sum()
 }
@@ -274,12 +274,12 @@ fn iterate<D: Divisors>(
     Ok(PageRank { ranks: ranks.into_values(), iterations: made, residual, stopped_by, stats })
 }
 
-/// What the rank of a vertex is divided by.
+/// The divisors of ranks: out-degrees or sums of weights.
 pub(crate) trait Divisors: Sync {
     /// The number of its out-edges, or the sum of their weights; 0 if it has none.
     fn of(&self, v: usize) -> f64;
 
-    /// What turns its rank into its contribution.
+    /// The divisor that turns a rank into a contribution.
     #[inline]
     fn divisor(&self, v: usize) -> f64 {
         match self.of(v) {
@@ -517,7 +517,7 @@ struct Pull<'a, D, T> {
     next: &'a [T],
 }
 
-/// What an iteration comes to.
+/// Sums of one iteration: rank change, dangling rank, isolated vertices.
 #[derive(Default)]
 struct Total {
     /// The sum of absolute changes, and the rank of vertices without out-edges: both without isolated vertices.

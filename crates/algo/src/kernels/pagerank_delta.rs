@@ -79,7 +79,7 @@ fn state<S: Contribution>(graph: &Graph) -> impl Layout<Made = State<S>> {
     )
 }
 
-/// What PageRank by pushing will need.
+/// The estimate for PageRank by pushing.
 pub(crate) fn estimate(graph: &Graph, options: &PageRankOptions) -> Estimate {
     let state = if options.weights { state::<AtomicF64>(graph).bytes() } else { state::<AtomicF32>(graph).bytes() };
     Cost {
@@ -206,7 +206,7 @@ impl<'a, D: Divisors, S: Contribution> Delta<'a, D, S> {
         self.give_share(v, self.options.alpha * units / self.divisors.of(v))
     }
 
-    /// The same for the share of an out-edge.
+    /// Gives a share of so much to every out-edge.
     #[inline]
     fn give_share(&self, v: usize, share: f64) -> (f64, f64) {
         self.shares[v].set(if self.options.weights { share } else { share.trunc() });

@@ -34,7 +34,7 @@ use std::sync::Arc;
 /// The most sets of seeds that are done together.
 const MOST_TOGETHER: usize = 8;
 
-/// Whose ranks are computed, and how.
+/// The sets of seeds and the options of the iteration.
 #[derive(Clone, Debug)]
 pub struct PersonalizedPageRankOptions {
     /// Sets of seeds: vertices, and what share of the jumps leads to them. Shares of a set need not sum to 1.
@@ -60,7 +60,7 @@ impl Default for PersonalizedPageRankOptions {
 }
 
 impl PersonalizedPageRankOptions {
-    /// What it has in common with PageRank.
+    /// The options shared with PageRank.
     pub(crate) fn common(&self) -> PageRankOptions {
         let PersonalizedPageRankOptions { alpha, tol, stop, max_iter, weights, .. } = *self;
         PageRankOptions { alpha, tol, stop, max_iter, weights, ..PageRankOptions::default() }
@@ -78,7 +78,7 @@ pub struct PersonalizedPageRank {
     pub residual: f64,
     /// What ended the iterations: whether the ranks of all sets converged, and by which rule.
     pub stopped_by: StoppedBy,
-    /// What it cost.
+    /// Statistics of the run.
     pub stats: Stats,
 }
 
@@ -92,7 +92,7 @@ impl PersonalizedPageRank {
     }
 }
 
-/// What the seeds take: a copy of them, and what the searches keep of each.
+/// The memory of the seeds: a copy of them, and the record of each.
 fn seeds(graph: &Graph, options: &PersonalizedPageRankOptions) -> impl Layout<Made = Reservation> {
     reservation(graph, "seeds", 64 * options.seeds.iter().map(|set| set.len() as u64).sum::<u64>())
 }
@@ -107,7 +107,7 @@ fn state(graph: &Graph, together: usize, sets: usize) -> impl Layout<Made = Stat
     (contributions(), contributions(), ranks, bitmap(graph, "seeds", vertices))
 }
 
-/// What personalised PageRank over this graph will need; passes are those of `max_iter` iterations.
+/// The estimate for personalised PageRank over this graph; passes are those of `max_iter` iterations.
 pub(crate) fn estimate_personalized_pagerank(graph: &Graph, options: &PersonalizedPageRankOptions) -> Estimate {
     let (common, sets) = (options.common(), options.seeds.len());
     let together = sets.next_power_of_two().min(MOST_TOGETHER);
@@ -200,7 +200,7 @@ pub(crate) fn normalized(graph: &Graph, set: &[(u32, f64)]) -> Result<Vec<(u32, 
     Ok(same.map(|same| (same[0].0, same.iter().map(|seed| seed.1 / sum).sum())).collect())
 }
 
-/// What has been done so far.
+/// The iterations so far.
 struct Run<'a> {
     graph: &'a Graph,
     options: &'a PersonalizedPageRankOptions,
@@ -277,7 +277,7 @@ fn seeds_of(sets: &[Vec<(u32, f64)>]) -> Vec<Seed> {
     all
 }
 
-/// What stays the same over all iterations.
+/// The constants of all iterations.
 struct Setting<'a, D> {
     options: &'a PersonalizedPageRankOptions,
     divisors: &'a D,
@@ -314,7 +314,7 @@ struct Pull<'a, D, const K: usize> {
     next: &'a [AtomicF64],
 }
 
-/// What an iteration comes to, per set.
+/// Sums of one iteration, per set of seeds.
 struct Total<const K: usize> {
     change: [f64; K],
     dangling: [f64; K],

@@ -34,7 +34,7 @@ pub struct Reciprocity {
     /// The share of all edges that have an opposite one, those from a vertex to itself left out above the line; not a
     /// number if there are no edges.
     pub overall: f64,
-    /// What it cost.
+    /// Statistics of the run.
     pub stats: Stats,
 }
 
@@ -60,7 +60,7 @@ fn chunk_bytes(graph: &Graph) -> u64 {
     Neighbourhoods::bytes(graph, entries(graph)) + Neighbourhoods::split_bytes(graph) + degrees.max(workers)
 }
 
-/// What computing reciprocities over this graph will need.
+/// The estimate for computing reciprocities over this graph.
 pub(crate) fn estimate_reciprocity(graph: &Graph) -> Estimate {
     let room = entries(graph).max(1);
     // Where two chunks meet, both read a page of each direction.

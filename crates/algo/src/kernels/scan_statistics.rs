@@ -74,7 +74,7 @@ pub struct ScanStatistics {
     pub statistics: Vec<u64>,
     /// How many vertices were looked at to find them.
     pub looked_at: u64,
-    /// What it cost.
+    /// Statistics of the run.
     pub stats: Stats,
 }
 
@@ -108,7 +108,7 @@ fn state(graph: &Graph) -> impl Layout<Made = State> {
     )
 }
 
-/// What finding the greatest locality statistics of this graph will need.
+/// The estimate for finding the greatest locality statistics of this graph.
 pub(crate) fn estimate_scan_statistics(graph: &Graph, options: &ScanStatisticsOptions) -> Estimate {
     let top = options.top.min(graph.vertices());
     let best = Best::layout(graph, top);

@@ -59,14 +59,14 @@ pub struct SsspOptions {
 pub struct Sssp {
     /// Per vertex: the complement of its distance's bits; 0 where there is no path.
     pub distances: Array<u64>,
-    /// What distances are.
+    /// The kind of distances.
     pub kind: WeightKind,
     /// Per vertex: the complement of the vertex before it on a shortest path; 0 where there is no path. The source is
     /// its own.
     pub parents: Array<u32>,
     /// How many vertices have a path, the source included.
     pub reached: u64,
-    /// What it cost.
+    /// Statistics of the run.
     pub stats: Stats,
 }
 
@@ -130,7 +130,7 @@ fn state(graph: &Graph) -> impl Layout<Made = State> {
     )
 }
 
-/// What a search over this graph will need; how many passes it makes depends on the weights.
+/// The estimate for a search over this graph; how many passes it makes depends on the weights.
 pub(crate) fn estimate_sssp(graph: &Graph, options: &SsspOptions) -> Estimate {
     let vertices = graph.vertices();
     // Few vertices of a frontier are a list, and those without a parent yet a set.
@@ -177,12 +177,12 @@ pub fn sssp(graph: &Graph, options: &SsspOptions) -> Result<Sssp> {
     }
 }
 
-/// What distances are.
+/// The kind of distances.
 pub(crate) trait Length: Sync {
     const KIND: WeightKind;
     /// An edge's length where it has no weight.
     const ONE: u64;
-    /// What distances can be, in words.
+    /// The valid distances, in words.
     const MOST: &'static str;
     /// The distance over one more edge, if that is a distance.
     fn add(distance: u64, weight: u64) -> Option<u64>;

@@ -62,7 +62,7 @@ fn state(graph: &Graph) -> impl Layout<Made = State<'_>> {
     )
 }
 
-/// What finding strongly connected components of this graph will need; the passes are those of most graphs.
+/// The estimate for finding strongly connected components of this graph; the passes are those of most graphs.
 pub(crate) fn estimate_strong_components(graph: &Graph) -> Estimate {
     if !graph.is_directed() {
         return components::estimate_components(graph);
@@ -125,10 +125,10 @@ const SAMPLES: usize = 4096;
 const PIVOTS: usize = 4;
 /// A component is the giant one if it has one of so many vertices that are left.
 const GIANT_SHARE: u64 = 16;
-/// What a step of a search costs beside the pages that it wants, in pages.
+/// The fixed cost of a step of a search, in pages.
 const STEP_PAGES: u64 = 16;
 
-/// What is known of the components so far.
+/// The components found so far.
 struct Classes {
     /// The component of a settled vertex, the class of one that is left. Components lie within classes.
     labels: Array<AtomicU32>,
@@ -177,7 +177,7 @@ struct Work<'a> {
     found: Bitmap,
     returned: Bitmap,
     mapper: EdgeMapper<'a>,
-    /// What searches have cost so far, in pages.
+    /// The cost of all searches so far, in pages.
     searched_pages: u64,
     /// How many edges matter, once they have been counted.
     edges: Option<u64>,

@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 /// How many edges are looked at between looks at the request to stop.
 const CANCEL_CHECK: u64 = 1 << 20;
 
-/// What is left of a graph, in memory.
+/// The remaining part of a graph, in memory.
 pub(crate) struct Remainder<'a> {
     /// Per vertex its first edge.
     heads: &'a [AtomicU32],

@@ -53,7 +53,7 @@ const AHEAD: usize = 16;
 const PORTIONS: u64 = 4096;
 const PORTION_VERTICES: u64 = 1024;
 
-/// What a triangle counts at a corner.
+/// The contribution of a triangle to one of its corners.
 pub(crate) trait Share: Sync {
     /// Whether it matters which edges go both ways.
     const BOTH: bool;
@@ -103,7 +103,7 @@ impl Share for Choices {
 /// of them are joined both ways.
 pub(crate) type Possible = fn(neighbours: u64, both: u64) -> f64;
 
-/// What was counted.
+/// The counts of all vertices.
 pub(crate) struct Triads {
     /// Per vertex: the sum of its shares.
     pub closed: Array<AtomicU64>,
@@ -133,7 +133,7 @@ fn lists<S: Share>(graph: &Graph, entries: u64) -> impl Layout<Made = (Array<Ato
     (array(graph, "lists", entries), array(graph, "edges both ways", if S::BOTH { entries } else { 0 }))
 }
 
-/// What counting takes.
+/// The memory that counting takes.
 struct Needs {
     /// The state, whatever the size of chunks and blocks.
     fixed_bytes: u64,
@@ -173,7 +173,7 @@ impl Needs {
     }
 }
 
-/// What counting with shares will need; the passes are what the limit leaves room for.
+/// The estimate for counting with shares; the passes are what the limit leaves room for.
 pub(crate) fn cost<S: Share>(graph: &Graph, possible: bool) -> Cost {
     let needs = Needs::new::<S>(graph, possible);
     let least = needs.least_bytes(graph);
@@ -267,7 +267,7 @@ impl Block {
     }
 }
 
-/// What one worker has for itself.
+/// The buffers of one worker.
 struct Worker {
     neighbours: Neighbours,
     /// A bit for every vertex before the middle corner, and for those of them that are joined with it both ways.

@@ -23,11 +23,11 @@ pub struct Triangles {
     pub counts: Array<u64>,
     /// How many triangles there are.
     pub total: u64,
-    /// What it cost.
+    /// Statistics of the run.
     pub stats: Stats,
 }
 
-/// What counting the triangles of this graph will need; the passes are what the memory limit leaves room for.
+/// The estimate for counting the triangles of this graph; the passes are what the memory limit leaves room for.
 pub(crate) fn estimate_triangles(graph: &Graph) -> Estimate {
     triads::cost::<One>(graph, false).estimate(graph)
 }

@@ -105,7 +105,7 @@ struct BfsCheck<'a> {
     wrong: Contradiction,
 }
 
-/// What a part of an in-list says of its vertex.
+/// The facts that a part of an in-list gives about its vertex.
 #[derive(Clone, Copy)]
 struct Seen {
     /// The least level among the in-neighbours.

@@ -82,7 +82,7 @@ fn incoming(graph: &Graph) -> impl Layout<Made = Array<AtomicF64>> {
     array(graph, "incoming ranks", graph.vertices())
 }
 
-/// What a result says of how its ranks converged.
+/// The convergence that a result reports.
 struct Said {
     iterations: u32,
     residual: f64,
