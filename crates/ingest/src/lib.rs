@@ -3,8 +3,7 @@
 //! [`open`] finds out what an input is and gives a [`Source`], which is asked for blocks by one worker at a time while
 //! all others let its [`Parser`] turn blocks into records: pairs of users' ids, with weights, and ids that stand alone.
 //! One file here is one format; [`formats`] lists them. [`from_batches`] takes tables from memory. A [`Plan`] deals
-//! the memory out, [`dictionary`] numbers the ids of a worker, and [`runs`] merges what all workers found, in files
-//! where it does not fit into memory. What the records become is for the crates above.
+//! the memory out. What the records become is for the crates above.
 #![forbid(unsafe_code)]
 
 mod altered;
@@ -15,9 +14,9 @@ mod choice;
 mod column_names;
 mod conditions;
 mod documents;
-mod ids;
 mod input;
 mod matrices;
+mod mix;
 mod nulls;
 mod numbers;
 mod open;
@@ -40,10 +39,9 @@ pub use choice::Choice;
 pub use column_names::column_asked;
 pub use conditions::{Comparison, Condition, Literal, narrowed};
 pub use documents::records::STRING_IDS;
-pub use ids::heap::Heap;
-pub use ids::{dictionary, runs};
 pub use input::counted_file::Reads;
 pub use input::folders::expand;
+pub use mix::mix;
 pub use nulls::Nulls;
 pub use numbers::number_columns::NumberValues;
 pub use numbers::number_table::{

@@ -21,7 +21,7 @@ use outcore_format::{
     ValueType,
 };
 use outcore_image::{Error, PageWriter, Result, Workspace};
-use outcore_ingest::dictionary::mix;
+use outcore_ingest::mix;
 use outcore_ingest::{AttributeColumn, AttributeField, AttributeValues};
 use outcore_io::buffer::{raw_bytes, raw_bytes_mut};
 use outcore_io::{Array, Reservation, Runtime, Sink, Spill, Streams, Task, Unit, into_inner, lock};

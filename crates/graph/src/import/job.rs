@@ -4,7 +4,8 @@ use super::attributes::{AttributeWriting, Attributes, Kept, Owner};
 use super::edges::edge_words;
 use super::encode::{Beside, Encoding};
 use super::estimate;
-use super::ids::{IdWriting, WrittenIds};
+use super::id_column::{IdWriting, WrittenIds};
+use super::ids::runs::{Locals, MergePlan, Numbers, Run, RunId, RunWriter, Vertices, merge_all, too_many_vertices};
 use super::lists::{Writing, Written};
 use super::near::{self, ReadEdges};
 use super::options::{Duplicates, ImportOptions, ImportReport, ImportStats, OrderChoice, SelfLoops};
@@ -19,8 +20,7 @@ use outcore_format::{
     FORMAT_NAME, FORMAT_VERSION, IdColumn, ImportFacts, ListFile, MAX_VERTICES, Manifest, Order, ValueColumn, ValueType,
 };
 use outcore_image::{Error, GRAPH_FOLDERS, ImageFile, MANIFEST, Places, Result, Workspace, write_member};
-use outcore_ingest::dictionary::mix;
-use outcore_ingest::runs::{Locals, MergePlan, Numbers, Run, RunId, RunWriter, Vertices, merge_all, too_many_vertices};
+use outcore_ingest::mix;
 use outcore_ingest::{Choice, Facts, Plan, Source};
 use outcore_io::backend::{FileKind, Location};
 use outcore_io::{

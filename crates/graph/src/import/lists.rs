@@ -5,10 +5,11 @@
 //! of a great hub for one, is sorted in runs that are merged, in as many levels as it takes.
 
 use super::encode::{Encoder, Encoding, Entry, Found, LEAST_PAGES, Pages, Tag, Target, WRITERS_BYTES};
+use super::ids::heap::Heap;
 use super::partition::{Layout, NEIGHBOUR_SHIFT};
 use outcore_format::PAGE_BYTES;
 use outcore_image::{Error, ImageFile, IndexWriter, KEYS_BYTES, PageWriter, Result, Workspace};
-use outcore_ingest::{Heap, LARGE_BLOCK_BYTES, LEAST_BYTES, LEAST_PAGE_BUFFER_BYTES, Plan};
+use outcore_ingest::{LARGE_BLOCK_BYTES, LEAST_BYTES, LEAST_PAGE_BUFFER_BYTES, Plan};
 use outcore_io::buffer::{raw_bytes, raw_bytes_mut};
 use outcore_io::sort::radix_sort;
 use outcore_io::{Array, Chain, Error as IoError, Runtime, Spill, SpillWriter, Streams, Task, Unit};

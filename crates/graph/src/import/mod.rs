@@ -2,15 +2,15 @@
 //!
 //! ```text
 //!   read.rs       blocks -> edges in worker-local numbers (edges.rs),
-//!                 dictionaries (dictionary.rs) -> sorted runs of ids
-//!   runs.rs       runs -> all vertices in the order of their ids; back again with their numbers
+//!                 dictionaries (ids/dictionary.rs) -> sorted runs of ids
+//!   ids/runs.rs   runs -> all vertices in the order of their ids; back again with their numbers
 //!   order.rs      numbers by id, by degree class, or near ones for neighbours (near.rs); a sample of the lists tells
 //!                 which order makes them smallest (sample.rs)
 //!   translate.rs  edges -> records in vertex numbers, distributed to partitions (partition.rs)
 //!   lists.rs      partitions -> sorted -> pages (encode.rs, pages.rs)
 //!   attributes.rs columns of the input's rows -> columns beside lists and vertices, by the places (places.rs) that the
 //!                 lists leave behind
-//!   ids.rs        the id column; then the manifest; then the directory takes its name (workspace.rs)
+//!   id_column.rs  the id column; then the manifest; then the directory takes its name (workspace.rs)
 //! ```
 //!
 //! An edge is written and read three times (8 bytes each time, 16 or 24 with weights, 32 with complex ones): as it was
@@ -27,6 +27,7 @@ mod attributes;
 mod edges;
 mod encode;
 mod estimate;
+mod id_column;
 mod ids;
 mod images;
 mod job;

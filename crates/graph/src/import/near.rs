@@ -16,12 +16,12 @@
 //! Memory: 24 bytes per vertex. Disk: 8 bytes per edge, before any entry of a list is written.
 
 use super::edges::{READ_BYTES, Segment};
+use super::ids::runs::{Numbers, RunId, Vertices};
 use super::order::{Classes, Cutter, class};
 use super::read::Chunk;
 use super::translate::{AHEAD, groups, locals};
 use outcore_image::{Error, Result, Workspace};
-use outcore_ingest::dictionary::mix;
-use outcore_ingest::runs::{Numbers, RunId, Vertices};
+use outcore_ingest::mix;
 use outcore_io::buffer::{prefetch, raw_bytes, raw_bytes_mut};
 use outcore_io::{Array, Runtime, Spill, SpillAppender, SpillWriter, Unit};
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -5,11 +5,11 @@
 
 use super::attributes::Attributes;
 use super::edges::{EdgeFile, Segment};
+use super::ids::dictionary::{Dictionary, Direct, GROUP_EDGES, Group, Hashed};
+use super::ids::runs::{Run, RunWriter};
 use super::sample::Sample;
 use outcore_format::ValueType;
 use outcore_image::{Error, Result, Workspace};
-use outcore_ingest::dictionary::{Dictionary, Direct, GROUP_EDGES, Group, Hashed};
-use outcore_ingest::runs::{Run, RunWriter};
 use outcore_ingest::{Block, EdgeBatch, Facts, Ids, Parser, Plan, Source, Weights, mixed_ids};
 use outcore_io::{Reservation, Runtime, Spill, Task, Unit, into_inner, lock};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};

@@ -4,13 +4,13 @@
 //! too large the threshold is halved, so what is left in the end depends on the edges alone: not on the number of
 //! workers, nor on the order in which they met the edges. A hub that is too large for the sample drops out of it.
 
+use super::ids::dictionary::Group;
+use super::ids::runs::Numbers;
 use super::read::Chunk;
 use outcore_format::Order;
 use outcore_format::block::sequence_bytes;
 use outcore_format::list::fold;
 use outcore_image::Result;
-use outcore_ingest::dictionary::Group;
-use outcore_ingest::runs::Numbers;
 use outcore_io::{Array, Runtime};
 
 /// The most edges in a sample.

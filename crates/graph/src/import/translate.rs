@@ -6,13 +6,13 @@
 
 use super::attributes::NO_PLACE;
 use super::edges::Segment;
+use super::ids::runs::{Locals, Numbers};
 use super::partition::Layout;
 use super::read::Chunk;
 use outcore_format::Order;
 use outcore_image::{Error, Result, Workspace};
 use outcore_ingest::Plan;
-use outcore_ingest::dictionary::mix;
-use outcore_ingest::runs::{Locals, Numbers};
+use outcore_ingest::mix;
 use outcore_io::buffer::prefetch;
 use outcore_io::{Array, Chain, Runtime, Sink, Streams, Task, Unit};
 use outcore_io::{into_inner, lock};

@@ -8,8 +8,8 @@
 //! version 5, section 4.1.1.
 
 use crate::batch::{Block, EdgeBatch, Facts, InputOptions, Parser, Source, TakeBatch, Weights, bad_record};
-use crate::ids::dictionary::mix;
 use crate::input::file::Stream;
+use crate::mix::mix;
 use crate::text::blocks::{LineBlocks, Lines};
 use crate::text::columns::Comments;
 use crate::text::number::{self, Fields, lines, weight_expected};

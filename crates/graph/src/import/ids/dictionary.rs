@@ -10,9 +10,9 @@
 //! When an id does not fit, the dictionary is written out as a sorted run (`runs.rs`) and the worker begins another
 //! one: that, and not the number of vertices, bounds the memory.
 
-use crate::batch::Ids;
-use crate::ids::runs::{Locals, Run, RunWriter};
+use super::runs::{Locals, Run, RunWriter};
 use outcore_image::Result;
+use outcore_ingest::{Ids, mix};
 use outcore_io::buffer::prefetch;
 use outcore_io::{Array, Budget};
 use std::sync::{Arc, OnceLock};
@@ -367,16 +367,6 @@ fn string_at(text: &[u8], start: usize) -> &[u8] {
     let mut len = [0; 4];
     len.copy_from_slice(&text[start..start + 4]);
     &text[start + 4..start + 4 + u32::from_le_bytes(len) as usize]
-}
-
-/// A well-mixed number of a number (the finaliser of MurmurHash3; Appleby 2011).
-#[inline(always)]
-pub fn mix(value: u64) -> u64 {
-    let mut mixed = value ^ (value >> 33);
-    mixed = mixed.wrapping_mul(0xff51_afd7_ed55_8ccd);
-    mixed ^= mixed >> 33;
-    mixed = mixed.wrapping_mul(0xc4ce_b9fe_1a85_ec53);
-    mixed ^ (mixed >> 33)
 }
 
 fn hash_bytes(seed: u64, bytes: &[u8]) -> u64 {

@@ -16,7 +16,7 @@
 //! Integers are sorted as unsigned; a run notes where those with the highest bit begin, so that it can be read as
 //! signed. Cost: for every record about 6 + 16 bytes written once per level, and as much read.
 
-use crate::ids::heap::Heap;
+use super::heap::Heap;
 use outcore_format::MAX_VERTICES;
 use outcore_image::{Error, Result};
 use outcore_io::{Runtime, Spill, SpillReader, SpillWriter, SpillWriters};

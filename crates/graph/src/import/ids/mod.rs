@@ -3,6 +3,6 @@
 //! Every worker numbers the ids it reads with a dictionary. Full dictionaries become sorted runs on disk; the merge of all
 //! runs gives every id its final number.
 
-pub mod dictionary;
+pub(crate) mod dictionary;
 pub(crate) mod heap;
-pub mod runs;
+pub(crate) mod runs;

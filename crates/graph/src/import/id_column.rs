@@ -4,6 +4,7 @@
 //! a class they stay in order, and the classes one after the other are the column. In the order near they are
 //! distributed by ranges of numbers, each with its number, and the ranges are sorted in memory.
 
+use super::ids::runs::{RunId, Vertices};
 use super::order::{SLOTS, slot};
 use super::sides::Sides;
 use outcore_format::column::ColumnWriter;
@@ -11,7 +12,6 @@ use outcore_format::text::TextWriter;
 use outcore_format::{IdColumn, Order, PageBytes};
 use outcore_image::{ImageFile, PageWriter, Result, Workspace};
 use outcore_ingest::Plan;
-use outcore_ingest::runs::{RunId, Vertices};
 use outcore_io::{Array, Chain, Runtime, Spill, SpillReader, Streams};
 
 /// The highest bit, which sorting flips where ids are signed.
