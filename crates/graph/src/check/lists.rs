@@ -73,7 +73,7 @@ struct Context<'a> {
 struct Weights {
     /// Their columns of values: two if they are complex.
     columns: Vec<(ImageFile, Arc<Index>)>,
-    /// How many entries lie before every page of lists.
+    /// Number of entries before every page of lists.
     before: Index,
     real: bool,
 }

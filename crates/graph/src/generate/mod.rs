@@ -19,11 +19,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// How many edges are made at a time.
+/// Number of edges that are generated at a time.
 const BLOCK_EDGES: u64 = 1 << 16;
 /// Vertices are 32-bit numbers, so ids have at most so many bits.
 const MOST_SCALE: u32 = 31;
-/// Where the second, third and fourth quadrant of a Kronecker graph begin among 16-bit draws.
+/// Beginnings of the second, third and fourth quadrant of a Kronecker graph among 16-bit draws.
 const QUADRANTS: [u16; 3] = [37356, 49807, 62259];
 /// Memory of a worker's edges: their ends and their weights.
 const BATCH_BYTES: u64 = 24 * BLOCK_EDGES;
@@ -85,7 +85,7 @@ pub struct GenerateOptions {
     pub shape: Shape,
     /// It has 2 to this power vertices; at most 31.
     pub scale: u32,
-    /// How many edges there are per vertex, in Kronecker and uniform graphs.
+    /// Number of edges per vertex, in Kronecker and uniform graphs.
     pub edge_factor: u64,
     /// Other seeds give other graphs.
     pub seed: u64,

@@ -32,7 +32,7 @@ struct Columns {
 /// Attributes that are entered anywhere.
 pub(crate) struct AttributeIndex {
     columns: Arc<Columns>,
-    /// Where the values of each file lie.
+    /// Locations of the values of each file.
     indexes: Vec<Arc<Index>>,
     _held: Reservation,
 }
@@ -173,7 +173,7 @@ impl Attributes {
         })
     }
 
-    /// How many columns of values there are.
+    /// Number of columns of values.
     pub fn width(&self) -> usize {
         self.streams.len()
     }
@@ -199,7 +199,7 @@ impl Attributes {
         Ok(())
     }
 
-    /// How many bytes the strings of a row have: `words` is the row's value in each column.
+    /// Bytes of the strings of a row: `words` is the row's value in each column.
     pub fn text_bytes(&self, word: impl Fn(usize) -> u64) -> usize {
         let len = |column: &Column| column.strings.get(word(column.values) as usize).map_or(0, |text| text.len());
         self.columns.all.iter().map(len).sum()

@@ -61,7 +61,7 @@ pub struct EdgesFrom {
     attributes: AttributeIndex,
     /// The column of the weights, if there are any.
     weights: Option<(ImageFile, Arc<Index>)>,
-    /// How many entries lie before every page of the lists, if something lies beside them.
+    /// Number of entries before every page of the lists, if something lies beside them.
     before: Option<Arc<Index>>,
     schema: SchemaRef,
     _held: Reservation,

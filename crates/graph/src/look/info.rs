@@ -15,10 +15,10 @@ pub struct GraphInfo {
     pub directed: bool,
     /// Whether parallel edges were kept.
     pub parallel_edges: bool,
-    /// How many vertices are the rows of a rectangular matrix, if it is one.
+    /// Number of rows of a rectangular matrix, if it is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rows: Option<u64>,
-    /// How many are its columns.
+    /// Number of its columns.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub columns: Option<u64>,
     /// The name of the weights, if there are any.
@@ -31,7 +31,7 @@ pub struct GraphInfo {
     pub vertex_attributes: Vec<(String, &'static str)>,
     /// The type of the users' ids: `i64`, `u64` or `string`.
     pub ids: &'static str,
-    /// How vertices are numbered inside: `input` or `degree`.
+    /// Internal order of vertices: `input` or `degree`.
     pub order: &'static str,
     /// The longest list of out-neighbours.
     pub max_out_degree: u64,
@@ -51,7 +51,7 @@ pub struct GraphInfo {
     pub edges_read: u64,
     /// The format of the input.
     pub input_format: String,
-    /// How it was compressed, if it was.
+    /// Its compression, if any.
     pub compression: Option<String>,
     /// Separator of the columns of a text file.
     pub separator: Option<String>,

@@ -31,7 +31,7 @@ pub struct Neighbour {
     pub weight: Weight,
 }
 
-/// How many edges a vertex has. One from the vertex to itself counts twice, as in NetworkX.
+/// Number of edges of a vertex. One from the vertex to itself counts twice, as in NetworkX.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Degree {
     /// All of its edges.
@@ -54,7 +54,7 @@ struct Ids {
 }
 
 impl KeptIds {
-    /// What nobody uses. Whoever holds the lock may be the one who needs the memory.
+    /// Locks the ids if nobody uses them. The holder of the lock may be the one that needs the memory.
     fn unused(&self) -> Option<MutexGuard<'_, Option<Arc<Ids>>>> {
         let ids = self.0.try_lock().ok()?;
         ids.as_ref().is_none_or(|ids| Arc::strong_count(ids) == 1).then_some(ids)
@@ -186,7 +186,7 @@ impl Graph {
         }
     }
 
-    /// How many edges a vertex has.
+    /// Number of edges of a vertex.
     ///
     /// # Errors
     /// A vertex that is not there, or a page that cannot be read or is damaged.
@@ -201,7 +201,7 @@ impl Graph {
         Ok(Degree { all, into: all, from: all })
     }
 
-    /// How many edges lead from one vertex to another.
+    /// Number of edges from one vertex to another.
     ///
     /// # Errors
     /// As with [`Graph::degree`].
@@ -217,7 +217,7 @@ impl Graph {
     }
 }
 
-/// How often a neighbour is in a part of a list.
+/// Number of occurrences of a neighbour in a part of a list.
 fn times(part: &[u32], neighbour: u32) -> usize {
     part.partition_point(|&other| other <= neighbour) - part.partition_point(|&other| other < neighbour)
 }

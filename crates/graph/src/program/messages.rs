@@ -322,7 +322,7 @@ impl<M: Raw> Outbox<M> {
     #[inline(never)]
     fn close(&mut self) {
         if let Err(error) = self.end() {
-            // Whoever sends cannot be told; the end of the work is. Until then there is room again.
+            // The sender cannot receive an error; the end of the work returns it. Until then there is room again.
             self.failed = Err(error);
             self.clear();
         }

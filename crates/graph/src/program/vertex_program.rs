@@ -143,7 +143,7 @@ pub struct ProgramRun {
     pub finished: bool,
     /// Number of messages sent, those to many vertices counted once.
     pub messages: u64,
-    /// How much of them went to temporary files, in bytes.
+    /// Bytes of them that were written to temporary files.
     pub spilled_bytes: u64,
     /// Statistics of its reads, one step per iteration.
     pub stats: Stats,
@@ -191,7 +191,7 @@ impl<M: Raw> Events<'_, M> {
         self.id
     }
 
-    /// How many iterations there were before this one.
+    /// Number of earlier iterations.
     #[inline]
     pub fn iteration(&self) -> u32 {
         self.iteration

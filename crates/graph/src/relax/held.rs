@@ -17,7 +17,7 @@ const PURPOSE: &str = "decoded lists";
 
 /// Lists with weights, in the order of their vertices.
 pub struct HeldLists {
-    /// Where lists end among the entries; the first is 0, and that of vertex `v` comes `v + 1`st.
+    /// Ends of lists among the entries; the first is 0, and that of vertex `v` comes `v + 1`st.
     ends: Array<AtomicU32>,
     targets: Array<AtomicU32>,
     weights: Packed,

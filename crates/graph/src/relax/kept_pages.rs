@@ -17,7 +17,7 @@ const KEPT_FROM: u8 = 2;
 pub(crate) trait PageLists {
     /// The vertex of the first list.
     fn first_vertex(&self) -> u32;
-    /// How many lists there are.
+    /// Number of lists.
     fn count(&self) -> u32;
     /// The first list began in an earlier page.
     fn continues(&self) -> bool;
@@ -59,7 +59,7 @@ impl PageLists for DecodedPage<'_> {
     }
 }
 
-/// How the weight lies behind the target of an entry.
+/// Layout of the weight behind the target of an entry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Form {
     Absent,
@@ -82,7 +82,7 @@ impl Form {
         }
     }
 
-    /// How many words an entry has.
+    /// Number of words of an entry.
     fn words(self) -> usize {
         match self {
             Form::Absent => 1,
@@ -99,7 +99,7 @@ pub(crate) struct KeptPage {
     continues: bool,
     continued: bool,
     form: Form,
-    /// Where lists end, the first being 0, and their entries: each a target and, right behind it, its weight.
+    /// Ends of lists, the first being 0, and their entries: each a target and, right behind it, its weight.
     words: Vec<u32>,
 }
 
@@ -126,7 +126,7 @@ impl KeptPage {
         size_of::<Self>() + 4 * (lists.count + 1 + Form::of(weights).words() * lists.edges())
     }
 
-    /// Where an entry lies among the words.
+    /// Index of an entry among the words.
     #[inline]
     fn place(&self, entry: u32) -> usize {
         self.count as usize + 1 + self.form.words() * entry as usize

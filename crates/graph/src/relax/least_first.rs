@@ -3,7 +3,7 @@
 /// Items `0..items`, some of which wait with a key.
 pub(crate) struct LeastFirst {
     keys: Vec<u64>,
-    /// Where an item stands in the heap, plus one; 0 if it does not wait.
+    /// Index of an item in the heap, plus one; 0 if it does not wait.
     places: Vec<u32>,
     heap: Vec<u32>,
 }

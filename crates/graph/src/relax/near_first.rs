@@ -4,7 +4,7 @@
 //! falls. Which buckets are filled is a word of bits. So whatever is done takes a few instructions, where a heap moves
 //! items past each other.
 
-/// How many buckets there are: bits of a word.
+/// Number of buckets: bits of a word.
 const BUCKETS: u64 = 64;
 /// No item, and no bucket.
 const NONE: u32 = u32::MAX;

@@ -28,7 +28,7 @@ pub trait Labels: Sync {
         NO_LABEL
     }
 
-    /// How near a label is: labels of one rank are worked off in any order. Greater labels do not have lesser ranks.
+    /// Rank of a label: labels of one rank are worked off in any order. Greater labels do not have lesser ranks.
     fn rank(&self, label: u64) -> u64 {
         label
     }
@@ -50,9 +50,9 @@ pub trait Labels: Sync {
 /// Report of a relaxation that ran until no label could fall.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Relaxed {
-    /// How often a vertex's list was worked off, or a part of one.
+    /// Number of visits of a vertex's list, or of a part of one.
     pub vertices: u64,
-    /// How often a page was visited.
+    /// Number of visits of pages.
     pub visits: u64,
     /// Statistics of the reads. A visit of a page that is kept counts as one that was found in the cache.
     pub sweep: SweepStats,

@@ -55,12 +55,12 @@ impl Active {
         self.advance(vertices.count());
     }
 
-    /// How many vertices there are.
+    /// Number of vertices.
     pub fn vertices(&self) -> u64 {
         self.vertices
     }
 
-    /// How many vertices are active.
+    /// Number of active vertices.
     pub fn count(&self) -> u64 {
         self.count
     }

@@ -86,7 +86,7 @@ impl Way {
 pub struct Stepped {
     /// Which way it went.
     pub way: Way,
-    /// How many vertices were active.
+    /// Number of active vertices.
     pub active: u64,
     /// Statistics of its reads.
     pub sweep: SweepStats,
@@ -197,7 +197,7 @@ impl<'a> EdgeMapper<'a> {
         self.undecided.insert_all(self.graph.vertices());
     }
 
-    /// How many vertices are active.
+    /// Number of active vertices.
     pub fn active(&self) -> u64 {
         self.active.count()
     }

@@ -4,7 +4,7 @@ use outcore_image::Result;
 use outcore_io::Runtime;
 use std::ops::Range;
 
-/// How many vertices a worker takes at a time: a multiple of 64, so that no word of a bitmap is shared.
+/// Number of vertices that a worker takes at a time: a multiple of 64, so that no word of a bitmap is shared.
 pub const RANGE: usize = 1 << 15;
 
 /// Calls `work` with ranges of `0..vertices`, which begin at multiples of [`RANGE`].
