@@ -1,4 +1,4 @@
-//! Lazy arrays: what is to be computed, as a graph of operations that share their operands.
+//! Lazy arrays: an expression is a graph of operations that share their operands.
 //!
 //! Making an [`Array`] computes nothing. It is checked at once: shapes, types, and that it can be streamed. An array
 //! larger than memory has one *long axis*, along which it is read and computed block by block; the long axis of an
@@ -24,7 +24,7 @@ pub const MOST_AXES: usize = 16;
 const MOST_DEPTH: u32 = 500;
 /// Arrays in memory of more elements are computed with block by block, on all workers.
 const STREAMED_FROM: u64 = 512;
-/// An array of no more elements can be computed as a whole before it is used, whatever it is made of.
+/// An array of at most this number of elements can be computed as a whole before it is used.
 const MOST_WHOLE: u64 = 1 << 16;
 
 /// A lazily computed array. Clones share it.
@@ -228,7 +228,7 @@ impl Array {
         if depth > MOST_DEPTH {
             let advice = "compute or persist an array in between";
             return Err(Error::Usage(format!(
-                "expected at most {MOST_DEPTH} operations that use each other's results, found more; {advice}"
+                "expected at most {MOST_DEPTH} operations that use each other's results, found {depth}; {advice}"
             )));
         }
         let id = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -301,7 +301,7 @@ impl Array {
         Array::of(Op::Random(random), shape, random.element(), long)
     }
 
-    /// The axis along which what has no place in memory is computed block by block, if it is large.
+    /// The axis along which an array that is too large for memory is computed block by block.
     fn preferred(shape: &[u64]) -> Option<Long> {
         let longest = (0..shape.len()).rev().max_by_key(|&axis| shape[axis])?;
         let count = shape.iter().fold(1u64, |count, &size| count.saturating_mul(size));
@@ -333,7 +333,7 @@ impl Array {
         self.0.long.map(|long| long.axis)
     }
 
-    /// The names of the columns of an array in a file, if they have any; what is computed has none.
+    /// The names of the columns of an array in a file, if they have any; computed arrays have none.
     pub fn names(&self) -> Option<&[String]> {
         match &self.0.op {
             Op::Source(source) => source.names(),

@@ -1,8 +1,8 @@
-//! A block of rows: the vectors of a plan's steps, computed where they are wanted.
+//! A block of rows: the vectors of a plan's steps, computed on demand.
 //!
-//! *Order.* Buffered steps are computed in the order of the plan, which is that of their operands; all others when a
-//! consumer wants a vector, into a register. A vector is at most 4 KiB, so that a chain of functions of elements runs
-//! in the first cache, whatever the number of columns.
+//! *Order.* Buffered steps are computed in the order of the plan, which is that of their operands; all other steps when
+//! a consumer needs a vector, into a register. A vector is at most 4 KiB, so a chain of functions of elements runs in
+//! the first-level cache, for any number of columns.
 
 use crate::kernel::{self, Binary, Fold, Operand, RowMajor, Scalar, Unary, Values, ValuesMut};
 use crate::memory::Memory;
@@ -112,7 +112,7 @@ type Adder = fn(Operand<'_>, Operand<'_>, ValuesMut<'_>);
 /// Such a function, the step that it stands for, and its operands.
 type Pair<'a> = (Adder, &'a Step, &'a View, &'a View);
 
-/// Rows of a pass, with what was read for them.
+/// Rows of a pass, with the bytes that were read for them.
 pub(crate) struct Block<'a> {
     pub plan: &'a Plan,
     pub landed: &'a [Box<dyn Landed + 'a>],

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Mutex;
 
-/// So many parts are kept at most that wait for others before them. Beyond that a pass does not read all rows in order.
+/// Largest number of parts that wait for earlier ones. Beyond it a pass does not read all rows in order.
 const MOST_WAITING: usize = 4096;
 
 /// Expected checksum of the bytes of an array.
@@ -36,8 +36,8 @@ impl Checksum {
         Checksum { expected, rows, state }
     }
 
-    /// Takes rows that were read into account. What is expected and what was found, if all of them are not what they
-    /// should be.
+    /// Adds the checksum of rows that were read. Once all rows are covered, a mismatch returns the expected and the
+    /// computed checksum.
     pub fn add(&self, rows: &Range<u64>, bytes: &[u8]) -> Result<(), (u32, u32)> {
         if let State::Unknown { first_rows, waiting, .. } = &*lock(&self.state)
             && (rows.start < *first_rows || waiting.len() >= MOST_WAITING || waiting.contains_key(&rows.start))

@@ -3,10 +3,10 @@
 use crate::plan::{Kind, PassSource, Plan, Step, View, Wanted, outer};
 use std::ops::Range;
 
-/// Of so many runs of columns of a file a plan knows which ones a step wants.
+/// Largest number of runs of columns of a file that a plan tracks per step.
 const MOST_SPANS: usize = 1024;
 
-/// Runs in rising order, of which those are one that at most so many columns lie between.
+/// Merges runs in rising order whose distance is at most `between` columns.
 pub(crate) fn joined(mut runs: Vec<Range<usize>>, between: usize) -> Vec<Range<usize>> {
     runs.sort_unstable_by_key(|run| run.start);
     let mut found: Vec<Range<usize>> = Vec::new();
@@ -20,8 +20,8 @@ pub(crate) fn joined(mut runs: Vec<Range<usize>>, between: usize) -> Vec<Range<u
 }
 
 impl View {
-    /// Runs of vectors that indices below these sizes lead to, in any order: a few of them, so that there may be others
-    /// in between.
+    /// Runs of vectors that indices below these sizes refer to, in any order. There are few runs; they may cover unused
+    /// vectors.
     fn spans(&self, sizes: &[usize]) -> Vec<Range<usize>> {
         if sizes.contains(&0) {
             return Vec::new();
@@ -59,7 +59,7 @@ impl PassSource {
 }
 
 impl Plan {
-    /// Has sources read the columns alone that anything looks at, where these are few.
+    /// Restricts sources to the columns that the plan uses, if these are few.
     pub fn narrow(&mut self, wanted: &[&Wanted]) {
         let mut spans: Vec<Vec<Range<usize>>> = vec![Vec::new(); self.sources.len()];
         let wanted = wanted.iter().map(|wanted| (&wanted.view, wanted.sizes.clone()));

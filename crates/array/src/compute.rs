@@ -43,7 +43,7 @@ pub struct ImageGoal {
     pub made_by: &'static str,
 }
 
-/// Results of a computation, and what it cost.
+/// Results and cost of a computation.
 #[derive(Debug)]
 pub struct Computed {
     /// The values, in the order of the goals that are values.
@@ -362,7 +362,7 @@ impl<'a> Computation<'a> {
                 _ => true,
             }),
         };
-        // Sums over what is streamed are results of passes.
+        // Sums over a streamed axis are results of passes.
         let can = can && !is_over_long_axis(array);
         self.can_stream.insert((array.id(), axis), can);
         can
@@ -381,7 +381,7 @@ impl<'a> Computation<'a> {
         budget.require(&plan.purpose(), needs.readers_bytes + needs.other_bytes + results)?;
         let reservation = budget.reserve("computing arrays", needs.other_bytes)?;
         {
-            // The cache gets what is left beside readers and results.
+            // The cache gets the memory that readers and results leave.
             let _set_aside = budget.reserve("computing arrays", needs.readers_bytes + results)?;
             let most_bytes = budget.available_bytes();
             plan.sources.iter().try_for_each(|own| own.source.use_cache(most_bytes))?;

@@ -126,7 +126,7 @@ impl Array {
     /// Elements of `left` where this array of bool is true, and of `right` elsewhere.
     ///
     /// # Errors
-    /// A condition that is not of bool, and what [`Array::binary`] refuses.
+    /// A condition whose type is not bool, and the errors of [`Array::binary`].
     pub fn select(&self, left: &Array, right: &Array) -> Result<Self> {
         if self.element() != ElementType::Bool {
             return Err(no_function("where", self.element()));

@@ -109,7 +109,7 @@ fn explained_product(plan: StoredPlan) -> ExplainedPass {
     }
 }
 
-/// A pass that comes when earlier ones have results of so many bytes.
+/// The explanation of a pass after earlier ones with results of this size.
 fn explained(
     plan: &Plan,
     sinks: &[Sink],

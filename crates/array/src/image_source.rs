@@ -20,7 +20,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Columns that so few others lie between are read together with these.
+/// Columns with at most this number of others between them are read together with these.
 const MOST_SKIPPED: usize = 8;
 
 /// A vector or matrix in an image, or some of its columns.
@@ -164,7 +164,7 @@ impl Source for ImageSource {
     }
 }
 
-/// Has the page cache of a runtime give back what it holds beyond `most_bytes`, whatever images wanted it.
+/// Shrinks the page cache of a runtime to at most `most_bytes`, for all of its images.
 fn limit_cache(runtime: &Runtime, most_bytes: u64) -> Result<()> {
     // A share of next to nothing leads to the cache.
     let share = runtime.cache_share(0);
@@ -191,7 +191,7 @@ struct ImageReader<'a> {
 }
 
 impl ImageReader<'_> {
-    /// Begins to read as much of what is under way as there is room for.
+    /// Begins to read as many of the pending rows as fit.
     fn begin(&mut self) -> Result<()> {
         let source = self.source;
         while let Some(rows) = self.under_way.get(self.begun.0) {
@@ -228,8 +228,8 @@ impl ImageReader<'_> {
 
 impl SourceReader for ImageReader<'_> {
     fn push(&mut self, rows: Range<u64>) -> Result<bool> {
-        // All that is under way has room in the ring, but perhaps not in the queue of requests: then it is read when
-        // others have landed.
+        // All pending rows fit the ring, but perhaps not the queue of requests: the rest is read when other rows have
+        // landed.
         self.under_way.push_back(rows);
         self.begin()?;
         Ok(true)

@@ -228,7 +228,7 @@ struct Stopping<'a, 'b>(&'a Job<'b>, bool);
 
 impl Job<'_> {
     fn work(&self) -> std::result::Result<(), Refused> {
-        // A worker that is gone would leave the others waiting for its turn.
+        // A worker that panicked would leave the others waiting for its turn.
         let mut stopping = Stopping(self, true);
         let _block = self.parser.reserve()?;
         while !self.stop.load(Ordering::Relaxed) {
@@ -333,7 +333,7 @@ impl Filling {
         Ok(())
     }
 
-    /// Writes what is left; the number of all rows.
+    /// Writes the remaining rows; returns the number of all rows.
     fn finish(mut self) -> Result<u64> {
         if self.filled > 0 {
             self.write()?;

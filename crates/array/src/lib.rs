@@ -1,7 +1,7 @@
 //! Dense arrays larger than memory: lazy expressions, evaluated in one pass.
 //!
-//! An [`Array`] says what is to be computed; [`compute`] computes several of them together, in as few passes over their
-//! files as there can be.
+//! An [`Array`] is a lazy expression; [`compute`] computes several of them together, in as few passes over their files
+//! as possible.
 #![deny(unsafe_code)]
 
 mod array;

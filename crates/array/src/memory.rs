@@ -1,4 +1,4 @@
-//! Arrays in memory: small operands, results, and what lies in an array of the caller's.
+//! Arrays in memory: small operands, results, and arrays of the caller's.
 //!
 //! The elements lie in shared bytes, with a stride along every axis, as in NumPy. Nothing is copied when an array is
 //! transposed, sliced or broadcast.

@@ -1,7 +1,7 @@
 //! Arrays in .npy files, read in place.
 //!
-//! Rows that lie together are read as they are wanted and turned into vectors block by block. Columns that lie together
-//! are read one after the other, and are vectors already.
+//! A layout by rows is read on demand and transposed into vectors block by block. A layout by columns is read column by
+//! column, and consists of vectors already.
 
 use crate::checksum::Checksum;
 use crate::kernel::{self, RowMajor, ValuesMut};
@@ -193,7 +193,7 @@ struct NpyReader<'a> {
 }
 
 impl NpyReader<'_> {
-    /// Begins to read as much of what is under way as there is room for: rows at once, or column by column.
+    /// Begins to read as many of the pending rows as fit: all columns at once, or column by column.
     fn begin(&mut self) -> Result<()> {
         let (source, size) = (self.source, self.source.element.bytes() as u64);
         let parts = if source.by_columns { source.layout.columns } else { 1 };
@@ -220,8 +220,8 @@ impl NpyReader<'_> {
 
 impl SourceReader for NpyReader<'_> {
     fn push(&mut self, rows: Range<u64>) -> Result<bool> {
-        // All that is under way has room in the ring, but perhaps not in the queue of requests: then it is read when
-        // others have landed.
+        // All pending rows fit the ring, but perhaps not the queue of requests: the rest is read when other rows have
+        // landed.
         self.under_way.push_back(rows);
         self.begin()?;
         Ok(true)

@@ -1,4 +1,4 @@
-//! Arrays in files, whatever the files are.
+//! Arrays in files of all supported formats.
 
 use crate::image_source::ImageSource;
 use crate::npy::NpySource;
@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// Magic bytes of a .npy file.
 const NPY: &[u8] = b"\x93NUMPY";
 
-/// Opens an array in a file: an image, a .npy file, or a table in Parquet or Arrow, whatever its name is.
+/// Opens an array in a file: an image, a .npy file, or a table in Parquet or Arrow, under any name.
 ///
 /// # Errors
 /// Errors of the operating system; another kind of file, or a damaged one; no memory.

@@ -24,16 +24,16 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// A partition is about so much of all files together.
+/// Approximate size of a partition in all files together.
 const PARTITION_BYTES: u64 = 1 << 20;
-/// A partition has at most about so much of a result that has a row for each of its rows.
+/// Approximate upper bound of the size of a partition in a result with as many rows.
 const MOST_RESULT_BYTES: u64 = 4 << 20;
-/// The blocks of a partition of arrays in memory: those of whole pages, of whatever type.
+/// Number of blocks of a partition of arrays in memory: whole pages, for all types.
 const MEMORY_BLOCKS: u64 = 64;
 /// Largest number of partitions that a worker has under way; fewer if they are large enough to keep a device busy.
 const DEPTH: usize = 4;
 const UNDER_WAY_BYTES: u64 = 16 << 20;
-/// So many partial results per worker wait to be merged, at most.
+/// Largest number of partial results per worker that wait to be merged.
 const WAITING: u64 = 2;
 /// Upper bound of the memory for sources that are computed before they are read, and fraction (1/n) of the free memory
 /// for them.
@@ -41,7 +41,7 @@ const MOST_HELD_BYTES: u64 = 256 << 20;
 const HELD_PART: u64 = 4;
 /// The fraction if the remaining memory of the computation is known.
 const HELD_PART_BESIDE_KNOWN: u64 = 2;
-/// To compute another stretch costs about as much as to read so much.
+/// The cost of computing another stretch, as a number of bytes to read.
 const STRETCH_BYTES: u64 = 128 << 10;
 /// Interval at which a wait checks for a request to stop.
 const CANCEL_CHECK: Duration = Duration::from_millis(50);
@@ -91,7 +91,7 @@ pub(crate) fn partition_rows(plan: &Plan, sinks: &[Sink]) -> u64 {
 struct Partitions {
     rows: u64,
     partition_rows: u64,
-    /// By so many rows the first one is shorter, so that others begin where units of what is read do.
+    /// Number of rows by which the first partition is shorter, so that the others begin at units of the sources.
     lead: u64,
 }
 
@@ -139,7 +139,7 @@ fn widest_step(plan: &Plan) -> u64 {
     steps.max().unwrap_or(1)
 }
 
-/// The bytes of so many rows of all sources.
+/// Size of `rows` rows of all sources in bytes.
 fn rows_bytes(plan: &Plan, rows: u64) -> u64 {
     plan.sources.iter().map(|own| own.source.bytes_of(rows)).sum()
 }
@@ -168,7 +168,7 @@ fn most_rows(plan: &Plan, source: usize, rows: u64) -> u64 {
     most
 }
 
-/// The memory that so many rows of the pass take in sources that are computed before they are read.
+/// Memory for `rows` rows of the pass in sources that are computed before they are read.
 fn held_bytes(plan: &Plan, rows: u64) -> u64 {
     let sources = plan.sources.iter().enumerate();
     sources.map(|(place, own)| own.source.held_bytes(most_rows(plan, place, rows))).sum()
@@ -179,8 +179,8 @@ fn holding_bytes(plan: &Plan) -> u64 {
     plan.sources.iter().map(|own| own.source.holding_bytes()).max().unwrap_or(0)
 }
 
-/// The memory for rows that are computed before they are read, beside workers that do so: all, if these take less than
-/// half of what is left.
+/// Memory for rows that are computed before they are read, beside workers that do so: all rows, if these take less than
+/// half of the free memory.
 fn room_to_hold(plan: &Plan, runtime: &Runtime) -> u64 {
     let (available, holding) = (runtime.budget().available_bytes(), holding_bytes(plan));
     let workers = (available / 2 / holding.max(1)).clamp(1, runtime.threads() as u64);
@@ -334,7 +334,7 @@ impl Pass<'_> {
 
     /// A worker's part of a stretch; if it fails, the others stop.
     fn work_or_stop(&self, task: &outcore_io::Task) -> Result<SweepStats> {
-        // A worker that is gone would leave the others waiting for its partition.
+        // A worker that panicked would leave the others waiting for its partition.
         let outcome = catch_unwind(AssertUnwindSafe(|| self.work(task)));
         if !matches!(outcome, Ok(Ok(_))) {
             self.stop.store(true, Ordering::Relaxed);
@@ -371,7 +371,7 @@ impl Pass<'_> {
         Ok(stats)
     }
 
-    /// Computes the oldest partition that is under way, and hands on what it gives.
+    /// Computes the oldest pending partition, and passes its results on.
     fn compute(
         &self,
         flights: &mut Flights<'_>,
@@ -429,7 +429,7 @@ pub(crate) fn pass_needs(plan: &Plan, sinks: &[Sink], runtime: &Runtime) -> Need
     Needs { readers_bytes: threads * readers + holding_bytes(plan) + held_bytes(plan, rows), other_bytes }
 }
 
-/// Runs a pass: the results of its sinks, in their order, and what was read.
+/// Runs a pass: returns the results of its sinks, in order, and the cost of its reads.
 pub(crate) fn run(plan: &Plan, sinks: &[Sink], runtime: &Runtime) -> Result<(Vec<Box<dyn Partial>>, SweepStats)> {
     let start = Instant::now();
     let partitions = Partitions::new(plan, sinks);

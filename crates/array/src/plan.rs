@@ -1,8 +1,8 @@
-//! From lazy arrays to steps: what one pass computes, block by block, of rows along the long axis.
+//! From lazy arrays to steps: the plan of one pass, computed block by block of rows along the long axis.
 //!
-//! *Vectors.* A block has up to [`BLOCK_ROWS`] rows. Of every step it has vectors of so many elements, one for each
-//! index of the other axes, the *outer* ones. A [`View`] says which vector a consumer wants for an index of its own:
-//! transposing, slicing, broadcasting and new axes are views, and cost nothing.
+//! *Vectors.* A block has up to [`BLOCK_ROWS`] rows. Every step has vectors of that many elements, one for each index
+//! of the other axes, the *outer* ones. A [`View`] maps an index of a consumer to a vector: transposing, slicing,
+//! broadcasting and new axes are views, and cost nothing.
 //!
 //! *Fusion.* A step whose vectors are used once each has no buffer: its consumer computes a vector on demand, in the
 //! cache (`block.rs`). Vectors that are used more than once are computed for the whole block.
@@ -22,10 +22,10 @@ use std::sync::Arc;
 
 /// The rows of a block: as many elements of 8 bytes as a page holds.
 pub(crate) const BLOCK_ROWS: usize = 508;
-/// A vector that is wanted by another, and so on, over more steps than this gets a buffer.
+/// Longest chain of steps without a buffer.
 const MOST_FUSED: usize = 24;
 
-/// Steps that want rows of one file no further apart than this share its reads.
+/// Largest distance of rows of one file at which steps share its reads.
 const MOST_SHIFT: u64 = 1024;
 
 /// Rows of an operand in a pass: row `i` of the pass is row `start + step i`.
@@ -259,7 +259,7 @@ impl Step {
         }
     }
 
-    /// Counts how often vectors of other steps are wanted for this one.
+    /// Counts the uses of vectors of other steps by this one.
     fn note_uses(&self, uses: &mut [usize]) {
         match &self.kind {
             // They are visited twice, or together.
@@ -292,7 +292,7 @@ pub(crate) struct Wanted {
 /// A file that a pass reads.
 pub(crate) struct PassSource {
     pub source: Arc<dyn Source>,
-    /// The rows that its first step wants.
+    /// The rows of its first step.
     pub rows: Rows,
     /// The rows of the pass for which it is read.
     pub active: Range<u64>,
@@ -303,7 +303,7 @@ pub(crate) struct PassSource {
 /// The steps of a pass.
 pub(crate) struct Plan {
     pub rows: u64,
-    /// Rows at which a block ends, for others come from other arrays.
+    /// Rows at which a block ends, because the following ones come from other arrays.
     pub cuts: BTreeSet<u64>,
     /// The rows of the pass for which steps are being added.
     active: Range<u64>,
@@ -358,7 +358,7 @@ impl Plan {
         self.rows.clamp(1, BLOCK_ROWS as u64) as usize
     }
 
-    /// Adds what an array needs, and says where its vectors are.
+    /// Adds the steps of an array, and returns the view of its vectors.
     pub fn add(&mut self, array: &Array, request: Request, known: &Known) -> Result<View> {
         let request = match request.axis {
             Some(axis) if array.shape()[axis] != 1 || self.rows == 1 => request,
@@ -720,8 +720,8 @@ impl Plan {
         Some(Kind::Distances { input, width, points })
     }
 
-    /// Decides which steps have buffers, and how many registers each takes, once all that is wanted is there. Vectors
-    /// of the steps `together` are looked at together.
+    /// Decides which steps have buffers, and how many registers each takes, once all uses are known. Vectors of the
+    /// steps `together` are used at the same time.
     pub fn finish(&mut self, wanted: &[&Wanted], together: &[usize]) {
         for place in 0..self.steps.len() {
             if let Some(kind) = self.distances(&self.steps[place]) {
@@ -752,7 +752,7 @@ impl Plan {
                 true => 0,
                 false => self.steps[view.step].registers,
             });
-            // One for each operand and what it is computed of, one for the result, and one more for the best so far.
+            // One for each operand and its own registers, one for the result, and one more for the best so far.
             let registers = below.enumerate().map(|(i, below)| i + 1 + below).max().unwrap_or(0) + 2;
             let is_needed = !step.kind.is_by_vector() || step.is_transposed();
             let is_constant = matches!(step.kind, Kind::Small(_) | Kind::Full(_));

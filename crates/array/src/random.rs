@@ -1,4 +1,4 @@
-//! Random arrays: element `i` is a function of the seed and `i`, so that any part is made without the others.
+//! Random arrays: element `i` is a function of the seed and `i`, so any part is computed without the others.
 
 use crate::kernel;
 use crate::kernel::ValuesMut;

@@ -8,7 +8,7 @@ use outcore_format::ElementType;
 use outcore_image::{Error, Result};
 
 impl Array {
-    /// The long axis of what is left when some axes are gone.
+    /// The long axis after some axes are removed.
     fn long_without(&self, axes: &[usize]) -> Option<Long> {
         let long = self.long().filter(|long| !axes.contains(&long.axis))?;
         let before = axes.iter().filter(|&&axis| axis < long.axis).count();

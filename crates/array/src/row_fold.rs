@@ -1,4 +1,4 @@
-//! Folds of rows that a user wrote: sketches, factors, sums of a model, whatever has states that can be merged.
+//! Folds of rows by functions of the user: sketches, factors, sums of a model, and anything with mergeable states.
 //!
 //! *Order.* Every partition of rows begins with a state of its own, to which its blocks are added in their order.
 //! States are merged in the order of the partitions, which do not depend on the number of workers or the memory: so
@@ -43,7 +43,7 @@ pub trait RowFold: Send + Sync + 'static {
         ElementType::Float64
     }
 
-    /// The memory of a state to which a partition of so many rows was added.
+    /// Memory of a state to which a partition of `rows` rows was added.
     fn state_bytes(&self, rows: u64) -> u64;
 
     /// The state of no rows.

@@ -22,7 +22,7 @@ const SMALL_BYTES: usize = 4096;
 /// A result of a pass.
 pub(crate) struct Sink {
     pub kind: SinkKind,
-    /// Its vectors: for the result's axes that the pass does not go along, and then for those that are folded.
+    /// Its vectors: for the axes of the result, except for that of the pass, and then for the folded ones.
     pub wanted: Wanted,
     /// Number of axes of the result.
     pub kept: usize,
@@ -81,7 +81,7 @@ impl SinkKind {
 }
 
 impl Sink {
-    /// All views that it looks at.
+    /// All views that it uses.
     pub fn wanted(&self) -> Vec<&Wanted> {
         match &self.kind {
             SinkKind::Product(other) | SinkKind::Group { labels: other, .. } => vec![&self.wanted, other],
@@ -94,7 +94,7 @@ impl Sink {
         self.wanted.sizes[..self.kept].iter().product()
     }
 
-    /// So many rows belong together.
+    /// Rows are processed in multiples of this number.
     pub fn unit_rows(&self) -> u64 {
         if self.is_image { rows_per_page(self.element) as u64 } else { BLOCK_ROWS as u64 }
     }
@@ -109,7 +109,7 @@ impl Sink {
         }
     }
 
-    /// The memory that a partial result takes, of a partition of so many rows.
+    /// Memory of a partial result of a partition with this number of rows.
     pub fn partial_bytes(&self, partition_rows: u64) -> u64 {
         let (vectors, size) = (self.vectors() as u64, self.element.bytes() as u64);
         match &self.kind {

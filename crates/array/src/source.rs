@@ -1,4 +1,4 @@
-//! Arrays in files: what a pass reads, rows of one after the other, ahead of the computation.
+//! Arrays in files: the sources of a pass, read sequentially, ahead of the computation.
 
 use outcore_format::ElementType;
 use outcore_image::{Result, SweepStats};
@@ -30,10 +30,10 @@ pub trait Source: Send + Sync {
         None
     }
 
-    /// So many rows are read together at least, for a part of them costs the same.
+    /// Smallest number of rows that are read together; a part of them costs the same.
     fn unit_rows(&self) -> u64;
 
-    /// The bytes of so many rows on the device.
+    /// Size of `rows` rows on the device in bytes.
     fn bytes_of(&self, rows: u64) -> u64;
 
     /// The bytes that are read for some rows at once, where these are not on the device as they are used.
@@ -63,7 +63,7 @@ pub trait Source: Send + Sync {
         None
     }
 
-    /// The memory that so many rows take where they are computed together before they are read.
+    /// Memory of `rows` rows if they are computed together before they are read.
     fn held_bytes(&self, _rows: u64) -> u64 {
         0
     }
@@ -82,10 +82,10 @@ pub trait Source: Send + Sync {
         Ok(None)
     }
 
-    /// One worker's reads of ranges of at most so many rows, of which it has at most `depth` under way.
+    /// A worker's reader of ranges of at most `most_rows` rows, of which at most `depth` are under way.
     ///
     /// # Errors
-    /// Too little memory, or what the operating system refuses.
+    /// Too little memory, or errors of the operating system.
     fn reader<'a>(&'a self, runtime: &Runtime, most_rows: u64, depth: usize) -> Result<Box<dyn SourceReader + 'a>>;
 
     /// The memory that such a reader takes.
@@ -112,7 +112,7 @@ pub trait SourceReader: Send {
     /// Waits for the oldest rows that were pushed.
     ///
     /// # Errors
-    /// A read that failed, or bytes that are not what they should be.
+    /// A read that failed, or damaged bytes.
     fn next(&mut self) -> Result<Box<dyn Landed + '_>>;
 
     /// Statistics since the last call.

@@ -1,7 +1,7 @@
 //! Rows of a file that lie far apart, such as every thousandth, which are read one by one.
 //!
-//! A plan has them read so where a source says that this takes less than to read all that lies between. They are
-//! copied as they land, so that memory is taken for them, and not for what lies between.
+//! A plan uses it if the source reports that it is cheaper than reading everything in between. Rows are copied as they
+//! land, so memory is taken for them only.
 
 use crate::plan::{Kind, PassSource, Plan, Rows};
 use crate::source::{Landed, Source, SourceReader};
@@ -12,13 +12,13 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A request costs about as much as to read so much of what lies between two others.
+/// The cost of a request, as a number of bytes to read between two others.
 const REQUEST_BYTES: u64 = 32 << 10;
-/// A reader has rows of about so many bytes under way, and at most so many of them.
+/// Approximate size, and largest number, of the rows that a reader has under way.
 const UNDER_WAY_BYTES: u64 = 1 << 20;
 const MOST_UNDER_WAY: u64 = 256;
 
-/// Whether some requests for what is wanted cost less than one for it and for what lies between.
+/// Whether some requests for the wanted rows cost less than one for them and the bytes between.
 pub(crate) fn is_worth(requests: u64, bytes_between: u64) -> bool {
     bytes_between > requests.saturating_mul(REQUEST_BYTES)
 }

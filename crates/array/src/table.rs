@@ -5,8 +5,8 @@
 //! Only columns that are used are read. Elements are those that an import of the file would store, and the partitions
 //! of a pass over all columns are those of the image.
 //!
-//! *Cost.* Every pass decodes what it reads. Memory for a stretch, and of every worker for the pages or the batch of
-//! one column.
+//! *Cost.* Every pass decodes its input. Memory for a stretch, and for every worker the pages or the batch of one
+//! column.
 
 use crate::columns::joined;
 use crate::import::common_element;

@@ -1,4 +1,4 @@
-//! Results have the same bits whatever vectors the processor has. The level is that of the process, so this test is
+//! Results have the same bits at every level of vector instructions. The level is that of the process, so this test is
 //! alone in its program.
 
 // Levels are compared with each other, and with nothing else.

@@ -6,7 +6,7 @@ use outcore_format::ElementType;
 
 /// Few groups have as many sums, in turn: an addition waits for the one before to the same sum.
 const LANES: usize = 4;
-/// So many groups are few.
+/// Largest number of groups that counts as few.
 const FEW_GROUPS: usize = 64;
 
 /// Adds every element to its group.

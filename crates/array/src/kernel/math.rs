@@ -1,5 +1,5 @@
-//! Exponentials, logarithms, sines and cosines, and what is made of them, that a compiler can vectorise: no branches,
-//! no tables, no calls.
+//! Exponentials, logarithms, sines and cosines, and functions composed of them, that a compiler can vectorise: no
+//! branches, no tables, no calls.
 //!
 //! Arguments are reduced, and polynomials evaluated, as in Sun's fdlibm (`e_exp.c`, `e_log.c`, `k_sin.c`, `k_cos.c`,
 //! `e_rem_pio2.c`; K. C. Ng, 1993) and in FreeBSD's `e_log2.c` and `e_log10.c`, from which the coefficients are. Over

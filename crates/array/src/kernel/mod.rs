@@ -1,4 +1,5 @@
-//! Functions of short vectors of elements, of about 508 each: what expressions are evaluated with, vector by vector.
+//! Functions of short vectors of about 508 elements: the kernels with which expressions are evaluated, vector by
+//! vector.
 //!
 //! All functions here are pure: no I/O, and no memory of their own. A call finds its loop by one match over function
 //! and type; a loop is compiled for several processors (`simd.rs`), and results have the same bits on all of them, but

@@ -38,7 +38,7 @@ pub fn widest<L: Loop>(work: L) -> L::Output {
 /// The level that loops go up to: 0 for any processor, 1 for AVX2, 2 for AVX-512. Only tests lower it.
 pub static MOST_LEVEL: AtomicU8 = AtomicU8::new(2);
 
-/// The standard library remembers what it found: each test is one load.
+/// The standard library caches the result: each test is one load.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 fn has_avx512() -> bool {

@@ -66,7 +66,7 @@ trait Squares {
     fn square(&mut self, row: usize, column: usize);
 }
 
-/// Moves all elements: whole squares, and then what is left.
+/// Moves all elements: whole squares, and then the remaining ones.
 #[inline(always)]
 fn move_all(mut squares: impl Squares, rows: usize, columns: usize) {
     let (whole_rows, whole_columns) = (rows / SIDE * SIDE, columns / SIDE * SIDE);

@@ -4,7 +4,7 @@ use outcore_io::backend::Backend;
 use outcore_io::{Runtime, RuntimeOptions};
 use std::sync::Arc;
 
-/// A runtime with so much memory beside what the process holds, on a device of its own if one is given.
+/// A runtime with this much memory beside that of the process, on a given device if there is one.
 pub fn runtime_with(bytes: u64, threads: usize, backend: Option<Arc<dyn Backend>>) -> Arc<Runtime> {
     let options = RuntimeOptions {
         memory_bytes: Some(bytes),
