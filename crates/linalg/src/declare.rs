@@ -197,6 +197,11 @@ pub(crate) fn complex_names(count: usize) -> Vec<String> {
     (0..count).flat_map(|i| [format!("v{i}_real"), format!("v{i}_imag")]).collect()
 }
 
+/// Shape and names of complex eigenvectors, real and imaginary parts side by side.
+pub(crate) fn complex_shape(matrix: &SparseMatrix, count: usize) -> DenseShape {
+    DenseShape { is_complex: true, ..shape_of(matrix, Operand::Matrix, complex_names(count)) }
+}
+
 /// Largest number of bytes read in a pass.
 pub(crate) fn pass_bytes(matrix: &SparseMatrix, operand: Operand) -> u64 {
     outcore_graph::PAGE_BYTES * matrix.pages_per_pass(operand)
@@ -222,7 +227,7 @@ pub(crate) fn table_lines(values: &[(&str, Vec<f64>)]) -> Vec<String> {
 }
 
 /// Convergence of pairs of values and vectors.
-pub(crate) struct Pairs {
+pub(crate) struct Convergence {
     /// Number of pairs computed.
     pub count: usize,
     pub converged: usize,
@@ -231,10 +236,16 @@ pub(crate) struct Pairs {
     pub restarts: u64,
 }
 
-impl Pairs {
+impl Convergence {
+    /// The result of a run with these values, one row per pair, and these vectors.
+    pub fn found<'a>(self, values: Vec<(&'static str, Vec<f64>)>, dense: Vec<Dense<'a>>, stats: Stats) -> Found<'a> {
+        let lines = [table_lines(&values), vec![self.line()]].concat();
+        Found { lines, values, dense, unconverged: self.unconverged(), stats }
+    }
+
     /// A line about all of them.
-    pub fn line(&self) -> String {
-        let Pairs { count, converged, residual_bound, products, restarts } = *self;
+    fn line(&self) -> String {
+        let Convergence { count, converged, residual_bound, products, restarts } = *self;
         format!(
             "{converged} of {count} pairs converged to a residual of {residual_bound:e}; {products} products, \
              {restarts} restarts"
@@ -242,8 +253,8 @@ impl Pairs {
     }
 
     /// The error, if too few have converged.
-    pub fn unconverged(&self) -> Option<Unconverged> {
-        let Pairs { count, converged, residual_bound, restarts, .. } = *self;
+    fn unconverged(&self) -> Option<Unconverged> {
+        let Convergence { count, converged, residual_bound, restarts, .. } = *self;
         let text = || {
             format!(
                 "expected {count} pairs with a residual of at most {residual_bound:e}, found {converged} within \

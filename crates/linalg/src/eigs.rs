@@ -3,8 +3,8 @@
 use crate::basis::{Basis, Room};
 use crate::checkpoint::Checkpoint;
 use crate::declare::{
-    Declaration, Found, Given, K, Kept, MAXITER, NCV, Needs, Pairs, SEED, SolverPlan, TOL, complex_names, pass_bytes,
-    shape_of, size, some_size, table_lines, values_bytes,
+    Declaration, Found, Given, K, Kept, MAXITER, NCV, Needs, SEED, SolverPlan, TOL, complex_shape, pass_bytes, size,
+    some_size, values_bytes,
 };
 use crate::dense::Dense;
 use crate::eigsh::{DENSE_ROWS, REACHED, check_scale, check_wanted, entries, steps_text, usual_columns};
@@ -12,16 +12,16 @@ use crate::kernels::Square;
 use crate::krylov_schur::{Goal, KrylovSchur, Part};
 use crate::operator::{Costs, Counted, Operator, require_real, space, square_rows};
 use crate::schur::Schur;
+use crate::spectral::ComplexPairs;
 use crate::tall::{Space, ZERO};
 use crate::vectors::{ComplexVectors, Parts, Vectors};
 use crate::verify::{check_complex_pairs, vectors_bytes};
 use faer::{Mat, c64};
 use outcore_declare::{DefaultValue, Kind, Parameter};
-use outcore_image::{Error, Result, Stats};
+use outcore_image::{Error, Result};
 use outcore_ingest::Choice;
 use outcore_io::Array;
 use outcore_matrix::{Operand, SparseMatrix};
-use outcore_table::DenseShape;
 use std::cell::RefCell;
 use std::path::PathBuf;
 
@@ -143,26 +143,15 @@ impl SolverPlan for EigsOptions {
         if verify {
             check_complex_pairs(matrix, &found.values, &mut found.vectors, &found.residuals)?;
         }
-        let ComplexPairs { values, vectors, residuals, converged, residual_bound, products, restarts, stats } = found;
-        let pairs = Pairs { count: residuals.len(), converged, residual_bound, products, restarts };
-        let (line, unconverged) = (pairs.line(), pairs.unconverged());
-        let values = vec![
-            ("eigenvalue_real", values.iter().map(|value| value.re).collect()),
-            ("eigenvalue_imag", values.iter().map(|value| value.im).collect()),
-            ("residual", residuals),
-        ];
-        Ok(Found {
-            lines: [table_lines(&values), vec![line]].concat(),
-            dense: vec![Dense::of_complex(vectors, matrix, complex_shape(matrix, values[0].1.len()))],
-            values,
-            unconverged,
-            stats,
-        })
+        let columns = |values: Vec<c64>| {
+            vec![
+                ("eigenvalue_real", values.iter().map(|value| value.re).collect()),
+                ("eigenvalue_imag", values.iter().map(|value| value.im).collect()),
+            ]
+        };
+        let shape = complex_shape(matrix, found.values.len());
+        Ok(found.into_found(columns, |vectors| Dense::of_complex(vectors, matrix, shape)))
     }
-}
-
-fn complex_shape(matrix: &SparseMatrix, count: usize) -> DenseShape {
-    DenseShape { is_complex: true, ..shape_of(matrix, Operand::Matrix, complex_names(count)) }
 }
 
 /// Options of the computation of eigenvalues of an unsymmetric matrix.
@@ -191,27 +180,6 @@ impl Default for EigsOptions {
     }
 }
 
-/// Complex eigenvalues and eigenvectors.
-#[derive(Debug)]
-pub struct ComplexPairs<'a> {
-    /// The eigenvalues, the most wanted first; of a conjugate pair that with the positive imaginary part first.
-    pub values: Vec<c64>,
-    /// An eigenvector of length 1 for each: a real one for a real eigenvalue, conjugate ones for a pair.
-    pub vectors: ComplexVectors<'a>,
-    /// The length of `A v - w v` for each pair, from a product with the vector that is returned.
-    pub residuals: Vec<f64>,
-    /// Number of wanted pairs that converged; the others are the best approximations.
-    pub converged: usize,
-    /// The greatest residual that counts as converged.
-    pub residual_bound: f64,
-    /// Number of vectors multiplied.
-    pub products: u64,
-    /// Number of restarts: of a full subspace, or because more eigenvalues had appeared.
-    pub restarts: u64,
-    /// Statistics of the run: time, reads, memory.
-    pub stats: Stats,
-}
-
 /// Finds some eigenvalues of a square matrix, and their vectors, by the Krylov-Schur method.
 ///
 /// When all wanted ones have converged the method begins again with a random vector beside them, for as many steps as
@@ -237,17 +205,12 @@ pub fn eigs<'a>(matrix: &'a SparseMatrix, options: &EigsOptions) -> Result<Compl
     pairs.truncate(options.k);
     let count = basis.len();
     let vectors = Vectors::new(basis, matrix, count, Operand::Matrix);
-    let costs = costs.into_inner();
-    Ok(ComplexPairs {
-        values: pairs.iter().map(|pair| pair.value).collect(),
-        vectors: ComplexVectors::new(vectors, pairs.iter().map(|pair| pair.parts).collect()),
-        residuals: pairs.iter().map(|pair| pair.residual).collect(),
-        converged: pairs.iter().filter(|pair| pair.residual <= residual_bound).count(),
-        residual_bound,
-        products: costs.products,
-        restarts,
-        stats: costs.stats.finish(matrix.graph().runtime(), matrix.pages_per_pass(Operand::Matrix)),
-    })
+    let values = pairs.iter().map(|pair| pair.value).collect();
+    let vectors = ComplexVectors::new(vectors, pairs.iter().map(|pair| pair.parts).collect());
+    let residuals = pairs.iter().map(|pair| pair.residual).collect();
+    let converged = pairs.iter().filter(|pair| pair.residual <= residual_bound).count();
+    let run = (converged, residual_bound, restarts);
+    Ok(ComplexPairs::new(matrix, costs.into_inner(), (values, vectors, residuals), run))
 }
 
 /// Refuses options that cannot be for so many rows.

@@ -3,25 +3,27 @@
 use crate::basis::{Basis, Room};
 use crate::checkpoint::Checkpoint;
 use crate::declare::{
-    BLOCK, Declaration, Found, Given, K, Kept, MAXITER, NCV, Needs, Pairs, SEED, SolverPlan, TOL, pass_bytes, shape_of,
-    size, some_size, table_lines, values_bytes, vector_names,
+    BLOCK, Declaration, Found, Given, K, Kept, MAXITER, NCV, Needs, SEED, SolverPlan, TOL, complex_shape, pass_bytes,
+    shape_of, size, some_size, values_bytes, vector_names,
 };
 use crate::dense::Dense;
-use crate::hermitian::{self, small_eigen};
+use crate::hermitian::{self, eigsh_complex, small_eigen};
 use crate::kernels::Square;
 use crate::lanczos::{End, Goal, Lanczos, magnitude, symmetric_eigen};
 use crate::nearest::nearest;
 use crate::operator::{Costs, Counted, Operator, space, square_rows};
+use crate::spectral::Eigenpairs;
 use crate::tall::{Space, ZERO};
 use crate::vectors::Vectors;
-use crate::verify::{check_eigenpairs, vectors_bytes};
+use crate::verify::{check_eigenpairs, check_hermitian_pairs, hermitian_bytes, vectors_bytes};
 use faer::linalg::triangular_solve::solve_upper_triangular_in_place;
 use faer::{Mat, Par, Side};
 use outcore_declare::{DefaultValue, Kind, Parameter};
-use outcore_image::{Error, Result, Stats};
+use outcore_image::{Error, Result};
 use outcore_ingest::Choice;
 use outcore_io::{Array, trim_freed_memory};
 use outcore_matrix::{EntrySums, Operand, SparseMatrix};
+use outcore_table::DenseShape;
 use std::cell::RefCell;
 use std::path::PathBuf;
 
@@ -124,43 +126,55 @@ fn plan(matrix: &SparseMatrix, Given { values, checkpoint, .. }: Given) -> Resul
 
 impl SolverPlan for EigshOptions {
     fn needs(&self, matrix: &SparseMatrix) -> Result<Needs> {
-        let rows = matrix.shape().0 as usize;
-        let space = Space { runtime: matrix.graph().runtime(), rows, width: self.block, is_complex: false };
-        let goal = goal(rows, self);
+        let (rows, &EigshOptions { k, block, .. }) = (matrix.shape().0 as usize, self);
+        let is_complex = matrix.is_complex();
+        let width = if is_complex { 2 * block } else { block };
+        let space = Space { runtime: matrix.graph().runtime(), rows, width, is_complex };
+        let goal = if is_complex { hermitian::goal(rows, self) } else { goal(rows, self) };
         let (most_blocks, least_bytes) = most_blocks(&space, &goal);
         let is_small = is_small(rows, &goal);
-        // Vectors that a matrix is compared by with its transpose.
-        let compared_bytes = if matrix.is_symmetric() { 0 } else { 24 * rows as u64 };
+        // Vectors for the comparison of a matrix with its transpose or adjoint.
+        let compared_bytes = match is_complex {
+            true => 48 * rows as u64,
+            false if matrix.is_symmetric() => 0,
+            false => 24 * rows as u64,
+        };
         Ok(Needs {
             least_bytes: least_bytes.max(compared_bytes) + values_bytes(matrix),
-            verify_bytes: vectors_bytes(matrix, self.k),
-            kept: (!is_small)
-                .then(|| Kept::new(matrix, most_blocks * self.block, most_blocks as u64 * space.block_bytes())),
-            columns_per_pass: self.block,
-            passes: steps_text(is_small, rows, self.block),
+            verify_bytes: if is_complex { hermitian_bytes(matrix, k) } else { vectors_bytes(matrix, k) },
+            kept: (!is_small).then(|| Kept::new(matrix, most_blocks * block, most_blocks as u64 * space.block_bytes())),
+            columns_per_pass: block,
+            passes: steps_text(is_small, rows, block),
             bytes_per_pass: vec![pass_bytes(matrix, Operand::Matrix)],
             files: None,
-            shapes: vec![shape_of(matrix, Operand::Matrix, vector_names(self.k))],
+            shapes: vec![self.shape(matrix)],
         })
     }
 
     fn run<'a>(&self, matrix: &'a SparseMatrix, verify: bool) -> Result<Found<'a>> {
+        let (columns, shape) = (|values| vec![("eigenvalue", values)], self.shape(matrix));
+        if matrix.is_complex() {
+            let mut found = eigsh_complex(matrix, self)?;
+            if verify {
+                check_hermitian_pairs(matrix, &found.values, &mut found.vectors, &found.residuals)?;
+            }
+            return Ok(found.into_found(columns, |vectors| Dense::of_complex(vectors, matrix, shape)));
+        }
         let mut found = eigsh(matrix, self)?;
         if verify {
             check_eigenpairs(matrix, &found.values, &mut found.vectors, &found.residuals)?;
         }
-        let Eigenpairs { values, vectors, residuals, converged, residual_bound, products, restarts, stats } = found;
-        let pairs = Pairs { count: residuals.len(), converged, residual_bound, products, restarts };
-        let (line, unconverged) = (pairs.line(), pairs.unconverged());
-        let values = vec![("eigenvalue", values), ("residual", residuals)];
-        let shape = shape_of(matrix, Operand::Matrix, vector_names(self.k));
-        Ok(Found {
-            lines: [table_lines(&values), vec![line]].concat(),
-            values,
-            dense: vec![Dense::of_vectors(vectors, matrix, Operand::Matrix, shape)],
-            unconverged,
-            stats,
-        })
+        Ok(found.into_found(columns, |vectors| Dense::of_vectors(vectors, matrix, Operand::Matrix, shape)))
+    }
+}
+
+impl EigshOptions {
+    /// Shape and names of the eigenvectors.
+    fn shape(&self, matrix: &SparseMatrix) -> DenseShape {
+        match matrix.is_complex() {
+            true => complex_shape(matrix, self.k),
+            false => shape_of(matrix, Operand::Matrix, vector_names(self.k)),
+        }
     }
 }
 
@@ -201,27 +215,6 @@ impl Default for EigshOptions {
     }
 }
 
-/// Eigenvalues and eigenvectors.
-#[derive(Debug)]
-pub struct Eigenpairs<'a> {
-    /// The eigenvalues, in ascending order.
-    pub values: Vec<f64>,
-    /// An eigenvector of length 1 for each.
-    pub vectors: Vectors<'a>,
-    /// The length of `A v - w v` for each pair, from a product with the vector that is returned.
-    pub residuals: Vec<f64>,
-    /// Number of wanted pairs that converged; the others are the best approximations.
-    pub converged: usize,
-    /// The greatest residual that counts as converged.
-    pub residual_bound: f64,
-    /// Number of vectors multiplied.
-    pub products: u64,
-    /// Number of restarts of a full subspace.
-    pub restarts: u64,
-    /// Statistics of the run: time, reads, memory.
-    pub stats: Stats,
-}
-
 /// Finds some eigenvalues of a symmetric matrix, and their vectors.
 ///
 /// Repeated eigenvalues are found as often as they are there, but for a probability of 10^-3 to the power of the block.
@@ -247,11 +240,10 @@ pub fn eigsh<'a>(matrix: &'a SparseMatrix, options: &EigshOptions) -> Result<Eig
             false => solve(&operator, options, "eigsh")?,
         }
     };
-    let costs = costs.into_inner();
     let Solved { values, basis, residuals, converged, residual_bound, restarts } = solved;
     let vectors = Vectors::new(basis, matrix, values.len(), Operand::Matrix);
-    let stats = costs.stats.finish(matrix.graph().runtime(), matrix.pages_per_pass(Operand::Matrix));
-    Ok(Eigenpairs { values, vectors, residuals, converged, residual_bound, products: costs.products, restarts, stats })
+    let run = (converged, residual_bound, restarts);
+    Ok(Eigenpairs::new(matrix, costs.into_inner(), (values, vectors, residuals), run))
 }
 
 /// Refuses options that cannot be for so many rows.

@@ -11,8 +11,8 @@
 //! clustering*, Statistics and Computing 2007.
 
 use crate::declare::{
-    BLOCK, Declaration, Found, Given, MAXITER, NCV, Needs, Pairs, SEED, SolverPlan, TOL, shape_of, size, some_size,
-    table_lines, vector_names,
+    BLOCK, Convergence, Declaration, Found, Given, MAXITER, NCV, Needs, SEED, SolverPlan, TOL, shape_of, size,
+    some_size, vector_names,
 };
 use crate::dense::Dense;
 use crate::eigsh::{EigshOptions, Solved, Which, check_options, check_symmetric, solve};
@@ -105,24 +105,18 @@ impl SolverPlan for SpectralEmbeddingOptions {
             let SpectralEmbedding { vectors, eigenvalues, residuals, .. } = &mut found;
             check_laplacian(matrix, self.norm_laplacian, eigenvalues, vectors, residuals)?;
         }
-        let pairs = Pairs {
+        let convergence = Convergence {
             count: self.n_components + usize::from(self.drop_first),
             converged: found.converged,
             residual_bound: found.residual_bound,
             products: found.products,
             restarts: found.restarts,
         };
-        let (line, unconverged, stats) = (pairs.line(), pairs.unconverged(), found.stats.clone());
+        let stats = found.stats.clone();
         let values = vec![("eigenvalue", found.eigenvalues.clone()), ("residual", found.residuals.clone())];
         let shape = shape_of(matrix, Operand::Matrix, vector_names(self.n_components));
         let signs = found.signs()?;
-        Ok(Found {
-            lines: [table_lines(&values), vec![line]].concat(),
-            values,
-            dense: vec![Dense::embedding(found, signs, matrix, shape)],
-            unconverged,
-            stats,
-        })
+        Ok(convergence.found(values, vec![Dense::embedding(found, signs, matrix, shape)], stats))
     }
 }
 

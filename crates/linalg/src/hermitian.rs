@@ -13,49 +13,24 @@
 //! with a real matrix of the same spectrum, and vectors take twice the memory.
 
 use crate::basis::Basis;
-use crate::declare::{
-    Found, Kept, Needs, Pairs, SolverPlan, complex_names, pass_bytes, shape_of, table_lines, values_bytes,
-};
-use crate::dense::Dense;
+use crate::declare::SolverPlan;
 use crate::eigsh::{
     DENSE_COPIES, EigshOptions, Solved, Subspace, Which, check_options, check_symmetric, goal as real_goal, is_small,
-    most_blocks, refine, steps_text, subspace,
+    refine, subspace,
 };
 use crate::kernels::Square;
 use crate::lanczos::{Goal, magnitude, near_one, symmetric_eigen};
 use crate::operator::{Costs, Counted, Operator, square_rows};
+use crate::spectral::HermitianPairs;
 use crate::tall::{Space, ZERO};
 use crate::vectors::{ComplexVectors, Parts, Vectors};
-use crate::verify::{check_hermitian_pairs, hermitian_bytes};
 use faer::{Mat, Side, c64};
-use outcore_image::{Error, Result, Stats};
+use outcore_image::{Error, Result};
 use outcore_matrix::{Operand, SparseMatrix};
-use outcore_table::DenseShape;
 use std::cell::RefCell;
 
 /// Vectors of a block at most: their parts fill the widest block of real ones.
 const MOST_BLOCK: usize = 4;
-
-/// Eigenvalues and eigenvectors of a Hermitian matrix.
-#[derive(Debug)]
-pub struct HermitianPairs<'a> {
-    /// The eigenvalues, in ascending order.
-    pub values: Vec<f64>,
-    /// An eigenvector of length 1 for each.
-    pub vectors: ComplexVectors<'a>,
-    /// The length of `A v - w v` for each pair, from a product with the vector that is returned.
-    pub residuals: Vec<f64>,
-    /// Number of wanted pairs that converged; the others are the best approximations.
-    pub converged: usize,
-    /// The greatest residual that counts as converged.
-    pub residual_bound: f64,
-    /// Number of complex vectors multiplied.
-    pub products: u64,
-    /// Number of restarts of a full subspace.
-    pub restarts: u64,
-    /// Statistics of the run: time, reads, memory.
-    pub stats: Stats,
-}
 
 /// Finds some eigenvalues of a matrix of complex numbers that is Hermitian, and their vectors: what
 /// [`eigsh`](crate::eigsh) is for a real one. Blocks have at most 4 columns.
@@ -76,22 +51,13 @@ pub fn eigsh_complex<'a>(matrix: &'a SparseMatrix, options: &EigshOptions) -> Re
         let checkpoint = goal.checkpoint(&operator, folder, solver, options.block)?;
         refine(&operator, subspace(&operator, &goal, width, checkpoint)?, &goal)?
     };
-    let costs = costs.into_inner();
     let Solved { values, basis, residuals, converged, residual_bound, restarts } = solved;
     // Of each pair of columns, the parts of a vector, both have its value and its residual.
     let once = |numbers: Vec<f64>| numbers.into_iter().step_by(2).collect();
     let parts = Vectors::new(basis, matrix, 2 * options.k, Operand::Matrix);
     let columns = (0..options.k).map(|i| Parts { re: 2 * i, sign: 1.0 }).collect();
-    Ok(HermitianPairs {
-        values: once(values),
-        vectors: ComplexVectors::new(parts, columns),
-        residuals: once(residuals),
-        converged: converged / 2,
-        residual_bound,
-        products: costs.products,
-        restarts,
-        stats: costs.stats.finish(matrix.graph().runtime(), matrix.pages_per_pass(Operand::Matrix)),
-    })
+    let pairs = (once(values), ComplexVectors::new(parts, columns), once(residuals));
+    Ok(HermitianPairs::new(matrix, costs.into_inner(), pairs, (converged / 2, residual_bound, restarts)))
 }
 
 /// Refuses what cannot be.
@@ -113,7 +79,7 @@ fn check(matrix: &SparseMatrix, options: &EigshOptions) -> Result<()> {
 }
 
 /// The goal of the iteration for some options, in columns of parts.
-fn goal(rows: usize, options: &EigshOptions) -> Goal {
+pub(crate) fn goal(rows: usize, options: &EigshOptions) -> Goal {
     // A number takes as much of the disk as two real ones.
     let goal = real_goal(2 * rows, options);
     Goal { parts: 2, count: 2 * goal.count, most_columns: 2 * goal.most_columns, ..goal }
@@ -212,55 +178,8 @@ fn entries<'a>(operator: &dyn Operator<'a>, basis: &mut Basis<'a>) -> Result<Mat
     Ok(matrix)
 }
 
-/// A run for a Hermitian matrix, as users ask for it.
-struct Plan(EigshOptions);
-
-/// The plan of `eigsh` for a matrix of complex numbers.
+/// Checks the options of `eigsh` for a matrix of complex numbers.
 pub(crate) fn plan(matrix: &SparseMatrix, options: EigshOptions) -> Result<Box<dyn SolverPlan>> {
     check(matrix, &options)?;
-    Ok(Box::new(Plan(options)))
-}
-
-fn shape(matrix: &SparseMatrix, count: usize) -> DenseShape {
-    DenseShape { is_complex: true, ..shape_of(matrix, Operand::Matrix, complex_names(count)) }
-}
-
-impl SolverPlan for Plan {
-    fn needs(&self, matrix: &SparseMatrix) -> Result<Needs> {
-        let (rows, &EigshOptions { k, block, .. }) = (matrix.shape().0 as usize, &self.0);
-        let space = Space { runtime: matrix.graph().runtime(), rows, width: 2 * block, is_complex: true };
-        let goal = goal(rows, &self.0);
-        let (most_blocks, least_bytes) = most_blocks(&space, &goal);
-        let is_small = is_small(rows, &goal);
-        // Vectors that a matrix is compared by with its adjoint.
-        let compared_bytes = 48 * rows as u64;
-        Ok(Needs {
-            least_bytes: least_bytes.max(compared_bytes) + values_bytes(matrix),
-            verify_bytes: hermitian_bytes(matrix, k),
-            kept: (!is_small).then(|| Kept::new(matrix, most_blocks * block, most_blocks as u64 * space.block_bytes())),
-            columns_per_pass: block,
-            passes: steps_text(is_small, rows, block),
-            bytes_per_pass: vec![pass_bytes(matrix, Operand::Matrix)],
-            shapes: vec![shape(matrix, k)],
-            files: None,
-        })
-    }
-
-    fn run<'a>(&self, matrix: &'a SparseMatrix, verify: bool) -> Result<Found<'a>> {
-        let mut found = eigsh_complex(matrix, &self.0)?;
-        if verify {
-            check_hermitian_pairs(matrix, &found.values, &mut found.vectors, &found.residuals)?;
-        }
-        let HermitianPairs { values, vectors, residuals, converged, residual_bound, products, restarts, stats } = found;
-        let pairs = Pairs { count: residuals.len(), converged, residual_bound, products, restarts };
-        let (line, unconverged) = (pairs.line(), pairs.unconverged());
-        let values = vec![("eigenvalue", values), ("residual", residuals)];
-        Ok(Found {
-            lines: [table_lines(&values), vec![line]].concat(),
-            values,
-            dense: vec![Dense::of_complex(vectors, matrix, shape(matrix, self.0.k))],
-            unconverged,
-            stats,
-        })
-    }
+    Ok(Box::new(options))
 }

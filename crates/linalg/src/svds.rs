@@ -10,7 +10,7 @@
 use crate::basis::{Basis, Room};
 use crate::declare::{
     self, BLOCK, Declaration, Found, Given, K, Kept, MAXITER, NCV, Needs, SEED, SolverPlan, TOL, pass_bytes, size,
-    some_size, table_lines, values_bytes,
+    some_size, values_bytes,
 };
 use crate::eigsh::{
     EigshOptions, REACHED, SMALL_COPIES, Subspace, Which, check_options, dense_bytes, goal, is_small, most_blocks,
@@ -104,16 +104,10 @@ impl SolverPlan for SvdsOptions {
             verify_svds(matrix, self.k, &mut found)?;
         }
         let Svd { left, values, right, residuals, converged, residual_bound, products, restarts, stats } = found;
-        let pairs = declare::Pairs { count: residuals.len(), converged, residual_bound, products, restarts };
-        let (line, unconverged) = (pairs.line(), pairs.unconverged());
+        let convergence =
+            declare::Convergence { count: residuals.len(), converged, residual_bound, products, restarts };
         let values = vec![("singular_value", values), ("residual", residuals)];
-        Ok(Found {
-            lines: [table_lines(&values), vec![line]].concat(),
-            values,
-            dense: declare::both_sides(matrix, left, right),
-            unconverged,
-            stats,
-        })
+        Ok(convergence.found(values, declare::both_sides(matrix, left, right), stats))
     }
 }
 
