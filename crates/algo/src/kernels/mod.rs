@@ -19,6 +19,7 @@ pub(crate) mod reciprocity;
 pub(crate) mod scan_statistics;
 pub(crate) mod sssp;
 pub(crate) mod strong_components;
+pub(crate) mod tally;
 pub(crate) mod tarjan;
 pub(crate) mod triads;
 pub(crate) mod triangles;

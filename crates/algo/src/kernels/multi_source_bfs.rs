@@ -20,6 +20,7 @@
 //! direction.
 
 use crate::estimate::{Bound, Cost, Estimate};
+use crate::kernels::tally::Tally;
 use crate::sources::check_vertices;
 use crate::state::{Layout, array, bitmap, hubs, reservation};
 use outcore_graph::{
@@ -198,9 +199,9 @@ impl Found {
 }
 
 /// A bit for every source of a batch.
-type Row<const W: usize> = [u64; W];
+pub(crate) type Row<const W: usize> = [u64; W];
 
-fn any<const W: usize>(row: &Row<W>) -> bool {
+pub(crate) fn any<const W: usize>(row: &Row<W>) -> bool {
     row.iter().any(|&word| word != 0)
 }
 
@@ -508,46 +509,5 @@ impl<'a, const W: usize> Searches<'a, W> {
             self.offer(&give, part.neighbours, |_| ());
         };
         Ok(scan(self.graph, self.onwards, Frontier::Set(&self.pushing), || (), visit)?.1)
-    }
-}
-
-/// Counts the vertices that have each of the bits, in numbers whose digits lie in different words.
-#[derive(Clone, Copy)]
-struct Tally<const W: usize> {
-    digits: [Row<W>; RANGE.ilog2() as usize + 1],
-}
-
-impl<const W: usize> Default for Tally<W> {
-    fn default() -> Self {
-        Tally { digits: [[0; W]; RANGE.ilog2() as usize + 1] }
-    }
-}
-
-impl<const W: usize> Tally<W> {
-    /// Counts a row; there are at most [`RANGE`].
-    #[inline(always)]
-    fn count(&mut self, row: &Row<W>) {
-        for (w, &bits) in row.iter().enumerate() {
-            let mut carry = bits;
-            for digit in &mut self.digits {
-                if carry == 0 {
-                    break;
-                }
-                (digit[w], carry) = (digit[w] ^ carry, digit[w] & carry);
-            }
-        }
-    }
-
-    fn add_to(&self, counts: &[AtomicU64]) {
-        // Few vertices make few digits, and often few searches.
-        for (place, row) in self.digits.iter().enumerate().filter(|(_, row)| any(row)) {
-            for (word, counts) in row.iter().zip(counts.chunks(64)) {
-                let mut left = *word;
-                while left != 0 {
-                    counts[left.trailing_zeros() as usize].fetch_add(1 << place, Relaxed);
-                    left &= left - 1;
-                }
-            }
-        }
     }
 }
