@@ -102,9 +102,9 @@ bench: install
 release:
 	$(STAGE) "making a release" python3 python/packaging/release.py $(STEPS)
 
-# What editors and type checkers read of the algorithms.
+# The functions of the algorithms and the stub of the package, from the engine's declarations.
 stubs: install
-	$(PYTHON) -m outcore._stubs python/outcore/__init__.pyi
+	$(PYTHON) -m outcore._stubs python/outcore
 
 clean:
 	rm -rf target $(VENV)

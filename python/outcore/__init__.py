@@ -14,8 +14,8 @@ A memory limit is for what Outcore itself takes, whatever else the process holds
 
 import importlib
 
-from outcore._declared import CLASSES as _CLASSES
-from outcore._declared import NAMED as _NAMED
+from outcore import _algorithms
+from outcore._algorithms import *  # noqa: F403
 from outcore._errors import (
     ConvergenceError,
     CorruptImageError,
@@ -71,12 +71,9 @@ __all__ = [
     "import_graph",
     "load_graph",
     "vertex_program",
-    # What the engine declares: algorithms under all of their names, and the classes of their results. `__init__.pyi`,
-    # which `make stubs` writes, lists them for editors and type checkers.
-    *_CLASSES,
-    *_NAMED,
+    # The algorithms under all of their names, and the classes of their results. `make stubs` generates the module.
+    *_algorithms.__all__,
 ]
-globals().update(_CLASSES, **_NAMED)
 
 # What is imported when it is first asked for, by module, so that `import outcore` takes little time: NumPy alone takes
 # several times as long as the rest, and arrays and what is made of classes of SciPy and scikit-learn more than that.

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from outcore import _html, _outcore
-from outcore._declared import DECLARED, FUNCTIONS, changed
+from outcore import _algorithms, _html, _outcore
+from outcore._declared import DECLARED, changed
 from outcore._options import checked, checked_options
 from outcore._outcore import Graph, Table
 
@@ -70,7 +70,7 @@ def estimate(
     True
     """
     declared = DECLARED.get(getattr(function, "__name__", ""))
-    if declared is None or function is not FUNCTIONS[declared["name"]]:
+    if declared is None or function is not getattr(_algorithms, declared["name"], None):
         raise TypeError(f"expected outcore.bfs or another algorithm, found {function!r}")
     names = {alias: option["name"] for option in declared["options"] for alias in [option["name"], *option["aliases"]]}
     wanted = [*options, *(["k"] if k is not None and declared["counted"] is None else [])]

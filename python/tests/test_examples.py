@@ -9,7 +9,7 @@ import sys
 import numpy as np
 import outcore as oc
 import pytest
-from outcore._stubs import stubs
+from outcore._stubs import algorithms, stubs
 
 OBJECTS = [(name, getattr(oc, name)) for name in (*oc.__all__, *oc._OF_SCIPY, *oc._MODULES)]
 OBJECTS += [(f"linalg.{name}", getattr(oc.linalg, name)) for name in oc.linalg.__all__]
@@ -53,9 +53,10 @@ def test_stubs_agree_with_the_module(scratch):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_what_editors_read_is_made_of_the_declarations():
-    made = pathlib.Path(oc.__file__).with_name("__init__.pyi").read_text()
-    assert made == stubs(), "run `make stubs`"
+def test_generated_modules_agree_with_the_declarations():
+    for name, text in [("_algorithms.py", algorithms()), ("__init__.pyi", stubs())]:
+        generated = pathlib.Path(oc.__file__).with_name(name).read_text()
+        assert generated == text, f"{name} is out of date: run `make stubs`"
 
 
 def test_the_package_is_well_typed(scratch):

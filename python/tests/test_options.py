@@ -7,10 +7,10 @@ import re
 import numpy as np
 import outcore as oc
 import pytest
-from outcore._declared import FUNCTIONS as FUNCTIONS_OF_ALGORITHMS
+from outcore._declared import DECLARED
 from outcore._errors import in_python
 
-ALGORITHMS = list(FUNCTIONS_OF_ALGORITHMS.values())
+ALGORITHMS = [getattr(oc, name) for name in DECLARED]
 FUNCTIONS = [*ALGORITHMS, oc.vertex_program, oc.estimate, oc.import_graph, oc.generate, oc.Graph, oc.Runtime, oc.Table.top]
 # Of these the function itself says what they are.
 OTHERS = {

@@ -251,7 +251,8 @@ fn check_source(name: &str, text: &str, faults: &mut Vec<String>) {
         return;
     }
     let lines: Vec<&str> = text.lines().collect();
-    if lines.len() > MAX_FILE_LINES {
+    // Generated modules grow with what is declared.
+    if lines.len() > MAX_FILE_LINES && !name.ends_with("/_algorithms.py") {
         faults.push(format!("{name}: {} lines, more than {MAX_FILE_LINES}: it has a second thing in it", lines.len()));
     }
     for (i, line) in lines.iter().enumerate() {

@@ -16,8 +16,7 @@ from typing import Any
 import networkx as nx  # type: ignore[import-untyped]
 import numpy as np
 
-from outcore import _outcore
-from outcore._declared import NAMED
+from outcore import _algorithms, _outcore
 from outcore._errors import InputError, UsageError
 from outcore._import import part
 from outcore._inputs import PIECE_ROWS, Chunks, _transposed, _weight_kind
@@ -201,7 +200,8 @@ class Converted:
 
     def run(self, name: str, *args: Any, **options: Any) -> AlgorithmResult:
         """What an algorithm finds."""
-        return NAMED[name](self._image(options.get("weight")), *args, **options)
+        function: Callable[..., AlgorithmResult] = getattr(_algorithms, name)
+        return function(self._image(options.get("weight")), *args, **options)
 
     def weight(self, attribute: Any) -> str | None:
         """The weights that an attribute of edges stands for: none, so that every edge counts 1, where it is missing."""
