@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import shutil
 
 import numpy as np
 import outcore as oc
@@ -19,10 +20,18 @@ def scratch(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.fixture(scope="session")
+def site_image(tmp_path_factory):
+    """The image of the documentation's examples, imported once. Tests get copies."""
+    image = tmp_path_factory.mktemp("site") / "web.oc"
+    oc.import_graph((np.array(SITE_SOURCE), np.array(SITE_TARGET)), image, vertices=["lone"])
+    return image
+
+
 @pytest.fixture
-def site(scratch):
+def site(scratch, site_image):
     """The graph of the documentation's examples, opened."""
-    oc.import_graph((np.array(SITE_SOURCE), np.array(SITE_TARGET)), "web.oc", vertices=["lone"])
+    shutil.copytree(site_image, "web.oc")
     with oc.Graph("web.oc") as graph:
         yield graph
 
