@@ -137,7 +137,7 @@ def vertex_ids(given: Any) -> Vertices:
         raise TypeError(f"{wanted}, found {given!r}")
     if isinstance(given, (list, tuple)) and given:
         # NumPy would make real numbers of large integers beside small ones.
-        return Chunks([("vertex", _id_kind("vertices", given))], _transposed((one,) for one in given)), None
+        return Chunks([("vertex", _id_kind("vertices", given))], transposed((one,) for one in given)), None
     is_series = hasattr(given, "to_numpy") and not hasattr(given, "columns")
     if hasattr(given, "__arrow_c_stream__") and not is_series:
         return _without_nulls(given), None
@@ -267,7 +267,7 @@ def _list(edges: list[Any], weights: str | None) -> Tables:
     if width not in (2, 3) or any(len(edge) != width for edge in edges):
         raise ValueError("expected edges as tuples (source, target) or (source, target, weight), all of one length")
     columns = list(zip(("source", "target", "weight"), _edge_kinds(edges, weights)))
-    return Tables(Chunks(columns, _transposed(edge[: len(columns)] for edge in edges)), "the list of edges", weights)
+    return Tables(Chunks(columns, transposed(edge[: len(columns)] for edge in edges)), "the list of edges", weights)
 
 
 def _parts(given: Iterable[Any], weights: str | None, has_attributes: bool) -> Tables:
@@ -307,7 +307,7 @@ def _edge_kinds(edges: list[Any], weights: str | None) -> list[str]:
     kind = _id_kind("ids", (id for edge in edges for id in edge[:2]))
     kinds = [kind, kind]
     if len(edges[0]) == 3 and weights != "none":
-        kinds.append(_weight_kind("weight", (edge[2] for edge in edges)) or "i8")
+        kinds.append(weight_kind("weight", (edge[2] for edge in edges)) or "i8")
     return kinds
 
 
@@ -331,12 +331,12 @@ def _igraph(graph: Any, weights: str | None) -> Tables:
     columns = [("source", kind), ("target", kind)]
     rows: Iterable[tuple[Any, ...]] = ends
     if values is not None and weights != "none" and values:
-        columns.append((attribute, _weight_kind(attribute, values) or "i8"))
+        columns.append((attribute, weight_kind(attribute, values) or "i8"))
         rows = ((*pair, value) for pair, value in zip(ends, values))
-    nodes = Chunks([("vertex", kind)], _transposed(((node,) for node in ids)))
+    nodes = Chunks([("vertex", kind)], transposed(((node,) for node in ids)))
     duplicates = "keep" if graph.has_multiple() else "first"
     wanted = "3" if len(columns) == 3 else None
-    edges = Chunks(columns, _transposed(rows))
+    edges = Chunks(columns, transposed(rows))
     vertices = (nodes, None) if ids else None
     directed = bool(graph.is_directed())
     return Tables(edges, "the igraph graph", wanted, directed=directed, vertices=vertices, duplicates=duplicates)
@@ -371,32 +371,32 @@ def _networkx(
             else:
                 missing += 1
 
-    weight_kind = _weight_kind(attribute, values())
-    if weight_kind is None and weights not in (None, "none"):
+    kind_of_weight = weight_kind(attribute, values())
+    if kind_of_weight is None and weights not in (None, "none"):
         raise ValueError(f"expected edges with the attribute {weights!r}, found none")
-    if weight_kind is not None:
+    if kind_of_weight is not None:
         others.pop(attribute, None)
     # By number, as the attribute may be called as an end is.
-    wanted = None if weight_kind is None else "3"
+    wanted = None if kind_of_weight is None else "3"
     notes = []
     nodes: Any
     edges: Any
     if attributes or has_conditions:
-        weight = None if weight_kind is None else attribute
+        weight = None if kind_of_weight is None else attribute
         edges, nodes = _with_attributes(graph, kind, weight, list(others), attributes)
     else:
         columns = [("source", kind), ("target", kind)]
         rows: Iterable[tuple[Any, ...]] = graph.edges()
-        if weight_kind is not None:
-            columns.append((str(attribute), weight_kind))
+        if kind_of_weight is not None:
+            columns.append((str(attribute), kind_of_weight))
             rows = graph.edges(data=attribute, default=1)
-        nodes = Chunks([("vertex", kind)], _transposed(((node,) for node in graph)))
-        edges = Chunks(columns, _transposed(row[: len(columns)] for row in rows))
+        nodes = Chunks([("vertex", kind)], transposed(((node,) for node in graph)))
+        edges = Chunks(columns, transposed(row[: len(columns)] for row in rows))
         if others:
             names = ", ".join(map(str, islice(others, 10)))
             notes.append(f"Attributes of edges that are not kept: {names}; attributes=True keeps them.")
     given = Tables(edges, "the NetworkX graph", wanted, directed=graph.is_directed(), vertices=(nodes, None))
-    if weight_kind is not None and missing > 0:
+    if kind_of_weight is not None and missing > 0:
         notes.append(f"{missing} edges have no attribute {attribute!r}: their weight is 1, as in NetworkX.")
     if graph.is_multigraph():
         notes.append("The graph is a multigraph: its parallel edges are kept, unless duplicates= says otherwise.")
@@ -479,7 +479,7 @@ def _id_kind(what: str, ids: Iterable[Any]) -> str:
     return "u8" if greatest >= 2**63 else "i8"
 
 
-def _weight_kind(attribute: str | int, values: Iterable[Any]) -> str | None:
+def weight_kind(attribute: str | int, values: Iterable[Any]) -> str | None:
     """The type of all weights; none if there are none. Whole ones beyond 64 bits are refused, and those that would be
     rounded beside real ones."""
     kind, rounded = None, None
@@ -503,7 +503,7 @@ def _weight_kind(attribute: str | int, values: Iterable[Any]) -> str | None:
     return kind
 
 
-def _transposed(rows: Iterable[tuple[Any, ...]]) -> Iterator[tuple[list[Any], ...]]:
+def transposed(rows: Iterable[tuple[Any, ...]]) -> Iterator[tuple[list[Any], ...]]:
     """Rows as pieces of columns."""
     rows = iter(rows)
     while piece := list(islice(rows, PIECE_ROWS)):

@@ -19,7 +19,7 @@ import numpy as np
 from outcore import _algorithms, _outcore
 from outcore._errors import InputError, UsageError
 from outcore._import import part
-from outcore._inputs import PIECE_ROWS, Chunks, _transposed, _weight_kind
+from outcore._inputs import PIECE_ROWS, Chunks, transposed, weight_kind
 from outcore._matrix import SparseMatrix
 from outcore._outcore import AlgorithmResult, Graph, Runtime
 
@@ -450,11 +450,11 @@ def _image_of(graph: Any, places: dict[Any, int], attribute: Any, default: Any) 
     columns = [("source", "i8"), ("target", "i8")]
     if attribute is not None:
         try:
-            kind = _weight_kind(str(attribute), (data.get(attribute, default) for *_, data in graph.edges(data=True)))
+            kind = weight_kind(str(attribute), (data.get(attribute, default) for *_, data in graph.edges(data=True)))
         except (TypeError, ValueError) as error:
             raise NotImplementedError(str(error)) from None
         columns.append((str(attribute), kind or "i8"))
-    edges = Chunks(columns, _transposed(_rows(graph, places, attribute, default)))
+    edges = Chunks(columns, transposed(_rows(graph, places, attribute, default)))
     weights = None if attribute is None else "3"
     try:
         return _import(edges, len(places), graph.is_directed(), graph.is_multigraph(), weights, ("1", "2"))
