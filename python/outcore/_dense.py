@@ -10,7 +10,7 @@ import numpy as np
 from outcore import _outcore
 from outcore._errors import UsageError
 
-# What the engine reads of files.
+# The types that the engine reads from files.
 _IN_FILES = {"b1", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8", "c8", "c16"}
 _SAME_PLACE = "expected out= apart from the factor, found memory or a file that both have"
 
@@ -137,7 +137,7 @@ def part_of_file(array: np.ndarray) -> tuple[str, int, tuple[int, int], tuple[in
     """The part of a file that an array shows, if it is one that the engine reads and writes: its path, where it begins,
     rows and columns, the bytes between them, and what its elements are."""
     root = _root(array)
-    # What is changed in a private map is not in the file.
+    # Changes of a private map are not in the file.
     if not isinstance(root, np.memmap) or root.mode == "c" or array.size == 0 or array.dtype.str[1:] not in _IN_FILES:
         return None
     address, start = (one.__array_interface__["data"][0] for one in (array, root))

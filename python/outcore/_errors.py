@@ -33,13 +33,13 @@ class MemoryLimitError(OutcoreError, MemoryError):
     """An operation needs more memory than the limit leaves. It is raised before anything is done."""
 
     needed_bytes: int
-    """What the operation needs."""
+    """The bytes that the operation needs."""
     available_bytes: int
-    """What is left under the limit."""
+    """The bytes that are available under the limit."""
     limit_bytes: int
     """The limit."""
     holders: dict[str, int]
-    """Who holds what is not left, and how much; the largest first."""
+    """The owners of the other memory, with its bytes; the largest first."""
 
 
 class UsageError(OutcoreError, ValueError):
@@ -70,16 +70,16 @@ class VerificationError(OutcoreError):
     """A result that is not right, as its verification found. It is a defect of Outcore, or of the machine."""
 
     expected: str
-    """What a right result has."""
+    """The value of a right result."""
     found: str
-    """What this one has."""
+    """The value of this result."""
 
 
 class ConvergenceError(OutcoreError):
     """Ranks, eigenvalues and the like that did not converge within the iterations that were allowed."""
 
     result: Any = None
-    """What there is so far, such as a `PageRank`; `None` in another process, to which errors go without it."""
+    """The result so far, such as a `PageRank`; `None` in another process, to which errors go without it."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), self.args, {name: value for name, value in vars(self).items() if name != "result"}
@@ -129,5 +129,5 @@ for _kind in (
     OutcoreError, InputError, CorruptImageError, MemoryLimitError, UsageError, NoImageError, ImageExistsError,
     NoVertexError, VerificationError, ConvergenceError,
 ):
-    # What users import, tracebacks show.
+    # Tracebacks show the module that users import.
     _kind.__module__ = "outcore"

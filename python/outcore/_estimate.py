@@ -1,4 +1,4 @@
-"""What algorithms will need, before they start."""
+"""Estimates of the memory and reads of algorithms, before they start."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -10,7 +10,7 @@ from outcore._outcore import Graph, Table
 
 
 class Estimate(NamedTuple):
-    """What an operation will need."""
+    """The memory and reads that an operation will need."""
 
     memory_bytes: int
     """A memory limit that works: what the graph's runtime holds already, and what is needed beside that."""
@@ -46,7 +46,7 @@ def estimate(
     verify: bool = False,
     **options: Any,
 ) -> Estimate:
-    """What an algorithm will need, before it starts.
+    """The memory and reads that an algorithm will need, before it starts.
 
     Args:
         function: The algorithm, such as `bfs` or `pagerank`.

@@ -8,7 +8,7 @@ from outcore import _outcore
 
 # So many characters of a cell are shown.
 _MOST_CHARACTERS = 200
-# What stands between thousands: a narrow blank at which no line ends.
+# Separator of thousands: a narrow blank at which no line ends.
 _THOUSANDS = "\u202f"
 _LEFT = ' style="text-align: left"'
 
@@ -40,7 +40,7 @@ def facts(title: str, named: Mapping[str, Any], notes: Iterable[str] = ()) -> st
 
 
 def graph(opened: _outcore.Graph) -> str:
-    """What a graph is: names, counts and sizes."""
+    """The facts of a graph: names, counts and sizes."""
     try:
         info = opened.info()
     except _outcore_error():

@@ -16,7 +16,7 @@ from outcore._inputs import Tables, tables, vertex_ids
 from outcore._options import Progress, checked, checked_options, ids_of, limits
 from outcore._outcore import Graph, Runtime
 
-# What edges must meet: text such as "amount >= 100", or a column, a comparison and a value or a list of values.
+# A condition on edges: text such as "amount >= 100", or a column, a comparison and a value or a list of values.
 Where = str | tuple[str, str, Any] | None
 
 
@@ -227,7 +227,7 @@ def part(
 
 
 class ImportEstimate(NamedTuple):
-    """What an import will need."""
+    """The memory and reads that an import will need."""
 
     format: str
     """The format that the input was taken for."""
@@ -258,7 +258,7 @@ class ImportEstimate(NamedTuple):
 
 
 def estimate_import(input: Any, **options: Any) -> ImportEstimate:
-    """What an import will need, before it starts. Only the beginning of the input is read.
+    """The memory and reads that an import will need, before it starts. Only the beginning of the input is read.
 
     Args:
         input: What `import_graph` takes. Of what can be read only once, such as an Arrow stream, the beginning is gone

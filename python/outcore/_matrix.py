@@ -28,7 +28,7 @@ class MultiplyPlan(NamedTuple):
     passes: int
     """Passes over the sparse matrix."""
     state_bytes: int
-    """What the columns of a pass take in memory."""
+    """The memory of the columns of a pass."""
     bytes_per_pass: int
     """The pages of a pass, values included, in bytes: no more is read in one."""
     factor_bytes: int = 0
@@ -92,7 +92,7 @@ class SparseMatrix(_Operator):
     graph: Graph
     """The graph that the matrix is of."""
     stats: dict[str, Any] | None
-    """What the last product cost: passes, bytes read, seconds and so on; `None` before the first."""
+    """The cost of the last product: passes, bytes read, seconds and so on; `None` before the first."""
 
     def __init__(
         self,

@@ -96,7 +96,7 @@ def _kinds(function: Callable[..., Any]) -> dict[str, _Kind]:
 
 
 def _kind(name: str, hint: Any) -> _Kind | None:
-    """What an option takes; `None` if the function itself looks at what it is given."""
+    """The values that an option takes; `None` if the function itself looks at what it is given."""
     members = get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)
     some = [member for member in members if member is not type(None)]
     if len(some) < len(members):
@@ -187,7 +187,7 @@ def _image(value: Any) -> Any:
 
 
 def _found(value: Any) -> str:
-    """What was given instead of a graph, and how it becomes one."""
+    """A description of a value that is no graph, and how it becomes one."""
     kind = type(value)
     library = kind.__module__.split(".")[0]
     found = reprlib.repr(value) if library == "builtins" else f"a {library}.{kind.__name__}"
@@ -294,7 +294,7 @@ def runtime_options(
     temporary: str | os.PathLike[str] | None = None,
     backend: Literal["auto", "uring", "posix"] = "auto",
 ) -> dict[str, Any]:
-    """What `Runtime` is given."""
+    """The arguments of `Runtime`."""
     return limits(None, memory, threads, backend, temporary, False)
 
 
@@ -309,13 +309,13 @@ def graph_options(
     cache: int | str | None = None,
     progress: Progress = False,
 ) -> dict[str, Any]:
-    """What `Graph` is given."""
+    """The arguments of `Graph`."""
     return {"image": _image(image), "cache": cache, "limits": limits(runtime, memory, threads, backend, None, progress)}
 
 
 @checked
 def top_options(k: int = 10, column: str | None = None) -> dict[str, Any]:
-    """What `Table.top` is given."""
+    """The arguments of `Table.top`."""
     return {"k": k, "column": column}
 
 

@@ -23,7 +23,7 @@ class PageRankResult(Result):
     converged: bool
     """Whether the residual is as small as was asked for."""
     stopped_by: str
-    """What ended the iterations: "residual", "networkx" or "iterations"."""
+    """The rule that ended the iterations: "residual", "networkx" or "iterations"."""
     vectors: int
     """How many vectors were in memory."""
     temporary_bytes_written: int

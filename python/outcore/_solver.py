@@ -1,4 +1,4 @@
-"""What the functions of `outcore.linalg` have in common: the matrices that they take, and how they give results."""
+"""Shared parts of the functions of `outcore.linalg`: the matrices that they take, and how they give results."""
 
 import os
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ class Result(Sequence[Any]):
     products: int
     """How many vectors were multiplied by the matrix or its transpose."""
     stats: dict[str, Any]
-    """What it cost: passes, bytes read, seconds and so on."""
+    """The cost: passes, bytes read, seconds and so on."""
 
     def __init__(self, members: tuple[Any, ...], **attributes: Any) -> None:
         self._members = members

@@ -144,7 +144,7 @@ enum Fetched {
     Path(Option<Path>),
 }
 
-/// What an algorithm found: a table, and attributes of its own.
+/// The result of an algorithm: a table, and attributes of its own.
 #[pyclass(frozen, subclass, extends = PyTable, module = "outcore")]
 pub struct AlgorithmResult {
     attributes: Vec<Held>,

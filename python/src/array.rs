@@ -273,7 +273,7 @@ impl PyExpression {
         self.array.names().map(<[String]>::to_vec)
     }
 
-    /// What it is: the operation that gives it, or the file that it lies in.
+    /// The operation that computes the array, or the file that holds it.
     #[getter]
     fn operation(&self) -> String {
         self.array.describe()
@@ -353,7 +353,7 @@ impl PyExpression {
         PyExpression::of(py, learn::sketched(&self.array, &probabilities, &QuantilesOptions { error }))
     }
 
-    /// What describes every column: extremes, means, deviations, norms, counts of non-zeros.
+    /// Statistics of every column: extremes, means, deviations, norms, counts of non-zeros.
     fn figures(&self, py: Python<'_>) -> PyResult<Vec<Self>> {
         let all = learn::figures(&self.array).map_err(|error| raise(py, error))?;
         Ok(all.into_iter().map(|array| PyExpression { array }).collect())
@@ -439,7 +439,7 @@ pub fn import_array<'py>(
         }
         (None, path) => array::import_array_file(&runtime, &path.unwrap_or_default(), &image, &options),
     });
-    // What a generator of the user raised says more than the import that failed for it.
+    // An exception of the user's generator says more than the import that failed for it.
     match lock(&raised).raised.take() {
         Some(error) if outcome.is_err() => Err(error),
         _ => crate::to_dict(py, &outcome?),

@@ -17,16 +17,16 @@ use pyo3::types::{PyIterator, PyTuple};
 use std::cell::Cell;
 use std::sync::{Arc, Mutex};
 
-/// What is known of a generator of rows while workers ask it for some.
+/// State of a generator of rows while workers draw from it.
 #[derive(Default)]
 pub struct Making {
-    /// What it raised, kept for the caller; in between there are only texts.
+    /// The exception of the generator, for the caller; the layers in between carry only text.
     pub raised: Option<PyErr>,
     /// The thread that waits for rows, as Python numbers it, and how often it was interrupted.
     waiting: Option<(u64, u64)>,
 }
 
-/// The same, shared.
+/// A generator of rows that workers share.
 pub type Raised = Arc<Mutex<Making>>;
 
 /// How many looks lie between two interruptions.

@@ -18,7 +18,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyList;
 
-/// What a string takes as a Python object, beside its text.
+/// Bytes of a string as a Python object, beside its text.
 const STRING_BYTES: u64 = 64;
 
 /// How many ids of a path are looked up together.
@@ -32,7 +32,7 @@ struct Kept {
 
 #[pymethods]
 impl Kept {
-    /// What `weakref.finalize` calls; dropping is all there is to do.
+    /// The callback of `weakref.finalize`; dropping is all there is to do.
     fn __call__(&self) {}
 }
 
@@ -165,7 +165,7 @@ fn masked<'py, T: Loud>(
     column.into_array(py, true)
 }
 
-/// What is under a mask: a number that no calculation that overlooks the mask can hide.
+/// The value under a mask: a number that no calculation that overlooks the mask can hide.
 trait Loud: Element + ArrowNativeTypeOp {
     const LOUD: Self;
 }

@@ -45,12 +45,12 @@ pub fn raise(py: Python<'_>, error: impl Into<Error>) -> PyErr {
         Error::NoImage { .. } => exception(py, "NoImageError", &text),
         Error::Exists { .. } => exception(py, "ImageExistsError", &text),
         Error::NoId { .. } => exception(py, "NoVertexError", &text),
-        // What a function of the user's raised comes out as it is.
+        // An exception of the user's function is raised unchanged.
         Error::Custom(custom) => match custom.downcast::<PyErr>() {
             Ok(raised) => return *raised,
             Err(_) => exception(py, "UsageError", &text),
         },
-        // What is left are questions that cannot be answered.
+        // All other errors are requests that cannot be answered.
         _ => exception(py, "UsageError", &text),
     };
     made.map_or_else(|broken| broken, PyErr::from_value)

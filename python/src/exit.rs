@@ -56,7 +56,7 @@ pub fn is_ending() -> bool {
     ENDED_BY.get().is_some_and(|thread| *thread != current().id())
 }
 
-/// What ends a thread without a word.
+/// The panic payload that ends a thread without a message.
 pub fn error() -> PyErr {
     PySystemExit::new_err(())
 }
@@ -80,7 +80,7 @@ fn end_work(py: Python<'_>) {
 /// Has `end_work` called when the interpreter ends.
 ///
 /// # Errors
-/// What Python raises.
+/// The exception that Python raises.
 pub fn register(py: Python<'_>) -> PyResult<()> {
     py.import("atexit")?.call_method1("register", (wrap_pyfunction!(end_work, py)?,))?;
     Ok(())

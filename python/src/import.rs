@@ -120,7 +120,7 @@ impl Settings {
 /// Further vertices: a table or the file of one, or how many integers from 0 on.
 type Vertices<'py> = (Option<Bound<'py, PyAny>>, Option<u64>);
 
-/// What an import will need, as Python sees it.
+/// The estimate of an import, as Python sees it.
 #[derive(Serialize)]
 struct Needs {
     format: &'static str,
@@ -260,7 +260,7 @@ struct Job {
     /// Further vertices: rows, or how many integers from 0 on.
     listed: Option<Listed>,
     counted: Option<u64>,
-    /// What Python raised while it made rows.
+    /// The exception that Python raised while it made rows.
     raised: Raised,
 }
 
@@ -329,7 +329,7 @@ impl Job {
             let source = open(&runtime, &self.input)?;
             self.import(source)
         });
-        // What a generator of the user raised says more than the import that failed for it.
+        // An exception of the user's generator says more than the import that failed for it.
         match lock(&raised).raised.take() {
             Some(error) if outcome.is_err() && !exit::is_ending() => Err(error),
             _ => match outcome? {

@@ -33,7 +33,7 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use serde::Serialize;
 
-/// What serialises to a JSON object, as a dict.
+/// A value that serialises to a JSON object, as a dict.
 fn to_dict<'py>(py: Python<'py>, facts: &impl Serialize) -> PyResult<Bound<'py, PyAny>> {
     let text = serde_json::to_string(facts).map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
     py.import("json")?.call_method1("loads", (text,))
@@ -48,7 +48,7 @@ mod _outcore {
     #[pymodule_export]
     #[allow(non_upper_case_globals)]
     const __version__: &str = env!("CARGO_PKG_VERSION");
-    /// What ids of the two sides of a graph begin with.
+    /// The prefixes of ids of the two sides of a graph.
     #[pymodule_export]
     const SIDES: (&str, &str) = (outcore::import::SIDES[0], outcore::import::SIDES[1]);
     #[pymodule_export]

@@ -102,7 +102,7 @@ impl PyMatrix {
     }
 }
 
-/// What products cost, without their steps.
+/// The cost of products, without their steps.
 pub(crate) fn costs<'py>(py: Python<'py>, stats: &Stats) -> PyResult<Bound<'py, PyAny>> {
     let stats = crate::to_dict(py, stats)?;
     stats.cast::<PyDict>()?.del_item("steps")?;

@@ -28,7 +28,7 @@ use std::mem::transmute;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-/// What `vertex_program` did: columns `vertex` and the fields of the states.
+/// The result of `vertex_program`: columns `vertex` and the fields of the states.
 #[pyclass(frozen, extends = PyTable, module = "outcore")]
 pub struct ProgramResult {
     /// How many iterations were made.
@@ -85,7 +85,7 @@ struct Functions {
     /// Where the states are, and how many.
     state: State,
     vertices: u64,
-    /// What went wrong first: it ends the program.
+    /// The first error: it ends the program.
     error: Mutex<Option<PyErr>>,
     failed: AtomicBool,
 }
@@ -346,7 +346,7 @@ fn copied<T: Raw + Element>(
     Ok(Arc::new(column))
 }
 
-/// What compiled functions call, and where it is.
+/// The functions that compiled code calls, with their addresses.
 #[pyfunction]
 pub fn program_symbols() -> Vec<(&'static str, usize)> {
     vec![

@@ -23,7 +23,7 @@ const MOST_WAITING: usize = 1000;
 /// How wide the bar is.
 const BAR_WIDTH: u64 = 10;
 
-/// What `progress=` asks for.
+/// The value of `progress=`.
 #[derive(Debug, Default)]
 pub enum Wanted {
     #[default]
@@ -46,7 +46,7 @@ impl<'py> FromPyObject<'_, 'py> for Wanted {
 }
 
 impl Wanted {
-    /// Who is told, if anybody is.
+    /// The receiver of events, if there is one.
     pub fn progress(self) -> Option<Arc<dyn Progress>> {
         let function = match self {
             Wanted::Nothing => return None,
@@ -140,7 +140,7 @@ pub fn tell(py: Python<'_>, runtime: &Runtime) -> PyResult<()> {
 /// The same from a thread without the interpreter's lock.
 ///
 /// # Errors
-/// What the user's function raises, or the end of the interpreter.
+/// The exception of the user's function, or the end of the interpreter.
 pub fn tell_from_outside(runtime: &Runtime) -> PyResult<()> {
     if runtime.progress().is_none() { Ok(()) } else { attached(|py| tell(py, runtime)) }
 }

@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// What an algorithm found: one row per vertex, isolated ones included, under the user's own ids.
+/// The result of an algorithm: one row per vertex, isolated ones included, under the user's own ids.
 ///
 /// The column `vertex` holds the ids, the others what was found. Rows come in the order of the image: sorted by id in
 /// images of order "input", by degree class first in those of order "degree", neighbours together in those of order
@@ -37,7 +37,7 @@ pub struct PyTable {
     stats: PyOnceLock<Py<PyAny>>,
 }
 
-/// What is known of a run beside its result and cost: what its report says.
+/// Facts of a run beside its result and cost, for its report.
 pub struct About {
     /// The name of the function.
     pub name: &'static str,
@@ -60,7 +60,7 @@ const SHOWN_ROWS: usize = 10;
 /// A pass over the ids of so many vertices takes no time.
 const SMALL_ROWS: u64 = 1 << 16;
 
-/// What a graph is called: by its path, if it has one.
+/// The name of a graph: its path, if it has one.
 fn called(image: &Image) -> String {
     match image.path().starts_with(Memory::folder()) {
         true => "a graph in memory".to_owned(),
@@ -162,7 +162,7 @@ impl PyTable {
         self.table.schema().fields().iter().map(|field| field.name().clone()).collect()
     }
 
-    /// What the operation cost, as a dict: the same keys as `outcore run --stats`.
+    /// The cost of the operation, as a dict: the same keys as `outcore run --stats`.
     ///
     /// Among them `seconds`, `seconds_io_wait`, `seconds_cpu` (of the whole process meanwhile), `passes`,
     /// `bytes_read`, `pages_wanted`, `pages_read`, `requests`, `cache_hits`, `memory_limit_bytes`, `memory_peak_bytes`

@@ -113,7 +113,7 @@ impl PyRuntime {
         self.runtime.budget().limit_bytes()
     }
 
-    /// What can still be taken, in bytes. What page caches hold counts, for they give it back.
+    /// The available memory, in bytes. Memory of page caches counts, since they give it back.
     #[getter]
     fn available(&self) -> u64 {
         self.runtime.budget().available_bytes()
@@ -125,7 +125,7 @@ impl PyRuntime {
         self.runtime.threads()
     }
 
-    /// Who holds memory that is not given back before they end, and how much, as a dict; the largest first.
+    /// The owners of memory that is held until they end, with its bytes, as a dict; the largest first.
     fn holders<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         holders_dict(py, &self.runtime.budget().holders())
     }
@@ -159,7 +159,7 @@ fn of_process(py: Python<'_>) -> PyResult<Arc<Runtime>> {
         _ => {
             let options = RuntimeOptions { beside_process: true, ..RuntimeOptions::default() };
             let runtime = Arc::new(Runtime::new(options).map_err(|error| raise(py, error))?);
-            // What a fork inherited is not dropped: it belongs to the other process.
+            // An inherited runtime is not dropped in a fork: it belongs to the other process.
             std::mem::forget(slot.replace((std::process::id(), Arc::clone(&runtime))));
             Ok(runtime)
         }
@@ -300,7 +300,7 @@ pub fn run_watched<T: Send>(
             let outcome = worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
             match &interrupted {
                 Some(_) => runtime.cancel().reset(),
-                // What happened since, and the end.
+                // The events since the last look, and the end.
                 None => interrupted = tell_from_outside(runtime).err(),
             }
             (interrupted, outcome)

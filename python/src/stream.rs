@@ -10,13 +10,13 @@ use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use std::ffi::CStr;
 
-/// What the interface calls the capsule of a stream.
+/// The name of the capsule of a stream in the interface.
 const STREAM: &CStr = c"arrow_array_stream";
 
 /// The batches of an object that has `__arrow_c_stream__`.
 ///
 /// # Errors
-/// What the method raises, or a capsule that holds no stream.
+/// The exception of the method, or a capsule that holds no stream.
 pub fn import(rows: &Bound<'_, PyAny>) -> PyResult<Box<dyn RecordBatchReader + Send>> {
     let capsule = rows.call_method0("__arrow_c_stream__").map_err(|error| unreadable(rows, error))?;
     let capsule = capsule.cast_into::<PyCapsule>()?;

@@ -41,7 +41,7 @@ pub struct PyNodes {
     pub default: Option<Py<PyAny>>,
 }
 
-/// What of vertices or edges is wanted beside their ids.
+/// The values of vertices or edges that are requested beside their ids.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Data {
     #[default]
@@ -109,7 +109,7 @@ impl Data {
     }
 }
 
-/// What a row has behind the first columns, without what is missing.
+/// The values of a row behind the first columns, without missing ones.
 fn dict_of<'py>(py: Python<'py>, batch: &RecordBatch, row: usize, ends: usize) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     for (field, column) in batch.schema().fields().iter().zip(batch.columns()).skip(ends) {
@@ -334,7 +334,7 @@ impl PyEdges {
         Ok(list.into_any())
     }
 
-    /// What an edge has.
+    /// The values of an edge.
     fn __getitem__<'py>(&self, py: Python<'py>, edge: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
         let Ok((source, target)) = edge.extract::<(Bound<'_, PyAny>, Bound<'_, PyAny>)>() else {
             let text = format!("expected two ids of an edge, g.edges[source, target], found {}", edge.repr()?);
@@ -449,7 +449,7 @@ impl PyDegrees {
             return Ok(self.__getitem__(py, given)?.into_pyobject(py)?.into_any());
         }
         let list = PyList::empty(py);
-        // What is neither an id nor several is no id.
+        // A value that is neither an id nor a list of ids is no id.
         let vertices = given.try_iter().map_err(|_| id_text(given).map(drop).unwrap_err())?;
         for vertex in vertices {
             let vertex = vertex?;
