@@ -48,7 +48,7 @@ struct Machine<'a> {
     folder: &'a Path,
     runtime: Arc<Runtime>,
     stack: Vec<Both>,
-    /// What is rounded in an order of its own, and is compared but not used.
+    /// Values rounded in an order of their own, which are compared but not used.
     rounded: Vec<Both>,
 }
 
@@ -134,7 +134,7 @@ impl Machine<'_> {
             }
             (Err(error), Some(plain)) => panic!("{name}: {:?} of {:?} is refused: {error}", plain.shape, plain.element),
             (Err(error), None) => note(&error.to_string()),
-            // What depends on the order of operations, or is not in the interpreter.
+            // The result depends on the order of operations, or the interpreter lacks the operation.
             (Ok(_), None) => note("not compared"),
         }
     }

@@ -34,7 +34,7 @@ use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What the limit leaves to an image that has a few pages.
+/// Memory that the limit leaves to an image of a few pages.
 const MEMORY_BYTES: u64 = 48 << 20;
 /// The bytes before those that are written.
 const HEAD_BYTES: usize = 7;
@@ -72,7 +72,7 @@ thread_local! {
 /// Small images in a directory of this thread's own.
 struct Scratch {
     images: Vec<Image>,
-    /// What must be put back before the next input.
+    /// Bytes that must be restored before the next input.
     damaged: Option<(usize, usize)>,
     _directory: tempfile::TempDir,
 }
@@ -286,7 +286,7 @@ fn work(image: &Path) -> Result<()> {
             let plan = Values::of_example(algorithm, example, first).and_then(|values| algorithm.plan(&graph, values));
             let Some(plan) = noted(plan) else { continue };
             noted(plan.run(&graph, true, None).map(drop));
-            // What does not pass its verification is a result all the same. Its report reads ids, too.
+            // A result that fails its verification is a result all the same. Its report reads ids, too.
             let mut say = |_: std::fmt::Arguments<'_>| ();
             noted(plan.run(&graph, false, Some(&mut say)).map(drop));
             if let Some(found) = noted(plan.run(&graph, false, None)) {

@@ -37,7 +37,7 @@ pub struct Target {
     pub most_memory_bytes: u64,
 }
 
-/// What all targets but one may take.
+/// Memory limit of all targets but one.
 const MOST_MEMORY_BYTES: u64 = 1 << 30;
 
 /// All targets.

@@ -21,7 +21,7 @@ const MOST_SECONDS: u64 = 20;
 /// For how long, and how many at least, inputs of one target are made before it is the next one's turn.
 const TURN: Duration = Duration::from_millis(200);
 const TURN_RUNS: u64 = 200;
-/// What becomes of inputs is told apart up to so many kinds.
+/// Largest number of distinct outcomes of inputs.
 const MOST_KINDS: usize = 512;
 /// With `--keep`, at most so many inputs of a target go to the corpus, none of them longer than the other number.
 const MOST_KEPT: usize = 12;
@@ -37,7 +37,7 @@ fn main() -> ExitCode {
             Some(plan) => fresh(&plan),
             None => usage(),
         },
-        // What `fresh` starts: a file for the input under way, then the same words.
+        // The child of `fresh`: a file for the current input, then the arguments of the parent.
         Some((&"child", [state, rest @ ..])) => match Plan::read(rest) {
             Some(plan) => child(&plan, Path::new(state)),
             None => usage(),
@@ -51,7 +51,7 @@ fn usage() -> ExitCode {
     ExitCode::from(2)
 }
 
-/// Where the corpus and the crashes lie.
+/// The folder of the corpus or of the crashes.
 fn folder(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
 }
@@ -92,7 +92,7 @@ fn replay(files: &[&str]) -> ExitCode {
     if failed == 0 && !inputs.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// How to fuzz afresh.
+/// Options of a new fuzzing run.
 struct Plan {
     seconds: u64,
     seed: u64,
@@ -283,12 +283,12 @@ struct Pool {
     inputs: Vec<Vec<u8>>,
     /// Kept inputs that have not been run yet.
     unread: usize,
-    /// What became of inputs so far.
+    /// Outcomes of inputs so far.
     seen: HashSet<u64>,
     runs: u64,
-    /// How many of those were of inputs that were kept before.
+    /// Number of runs over inputs that were kept before.
     first_runs: u64,
-    /// How many inputs went to the corpus.
+    /// Number of inputs added to the corpus.
     kept: usize,
 }
 

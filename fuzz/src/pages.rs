@@ -156,7 +156,7 @@ fn manifest(bytes: &[u8]) {
     }
 }
 
-/// The same of a manifest of an array, which then has a size that a file may have.
+/// Fuzzes the manifest of an array, which then has a size that a file may have.
 fn array_manifest(bytes: &[u8]) {
     noted(DenseManifest::from_bytes(bytes));
     let sealed = sealed(bytes);

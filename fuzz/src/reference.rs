@@ -20,7 +20,7 @@ pub struct Reference {
     pub element: ElementType,
     pub shape: Vec<usize>,
     pub numbers: Vec<Number>,
-    /// How far each element may be off, where sums are rounded in an order of their own.
+    /// Tolerance of each element, where sums are rounded in an order of their own.
     pub tolerance: f64,
 }
 
@@ -224,7 +224,7 @@ impl Reference {
         Reference::of(element, shape, (0..count).map(number).collect())
     }
 
-    /// The same as another type.
+    /// Converts the elements to another type.
     pub fn cast(&self, to: ElementType) -> Self {
         Reference::of(to, self.shape.clone(), self.numbers.iter().map(|&number| cast(number, to)).collect())
     }
@@ -256,7 +256,7 @@ impl Reference {
         Some(Reference::of(element, shape, numbers.collect()))
     }
 
-    /// The same elements under another shape, each with the place that a function of its index gives.
+    /// The elements under another shape, each from the place that a function of its index gives.
     pub fn view(&self, shape: Vec<usize>, place: impl Fn(&[usize]) -> Vec<usize>) -> Self {
         let count: usize = shape.iter().product();
         let index = |i| place(&index_of(i, &shape));
@@ -330,7 +330,7 @@ impl Reference {
         Some(Reference { tolerance, ..Reference::of(element, shape, numbers) })
     }
 
-    /// Where the first of the greatest or least elements is, or the first NaN.
+    /// Index of the first greatest or least element, or of the first NaN.
     pub fn arg(&self, is_max: bool, axis: usize) -> Option<Self> {
         if self.element == ElementType::Bool || self.shape[axis] == 0 {
             return None;

@@ -1,7 +1,7 @@
 //! `cargo xtask tidy`: checks that the source keeps its shape.
 //!
-//! What is checked is what a reviewer would otherwise have to say every time: which crate may use which, where unsafe
-//! code lives, how long files and functions get, where tests are, and that every dependency says why it is there.
+//! It checks rules that a reviewer would otherwise have to repeat: allowed dependencies between crates, places of
+//! unsafe code, lengths of files and functions, places of tests, and a reason for every dependency.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -90,7 +90,7 @@ const UNSAFE_FILES: &[&str] = &[
     "python/src/program.rs",
     "python/src/stream.rs",
 ];
-/// What touches files past the storage of `io` (`crates/io/src/backend/mod.rs`). Nothing above it may.
+/// Names that access files past the storage of `io` (`crates/io/src/backend/mod.rs`). No crate above `io` may use them.
 const FILE_ACCESS: [&str; 19] = [
     "std::fs",
     "fs::",

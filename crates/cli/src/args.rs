@@ -24,7 +24,7 @@ pub struct Cli {
     pub command: Command,
 }
 
-/// What to do.
+/// The subcommands.
 #[derive(Subcommand)]
 pub enum Command {
     /// Make an image of an edge list, a matrix, a table or an array
@@ -70,7 +70,7 @@ fn names(all: &[(&'static str, &'static str)]) -> PossibleValuesParser {
     PossibleValuesParser::new(all.iter().map(|&(name, meaning)| PossibleValue::new(name).help(meaning)))
 }
 
-/// How much of the machine may be used.
+/// Limits of memory, threads and reads
 #[derive(Args, Clone)]
 pub struct Limits {
     /// The limit for all memory of the process, such as 512MiB; half of what is free if not given
@@ -91,7 +91,7 @@ pub struct Limits {
     pub quiet: bool,
 }
 
-/// How progress is shown.
+/// The display of progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ShowProgress {
     /// A bar on a terminal, nothing elsewhere
@@ -222,7 +222,7 @@ pub struct ImportArgs {
     /// Say what will be needed, and stop
     #[arg(long)]
     pub explain: bool,
-    /// How much of the machine may be used
+    /// Limits of memory, threads and reads
     #[command(flatten)]
     pub limits: Limits,
 }
@@ -233,7 +233,7 @@ fn shape(text: &str) -> Result<[u64; 2], String> {
     sizes.ok_or_else(|| "expected rows and columns, such as 1000x50".to_owned())
 }
 
-/// What an image is for.
+/// The purpose of an image.
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Purpose {
     /// A graph
@@ -289,7 +289,7 @@ pub struct GenerateArgs {
     /// Replace the image, if there is one of that name
     #[arg(long)]
     pub replace: bool,
-    /// How much of the machine may be used
+    /// Limits of memory, threads and reads
     #[command(flatten)]
     pub limits: Limits,
 }
@@ -312,7 +312,7 @@ pub struct HeadArgs {
     /// How many edges
     #[arg(long, short = 'n', value_name = "N", default_value_t = 10)]
     pub edges: u64,
-    /// How much of the machine may be used
+    /// Limits of memory, threads and reads
     #[command(flatten)]
     pub limits: Limits,
 }
@@ -328,7 +328,7 @@ pub struct NeighborsArgs {
     /// Where edges come from, instead of where they lead to
     #[arg(long = "in")]
     pub incoming: bool,
-    /// How much of the machine may be used
+    /// Limits of memory, threads and reads
     #[command(flatten)]
     pub limits: Limits,
 }
@@ -341,7 +341,7 @@ pub struct DegreesArgs {
     /// The vertices
     #[arg(required = true, value_name = "ID", allow_negative_numbers = true)]
     pub ids: Vec<String>,
-    /// How much of the machine may be used
+    /// Limits of memory, threads and reads
     #[command(flatten)]
     pub limits: Limits,
 }
@@ -351,7 +351,7 @@ pub struct DegreesArgs {
 pub struct CheckArgs {
     /// The image
     pub image: PathBuf,
-    /// How much of the machine may be used
+    /// Limits of memory, threads and reads
     #[command(flatten)]
     pub limits: Limits,
 }
@@ -372,7 +372,7 @@ pub struct ExportArgs {
     #[arg(long, value_name = "FILE")]
     #[arg(help = format!("Another file, for all vertices and their attributes: {VERTEX_ENDINGS}"))]
     pub vertex_table: Option<PathBuf>,
-    /// How much of the machine may be used
+    /// Limits of memory, threads and reads
     #[command(flatten)]
     pub limits: Limits,
 }
@@ -393,7 +393,7 @@ pub struct GraphalyticsArgs {
     /// Where images and temporary files go; the system's place for them if not given
     #[arg(long, value_name = "DIR")]
     pub temporary: Option<PathBuf>,
-    /// How much of the machine may be used
+    /// Limits of memory, threads and reads
     #[command(flatten)]
     pub limits: Limits,
 }
@@ -416,7 +416,7 @@ pub struct Graph500Args {
     /// Where the image and temporary files go; the system's place for them if not given
     #[arg(long, value_name = "DIR")]
     pub temporary: Option<PathBuf>,
-    /// How much of the machine may be used
+    /// Limits of memory, threads and reads
     #[command(flatten)]
     pub limits: Limits,
 }
@@ -433,12 +433,12 @@ pub struct GapArgs {
     /// Other seeds give other sources
     #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = 1)]
     pub seed: u64,
-    /// How much of the machine may be used
+    /// Limits of memory, threads and reads
     #[command(flatten)]
     pub limits: Limits,
 }
 
-/// What every algorithm takes.
+/// Options of every algorithm.
 #[derive(Args)]
 pub struct Common {
     /// The image
@@ -473,12 +473,12 @@ pub struct Common {
     /// The report goes to the standard error, as it does beside statistics
     #[arg(skip)]
     pub aside: bool,
-    /// How much of the machine may be used
+    /// Limits of memory, threads and reads
     #[command(flatten)]
     pub limits: Limits,
 }
 
-/// What every statistic or model of an array takes.
+/// Options of every statistic or model of an array.
 #[derive(Args)]
 pub struct OfArray {
     /// The array: an image, or a .npy, Parquet or Arrow file, which is read in place
@@ -502,7 +502,7 @@ pub struct OfArray {
     /// Say what memory, passes and bytes will be needed, and stop
     #[arg(long)]
     pub explain: bool,
-    /// How much of the machine may be used
+    /// Limits of memory, threads and reads
     #[command(flatten)]
     pub limits: Limits,
 }

@@ -16,7 +16,7 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// How many columns of an array a report lists.
+/// Largest number of columns of an array that a report lists.
 const MOST_COLUMNS_SHOWN: usize = 50;
 
 /// `outcore import`.
@@ -97,7 +97,7 @@ fn check_stats(runtime: &Runtime, args: &ImportArgs) -> Result<()> {
     check_different(runtime, &known, &[("--stats", stats)])
 }
 
-/// How files are read.
+/// Options for reading the input.
 fn input_options(args: &ImportArgs, is_matrix: bool) -> Result<InputOptions> {
     Ok(InputOptions {
         format: args.format.clone(),
@@ -131,7 +131,7 @@ fn sides(args: &ImportArgs) -> Result<Option<[String; 2]>> {
     })
 }
 
-/// What of an image as input is wanted.
+/// The wanted part of an image as input.
 fn part(graph: &Graph, args: &ImportArgs) -> Result<Part> {
     let mut part = Part::default();
     if let Some(file) = &args.vertices {
@@ -388,7 +388,7 @@ fn count(number: u64, one: &str, many: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { many })
 }
 
-/// What was done with duplicates, in words.
+/// The treatment of duplicates, in words.
 fn duplicates_meaning(policy: &str) -> String {
     let found = Duplicates::ALL.iter().find(|(_, name, _)| *name == policy);
     found.map_or_else(|| policy.to_owned(), |(_, name, meaning)| format!("{name} ({})", meaning.to_lowercase()))

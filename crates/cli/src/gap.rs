@@ -12,10 +12,10 @@ use outcore::{
     Sources, SsspOptions, Stats, TrianglesOptions, Unit, verify,
 };
 
-/// How many sources there are, and from how many of them a trial of betweenness starts.
+/// Number of sources, and number of sources of one trial of betweenness.
 const SOURCES: usize = 64;
 const SOURCES_AT_ONCE: usize = 4;
-/// How often the ranks, the components and the triangles are computed.
+/// Number of trials of the ranks, the components and the triangles.
 const TRIALS: usize = 16;
 const TRIANGLE_TRIALS: usize = 3;
 /// Ranks are iterated until the sum of changes is below this, or so many times.

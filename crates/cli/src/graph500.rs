@@ -27,7 +27,7 @@ pub fn graph500(args: &Graph500Args) -> Result<()> {
         seed: args.seed,
         weights: Some(GeneratedWeights::Unit),
     };
-    // What can be refused is refused before the work: the import looks at the disk and at what it needs itself.
+    // Refusals come before the work: the import itself examines the disk and its memory.
     let room = "a search's result and its validation";
     runtime.budget().require(room, VERTEX_BYTES << args.scale)?;
     let place = scratch(&runtime)?;
@@ -139,7 +139,7 @@ impl Summary {
     }
 }
 
-/// How the block calls the numbers of a summary.
+/// Names of the summary's numbers in the block.
 const QUARTILES: [&str; 5] = ["min", "firstquartile", "median", "thirdquartile", "max"];
 
 fn say_summary(kernel: &str, what: &str, decimals: usize, summary: &Summary) -> Result<()> {

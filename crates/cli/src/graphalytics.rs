@@ -12,9 +12,9 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What the names of a data set's files end in, beside reference outputs.
+/// Endings of the files of a data set, beside reference outputs.
 const ENDINGS: [&str; 3] = [".v", ".e", ".properties"];
-/// What compression adds to a name.
+/// Endings of compressed files.
 const PACKED: [&str; 3] = ["", ".gz", ".zst"];
 
 /// `outcore graphalytics`.
@@ -25,7 +25,7 @@ pub fn graphalytics(args: &GraphalyticsArgs) -> Result<()> {
     for name in &names {
         match benchmark(&runtime, &args.folder, name) {
             Ok(report) => reports.push(report),
-            // What was found before is told all the same.
+            // Earlier results are reported all the same.
             Err(error) => {
                 failure = Some(error);
                 break;
@@ -71,7 +71,7 @@ fn data_sets(runtime: &Runtime, folder: &Path) -> Result<Vec<String>> {
     Ok(names.into_iter().collect())
 }
 
-/// What became of a kernel.
+/// The outcome of a kernel.
 enum Outcome {
     Valid,
     Invalid(String),
@@ -142,7 +142,7 @@ fn packed(runtime: &Runtime, reference: &Path) -> Option<String> {
     names.find(|name| runtime.backend().named(&reference.with_file_name(name)).is_some())
 }
 
-/// What is to be done about a reference that is there compressed only.
+/// Advice on a reference that exists only in compressed form.
 fn packed_reason(file: &str) -> String {
     format!("its reference is compressed, decompress {file}")
 }

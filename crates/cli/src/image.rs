@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 /// So many bytes tell what a file is.
 const START_BYTES: u64 = 8;
-/// How tables are read in place, and from how many passes on an image is faster (docs/arrays.md).
+/// Notes on reading tables in place, and on the number of passes from which an image is faster (docs/arrays.md).
 const PARQUET: &str = "in place: columns are decoded in every pass; import it if you pass over it more than about 3 \
                        times and the image fits into memory";
 const PACKED_ARROW: &str = "in place: columns are decompressed in every pass, a batch at once; import it if you pass \
@@ -64,7 +64,7 @@ fn is_array(image: &Path) -> bool {
     matches!(read_any_manifest(image), Ok(AnyManifest::Array(_)))
 }
 
-/// What a file is as an array, and how it is read.
+/// Facts of a file as an array, and how it is read.
 fn file_facts(runtime: &Runtime, path: &Path) -> Result<Value> {
     if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("npy")) {
         let source = NpySource::open(runtime, path)?;
@@ -91,7 +91,7 @@ fn file_facts(runtime: &Runtime, path: &Path) -> Result<Value> {
     Ok(number_facts(table.facts(), "not in place: `outcore import --as array` makes an image of it"))
 }
 
-/// What a table says of itself.
+/// Facts of a table.
 fn number_facts(facts: &NumberFacts, reading: &str) -> Value {
     json!({
         "format": facts.format,
@@ -104,7 +104,7 @@ fn number_facts(facts: &NumberFacts, reading: &str) -> Value {
     })
 }
 
-/// What a table in Parquet or Arrow is, and how it is read.
+/// Facts of a table in Parquet or Arrow, and how it is read.
 fn table_facts(table: &PlacedTable) -> Value {
     let packing = table.packing();
     let is_arrow = table.facts().format == "arrow";

@@ -23,13 +23,13 @@ pub struct LearnArgs {
     statistic: &'static Declaration,
     /// The options that were given.
     given: Vec<(&'static str, Value)>,
-    /// What did not converge is taken.
+    /// Whether results that did not converge are accepted.
     allow_unconverged: bool,
     /// Which columns, if not all.
     columns: Option<Vec<String>>,
-    /// Where all that was found goes.
+    /// The file of all results.
     json: Option<PathBuf>,
-    /// What algorithms take, too.
+    /// Options shared with algorithms.
     common: Common,
 }
 
@@ -59,7 +59,7 @@ fn with_options(mut command: Command) -> Command {
 }
 
 impl LearnArgs {
-    /// What was given to a command.
+    /// The arguments of a command.
     pub fn of(statistic: &'static Declaration, matches: &ArgMatches) -> std::result::Result<Self, clap::Error> {
         let OfArray { array, columns, output, json, stats, report, explain, limits } =
             OfArray::from_arg_matches(matches)?;
@@ -120,7 +120,7 @@ pub fn learn(args: &LearnArgs) -> Result<ExitCode> {
     }
     found.lines.iter().for_each(|line| common.say(line));
     found.table.lines().iter().for_each(|line| common.say(line));
-    // What was found is not lost where writing all rows fails.
+    // Results are kept if writing all rows fails.
     if let Some(file) = &args.json {
         write_json(&runtime, &object(&found), file, &common.answer)?;
     }
@@ -134,7 +134,7 @@ pub fn learn(args: &LearnArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What is known before the run, for a page.
+/// Facts before the run, for a page.
 fn about(args: &LearnArgs, data: &Data, plan: &Plan) -> About {
     let options = Given::all(args.statistic.options, &args.given);
     let facts = [("rows", json!(data.rows())), ("columns", json!(data.names.len()))];

@@ -43,9 +43,9 @@ pub struct AlgorithmArgs {
     pub given: Vec<(&'static str, Value)>,
     /// Ranks that have not converged are taken.
     pub allow_unconverged: bool,
-    /// How many of the first rows are shown.
+    /// Number of the first rows that are shown.
     pub top: usize,
-    /// What every algorithm takes.
+    /// Options shared by all algorithms.
     pub common: Common,
 }
 
@@ -120,11 +120,11 @@ fn with_options(mut command: Command) -> Command {
         let top = Arg::new(TOP).long(TOP).value_name("N").value_parser(clap::value_parser!(usize));
         command = command.arg(top.default_value(SHOWN.to_string()).help("How many of the first rows are shown"));
     }
-    // What is common to all would say what it is about.
+    // The shared options would set the description.
     Common::augment_args(command).about(algorithm.summary)
 }
 
-/// How an option is typed.
+/// The argument of an option.
 pub fn arg_of(option: &'static Parameter) -> Arg {
     let is_required = option.default == DefaultValue::Required;
     let mut help = option.help.to_owned();
@@ -135,7 +135,7 @@ pub fn arg_of(option: &'static Parameter) -> Arg {
     let mut arg = match option.kind {
         Kind::Flag if option.default == DefaultValue::Flag(false) => return arg.action(ArgAction::SetTrue).help(help),
         Kind::Flag => arg.value_name("BOOL").value_parser(BoolValueParser::new().map(Value::Flag)),
-        // What is wrong with a negative number is said by the option.
+        // The option reports errors of negative numbers.
         Kind::Whole { .. } => arg.value_name("N").allow_hyphen_values(true).value_parser(parsed),
         Kind::Real => arg.value_name("X").allow_hyphen_values(true).value_parser(parsed),
         Kind::Choice(names) => {

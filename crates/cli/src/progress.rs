@@ -62,7 +62,7 @@ pub fn runtime_or(
     Ok(Arc::new(runtime))
 }
 
-/// Who shows how far work has come, if anybody does.
+/// The display of progress, if there is one.
 fn progress(limits: &Limits) -> Option<Arc<dyn Progress>> {
     let is_seen = std::io::stderr().is_terminal();
     match limits.progress {
@@ -91,7 +91,7 @@ pub fn note_memory(runtime: &Runtime, limits: &Limits) {
     }
 }
 
-/// How often a line says how far work is, to people and to programs.
+/// Interval between lines of progress, for people and programs.
 const LINE_EVERY: Duration = Duration::from_secs(2);
 const EVENT_EVERY: Duration = Duration::from_millis(200);
 

@@ -17,21 +17,21 @@ pub struct Page {
     samples: Vec<outcore::io::Sample>,
 }
 
-/// What is known before the run.
+/// Facts before the run.
 pub struct About {
-    /// What is run.
+    /// Name of the algorithm.
     pub name: String,
     /// The options.
     pub options: Vec<Given>,
-    /// What the input is.
+    /// Facts of the input.
     pub facts: Map<String, Value>,
-    /// What was said beforehand.
+    /// The estimate.
     pub plan: Planned,
     input: String,
 }
 
 impl About {
-    /// What is known of any run.
+    /// Facts of any run.
     pub fn new(name: &str, options: Vec<Given>, facts: Map<String, Value>, plan: Planned) -> Self {
         About { name: crate::options::in_shell(name), options, facts, plan, input: String::new() }
     }
@@ -45,7 +45,7 @@ impl Page {
         Some(Page { file, about, watch: Some(Watch::start(runtime)), samples: Vec::new() })
     }
 
-    /// What is known of the run of an algorithm.
+    /// Facts of the run of an algorithm.
     pub fn of_graph(name: &str, options: Vec<Given>, estimate: &Estimate, graph: &Graph) -> About {
         About::new(name, options, graph_facts(graph), Planned::from(estimate))
     }

@@ -35,17 +35,17 @@ pub struct SolverArgs {
     given: Vec<(&'static str, Value)>,
     /// The files that are read, in the order of the declaration.
     inputs: Vec<Option<PathBuf>>,
-    /// Where the result of columns goes.
+    /// The file of the result of columns.
     right: Option<PathBuf>,
-    /// Where the values go.
+    /// The file of the values.
     values: Option<PathBuf>,
     temporary: Option<PathBuf>,
     checkpoint: Option<PathBuf>,
     /// Entries are 1, whatever their values.
     unweighted: bool,
-    /// What has not converged is taken.
+    /// Whether results that did not converge are accepted.
     allow_unconverged: bool,
-    /// What every algorithm takes, too.
+    /// Options shared with algorithms.
     common: Common,
 }
 
@@ -97,7 +97,7 @@ fn with_options(mut command: Command) -> Command {
 }
 
 impl SolverArgs {
-    /// What was given to a solver's command.
+    /// The arguments of a solver's command.
     pub fn of(solver: &'static Declaration, matches: &ArgMatches) -> std::result::Result<Self, clap::Error> {
         let path = |name: &str| matches.get_one::<PathBuf>(name).cloned();
         Ok(SolverArgs {
@@ -127,7 +127,7 @@ impl SolverArgs {
         all.into_iter().filter_map(|(option, file)| Some((option, file?))).collect()
     }
 
-    /// Where each result goes: that of rows, that of columns.
+    /// The files of the results: of rows, of columns.
     fn results(&self) -> [Option<&Path>; 2] {
         [self.common.output.as_deref(), self.right.as_deref()]
     }
@@ -205,7 +205,7 @@ fn not_converged(
     Ok(ExitCode::from(UNCONVERGED))
 }
 
-/// What is known before the run, for a page.
+/// Facts before the run, for a page.
 fn about(args: &SolverArgs, matrix: &SparseMatrix, needs: &Needs) -> About {
     let mut options = report::Given::all(args.solver.options, &args.given);
     for (input, file) in args.solver.inputs.iter().zip(&args.inputs) {
@@ -224,7 +224,7 @@ fn about(args: &SolverArgs, matrix: &SparseMatrix, needs: &Needs) -> About {
     About::new(args.solver.name, options, graph_facts(matrix.graph()), plan)
 }
 
-/// What needs the most memory: the run, the verification of its result, or what writes that.
+/// The part with the largest memory: the run, its verification, or writing its result.
 fn most_memory(args: &SolverArgs, matrix: &SparseMatrix, needs: &Needs) -> Result<(&'static str, u64)> {
     let mut all = vec![("the run", needs.least_bytes)];
     if args.common.verify {

@@ -90,7 +90,7 @@ pub mod arrow {
     pub use arrow_schema as schema;
 }
 
-/// What an image says of itself.
+/// The format of images: manifests and their facts.
 pub mod format {
     pub use outcore_format::{Attribute, AttributeKind, IdColumn, ImportFacts, Manifest, Order, WeightKind};
 }

@@ -1,11 +1,11 @@
-//! A run as one HTML page: what was asked, what was planned, and what happened.
+//! A run as one HTML page: options, estimate, and measured cost.
 //!
 //! The page needs nothing beside itself: no network, no file, and for its tables no JavaScript. Its numbers stand in it
 //! as JSON, too, under the keys that `docs/reports.md` lists ([`data`]); the charts are drawn from them by uPlot, which
 //! is part of the page (`vendor/uplot`). The shell (`outcore run --report`) and Python (`result.report()`) give this
 //! crate the same [`Report`], and it makes the same page for both.
 //!
-//! Whatever users wrote (ids, paths, names of weights) goes through [`escape`], and JSON through a function that leaves
+//! Text of users (ids, paths, names of weights) goes through [`escape`], and JSON through a function that leaves
 //! nothing which could end the script. A page is bounded: there are at most 4096 steps and 512 samples, JSON has a list
 //! per field instead of an object per step, and the table of steps sums adjacent ones up beyond 200.
 //!
@@ -29,28 +29,28 @@ use outcore_image::Stats;
 use outcore_io::Sample;
 use serde_json::{Map, Value};
 
-/// What a page is about.
+/// The content of a page.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// What was run, such as `pagerank`.
+    /// Name of the algorithm, such as `pagerank`.
     pub name: String,
     /// Over what: the path of an image or a file.
     pub input: String,
-    /// What was typed: a command, or a call in Python.
+    /// The call: a command, or an expression in Python.
     pub call: String,
     /// The options.
     pub options: Vec<Given>,
-    /// What the input is: the facts of `outcore info --json`, as far as they are known.
+    /// Facts of the input: those of `outcore info --json`, as far as they are known.
     pub facts: Map<String, Value>,
-    /// What was said before the run.
+    /// The estimate before the run.
     pub plan: Planned,
-    /// What it cost.
+    /// The cost of the run.
     pub stats: Stats,
-    /// What it used by and by; there may be none.
+    /// Resource samples over the run; may be empty.
     pub samples: Vec<Sample>,
 }
 
-/// What was said of a run before it began.
+/// The estimate of a run before it began.
 #[derive(Clone, Debug, Default)]
 pub struct Planned {
     /// A memory limit that works, in bytes.
@@ -61,9 +61,9 @@ pub struct Planned {
     pub passes: Option<f64>,
     /// Bytes to read.
     pub read_bytes: Option<u64>,
-    /// What passes and bytes are: "at most", "at least", or that no bound is known.
+    /// The meaning of passes and bytes: "at most", "at least", or that no bound is known.
     pub bound: Option<&'static str>,
-    /// What else was said, in lines.
+    /// Further notes, in lines.
     pub notes: Vec<String>,
 }
 

@@ -11,9 +11,9 @@ const MOST_CHARACTERS: usize = 400;
 pub struct Given {
     /// Its name.
     pub name: String,
-    /// What it was in the run.
+    /// Value in the run.
     pub value: String,
-    /// What it is if it is not given.
+    /// Default value.
     pub default: Option<String>,
     /// Whether it was given.
     pub is_given: bool,

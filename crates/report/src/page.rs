@@ -10,8 +10,7 @@ use outcore_io::bytes_text;
 use serde_json::{Map, Value};
 use std::fmt::Write;
 
-/// How charts are drawn (`vendor/uplot/README.md` says why it is here), and what they look like. The licence asks to be
-/// wherever the library is.
+/// The charts' script and style (`vendor/uplot/README.md` gives the reason). The licence must accompany the library.
 const UPLOT_LICENSE: &str = include_str!("../vendor/uplot/LICENSE");
 const UPLOT_JS: &str = include_str!("../vendor/uplot/uPlot.iife.min.js");
 const UPLOT_CSS: &str = include_str!("../vendor/uplot/uPlot.min.css");
@@ -105,7 +104,7 @@ fn most_taken(report: &Report) -> Option<u64> {
     steps.chain(report.samples.iter().map(|sample| sample.memory_bytes)).max().filter(|&bytes| bytes > 0)
 }
 
-/// What was asked.
+/// The section of options.
 fn asked(options: &[Given]) -> String {
     if options.is_empty() {
         return String::new();
@@ -132,7 +131,7 @@ fn asked(options: &[Given]) -> String {
     html + "</section>\n"
 }
 
-/// What was said before, beside what happened.
+/// The section that compares the estimate with the run.
 fn planned(plan: &Planned, report: &Report) -> String {
     let (stats, unknown) = (&report.stats, || "not said".to_owned());
     let bound = plan.bound.map_or_else(String::new, |words| format!("{words} "));
@@ -170,7 +169,7 @@ fn planned(plan: &Planned, report: &Report) -> String {
     html + "</section>\n"
 }
 
-/// Where charts go, if there are scripts.
+/// The place of the charts, if scripts run.
 fn charts() -> String {
     "<section id=\"charts\" hidden><h2>When it happened</h2></section>\n\
      <noscript><p>Charts need JavaScript; their numbers are in the tables and in the JSON of this page.</p></noscript>\n"
@@ -211,7 +210,7 @@ fn step(html: &mut String, row: &Row) {
     );
 }
 
-/// What the input is.
+/// The section of the input's facts.
 fn facts(facts: &Map<String, Value>) -> String {
     if facts.is_empty() {
         return String::new();
@@ -234,7 +233,7 @@ fn facts(facts: &Map<String, Value>) -> String {
     html + "</tbody></table></section>\n"
 }
 
-/// How many steps there were: the last entry may be the sum of more.
+/// Number of steps as text: the last entry may be the sum of several.
 fn steps_text(stats: &Stats) -> String {
     match stats.steps.len() {
         4096 => "4096 or more".to_owned(),

@@ -15,7 +15,7 @@ pub struct Row {
     pub first: usize,
     /// The last one.
     pub last: usize,
-    /// What they are called.
+    /// Name of the steps.
     pub name: String,
     /// The most vertices that one of them worked on.
     pub active: u64,
@@ -25,7 +25,7 @@ pub struct Row {
     pub seconds_end: f64,
     /// The CPU time from the end of the step before to the end of the last one.
     pub seconds_cpu: f64,
-    /// What they read.
+    /// Statistics of their reads.
     pub sweep: SweepStats,
     /// The memory taken at the end.
     pub memory_bytes: u64,

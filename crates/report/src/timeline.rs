@@ -1,4 +1,4 @@
-//! What happened when: rates between samples, or between steps where there are few samples.
+//! Rates over time: between samples, or between steps where there are few samples.
 
 use crate::Report;
 use outcore_io::Sample;
@@ -13,7 +13,7 @@ const MOST_TIMES: f64 = 400.0;
 /// Times, and what happened between each and the next one.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Timeline {
-    /// What it is made of: "samples" or "steps".
+    /// The source of the points: "samples" or "steps".
     pub of: &'static str,
     /// One more than there are values.
     pub seconds: Vec<f64>,
@@ -27,7 +27,7 @@ pub struct Timeline {
     pub cache_bytes: Vec<u64>,
 }
 
-/// What was used by some moment.
+/// Resources used up to a moment.
 #[derive(Clone, Copy)]
 struct Point {
     seconds: f64,
@@ -54,7 +54,7 @@ impl Timeline {
                 timeline.push(&mut last, now);
             }
         }
-        // What is left is short: it goes with the rest of the run.
+        // The remaining stretch is short: it is merged with the end of the run.
         let end = Point { seconds: report.stats.total.seconds, seconds_cpu: report.stats.seconds_cpu, ..now };
         if end.seconds - last.seconds >= least || timeline.seconds.is_empty() {
             timeline.push(&mut last, end);
