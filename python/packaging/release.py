@@ -129,7 +129,7 @@ def smoke_test(wheel, python):
 
 
 def suite():
-    """Python's tests and the examples of the documentation, over the wheel that ships: `make test` runs checked builds."""
+    """Python's tests and the documentation's examples, over the wheel that ships: `make test` runs checked builds."""
     with tempfile.TemporaryDirectory() as folder:
         python = f"{folder}/bin/python"
         run([sys.executable, "-m", "venv", folder])

@@ -120,6 +120,9 @@ const MAX_FUNCTION_LINES: usize = 70;
 const MAX_COLUMNS: usize = 120;
 /// Words that mark something unfinished.
 const UNFINISHED: [&str; 4] = ["todo!(", "unimplemented!(", "FIXME", "XXX"];
+/// Openings of comments that hide the subject: a comment begins with the thing, in the field's term.
+const RIDDLES: [&str; 9] =
+    ["What", "Whatever", "Who", "Whoever", "Whose", "The same", "See above", "So much", "So many"];
 fn main() -> ExitCode {
     if std::env::args().nth(1).as_deref() != Some("tidy") {
         eprintln!("usage: cargo xtask tidy");
@@ -273,6 +276,7 @@ fn check_source(name: &str, text: &str, faults: &mut Vec<String>) {
         faults.push(format!("{name}: unsafe code lives in named files only (xtask/src/main.rs)"));
     }
     check_functions(name, &lines, faults);
+    check_openings(name, &lines, faults);
     check_file_access(name, text, faults);
 }
 
@@ -327,12 +331,35 @@ fn check_unit_tests(root: &Path, name: &str, text: &str, faults: &mut Vec<String
     }
 }
 
+/// A comment begins with its subject, and says what a value is, not what it comes to.
+fn check_openings(name: &str, lines: &[&str], faults: &mut Vec<String>) {
+    let comment = |line: &str| {
+        let line = line.trim_start();
+        let text = line.strip_prefix("//")?.trim_start_matches(['/', '!']).trim_start();
+        (!text.is_empty()).then(|| text.to_owned())
+    };
+    let mut before = None;
+    for (i, line) in lines.iter().enumerate() {
+        let text = comment(line);
+        if let Some(text) = &text {
+            let opens =
+                |riddle: &&&str| text.strip_prefix(**riddle).is_some_and(|rest| rest.starts_with([' ', ',', '.']));
+            if let Some(riddle) = RIDDLES.iter().find(opens).filter(|_| before.is_none()) {
+                faults.push(format!("{name}:{}: a comment that begins with `{riddle}`: name the subject first", i + 1));
+            }
+            if text.ends_with("comes to.") || text.ends_with("come to.") {
+                faults.push(format!("{name}:{}: say what the value is, not what something comes to", i + 1));
+            }
+        }
+        before = text;
+    }
+}
+
 fn check_functions(name: &str, lines: &[&str], faults: &mut Vec<String>) {
     for (i, line) in lines.iter().enumerate() {
         let trimmed = line.trim_start();
-        let starts = ["fn ", "pub fn ", "pub(crate) fn ", "pub(super) fn ", "unsafe fn ", "pub unsafe fn "];
         // A function of a trait may have no body.
-        if !starts.iter().any(|start| trimmed.starts_with(start)) || trimmed.ends_with(';') {
+        if !begins_function(trimmed) || trimmed.ends_with(';') {
             continue;
         }
         let indent = line.len() - trimmed.len();
@@ -343,6 +370,23 @@ fn check_functions(name: &str, lines: &[&str], faults: &mut Vec<String>) {
             faults.push(format!("{name}:{}: a function of {length} lines, more than {MAX_FUNCTION_LINES}", i + 1));
         }
     }
+}
+
+/// Whether a line begins a function, with any visibility and any of `const`, `async`, `unsafe` and `extern "C"`.
+fn begins_function(line: &str) -> bool {
+    let mut rest = line;
+    if let Some(after) = rest.strip_prefix("pub") {
+        rest = match after.strip_prefix('(') {
+            Some(scope) => scope.split_once(')').map_or("", |(_, after)| after),
+            None => after,
+        };
+    }
+    let words = ["const ", "async ", "unsafe ", "extern \"C\" "];
+    let mut rest = rest.trim_start();
+    while let Some(after) = words.iter().find_map(|word| rest.strip_prefix(word)) {
+        rest = after;
+    }
+    rest.starts_with("fn ")
 }
 
 /// Whether a text has these words as they are: `fs` is not in `offs`.
@@ -358,7 +402,7 @@ fn has_word(text: &str, words: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{check_file_access, check_kernels};
+    use super::{check_file_access, check_kernels, check_openings};
 
     #[test]
     fn verifiers_do_not_use_what_they_check() {
@@ -376,6 +420,27 @@ mod tests {
         assert_eq!(faults("verify/ranks.rs", "use crate::kernels::triads;"), 1);
         assert_eq!(faults("declared/bfs.rs", "use crate::{kernels, verify};"), 0);
         assert_eq!(faults("kernels/bfs.rs", "// crate::verify"), 0);
+    }
+
+    #[test]
+    fn comments_begin_with_their_subject() {
+        let faults = |text: &str| {
+            let mut faults = Vec::new();
+            check_openings("crates/graph/src/scan.rs", &text.lines().collect::<Vec<_>>(), &mut faults);
+            faults.len()
+        };
+        for text in [
+            "/// What it is.",
+            "//! Who reads.",
+            "    // The same, faster.",
+            "/// A.\n///\n/// Whose pages.",
+            "// A sum comes to.",
+        ] {
+            assert_eq!(faults(text), 1, "{text}");
+        }
+        for text in ["/// A sum of\n/// What was.", "/// Whatsoever", "let a = 1; // What", "/// The samples"] {
+            assert_eq!(faults(text), 0, "{text}");
+        }
     }
 
     #[test]
