@@ -273,7 +273,7 @@ impl Pass {
     ///
     /// # Errors
     /// As with [`sweep()`].
-    pub fn step(&mut self, sweep: &Sweep<'_>, worker: &mut Worker, visitor: &mut impl PageVisitor) -> Result<bool> {
+    pub fn step(&mut self, sweep: &Sweep<'_>, worker: &mut Worker, visitor: &mut dyn PageVisitor) -> Result<bool> {
         sweep.image.runtime().cancel().check()?;
         self.push(sweep, &mut worker.reader)?;
         // Cached pages are visited before pending reads complete.
@@ -386,7 +386,7 @@ impl Pass {
     }
 
     /// Visits the pages of the oldest flight, as its extents arrive.
-    fn land(&mut self, sweep: &Sweep<'_>, reader: &mut Reader, visitor: &mut impl PageVisitor) -> Result<()> {
+    fn land(&mut self, sweep: &Sweep<'_>, reader: &mut Reader, visitor: &mut dyn PageVisitor) -> Result<()> {
         visitor.begin(self.flights[0].unit, self.flights[0].pages);
         for i in 0..self.flights[0].reads.len() {
             self.land_reads(sweep, reader, i, visitor)?;
@@ -402,7 +402,7 @@ impl Pass {
         sweep: &Sweep<'_>,
         reader: &mut Reader,
         i: usize,
-        visitor: &mut impl PageVisitor,
+        visitor: &mut dyn PageVisitor,
     ) -> Result<()> {
         let Reads { file, unit, wanted, kept, .. } = self.flights[0].reads[i];
         let mut cached = std::mem::take(&mut self.flights[0].reads[i].cached).into_iter().peekable();

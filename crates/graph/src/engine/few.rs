@@ -83,10 +83,32 @@ pub(crate) enum Few<T> {
 /// Visits the lists of vertices in rising order, if they are few and their pages are cached.
 pub(crate) fn sweep_few<V: ListVisitor>(
     graph: &Graph,
-    Edges { direction, weights, .. }: Edges,
+    edges: Edges,
     vertices: &[u32],
     make: impl Fn() -> V,
 ) -> Result<Few<(Vec<V>, SweepStats)>> {
+    let mut visitors = Vec::new();
+    let few = few_pages(graph, edges, vertices, &mut |pages| {
+        let mut visitor = make();
+        pages.visit(&mut visitor)?;
+        visitors.push(visitor);
+        Ok(())
+    })?;
+    Ok(match few {
+        Few::Done(stats) => Few::Done((visitors, stats)),
+        Few::Alone => Few::Alone,
+        Few::Many => Few::Many,
+    })
+}
+
+/// Pins the pages of a small sweep and calls `visit` with them, if the sweep is small. Compiled once: it has no type of
+/// a visitor.
+fn few_pages(
+    graph: &Graph,
+    Edges { direction, weights, .. }: Edges,
+    vertices: &[u32],
+    visit: &mut dyn FnMut(FewPages<'_>) -> Result<()>,
+) -> Result<Few<SweepStats>> {
     if vertices.len() > FEW_PAGES {
         return Ok(Few::Many);
     }
@@ -102,7 +124,7 @@ pub(crate) fn sweep_few<V: ListVisitor>(
     graph.check_process()?;
     graph.runtime().cancel().check()?;
     let mut decoding = graph.decoder();
-    let Decoding { decoder, decoded, pinned } = &mut *decoding;
+    let pinned = &mut decoding.pinned;
     pinned.clear();
     let (mut count, mut cached) = (0, true);
     pages_of_list(&lists, vertices, |wanted| {
@@ -124,24 +146,37 @@ pub(crate) fn sweep_few<V: ListVisitor>(
         pinned.clear();
         return Ok(if count > FEW_PAGES || edges > FEW_EDGES { Few::Many } else { Few::Alone });
     }
-    let mut visitor = make();
-    let mut unit = None;
-    for (WantedPage { number, vertices: places }, bytes) in pinned.drain(..) {
-        if let Some(before) = unit.replace(number / UNIT_PAGES)
-            && before != number / UNIT_PAGES
-        {
-            visitor.end_unit(before)?;
-        }
-        let at = PageAt { graph, file: lists.file, number };
-        let page = lists.origin.trust(&bytes).map_err(|error| at.corrupt(error))?;
-        at.visit(&page, decoder, decoded, slots.as_deref(), &vertices[places], &mut visitor)?;
-    }
-    if let Some(last) = unit {
-        visitor.end_unit(last)?;
-    }
+    visit(FewPages { graph, lists: &lists, slots: slots.as_deref(), decoding: &mut decoding, vertices })?;
     let (seconds, pages) = (start.elapsed().as_secs_f64(), count as u64);
-    let stats = SweepStats { seconds, pages_wanted: pages, cache_hits: pages, ..SweepStats::default() };
-    Ok(Few::Done((vec![visitor], stats)))
+    Ok(Few::Done(SweepStats { seconds, pages_wanted: pages, cache_hits: pages, ..SweepStats::default() }))
+}
+
+/// The pinned pages of a small sweep, with the vertices whose lists are wanted.
+struct FewPages<'a> {
+    graph: &'a Graph,
+    lists: &'a Lists,
+    slots: Option<&'a Slots>,
+    decoding: &'a mut Decoding,
+    vertices: &'a [u32],
+}
+
+impl FewPages<'_> {
+    /// Visits the wanted lists of all pages, in order.
+    fn visit(self, visitor: &mut dyn ListVisitor) -> Result<()> {
+        let Decoding { decoder, decoded, pinned } = self.decoding;
+        let mut unit = None;
+        for (WantedPage { number, vertices: places }, bytes) in pinned.drain(..) {
+            if let Some(before) = unit.replace(number / UNIT_PAGES)
+                && before != number / UNIT_PAGES
+            {
+                visitor.end_unit(before)?;
+            }
+            let at = PageAt { graph: self.graph, file: self.lists.file, number };
+            let page = self.lists.origin.trust(&bytes).map_err(|error| at.corrupt(error))?;
+            at.visit(&page, decoder, decoded, self.slots, &self.vertices[places], visitor)?;
+        }
+        unit.map_or(Ok(()), |last| visitor.end_unit(last))
+    }
 }
 
 /// Pages that a worker has pinned for a small sweep.
@@ -168,7 +203,7 @@ impl PageAt<'_> {
         decoded: &mut Option<(usize, u64)>,
         slots: Option<&Slots>,
         vertices: &[u32],
-        visitor: &mut impl ListVisitor,
+        visitor: &mut dyn ListVisitor,
     ) -> Result<()> {
         if *decoded == Some((self.file, self.number)) {
             return visitor.page(decoder.last(), Weights::NONE);
@@ -189,7 +224,7 @@ impl PageAt<'_> {
         decoder: &mut Decoder,
         slots: Option<&Slots>,
         vertices: &[u32],
-        visitor: &mut impl ListVisitor,
+        visitor: &mut dyn ListVisitor,
     ) -> Result<()> {
         let (shape, stride) = (self.graph.shape(), Guide::stride_of(page.count()));
         let mut guide: Option<Guide> = None;

@@ -175,26 +175,71 @@ pub(crate) fn sweep<V: ListVisitor>(
 
 /// One worker's pages of lists on their way to a visitor.
 pub(crate) struct ListPages<'a, V> {
-    graph: &'a Graph,
-    swept: Swept<'a>,
-    decoding: LentDecoder<'a>,
-    weights: BatchWeights,
+    decoding: PageDecoding<'a>,
     pub visitor: V,
 }
 
 impl<'a, V: ListVisitor> ListPages<'a, V> {
     pub fn new(graph: &'a Graph, swept: &Swept<'a>, visitor: V) -> Self {
         let weights = BatchWeights::new(swept.weights.as_deref());
-        ListPages { graph, swept: swept.clone(), decoding: graph.decoder(), weights, visitor }
+        let decoding = PageDecoding { graph, swept: swept.clone(), decoding: graph.decoder(), weights };
+        ListPages { decoding, visitor }
     }
 
     /// Visits the next pages; `false` if there are none.
     pub fn step(&mut self, pass: &mut Pass, sweep: &Sweep<'_>, worker: &mut Worker) -> Result<bool> {
         pass.step(sweep, worker, self)
     }
+}
+
+impl<V: ListVisitor> PageVisitor for ListPages<'_, V> {
+    fn begin(&mut self, unit: u64, pages: u64) {
+        self.decoding.begin(unit, pages);
+    }
+
+    fn page(&mut self, page: Arrived<'_>) -> Result<()> {
+        self.decoding.page(page, &mut self.visitor)
+    }
+
+    fn end_unit(&mut self, unit: u64) -> Result<()> {
+        self.visitor.end_unit(unit)
+    }
+}
+
+/// Turns the pages that arrive at one worker into lists with weights. Compiled once: a visitor is one virtual call per
+/// page, or per run of wanted lists.
+struct PageDecoding<'a> {
+    graph: &'a Graph,
+    swept: Swept<'a>,
+    decoding: LentDecoder<'a>,
+    weights: BatchWeights,
+}
+
+impl PageDecoding<'_> {
+    fn begin(&mut self, unit: u64, pages: u64) {
+        if let Some(column) = &self.swept.weights {
+            self.weights.begin(column, unit, pages);
+        }
+    }
+
+    fn page(&mut self, page: Arrived<'_>, visitor: &mut dyn ListVisitor) -> Result<()> {
+        let Arrived { file, number, .. } = page;
+        let column = self.swept.weights.as_deref().and_then(|weights| Some((weights, weights.column_of(file)?)));
+        match column {
+            Some((weights, column)) => {
+                let at = PageAt { graph: self.graph, file, number };
+                self.weights.take_page(weights, column, page).map_err(|error| at.corrupt(error))
+            }
+            None => self.lists(page, visitor),
+        }
+    }
 
     /// Visits the lists of a page, or the wanted ones alone where these are few.
-    fn lists(&mut self, Arrived { file, number, bytes, verified }: Arrived<'_>) -> Result<()> {
+    fn lists(
+        &mut self,
+        Arrived { file, number, bytes, verified }: Arrived<'_>,
+        visitor: &mut dyn ListVisitor,
+    ) -> Result<()> {
         let at = PageAt { graph: self.graph, file, number };
         let Decoding { decoder, decoded, .. } = &mut *self.decoding;
         // Small steps come back to the same page again and again.
@@ -207,7 +252,7 @@ impl<'a, V: ListVisitor> ListPages<'a, V> {
                 let first = |end: u64| vertices.partition_point(|&vertex| u64::from(vertex) < end);
                 let vertices = &vertices[first(page.first())..first(page.first().saturating_add(page.count() as u64))];
                 if are_some(vertices.len(), &page) {
-                    return at.visit_some(&page, decoder, self.swept.slots.as_deref(), vertices, &mut self.visitor);
+                    return at.visit_some(&page, decoder, self.swept.slots.as_deref(), vertices, visitor);
                 }
             }
             decoder.decode(&page, self.graph.shape()).map_err(|error| at.corrupt(error))?;
@@ -218,31 +263,7 @@ impl<'a, V: ListVisitor> ListPages<'a, V> {
             Some(column) => self.weights.next(column, number, lists).map_err(|error| at.corrupt(error))?,
             None => Weights::NONE,
         };
-        self.visitor.begin(number);
-        self.visitor.page(lists, weights)
-    }
-}
-
-impl<V: ListVisitor> PageVisitor for ListPages<'_, V> {
-    fn begin(&mut self, unit: u64, pages: u64) {
-        if let Some(column) = &self.swept.weights {
-            self.weights.begin(column, unit, pages);
-        }
-    }
-
-    fn page(&mut self, page: Arrived<'_>) -> Result<()> {
-        let Arrived { file, number, .. } = page;
-        let column = self.swept.weights.as_deref().and_then(|weights| Some((weights, weights.column_of(file)?)));
-        match column {
-            Some((weights, column)) => {
-                let at = PageAt { graph: self.graph, file, number };
-                self.weights.take_page(weights, column, page).map_err(|error| at.corrupt(error))
-            }
-            None => self.lists(page),
-        }
-    }
-
-    fn end_unit(&mut self, unit: u64) -> Result<()> {
-        self.visitor.end_unit(unit)
+        visitor.begin(number);
+        visitor.page(lists, weights)
     }
 }
