@@ -460,7 +460,7 @@ fn goals(values: Vec<PyExpression>, images: Vec<ImageOf>) -> Vec<Goal> {
 /// Of a pass its rows, the files that it reads and how many bytes of each, its memory and that of its results.
 type PassOf = (u64, Vec<(String, u64)>, u64, u64);
 
-/// What [`compute_arrays`] will do: as text, drawn, and of every pass.
+/// The plan of [`compute_arrays`]: as text, as a drawing, and pass by pass.
 #[pyfunction]
 pub fn explain_arrays(
     py: Python<'_>,

@@ -140,7 +140,7 @@ impl Needs {
     }
 }
 
-/// What an import did, with the graph if it is in memory, or what it will need.
+/// The summary of an import, with the graph if it is in memory, or the needs of one that is only estimated.
 enum Outcome {
     Did(Box<ImportSummary>, Option<Graph>),
     Needs(Needs),

@@ -66,7 +66,7 @@ pub(crate) fn delivered<'py>(
     filled(py, matrix, (rows, count), out, |numbers| vectors.write(numbers))
 }
 
-/// The same for complex vectors.
+/// Complex vectors as a NumPy array: `out` if it is given.
 fn delivered_complex<'py>(
     py: Python<'py>,
     matrix: &PyMatrix,
@@ -113,7 +113,7 @@ pub fn eigsh<'py>(
     Ok(facts)
 }
 
-/// The same for a matrix of complex numbers.
+/// Eigenpairs of a complex Hermitian matrix.
 #[pyfunction]
 #[allow(clippy::too_many_arguments)]
 #[pyo3(signature = (matrix, *, k, which, tol, ncv, block, max_iter, seed, checkpoint, vectors, out))]
@@ -265,7 +265,7 @@ pub fn nmf<'py>(
     Ok(facts)
 }
 
-/// What every result has: how many vectors were multiplied, and what it cost.
+/// Facts of every result: the number of vectors multiplied, and the statistics.
 pub(crate) fn facts<'py>(py: Python<'py>, products: u64, stats: &outcore::Stats) -> PyResult<Bound<'py, PyDict>> {
     let facts = PyDict::new(py);
     facts.set_item("products", products)?;
@@ -273,7 +273,7 @@ pub(crate) fn facts<'py>(py: Python<'py>, products: u64, stats: &outcore::Stats)
     Ok(facts)
 }
 
-/// What is known of eigenpairs and singular pairs.
+/// Adds residuals and convergence of eigenpairs or singular pairs.
 pub(crate) fn set_pairs(
     facts: &Bound<'_, PyDict>,
     residuals: &[f64],

@@ -92,7 +92,7 @@ impl PyMatrix {
         costs(py, &run(py, graph.runtime(), multiply)?)
     }
 
-    /// The same for the diagonal.
+    /// Fills an array with the diagonal.
     fn diagonal<'py>(&self, py: Python<'py>, mut diagonal: PyReadwriteArray1<'py, f64>) -> PyResult<Bound<'py, PyAny>> {
         let graph = self.matrix.graph();
         let reservation = set_aside(py, graph.image(), "a diagonal as a NumPy array", 8 * diagonal.len() as u64)?;

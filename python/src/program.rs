@@ -114,7 +114,7 @@ unsafe impl Sync for Functions {}
 /// A program; whether messages combine, turns are ordered and weights are read is known when it is compiled.
 struct Program<'a, const COMBINES: bool, const ORDERED: bool, const WEIGHTS: bool>(&'a Functions);
 
-/// What a function gets to know of the vertex that something happens to, and hands back to what it calls.
+/// The vertex that a user's function is called for; the function hands it back to the calls of [`calls`].
 struct Handle<'h, 'v> {
     happening: Happening<'h, 'v>,
     functions: &'h Functions,
@@ -409,8 +409,8 @@ impl<'v> Handle<'_, 'v> {
     }
 }
 
-/// What compiled functions call. They hand on the pointers and lengths of their arrays, and the handle that they were
-/// given: so each `unsafe` below rests on this module's invariant.
+/// Entry points of compiled functions. They hand on the pointers and lengths of their arrays, and the handle that they
+/// were given: so each `unsafe` below rests on this module's invariant.
 #[allow(clippy::undocumented_unsafe_blocks)]
 mod calls {
     use super::{Direction, Handle, Happening, PyRuntimeError, c_void};

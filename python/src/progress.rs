@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 /// How often the bar is drawn anew where somebody looks at it, and elsewhere, such as in a file: as tqdm has it.
 const REDRAW: Duration = Duration::from_millis(100);
 const REDRAW_UNSEEN: Duration = Duration::from_secs(10);
-/// So many beginnings and ends of tasks wait to be told. Tasks within others that begin beyond that are not told.
+/// The most beginnings and ends of tasks that wait to be shown. Inner tasks that begin beyond that are not shown.
 const MOST_WAITING: usize = 1000;
 /// How wide the bar is.
 const BAR_WIDTH: u64 = 10;
@@ -80,7 +80,7 @@ struct Task {
     unit: Unit,
     total: Option<u64>,
     done: u64,
-    /// What was told of it; nothing if it is not told of.
+    /// The progress that was shown last; `None` for a task that is not shown.
     told: Option<u64>,
     begin: Instant,
 }
@@ -137,7 +137,7 @@ pub fn tell(py: Python<'_>, runtime: &Runtime) -> PyResult<()> {
     }
 }
 
-/// The same from a thread without the interpreter's lock.
+/// Calls the user's function from a thread without the interpreter's lock.
 ///
 /// # Errors
 /// The exception of the user's function, or the end of the interpreter.
@@ -162,7 +162,7 @@ impl Told {
         };
         match &self.function {
             Some(function) => events.iter().try_for_each(|event| call(py, function, event)),
-            // Whoever does not see the bar any more does not miss it.
+            // A bar that can no longer be drawn is given up without an error.
             None if !events.is_empty() => {
                 _ = self.draw(py, &events);
                 Ok(())

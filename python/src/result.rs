@@ -55,7 +55,7 @@ impl About {
     }
 }
 
-/// So many of the first rows a notebook shows.
+/// The number of first rows that a notebook shows.
 const SHOWN_ROWS: usize = 10;
 /// A pass over the ids of so many vertices takes no time.
 const SMALL_ROWS: u64 = 1 << 16;
@@ -220,8 +220,8 @@ impl PyTable {
         slf.py().import("outcore._plot")?.call_method1("plot", (slf, ax, kind, column))
     }
 
-    /// What `plot` draws: the name of a column, and its values; or, of one that names vertices, the sizes of the groups
-    /// of rows that name the same one, and how many groups have each size.
+    /// The data that `plot` draws: the name of a column, and its values; or, of one that names vertices, the sizes of
+    /// the groups of rows that name the same one, and the number of groups of each size.
     fn _counted<'py>(
         &self,
         py: Python<'py>,
@@ -391,7 +391,7 @@ impl PyTable {
         Ok(list)
     }
 
-    /// The same rows in the order of a column, as a table: of `vertex`, or of numbers.
+    /// The rows of this table in the order of a column, as a table: of `vertex`, or of numbers.
     ///
     /// Rows without a value come last; among equals the smaller id comes first. The values are shared with this table.
     ///

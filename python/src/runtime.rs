@@ -52,7 +52,7 @@ impl<'py, T: TryFrom<u64>> FromPyObject<'_, 'py> for Whole<T> {
     }
 }
 
-/// What operations may take together: the memory under one limit, the number of workers, and how files are reached.
+/// The resources that operations share: the memory under one limit, the number of workers, and how files are reached.
 ///
 /// The limit is for Outcore alone, whatever else the process holds. Graphs, results, imports and page caches of one
 /// runtime draw on the same memory: caches shrink when something else needs it, and an error about missing memory says

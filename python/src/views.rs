@@ -37,7 +37,7 @@ use std::sync::{Arc, Mutex};
 pub struct PyNodes {
     pub graph: Py<PyGraph>,
     pub data: Data,
-    /// What stands for a missing value, if not `None`.
+    /// The value that stands for a missing one, if not `None`.
     pub default: Option<Py<PyAny>>,
 }
 
@@ -246,7 +246,7 @@ pub struct PyEdges {
     pub graph: Py<PyGraph>,
     pub weights: bool,
     pub data: Data,
-    /// What stands for a missing value, if not `None`.
+    /// The value that stands for a missing one, if not `None`.
     pub default: Option<Py<PyAny>>,
 }
 
@@ -491,7 +491,7 @@ enum Reader {
     /// Rows of which the first column and another one are wanted.
     Items(Box<TableReader>, usize),
     Edges(Box<EdgeBatches<Arc<Graph>>>),
-    /// So many ids, and data beside them, with what stands for missing values.
+    /// Batches of ids with data beside them, the number of ids in each row, and the value that stands for missing ones.
     Data(Box<dyn RecordBatchReader + Send>, usize, Data, Option<Py<PyAny>>),
 }
 

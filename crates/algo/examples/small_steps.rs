@@ -1,5 +1,5 @@
-//! What a small step costs: microseconds for scans of 1, 10, 100 and 1000 vertices whose pages are cached, and seconds
-//! of algorithms that take many small steps.
+//! Cost of small steps: microseconds for scans of 1, 10, 100 and 1000 vertices whose pages are cached, and seconds of
+//! algorithms that take many small steps.
 //!
 //! `cargo run --release -p outcore-algo --example small_steps -- IMAGE... [--only ALGORITHM] [--threads N]`
 //!

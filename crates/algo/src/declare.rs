@@ -102,7 +102,7 @@ impl Doc {
 pub struct Attribute {
     /// Its name.
     pub name: &'static str,
-    /// What it is.
+    /// Its kind.
     pub kind: AttributeKind,
     /// Its meaning, in a sentence without a full stop.
     pub help: &'static str,
@@ -253,7 +253,7 @@ impl Finding {
 /// Takes the lines of a report.
 pub type Say<'a> = &'a mut dyn FnMut(std::fmt::Arguments<'_>);
 
-/// So many ids are looked up together.
+/// Number of ids that are looked up together.
 const IDS_AT_ONCE: usize = 4096;
 
 /// Says a line for each of some vertices, made of its place among them and its id.

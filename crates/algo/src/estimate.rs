@@ -92,7 +92,8 @@ impl Estimate {
         self
     }
 
-    /// The same with at least so much state: what is done with the result may need more than the run.
+    /// Raises the state to at least `bytes`, and the memory limit with it: a use of the result may need more than the
+    /// run.
     pub fn with_state(mut self, graph: &Graph, bytes: u64) -> Self {
         self.state_bytes = self.state_bytes.max(bytes);
         self.memory_bytes = self.memory_bytes.max(least_limit(graph, bytes));

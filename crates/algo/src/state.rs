@@ -35,12 +35,12 @@ struct Part<F> {
     make: F,
 }
 
-/// A part that something else makes, in so many bytes.
+/// A part of `bytes` bytes that something else makes.
 pub(crate) fn part<T>(bytes: u64, make: impl FnOnce() -> Result<T>) -> impl Layout<Made = T> {
     Part { bytes, make }
 }
 
-/// So many zeroed values.
+/// An array of `len` zeroed values.
 pub(crate) fn array<T: Plain>(graph: &Graph, name: &'static str, len: u64) -> impl Layout<Made = Array<T>> {
     let bytes = len.saturating_mul(size_of::<T>() as u64);
     part(bytes, move || Ok(Array::zeroed(graph.runtime().budget(), name, len as usize)?))

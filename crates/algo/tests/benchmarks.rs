@@ -1,4 +1,4 @@
-//! What the benchmarks' validators accept is right, and all of it; what they refuse is wrong.
+//! Validators of the benchmarks accept every right output, and refuse every wrong one.
 
 mod engine;
 

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 
 /// Ranks of the first thousand that differ by less than this, relative to them, are ties.
 const TIE: f64 = 1e-6;
-/// What all ranks may be away from exact ones together.
+/// Bound of the distance of ranks from exact ones, summed over all vertices.
 const ERROR: f64 = 1e-5;
 
 /// Checks the ranks of a default run against those at a tolerance of 1e-14.
@@ -113,7 +113,7 @@ fn what_ranks_say_of_their_convergence_is_not_believed() {
         refused(check(&found), "no residual");
         let mut found = PageRank { residual: right, ..found };
         check(&found).unwrap();
-        // The same rank everywhere, whatever is said of it.
+        // One rank for all vertices, whatever is said of it.
         let even = 1.0 / graph.vertices() as f64;
         found.ranks.fill(even);
         for (residual, stopped_by) in

@@ -1,5 +1,5 @@
-//! The same bits for every number of workers, back end and cache size; the same answers under the users' ids for every
-//! order.
+//! Results have the same bits for every number of workers, back end and cache size, and are the same under the users'
+//! ids for every order.
 
 mod engine;
 

@@ -1,4 +1,4 @@
-//! What estimates say is enough: runs within exactly that memory, which read no more than that.
+//! Estimates are enough: runs within exactly the memory that they say read no more than they say.
 
 mod engine;
 

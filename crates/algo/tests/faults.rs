@@ -50,9 +50,9 @@ fn for_every_answer(check: impl Fn(&Path, Sample, &[u64])) {
     }
 }
 
-/// Lets one operation go wrong, as `faults` says: for probes each of the first, then fewer and fewer, until an algorithm
-/// does not make so many; for other samples five, spread over the run. The answer is right or the error
-/// is what `check` expects. Returns the number of errors and of operations tried.
+/// Lets one operation go wrong, as `faults` says: for probes each of the first, then fewer and fewer, until an
+/// algorithm does not make so many; for other samples five, spread over the run. The answer is right or the error is
+/// what `check` expects. Returns the number of errors and of operations tried.
 fn at_every_operation(
     (image, sample, expected): (&Path, Sample, &[u64]),
     threads: usize,

@@ -157,7 +157,7 @@ fn check_twin(folder: &Path, row: &str) {
             assert_eq!(found, path, "{row}");
             assert_eq!(offset_bytes, columns[4].parse::<u64>().unwrap(), "{row}");
         }
-        // Whatever else is wrong with it, an image of a newer version is not for this reader to judge.
+        // An image of a newer version is not for this reader to judge, whatever else is wrong with it.
         Err(Error::Unsuitable(said)) if row.ends_with("a format version of at most 2") => {
             assert!(said.contains("a newer Outcore may read it"), "{row}: {said}");
         }

@@ -71,7 +71,7 @@ fn grid(rows: u32, columns: u32) -> Vec<(u32, u32)> {
     right.chain(vertices.filter(|v| v + columns < rows * columns).map(|v| (v, v + columns))).collect()
 }
 
-/// The same graph under other numbers.
+/// The edges of a graph, with its vertices numbered anew.
 fn shuffled(vertices: u32, edges: &[(u32, u32)]) -> Vec<(u32, u32)> {
     let mut numbers: Vec<u32> = (0..vertices).collect();
     numbers.sort_unstable_by_key(|&v| mix(v.into()));

@@ -110,9 +110,9 @@ fn say(name: &str, value: u64) {
     println!("measured {name} {value}");
 }
 
-/// No more passes are made for an algorithm.
+/// Most passes of an algorithm that is run.
 const MOST_PASSES: f64 = 11.0;
-/// What is verified makes no more.
+/// Most passes of an algorithm whose result is verified.
 const MOST_PASSES_VERIFIED: f64 = 2.5;
 
 /// Runs the first example of an algorithm, unless it needs more than the limit or makes many passes, and says what it
@@ -127,7 +127,7 @@ fn run_within_the_limit(graph: &Graph, algorithm: &Algorithm) {
     let found = plan.run(graph, verify, None).unwrap();
     let most = match said.bound {
         Bound::AtMost => said.passes,
-        // What is said is for vertices whose pages have no others of other levels.
+        // The estimate is for vertices whose pages have no others of other levels.
         Bound::Usual => 1.5 * said.passes,
         Bound::AtLeast => f64::INFINITY,
     };
@@ -195,7 +195,7 @@ fn runs_everything() {
     say("peak_after_all", peak_memory_bytes());
 }
 
-/// What was read of lists; the rest is columns.
+/// Bytes that were read of lists; the rest is columns.
 fn list_bytes(stats: &Stats) -> u64 {
     let lists = stats.steps.iter().filter(|step| !["link hubs", "hubs"].contains(&step.name));
     lists.map(|step| step.sweep.bytes_read).sum()

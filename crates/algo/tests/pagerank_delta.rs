@@ -9,7 +9,7 @@ use outcore_graph::Graph;
 use outcore_graph::import::OrderChoice;
 use outcore_image::Error;
 
-/// What ranks may be away from the exact ones, all together.
+/// Bound of the distance of ranks from exact ones, summed over all vertices.
 const ERROR: f64 = 1e-6;
 
 fn run(graph: &Graph, method: PageRankMethod, tol: f64) -> PageRank {

@@ -209,7 +209,7 @@ fn every_changed_statistic_or_vertex_is_refused() {
             }
             found.vertices[place] = vertex;
         }
-        // What stands in place 0 is taken out: all that is left is right, but a vertex of a greater statistic is
+        // The vertex in place 0 is taken out: all that is left is right, but a vertex of a greater statistic is
         // missing.
         let mut longer = scan_statistics(&graph, &ScanStatisticsOptions { top: 5 }).unwrap();
         longer.vertices.remove(0);

@@ -19,7 +19,7 @@ use std::path::PathBuf;
     after_help = "A first run:\n  outcore generate kronecker --scale 20 k20.oc\n  outcore run pagerank k20.oc --memory 64MiB"
 )]
 pub struct Cli {
-    /// What to do
+    /// The command
     #[command(subcommand)]
     pub command: Command,
 }
@@ -148,20 +148,20 @@ pub struct ImportArgs {
     /// vertices
     #[arg(long, value_name = "FILE")]
     pub vertex_table: Option<PathBuf>,
-    /// What separates the columns of a text file: tab, comma, semicolon, bar, blanks, or a character; detected if not
+    /// Separator of the columns of a text file: tab, comma, semicolon, bar, blanks, or a character; detected if not
     /// given
     #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
     pub delimiter: Option<String>,
     /// Whether the first line of a text file names the columns; detected if not given
     #[arg(long, value_enum)]
     pub header: Option<YesNo>,
-    /// What comments in a text file begin with, or `none`; # and % if not given, but nothing in CSV
+    /// Sign that begins a comment in a text file, or `none`; # and % if not given, but nothing in CSV
     #[arg(long, value_name = "SIGN", allow_hyphen_values = true)]
     pub comment: Option<String>,
     /// How ids are read; by `auto`, a few words among integers are refused
     #[arg(long, value_parser = choice::<IdKind>(), default_value = "auto")]
     pub ids: IdKind,
-    /// What is done with rows whose source or target has no value
+    /// Treatment of rows whose source or target has no value
     #[arg(long, value_parser = choice::<Nulls>(), default_value = "error")]
     pub nulls: Nulls,
     /// Sources are one side of the graph and targets the other, such as users and items, and 1 of one side is not 1 of
@@ -175,10 +175,10 @@ pub struct ImportArgs {
         default_missing_values = SIDES
     )]
     pub bipartite: Option<Vec<String>>,
-    /// What is done with edges that have the same ends; `first` if not given, of matrices `sum`
+    /// Treatment of edges that have the same ends; `first` if not given, of matrices `sum`
     #[arg(long, value_parser = choice::<Duplicates>())]
     pub duplicates: Option<Duplicates>,
-    /// What the image is for. Graphs and matrices have the same format, but graphs are square and not complex
+    /// Purpose of the image. Graphs and matrices have the same format, but graphs are square and not complex
     #[arg(long = "as", value_enum, default_value = "graph")]
     pub purpose: Purpose,
     /// Which columns of a table an array has, by name or by number from 1; all of numbers if not given
@@ -198,7 +198,7 @@ pub struct ImportArgs {
     /// Of an image as input: edges lead the other way
     #[arg(long)]
     pub reverse: bool,
-    /// What is done with edges from a vertex to itself
+    /// Treatment of edges from a vertex to itself
     #[arg(long, value_parser = choice::<SelfLoops>(), default_value = "keep")]
     pub self_loops: SelfLoops,
     /// How vertices are numbered inside the image
@@ -262,7 +262,7 @@ pub enum YesNo {
 /// `outcore generate`.
 #[derive(Args)]
 pub struct GenerateArgs {
-    /// What the graph is like
+    /// Shape of the graph
     #[arg(value_parser = choice::<Shape>())]
     pub shape: Shape,
     /// An edge file or an image

@@ -16,7 +16,7 @@ use std::io::{Read, Write};
 use std::path::Path;
 use std::sync::Arc;
 
-/// So many bytes tell what a file is.
+/// Number of first bytes of a file that decide what it is.
 const START_BYTES: u64 = 8;
 /// Notes on reading tables in place, and on the number of passes from which an image is faster (docs/arrays.md).
 const PARQUET: &str = "in place: columns are decoded in every pass; import it if you pass over it more than about 3 \

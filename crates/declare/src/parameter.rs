@@ -9,11 +9,11 @@ pub struct Parameter {
     pub name: &'static str,
     /// Other names that it has in Python and in the shell.
     pub aliases: &'static [&'static str],
-    /// What it takes.
+    /// The kind of its value.
     pub kind: Kind,
-    /// What it is if it is not given.
+    /// Its value if it is not given.
     pub default: DefaultValue,
-    /// What it says, in a sentence without a full stop.
+    /// Its meaning, in a sentence without a full stop.
     pub help: &'static str,
     /// The options that it stands in the place of: they are not given together.
     pub instead_of: &'static [&'static str],
@@ -23,7 +23,7 @@ pub struct Parameter {
     pub is_positional: bool,
 }
 
-/// What an option is if it is not given.
+/// The value of an option that is not given.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum DefaultValue {
     /// It has to be given.
@@ -40,10 +40,10 @@ pub enum DefaultValue {
     Name(&'static str),
 }
 
-/// What an option takes.
+/// The kind of the value of an option.
 #[derive(Clone, Copy, Debug)]
 pub enum Kind {
-    /// A whole number of so many bits, at least this.
+    /// A whole number of `bits` bits, at least `least`.
     Whole {
         /// 32 or 64.
         bits: u32,
@@ -100,7 +100,7 @@ pub enum Value {
     Vertex(String),
     /// Ids.
     Vertices(Vec<String>),
-    /// So many ids, whatever they are: for estimates.
+    /// A number of ids, whatever they are: for estimates.
     Counted(u64),
     /// Sets of seeds with their shares.
     Seeds(Vec<Vec<(String, f64)>>),

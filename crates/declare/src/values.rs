@@ -63,7 +63,7 @@ impl Values {
         Self::of(algorithm.name(), algorithm.options(), given)
     }
 
-    /// The same for anything else that has options and a name.
+    /// The options that were given to anything else that has a name and options; the others are their defaults.
     ///
     /// # Errors
     /// As with [`Values::new`].
@@ -241,7 +241,7 @@ impl Values {
     }
 }
 
-/// What stands for so many of what an algorithm counts.
+/// The option that an algorithm counts by, and its value for `k` of them.
 fn counted(algorithm: &impl Declared, given: &[(&'static str, Value)], k: u64) -> Result<(&'static str, Value)> {
     let option = match (option_of(algorithm.name(), algorithm.options(), "k"), algorithm.counted()) {
         (Ok(option), _) => option,
@@ -270,7 +270,7 @@ fn counted(algorithm: &impl Declared, given: &[(&'static str, Value)], k: u64) -
     Ok((option.name, value))
 }
 
-/// So many sets of one seed.
+/// A number of sets of one seed each.
 fn one_seed_each(sets: u64) -> Vec<Vec<(String, f64)>> {
     vec![vec![(String::new(), 1.0)]; sets as usize]
 }

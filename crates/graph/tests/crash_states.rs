@@ -1,8 +1,9 @@
 //! A power failure at any moment leaves the old image, the new one, or a clear absence; and what was said to be done is
 //! done. All states that `sim` knows are looked at, and every sync is shown to be needed: without it a state is wrong.
 //!
-//! What a target may be is what a process that runs on sees there at some moment; from the return of the last operation
-//! on it is what was made. Images are compared byte by byte, and every one that may be there is opened and checked.
+//! Targets may be in any state that a process that runs on sees at some moment; from the return of the last operation
+//! on only what was made may be there. Images are compared byte by byte, and every one that may be there is opened and
+//! checked.
 
 mod given;
 
@@ -114,7 +115,7 @@ impl Stage {
         self.sim = Arc::new(self.sim.again(faults));
     }
 
-    /// What may be there; `promised`: the last operation returned and said that it is done.
+    /// The recorded operations and the states they allow; `promised`: the last one returned and said that it is done.
     fn finish(&self, promised: bool) -> Scene {
         let trace = self.sim.trace().unwrap();
         let length = trace.operations().len();
@@ -137,11 +138,11 @@ impl Stage {
     }
 }
 
-/// What was done to a directory, and what may be there afterwards.
+/// Operations on a directory, and the states that are allowed afterwards.
 struct Scene {
     trace: Trace,
     targets: Vec<&'static str>,
-    /// What the targets were after every number of operations.
+    /// Fingerprints of the targets after every number of operations.
     allowed: Vec<Vec<Option<u64>>>,
     /// From which number of operations on they are what they are at the end.
     promise: Option<(usize, Vec<Option<u64>>)>,
@@ -292,7 +293,7 @@ fn output(faults: Faults) -> Scene {
 }
 
 fn exported(faults: Faults) -> Scene {
-    // What an earlier export left beside is removed.
+    // The file of vertices that an earlier export left beside is removed.
     let stage = Stage::new(faults, &["g.csv", "g.csv.vertices"], |path| {
         ["g.csv", "g.csv.vertices"].iter().for_each(|name| std::fs::write(path.join(name), "old").unwrap());
     });
@@ -314,13 +315,13 @@ fn killed(faults: Faults) -> Scene {
     killed_at(kill_points().1, Faults::default(), faults).0
 }
 
-/// The same where names cannot be exchanged, for an import that is killed while the old image has no name.
+/// An import that is killed while the old image has no name, where names cannot be exchanged, and the next one.
 fn killed_without_exchange(faults: Faults) -> Scene {
     let no_exchange = Faults { no_exchange: true, ..Faults::default() };
     killed_at(kill_points_of(no_exchange.clone()).1, no_exchange, Faults { no_exchange: true, ..faults }).0
 }
 
-/// The same, where the syncs of the killed import are those that are forgotten.
+/// An import that is killed and the next one, where the syncs of the killed import are those that are forgotten.
 fn forgetful_and_killed(faults: Faults) -> Scene {
     let (scene, syncs) = killed_at(kill_points().1, faults, Faults::default());
     Scene { syncs, ..scene }
@@ -331,7 +332,8 @@ fn kill_points() -> (u64, u64) {
     kill_points_of(Faults::default())
 }
 
-/// The same with faults; where names cannot be exchanged, what follows the moment when the old image has none.
+/// How many operations such an import makes with faults, and which follows the exchange of names or, where names
+/// cannot be exchanged, the moment when the old image has none.
 fn kill_points_of(faults: Faults) -> (u64, u64) {
     let stage = Stage::new(faults, &[IMAGE], old_image);
     stage.import(3).unwrap();
@@ -348,7 +350,7 @@ fn kill_points_of(faults: Faults) -> (u64, u64) {
 /// Also returns how many syncs the killed import asked for.
 fn killed_at(kill: u64, faults: Faults, next_faults: Faults) -> (Scene, u64) {
     let mut stage = Stage::new(Faults { dead_from: Some(kill), ..faults }, &[IMAGE], old_image);
-    // Who is killed while the old image is removed has said that the new one is there.
+    // An import that is killed while the old image is removed has said that the new one is there.
     let _ = stage.import(3);
     let syncs = stage.sim.syncs();
     stage.restart(next_faults);
@@ -373,7 +375,7 @@ const SCENES: [(&str, Maker); 13] = [
     ("the same, by the syncs of the killed one", forgetful_and_killed),
 ];
 
-/// What is synced here before leftovers are removed is needed where the old image is one of them, and here it is not.
+/// The sync before leftovers are removed is needed only where the old image is one of them, and here it is not.
 const PUT_BACK: (&str, Maker) =
     ("an import after one that was killed where names cannot be exchanged", killed_without_exchange);
 

@@ -127,7 +127,7 @@ fn full_image(directory: &Path) -> PathBuf {
     image
 }
 
-/// What may lie where a file should, and what is said of it.
+/// Things that may lie where a file should, and a part of the error for each.
 const OTHERS: [(&str, &str); 9] = [
     ("nothing", "No such file"),
     ("FIFO", "found a FIFO"),

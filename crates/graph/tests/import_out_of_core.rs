@@ -342,7 +342,7 @@ fn import_in_a_child() {
     println!("peak {}", peak_memory_bytes());
 }
 
-/// What an import in a process of its own says, whose memory stays under the limit.
+/// Outcome of an import in a process of its own, whose memory stays under the limit.
 fn outcome_under(limit_mib: u64, input: &Path) -> String {
     let child = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "import_in_a_child", "--ignored", "--nocapture", "--test-threads=1"])

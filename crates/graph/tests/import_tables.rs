@@ -144,7 +144,7 @@ fn pages_that_do_not_fit_are_refused_before_anything_is_decoded() {
     let Error::Io(outcore_io::Error::Memory { needed_bytes: import_bytes, .. }) = error else { panic!("{error}") };
     let text = error.to_string();
     assert!(text.contains("smaller row groups") && text.contains(&bytes_text(needed)), "{text}");
-    // What it asks for is enough.
+    // The memory that the error asks for is enough.
     let runtime = Runtime::new(options(2, import_bytes.div_ceil(1 << 20))).unwrap();
     import(&runtime, opened(&runtime, &[path]), &image, &ImportOptions { replace: true, ..ImportOptions::default() })
         .unwrap();
@@ -216,7 +216,7 @@ fn a_limit_is_enough_or_refused_before_anything_is_read() {
                     assert_eq!((report.manifest.import.edges_read, refused), (120_000, 0), "{case}");
                     let input_bytes = path.metadata().unwrap().len();
                     let read_bytes = steps.amount.load(Ordering::Relaxed);
-                    // What is behind the last batch of an Arrow file is no part of a block.
+                    // Bytes behind the last batch of an Arrow file are no part of a block.
                     assert!((input_bytes / 100 * 99..=input_bytes).contains(&read_bytes), "{case}: {read_bytes}");
                     enough += 1;
                 }
@@ -485,7 +485,7 @@ fn stays_under(path: &Path, limit_mib: u64, rows: usize) {
     assert_eq!(outcome_under(path, limit_mib), format!("edges {rows}"));
 }
 
-/// What the import of a table in a process with a limit says, which the process must not exceed.
+/// Outcome of the import of a table in a process with a limit, which the process must not exceed.
 fn outcome_under(path: &Path, limit_mib: u64) -> String {
     let child = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "child", "--ignored", "--nocapture", "--test-threads=1"])

@@ -465,7 +465,7 @@ fn turns_follow_the_priority_and_weights_come_with_the_lists() {
     assert_eq!(program.sum.load(), lists.iter().flatten().map(|&(_, weight)| weight).sum::<f64>());
 }
 
-/// What happens without any list: turns, ends, activation.
+/// A program that asks for no list: turns, ends, activation.
 struct Clock;
 
 impl VertexProgram for Clock {
@@ -580,7 +580,7 @@ fn what_does_not_fit_is_refused_before_anything_is_read() {
 
 #[test]
 fn a_page_cache_leaves_the_memory_for_requests() {
-    // So many vertices on so few pages that a batch has as many vertices as it can.
+    // Vertices are so many on so few pages that a batch has as many of them as it can.
     let model = model(150_000, 30_000, false);
     let directory = tempfile::tempdir().unwrap();
     let graph = open(&model.write(directory.path()), 2);

@@ -1,4 +1,4 @@
-//! What the importer makes passes the check, and what is exported from it imports to the same graph again.
+//! Images that the importer makes pass the check, and exports of them import to the same graph again.
 
 mod common;
 

@@ -5,7 +5,7 @@
 //! open already. Blocks are numbered through; the parser finds the input of a block by its number.
 
 use crate::altered::hull;
-use crate::batch::{Block, EdgeBatch, Facts, IdKind, InputOptions, Parser, Source, TakeBatch};
+use crate::batch::{Block, EdgeBatch, Facts, IdKind, InputOptions, Parser, Source, TakeBatch, TextFacts};
 use crate::input::file::Input;
 use crate::input::partitions::Partitions;
 use crate::open::{Format, open_one};
@@ -122,24 +122,29 @@ fn join(names: &[PathBuf], empty: &[bool], all: &[Facts]) -> Result<Facts> {
             return Err(Error::input(name, None, expected, format!("the columns {found}"))
                 .advise("import the files one by one, or rename the columns"));
         }
-        if let (Some(one), Some(other)) = (&facts.text, &joined.text) {
-            let differing = [
-                ("separator", one.separator != other.separator, one.separator.to_string()),
-                ("header", one.header != other.header, (if one.header { "a header" } else { "no header" }).to_owned()),
-                ("number of columns", one.columns != other.columns, one.columns.to_string()),
-                (
-                    "column of weights",
-                    one.weight_column != other.weight_column && !one.header,
-                    one.weight_column.map_or("none".to_owned(), |column| format!("column {column}")),
-                ),
-            ];
-            if let Some((what, _, found)) = differing.into_iter().find(|(_, differs, _)| *differs) {
-                return Err(differs(what, found));
-            }
+        if let (Some(one), Some(other)) = (&facts.text, &joined.text)
+            && let Some((what, found)) = differing_text(one, other)
+        {
+            return Err(differs(what, found));
         }
         add(&mut joined, facts);
     }
     Ok(joined)
+}
+
+/// The first difference between the forms of two text files, and its value in the first of them.
+fn differing_text(one: &TextFacts, other: &TextFacts) -> Option<(&'static str, String)> {
+    let parts = [
+        ("separator", one.separator != other.separator, one.separator.to_string()),
+        ("header", one.header != other.header, (if one.header { "a header" } else { "no header" }).to_owned()),
+        ("number of columns", one.columns != other.columns, one.columns.to_string()),
+        (
+            "column of weights",
+            one.weight_column != other.weight_column && !one.header,
+            one.weight_column.map_or("none".to_owned(), |column| format!("column {column}")),
+        ),
+    ];
+    parts.into_iter().find(|(_, differs, _)| *differs).map(|(what, _, value)| (what, value))
 }
 
 /// Adds what another input says where both may say something.

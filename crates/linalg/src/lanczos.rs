@@ -37,8 +37,8 @@ use std::path::Path;
 const SEMI: [f64; 2] = [1e-12, 1e-9];
 /// The part of the tolerance that residuals have by the small matrix: the rest is for what it does not know.
 const SHARE: f64 = 0.5;
-/// Limit of dot products with locked vectors: this multiple of the residual, at most `LOCKED` and a tenth of the root of
-/// the tolerance.
+/// Limit of dot products with locked vectors: this multiple of the residual, at most `LOCKED` and a tenth of the root
+/// of the tolerance.
 const LOOSER: f64 = 1e4;
 const LOCKED: f64 = 1e-4;
 /// Orthogonality of vectors directly after a projection.

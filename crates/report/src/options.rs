@@ -2,7 +2,7 @@
 
 use outcore_declare::{DefaultValue, Parameter, Value};
 
-/// So many ids, and characters of a text, are shown.
+/// The most ids, and characters of a text, that are shown.
 const MOST_IDS: usize = 20;
 const MOST_CHARACTERS: usize = 400;
 

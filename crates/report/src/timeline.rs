@@ -7,7 +7,7 @@ use outcore_io::Sample;
 const LEAST_SAMPLES: usize = 10;
 /// CPU time and memory of steps are looked at once a millisecond, so that shorter times say nothing about them.
 const LEAST_SECONDS: f64 = 2e-3;
-/// So many times are told apart.
+/// The most times that a chart tells apart.
 const MOST_TIMES: f64 = 400.0;
 
 /// Times, and what happened between each and the next one.

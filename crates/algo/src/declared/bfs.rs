@@ -110,7 +110,7 @@ static KERNEL: Typed<BfsOptions, Bfs> = Typed {
     },
 };
 
-/// So many levels are told.
+/// Number of levels whose sizes are told.
 const TOLD_LEVELS: usize = 20;
 
 /// Says how many vertices are on each level, and the path to the target.

@@ -61,7 +61,7 @@ static KERNEL: Typed<ComponentsOptions, Components> = Typed {
     found: |_, _, _, found| Ok(found.shared()),
 };
 
-/// So many of the largest components are told.
+/// Number of the largest components whose sizes are told.
 const TOLD: usize = 10;
 
 impl Components {

@@ -194,7 +194,7 @@ struct Scale {
 impl Scale {
     fn new(graph: &Graph, options: &BetweennessOptions, count: u64) -> Self {
         let vertices = graph.vertices();
-        // So many vertices can be the start of a path, and one less its end.
+        // Number of vertices that can be the start of a path; one less can be its end.
         let starts = if options.endpoints { vertices } else { vertices.saturating_sub(1) };
         let unit = match options.normalized {
             true => 1.0,
@@ -373,7 +373,7 @@ impl Reached {
 struct Values<const B: usize> {
     /// How many shortest paths lead to a vertex; on the way back, what depends on it.
     paths: Rows<B>,
-    /// What a vertex gives to those before it: one and what depends on it, per path.
+    /// Contribution of a vertex to each one before it: one plus its dependency, divided by its number of paths.
     given: Rows<B>,
     /// The vertices found on the current level.
     kept: Rows<B>,

@@ -157,7 +157,7 @@ struct Search {
     levels: Array<AtomicU32>,
     parents: Array<AtomicU32>,
     hubs: Array<AtomicU32>,
-    /// What vertices that are found now get as their level, one more than it is.
+    /// Level of the vertices that the current step finds, plus one: in `levels`, 0 stands for a vertex not found.
     level: AtomicU32,
 }
 

@@ -67,7 +67,7 @@ fn choices(neighbours: u64, both: u64) -> f64 {
     edges as f64 * edges.saturating_sub(1) as f64 - 2.0 * both as f64
 }
 
-/// What was counted, each so many times, over what there could be.
+/// Coefficients, their average and the transitivity: closed triads, each counted `times` times, over possible ones.
 pub(crate) fn coefficients(graph: &Graph, counted: Triads, times: f64) -> Result<Clustering> {
     let Triads { closed, possible, stats } = counted;
     let closed_at = |v: usize| times * closed[v].load(Ordering::Relaxed) as f64;

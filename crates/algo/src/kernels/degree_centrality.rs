@@ -131,7 +131,7 @@ fn loops_in(list: ListPart<'_>) -> f64 {
     (behind(list.vertex) - before) as f64
 }
 
-/// What turns numbers of edges into centralities: the number of other vertices, if there are any.
+/// Divisor that turns numbers of edges into centralities: the number of other vertices, if there are any.
 #[derive(Clone, Copy)]
 struct Scale(Option<f64>);
 

@@ -69,9 +69,9 @@ pub struct LabelPropagation {
 const USUAL_LABELS: u64 = 1 << 22;
 /// A block has at most one vertex for so many labels that the buffer has room for, or the least that it could have.
 const LABELS_PER_VERTEX: u64 = 4;
-/// So many iterations work on all vertices, for there are no labels of two iterations ago.
+/// Number of first iterations that work on all vertices, for there are no labels of two iterations ago.
 const WHOLE_ITERATIONS: u32 = 2;
-/// So many labels are counted, more are sorted.
+/// Most labels of a vertex that are counted in a table; more are sorted.
 pub const COUNTED: usize = 1 << 15;
 
 /// Vertices by id, labels, next labels, degrees, and the vertices that changed and that are marked.
@@ -240,7 +240,7 @@ impl<'a> Propagation<'a> {
         let put = |(): &mut (), list: ListPart<'_>| {
             let count = list.neighbours.len();
             let start = buffer.ends[(list.vertex - block.start) as usize].fetch_add(count as u32, Ordering::Relaxed);
-            // What has no place is found when the ends are compared with the degrees.
+            // Labels without a place are noticed when the ends are compared with the degrees.
             let slots = buffer.labels.get(start as usize..start as usize + count).unwrap_or_default();
             for (slot, neighbour) in slots.iter().zip(prefetched(&self.labels, list.neighbours)) {
                 slot.store(self.labels[neighbour as usize].load(Ordering::Relaxed), Ordering::Relaxed);

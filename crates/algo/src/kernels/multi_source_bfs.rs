@@ -360,7 +360,7 @@ impl<'a, const W: usize> Searches<'a, W> {
     #[inline(always)]
     fn settle_one(&self, v: u32, found: &Found, tally: &mut Tally<W>) -> bool {
         let new = self.next.load(v);
-        // What stays as it is is not written, so memory of vertices that nobody reaches is never touched.
+        // Bits that stay as they are are not written, so memory of vertices that nobody reaches is never touched.
         if self.visit.load(v) != new {
             self.visit.store(v, &new);
         }

@@ -93,7 +93,7 @@ impl<'g> Neighbourhoods<'g> {
         4 * (2 * entries + STARTS * graph.directions().len() as u64)
     }
 
-    /// What is known of lists that span pages, in bytes: 32 for each, of which no page has two.
+    /// Memory of the records of lists that span pages, in bytes: 32 for each list, at most one list per page.
     pub fn split_bytes(graph: &Graph) -> u64 {
         SPLIT_BYTES * graph.all_pages()
     }

@@ -132,18 +132,19 @@ pub struct PageRank {
     /// The sum over all vertices of the absolute change in the last iteration. Ranks are at most alpha / (1 - alpha)
     /// times that away from exact ones, in all.
     pub residual: f64,
-    /// What ended the iterations: whether the ranks converged, and by which rule.
+    /// Reason that the iterations ended: whether the ranks converged, and by which rule.
     pub stopped_by: StoppedBy,
     /// Statistics of the run.
     pub stats: Stats,
 }
 
-/// From so many vertices on, early iterations gather contributions of single precision.
+/// Least number of vertices with which early iterations gather contributions of single precision.
 const SINGLE_FROM_VERTICES: u64 = 1 << 22;
 /// Single precision is enough while the ranks change by more than this in all: a thousand times what its rounding can.
 const SINGLE_ABOVE_RESIDUAL: f64 = 1e-4;
 
-/// What vertices contribute, once for an iteration and once for the next. In single precision it takes less.
+/// Contributions of all vertices, in one array for an iteration and in another for the next. Single precision takes
+/// half the memory.
 fn contributions<T: Contribution>(graph: &Graph) -> impl Layout<Made = Array<T>> {
     array(graph, "contributions", graph.vertices())
 }

@@ -53,9 +53,9 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// A rank of 1, in the units of rests.
 const ONE: f64 = (1u64 << 60) as f64;
-/// What is lost on an edge with a weight is counted in so many parts of a unit.
+/// Parts of a unit, in which the loss on edges with weights is counted.
 const UNIT_PARTS: f64 = 1024.0;
-/// What double precision may round ranks by between rounds and in the end, in units: 2^-49 of a rank of 1.
+/// Bound of the rounding of ranks in double precision between rounds and in the end, in units: 2^-49 of a rank of 1.
 const REAL_ROUNDING: f64 = (1u64 << 11) as f64;
 /// The pages of a block. Smaller ones share more pages with their neighbours, where lists go on.
 const BLOCK_PAGES: u64 = 8;
@@ -128,7 +128,7 @@ struct Delta<'a, D, S: Contribution> {
     ranks: Array<AtomicF64>,
     /// Signed numbers.
     rests: Array<AtomicU64>,
-    /// What every out-neighbour, or weight of 1, gets from the vertices pushed in a round.
+    /// Per vertex pushed in a round: the share that every out-neighbour, or weight of 1, gets from it.
     shares: Array<S>,
     /// Per block: the rest of the vertices whose lists begin there, over the pages that these lie in, in single
     /// precision.
@@ -322,7 +322,7 @@ impl<'a, D: Divisors, S: Contribution> Delta<'a, D, S> {
         let (given, kept) = (given.into_inner() as i64 as f64, kept.into_inner() as i64 as f64);
         let (all, dangling) = (vertices as f64, self.dangling as f64);
         let is_spread = self.options.dangling == Dangling::Networkx;
-        // What a rank of a vertex without out-edges brings to every vertex.
+        // Part of the rank of a vertex without out-edges that every vertex gets.
         let spread = if is_spread { alpha / all } else { 0.0 };
         let jump = (1.0 - alpha) / all * ONE;
         let scale = if is_spread || dangling == 0.0 {

@@ -76,7 +76,7 @@ pub struct PersonalizedPageRank {
     pub iterations: u32,
     /// The sum over all vertices of the absolute change in the last iteration, of the set with the greatest.
     pub residual: f64,
-    /// What ended the iterations: whether the ranks of all sets converged, and by which rule.
+    /// Reason that the iterations ended: whether the ranks of all sets converged, and by which rule.
     pub stopped_by: StoppedBy,
     /// Statistics of the run.
     pub stats: Stats,

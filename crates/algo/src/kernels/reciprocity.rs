@@ -38,9 +38,9 @@ pub struct Reciprocity {
     pub stats: Stats,
 }
 
-/// A chunk has room for so many entries, or for the longest lists.
+/// Entries that a chunk has room for, or more if the longest lists have more.
 const CHUNK_ENTRIES: u64 = 1 << 20;
-/// So many vertices are a worker's at a time.
+/// Number of vertices that a worker takes at a time.
 const STEP: usize = 1 << 12;
 
 fn entries(graph: &Graph) -> u64 {
@@ -53,7 +53,8 @@ fn state(graph: &Graph) -> impl Layout<Made = (Array<AtomicU64>, Bitmap)> {
     (array(graph, "reciprocities", vertices), bitmap(graph, "edges from a vertex to itself", vertices))
 }
 
-/// What looking at chunks takes: their lists; degrees while chunks are cut, and later what workers have.
+/// Memory of looking at chunks, in bytes: their lists; and degrees while chunks are cut, or later the workers' state,
+/// whichever is more.
 fn chunk_bytes(graph: &Graph) -> u64 {
     let degrees: u64 = graph.directions().iter().map(|&direction| degrees(graph, direction).bytes()).sum();
     let workers = graph.runtime().threads() as u64 * Neighbours::layout(graph).bytes();
@@ -78,8 +79,8 @@ pub(crate) fn estimate_reciprocity(graph: &Graph) -> Estimate {
     .estimate(graph)
 }
 
-/// What is summed over all vertices: edges that lead back, and ends of edges, those from a vertex to itself left out;
-/// and vertices with such edges.
+/// Sums over all vertices: edges that lead back, and ends of edges, those from a vertex to itself left out; and
+/// vertices with such edges.
 #[derive(Default)]
 struct Sums {
     both: u64,
@@ -93,7 +94,8 @@ impl Sums {
         self.both as f64 / (self.ends / 2 + self.loops) as f64
     }
 
-    /// Adds a vertex with so many neighbours, so many of which edges join with it both ways; returns its reciprocity.
+    /// Adds a vertex with `neighbours` neighbours, `both` of which edges join with it both ways; returns its
+    /// reciprocity.
     fn add(&mut self, neighbours: u64, both: u64, has_loop: bool) -> Option<f64> {
         let own = u64::from(has_loop);
         self.both += both;

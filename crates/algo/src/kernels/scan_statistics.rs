@@ -43,16 +43,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 
 const NAME: &str = "scan statistics";
-/// So many vertices are looked at together: a mark is a bit of a byte.
+/// Number of vertices that are looked at together: each has a bit of a byte as its mark.
 const GROUP: usize = 8;
 /// If more are left, all vertices are looked at instead.
 const MOST_LOOKED_AT: usize = 256;
 /// Of no more vertices the lists are read to find out.
 const MOST_BOUNDED: usize = 1 << 16;
-/// What these take: their numbers, twice as many places as they need while they are found, sums, and sums with numbers.
+/// Memory of these vertices, in bytes: their numbers, in twice as many places as they need while they are found, sums,
+/// and sums with numbers.
 const BOUNDS_BYTES: u64 = (2 * 4 + 8 + 16) * MOST_BOUNDED as u64;
 
-/// What is looked for.
+/// Options of the search for the greatest locality statistics.
 #[derive(Clone, Copy, Debug)]
 pub struct ScanStatisticsOptions {
     /// How many vertices.
@@ -295,7 +296,7 @@ impl Degrees {
         low
     }
 
-    /// So many vertices of the greatest degree, those of smaller numbers first among equals; in rising order.
+    /// The `count` vertices of the greatest degrees, those of smaller numbers first among equals; in rising order.
     fn greatest(&self, count: u64) -> Vec<u32> {
         let (mut class, mut left) = (self.counts.len() - 1, count);
         while class > 0 && self.count(class) <= left {

@@ -111,8 +111,8 @@ const BLOCK: usize = 4096;
 const FEW_BLOCKS: u64 = 16;
 /// The `delta` that is chosen, in mean weights.
 const DELTA_WEIGHTS: f64 = 0.5;
-/// The same where pages are worked off one by one: they are visited more often if it is smaller, and vertices are
-/// relaxed more often if it is greater.
+/// The `delta` that is chosen where pages are worked off one by one, in mean weights: pages are visited more often if
+/// it is smaller, and vertices are relaxed more often if it is greater.
 const HORIZON_WEIGHTS: f64 = 8.0;
 
 /// Distances, parents, vertices that wait, blocks that have some, and the frontier.

@@ -128,7 +128,7 @@ fn state<S: Share>(graph: &Graph, possible: bool) -> impl Layout<Made = State> {
     )
 }
 
-/// So many entries of a block, and whether edges lead both ways.
+/// The `entries` entries of a block, and for each whether edges lead both ways, if that counts.
 fn lists<S: Share>(graph: &Graph, entries: u64) -> impl Layout<Made = (Array<AtomicU32>, Array<AtomicU8>)> {
     (array(graph, "lists", entries), array(graph, "edges both ways", if S::BOTH { entries } else { 0 }))
 }
@@ -523,8 +523,8 @@ impl<S: Share> Looks<'_, S> {
         }
     }
 
-    /// The same with first corners that are hubs; returns how many of the list are. There is no branch on what is
-    /// found: one look in three is a hit, and nobody can tell which.
+    /// Counts the triangles whose first corners are hubs; returns how many of the list are, and the shares of the other
+    /// corners. There is no branch on hits: one look in three is a hit, and nobody can tell which.
     #[inline]
     fn look_at_hubs(&mut self, list: &[AtomicU32], both: &[AtomicU8], edges: u64) -> (usize, Shares) {
         let marks: &[u64; HUBS / 64] = self.marks.first_chunk().expect("bitmaps have a bit for every hub");

@@ -16,10 +16,11 @@ use outcore_io::{Array, AtomicF64};
 use std::collections::HashMap;
 use std::sync::atomic::Ordering;
 
-/// What double precision may change ranks by in all. The residual of pushed ranks has what whole multiples of 2^-60
-/// change.
+/// Bound of the change of ranks by rounding in double precision, in all. The residual of pushed ranks includes their
+/// rounding to whole multiples of 2^-60.
 const ROUNDING: f64 = 1e-12;
-/// What it may change their sum by, over all iterations. Pushed ranks sum to 1 but for what another iteration changes.
+/// Bound of the change of their sum by rounding, over all iterations. Pushed ranks sum to 1 but for what another
+/// iteration changes.
 const SUM_ROUNDING: f64 = 1e-9;
 
 /// Checks ranks with one pass over the out-lists: pushes them along the edges once more, and finds them changed no more

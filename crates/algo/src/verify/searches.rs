@@ -233,7 +233,7 @@ fn paths(graph: &Graph) -> impl Layout<Made = Paths> {
     (numbers("centralities"), numbers("path counts"), numbers("dependencies"), levels(graph), order)
 }
 
-/// What becomes of the sum of what depends on a vertex over all sources: its mean over the sources that can see the
+/// Centrality made of the sum of a vertex's dependencies over all sources: their mean over the sources that can see the
 /// vertex, as a share of all paths.
 struct Rule {
     /// In rising order.

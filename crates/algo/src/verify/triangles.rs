@@ -104,7 +104,8 @@ fn choices(neighbours: u64, both: u64) -> f64 {
 /// How far coefficients and their sums may be from what they should be.
 const TOLERANCE: f64 = 1e-9;
 
-/// Checks coefficients and their average; returns what all vertices together come to.
+/// Checks coefficients and their average; returns the coefficient of all vertices together: the sum of what is closed
+/// over the sum of what is possible, 0 if nothing is.
 fn verify_coefficients(
     graph: &Graph,
     coefficients: &[f64],

@@ -1,4 +1,4 @@
-//! What the engine's tests share: graphs given as edges, their images, the ways to open them, and answers as numbers.
+//! Tools of the engine's tests: graphs given as edges, their images, the ways to open them, and answers as numbers.
 #![allow(dead_code)]
 
 use outcore_algo::{
@@ -257,7 +257,7 @@ pub fn tampering(directed: bool) -> Given {
     Given::new(235, edges, directed)
 }
 
-/// So many iterations, whatever the ranks converge to.
+/// Options of exactly `count` iterations: no residual is below a tolerance of 0.
 pub fn iterations(count: u32) -> PageRankOptions {
     PageRankOptions { tol: 0.0, max_iter: count, ..PageRankOptions::default() }
 }

@@ -12,13 +12,13 @@ pub struct Model {
     given_degrees: Vec<u64>,
 }
 
-/// What is said of a vertex and its triangles.
+/// Triangles of a vertex, and its coefficients.
 #[derive(Clone, Copy)]
 pub struct Triads {
     pub triangles: u64,
     pub clustering: f64,
     pub lcc: f64,
-    /// What `clustering` is the ratio of.
+    /// Numerator of `clustering`, whose denominator is `possible`.
     pub choices: u64,
     pub possible: u64,
 }
@@ -292,7 +292,7 @@ impl Model {
         self.walk(alpha, iterations, true, &jumps)
     }
 
-    /// So many steps of a walk whose jumps lead to vertices by these shares.
+    /// Ranks after `iterations` steps of a walk whose jumps lead to vertices by these shares.
     fn walk(&self, alpha: f64, iterations: u32, spread: bool, jumps: &[f64]) -> Vec<f64> {
         let count = self.out.len() as f64;
         let mut ranks = vec![1.0 / count; self.out.len()];

@@ -27,7 +27,7 @@ pub fn check_pagerank(graph: &Graph, model: &Model) {
     }
 }
 
-/// What pushing converges to, and that it is as near as the residual says.
+/// Checks that pushed ranks converge to those of the model, and are as near to them as the residual says.
 fn check_pushed_pagerank(graph: &Graph, model: &Model, dangling: Dangling) {
     let expected = model.ranks(0.85, 250, dangling == Dangling::Networkx);
     for tol in [1e-3, 1e-9] {

@@ -14,8 +14,8 @@ use std::ops::Range;
 
 /// Memory for hashes that is always asked for.
 const MIN_BYTES: u64 = 1 << 20;
-/// So many hashes of a part are looked into: different ids with equal hashes are so rare that more of them are equal
-/// ids.
+/// The most repeated hashes of a part that are looked into: different ids with equal hashes are so rare that more of
+/// them are equal ids.
 const MOST_DOUBTFUL: usize = 1000;
 
 /// Checks the ids of an image.

@@ -303,7 +303,7 @@ pub(crate) struct KeyedHash {
 impl KeyedHash {
     /// A hash with a random key.
     pub(crate) fn new() -> Self {
-        // What the standard library seeds its tables with is random, once per process, and different at every call.
+        // Seeds of the standard library's tables are random once per process, and different at every call.
         let random = RandomState::new();
         KeyedHash { keys: [random.hash_one(0u64), random.hash_one(1u64)] }
     }

@@ -131,7 +131,7 @@ impl Drop for Graph {
 /// The decoders of an open graph, one per worker, while no worker has them.
 struct Decoders {
     idle: Mutex<Vec<Decoding>>,
-    /// What each takes.
+    /// Memory of one decoder, in bytes.
     each_bytes: u64,
     reservation: Reservation,
 }

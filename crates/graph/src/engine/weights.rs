@@ -19,7 +19,7 @@ use std::sync::{Arc, MutexGuard};
 /// A worker has room for so many weights: those of one page, and of some dozens of usual ones.
 pub(crate) const BATCH_WEIGHTS: usize = 1 << 16;
 const _: () = assert!(MAX_NEIGHBOURS <= BATCH_WEIGHTS);
-/// What that takes, with a page that is being decoded.
+/// Memory of a worker for one column of weights, in bytes: a batch, and a page that is being decoded.
 pub(crate) const WORKER_BYTES: u64 = 8 * (BATCH_WEIGHTS + values::MAX_VALUES + 16) as u64;
 
 /// The name of weights that are used where none is given, as in NetworkX.
@@ -266,8 +266,8 @@ impl Graph {
     }
 }
 
-/// What is known of the weights beside the lists is given back unless somebody reads them; it is learnt again when they
-/// are next asked for.
+/// The column of weights beside the lists is given back unless somebody reads it; it is opened again when it is next
+/// asked for.
 impl Spare for Lists {
     fn spare_bytes(&self) -> u64 {
         self.unread_weights().and_then(|column| Some(column.as_ref()?.held.bytes())).unwrap_or(0)

@@ -30,14 +30,14 @@ use std::collections::HashMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// What a string takes in memory beside its bytes: its place in the table, its own memory, and a place to be sorted in.
+/// Memory of a string beside its text, in bytes: its place in the table, its allocation, and a place to be sorted in.
 const STRING_BYTES: u64 = 128;
-/// What a piece takes among all pieces, while they are put in order.
+/// Memory of a piece among all pieces, in bytes, while they are put in order.
 const PIECE_BYTES: u64 = 2 * size_of::<Piece>() as u64;
 /// The parts of the memory that are set aside for strings, and for pieces where there are none.
 const STRINGS_SHARE: u64 = 4;
 const PIECES_SHARE: u64 = 64;
-/// What the memory is for.
+/// The purpose of the memory, as refusals name it.
 const PURPOSE: &str = "attributes";
 /// The shortest blocks of ranges of rows.
 const LEAST_BLOCK_WORDS: usize = 512;
@@ -47,7 +47,7 @@ const MOST_RANGES: u64 = 256;
 const WRITER_BYTES: usize = 256 << 10;
 /// The place of a vertex that no row names.
 pub(super) const NO_PLACE: u64 = u64::MAX;
-/// What hashes of strings are multiplied by.
+/// The factor that hashes of strings are multiplied by at every byte.
 const HASH_FACTOR: u64 = 0x0000_0100_0000_01b3;
 /// How many values are looked up between two looks at requests to stop.
 const STEP: u64 = 1 << 16;
@@ -67,7 +67,7 @@ struct Piece {
 
 const _: () = assert!(MAX_ATTRIBUTES <= u128::BITS as usize);
 
-/// What the values of a column turned out to be.
+/// Facts about the values of a column.
 #[derive(Clone, Copy, Default)]
 struct Range {
     has_values: bool,
@@ -112,7 +112,7 @@ struct State {
     ranges: Vec<Range>,
     /// A number that depends on all values, and not on the order of their rows.
     fingerprint: u64,
-    /// What pieces and strings take, and what is set aside for them.
+    /// Memory of pieces and strings in bytes, and the memory that is set aside for them.
     used_bytes: u64,
     held: Reservation,
 }
@@ -340,7 +340,7 @@ pub(super) struct Rows {
     _held: Reservation,
 }
 
-/// Whose attributes are written.
+/// The owner of the attributes that are written.
 #[derive(Clone, Copy)]
 pub(super) enum Owner<'a> {
     /// The vertices': their places, and how many columns of values, and attributes, there are before.
@@ -357,7 +357,7 @@ pub(super) struct Kept {
     pub attributes: Vec<Attribute>,
 }
 
-/// What writing attributes needs.
+/// Inputs of writing attributes.
 pub(super) struct AttributeWriting<'a> {
     pub runtime: &'a Runtime,
     pub workspace: &'a Workspace,
@@ -683,7 +683,7 @@ impl Rows {
 struct Output<'a> {
     file: PageWriter<'a>,
     writer: ValueWriter,
-    /// What stands for a value where there is no row.
+    /// The value where there is no row: 1 in a column that says what is missing, otherwise 0.
     default: u64,
     /// The places of strings by their numbers, from 1 on.
     places: Option<&'a [u32]>,

@@ -22,7 +22,7 @@ use std::io::Read;
 use std::path::PathBuf;
 
 const SEGMENT_BYTES: u64 = 64 << 20;
-/// What is read of a segment at a time: whole edges of one to four words.
+/// Bytes of a segment that are read at a time: whole edges of one to four words.
 pub(super) const READ_BYTES: usize = 192 << 10;
 const _: () = assert!((READ_BYTES / 8).is_multiple_of(12));
 

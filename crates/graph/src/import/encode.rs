@@ -20,7 +20,7 @@ use outcore_io::{Array, Runtime};
 const PART: usize = 1 << 14;
 /// The most pages that one step can fill: a list part, or one value for each column.
 const STEP_PAGES: usize = 384;
-/// What the writers of one encoder take, their pages apart.
+/// Memory of the writers of one encoder in bytes, without their pages.
 pub(super) const WRITERS_BYTES: u64 = 3 << 20;
 /// The fewest pages of an encoder.
 pub(super) const LEAST_PAGES: usize = 2 * STEP_PAGES;
@@ -124,7 +124,7 @@ pub(super) struct Encoding {
     pub beside: Option<Beside>,
 }
 
-/// What was found in lists.
+/// Counts of lists, and edges that an import refuses.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Found {
     pub entries: u64,
@@ -145,7 +145,7 @@ pub(super) struct Pages {
     tags: Vec<Tag>,
 }
 
-/// What the index says of a page.
+/// The entry of a page in the index.
 #[derive(Clone, Copy)]
 pub(super) struct Tag {
     pub target: Target,

@@ -15,11 +15,11 @@ const TEXT_BYTES: [u64; 2] = [12, 18];
 const ATTRIBUTE_BYTES: u64 = 4;
 /// Approximate size of an entry of a list in an image.
 const ENTRY_BYTES: u64 = 3;
-/// What an image of few edges takes, about: the manifest, and some pages.
+/// Approximate size of an image of few edges: the manifest, and some pages.
 const LEAST_IMAGE_BYTES: u64 = 32 << 10;
 /// Approximate size of a vertex in temporary files.
 const VERTEX_BYTES: u64 = 40;
-/// What the temporary files of an import of few edges take, about.
+/// Approximate size of the temporary files of an import of few edges.
 const LEAST_TEMPORARY_BYTES: u64 = 1 << 20;
 
 /// Estimated resources of an import.
@@ -35,7 +35,7 @@ pub struct ImportEstimate {
     pub memory_bytes: u64,
 }
 
-/// What an import of an input that is open in this runtime will need, by what is known of it before it is read.
+/// Resources that an import of an input that is open in this runtime will need, by what is known before it is read.
 pub fn estimate(runtime: &Runtime, facts: &Facts, options: &ImportOptions) -> ImportEstimate {
     let budget = runtime.budget();
     let memory_bytes = budget.limit_for(needed_bytes(runtime, facts), budget.available_bytes());
@@ -59,7 +59,7 @@ pub fn advise(error: Error, runtime: &RuntimeOptions, files: &[PathBuf], options
             Err(_) => None,
         }
     };
-    // What is no file could be read only once.
+    // A file that is not regular, such as a pipe, may be readable only once.
     let is_file = |file: &PathBuf| Posix.look(What::Named(file)).is_ok_and(|found| found.kind == FileKind::File);
     let needed_bytes = if files.iter().all(is_file) { needed_bytes() } else { None };
     refusal.advising(needed_bytes.unwrap_or(0).saturating_sub(advised_bytes)).into()
@@ -123,8 +123,8 @@ fn require_temporary(what: &str, bytes: u64, least_bytes: u64, directory: &Path)
     require_disk(&format!("temporary files of an import of {what}"), bytes, least_bytes, directory)
 }
 
-/// What an import into memory needs for its files and beside them, by what is known before it begins: with less it
-/// cannot end, and then what is enough as far as one can tell.
+/// Memory in bytes that an import into memory needs for its files and beside them, by what is known before it begins:
+/// with less than the first it cannot end, and the second is enough as far as one can tell.
 pub(super) fn in_memory_bytes(runtime: &Runtime, facts: &Facts, options: &ImportOptions) -> (u64, u64) {
     let (Space { temporary_bytes, image_bytes, .. }, beside_bytes) =
         (space(facts, options), needed_bytes(runtime, facts));

@@ -20,7 +20,7 @@ const SIGN: u64 = 1 << 63;
 /// The shortest blocks of temporary files.
 const LEAST_BLOCK_WORDS: u64 = 512;
 
-/// What writing ids needs.
+/// Inputs of writing ids.
 pub(super) struct IdWriting<'a> {
     pub runtime: &'a Runtime,
     pub plan: &'a Plan,
@@ -32,7 +32,7 @@ pub(super) struct IdWriting<'a> {
     /// Where slots begin in the order by degree, and how many vertices are rows.
     pub slot_starts: &'a [(usize, u64)],
     pub rows: u64,
-    /// What ids begin with in a graph with two sides.
+    /// Prefixes of the ids of each side, in a graph with two sides.
     pub sides: Option<&'a [String; 2]>,
     pub image_id: u64,
 }

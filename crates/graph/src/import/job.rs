@@ -54,7 +54,7 @@ pub(super) struct Job<'a> {
     step: Instant,
 }
 
-/// What is known of the vertices once they are merged.
+/// The merged vertices, and facts about them.
 struct Merged {
     vertices: Vertices,
     classes: Classes,
@@ -213,7 +213,7 @@ impl<'a> Job<'a> {
         Err(Error::Usage(text.into()))
     }
 
-    /// What the user should know, now that the whole input was read.
+    /// Notes for the user, now that the whole input was read.
     fn notes(&self, input: &mut Input, duplicates: u64) -> Vec<String> {
         let left = |path: &PathBuf| format!("Removed {}, which a killed process had left.", path.display());
         let restored =
@@ -242,7 +242,7 @@ impl<'a> Job<'a> {
         notes.iter().map(|note| escaped(note).to_string()).collect()
     }
 
-    /// What said whether edges have a direction.
+    /// The origin of the choice whether edges have a direction: the user, the input, its format, or the default.
     fn direction_from(&self) -> String {
         match (self.options.directed, self.facts.directed, &self.facts.directed_by) {
             (Some(_), ..) => "the user".to_owned(),
@@ -542,7 +542,7 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// What is written beside the weights.
+    /// The column beside the weights, if any: imaginary parts, or the places of rows of attributes.
     fn beside(&self) -> Option<Beside> {
         match self.facts.is_complex {
             true => Some(Beside::Imaginary),

@@ -23,10 +23,10 @@ use std::time::Duration;
 const LEAST_READ: usize = 64;
 /// The buffer for writing runs of a partition that is larger than the memory.
 const RUN_BUFFER_BYTES: usize = 128 << 10;
-/// What a partition's entries take as pages, at most: more than that waits for the partition's turn.
+/// Bytes of full pages per entry of a partition that an encoder holds: with more it waits for the partition's turn.
 const PAGES_BYTES_PER_ENTRY: u64 = 6;
 
-// What is enough for reading is enough for all that follows, so an import that begins does not end for want of memory.
+// Memory that is enough for reading is enough for all that follows: no import that begins ends for want of memory.
 // The step that needs most is this one: an encoder, five files, and room to sort the largest blocks of a partition.
 const _: () = assert!(
     WRITERS_BYTES
@@ -36,7 +36,7 @@ const _: () = assert!(
         <= LEAST_BYTES
 );
 
-/// What writing the lists of one direction needs.
+/// Inputs of writing the lists of one direction.
 pub(super) struct Writing<'a> {
     pub runtime: &'a Runtime,
     pub plan: &'a Plan,
@@ -53,7 +53,7 @@ pub(super) struct Writing<'a> {
     pub image_id: u64,
 }
 
-/// What was written.
+/// Counts and sizes of the lists that were written.
 pub(super) struct Written {
     pub found: Found,
     /// The pages of each file.

@@ -29,7 +29,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 pub(super) const PURPOSE: &str = "the order near";
 /// Memory of a vertex in bytes.
 const VERTEX_BYTES: u64 = 24;
-/// What buffers take beside that.
+/// Memory of buffers beside the vertices, in bytes.
 const BUFFERS_BYTES: u64 = 1 << 20;
 /// A vertex with as many edges is a hub. Vertices of road networks, grids and meshes have fewer, 52 in a mesh of cubes
 /// whose edges go both ways; a graph with hubs has no order in which most edges are short.
@@ -110,7 +110,7 @@ pub(super) fn near_numbers(runtime: &Runtime, pairs: &Spill, vertices: u64) -> R
     let mut len_bytes = pairs.len_bytes();
     while len_bytes > 0 {
         let mut read_bytes = 0;
-        // What was read before has room for what is left of it.
+        // Pairs that are kept overwrite pairs that were read before, which are at least as many.
         let mut writer = SpillWriter::new(runtime, pairs, 0, 2 * READ_BYTES)?;
         while read_bytes < len_bytes {
             runtime.cancel().check()?;

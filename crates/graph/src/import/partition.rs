@@ -76,7 +76,7 @@ impl Layout {
     }
 }
 
-/// What a record says: vertex less the partition's first, neighbour, class.
+/// Fields of a record: vertex less the partition's first, neighbour, class.
 #[inline(always)]
 pub(super) fn parts(record: u64) -> (u64, u32, u8) {
     (record >> VERTEX_SHIFT, (record >> NEIGHBOUR_SHIFT) as u32, record as u8)

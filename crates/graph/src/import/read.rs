@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 /// A chunk ends after so many edges, so that its counts fit 32 bits.
 const MOST_EDGES: u64 = 1 << 31;
-/// What a chunk takes in memory, its file of edges and its place among the runs that are merged included.
+/// Memory of a chunk in bytes, its file of edges and its place among the runs that are merged included.
 const CHUNK_BYTES: u64 = 512;
 const CHUNKS_PURPOSE: &str = "chunks of edges whose ids a dictionary holds";
 /// The part of a plan's memory that direct dictionaries take beside it: half of what it leaves.
@@ -49,7 +49,7 @@ pub(super) struct Reading<'a> {
     pub sampled: bool,
 }
 
-/// What was read.
+/// The input that was read: its chunks, and facts about it.
 pub(super) struct Input {
     pub chunks: Vec<Chunk>,
     /// The memory that chunks take, their runs while these are merged included.
@@ -156,7 +156,7 @@ pub(super) struct Chunk {
     pub vertex_rows: Vec<Segment>,
 }
 
-/// What weights turned out to be.
+/// Facts about the weights that were read.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct WeightFacts {
     /// Some batch had whole numbers by their type; some of those beyond 2^53.
@@ -300,7 +300,7 @@ pub(super) fn read(reading: &Reading<'_>, source: Box<dyn Source>) -> Result<Inp
     Ok(input)
 }
 
-/// What only the whole input could tell.
+/// Notes that need the whole input to be read.
 fn late_notes(source: &dyn Source) -> Vec<String> {
     let left_out = source.parser().left_out();
     let note = format!("Rows without a source or a target that were left out: {left_out}.");

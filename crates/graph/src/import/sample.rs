@@ -177,7 +177,7 @@ impl WantedLocals {
     }
 }
 
-/// What lists take; sorts their entries and leaves each once.
+/// Size of encoded lists in bytes; sorts their entries and leaves each once.
 fn lists_bytes(entries: &mut Vec<Entry>) -> u64 {
     entries.sort_unstable();
     entries.dedup();

@@ -9,7 +9,7 @@ use outcore_image::{Error, PageWriter, Result, Workspace};
 use outcore_ingest::Facts;
 use outcore_io::Runtime;
 
-/// What the attribute is called.
+/// The name of the attribute.
 const NAME: &str = "bipartite";
 /// The buffer of the file of values.
 const WRITER_BYTES: usize = 64 << 10;
@@ -18,7 +18,7 @@ const WRITER_BYTES: usize = 64 << 10;
 pub(super) struct Sides<'a> {
     file: PageWriter<'a>,
     writer: ValueWriter,
-    /// What ids of the two sides begin with.
+    /// Prefixes of the ids of the two sides.
     prefixes: &'a [String; 2],
     full: Vec<(u64, Box<PageBytes>)>,
 }
@@ -65,7 +65,7 @@ impl<'a> Sides<'a> {
     }
 }
 
-/// What the manifest says of the attribute, whose values have so many pages.
+/// The manifest's entries for the attribute, whose values have so many pages.
 pub(super) fn kept(pages: u64) -> Kept {
     let name = || NAME.to_owned();
     let values = ValueColumn { name: name(), kind: ValueType::U8, out_pages: pages, in_pages: 0 };

@@ -17,7 +17,7 @@ pub struct ImportSummary {
     pub weights: Option<String>,
     /// The names of attributes of edges, and what they are.
     pub attributes: Vec<(String, &'static str)>,
-    /// The same of vertices.
+    /// The names of attributes of vertices, and what they are.
     pub vertex_attributes: Vec<(String, &'static str)>,
     /// How vertices are numbered.
     pub order: Order,
@@ -35,7 +35,7 @@ pub struct ImportSummary {
 }
 
 impl ImportSummary {
-    /// What a report says.
+    /// The summary of a report.
     pub fn of(report: ImportReport) -> Self {
         let ImportReport { manifest, first_edges, notes, stats } = report;
         ImportSummary {

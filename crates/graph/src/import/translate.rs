@@ -23,7 +23,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// How many edges ahead the table is looked at.
 pub(super) const AHEAD: usize = 24;
 
-/// What translating needs to know.
+/// Inputs of translating.
 pub(super) struct Translation<'a> {
     pub runtime: &'a Runtime,
     pub workspace: &'a Workspace,

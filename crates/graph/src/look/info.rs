@@ -45,7 +45,7 @@ pub struct GraphInfo {
     pub self_loops_kept: bool,
     /// Edges of the input that say what another one says.
     pub duplicates: u64,
-    /// What was done with them.
+    /// The policy for duplicates at the import.
     pub duplicates_policy: String,
     /// Edges read from the input.
     pub edges_read: u64,

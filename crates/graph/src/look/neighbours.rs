@@ -18,7 +18,8 @@ use std::sync::{Arc, Mutex, MutexGuard};
 /// Kept ids take at most this part of the memory that is left.
 const IDS_PART: u64 = 2;
 
-/// What a neighbour takes while a list of them is made, and how many are not counted before.
+/// Memory of a neighbour in bytes while a list of them is made, and the greatest degree up to which none are counted
+/// before.
 const NEIGHBOUR_BYTES: u64 = 192;
 const FEW_NEIGHBOURS: u64 = 4096;
 

@@ -250,7 +250,7 @@ impl<'a, P: VertexProgram> Engine<'a, P> {
         let inbox = if P::COMBINES { Some(Inbox::new(graph)?) } else { None };
         let lists_held = budget.reserve("requests of lists, and lists that span pages", lists_bytes::<P>(graph))?;
         graph.fill_cache()?;
-        // What a sweep finds out when it is the first one needs all workers.
+        // Gaps and columns of weights, which a first sweep would find out, are found out here: it takes all workers.
         for &direction in graph.directions() {
             prepared.add(&graph.merge_gap(direction)?.1);
             if P::WEIGHTS {

@@ -48,7 +48,7 @@ const GROUP: u64 = 64;
 const KEPT_SHARE: u64 = 4;
 /// Number of kept pages that a worker visits before it looks again at its reads.
 const KEPT_IN_A_ROW: usize = 64;
-/// So many pages that wait because of one visit are kept before the queue is told.
+/// Number of pages that wait because of one visit and are kept before the queue is told.
 const MOST_TOUCHED: usize = 256;
 
 /// Works off the active vertices of a graph until none is left.
@@ -534,7 +534,7 @@ impl<L: Labels> Visitor<'_, L> {
         }
     }
 
-    /// The same where edges keep the order of labels: those that fell are in order without sorting.
+    /// Works off active lists where edges keep the order of labels: those that fell are in order without sorting.
     fn work_off_even(&mut self, lists: &impl PageLists) {
         if !self.work.seeds.is_sorted() {
             self.work.seeds.sort_unstable();

@@ -1,7 +1,7 @@
 //! Asynchronous relaxation: labels that only fall are propagated until none can fall any further.
 //!
-//! `relaxer.rs` chooses between lists cached in memory (`held.rs`), processed by rank (`by_rank.rs`), and lists that are
-//! read page by page (`by_page.rs`), the page with the least label first.
+//! `relaxer.rs` chooses between lists cached in memory (`held.rs`), processed by rank (`by_rank.rs`), and lists that
+//! are read page by page (`by_page.rs`), the page with the least label first.
 
 pub(crate) mod by_page;
 pub(crate) mod by_rank;

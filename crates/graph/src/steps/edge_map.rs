@@ -113,7 +113,7 @@ pub struct EdgeMapper<'a> {
 /// Measured on a Kronecker graph of scale 24: 57 microseconds of a worker for a pushed page, 6 for a pulled one
 /// (`docs/decisions/0003-direction.md`).
 const PUSH_COST: u64 = 8;
-/// So many lists are found and decoded alone while a page is pulled: 0.15 microseconds for each
+/// Number of lists that are found and decoded alone while a page is pulled: 0.15 microseconds for each
 /// (`docs/decisions/0013-small-steps.md`).
 const LISTS_PER_PAGE: u64 = 32;
 /// A push that costs less than a pulled page per so many vertices is made without looking at all vertices.

@@ -83,7 +83,7 @@ fn a_graph_with_two_sides_says_the_side_of_every_vertex() {
     expected.sort();
     assert_eq!(sides_of(&runtime, &image), expected);
     assert!(image.join("vertices/text_1.pages").exists() && !image.join("vertices/text_0.pages").exists());
-    // The same ids without sides are another image.
+    // Equal ids without sides are another image.
     let text: String = rows.iter().map(|row| format!("u:{}", row.replace('\t', "\ti:"))).collect();
     std::fs::write(&edges, text).unwrap();
     let source = open(&runtime, &[edges], &InputOptions::default()).unwrap();

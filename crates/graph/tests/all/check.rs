@@ -120,7 +120,7 @@ fn pages_at_the_wrong_place_are_noticed() {
     }
 }
 
-/// What a test does to an image.
+/// A change that a test makes to an image.
 type Damage<'a> = Box<dyn Fn(&Path) + 'a>;
 
 /// Every page is whole here, but what the pages say is wrong.

@@ -137,7 +137,7 @@ fn strings_come_back_whatever_they_are_and_without_a_note() {
         let vertices = read(&output, true).1;
         assert_eq!(vertices, ["anna", "ben li", "carl"].map(str::to_owned).into(), "{name}");
     }
-    // What could name columns, or be numbers of vertices and edges, is an edge.
+    // A first line that could name columns, or be numbers of vertices and edges, is an edge.
     for ids in [["a", "source", "target"], ["1", "2", "source"], ["0", "2", "x"]] {
         let mut model = model(ids);
         model.edges = vec![(1, 2, 0.0), (1, 0, 0.0), (0, 1, 0.0)];

@@ -9,7 +9,7 @@ use outcore_graph::import::{Block, EdgeBatch, Ids, ImportOptions, InputOptions, 
 use outcore_io::{Runtime, RuntimeOptions};
 use std::path::{Path, PathBuf};
 
-/// What a file without names for its columns has to be told.
+/// Options for a file: its columns by number where they have no names.
 fn options_for(path: &Path) -> InputOptions {
     let ends = ["1", "2"].map(|number| path.to_string_lossy().contains("bitcoinotc").then(|| number.to_owned()));
     let [source, target] = ends;

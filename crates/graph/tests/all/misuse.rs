@@ -1,5 +1,5 @@
-//! What a user of the crate can do wrong, and what goes wrong in functions of their own: errors that say so, after
-//! which the graph is as usable as before.
+//! Mistakes of a user of the crate, and failures in functions of their own: errors that say so, after which the graph
+//! is as usable as before.
 
 use crate::common;
 
@@ -109,7 +109,7 @@ fn every_way(graph: &Graph, frontier: Frontier<'_>) -> Vec<Result<()>> {
     ]
 }
 
-/// What a caller does with a graph.
+/// An operation of a caller on a graph.
 type Operation<'a> = Box<dyn FnMut() + 'a>;
 
 #[test]

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-/// What an input held, in input order.
+/// Contents of an input, in input order.
 struct Read {
     pairs: Vec<(u64, u64)>,
     weights: Vec<f64>,
@@ -135,7 +135,7 @@ fn data(part: &str) -> Option<PathBuf> {
     Some(path)
 }
 
-/// What a file without names for its columns has to be told.
+/// Options for a file: its columns by number where they have no names.
 fn options_for(name: &str) -> InputOptions {
     let [source, target, weight] = ["1", "2", "3"].map(|number| Some(number.to_owned()));
     match name.contains("bitcoinotc") {
@@ -274,7 +274,7 @@ fn square_matrices_import_and_others_are_refused_by_name() {
             assert!(error.contains(reason), "{error}");
             continue;
         }
-        // What is no finite number is no weight.
+        // A number that is not finite is no weight.
         let not_finite =
             matches!(name.as_str(), "comments_west0067.mtx" | "matrix_fp32.mtx" | "matrix_fp64.mtx" | "skew_fp64.mtx");
         let read = if not_finite {

@@ -1,4 +1,4 @@
-//! What an operation has said to be there outlasts a power failure: `sim` notes whatever is written and not synced.
+//! Files that an operation has said to be there outlast a power failure: `sim` notes those written and not synced.
 
 use crate::common;
 use crate::given;

@@ -10,7 +10,7 @@ use outcore_io::{Runtime, RuntimeOptions};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// What an import made of files.
+/// The report of an import, and the edges of its image.
 struct Made {
     report: ImportReport,
     /// Source and target of all entries of the out-lists, as text.
@@ -348,7 +348,7 @@ fn adjacency_lists_are_read_and_proposed() {
         assert!(error.contains("--format adjacency"), "{text}: {error}");
     }
     assert!(failure("a.txt", "0\t1,2\n1\t2,3\n", &options()).contains("--format adjacency"));
-    // What another separator would cut is refused, and an option decides.
+    // Lines that another separator would cut are refused, and an option decides.
     for text in [
         "1 2,3\n4 5,6\n",
         "1,2,3\n4 5,6\n",

@@ -70,7 +70,7 @@ impl Model {
         }
     }
 
-    /// The same without any vertex.
+    /// The model without any vertex or edge.
     pub fn empty(mut self) -> Model {
         self.vertices = 0;
         self.edges.clear();

@@ -1,4 +1,4 @@
-//! What tests of the importer share: inputs made by hand, a reader of images, and the obvious importer to compare with.
+//! Shared by tests of the importer: inputs made by hand, a reader of images, and the obvious importer to compare with.
 #![allow(dead_code)]
 
 use outcore_format::{IdColumn, Kind, Lists, Manifest, Order, Origin, PAGE_BYTES, Shape, ValueType};
@@ -287,7 +287,7 @@ fn read_ids(path: &Path, manifest: &Manifest) -> Vec<Id> {
     }
 }
 
-/// What the obvious importer makes of an input: entries by user ids.
+/// Weights of the entries of lists by user ids, as the obvious importer makes them of an input.
 pub type Entries = BTreeMap<(Id, Id), Vec<f64>>;
 
 /// The lists of an image by the user's ids, with weights (1 where there are none) in the order of the list.

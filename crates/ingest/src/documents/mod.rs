@@ -1,7 +1,7 @@
 //! Formats of nested records: XML, JSON, and the languages of graph tools.
 //!
-//! One thread reads a document from its beginning to its end, because a record may refer to an earlier one. JSON lines are
-//! the exception: every line is a document of its own.
+//! One thread reads a document from its beginning to its end, because a record may refer to an earlier one. JSON lines
+//! are the exception: every line is a document of its own.
 
 pub(crate) mod characters;
 pub(crate) mod declared;

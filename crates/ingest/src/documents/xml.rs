@@ -98,7 +98,7 @@ impl Xml {
         &self.path
     }
 
-    /// The line that reading has come to.
+    /// The number of the current line, from 1.
     pub(crate) fn line(&self) -> u64 {
         self.reader.get_ref().line
     }

@@ -1,7 +1,7 @@
 //! Files, standard input and bytes in memory, from a name to a stream of decompressed bytes.
 //!
-//! Folders and patterns are expanded to files; archives of one file and the usual codings are unpacked on the way, within
-//! the memory that the budget grants.
+//! Folders and patterns are expanded to files; archives of one file and the usual codings are unpacked on the way,
+//! within the memory that the budget grants.
 
 pub(crate) mod archive;
 pub(crate) mod bzip2_streams;

@@ -33,7 +33,7 @@ use std::sync::Arc;
 
 /// Bytes of a message that are read at first, enough for most headers.
 const HEAD_BYTES: usize = 4096;
-/// So many rows are decoded at a time: buffers of more bytes stay with the allocator of every thread that frees them.
+/// Rows decoded at a time: buffers of more bytes stay with the allocator of every thread that frees them.
 const DECODED_ROWS: u64 = 1 << 14;
 /// Buffers in memory begin at multiples of this.
 const ALIGNED_BYTES: u64 = 64;

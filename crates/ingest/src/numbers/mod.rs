@@ -1,7 +1,7 @@
 //! Tables of numbers for dense arrays: chosen columns of text, Parquet, Arrow and record batches.
 //!
-//! Columns are converted to the one element type of the array. Parquet and Arrow files can also be read in place, any rows
-//! of them at a time.
+//! Columns are converted to the one element type of the array. Parquet and Arrow files can also be read in place, any
+//! rows of them at a time.
 
 pub(crate) mod arrow_columns;
 pub(crate) mod number_columns;

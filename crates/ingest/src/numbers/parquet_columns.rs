@@ -27,7 +27,7 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// So many rows are decoded at a time.
+/// Rows decoded at a time.
 const DECODED_ROWS: usize = 1 << 14;
 
 /// Memory of a column beside its name, in schemas and lists of columns.

@@ -1,7 +1,7 @@
 //! Formats of lines, and their shared parts: blocks of whole lines, columns, numbers, detection.
 //!
-//! A reader of a format decides how lines are read from the first lines of the file. Blocks of whole lines are then parsed
-//! by all workers at a time.
+//! A reader of a format decides how lines are read from the first lines of the file. Blocks of whole lines are then
+//! parsed by all workers at a time.
 
 pub(crate) mod adjacency;
 pub(crate) mod ascii_graph;
