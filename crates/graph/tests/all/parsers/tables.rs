@@ -252,7 +252,7 @@ fn damaged_arrow_schemas_in_parquet_are_errors() {
 #[test]
 fn a_decoder_that_panics_prints_nothing() {
     // Output of a test is kept back unless the test is alone in a process that is told not to.
-    let test = ["--exact", "tables::damaged_arrow_schemas_in_parquet_are_errors", "--nocapture"];
+    let test = ["--exact", "parsers::tables::damaged_arrow_schemas_in_parquet_are_errors", "--nocapture"];
     let child = std::process::Command::new(std::env::current_exe().unwrap()).args(test).output().unwrap();
     let said = String::from_utf8_lossy(&child.stdout).into_owned() + &String::from_utf8_lossy(&child.stderr);
     assert!(child.status.success() && said.contains("1 passed") && !said.contains("panicked"), "{said}");
