@@ -301,7 +301,8 @@ impl Array {
         Array::of(Op::Random(random), shape, random.element(), long)
     }
 
-    /// The axis along which an array that is too large for memory is computed block by block.
+    /// The long axis of an array that takes no memory and is in no file: the longest one; `None` for an array of at
+    /// most [`STREAMED_FROM`] elements.
     fn preferred(shape: &[u64]) -> Option<Long> {
         let longest = (0..shape.len()).rev().max_by_key(|&axis| shape[axis])?;
         let count = shape.iter().fold(1u64, |count, &size| count.saturating_mul(size));

@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Mutex;
 
-/// Largest number of parts that wait for earlier ones. Beyond it a pass does not read all rows in order.
+/// Largest number of parts that wait for earlier ones. A pass with more does not read all rows in order; further parts
+/// are ignored.
 const MOST_WAITING: usize = 4096;
 
 /// Expected checksum of the bytes of an array.

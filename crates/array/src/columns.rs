@@ -3,10 +3,10 @@
 use crate::plan::{Kind, PassSource, Plan, Step, View, Wanted, outer};
 use std::ops::Range;
 
-/// Largest number of runs of columns of a file that a plan tracks per step.
+/// Largest number of runs of columns of a file that a plan tracks per view.
 const MOST_SPANS: usize = 1024;
 
-/// Merges runs in rising order whose distance is at most `between` columns.
+/// Sorts runs, and merges those with at most `between` columns between them.
 pub(crate) fn joined(mut runs: Vec<Range<usize>>, between: usize) -> Vec<Range<usize>> {
     runs.sort_unstable_by_key(|run| run.start);
     let mut found: Vec<Range<usize>> = Vec::new();

@@ -228,7 +228,7 @@ struct Stopping<'a, 'b>(&'a Job<'b>, bool);
 
 impl Job<'_> {
     fn work(&self) -> std::result::Result<(), Refused> {
-        // A worker that panicked would leave the others waiting for its turn.
+        // A worker that failed or panicked would leave the others waiting for its turn.
         let mut stopping = Stopping(self, true);
         let _block = self.parser.reserve()?;
         while !self.stop.load(Ordering::Relaxed) {
@@ -364,7 +364,8 @@ fn import_npy(
     }
     let element = options.element.unwrap_or(kind);
     if element != kind {
-        // Any other type may lose digits; the caller decides when it computes.
+        // Only promotions and conversions to real types are done here. Any other may change values: the user decides on
+        // it in a computation.
         if !element.is_real() && promote(kind, element) != Some(element) {
             let expected = format!("numbers that {} holds", element.name());
             return Err(Error::input(input, None, expected, format!("elements of type {}", kind.name()))

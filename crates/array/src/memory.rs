@@ -1,4 +1,4 @@
-//! Arrays in memory: small operands, results, and arrays of the caller's.
+//! Arrays in memory: small operands, results, and arrays that the caller owns.
 //!
 //! The elements lie in shared bytes, with a stride along every axis, as in NumPy. Nothing is copied when an array is
 //! transposed, sliced or broadcast.
@@ -46,7 +46,7 @@ pub struct Memory {
     offset_bytes: usize,
     element: ElementType,
     shape: Vec<u64>,
-    /// Distance of successive elements along every axis.
+    /// Distance of successive elements along every axis, in bytes.
     strides_bytes: Vec<isize>,
 }
 
@@ -117,7 +117,7 @@ impl Memory {
         &self.shape
     }
 
-    /// Distance of successive elements along an axis.
+    /// Distance of successive elements along an axis, in bytes.
     pub(crate) fn stride_bytes(&self, axis: usize) -> isize {
         self.strides_bytes[axis]
     }
@@ -139,7 +139,7 @@ impl Memory {
         self.shape.contains(&0) || (0..self.shape.len()).all(same)
     }
 
-    /// A copy, row by row, in memory of this array's own, not of a caller's.
+    /// The elements row by row in memory that no caller owns: this array, or a copy.
     #[must_use]
     pub fn owned(self) -> Self {
         if self.bytes.is_own() && self.is_row_major() {

@@ -102,7 +102,7 @@ impl NpySource {
         self.by_columns
     }
 
-    /// Begin and end of rows in the file, if the layout is by rows.
+    /// Offset and length of rows in the file, in bytes, if the layout is by rows.
     fn span(&self, rows: &Range<u64>) -> (u64, usize) {
         let start = self.layout.offset_bytes + rows.start * self.layout.row_bytes;
         let last = self.layout.columns.saturating_sub(1) * self.layout.column_bytes + self.element.bytes() as u64;

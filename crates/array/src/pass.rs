@@ -26,7 +26,7 @@ use std::time::{Duration, Instant};
 
 /// Approximate size of a partition in all files together.
 const PARTITION_BYTES: u64 = 1 << 20;
-/// Approximate upper bound of the size of a partition in a result with as many rows.
+/// Approximate upper bound of the size of a partition in a result that has a row for each row of the pass.
 const MOST_RESULT_BYTES: u64 = 4 << 20;
 /// Number of blocks of a partition of arrays in memory: whole pages, for all types.
 const MEMORY_BLOCKS: u64 = 64;
@@ -39,9 +39,9 @@ const WAITING: u64 = 2;
 /// for them.
 const MOST_HELD_BYTES: u64 = 256 << 20;
 const HELD_PART: u64 = 4;
-/// The fraction if the remaining memory of the computation is known.
+/// The fraction if the memory of the workers that compute such sources is known.
 const HELD_PART_BESIDE_KNOWN: u64 = 2;
-/// The cost of computing another stretch, as a number of bytes to read.
+/// The cost of computing another stretch, as the number of bytes that are read in the same time.
 const STRETCH_BYTES: u64 = 128 << 10;
 /// Interval at which a wait checks for a request to stop.
 const CANCEL_CHECK: Duration = Duration::from_millis(50);
@@ -59,8 +59,8 @@ fn source_rows(plan: &Plan, source: usize, rows: &Range<u64>) -> Option<Range<u6
     of_steps.reduce(|all, own| all.start.min(own.start)..all.end.max(own.end))
 }
 
-/// Number of rows of a partition: enough blocks for about a MiB of input, and whole pages of the widest source; fewer
-/// if results are wide.
+/// Number of rows of a partition: about a MiB of input, in whole blocks and whole units of every source with at least a
+/// quarter of the bytes; fewer if results are wide or rows lie far apart.
 pub(crate) fn partition_rows(plan: &Plan, sinks: &[Sink]) -> u64 {
     let block = sinks.iter().map(Sink::unit_rows).max().unwrap_or(BLOCK_ROWS as u64);
     let result_bytes = |rows: u64| sinks.iter().map(|sink| sink.row_bytes() * rows).max().unwrap_or(0);
@@ -179,8 +179,8 @@ fn holding_bytes(plan: &Plan) -> u64 {
     plan.sources.iter().map(|own| own.source.holding_bytes()).max().unwrap_or(0)
 }
 
-/// Memory for rows that are computed before they are read, beside workers that do so: all rows, if these take less than
-/// half of the free memory.
+/// Memory for rows that are computed before they are read, beside the workers that compute them: all workers, if these
+/// take at most half of the free memory, otherwise as many as fit that half.
 fn room_to_hold(plan: &Plan, runtime: &Runtime) -> u64 {
     let (available, holding) = (runtime.budget().available_bytes(), holding_bytes(plan));
     let workers = (available / 2 / holding.max(1)).clamp(1, runtime.threads() as u64);
@@ -279,7 +279,7 @@ struct Pass<'a> {
     plan: &'a Plan,
     sinks: &'a [Sink],
     runtime: &'a Runtime,
-    /// The sources of the plan.
+    /// The sources that are read, in the order of the plan: the plan's own, or the computed rows of the stretch.
     sources: Vec<&'a dyn Source>,
     partitions: Partitions,
     depth: usize,
@@ -334,7 +334,7 @@ impl Pass<'_> {
 
     /// A worker's part of a stretch; if it fails, the others stop.
     fn work_or_stop(&self, task: &outcore_io::Task) -> Result<SweepStats> {
-        // A worker that panicked would leave the others waiting for its partition.
+        // A worker that failed or panicked would leave the others waiting for its partition.
         let outcome = catch_unwind(AssertUnwindSafe(|| self.work(task)));
         if !matches!(outcome, Ok(Ok(_))) {
             self.stop.store(true, Ordering::Relaxed);

@@ -22,7 +22,7 @@ use std::sync::Arc;
 
 /// The rows of a block: as many elements of 8 bytes as a page holds.
 pub(crate) const BLOCK_ROWS: usize = 508;
-/// Longest chain of steps without a buffer.
+/// Largest number of registers of a step without a buffer: longer chains of steps are cut by one.
 const MOST_FUSED: usize = 24;
 
 /// Largest distance of rows of one file at which steps share its reads.
@@ -166,7 +166,7 @@ pub(crate) enum Kind {
         input: View,
         axis: usize,
     },
-    /// Copies a strided view into contiguous vectors.
+    /// Copies of the vectors of a view, in the order of its indices.
     Copy(View),
     /// Vectors of several, along an outer axis.
     Join {

@@ -29,7 +29,7 @@ pub(crate) struct Sink {
     /// The result.
     pub shape: Vec<u64>,
     pub element: ElementType,
-    /// Whether it is written to an image, also in a plan.
+    /// Whether it is written to an image. Also true if the pass is only explained.
     pub is_image: bool,
 }
 
@@ -99,7 +99,7 @@ impl Sink {
         if self.is_image { rows_per_page(self.element) as u64 } else { BLOCK_ROWS as u64 }
     }
 
-    /// Bytes that a row of the pass adds to the result; `None` if the result has another number of rows.
+    /// Bytes that a row of the pass adds to the result; 0 if the result has no row for each row of the pass.
     pub fn row_bytes(&self) -> u64 {
         match self.kind {
             SinkKind::Collect { .. } | SinkKind::Store(_) | SinkKind::Spill(_) => {

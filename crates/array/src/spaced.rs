@@ -1,7 +1,7 @@
 //! Rows of a file that lie far apart, such as every thousandth, which are read one by one.
 //!
-//! A plan uses it if the source reports that it is cheaper than reading everything in between. Rows are copied as they
-//! land, so memory is taken for them only.
+//! A plan reads rows like this if the source reports that it is cheaper than reading everything in between. Rows are
+//! copied as they land, so memory is taken for them only.
 
 use crate::plan::{Kind, PassSource, Plan, Rows};
 use crate::source::{Landed, Source, SourceReader};
@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The cost of a request, as a number of bytes to read between two others.
+/// The cost of a request, as the number of bytes that are read in the same time.
 const REQUEST_BYTES: u64 = 32 << 10;
 /// Approximate size, and largest number, of the rows that a reader has under way.
 const UNDER_WAY_BYTES: u64 = 1 << 20;

@@ -122,7 +122,7 @@ impl SparseProduct {
         format!("{}{transposed} @", self.matrix.graph().path().display())
     }
 
-    /// Whether there is so much memory that the factor is in it, beside as much for all else.
+    /// Whether the factor fits into memory, with as much left for everything else.
     pub fn has_room(&self, runtime: &Runtime) -> bool {
         2 * 8 * self.factor.count() <= runtime.budget().available_bytes()
     }

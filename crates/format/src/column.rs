@@ -117,7 +117,7 @@ fn fitting_delta(values: &[u64]) -> usize {
     most
 }
 
-/// The largest number in `0..=most` that fits, if all smaller numbers fit too.
+/// The largest number in `0..=most` that fits. If a number fits, so do all smaller ones, and 256 always fits.
 fn largest(most: usize, fits: impl Fn(usize) -> bool) -> usize {
     let mut reach = 256.min(most);
     while reach < most && fits((2 * reach).min(most)) {

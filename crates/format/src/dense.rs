@@ -149,7 +149,7 @@ pub fn trusted(bytes: &PageBytes) -> &[u8] {
 
 /// Offset of the first byte that is invalid for the type.
 fn first_unsound(element: ElementType, payload: &[u8]) -> Option<usize> {
-    // Any bit but the lowest of a byte shows in the union of all bytes, which needs no branch per byte.
+    // Any bit but the lowest of a byte shows in the bitwise OR of all bytes, which needs no branch per byte.
     if element != ElementType::Bool || payload.iter().fold(0, |all, byte| all | byte) <= 1 {
         return None;
     }

@@ -385,7 +385,7 @@ fn write_high<E>(low_bits: u32, words: u64, keys: EachKey<'_, E>, put: Put<'_, E
     Ok(())
 }
 
-/// The best number of low bits per key.
+/// The number of low bits per key: the largest with `2^low_bits <= last / count`, or 0.
 fn best_low_bits(count: u64, last: u64) -> u32 {
     (last / count.max(1)).checked_ilog2().unwrap_or(0)
 }

@@ -6,7 +6,7 @@
 //!   section 2   gaps      for every list in turn, the distances between its neighbours, as blocks of its own
 //! ```
 //!
-//! Lists are sorted. A gap is the distance to the neighbour before, minus one (not minus one if the image keeps
+//! Lists are sorted. A gap is the distance to the neighbour before, minus one (the distance itself if the image keeps
 //! parallel edges). A first neighbour is stored as it is, or, if that is shorter for the page as a whole, as its
 //! distance from the list's own vertex, folded so that small distances of either sign are small numbers.
 //!
@@ -319,7 +319,7 @@ impl ListWriter {
         let mut held = std::mem::take(&mut self.held);
         held.extend_from_slice(neighbours);
         let mut start = 0;
-        // Any page takes less than this, so the list is known to continue.
+        // No page takes more neighbours than this, so the list is known to continue in another page.
         while held.len() - start > MAX_NEIGHBOURS {
             start += self.push_some(&held[start..], &mut emit);
         }

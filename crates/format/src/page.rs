@@ -79,7 +79,7 @@ impl Origin {
     }
 
     /// Checks a page's checksum, kind, flags, reserved bytes and section ends, that unused sections are empty, and that
-    /// all bytes after the last one are zero.
+    /// all bytes behind the last section are zero.
     ///
     /// # Errors
     /// The first of these that is wrong, with what was expected and found.

@@ -12,12 +12,13 @@ use std::io::{BufWriter, Stdout, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Buffer of a file: the gathered and the written blocks together.
+/// Size of a file's buffer: the block that is filled and the one that is being written, together.
 pub const BUFFER_BYTES: usize = 256 << 10;
-/// Buffer of the standard output.
+/// Size of the buffer of the standard output.
 const STANDARD_BYTES: usize = 64 << 10;
 
-/// A file that is being written under a temporary name; or the standard output, which receives all bytes at once.
+/// A file that is being written under a temporary name; or the standard output, which receives the bytes as they are
+/// written.
 pub struct AtomicFile {
     runtime: Arc<Runtime>,
     target: PathBuf,
@@ -91,7 +92,8 @@ impl AtomicFile {
     /// Renames the file to its target; it is complete from now on.
     ///
     /// # Errors
-    /// Errors of the operating system; the file is not created, and an older one of that name is unchanged.
+    /// Errors of the operating system. There is no new file then, and an older one of that name is unchanged, unless
+    /// only the sync of the folder failed: then the new name may not outlast a power failure.
     pub fn commit(mut self) -> Result<()> {
         self.finish()?;
         let Place::File { temporary, .. } = &self.place else { return Ok(()) };

@@ -17,7 +17,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Number of pages that a check reads together; a multiple of that is under way.
+/// Number of pages of one read of a check, and number of such reads that are under way.
 const CHECKED_PAGES: u64 = 256;
 const CHECKED_DEPTH: usize = 2;
 
@@ -131,7 +131,7 @@ impl DenseReader {
     /// `next` returned before.
     ///
     /// # Panics
-    /// If the pages do not exist, or exceed the ring.
+    /// If the range is empty, or the pages do not exist or exceed the ring.
     ///
     /// # Errors
     /// Errors of the operating system.

@@ -111,7 +111,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// Bad bytes in a file of an image; `error` has the offset in `bytes` that start at `base_bytes` of the file.
+    /// Bad bytes in a file of an image; the offset in `error` counts from `base_bytes` of the file.
     pub fn corrupt(path: impl AsRef<Path>, base_bytes: u64, error: outcore_format::Error) -> Self {
         Error::Corrupt {
             path: path.as_ref().to_owned(),
@@ -147,7 +147,7 @@ impl Error {
         Error::Custom(error.into())
     }
 
-    /// Adds advice to an error.
+    /// Sets the advice of an [`Input`](Error::Input) error. Any other error is unchanged.
     pub fn advise(mut self, way_out: impl Into<String>) -> Self {
         if let Error::Input { advice, .. } = &mut self {
             *advice = way_out.into();

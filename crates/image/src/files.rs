@@ -1,8 +1,8 @@
 //! The open files of an image.
 //!
 //! **Invariant:** all files of an image are opened together, from one directory that is opened once, and stay open. A
-//! reader therefore has one consistent image, even if the path changes meanwhile. Links out of the directory are not
-//! followed, and only plain files of the expected size are read.
+//! reader therefore has one consistent image, even if the path changes meanwhile. Links are not followed, and only
+//! plain files of the expected size are read.
 
 use crate::error::{Error, Result};
 use outcore_format::{DenseManifest, ImageFile, Index, MAX_ATTRIBUTES, MAX_VALUE_COLUMNS, Manifest, PAGE_BYTES};
@@ -85,7 +85,7 @@ impl ImageFiles {
         names.find(lies_there).map(|name| self.directory.path().join(name))
     }
 
-    /// A number that differs for any other image, and for this one after a change of its files.
+    /// A number that differs for any other image, and for this one after a change of its manifest or pages.
     ///
     /// # Errors
     /// Errors of the operating system.
@@ -161,7 +161,7 @@ fn most_index_bytes(pages: u64) -> u64 {
 pub(crate) struct DenseFiles {
     pub manifest: DenseManifest,
     pub pages: Arc<DataFile>,
-    /// A number that differs for any other image, and for this one after a change of its files.
+    /// A number that differs for any other image, and for this one after a change of its manifest or pages.
     pub identity: u64,
     /// The size of all files, in bytes.
     pub bytes: u64,
@@ -184,7 +184,7 @@ impl DenseFiles {
     }
 }
 
-/// A number that differs for any other image, and for this one after a change of its files.
+/// A number that differs for any other image, and for this one after a change of its manifest or pages.
 fn identity<'a>(image_id: u64, manifest: &DataFile, pages: impl IntoIterator<Item = &'a DataFile>) -> Result<u64> {
     let mut hasher = DefaultHasher::new();
     image_id.hash(&mut hasher);

@@ -54,7 +54,8 @@ impl std::fmt::Debug for Image {
 pub struct Worker {
     /// The reader of the image's files of pages, which are numbered by their places.
     pub reader: Reader,
-    /// Memory of a worker beyond the permanent ones.
+    /// The memory beside the ring, of a worker that is made while other operations have the permanent ones; `None` for
+    /// all others.
     _reservation: Option<Reservation>,
 }
 
@@ -63,13 +64,13 @@ pub struct Worker {
 struct LentWorkers<'i> {
     image: &'i Image,
     slots: Vec<Mutex<Option<Worker>>>,
-    /// An operation failed: all workers stop.
+    /// Set when one of the workers fails: all of them stop.
     stop: AtomicBool,
 }
 
 impl<'i> LentWorkers<'i> {
-    /// Takes at most `most` of the workers that no other operation has. If there are none, it makes as many temporary
-    /// ones, with small rings: at least one, and more if unused memory allows.
+    /// Takes at most `most` of the workers that no other operation has. If there are none, it makes up to `most`
+    /// temporary ones, with small rings: at least one, and more if unused memory allows.
     fn take(image: &'i Image, most: usize) -> Result<Self> {
         let most = most.clamp(1, image.runtime.threads());
         let mut workers = {
@@ -298,7 +299,7 @@ impl Image {
         files.iter().map(|&file| self.files.read_index(file, keys(file))).collect()
     }
 
-    /// A temporary worker with a ring of its own.
+    /// A worker beside the permanent ones, with a ring of its own. Nothing else is reserved for it.
     ///
     /// # Errors
     /// Too little memory.
@@ -415,7 +416,7 @@ impl Image {
         Ok(self.runtime.budget().require(purpose, bytes).map_err(advise)?)
     }
 
-    /// Reserves memory that [`Image::make_room`] has checked, or refuses it with the same advice.
+    /// Reserves memory, or refuses it with the advice of [`Image::make_room`].
     ///
     /// # Errors
     /// As with [`Image::make_room`].
@@ -433,7 +434,8 @@ impl Image {
         missing_bytes.saturating_add(most.min(grown.saturating_add(threads * MIN_RING_BYTES)))
     }
 
-    /// Grows the runtime's page cache by room for `pages` pages of this image, as far as memory is free.
+    /// Sets this image's share of the runtime's page cache to room for `pages` pages, at most
+    /// [`ImageOptions::cache_bytes`]. The cache grows as far as memory is free.
     ///
     /// # Errors
     /// The machine has less memory than the limit allows.

@@ -2,7 +2,8 @@
 //!
 //! `NAME` is made as `.NAME.RANDOM.outcore-partial` in the same folder. Its process holds a lock on it, which the
 //! operating system releases however the process ends, and also if processes of several containers share a folder. An
-//! unlocked one is therefore the leftover of a killed process, and the next operation in the same folder removes it.
+//! unlocked one is therefore the leftover of a killed process, and the next operation that makes something in the same
+//! folder removes it.
 //!
 //! If names cannot be exchanged, an image that is being replaced is `.NAME.RANDOM.outcore-replaced` for a moment
 //! ([`Partial::replace`]). Under that name an image is whole: after a killed process or a power failure it is renamed
@@ -122,7 +123,8 @@ impl Partial {
         }
     }
 
-    /// Leaves the file with its temporary name to the next operation in the same folder.
+    /// Leaves the file or directory, under its temporary name, to the next operation that makes something in the same
+    /// folder.
     pub fn keep(&mut self) {
         self.is_kept = true;
     }
@@ -172,7 +174,7 @@ fn name_of<'a>(hidden: &'a OsStr, ending: &str) -> Option<&'a OsStr> {
 impl Drop for Partial {
     fn drop(&mut self) {
         if !self.is_kept {
-            // If this fails, the next operation in the folder removes it.
+            // If this fails, the next operation that makes something in the folder removes it.
             let _ = self.backend.remove_all(&self.path);
         }
     }
@@ -271,7 +273,7 @@ mod tests {
         std::fs::create_dir_all(left[0].join("columns")).unwrap();
         std::fs::write(left[0].join("columns/file"), "x").unwrap();
         std::fs::write(&left[1], "x").unwrap();
-        // A link is not followed, whatever its name is.
+        // A link is not followed, under any name.
         std::os::unix::fs::symlink(at("graph.oc"), at(".c.00000000000000cc.outcore-partial")).unwrap();
         assert_eq!(remove_leftovers(&system, directory.path()), left);
         assert_eq!(remove_leftovers(&system, directory.path()), Vec::<PathBuf>::new());

@@ -62,7 +62,9 @@ impl PlacedFile {
     /// Waits until the file would outlast a power failure, and gives a new one its name; it is complete from now on.
     ///
     /// # Errors
-    /// Errors of the operating system; there is no new file, and an older one of that name is unchanged.
+    /// Errors of the operating system. There is no new file then, and an older one of that name is unchanged, unless
+    /// only the sync of the folder failed: then the new name may not outlast a power failure. Bytes written to an
+    /// existing file stay.
     pub fn commit(self) -> Result<()> {
         self.file.sync().map_err(|error| Error::from(IoError::file(&self.target, "sync", error)))?;
         let backend = self.runtime.backend();

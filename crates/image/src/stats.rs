@@ -123,7 +123,7 @@ impl std::fmt::Debug for StatsBuilder {
 }
 
 impl StatsBuilder {
-    /// Starts the clock, for a nested operation or a few products: steps have no memory.
+    /// Starts the clock, for a nested operation or a few products: the `memory_bytes` of its steps are 0.
     pub fn start() -> Self {
         StatsBuilder {
             start: Instant::now(),
@@ -182,7 +182,7 @@ impl StatsBuilder {
     /// Stops the clock. `pages_per_pass` is the number of pages of the lists that the algorithm reads.
     pub fn finish(mut self, runtime: &Runtime, pages_per_pass: u64) -> Stats {
         if self.steps.len() == MOST_STEPS {
-            // The last step is the sum of the others, which end now.
+            // The last step is the sum of the steps beyond the limit, which end now.
             self.look(self.start.elapsed());
             let (end, seconds_cpu_end, memory_bytes) = self.looked;
             if let Some(rest) = self.steps.last_mut() {

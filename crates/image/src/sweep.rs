@@ -31,8 +31,8 @@ pub enum Selection<'a> {
     Asked(&'a (dyn Fn() -> Option<u64> + Sync)),
 }
 
-/// Number of pages of an [`Asked`](Selection::Asked) selection that a worker reads at once: the next ones may change
-/// meanwhile.
+/// Largest number of pages of an [`Asked`](Selection::Asked) selection that a worker reads at once: the next ones may
+/// change meanwhile.
 const MOST_ASKED: usize = 8;
 
 /// Wanted pages of a unit of a file.
@@ -71,7 +71,8 @@ pub struct Arrived<'a> {
 
 /// A worker's callback for the pages of a sweep. The visitor verifies pages itself.
 pub trait PageVisitor: Send {
-    /// Announces the next pages of a unit, after the pages of other files that belong to them.
+    /// Announces the next pages of a unit, a bitmap. Pages of other files that belong to them arrive first, after this
+    /// call.
     fn begin(&mut self, unit: u64, pages: u64);
     /// The next page: first those of other files, then the swept ones, in order. The cache keeps pages without an
     /// error.
@@ -93,15 +94,16 @@ pub struct Sweep<'a> {
     selection: Selection<'a>,
     besides: Option<Arc<dyn Besides>>,
     cache: Option<Arc<PageCache>>,
-    /// Pages from this number on are not cached: a pass over more than the cache holds keeps a fixed part. The swept
-    /// file precedes others.
+    /// Pages from this number on are not cached: a pass over more than the cache holds keeps a fixed part. Pages of the
+    /// swept file are kept before those of other files.
     keep_below: u64,
     keep_besides_below: u64,
     /// The longest gap that is read over, in pages.
     gap_pages: u32,
     /// Largest number of pages that are visited at once.
     batch_pages: u32,
-    /// If pages around a missing one are read with it, once: a bit per unit of each file marks that as done.
+    /// `Some` if a missing page is read with the others of its unit, once per unit: a bit per unit of each file marks
+    /// that as done.
     around: Option<Vec<Vec<AtomicU64>>>,
     next: AtomicUsize,
     prepared: SweepStats,
@@ -205,8 +207,8 @@ fn kept_pages(capacity: u64, pages: &Range<u64>, of_file: u64, all: u64) -> u64 
 /// returned in the order of the workers.
 ///
 /// # Errors
-/// The first error of a visitor, a page that cannot be read, another operation that has the workers, or a request to
-/// stop.
+/// The error of the first worker whose visitor failed or whose page cannot be read; a request to stop; as with
+/// [`Image::with_workers`].
 pub fn sweep<V: PageVisitor>(
     sweep: &Sweep<'_>,
     most_workers: usize,

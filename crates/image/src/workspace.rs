@@ -13,7 +13,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The directories of a running import; they vanish on drop.
+/// The directories of a running import; on drop all vanish that did not become the image.
 pub struct Workspace {
     image: PathBuf,
     replace: bool,
@@ -27,7 +27,7 @@ pub struct Workspace {
 
 /// Output locations of an import.
 pub struct Places {
-    /// The image's path; a link to it stays valid.
+    /// The image's path, with links resolved: a link to the image stays a link.
     image: PathBuf,
     /// Whether it may replace an existing image.
     replace: bool,

@@ -449,7 +449,7 @@ fn write_failing(k: u64, replace: bool) -> bool {
     let there = names(directory.path());
     let hidden = there.iter().filter(|name| name.starts_with('.')).count();
     let has_failed = sim.operations() > k;
-    // Files that cannot be removed stays, for the next operation.
+    // Files that cannot be removed stay, for the next operation.
     assert!(hidden <= usize::from(has_failed), "{k}: {there:?}");
     assert_eq!(there.len() - hidden, usize::from(replace || written.is_ok()), "{k}: {there:?}");
     if replace || written.is_ok() {
@@ -458,7 +458,7 @@ fn write_failing(k: u64, replace: bool) -> bool {
     }
     match written {
         Err(error) => assert!(error.to_string().contains("Input/output error"), "{k}: {error}"),
-        // Whether the old image can be removed matters to nobody.
+        // A failure to remove the old image need not be reported.
         Ok(()) => assert!(replace || !has_failed, "operation {k} failed, and nobody said so"),
     }
     if !has_failed {

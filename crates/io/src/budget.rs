@@ -5,8 +5,8 @@
 //! available, and they shrink before a reservation is refused. If that is not enough, every [`Spare`] owner gives back
 //! its unused memory.
 //!
-//! **Invariant:** `reserved <= limit - process memory at the start, without most of the program's code - slack`. A
-//! limit for the runtime alone leaves the process memory out.
+//! **Invariant:** `reserved <= limit - held - slack`, where `held` is the process memory at the start, without most of
+//! the program's code. It is 0 for a limit that excludes the process.
 
 use crate::cache::PageCache;
 use crate::error::{Error, Holder, Result, bytes_text};
@@ -112,7 +112,7 @@ impl Budget {
         self.free_bytes() + self.caches().iter().map(|cache| cache.memory_bytes()).sum::<u64>()
     }
 
-    /// The largest possible reservation that takes nothing from caches.
+    /// The largest possible reservation that takes nothing from caches or [`Spare`] owners.
     pub fn free_bytes(&self) -> u64 {
         self.ledger.usable_bytes - self.ledger.accounts().reserved_bytes
     }
@@ -158,12 +158,12 @@ impl Budget {
         taken_bytes.saturating_add(needed_bytes).saturating_add(held_margin_bytes(self.ledger.held_bytes))
     }
 
-    /// Reserved bytes, page caches excluded.
+    /// Reserved bytes, page caches and unused [`Spare`] memory excluded.
     pub fn reserved_bytes(&self) -> u64 {
         self.ledger.usable_bytes.saturating_sub(self.available_bytes())
     }
 
-    /// Holders of memory that cannot be reclaimed, the largest first.
+    /// Holders of memory other than page caches, the largest first. The process at its start is one of them.
     pub fn holders(&self) -> Vec<Holder> {
         let mut holders: Vec<_> = {
             let accounts = self.ledger.accounts();

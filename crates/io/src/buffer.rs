@@ -215,7 +215,7 @@ pub fn shared<T: Shared>(values: &mut [T::Value]) -> &[T] {
     unsafe { std::slice::from_raw_parts(values.as_mut_ptr().cast(), values.len()) }
 }
 
-/// Numbers whose bytes may be written to temporary files and read back in memory layout.
+/// Numbers whose bytes in memory may be written to temporary files and read back.
 ///
 /// # Safety
 /// Implement it only for types without padding for which all bytes are valid.

@@ -47,7 +47,7 @@ pub struct PageCache {
     sets: Box<[Mutex<Set>]>,
     /// The frames of way 0, those of way 1, and so on.
     frames: Frames,
-    /// The number of open ways. It changes only under the other lock.
+    /// The number of open ways. It changes only under the lock `resizing`.
     open_ways: AtomicUsize,
     resizing: Mutex<()>,
     _headers: Reservation,
@@ -107,7 +107,7 @@ impl PageCache {
         PageCache::new_in_part(budget, bytes, bytes)
     }
 
-    /// A cache that may grow to `bytes`, with as many ways open as fit `open_bytes`, at least one.
+    /// A cache that may grow to `bytes`, with as many ways open as fit `open_bytes`; `None` if not even one fits.
     ///
     /// # Errors
     /// Too little memory under the budget.

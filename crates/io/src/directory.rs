@@ -177,7 +177,7 @@ impl DataFile {
     }
 
     /// Identity and version of the file: numbers that change with the file, and that no other file has at the same
-    /// time. They are its location, its size, and the time of its last change.
+    /// time. They are its device and inode, its size, and the times of its last change and last write.
     ///
     /// # Errors
     /// Errors of the operating system.

@@ -26,13 +26,13 @@ pub enum Error {
         purpose: String,
         /// Bytes that it needs.
         needed_bytes: u64,
-        /// Bytes that are free under the limit.
+        /// Bytes that can be reserved under the limit.
         available_bytes: u64,
         /// The limit.
         limit_bytes: u64,
         /// The smallest limit that is enough, as far as it is known.
         advised_bytes: u64,
-        /// Holders of the rest, the largest first.
+        /// Holders of the memory that is not available, the largest first.
         holders: Vec<Holder>,
     },
     /// An object was used in another process than the one that opened it, as happens after a fork.

@@ -70,7 +70,7 @@ struct Lane {
     end: usize,
 }
 
-/// A block under way: its remaining range of the file.
+/// A block under way: its offset in the file, and how many of its bytes are written.
 #[derive(Clone, Copy, Default)]
 struct Block {
     offset_bytes: u64,
@@ -129,7 +129,7 @@ impl Lanes {
         has_room
     }
 
-    /// Appends the first `len` of some bytes to a lane; returns false and does nothing if they do not all fit.
+    /// Appends the first `len` of some bytes to a lane; returns false and does nothing if there is no room for all `N`.
     #[inline(always)]
     pub fn put_first<const N: usize>(&mut self, lane: usize, bytes: &[u8; N], len: usize) -> bool {
         let lane = &mut self.lanes[lane];
@@ -381,7 +381,7 @@ mod tests {
         (place * 31 % 251) as u8
     }
 
-    /// Fills lanes in turn, the least filled last, so that blocks of all are under way at once.
+    /// Fills the lanes in turn and begins to write each, so that blocks of all are under way at once.
     fn fill(lanes: &mut Lanes, options: &LanesOptions, blocks: std::ops::Range<usize>) -> Result<()> {
         let bytes = options.block_bytes + options.tail_bytes;
         for block in blocks {

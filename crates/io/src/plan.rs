@@ -18,9 +18,9 @@ pub const UNIT_PAGES: u64 = 64;
 pub const USUAL_GAP_PAGES: u32 = 3;
 /// The longest gap that is ever read over.
 const MOST_GAP_PAGES: u32 = 8;
-/// Files with fewer pages are read sooner than a device is measured.
+/// Smallest number of pages of a file whose device is measured: a smaller file is read in less time than a measurement.
 pub const MEASURED_FROM_PAGES: u64 = 8192;
-/// The requests of a measurement: this number of one page, and a fourth of it long ones.
+/// The number of requests of one page in a measurement; a fourth as many long ones follow.
 const MEASURED_REQUESTS: u64 = 128;
 /// The pages of a long request.
 const LONG_PAGES: u64 = 16;

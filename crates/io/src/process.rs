@@ -42,11 +42,11 @@ pub fn limit_arenas(count: usize) {
     }
 }
 
-/// The part of our code that counts in the process memory: the slack of operations has no room for so much code.
+/// The part of our code that counts in the process memory, because the slack of operations has no room for it.
 const COUNTED_CODE_BYTES: u64 = 25 << 17;
 
-/// The current memory of the process, in bytes, without most of the code of this program. That is part of the slack of
-/// operations, however much of it has run so far.
+/// The current memory of the process, in bytes, without most of the code of this program. The code left out is part of
+/// the slack of operations, however much of it has run so far.
 pub fn current_memory_bytes() -> u64 {
     let code_bytes = code_bytes(&read_to_string("/proc/self/smaps").unwrap_or_default());
     status_bytes("VmRSS:").saturating_sub(code_bytes.saturating_sub(COUNTED_CODE_BYTES))

@@ -74,7 +74,7 @@ pub struct Extent<'a> {
     pub bytes: &'a [u8],
 }
 
-/// Statistics of a reader since the last call.
+/// Statistics of a reader since the last [`Reader::take_stats`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ReaderStats {
     /// Time spent waiting for reads, in nanoseconds.

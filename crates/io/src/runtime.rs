@@ -24,7 +24,7 @@ const CANCEL_CHECK: Duration = Duration::from_millis(50);
 #[derive(Clone, Default)]
 pub struct RuntimeOptions {
     /// The limit for all memory of the process, in bytes; `None` takes half of the free memory of the machine or its
-    /// cgroup.
+    /// cgroup, plus the memory that counts as held by the process.
     pub memory_bytes: Option<u64>,
     /// Whether the limit excludes memory that the process already holds, such as that of an interpreter and its
     /// libraries.
@@ -53,7 +53,7 @@ pub struct Runtime {
     bytes_read: Arc<AtomicU64>,
 }
 
-/// Operations that size themselves by the free memory run one at a time.
+/// The lock of operations that size themselves by the free memory: they run one at a time.
 #[derive(Default)]
 struct PlanningLock {
     is_taken: Mutex<bool>,
@@ -292,7 +292,8 @@ impl Runtime {
     /// Splits `0..count` into runs of `step` and assigns them to the workers as they become free.
     ///
     /// # Errors
-    /// The first error of `work`, or a request to stop, which is checked before every run.
+    /// The error of the first worker that failed, or a request to stop, which is checked before every run. The other
+    /// workers finish the remaining runs.
     pub fn for_each_range<E: Send + From<Error>>(
         &self,
         count: usize,
@@ -325,7 +326,7 @@ impl Runtime {
 }
 
 /// Calls `work` with every number below `workers`, 0 on this thread and the others on threads of their own, which begin
-/// when all exist. Compiled once: its callers are generic, and threads are long code.
+/// when all exist. Compiled once: its callers are generic, and the code that starts threads is long.
 fn on_threads(workers: usize, work: &(dyn Fn(usize) + Sync)) -> Result<()> {
     let all_started = &OnceLock::<bool>::new();
     std::thread::scope(|scope| {

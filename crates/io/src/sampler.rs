@@ -18,7 +18,7 @@ const EVERY: Duration = Duration::from_millis(50);
 /// Largest number of samples.
 pub const MOST_SAMPLES: usize = 512;
 
-/// Resources used since the begin of a run, at one moment.
+/// The resources of a run at one moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Sample {
     /// Seconds since the run began.
@@ -95,7 +95,7 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Begins a run. Without a thread there are no samples.
+    /// Begins a run. If the thread cannot be started, there are no samples.
     pub fn start(runtime: &Arc<Runtime>) -> Self {
         let (stop, is_stopped) = channel();
         let (runtime, mut sampler) = (Arc::clone(runtime), Sampler::start(runtime));

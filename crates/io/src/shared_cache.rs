@@ -60,7 +60,7 @@ impl State {
         };
         cache.grow(wanted.saturating_sub(cache.memory_bytes()));
         let (has, free) = (cache.memory_bytes(), budget.free_bytes());
-        // A cache that was made with little memory, or for few pages, moves to one that is twice as large.
+        // A cache that was made with little memory, or for few pages, moves to one that is at least twice as large.
         if has < cache.most_bytes() || wanted < 2 * has || free < has {
             return Ok(());
         }

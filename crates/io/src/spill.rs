@@ -18,7 +18,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Purpose of the writers' memory.
 const WRITING: &str = "writing a temporary file";
 
-/// A temporary file that any worker may write and read. It has no name; clones share it, and the last one removes it.
+/// A temporary file that any worker may write and read. It has no name; clones share it, and it vanishes with the last
+/// one.
 #[derive(Clone)]
 pub struct Spill {
     scratch: Arc<DataFile>,
@@ -263,7 +264,7 @@ impl<'a> SpillReader<'a> {
 
     /// The next number that was written by `number`.
     ///
-    /// Errors of the operating system, or the end of the file.
+    /// # Errors
     /// Errors of the operating system, or the end of the file.
     #[inline]
     pub fn number(&mut self) -> Result<u64> {
@@ -284,7 +285,7 @@ impl<'a> SpillReader<'a> {
 
     /// The next word that was written by `word`.
     ///
-    /// Errors of the operating system, or the end of the file.
+    /// # Errors
     /// Errors of the operating system, or the end of the file.
     #[inline]
     pub fn word(&mut self) -> Result<u64> {
@@ -302,7 +303,7 @@ impl<'a> SpillReader<'a> {
 
     /// Appends the next `len_bytes` bytes to `out`.
     ///
-    /// Errors of the operating system, or the end of the file.
+    /// # Errors
     /// Errors of the operating system, or the end of the file.
     pub fn bytes(&mut self, mut len_bytes: usize, out: &mut Vec<u8>) -> Result<()> {
         while len_bytes > 0 {

@@ -18,7 +18,7 @@ impl dyn Backend {
     }
 
     /// Creates a temporary file that any worker writes and reads at any offset. It has no name, so it vanishes with the
-    /// process; the path determines the file system, and names it in messages.
+    /// process; the path determines the file system, and names the file in messages.
     ///
     /// # Errors
     /// Errors of the operating system.

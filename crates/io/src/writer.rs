@@ -44,7 +44,7 @@ impl Writer {
         let backend: &Arc<dyn Backend> = runtime.backend();
         let file = Arc::new(DataFile::open_as(backend, Location::at(path), Open::Create)?);
         Writer::with_blocks(runtime, purpose, file, buffer_bytes, blocks).inspect_err(|_| {
-            // The file has no other owner.
+            // After an error the caller does not know of the file.
             let _ = backend.remove(path);
         })
     }

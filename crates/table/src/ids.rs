@@ -15,7 +15,7 @@ pub const BATCH_IDS: usize = 1 << 16;
 /// The most text in a batch, unless one id alone is longer.
 pub const BATCH_TEXT_BYTES: usize = 1 << 20;
 
-/// A user's id: an integer or a string. Ids of one graph are of one kind and have its order.
+/// A user's id: an integer or a string. Ids of one graph are of one kind, and compare in the order of that kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Id<S> {
     /// A whole number from 0 on.

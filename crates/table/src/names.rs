@@ -15,7 +15,7 @@ use outcore_io::{Array, Reservation};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Smallest share (1/n) of all ids per group, and smallest memory of a group.
+/// The memory set aside for a group: at least this fraction (1/n) of that of all ids, plus this number of bytes.
 const LEAST_PART: u64 = 16;
 const LEAST_BYTES: u64 = 1 << 20;
 /// Memory of an id in a group beside its text: its vertex twice, its end, and a place in the order.
@@ -43,8 +43,8 @@ fn least_part(image: &Image) -> u64 {
 /// The ids of the vertices that rows name, all of them or one group at a time.
 pub(crate) struct Names {
     columns: Vec<(Column, Option<Array<u32>>)>,
-    /// The vertices of the rows, unless they are all vertices in their own order: then each row names its own vertex
-    /// too.
+    /// The vertices of the rows, if these have an order of their own: each row then names its own vertex too. `None`
+    /// for all vertices in vertex order.
     order: Option<Arc<Array<u32>>>,
     rows: usize,
     loaded: LoadedIds,
@@ -88,7 +88,8 @@ impl Names {
         Ok(Names { columns: named, order, rows, loaded, spare })
     }
 
-    /// Loads the ids that the row at `place` names, and perhaps those of later rows; returns the number of these rows.
+    /// Loads the ids that the row at `place` names, and perhaps those of later rows; returns the number of rows from
+    /// `place` on whose ids are loaded.
     ///
     /// # Errors
     /// Ids that cannot be read or are damaged; no memory.

@@ -35,7 +35,7 @@ const GROUP_ROWS: usize = 4 * BATCH_IDS;
 const GROUP_BYTES: usize = 8 << 20;
 /// Upper bound of the memory of the Parquet and Arrow encoders beside a batch.
 pub const ENCODER_BYTES: u64 = 2 * GROUP_BYTES as u64;
-/// Their memory for a table of few rows, and per additional cell.
+/// Their memory for a table of few rows, and the memory of every cell beyond that.
 const LEAST_ENCODER_BYTES: u64 = 4 << 20;
 const CELL_BYTES: u64 = 64;
 /// Measured memory of a column while a Parquet file is written: of few columns, and of many.
@@ -55,7 +55,8 @@ pub(crate) enum Format {
 }
 
 impl Format {
-    /// Lower bound of the size of a file with `rows` rows, ids beside `columns` columns; 0 for compressed ones.
+    /// Lower bound of the size of a file with `rows` rows, ids beside `columns` columns, as far as it is known:
+    /// compression may shrink rows to nothing.
     pub(crate) fn least_bytes(self, rows: u64, columns: u64) -> u64 {
         let row = match self {
             Format::Npy | Format::Arrow => 8 * columns,

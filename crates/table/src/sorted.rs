@@ -11,8 +11,8 @@ use outcore_io::Array;
 use std::sync::Arc;
 
 impl Table {
-    /// Sorts the rows by a column, `vertex` or one of numbers: the smallest values first, or the greatest. Missing
-    /// values and NaN come last; among equals the smaller id comes first.
+    /// A table of these rows, sorted by a column, `vertex` or one of numbers: the smallest values first, or the
+    /// greatest. Missing values and NaN come last; among equals the smaller id comes first.
     ///
     /// # Errors
     /// [`Error::Usage`](outcore_image::Error::Usage) for a column that does not exist or has no order; ids that cannot

@@ -247,7 +247,7 @@ impl Table {
         (0..self.rows() as usize).map(|row| self.order.as_ref().map_or(row as u32, |order| order[row]))
     }
 
-    /// The rows whose mask is true, in the same order. Takes 4 bytes per row.
+    /// The rows whose mask is true, in the same order. Takes 4 bytes for each of them.
     ///
     /// # Errors
     /// A mask of another length; no memory; a request to stop.
@@ -442,7 +442,8 @@ impl TableReader {
         Ok(Some((record, is_last)))
     }
 
-    /// [`next_by_vertex`](Self::next_by_vertex) for an order of their own; the ids of the rows are looked up.
+    /// [`next_by_vertex`](Self::next_by_vertex) for a table with an order of its own; the ids of the rows are looked
+    /// up.
     fn next_in_order(&mut self, order: &[u32], filled: &mut Filled) -> Result<Option<(RecordBatch, bool)>> {
         self.table.image.runtime().cancel().check()?;
         let names = self.names.as_mut().expect("a table with an order is read with ids");

@@ -92,8 +92,8 @@ impl State {
         self.entries.keys().map(PathBuf::as_path)
     }
 
-    /// A description of the state: the number of operations done, and the outcome of each pending one by its number in
-    /// the trace.
+    /// A description of the state: the number of operations done, and the pending ones that were not kept, by their
+    /// indices in the trace, with their outcomes.
     pub fn story(&self) -> String {
         let lost: Vec<_> = self.fates.iter().filter(|(_, fate)| *fate != Fate::Kept).collect();
         format!("{} operations done; pending and not kept: {lost:?}", self.done)
@@ -121,7 +121,7 @@ impl State {
 pub struct CrashStates<'a> {
     trace: &'a Trace,
     subsets: u64,
-    /// For each operation, the number of operations after which it is durable; `usize::MAX` if it never is.
+    /// For each operation, the index of the sync that makes it durable; `usize::MAX` if none does.
     durable: Vec<usize>,
     /// The operations that change the contents of each file, in order.
     changes: HashMap<Node, Vec<usize>>,
@@ -392,7 +392,7 @@ fn apply(operation: &Operation, fate: Fate, bytes: &mut Vec<u8>) {
     }
 }
 
-/// Writes some sectors of a write; at least one is missing.
+/// Writes some sectors of a write; at least one is lost.
 fn tear(bytes: &mut [u8], start: usize, written: &[u8], seed: u64, garbage: bool) {
     let (first, end) = (start / SECTOR_BYTES, start + written.len());
     let sectors = first..end.div_ceil(SECTOR_BYTES);

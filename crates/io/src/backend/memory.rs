@@ -64,7 +64,7 @@ pub struct MemoryFile {
 #[derive(Default)]
 struct Content {
     len_bytes: u64,
-    /// The pages; `None` for pages that were never written.
+    /// The pages; `None` for pages without memory, which read as zeros.
     pages: Vec<Option<Box<[u8; PAGE_BYTES]>>>,
     changes: u64,
 }

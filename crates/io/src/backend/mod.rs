@@ -104,7 +104,8 @@ pub trait Backend: Send + Sync {
     }
 
     /// Takes the lock of a file or directory. The operating system releases it when the lock is dropped or the process
-    /// ends, however it ends. `None` if another process has it, or if the path names another file meanwhile.
+    /// ends, however it ends. `None` if it is taken, also within this process, or if the path names another file
+    /// meanwhile.
     ///
     /// # Errors
     /// Errors of the operating system: a missing path, a link, a file system without locks.

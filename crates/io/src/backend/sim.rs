@@ -53,7 +53,7 @@ pub struct Sim {
 
 struct State {
     faults: Faults,
-    /// While set, nothing fails and no operation is counted.
+    /// While set, no operation or read is counted, and none fails by its number. Written bytes and syncs still count.
     is_asleep: AtomicBool,
     operations: AtomicU64,
     reads: AtomicU64,
@@ -108,14 +108,15 @@ impl Sim {
         self.state.syncs.load(Ordering::Relaxed)
     }
 
-    /// Disables faults and counting until [`wake`](Sim::wake) is called: for tests that open an image first.
+    /// Disables the counting of operations and reads, and the faults that depend on it, until [`wake`](Sim::wake) is
+    /// called: for tests that open an image first.
     #[must_use]
     pub fn asleep(self) -> Self {
         self.state.is_asleep.store(true, Ordering::Relaxed);
         self
     }
 
-    /// Enables faults and counting.
+    /// Enables the counting and the faults again.
     pub fn wake(&self) {
         self.state.is_asleep.store(false, Ordering::Relaxed);
     }
