@@ -23,7 +23,7 @@ pub struct Algorithm {
     pub aliases: &'static [&'static str],
     /// The name of its results' class in Python.
     pub class: &'static str,
-    /// A summary of its result, in a sentence without a full stop.
+    /// Its result, in a sentence without a full stop.
     pub summary: &'static str,
     /// Its options, those that must be given first.
     pub options: &'static [Parameter],

@@ -34,8 +34,8 @@ pub struct Estimate {
 pub enum Bound {
     /// There are no more on any graph.
     AtMost,
-    /// It depends on weights or on how long paths are: there are as many as levels or distances, at worst. This is what
-    /// there are on graphs with hubs, or fewer.
+    /// No bound is known: the number depends on weights or on the lengths of paths, and is at worst that of levels or
+    /// distances. On graphs with hubs there are no more than `passes`.
     Usual,
     /// There are no fewer.
     AtLeast,
@@ -131,7 +131,7 @@ impl Estimate {
     }
 }
 
-/// The least limit under which so much more can be reserved.
+/// The least memory limit of the process under which `bytes` more can be reserved.
 pub fn least_limit(graph: &Graph, bytes: u64) -> u64 {
     let budget = graph.runtime().budget();
     let used = budget.limit_bytes() - budget.available_bytes();

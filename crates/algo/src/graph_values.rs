@@ -34,14 +34,14 @@ pub trait GraphValues {
     /// There is no vertex of one of these ids.
     fn seeds(&self, graph: &Graph, name: &str) -> Result<Vec<Vec<(u32, f64)>>>;
 
-    /// From where searches start: from `sources`, from `k` vertices that are drawn, or from all.
+    /// The sources of searches: from `sources`, from `k` vertices that are drawn, or from all.
     ///
     /// # Errors
     /// There is no vertex of one of these ids.
     fn sources(&self, graph: &Graph) -> Result<Sources>;
 
-    /// The graph with the weights of the requested name: where those are an attribute of the edges, the
-    /// image is opened once more, with that attribute as its weights.
+    /// The graph with the weights of the requested name: where those are an attribute of the edges, the image is opened
+    /// once more, with that attribute as its weights.
     ///
     /// # Errors
     /// As for [`Graph::open`].
@@ -53,7 +53,7 @@ pub trait GraphValues {
     /// There are no weights of the name that was given.
     fn weights(&self, graph: &Graph) -> Result<bool>;
 
-    /// Whether weights are the lengths of edges: the only ones of a graph are, whatever they are called.
+    /// Whether weights are the lengths of edges. Without a name, the only weights of a graph are, whatever their name.
     ///
     /// # Errors
     /// There are no weights of the name that was given.

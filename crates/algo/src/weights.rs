@@ -8,8 +8,7 @@ use outcore_io::{into_inner, lock};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Whether shortest paths go by weights: by those of a name, or by the only ones that the image has if none are asked
-/// for.
+/// Whether shortest paths use weights: those of a name, or without a name the only ones of the image.
 ///
 /// # Errors
 /// There are no weights of that name.

@@ -19,7 +19,7 @@ pub struct Parameter {
     pub instead_of: &'static [&'static str],
     /// The option without which the shell does not take it.
     pub needs: Option<&'static str>,
-    /// Python takes it without its name, as NetworkX does. What must be given it takes so in any case.
+    /// Whether Python takes it by position, as NetworkX does. Required options are taken by position in any case.
     pub is_positional: bool,
 }
 
@@ -68,7 +68,7 @@ pub enum Kind {
     Seeds,
     /// The name of the weights that edges count by, or that are their lengths.
     Weight {
-        /// The only ones of a graph are lengths, whatever they are called.
+        /// Whether they are lengths of edges. Without a name, the only weights of a graph are, whatever their name.
         lengths: bool,
     },
 }
@@ -100,11 +100,11 @@ pub enum Value {
     Vertex(String),
     /// Ids.
     Vertices(Vec<String>),
-    /// A number of ids, whatever they are: for estimates.
+    /// The number of ids without the ids themselves: for estimates.
     Counted(u64),
     /// Sets of seeds with their shares.
     Seeds(Vec<Vec<(String, f64)>>),
-    /// Edges have no weights, even if they do.
+    /// The weights of edges are ignored.
     Unweighted,
 }
 
@@ -139,7 +139,7 @@ impl Parameter {
     /// The value of a text.
     ///
     /// # Errors
-    /// What the option takes, and what was found.
+    /// A text that is no value of the option; the message has the expected value and the text.
     pub fn parse(&self, text: &str) -> std::result::Result<Value, String> {
         let wrong = |what: &str| Err(format!("expected {what}, found {text}"));
         let value = match self.kind {
@@ -158,10 +158,10 @@ impl Parameter {
         Ok(value)
     }
 
-    /// An error unless the value is in the option's range.
+    /// Checks that the value is in the option's range.
     ///
     /// # Errors
-    /// What the option takes, and what was found.
+    /// A value out of range; the message has the range and the value.
     pub fn check(&self, value: &Value) -> std::result::Result<(), String> {
         let name = self.name;
         match (self.kind, value) {

@@ -37,7 +37,7 @@ impl<T: Declared + ?Sized> Declared for &T {
 pub enum Names {
     /// The vertices with these ids in the input.
     Ids,
-    /// The vertices of these numbers, counted from one on and around: for tests.
+    /// The vertices of these numbers, counted from the given vertex on, and from 0 again after the last: for tests.
     Places(u32),
     /// Any: estimates only count them.
     Any,
@@ -63,7 +63,7 @@ impl Values {
         Self::of(algorithm.name(), algorithm.options(), given)
     }
 
-    /// The options that were given to anything else that has a name and options; the others are their defaults.
+    /// The options of an operation that is not [`Declared`]: those that were given, and the defaults of the others.
     ///
     /// # Errors
     /// As with [`Values::new`].
@@ -74,7 +74,7 @@ impl Values {
     /// The options of an example; `first` is the vertex that is called 0.
     ///
     /// # Errors
-    /// An example that cannot be.
+    /// An example whose options are invalid.
     pub fn of_example(algorithm: &impl Declared, example: &[(&str, &str)], first: u32) -> Result<Self> {
         let parsed = |&(name, text): &(&str, &str)| {
             let option = option_of(algorithm.name(), algorithm.options(), name)?;
@@ -84,10 +84,11 @@ impl Values {
         Self::checked(algorithm.name(), algorithm.options(), given, Names::Places(first))
     }
 
-    /// Options for an estimate, for which ids need not be there; `k` stands for so many of what the algorithm counts.
+    /// Options for an estimate, for which no ids need to be given. `k` is the option of that name, or the number of
+    /// members of the option that [`Declared::counted`] names.
     ///
     /// # Errors
-    /// As with [`Values::new`], and `k` beside what it is the number of.
+    /// As with [`Values::new`], and `k` beside the option whose members it counts.
     pub fn of_estimate(
         algorithm: &impl Declared,
         mut given: Vec<(&'static str, Value)>,

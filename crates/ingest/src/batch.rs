@@ -256,7 +256,7 @@ pub struct Facts {
     pub format: &'static str,
     /// Whether edges have a direction, where the format says so.
     pub directed: Option<bool>,
-    /// The line or option that decides the direction, if it is not the format itself.
+    /// The part of the input that decides the direction, for messages; `None` if the format itself decides.
     pub directed_by: Option<String>,
     /// Whether ids are strings (true) or integers (false); decided by the time the source is open.
     pub string_ids: bool,
@@ -276,7 +276,7 @@ pub struct Facts {
     pub keeps_parallel: bool,
     /// All integer ids in this range (first, count) are vertices, whether or not an edge names them.
     pub declared: Option<(u64, u64)>,
-    /// The first so many vertices, as their ids sort, are the rows of a rectangular matrix, and the others its columns.
+    /// Number of rows of a rectangular matrix: the first vertices, as their ids sort. The others are its columns.
     pub rows: Option<u64>,
     /// Prefixes of the ids of sources and of targets, in a graph with two sides.
     pub sides: Option<[String; 2]>,
@@ -354,7 +354,7 @@ impl std::fmt::Debug for Rows {
 }
 
 impl Block {
-    /// Number of sequence numbers that the block takes: one for each part.
+    /// Number of sequence numbers that the block takes: one for each of its batches.
     pub fn parts_count(&self) -> u64 {
         match &self.data {
             BlockData::Rows(rows) => rows.parts,

@@ -464,8 +464,9 @@ pub(crate) fn is_met(condition: &Condition, field: &AttributeField, value: Optio
 
 struct Conditional {
     checks: Vec<Check>,
-    /// Kinds of the attributes of the input; below, the indices of those that are kept.
+    /// Kinds of the attributes of the input.
     kinds: Vec<AttributeKind>,
+    /// Whether each of these attributes is kept.
     is_kept: Vec<bool>,
     left_out: Arc<AtomicU64>,
 }

@@ -1,6 +1,6 @@
-//! The hash of integers that dictionaries, checksums of edges and samples share.
+//! The hash of integers that all crates share: for dictionaries, checksums, samples and drawn vertices.
 
-/// A well-mixed number of a number (the finaliser of MurmurHash3; Appleby 2011).
+/// A well-mixed 64-bit hash of an integer (the finaliser of MurmurHash3; Appleby 2011).
 #[inline(always)]
 pub fn mix(value: u64) -> u64 {
     let mut mixed = value ^ (value >> 33);

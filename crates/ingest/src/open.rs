@@ -26,7 +26,7 @@ use outcore_io::{Budget, Runtime};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Memory limit for inputs given as bytes in memory.
+/// Memory limit for reading an input that is given as bytes in memory.
 const MOST_MEMORY_BYTES: u64 = 1 << 30;
 
 /// A format that can be read.

@@ -146,9 +146,9 @@ fn line_bytes(longest_line_bytes: u64) -> u64 {
     LINE_FACTOR * longest_line_bytes.saturating_sub(BLOCK_BYTES as u64)
 }
 
-/// A limit that suffices for an import whose blocks reserve `block_bytes`. Under a higher limit longer lines are read,
-/// which take more: they are as long as this limit and the `held_bytes` of the input allow together. `held_bytes` is
-/// `None` for inputs without lines and strings.
+/// Memory in bytes that suffices for an import whose blocks reserve `block_bytes`, beside the `held_bytes` of its open
+/// input. With more memory longer lines are read, which take more: the longest are as long as both amounts together
+/// allow. `held_bytes` is `None` for inputs without lines and strings.
 pub fn enough_bytes(block_bytes: u64, threads: usize, held_bytes: Option<u64>) -> u64 {
     let mut enough_bytes = Plan::least_bytes(block_bytes);
     while let Some(held_bytes) = held_bytes {

@@ -11,7 +11,7 @@ use outcore_graph::Graph;
 use outcore_table::Column;
 use std::sync::Arc;
 
-/// The estimate for betweenness from so many sources, with the least state that works: one source at a time.
+/// The estimate for betweenness centrality, with the least state that works: one source at a time.
 pub fn estimate_betweenness_centrality(graph: &Graph, options: &BetweennessOptions) -> Estimate {
     kernels::betweenness_centrality::estimate_betweenness_centrality(graph, options)
         .verified_in(verify::searches::betweenness_bytes(graph).saturating_add(options.sources.bytes(graph)))

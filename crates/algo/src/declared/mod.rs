@@ -1,4 +1,5 @@
-//! The list of all algorithms, each declared in a file of its own: what the shell, Python and documents say of it.
+//! The list of all algorithms. Each is declared in a file of its own: the names, options and texts that the shell,
+//! Python and documents show.
 
 pub(crate) mod all_pairs;
 pub(crate) mod betweenness_centrality;

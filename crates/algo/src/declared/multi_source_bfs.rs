@@ -11,7 +11,7 @@ use outcore_graph::Graph;
 use outcore_table::Column;
 use std::sync::Arc;
 
-/// The estimate for searches from so many sources, with the least state that works: 64 sources at a time.
+/// The estimate for searches from the sources, with the least state that works: 64 sources at a time.
 pub fn estimate_multi_source_bfs(graph: &Graph, options: &MultiSourceBfsOptions) -> Estimate {
     kernels::multi_source_bfs::estimate_multi_source_bfs(graph, options)
         .verified_in(verify::searches::searches_bytes(graph))

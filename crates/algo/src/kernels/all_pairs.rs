@@ -46,9 +46,9 @@ pub struct AllPairs {
     pub sources: Array<u32>,
     /// The result of the searches along the edges; the targets are the sources.
     pub search: MultiSourceBfs,
-    /// At least so great is the greatest distance between two vertices with a path.
+    /// Lower bound of the diameter: the greatest distance between two vertices with a path.
     pub diameter_least: u32,
-    /// At most so great is it.
+    /// Upper bound of the diameter.
     pub diameter_most: u32,
 }
 

@@ -85,7 +85,7 @@ pub(crate) const SCALE: f64 = f64::from_bits((1023 + 900) << 52);
 /// The most sources that go together.
 const MOST_COLUMNS: u64 = 8;
 
-/// The estimate for betweenness from so many sources, with the least state that works: one source at a time.
+/// The estimate for betweenness centrality, with the least state that works: one source at a time.
 pub(crate) fn estimate_betweenness_centrality(graph: &Graph, options: &BetweennessOptions) -> Estimate {
     Cost {
         state_bytes: bytes(graph, options, 1),
@@ -375,7 +375,7 @@ struct Values<const B: usize> {
     paths: Rows<B>,
     /// Contribution of a vertex to each one before it: one plus its dependency, divided by its number of paths.
     given: Rows<B>,
-    /// The vertices found on the current level.
+    /// The values that the current level computes for its vertices; they are copied when the level ends.
     kept: Rows<B>,
 }
 

@@ -80,7 +80,7 @@ const MOST_WORDS: u64 = 8;
 /// A search with more than one active vertex in so many pulls.
 const PULL_SHARE: u64 = 1 << 11;
 
-/// The estimate for searches from so many sources, with the least state that works: 64 sources at a time.
+/// The estimate for searches from the sources, with the least state that works: 64 sources at a time.
 pub(crate) fn estimate_multi_source_bfs(graph: &Graph, options: &MultiSourceBfsOptions) -> Estimate {
     let batches = options.sources.len().div_ceil(64);
     Cost {

@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
 /// Words for where a list begins and ends.
 const STARTS: u64 = 2;
-/// A list that spans pages, as far as it was read.
+/// Memory of the record of a list that spans pages, in bytes.
 const SPLIT_BYTES: u64 = 32;
 
 /// The neighbours of one vertex.

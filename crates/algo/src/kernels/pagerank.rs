@@ -143,8 +143,8 @@ const SINGLE_FROM_VERTICES: u64 = 1 << 22;
 /// Single precision is enough while the ranks change by more than this in all: a thousand times what its rounding can.
 const SINGLE_ABOVE_RESIDUAL: f64 = 1e-4;
 
-/// Contributions of all vertices, in one array for an iteration and in another for the next. Single precision takes
-/// half the memory.
+/// One array of the contributions of all vertices. An iteration reads one and writes another. In single precision an
+/// array takes half the memory.
 fn contributions<T: Contribution>(graph: &Graph) -> impl Layout<Made = Array<T>> {
     array(graph, "contributions", graph.vertices())
 }

@@ -53,7 +53,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// A rank of 1, in the units of rests.
 const ONE: f64 = (1u64 << 60) as f64;
-/// Parts of a unit, in which the loss on edges with weights is counted.
+/// Parts per unit in which the loss on edges with weights is counted.
 const UNIT_PARTS: f64 = 1024.0;
 /// Bound of the rounding of ranks in double precision between rounds and in the end, in units: 2^-49 of a rank of 1.
 const REAL_ROUNDING: f64 = (1u64 << 11) as f64;
@@ -206,7 +206,7 @@ impl<'a, D: Divisors, S: Contribution> Delta<'a, D, S> {
         self.give_share(v, self.options.alpha * units / self.divisors.of(v))
     }
 
-    /// Gives a share of so much to every out-edge.
+    /// Does what [`Self::give`] does, for a given share of every out-edge.
     #[inline]
     fn give_share(&self, v: usize, share: f64) -> (f64, f64) {
         self.shares[v].set(if self.options.weights { share } else { share.trunc() });

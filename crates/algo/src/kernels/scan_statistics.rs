@@ -45,9 +45,9 @@ use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 const NAME: &str = "scan statistics";
 /// Number of vertices that are looked at together: each has a bit of a byte as its mark.
 const GROUP: usize = 8;
-/// If more are left, all vertices are looked at instead.
+/// Most vertices that are looked at one by one; if more are left, all vertices are looked at instead.
 const MOST_LOOKED_AT: usize = 256;
-/// Of no more vertices the lists are read to find out.
+/// Most vertices whose own lists are read for tighter bounds.
 const MOST_BOUNDED: usize = 1 << 16;
 /// Memory of these vertices, in bytes: their numbers, in twice as many places as they need while they are found, sums,
 /// and sums with numbers.

@@ -31,7 +31,7 @@ impl<const W: usize> Tally<W> {
         }
     }
 
-    /// Adds the number of every bit to `counts`.
+    /// Adds the number of rows that have each bit to `counts`.
     pub fn add_to(&self, counts: &[AtomicU64]) {
         // Few vertices make few digits, and often few searches.
         for (place, row) in self.digits.iter().enumerate().filter(|(_, row)| any(row)) {

@@ -212,7 +212,7 @@ pub(crate) fn ways(graph: &Graph) -> impl Layout<Made = (Bitmap, Bitmap)> {
 /// Returns how many vertices have one.
 ///
 /// # Errors
-/// What `error` makes of a vertex on a circle, or too little memory (2 bits per vertex).
+/// `error` of a vertex on a circle, or too little memory (2 bits per vertex).
 pub(crate) fn follow_parents(
     graph: &Graph,
     root: u32,

@@ -19,7 +19,7 @@ use std::sync::atomic::Ordering;
 /// Bound of the change of ranks by rounding in double precision, in all. The residual of pushed ranks includes their
 /// rounding to whole multiples of 2^-60.
 const ROUNDING: f64 = 1e-12;
-/// Bound of the change of their sum by rounding, over all iterations. Pushed ranks sum to 1 but for what another
+/// Bound of the change of the sum of ranks by rounding, over all iterations. Pushed ranks sum to 1 but for what another
 /// iteration changes.
 const SUM_ROUNDING: f64 = 1e-9;
 

@@ -14,7 +14,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-/// A worker takes at least so many pages.
+/// Fewest pages that a worker takes.
 const MIN_PAGES: u64 = 64;
 
 /// Counts and hash sums over the lists of one direction.

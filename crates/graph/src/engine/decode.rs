@@ -39,7 +39,7 @@ impl Default for Decoder {
 /// The memory that a decoder takes at most.
 pub const DECODER_BYTES: u64 = 4 * (2 * MAX_LISTS as u64 + MAX_NEIGHBOURS as u64 + 4 * LANES as u64);
 
-/// A graph of at most so many entries in its lists is decoded without SIMD, whose buffers are those of full pages.
+/// Most entries of all lists of a graph that is decoded without SIMD, whose buffers are those of full pages.
 const SMALL_ENTRIES: u64 = 1 << 12;
 
 impl Decoder {

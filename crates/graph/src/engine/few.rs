@@ -25,20 +25,21 @@ use std::time::Instant;
 const FEW_PAGES: usize = 1024;
 /// The most edges of a small sweep, as far as they are known beforehand.
 const FEW_EDGES: u64 = 1 << 15;
-/// Of a page with more than one wanted list in so many, all are decoded.
+/// All lists of a page are decoded if more than one in `SOME_SHARE` is wanted.
 const SOME_SHARE: usize = 8;
-/// The next wanted page is looked for page by page if it seems to be so near, and so many have not been passed over in
-/// vain; otherwise through the index.
+/// Estimated distance in pages up to which the next wanted page is searched page by page; a farther one is found
+/// through the index.
 const NEAR_PAGES: u64 = 3;
+/// Number of unwanted pages after which a search page by page ends.
 const MOST_PASSED: u64 = 16;
 
-/// A page with wanted lists: its number, and where in the list of vertices those stand that it holds lists of.
+/// A page with wanted lists: its number, and the places in the list of vertices of those whose lists it holds.
 pub(crate) struct WantedPage {
     pub number: u64,
     pub vertices: Range<usize>,
 }
 
-/// Calls `visit` with the pages that hold lists of vertices in rising order, until it says no.
+/// Calls `visit` with the pages that hold lists of `vertices`, which rise, until it returns `false`.
 pub(crate) fn pages_of_list(lists: &Lists, vertices: &[u32], mut visit: impl FnMut(WantedPage) -> bool) {
     let near_keys = NEAR_PAGES * (lists.index.last() / lists.pages.max(1) + 1);
     let mut next_vertex = 0;
@@ -70,11 +71,11 @@ pub(crate) fn pages_of_list(lists: &Lists, vertices: &[u32], mut visit: impl FnM
     }
 }
 
-/// Outcome, or plan, of a sweep over the lists of some vertices.
+/// The outcome of a small sweep that was tried: done, or left to the usual sweep.
 pub(crate) enum Few<T> {
     /// It was small, and is done.
     Done(T),
-    /// It is small, but pages must be read: that needs no other worker.
+    /// It is small, but must read pages or weights: one worker is enough.
     Alone,
     /// It is for all workers.
     Many,
@@ -101,8 +102,8 @@ pub(crate) fn sweep_few<V: ListVisitor>(
     })
 }
 
-/// Pins the pages of a small sweep and calls `visit` with them, if the sweep is small. Compiled once: it has no type of
-/// a visitor.
+/// Pins the pages of a small sweep and calls `visit` with them, if the sweep is small. It is not generic over the
+/// visitor, so it is compiled once.
 fn few_pages(
     graph: &Graph,
     Edges { direction, weights, .. }: Edges,
@@ -259,7 +260,7 @@ impl PageAt<'_> {
     }
 }
 
-/// Whether it is faster to decode so many lists of a page alone.
+/// Whether it is faster to decode `wanted` lists of a page alone than all of its lists.
 pub(crate) fn are_some(wanted: usize, page: &Page<'_>) -> bool {
     wanted * SOME_SHARE <= page.count()
 }

@@ -89,7 +89,7 @@ const LANES: usize = 8;
 const AHEAD: usize = 512;
 /// Number of neighbours that are fetched between two looks ahead.
 const STEP: usize = 256;
-/// Values in so many first bytes are not asked for: what the second-level cache holds.
+/// Size of the first bytes of the values that are not prefetched: the second-level cache holds them.
 #[cfg(target_arch = "x86_64")]
 const NEAR_BYTES: usize = 1 << 20;
 

@@ -17,7 +17,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 
-/// Name in the budget of the further memory that an open graph holds.
+/// The purpose of the memory of an open graph beside its cache, as the budget names it.
 const INDEX_PURPOSE: &str = "the page indexes and decoders";
 
 /// The direction of lists: those of out-neighbours or those of in-neighbours.
@@ -66,7 +66,7 @@ impl From<Direction> for Edges {
     }
 }
 
-/// After so many small steps that had to read, the pages around a missing one are read with it: there will be more.
+/// Number of small steps that read after which the pages around a missing one are read with it: there will be more.
 const LONE_STEPS: u32 = 16;
 
 /// A graph: an image, opened, and what it has as one.
@@ -244,7 +244,7 @@ impl Graph {
     /// Refuses a file of results that cannot be written, before the work is done whose results it is for.
     ///
     /// # Errors
-    /// What [`Table::write`] would say, with nothing in the place of an older file.
+    /// Those of [`Table::write`]; an older file at the path stays untouched.
     pub fn check_output(&self, output: impl AsRef<Path>, columns: &[ColumnKind]) -> Result<()> {
         outcore_table::check_output(self, output.as_ref(), columns)
     }

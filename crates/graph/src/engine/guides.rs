@@ -21,7 +21,7 @@ use std::sync::{Arc, Mutex};
 
 /// The words of a slot: the key and the marks.
 const SLOT_WORDS: usize = 1 + MOST_MARKS;
-/// A table has at most so many slots.
+/// Largest number of slots of a table.
 const MOST_SLOTS: u64 = 1024;
 /// Graphs with fewer lists per page have no table.
 const LEAST_LISTS: u64 = 128;

@@ -22,7 +22,7 @@ use std::ops::{Deref, Range};
 use std::rc::Rc;
 use std::sync::Mutex;
 
-/// The loop reads so many pages of lists at once.
+/// Number of pages of lists that the loop reads at once.
 const LOOP_PAGES: u32 = 16;
 /// The ring of read buffers of the loop.
 const LOOP_RING_BYTES: u64 = 1 << 20;

@@ -272,7 +272,7 @@ pub trait ListFold: Sync {
     /// returns it.
     ///
     /// # Errors
-    /// The error that an earlier call to another of these functions stored.
+    /// An error that an earlier call to another of these functions stored, where the implementation stores errors.
     #[inline]
     fn check(&self) -> Result<()> {
         Ok(())

@@ -1,7 +1,7 @@
 //! A sweep over lists: pages verified, decoded, and handed to a visitor with the weights beside them.
 //!
-//! The index turns vertices into wanted pages; `outcore-image` reads them, in units of 64 and
-//! in page order within each unit.
+//! The index turns vertices into wanted pages; `outcore-image` reads them, in units of 64 and in page order within each
+//! unit.
 
 use crate::engine::few::{Few, PageAt, are_some, pages_of_list, sweep_few};
 use crate::engine::graph::{Decoding, Direction, Edges, Graph, LentDecoder, Lists};
@@ -206,8 +206,8 @@ impl<V: ListVisitor> PageVisitor for ListPages<'_, V> {
     }
 }
 
-/// Turns the pages that arrive at one worker into lists with weights. Compiled once: a visitor is one virtual call per
-/// page, or per run of wanted lists.
+/// Turns the pages that arrive at one worker into lists with weights. It is not generic over the visitor, so it is
+/// compiled once; the cost is two virtual calls per page, or one per run of wanted lists.
 struct PageDecoding<'a> {
     graph: &'a Graph,
     swept: Swept<'a>,

@@ -25,7 +25,7 @@ impl Bitmap {
         Ok(Bitmap { words: Array::zeroed(budget, purpose, vertices.div_ceil(64) as usize)? })
     }
 
-    /// The memory that a bitmap of so many vertices takes.
+    /// The memory of a bitmap of `vertices` vertices, in bytes.
     pub fn bytes(vertices: u64) -> u64 {
         vertices.div_ceil(64) * 8
     }

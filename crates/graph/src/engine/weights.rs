@@ -16,7 +16,7 @@ use outcore_io::{Reservation, Spare, lock};
 use std::ops::Range;
 use std::sync::{Arc, MutexGuard};
 
-/// A worker has room for so many weights: those of one page, and of some dozens of usual ones.
+/// Number of weights that a worker has room for: those of the fullest page, or of some dozens of usual pages.
 pub(crate) const BATCH_WEIGHTS: usize = 1 << 16;
 const _: () = assert!(MAX_NEIGHBOURS <= BATCH_WEIGHTS);
 /// Memory of a worker for one column of weights, in bytes: a batch, and a page that is being decoded.
@@ -232,9 +232,9 @@ impl Graph {
         2 * indexes + self.runtime().threads() as u64 * worker_bytes(self.manifest())
     }
 
-    /// Keeps what is known of the weights beside lists in memory until the answer is dropped; without that it may be
-    /// given back between two sweeps. An algorithm that sweeps over weights again and again asks for it in the
-    /// beginning, with `directions` empty if it reads no weights.
+    /// Keeps the page indexes of the weights beside lists in memory until the returned guard is dropped; without it
+    /// they may be given back between two sweeps. An algorithm that sweeps over weights again and again calls this
+    /// first, with `directions` empty if it reads no weights.
     ///
     /// # Errors
     /// There are no weights, too little memory ([`Graph::weight_bytes`]), an index that cannot be read or is damaged.
@@ -243,10 +243,11 @@ impl Graph {
         Ok(KeptWeights { _columns: columns.collect::<Result<_>>()? })
     }
 
-    /// Checks the values of a complex matrix, which no algorithm reads.
+    /// Keeps the page indexes of weights in memory as [`Graph::keep_weights`] does, also of the complex values of a
+    /// matrix, which no graph algorithm reads.
     ///
     /// # Errors
-    /// As above.
+    /// As with [`Graph::keep_weights`].
     pub fn keep_values(&self, direction: Direction) -> Result<KeptWeights> {
         let column = self.weight_column(Edges { direction, weights: true, complex: true })?;
         Ok(KeptWeights { _columns: vec![column] })
@@ -266,8 +267,8 @@ impl Graph {
     }
 }
 
-/// The column of weights beside the lists is given back unless somebody reads it; it is opened again when it is next
-/// asked for.
+/// The page indexes of the weights beside the lists are given back unless a sweep uses them; the next use of the
+/// weights reads them again.
 impl Spare for Lists {
     fn spare_bytes(&self) -> u64 {
         self.unread_weights().and_then(|column| Some(column.as_ref()?.held.bytes())).unwrap_or(0)
@@ -281,7 +282,7 @@ impl Spare for Lists {
 }
 
 impl Lists {
-    /// The column of weights, unless somebody reads it. Whoever holds the lock may be the one who needs the memory.
+    /// The column of weights, unless a sweep uses it. The holder of the lock may be the one that needs the memory.
     fn unread_weights(&self) -> Option<MutexGuard<'_, Option<Arc<WeightColumn>>>> {
         let column = self.weights.try_lock().ok()?;
         column.as_ref().is_none_or(|column| Arc::strong_count(column) == 1).then_some(column)

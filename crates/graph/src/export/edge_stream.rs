@@ -22,7 +22,7 @@ pub(crate) struct Entry {
     pub neighbour: u32,
     /// The edge's weight.
     pub weight: Weight,
-    /// Index of the entry in its page.
+    /// Index of the entry in its page of lists.
     pub place: u32,
 }
 

@@ -53,7 +53,7 @@ pub struct ExportReport {
     pub renumbered: bool,
     /// Name of the weights in an import of it, if that is not their name in the graph.
     pub renamed_weights: Option<&'static str>,
-    /// Parallel edges are kept, which the format cannot say: an import of it must be told.
+    /// Parallel edges are kept, which the format cannot express: an import of the file needs the option for it.
     pub unsaid_parallel: bool,
     /// Ids are strings of which some look like numbers, which a file beside the standard output would say.
     pub unsaid_strings: bool,

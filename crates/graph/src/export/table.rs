@@ -20,7 +20,7 @@ pub const VERTEX_ENDINGS: &str = ".csv, .tsv (each maybe with .gz or .zst), .par
 /// Refuses a table of vertices that would take the place of the edges.
 ///
 /// # Errors
-/// Paths that name the same file.
+/// Both paths name one file.
 pub fn check_vertex_table(edges: &Path, vertices: &Path) -> Result<()> {
     let whole = |path: &Path| {
         let mut whole = PathBuf::new();

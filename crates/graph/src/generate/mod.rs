@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Number of edges that are generated at a time.
 const BLOCK_EDGES: u64 = 1 << 16;
-/// Vertices are 32-bit numbers, so ids have at most so many bits.
+/// Most bits of an id: vertices are 32-bit numbers.
 const MOST_SCALE: u32 = 31;
 /// Beginnings of the second, third and fourth quadrant of a Kronecker graph among 16-bit draws.
 const QUADRANTS: [u16; 3] = [37356, 49807, 62259];

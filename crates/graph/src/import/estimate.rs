@@ -123,8 +123,8 @@ fn require_temporary(what: &str, bytes: u64, least_bytes: u64, directory: &Path)
     require_disk(&format!("temporary files of an import of {what}"), bytes, least_bytes, directory)
 }
 
-/// Memory in bytes that an import into memory needs for its files and beside them, by what is known before it begins:
-/// with less than the first it cannot end, and the second is enough as far as one can tell.
+/// Memory in bytes that an import into memory needs for its files and beside them, as estimated before it begins: the
+/// least without which it cannot end, and an amount that should be enough.
 pub(super) fn in_memory_bytes(runtime: &Runtime, facts: &Facts, options: &ImportOptions) -> (u64, u64) {
     let (Space { temporary_bytes, image_bytes, .. }, beside_bytes) =
         (space(facts, options), needed_bytes(runtime, facts));

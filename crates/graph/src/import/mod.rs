@@ -61,7 +61,7 @@ use outcore_io::backend::Memory;
 use std::path::Path;
 use std::sync::Arc;
 
-/// A graph of at most so many edges is worked on by one thread: others would begin when it is done.
+/// Most edges of a graph that one thread works on alone: others would begin when it is done.
 const ONE_THREAD_EDGES: u64 = 1 << 14;
 
 /// Imports the edges of a source as the image `image`, a directory, which appears only when it is complete.

@@ -52,8 +52,8 @@ impl Choice for SelfLoops {
 /// How vertices are numbered inside an image.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OrderChoice {
-    /// Whichever makes the image smaller, by a sample of the lists; by degree when there is little between them. `Near`
-    /// is tried in graphs without hubs, if there is the memory for it, and must save what ids take more in it.
+    /// The order with the smallest image, as a sample of the lists tells; by degree if the sizes are close. `Near` is
+    /// tried in graphs without hubs, if memory suffices, and is taken if it saves more than its larger ids cost.
     #[default]
     Auto,
     /// As the ids sort.
@@ -84,8 +84,8 @@ pub struct ImportOptions {
     pub self_loops: SelfLoops,
     /// How vertices are numbered.
     pub order: OrderChoice,
-    /// The first so many vertices, as their ids sort, are the rows of a rectangular matrix, and the others its columns;
-    /// `None` takes what the input says.
+    /// Number of rows of a rectangular matrix: the first vertices, as their ids sort. The others are its columns.
+    /// `None` takes the number that the input gives.
     pub rows: Option<u64>,
     /// Whether an image that has the name already is replaced; otherwise that is an error.
     pub replace: bool,

@@ -1,7 +1,7 @@
 //! Reading: blocks of the input become edges in locals, in temporary files, and dictionaries become runs.
 //!
 //! Every worker takes a block, parses it, maps its ids by its own dictionary and writes the edges to its own files.
-//! What the workers found differs with their number; what is computed from all of it does not.
+//! The chunks differ with the number of workers; results that are computed from all of them do not.
 
 use super::attributes::Attributes;
 use super::edges::{EdgeFile, Segment};
@@ -15,7 +15,7 @@ use outcore_io::{Reservation, Runtime, Spill, Task, Unit, into_inner, lock};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
-/// A chunk ends after so many edges, so that its counts fit 32 bits.
+/// Number of edges after which a chunk ends, so that its counts fit 32 bits.
 const MOST_EDGES: u64 = 1 << 31;
 /// Memory of a chunk in bytes, its file of edges and its place among the runs that are merged included.
 const CHUNK_BYTES: u64 = 512;

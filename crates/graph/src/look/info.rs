@@ -31,7 +31,7 @@ pub struct GraphInfo {
     pub vertex_attributes: Vec<(String, &'static str)>,
     /// The type of the users' ids: `i64`, `u64` or `string`.
     pub ids: &'static str,
-    /// Internal order of vertices: `input` or `degree`.
+    /// Internal order of vertices: `input`, `degree` or `near`.
     pub order: &'static str,
     /// The longest list of out-neighbours.
     pub max_out_degree: u64,
@@ -43,7 +43,7 @@ pub struct GraphInfo {
     pub self_loops: u64,
     /// Whether they were kept.
     pub self_loops_kept: bool,
-    /// Edges of the input that say what another one says.
+    /// Edges of the input with the same ends as an earlier one.
     pub duplicates: u64,
     /// The policy for duplicates at the import.
     pub duplicates_policy: String,
@@ -61,7 +61,7 @@ pub struct GraphInfo {
     pub source: Option<String>,
     /// The column that was taken as target.
     pub target: Option<String>,
-    /// The source of the direction of edges.
+    /// The origin of the choice whether edges have a direction: the user, the input, its format, or the default.
     pub direction_from: Option<String>,
     /// Comments that were skipped.
     pub comments: Option<u64>,

@@ -21,7 +21,7 @@ use std::sync::{Arc, Mutex};
 /// The most ranges of targets; each has at least 2^[`MIN_RANGE_BITS`] vertices.
 const MAX_RANGES: u64 = 256;
 const MIN_RANGE_BITS: u32 = 12;
-/// A worker's log and the block that is made of it take so much together.
+/// Memory of a worker's log and of the block that is made of it, together, in bytes.
 const LOG_BYTES: usize = 2 << 20;
 /// Marks the first target of a message in a block; the others follow it.
 const FIRST: u32 = 1 << 31;

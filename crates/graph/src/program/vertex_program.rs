@@ -76,7 +76,7 @@ pub trait VertexProgram: Sync {
     /// Lists come with the weights of their edges.
     const WEIGHTS: bool = false;
 
-    /// The turn of an active vertex. Nothing was read for it yet: lists that it needs it asks for.
+    /// The turn of an active vertex. Nothing is read for it before: it requests the lists that it needs.
     fn run(&self, vertex: &mut Vertex<'_, Self::Message>, state: &mut Self::State);
 
     /// A list that the vertex asked for has come; for a part of a vertex ([`Vertex::is_part`]), a part of its list.
@@ -94,7 +94,7 @@ pub trait VertexProgram: Sync {
         after
     }
 
-    /// Vertices with a higher one get their turns first, those with the same by their numbers.
+    /// The priority of a vertex: higher ones get their turns first, and vertices of equal priority by their numbers.
     fn priority(&self, _vertex: u32, _state: &Self::State) -> u64 {
         0
     }

@@ -42,7 +42,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-/// Of so many vertices the page of the first is known.
+/// Number of vertices in a group: the page of the first vertex of each group is known.
 const GROUP: u64 = 64;
 /// Decoded pages may take this share of a page cache that does not have room for all pages.
 const KEPT_SHARE: u64 = 4;

@@ -3,7 +3,7 @@
 //!
 //! *Idea.* Delta-stepping without steps. Every worker has bins of its own, one per rank; a vertex whose label falls
 //! goes into a bin of the worker that lowered it. Who has nothing left, or is some ranks ahead of another, waits for a
-//! donation: half of what somebody has in each bin. So workers seldom meet, and none waits for all others.
+//! donation: half of what another worker has in each bin. So workers seldom meet, and none waits for all others.
 //!
 //! *Encoding.* A bit per vertex says that its list is to be worked off. Bins hold hints where to look for bits: a
 //! vertex may be in several, and whoever finds it first takes the bit. Bins have room for a fixed number of hints and
@@ -194,7 +194,7 @@ struct Pool {
     stopped: bool,
 }
 
-/// Guard of a worker: on drop (return, error or panic) it stops the pool and wakes all workers.
+/// Guard of a worker: when it is dropped (return, error or panic), it stops the pool and wakes all workers.
 struct StopOnDrop<'a>(&'a Mutex<Pool>, &'a Condvar);
 
 impl Drop for StopOnDrop<'_> {

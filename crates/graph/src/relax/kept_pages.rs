@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 /// A larger page is not kept.
 pub(crate) const MOST_KEPT_BYTES: u64 = 1 << 18;
-/// A page is kept from so many visits on: most pages of a graph in a good order have fewer.
+/// Number of visits from which on a page is kept: most pages of a graph in a good order have fewer.
 const KEPT_FROM: u8 = 2;
 
 /// The lists of a page, as they are worked off.
@@ -71,7 +71,7 @@ enum Form {
 }
 
 impl Form {
-    /// A buffer for all weights of a page.
+    /// The smallest layout that holds every weight of a page.
     fn of(weights: Weights<'_>) -> Self {
         let all = weights.bits().iter().fold(0, |all, bits| all | bits);
         match (weights.is_empty(), all >> 32, all as u32) {

@@ -13,7 +13,7 @@ use outcore_image::{Error, Result, SweepStats};
 use outcore_io::Reservation;
 use std::time::Instant;
 
-/// Fraction (1/n) of the free memory that cached lists must leave free.
+/// Cached lists leave at least one in `FREE_SHARE` bytes of the available memory free.
 const FREE_SHARE: u64 = 8;
 /// The label of a vertex that has none.
 pub const NO_LABEL: u64 = u64::MAX;
@@ -23,7 +23,8 @@ pub trait Labels: Sync {
     /// Whether greater labels give greater or equal ones along every edge, whatever the edge is.
     const EVEN: bool;
 
-    /// Up to which label a page is worked off whose least label is this: what lies farther is likely to fall again.
+    /// The greatest label up to which a page is worked off, for the least label of the page: greater labels are likely
+    /// to fall again.
     fn horizon(&self, _least: u64) -> u64 {
         NO_LABEL
     }
@@ -39,7 +40,7 @@ pub trait Labels: Sync {
     /// Replaces a label by a smaller one; returns whether it was smaller.
     fn lower(&self, vertex: u32, label: u64) -> bool;
 
-    /// The label that an edge offers its target, if any, where its source has this one. It is not below that. The
+    /// The label that an edge offers its target, if any, from the `label` of its source. It is at least `label`. The
     /// weight is given by its bits, and is 0 where the search reads none.
     fn along(&self, source: u32, label: u64, weight: u64) -> Option<u64>;
 

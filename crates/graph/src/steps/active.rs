@@ -8,7 +8,7 @@ use crate::engine::scan::Frontier;
 use crate::engine::vertex_set::Bitmap;
 use outcore_image::Result;
 
-/// More than one vertex in so many are a bitmap; fewer are a list.
+/// Active vertices are a bitmap if they are more than one in `SPARSE_SHARE`, and a list otherwise.
 pub const SPARSE_SHARE: u64 = 128;
 
 /// The active vertices, and the next ones. Takes two bits per vertex.

@@ -15,7 +15,7 @@ use crate::steps::vertex_map::vertex_map;
 use outcore_image::{Error, Outcome, Result, SweepStats};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Facts of a vertex that need no read of its list.
+/// The decision about a vertex that is made before its list is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decision {
     /// It does not become active, in this step or any later one.
@@ -32,8 +32,8 @@ pub trait EdgeMap: Sync {
     /// Decides about a vertex by what is in memory. `active` holds the active vertices.
     fn decide(&self, target: u32, active: &Bitmap) -> Decision;
 
-    /// Updates `target` over the edge from the active vertex `source`; `true` if that makes it active in this step,
-    /// however often it is said. Targets that were active before are refused.
+    /// Updates `target` over the edge from the active vertex `source`; `true` if that makes it active in this step. It
+    /// may return `true` for a target several times in a step, but not for one that was active in an earlier step.
     fn update(&self, source: u32, target: u32) -> bool;
 }
 
@@ -50,8 +50,8 @@ impl std::fmt::Debug for Next<'_> {
 }
 
 impl Next<'_> {
-    /// Makes a vertex active in the next step, however often it is said and whatever it was before. One that the graph
-    /// does not have makes the step fail with [`Error::NoVertex`].
+    /// Makes a vertex active in the next step. It may be called several times for a vertex, also for one that was
+    /// active before. A vertex that the graph does not have makes the step fail with [`Error::NoVertex`].
     #[inline]
     pub fn activate(&mut self, vertex: u32) {
         if u64::from(vertex) >= self.active.vertices() {
@@ -113,10 +113,10 @@ pub struct EdgeMapper<'a> {
 /// Measured on a Kronecker graph of scale 24: 57 microseconds of a worker for a pushed page, 6 for a pulled one
 /// (`docs/decisions/0003-direction.md`).
 const PUSH_COST: u64 = 8;
-/// Number of lists that are found and decoded alone while a page is pulled: 0.15 microseconds for each
+/// Number of lists that are found and decoded alone in the time of one pulled page: 0.15 microseconds for each
 /// (`docs/decisions/0013-small-steps.md`).
 const LISTS_PER_PAGE: u64 = 32;
-/// A push that costs less than a pulled page per so many vertices is made without looking at all vertices.
+/// Number of vertices that are looked at for the cost of one pulled page.
 const VERTICES_PER_PAGE: u64 = 1 << 11;
 
 /// Whether a push along all edges of so many vertices in a list costs less than a look at all vertices, whatever pages
@@ -128,7 +128,7 @@ pub fn is_small_push(graph: &Graph, direction: Direction, active: u64) -> bool {
     full_pages.saturating_mul(PUSH_COST).saturating_add(active / LISTS_PER_PAGE) < look_cost(graph)
 }
 
-/// Cost of a look at all vertices, in pulled pages, and how much more a push may cost before one is taken.
+/// Cost of a look at all vertices, in pulled pages, with a margin: a push that costs less is made without such a look.
 fn look_cost(graph: &Graph) -> u64 {
     4 * PUSH_COST + graph.vertices() / VERTICES_PER_PAGE
 }

@@ -19,7 +19,7 @@ pub(crate) struct Declared {
     pub(crate) of_vertices: bool,
 }
 
-/// Memory limit for the attributes of a document: all declarations, or all open elements.
+/// Largest number of bytes of texts in all declarations of a document, and in all its open elements.
 const MOST_HELD_BYTES: usize = 1 << 20;
 
 /// The bytes of texts that are held.

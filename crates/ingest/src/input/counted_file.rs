@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-/// Bytes and requests read, by all workers.
+/// Reads of all workers: their number, their bytes, and the time that they took.
 #[derive(Debug, Default)]
 pub struct Reads {
     requests: AtomicU64,

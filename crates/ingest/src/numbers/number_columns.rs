@@ -16,7 +16,7 @@ use std::sync::Mutex;
 
 /// A type of elements, as numbers become some of it.
 pub(crate) trait Number: Copy {
-    /// The element that stands for a missing value.
+    /// The element that stands for a missing value; `None` if the type has none.
     const MISSING: Option<Self>;
     /// The element that is this whole number, or nearest to it.
     fn of_whole(whole: i128) -> Option<Self>;

@@ -59,7 +59,7 @@ pub struct NumberFacts {
     pub is_pipe: bool,
     /// The separator of columns, where the input is text.
     pub separator: Option<String>,
-    /// Notes for the import report, in whole sentences.
+    /// Notes for the user on how the input is read, in whole sentences.
     pub notes: Vec<String>,
 }
 

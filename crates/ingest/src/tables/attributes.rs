@@ -432,7 +432,7 @@ mod tests {
         let dictionary: DictionaryArray<Int32Type> = [Some("b"), None, Some("b")].into_iter().collect();
         let found = read(Arc::new(dictionary));
         assert_eq!(found.values, AttributeValues::Text { bytes: "bb".into(), ends: vec![1, 1, 2] });
-        // The bits in the place of a missing value do not matter; a value beyond 64 bits is refused.
+        // The bits in the place of a missing value do not matter; a value beyond `i64` is refused.
         let wide = UInt64Array::new(vec![u64::MAX, 1].into(), Some(vec![false, true].into()));
         assert_eq!(words(&read(Arc::new(wide))), [0, 1]);
         let field = AttributeField { name: "a".into(), kind: AttributeKind::Integer };

@@ -33,7 +33,7 @@ const MISSING: [&[u8]; 10] = [b"", b"na", b"n/a", b"nan", b"null", b"none", b"ni
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FixedColumns {
     pub(crate) format: &'static str,
-    /// Number of lines; 0 if there may be more than are read.
+    /// Number of columns; 0 if there may be more columns than those that are read.
     pub(crate) count: usize,
     pub(crate) source: usize,
     pub(crate) target: usize,

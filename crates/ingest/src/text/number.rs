@@ -192,7 +192,7 @@ impl<'a> Iterator for LineIter<'a> {
 pub(crate) struct Quoting {
     /// Lines may be comments.
     pub(crate) has_comments: bool,
-    /// The separator of columns, if it is not one of the usual signs.
+    /// A separator of columns that counts beside `,`, `;`, `|` and tabs.
     pub(crate) separator: Option<u8>,
 }
 
