@@ -19,7 +19,7 @@ use pyo3::types::{PyBool, PyDict, PyFloat, PyInt};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Results of at most so many bytes are copied into arrays of Python's own.
+/// Largest result, in bytes, that is copied into an array of Python's own.
 const SMALL_BYTES: usize = 1 << 16;
 
 /// A lazy array.
@@ -29,7 +29,7 @@ pub struct PyExpression {
     pub(crate) array: Array,
 }
 
-/// The memory of an array of NumPy's, which is kept as long as an expression looks at it.
+/// The memory of a NumPy array, which is kept as long as an expression refers to it.
 struct Borrowed {
     start: *const u8,
     len: usize,
@@ -401,7 +401,7 @@ impl PyExpression {
     }
 }
 
-/// How a table becomes an image of an array.
+/// Options for the import of a table as an image of an array.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 struct TableSettings {
@@ -476,7 +476,7 @@ pub fn explain_arrays(
     Ok((text, svg, passes.collect()))
 }
 
-/// Computes arrays together: the values of some, as arrays of NumPy's, and images of others; and what it cost.
+/// Computes arrays together: some as NumPy arrays, others as images. Returns the results and the statistics.
 #[pyfunction]
 pub fn compute_arrays<'py>(
     py: Python<'py>,

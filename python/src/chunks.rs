@@ -26,10 +26,10 @@ pub struct Making {
     waiting: Option<(u64, u64)>,
 }
 
-/// A generator of rows that workers share.
+/// The state of a generator, shared with the worker that draws rows from it.
 pub type Raised = Arc<Mutex<Making>>;
 
-/// How many looks lie between two interruptions.
+/// Number of calls of [`interrupt`] between two interruptions.
 const LOOKS_BETWEEN: u64 = 20;
 
 /// Raises `KeyboardInterrupt` in Python's code that a worker waits for: called twenty times a second once a signal has
@@ -69,7 +69,7 @@ thread_local! {
     static ASKED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether Python was called on this thread for rows of an import, which goes on only when it returns.
+/// Whether Python was called on this thread for rows of an import, which continues only when it returns.
 pub fn is_asked_for_rows() -> bool {
     ASKED.get()
 }
@@ -139,7 +139,7 @@ struct StreamsReader {
 }
 
 impl StreamsReader {
-    /// Goes on to the next table; false if there is none.
+    /// Moves to the next table; false if there is none.
     fn advance(&mut self, py: Python<'_>) -> PyResult<bool> {
         let Some(part) = self.parts.bind(py).clone().next() else { return Ok(false) };
         self.current = crate::stream::import(&part?)?;
@@ -186,7 +186,7 @@ impl RecordBatchReader for StreamsReader {
     }
 }
 
-/// Calls Python from a worker; what is raised there is kept for the caller.
+/// Calls Python from a worker; an exception is kept for the caller.
 fn in_python<T>(raised: &Raised, call: impl FnOnce(Python<'_>) -> PyResult<T>) -> Result<T, ArrowError> {
     let outcome = Python::try_attach(|py| {
         call(py).map_err(|error| {
@@ -235,7 +235,7 @@ fn part() -> Field {
     Field::new("part", DataType::Float64, false)
 }
 
-/// One column of a piece; what does not fit the type raises.
+/// One column of a piece; values that do not fit the type raise.
 fn column(values: &Bound<'_, PyAny>, kind: &DataType) -> PyResult<ArrayRef> {
     let numbers = |name: &str| values.py().import("numpy")?.call_method1("asarray", (values, name));
     Ok(match kind {

@@ -21,7 +21,7 @@ use pyo3::types::PyList;
 /// Bytes of a string as a Python object, beside its text.
 const STRING_BYTES: u64 = 64;
 
-/// How many ids of a path are looked up together.
+/// Number of ids of a path that are looked up together.
 const PATH_PART: usize = 1 << 16;
 
 /// Gives back memory that was set aside, when Python drops it.
@@ -178,11 +178,11 @@ impl Loud for u64 {
     const LOUD: u64 = u64::MAX;
 }
 
-/// Distances between sources and targets, which become a NumPy array when somebody asks for them.
+/// Distances between sources and targets, which become a NumPy array on first request.
 pub struct Distances {
     /// Distances plus one, 0 where there is no path; source by source.
     levels: Array<u32>,
-    /// How many sources, and how many targets.
+    /// Numbers of sources and of targets.
     shape: (usize, usize),
     array: PyOnceLock<Py<PyAny>>,
 }
@@ -206,7 +206,7 @@ impl Distances {
     }
 }
 
-/// A path, whose ids are looked up when somebody asks for them.
+/// A path, whose ids are looked up on first request.
 pub struct Path {
     vertices: Vec<u32>,
     _reservation: Reservation,

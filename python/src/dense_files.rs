@@ -89,7 +89,7 @@ pub fn dense_shape(py: Python<'_>, matrix: &PyMatrix, path: PathBuf) -> PyResult
     Ok((rows, columns, file.is_vector(), file.is_complex()))
 }
 
-/// Multiplies, and says what it cost.
+/// Multiplies, and returns the statistics.
 #[pyfunction]
 pub fn multiply_streamed<'py>(
     py: Python<'py>,
@@ -122,8 +122,8 @@ pub fn multiply_streamed<'py>(
     Ok(stats)
 }
 
-/// How that will be computed: columns per pass, passes, bytes of memory, bytes read per pass, and those read and
-/// written of the factor, the product and temporary files. A product in memory of so many bytes is yet to be made.
+/// The plan of a product with files: columns per pass, passes, bytes of memory, bytes read per pass, and those read and
+/// written of the factor, the product and temporary files. `taken_bytes` are for a product in memory.
 #[pyfunction]
 pub fn plan_streamed<'py>(
     py: Python<'py>,

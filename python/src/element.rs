@@ -22,12 +22,13 @@ use std::mem::transmute;
 use std::ptr::null;
 use std::sync::Arc;
 
-/// Computes so many results of as many elements of so many operands; 0 unless the function raised an exception.
+/// Computes results from elements of operands; the arguments are the number of results, the results, the operands, and
+/// the number of operands. Returns 0 unless the function raised an exception.
 type Loop = unsafe extern "C" fn(usize, *mut c_void, *const *const c_void, usize) -> i32;
 
-/// Adds so many elements of so many vectors to results, see `ElementFold::add`: the number of results, the results,
-/// vectors, how many there are, their lengths, and labels, which are not looked at unless it was compiled for them. 0,
-/// or 1 more than the number of elements that were added before the function raised an exception.
+/// Adds elements of vectors to results, see `ElementFold::add`. The arguments are the number of results, the results,
+/// the vectors, their number, their length, and labels, which only functions compiled for them read. Returns 0, or 1
+/// more than the number of elements that were added before the function raised an exception.
 type Adder = unsafe extern "C" fn(usize, *mut c_void, *const *const c_void, usize, usize, *const i64) -> i64;
 
 /// A function that was compiled: its name, its address, the object that keeps its code in memory, and what calls it as
@@ -123,7 +124,7 @@ impl ElementFold for CompiledFold {
     }
 }
 
-/// An array of what a compiled function of the elements of arrays returns, see `outcore.array.apply`.
+/// The array of the results of a compiled function of elements, see `outcore.array.apply`.
 #[pyfunction]
 pub fn element_function(
     py: Python<'_>,
@@ -135,8 +136,8 @@ pub fn element_function(
     PyExpression::of(py, Array::user(Arc::new(Compiled::new(function)), &operands, element(py, dtype)?))
 }
 
-/// An array of what elements are folded into, see `outcore.array.reduce`: along an axis, all of them where there is
-/// none, or rows by labels of so many groups.
+/// The array of folded elements, see `outcore.array.reduce`: along an axis, all of them if there is none, or rows by
+/// their labels, which are those of this number of groups.
 #[pyfunction]
 #[pyo3(signature = (function, merge, initial, dtype, operand, axis, labels=None))]
 #[allow(clippy::too_many_arguments)]

@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::path::PathBuf;
 
-/// See `outcore.linalg.spectral_embedding`: the columns, and what is known of them.
+/// See `outcore.linalg.spectral_embedding`: the columns, and the facts of the run.
 #[pyfunction]
 #[allow(clippy::too_many_arguments)]
 #[pyo3(signature = (matrix, *, n_components, norm_laplacian, drop_first, tol, ncv, block, max_iter, seed, checkpoint))]

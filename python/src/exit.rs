@@ -10,7 +10,7 @@ use std::sync::{Mutex, OnceLock};
 use std::thread::{ThreadId, current, sleep};
 use std::time::{Duration, Instant};
 
-/// How long the end waits for work, which may wait for a generator of the user.
+/// Longest time that the end waits for work, which may itself wait for a generator of the user.
 const MOST_WAIT: Duration = Duration::from_secs(10);
 
 /// The thread that ends the interpreter. Hooks on it may still work.
@@ -56,7 +56,7 @@ pub fn is_ending() -> bool {
     ENDED_BY.get().is_some_and(|thread| *thread != current().id())
 }
 
-/// The panic payload that ends a thread without a message.
+/// `SystemExit`: the exception that ends a thread without a message.
 pub fn error() -> PyErr {
     PySystemExit::new_err(())
 }

@@ -7,8 +7,8 @@ use numpy::{PyReadonlyArray2, PyReadwriteArray3, PyUntypedArrayMethods};
 use outcore::linalg;
 use pyo3::prelude::*;
 
-/// Writes `exp(t A) B` for every time to an array, whose memory is set aside for as long as it lives, and says what it
-/// cost.
+/// Writes `exp(t A) B` for every time to an array, whose memory is set aside for as long as it lives. Returns
+/// the statistics.
 #[pyfunction]
 pub fn expm_multiply<'py>(
     py: Python<'py>,

@@ -38,7 +38,7 @@ impl<'py> Facts<'py> {
         self.set(name, PyArray1::from_slice(self.0.py(), numbers))
     }
 
-    /// A matrix of so many rows.
+    /// A matrix of this number of rows.
     fn matrix(&self, name: &str, numbers: &[f64], rows: usize) -> PyResult<&Self> {
         let array = PyArray1::from_slice(self.0.py(), numbers).reshape([rows, numbers.len() / rows.max(1)])?;
         self.set(name, array)
@@ -91,7 +91,7 @@ fn covariance_type(py: Python<'_>, name: &str) -> PyResult<CovarianceType> {
     }
 }
 
-/// See `outcore.ml.KMeans`: centres, and what is known of them.
+/// See `outcore.ml.KMeans`: centres, and the facts of the fit.
 #[pyfunction]
 #[allow(clippy::too_many_arguments)]
 #[pyo3(signature = (x, options, *, clusters, centres, rounds, starts, max_iter, tol, seed, weights))]

@@ -80,7 +80,7 @@ fn delivered_complex<'py>(
     filled(py, matrix, (rows, count), out, |numbers| vectors.write(numbers))
 }
 
-/// See `outcore.linalg.eigsh`: values, vectors if they are wanted, and what is known of them.
+/// See `outcore.linalg.eigsh`: values, vectors if they are wanted, and their residuals and convergence.
 #[pyfunction]
 #[allow(clippy::too_many_arguments)]
 #[pyo3(signature = (matrix, *, k, which, tol, ncv, block, max_iter, seed, checkpoint, vectors, out))]
@@ -146,7 +146,7 @@ pub fn eigsh_complex<'py>(
     Ok(facts)
 }
 
-/// See `outcore.linalg.eigs`: values, vectors if they are wanted, and what is known of them.
+/// See `outcore.linalg.eigs`: values, vectors if they are wanted, and their residuals and convergence.
 #[pyfunction]
 #[allow(clippy::too_many_arguments)]
 #[pyo3(signature = (matrix, *, k, which, tol, ncv, max_iter, seed, checkpoint, vectors))]
@@ -234,7 +234,7 @@ pub fn randomized_svd<'py>(
     Ok(facts)
 }
 
-/// See `outcore.linalg.nmf`: both factors, and what is known of them.
+/// See `outcore.linalg.nmf`: both factors, and the facts of the run.
 #[pyfunction]
 #[allow(clippy::too_many_arguments)]
 #[pyo3(signature = (matrix, *, n_components, solver, tol, max_iter, alpha_w, alpha_h, l1_ratio, seed, checkpoint))]

@@ -10,7 +10,7 @@ use outcore::linalg::{self, BellmanFordOptions, RankOptions};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// See `outcore.linalg.pagerank`: the ranks as a column, and what is known of them.
+/// See `outcore.linalg.pagerank`: the ranks as a column, and the facts of the run.
 #[pyfunction]
 #[allow(clippy::too_many_arguments)]
 #[pyo3(signature = (
@@ -49,7 +49,7 @@ pub fn rank_rows<'py>(
 }
 
 /// Writes the lengths of shortest paths from some rows to an array, whose memory is set aside for as long as it lives,
-/// and says what it cost.
+/// and returns the statistics.
 #[pyfunction]
 pub fn shortest_paths<'py>(
     py: Python<'py>,

@@ -65,7 +65,7 @@ struct Settings {
     weights: bool,
     state: usize,
     state_bytes: u64,
-    /// How many columns the result will have.
+    /// Number of columns of the result.
     columns: u64,
     max_iter: Option<Whole<u32>>,
     asynchronous: bool,
@@ -82,7 +82,7 @@ struct Functions {
     combine: Option<Combine>,
     priority: Option<Priority>,
     end_iteration: Option<Py<PyAny>>,
-    /// Where the states are, and how many.
+    /// The states, one per vertex.
     state: State,
     vertices: u64,
     /// The first error: it ends the program.
@@ -381,7 +381,7 @@ impl<'v> Handle<'_, 'v> {
     /// The vertices at an address, if all of them exist.
     ///
     /// # Safety
-    /// So many numbers are there.
+    /// `first` points to `count` numbers, unless `count` is 0.
     unsafe fn vertices<'a>(&self, first: *const u32, count: usize) -> &'a [u32] {
         // SAFETY: as the caller says; empty arrays may be anywhere.
         let vertices = if count == 0 { &[] } else { unsafe { std::slice::from_raw_parts(first, count) } };

@@ -1,4 +1,4 @@
-//! How far long work has come: a bar as tqdm draws it, or events for a function of the user's.
+//! Progress of long work: a bar as tqdm draws it, or events for a function of the user's.
 //!
 //! Workers only count. The thread that asked for the work tells: it waits anyway, and looks for signals twenty times a
 //! second (`runtime.rs`). So a notebook shows the bar below the cell that it belongs to, for kernels go by the thread
@@ -15,12 +15,12 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// How often the bar is drawn anew where somebody looks at it, and elsewhere, such as in a file: as tqdm has it.
+/// Time between two drawings of the bar: on a terminal or in a notebook, and elsewhere, such as in a file; as in tqdm.
 const REDRAW: Duration = Duration::from_millis(100);
 const REDRAW_UNSEEN: Duration = Duration::from_secs(10);
-/// The most beginnings and ends of tasks that wait to be shown. Inner tasks that begin beyond that are not shown.
+/// Number of waiting events beyond which inner tasks that begin are not shown.
 const MOST_WAITING: usize = 1000;
-/// How wide the bar is.
+/// Width of the bar in characters.
 const BAR_WIDTH: u64 = 10;
 
 /// The value of `progress=`.
@@ -57,7 +57,7 @@ impl Wanted {
     }
 }
 
-/// Tasks, and what of them is to be told.
+/// Receiver of progress: the tasks under way, and the events that wait to be shown.
 struct Told {
     state: Mutex<State>,
     /// Instead of a bar.
@@ -70,7 +70,7 @@ struct State {
     waiting: VecDeque<Event>,
     /// When the bar was drawn.
     drawn: Option<Instant>,
-    /// How many characters the line has that is shown.
+    /// Number of characters in the line that is shown.
     width: usize,
 }
 
@@ -126,10 +126,10 @@ impl Progress for Told {
     }
 }
 
-/// Tells what has happened since this was called last, to whoever wants to hear it.
+/// Shows the events since the last call: passes them to the user's function, or draws the bar.
 ///
 /// # Errors
-/// What the user's function raises.
+/// The exception of the user's function.
 pub fn tell(py: Python<'_>, runtime: &Runtime) -> PyResult<()> {
     match runtime.progress().and_then(|progress| (progress.as_ref() as &dyn Any).downcast_ref::<Told>()) {
         Some(told) => told.tell(py),
@@ -137,7 +137,7 @@ pub fn tell(py: Python<'_>, runtime: &Runtime) -> PyResult<()> {
     }
 }
 
-/// Calls the user's function from a thread without the interpreter's lock.
+/// Calls [`tell`] from a thread without the interpreter's lock.
 ///
 /// # Errors
 /// The exception of the user's function, or the end of the interpreter.
@@ -203,7 +203,7 @@ impl Told {
     }
 }
 
-/// Whether somebody looks at a stream: on a terminal, or in a notebook.
+/// Whether a stream is shown live: on a terminal, or in a notebook.
 fn is_seen(py: Python<'_>, stream: &Bound<'_, PyAny>) -> bool {
     let is_terminal = || stream.call_method0("isatty")?.is_truthy();
     let has_kernel = || -> PyResult<bool> {

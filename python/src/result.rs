@@ -57,7 +57,7 @@ impl About {
 
 /// The number of first rows that a notebook shows.
 const SHOWN_ROWS: usize = 10;
-/// A pass over the ids of so many vertices takes no time.
+/// Number of vertices up to which a pass over their ids takes no noticeable time.
 const SMALL_ROWS: u64 = 1 << 16;
 
 /// The name of a graph: its path, if it has one.

@@ -15,7 +15,7 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// How often it is looked whether a signal has arrived.
+/// Time between two checks for signals.
 const SIGNAL_CHECK: Duration = Duration::from_millis(50);
 
 /// A number of bytes: an integer, or text such as `512MiB`.
@@ -261,13 +261,13 @@ where
     })
 }
 
-/// Runs work on a thread of its own, without the interpreter's lock, tells how far it has come, and asks it to stop
-/// when a signal arrives or the interpreter ends.
+/// Runs work on a thread of its own, without the interpreter's lock, shows its progress, and asks it to stop when
+/// a signal arrives or the interpreter ends.
 pub fn run<T: Send>(py: Python<'_>, runtime: &Runtime, work: impl FnOnce() -> Result<T> + Send) -> PyResult<T> {
     run_watched(py, runtime, || {}, work)
 }
 
-/// The same; `look` is called twenty times a second meanwhile.
+/// [`run`], which calls `look` twenty times a second meanwhile.
 pub fn run_watched<T: Send>(
     py: Python<'_>,
     runtime: &Runtime,

@@ -10,8 +10,8 @@ use outcore::linalg::{self, Preconditioner, SolveOptions};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// See `outcore.linalg.cg` and others: the vector, and what is known of it. A preconditioner is "jacobi", or a function
-/// of Python's from a vector to a vector.
+/// See `outcore.linalg.cg` and the other solvers: the vector, and the facts of the run. A preconditioner is "jacobi",
+/// or a function of Python's from a vector to a vector.
 #[pyfunction]
 #[allow(clippy::too_many_arguments)]
 #[pyo3(signature = (method, matrix, b, *, rtol, atol, maxiter, x0, restart, preconditioner))]

@@ -395,7 +395,7 @@ impl PyEdges {
     }
 }
 
-/// Which degree.
+/// The kind of degree.
 #[derive(Clone, Copy)]
 pub enum Which {
     All,
@@ -491,7 +491,8 @@ enum Reader {
     /// Rows of which the first column and another one are wanted.
     Items(Box<TableReader>, usize),
     Edges(Box<EdgeBatches<Arc<Graph>>>),
-    /// Batches of ids with data beside them, the number of ids in each row, and the value that stands for missing ones.
+    /// Batches of ids with data beside them; the number of ids in each row; the requested values; the value that stands
+    /// for a missing one.
     Data(Box<dyn RecordBatchReader + Send>, usize, Data, Option<Py<PyAny>>),
 }
 
@@ -519,7 +520,7 @@ impl Reader {
 #[pyclass(frozen, module = "outcore")]
 pub struct Rows {
     runtime: Arc<Runtime>,
-    /// Away while somebody reads a batch, for that goes on without the interpreter's lock.
+    /// `None` while a thread reads a batch, which it does without the interpreter's lock.
     state: Mutex<Option<State>>,
 }
 

@@ -14,25 +14,25 @@ use outcore_io::{Reservation, Runtime};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// With fewer centres, comparing a row with all of them takes no longer than telling that this is not needed.
+/// Least number of centres for bounds: with fewer, comparing a row with all centres takes no longer than the bounds.
 const LEAST_CENTRES: usize = 64;
-/// Bounds take at most this part of the memory that is left.
+/// Bounds take at most one part in this number of the available memory.
 const MEMORY_PART: u64 = 4;
 /// The bits of a row's bound, which are the upper ones of a float32; those below are the number of its centre.
 const BOUND: u32 = 0xffff_0000;
-/// More than the rounding of a distance, as a part of it.
+/// Upper bound of the rounding of a distance, relative to it.
 const ROUNDING: f64 = 1e-9;
 
 /// The bounds of all rows, between passes.
 pub(crate) struct Bounds {
     rows: Arc<[AtomicU32]>,
-    /// Largest total movement of the centres other than each one: the sum over iterations.
+    /// For each centre the greatest movement among all others, summed over iterations.
     moved: Vec<f64>,
     _memory: Reservation,
 }
 
 impl Bounds {
-    /// Bounds that tell nothing yet; none where they would not pay, or take too much memory.
+    /// Bounds of which none is known yet; `None` if they would not pay, or take too much memory.
     pub fn new(runtime: &Runtime, rows: u64, centres: usize) -> Option<Self> {
         let (bytes, budget) = (4 * rows, runtime.budget());
         let is_wanted = (LEAST_CENTRES..=1 << 16).contains(&centres) && bytes <= budget.available_bytes() / MEMORY_PART;
@@ -41,7 +41,7 @@ impl Bounds {
         Some(Bounds { rows, moved: vec![0.0; centres], _memory: memory })
     }
 
-    /// Centres of so many columns have moved.
+    /// Adds the movement of the centres, which have `columns` columns, to the sums.
     pub fn follow(&mut self, before: &[f64], after: &[f64], columns: usize) {
         let ways = before.chunks_exact(columns).zip(after.chunks_exact(columns));
         let ways: Vec<f64> = ways.map(|(before, after)| distance(before, after)).collect();
@@ -84,7 +84,7 @@ fn distance(left: &[f64], right: &[f64]) -> f64 {
 pub(crate) struct Look {
     rows: Arc<[AtomicU32]>,
     moved: Vec<f64>,
-    /// From each centre to the next other one.
+    /// Distance from each centre to the nearest other one.
     apart: Vec<f64>,
     /// Of each centre the distance from the origin, and the greatest of these.
     lengths: Vec<f64>,
@@ -101,7 +101,7 @@ impl Look {
         (known, (known & !BOUND) as usize)
     }
 
-    /// Whether a row whose squared distance from its centre is this stays there, whatever the others are.
+    /// Whether a row with this squared distance from its centre stays there, by the bounds alone.
     #[inline(always)]
     pub fn stays(&self, (known, centre): (u32, usize), square: f64) -> bool {
         let distance = square.sqrt();
@@ -113,7 +113,7 @@ impl Look {
     /// Largest error of the squared distances of a row of this length, and of their differences.
     #[inline(always)]
     fn error(&self, length: f64) -> f64 {
-        // Subnormal numbers are rounded by more than their relative error.
+        // Subnormal numbers have larger rounding errors than the relative bound: hence the constant.
         self.rounding * (length + self.longest) * (length + self.longest) + 1e-300
     }
 

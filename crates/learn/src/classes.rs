@@ -9,7 +9,7 @@ use outcore_image::{Result, Stats};
 use outcore_io::Runtime;
 use std::sync::Arc;
 
-/// Labels are classes if they lie so near to each other.
+/// Labels are classes if the greatest exceeds the least by less than this.
 const MOST_CLASSES: f64 = 65536.0;
 /// All whole numbers up to this are real numbers.
 const MOST_EXACT: f64 = 9_007_199_254_740_992.0;
@@ -17,9 +17,9 @@ const MOST_EXACT: f64 = 9_007_199_254_740_992.0;
 /// The classes of labels.
 #[derive(Clone, Debug)]
 pub struct Labels {
-    /// They, ascending.
+    /// The classes, ascending.
     pub classes: Vec<f64>,
-    /// The place of each row's class among them (`n`), lazily.
+    /// The index of each row's class in `classes` (`n`), lazily.
     pub numbers: Array,
     /// Statistics of the run: time, reads, memory.
     pub stats: Stats,

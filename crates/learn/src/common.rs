@@ -25,8 +25,7 @@ pub(crate) fn matrix(x: &Array) -> Result<Array> {
     x.cast(ElementType::Float64)
 }
 
-/// Tells that whole numbers are shown as real ones that may be others: `shown` are numbers of all columns of `x`, by
-/// turns.
+/// Notes whole numbers beyond 2^53, which real numbers show rounded. `shown` has numbers of all columns of `x` in turn.
 pub(crate) fn note_rounded(runtime: &Runtime, x: &Array, names: &[String], shown: &[f64]) {
     const EXACT: f64 = 9_007_199_254_740_992.0;
     let is_wide = matches!(x.element(), ElementType::Int64 | ElementType::UInt64);
@@ -84,7 +83,7 @@ pub(crate) fn numbers(memory: &Memory) -> Vec<f64> {
 pub(crate) struct Costs(Option<Stats>);
 
 impl Costs {
-    /// Computes arrays in one call, and adds what it cost.
+    /// Computes arrays in one call, adds its costs, and returns the numbers of each array.
     pub fn compute(&mut self, runtime: &Arc<Runtime>, arrays: &[Array]) -> Result<Vec<Vec<f64>>> {
         let goals: Vec<Goal> = arrays.iter().cloned().map(Goal::Value).collect();
         let Computed { values, stats } = compute(runtime, &goals)?;
@@ -127,7 +126,7 @@ pub(crate) fn reals<'a>(values: &Values<'a>) -> &'a [f64] {
     }
 }
 
-/// The columns of an operand one behind the other, each less a shift.
+/// Copies the columns of an operand one after the other, each less its shift.
 pub(crate) fn pack(columns: &[Values<'_>], shifts: Option<&[f64]>, to: &mut Vec<f64>) {
     to.clear();
     for (column, values) in columns.iter().enumerate() {
@@ -302,7 +301,7 @@ pub(crate) fn mirror(square: &mut [f64], size: usize) {
     }
 }
 
-/// Adds numbers to others.
+/// Adds the numbers of `from` to those of `to`.
 pub(crate) fn add(to: &mut [f64], from: &[f64]) {
     to.iter_mut().zip(from).for_each(|(to, from)| *to += from);
 }

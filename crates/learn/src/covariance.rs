@@ -17,7 +17,7 @@ use std::sync::Arc;
 pub struct CovarianceOptions<'a> {
     /// Number subtracted from the sum of weights, or from the count.
     pub correction: f64,
-    /// As how many rows each row counts (`n`).
+    /// Weight of each row, as a number of rows (`n`).
     pub weights: Option<&'a Array>,
 }
 

@@ -30,7 +30,7 @@ pub struct Declaration {
     pub options: &'static [Parameter],
     /// Content of its file.
     pub output: &'static str,
-    /// Whether what did not converge is an error, unless it is asked for.
+    /// Whether a run that did not converge is an error, unless the user allows it.
     pub must_converge: bool,
     /// Makes a plan of what users give.
     pub plan: fn(&Data, Values) -> Result<Plan>,
@@ -133,7 +133,7 @@ impl Data {
         self.array.shape()[0]
     }
 
-    /// The column of the file that has this name, or this number from 1, as a vector, and the others.
+    /// Splits off the column of the file that has this name, or this number from 1: the other columns, and the vector.
     ///
     /// # Errors
     /// No such column, several of that name, or no others.
@@ -154,9 +154,9 @@ pub type Run = Box<dyn Fn(&Arc<Runtime>) -> Result<Found>>;
 
 /// A run with its options.
 pub struct Plan {
-    /// The array of the pass that needs the most memory.
+    /// The arrays that the pass with the largest need of memory computes together.
     pub pass: Vec<Array>,
-    /// Number of passes.
+    /// Number of passes, as text.
     pub passes: String,
     /// Shape of its file.
     pub output: NumbersShape,
@@ -164,7 +164,7 @@ pub struct Plan {
     pub rows: Option<Array>,
     /// The names of the columns that it is fitted to.
     pub columns: Vec<String>,
-    /// Does it.
+    /// Computes the result.
     pub run: Run,
 }
 
@@ -172,7 +172,7 @@ impl Plan {
     /// Refuses a file that cannot be written, before the work is done: that of the result, or another one.
     ///
     /// # Errors
-    /// Those of the write.
+    /// Those that the write would return.
     pub fn check_file(&self, runtime: &Arc<Runtime>, file: &Path, is_result: bool) -> Result<()> {
         if !is_result {
             return AtomicFile::within(runtime, file).map(drop);
@@ -224,18 +224,18 @@ pub struct Found {
     pub facts: Vec<(&'static str, Fact)>,
     /// Content of the file: rows of an array with the names of its columns, or otherwise the table.
     pub rows: Option<(Array, Vec<String>)>,
-    /// Missing convergence, if any.
+    /// The error, if the run did not converge.
     pub unconverged: Option<Unconverged>,
     /// Statistics of the run: time, reads, memory.
     pub stats: Stats,
 }
 
 impl Found {
-    /// Writes the rows, or the table, to a file, in the format that its name ends in, and adds what it cost. Rows are
+    /// Writes the rows, or the table, to a file, in the format that its name ends in, and adds the costs. Rows are
     /// computed while they are written, by one pass more.
     ///
     /// # Errors
-    /// Results of [`write_numbers`] and of the computation.
+    /// Those of [`write_numbers`] and of the computation.
     pub fn write(&mut self, runtime: &Arc<Runtime>, planned: &NumbersShape, output: &Path) -> Result<()> {
         let mut shape = planned.clone();
         if let Some((rows, names)) = &self.rows {
@@ -260,7 +260,7 @@ impl Found {
     }
 }
 
-/// A fact of what was found.
+/// A fact of a result.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Fact {
     /// A whole number.
@@ -281,7 +281,7 @@ impl Fact {
         Fact::Array(numbers.to_vec(), vec![numbers.len()])
     }
 
-    /// A matrix of so many rows.
+    /// A matrix of this number of rows.
     pub(crate) fn matrix(numbers: &[f64], rows: usize) -> Self {
         Fact::Array(numbers.to_vec(), vec![rows, numbers.len() / rows.max(1)])
     }
@@ -290,7 +290,7 @@ impl Fact {
 /// Error of a run that did not converge.
 #[derive(Clone, Debug)]
 pub struct Unconverged {
-    /// The expected and the actual convergence.
+    /// The text of the error: what was expected and what was found.
     pub text: String,
     /// The options that help when they are greater.
     pub raise: &'static [&'static str],
@@ -395,12 +395,12 @@ pub(crate) const fn real(name: &'static str, default: f64, help: &'static str) -
     Parameter::new(name, Kind::Real, DefaultValue::Real(default), help)
 }
 
-/// The initialization.
+/// Number of starts.
 pub(crate) const N_INIT: Parameter = count("n_init", 1, "How often it begins; the best result counts");
 /// Random numbers.
 pub(crate) const SEED: Parameter =
     Parameter::new("seed", Kind::WHOLE, DefaultValue::Whole(0), "Where random numbers begin");
-/// The kind of prediction.
+/// The column that is predicted.
 pub(crate) const TARGET: Parameter = Parameter::required(
     "target",
     Kind::Column,

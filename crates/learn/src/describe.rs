@@ -113,7 +113,7 @@ impl Column {
     }
 }
 
-/// Numbers that are looked at side by side.
+/// Numbers that are processed side by side.
 const LANES: usize = 16;
 
 struct Sweeps<'a, T> {

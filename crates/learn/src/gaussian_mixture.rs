@@ -112,18 +112,18 @@ pub struct GaussianMixture {
     pub iterations: usize,
     /// The mean log-likelihood of rows before the last change of components.
     pub lower_bound: f64,
-    /// The lower bound after every iteration.
+    /// The value of `lower_bound` for every iteration.
     pub lower_bounds: Vec<f64>,
     /// Statistics of all starts together.
     pub stats: Stats,
 }
 
 /// The mixture of `components` normal distributions that is likeliest for the rows of `x` (`n x p`). One pass per
-/// iteration, see above.
+/// iteration, and those for the start.
 ///
 /// # Errors
 /// NaN or infinite elements; no component, or more than rows; a start of another shape; covariances that are not
-/// positive definite in spite of what is added to them.
+/// positive definite in spite of the regularisation.
 pub fn gaussian_mixture(
     runtime: &Arc<Runtime>,
     x: &Array,

@@ -23,7 +23,7 @@ pub struct GaussianNbOptions<'a> {
     pub smoothing: f64,
     /// The probabilities of classes; `None` takes their frequencies.
     pub priors: Option<&'a [f64]>,
-    /// As how many rows each row counts (`n`).
+    /// Weight of each row, as a number of rows (`n`).
     pub weights: Option<&'a Array>,
 }
 
@@ -42,7 +42,7 @@ pub struct GaussianNb {
     pub priors: Vec<f64>,
     /// Class by class the means (`k x p`).
     pub means: Vec<f64>,
-    /// Class by class the variances (`k x p`), with what is added.
+    /// Class by class the variances (`k x p`), smoothing included.
     pub variances: Vec<f64>,
     /// Smoothing added to variances.
     pub epsilon: f64,

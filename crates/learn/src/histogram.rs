@@ -26,7 +26,7 @@ pub struct Histogram {
     pub edges: Vec<f64>,
     /// Column by column the count of every bin, or its sum of weights.
     pub counts: Vec<f64>,
-    /// Of every column what lies in no bin: beyond the edges, or NaN.
+    /// For every column the count of elements in no bin, which are beyond the edges or NaN, or their sum of weights.
     pub outside: Vec<f64>,
     /// Statistics of the run: time, reads, memory.
     pub stats: Stats,

@@ -32,7 +32,7 @@ use std::sync::Arc;
 pub enum KMeansStart<'a> {
     /// At rows that are picked by chance, by k-means||.
     Parallel {
-        /// Number of rounds in which rows are picked, one for each centre at a time.
+        /// Number of rounds; each picks as many rows as there are centres.
         rounds: usize,
     },
     /// At these places, row by row (`k x p`).
@@ -55,7 +55,7 @@ pub struct KMeansOptions<'a> {
     pub tolerance: f64,
     /// Random seed.
     pub seed: u64,
-    /// As how many rows each row counts (`n`).
+    /// Weight of each row, as a number of rows (`n`).
     pub weights: Option<&'a Array>,
 }
 
@@ -84,7 +84,7 @@ pub struct KMeans {
     pub stats: Stats,
 }
 
-/// Finds `clusters` centres of the rows of `x` (`n x p`). One pass per iteration, see above.
+/// Finds `clusters` centres of the rows of `x` (`n x p`). One pass per iteration, and those for the start.
 ///
 /// # Errors
 /// NaN or infinite elements; no cluster, or more than rows; centres of another number of columns; weights below 0.
@@ -112,7 +112,7 @@ pub fn kmeans(runtime: &Arc<Runtime>, x: &Array, options: &KMeansOptions<'_>) ->
     Ok(KMeans { centres, inertia, counts, iterations, converged, stats })
 }
 
-/// The medians of the columns of centres, of which some may be far away.
+/// The medians of the columns of centres: a centre that is far away does not move them.
 fn middle(centres: &[f64], columns: usize) -> Vec<f64> {
     let median = |column: usize| {
         let mut own: Vec<f64> = centres.iter().skip(column).step_by(columns).copied().collect();
@@ -210,12 +210,12 @@ impl<'a> Run<'a> {
         Ok(run)
     }
 
-    /// Squared distances from the next of some centres, lazily.
+    /// Squared distances of rows from the nearest of some centres, lazily.
     fn squares(&self, centres: &[f64]) -> Result<Array> {
         squared_distances(&self.shifted, centres)?.fold(Fold::Min, &[1], false)
     }
 
-    /// A pass: sums of what is next to each centre.
+    /// A pass: the sums over the rows nearest to each centre.
     fn assigned(&mut self, costs: &mut Costs, with_spread: bool) -> Result<Sums> {
         let (shift, centres, k) = (self.shift.clone(), self.centres.clone(), self.centres.len() / self.shift.len());
         let look = self.bounds.as_ref().map(|bounds| bounds.look(&centres, shift.len()));
@@ -385,7 +385,8 @@ mod tests {
     use crate::common::uniform;
     use outcore_io::RuntimeOptions;
 
-    /// Fits with and without bounds: the complete result, and the share of rows that kept their centre at the end.
+    /// Asserts equal bits of fits with and without bounds. Returns the share of rows that the bounds keep at their
+    /// centre at the end.
     fn check(numbers: &[f64], p: usize, centres: &[f64], weights: Option<&Array>) -> f64 {
         let rows = numbers.len() / p;
         let options = RuntimeOptions { memory_bytes: Some(256 << 20), beside_process: true, ..Default::default() };

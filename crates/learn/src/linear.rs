@@ -22,10 +22,10 @@ use outcore_image::{Error, Result, Stats};
 use outcore_io::Runtime;
 use std::sync::Arc;
 
-/// A squared pivot below this, of a matrix with a diagonal of ones, tells of columns that nearly depend on each other.
+/// Least squared pivot of a matrix with a diagonal of ones; below it columns are nearly linearly dependent.
 const LEAST_PIVOT: f64 = 1e-11;
 
-/// Rounding leaves at most this part of a column's norm where its elements less their mean would be 0.
+/// Largest norm, relative to that of the column, that rounding leaves of a constant column less its mean.
 const NOISE: f64 = 64.0 * f64::EPSILON;
 
 /// Options of [`linear_regression`].
@@ -69,7 +69,7 @@ pub struct LinearModel {
     pub intercept: Vec<f64>,
     /// Rank of the data; less than `p` if columns are linearly dependent.
     pub rank: usize,
-    /// The part of every target's variance that the model explains; NaN of a constant target.
+    /// The fraction of every target's variance that the model explains; 1 for a constant target.
     pub r2: Vec<f64>,
     /// The means of the columns, which predictions are computed about.
     pub mean: Vec<f64>,
@@ -129,7 +129,7 @@ pub fn ridge(runtime: &Arc<Runtime>, x: &Array, y: &Array, options: &RidgeOption
         Some(solution) => (solution, p),
         None => {
             let r = factor(runtime, &x, &y, options.weights, &moments.means, &mut costs)?;
-            // Rows less their means have a direction less.
+            // Centring lowers the rank of the rows by 1.
             let most = x.shape()[0].saturating_sub(u64::from(options.intercept));
             least_norm(r, &noise, options.alpha, most as usize)?
         }

@@ -2,8 +2,8 @@
 //!
 //! *Idea.* A tile of rows stays in the first level of the cache while the nearest centre of each is found, by products,
 //! and while it is added to the sums of that. Where rounding of products may have decided, differences do. Where bounds
-//! are kept, rows of a block that cannot have left their centre are told first, and the others make tiles of their own;
-//! rows are added in their order all the same. *Cost.* `n k p` multiplications, or fewer with bounds; `k (p + 1)`
+//! are kept, rows of a block that cannot have left their centre are found first; the others make tiles of their own.
+//! Rows are added in their order all the same. *Cost.* `n k p` multiplications, or fewer with bounds; `k (p + 1)`
 //! numbers.
 
 use crate::bounds::Look;
@@ -165,7 +165,7 @@ impl Tiles<'_> {
         count
     }
 
-    /// The labels of all rows, by what is known of them and, where that is not enough, by products.
+    /// Computes the labels of all rows: by their bounds where these suffice, by products otherwise.
     #[inline(always)]
     fn labelled(&mut self, look: &Look, tile: &mut [[f64; ROWS]], products: &mut [[f64; ROWS]]) {
         let (p, stride) = (self.columns.len(), tile.len());
@@ -200,7 +200,7 @@ impl Tiles<'_> {
         *self.space = space;
     }
 
-    /// Adds a row, less the shift, to what is next to a centre, and its squared distance to that of all.
+    /// Adds a row, less the shift, to the sums of its centre, and its squared distance to the inertia.
     #[inline(always)]
     fn add(&mut self, row: &[f64], label: usize, share: f64, inertia: &mut [f64; LANES]) {
         let p = self.columns.len();
@@ -263,8 +263,8 @@ fn each<const N: usize>(left: [f64; N], right: [f64; N], function: impl Fn(f64, 
     all
 }
 
-/// Largest error of squared distances, and of their differences, computed by products of this number of columns,
-/// relative to the operands.
+/// Largest error of squared distances, and of their differences, that are computed by products of this number of
+/// columns: relative to the sum of the squares that they are computed from.
 #[inline(always)]
 pub(crate) fn rounding(columns: usize) -> f64 {
     16.0 * (columns + 16) as f64 * f64::EPSILON
@@ -296,7 +296,7 @@ fn gather(rows: &[f64], chosen: &[usize], tile: &mut [[f64; ROWS]]) {
     }
 }
 
-/// Makes the columns of a tile rows of so many elements.
+/// Transposes a tile: its columns become rows, `stride` elements apart.
 #[inline(always)]
 fn transpose(tile: &[[f64; ROWS]], rows: &mut [f64], stride: usize) {
     for column in (0..stride).step_by(SIDE) {

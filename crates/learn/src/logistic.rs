@@ -28,7 +28,7 @@ use outcore_image::{Result, Stats};
 use outcore_io::Runtime;
 use std::sync::Arc;
 
-/// With so many parameters or fewer, steps are Newton's.
+/// Largest number of parameters for Newton's steps; with more, steps are those of L-BFGS.
 const MOST_NEWTON: usize = 200;
 /// Largest number of halvings of a step.
 const HALVINGS: usize = 30;

@@ -54,7 +54,7 @@ impl RowFold for Loss {
             column.iter_mut().for_each(|value| *value *= scale);
         }
         values.resize(n * width, 1.0);
-        // Of every row of parameters what they make of all observations.
+        // The scores of all observations for every row of parameters.
         let mut scores = vec![0.0; n * self.rows];
         for (scores, place) in scores.chunks_exact_mut(n).zip(self.place.chunks_exact(width)) {
             for (column, own) in values.chunks_exact(n).zip(place) {

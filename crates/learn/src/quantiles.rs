@@ -27,7 +27,7 @@ use std::sync::Arc;
 /// Options of [`quantiles`].
 #[derive(Clone, Copy, Debug)]
 pub struct QuantilesOptions {
-    /// By how much the rank of a result may be wrong, as a part of all rows.
+    /// Largest error of the rank of a result, as a fraction of all rows.
     pub error: f64,
 }
 
@@ -42,7 +42,7 @@ impl Default for QuantilesOptions {
 pub struct Quantiles {
     /// For every probability a row with the quantiles of all columns (`q x p`).
     pub quantiles: Vec<f64>,
-    /// The rank of no result is wrong by more, in rows; 0 if all are exact.
+    /// Proven bound of the error of all ranks, in rows; 0 if all results are exact.
     pub rank_error: u64,
     /// Statistics of the run: time, reads, memory.
     pub stats: Stats,
@@ -119,7 +119,7 @@ struct Sketch {
 }
 
 impl Sketch {
-    /// Sorts what is fresh into the lowest level, and compacts.
+    /// Merges the fresh values, sorted, into the lowest level, and compacts.
     fn close(&mut self, capacity: usize) {
         if !self.fresh.is_empty() {
             let mut fresh = std::mem::take(&mut self.fresh);
@@ -153,7 +153,7 @@ impl Sketch {
         }
     }
 
-    /// By how much a rank may be wrong.
+    /// Bound of the error of a rank.
     fn error(&self) -> u64 {
         self.compactions.iter().enumerate().map(|(level, count)| count << level).sum()
     }

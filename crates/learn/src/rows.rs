@@ -1,4 +1,4 @@
-//! The rows of a lazy array, given to whoever writes them while they are computed; arrays as files.
+//! The rows of a lazy array, passed to a writer while they are computed; arrays as files.
 //!
 //! *Idea.* A fold whose states are rows: merging, which goes in the order of partitions, sends them to the thread that
 //! writes. It takes one block after the other, so that no more than a few are in memory. *Cost.* The pass; three times
@@ -24,10 +24,10 @@ struct Rows {
     to: Mutex<SyncSender<Bytes>>,
 }
 
-/// Calls `put` with all rows of a vector or matrix in their order. What it cost.
+/// Calls `put` with all rows of a vector or matrix in their order; returns the statistics of the computation.
 ///
 /// # Errors
-/// Results of `put` and of the computation.
+/// Those of `put` and of the computation.
 pub fn for_each_rows(runtime: &Arc<Runtime>, array: &Array, put: PutRows<'_>) -> Result<Stats> {
     let (to, from) = sync_channel(0);
     let goal = Goal::Value(lazy_rows(array, to)?);

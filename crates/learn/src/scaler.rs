@@ -18,7 +18,7 @@ pub struct StandardScalerOptions<'a> {
     pub with_mean: bool,
     /// Whether columns are divided by their deviations.
     pub with_deviation: bool,
-    /// As how many rows each row counts (`n`).
+    /// Weight of each row, as a number of rows (`n`).
     pub weights: Option<&'a Array>,
 }
 
@@ -28,7 +28,7 @@ impl Default for StandardScalerOptions<'_> {
     }
 }
 
-/// Scale of each column.
+/// Means, variances and scales of columns.
 #[derive(Clone, Debug)]
 pub struct StandardScaler {
     /// The means.
@@ -45,7 +45,7 @@ pub struct StandardScaler {
     pub stats: Stats,
 }
 
-/// Finds what the columns of `x` (`n x p`) are to be scaled by. One pass.
+/// Finds the means and scales of the columns of `x` (`n x p`). One pass.
 ///
 /// # Errors
 /// NaN or infinite elements; weights below 0, or all 0.

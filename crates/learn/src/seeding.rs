@@ -14,13 +14,13 @@ use outcore_array::kernel::ValuesMut;
 use outcore_array::{RowBlock, RowFold};
 use outcore_image::Result;
 
-/// A fold that picks rows: operands are observations, then what their weights are, then further weights.
+/// A fold that picks rows: operands are observations, then the factors of their weights.
 pub(crate) struct Pick {
     pub columns: usize,
     pub count: usize,
-    /// Whether each row's weight is the number of the last operand; else that of the seed alone.
+    /// Seed of a random pick, in proportion to weights; without one, the rows of greatest weight are picked.
     pub seed: Option<u64>,
-    /// Number of operands after the first whose product is the weight.
+    /// Number of operands after the first; the weight of a row is their product, 1 if there are none.
     pub factors: usize,
 }
 

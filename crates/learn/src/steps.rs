@@ -52,7 +52,7 @@ impl Steps {
         direction
     }
 
-    /// Notes a step that was taken.
+    /// Stores a step that was taken.
     pub fn note(&mut self, here: &Point, next: &Point) {
         let less = |one: &[f64], other: &[f64]| one.iter().zip(other).map(|(a, b)| a - b).collect::<Vec<_>>();
         let (step, change) = (less(&next.place, &here.place), less(&next.gradient, &here.gradient));

@@ -17,7 +17,7 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 
 const PURPOSE: &str = "vectors of a subspace";
-/// Approximate bytes per worker while all blocks are changed.
+/// Approximate bytes of rows of all blocks that each worker holds while the blocks are multiplied by a small matrix.
 const TURNED_BYTES: usize = 4 << 20;
 
 enum Block {
@@ -35,7 +35,7 @@ pub(crate) struct Room {
 }
 
 impl Room {
-    /// Beside the image, or where the runtime says; and as much as a page cache of all that a product reads.
+    /// The folder of the image, or the one set in the runtime; memory for the pages of a whole product stays free.
     pub fn of<'a>(operator: &dyn Operator<'a>) -> Self {
         Room { folder: temporary_folder(operator.matrix().graph()), left_bytes: PAGE_BYTES * operator.pages() }
     }
@@ -60,7 +60,7 @@ pub(crate) struct Basis<'a> {
     pub space: Space<'a>,
     room: Room,
     blocks: Vec<Block>,
-    /// A number for each that no other had, nor itself before it was changed.
+    /// A serial number of each block, which is unique, and new whenever the block changes.
     serials: Vec<u64>,
     next_serial: u64,
     idle: Vec<Array<f64>>,
@@ -78,7 +78,7 @@ enum Stripe<'b> {
 }
 
 impl<'a> Basis<'a> {
-    /// No vectors yet, and room for so many blocks.
+    /// An empty basis for this number of blocks.
     pub fn new(space: Space<'a>, room: Room, most_blocks: usize) -> Result<Self> {
         let buffers = per_worker(&space, "pieces of vectors", space.piece_rows().min(space.rows) * space.width)?;
         let (blocks, serials) = (Vec::with_capacity(most_blocks), Vec::with_capacity(most_blocks));
@@ -171,14 +171,14 @@ impl<'a> Basis<'a> {
         self.leave_beside(0, bytes)
     }
 
-    /// Frees memory, but keeps this number of last blocks in memory.
+    /// Moves blocks out of memory until this much is free, as far as there are any; this number of last blocks stays.
     pub fn leave_beside(&mut self, last: usize, bytes: u64) -> Result<()> {
         self.idle.clear();
         while self.space.runtime.budget().available_bytes() < bytes && self.evict(last)?.is_some() {}
         Ok(())
     }
 
-    /// Moves the oldest block that is in memory, but for so many of the last, into the file.
+    /// Moves the oldest block that is in memory into the file; this number of last blocks is never moved.
     fn evict(&mut self, last: usize) -> Result<Option<Array<f64>>> {
         let older = self.blocks.len().saturating_sub(last);
         let Some(oldest) = self.blocks[..older].iter().position(|block| matches!(block, Block::Memory(_))) else {
@@ -199,7 +199,7 @@ impl<'a> Basis<'a> {
         }
     }
 
-    /// Hands `work` a piece of a block.
+    /// Calls `work` with a piece of a block.
     fn with_piece<T>(
         &self,
         worker: usize,
@@ -237,7 +237,7 @@ impl<'a> Basis<'a> {
         Ok(sums.into_iter().map(|sum| space.finished(sum)).collect())
     }
 
-    /// Takes the product of some blocks with small matrices from another block.
+    /// Subtracts the products of some blocks with small matrices from another block.
     pub fn subtract(&self, blocks: Range<usize>, factors: &[Square], other: &mut [f64]) -> Result<()> {
         let space = &self.space;
         let negative = |square: &Square| square.map(|row| row.map(|number| -number));
@@ -255,7 +255,7 @@ impl<'a> Basis<'a> {
         Ok(())
     }
 
-    /// Takes everything that lies in the space of some blocks from another block; returns how much of each it was.
+    /// Projects the space of some blocks out of another block; returns the coefficients of each of these blocks.
     pub fn project_out(&self, blocks: Range<usize>, other: &mut [f64]) -> Result<Vec<Square>> {
         let shares = self.dots(blocks.clone(), other)?;
         self.subtract(blocks, &shares, other)?;
@@ -361,7 +361,7 @@ impl Blocks for Basis<'_> {
     }
 }
 
-/// Numbers per worker while blocks are changed.
+/// A zeroed array of this length for each worker.
 pub(crate) fn per_worker(space: &Space<'_>, purpose: &str, numbers: usize) -> Result<Vec<Mutex<Array<f64>>>> {
     let budget = space.runtime.budget();
     (0..space.runtime.threads()).map(|_| Ok(Mutex::new(Array::zeroed(budget, purpose, numbers)?))).collect()
@@ -373,7 +373,7 @@ fn turned_rows(space: &Space<'_>, most_blocks: usize) -> usize {
     (TURNED_BYTES / row_bytes).max(64).min(space.rows)
 }
 
-/// Blocks on their way to their product with a small matrix.
+/// Blocks while they are multiplied by a small matrix.
 struct Turn<'b, 'a> {
     space: Space<'a>,
     spill: Option<&'b Spill>,

@@ -31,9 +31,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 const PURPOSE: &str = "distances of shortest paths";
 /// The most sources whose distances are multiplied together.
 const MOST_SOURCES: usize = 8;
-/// The first number of products after which circles are looked for; then after twice as many, and so on.
+/// Number of products before the first search for negative cycles; it doubles for each further search.
 const FIRST_LOOK: u64 = 16;
-/// By how much distances around a circle must be lowered, in units of the sum of their magnitudes.
+/// Least fall of the distances around a negative cycle, relative to the sum of their magnitudes.
 const ROUNDING: f64 = 1e-12;
 /// No vertex.
 const NONE: u32 = u32::MAX;
@@ -289,7 +289,7 @@ impl<'a> Search<'a> {
         Error::Unsuitable(format!("{text}: paths along it have no least length"))
     }
 
-    /// Writes the distances of the first columns one behind the other, in the order of ids.
+    /// Writes the distances of the first columns, column after column, with rows in the order of ids.
     fn write(&self, sources: usize, distances: &mut [f64]) -> Result<()> {
         let (rows, width) = (self.space.rows, self.space.width);
         let places: &[AtomicF64] = shared(distances);

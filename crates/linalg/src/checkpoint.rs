@@ -1,4 +1,4 @@
-//! The state of a solver in a folder, so that an interrupted run resumes with the same bits.
+//! Checkpoints: the state of a solver in a folder, so that an interrupted run resumes with the same bits.
 //!
 //! *Files.* `state` says what is computed and how far it is; it is replaced as a whole. Each block of numbers is a file
 //! of its own ([`Blocks`]), written once: those of a basis do not change until the whole basis does. What `state` does
@@ -7,7 +7,7 @@
 //!
 //! *When.* Writing takes a twentieth of the time at most: the longer the last time took, the later is the next.
 //!
-//! *What it is of.* The matrix is known by a product with a random vector, a pass more.
+//! *Matrix.* A product with a random vector, which takes a further pass, identifies the matrix.
 
 use crate::operator::{Operator, space};
 use faer::Mat;
@@ -24,23 +24,24 @@ const STATE: &str = "state";
 const BLOCK: &str = "block-";
 /// The first line of a state.
 const TITLE: &str = "outcore checkpoint 1";
-/// Between two times pass so many times as much as the last one took.
+/// Pause between two writes, in units of the duration of the last one.
 const PAUSE: u32 = 20;
 const BUFFER_BYTES: usize = 256 << 10;
 
-/// Callbacks that read numbers and that take them.
+/// A callback that fills a slice with the next numbers of a block.
 pub(crate) type Get<'g> = &'g mut dyn FnMut(&mut [f64]) -> Result<()>;
+/// A callback that takes the next numbers of a block.
 pub(crate) type Put<'p> = &'p mut dyn FnMut(&[f64]) -> Result<()>;
 
-/// Blocks of numbers that are kept, each under a number that no other had, nor itself before it was changed.
+/// Blocks of numbers for a checkpoint. Each has a serial number that is unique, and new whenever the block changes.
 pub(crate) trait Blocks {
-    /// Their numbers.
+    /// The serial numbers of all blocks.
     fn serials(&self) -> Vec<u64>;
 
-    /// Hands a block on, in an order that nothing but its size decides.
+    /// Passes the numbers of a block to `put`, in an order that depends on its size alone.
     fn give(&mut self, block: usize, put: Put<'_>) -> Result<()>;
 
-    /// Takes the next block, in the same order.
+    /// Appends a block whose numbers come from `get`, in the order of [`Blocks::give`].
     fn take(&mut self, serial: u64, get: Get<'_>) -> Result<()>;
 }
 
@@ -86,27 +87,27 @@ impl Words {
     }
 }
 
-/// A folder that a run is kept in, while it goes on.
+/// The checkpoint of a run: its folder, and the blocks in it.
 pub(crate) struct Checkpoint<'a> {
     runtime: &'a Arc<Runtime>,
     folder: PathBuf,
     /// Text that identifies the run.
     run: String,
-    /// There is a state.
+    /// Whether there is a state in the folder.
     is_begun: bool,
     /// The blocks that are in the folder, with their checksums.
     blocks: BTreeMap<u64, u32>,
     due: Instant,
-    /// Buffer for writing.
+    /// Memory reserved for writing, while nothing is written.
     held: Option<Reservation>,
     _lock: Option<Lock>,
 }
 
 impl<'a> Checkpoint<'a> {
-    /// Opens a folder, or makes it. `run` says what is computed with the operator.
+    /// Opens a folder, or creates it. `run` describes the computation with the operator.
     ///
     /// # Errors
-    /// Another process uses it; what the operating system refuses; no room for two vectors.
+    /// Another run uses the folder; errors of the operating system; no memory for two vectors.
     pub fn open(operator: &dyn Operator<'a>, folder: &Path, run: &str) -> Result<Self> {
         let (image, runtime) = (operator.matrix().graph().image(), operator.matrix().graph().runtime());
         let backend = runtime.backend();
@@ -124,7 +125,7 @@ impl<'a> Checkpoint<'a> {
                     folder.display()
                 )));
             }
-            // The file system has no locks.
+            // Locks that fail, as on file systems without any, are done without.
             Err(_) => None,
         };
         let run = format!("{run}, matrix {:08x}", fingerprint(operator)?);
@@ -204,7 +205,7 @@ impl<'a> Checkpoint<'a> {
         Ok(())
     }
 
-    /// The error for a file that is not what was written.
+    /// The error for a file whose bytes differ from those that were written.
     fn damaged(&self, name: &str) -> Error {
         let path = self.folder.join(name);
         let path = path.display();
@@ -233,7 +234,7 @@ impl<'a> Checkpoint<'a> {
         Instant::now() >= self.due
     }
 
-    /// Keeps blocks, and what else a run needs to go on.
+    /// Writes the blocks that changed, and the state that a resumed run begins with.
     ///
     /// # Errors
     /// Errors of the operating system, such as a full disk.
@@ -268,7 +269,7 @@ impl<'a> Checkpoint<'a> {
         Ok(())
     }
 
-    /// The beginning of a state that names so many blocks.
+    /// The beginning of a state that names this number of blocks.
     fn state_of(&self, blocks: usize) -> Vec<u8> {
         let title = format!("{TITLE}\n{}\n", self.run).into_bytes();
         title.into_iter().chain((blocks as u64).to_le_bytes()).collect()
@@ -299,7 +300,7 @@ fn hold(runtime: &Runtime) -> Result<Reservation> {
     Ok(runtime.budget().reserve("a checkpoint", 2 * BUFFER_BYTES as u64)?)
 }
 
-/// A number that tells operators apart.
+/// A checksum that identifies an operator.
 fn fingerprint<'a>(operator: &dyn Operator<'a>) -> Result<u32> {
     let width = if operator.matrix().is_complex() { 2 } else { 1 };
     let space = space(operator, width);

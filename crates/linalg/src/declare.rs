@@ -33,9 +33,9 @@ pub struct Declaration {
     pub right: Option<&'static str>,
     /// Content of the file with a row for each value, if there is one.
     pub values: Option<&'static str>,
-    /// Whether a run can be kept in a folder, and go on from there.
+    /// Whether a run can write a checkpoint, and resume from it.
     pub has_checkpoints: bool,
-    /// Whether what did not converge is an error, unless it is asked for.
+    /// Whether a run that did not converge is an error, unless the user allows it.
     pub must_converge: bool,
     /// Makes a plan of what users give.
     pub plan: fn(&SparseMatrix, Given) -> Result<Box<dyn SolverPlan>>,
@@ -58,9 +58,10 @@ pub struct Given {
     pub values: Values,
     /// The files that are read, in the order of the declaration.
     pub inputs: Vec<Option<PathBuf>>,
-    /// The file that the result of rows goes to. What is streamed goes there at once if it is a plain array.
+    /// The file of the result that has a row for each row of the matrix. A streamed result is written there directly if
+    /// the file is a plain array.
     pub output: Option<PathBuf>,
-    /// The folder that the run is kept in.
+    /// The folder of the checkpoint.
     pub checkpoint: Option<PathBuf>,
 }
 
@@ -93,7 +94,7 @@ pub struct Needs {
     pub shapes: Vec<DenseShape>,
 }
 
-/// Bytes of dense matrices that are read and written while a product goes on.
+/// Bytes of dense matrices that a product reads and writes.
 #[derive(Clone, Debug)]
 pub struct Traffic {
     /// Bytes read of the factor.
@@ -120,7 +121,7 @@ pub struct Kept {
 }
 
 impl Kept {
-    /// Vectors of a run; they are in memory if it has room for them beside all pages.
+    /// Vectors of a run; they are in memory if the free memory has room for them beside all pages.
     pub(crate) fn new(matrix: &SparseMatrix, count: usize, bytes: u64) -> Self {
         let graph = matrix.graph();
         let pages_bytes = pass_bytes(matrix, Operand::Matrix);
@@ -138,7 +139,7 @@ pub struct Found<'a> {
     pub values: Vec<(&'static str, Vec<f64>)>,
     /// The results, in the order of [`Needs::shapes`].
     pub dense: Vec<Dense<'a>>,
-    /// Missing convergence, if any.
+    /// The error, if the run did not converge.
     pub unconverged: Option<Unconverged>,
     /// Statistics of the run: time, reads, memory.
     pub stats: Stats,
@@ -147,7 +148,7 @@ pub struct Found<'a> {
 /// Error of a run that did not converge.
 #[derive(Clone, Debug)]
 pub struct Unconverged {
-    /// The expected and the actual convergence.
+    /// The text of the error: what was expected and what was found.
     pub text: String,
     /// The options that help when they are greater.
     pub raise: &'static [&'static str],
@@ -187,12 +188,12 @@ pub(crate) fn shape_of(matrix: &SparseMatrix, side: Operand, names: Vec<String>)
     DenseShape { vertices, id_name, id_base, names, is_complex: false, is_vector: false }
 }
 
-/// The names of so many vectors, in the order of their values.
+/// The names of this number of vectors, in the order of their values.
 pub(crate) fn vector_names(count: usize) -> Vec<String> {
     (0..count).map(|i| format!("v{i}")).collect()
 }
 
-/// The names of the parts of so many complex vectors.
+/// The names of the parts of this number of complex vectors.
 pub(crate) fn complex_names(count: usize) -> Vec<String> {
     (0..count).flat_map(|i| [format!("v{i}_real"), format!("v{i}_imag")]).collect()
 }
@@ -207,7 +208,7 @@ pub(crate) fn pass_bytes(matrix: &SparseMatrix, operand: Operand) -> u64 {
     outcore_graph::PAGE_BYTES * matrix.pages_per_pass(operand)
 }
 
-/// Number of values shown.
+/// Largest number of values shown.
 const SAID: usize = 10;
 
 /// The first values, line by line under their names, and how many there are beside these.
@@ -280,7 +281,7 @@ pub(crate) fn required(file: Option<DenseFile>, name: &str) -> Result<DenseFile>
     file.ok_or_else(|| Error::Usage(format!("expected the option {name}, found none")))
 }
 
-/// Refuses a file unless it has a vector of so many real numbers.
+/// Refuses a file unless it has a vector of this number of real numbers.
 pub(crate) fn check_vector(file: &DenseFile, rows: u64, name: &str) -> Result<()> {
     let (found, columns) = file.shape();
     if file.is_complex() {

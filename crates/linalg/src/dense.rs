@@ -26,7 +26,7 @@ enum Store<'a> {
     Complex(ComplexVectors<'a>),
     /// Matrices stored one after the other, with rows in the order of the ids; side by side in the result.
     Held(Array<f64>, usize),
-    /// An embedding, and what its columns are multiplied by.
+    /// An embedding, and the sign of each column.
     Embedding(Box<SpectralEmbedding<'a>>, Vec<f64>),
     /// In a temporary file, in the order of the image.
     Product(UnnamedProduct),
@@ -34,7 +34,7 @@ enum Store<'a> {
     Written(UnnamedProduct, PathBuf),
 }
 
-/// Numbers that are read together, where all rows are looked at.
+/// Numbers that are read together in a sweep over all rows.
 const NUMBERS: usize = 1 << 16;
 
 impl<'a> Dense<'a> {
@@ -120,7 +120,7 @@ impl<'a> Dense<'a> {
         Ok(())
     }
 
-    /// Copies a row, in the order of the ids, of matrices that are one behind the other.
+    /// Copies a row, in the order of the ids, of matrices stored one after the other.
     fn copy_held(&self, held: &[f64], count: usize, row: usize, numbers: &mut [f64]) {
         let width = numbers.len() / count.max(1);
         for (one, numbers) in held.chunks_exact((held.len() / count.max(1)).max(1)).zip(numbers.chunks_exact_mut(width))

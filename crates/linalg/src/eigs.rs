@@ -170,7 +170,7 @@ pub struct EigsOptions {
     pub max_iter: u64,
     /// Seed of the random numbers.
     pub seed: u64,
-    /// A folder that the run is kept in, as with [`EigshOptions`](crate::EigshOptions).
+    /// Folder of a checkpoint, as in [`EigshOptions`](crate::EigshOptions).
     pub checkpoint: Option<PathBuf>,
 }
 
@@ -213,7 +213,7 @@ pub fn eigs<'a>(matrix: &'a SparseMatrix, options: &EigsOptions) -> Result<Compl
     Ok(ComplexPairs::new(matrix, costs.into_inner(), (values, vectors, residuals), run))
 }
 
-/// Refuses options that cannot be for so many rows.
+/// Refuses options that are impossible for this number of rows.
 fn check_options(rows: usize, options: &EigsOptions) -> Result<()> {
     let &EigsOptions { k, tol, ncv, .. } = options;
     check_wanted(rows, k, tol)?;
@@ -245,12 +245,12 @@ struct Solved<'a> {
 
 /// Sizes of a subspace.
 struct Sizes {
-    /// The matrix is solved as a dense one.
+    /// Whether the matrix is solved as a dense one.
     is_small: bool,
     most_columns: usize,
     most_blocks: usize,
     small_bytes: u64,
-    /// All that is needed at least.
+    /// Least bytes of memory of a run.
     bytes: u64,
 }
 
@@ -381,7 +381,7 @@ impl Group {
         ((0..self.columns).map(value).collect(), (0..self.columns).map(|i| gram[i][i].sqrt()).collect())
     }
 
-    /// Factors of the columns for their subtraction from the products.
+    /// The negated eigenvalues as a small matrix: products plus the columns times it are the residuals.
     fn minus(&self, values: &[c64]) -> Square {
         let mut minus = ZERO;
         match *values {

@@ -33,7 +33,7 @@ const MORE_COLUMNS: usize = 96;
 const LEAST_COLUMNS: usize = 20;
 /// A basis takes no more of the disk than this, unless more columns are asked for or needed.
 const MOST_BASIS_BYTES: u64 = 64 << 30;
-/// Matrices with so few rows are solved as dense ones.
+/// Matrices with at most this number of rows are solved as dense ones.
 pub(crate) const DENSE_ROWS: usize = 256;
 /// Dense matrices that are in memory at once.
 pub(crate) const DENSE_COPIES: u64 = 6;
@@ -45,7 +45,7 @@ pub(crate) const SMALL_COPIES: u64 = 14;
 const LEAST_TOLERANCE: f64 = 1e-14;
 /// Relative residual that rounding alone leaves.
 pub(crate) const REACHED: f64 = 1e-13;
-/// The least magnitude of the greatest eigenvalue: squares of much less are no numbers any more.
+/// The least magnitude of the greatest eigenvalue: squares of much smaller numbers underflow.
 pub(crate) const LEAST_SCALE: f64 = 1e-140;
 /// Largest relative distance between products of a symmetric matrix and of its transpose.
 const SYMMETRIC: f64 = 1e-10;
@@ -203,8 +203,8 @@ pub struct EigshOptions {
     pub max_iter: u64,
     /// Seed of the random numbers.
     pub seed: u64,
-    /// A folder that the run is kept in while it goes on: the same call goes on from there, with the same bits, where
-    /// the one before was killed, or with more restarts.
+    /// Folder of a checkpoint, which is written during the run. The same call, also with more restarts, resumes from it
+    /// with the same bits.
     pub checkpoint: Option<PathBuf>,
 }
 
@@ -246,7 +246,7 @@ pub fn eigsh<'a>(matrix: &'a SparseMatrix, options: &EigshOptions) -> Result<Eig
     Ok(Eigenpairs::new(matrix, costs.into_inner(), (values, vectors, residuals), run))
 }
 
-/// Refuses options that cannot be for so many rows.
+/// Refuses options that are impossible for this number of rows.
 pub(crate) fn check_options(rows: usize, options: &EigshOptions) -> Result<()> {
     let &EigshOptions { k, tol, ncv, block, .. } = options;
     let usage = |text: String| Err(Error::Usage(text));
@@ -262,7 +262,7 @@ pub(crate) fn check_options(rows: usize, options: &EigshOptions) -> Result<()> {
     }
 }
 
-/// Refuses a number of vectors, or a tolerance, that cannot be: a matrix has so many vectors at most.
+/// Refuses an impossible tolerance, and a number of vectors that is 0 or greater than `most`.
 pub(crate) fn check_wanted(most: usize, k: usize, tol: f64) -> Result<()> {
     if most == 0 {
         return Err(Error::Usage("expected a matrix with rows and columns, found one without".to_owned()));
@@ -276,8 +276,8 @@ pub(crate) fn check_wanted(most: usize, k: usize, tol: f64) -> Result<()> {
     Ok(())
 }
 
-/// Compares the products of the matrix and of its transpose, or adjoint, with a random vector, unless it is stored as
-/// symmetric and real.
+/// Refuses a matrix whose product with a random vector differs from that of its transpose, or adjoint. A real matrix
+/// that is stored as symmetric is not checked.
 pub(crate) fn check_symmetric(operator: &Counted<'_, '_>) -> Result<()> {
     let matrix = operator.matrix;
     let (width, other, name, transpose) = match matrix.is_complex() {
@@ -342,7 +342,7 @@ impl Solved<'_> {
     }
 }
 
-/// Finds eigenpairs of a symmetric operator. `solver` names what it is for in a checkpoint.
+/// Finds eigenpairs of a symmetric operator. `solver` is its name in a checkpoint.
 pub(crate) fn solve<'a>(operator: &dyn Operator<'a>, options: &EigshOptions, solver: &str) -> Result<Solved<'a>> {
     let goal = goal(operator.shape().1, options);
     let checkpoint = goal.checkpoint(operator, options.checkpoint.as_deref(), solver, options.block)?;
@@ -375,7 +375,7 @@ pub(crate) struct Subspace<'a> {
     pub restarts: u64,
 }
 
-/// Finds the vectors that are wanted, in blocks of so many.
+/// Finds the wanted vectors, in blocks of this width.
 pub(crate) fn subspace<'a>(
     operator: &dyn Operator<'a>,
     goal: &Goal,
@@ -461,7 +461,7 @@ pub(crate) fn most_blocks(space: &Space<'_>, goal: &Goal) -> (usize, u64) {
     (most_blocks, Basis::least_bytes(space, most_blocks).saturating_add(small_bytes + between_bytes))
 }
 
-/// Whether a matrix of so many rows is solved as a dense one.
+/// Whether a matrix of this number of rows is solved as a dense one.
 pub(crate) fn is_small(rows: usize, goal: &Goal) -> bool {
     rows <= DENSE_ROWS.max(2 * goal.most_columns / goal.parts)
 }

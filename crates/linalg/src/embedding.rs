@@ -31,7 +31,7 @@ use std::path::PathBuf;
 const PURPOSE: &str = "degrees of a spectral embedding";
 /// Relative row sum without its loop below which it counts as rounding.
 pub(crate) const ROUNDING: f64 = 1e-14;
-/// Numbers that are looked at together.
+/// Numbers that are processed together.
 const NUMBERS: usize = 1 << 16;
 
 /// Declaration for the shell.
@@ -411,7 +411,7 @@ impl<'a> Operator<'a> for Laplacian<'a, '_> {
 }
 
 impl Laplacian<'_, '_> {
-    /// Multiplies the rows of a product, and takes what the shift makes of the factor away.
+    /// Scales the rows of a product, and applies the shift by the factor.
     fn shift(
         &self,
         space: &Space<'_>,

@@ -33,7 +33,7 @@ use std::cell::RefCell;
 const PURPOSE: &str = "vectors of a matrix exponential";
 /// The rounding unit.
 const TOLERANCE: f64 = f64::EPSILON / 2.0;
-/// By the number of terms, the greatest norm that they are enough for (Al-Mohy and Higham, table 3.1).
+/// Pairs of a number of terms and the greatest norm for which it suffices (Al-Mohy and Higham, table 3.1).
 #[rustfmt::skip]
 pub const ENOUGH: [(u32, f64); 35] = [
     (1, 2.29e-16), (2, 2.58e-8), (3, 1.39e-5), (4, 3.40e-4), (5, 2.40e-3), (6, 9.07e-3), (7, 2.38e-2), (8, 5.00e-2),
@@ -42,16 +42,16 @@ pub const ENOUGH: [(u32, f64); 35] = [
     (25, 2.43), (26, 2.64), (27, 2.86), (28, 3.08), (29, 3.31), (30, 3.54), (35, 4.7), (40, 6.0), (45, 7.2), (50, 8.5),
     (55, 9.9),
 ];
-/// The greatest power whose norm is asked for, and how many passes that takes.
+/// The greatest power p in [`Norms::bounds`], and the number of passes that its norms take.
 const MOST_POWER: u32 = 8;
-/// Norms of powers are asked for if more products than this are to be made without them.
+/// Norms of powers are estimated if more products than this would be made without them.
 const FEW_PRODUCTS: f64 = 20.0;
 /// The least root of a power's norm, in units of the norm: less may have been lost on the way.
 const LEAST_ROOT: f64 = 1e-30;
-/// More products than this nobody waits for.
+/// Largest number of products; more are an error.
 const MOST_PRODUCTS: f64 = 1e12;
 
-/// The most times, which a file has columns for each.
+/// Largest number of times; a file has columns for each.
 const MOST_TIMES: usize = 1 << 16;
 
 /// Declaration for the shell.
@@ -386,7 +386,7 @@ struct Series<'a, 'c> {
     operator: Counted<'a, 'c>,
     norms: Norms,
     space: Space<'a>,
-    /// The last term, what the matrix makes of it, and the sum of the terms.
+    /// The last term, its product with the matrix, and the sum of the terms.
     vectors: RefCell<[Array<f64>; 3]>,
 }
 
@@ -448,7 +448,7 @@ impl<'a, 'c> Series<'a, 'c> {
         Ok(())
     }
 
-    /// Replaces the sum of the terms by what the exponential for a step in time makes of it.
+    /// Multiplies the sum by the exponential of the matrix times a step in time.
     fn advance(&self, step: f64, count: usize) -> Result<()> {
         let Plan { terms, steps } = self.norms.plan(step);
         if f64::from(terms) * steps > MOST_PRODUCTS {
@@ -464,7 +464,7 @@ impl<'a, 'c> Series<'a, 'c> {
         Ok(())
     }
 
-    /// One step of the series: so many terms, of columns that are not yet small enough.
+    /// One substep: adds up this number of terms of the series, or fewer for columns whose terms became small.
     fn sum(&self, step: f64, terms: u32, growth: f64, count: usize) -> Result<()> {
         let (space, width, mean) = (&self.space, self.space.width, self.norms.mean);
         let [term, product, sum] = &mut *self.vectors.borrow_mut();

@@ -1,9 +1,9 @@
 //! The method of generalized minimal residuals, restarted, with the preconditioner on the right.
 //!
-//! *Idea.* A cycle makes an orthonormal basis of what the matrix makes of the residual again and again, and takes from
-//! `x` what leaves the least residual in it. Each new vector is made orthogonal to all others twice, so they are
-//! orthogonal to the last digits (Giraud, Langou and Rozložník, *The loss of orthogonality in the Gram-Schmidt
-//! orthogonalization process*, Comput. Math. Appl. 2005).
+//! *Idea.* A cycle makes an orthonormal basis of the Krylov space: of the residual and its products with powers of the
+//! matrix. It changes `x` by the vector of that space that leaves the least residual. Each new
+//! vector is made orthogonal to all others twice, so they are orthogonal to the last digits (Giraud, Langou and
+//! Rozložník, *The loss of orthogonality in the Gram-Schmidt orthogonalization process*, Comput. Math. Appl. 2005).
 //!
 //! Saad and Schultz, *GMRES: a generalized minimal residual algorithm*, SIAM J. Sci. Stat. Comput. 1986.
 
@@ -26,7 +26,7 @@ pub(crate) struct Gmres<'a> {
     longest: f64,
 }
 
-/// The least-squares problem of a cycle: a triangular matrix, whose columns grow, and what it is to give.
+/// The least-squares problem of a cycle: a triangular matrix, whose columns grow, and the right-hand side.
 struct Triangle {
     columns: Vec<Vec<f64>>,
     rotations: Vec<(f64, f64)>,
@@ -149,8 +149,8 @@ impl<'a> Method<'a> for Gmres<'a> {
 }
 
 impl Gmres<'_> {
-    /// Multiplies the last vector and takes away what lies in the basis; returns how much that is, the length of the
-    /// product, and that of what is left. The residual is room for a vector.
+    /// Multiplies the last vector and projects the basis out of the product. Returns the coefficients of the basis, the
+    /// length of the product, and the length of the remainder. The memory of the residual is overwritten.
     fn extend(
         &self,
         system: &System<'_, '_>,

@@ -178,7 +178,7 @@ fn entries<'a>(operator: &dyn Operator<'a>, basis: &mut Basis<'a>) -> Result<Mat
     Ok(matrix)
 }
 
-/// Checks the options of `eigsh` for a matrix of complex numbers.
+/// Checks the options of `eigsh` for a matrix of complex numbers; they are the plan.
 pub(crate) fn plan(matrix: &SparseMatrix, options: EigshOptions) -> Result<Box<dyn SolverPlan>> {
     check(matrix, &options)?;
     Ok(Box::new(options))

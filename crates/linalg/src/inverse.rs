@@ -25,7 +25,7 @@ pub enum Preconditioner<'a> {
     /// The inverse of its diagonal.
     Jacobi,
     /// A matrix that is near its inverse, as a function that replaces a vector, in the order of ids, by its product
-    /// with that matrix. What it returns as an error, a method does too. It is called from the thread that solves.
+    /// with that matrix. Its errors are returned by the method. It is called from the thread that solves.
     Function(&'a (dyn Fn(&mut [f64]) -> Result<()> + Sync)),
 }
 
@@ -39,14 +39,14 @@ impl Debug for Preconditioner<'_> {
     }
 }
 
-/// Those that have names: a function has none.
+/// The preconditioners that have names: a function has none.
 impl Choice for Preconditioner<'static> {
     const ALL: &'static [(Self, &'static str, &'static str)] =
         &[(Preconditioner::None, "none", "Nothing"), (Preconditioner::Jacobi, "jacobi", "The inverse of the diagonal")];
 }
 
 impl PartialEq for Preconditioner<'_> {
-    /// Functions equal nothing.
+    /// A function is not equal to any preconditioner.
     fn eq(&self, other: &Self) -> bool {
         let is_named = !matches!(self, Preconditioner::Function(_));
         is_named && std::mem::discriminant(self) == std::mem::discriminant(other)
@@ -82,7 +82,7 @@ pub(crate) enum Inverse<'c> {
     },
 }
 
-/// Room for what a preconditioner makes of a few numbers.
+/// Buffer for a few preconditioned numbers.
 pub(crate) type Few = [f64; FEW_NUMBERS];
 
 impl<'c> Inverse<'c> {

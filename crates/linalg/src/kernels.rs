@@ -7,7 +7,7 @@
 /// The most columns of a block.
 pub const MOST_WIDTH: usize = 8;
 
-/// A square matrix as small as a block is wide, row by row; what is behind its width is not used.
+/// A square matrix with the width of a block as its size, row by row; entries beyond that size are not used.
 pub type Square = [[f64; MOST_WIDTH]; MOST_WIDTH];
 
 /// Makes a function for the widths that blocks have, each for the processor that is there.

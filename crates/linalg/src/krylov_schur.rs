@@ -3,7 +3,7 @@
 //! *Idea.* A step multiplies the last vector of a basis, takes away what lies in the basis, and makes the rest the next
 //! vector (Arnoldi's method). The operator's projection on the basis is a small matrix. Its Schur form, with the wanted
 //! eigenvalues first, says which space is kept when the basis is full: from `A V = V H + v b^T` and `H Z = Z T` follows
-//! `A (V Z) = (V Z) T + v (b^T Z)`, and so for the first columns alone. The method goes on behind them.
+//! `A (V Z) = (V Z) T + v (b^T Z)`, and so for the first columns alone. The method continues behind them.
 //!
 //! *Real numbers.* The form is the real one, and pairs of conjugate eigenvalues are kept or left as a whole: so all
 //! vectors are real.
@@ -29,9 +29,9 @@ use faer::{Mat, c64};
 use outcore_image::Result;
 use outcore_io::{Array, CancelFlag};
 
-/// A basis that fills is looked at this often.
+/// Number of convergence checks while a basis fills.
 const LOOKS: usize = 8;
-/// And not more often than after so many steps.
+/// Least number of steps between two convergence checks.
 const LEAST_STEPS: usize = 8;
 /// The residual of an eigenvalue that is not wanted, in units of how much less it is wanted than the last that is.
 const BEHIND: f64 = 1e-2;
@@ -47,7 +47,7 @@ pub(crate) enum Part {
 }
 
 impl Part {
-    /// Greater for what is wanted more.
+    /// Sort key of an eigenvalue: the most wanted one has the greatest.
     pub fn key(self, value: c64) -> f64 {
         match self {
             Part::Magnitude => value.norm(),
@@ -100,7 +100,7 @@ pub(crate) struct KrylovSchur<'o, 'a> {
 }
 
 impl<'o, 'a> KrylovSchur<'o, 'a> {
-    /// A run with a random first vector, or one that goes on where it was kept.
+    /// A run with a random first vector, or one resumed from its checkpoint.
     pub fn new(
         operator: &'o dyn Operator<'a>,
         basis: Basis<'a>,
@@ -130,7 +130,7 @@ impl<'o, 'a> KrylovSchur<'o, 'a> {
         Ok(run)
     }
 
-    /// Takes back all that a run has beside its basis.
+    /// Restores the state of a run from a checkpoint, the basis excepted.
     fn restore(&mut self, words: &mut Words) -> Option<()> {
         self.operator.costs().borrow_mut().count(words.take()?);
         (self.seed, self.restarts) = (words.take()?, words.take()?);
@@ -142,7 +142,7 @@ impl<'o, 'a> KrylovSchur<'o, 'a> {
         Some(())
     }
 
-    /// Keeps what there is, if it is time to.
+    /// Writes the checkpoint, if it is due.
     fn keep_for_later(&mut self) -> Result<()> {
         let Some(checkpoint) = self.checkpoint.as_mut().filter(|checkpoint| checkpoint.is_due()) else { return Ok(()) };
         let mut words = Words::default();
@@ -179,13 +179,13 @@ impl<'o, 'a> KrylovSchur<'o, 'a> {
         Ok(())
     }
 
-    /// Multiplies the last vector and appends what is new.
+    /// A step: multiplies the last vector, and appends the part of the product that lies outside of the basis.
     fn extend(&mut self) -> Result<()> {
         let last = self.columns();
         let mut next = self.basis.fresh()?;
         self.operator.apply(self.basis.last(), 1, &mut next)?;
         let shares = self.basis.project_out(0..last + 1, &mut next)?;
-        // A second time, for what rounding left.
+        // A second projection removes what rounding left.
         let again = self.basis.project_out(0..last + 1, &mut next)?;
         let shares = shares.iter().zip(&again).map(|(one, more)| one[0][0] + more[0][0]);
         shares.enumerate().for_each(|(row, share)| self.projection[(row, last)] = share);
@@ -203,7 +203,7 @@ impl<'o, 'a> KrylovSchur<'o, 'a> {
         Ok(())
     }
 
-    /// Says what the next vector is coupled to.
+    /// Sets the row of the small matrix that couples the next vector to the others.
     fn couple(&mut self, row: &[f64]) {
         let next = row.len();
         row.iter().enumerate().for_each(|(column, &entry)| self.projection[(next, column)] = entry);
@@ -244,7 +244,7 @@ impl<'o, 'a> KrylovSchur<'o, 'a> {
         let behind = schur.blocks(self.columns()).into_iter().filter(|&row| row >= wanted);
         let best = behind.map(|row| key(&row)).fold(key(&wanted), f64::max);
         if best - key(&wanted) > floor {
-            // Blocks that could not be exchanged with it stand after another one.
+            // Rounding kept the most wanted of these blocks from moving to the front.
             return Ok(false);
         }
         let gap = least.unwrap_or(f64::INFINITY) - best;
@@ -268,7 +268,7 @@ impl<'o, 'a> KrylovSchur<'o, 'a> {
         Ok(last)
     }
 
-    /// Keeps the best of the basis, and goes on behind it.
+    /// Keeps the best of the basis, and continues behind it.
     fn restart(&mut self, mut schur: Schur, wanted: usize) -> Result<()> {
         let size = self.columns();
         let mut keep = wanted + (size - wanted) / 2;

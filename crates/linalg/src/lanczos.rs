@@ -3,7 +3,7 @@
 //! *Idea.* A step multiplies the last block of a basis, takes away what lies in the basis, and makes the rest
 //! orthonormal: the next block. The operator's projection on the basis is a small matrix; its eigenpairs are
 //! approximations, whose residuals are known from the last block alone. When the basis is full it is replaced by the
-//! best approximations, and goes on behind them.
+//! best approximations, and continues behind them.
 //!
 //! *Orthogonality.* In exact arithmetic only the last two blocks matter. With rounding others creep back, at a rate
 //! that a recurrence foretells from the small matrix; only when that reaches [`SEMI`] the whole basis is read and taken
@@ -35,15 +35,15 @@ use std::path::Path;
 /// Vectors stay orthogonal to a tenth of the tolerance, within these: what is taken away later is missing from the
 /// small matrix, and thus in the residuals.
 const SEMI: [f64; 2] = [1e-12, 1e-9];
-/// The part of the tolerance that residuals have by the small matrix: the rest is for what it does not know.
+/// The share of the tolerance for residuals by the small matrix; the rest is for those that it does not contain.
 const SHARE: f64 = 0.5;
-/// Limit of dot products with locked vectors: this multiple of the residual, at most `LOCKED` and a tenth of the root
-/// of the tolerance.
+/// Limit of dot products with locked vectors: this multiple of the relative residual, at most [`LOCKED`] and a tenth of
+/// the root of the tolerance.
 const LOOSER: f64 = 1e4;
 const LOCKED: f64 = 1e-4;
 /// Orthogonality of vectors directly after a projection.
 const ORTHOGONAL: f64 = 2e-15;
-/// Vectors of length 1 of which no more is left, when everything is taken away, were nothing but rounding.
+/// Least length that a vector of length 1 keeps when it is orthogonalized again; below it the vector is rounding.
 const KEPT: f64 = 0.5;
 /// Eigenvalues that are no further apart, in units of the greatest, may be one that is repeated.
 const EQUAL: f64 = 1e-5;
@@ -61,7 +61,7 @@ pub(crate) enum End {
 }
 
 impl End {
-    /// Greater for what is wanted more.
+    /// Sort key of an eigenvalue: the most wanted one has the greatest.
     pub fn key(self, value: f64) -> f64 {
         match self {
             End::Magnitude => value.abs(),
@@ -82,7 +82,7 @@ pub(crate) struct Goal {
     pub end: End,
     /// The greatest residual, in units of the greatest eigenvalue in absolute terms.
     pub tolerance: f64,
-    /// Whether eigenvalues are squares of what is wanted, in whose units residuals count then.
+    /// Whether the operator's eigenvalues are the squares of the wanted values; residuals are in units of the latter.
     pub is_of_squares: bool,
     /// The most columns of the basis.
     pub most_columns: usize,
@@ -91,7 +91,7 @@ pub(crate) struct Goal {
 }
 
 impl Goal {
-    /// The folder that a run is kept in, if there is to be one. The number of restarts may differ where it goes on.
+    /// The checkpoint of a run, if it has a folder for one. A resumed run may have another limit of restarts.
     pub fn checkpoint<'a>(
         &self,
         operator: &dyn Operator<'a>,
@@ -135,7 +135,7 @@ pub(crate) struct Lanczos<'o, 'a> {
     projection: Mat<f64>,
     /// Marks the columns of the basis that are vectors; the others fill up a block.
     live: Vec<bool>,
-    /// The length of the residual of each that the small matrix does not know: that of what was locked.
+    /// For each column the length of the residual that the small matrix does not contain: that of locked vectors.
     hidden: Vec<f64>,
     /// Estimated dot products of all vectors with the last block but one, and with the last.
     before: Mat<f64>,
@@ -147,14 +147,14 @@ pub(crate) struct Lanczos<'o, 'a> {
     seed: u64,
     /// Steps since the last random start.
     steps: u64,
-    /// The values of what is locked.
+    /// The locked eigenvalues.
     locked: Vec<f64>,
     pub restarts: u64,
     checkpoint: Option<Checkpoint<'a>>,
 }
 
 impl<'o, 'a> Lanczos<'o, 'a> {
-    /// A run with a random first block, or one that goes on where it was kept.
+    /// A run with a random first block, or one resumed from its checkpoint.
     pub fn new(
         operator: &'o dyn Operator<'a>,
         basis: Basis<'a>,
@@ -192,7 +192,7 @@ impl<'o, 'a> Lanczos<'o, 'a> {
         Ok(run)
     }
 
-    /// Takes back all that a run has beside its basis.
+    /// Restores the state of a run from a checkpoint, the basis excepted.
     fn restore(&mut self, words: &mut Words) -> Option<()> {
         let known = self.operator.costs().borrow().products;
         self.operator.costs().borrow_mut().count(words.take()?.saturating_sub(known));
@@ -208,7 +208,7 @@ impl<'o, 'a> Lanczos<'o, 'a> {
         (self.live.len() == self.basis.len() * self.width()).then_some(())
     }
 
-    /// Keeps what there is, if it is time to.
+    /// Writes the checkpoint, if it is due.
     fn keep_for_later(&mut self) -> Result<()> {
         let Some(checkpoint) = self.checkpoint.as_mut().filter(|checkpoint| checkpoint.is_due()) else { return Ok(()) };
         let mut words = Words::default();
@@ -236,7 +236,7 @@ impl<'o, 'a> Lanczos<'o, 'a> {
         self.seed
     }
 
-    /// Goes on with a random block behind those that are there, which nothing of the small matrix couples.
+    /// Appends a random block, which the small matrix does not couple to the blocks before it.
     fn begin(&mut self, mut block: Array<f64>) -> Result<()> {
         let seed = self.next_seed();
         random(&self.basis, &mut block, seed)?;
@@ -258,7 +258,7 @@ impl<'o, 'a> Lanczos<'o, 'a> {
         (0..width).for_each(|column| self.now[(known + column, column)] = 1.0);
     }
 
-    /// Part of the small matrix.
+    /// A block of the small matrix.
     fn square(&self, row: usize, column: usize) -> Square {
         let (width, mut square) = (self.width(), ZERO);
         for (i, line) in square.iter_mut().enumerate().take(width) {
@@ -277,7 +277,7 @@ impl<'o, 'a> Lanczos<'o, 'a> {
         }
     }
 
-    /// Multiplies the last block and appends what is new.
+    /// A step: multiplies the last block, and appends the part of the product that lies outside of the basis.
     fn extend(&mut self) -> Result<()> {
         let (last, width) = (self.basis.len() - 1, self.width());
         let mut next = self.basis.fresh()?;
@@ -288,7 +288,7 @@ impl<'o, 'a> Lanczos<'o, 'a> {
         let known: Vec<Square> = (coupled..last).map(|block| self.square(block, last)).collect();
         self.basis.subtract(coupled..last, &known, &mut next)?;
         let mut diagonal = self.basis.project_out(last..last + 1, &mut next)?[0];
-        // A second time, for what rounding left.
+        // A second projection removes what rounding left.
         let first = if self.forced > 0 { 0 } else { last };
         let again = self.basis.project_out(first..last + 1, &mut next)?;
         diagonal = added(&diagonal, &again[last - first]);
@@ -372,7 +372,7 @@ impl<'o, 'a> Lanczos<'o, 'a> {
                 estimate[(row, column)] = (0..=column).map(|i| line[i] * inverse[i][column]).sum();
             }
         }
-        // Blocks that were just projected out.
+        // The last block was just projected out.
         for row in last * width..size {
             (0..width).for_each(|column| estimate[(row, column)] = ORTHOGONAL);
         }
@@ -400,7 +400,7 @@ impl<'o, 'a> Lanczos<'o, 'a> {
         Ok(Ritz { values: order.iter().map(|&i| values[i]).collect(), vectors: sorted, residuals })
     }
 
-    /// Keeps the best approximations only, so many at least, and goes on behind them.
+    /// Keeps the best approximations only, at least this number of them, and continues behind them.
     fn restart(&mut self, ritz: &Ritz, keep: usize) -> Result<()> {
         let width = self.width();
         let keep = keep.next_multiple_of(width);
@@ -448,13 +448,13 @@ impl<'o, 'a> Lanczos<'o, 'a> {
         self.begin(block)
     }
 
-    /// The lengths of the residuals of products with the basis that the small matrix does not know.
+    /// For each combination of the basis the length of the residual that the small matrix does not contain.
     fn hidden_by(&self, vectors: &Mat<f64>) -> Vec<f64> {
         let part = |column: usize, row: usize| (self.hidden[row] * vectors[(row, column)]).powi(2);
         (0..vectors.ncols()).map(|i| (0..vectors.nrows()).map(|row| part(i, row)).sum::<f64>().sqrt()).collect()
     }
 
-    /// The small matrix of these eigenvalues, whose vectors have these residuals hidden.
+    /// Replaces the small matrix by the diagonal one of these eigenvalues; `hidden` are the residuals of their vectors.
     fn clear(&mut self, values: &[f64], hidden: Vec<f64>) {
         let (size, width) = (self.projection.nrows(), self.width());
         self.projection = Mat::zeros(size, size);
@@ -520,7 +520,7 @@ impl<'o, 'a> Lanczos<'o, 'a> {
         self.norm.max(magnitude(&ritz.values))
     }
 
-    /// Whether no eigenvalue was missed that is wanted as much as some key says.
+    /// Whether no eigenvalue was missed whose sort key is at least `last`.
     fn is_complete(&self, ritz: &Ritz, last: f64, floor: f64) -> bool {
         let Goal { count, end, .. } = self.goal;
         let Some(&rest) = ritz.values.get(count) else { return false };

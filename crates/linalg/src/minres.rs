@@ -18,8 +18,8 @@ use outcore_io::Array;
 use std::mem::swap;
 
 const PURPOSE: &str = "vectors of minimal residuals";
-/// A residual that the matrix makes shorter than this, in units of both, is the least that there is. With rounding the
-/// recurrence sees little below the root of the precision.
+/// Length of the product of matrix and residual, relative to both, below which the residual is the least one. With
+/// rounding the recurrence sees little below the root of the precision.
 const LEAST: f64 = 1e-7;
 
 pub(crate) struct Minres {
@@ -145,8 +145,8 @@ impl Minres {
         Ok(length)
     }
 
-    /// Writes what the preconditioner makes of the last Lanczos vector, if there is one; the vector that a function has
-    /// multiplied was not yet scaled.
+    /// Writes the preconditioned last Lanczos vector, if there is a preconditioner. A function has multiplied the
+    /// vector before it was scaled, so its product is multiplied by `scale`.
     fn precondition(&mut self, system: &System<'_, '_>, inverse: &Inverse<'_>, scale: f64) -> Result<()> {
         let (now, Some(preconditioned)) = (&self.now, &mut self.preconditioned) else { return Ok(()) };
         system.space.update([preconditioned], |rows, [to], []| match inverse.product() {
@@ -156,7 +156,7 @@ impl Minres {
         Ok(())
     }
 
-    /// Multiplies the last Lanczos vector and takes the last two away from the product; returns the entries of the
+    /// Multiplies the last Lanczos vector and projects the last two out of the product; returns the entries of the
     /// tridiagonal matrix on and below the diagonal.
     fn extend(&mut self, system: &System<'_, '_>, state: &mut State<'_>, beside: f64) -> Result<(f64, f64)> {
         let factor = self.preconditioned.as_ref().unwrap_or(&self.now);
@@ -178,7 +178,7 @@ impl Minres {
         Ok((system.finite(diagonal)?, system.finite(square)?.sqrt()))
     }
 
-    /// Moves `x` along the next direction, and goes on to the next Lanczos vector; returns the length of the residual.
+    /// Moves `x` along the next direction, and makes the next Lanczos vector; returns the length of the residual.
     fn advance(
         &mut self,
         system: &System<'_, '_>,

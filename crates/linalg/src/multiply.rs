@@ -26,7 +26,7 @@ use outcore_table::{DenseShape, is_array_file};
 use std::ops::Range;
 use std::path::PathBuf;
 
-/// By how much sums may differ, in units of the sum of what their terms are in absolute terms.
+/// Largest difference between sums, relative to the sum of the absolute values of their terms.
 const ROUNDING: f64 = 1e-11;
 /// Bytes per worker that a product of a single column needs beside it: rows in transit.
 const LEAST_WORKER_BYTES: u64 = 1 << 20;
@@ -62,7 +62,7 @@ pub(crate) static MULTIPLY: Declaration = Declaration {
 pub struct Multiplying {
     /// The semiring.
     pub semiring: Semiring,
-    /// The operand: the matrix or its transpose.
+    /// The operand: the matrix, its transpose or its adjoint.
     pub operand: Operand,
     /// The dense factor.
     pub factor: DenseFile,
@@ -293,7 +293,7 @@ impl Multiplying {
         Ok(columns)
     }
 
-    /// Multiplies columns: what a row without entries comes to, and the terms of all entries.
+    /// Multiplies columns: every sum begins as that of a row without entries, and the terms of all entries are added.
     fn push(&self, matrix: &SparseMatrix, columns: &mut Columns) -> Result<()> {
         let Columns { width, factor, magnitudes, sums, bounds } = columns;
         let (width, factor, magnitudes) = (*width, &**factor, magnitudes.as_deref());
@@ -344,7 +344,7 @@ impl Multiplying {
         }
     }
 
-    /// Row of the product in the image for a row of its file.
+    /// Position in the image of each row of the product, rows in the order of its file; none if the orders are equal.
     fn rows_of_product(&self, matrix: &SparseMatrix, as_stored: bool) -> Result<Option<Array<u32>>> {
         let rows = sizes(matrix, self.operand).0;
         if as_stored || matrix.is_in_order() {

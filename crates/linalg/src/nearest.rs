@@ -16,11 +16,12 @@ use outcore_image::Result;
 use outcore_io::Array;
 use outcore_matrix::Operand;
 
-/// Vectors that tell where a spectrum ends, about.
+/// Number of basis vectors for the estimate of both ends of the spectrum.
 const PROBED: usize = 32;
-/// Vectors are joined by their products so often at most: once parts them, and once more brings them down to rounding.
+/// Largest number of projections on vectors and their products: the first one parts mixtures, a further one brings
+/// residuals down to rounding.
 const MOST_JOINED: usize = 3;
-/// Spectra reach this far, in units of the greatest magnitude, if they are said to reach beyond zero.
+/// Least distance, relative to the greatest magnitude, by which a spectrum that reaches beyond zero does so.
 const BEYOND: f64 = 1e-3;
 
 /// Finds the eigenpairs next to zero of a symmetric matrix.
@@ -49,7 +50,7 @@ pub(crate) fn nearest<'a>(operator: &Counted<'a, '_>, options: &EigshOptions) ->
     by_squares(operator, &EigshOptions { checkpoint: folder, ..options.clone() })
 }
 
-/// About where the spectrum ends.
+/// Estimates of the least and of the greatest eigenvalue.
 fn ends<'a>(operator: &Counted<'a, '_>, options: &EigshOptions) -> Result<(f64, f64)> {
     let few =
         Goal { count: 1, end: End::Smallest, most_columns: PROBED, most_restarts: 0, ..goal_of(operator, options) };
@@ -62,10 +63,10 @@ fn goal_of<'a>(operator: &Counted<'a, '_>, options: &EigshOptions) -> Goal {
     goal(operator.shape().1, options)
 }
 
-/// Those of the least squares.
+/// Finds the eigenpairs whose eigenvalues have the least squares.
 fn by_squares<'a>(operator: &Counted<'a, '_>, options: &EigshOptions) -> Result<Solved<'a>> {
     let (wanted, width) = (goal_of(operator, options), options.block);
-    // The last one may have half of a pair.
+    // The last of the squares may belong to two eigenvalues of either sign, of which one was left out.
     let count = (options.k + width).next_multiple_of(width);
     let goal = Goal { count, end: End::Smallest, is_of_squares: true, ..wanted };
     let goal = Goal { most_columns: goal.most_columns.max(count + 3 * width), ..goal };
@@ -88,7 +89,8 @@ fn by_squares<'a>(operator: &Counted<'a, '_>, options: &EigshOptions) -> Result<
     found.pick(&best)
 }
 
-/// The pairs next to zero: the length of the product counts, which for a mixture is that of its parts.
+/// Indices of the pairs next to zero, by the length of the product of the matrix with the vector: for a mixture of two
+/// eigenvectors that is the magnitude of their eigenvalues.
 fn best(found: &Solved<'_>, count: usize) -> Vec<usize> {
     let length = |i: usize| found.values[i].hypot(found.residuals[i]);
     let mut order: Vec<usize> = (0..found.values.len()).collect();
@@ -98,8 +100,8 @@ fn best(found: &Solved<'_>, count: usize) -> Vec<usize> {
     order
 }
 
-/// Orthonormal vectors, and what their products add to the space. What is not longer than `floor` adds nothing: a
-/// random vector takes its place.
+/// Extends an orthonormal basis by the products with its vectors. A product of which no more than `floor` lies outside
+/// of the space is replaced by a random vector.
 fn with_products<'a>(operator: &Counted<'a, '_>, mut basis: Basis<'a>, floor: f64, seed: u64) -> Result<Basis<'a>> {
     let space = basis.space;
     basis.leave(2 * space.block_bytes())?;

@@ -43,9 +43,9 @@ use std::sync::Mutex;
 
 /// The most components.
 pub const MOST_COMPONENTS: usize = 64;
-/// Replacement of a zero divisor, as in scikit-learn: the distance from 1 to the next 32-bit number.
+/// Replacement of a zero divisor, as in scikit-learn: the distance from 1 to the next 32-bit floating-point number.
 const EPSILON: f64 = f32::EPSILON as f64;
-/// Multiplicative updates look every so many iterations whether they have converged.
+/// Number of iterations of multiplicative updates between two convergence checks.
 const CHECKED_ITERATIONS: u64 = 10;
 
 /// The update rule of the factors.
@@ -201,7 +201,7 @@ pub struct NmfOptions {
     pub l1_ratio: f64,
     /// Seed of the random numbers.
     pub seed: u64,
-    /// A folder that the run is kept in, as with [`EigshOptions`](crate::EigshOptions).
+    /// Folder of a checkpoint, as in [`EigshOptions`](crate::EigshOptions).
     pub checkpoint: Option<PathBuf>,
 }
 
@@ -334,11 +334,11 @@ struct Run<'a> {
     w: Factor<'a>,
     h: Factor<'a>,
     product: Panels<'a>,
-    /// By worker.
+    /// One per worker.
     buffers: Vec<Mutex<Array<f64>>>,
     /// Number of iterations made.
     made: u64,
-    /// For the sums of stripes.
+    /// Memory for the sums of stripes.
     _held: Reservation,
 }
 
@@ -370,12 +370,12 @@ struct Piece<'b> {
 /// Layout of the factors and the memory they need.
 struct Sizes {
     layout: Layout,
-    /// All of them have room in memory.
+    /// Whether memory has room for both factors and the product.
     is_in_memory: bool,
     /// The numbers that a worker works on.
     worker_numbers: usize,
     sums_bytes: u64,
-    /// All columns.
+    /// Bytes of all columns.
     panels_bytes: u64,
     /// Bytes needed if no column stays in memory.
     least_bytes: u64,
@@ -384,7 +384,7 @@ struct Sizes {
 }
 
 impl Sizes {
-    /// Those of so many columns in the memory that is left: as many of them in a pass as there is room for.
+    /// The sizes for this number of columns in the free memory: a panel has as many of them as fit.
     fn of(matrix: &SparseMatrix, columns: usize) -> Self {
         let available = matrix.graph().runtime().budget().available_bytes();
         let mut panel_columns = columns.next_power_of_two().min(MOST_COLUMNS);
@@ -397,7 +397,7 @@ impl Sizes {
         sizes
     }
 
-    /// Those of so many columns, of which a panel has so many; not in memory.
+    /// The sizes for these numbers of columns in all and in a panel; `is_in_memory` is false.
     fn with(matrix: &SparseMatrix, columns: usize, panel_columns: usize) -> Self {
         let (m, n) = (matrix.shape().0 as usize, matrix.shape().1 as usize);
         let (runtime, most_rows) = (matrix.graph().runtime(), m.max(n));
@@ -462,8 +462,8 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// Takes back all that a run has beside its factors: the first violation, the root of the loss that was checked
-    /// last, and all losses.
+    /// Restores the state of a run from a checkpoint, the factors excepted. Returns the first violation, the root of
+    /// the loss that was checked last, and all losses.
     fn restore(&mut self, words: &mut Words) -> Option<([f64; 2], Vec<f64>)> {
         for factor in [&mut self.w, &mut self.h] {
             let numbers = words.take_all()?;
@@ -476,7 +476,7 @@ impl<'a> Run<'a> {
         Some((words.take_all()?.try_into().ok()?, words.take_all()?))
     }
 
-    /// Keeps what there is, if it is time to.
+    /// Writes the checkpoint, if it is due.
     fn keep_for_later(
         &mut self,
         checkpoint: &mut Option<Checkpoint<'a>>,
@@ -595,8 +595,8 @@ fn improve(
     Ok(sums)
 }
 
-/// Changes a factor piece by piece, and sums up what its products with itself and with what is given are then. If
-/// nothing is given, it is made of nothing.
+/// Changes a factor piece by piece by `work`. Returns the Gram matrix of the new factor, and its inner products with
+/// `given`, before and after. Without `given` the old factor is not read.
 fn change(
     buffers: &[Mutex<Array<f64>>],
     panels: &mut Panels<'_>,
@@ -713,7 +713,7 @@ impl Piece<'_> {
         }
     }
 
-    /// Adds what all numbers times those of the product sum up to.
+    /// Adds the inner product of the factor and the product, lane by lane.
     fn add_inner(&self, lanes: &mut [f64; MOST_WIDTH]) {
         for block in 0..self.layout.blocks() {
             let range = self.block(block);

@@ -50,7 +50,7 @@ pub(crate) struct Costs {
 }
 
 impl Costs {
-    /// Nothing yet; `solver` is what the products are for.
+    /// Costs of no products yet; `solver` names the task for the progress display.
     pub fn new(matrix: &SparseMatrix, solver: &str) -> Self {
         let task = matrix.graph().runtime().task(solver, Unit::Products, None);
         let mut stats = StatsBuilder::of(matrix.graph().runtime());
@@ -117,7 +117,7 @@ pub(crate) struct Squared<'a, 'c> {
 }
 
 impl<'a, 'c> Squared<'a, 'c> {
-    /// `A^T A` for the operand `A`, for so many vectors at a time.
+    /// `A^T A` for the operand `A`, for this number of vectors at a time.
     pub fn new(matrix: &'a SparseMatrix, operand: Operand, width: usize, costs: &'c RefCell<Costs>) -> Result<Self> {
         let other = match operand {
             Operand::Matrix => Operand::Transpose,
@@ -177,7 +177,7 @@ pub(crate) fn square_rows(matrix: &SparseMatrix) -> Result<usize> {
     Err(Error::Usage(format!("expected a square matrix, found one of {rows} x {columns}{stored}")))
 }
 
-/// The space of an operator's factors, in blocks of so many columns; a complex one is two, its parts.
+/// The space of an operator's factors, in blocks of this number of columns; a complex column counts as two.
 pub(crate) fn space<'a>(operator: &dyn Operator<'a>, width: usize) -> Space<'a> {
     let matrix = operator.matrix();
     Space { runtime: matrix.graph().runtime(), rows: operator.shape().1, width, is_complex: matrix.is_complex() }

@@ -46,7 +46,7 @@ pub struct RankOptions<'a> {
     pub alpha: f64,
     /// Stop when the residual, the sum of absolute changes, is below this; 0 makes exactly `max_iter` iterations.
     pub tol: f64,
-    /// With what the residual is compared.
+    /// The bound of the residual: `tol`, or `tol` times the number of rows.
     pub stop: Stop,
     /// The most iterations.
     pub max_iter: u32,

@@ -31,7 +31,7 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
-    /// The layout of so many columns, for matrices of at most so many rows.
+    /// The layout of `columns` columns, for matrices of at most `most_rows` rows.
     pub fn new(columns: usize, panel_columns: usize, most_rows: usize) -> Self {
         let layout = Layout { columns, panel_columns, piece_rows: 1 };
         let piece_rows = PIECE_NUMBERS / (layout.blocks() * layout.block_width());
@@ -73,8 +73,8 @@ impl Layout {
         self.blocks() * self.block_numbers()
     }
 
-    /// Calls `work` with the parts of a panel's rows that lie side by side in a block, too: how many columns, from
-    /// where in the panel, in which block, and from where in it. What is behind the last block is zero.
+    /// Calls `work` with the runs of columns that are adjacent in a panel and in a block: their number, the first one
+    /// in the panel, the block, and the first one in the block. Columns of the panel behind the last block are zero.
     fn for_each_part(self, panel: usize, mut work: impl FnMut(usize, usize, usize, usize)) {
         let (width, block_width) = (self.width(panel), self.block_width());
         let (first, count) = (panel * self.panel_columns, width.min(block_width));
@@ -103,8 +103,8 @@ pub(crate) struct Panels<'a> {
 }
 
 impl<'a> Panels<'a> {
-    /// Zeros. Panels are in memory as long as they fit `room_bytes`, from which they take what they need. A temporary
-    /// file for the others has no name in `folder`.
+    /// A matrix of zeros. Panels are in memory as long as they fit `room_bytes`, from which they take their bytes. The
+    /// others are in a temporary file in `folder` that has no name.
     pub fn new(space: Space<'a>, layout: Layout, folder: PathBuf, room_bytes: &mut u64) -> Result<Self> {
         let most_rows = space.rows;
         let mut made = Panels { space, layout, folder, panels: Vec::new(), spill: None, most_rows };
@@ -147,7 +147,7 @@ impl<'a> Panels<'a> {
         Space { width: self.layout.width(panel), ..self.space }
     }
 
-    /// The numbers of a panel, which `hold` has room for if it is not in memory.
+    /// The numbers of a panel; one that is not in memory is read into `hold`.
     pub fn panel<'b>(&'b self, panel: usize, hold: &'b mut [f64]) -> Result<&'b [f64]> {
         let space = self.wide(panel);
         match (&self.panels[panel], &self.spill) {
@@ -163,7 +163,7 @@ impl<'a> Panels<'a> {
         }
     }
 
-    /// Replaces the numbers of a panel by what `compute` writes over any others; `hold` as above.
+    /// Replaces the numbers of a panel: `compute` overwrites any old ones, in `hold` if the panel is not in memory.
     pub fn replace(
         &mut self,
         panel: usize,
@@ -181,7 +181,7 @@ impl<'a> Panels<'a> {
         }
     }
 
-    /// Its stripes, for workers that change them, and how many rows each has.
+    /// The number of rows of a stripe, and the stripes, for workers that change them.
     pub fn stripes(&mut self) -> (usize, Vec<Mutex<Stripe<'_>>>) {
         let (stripe_rows, mut stripes) = self.space.empty_stripes::<Vec<Place<'_>>>();
         let (layout, spill, rows) = (self.layout, self.spill.as_ref(), self.space.rows);
@@ -230,7 +230,7 @@ impl<'a> Panels<'a> {
         self.for_some_rows(0..self.space.rows, 0..self.panels.len(), work)
     }
 
-    /// Calls `work` for stripes of some rows and panels.
+    /// [`Panels::for_each_piece`] for some rows and panels only.
     fn for_some_rows(
         &self,
         rows: Range<usize>,

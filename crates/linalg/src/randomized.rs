@@ -254,7 +254,7 @@ fn blocks(matrix: &SparseMatrix, options: &RandomizedSvdOptions) -> (usize, usiz
     (count.div_ceil(width), width)
 }
 
-/// The memory that a product of so many blocks at once takes, of all that there are.
+/// The bytes of memory for a product that multiplies `together` of all blocks at once.
 fn product_bytes(from: &Space<'_>, to: &Space<'_>, blocks: usize, together: usize) -> u64 {
     let columns = (together * from.width).next_power_of_two();
     8 * (columns * (from.rows + to.rows)) as u64 + from.block_bytes() + Basis::least_bytes(to, blocks)
@@ -291,12 +291,13 @@ struct Run<'a, 'c> {
 }
 
 impl<'a> Run<'a, '_> {
-    /// The product with all vectors of a basis, orthonormal, as a basis; what it was made of goes to `upper`.
+    /// Multiplies the operand by all vectors of `source`, and makes the products orthonormal. Returns them as a basis;
+    /// the triangular factor goes to `upper`.
     fn multiply(&self, mut source: Source<'a>, operand: Operand, upper: &mut Mat<f64>) -> Result<Basis<'a>> {
         self.multiply_from(&mut source, operand, upper)
     }
 
-    /// Multiplies a basis by the transpose; returns both bases.
+    /// Multiplies the transpose by `left`, as [`Run::multiply`] does; returns `left` and the basis of the products.
     fn multiply_last(&self, left: Basis<'a>, upper: &mut Mat<f64>) -> Result<(Basis<'a>, Basis<'a>)> {
         let mut source = Source::Basis(left);
         let right = self.multiply_from(&mut source, Operand::Transpose, upper)?;
@@ -339,7 +340,7 @@ impl<'a> Run<'a, '_> {
         let mut part = Array::zeroed(budget, "vectors of a random projection", from.numbers())?;
         let [mut factor, mut product] = match idle {
             Some([mut factor, product]) => {
-                // Columns beyond the vectors are none's.
+                // Columns beyond the vectors must be 0.
                 factor.fill(0.0);
                 [factor, product]
             }
@@ -374,7 +375,7 @@ impl<'a> Run<'a, '_> {
         Ok(found)
     }
 
-    /// Correction of each vector by the means: its product with them, or the sum of its numbers.
+    /// Factors of the correction by the means: of each vector its product with them, or the sum of its numbers.
     fn weighted_sums(&self, from: &Space<'_>, operand: Operand, block: &[f64]) -> Result<Vec<f64>> {
         let Some(means) = &self.means else { return Ok(Vec::new()) };
         let sums = from.stripes(|_, rows| {
@@ -389,7 +390,7 @@ impl<'a> Run<'a, '_> {
         Ok(sums.into_iter().fold(vec![0.0; from.width], add))
     }
 
-    /// Takes what the means make of the product away.
+    /// Subtracts the correction by the means from a block of products.
     fn take_means(&self, to: &Space<'_>, operand: Operand, sums: &[f64], block: &mut [f64]) -> Result<()> {
         let Some(means) = &self.means else { return Ok(()) };
         to.stripes_of(block, |_, rows, block| {

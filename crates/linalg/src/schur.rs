@@ -230,12 +230,12 @@ impl Schur {
         starts
     }
 
-    /// The end of a block, with so many rows before it at least.
+    /// The end of the block that holds the last of the first `rows` rows; 0 if there are none.
     pub fn end_of_block(&self, rows: usize) -> usize {
         self.blocks(rows).last().map_or(0, |&row| row + self.rows_at(row))
     }
 
-    /// Brings the eigenvalues to the first so many rows that `is_before` others, as far as rounding allows.
+    /// Moves the eigenvalues that come first by `is_before` to the first `rows` rows, as far as rounding allows.
     pub fn sort(&mut self, rows: usize, cancel: &CancelFlag, is_before: impl Fn(c64, c64) -> bool) -> Result<()> {
         let mut to = 0;
         while to < rows {

@@ -138,7 +138,7 @@ pub struct SvdsOptions {
     pub max_iter: u64,
     /// Seed of the random numbers.
     pub seed: u64,
-    /// A folder that the run is kept in, as with [`eigsh`](crate::eigsh).
+    /// Folder of a checkpoint, as in [`EigshOptions`].
     pub checkpoint: Option<PathBuf>,
 }
 
@@ -268,8 +268,8 @@ fn refine<'a>(
     Ok(Pairs { near, far, values, residuals })
 }
 
-/// Makes a block orthonormal and orthogonal to all blocks of a basis, and appends it; writes what it was made of to the
-/// columns of an upper triangular matrix.
+/// Makes a block orthonormal and orthogonal to all blocks of a basis, and appends it. The coefficients of the old block
+/// in the new basis go to columns of the upper triangular matrix `upper`.
 pub(crate) fn append_orthonormal<'a>(
     operator: &dyn Operator<'a>,
     basis: &mut Basis<'_>,

@@ -1,4 +1,4 @@
-//! Systems of linear equations: what the methods of Krylov have in common.
+//! Systems of linear equations: the common part of the Krylov methods.
 //!
 //! *Idea.* A method improves `x` for a residual `r = b - A x` that a product just gave, until its own recurrence says
 //! that the residual is small enough, or its memory is full. Then a product gives the true residual, which decides
@@ -24,15 +24,15 @@ use outcore_matrix::{Operand, SparseMatrix};
 use std::cell::RefCell;
 
 const PURPOSE: &str = "vectors of a linear system";
-/// A recurrence that falls by this much knows no more of the residual.
+/// Fall of the residual by the recurrence, beyond which it says nothing of the true residual.
 const RECURRENCE: f64 = 1e-14;
-/// A method that begins again and leaves more than this share of the residual is at the end of what rounding allows.
+/// The largest share of the residual that a run may leave; beyond it rounding allows no further progress.
 const ROUNDING_LEFT: f64 = 0.5;
-/// The largest such share after a restart for want of memory.
+/// The largest such share of a run that ended because its vectors were full.
 const FULL_LEFT: f64 = 1.0 - 1e-10;
-/// A residual that grew by so much says that squares of products vanish.
+/// Growth of a residual that a method minimises, beyond which squares of products must have underflowed.
 const GROWN: f64 = 2.0;
-/// Least divisor of a system, relative to the start of `x`: squares of its products are finite then.
+/// Least divisor of a system, relative to the greatest magnitude in `x0`: squares of its products stay finite.
 const LEAST_SCALE: f64 = 1e-70;
 /// The least number that `x` may have as its greatest: smaller ones have fewer digits.
 const LEAST_SOLUTION: f64 = f64::MIN_POSITIVE;
@@ -117,7 +117,7 @@ pub struct Solution {
 /// # Errors
 /// A matrix or a preconditioner that is not square, not symmetric or not positive definite, as far as it is seen;
 /// numbers that are not finite; sizes and options that cannot be; too little memory; a page that cannot be read or is
-/// damaged; a request to stop; what a preconditioner returns. A method that does not converge is no error.
+/// damaged; a request to stop; errors of the preconditioner. A method that does not converge is no error.
 pub fn cg(matrix: &SparseMatrix, b: &[f64], options: &SolveOptions<'_>) -> Result<Solution> {
     solve::<Cg>(matrix, b, options)
 }
@@ -157,7 +157,7 @@ pub(crate) trait Method<'a>: Sized {
     const DIAGONAL: &'static str;
     /// Whether no step makes the residual greater, but for rounding.
     const IS_MINIMAL: bool;
-    /// Steps per row, unless it is said how many.
+    /// Default limit of steps, per row.
     const STEPS_PER_ROW: u64;
 
     /// The memory that it needs.

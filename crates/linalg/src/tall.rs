@@ -18,7 +18,7 @@ pub(crate) const FEW_NUMBERS: usize = 1 << 11;
 /// About the most stripes that rows are split into: each keeps sums of its own.
 const MOST_STRIPES: usize = 256;
 
-/// Matrices of so many rows, in blocks of so many columns.
+/// Shape of blocks: `rows` rows and `width` columns.
 #[derive(Clone, Copy)]
 pub(crate) struct Space<'a> {
     pub runtime: &'a Runtime,
@@ -52,7 +52,7 @@ impl<'a> Space<'a> {
         self.rows.div_ceil(MOST_STRIPES).next_multiple_of(self.piece_rows())
     }
 
-    /// At least as many as there are stripes, of these rows or of fewer.
+    /// Upper bound of the number of stripes, for these rows or fewer.
     pub fn most_stripes(&self) -> usize {
         MOST_STRIPES.min(self.rows.div_ceil(self.piece_rows()))
     }
@@ -85,7 +85,7 @@ impl<'a> Space<'a> {
         Ok(found.into_iter().map(|(_, value)| value).collect())
     }
 
-    /// Values of all stripes of a block that `work` changes.
+    /// Calls `work` as [`Space::stripes`] does, with the numbers of each stripe of a block, which it may change.
     pub fn stripes_of<T: Send>(
         &self,
         block: &mut [f64],
@@ -119,7 +119,7 @@ impl<'a> Space<'a> {
         Ok(sums.iter().fold([0.0; SUMS], |sum, part| std::array::from_fn(|i| sum[i] + part[i])))
     }
 
-    /// Rows per stripe, and a value for each stripe.
+    /// Rows per stripe, and a default value for each stripe.
     pub fn empty_stripes<T: Default>(&self) -> (usize, Vec<T>) {
         let step = self.stripe_rows().max(1);
         (step, (0..self.rows.div_ceil(step)).map(|_| T::default()).collect())

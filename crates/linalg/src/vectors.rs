@@ -125,7 +125,7 @@ impl<'a> ComplexVectors<'a> {
         ComplexVectors { parts, columns }
     }
 
-    /// Vectors of the same parts, other ones.
+    /// Other complex vectors that are made of these parts.
     #[doc(hidden)]
     pub fn with_columns(self, columns: Vec<Parts>) -> Self {
         ComplexVectors { columns, ..self }
@@ -144,7 +144,7 @@ impl<'a> ComplexVectors<'a> {
         self.parts.leave(bytes)
     }
 
-    /// The real vectors that are their parts, and which of them each is made of.
+    /// The real vectors that are the parts, and the location of the parts of each complex vector.
     pub(crate) fn parts(&self) -> (&Vectors<'a>, &[Parts]) {
         (&self.parts, &self.columns)
     }

@@ -14,13 +14,13 @@ use outcore_io::buffer::shared;
 use outcore_io::{Array, AtomicF64};
 use outcore_matrix::{Operand, SparseMatrix};
 
-/// By how much residuals may differ from what is said of them, in units of the matrix.
+/// Largest difference between a stated residual and the one found, relative to the size of the matrix.
 const ROUNDING: f64 = 1e-11;
 /// By how much dot products of orthonormal vectors may differ from 0 and 1.
 const ORTHONORMAL: f64 = 1e-10;
 /// Numbers of vectors that are in memory together while they are compared.
 const NUMBERS: usize = 1 << 16;
-/// Largest number of bytes of the vectors of dot products in memory.
+/// Most bytes of vectors that are in memory while dot products are computed.
 const MOST_VECTORS_BYTES: u64 = 8 * NUMBERS as u64;
 
 /// Products that are pushed, and room for them.
@@ -32,7 +32,7 @@ pub(crate) struct Pushed<'a> {
     pub product: Array<f64>,
 }
 
-/// Numbers that differ from what was expected.
+/// The error for numbers that differ from the expected ones.
 fn refuse(expected: String, found: impl std::fmt::Display) -> Error {
     Error::verification(expected, found.to_string())
 }
@@ -109,7 +109,7 @@ pub(crate) fn push(
     Ok(())
 }
 
-/// Refuses a residual that is not what was said of it.
+/// Refuses a residual that differs from the stated one by more than rounding.
 fn check_residual(name: &str, said: f64, found: f64, rounding: f64) -> Result<()> {
     if (said - found).abs() <= rounding {
         return Ok(());
@@ -165,7 +165,7 @@ fn for_each_piece(
     Ok(())
 }
 
-/// The memory that verifying so many vectors takes.
+/// The bytes of memory for verifying this number of vectors.
 pub(crate) fn vectors_bytes(matrix: &SparseMatrix, count: usize) -> u64 {
     let more = matrix.shape().0.max(matrix.shape().1);
     Pushed::bytes(matrix) + 8 * more + MOST_VECTORS_BYTES + 8 * (count * count) as u64
@@ -281,7 +281,7 @@ pub fn check_complex_pairs(
     Ok(())
 }
 
-/// The memory that verifying so many complex vectors takes.
+/// The bytes of memory for verifying this number of complex vectors.
 pub(crate) fn hermitian_bytes(matrix: &SparseMatrix, count: usize) -> u64 {
     32 * matrix.shape().0 + MOST_VECTORS_BYTES + 16 * (count * count) as u64
 }
@@ -339,7 +339,7 @@ fn check_unit(gram: &[c64], count: usize) -> Result<()> {
 }
 
 /// Checks one side of singular vectors: that the product with each vector `from` is its value times the vector `to`,
-/// but for the residual that is said. Means of columns are taken from the matrix if there are any, in the order of the
+/// but for the stated residual. Means of columns are taken from the matrix if there are any, in the order of the
 /// image.
 pub fn check_singular(
     matrix: &SparseMatrix,

@@ -37,7 +37,7 @@ impl DenseLayout {
             return Err(refusal(path, "a type of numbers".to_owned(), format!("the type {}", self.element)));
         };
         let (size, DenseLayout { rows, columns, row_bytes, column_bytes, .. }) = (element.bytes as u64, self);
-        // Also of rows without columns, and the other way round: who computes with both need not look.
+        // Checked for empty matrices too, so that products of sizes cannot overflow anywhere.
         if rows.max(&1).checked_mul(*columns.max(&1)).is_none_or(|count| count > MOST_ELEMENTS) {
             return Err(refusal(path, "an array that fits a file".to_owned(), format!("one of {rows} x {columns}")));
         }
@@ -63,7 +63,7 @@ impl DenseLayout {
     }
 }
 
-/// Complex ones of more elements are beyond any file.
+/// Largest number of elements: complex ones beyond it have no place in a file.
 const MOST_ELEMENTS: u64 = i64::MAX as u64 / 16;
 /// A piece of a file that is read as a whole.
 const READ_BYTES: usize = 128 << 10;
@@ -121,7 +121,7 @@ impl DenseFile {
         DenseFile::new(path, Store::File(input), layout, head.shape.len() == 1)
     }
 
-    /// Opens a file of which a part is laid out so.
+    /// Opens the part of a file that has this layout.
     ///
     /// # Errors
     /// Errors of the operating system; elements of which neither rows nor columns are adjacent; a file that is
@@ -138,7 +138,7 @@ impl DenseFile {
         DenseFile::of_spill(spill, layout)
     }
 
-    /// A temporary file that is laid out so.
+    /// Opens a temporary file with this layout.
     ///
     /// # Errors
     /// Elements of which neither rows nor columns are adjacent.
@@ -164,7 +164,7 @@ impl DenseFile {
         Ok(DenseFile { path: path.to_owned(), store, layout, element, by_columns, is_vector, read_bytes })
     }
 
-    /// The file, for who reads it in another way.
+    /// The file, for other ways to read it.
     pub fn file(&self) -> &Arc<DataFile> {
         match &self.store {
             Store::File(input) => input.file(),
@@ -202,7 +202,7 @@ impl DenseFile {
 
     /// Calls `work`, on all workers, with pieces of some columns of numbers, in any order: the rows, the columns, at
     /// least those that are wanted, and the numbers, row by row. Where complex numbers are wanted, each is two columns.
-    /// Reads what is wanted once, and whole rows where rows lie together. [`DenseFile::scan_bytes`] of memory.
+    /// The wanted columns are read once, or whole rows where rows lie together. [`DenseFile::scan_bytes`] of memory.
     ///
     /// # Errors
     /// A file that cannot be read; no memory; a request to stop; what `work` refuses.
@@ -259,7 +259,7 @@ impl DenseFile {
     }
 
     /// Calls `work`, on all workers, with pieces of some columns of numbers: the rows, the columns, at least those that
-    /// were asked for, the numbers in rows, and room for as many others. An element is `parts` numbers: one, or two.
+    /// were asked for, the numbers in rows, and a buffer of equal length. An element is `parts` numbers: one, or two.
     pub(crate) fn for_each_piece(
         &self,
         runtime: &Runtime,
@@ -329,7 +329,7 @@ pub(crate) struct PieceBuffers {
     of_workers: Vec<Mutex<PieceBuffer>>,
 }
 
-/// Memory of a worker: the bytes of a piece, its numbers, and room for as many others.
+/// Memory of a worker: the bytes of a piece, its numbers, and a buffer of the same length.
 struct PieceBuffer {
     bytes: Array<u8>,
     numbers: Array<f64>,
@@ -399,7 +399,7 @@ impl Pieces {
 }
 
 impl Element {
-    /// Adjacent elements as numbers, `parts` for each: what is not complex has an imaginary part of 0.
+    /// Adjacent elements as numbers, `parts` for each: real elements have an imaginary part of 0.
     fn decode(self, bytes: &[u8], parts: usize, numbers: &mut [f64]) {
         let big = self.is_big_endian;
         macro_rules! integers {

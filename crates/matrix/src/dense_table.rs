@@ -105,7 +105,8 @@ struct Ids<'a> {
     next: u64,
     end: u64,
     start: u64,
-    /// First id, subtracted from numeric ids.
+    /// Number subtracted from numeric ids of the image: the first vertex of the side if the matrix is rectangular, 0 if
+    /// it is square.
     base: u64,
 }
 

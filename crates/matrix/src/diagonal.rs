@@ -26,7 +26,7 @@ impl SparseMatrix {
         Ok(diagonal)
     }
 
-    /// Writes the same in the order of ids, of a rectangular matrix as far as it has both rows and columns.
+    /// Writes the diagonal in the order of ids. That of a rectangular matrix ends with its shorter side.
     ///
     /// # Errors
     /// Those of [`SparseMatrix::diagonal`], but the matrix need not be square; too few or too many numbers.

@@ -20,7 +20,7 @@ use std::ops::Range;
 
 /// The lanes that terms are spread over.
 const LANES: usize = 8;
-/// Number of cache lines by which rows are prefetched.
+/// Distance of prefetches ahead of the terms, in cache lines.
 const AHEAD_LINES: usize = 64;
 /// Numbers of a cache line.
 const LINE: usize = 8;
@@ -252,7 +252,7 @@ fn add<S: Rules, E: Entries, const W: usize>(
             picked.ask(neighbour);
         }
         let mut sums = [S::NOTHING; W];
-        // Process the number of columns whose lanes fit the registers.
+        // Columns are processed in groups whose lanes fit the registers.
         let (groups, rest) = sums.as_chunks_mut::<LINE>();
         for (group, sums) in groups.iter_mut().enumerate() {
             *sums = picked.total::<S, E, LINE>(neighbours, range.clone(), values, group * LINE);
@@ -266,7 +266,7 @@ fn add<S: Rules, E: Entries, const W: usize>(
     }
 }
 
-/// The sum of so many terms, for some columns.
+/// The sum of this number of terms, for some columns.
 ///
 /// Loops here are plain ones: the compiler may leave an iterator's function out of line, and then it is one for every
 /// processor, without the instructions of this one.

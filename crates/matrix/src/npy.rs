@@ -10,9 +10,9 @@ use outcore_io::Input;
 use std::path::Path;
 
 const MAGIC: &[u8; 6] = b"\x93NUMPY";
-/// More than any matrix needs: what is longer is no head.
+/// Largest length of a head: no matrix needs a longer one.
 const MOST_HEAD_BYTES: usize = 1 << 16;
-/// Number of characters of a header that an error quotes.
+/// Largest number of characters of a header that an error quotes.
 const MOST_TOLD: usize = 80;
 
 /// Element type of an array.
@@ -150,7 +150,7 @@ impl Head {
     }
 }
 
-/// The error for a file that is not what it should be.
+/// The error for an unsuitable file.
 pub(crate) fn refusal(path: &Path, expected: String, found: String) -> Error {
     Error::Input { path: path.to_owned(), line: None, expected, found, advice: String::new() }
 }

@@ -23,9 +23,9 @@ use std::sync::{Mutex, MutexGuard, TryLockError};
 
 /// Numbers of a run.
 const RUN_NUMBERS: usize = 1 << 13;
-/// A run has fewer rows.
+/// Upper bound of the rows of a run, exclusive.
 const RUN_ROWS: usize = 1 << 12;
-/// The most passes that runs can tell apart.
+/// Largest number of passes that the head of a run can number.
 pub(crate) const MOST_PASSES: usize = 1 << 20;
 /// The least and the most bytes of a block of the temporary file.
 const BLOCK_BYTES: Range<u64> = 4 << 10..256 << 10;
@@ -42,7 +42,7 @@ pub enum ProductFile {
         /// Whether its array has one dimension: then the product has one column.
         is_vector: bool,
     },
-    /// A part of a file that is there. It is unfinished if the product fails.
+    /// A part of an existing file. It is unfinished if the product fails.
     Part {
         /// Its path.
         path: PathBuf,
@@ -81,7 +81,7 @@ pub(crate) struct Output {
 }
 
 impl Output {
-    /// Opens or begins the file of a product with so many rows and columns of numbers, of which an element has `parts`.
+    /// Opens or creates the file of a product with these rows and columns of numbers; an element has `parts` numbers.
     pub fn open(graph: &Graph, given: &ProductFile, rows: usize, numbers: usize, parts: usize) -> Result<Self> {
         let runtime = graph.runtime();
         let (element, rows, columns) = (Element::computed(parts == 2), rows as u64, (numbers / parts) as u64);
@@ -206,11 +206,11 @@ pub(crate) struct Bands {
     /// Rows and columns of numbers of the product.
     pub rows: usize,
     pub columns: usize,
-    /// Columns of numbers of a pass, if there are so many.
+    /// Columns of numbers of a pass; the last pass may have fewer.
     pub pass_columns: usize,
     /// Adjacent rows that are put together in memory.
     pub band_rows: usize,
-    /// Number of workers that gather runs at the same time.
+    /// Number of runs that are gathered at the same time.
     pub slots: usize,
     /// The words of a block of the temporary file.
     pub block_words: usize,
@@ -288,7 +288,7 @@ impl<'a> Rows<'a> {
         Ok(Rows { runtime, output, bands, slots, pass: AtomicUsize::new(0), failed: Mutex::default() })
     }
 
-    /// A run to add a row to: one that ends before it, or any that nobody uses now.
+    /// A run for a row: one that ends directly before it, or any that no other worker has locked.
     pub fn slot(&self, row: usize) -> MutexGuard<'_, Slot<'a>> {
         let mut free = None;
         for slot in &self.slots {
@@ -348,7 +348,7 @@ impl<'a> Rows<'a> {
         lock(&self.failed).take().map_or(Ok(()), Err)
     }
 
-    /// Ends a pass: all its rows are on their way.
+    /// Ends a pass: writes the rest of all runs.
     pub fn end_pass(&self) -> Result<()> {
         self.slots.iter().for_each(|slot| self.flush(&mut lock(slot)));
         self.pass.fetch_add(1, Ordering::Relaxed);

@@ -34,7 +34,7 @@ use std::sync::{Arc, Mutex, Weak};
 
 /// The most columns of a dense matrix that one pass multiplies; half as many of a complex one.
 pub const MOST_COLUMNS: usize = 32;
-/// Rows of a factor and of a product that are in another order are asked for so many rows ahead.
+/// Distance of prefetches, in rows, for rows of a factor or product in another order than the image.
 const AHEAD_ROWS: usize = 16;
 
 /// The operand of a product: the matrix, its transpose or its adjoint.
@@ -101,13 +101,13 @@ pub struct MultiplyPlan {
     pub passes: u64,
     /// Bytes of memory for the columns of a pass.
     pub state_bytes: u64,
-    /// The pages of a pass, values included, in bytes: what is read is at most that times the passes.
+    /// Bytes of the pages of a pass, values included: at most this number is read per pass.
     pub bytes_per_pass: u64,
     /// Bytes read of a factor in a file.
     pub factor_bytes: u64,
     /// Bytes written of a product in a file.
     pub product_bytes: u64,
-    /// About what is written to temporary files, and read again.
+    /// Approximate bytes that are written to temporary files, and read again.
     pub temporary_bytes: u64,
 }
 
@@ -184,7 +184,7 @@ impl SparseMatrix {
         self.places.as_ref()
     }
 
-    /// The lists that hold the rows of what is multiplied, whether their values are read, and the rows and columns.
+    /// The lists that hold the rows of the operand, whether their values are read, and the operand's rows and columns.
     pub(crate) fn rows_of(&self, operand: Operand) -> (Edges, Side, Side) {
         let (direction, rows, columns) = match operand {
             Operand::Matrix => (Direction::Out, self.rows, self.columns),
@@ -193,7 +193,7 @@ impl SparseMatrix {
         (Edges { direction, weights: self.values, complex: self.is_complex }, rows, columns)
     }
 
-    /// The lists that hold the rows of what is multiplied, and whether their values are read.
+    /// The lists that hold the rows of the operand, and whether their values are read.
     pub(crate) fn edges_of(&self, operand: Operand) -> Edges {
         self.rows_of(operand).0
     }
@@ -207,7 +207,7 @@ impl SparseMatrix {
         }
     }
 
-    /// The vertices of the first row and of the first column of what is multiplied.
+    /// The vertices of the first row and of the first column of the operand.
     pub(crate) fn first_vertices(&self, operand: Operand) -> [usize; 2] {
         let (_, rows, columns) = self.rows_of(operand);
         [rows.first, columns.first]
@@ -328,7 +328,7 @@ impl SparseMatrix {
         Ok(())
     }
 
-    /// Keeps what is known of the values in memory until the answer is dropped: for who multiplies again and again.
+    /// Keeps the indexes of the values in memory until the returned guard is dropped, for repeated products.
     ///
     /// # Errors
     /// Too little memory, an index that cannot be read or is damaged.
@@ -414,7 +414,7 @@ struct Part<'a, 's> {
     operand: Operand,
     edges: Edges,
     rows: Side,
-    /// The columns of what is multiplied, which are the rows of the factor.
+    /// The columns of the operand, which are the rows of the factor.
     inner: Side,
     given: Given<'a>,
     product: Target<'a, 's>,
@@ -426,7 +426,7 @@ impl Part<'_, '_> {
         self.from..self.given.columns.min(self.from + width)
     }
 
-    /// Multiplies at most so many columns.
+    /// Multiplies at most this number of columns.
     fn multiply(&self, semiring: Semiring, most: usize, stats: &mut StatsBuilder) -> Result<()> {
         match self.range(most).len().next_power_of_two() {
             1 => self.multiply_wide::<1>(semiring, stats),
@@ -526,14 +526,14 @@ struct Product<'a, 's, S, const W: usize> {
     /// The columns that it is for.
     range: Range<usize>,
     picked: Picked<'a, W>,
-    /// One more than a vertex whose list has what is no column.
+    /// 1 plus a vertex whose list has a neighbour that is no column; 0 if there is none.
     wrong: AtomicU64,
     rules: std::marker::PhantomData<S>,
 }
 
 impl<S: Rules, const W: usize> Product<'_, '_, S, W> {
-    /// Whether all neighbours are columns of what is multiplied; takes note if not. Readers of lists make sure only
-    /// that they are vertices.
+    /// Whether all neighbours are columns of the operand; notes the vertex in `wrong` if not. Readers of lists make
+    /// sure only that neighbours are vertices.
     fn fits(&self, vertex: usize, neighbours: &[u32]) -> bool {
         let (first, end) = (self.picked.base, self.picked.base as u64 + self.picked.rows.len() as u64);
         let fits = self.part.matrix.graph.manifest().rows.is_none()

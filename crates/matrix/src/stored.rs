@@ -46,7 +46,7 @@ impl std::fmt::Debug for StoredFile {
 }
 
 impl StoredFile {
-    /// An empty file for so many rows and columns: beside the image, or where the runtime says.
+    /// An empty file for these numbers of rows and columns: beside the image, or in the folder set in the runtime.
     ///
     /// # Errors
     /// Errors of the operating system.
@@ -66,7 +66,7 @@ impl StoredFile {
     /// Errors of the operating system.
     ///
     /// # Panics
-    /// There are not so many numbers.
+    /// `numbers` has another length than these rows.
     pub fn read(&self, rows: Range<usize>, numbers: &mut [f64]) -> Result<()> {
         self.output.copy_rows(rows, numbers)
     }
@@ -95,7 +95,7 @@ impl SparseMatrix {
     }
 
     /// Some adjacent rows of a product, where these are in the order of the image: row by row, for at most
-    /// [`MOST_COLUMNS`] columns of real numbers. What is read are the pages that hold them. The bits are those of
+    /// [`MOST_COLUMNS`] columns of real numbers. Only the pages that hold these rows are read. The bits are those of
     /// [`SparseMatrix::multiply`]. If columns are a power of two, the factor is not copied.
     ///
     /// # Errors
@@ -130,7 +130,7 @@ impl SparseMatrix {
     /// is copied. The bits are the same in memory and in a file.
     ///
     /// # Errors
-    /// Those of [`SparseMatrix::multiply`]; values are left out that are complex; a full disk.
+    /// Those of [`SparseMatrix::multiply`]; complex values without `by_values`; a full disk.
     pub fn multiply_stored(
         &self,
         how: StoredProduct,

@@ -53,7 +53,7 @@ pub enum DenseProduct<'a> {
     File(&'a ProductFile),
 }
 
-/// A product in a file that is complete, but does not have its name yet: who verifies it does so now.
+/// A product in a file that is complete, but does not have its name yet, so that it can be verified first.
 pub struct UnnamedProduct {
     output: Output,
     cost: StreamedProduct,
@@ -148,9 +148,8 @@ impl DenseFactor<'_> {
 }
 
 impl SparseMatrix {
-    /// Plans a product by [`SparseMatrix::multiply_streamed`] in the memory that is free now, of which
-    /// `taken_bytes` will be taken by something else. `output` says whether the product goes to a file, and whether one
-    /// in which columns lie together.
+    /// Plans a product by [`SparseMatrix::multiply_streamed`] in the memory that is free now, less `taken_bytes` for
+    /// other uses. `output` is the file of the product, if it goes to one.
     ///
     /// # Errors
     /// Shapes that do not fit; there is no room for one column.
@@ -374,7 +373,7 @@ impl<'a> Job<'a> {
     }
 }
 
-/// Row of the image for each row of the matrix.
+/// Position in the image of each row, rows in the order of ids.
 fn vertices(runtime: &Runtime, places: &[u32], Side { first, count }: Side) -> Result<Array<u32>> {
     let mut vertices = Array::zeroed(runtime.budget(), "rows of vertices", count)?;
     for (&place, vertex) in places[first..first + count].iter().zip(0..) {
@@ -388,14 +387,14 @@ pub(crate) struct FileFactor<'a> {
     runtime: &'a Runtime,
     file: &'a DenseFile,
     inner: Side,
-    /// Row of the image for a row, if images are in another order.
+    /// Position in the image of each row of the file, if the image is in another order.
     vertices: Option<Array<u32>>,
     columns: usize,
     parts: usize,
     /// Columns of numbers of a pass.
     width: usize,
     buffers: PieceBuffers,
-    /// Positions of the columns of later passes, known after the first pass has read them.
+    /// Temporary file of the columns of later passes, if there is one; the first pass fills it.
     panels: Option<&'a Spill>,
     panel_bytes: AtomicU64,
 }
@@ -445,7 +444,7 @@ impl FileFactor<'_> {
         }
     }
 
-    /// Start of the panel whose first column this is.
+    /// Offset in bytes of the panel whose first column this is.
     fn panel_offset(&self, column: usize) -> u64 {
         8 * (self.inner.count * (column - self.width)) as u64
     }

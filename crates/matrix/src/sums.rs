@@ -61,7 +61,7 @@ impl SparseMatrix {
     }
 }
 
-/// The sums of a part of a row, whose first and last entries may go on in the parts beside it.
+/// The sums of a part of a row; its first and last entries may continue in the adjacent parts.
 #[derive(Clone, Copy)]
 struct RowPart {
     sums: EntrySums,
@@ -79,7 +79,7 @@ impl RowPart {
         self.first.0 == self.last.0
     }
 
-    /// This part and the one behind it.
+    /// Joins this part and the one behind it.
     #[inline(always)]
     fn with(mut self, after: RowPart) -> Self {
         let sums = self.sums.plus(after.sums);

@@ -216,7 +216,7 @@ fn matrices_with_little_in_them() {
                 assert!(found.converged && bits(&found.x) == bits(&zeros), "{name}");
                 assert_eq!((found.iterations, found.products, &found.residuals[..]), (0, 0, &[0.0][..]));
             }
-            // The number of iterations is that of distinct eigenvalues.
+            // There are no more iterations than distinct eigenvalues.
             for options in [STRICT, JACOBI] {
                 let found = diagonal.solve(method, &vector(rows), &options);
                 assert!(found.converged && found.iterations <= 6.min(rows), "{name} {}", found.iterations);

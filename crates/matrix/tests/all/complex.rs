@@ -112,7 +112,7 @@ fn matrix(runtime: &Arc<Runtime>, image: &Path) -> SparseMatrix {
     crate::common::matrix(runtime, image, true)
 }
 
-/// Complex columns of whole numbers.
+/// A factor of complex whole numbers, with this number of rows and columns.
 fn factor(rows: u64, columns: usize) -> Vec<f64> {
     numbers(rows * 2 * columns as u64)
 }

@@ -410,7 +410,7 @@ fn a_device_that_fails_or_is_full_leaves_no_file_and_the_old_one_as_it_was() {
     assert!(left.len() <= 5 && left.iter().all(|name| !name.to_string_lossy().contains("product")), "{left:?}");
 }
 
-/// Work of the child process.
+/// Environment variable with the folder of the child process.
 const CHILD: &str = "OUTCORE_TEST_STREAMED";
 const LIMIT_BYTES: u64 = 32 << 20;
 

@@ -31,7 +31,7 @@ pub fn matrix(runtime: &Arc<Runtime>, image: &Path, values: bool) -> SparseMatri
     SparseMatrix::new(Arc::new(Graph::open(runtime, image, ImageOptions::default()).unwrap()), values).unwrap()
 }
 
-/// Small whole numbers.
+/// This number of small whole numbers.
 pub fn numbers(count: u64) -> Vec<f64> {
     (0..count).map(|i| ((i * 31 + i / 7) % 17) as f64 - 5.0).collect()
 }
