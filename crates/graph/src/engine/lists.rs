@@ -43,7 +43,10 @@ impl Graph {
     /// of the loop.
     ///
     /// ```no_run
-    /// # use {outcore_graph as outcore, outcore_io::Runtime, std::sync::Arc};
+    /// # use {outcore_io::Runtime, std::sync::Arc};
+    /// # mod outcore {
+    /// #     pub use {outcore_graph::*, outcore_image::ImageOptions as GraphOptions, outcore_image::Result};
+    /// # }
     /// use outcore::{Direction, Frontier, Graph, GraphOptions};
     ///
     /// # fn main() -> outcore::Result<()> {

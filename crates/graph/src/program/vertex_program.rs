@@ -32,7 +32,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// An algorithm, told from a vertex's point of view.
 ///
 /// ```no_run
-/// # use {outcore_graph as outcore, outcore_io::Runtime, std::sync::Arc};
+/// # use {outcore_io::Runtime, std::sync::Arc};
+/// # mod outcore {
+/// #     pub use {outcore_graph::*, outcore_image::ImageOptions as GraphOptions, outcore_image::Result};
+/// # }
 /// use outcore::{Direction, Frontier, Graph, GraphOptions, List, ProgramOptions, Vertex, VertexProgram, run_program};
 ///
 /// /// How far every vertex is from the first ones: breadth-first search.
