@@ -7,7 +7,7 @@ target=${CARGO_TARGET_DIR:-target}
 host=x86_64-unknown-linux-gnu
 
 # Every algorithm in every case of the tests that `make test` runs over the probes of the engine alone.
-OUTCORE_SOAK=1 cargo test --profile checked --locked --package outcore-algo --tests -- faults determinism
+OUTCORE_SOAK=1 cargo test --profile checked --locked --package outcore-algo --test all -- faults:: determinism::
 
 # Files are read as they are, and the memory of a lost queue is given up on purpose.
 export MIRIFLAGS="-Zmiri-disable-isolation -Zmiri-ignore-leaks"

@@ -1,6 +1,6 @@
 //! The obvious way to every answer, in memory, from nothing but the edges.
 
-use super::{Given, weight};
+use super::engine::{Given, weight};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 

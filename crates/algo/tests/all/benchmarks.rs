@@ -1,8 +1,6 @@
 //! Validators of the benchmarks accept every right output, and refuse every wrong one.
 
-mod engine;
-
-use engine::{Given, open, runtime};
+use crate::engine::{Given, open, runtime};
 use outcore_algo::graph500::{roots, verify_bfs, verify_sssp};
 use outcore_algo::graphalytics::verify_output;
 use outcore_algo::{BfsOptions, ComponentsOptions, Error, SsspOptions, bfs, components, sssp};

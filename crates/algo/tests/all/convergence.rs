@@ -1,9 +1,7 @@
 //! Ranks of a run with default options are right, the result says what ended it, and what it says is believed in
 //! nothing.
 
-mod engine;
-
-use engine::*;
+use crate::engine::*;
 use outcore_algo::verify::{verify_betweenness_centrality, verify_pagerank, verify_personalized_pagerank};
 use outcore_algo::{
     BetweennessOptions, PageRank, PageRankMethod, PageRankOptions, PersonalizedPageRank, PersonalizedPageRankOptions,

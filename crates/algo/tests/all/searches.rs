@@ -1,9 +1,7 @@
 //! Tampered answers of searches from many sources, which verifiers refuse, and what shortest paths and betweenness
 //! refuse.
 
-mod engine;
-
-use engine::*;
+use crate::engine::*;
 use outcore_algo::verify::{verify_all_pairs, verify_betweenness_centrality, verify_sssp};
 use outcore_algo::{
     AllPairs, AllPairsOptions, BetweennessOptions, Sources, SsspOptions, all_pairs, betweenness_centrality, sssp,

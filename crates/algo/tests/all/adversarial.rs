@@ -1,16 +1,13 @@
 //! Graphs at the edges of what graphs can be, against the obvious way in memory; and tampered answers, which verifiers
 //! refuse.
 
-mod engine;
-#[path = "engine/model.rs"]
-mod model;
-#[path = "engine/ranking.rs"]
+#[path = "../engine/ranking.rs"]
 mod ranking;
-#[path = "engine/searches.rs"]
+#[path = "../engine/searches.rs"]
 mod searches;
 
-use engine::*;
-use model::{Model, Triads};
+use crate::engine::{self, *};
+use crate::model::{self, Model, Triads};
 use outcore_algo::verify::{
     verify_all_pairs, verify_betweenness_centrality, verify_bfs, verify_clustering, verify_components,
     verify_core_number, verify_label_propagation, verify_lcc, verify_pagerank, verify_personalized_pagerank,

@@ -1,14 +1,8 @@
 //! Searches of graphs of large diameter, which go page by page, the least label first, or over lists in memory: the
 //! answers of the steps, to the last bit, and few visits of pages.
 
-mod engine;
-// Searches are a part of it.
-#[allow(dead_code)]
-#[path = "engine/model.rs"]
-mod model;
-
-use engine::*;
-use model::Model;
+use crate::engine::*;
+use crate::model::Model;
 use outcore_algo::verify::{verify_bfs, verify_sssp};
 use outcore_algo::{Bfs, BfsOptions, Sssp, SsspOptions, bfs, estimate_bfs, estimate_sssp, sssp};
 use outcore_graph::import::OrderChoice;

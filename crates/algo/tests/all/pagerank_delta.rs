@@ -1,8 +1,6 @@
 //! PageRank by pushing reads less than full iterations do to the same error, and says how near it is.
 
-mod engine;
-
-use engine::*;
+use crate::engine::*;
 use outcore_algo::verify::verify_pagerank;
 use outcore_algo::{PageRank, PageRankMethod, PageRankOptions, StoppedBy, pagerank};
 use outcore_graph::Graph;

@@ -1,9 +1,7 @@
 //! Scan statistics against the definition, in memory, on graphs where bounds help and where they do not; with little
 //! memory; and tampered answers.
 
-mod engine;
-
-use engine::*;
+use crate::engine::*;
 use outcore_algo::verify::verify_scan_statistics;
 use outcore_algo::{ScanStatistics, ScanStatisticsOptions, estimate_scan_statistics, scan_statistics};
 use outcore_graph::import::OrderChoice;

@@ -1,9 +1,7 @@
 //! A device that fails, flips bits, tears pages or reads short: an error that says where, or the right answer, never a
 //! wrong one.
 
-mod engine;
-
-use engine::*;
+use crate::engine::*;
 use outcore_graph::Graph;
 use outcore_graph::import::OrderChoice;
 use outcore_image::Error;

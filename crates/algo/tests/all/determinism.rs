@@ -1,9 +1,7 @@
 //! Results have the same bits for every number of workers, back end and cache size, and are the same under the users'
 //! ids for every order.
 
-mod engine;
-
-use engine::*;
+use crate::engine::*;
 use outcore_algo::verify::{
     verify_bfs, verify_clustering, verify_components, verify_core_number, verify_label_propagation, verify_lcc,
     verify_pagerank, verify_strong_components, verify_triangles,

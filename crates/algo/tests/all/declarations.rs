@@ -1,8 +1,6 @@
 //! Declarations agree with the typed options and results, with each other, and with the documentation.
 
-mod engine;
-
-use engine::*;
+use crate::engine::*;
 use outcore_algo::*;
 use outcore_graph::import::OrderChoice;
 use std::collections::BTreeSet;
@@ -138,7 +136,7 @@ fn names_are_unique_and_results_have_what_was_declared() {
 
 /// Between these the table of the documentation stands.
 const BEGIN: &str =
-    "<!-- made of the declarations: OUTCORE_WRITE=1 cargo test -p outcore-algo --test declarations -->\n";
+    "<!-- made of the declarations: OUTCORE_WRITE=1 cargo test -p outcore-algo --test all declarations -->\n";
 const END: &str = "<!-- end -->\n";
 
 #[test]

@@ -1,9 +1,7 @@
 //! Images of released versions are opened and give the answers that are written beside them; damaged twins give none
 //! (`crates/format/tests/golden/README.md`).
 
-mod engine;
-
-use engine::*;
+use crate::engine::*;
 use outcore_algo::verify::{verify_bfs, verify_components, verify_pagerank};
 use outcore_algo::{BfsOptions, ComponentsOptions, bfs, components, pagerank};
 use outcore_graph::import::{

@@ -1,8 +1,6 @@
 //! Parts of algorithms by themselves, and sums that rounding must not touch.
 
-mod engine;
-
-use engine::*;
+use crate::engine::*;
 use outcore_algo::internal::{COUNTED, by_counting, by_sorting};
 use outcore_algo::{DegreeCentralityOptions, DegreeEdges, degree_centrality};
 use outcore_graph::import::OrderChoice;
