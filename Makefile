@@ -60,7 +60,8 @@ test: tidy test-rust test-python test-docs fuzz
 
 quick: tidy
 	$(STAGE) "unit tests" cargo test $(RUST_TESTS) $(addprefix --exclude ,$(NO_UNIT_TESTS)) --quiet --lib --bins
-	$(STAGE) "fast tests" cargo test $(RUST_TESTS) --quiet $(addprefix --test ,$(sort $(FAST_TESTS)))
+	$(STAGE) "fast tests" cargo test $(RUST_TESTS) --quiet $(addprefix --test ,$(sort $(FAST_TESTS))) -- \
+		$(foreach name,$(SLOW_TESTS),--skip $(name)::)
 
 tidy:
 	cargo fmt --all --check
