@@ -10,10 +10,10 @@ use crate::bipartite::with_sides;
 use crate::chain;
 use crate::conditions::with_conditions;
 use crate::documents::{dot, gexf, gml, graphml, json_lines, pajek};
+use crate::input::context::InputContext;
 use crate::input::file::Input;
 use crate::input::folders::expand;
 use crate::input::partitions::Partitions;
-use crate::input::zstd_frames::Windows;
 use crate::matrices::binary::{self, Record};
 use crate::matrices::matrix_market;
 use crate::recognise::{self, Kind, LOOKED_AT_BYTES};
@@ -231,8 +231,8 @@ fn open_all(
     let Some(first) = paths.first() else {
         return Err(Error::Usage("expected at least one input file, found none".to_owned()));
     };
-    let windows = Windows::of(runtime);
-    let first = Input::file(first, &windows)?;
+    let context = InputContext::of(runtime);
+    let first = Input::file(first, &context)?;
     if paths.len() == 1 {
         // A pipe can be read only once, so what is peeked at stays with the source.
         let format = format_of(&first, options)?;
@@ -241,7 +241,7 @@ fn open_all(
     let mut inputs = Vec::with_capacity(paths.len());
     let mut formats = Vec::with_capacity(paths.len());
     for path in paths {
-        let input = Input::file(path, &windows)?;
+        let input = Input::file(path, &context)?;
         formats.push(format_of(&input, options)?);
         inputs.push(input);
     }
@@ -302,7 +302,7 @@ pub(crate) fn open_one(input: &Input, format: &Format, options: &InputOptions) -
 pub(crate) fn open_memory(format: &str, bytes: &[u8], options: &InputOptions) -> Result<Box<dyn Source>> {
     let format = named(format)?;
     let budget = Arc::new(Budget::new(MOST_MEMORY_BYTES, 0)?);
-    let input = Input::memory(format.name, bytes, &Windows::new(&budget, 1)).with_member()?;
+    let input = Input::memory(format.name, bytes, &InputContext::new(&budget, 1)).with_member()?;
     check_kind(&input, &input.start(LOOKED_AT_BYTES)?, format)?;
     with_sides(with_conditions(open_one(&input, format, options)?, options, &[])?, options)
 }

@@ -1,7 +1,7 @@
 //! For the unit tests of the parsers: reads bytes in memory as one format, blocks parsed in reverse order.
 
 use crate::batch::{EdgeBatch, Facts, Ids, InputOptions, Source, Weights};
-use crate::input::zstd_frames::Windows;
+use crate::input::context::InputContext;
 use crate::open::open_memory;
 use crate::tables::attributes::AttributeColumn;
 use outcore_image::Result;
@@ -26,8 +26,8 @@ pub(crate) struct Read {
 }
 
 /// Windows in a budget that is never used up.
-pub(crate) fn unlimited() -> Arc<Windows> {
-    Windows::new(&Arc::new(Budget::new(u64::MAX, 0).expect("a limit")), 1)
+pub(crate) fn unlimited() -> Arc<InputContext> {
+    InputContext::new(&Arc::new(Budget::new(u64::MAX, 0).expect("a limit")), 1)
 }
 
 /// All edges of `bytes`; panics with the error if there is one.

@@ -3,8 +3,8 @@
 //! A stream of blocks of 900 kB takes 3.6 MB to be decoded, which is counted whatever the size of its blocks. Bytes
 //! behind the last stream are told from a stream that is cut.
 
+use crate::input::context::{InputContext, Window};
 use crate::input::gzip_members::BytesBehind;
-use crate::input::zstd_frames::{Window, Windows};
 use bzip2::{Decompress, Status};
 use std::io::{BufRead, Error, ErrorKind, Read, Result};
 use std::path::Path;
@@ -27,8 +27,8 @@ pub(crate) struct Bzip2Streams<R> {
 }
 
 impl<R: BufRead> Bzip2Streams<R> {
-    pub(crate) fn new(reader: R, path: &Path, windows: &Arc<Windows>) -> Result<Self> {
-        let window = windows.open(path, DECODER_BYTES).map_err(Error::other)?;
+    pub(crate) fn new(reader: R, path: &Path, context: &Arc<InputContext>) -> Result<Self> {
+        let window = context.open(path, DECODER_BYTES).map_err(Error::other)?;
         Ok(Bzip2Streams { reader, decoder: None, position_bytes: 0, _window: window })
     }
 }

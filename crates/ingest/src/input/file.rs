@@ -8,10 +8,11 @@
 use crate::input::archive::{self, TarMember, is_tar};
 use crate::input::bzip2_streams::Bzip2Streams;
 use crate::input::coding::{self, Coding, START_BYTES};
+use crate::input::context::InputContext;
 use crate::input::gzip_members::{BytesBehind, GzipMembers};
 use crate::input::xz_streams::XzStreams;
 use crate::input::zip_member::{self, Member};
-use crate::input::zstd_frames::{Windows, ZstdFrames};
+use crate::input::zstd_frames::ZstdFrames;
 use crate::plan::enough_bytes;
 use bytes::{Buf, Bytes};
 use outcore_image::{Error, Result};
@@ -55,25 +56,25 @@ pub(crate) struct Input {
     /// The name of the file to read, where the input is a tar archive.
     tar_member: Option<String>,
     /// Of this input and all that are read together with it.
-    windows: Arc<Windows>,
+    context: Arc<InputContext>,
 }
 
 impl Input {
     /// A file; refused if it is missing, a directory, or an image.
     ///
     /// The path `-` is the standard input.
-    pub(crate) fn file(path: &Path, windows: &Arc<Windows>) -> Result<Self> {
+    pub(crate) fn file(path: &Path, context: &Arc<InputContext>) -> Result<Self> {
         let pipe = |name: &Path, path: &Path| Input {
             path: name.to_owned(),
             content: Content::Pipe(Arc::new(Mutex::new(Pipe::Closed(path.to_owned())))),
             member: None,
             tar_member: None,
-            windows: Arc::clone(windows),
+            context: Arc::clone(context),
         };
         if path == Path::new("-") {
             return Ok(pipe(Path::new(STANDARD_INPUT), path));
         }
-        let backend = windows.backend();
+        let backend = context.backend();
         let found = backend.look(What::Named(path)).map_err(|e| outcore_io::Error::file(path, "open", e))?;
         if found.kind == FileKind::Directory {
             if backend.named(&path.join("manifest.json")).is_some() {
@@ -85,11 +86,11 @@ impl Input {
         if found.kind != FileKind::File {
             return Ok(pipe(path, path));
         }
-        Input::of(path, Content::File, windows).with_member()
+        Input::of(path, Content::File, context).with_member()
     }
 
-    fn of(path: &Path, content: Content, windows: &Arc<Windows>) -> Self {
-        Input { path: path.to_owned(), content, member: None, tar_member: None, windows: Arc::clone(windows) }
+    fn of(path: &Path, content: Content, context: &Arc<InputContext>) -> Self {
+        Input { path: path.to_owned(), content, member: None, tar_member: None, context: Arc::clone(context) }
     }
 
     /// Finds the file to read, if the input is an archive.
@@ -107,7 +108,7 @@ impl Input {
             }
             Content::Memory(_) => {}
             Content::File => {
-                let file = self.windows.backend().input(&self.path)?;
+                let file = self.context.backend().input(&self.path)?;
                 let failed = |error| outcore_io::Error::file_at(&self.path, "read", 0, error);
                 let len = file.read_some(&mut start, 0).map_err(failed)?;
                 if zip_member::is_zip(&start[..len]) {
@@ -124,8 +125,8 @@ impl Input {
     }
 
     /// Bytes in memory; `name` stands for the path in messages and decides the format.
-    pub(crate) fn memory(name: &str, bytes: &[u8], windows: &Arc<Windows>) -> Self {
-        Input::of(Path::new(name), Content::Memory(Bytes::copy_from_slice(bytes)), windows)
+    pub(crate) fn memory(name: &str, bytes: &[u8], context: &Arc<InputContext>) -> Self {
+        Input::of(Path::new(name), Content::Memory(Bytes::copy_from_slice(bytes)), context)
     }
 
     /// The path, or the name that stands for it.
@@ -144,7 +145,7 @@ impl Input {
     /// The size on disk, if the input is a regular file.
     pub(crate) fn size_bytes(&self) -> Option<u64> {
         match &self.content {
-            Content::File => plain_file_bytes(&self.windows, &self.path),
+            Content::File => plain_file_bytes(&self.context, &self.path),
             Content::Memory(bytes) => Some(bytes.len() as u64),
             Content::Pipe(_) => None,
         }
@@ -170,17 +171,17 @@ impl Input {
 
     /// The budget that reading the input uses.
     pub(crate) fn budget(&self) -> &Arc<Budget> {
-        self.windows.budget()
+        self.context.budget()
     }
 
     /// Largest length of a line of text, or of an id in a table.
     pub(crate) fn longest_line_bytes(&self) -> usize {
-        self.windows.longest_line_bytes()
+        self.context.longest_line_bytes()
     }
 
     /// Number of workers that share the budget.
     pub(crate) fn threads(&self) -> usize {
-        self.windows.threads()
+        self.context.threads()
     }
 
     /// A refusal of memory while the input is opened, with advice that is enough for the import too: whose blocks set
@@ -200,8 +201,8 @@ impl Input {
             let mut name = name.to_owned();
             name.push(ending);
             let path = self.path.with_file_name(name);
-            if plain_file_bytes(&self.windows, &path).is_some() {
-                return Input::file(&path, &self.windows).map(Some);
+            if plain_file_bytes(&self.context, &path).is_some() {
+                return Input::file(&path, &self.context).map(Some);
             }
         }
         Ok(None)
@@ -217,7 +218,7 @@ impl Input {
             let found = format!("{name} in an archive");
             return Err(Error::input(&self.path, None, "a file as this format has it", found).advise("unpack it"));
         }
-        Ok(self.windows.backend().input(&self.path)?)
+        Ok(self.context.backend().input(&self.path)?)
     }
 
     /// The first plain bytes of the input, at most `len`; they are not taken.
@@ -235,13 +236,13 @@ impl Input {
     pub(crate) fn stream(&self) -> Result<Stream> {
         let raw: Box<dyn Read + Send> = match &self.content {
             Content::File if self.member.is_some() => {
-                let mut file = self.windows.backend().input(&self.path)?;
+                let mut file = self.context.backend().input(&self.path)?;
                 let start_bytes = self.member.as_ref().map_or(0, |member| member.start_bytes);
                 let moved = file.seek(SeekFrom::Start(start_bytes));
                 moved.map_err(|e| outcore_io::Error::file_at(&self.path, "read", start_bytes, e))?;
                 Box::new(file)
             }
-            Content::File => Box::new(self.windows.backend().input(&self.path)?),
+            Content::File => Box::new(self.context.backend().input(&self.path)?),
             Content::Memory(bytes) => {
                 let start_bytes = self.member.as_ref().map_or(0, |member| member.start_bytes);
                 let start = usize::try_from(start_bytes).unwrap_or(usize::MAX).min(bytes.len());
@@ -250,7 +251,7 @@ impl Input {
             Content::Pipe(pipe) => match std::mem::replace(&mut *lock(pipe), Pipe::Taken) {
                 Pipe::Open(stream) => return Ok(*stream),
                 Pipe::Closed(path) => {
-                    let cancel = self.windows.cancel();
+                    let cancel = self.context.cancel();
                     let is_standard = path == Path::new("-");
                     let opened =
                         if is_standard { PipeReader::standard_input(cancel) } else { PipeReader::open(&path, cancel) };
@@ -287,11 +288,11 @@ impl Input {
         let reader: Box<dyn Read + Send> = match (coding, &self.member) {
             (Coding::Plain, _) => Box::new(whole),
             (Coding::Gzip, _) => Box::new(GzipMembers::new(buffered(whole), Arc::clone(&position_bytes))),
-            (Coding::Zstd, _) => Box::new(ZstdFrames::new(buffered(whole), &self.path, &self.windows).map_err(failed)?),
+            (Coding::Zstd, _) => Box::new(ZstdFrames::new(buffered(whole), &self.path, &self.context).map_err(failed)?),
             (Coding::Bzip2, _) => {
-                Box::new(Bzip2Streams::new(buffered(whole), &self.path, &self.windows).map_err(failed)?)
+                Box::new(Bzip2Streams::new(buffered(whole), &self.path, &self.context).map_err(failed)?)
             }
-            (Coding::Xz, _) => Box::new(XzStreams::new(buffered(whole), &self.path, &self.windows)),
+            (Coding::Xz, _) => Box::new(XzStreams::new(buffered(whole), &self.path, &self.context)),
             (Coding::Zip, Some(member)) => Box::new(member.unpacked(buffered(whole))),
             (Coding::Zip, None) => {
                 return Err(Error::input(&self.path, None, "a zip archive in a regular file", self.kind())
@@ -306,7 +307,7 @@ impl Input {
             position_bytes,
             size_bytes: self.size_bytes(),
             peeked: Vec::new(),
-            windows: Arc::clone(&self.windows),
+            context: Arc::clone(&self.context),
         };
         let mut stream = stream.untarred()?;
         if matches!(coding, Coding::Zstd | Coding::Bzip2 | Coding::Xz) {
@@ -332,8 +333,8 @@ impl Read for Failed {
 }
 
 /// The size of a plain file, or of the one that a link leads to.
-fn plain_file_bytes(windows: &Windows, path: &Path) -> Option<u64> {
-    windows.backend().named(path).filter(|found| found.kind == FileKind::File).map(|found| found.len_bytes)
+fn plain_file_bytes(context: &InputContext, path: &Path) -> Option<u64> {
+    context.backend().named(path).filter(|found| found.kind == FileKind::File).map(|found| found.len_bytes)
 }
 
 /// The plain bytes of an input, in order.
@@ -346,7 +347,7 @@ pub(crate) struct Stream {
     position_bytes: Arc<AtomicU64>,
     size_bytes: Option<u64>,
     peeked: Vec<u8>,
-    windows: Arc<Windows>,
+    context: Arc<InputContext>,
 }
 
 impl Stream {
@@ -377,12 +378,12 @@ impl Stream {
 
     /// The budget that reading the input uses.
     pub(crate) fn budget(&self) -> &Budget {
-        self.windows.budget()
+        self.context.budget()
     }
 
     /// Largest length of a line of text.
     pub(crate) fn longest_line_bytes(&self) -> usize {
-        self.windows.longest_line_bytes()
+        self.context.longest_line_bytes()
     }
 
     /// The size of the input as it lies on disk, where it is known.
@@ -601,9 +602,9 @@ mod tests {
         let both = [xz(b"1 2\n"), vec![0; 8], encoder.finish().unwrap()].concat();
         let read = |bytes: &[u8], limit_mib: u64| {
             let budget = Arc::new(Budget::new((limit_mib + 9) << 20, 0).unwrap());
-            let windows = Windows::new(&budget, 1);
+            let context = InputContext::new(&budget, 1);
             let mut out = Vec::new();
-            Input::memory("test", bytes, &windows).stream()?.fill(&mut out, 1 << 20).map(|()| out)
+            Input::memory("test", bytes, &context).stream()?.fill(&mut out, 1 << 20).map(|()| out)
         };
         assert_eq!(read(&both, 40).unwrap(), b"1 2\n3 4\n");
         assert_eq!(read(&bzip2(b"1 2\n"), 5).unwrap(), b"1 2\n");

@@ -6,6 +6,7 @@
 pub(crate) mod archive;
 pub(crate) mod bzip2_streams;
 pub(crate) mod coding;
+pub(crate) mod context;
 pub(crate) mod counted_file;
 pub(crate) mod file;
 pub(crate) mod folders;

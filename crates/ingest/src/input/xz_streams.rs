@@ -6,8 +6,8 @@
 //!
 //! Format: "The .xz File Format", version 1.2.1.
 
+use crate::input::context::{InputContext, Window};
 use crate::input::gzip_members::BytesBehind;
-use crate::input::zstd_frames::{Window, Windows};
 use lzma_rust2::{Action, Status, XzStream};
 use std::io::{BufRead, Error, ErrorKind, Read, Result};
 use std::path::{Path, PathBuf};
@@ -25,7 +25,7 @@ pub(crate) struct XzStreams<R> {
     path: PathBuf,
     /// Nothing between two streams.
     decoder: Option<XzStream>,
-    windows: Arc<Windows>,
+    context: Arc<InputContext>,
     window: Option<Window>,
     /// Memory limit of the decoder, as the decoder counts it.
     limit_kib: u32,
@@ -36,12 +36,12 @@ pub(crate) struct XzStreams<R> {
 }
 
 impl<R: BufRead> XzStreams<R> {
-    pub(crate) fn new(reader: R, path: &Path, windows: &Arc<Windows>) -> Self {
+    pub(crate) fn new(reader: R, path: &Path, context: &Arc<InputContext>) -> Self {
         XzStreams {
             reader,
             path: path.to_owned(),
             decoder: None,
-            windows: Arc::clone(windows),
+            context: Arc::clone(context),
             window: None,
             limit_kib: 0,
             position_bytes: 0,
@@ -80,7 +80,7 @@ impl<R: BufRead> XzStreams<R> {
         }
         let len_bytes = (u64::from(needed_kib) << 10) + DECODER_BYTES;
         self.window = None;
-        self.window = Some(self.windows.open(&self.path, len_bytes).map_err(Error::other)?);
+        self.window = Some(self.context.open(&self.path, len_bytes).map_err(Error::other)?);
         self.limit_kib = needed_kib;
         decoder.set_mem_limit(needed_kib);
         Ok(true)

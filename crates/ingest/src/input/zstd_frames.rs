@@ -6,13 +6,11 @@
 //!
 //! Format: RFC 8878, "Zstandard Compression and the 'application/zstd' Media Type", section 3.1.
 
+use crate::input::context::{InputContext, Window};
 use crate::input::gzip_members::BytesBehind;
-use crate::plan::longest_line_bytes;
-use outcore_io::backend::Posix;
-use outcore_io::{Backend, Budget, CancelFlag, Reservation, Result, Runtime, lock};
 use std::io::{self, BufRead, Read};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
+use std::sync::Arc;
 use zstd::stream::raw::{DParameter, Decoder, Operation};
 
 const MAGIC_BYTES: usize = 4;
@@ -26,106 +24,12 @@ const MOST_WINDOW_LOG: u32 = 31;
 /// Memory of a decoder beside the window: its tables, three blocks, and the compressed bytes read at once.
 const DECODER_BYTES: u64 = 640 << 10;
 
-/// Context shared by inputs that are read together: the windows of all streams that are open at a time, the longest
-/// line, and the request to stop.
-///
-/// Memory is reserved for as many streams as ever were open together, and kept: inputs that are opened at the beginning
-/// and again later find it.
-pub(crate) struct Windows {
-    budget: Arc<Budget>,
-    state: Mutex<WindowsState>,
-    threads: usize,
-    cancel: CancelFlag,
-    backend: Arc<dyn Backend>,
-    /// Largest length of a line, as the memory left by the first input's window allows.
-    longest_line_bytes: OnceLock<usize>,
-}
-
-#[derive(Default)]
-struct WindowsState {
-    open_bytes: u64,
-    reservation: Option<Reservation>,
-}
-
-impl Windows {
-    /// No windows yet, for inputs that the workers of a runtime read.
-    pub(crate) fn of(runtime: &Runtime) -> Arc<Self> {
-        let backend = Arc::clone(runtime.backend());
-        Windows::with(runtime.budget(), runtime.threads(), runtime.cancel().clone(), backend)
-    }
-
-    /// No windows yet. `threads` workers share the budget; nothing asks them to stop.
-    pub(crate) fn new(budget: &Arc<Budget>, threads: usize) -> Arc<Self> {
-        Windows::with(budget, threads, CancelFlag::default(), Arc::new(Posix))
-    }
-
-    fn with(budget: &Arc<Budget>, threads: usize, cancel: CancelFlag, backend: Arc<dyn Backend>) -> Arc<Self> {
-        let (budget, longest_line_bytes) = (Arc::clone(budget), OnceLock::new());
-        Arc::new(Windows { budget, state: Mutex::default(), threads, cancel, backend, longest_line_bytes })
-    }
-
-    /// Asks those who wait for input to stop.
-    pub(crate) fn cancel(&self) -> &CancelFlag {
-        &self.cancel
-    }
-
-    /// The back end of the inputs.
-    pub(crate) fn backend(&self) -> &Arc<dyn Backend> {
-        &self.backend
-    }
-
-    /// Largest length of a line of text in all inputs that are read together.
-    pub(crate) fn longest_line_bytes(&self) -> usize {
-        let longest = || longest_line_bytes(self.budget.available_bytes(), self.threads);
-        *self.longest_line_bytes.get_or_init(longest)
-    }
-
-    /// Number of workers that share the budget.
-    pub(crate) fn threads(&self) -> usize {
-        self.threads
-    }
-
-    /// The budget of the windows.
-    pub(crate) fn budget(&self) -> &Arc<Budget> {
-        &self.budget
-    }
-
-    /// Sets aside what decompressing a stream takes, until the window is dropped.
-    pub(crate) fn open(self: &Arc<Self>, path: &Path, len_bytes: u64) -> Result<Window> {
-        let mut state = self.lock();
-        let needed_bytes = state.open_bytes.saturating_add(len_bytes);
-        if state.reservation.as_ref().is_none_or(|reservation| reservation.bytes() < needed_bytes) {
-            let purpose = format!("decompressing {} (less, if it is compressed with a smaller window)", path.display());
-            state.reservation = None;
-            state.reservation = Some(self.budget.reserve(&purpose, needed_bytes)?);
-        }
-        state.open_bytes = needed_bytes;
-        Ok(Window { windows: Arc::clone(self), len_bytes })
-    }
-
-    fn lock(&self) -> MutexGuard<'_, WindowsState> {
-        lock(&self.state)
-    }
-}
-
-/// A window that is counted until it is dropped.
-pub(crate) struct Window {
-    windows: Arc<Windows>,
-    len_bytes: u64,
-}
-
-impl Drop for Window {
-    fn drop(&mut self) {
-        self.windows.lock().open_bytes -= self.len_bytes;
-    }
-}
-
 /// The plain bytes of a zstd stream.
 pub(crate) struct ZstdFrames<R> {
     reader: R,
     path: PathBuf,
     decoder: Decoder<'static>,
-    windows: Arc<Windows>,
+    context: Arc<InputContext>,
     window: Option<Window>,
     in_frame: bool,
     /// Number of decoded bytes of the stream.
@@ -133,11 +37,11 @@ pub(crate) struct ZstdFrames<R> {
 }
 
 impl<R: BufRead> ZstdFrames<R> {
-    pub(crate) fn new(reader: R, path: &Path, windows: &Arc<Windows>) -> io::Result<Self> {
+    pub(crate) fn new(reader: R, path: &Path, context: &Arc<InputContext>) -> io::Result<Self> {
         let mut decoder = Decoder::new()?;
         decoder.set_parameter(DParameter::WindowLogMax(MOST_WINDOW_LOG))?;
-        let (path, windows) = (path.to_owned(), Arc::clone(windows));
-        Ok(ZstdFrames { reader, path, decoder, windows, window: None, in_frame: false, position_bytes: 0 })
+        let (path, context) = (path.to_owned(), Arc::clone(context));
+        Ok(ZstdFrames { reader, path, decoder, context, window: None, in_frame: false, position_bytes: 0 })
     }
 
     /// Reads a frame's header, counts its window and hands the header to the decoder.
@@ -162,9 +66,9 @@ impl<R: BufRead> ZstdFrames<R> {
 
     fn count(&mut self, window_bytes: u64) -> io::Result<()> {
         let len_bytes = window_bytes.saturating_add(DECODER_BYTES);
-        if self.window.as_ref().is_none_or(|window| window.len_bytes < len_bytes) {
+        if self.window.as_ref().is_none_or(|window| window.len_bytes() < len_bytes) {
             self.window = None;
-            self.window = Some(self.windows.open(&self.path, len_bytes).map_err(io::Error::other)?);
+            self.window = Some(self.context.open(&self.path, len_bytes).map_err(io::Error::other)?);
         }
         Ok(())
     }
@@ -243,6 +147,7 @@ impl Fields {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use outcore_io::Budget;
     use std::io::Write;
 
     const MIB: u64 = 1 << 20;
@@ -269,9 +174,9 @@ mod tests {
     fn read(stream: &[u8], budget_bytes: u64) -> io::Result<Vec<u8>> {
         let budget = Arc::new(Budget::new(budget_bytes + 9 * MIB, 0).unwrap());
         let available = budget.available_bytes();
-        let windows = Windows::new(&budget, 1);
+        let context = InputContext::new(&budget, 1);
         let reader = io::BufReader::with_capacity(7, stream);
-        let mut frames = ZstdFrames::new(reader, Path::new("test.zst"), &windows)?;
+        let mut frames = ZstdFrames::new(reader, Path::new("test.zst"), &context)?;
         let mut content = Vec::new();
         let mut piece = [0; 1000];
         loop {
@@ -281,7 +186,7 @@ mod tests {
             }
             content.extend_from_slice(&piece[..len]);
         }
-        drop((frames, windows));
+        drop((frames, context));
         assert_eq!(budget.available_bytes(), available);
         Ok(content)
     }
@@ -346,8 +251,8 @@ mod tests {
     #[test]
     fn memory_is_kept_for_as_many_windows_as_were_open_together() {
         let budget = Arc::new(Budget::new(109 * MIB, 0).unwrap());
-        let windows = Windows::new(&budget, 1);
-        let open = |len_bytes| windows.open(Path::new("test.zst"), len_bytes);
+        let context = InputContext::new(&budget, 1);
+        let open = |len_bytes| context.open(Path::new("test.zst"), len_bytes);
         let (first, second) = (open(30 * MIB).unwrap(), open(20 * MIB).unwrap());
         assert_eq!(budget.available_bytes(), 50 * MIB);
         drop((first, second));

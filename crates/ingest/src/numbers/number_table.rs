@@ -7,8 +7,8 @@
 
 use crate::batch::Facts;
 use crate::column_names::{column_asked, listed};
+use crate::input::context::InputContext;
 use crate::input::file::Input;
-use crate::input::zstd_frames::Windows;
 use crate::numbers::number_columns::{NoElement, NumberValues, Rounded, element_of, fill, refused, see_rounded};
 use crate::numbers::number_text::{NumberText, TextParser};
 use crate::recognise::{self, Kind, LOOKED_AT_BYTES};
@@ -241,7 +241,7 @@ impl NumberTable {
     /// Errors of the operating system; another kind of file, or a damaged one; columns that do not exist or hold no
     /// numbers; no memory.
     pub fn open(runtime: &Runtime, path: &Path, options: &NumberOptions) -> Result<Self> {
-        let input = Input::file(path, &Windows::of(runtime))?;
+        let input = Input::file(path, &InputContext::of(runtime))?;
         NumberTable::of_input(&input, options)
     }
 

@@ -4,9 +4,9 @@
 //! Which columns are taken, what becomes of their numbers, and what is refused or told of is the same as when the file
 //! is imported (`number_table.rs`, `number_columns.rs`).
 
+use crate::input::context::InputContext;
 use crate::input::counted_file::{CountedFile, Reads};
 use crate::input::file::Input;
-use crate::input::zstd_frames::Windows;
 use crate::numbers::arrow_columns::ArrowColumns;
 use crate::numbers::number_columns::{Rounded, fill, refused, see_rounded};
 use crate::numbers::number_table::{Chosen, NumberFacts, NumberOptions};
@@ -82,7 +82,7 @@ impl PlacedTable {
     /// Errors of the operating system; another kind of file, or a damaged one; columns that do not exist or hold no
     /// numbers; no memory.
     pub fn open(runtime: &Runtime, path: &Path, options: &NumberOptions) -> Result<Self> {
-        let input = Input::file(path, &Windows::of(runtime))?;
+        let input = Input::file(path, &InputContext::of(runtime))?;
         let file = input.open_file()?;
         let identity = file.file().identity()?;
         let mut start = vec![0; 8.min(file.len_bytes() as usize)];

@@ -3,8 +3,8 @@
 //! The first column may hold ids; all others are numbers without nulls. What decoding takes is set aside as it is for
 //! imports (`parquet.rs`, `arrow_stream.rs`).
 
+use crate::input::context::InputContext;
 use crate::input::file::Input;
-use crate::input::zstd_frames::Windows;
 use crate::tables::arrow_stream;
 use crate::tables::parquet;
 use crate::tables::table::Batches;
@@ -68,7 +68,7 @@ impl TableFile {
     /// # Errors
     /// Errors of the operating system; a damaged file; no memory.
     pub fn open(runtime: &Runtime, path: &Path) -> Result<Self> {
-        let input = Input::file(path, &Windows::of(runtime))?;
+        let input = Input::file(path, &InputContext::of(runtime))?;
         let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default().to_ascii_lowercase();
         let (schema, batches) = match is_arrow(&ending) {
             true => arrow_stream::whole(&input)?,

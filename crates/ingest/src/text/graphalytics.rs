@@ -6,8 +6,8 @@
 
 use crate::batch::{IdKind, InputOptions, Source, bad_record};
 use crate::input::coding::plain_name;
+use crate::input::context::InputContext;
 use crate::input::file::Input;
-use crate::input::zstd_frames::Windows;
 use crate::text::blocks::LineBlocks;
 use crate::text::detect::FixedColumns;
 use crate::text::edge_list::{self, Shape};
@@ -113,7 +113,7 @@ impl GraphalyticsProperties {
     /// # Errors
     /// A file that cannot be read or is longer.
     pub fn read(runtime: &Runtime, path: &Path) -> Result<Self> {
-        Self::of(&Input::file(path, &Windows::of(runtime))?)
+        Self::of(&Input::file(path, &InputContext::of(runtime))?)
     }
 
     fn of(file: &Input) -> Result<Self> {
