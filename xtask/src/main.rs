@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 /// Which crates of the workspace a crate may depend on: arrows point down only.
-const ARROWS: [(&str, &[&str]); 15] = [
+const ARROWS: [(&str, &[&str]); 16] = [
+    ("testkit", &["outcore-io"]),
     ("io", &[]),
     ("format", &[]),
     ("image", &["outcore-io", "outcore-format"]),

@@ -1,8 +1,5 @@
 //! Arrays eight times as large as the memory limit: passes, bytes and memory, the same bits whatever the limits.
 
-mod common;
-
-use common::runtime_with;
 use outcore_array::kernel::{Binary, Fold, Scalar, Unary};
 use outcore_array::{
     Array, Computed, Distribution, ElementFunction, ElementType, Goal, ImageGoal, ImageSource, Landed, Memory, Part,
@@ -11,6 +8,7 @@ use outcore_array::{
 use outcore_image::{Error, Result, SweepStats};
 use outcore_io::Runtime;
 use outcore_io::backend::{Backend, Posix};
+use outcore_testkit::runtime_under;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -20,7 +18,7 @@ const MIB: u64 = 1 << 20;
 const COLUMNS: u64 = 12;
 
 fn runtime() -> Arc<Runtime> {
-    runtime_with(256 * MIB, 2, None)
+    runtime_under(2, 256 * MIB, None)
 }
 
 fn normal(rows: u64, columns: u64, seed: u64) -> Array {
@@ -46,10 +44,10 @@ fn few_columns_of_a_wide_image_take_memory_for_those() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.oc");
     let (rows, columns, limit) = (600, 10_000, 24 * MIB);
-    let large = runtime_with(1024 * MIB, 1, None);
+    let large = runtime_under(1, 1024 * MIB, None);
     let virtual_x = normal(rows, columns, 3);
     store(&large, &virtual_x, &path).unwrap();
-    let small = runtime_with(limit, 2, None);
+    let small = runtime_under(2, limit, None);
     // Columns, from which row on, and how many pages of a group hold them and what lies between.
     let cases: [(&[i64], i64, u64); 5] =
         [(&[3], 0, 1), (&[3, 9000], 0, 2), (&[9000, 3, 5], 0, 4), (&[3], 7, 1), (&[9999, 0], 1, 2)];
@@ -131,7 +129,7 @@ fn one_pass_over_an_array_eight_times_the_limit() {
     let expected = compute(&large, &goals(&virtual_x, &centres).unwrap()).unwrap();
     let image_bytes = ImageSource::open(&large, &path).unwrap().image().pages() * 4096;
     assert!(image_bytes > 8 * limit);
-    let small = runtime_with(limit, 2, None);
+    let small = runtime_under(2, limit, None);
     let x = open(&small, &path).unwrap();
     let goals = goals(&x, &centres).unwrap();
     let plan = explain(&small, &goals).unwrap();
@@ -182,7 +180,7 @@ fn bits_do_not_depend_on_threads_memory_or_back_end() {
     let backends: [Option<Arc<dyn Backend>>; 2] = [None, Some(Arc::new(Posix))];
     for backend in backends {
         for (threads, bytes) in [(1, 20 * MIB), (2, 20 * MIB), (3, 256 * MIB), (1, 256 * MIB), (5, 64 * MIB)] {
-            let runtime = runtime_with(bytes, threads, backend.clone());
+            let runtime = runtime_under(threads, bytes, backend.clone());
             let x = open(&runtime, &path).unwrap();
             let goals = goals(&x, &Array::from_memory(centres.clone())).unwrap();
             for _ in 0..2 {
@@ -259,7 +257,7 @@ impl ElementFunction for Wrong {
 fn functions_that_fail_or_panic_are_errors() {
     let x = Array::range(Scalar::Int64(0), Scalar::Int64(1), 300_000).unwrap();
     for threads in [1, 3] {
-        let runtime = runtime_with(64 * MIB, threads, None);
+        let runtime = runtime_under(threads, 64 * MIB, None);
         for panics in [false, true] {
             let wrong = Array::user(Arc::new(Wrong { panics }), std::slice::from_ref(&x), ElementType::Int64).unwrap();
             let error = compute(&runtime, &[Goal::Value(wrong.fold(Fold::Sum, &[0], false).unwrap())]).unwrap_err();
@@ -341,7 +339,7 @@ impl Landed for Zeros {
 fn assertions_of_the_engine_stay_panics_and_leave_nothing() {
     let folder = tempfile::tempdir().unwrap();
     for threads in [1, 3] {
-        let runtime = runtime_with(64 * MIB, threads, None);
+        let runtime = runtime_under(threads, 64 * MIB, None);
         let available = runtime.budget().available_bytes();
         let x = Array::from_source(Arc::new(Broken)).unwrap();
         let sum = || compute(&runtime, &[Goal::Value(x.fold(Fold::Sum, &[0], false)?)]);
@@ -359,7 +357,7 @@ fn assertions_of_the_engine_stay_panics_and_leave_nothing() {
 fn a_computation_under_a_smaller_limit_shrinks_the_cache_that_an_image_has() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.oc");
-    let (large, small) = (runtime(), runtime_with(28 * MIB, 2, None));
+    let (large, small) = (runtime(), runtime_under(2, 28 * MIB, None));
     store(&large, &normal(750_000, 4, 1), &path).unwrap();
     let source = Arc::new(ImageSource::open(&large, &path).unwrap());
     let x = Array::from_source(Arc::clone(&source) as Arc<dyn Source>).unwrap();
@@ -411,7 +409,7 @@ fn what_cannot_be_streamed_or_has_no_memory_is_refused() {
     let path = folder.path().join("x.oc");
     let rows = 1_000_000;
     store(&runtime(), &normal(rows, 4, 1), &path).unwrap();
-    let small = runtime_with(20 * MIB, 2, None);
+    let small = runtime_under(2, 20 * MIB, None);
     let x = open(&small, &path).unwrap();
     let outcome = compute(&small, &[Goal::Value(x.clone())]);
     assert!(matches!(outcome, Err(Error::Io(outcore_io::Error::Memory { .. }))), "{outcome:?}");

@@ -2,11 +2,12 @@
 
 mod given;
 
-use given::{Given, Id, entries, files, open, random};
+use given::{Given, Id, entries, files, open};
 use outcore_format::{Manifest, Order};
 use outcore_graph::generate::{GenerateOptions, GeneratedWeights, Shape, source, write};
 use outcore_graph::import::{self, Duplicates, IdKind, ImportOptions, ImportReport, InputOptions, OrderChoice, import};
 use outcore_io::{Progress, Runtime, RuntimeOptions, Unit, peak_memory_bytes};
+use outcore_testkit::random;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;

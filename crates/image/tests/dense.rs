@@ -5,24 +5,14 @@ use outcore_image::{
     AnyManifest, DenseHead, DenseImage, DenseReader, DenseWriter, Error, Image, ImageOptions, MANIFEST, Result,
     SweepStats, read_any_manifest, read_manifest,
 };
+use outcore_io::Runtime;
 use outcore_io::backend::{Backend, Faults, Posix, Sim};
-use outcore_io::{Runtime, RuntimeOptions};
+use outcore_testkit::runtime_under;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 const MIB: u64 = 1 << 20;
-
-fn runtime_under(threads: usize, bytes: u64, backend: Option<Arc<dyn Backend>>) -> Arc<Runtime> {
-    let options = RuntimeOptions {
-        memory_bytes: Some(bytes),
-        beside_process: true,
-        threads: Some(threads),
-        backend,
-        ..RuntimeOptions::default()
-    };
-    Arc::new(Runtime::new(options).unwrap())
-}
 
 fn runtime(threads: usize) -> Arc<Runtime> {
     runtime_under(threads, 128 * MIB, None)

@@ -12,9 +12,10 @@ use outcore_graph::import::{
     Weights, import,
 };
 use outcore_image::ImageOptions;
+use outcore_io::Runtime;
 use outcore_io::backend::Backend;
-use outcore_io::{Runtime, RuntimeOptions};
 use outcore_table::{Column, IdBatch, IdStream};
+pub use outcore_testkit::runtime_under;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -138,18 +139,6 @@ pub fn import_source(
 /// A runtime with ample memory.
 pub fn runtime(threads: usize, backend: Option<Arc<dyn Backend>>) -> Arc<Runtime> {
     runtime_under(threads, 512 << 20, backend)
-}
-
-/// A runtime with so much memory beside what the process, and the tests that run beside this one, hold.
-pub fn runtime_under(threads: usize, bytes: u64, backend: Option<Arc<dyn Backend>>) -> Arc<Runtime> {
-    let options = RuntimeOptions {
-        memory_bytes: Some(bytes),
-        beside_process: true,
-        threads: Some(threads),
-        backend,
-        ..RuntimeOptions::default()
-    };
-    Arc::new(Runtime::new(options).unwrap())
 }
 
 /// Opens an image: with all pages cached unless `cache_bytes` says otherwise.

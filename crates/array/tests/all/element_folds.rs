@@ -1,6 +1,5 @@
 //! Folds of elements by functions of the user's, against loops over partitions that are known.
 
-use crate::common::runtime_with;
 use outcore_array::kernel::{Element, Scalar, Values, ValuesMut};
 use outcore_array::{
     Array, Bytes, Distribution, ElementFold, ElementType, Goal, ImageGoal, ImageSource, Memory, Part, Random, compute,
@@ -8,6 +7,7 @@ use outcore_array::{
 };
 use outcore_image::{Error, Result};
 use outcore_io::Runtime;
+use outcore_testkit::runtime_under;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ const MIB: u64 = 1 << 20;
 const PARTITION: usize = 64 * 508;
 
 fn runtime(bytes: u64, threads: usize) -> Arc<Runtime> {
-    runtime_with(bytes, threads, None)
+    runtime_under(threads, bytes, None)
 }
 
 fn of<T: Element>(elements: &[T], shape: &[usize]) -> Array {

@@ -1,13 +1,13 @@
 //! Devices that fail, full disks and damaged bytes while arrays are computed and stored: an error or the right result,
 //! and nothing left behind.
 
-use crate::common::runtime_with;
 use outcore_array::kernel::{Binary, Fold};
 use outcore_array::{Array, ElementType, Goal, ImageGoal, ImageSource, Memory, NpySource, compute};
 use outcore_array::{Distribution, Random};
 use outcore_image::{Error, MANIFEST, Result};
 use outcore_io::Runtime;
 use outcore_io::backend::{Faults, Sim};
+use outcore_testkit::runtime_under;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ const COLUMNS: u64 = 12;
 
 /// A runtime on a device that fails by a plan.
 fn runtime_on(sim: Arc<Sim>) -> Arc<Runtime> {
-    runtime_with(32 << 20, 2, Some(sim))
+    runtime_under(2, 32 << 20, Some(sim))
 }
 
 /// A runtime on a device that never fails; what is synced there waits for no disk.

@@ -1,11 +1,11 @@
 //! Images of arrays of released versions give the elements that were stored, and what is stored today has their bytes
 //! (`crates/format/tests/golden/README.md`).
 
-use crate::common::runtime_with;
 use outcore_array::{Array, Bytes, ElementType, Goal, ImageGoal, ImageSource, Memory, compute};
 use outcore_format::{DenseManifest, ImageFile, PAGE_BYTES};
 use outcore_image::MANIFEST;
 use outcore_io::Runtime;
+use outcore_testkit::runtime_under;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Once};
 
@@ -18,7 +18,7 @@ fn golden(version: &str) -> PathBuf {
 }
 
 fn runtime() -> Arc<Runtime> {
-    runtime_with(64 << 20, 2, None)
+    runtime_under(2, 64 << 20, None)
 }
 
 /// Ten elements of a type as bits: 0, 1, all bits set, extremes of whole numbers, NaN, infinities and the like.

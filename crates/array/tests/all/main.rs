@@ -1,8 +1,6 @@
 //! Tests of arrays in one program. Those of the memory of the process (`out_of_core.rs`) and of its level of vector
 //! instructions (`levels.rs`) have programs of their own.
 
-#[path = "../common/mod.rs"]
-mod common;
 mod element_folds;
 mod failures;
 mod golden;

@@ -1,16 +1,16 @@
 //! Arrays in .npy files, read in place: by rows and by columns, of every type, in either order of bytes; and the
 //! checksum of one in an archive, whose rows are read in any order.
 
-use crate::common::runtime_with;
 use outcore_array::internal::Checksum;
 use outcore_array::kernel::Fold;
 use outcore_array::{Array, ElementType, Goal, Memory, NpySource, Part, compute};
 use outcore_io::Runtime;
+use outcore_testkit::runtime_under;
 use std::path::Path;
 use std::sync::Arc;
 
 fn runtime(threads: usize) -> Arc<Runtime> {
-    runtime_with(160 << 20, threads, None)
+    runtime_under(threads, 160 << 20, None)
 }
 
 /// A file of NumPy's, of elements that follow from their row and column, and the elements row by row.

@@ -1,11 +1,11 @@
 //! Rows that lie far apart are read one by one: bytes, memory, and the same elements.
 
-use crate::common::runtime_with;
 use outcore_array::kernel::{Binary, Fold, Scalar};
 use outcore_array::{
     Array, Computed, Distribution, ElementType, Goal, ImageGoal, ImageSource, Memory, Part, Random, compute, explain,
 };
 use outcore_io::Runtime;
+use outcore_testkit::runtime_under;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -38,7 +38,7 @@ fn bits(computed: &Computed) -> Vec<Vec<u8>> {
 fn rows_far_apart_are_read_one_by_one() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.oc");
-    let large = runtime_with(512 * MIB, 2, None);
+    let large = runtime_under(2, 512 * MIB, None);
     let made = Array::random(vec![ROWS, COLUMNS], Random { distribution: Distribution::Normal, seed: 5 }).unwrap();
     store(&large, &made, &path);
     let (all, last) = ((0, COLUMNS), ROWS as i64 - 1);
@@ -52,7 +52,7 @@ fn rows_far_apart_are_read_one_by_one() {
     ];
     for threads in [1, 2, 3] {
         for (rows, columns, bytes_read) in cases {
-            let small = runtime_with(16 * MIB, threads, None);
+            let small = runtime_under(threads, 16 * MIB, None);
             let x = Array::from_source(Arc::new(ImageSource::open(&small, &path).unwrap())).unwrap();
             let goals = |x: &Array| {
                 let picked = part(x, rows, columns);
@@ -72,10 +72,10 @@ fn rows_far_apart_are_read_one_by_one() {
 fn rows_of_several_places_meet() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.oc");
-    let large = runtime_with(512 * MIB, 2, None);
+    let large = runtime_under(2, 512 * MIB, None);
     let made = Array::random(vec![ROWS, COLUMNS], Random { distribution: Distribution::Normal, seed: 6 }).unwrap();
     store(&large, &made, &path);
-    let small = runtime_with(20 * MIB, 2, None);
+    let small = runtime_under(2, 20 * MIB, None);
     let x = Array::from_source(Arc::new(ImageSource::open(&small, &path).unwrap())).unwrap();
     let all = (0, COLUMNS);
     let sum = |x: &Array, one, other| part(x, one, all).binary(Binary::Add, &part(x, other, all)).unwrap();
@@ -103,7 +103,7 @@ fn rows_of_several_places_meet() {
 fn rows_far_apart_are_stored_and_damage_is_told() {
     let folder = tempfile::tempdir().unwrap();
     let (path, other) = (folder.path().join("x.oc"), folder.path().join("y.oc"));
-    let runtime = runtime_with(64 * MIB, 2, None);
+    let runtime = runtime_under(2, 64 * MIB, None);
     let numbers =
         Array::range(Scalar::Int64(0), Scalar::Int64(1), 1_000_000).unwrap().cast(ElementType::Float32).unwrap();
     store(&runtime, &numbers, &path);

@@ -1,6 +1,5 @@
 //! Products of sparse matrices with arrays: in memory, in temporary files, row by row, with the same bits.
 
-use crate::common::runtime_with;
 use outcore_array::kernel::{Binary, Fold, Scalar};
 use outcore_array::{Array, Distribution, ElementType, Goal, ImageGoal, ImageSource, Memory, Random, compute, explain};
 use outcore_graph::Graph;
@@ -8,13 +7,14 @@ use outcore_graph::import::{Duplicates, ImportOptions, InputOptions, OrderChoice
 use outcore_image::ImageOptions;
 use outcore_io::Runtime;
 use outcore_matrix::{Operand, Semiring, SparseMatrix};
+use outcore_testkit::runtime_under;
 use std::path::Path;
 use std::sync::Arc;
 
 const MIB: u64 = 1 << 20;
 
 fn runtime(mib: u64, threads: usize) -> Arc<Runtime> {
-    runtime_with(mib * MIB, threads, None)
+    runtime_under(threads, mib * MIB, None)
 }
 
 /// Imports a matrix with an entry or two in most rows.

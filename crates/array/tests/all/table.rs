@@ -1,13 +1,13 @@
 //! Parquet and Arrow files in place: the bits of an import, whatever the threads, the memory and the stretches; devices
 //! that fail, and damaged bytes. Tables of text, which are imported by several threads, in order.
 
-use crate::common::runtime_with;
 use arrow_array::{ArrayRef, Float64Array, Int32Array, RecordBatch, StringArray};
 use outcore_array::kernel::Fold;
 use outcore_array::{Array, ArrayImportOptions, Goal, ImageSource, Memory, Part, compute, explain, import_array_file};
 use outcore_image::{Error, Result};
 use outcore_io::Runtime;
 use outcore_io::backend::{Backend, Faults, Sim};
+use outcore_testkit::runtime_under;
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
@@ -103,7 +103,7 @@ fn bits_are_those_of_the_image_whatever_the_threads_and_the_memory() {
     let rows = table(400_000);
     for kind in kinds() {
         write(&path, &rows, kind);
-        let large = runtime_with(512 * MIB, 2, None);
+        let large = runtime_under(2, 512 * MIB, None);
         let x = imported(&large, &path, &image).unwrap();
         assert_eq!(x.shape(), [400_000, 3]);
         let expected = bits(&compute(&large, &goals(&x)).unwrap().values);
@@ -112,7 +112,7 @@ fn bits_are_those_of_the_image_whatever_the_threads_and_the_memory() {
         assert!(found.values[0].to_vec() == elements, "{kind:?}");
         let mut least_read = u64::MAX;
         for (threads, bytes) in [(1, 16 * MIB), (2, 20 * MIB), (3, 512 * MIB), (1, 512 * MIB)] {
-            let runtime = runtime_with(bytes, threads, None);
+            let runtime = runtime_under(threads, bytes, None);
             let x = open(&runtime, &path).unwrap();
             let plan = explain(&runtime, &goals(&x)).unwrap();
             assert!(plan.passes.len() == 1 && plan.passes[0].memory_bytes < bytes, "{plan}");
@@ -139,7 +139,7 @@ fn the_kth_failure_is_an_error() {
     ] {
         write(&path, &rows, kind);
         let run = |sim: &Arc<Sim>| {
-            let runtime = runtime_with(64 * MIB, 2, Some(Arc::clone(sim) as Arc<dyn Backend>));
+            let runtime = runtime_under(2, 64 * MIB, Some(Arc::clone(sim) as Arc<dyn Backend>));
             let available_bytes = runtime.budget().available_bytes();
             let found = open(&runtime, &path).and_then(|x| Ok(bits(&compute(&runtime, &goals(&x))?.values)));
             assert_eq!(runtime.budget().available_bytes(), available_bytes, "{kind:?}: memory is given back");
@@ -175,7 +175,7 @@ fn the_kth_failure_is_an_error() {
 fn damage_has_the_outcome_that_it_has_for_an_import() {
     let folder = tempfile::tempdir().unwrap();
     let (path, image) = (folder.path().join("t"), folder.path().join("t.oc"));
-    let runtime = runtime_with(256 * MIB, 1, Some(Arc::new(Sim::new(Faults::default())) as Arc<dyn Backend>));
+    let runtime = runtime_under(1, 256 * MIB, Some(Arc::new(Sim::new(Faults::default())) as Arc<dyn Backend>));
     let (mut refused, mut right) = (0, 0);
     let mut different = Vec::new();
     for kind in [
@@ -237,7 +237,7 @@ fn few_columns_are_read_alone_and_any_rows() {
         column.as_any().downcast_ref::<Float64Array>().unwrap().clone()
     };
     let last = column("last");
-    let runtime = runtime_with(64 * MIB, 2, None);
+    let runtime = runtime_under(2, 64 * MIB, None);
     for kind in kinds() {
         write(&path, &rows, kind);
         let x = open(&runtime, &path).unwrap();
@@ -271,7 +271,7 @@ fn rows_stay_in_order_whoever_parses_them() {
             _ => expected.extend([7.0, 0.5]),
         }
         for threads in [1, 3] {
-            let runtime = runtime_with(1024 * MIB, threads, None);
+            let runtime = runtime_under(threads, 1024 * MIB, None);
             let options = ArrayImportOptions { replace: true, ..Default::default() };
             let report = import_array_file(&runtime, &input, &image, &options).unwrap();
             assert_eq!(report.names, Some(vec!["a".to_owned(), "b".to_owned()]));
@@ -294,12 +294,12 @@ fn the_first_mistake_is_told_and_nothing_stays() {
     let good = "1\n".repeat(600_000);
     std::fs::write(&input, format!("{good}x\n{good}y\n")).unwrap();
     for threads in [1, 3] {
-        let error = import_array_file(&runtime_with(1024 * MIB, threads, None), &input, &image, &Default::default())
+        let error = import_array_file(&runtime_under(threads, 1024 * MIB, None), &input, &image, &Default::default())
             .unwrap_err();
         assert!(error.to_string().contains("600001: expected a number in column `1`, found `x`"), "{error}");
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "only the table");
     }
-    let stopped = runtime_with(1024 * MIB, 2, None);
+    let stopped = runtime_under(2, 1024 * MIB, None);
     stopped.cancel().cancel();
     let error = import_array_file(&stopped, &input, &image, &Default::default()).unwrap_err();
     assert!(matches!(error, Error::Io(outcore_io::Error::Cancelled)), "{error}");

@@ -3,6 +3,7 @@
 use outcore_format::guide::{Guide, MOST_MARKS, Mark, decode_lists};
 use outcore_format::list::{MAX_NEIGHBOURS, decode};
 use outcore_format::{Kind, ListWriter, Lists, Origin, Page, PageBytes, Shape};
+use outcore_testkit::random_below;
 use std::ops::Range;
 
 const ORIGIN: Origin = Origin { image_id: 5, kind: Kind::OutLists, file: 0 };
@@ -11,8 +12,7 @@ struct Random(u64);
 
 impl Random {
     fn below(&mut self, bound: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (self.0 >> 33) % bound
+        random_below(&mut self.0, bound)
     }
 
     fn places(&mut self, count: usize) -> Range<usize> {

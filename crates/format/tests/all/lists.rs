@@ -2,13 +2,9 @@
 
 use outcore_format::list::{MAX_NEIGHBOURS, decode};
 use outcore_format::{Index, Kind, ListWriter, Lists, Origin, PageBytes, PageStart, Shape, index_bytes};
+use outcore_testkit::random;
 
 const ORIGIN: Origin = Origin { image_id: 0x1234_5678_9abc_def0, kind: Kind::OutLists, file: 0 };
-
-fn random(state: &mut u64) -> u64 {
-    *state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-    *state >> 33
-}
 
 fn write(lists: &[Vec<u32>], parallel: bool) -> Vec<(PageStart, Box<PageBytes>)> {
     let mut pages = Vec::new();

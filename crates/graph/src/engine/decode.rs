@@ -570,16 +570,12 @@ unsafe fn decode_gaps<L: Lanes>(page: &Page<'_>, shape: Shape, out: &mut Lists, 
 mod tests {
     use super::*;
     use outcore_format::{Kind, ListWriter, Origin};
+    use outcore_testkit::random;
 
     // Miri takes a thousand times as long.
     const LISTS: u64 = if cfg!(miri) { 60 } else { 3000 };
     const BAD_PAGES: usize = if cfg!(miri) { 100 } else { 30_000 };
     const ORIGIN: Origin = Origin { image_id: 5, kind: Kind::OutLists, file: 0 };
-
-    fn random(state: &mut u64) -> u64 {
-        *state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        *state >> 33
-    }
 
     fn pages(state: &mut u64, vertices: u64, parallel: bool) -> Vec<Box<[u8; 4096]>> {
         let mut pages = Vec::new();

@@ -270,22 +270,18 @@ mod tests {
     use super::*;
     use outcore_format::{Index, index_bytes};
     use outcore_image::ImageFile;
+    use outcore_testkit::random_below;
     use std::sync::Mutex;
-
-    fn random(state: &mut u64, below: u64) -> u64 {
-        *state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (*state >> 33) % below
-    }
 
     /// Pages that begin with a list of their own, or go on with one of an earlier page, up to dozens of times.
     fn lists(state: &mut u64, vertices: u64) -> (Lists, Vec<u64>) {
         let (mut keys, mut vertex) = (vec![0], 0);
         while vertex + 1 < vertices {
-            let pages = if random(state, 8) == 0 { random(state, 70) } else { 0 };
+            let pages = if random_below(state, 8) == 0 { random_below(state, 70) } else { 0 };
             keys.extend((0..pages).map(|_| 2 * vertex + 1));
-            let far = [1, 10, 300][random(state, 3) as usize];
-            vertex = (vertex + 1 + random(state, far)).min(vertices - 1);
-            keys.extend((random(state, 3) > 0).then_some(2 * vertex));
+            let far = [1, 10, 300][random_below(state, 3) as usize];
+            vertex = (vertex + 1 + random_below(state, far)).min(vertices - 1);
+            keys.extend((random_below(state, 3) > 0).then_some(2 * vertex));
         }
         let origin = ImageFile::OUT_LISTS.origin(1);
         let index = Index::from_bytes(&origin, &index_bytes(&origin, &keys)).unwrap();
@@ -297,10 +293,10 @@ mod tests {
     fn every_page_with_a_list_of_the_vertices_is_found_once() {
         let mut state = 1;
         for round in 0..if cfg!(miri) { 5 } else { 400 } {
-            let vertices = 1 + random(&mut state, 5000);
+            let vertices = 1 + random_below(&mut state, 5000);
             let (lists, keys) = lists(&mut state, vertices);
-            let count = random(&mut state, [2, 30, 2000][round % 3]);
-            let mut chosen: Vec<u32> = (0..count).map(|_| random(&mut state, vertices) as u32).collect();
+            let count = random_below(&mut state, [2, 30, 2000][round % 3]);
+            let mut chosen: Vec<u32> = (0..count).map(|_| random_below(&mut state, vertices) as u32).collect();
             chosen.sort_unstable();
             chosen.dedup();
             let mut found = Vec::new();

@@ -392,12 +392,8 @@ impl<'a, L: Labels> ByRank<'a, L> {
 mod tests {
     use super::*;
     use outcore_io::RuntimeOptions;
+    use outcore_testkit::random_below;
     use std::collections::BTreeMap;
-
-    fn random(state: &mut u64, below: u64) -> u64 {
-        *state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (*state >> 33) % below
-    }
 
     #[test]
     fn hints_come_by_rank_until_there_is_no_room() {
@@ -406,8 +402,8 @@ mod tests {
         for i in 0..100_000 {
             let len: usize = model.values().map(Vec::len).sum();
             assert_eq!((bins.least(), bins.hints), (model.keys().next().copied(), len));
-            if random(&mut state, 40) > 0 && len < 1500 {
-                let ahead = random(&mut state, RANKS + 2).saturating_sub(1);
+            if random_below(&mut state, 40) > 0 && len < 1500 {
+                let ahead = random_below(&mut state, RANKS + 2).saturating_sub(1);
                 let rank = bins.first + ahead;
                 match bins.push(rank, i) {
                     true => model.entry(rank).or_default().push(i),
@@ -512,7 +508,7 @@ mod tests {
         let mut edges = Vec::new();
         for v in 0..side * side {
             for target in [(v % side + 1 < side).then_some(v + 1), (v + side < side * side).then_some(v + side)] {
-                let weight = random(&mut state, 200) * random(&mut state, 3);
+                let weight = random_below(&mut state, 200) * random_below(&mut state, 3);
                 edges.extend(target.into_iter().flat_map(|target| [(v, target, weight), (target, v, weight)]));
             }
         }

@@ -94,14 +94,12 @@ impl LeastFirst {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use outcore_testkit::random_below;
 
     #[test]
     fn items_come_by_rising_key_and_keys_fall_only() {
         let mut state = 1u64;
-        let mut random = |below: u64| {
-            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            (state >> 33) % below
-        };
+        let mut random = |end: u64| random_below(&mut state, end);
         let mut queue = LeastFirst::new(50);
         let mut model = std::collections::BTreeMap::<u32, u64>::new();
         for _ in 0..20_000 {

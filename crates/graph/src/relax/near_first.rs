@@ -93,14 +93,12 @@ impl NearFirst {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use outcore_testkit::random_below;
 
     #[test]
     fn items_come_by_bucket_and_once_whatever_falls_meanwhile() {
         let mut state = 1u64;
-        let mut random = |below: u64| {
-            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            (state >> 33) % below
-        };
+        let mut random = |end: u64| random_below(&mut state, end);
         let mut queue = NearFirst::new(50);
         for (least, most) in [(0, 0), (7, 70), (1000, 1_000_000), (5, u64::MAX)] {
             queue.restart(least, most);

@@ -7,6 +7,7 @@ use outcore_format::{IdColumn, Order};
 use outcore_graph::generate::{GenerateOptions, Shape, source};
 use outcore_graph::import::{Duplicates, ImportOptions, OrderChoice, SelfLoops, import};
 use outcore_io::{Runtime, RuntimeOptions};
+use outcore_testkit::random;
 use std::collections::BTreeMap;
 use std::path::Path;
 

@@ -8,8 +8,9 @@ use outcore_format::{
 };
 use outcore_graph::{Direction, Graph};
 use outcore_image::{ImageFile, ImageOptions, MANIFEST};
+use outcore_io::Runtime;
 use outcore_io::backend::Backend;
-use outcore_io::{Runtime, RuntimeOptions};
+pub use outcore_testkit::runtime_under;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -374,18 +375,6 @@ pub fn edit_manifest(image: &Path, edit: impl FnOnce(&mut Manifest)) {
 
 /// Memory for a test, beside what tests that run at the same time hold.
 const MEMORY_BYTES: u64 = 400 << 20;
-
-/// A runtime with so much memory more than the process has.
-pub fn runtime_under(threads: usize, bytes: u64, backend: Option<Arc<dyn Backend>>) -> Arc<Runtime> {
-    let options = RuntimeOptions {
-        memory_bytes: Some(bytes),
-        beside_process: true,
-        threads: Some(threads),
-        backend,
-        ..RuntimeOptions::default()
-    };
-    Arc::new(Runtime::new(options).unwrap())
-}
 
 pub fn runtime(threads: usize) -> Arc<Runtime> {
     runtime_under(threads, MEMORY_BYTES, None)

@@ -332,12 +332,6 @@ pub fn files(path: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     all.into_iter().map(|(name, bytes)| (name.strip_prefix(path).unwrap_or(&name).to_owned(), bytes)).collect()
 }
 
-/// A random number.
-pub fn random(state: &mut u64) -> u64 {
-    *state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-    *state >> 33
-}
-
 /// The class of a degree: exact below 16, four per octave above.
 pub fn class(degree: u64) -> u64 {
     if degree < 16 {

@@ -408,7 +408,7 @@ fn passes_are_counted_on_disk() {
     let random = outcore_array::Random { distribution: outcore_array::Distribution::Normal, seed: 3 };
     let path = on_disk(folder.path(), "x.oc", &Array::random(vec![n, p], random).unwrap());
     // 256 MiB of data.
-    let runtime = runtime_under(2, 32 << 20);
+    let runtime = runtime_under(2, 32 << 20, None);
     let x = open(&runtime, &path);
     let y = x.slice(&[
         Some(outcore_array::Part::Range { start: 0, step: 1, count: n }),
@@ -428,7 +428,7 @@ fn passes_are_counted_on_disk() {
         check("pca", pca(&runtime, &x, &PcaOptions { components: None, solver }).unwrap().stats, 1);
     }
     {
-        let runtime = runtime_under(1, 32 << 20);
+        let runtime = runtime_under(1, 32 << 20, None);
         let found = quantiles(&runtime, &open(&runtime, &path), &[0.5], &QuantilesOptions { error: 0.1 }).unwrap();
         check("quantiles", found.stats, 1);
     }

@@ -2,22 +2,13 @@
 #![allow(dead_code)] // why: each test uses some of it
 
 use outcore_array::{Array, Bytes, ElementType, Goal, ImageGoal, ImageSource, Memory, compute};
-use outcore_io::{Runtime, RuntimeOptions};
+use outcore_io::Runtime;
+pub use outcore_testkit::runtime_under;
 use std::path::Path;
 use std::sync::Arc;
 
-pub fn runtime_under(threads: usize, memory_bytes: u64) -> Arc<Runtime> {
-    let options = RuntimeOptions {
-        memory_bytes: Some(memory_bytes),
-        beside_process: true,
-        threads: Some(threads),
-        ..RuntimeOptions::default()
-    };
-    Arc::new(Runtime::new(options).unwrap())
-}
-
 pub fn runtime(threads: usize) -> Arc<Runtime> {
-    runtime_under(threads, 256 << 20)
+    runtime_under(threads, 256 << 20, None)
 }
 
 /// A matrix in memory, or a vector of one column.

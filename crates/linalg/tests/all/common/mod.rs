@@ -7,6 +7,7 @@ use outcore_image::ImageOptions;
 use outcore_io::{Runtime, RuntimeOptions};
 use outcore_linalg::EigshOptions;
 use outcore_matrix::SparseMatrix;
+pub use outcore_testkit::{bits, random_below as random};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -17,11 +18,6 @@ pub struct Entries {
     pub columns: u64,
     pub entries: BTreeMap<(u64, u64), f64>,
     is_half: bool,
-}
-
-pub fn random(state: &mut u64, below: u64) -> u64 {
-    *state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-    (*state >> 33) % below
 }
 
 impl Entries {
@@ -150,8 +146,4 @@ pub fn runtime(threads: usize, memory_bytes: Option<u64>) -> Arc<Runtime> {
 
 pub fn matrix(runtime: &Arc<Runtime>, image: &Path, values: bool) -> SparseMatrix {
     SparseMatrix::new(Arc::new(Graph::open(runtime, image, ImageOptions::default()).unwrap()), values).unwrap()
-}
-
-pub fn bits(numbers: &[f64]) -> Vec<u64> {
-    numbers.iter().map(|number| number.to_bits()).collect()
 }

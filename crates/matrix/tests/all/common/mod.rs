@@ -6,13 +6,9 @@ use outcore_graph::import::{Duplicates, ImportOptions, ImportReport, InputOption
 use outcore_image::{ImageOptions, Result};
 use outcore_io::{Runtime, RuntimeOptions};
 use outcore_matrix::{Operand, Semiring, SparseMatrix};
+pub use outcore_testkit::{bits, random_below as random};
 use std::path::Path;
 use std::sync::Arc;
-
-pub fn random(state: &mut u64, below: u64) -> u64 {
-    *state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-    (*state >> 33) % below
-}
 
 /// A runtime whose limit is its own, whatever other tests of this process hold.
 pub fn runtime(threads: usize, memory_bytes: Option<u64>) -> Arc<Runtime> {
@@ -49,8 +45,4 @@ pub fn product(
     let mut product = vec![f64::NAN; rows * columns * if matrix.is_complex() { 2 } else { 1 }];
     matrix.multiply(semiring, operand, factor, columns, &mut product).unwrap();
     product
-}
-
-pub fn bits(numbers: &[f64]) -> Vec<u64> {
-    numbers.iter().map(|number| number.to_bits()).collect()
 }
