@@ -10,108 +10,59 @@
 
 use crate::batch::{InputOptions, Source};
 use crate::column_names::{listed, usual_weight};
-use crate::documents::declared::{self, Declared, Held, Kept, Values};
-use crate::documents::records::{self, Directions, Known, ReadRecords, Records, STRING_IDS, WeightRule};
-use crate::documents::xml::{Element, Item, Xml};
+use crate::documents::attributed::{Declared, Document, Terms};
+use crate::documents::records::{self, Known, ReadRecords, Records, STRING_IDS, WeightRule};
+use crate::documents::xml::{Element, Item};
 use crate::input::file::{Input, Stream};
 use crate::tables::attributes::Attributes;
 use outcore_format::AttributeKind;
 use outcore_image::{Error, Result};
 
-/// Purpose of the memory, for messages.
-const DECLARED: &str = "attributes with titles and defaults";
-const OPEN: &str = "an edge with its values, or vertices within each other with theirs,";
-/// Largest number of attributes.
-const MOST_ATTRIBUTES: usize = 4096;
-
-/// Opens a GEXF file.
-pub(crate) fn open(input: &Input, options: &InputOptions) -> Result<Box<dyn Source>> {
-    records::open("gexf", input, options, |stream| Ok(Gexf::new(stream, options)))
-}
+const TERMS: Terms = Terms {
+    format: "GEXF",
+    declaration: "attribute",
+    declarations: "attributes with titles and defaults",
+    values: "values",
+};
 
 /// The id that stands for labels: no attribute of the document has an id with a leading blank.
 const LABEL_ID: &str = " label";
 
-/// An edge that has begun.
-struct Edge {
-    line: u64,
-    source: String,
-    target: String,
-    kind: Option<String>,
-    weight: Option<String>,
-    values: Values,
-}
-
-/// A vertex that has begun.
-struct Vertex {
-    line: u64,
-    id: String,
-    values: Values,
+/// Opens a GEXF file.
+pub(crate) fn open(input: &Input, options: &InputOptions) -> Result<Box<dyn Source>> {
+    records::open("gexf", input, options, |stream| {
+        let document = Document::new(stream, options, TERMS);
+        Ok(Gexf { document, in_meta: false, of_edges: false, of_vertices: false, is_dynamic: false })
+    })
 }
 
 struct Gexf {
-    xml: Xml,
-    options: InputOptions,
-    attributes: Vec<Declared>,
+    document: Document,
     /// Whether the element `meta` is open.
     in_meta: bool,
-    /// Memory of the declared attributes and the open elements.
-    declared: Held,
-    open: Held,
     /// The attributes that have begun are those of edges, or of vertices.
     of_edges: bool,
     of_vertices: bool,
-    /// Attributes kept of edges and of vertices, once one of them has begun.
-    kept: Option<[Kept; 2]>,
-    note: Option<String>,
-    directions: Directions,
-    has_graph: bool,
-    /// An edge has a weight, or the user says so.
-    weighted: bool,
     is_dynamic: bool,
-    has_string_ids: bool,
-    edge: Option<Edge>,
-    /// One within the other.
-    vertices: Vec<Vertex>,
 }
 
 impl Gexf {
-    fn new(stream: Stream, options: &InputOptions) -> Self {
-        Gexf {
-            xml: Xml::new(stream),
-            options: options.clone(),
-            attributes: Vec::new(),
-            in_meta: false,
-            declared: Held::default(),
-            open: Held::default(),
-            of_edges: false,
-            of_vertices: false,
-            kept: None,
-            note: None,
-            directions: Directions { usual: false, asked: options.directed },
-            has_graph: false,
-            weighted: false,
-            is_dynamic: false,
-            has_string_ids: false,
-            edge: None,
-            vertices: Vec::new(),
-        }
-    }
-
     /// Name of the weights.
     fn weight_name(&self) -> &str {
-        self.options.weight.as_deref().unwrap_or("weight")
+        self.document.options.weight.as_deref().unwrap_or("weight")
     }
 
     /// The attribute that holds the weights, if it is not `weight` of the edges themselves.
     fn weight_attribute(&self) -> Result<Option<&Declared>> {
-        let of_edges: Vec<&Declared> = self.attributes.iter().filter(|attribute| attribute.of_edges).collect();
+        let options = &self.document.options;
+        let of_edges: Vec<&Declared> = self.document.declared.iter().filter(|attribute| attribute.of_edges).collect();
         let titles: Vec<&str> = of_edges.iter().map(|attribute| attribute.name.as_str()).collect();
-        let place = match self.options.weight.as_deref() {
-            None => usual_weight(&titles, &self.options)?,
+        let place = match options.weight.as_deref() {
+            None => usual_weight(&titles, options)?,
+            Some("none") => None,
             Some(asked) => titles.iter().position(|title| *title == asked),
         };
-        match (place, self.options.weight.as_deref()) {
+        match (place, options.weight.as_deref()) {
             (None, Some(asked)) if !matches!(asked, "none" | "weight") => Err(Error::Usage(format!(
                 "--weight {asked}: there is no such attribute of edges; there are weight, {}",
                 listed(&titles)
@@ -120,173 +71,114 @@ impl Gexf {
         }
     }
 
-    /// Attributes kept of edges and of vertices: all are declared before the first of them begins. Labels of vertices
-    /// are kept if the first vertex has one.
-    fn kept(&mut self, first: &Element) -> Result<&[Kept; 2]> {
-        if self.kept.is_none() {
-            let weights: Vec<String> =
-                self.weight_attribute()?.map(|attribute| attribute.id.clone()).into_iter().collect();
-            let label = || Declared {
-                id: LABEL_ID.to_owned(),
-                name: "label".to_owned(),
-                kind: AttributeKind::String,
-                default: None,
-                of_edges: false,
-                of_vertices: true,
-            };
-            let has_labels = first.name == "node" && first.get("label").is_some();
-            let is_label_wanted = has_labels && self.options.attributes != Attributes::None;
-            let all: Vec<Declared> = self.attributes.iter().cloned().chain(is_label_wanted.then(label)).collect();
-            let (kept, note) = declared::choose(&all, &weights, &self.options, self.xml.path())?;
-            (self.kept, self.note) = (Some(kept), note);
+    fn weight_ids(&self) -> Result<Vec<String>> {
+        Ok(self.weight_attribute()?.map(|attribute| attribute.id.clone()).into_iter().collect())
+    }
+
+    /// Chooses the attributes to keep, unless they are chosen: all are declared before the first vertex or edge begins.
+    /// Labels of vertices are an attribute if the first vertex has one.
+    fn choose(&mut self, first: &Element) -> Result<()> {
+        if self.document.is_chosen {
+            return Ok(());
         }
-        Ok(self.kept.as_ref().unwrap_or_else(|| unreachable!("it was chosen above")))
+        let has_labels = first.name == "node" && first.get("label").is_some();
+        if has_labels && self.document.options.attributes != Attributes::None {
+            let (id, name, kind) = (LABEL_ID.to_owned(), "label".to_owned(), AttributeKind::String);
+            self.document.declared.push(Declared { id, name, kind, default: None, of_edges: false, of_vertices: true });
+        }
+        self.document.choose(self.weight_ids()?)
     }
 
     fn begin(&mut self, element: &Element) -> Result<()> {
-        let line = self.xml.line();
-        let wants_weights = self.options.weight.as_deref() != Some("none");
         match element.name.as_str() {
-            "graph" if self.has_graph => {
-                return Err(self.xml.bad("one graph", "a second one").advise("make a file of each graph"));
-            }
-            "graph" => {
-                self.has_graph = true;
-                self.is_dynamic = element.get("mode") == Some("dynamic");
-                self.directions.usual = match element.get("defaultedgetype") {
-                    Some("directed" | "mutual") => true,
-                    Some("undirected") | None => false,
-                    Some(other) => return Err(self.xml.bad("a direction as `defaultedgetype`", other)),
-                };
-            }
+            "graph" => self.graph(element)?,
             "attributes" => {
                 let class = element.get("class");
                 (self.of_edges, self.of_vertices) = (class == Some("edge"), class == Some("node"));
             }
             "attribute" if self.is_declaring() => self.declare(element)?,
             "node" => {
-                let id = self.xml.attribute(element, "id")?.to_owned();
-                let mut values = self.kept(element)?[1].empty();
-                if let (Some([_, kept]), Some(label)) = (&self.kept, element.get("label")) {
-                    kept.take(LABEL_ID, label, &mut values, &mut self.open);
+                self.choose(element)?;
+                self.document.begin(element, "id", None)?;
+                if let Some(label) = element.get("label") {
+                    self.document.set_value(LABEL_ID, label)?;
                 }
-                self.open.add(id.len(), OPEN, &self.xml)?;
-                self.vertices.push(Vertex { line, id, values });
             }
-            "edge" => {
-                let values = self.kept(element)?[0].empty();
-                if let Some(left) = self.edge.take() {
-                    self.open.remove("", &left.values);
-                }
-                let end = |name| self.xml.attribute(element, name).map(str::to_owned);
-                let own = element.get("weight").filter(|_| wants_weights && self.weight_name() == "weight");
-                self.edge = Some(Edge {
-                    line,
-                    source: end("source")?,
-                    target: end("target")?,
-                    kind: element.get("type").map(str::to_owned),
-                    weight: own.map(str::to_owned),
-                    values,
-                });
-            }
+            "edge" => self.edge(element)?,
             "attvalue" => self.value(element)?,
             "gexf" => {}
             "meta" => self.in_meta = true,
-            other if !self.has_graph && !self.in_meta => {
-                return Err(self.xml.bad("a GEXF document", &format!("an element `{other}`")));
-            }
+            other if !self.in_meta => self.document.check_format(other)?,
             _ => {}
         }
         Ok(())
     }
 
-    /// Takes an attribute that is declared.
+    fn graph(&mut self, element: &Element) -> Result<()> {
+        let document = &mut self.document;
+        self.is_dynamic = element.get("mode") == Some("dynamic");
+        let values = [("directed", true), ("mutual", true), ("undirected", false)];
+        document.begin_graph(document.xml.one_of(element, "defaultedgetype", &values, "a direction")?)
+    }
+
+    fn edge(&mut self, element: &Element) -> Result<()> {
+        self.choose(element)?;
+        let own_weight = element.get("weight").filter(|_| self.weight_name() == "weight");
+        let values = [("directed", true), ("undirected", false), ("mutual", true)];
+        let directed = self.document.xml.one_of(element, "type", &values, "`directed`, `undirected` or `mutual`")?;
+        let edge = self.document.begin(element, "source", Some("target"))?;
+        (edge.directed, edge.weight) = (directed, own_weight.map(str::to_owned));
+        edge.is_mutual = element.get("type") == Some("mutual");
+        Ok(())
+    }
+
     fn declare(&mut self, element: &Element) -> Result<()> {
-        let id = self.xml.attribute(element, "id")?.to_owned();
-        let title = element.get("title").unwrap_or(&id).to_owned();
-        if self.attributes.len() == MOST_ATTRIBUTES {
-            return Err(self
-                .xml
-                .bad(format!("at most {MOST_ATTRIBUTES} attributes"), &format!("a further attribute `{id}`")));
+        let document = &mut self.document;
+        let id = document.xml.attribute(element, "id")?.to_owned();
+        if document.is_chosen && document.options.attributes != Attributes::None {
+            let found = format!("the attribute `{id}` after the first of them");
+            return Err(document.xml.bad("all attributes before the vertices and edges", &found));
         }
+        let name = element.get("title").unwrap_or(&id).to_owned();
         let kind = match element.get("type") {
             Some("integer" | "long" | "int" | "short" | "byte") => AttributeKind::Integer,
             Some("float" | "double") => AttributeKind::Real,
             Some("boolean") => AttributeKind::Boolean,
             _ => AttributeKind::String,
         };
-        if self.kept.is_some() && self.options.attributes != Attributes::None {
-            return Err(self.xml.bad("all attributes before the vertices and edges", "one behind them"));
-        }
-        self.declared.add(id.len() + title.len(), DECLARED, &self.xml)?;
         let (of_edges, of_vertices) = (self.of_edges, self.of_vertices);
-        self.attributes.push(Declared { id, name: title, kind, default: None, of_edges, of_vertices });
+        document.declare(Declared { id, name, kind, default: None, of_edges, of_vertices })?;
+        if self.document.is_chosen {
+            self.document.weight_ids = self.weight_ids()?;
+        }
         Ok(())
     }
 
     /// Whether attributes are declared here.
     fn is_declaring(&self) -> bool {
-        (self.of_edges || self.of_vertices) && self.edge.is_none() && self.vertices.is_empty()
+        (self.of_edges || self.of_vertices) && self.document.open.is_empty()
     }
 
-    /// Takes the value of an attribute of the edge or vertex that has begun.
+    /// Sets the value of an attribute of the edge or vertex that has begun.
     fn value(&mut self, element: &Element) -> Result<()> {
         let (Some(key), Some(value)) = (element.get("for").or(element.get("id")), element.get("value")) else {
             return Ok(());
         };
-        let wants_weights = self.options.weight.as_deref() != Some("none");
-        let is_weight = wants_weights && self.weight_attribute()?.is_some_and(|attribute| attribute.id == key);
-        let Some([of_edges, of_vertices]) = &self.kept else { return Ok(()) };
-        match (&mut self.edge, self.vertices.last_mut()) {
-            (Some(edge), _) if is_weight => edge.weight = edge.weight.take().or(Some(value.to_owned())),
-            (Some(edge), _) => of_edges.take(key, value, &mut edge.values, &mut self.open),
-            (None, Some(vertex)) => of_vertices.take(key, value, &mut vertex.values, &mut self.open),
-            (None, None) => {}
-        }
-        self.open.check(OPEN, &self.xml)
-    }
-
-    fn end(&mut self, name: &str, text: &str, records: &mut Records) -> Result<()> {
-        match name {
-            "default" if self.is_declaring() => {
-                self.declared.add(text.len(), DECLARED, &self.xml)?;
-                if let Some(attribute) = self.attributes.last_mut() {
-                    attribute.default = Some(text.trim().to_owned());
-                }
-            }
-            "node" => {
-                let Some(Vertex { line, id, mut values }) = self.vertices.pop() else { return Ok(()) };
-                self.open.remove(&id, &values);
-                self.kept.iter().for_each(|[_, of_vertices]| of_vertices.fill(&mut values));
-                records.vertex(line, id.as_bytes(), &values);
-            }
-            "keywords" => self.has_string_ids |= text.trim() == STRING_IDS,
-            "meta" => self.in_meta = false,
-            "attributes" => (self.of_edges, self.of_vertices) = (false, false),
-            "edge" => self.end_edge(records)?,
-            _ => {}
+        match self.document.weight_mut(key) {
+            Some(weight) => _ = weight.get_or_insert_with(|| value.to_owned()),
+            None => self.document.set_value(key, value)?,
         }
         Ok(())
     }
 
-    fn end_edge(&mut self, records: &mut Records) -> Result<()> {
-        let Some(mut edge) = self.edge.take() else { return Ok(()) };
-        self.open.remove("", &edge.values);
-        self.kept.iter().for_each(|[of_edges, _]| of_edges.fill(&mut edge.values));
-        self.weighted |= edge.weight.is_some();
-        let (own, is_mutual) = match edge.kind.as_deref() {
-            None => (None, false),
-            Some("directed") => (Some(true), false),
-            Some("undirected") => (Some(false), false),
-            Some("mutual") => (Some(true), true),
-            Some(other) => return Err(self.xml.bad("`directed`, `undirected` or `mutual` as `type`", other)),
-        };
-        let ends = [edge.source.as_bytes(), edge.target.as_bytes()];
-        let weight = edge.weight.as_ref().map(String::as_bytes);
-        let place = (self.xml.path(), edge.line);
-        self.directions.push(own, place, ends, weight, &edge.values, records)?;
-        if is_mutual && ends[0] != ends[1] && self.directions.of_graph() {
-            self.directions.push(own, place, [ends[1], ends[0]], weight, &edge.values, records)?;
+    fn end(&mut self, name: &str, text: &str, records: &mut Records) -> Result<()> {
+        match name {
+            "default" if self.is_declaring() => self.document.set_default(text.trim())?,
+            "node" | "edge" => self.document.end(records)?,
+            "keywords" => self.document.has_string_ids |= text.trim() == STRING_IDS,
+            "meta" => self.in_meta = false,
+            "attributes" => (self.of_edges, self.of_vertices) = (false, false),
+            _ => {}
         }
         Ok(())
     }
@@ -294,12 +186,9 @@ impl Gexf {
 
 impl ReadRecords for Gexf {
     fn read(&mut self, records: &mut Records) -> Result<bool> {
-        match self.xml.next()? {
+        match self.document.next()? {
             Item::Begin(element) => self.begin(&element)?,
             Item::End(name, text) => self.end(&name, &text, records)?,
-            Item::Done if !self.has_graph => {
-                return Err(Error::input(self.xml.path(), None, "a GEXF document with a graph", "none"));
-            }
             Item::Done => return Ok(false),
         }
         Ok(true)
@@ -307,25 +196,20 @@ impl ReadRecords for Gexf {
 
     fn known(&self) -> Result<Known> {
         let attribute = self.weight_attribute()?;
-        let is_weighted = self.options.weight.as_ref().map_or(self.weighted, |asked| asked != "none");
+        let asked = self.document.options.weight.as_ref();
+        let is_weighted = asked.map_or(self.document.has_weights, |asked| asked != "none");
         let default = attribute.and_then(|attribute| attribute.default.as_ref());
         let default = default.and_then(|text| crate::text::number::weight(text.as_bytes())).unwrap_or(1.0);
         let weights = is_weighted.then(|| WeightRule { name: self.weight_name().to_owned(), default: Some(default) });
-        let times = "The graph is dynamic: its times are not read.";
-        let notes = self.is_dynamic.then(|| times.to_owned()).into_iter().chain(self.note.clone()).collect();
-        let fields = |kept: &Kept| kept.fields.clone();
-        Ok(Known {
-            directed: Some(self.directions.of_graph()),
-            weights,
-            notes,
-            attributes: self.kept.as_ref().map(|kept| kept.each_ref().map(fields)).unwrap_or_default(),
-            strings: self.has_string_ids.then_some(true),
-            ..Known::default()
-        })
+        let mut known = self.document.known(weights);
+        if self.is_dynamic {
+            known.notes.insert(0, "The graph is dynamic: its times are not read.".to_owned());
+        }
+        Ok(known)
     }
 
     fn stream(&self) -> &Stream {
-        self.xml.stream()
+        self.document.xml.stream()
     }
 }
 
@@ -383,7 +267,7 @@ mod tests {
         for (content, expected) in [
             ("<edge source='1' target='2' type='odd'/>", "`type`"),
             ("<edge source='1' target='2' weight='x'/>", "finite number"),
-            ("</graph><graph>", "a second one"),
+            ("</graph><graph>", "a second element `graph`"),
         ] {
             assert!(failure_of("gexf", &document("", content)).contains(expected), "{content}");
         }

@@ -10,268 +10,171 @@
 
 use crate::batch::{InputOptions, Source};
 use crate::column_names::{column_asked, usual_weight};
-use crate::documents::declared::{self, Declared, Held, Kept, Values};
-use crate::documents::records::{self, Directions, Known, ReadRecords, Records, STRING_IDS, WeightRule};
-use crate::documents::xml::{Element, Item, Xml};
+use crate::documents::attributed::{Declared, Document, Terms};
+use crate::documents::records::{self, Known, ReadRecords, Records, STRING_IDS, WeightRule};
+use crate::documents::xml::{Element, Item};
 use crate::input::file::{Input, Stream};
+use crate::text::number::weight;
 use outcore_format::AttributeKind;
 use outcore_image::{Error, Result};
 
-/// Purpose of the memory, for messages.
-const KEYS: &str = "keys with names and defaults";
-const OPEN: &str = "an edge with its data, or vertices within each other with theirs,";
-/// Largest number of keys.
-const MOST_KEYS: usize = 4096;
+const TERMS: Terms =
+    Terms { format: "GraphML", declaration: "key", declarations: "keys with names and defaults", values: "data" };
 
 /// Opens a GraphML file.
 pub(crate) fn open(input: &Input, options: &InputOptions) -> Result<Box<dyn Source>> {
-    records::open("graphml", input, options, |stream| Ok(GraphMl::new(stream, options)))
-}
-
-/// An edge that has begun.
-struct Edge {
-    line: u64,
-    source: String,
-    target: String,
-    directed: Option<bool>,
-    weight: Option<String>,
-    values: Values,
-}
-
-/// A vertex that has begun.
-struct Vertex {
-    line: u64,
-    id: String,
-    values: Values,
+    records::open("graphml", input, options, |stream| {
+        let document = Document::new(stream, options, TERMS);
+        Ok(GraphMl { document, in_key: false, weights: None, open_graphs: 0, data_key: None })
+    })
 }
 
 struct GraphMl {
-    xml: Xml,
-    options: InputOptions,
-    keys: Vec<Declared>,
+    document: Document,
+    /// A key of edges or vertices is open.
     in_key: bool,
-    /// Memory of the keys and the open elements.
-    declared: Held,
-    open: Held,
-    /// Attributes kept of edges and of vertices.
-    kept: [Kept; 2],
-    note: Option<String>,
-    directions: Directions,
-    /// The ids of the keys of the weights: several, where there is one of each type.
-    weight_ids: Vec<String>,
     weights: Option<WeightRule>,
-    /// Number of open graphs, and whether there was one.
-    graphs: usize,
-    has_graph: bool,
-    has_string_ids: bool,
-    edge: Option<Edge>,
-    /// One within the other.
-    vertices: Vec<Vertex>,
+    open_graphs: usize,
     /// The key of the data that have begun.
     data_key: Option<String>,
 }
 
 impl GraphMl {
-    fn new(stream: Stream, options: &InputOptions) -> Self {
-        GraphMl {
-            xml: Xml::new(stream),
-            options: options.clone(),
-            keys: Vec::new(),
-            in_key: false,
-            declared: Held::default(),
-            open: Held::default(),
-            kept: Default::default(),
-            note: None,
-            directions: Directions { usual: false, asked: options.directed },
-            weight_ids: Vec::new(),
-            weights: None,
-            graphs: 0,
-            has_graph: false,
-            has_string_ids: false,
-            edge: None,
-            vertices: Vec::new(),
-            data_key: None,
-        }
-    }
-
     fn begin(&mut self, element: &Element) -> Result<()> {
-        let line = self.xml.line();
+        let document = &mut self.document;
         match element.name.as_str() {
             "graphml" => {}
-            "key" => {
-                self.has_string_ids |= element.get("id") == Some(STRING_IDS);
-                self.key(element)?;
-            }
+            "key" => self.key(element)?,
             "graph" => self.graph(element)?,
             "hyperedge" => {
-                return Err(self
+                return Err(document
                     .xml
                     .bad("edges between two vertices", "an element `hyperedge`")
                     .advise("make edges of it, or leave it out"));
             }
             "node" => {
-                let id = self.xml.attribute(element, "id")?.to_owned();
-                self.open.add(id.len(), OPEN, &self.xml)?;
-                self.vertices.push(Vertex { line, id, values: self.kept[1].empty() });
+                self.choose()?;
+                self.document.begin(element, "id", None)?;
             }
             "edge" => {
-                let directed = match element.get("directed") {
-                    None => None,
-                    Some("true" | "1") => Some(true),
-                    Some("false" | "0") => Some(false),
-                    Some(other) => return Err(self.xml.bad("`true` or `false` as `directed`", other)),
-                };
-                let end = |name| self.xml.attribute(element, name).map(str::to_owned);
-                let (source, target) = (end("source")?, end("target")?);
-                let values = self.kept[0].empty();
-                if let Some(left) = self.edge.take() {
-                    self.open.remove("", &left.values);
-                }
-                self.edge = Some(Edge { line, source, target, directed, weight: None, values });
+                let values = [("true", true), ("1", true), ("false", false), ("0", false)];
+                let directed = document.xml.one_of(element, "directed", &values, "`true` or `false`")?;
+                self.choose()?;
+                self.document.begin(element, "source", Some("target"))?.directed = directed;
             }
             "data" => self.data_key = element.get("key").map(str::to_owned),
-            _ if !self.has_graph && self.keys.is_empty() && !matches!(&*element.name, "desc" | "default") => {
-                return Err(self.xml.bad("a GraphML document", &format!("an element `{}`", element.name)));
-            }
+            "desc" | "default" => {}
+            other if document.declared.is_empty() => document.check_format(other)?,
             _ => {}
         }
         Ok(())
     }
 
     fn end(&mut self, name: &str, text: &str, records: &mut Records) -> Result<()> {
+        let document = &mut self.document;
         match name {
-            "graph" => self.graphs = self.graphs.saturating_sub(1),
-            "default" if self.in_key && self.graphs == 0 => {
-                self.declared.add(text.len(), KEYS, &self.xml)?;
-                self.keys.last_mut().into_iter().for_each(|key| key.default = Some(text.to_owned()));
-            }
+            "graph" => self.open_graphs = self.open_graphs.saturating_sub(1),
+            "default" if self.in_key && self.open_graphs == 0 => document.set_default(text)?,
             "key" => self.in_key = false,
             "data" => {
                 let Some(key) = self.data_key.take() else { return Ok(()) };
-                match (&mut self.edge, self.vertices.last_mut()) {
-                    (Some(edge), _) if self.weight_ids.contains(&key) => edge.weight = Some(text.to_owned()),
-                    (Some(edge), _) => self.kept[0].take(&key, text, &mut edge.values, &mut self.open),
-                    (None, Some(vertex)) => self.kept[1].take(&key, text, &mut vertex.values, &mut self.open),
-                    (None, None) => {}
+                match document.weight_mut(&key) {
+                    Some(weight) => *weight = Some(text.to_owned()),
+                    None => document.set_value(&key, text)?,
                 }
-                self.open.check(OPEN, &self.xml)?;
             }
-            "node" => {
-                let Some(Vertex { line, id, mut values }) = self.vertices.pop() else { return Ok(()) };
-                self.open.remove(&id, &values);
-                self.kept[1].fill(&mut values);
-                records.vertex(line, id.as_bytes(), &values);
-            }
-            "edge" => {
-                let Some(mut edge) = self.edge.take() else { return Ok(()) };
-                self.open.remove("", &edge.values);
-                self.kept[0].fill(&mut edge.values);
-                let ends = [edge.source.as_bytes(), edge.target.as_bytes()];
-                let weight = edge.weight.as_ref().map(String::as_bytes);
-                let place = (self.xml.path(), edge.line);
-                self.directions.push(edge.directed, place, ends, weight, &edge.values, records)?;
-            }
+            "node" | "edge" => document.end(records)?,
             _ => {}
         }
         Ok(())
     }
 
     fn key(&mut self, element: &Element) -> Result<()> {
+        let document = &mut self.document;
+        document.has_string_ids |= element.get("id") == Some(STRING_IDS);
         let of = element.get("for").unwrap_or("all");
         let (of_edges, of_vertices) = (matches!(of, "edge" | "all"), matches!(of, "node" | "all"));
         // Drawings of yEd have types of their own, and no names.
         let is_drawing = element.get("attr.name").is_none() && element.get("yfiles.type").is_some();
         self.in_key = (of_edges || of_vertices) && !is_drawing;
-        if self.in_key {
-            let id = self.xml.attribute(element, "id")?.to_owned();
-            let name = element.get("attr.name").unwrap_or(&id).to_owned();
-            if self.keys.len() == MOST_KEYS {
-                return Err(self.xml.bad(format!("at most {MOST_KEYS} keys"), &format!("a further key `{id}`")));
-            }
-            if self.has_graph {
-                return Err(self.xml.bad("all keys before the graph", &format!("the key `{id}` after it")));
-            }
-            let kind = match element.get("attr.type") {
-                Some("int" | "long") => AttributeKind::Integer,
-                Some("float" | "double") => AttributeKind::Real,
-                Some("boolean") => AttributeKind::Boolean,
-                _ => AttributeKind::String,
-            };
-            self.declared.add(id.len() + name.len(), KEYS, &self.xml)?;
-            self.keys.push(Declared { id, name, kind, default: None, of_edges, of_vertices });
+        if !self.in_key {
+            return Ok(());
         }
-        Ok(())
+        let id = document.xml.attribute(element, "id")?.to_owned();
+        if document.is_chosen {
+            return Err(document.xml.bad("all keys before the graph", &format!("the key `{id}` after it")));
+        }
+        let name = element.get("attr.name").unwrap_or(&id).to_owned();
+        let kind = match element.get("attr.type") {
+            Some("int" | "long") => AttributeKind::Integer,
+            Some("float" | "double") => AttributeKind::Real,
+            Some("boolean") => AttributeKind::Boolean,
+            _ => AttributeKind::String,
+        };
+        document.declare(Declared { id, name, kind, default: None, of_edges, of_vertices })
     }
 
     fn graph(&mut self, element: &Element) -> Result<()> {
-        self.graphs += 1;
-        if self.graphs > 1 {
+        self.open_graphs += 1;
+        if self.open_graphs > 1 {
             return Ok(());
         }
-        if self.has_graph {
-            return Err(self.xml.bad("one graph", "a second one").advise("make a file of each graph"));
+        let document = &mut self.document;
+        let values = [("directed", true), ("undirected", false)];
+        document.begin_graph(document.xml.one_of(element, "edgedefault", &values, "`directed` or `undirected`")?)?;
+        self.choose()
+    }
+
+    /// Chooses the attributes to keep and the weights, unless they are chosen.
+    fn choose(&mut self) -> Result<()> {
+        let document = &mut self.document;
+        if document.is_chosen {
+            return Ok(());
         }
-        self.has_graph = true;
-        self.directions.usual = match element.get("edgedefault") {
-            Some("directed") => true,
-            Some("undirected") | None => false,
-            Some(other) => return Err(self.xml.bad("`directed` or `undirected` as `edgedefault`", other)),
-        };
-        let of_edges: Vec<&Declared> = self.keys.iter().filter(|key| key.of_edges).collect();
+        let of_edges: Vec<&Declared> = document.declared.iter().filter(|key| key.of_edges).collect();
         let mut names: Vec<&str> = Vec::new();
         for key in &of_edges {
             if !names.contains(&key.name.as_str()) {
                 names.push(&key.name);
             }
         }
-        let place = match self.options.weight.as_deref() {
+        let place = match document.options.weight.as_deref() {
             Some("none") => None,
             Some(asked) => Some(column_asked("weight", asked, &names)?),
-            None => usual_weight(&names, &self.options)?,
+            None => usual_weight(&names, &document.options)?,
         };
         let of_weights = |key: &&&Declared| place.is_some_and(|place| names[place] == key.name);
         let keys: Vec<&Declared> = of_edges.iter().filter(of_weights).copied().collect();
         let weight_ids: Vec<String> = keys.iter().map(|key| key.id.clone()).collect();
-        (self.kept, self.note) = declared::choose(&self.keys, &weight_ids, &self.options, self.xml.path())?;
-        let Some(key) = keys.iter().find(|key| key.default.is_some()).or(keys.first()) else { return Ok(()) };
-        let default = match &key.default {
-            None => None,
-            Some(text) => Some(crate::text::number::weight(text.trim().as_bytes()).ok_or_else(|| {
-                Error::input(self.xml.path(), None, format!("a number as the default of `{}`", key.name), text.trim())
-            })?),
-        };
-        self.weights = Some(WeightRule { name: key.name.clone(), default });
-        self.weight_ids = weight_ids;
-        Ok(())
+        if let Some(key) = keys.iter().find(|key| key.default.is_some()).or(keys.first()) {
+            let number = |text: &String| {
+                let expected = format!("a number as the default of `{}`", key.name);
+                weight(text.trim().as_bytes())
+                    .ok_or_else(|| Error::input(document.xml.path(), None, expected, text.trim()))
+            };
+            let default = key.default.as_ref().map(number).transpose()?;
+            self.weights = Some(WeightRule { name: key.name.clone(), default });
+        }
+        document.choose(weight_ids)
     }
 }
 
 impl ReadRecords for GraphMl {
     fn read(&mut self, records: &mut Records) -> Result<bool> {
-        match self.xml.next()? {
+        match self.document.next()? {
             Item::Begin(element) => self.begin(&element)?,
             Item::End(name, text) => self.end(&name, &text, records)?,
-            Item::Done if !self.has_graph => {
-                return Err(Error::input(self.xml.path(), None, "a GraphML document with a graph", "none"));
-            }
             Item::Done => return Ok(false),
         }
         Ok(true)
     }
 
     fn known(&self) -> Result<Known> {
-        Ok(Known {
-            directed: Some(self.directions.of_graph()),
-            weights: self.weights.clone(),
-            notes: self.note.clone().into_iter().collect(),
-            attributes: self.kept.each_ref().map(|kept| kept.fields.clone()),
-            strings: self.has_string_ids.then_some(true),
-            ..Known::default()
-        })
+        Ok(self.document.known(self.weights.clone()))
     }
 
     fn stream(&self) -> &Stream {
-        self.xml.stream()
+        self.document.xml.stream()
     }
 }
 
@@ -322,6 +225,10 @@ mod tests {
         let one = with(Attributes::Named(vec!["open".to_owned()]));
         let read = edges_with("graphml", &text, &one);
         assert_eq!((read.facts.attributes.len(), read.facts.vertex_attributes.len()), (1, 1));
+        // Attributes are chosen at the first vertex, even where that is not in the graph.
+        let head = "<graphml><key id='k' attr.name='size' attr.type='int'/><node id='9'><data key='k'>4</data></node>";
+        let read = edges_with("graphml", format!("{head}<graph/></graphml>").as_bytes(), &with(Attributes::All));
+        assert_eq!(read.vertex_attributes[0].values, AttributeValues::Words(vec![4]));
         let none = with(Attributes::Named(vec!["weight".to_owned()]));
         assert!(failure_with("graphml", &text, &none).contains("there are kind, size, open"));
         let bad = String::from_utf8(text).unwrap().replace(" 5 ", "five");
@@ -330,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_held_of_a_document_is_bounded() {
+    fn memory_of_declarations_and_open_elements_is_bounded() {
         let with = |attributes| InputOptions { attributes, ..InputOptions::default() };
         let long = "x".repeat(400_000);
         let key = |i: usize, default: &str| {
@@ -374,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_are_what_xml_makes_of_them() {
+    fn references_to_characters_are_resolved_in_ids() {
         let content =
             "<edge source=\"a&amp;b &#233;\" target=\"&lt;x&gt;\"/><node id='7'><graph><node id='8'/></graph></node>";
         let read = edges_of("graphml", &document("undirected", "", content));
@@ -402,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_read_is_refused() {
+    fn malformed_graphml_is_refused() {
         let key = KEY.replace("<default>2</default>", "");
         for (document, expected) in [
             (document("directed", &key, "<edge source='1' target='2'/>"), "the weight `weight`"),
@@ -411,7 +318,7 @@ mod tests {
             (document("sideways", "", ""), "`edgedefault`"),
             (document("directed", "", "<hyperedge/>"), "hyperedge"),
             (document("directed", "", "<node id='&x;'/>"), "well-formed"),
-            (document("directed", "", "</graph><graph>"), "a second one"),
+            (document("directed", "", "</graph><graph>"), "a second element `graph`"),
             (document("directed", "", "<node id='1'>"), "well-formed"),
             (document("directed", "", &format!("<node id='{}'/>", "x".repeat(2 << 20))), "at most 1 MiB"),
             (document("directed", "", &"<a>".repeat(400_000)), "nests elements deeper"),

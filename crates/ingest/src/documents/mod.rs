@@ -3,8 +3,8 @@
 //! One thread reads a document from its beginning to its end, because a record may refer to an earlier one. JSON lines
 //! are the exception: every line is a document of its own.
 
+pub(crate) mod attributed;
 pub(crate) mod characters;
-pub(crate) mod declared;
 pub(crate) mod dot;
 pub(crate) mod gexf;
 pub(crate) mod gml;

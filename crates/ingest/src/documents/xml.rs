@@ -119,6 +119,19 @@ impl Xml {
         element.get(name).ok_or_else(missing)
     }
 
+    /// The meaning of an attribute, whose value is one of these, if the element has it.
+    pub(crate) fn one_of<T: Copy>(
+        &self,
+        element: &Element,
+        name: &str,
+        values: &[(&str, T)],
+        expected: &str,
+    ) -> Result<Option<T>> {
+        let Some(own) = element.get(name) else { return Ok(None) };
+        let value = values.iter().find(|(text, _)| *text == own).map(|(_, meaning)| *meaning);
+        value.map(Some).ok_or_else(|| self.bad(format!("{expected} as `{name}`"), own))
+    }
+
     /// The next beginning or end of an element of the root's namespace.
     pub(crate) fn next(&mut self) -> Result<Item> {
         if let Some(name) = self.end.take() {

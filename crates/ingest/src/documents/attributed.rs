@@ -1,0 +1,325 @@
+//! XML documents whose elements `node` and `edge` have attributes that are declared before them: GraphML and GEXF.
+//!
+//! [`Document`] holds the declarations, the open elements and the attributes that the import keeps. The reader of a
+//! format passes it the declarations, values and directions that the elements of that format state. Memory is bounded:
+//! the texts of all declarations take at most 1 MiB, and so do those of all open elements.
+
+use crate::batch::InputOptions;
+use crate::column_names::{listed, unread_columns};
+use crate::documents::records::{Directions, Known, Records, WeightRule};
+use crate::documents::xml::{Element, Item, Xml};
+use crate::input::file::Stream;
+use crate::tables::attributes::{AttributeField, Attributes};
+use outcore_format::{AttributeKind, MAX_ATTRIBUTES};
+use outcore_image::{Error, Result};
+use std::path::Path;
+
+/// Largest number of declared attributes.
+const MOST_DECLARED: usize = 4096;
+/// Largest number of bytes of texts in all declarations of a document, and in all its open elements.
+const MOST_TEXT_BYTES: usize = 1 << 20;
+
+/// Words of a format, for messages.
+pub(crate) struct Terms {
+    /// Name of the format.
+    pub(crate) format: &'static str,
+    /// The element that declares an attribute.
+    pub(crate) declaration: &'static str,
+    /// All texts of declarations.
+    pub(crate) declarations: &'static str,
+    /// The values of an edge or a vertex.
+    pub(crate) values: &'static str,
+}
+
+/// An attribute as it is declared: of edges, of vertices, or of both.
+#[derive(Clone, Debug)]
+pub(crate) struct Declared {
+    pub(crate) id: String,
+    pub(crate) name: String,
+    pub(crate) kind: AttributeKind,
+    pub(crate) default: Option<String>,
+    pub(crate) of_edges: bool,
+    pub(crate) of_vertices: bool,
+}
+
+/// The values of an edge or a vertex: one for each attribute that is kept.
+type Values = Vec<Option<String>>;
+
+/// An edge or a vertex that has begun.
+pub(crate) struct Open {
+    line: u64,
+    /// The id of a vertex, or of the source of an edge.
+    id: String,
+    /// The id of the target of an edge.
+    target: Option<String>,
+    /// The direction that an edge itself states.
+    pub(crate) directed: Option<bool>,
+    /// The edge stands for one in each direction.
+    pub(crate) is_mutual: bool,
+    pub(crate) weight: Option<String>,
+    values: Values,
+}
+
+/// A document that is read from its beginning to its end.
+pub(crate) struct Document {
+    pub(crate) xml: Xml,
+    pub(crate) options: InputOptions,
+    terms: Terms,
+    pub(crate) declared: Vec<Declared>,
+    pub(crate) directions: Directions,
+    has_graph: bool,
+    /// The document states that ids are strings.
+    pub(crate) has_string_ids: bool,
+    /// The attributes to keep are chosen, since a vertex or an edge has begun, or may begin.
+    pub(crate) is_chosen: bool,
+    /// Attributes to keep, of edges and of vertices.
+    choices: [Choice; 2],
+    /// A note on the attributes that are not kept.
+    note: Option<String>,
+    /// Ids of the attributes of the weights: several, where there is one of each type.
+    pub(crate) weight_ids: Vec<String>,
+    /// An edge has a weight.
+    pub(crate) has_weights: bool,
+    /// Open edges and vertices, each within the one before it.
+    pub(crate) open: Vec<Open>,
+    /// Bytes of the texts of declarations, and of the values of open elements.
+    declared_bytes: usize,
+    open_bytes: usize,
+}
+
+impl Document {
+    pub(crate) fn new(stream: Stream, options: &InputOptions, terms: Terms) -> Self {
+        Document {
+            xml: Xml::new(stream),
+            options: options.clone(),
+            terms,
+            declared: Vec::new(),
+            directions: Directions { usual: false, asked: options.directed },
+            has_graph: false,
+            has_string_ids: false,
+            is_chosen: false,
+            choices: Default::default(),
+            note: None,
+            weight_ids: Vec::new(),
+            has_weights: false,
+            open: Vec::new(),
+            declared_bytes: 0,
+            open_bytes: 0,
+        }
+    }
+
+    /// The next beginning or end of an element; the end of the document only behind a graph.
+    pub(crate) fn next(&mut self) -> Result<Item> {
+        match self.xml.next()? {
+            Item::Done if !self.has_graph => {
+                let expected = format!("a {} document with a graph", self.terms.format);
+                Err(Error::input(self.xml.path(), None, expected, "no element `graph`"))
+            }
+            item => Ok(item),
+        }
+    }
+
+    /// Begins the graph, whose edges have this direction unless they state their own.
+    pub(crate) fn begin_graph(&mut self, is_directed: Option<bool>) -> Result<()> {
+        if self.has_graph {
+            return Err(self.xml.bad("one graph", "a second element `graph`").advise("make a file of each graph"));
+        }
+        self.has_graph = true;
+        self.directions.usual = is_directed.unwrap_or(false);
+        Ok(())
+    }
+
+    /// Refuses an unknown element before the graph, since the document is of another format.
+    pub(crate) fn check_format(&self, name: &str) -> Result<()> {
+        if self.has_graph {
+            return Ok(());
+        }
+        Err(self.xml.bad(format!("a {} document", self.terms.format), &format!("an element `{name}`")))
+    }
+
+    /// Adds the declaration of an attribute.
+    pub(crate) fn declare(&mut self, attribute: Declared) -> Result<()> {
+        if self.declared.len() == MOST_DECLARED {
+            let (word, id) = (self.terms.declaration, &attribute.id);
+            return Err(self.xml.bad(format!("at most {MOST_DECLARED} {word}s"), &format!("a further {word} `{id}`")));
+        }
+        self.declared_bytes += attribute.id.len() + attribute.name.len();
+        self.declared.push(attribute);
+        self.check_bytes(self.declared_bytes, self.terms.declarations)
+    }
+
+    /// Sets the default of the attribute that was declared last.
+    pub(crate) fn set_default(&mut self, text: &str) -> Result<()> {
+        self.declared_bytes += text.len();
+        self.declared.last_mut().into_iter().for_each(|attribute| attribute.default = Some(text.to_owned()));
+        self.check_bytes(self.declared_bytes, self.terms.declarations)
+    }
+
+    fn check_bytes(&self, bytes: usize, texts: &str) -> Result<()> {
+        if bytes <= MOST_TEXT_BYTES {
+            return Ok(());
+        }
+        Err(self.xml.bad(format!("{texts} that take at most 1 MiB together"), &format!("{bytes} bytes")))
+    }
+
+    /// Chooses the attributes to keep, since all are declared; the attributes of `weight_ids` are the weights.
+    pub(crate) fn choose(&mut self, weight_ids: Vec<String>) -> Result<()> {
+        (self.choices, self.note) = choose(&self.declared, &weight_ids, &self.options, self.xml.path())?;
+        (self.weight_ids, self.is_chosen) = (weight_ids, true);
+        Ok(())
+    }
+
+    /// Begins a vertex, whose id is an attribute of its element, or an edge with an attribute for its target, too.
+    pub(crate) fn begin(&mut self, element: &Element, id: &str, target: Option<&str>) -> Result<&mut Open> {
+        let id = self.xml.attribute(element, id)?.to_owned();
+        let target = target.map(|target| self.xml.attribute(element, target).map(str::to_owned)).transpose()?;
+        let values = vec![None; self.choices[usize::from(target.is_none())].fields.len()];
+        let line = self.xml.line();
+        self.open.push(Open { line, id, target, directed: None, is_mutual: false, weight: None, values });
+        Ok(self.open.last_mut().unwrap_or_else(|| unreachable!("it was pushed above")))
+    }
+
+    /// The weight of the innermost open element, if it is an edge and the attribute with this id holds weights.
+    pub(crate) fn weight_mut(&mut self, id: &str) -> Option<&mut Option<String>> {
+        let is_weight = self.weight_ids.iter().any(|own| own == id);
+        self.open.last_mut().filter(|open| is_weight && open.target.is_some()).map(|edge| &mut edge.weight)
+    }
+
+    /// Sets the value of an attribute of the innermost open element, if it is kept.
+    pub(crate) fn set_value(&mut self, id: &str, text: &str) -> Result<()> {
+        let Some(open) = self.open.last_mut() else { return Ok(()) };
+        self.choices[usize::from(open.target.is_none())].set(id, text, &mut open.values, &mut self.open_bytes);
+        let values = self.terms.values;
+        self.check_bytes(
+            self.open_bytes,
+            &format!("an edge with its {values}, or vertices within each other with theirs,"),
+        )
+    }
+
+    /// Ends the innermost open element.
+    pub(crate) fn end(&mut self, records: &mut Records) -> Result<()> {
+        let Some(Open { line, id, target, directed, is_mutual, weight, mut values }) = self.open.pop() else {
+            return Ok(());
+        };
+        self.open_bytes -= values.iter().flatten().map(String::len).sum::<usize>();
+        self.choices[usize::from(target.is_none())].fill(&mut values);
+        let Some(target) = target else {
+            records.vertex(line, id.as_bytes(), &values);
+            return Ok(());
+        };
+        self.has_weights |= weight.is_some();
+        let (weight, ends) = (weight.as_ref().map(String::as_bytes), [id.as_bytes(), target.as_bytes()]);
+        let mut push = |ends| self.directions.push(directed, (self.xml.path(), line), ends, weight, &values, records);
+        push(ends)?;
+        if is_mutual && ends[0] != ends[1] && self.directions.of_graph() {
+            push([ends[1], ends[0]])?;
+        }
+        Ok(())
+    }
+
+    /// The facts known so far.
+    pub(crate) fn known(&self, weights: Option<WeightRule>) -> Known {
+        Known {
+            directed: Some(self.directions.of_graph()),
+            weights,
+            notes: self.note.clone().into_iter().collect(),
+            attributes: self.choices.each_ref().map(|choice| choice.fields.clone()),
+            strings: self.has_string_ids.then_some(true),
+            ..Known::default()
+        }
+    }
+}
+
+/// The attributes to keep, of edges or of vertices.
+#[derive(Default)]
+struct Choice {
+    /// The places of attributes by the ids that documents give them: several, where a document has one of each type.
+    ids: Vec<(String, usize)>,
+    defaults: Values,
+    fields: Vec<AttributeField>,
+}
+
+impl Choice {
+    /// Puts the defaults where no value is set.
+    fn fill(&self, values: &mut Values) {
+        for (value, default) in values.iter_mut().zip(&self.defaults).filter(|(value, _)| value.is_none()) {
+            value.clone_from(default);
+        }
+    }
+
+    /// Sets the value of the attribute with an id, if it is kept, and counts its bytes instead of the replaced ones.
+    fn set(&self, id: &str, value: &str, values: &mut Values, bytes: &mut usize) {
+        let Some((_, place)) = self.ids.iter().find(|(own, _)| own == id) else { return };
+        let text = match (&self.fields[*place].kind, value.trim()) {
+            // As XML writes them, too.
+            (AttributeKind::Boolean, "1") => "true",
+            (AttributeKind::Boolean, "0") => "false",
+            _ => value,
+        };
+        *bytes += text.len();
+        *bytes -= values[*place].replace(text.to_owned()).map_or(0, |replaced| replaced.len());
+    }
+
+    fn add(&mut self, declared: &Declared) {
+        let place = self.fields.iter().position(|field| field.name == declared.name).unwrap_or(self.fields.len());
+        self.ids.push((declared.id.clone(), place));
+        let Some(field) = self.fields.get_mut(place) else {
+            self.defaults.push(declared.default.clone());
+            self.fields.push(AttributeField { name: declared.name.clone(), kind: declared.kind.clone() });
+            return;
+        };
+        let default = &mut self.defaults[place];
+        *default = default.take().or_else(|| declared.default.clone());
+        field.kind = match (&field.kind, &declared.kind) {
+            (one, other) if one == other => one.clone(),
+            (AttributeKind::Integer | AttributeKind::Real, AttributeKind::Integer | AttributeKind::Real) => {
+                AttributeKind::Real
+            }
+            _ => AttributeKind::String,
+        };
+    }
+}
+
+/// The attributes to keep, of edges and of vertices, and a note on the others; `weights` are the ids of the weights.
+fn choose(
+    declared: &[Declared],
+    weights: &[String],
+    options: &InputOptions,
+    path: &Path,
+) -> Result<([Choice; 2], Option<String>)> {
+    let asked = &options.attributes;
+    let mut choices = <[Choice; 2]>::default();
+    let mut unread: Vec<String> = Vec::new();
+    let is_weight = |one: &Declared| one.of_edges && weights.contains(&one.id);
+    if let Attributes::Named(names) = asked {
+        let free: Vec<&str> = declared.iter().filter(|one| !is_weight(one)).map(|one| one.name.as_str()).collect();
+        if let Some(missing) = names.iter().find(|name| !free.contains(&name.as_str())) {
+            return Err(Error::Usage(format!(
+                "--attributes {missing}: there is no such attribute beside the weights; there are {}",
+                if free.is_empty() { "none".to_owned() } else { listed(&free) }
+            )));
+        }
+    }
+    for one in declared {
+        let is_asked = match asked {
+            Attributes::None => false,
+            Attributes::All => true,
+            Attributes::Named(names) => names.contains(&one.name),
+        };
+        let is_compared = options.conditions.iter().any(|condition| condition.column == one.name);
+        let of = [one.of_edges && !is_weight(one) && (is_asked || is_compared), one.of_vertices && is_asked];
+        let is_unread = (one.of_edges && !is_weight(one) || one.of_vertices) && of == [false; 2];
+        if is_unread && !unread.contains(&one.name) {
+            unread.push(one.name.clone());
+        }
+        choices.iter_mut().zip(of).filter(|(_, is_of)| *is_of).for_each(|(choice, _)| choice.add(one));
+    }
+    if let Some(many) = choices.iter().find(|choice| choice.fields.len() > MAX_ATTRIBUTES) {
+        let found = format!("{} of them", many.fields.len());
+        return Err(Error::input(path, None, format!("at most {MAX_ATTRIBUTES} attributes"), found)
+            .advise("name those that you need: --attributes NAME,NAME"));
+    }
+    let may_keep = *asked == Attributes::None;
+    let note = unread_columns(unread.into_iter(), None, may_keep).map(|note| note.replacen("Columns", "Attributes", 1));
+    Ok((choices, note))
+}
