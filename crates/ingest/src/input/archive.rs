@@ -4,6 +4,9 @@
 //! An archive of several files is refused with their names, for nothing says which is meant. A tar archive has no
 //! directory, so other files behind the one that is read are found at its end.
 //!
+//! Headers are read here, not by the crate `tar`: that reads a long name or an extended header of any length into
+//! memory, and its raw mode, which does not, ignores the lengths that extended headers give.
+//!
 //! Format: "pax - portable archive interchange", IEEE Std 1003.1-2017, "ustar Interchange Format" and "pax Interchange
 //! Format"; and long names as GNU tar writes them.
 
