@@ -1,0 +1,325 @@
+//! Comparison of the values of edges with those of a condition, in the kind of the column.
+
+use crate::batch::{EdgeBatch, Weights};
+use crate::column_names::listed;
+use crate::conditions::parse::{Comparison, Condition, Literal, refused};
+use crate::tables::attributes::{AttributeField, AttributeValues};
+use crate::text::number::{Integer, integer, real};
+use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime};
+use outcore_format::{AttributeKind, TimeUnit};
+use outcore_image::Result;
+use std::cmp::Ordering;
+use std::collections::HashSet;
+
+/// Form of dates, in the notation of `chrono`.
+const DATE: &str = "%Y-%m-%d";
+/// Forms of times without an offset from UTC.
+const TIMES: [&str; 4] = ["%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M"];
+/// Forms of times with an offset, beside that of RFC 3339.
+const OFFSET_TIMES: [&str; 3] = ["%Y-%m-%dT%H:%M%:z", "%Y-%m-%d %H:%M:%S%.f%:z", "%Y-%m-%d %H:%M%:z"];
+
+/// A condition on a column of a batch.
+pub(super) struct Check {
+    /// The attribute; `None` for the weights.
+    pub(super) place: Option<usize>,
+    comparison: Comparison,
+    /// Values that the column may equal, or the bound that it is compared with.
+    set: Set,
+    operands: Vec<Operand>,
+}
+
+impl Check {
+    /// The check of a condition on one of these attributes, or on the weights by their name.
+    ///
+    /// # Errors
+    /// A condition on a column that there is not, or with a value that the column cannot have.
+    pub(super) fn new(
+        condition: &Condition,
+        fields: &[AttributeField],
+        weights: Option<&str>,
+        is_complex: bool,
+    ) -> Result<Self> {
+        let Condition { column, comparison, values } = condition;
+        let place = fields.iter().position(|field| field.name == *column);
+        let kind = match place {
+            Some(place) => fields[place].kind.clone(),
+            None if weights == Some(column) && !is_complex => AttributeKind::Real,
+            None => {
+                let names: Vec<&str> = fields.iter().map(|field| field.name.as_str()).chain(weights).collect();
+                let there = if names.is_empty() { "no weights and no attributes".to_owned() } else { listed(&names) };
+                return Err(refused(column, &format!("the name of an attribute or of the weights; there are {there}")));
+            }
+        };
+        let is_ordered = !matches!(comparison, Comparison::Equal | Comparison::NotEqual);
+        let operand = |value: &Option<Literal>| {
+            let text = value.as_ref().map(|value| value.text.as_str());
+            if let Some(Literal { text, is_string: false }) = value
+                && (is_ordered && kind == AttributeKind::String)
+                && (real(text.as_bytes()).is_some() || time(text, TimeUnit::Second).is_some())
+            {
+                let expected =
+                    format!("a string, since `{column}` holds strings, which are compared as text: put it in quotes");
+                return Err(refused(text, &expected));
+            }
+            // Whole weights are compared as such.
+            let whole = || Operand::of(&AttributeKind::Integer, text).filter(|_| place.is_none());
+            whole().or_else(|| Operand::of(&kind, text)).ok_or_else(|| {
+                let expected = format!("a value that `{column}` can have ({})", kind.name());
+                refused(text.unwrap_or("null"), &expected)
+            })
+        };
+        let operands: Vec<Operand> = values.iter().map(operand).collect::<Result<_>>()?;
+        let set = if is_ordered { Set::default() } else { Set::of(&operands) };
+        Ok(Check { place, comparison: *comparison, set, operands })
+    }
+
+    fn is_met(&self, value: Value<'_>) -> bool {
+        let order = || self.operands.first().and_then(|operand| value.compare(operand));
+        match self.comparison {
+            Comparison::Equal => self.set.has(value),
+            // A missing value is neither equal to a value nor different from it.
+            Comparison::NotEqual => !matches!(value, Value::Missing) && !self.set.has(value),
+            Comparison::Less => order() == Some(Ordering::Less),
+            Comparison::LessOrEqual => order().is_some_and(Ordering::is_le),
+            Comparison::Greater => order() == Some(Ordering::Greater),
+            Comparison::GreaterOrEqual => order().is_some_and(Ordering::is_ge),
+        }
+    }
+
+    /// Clears the marks of the edges that do not meet the condition; `kind` is that of the attribute.
+    pub(super) fn apply(&self, kind: Option<&AttributeKind>, batch: &EdgeBatch, marks: &mut [bool]) {
+        let mut each = |value: &dyn Fn(usize) -> Value<'static>| {
+            marks.iter_mut().enumerate().for_each(|(edge, mark)| *mark = *mark && self.is_met(value(edge)));
+        };
+        let Some(column) = self.place.map(|place| &batch.attributes[place]) else {
+            return match &batch.weights {
+                Weights::Integer(values) => each(&|edge| Value::Whole(values[edge])),
+                Weights::Real(values) => each(&|edge| Value::Real(values[edge])),
+                // A graph without weights, or with complex ones, has no condition on them.
+                Weights::None | Weights::Complex(_) => {}
+            };
+        };
+        let is_missing = |edge: usize| column.missing.get(edge) == Some(&true);
+        match &column.values {
+            AttributeValues::Words(words) => {
+                let is_real = kind == Some(&AttributeKind::Real);
+                each(&|edge| match is_missing(edge) {
+                    true => Value::Missing,
+                    false if is_real => Value::Real(f64::from_bits(words[edge])),
+                    false => Value::Whole(words[edge] as i64),
+                });
+            }
+            AttributeValues::Text { bytes, ends } => {
+                let mut start = 0;
+                for (edge, (&end, mark)) in ends.iter().zip(marks).enumerate() {
+                    let text = &bytes[start..end as usize];
+                    start = end as usize;
+                    let value = if is_missing(edge) { Value::Missing } else { Value::Text(text) };
+                    *mark = *mark && self.is_met(value);
+                }
+            }
+        }
+    }
+
+    /// Whether a value of a column, as its text, meets the condition; true if it cannot be compared, which is an error
+    /// elsewhere.
+    pub(super) fn is_met_by_text(&self, kind: &AttributeKind, text: Option<&str>) -> bool {
+        match Operand::of(kind, text) {
+            None => true,
+            Some(Operand::Missing) => self.is_met(Value::Missing),
+            Some(Operand::Whole(whole) | Operand::Between(whole)) => self.is_met(Value::Whole(whole)),
+            Some(Operand::Real(real)) => self.is_met(Value::Real(real)),
+            Some(Operand::Text(text)) => self.is_met(Value::Text(&text)),
+        }
+    }
+}
+
+/// The right side, in the kind of the column.
+#[derive(Clone, Debug)]
+enum Operand {
+    Missing,
+    Whole(i64),
+    /// A time between this count of the column's unit and the next one.
+    Between(i64),
+    Real(f64),
+    Text(Vec<u8>),
+}
+
+impl Operand {
+    /// A value in the kind of a column; nothing if the column cannot have it.
+    fn of(kind: &AttributeKind, value: Option<&str>) -> Option<Operand> {
+        let Some(text) = value else { return Some(Operand::Missing) };
+        let whole = || integer(text.as_bytes()).and_then(Integer::signed).map(Operand::Whole);
+        let infinite = || match text {
+            "inf" | "infinity" => Some(f64::INFINITY),
+            "-inf" | "-infinity" => Some(f64::NEG_INFINITY),
+            _ => None,
+        };
+        let real = || real(text.as_bytes()).or_else(infinite).map(Operand::Real);
+        match kind {
+            AttributeKind::Integer => whole().or_else(real),
+            AttributeKind::Real => real(),
+            AttributeKind::Boolean => match text.to_ascii_lowercase().as_str() {
+                "true" | "1" => Some(Operand::Whole(1)),
+                "false" | "0" => Some(Operand::Whole(0)),
+                _ => None,
+            },
+            AttributeKind::String => Some(Operand::Text(text.as_bytes().to_vec())),
+            AttributeKind::Date => {
+                Some(Operand::Whole(date(text)?.signed_duration_since(NaiveDate::default()).num_days()))
+            }
+            AttributeKind::Timestamp { unit, .. } => time(text, *unit),
+        }
+    }
+}
+
+/// The values of an equality.
+#[derive(Default)]
+struct Set {
+    missing: bool,
+    wholes: HashSet<i64>,
+    /// In rising order; a zero is positive.
+    reals: Vec<f64>,
+    texts: HashSet<Vec<u8>>,
+}
+
+impl Set {
+    fn of(operands: &[Operand]) -> Self {
+        let mut set = Set::default();
+        for operand in operands {
+            match operand {
+                Operand::Missing => set.missing = true,
+                Operand::Between(_) => {}
+                Operand::Whole(whole) => drop(set.wholes.insert(*whole)),
+                Operand::Real(real) => set.reals.push(real + 0.0),
+                Operand::Text(text) => drop(set.texts.insert(text.clone())),
+            }
+        }
+        set.reals.sort_by(f64::total_cmp);
+        set
+    }
+
+    fn has(&self, value: Value<'_>) -> bool {
+        let has_real = |real: f64| self.reals.binary_search_by(|one| one.total_cmp(&(real + 0.0))).is_ok();
+        match value {
+            Value::Missing => self.missing,
+            // A real number that a whole one equals has its bits.
+            Value::Whole(whole) => {
+                self.wholes.contains(&whole)
+                    || compare_real(whole, whole as f64) == Some(Ordering::Equal) && has_real(whole as f64)
+            }
+            Value::Real(real) => {
+                let whole = real as i64;
+                has_real(real) || compare_real(whole, real) == Some(Ordering::Equal) && self.wholes.contains(&whole)
+            }
+            Value::Text(text) => self.texts.contains(text),
+        }
+    }
+}
+
+/// The number of units of a column from 1970 to a date or a time: in UTC, unless the text states an offset.
+fn time(text: &str, unit: TimeUnit) -> Option<Operand> {
+    let with_offset = || OFFSET_TIMES.iter().find_map(|form| DateTime::parse_from_str(text, form).ok());
+    let without = || TIMES.iter().find_map(|form| NaiveDateTime::parse_from_str(text, form).ok());
+    let time = match DateTime::parse_from_rfc3339(text).ok().or_else(with_offset) {
+        Some(time) => time.to_utc(),
+        None => without().or_else(|| date(text).map(|date| date.and_time(NaiveTime::MIN)))?.and_utc(),
+    };
+    let (count, nanoseconds) = match unit {
+        TimeUnit::Second => (time.timestamp(), 1_000_000_000),
+        TimeUnit::Millisecond => (time.timestamp_millis(), 1_000_000),
+        TimeUnit::Microsecond => (time.timestamp_micros(), 1000),
+        TimeUnit::Nanosecond => (time.timestamp_nanos_opt()?, 1),
+    };
+    // Counts are rounded down, those before 1970 too.
+    let is_whole = time.timestamp_subsec_nanos().is_multiple_of(nanoseconds);
+    Some(if is_whole { Operand::Whole(count) } else { Operand::Between(count) })
+}
+
+fn date(text: &str) -> Option<NaiveDate> {
+    NaiveDate::parse_from_str(text, DATE).ok()
+}
+
+/// A value of an edge.
+#[derive(Clone, Copy)]
+enum Value<'a> {
+    Missing,
+    Whole(i64),
+    Real(f64),
+    Text(&'a [u8]),
+}
+
+impl Value<'_> {
+    fn compare(self, operand: &Operand) -> Option<Ordering> {
+        match (self, operand) {
+            (Value::Whole(value), Operand::Whole(operand)) => Some(value.cmp(operand)),
+            (Value::Whole(value), Operand::Between(operand)) => Some(value.cmp(operand).then(Ordering::Less)),
+            (Value::Whole(value), Operand::Real(operand)) => compare_real(value, *operand),
+            (Value::Real(value), Operand::Real(operand)) => value.partial_cmp(operand),
+            (Value::Real(value), Operand::Whole(operand)) => compare_real(*operand, value).map(Ordering::reverse),
+            (Value::Text(value), Operand::Text(operand)) => Some(value.cmp(operand)),
+            (Value::Missing, Operand::Missing) => Some(Ordering::Equal),
+            _ => None,
+        }
+    }
+}
+
+/// A whole number beside a real one, without rounding.
+fn compare_real(whole: i64, real: f64) -> Option<Ordering> {
+    const END: f64 = (1u64 << 63) as f64;
+    if real.is_nan() || !(-END..END).contains(&real) {
+        return 0.0.partial_cmp(&real);
+    }
+    Some(whole.cmp(&(real.trunc() as i64)).then(0.0.partial_cmp(&real.fract())?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whole_numbers_and_real_ones_are_compared_exactly() {
+        let big = (1i64 << 53) + 1;
+        assert_eq!(compare_real(big, (1i64 << 53) as f64), Some(Ordering::Greater));
+        for (whole, real, order) in [
+            (2, 2.5, Some(Ordering::Less)),
+            (-2, -2.5, Some(Ordering::Greater)),
+            (3, 3.0, Some(Ordering::Equal)),
+            (i64::MAX, f64::INFINITY, Some(Ordering::Less)),
+            (i64::MAX, 9_223_372_036_854_775_808.0, Some(Ordering::Less)),
+            (i64::MIN, -9_223_372_036_854_775_808.0, Some(Ordering::Equal)),
+            (i64::MIN, -1e300, Some(Ordering::Greater)),
+            (0, f64::NAN, None),
+        ] {
+            assert_eq!(compare_real(whole, real), order, "{whole} {real}");
+        }
+    }
+
+    #[test]
+    fn times_count_from_1970() {
+        let count = |text, unit| match time(text, unit) {
+            Some(Operand::Whole(count)) => Some((count, true)),
+            Some(Operand::Between(count)) => Some((count, false)),
+            _ => None,
+        };
+        assert_eq!(count("1970-01-02", TimeUnit::Second), Some((86_400, true)));
+        assert_eq!(count("1970-01-01T00:00:01.5Z", TimeUnit::Millisecond), Some((1500, true)));
+        assert_eq!(count("1970-01-01T00:00:01.5Z", TimeUnit::Second), Some((1, false)));
+        assert_eq!(count("1969-12-31T23:59:59.5Z", TimeUnit::Second), Some((-1, false)));
+        assert_eq!(count("1969-12-31T23:59:59.9999995", TimeUnit::Microsecond), Some((-1, false)));
+        assert_eq!(count("1970-01-01T01:00:00+01:00", TimeUnit::Microsecond), Some((0, true)));
+        assert_eq!(count("1969-12-31 23:59", TimeUnit::Nanosecond), Some((-60_000_000_000, true)));
+        assert_eq!(count("9999-01-01", TimeUnit::Nanosecond), None);
+        assert_eq!(count("noon", TimeUnit::Second), None);
+        let day = Operand::of(&AttributeKind::Date, Some("1969-12-31"));
+        assert!(matches!(day, Some(Operand::Whole(-1))));
+        let seconds = AttributeKind::Timestamp { unit: TimeUnit::Second, zone: None };
+        assert!(Operand::of(&seconds, Some("2024")).is_none(), "a year, or seconds");
+        let between = Operand::of(&seconds, Some("1970-01-01T00:00:07.5")).unwrap();
+        assert_eq!(
+            [7, 8].map(|time| Value::Whole(time).compare(&between)),
+            [Ordering::Less, Ordering::Greater].map(Some)
+        );
+        assert!(!Set::of(&[between]).has(Value::Whole(7)));
+    }
+}
