@@ -319,7 +319,7 @@ def test_the_shell_imports_matrices(tmp_path):
     program = os.environ["OUTCORE"]
     run = lambda *arguments: subprocess.run([program, *map(str, arguments)], capture_output=True, text=True)
     refused = run("import", tmp_path / "m.mtx", tmp_path / "m.oc")
-    assert refused.returncode == 1 and "rectangular one of 2 x 3" in refused.stderr and "matrix" in refused.stderr
+    assert refused.returncode == 1 and "rectangular matrix of 2 x 3" in refused.stderr and "matrix" in refused.stderr
     made = run("import", tmp_path / "m.mtx", tmp_path / "m.oc", "--as", "matrix")
     assert made.returncode == 0 and "2 x 3" in made.stderr, made.stderr
     assert (oc.SparseMatrix(tmp_path / "m.oc") @ np.eye(3)).tolist() == [[0, 0, 4], [4, 0, 0]]

@@ -39,7 +39,7 @@ pub(crate) fn with_sides(source: Box<dyn Source>, options: &InputOptions) -> Res
     }
     if let Some(long) = prefixes.iter().find(|prefix| prefix.len() > MOST_PREFIX_BYTES) {
         return Err(Error::Usage(format!(
-            "--bipartite: expected prefixes of at most {MOST_PREFIX_BYTES} bytes, found one of {}",
+            "--bipartite: expected prefixes of at most {MOST_PREFIX_BYTES} bytes, found a prefix of {}",
             long.len()
         )));
     }

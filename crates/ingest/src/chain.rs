@@ -141,7 +141,7 @@ fn differing_text(one: &TextFacts, other: &TextFacts) -> Option<(&'static str, S
         (
             "column of weights",
             one.weight_column != other.weight_column && !one.header,
-            one.weight_column.map_or("none".to_owned(), |column| format!("column {column}")),
+            one.weight_column.map_or("no column of weights".to_owned(), |column| format!("column {column}")),
         ),
     ];
     parts.into_iter().find(|(_, differs, _)| *differs).map(|(what, _, value)| (what, value))
@@ -172,7 +172,7 @@ fn join_attributes(joined: &mut Facts, facts: &Facts, first: &Path, name: &Path)
     let pairs = [(&joined.attributes, &facts.attributes), of_vertices];
     for (place, (expected, found)) in pairs.into_iter().enumerate() {
         if expected != found && !(place == 1 && found.is_empty()) {
-            let expected = format!("the attributes {}, as in {}", listed(expected), first.display());
+            let expected = format!("{}, as in {}", listed(expected), first.display());
             return Err(Error::input(name, None, expected, listed(found))
                 .advise("import the files one by one, bring the columns into one form, or name those to keep"));
         }
@@ -201,7 +201,7 @@ fn kind_of_weights(facts: &Facts) -> &'static str {
 /// Attributes in a message.
 fn listed(attributes: &[AttributeField]) -> String {
     let all: Vec<String> = attributes.iter().map(|field| format!("{} ({})", field.name, field.kind.name())).collect();
-    if all.is_empty() { "none".to_owned() } else { all.join(", ") }
+    if all.is_empty() { "no attributes".to_owned() } else { format!("the attributes {}", all.join(", ")) }
 }
 
 /// The columns taken as source, target and weight, where they have names.

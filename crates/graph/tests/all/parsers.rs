@@ -235,10 +235,10 @@ fn square_matrices_import_and_others_are_refused_by_name() {
     };
     let refused = [
         ("complex.mtx", "complex"),
-        ("empty.mtx", "rectangular one of 3 x 4"),
-        ("fidapm05_rhs1.mtx", "rectangular one of 42 x 1"),
-        ("lp_afiro.mtx", "rectangular one of 27 x 51"),
-        ("lp_afiro_structure.mtx", "rectangular one of 27 x 51"),
+        ("empty.mtx", "rectangular matrix of 3 x 4"),
+        ("fidapm05_rhs1.mtx", "rectangular matrix of 42 x 1"),
+        ("lp_afiro.mtx", "rectangular matrix of 27 x 51"),
+        ("lp_afiro_structure.mtx", "rectangular matrix of 27 x 51"),
     ];
     // Stored entries, as documented; a dense matrix without zeros has all of them.
     let counts = [

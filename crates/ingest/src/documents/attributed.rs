@@ -315,7 +315,7 @@ fn choose(
         choices.iter_mut().zip(of).filter(|(_, is_of)| *is_of).for_each(|(choice, _)| choice.add(one));
     }
     if let Some(many) = choices.iter().find(|choice| choice.fields.len() > MAX_ATTRIBUTES) {
-        let found = format!("{} of them", many.fields.len());
+        let found = format!("{} attributes", many.fields.len());
         return Err(Error::input(path, None, format!("at most {MAX_ATTRIBUTES} attributes"), found)
             .advise("name those that you need: --attributes NAME,NAME"));
     }

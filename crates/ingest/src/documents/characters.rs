@@ -9,6 +9,14 @@ pub(crate) const MOST_BYTES: usize = 1 << 20;
 /// Bytes read at once.
 const READ_BYTES: usize = 128 << 10;
 
+/// The end of a file, for messages.
+pub(crate) const END: &str = "the end of the file";
+
+/// The beginning of a word or a text, for messages.
+pub(crate) fn shown(text: &[u8]) -> String {
+    format!("`{}`", String::from_utf8_lossy(&text[..text.len().min(80)]))
+}
+
 /// A stream of characters with line numbers, read in pieces.
 pub(crate) struct Characters {
     stream: Stream,
@@ -37,6 +45,12 @@ impl Characters {
         Ok(self.buffer.get(self.place).copied())
     }
 
+    /// The next character, or the end of the file, for messages.
+    pub(crate) fn next_shown(&mut self) -> Result<String> {
+        let next = self.peek()?.map(|byte| format!("`{}`", String::from_utf8_lossy(&[byte]).escape_default()));
+        Ok(next.unwrap_or(END.to_owned()))
+    }
+
     /// Passes over the character that `peek` found.
     pub(crate) fn skip(&mut self) {
         self.line += u64::from(self.buffer[self.place] == b'\n');
@@ -59,7 +73,8 @@ impl Characters {
     /// Adds a character to a word or a text.
     pub(crate) fn push(&self, bytes: &mut Vec<u8>, byte: u8) -> Result<()> {
         if bytes.len() == MOST_BYTES {
-            return Err(self.bad("a word or a text of at most 1 MiB", "a longer one"));
+            let found = format!("more than 1 MiB from {} on", shown(bytes));
+            return Err(self.bad("a word or a text of at most 1 MiB", &found));
         }
         bytes.push(byte);
         Ok(())
@@ -78,6 +93,6 @@ impl Characters {
     }
 
     pub(crate) fn truncated(&self, expected: &str) -> Error {
-        self.bad(expected, "the end of the file").advise("the file is truncated or damaged: fetch or write it again")
+        self.bad(expected, END).advise("the file is truncated or damaged: fetch or write it again")
     }
 }

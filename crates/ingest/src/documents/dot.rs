@@ -10,7 +10,7 @@
 //! Format: "The DOT Language", graphviz.org.
 
 use crate::batch::{InputOptions, Source};
-use crate::documents::characters::Characters;
+use crate::documents::characters::{Characters, END, shown};
 use crate::documents::records::{self, Known, ReadRecords, Records, WeightRule};
 use crate::input::file::{Input, Stream};
 use outcore_image::Result;
@@ -49,12 +49,10 @@ impl Token {
 
     fn shown(&self) -> String {
         match self {
-            Token::Word(text) | Token::Text(text) => {
-                format!("`{}`", String::from_utf8_lossy(&text[..text.len().min(80)]))
-            }
+            Token::Word(text) | Token::Text(text) => shown(text),
             Token::Sign(sign) => format!("`{}`", char::from(*sign)),
             Token::Edge { directed } => if *directed { "`->`" } else { "`--`" }.to_owned(),
-            Token::End => "the end of the file".to_owned(),
+            Token::End => END.to_owned(),
         }
     }
 }
@@ -174,7 +172,10 @@ impl Dot {
                     match self.text.peek()? {
                         Some(b'/') => self.skip_line()?,
                         Some(b'*') => self.skip_comment()?,
-                        _ => return Err(self.text.bad("a comment behind `/`", "something else")),
+                        _ => {
+                            let found = self.text.next_shown()?;
+                            return Err(self.text.bad("a comment behind `/`", &found));
+                        }
                     }
                 }
                 byte if byte.is_ascii_whitespace() => self.text.skip(),
@@ -229,7 +230,10 @@ impl Dot {
                         Ok(Token::Edge { directed: false })
                     }
                     Some(byte) if byte.is_ascii_digit() || byte == b'.' => self.word(vec![b'-']),
-                    _ => Err(self.text.bad("`->`, `--` or a number behind `-`", "something else")),
+                    _ => {
+                        let found = self.text.next_shown()?;
+                        Err(self.text.bad("`->`, `--` or a number behind `-`", &found))
+                    }
                 }
             }
             _ => self.word(Vec::new()),
@@ -245,9 +249,7 @@ impl Dot {
             self.text.skip();
         }
         if word.is_empty() {
-            let found = self.text.peek()?.map_or("the end of the file".to_owned(), |byte| {
-                format!("`{}`", String::from_utf8_lossy(&[byte]).escape_default()) //
-            });
+            let found = self.text.next_shown()?;
             return Err(self.text.bad("a name, a number or a text in quotes", &found));
         }
         Ok(Token::Word(word))
@@ -296,7 +298,8 @@ impl Dot {
             self.text.skip();
             self.skip_blanks()?;
             if self.text.peek()? != Some(b'"') {
-                return Err(self.text.bad("a text in quotes behind `+`", "something else"));
+                let found = self.text.next_shown()?;
+                return Err(self.text.bad("a text in quotes behind `+`", &found));
             }
         }
     }
@@ -391,7 +394,9 @@ impl Dot {
     /// Begins to read what is in braces, which are the next end of a statement with these ends.
     fn open_braces(&mut self, outside: Chain) -> Result<()> {
         if self.scopes.len() == MOST_DEPTH {
-            return Err(self.text.bad(&format!("braces at most {MOST_DEPTH} deep"), "braces at depth 257"));
+            return Err(self
+                .text
+                .bad(&format!("braces at most {MOST_DEPTH} deep"), &format!("braces at depth {}", MOST_DEPTH + 1)));
         }
         let of_scope = |scope: &Scope| scope.within.bytes + scope.outside.bytes;
         // The memory of open scopes is bounded, however deep braces are nested.
@@ -435,10 +440,7 @@ impl Dot {
     fn check_id(&self, id: &[u8]) -> Result<()> {
         match std::str::from_utf8(id) {
             Ok(_) => Ok(()),
-            Err(_) => {
-                let found = String::from_utf8_lossy(&id[..id.len().min(80)]).into_owned();
-                Err(self.text.bad("an id in UTF-8", &format!("`{found}`")).advise("convert the file to UTF-8"))
-            }
+            Err(_) => Err(self.text.bad("an id in UTF-8", &shown(id)).advise("convert the file to UTF-8")),
         }
     }
 
@@ -466,7 +468,10 @@ impl Dot {
         let Some(around) = self.scopes.last_mut() else {
             return match self.next()? {
                 Token::End => Ok(false),
-                _ => Err(self.text.bad("one graph", "something behind it").advise("make a file of each graph")),
+                token => {
+                    let found = format!("{} behind its last brace", token.shown());
+                    Err(self.text.bad("one graph", &found).advise("make a file of each graph"))
+                }
             };
         };
         let within = within.finish();
@@ -495,7 +500,8 @@ impl Dot {
                 return Err(self.text.bad(&format!("`{sign}` in a {graph}"), &token.shown()));
             }
             if chain.bytes > MOST_ENDS_BYTES {
-                return Err(self.text.bad("a statement whose ids take at most 1 MiB", "a longer one"));
+                let found = format!("ids that take {} bytes", chain.bytes);
+                return Err(self.text.bad("a statement whose ids take at most 1 MiB", &found));
             }
             match self.next()? {
                 Token::Sign(b'{') => return self.open_braces(chain),
@@ -622,7 +628,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_right_is_refused() {
+    fn malformed_dot_is_refused() {
         for (text, said) in [
             ("digraph { a -- b }", "`->` in a digraph"),
             ("graph { a -> b }", "`--` in a graph"),

@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_before_the_first_edge_is_read_twice() {
+    fn vertices_before_the_first_edge_are_read_twice() {
         let nodes: String = (0..40_000).map(|i| format!("<node id='n{i}'/>")).collect();
         let edges = "<edge source='1' target='2' weight='3'/>";
         let read = edges_of("gexf", &document("", &format!("<nodes>{nodes}</nodes><edges>{edges}</edges>")));

@@ -7,7 +7,7 @@
 //! Format: Himsolt, "GML: A portable Graph File Format", University of Passau, 1997.
 
 use crate::batch::{InputOptions, Source, bad_record};
-use crate::documents::characters::Characters;
+use crate::documents::characters::{Characters, END, shown};
 use crate::documents::numbered::NumberedVertices;
 use crate::documents::records::{self, Known, ReadRecords, Records, STRING_IDS, WeightRule};
 use crate::input::file::{Input, Stream};
@@ -33,6 +33,17 @@ enum Token {
     Open,
     Close,
     End,
+}
+
+impl Token {
+    fn shown(&self) -> String {
+        match self {
+            Token::Word(text) | Token::Text(text) => shown(text),
+            Token::Open => "`[`".to_owned(),
+            Token::Close => "`]`".to_owned(),
+            Token::End => END.to_owned(),
+        }
+    }
 }
 
 /// The tokens of a file, one by one.
@@ -172,7 +183,7 @@ impl Gml {
     fn each_value(&mut self, mut take: impl FnMut(&[u8], Token) -> Result<()>) -> Result<()> {
         match self.tokens.next()? {
             Token::Open => {}
-            _ => return Err(self.tokens.text.bad("`[`", "something else")),
+            other => return Err(self.tokens.text.bad("`[`", &other.shown())),
         }
         loop {
             match self.tokens.next()? {
@@ -184,7 +195,7 @@ impl Gml {
                     Token::End => return Err(self.tokens.text.truncated("`]`")),
                 },
                 Token::End => return Err(self.tokens.text.truncated("`]`")),
-                _ => return Err(self.tokens.text.bad("a key", "something else")),
+                other => return Err(self.tokens.text.bad("a key", &other.shown())),
             }
         }
     }
@@ -195,13 +206,13 @@ impl Gml {
             Token::Close => Ok(Token::Close),
             Token::Word(key) => self.skip_value().map(|()| Token::Word(key)),
             Token::End => Err(self.tokens.text.truncated("`]`")),
-            _ => Err(self.tokens.text.bad("a key", "something else")),
+            other => Err(self.tokens.text.bad("a key", &other.shown())),
         }
     }
 
     fn number(&self, key: &str, value: &Token) -> Result<i64> {
         let (Token::Word(token) | Token::Text(token)) = value else {
-            return Err(self.tokens.text.bad(&format!("a whole number as `{key}`"), "a list"));
+            return Err(self.tokens.text.bad(&format!("a whole number as `{key}`"), &value.shown()));
         };
         integer(token).and_then(|number| number.signed()).ok_or_else(|| {
             let expected = format!("a whole number of 64 bits as `{key}`");
@@ -212,7 +223,7 @@ impl Gml {
     fn node(&mut self) -> Result<()> {
         let line = self.tokens.text.line;
         if self.vertices.is_decided() {
-            return Err(self.tokens.text.bad("all vertices before the edges", "a vertex behind an edge"));
+            return Err(self.tokens.text.bad("all vertices before the edges", "`node` after the first edge"));
         }
         let (mut id, mut label) = (None, None);
         self.each_value(|key, value| {
@@ -310,7 +321,7 @@ impl Gml {
             },
             Token::Close => return Ok(false),
             Token::End => return Err(self.tokens.text.truncated("the end of the graph, `]`")),
-            _ => return Err(self.tokens.text.bad("a key", "something else")),
+            other => return Err(self.tokens.text.bad("a key", &other.shown())),
         }
         Ok(true)
     }
@@ -322,16 +333,17 @@ impl Gml {
             Token::End => Ok(false),
             Token::Word(key) if key == b"graph" => {
                 if self.graph.is_some() {
-                    return Err(self.tokens.text.bad("one graph", "a second one").advise("make a file of each graph"));
+                    let found = "a second key `graph`";
+                    return Err(self.tokens.text.bad("one graph", found).advise("make a file of each graph"));
                 }
                 self.graph = Some(true);
                 match self.tokens.next()? {
                     Token::Open => Ok(true),
-                    _ => Err(self.tokens.text.bad("`[` behind `graph`", "something else")),
+                    other => Err(self.tokens.text.bad("`[` behind `graph`", &other.shown())),
                 }
             }
             Token::Word(_) => self.skip_value().map(|()| true),
-            _ => Err(self.tokens.text.bad("a key", "something else")),
+            other => Err(self.tokens.text.bad("a key", &other.shown())),
         }
     }
 }
@@ -411,7 +423,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_right_is_refused() {
+    fn malformed_gml_is_refused() {
         let node = "node [ id 1 ]";
         for (graph, expected) in [
             ("node [ label \"x\" ]", "the key `id`"),
@@ -423,9 +435,9 @@ mod tests {
             ("node [ id 1 ] edge [ source 1 target 1 ] directed 1", "`directed` before"),
             ("directed 2", "0 or 1"),
             ("node [ id ]", "a value behind a key"),
-            ("node 5", "`[`"),
-            ("] graph [", "a second one"),
-            ("\"x\" 5", "a key"),
+            ("node 5", "expected `[`, found `5`"),
+            ("] graph [", "a second key `graph`"),
+            ("\"x\" 5", "expected a key, found `x`"),
             ("node [ id 1 label \"x ]", "the end of a text"),
             ("node [ id 1", "truncated"),
         ] {

@@ -232,7 +232,8 @@ impl ReadRecords for Pajek {
         }
         let Some(line) = self.next_line()? else {
             if self.section == Section::None {
-                return Err(Error::input(self.lines.blocks.path(), None, "a section such as `*Vertices`", "none"));
+                let (path, found) = (self.lines.blocks.path(), "the end of the file");
+                return Err(Error::input(path, None, "a section such as `*Vertices`", found));
             }
             let is_left = !self.vertices.is_decided();
             self.decide();
@@ -317,8 +318,9 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_right_is_refused() {
+    fn malformed_pajek_is_refused() {
         for (text, expected) in [
+            ("% alone\n", "found the end of the file"),
             ("*Vertices x\n", "how many"),
             ("*Vertices 2\n3 \"a\"\n", "from 1 to 2"),
             ("*Vertices 2\n1 \"a\"\n1 \"b\"\n", "once"),

@@ -192,8 +192,8 @@ impl Xml {
             return own;
         }
         match error {
-            quick_xml::Error::Encoding(_) => {
-                self.bad("XML in UTF-8", "another encoding").advise("convert the file to UTF-8")
+            quick_xml::Error::Encoding(error) => {
+                self.bad("XML in UTF-8", &error.to_string()).advise("convert the file to UTF-8")
             }
             error => self.bad("well-formed XML", &error.to_string()).advise(DAMAGED),
         }
@@ -282,9 +282,10 @@ impl Read for Bytes {
 impl BufRead for Bytes {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         if self.taken > MOST_BYTES {
-            let found = "more: the file may be damaged";
-            self.failure =
-                Some(Error::input(self.stream.path(), Some(self.line), "a tag or a text of at most 1 MiB", found));
+            let (expected, found) =
+                ("a tag or a text of at most 1 MiB", format!("{} bytes without its end", self.taken));
+            let error = Error::input(self.stream.path(), Some(self.line), expected, found);
+            self.failure = Some(error.advise(DAMAGED));
             return Err(io::Error::other("a long piece"));
         }
         if self.place == self.buffer.len() {

@@ -122,7 +122,7 @@ fn next_file(reader: &mut impl Read, files: &mut u64) -> io::Result<Option<Entry
             match kind {
                 b'L' => long_name = Some(text(&beside)),
                 _ if memchr::memmem::find(&beside, b" GNU.sparse.").is_some() => {
-                    return Err(unsuitable("a file that is sparse".to_owned()));
+                    return Err(unsuitable("a sparse file".to_owned()));
                 }
                 _ => {
                     long_name = record(&beside, "path").or(long_name);
@@ -147,7 +147,7 @@ fn next_file(reader: &mut impl Read, files: &mut u64) -> io::Result<Option<Entry
                     return Ok(Some(Entry { name, len_bytes }));
                 }
             }
-            b'S' => return Err(unsuitable(format!("{name}, which is sparse"))),
+            b'S' => return Err(unsuitable(format!("the sparse file {name}"))),
             _ => {}
         }
         let beside_bytes = len_bytes.checked_add(padding(len_bytes)).ok_or_else(damaged)?;
@@ -163,7 +163,7 @@ fn only_zeros(reader: &mut impl Read) -> io::Result<()> {
         match reader.read(&mut some)? {
             0 => return Ok(()),
             len if some[..len].iter().any(|&byte| byte != 0) => {
-                return Err(unsuitable("other data behind its end".to_owned()));
+                return Err(unsuitable("data behind its end".to_owned()));
             }
             _ => {}
         }
@@ -203,7 +203,7 @@ impl<R: Read> TarMember<R> {
         let mut files = 0;
         let found = next_file(&mut archive, &mut files)?;
         let Some(Entry { name, len_bytes }) = found else {
-            let which = if files == 0 { "one without files" } else { "one with descriptions only" };
+            let which = if files == 0 { "an archive without files" } else { "an archive with descriptions only" };
             return Err(unsuitable(which.to_owned()));
         };
         Ok(TarMember { archive, name, len_bytes, left_bytes: len_bytes, has_ended: false })
@@ -303,14 +303,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_one_whole_file_is_refused() {
+    fn archives_without_exactly_one_whole_file_are_refused() {
         let edges = entry("a.txt", b'0', b"1 2\n");
         let two = failure_of("edge-list", &archive(&[edges.clone(), entry("b/c.txt", b'0', b"1 2\n")]));
         assert!(two.contains("2: a.txt, b/c.txt") && two.contains("unpack it"), "{two}");
         let many: Vec<Vec<u8>> = (0..20).map(|i| entry(&format!("{i}.txt"), b'0', b"1 2\n")).collect();
         assert!(failure_of("edge-list", &archive(&many)).contains("20: 0.txt, 1.txt"));
         let none = failure_of("edge-list", &archive(&[header("a/", b'5', 0)]));
-        assert!(none.contains("one without files"), "{none}");
+        assert!(none.contains("an archive without files"), "{none}");
         let described = failure_of("edge-list", &archive(&[entry("README", b'0', b"1 2\n")]));
         assert!(described.contains("descriptions only"), "{described}");
         assert!(failure_of("edge-list", &archive(&[header("a", b'S', 0)])).contains("sparse"));

@@ -67,10 +67,11 @@ impl Member {
                 .advise("the file is truncated or damaged: fetch or copy it again")
         };
         let failed = |error: io::Error| match error.kind() {
-            ErrorKind::UnexpectedEof => damaged("a place beyond its end"),
+            ErrorKind::UnexpectedEof => damaged("a directory that leads beyond the end of the file"),
             _ => outcore_io::Error::file_at(path, "read", 0, error).into(),
         };
-        let (mut at, count) = directory(len_bytes, read_at).map_err(failed)?.ok_or_else(|| damaged("none"))?;
+        let (mut at, count) =
+            directory(len_bytes, read_at).map_err(failed)?.ok_or_else(|| damaged("no end of a directory"))?;
         let (mut found, mut names, mut files) = (None, Vec::new(), 0u64);
         for _ in 0..count {
             let mut entry = [0; ENTRY_BYTES];
@@ -118,13 +119,13 @@ impl Member {
         let is_encrypted = number(entry, 8, 2) & 1 != 0;
         if is_encrypted || !matches!(method, STORED | DEFLATED) {
             let found = match (is_encrypted, method) {
-                (true, _) => "an encrypted one".to_owned(),
-                (_, 9) => "one packed with Deflate64".to_owned(),
-                (_, 12) => "one packed with bzip2".to_owned(),
-                (_, 14) => "one packed with LZMA".to_owned(),
-                (_, 93) => "one packed with zstd".to_owned(),
-                (_, 95) => "one packed with xz".to_owned(),
-                _ => format!("one packed by method {method}"),
+                (true, _) => "an encrypted file".to_owned(),
+                (_, 9) => "a file packed with Deflate64".to_owned(),
+                (_, 12) => "a file packed with bzip2".to_owned(),
+                (_, 14) => "a file packed with LZMA".to_owned(),
+                (_, 93) => "a file packed with zstd".to_owned(),
+                (_, 95) => "a file packed with xz".to_owned(),
+                _ => format!("a file packed by method {method}"),
             };
             return Err(Error::input(path, None, format!("the file {name}, stored or deflated"), found)
                 .advise("unpack it, or compress it with gzip or zstd"));
@@ -144,7 +145,7 @@ impl Member {
         let mut local = [0; LOCAL_BYTES];
         read_at(&mut local, local_bytes).map_err(failed)?;
         if !local.starts_with(MAGICS[0]) {
-            return Err(damaged("a file that is not where it says"));
+            return Err(damaged(&format!("no header of a file at byte {local_bytes}")));
         }
         let head_bytes = LOCAL_BYTES as u64 + number(&local, 26, 2) + number(&local, 28, 2);
         let name = name.rsplit('/').next().unwrap_or(&name).to_owned();
@@ -260,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_one_whole_file_is_refused() {
+    fn archives_without_exactly_one_whole_file_are_refused() {
         let two = failure_of("edge-list", &archive(&[("a.csv", b"1,2\n"), ("b/c.csv", b"1,2\n")], b""));
         assert!(two.contains("2: a.csv, b/c.csv"), "{two}");
         let none = failure_of("edge-list", &archive(&[("a/", b"")], b""));

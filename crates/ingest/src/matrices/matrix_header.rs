@@ -261,7 +261,7 @@ fn guess(first: &Lines, path: &Path, is_matrix: bool) -> Result<Opening> {
 
 fn check_size([rows, columns]: [u64; 2], may_be_rectangular: bool, path: &Path, number: u64) -> Result<()> {
     if rows != columns && !may_be_rectangular {
-        let found = format!("a rectangular one of {rows} x {columns}");
+        let found = format!("a rectangular matrix of {rows} x {columns}");
         let advice = "a graph has as many columns as rows, and so has what is symmetric; a general matrix may have others, \
                       where it is imported as a matrix";
         return Err(Error::input(path, Some(number), "a square matrix", found).advise(advice));

@@ -488,7 +488,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_square_matrix_of_numbers_is_refused() {
+    fn malformed_and_rectangular_matrices_are_refused() {
         for (text, expected) in [
             ("", "empty file"),
             ("%%MatrixMarket", "LAYOUT"),
@@ -496,7 +496,7 @@ mod tests {
             ("%%MatrixMarket matrix coordinate complex general\n1 1 0\n", "complex"),
             ("%%MatrixMarket vector coordinate real general\n1 1 0\n", "`matrix`"),
             ("%%MatrixMarket matrix array pattern general\n1 1\n", "combination"),
-            ("%%MatrixMarket matrix coordinate real general\n3 4 0\n", "rectangular one of 3 x 4"),
+            ("%%MatrixMarket matrix coordinate real general\n3 4 0\n", "rectangular matrix of 3 x 4"),
             ("%%MatrixMarket matrix coordinate real general\n3 3\n", ":2: expected a line `rows columns entries`"),
             ("%%MatrixMarket matrix coordinate real general\n3 3 1\n1 1 1\n2 2 2\n", "expected 1 entries"),
             ("%%MatrixMarket matrix coordinate real general\n3 3 2\n1 1 1\n", "expected 2 entries"),

@@ -189,8 +189,8 @@ impl ArrowStream {
             let decoded = decoded.map_err(|error| self.damaged(&error))?;
             let found = decoded.as_ref().map(|rows| rows.num_rows() as i64);
             if found != message.rows {
-                let [expected, found] = [message.rows, found].map(|rows| rows.map_or("none".into(), |n| n.to_string()));
-                return Err(self.damaged(&format!("a batch of {expected} rows that has {found}")));
+                let [expected, found] = [message.rows, found].map(|rows| rows.map_or("no".into(), |n| n.to_string()));
+                return Err(self.damaged(&format!("a batch of {expected} rows that has {found} rows")));
             }
             let Some(rows) = decoded else { continue };
             let dictionaries = self.dictionaries.values().map(|dictionary| &dictionary.unpacked);

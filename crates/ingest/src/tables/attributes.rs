@@ -342,11 +342,16 @@ pub(crate) fn column_of(
                 i32::try_from(day as i64).is_err() && missing.get(row) != Some(&true) //
             };
             let beyond = words.iter().enumerate().find(is_beyond).filter(|_| field.kind == AttributeKind::Date);
-            if let Some((place, _)) = beyond {
+            if let Some((place, &days)) = beyond {
                 let row = first_record + place as u64;
                 let expected = format!("dates of 32 bits in column `{}`", field.name);
-                return Err(Error::input(path, Some(row), expected, format!("one beyond in row {row}"))
-                    .advise("cast the column to timestamps or to integers, or leave it out; rows count from 0"));
+                return Err(Error::input(
+                    path,
+                    Some(row),
+                    expected,
+                    format!("a date {} days from 1970 in row {row}", days as i64),
+                )
+                .advise("cast the column to timestamps or to integers, or leave it out; rows count from 0"));
             }
             AttributeValues::Words(words)
         }

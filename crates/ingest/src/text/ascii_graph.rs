@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_the_first_line_is_refused() {
+    fn lines_that_contradict_the_first_line_are_refused() {
         for (text, expected) in [
             (&b""[..], "empty file"),
             (b"n\n", "number of vertices"),

@@ -262,7 +262,7 @@ impl LineBlocks {
             self.path(),
             Some(self.next_line),
             format!("a line of at most {longest}{limit}"),
-            "a longer one",
+            format!("more than {longest} without a line end"),
         );
         error.advise(match self.keeps_quoted.is_some() {
             true => format!("{advice}; or a closing quote is missing"),
@@ -366,6 +366,11 @@ mod tests {
         }
 
         let error = blocks(&vec![b'7'; MOST_LINE_BYTES + 1]).next_lines().err().expect("too long");
-        assert!(error.to_string().contains("a line of at most 64 MiB, found a longer one; the file is not"), "{error}");
+        assert!(
+            error
+                .to_string()
+                .contains("a line of at most 64 MiB, found more than 64 MiB without a line end; the file is not"),
+            "{error}"
+        );
     }
 }

@@ -23,7 +23,7 @@ pub(crate) fn open(stream: Stream, options: &InputOptions) -> Result<Box<dyn Sou
     let mut blocks = LineBlocks::new(stream);
     let is_data = |line: &[u8]| matches!(Fields::new(line).first_byte(), Some(b'p' | b'a' | b'e'));
     let Some(first) = first_data_block(&mut blocks, is_data)? else {
-        return Err(Error::input(blocks.path(), None, "a line `a u v w` or `e u v`", "none"));
+        return Err(Error::input(blocks.path(), None, "a line `a u v w` or `e u v`", "the end of the file"));
     };
     let mut problem = None;
     let mut edge_line: Option<&[u8]> = None;
@@ -210,10 +210,10 @@ mod tests {
     }
 
     #[test]
-    fn bad_lines_are_refused() {
+    fn malformed_dimacs_is_refused() {
         for (text, expected) in [
-            (&b""[..], "found none"),
-            (b"c only\n", "found none"),
+            (&b""[..], "found the end of the file"),
+            (b"c only\n", "found the end of the file"),
             (b"p sp 3\n", ":1: expected `p WORD n m`"),
             (b"p sp 3 1\na 0 1 1\n", ":2: expected two vertices from 1 to 3"),
             (b"p sp 3 1\na 1 4 1\n", ":2: expected two vertices from 1 to 3"),

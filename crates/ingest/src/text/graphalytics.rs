@@ -81,13 +81,13 @@ impl Files {
             (Some(stem), _) => (stem, "e"),
             (_, Some(stem)) => (stem, "v"),
             _ => {
-                return Err(Error::input(path, None, "a file NAME.v or NAME.e", "another name")
+                return Err(Error::input(path, None, "a file NAME.v or NAME.e", plain)
                     .advise("Graphalytics graphs are two files of these names, side by side"));
             }
         };
         let sibling_name = format!("{stem}.{sibling_ending}");
         let sibling = input.sibling(sibling_name.as_ref())?.ok_or_else(|| {
-            Error::input(path, None, format!("a file {sibling_name} beside it"), "none")
+            Error::input(path, None, format!("a file {sibling_name} beside it"), format!("only {name}"))
                 .advise("a Graphalytics graph is both; a list of edges alone is read with --format edge-list")
         })?;
         let properties = input.sibling(format!("{stem}.properties").as_ref())?;

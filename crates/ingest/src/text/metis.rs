@@ -170,7 +170,7 @@ impl Metis {
     /// Compares arcs with those in the other direction, and all of them with the header.
     fn check(&self, [up, down, loops, difference]: Sums) -> Result<()> {
         if up == down && difference != 0 {
-            let found = "arcs of which some have none back, or one of another weight";
+            let found = "arcs whose reverse is missing or has another weight";
             return Err(Error::input(&self.path, None, "every edge in the lines of both its ends", found)
                 .advise("METIS graphs are undirected: give a directed graph as an edge list"));
         }
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_the_header_is_refused() {
+    fn malformed_metis_is_refused() {
         for (text, expected) in [
             (&b""[..], "empty file"),
             (b"x y\n", "n m"),
@@ -269,9 +269,9 @@ mod tests {
             (b"2 1\n2\n1\n1\n", "2 lines"),
             (b"2 2\n2\n1\n", "4 neighbours"),
             (b"2 1\n2\n\n", "both its ends"),
-            (b"4 1\n2\n\n\n3\n", "some have none back"),
-            (b"4 2\n2 3\n\n\n2 3\n", "some have none back"),
-            (b"2 1 1\n2 5\n1 7\n", "of another weight"),
+            (b"4 1\n2\n\n\n3\n", "whose reverse is missing"),
+            (b"4 2\n2 3\n\n\n2 3\n", "whose reverse is missing"),
+            (b"2 1 1\n2 5\n1 7\n", "or has another weight"),
             (b"2 1\n3\n1\n", "from 1 to n"),
             (b"2 1\n0\n1\n", "from 1 to n"),
             (b"2 1\nx\n1\n", "a vertex"),

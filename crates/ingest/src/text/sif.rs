@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_right_is_refused() {
+    fn malformed_sif_is_refused() {
         assert!(failure_of("sif", b"a pp b\na pp\n").contains("sif:2: expected a vertex alone"));
         let late_tab = ["a pp b\n".repeat(200_000).as_bytes(), b"x\tpp\ty\n"].concat();
         for mixed in [&b"a\tpp\tb\nx pp y\n"[..], b"a pp b\nx\tpp\ty\n", &late_tab] {

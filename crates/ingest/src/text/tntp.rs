@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_the_metadata_is_refused() {
+    fn links_that_contradict_the_metadata_are_refused() {
         for (from, to, expected) in [
             ("\t2\t3\t1\t7\t;\n", "", "expected 3 links, as the metadata says, found 2"),
             ("\t2\t3\t1\t7\t;", "\t2\t5\t1\t7\t;", ":11: expected two nodes from 1 to 4"),
