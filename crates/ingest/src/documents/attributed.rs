@@ -94,7 +94,7 @@ impl Document {
             options: options.clone(),
             terms,
             declared: Vec::new(),
-            directions: Directions { usual: false, asked: options.directed },
+            directions: Directions { usual: false, requested: options.directed },
             has_graph: false,
             has_string_ids: false,
             is_chosen: false,

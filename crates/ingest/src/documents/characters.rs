@@ -51,13 +51,14 @@ impl Characters {
         Ok(next.unwrap_or(END.to_owned()))
     }
 
-    /// Passes over the character that `peek` found.
+    /// Passes over the character that `peek` returned.
     pub(crate) fn skip(&mut self) {
         self.line += u64::from(self.buffer[self.place] == b'\n');
         self.place += 1;
     }
 
-    /// The bytes until one that ends them, which is not taken; nothing if the file ends before.
+    /// The bytes before the first one for which `is_end` holds. The end of the file counts as a line end: if that does
+    /// not end them, there are none.
     pub(crate) fn until(&mut self, is_end: impl Fn(u8) -> bool) -> Result<Option<Vec<u8>>> {
         let mut bytes = Vec::new();
         while let Some(byte) = self.peek()? {

@@ -5,7 +5,7 @@
 //! names, of an edge or of all that follow `edge [weight=2]` in the braces; without it an edge weighs 1, as in
 //! Graphviz. In a graph that is not `strict`, parallel edges are meant. Ports and other attributes are passed over.
 //!
-//! Braces are kept on a stack, and of the vertices within only the ids, for they may be the end of edges.
+//! Open braces are a stack. Of the vertices within them only the ids are stored, since they may be an end of edges.
 //!
 //! Format: "The DOT Language", graphviz.org.
 
@@ -32,7 +32,7 @@ pub(crate) fn open(input: &Input, options: &InputOptions) -> Result<Box<dyn Sour
 enum Token {
     /// A name that may be a keyword.
     Word(Vec<u8>),
-    /// A name that is none, for it stands in quotes.
+    /// A name in quotes, which is no keyword.
     Text(Vec<u8>),
     Sign(u8),
     /// `->` or `--`.
@@ -62,7 +62,7 @@ impl Token {
 struct Ends {
     ids: Vec<Box<[u8]>>,
     bytes: usize,
-    /// There were more than are kept.
+    /// The ids take more than the limit, so none is stored.
     too_many: bool,
 }
 
@@ -90,7 +90,7 @@ impl Ends {
     }
 }
 
-/// The ends of edges of a statement, and what they take.
+/// The ends of edges of a statement, and their memory.
 #[derive(Debug, Default)]
 struct Chain {
     ends: Vec<Ends>,
@@ -113,7 +113,7 @@ impl Chain {
 /// The open scope between two braces.
 #[derive(Debug, Default)]
 struct Scope {
-    /// The weight of edges that say none.
+    /// The weight of edges that have none of their own.
     weight: Option<Vec<u8>>,
     /// The vertices within.
     within: Ends,
@@ -126,7 +126,7 @@ struct Pending {
     chain: Chain,
     weight: Option<Vec<u8>>,
     line: u64,
-    /// Between which ends, and which vertices of both.
+    /// Places of the next edge: of its first end in the chain, and of its vertices in both ends.
     at: [usize; 3],
 }
 
@@ -280,7 +280,7 @@ impl Dot {
                                 self.text.skip();
                             }
                         }
-                        // Others are for whoever draws the text.
+                        // Other escapes are for the program that draws the text.
                         Some(b'\\') => {
                             self.text.skip();
                             self.text.push(&mut text, b'\\')?;
@@ -322,12 +322,12 @@ impl Dot {
         Err(self.text.truncated("the end of a text in angle brackets"))
     }
 
-    /// A name, whatever it is.
-    fn name(&mut self, what: &str) -> Result<Vec<u8>> {
+    /// A name, in quotes or not.
+    fn name(&mut self, expected: &str) -> Result<Vec<u8>> {
         match self.next()? {
             Token::Word(name) | Token::Text(name) => Ok(name),
-            Token::End => Err(self.text.truncated(what)),
-            other => Err(self.text.bad(what, &other.shown())),
+            Token::End => Err(self.text.truncated(expected)),
+            other => Err(self.text.bad(expected, &other.shown())),
         }
     }
 
@@ -391,7 +391,7 @@ impl Dot {
         self.scopes.last_mut().unwrap_or_else(|| unreachable!("statements are within braces"))
     }
 
-    /// Begins to read what is in braces, which are the next end of a statement with these ends.
+    /// Opens braces, whose vertices are the next end of a statement with these ends.
     fn open_braces(&mut self, outside: Chain) -> Result<()> {
         if self.scopes.len() == MOST_DEPTH {
             return Err(self
@@ -436,7 +436,7 @@ impl Dot {
         }
     }
 
-    /// Refuses an id that is no text.
+    /// Refuses an id that is not UTF-8.
     fn check_id(&self, id: &[u8]) -> Result<()> {
         match std::str::from_utf8(id) {
             Ok(_) => Ok(()),
@@ -629,7 +629,7 @@ mod tests {
 
     #[test]
     fn malformed_dot_is_refused() {
-        for (text, said) in [
+        for (text, expected) in [
             ("digraph { a -- b }", "`->` in a digraph"),
             ("graph { a -> b }", "`--` in a graph"),
             ("tree { }", "`graph` or `digraph`"),
@@ -650,7 +650,7 @@ mod tests {
             ("graph { A--B [weight=x] }", "`x`"),
         ] {
             let error = failure_of("dot", text.as_bytes());
-            assert!(error.contains(said), "{text}: {error}");
+            assert!(error.contains(expected), "{text}: {error}");
         }
         let empty = format!("digraph {{ a {}-> b }}", "-> {} ".repeat(200_000));
         assert!(failure_of("dot", empty.as_bytes()).contains("1 MiB"));

@@ -1,8 +1,8 @@
 //! GML: keys and values in brackets, of which `node` and `edge` are read.
 //!
-//! A vertex has a number, `id`, and usually a label; what of both is its id, `numbered.rs` says. The graph has a
-//! direction if it says `directed 1`. The weights are the values of `weight` in edges, or of the key that the user
-//! names. All vertices come before the edges, as writers have it. Other keys are skipped, with what they hold.
+//! A vertex has a number, `id`, and usually a label; `numbered.rs` decides which of the two is its id. The graph has a
+//! direction if it has `directed 1`. The weights are the values of `weight` in edges, or of the key that the user
+//! names. All vertices come before the edges, as writers have it. Other keys are skipped with their values.
 //!
 //! Format: Himsolt, "GML: A portable Graph File Format", University of Passau, 1997.
 
@@ -86,7 +86,7 @@ impl Tokens {
     }
 }
 
-/// A text with what names of characters stand for, such as `&quot;` and `&#233;`; others stay as they are.
+/// A text with its references to characters resolved, such as `&quot;` and `&#233;`; unknown ones stay as they are.
 fn unescaped(text: &[u8]) -> Cow<'_, [u8]> {
     if !text.contains(&b'&') {
         return Cow::Borrowed(text);
@@ -97,13 +97,13 @@ fn unescaped(text: &[u8]) -> Cow<'_, [u8]> {
         plain.extend_from_slice(&rest[..start]);
         rest = &rest[start..];
         let end = rest.iter().take(MOST_NAME_BYTES).position(|&byte| byte == b';');
-        let found = end.and_then(|end| std::str::from_utf8(&rest[1..end]).ok()).and_then(character);
-        let taken = end.filter(|_| found.is_some()).map_or(1, |end| end + 1);
-        match found {
-            Some(found) => plain.extend_from_slice(found.encode_utf8(&mut [0; 4]).as_bytes()),
+        let resolved = end.and_then(|end| std::str::from_utf8(&rest[1..end]).ok()).and_then(character);
+        let reference_bytes = end.filter(|_| resolved.is_some()).map_or(1, |end| end + 1);
+        match resolved {
+            Some(resolved) => plain.extend_from_slice(resolved.encode_utf8(&mut [0; 4]).as_bytes()),
             None => plain.push(b'&'),
         }
-        rest = &rest[taken..];
+        rest = &rest[reference_bytes..];
     }
     plain.extend_from_slice(rest);
     Cow::Owned(plain)
@@ -136,7 +136,7 @@ struct Gml {
     is_asked: bool,
     weighted: bool,
     directed: Option<bool>,
-    /// The file says `multigraph 1`.
+    /// The file has `multigraph 1`.
     is_multigraph: bool,
     has_string_ids: bool,
     /// Position of the reader: before the graph (`None`), in it (`true`), behind it (`false`).
@@ -258,10 +258,10 @@ impl Gml {
             Ok(())
         })?;
         let mut ends = [0; 2];
-        for (place, (name, found)) in ends.iter_mut().zip([("source", source), ("target", target)]) {
+        for (place, (name, value)) in ends.iter_mut().zip([("source", source), ("target", target)]) {
             let missing =
                 || self.tokens.text.bad(&format!("an edge with the key `{name}`"), &format!("`edge` without `{name}`"));
-            *place = self.number(name, &found.ok_or_else(missing)?)?;
+            *place = self.number(name, &value.ok_or_else(missing)?)?;
             if !self.vertices.has(*place) {
                 let found = place.to_string();
                 let path = self.tokens.text.path();

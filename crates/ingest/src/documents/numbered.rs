@@ -1,7 +1,7 @@
 //! Vertices that a file numbers, with their labels: GML's and Pajek's.
 //!
 //! Labels are the ids if every vertex has one and no two have the same, as NetworkX has it; else the numbers are, and a
-//! note says so. All vertices come before the edges, so their labels are in memory: what that takes is reserved, about
+//! note says so. All vertices come before the edges, so their labels are in memory, which is reserved: about
 //! 64 bytes and the label for a vertex. Vertices that are counted but not listed take none.
 
 use crate::batch::bad_record;
@@ -34,7 +34,7 @@ pub(crate) struct NumberedVertices {
     ends: Vec<u64>,
     /// Number of vertices without a label, including those that are not listed.
     unlabelled: u64,
-    /// Whether labels are the ids, once that is decided.
+    /// Whether labels are the ids, once that is chosen.
     by_label: Option<bool>,
     /// Number of vertices handed over.
     pushed: usize,
@@ -98,7 +98,7 @@ impl NumberedVertices {
         &self.text[start as usize..self.ends[place] as usize]
     }
 
-    /// Decides what the ids are, since all vertices are known: so many more have neither a line nor a label.
+    /// Chooses labels or numbers as ids, since all vertices are known; `unlisted` more have neither a line nor a label.
     pub(crate) fn decide(&mut self, unlisted: u64) {
         self.unlabelled += unlisted;
         let is_labelled = self.unlabelled == 0 && !self.numbers.is_empty();
@@ -110,7 +110,7 @@ impl NumberedVertices {
         self.by_label = Some(is_unique);
     }
 
-    /// Whether it is decided what the ids are, so that edges follow.
+    /// Whether ids are chosen, so that edges may follow.
     pub(crate) fn is_decided(&self) -> bool {
         self.by_label.is_some()
     }

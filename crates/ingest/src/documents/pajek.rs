@@ -1,9 +1,9 @@
 //! Pajek's networks: sections of lines that begin with `*Vertices`, `*Arcs`, `*Edges`, `*Arcslist` and `*Edgeslist`.
 //!
-//! Vertices are numbered from 1 and may have labels; what of both is their id, `numbered.rs` says. Arcs have a
+//! Vertices are numbered from 1 and may have labels; `numbered.rs` decides which of the two is their id. Arcs have a
 //! direction and edges have none. A third number on a line is the weight; a line without one has weight 1 where others
-//! have one. Several sections, such as those of relations, are read as one graph. What else stands on lines, such as
-//! places and colours, is not read.
+//! have one. Several sections, such as those of relations, are read as one graph. Other parameters on lines, such as
+//! places and colours, are not read.
 //!
 //! Format: Batagelj and Mrvar, "Pajek: Reference Manual", section 5.3, "Data objects".
 
@@ -50,7 +50,7 @@ struct Pajek {
     /// Direction of the first edge, and of the first section of edges, which may have none.
     directed: Option<bool>,
     section_directed: Option<bool>,
-    asked: Option<bool>,
+    requested: Option<bool>,
     sections: u64,
     is_two_mode: bool,
     has_string_ids: bool,
@@ -88,7 +88,7 @@ impl Pajek {
             weighted: options.weight.is_some(),
             directed: None,
             section_directed: None,
-            asked: options.directed,
+            requested: options.directed,
             sections: 0,
             is_two_mode: false,
             has_string_ids: false,
@@ -154,7 +154,7 @@ impl Pajek {
         self.count.unwrap_or(0) - self.vertices.len()
     }
 
-    /// Decides what ids are, since all vertices are known.
+    /// Chooses labels or numbers as ids, since all vertices are known.
     fn decide(&mut self) {
         if !self.vertices.is_decided() {
             self.vertices.decide(self.unlisted());
@@ -191,7 +191,7 @@ impl Pajek {
         self.weighted |= weight.is_some();
         let ids = ends.map(|end| self.vertices.id(end));
         let place = (self.lines.blocks.path(), self.lines.line);
-        let directions = Directions { usual, asked: self.asked };
+        let directions = Directions { usual, requested: self.requested };
         directions.push(Some(directed), place, [&ids[0], &ids[1]], weight, &[], records)
     }
 
@@ -218,7 +218,7 @@ impl Pajek {
     }
 }
 
-/// Whether a field behind the ends is the weight, and no name of what follows.
+/// Whether a field behind the ends is the weight, and not the name of another parameter.
 fn is_number(field: &[u8]) -> bool {
     real(field).is_some()
         || is_infinite_or_nan(field)
@@ -257,7 +257,7 @@ impl ReadRecords for Pajek {
             notes.push("The file has vertices of two kinds: which is which is not read.".to_owned());
         }
         Ok(Known {
-            directed: self.asked.or(self.directed).or(self.section_directed),
+            directed: self.requested.or(self.directed).or(self.section_directed),
             weights: is_weighted.then(|| WeightRule { name: "weight".to_owned(), default: Some(1.0) }),
             notes,
             strings: self.has_string_ids.then_some(true),

@@ -2,8 +2,8 @@
 //!
 //! A reader appends records to a block, and workers turn blocks into edges. The first block with an edge tells whether
 //! ids are integers: if all of its ids are written as integers are printed, unless the user says otherwise. Whether
-//! there are weights is known by then, too. Where more than a block of vertices comes before the first edge, what
-//! comes before it is read twice.
+//! there are weights is known by then, too. Where more than a block of vertices comes before the first edge, those
+//! vertices are read twice.
 
 use crate::batch::{
     Block, BlockData, EdgeBatch, Facts, IdKind, Ids, InputOptions, Parser, Source, Weights, bad_record,
@@ -28,7 +28,7 @@ const WEIGHTED_EDGE: u8 = 2;
 /// The length that marks a missing value.
 const MISSING: u32 = u32::MAX;
 
-/// Records, one after the other: what each is, its line, and its ids with their lengths before them; then its values.
+/// Records, one after the other: the kind of each, its line, its ids with their lengths before them, and its values.
 #[derive(Default)]
 pub(crate) struct Records {
     bytes: Vec<u8>,
@@ -79,7 +79,7 @@ impl Records {
     }
 }
 
-/// The records of a block, whose edges and vertices have so many values.
+/// The records of a block; `values` are the numbers of values of an edge and of a vertex.
 struct RecordIter<'a> {
     bytes: &'a [u8],
     values: [usize; 2],
@@ -136,7 +136,7 @@ impl<'a> Iterator for RecordIter<'a> {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct WeightRule {
     pub(crate) name: String,
-    /// The weight of an edge that says none.
+    /// The weight of an edge without one.
     pub(crate) default: Option<f64>,
 }
 
@@ -150,7 +150,7 @@ pub(crate) struct Known {
     pub(crate) strings: Option<bool>,
     /// Parallel edges are meant, where the file says so.
     pub(crate) keeps_parallel: bool,
-    /// Attributes kept of edges and of vertices: every record has a value for each.
+    /// Attributes to keep, of edges and of vertices: every record has a value for each.
     pub(crate) attributes: [Vec<AttributeField>; 2],
     /// All integer ids in this range (first, count) are vertices.
     pub(crate) declared: Option<(u64, u64)>,
@@ -176,20 +176,20 @@ pub(crate) trait ReadRecords: Send {
 /// Directions of edges, where each may say its own.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Directions {
-    /// That of edges that say none.
+    /// The direction of edges that do not state their own.
     pub(crate) usual: bool,
     /// The direction that the user requests.
-    pub(crate) asked: Option<bool>,
+    pub(crate) requested: Option<bool>,
 }
 
 impl Directions {
-    /// Whether the graph has a direction: what the user says decides where edges differ.
+    /// Whether the graph has a direction: the option decides where edges differ.
     pub(crate) fn of_graph(self) -> bool {
-        self.asked.unwrap_or(self.usual)
+        self.requested.unwrap_or(self.usual)
     }
 
-    /// Appends an edge with its weight and its values, which may say its direction: in both directions, if it has none
-    /// and the user wants one.
+    /// Appends an edge with its weight and its values; `own` is the direction that it states. An edge without a
+    /// direction goes in both if the user requests directed edges.
     pub(crate) fn push(
         self,
         own: Option<bool>,
@@ -200,7 +200,7 @@ impl Directions {
         records: &mut Records,
     ) -> Result<()> {
         let directed = own.unwrap_or(self.usual);
-        if self.asked.is_none() && directed != self.usual {
+        if self.requested.is_none() && directed != self.usual {
             let found = if directed { b"Directed".as_slice() } else { b"Undirected" };
             return Err(other_direction(path, line, self.usual, "all edges", found).advise(
                 "a graph has edges of one kind: with --undirected none has a direction, with --directed those that have \
@@ -208,14 +208,14 @@ impl Directions {
             ));
         }
         records.edge(line, ends, weight, values);
-        if self.asked == Some(true) && !directed && ends[0] != ends[1] {
+        if self.requested == Some(true) && !directed && ends[0] != ends[1] {
             records.edge(line, [ends[1], ends[0]], weight, values);
         }
         Ok(())
     }
 }
 
-/// Opens an input that `open` makes a reader of.
+/// Opens an input with the reader that `open` makes.
 pub(crate) fn open<R: ReadRecords + 'static>(
     format: &'static str,
     input: &Input,
@@ -228,7 +228,7 @@ pub(crate) fn open<R: ReadRecords + 'static>(
     let mut known = reader.known()?;
     let (mut integers, is_pipe) = (first.integers, reader.stream().size_bytes().is_none());
     if first.edges == 0 && !ended && !is_pipe {
-        // Only vertices so far: what edges are like is seen further down.
+        // Only vertices so far: the facts of edges are known further down.
         while first.edges == 0 && !ended {
             first = Records { integers: first.integers, ..Records::default() };
             ended = fill(&mut reader, &mut first)?;

@@ -76,7 +76,7 @@ enum Step<'a> {
 impl Xml {
     pub(crate) fn new(stream: Stream) -> Self {
         let path = stream.path().to_owned();
-        let bytes = Bytes { stream, buffer: Vec::new(), place: 0, line: 1, taken: 0, failure: None };
+        let bytes = Bytes { stream, buffer: Vec::new(), place: 0, line: 1, piece_bytes: 0, failure: None };
         Xml {
             reader: NsReader::from_reader(bytes),
             buffer: Vec::new(),
@@ -138,7 +138,7 @@ impl Xml {
             return Ok(Item::End(name, String::new()));
         }
         loop {
-            self.reader.get_mut().taken = 0;
+            self.reader.get_mut().piece_bytes = 0;
             self.buffer.clear();
             self.buffer.shrink_to(READ_BYTES);
             let step = match self.reader.read_resolved_event_into(&mut self.buffer) {
@@ -149,8 +149,8 @@ impl Xml {
                 Err(error) => return Err(self.failure(error)),
                 Ok(Step::Begin(element, is_empty)) => {
                     if !is_empty {
-                        self.open.push(self.reader.get_ref().taken);
-                        self.open_bytes += self.reader.get_ref().taken;
+                        self.open.push(self.reader.get_ref().piece_bytes);
+                        self.open_bytes += self.reader.get_ref().piece_bytes;
                     }
                     if self.open_bytes > MOST_BYTES {
                         return Err(self.bad(
@@ -202,25 +202,25 @@ impl Xml {
 
 /// The meaning of an event, where the root may have set its namespace.
 fn step<'a>(
-    found: &ResolveResult<'_>,
+    resolved: &ResolveResult<'_>,
     event: Event<'a>,
     root: &mut Option<Option<String>>,
     version: XmlVersion,
 ) -> quick_xml::Result<Step<'a>> {
-    let found = match found {
+    let namespace = match resolved {
         ResolveResult::Bound(Namespace(name)) => Some((*name).to_owned()),
         _ => None,
     };
-    let is_foreign = root.as_ref().is_some_and(|root| *root != found);
+    let is_foreign = root.as_ref().is_some_and(|root| *root != namespace);
     Ok(match event {
         Event::Start(_) if is_foreign => Step::Begin(None, false),
         Event::Empty(_) if is_foreign => Step::Begin(None, true),
         Event::Start(tag) => {
-            root.get_or_insert(found);
+            root.get_or_insert(namespace);
             Step::Begin(Some(element(&tag, version)?), false)
         }
         Event::Empty(tag) => {
-            root.get_or_insert(found);
+            root.get_or_insert(namespace);
             Step::Begin(Some(element(&tag, version)?), true)
         }
         Event::End(tag) => Step::End((!is_foreign).then(|| tag.local_name().into_inner().to_owned())),
@@ -248,8 +248,8 @@ fn element(tag: &BytesStart<'_>, version: XmlVersion) -> quick_xml::Result<Eleme
 
 /// The character that a reference stands for.
 fn character(reference: &BytesRef<'_>) -> quick_xml::Result<Cow<'static, str>> {
-    if let Some(found) = reference.resolve_char_ref()? {
-        return Ok(Cow::Owned(found.to_string()));
+    if let Some(resolved) = reference.resolve_char_ref()? {
+        return Ok(Cow::Owned(resolved.to_string()));
     }
     let name = reference.borrow().into_inner();
     match resolve_predefined_entity(&name) {
@@ -258,13 +258,13 @@ fn character(reference: &BytesRef<'_>) -> quick_xml::Result<Cow<'static, str>> {
     }
 }
 
-/// The bytes of a document, and how many went into the piece that is being read.
+/// The bytes of a document, with the size of the tag or text that is being read.
 struct Bytes {
     stream: Stream,
     buffer: Vec<u8>,
     place: usize,
     line: u64,
-    taken: usize,
+    piece_bytes: usize,
     /// Why reading failed.
     failure: Option<Error>,
 }
@@ -281,9 +281,9 @@ impl Read for Bytes {
 
 impl BufRead for Bytes {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        if self.taken > MOST_BYTES {
+        if self.piece_bytes > MOST_BYTES {
             let (expected, found) =
-                ("a tag or a text of at most 1 MiB", format!("{} bytes without its end", self.taken));
+                ("a tag or a text of at most 1 MiB", format!("{} bytes without its end", self.piece_bytes));
             let error = Error::input(self.stream.path(), Some(self.line), expected, found);
             self.failure = Some(error.advise(DAMAGED));
             return Err(io::Error::other("a long piece"));
@@ -300,9 +300,9 @@ impl BufRead for Bytes {
     }
 
     fn consume(&mut self, len: usize) {
-        let taken = &self.buffer[self.place..self.place + len];
-        self.line += memchr::memchr_iter(b'\n', taken).count() as u64;
+        let consumed = &self.buffer[self.place..self.place + len];
+        self.line += memchr::memchr_iter(b'\n', consumed).count() as u64;
         self.place += len;
-        self.taken += len;
+        self.piece_bytes += len;
     }
 }

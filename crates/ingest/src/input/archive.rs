@@ -2,7 +2,7 @@
 //!
 //! Collections of graphs put descriptions beside the data (`README`, `meta.NAME`, `readme.html`): those do not count.
 //! An archive of several files is refused with their names, for nothing says which is meant. A tar archive has no
-//! directory, so other files behind the one that is read are found at its end.
+//! directory, so other files behind the one that is read are noticed at its end.
 //!
 //! Headers are read here, not by the crate `tar`: that reads a long name or an extended header of any length into
 //! memory, and its raw mode, which does not, ignores the lengths that extended headers give.
@@ -23,7 +23,7 @@ pub(crate) const MOST_SHOWN: usize = 10;
 const DESCRIPTIONS: [&str; 7] = ["readme", "license", "copying", "meta.", "ent.", "rel.", "._"];
 const DESCRIPTION_ENDINGS: [&str; 4] = [".html", ".htm", ".md", ".pdf"];
 
-/// Whether a file in an archive describes the data, or is what macOS adds.
+/// Whether a file in an archive describes the data, or was added by macOS.
 pub(crate) fn is_description(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path).to_lowercase();
     let has = |ending: &&str| name.ends_with(*ending);
@@ -32,9 +32,10 @@ pub(crate) fn is_description(path: &str) -> bool {
         || DESCRIPTION_ENDINGS.iter().any(has)
 }
 
-/// Why an archive is not read.
+/// The reason why an archive is refused.
 #[derive(Debug)]
 pub(crate) struct Unsuitable {
+    /// The found part of the message.
     pub(crate) found: String,
 }
 
@@ -50,7 +51,7 @@ fn unsuitable(found: String) -> io::Error {
     io::Error::new(ErrorKind::InvalidInput, Unsuitable { found })
 }
 
-/// Names in a message: so many files, and the first of them.
+/// The number of files and the names of the first of them, for messages.
 pub(crate) fn listed(names: &[String], count: u64) -> String {
     let shown: Vec<&str> = names.iter().take(MOST_SHOWN).map(String::as_str).collect();
     format!("{count}: {}{}", shown.join(", "), if count > shown.len() as u64 { ", ..." } else { "" })
@@ -100,7 +101,7 @@ fn skip(reader: &mut impl Read, bytes: u64) -> io::Result<()> {
     if skipped < bytes { Err(ErrorKind::UnexpectedEof.into()) } else { Ok(()) }
 }
 
-/// The next file that describes nothing; nothing at the end. The names of all others are not kept.
+/// The next file that is no description; `None` at the end. `files` counts the files before it, too.
 fn next_file(reader: &mut impl Read, files: &mut u64) -> io::Result<Option<Entry>> {
     let (mut long_name, mut long_len) = (None, None);
     loop {
@@ -151,7 +152,7 @@ fn next_file(reader: &mut impl Read, files: &mut u64) -> io::Result<Option<Entry
             _ => {}
         }
         let beside_bytes = len_bytes.checked_add(padding(len_bytes)).ok_or_else(damaged)?;
-        // Links and folders have no content, whatever they say of its length.
+        // Links and folders have no content, even where their headers give a length.
         skip(reader, if matches!(kind, b'1'..=b'6') { 0 } else { beside_bytes })?;
     }
 }
@@ -170,19 +171,19 @@ fn only_zeros(reader: &mut impl Read) -> io::Result<()> {
     }
 }
 
-/// A value of an extended header, whose lines are such as `20 path=a/b/c.csv`.
+/// The last value of a name in an extended header, whose lines are such as `20 path=a/b/c.csv`.
 fn record(header: &[u8], name: &str) -> Option<String> {
     let mut rest = header;
-    let mut found = None;
+    let mut last = None;
     while let Some(blank) = memchr::memchr(b' ', rest) {
         let len: usize = std::str::from_utf8(&rest[..blank]).ok()?.parse().ok()?;
         let line = rest.get(blank + 1..len.checked_sub(1)?)?;
         if let Some(value) = line.strip_prefix(name.as_bytes()).and_then(|value| value.strip_prefix(b"=")) {
-            found = Some(String::from_utf8_lossy(value).into_owned());
+            last = Some(String::from_utf8_lossy(value).into_owned());
         }
         rest = &rest[len..];
     }
-    found
+    last
 }
 
 /// The bytes of the only file of a tar archive; other files behind it are an error at its end.
@@ -190,7 +191,7 @@ pub(crate) struct TarMember<R> {
     archive: R,
     name: String,
     len_bytes: u64,
-    left_bytes: u64,
+    remaining_bytes: u64,
     has_ended: bool,
 }
 
@@ -201,12 +202,11 @@ impl<R: Read> TarMember<R> {
     /// An archive that is damaged, or has no file but descriptions.
     pub(crate) fn find(mut archive: R) -> io::Result<Self> {
         let mut files = 0;
-        let found = next_file(&mut archive, &mut files)?;
-        let Some(Entry { name, len_bytes }) = found else {
+        let Some(Entry { name, len_bytes }) = next_file(&mut archive, &mut files)? else {
             let which = if files == 0 { "an archive without files" } else { "an archive with descriptions only" };
             return Err(unsuitable(which.to_owned()));
         };
-        Ok(TarMember { archive, name, len_bytes, left_bytes: len_bytes, has_ended: false })
+        Ok(TarMember { archive, name, len_bytes, remaining_bytes: len_bytes, has_ended: false })
     }
 
     /// The name of the file, without folders.
@@ -232,19 +232,19 @@ impl<R: Read> TarMember<R> {
 
 impl<R: Read> Read for TarMember<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if self.left_bytes == 0 {
+        if self.remaining_bytes == 0 {
             if !self.has_ended {
                 self.end()?;
                 self.has_ended = true;
             }
             return Ok(0);
         }
-        let most = buffer.len().min(usize::try_from(self.left_bytes).unwrap_or(usize::MAX));
+        let most = buffer.len().min(usize::try_from(self.remaining_bytes).unwrap_or(usize::MAX));
         let len = self.archive.read(&mut buffer[..most])?;
         if len == 0 && most > 0 {
             return Err(ErrorKind::UnexpectedEof.into());
         }
-        self.left_bytes -= len as u64;
+        self.remaining_bytes -= len as u64;
         Ok(len)
     }
 }

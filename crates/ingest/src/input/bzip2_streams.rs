@@ -51,14 +51,14 @@ impl<R: BufRead> Read for Bzip2Streams<R> {
             let before = (decoder.total_in(), decoder.total_out());
             let status =
                 decoder.decompress(input, buffer).map_err(|error| Error::new(ErrorKind::InvalidData, error))?;
-            let (taken, given) = (decoder.total_in() - before.0, decoder.total_out() - before.1);
-            self.reader.consume(taken as usize);
-            self.position_bytes += taken;
+            let (consumed, produced) = (decoder.total_in() - before.0, decoder.total_out() - before.1);
+            self.reader.consume(consumed as usize);
+            self.position_bytes += consumed;
             if status == Status::StreamEnd {
                 self.decoder = None;
             }
-            if given > 0 {
-                return Ok(given as usize);
+            if produced > 0 {
+                return Ok(produced as usize);
             }
             if is_end && self.decoder.is_some() {
                 return Err(ErrorKind::UnexpectedEof.into());

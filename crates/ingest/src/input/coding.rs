@@ -55,7 +55,7 @@ impl Coding {
     }
 }
 
-/// A name without what compression added to it.
+/// A name without the endings of compressed files.
 pub(crate) fn plain_name(name: &str) -> &str {
     ENDINGS.iter().fold(name, |name, ending| name.strip_suffix(ending).unwrap_or(name))
 }

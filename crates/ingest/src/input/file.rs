@@ -35,7 +35,7 @@ const STANDARD_INPUT: &str = "standard input";
 enum Content {
     File,
     Memory(Bytes),
-    /// It can be read once: whoever looks into it keeps what was read for the reader to come.
+    /// It can be read once: a stream that has peeked at it is stored for the next reader.
     Pipe(Arc<Mutex<Pipe>>),
 }
 
@@ -75,15 +75,15 @@ impl Input {
             return Ok(pipe(Path::new(STANDARD_INPUT), path));
         }
         let backend = context.backend();
-        let found = backend.look(What::Named(path)).map_err(|e| outcore_io::Error::file(path, "open", e))?;
-        if found.kind == FileKind::Directory {
+        let file = backend.look(What::Named(path)).map_err(|e| outcore_io::Error::file(path, "open", e))?;
+        if file.kind == FileKind::Directory {
             if backend.named(&path.join("manifest.json")).is_some() {
                 return Err(Error::input(path, None, "a file", "an Outcore image")
                     .advise("it is an Outcore image already: use it as it is, or export it first"));
             }
             return Err(Error::input(path, None, "a file", "a directory").advise("name the files inside it"));
         }
-        if found.kind != FileKind::File {
+        if file.kind != FileKind::File {
             return Ok(pipe(path, path));
         }
         Input::of(path, Content::File, context).with_member()
@@ -161,7 +161,7 @@ impl Input {
         }
     }
 
-    /// The file's name in lower case, without what compression added to it; of an archive, that of its file.
+    /// The file's name in lower case, without endings of compressed files; of an archive, the name of the file in it.
     pub(crate) fn plain_name(&self) -> String {
         let name = self.path.file_name().unwrap_or_default().to_string_lossy();
         let name_of = self.member.as_ref().map(|member| &member.name).or(self.tar_member.as_ref());
@@ -184,15 +184,14 @@ impl Input {
         self.context.threads()
     }
 
-    /// A refusal of memory while the input is opened, with advice that is enough for the import too: whose blocks set
-    /// `block_bytes` aside, beside `held_bytes` that the input goes on holding.
+    /// A refusal of memory while the input is opened, with a limit that is enough for the import too: its blocks
+    /// reserve `block_bytes`, beside `held_bytes` that the input keeps reserved.
     pub(crate) fn advising(&self, refusal: outcore_io::Error, block_bytes: u64, held_bytes: u64) -> Error {
         let held_bytes = self.budget().reserved_bytes().saturating_add(held_bytes);
         refusal.advising(enough_bytes(block_bytes, self.threads(), Some(held_bytes))).into()
     }
 
-    /// The file of another name beside this one, compressed or not, if there is one; what is in memory has none beside
-    /// it.
+    /// The file of another name beside this one, compressed or not, if there is one; bytes in memory have none.
     pub(crate) fn sibling(&self, name: &OsStr) -> Result<Option<Self>> {
         if !matches!(self.content, Content::File) {
             return Ok(None);
@@ -221,7 +220,7 @@ impl Input {
         Ok(self.context.backend().input(&self.path)?)
     }
 
-    /// The first plain bytes of the input, at most `len`; they are not taken.
+    /// The first plain bytes of the input, at most `len`, which stay to be read.
     pub(crate) fn start(&self, len: usize) -> Result<Vec<u8>> {
         let Content::Pipe(pipe) = &self.content else {
             return Ok(self.stream()?.peek(len)?.to_vec());
@@ -311,7 +310,7 @@ impl Input {
         };
         let mut stream = stream.untarred()?;
         if matches!(coding, Coding::Zstd | Coding::Bzip2 | Coding::Xz) {
-            // The first window is counted now, before it is planned what to do with the memory that is left.
+            // The first window is reserved now, before the import plans with the free memory.
             stream.peek(1).map_err(|error| match error {
                 Error::Io(refusal @ outcore_io::Error::Memory { needed_bytes, .. }) => {
                     self.advising(refusal, 0, needed_bytes)
@@ -323,7 +322,7 @@ impl Input {
     }
 }
 
-/// A reader that fails once more as it did.
+/// A reader that repeats a failure once.
 struct Failed(Option<std::io::Error>);
 
 impl Read for Failed {
@@ -334,7 +333,7 @@ impl Read for Failed {
 
 /// The size of a plain file, or of the one that a link leads to.
 fn plain_file_bytes(context: &InputContext, path: &Path) -> Option<u64> {
-    context.backend().named(path).filter(|found| found.kind == FileKind::File).map(|found| found.len_bytes)
+    context.backend().named(path).filter(|file| file.kind == FileKind::File).map(|file| file.len_bytes)
 }
 
 /// The plain bytes of an input, in order.
@@ -406,7 +405,7 @@ impl Stream {
         self.coding != Coding::Plain
     }
 
-    /// The first bytes of what is still to be read, at most `len`, without taking them.
+    /// The next bytes, at most `len`, which stay to be read.
     pub(crate) fn peek(&mut self, len: usize) -> Result<&[u8]> {
         let mut peeked = std::mem::take(&mut self.peeked);
         self.append(&mut peeked, len)?;
@@ -414,7 +413,7 @@ impl Stream {
         Ok(&self.peeked)
     }
 
-    /// Takes bytes that have been peeked at.
+    /// Passes over bytes that have been peeked at.
     pub(crate) fn skip(&mut self, len: usize) {
         self.peeked.drain(..len.min(self.peeked.len()));
     }

@@ -21,16 +21,15 @@ const MOST_DEPTH: usize = 64;
 /// Ending of a file of vertices, after the name of the file that it belongs to.
 const VERTICES: &str = ".vertices";
 
-/// The files that paths stand for: what is no folder and no pattern stands for itself. An image does, too.
+/// The files that paths stand for: a path to a file or an image stands for itself.
 ///
 /// # Errors
 /// A folder or a pattern without files, or with too many of them; a folder that cannot be read.
 pub fn expand(backend: &Arc<dyn Backend>, paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for path in paths {
-        let found = backend.named(path);
         let mut walk = Walk { backend, files: Vec::new() };
-        match found.map(|found| found.kind) {
+        match backend.named(path).map(|named| named.kind) {
             Some(FileKind::Directory) if !is_image(backend, path) => walk.folder(path, 0)?,
             None if is_pattern(path) => walk.pattern(path)?,
             _ => {
@@ -38,17 +37,17 @@ pub fn expand(backend: &Arc<dyn Backend>, paths: &[PathBuf]) -> Result<Vec<PathB
                 continue;
             }
         }
-        let mut found = walk.files;
-        found.sort_unstable();
-        found.dedup();
-        let names: Vec<PathBuf> = found.clone();
-        found.retain(|file| owner(file).is_none_or(|owner| names.binary_search(&owner).is_err()));
-        if found.is_empty() {
+        let mut own_files = walk.files;
+        own_files.sort_unstable();
+        own_files.dedup();
+        let names: Vec<PathBuf> = own_files.clone();
+        own_files.retain(|file| owner(file).is_none_or(|owner| names.binary_search(&owner).is_err()));
+        if own_files.is_empty() {
             let expected = "a folder with files, or a pattern of names of some";
             return Err(Error::input(path, None, expected, "no file")
                 .advise("names that begin with a dot or an underscore are left out"));
         }
-        files.append(&mut found);
+        files.append(&mut own_files);
         if files.len() > MOST_FILES {
             return Err(Error::input(
                 path,
@@ -80,12 +79,12 @@ fn owner(file: &Path) -> Option<PathBuf> {
     Some(file.with_file_name(owner))
 }
 
-/// Whether a name is left out where nobody asks for it.
+/// Whether a name is left out unless a pattern begins so.
 fn is_hidden(name: &str) -> bool {
     name.starts_with(['.', '_'])
 }
 
-/// Files that are being found.
+/// A search for files.
 struct Walk<'a> {
     backend: &'a Arc<dyn Backend>,
     files: Vec<PathBuf>,
@@ -110,9 +109,8 @@ impl Walk<'_> {
 
     /// A file, or all files of a folder.
     fn take(&mut self, path: PathBuf, depth: usize) -> Result<()> {
-        let found = self.backend.look(What::Named(&path));
-        let found = found.map_err(|error| outcore_io::Error::file(&path, "open", error))?;
-        match found.kind {
+        let file = self.backend.look(What::Named(&path));
+        match file.map_err(|error| outcore_io::Error::file(&path, "open", error))?.kind {
             FileKind::Directory if is_image(self.backend, &path) => {
                 Err(Error::input(&path, None, "a file or a folder", "an Outcore image")
                     .advise("name images one by one, beside the folder or in its place"))
@@ -159,7 +157,7 @@ impl Walk<'_> {
         if self
             .backend
             .named(if folder.as_os_str().is_empty() { Path::new(".") } else { &folder })
-            .map(|found| found.kind)
+            .map(|named| named.kind)
             != Some(FileKind::Directory)
         {
             return Ok(());
@@ -180,20 +178,20 @@ impl Walk<'_> {
                 "{name}: expected the name of a file or a pattern, found a pattern with an error: {error}"
             ))
         })?;
-        for found in self.names(&folder)? {
-            let found = found.to_string_lossy().into_owned();
-            if is_hidden(&found) && !is_hidden(name) {
+        for entry in self.names(&folder)? {
+            let entry = entry.to_string_lossy().into_owned();
+            if is_hidden(&entry) && !is_hidden(name) {
                 continue;
             }
-            let path = folder.join(&found);
+            let path = folder.join(&entry);
             if name == "**" {
-                let is_folder = self.backend.named(&path).is_some_and(|found| found.kind == FileKind::Directory);
+                let is_folder = self.backend.named(&path).is_some_and(|named| named.kind == FileKind::Directory);
                 if is_folder {
                     self.matching(path, parts, depth + 1)?;
                 } else if rest.is_empty() {
                     self.take(path, 0)?;
                 }
-            } else if wanted.matches(&found) {
+            } else if wanted.matches(&entry) {
                 self.matching(path, rest, depth + 1)?;
             }
         }
@@ -206,7 +204,7 @@ mod tests {
     use super::*;
     use outcore_io::backend::Posix;
 
-    fn found(folder: &Path, pattern: &str) -> std::result::Result<Vec<String>, String> {
+    fn expanded(folder: &Path, pattern: &str) -> std::result::Result<Vec<String>, String> {
         let backend: Arc<dyn Backend> = Arc::new(Posix);
         let files = expand(&backend, &[folder.join(pattern)]).map_err(|error| error.to_string())?;
         let inside = |file: PathBuf| file.strip_prefix(folder).unwrap().to_str().unwrap().to_owned();
@@ -245,20 +243,20 @@ mod tests {
             ("a.csv.vertices", &["a.csv.vertices"]),
             ("*/p.csv", &["y=1/p.csv", "y=2/p.csv"]),
         ] {
-            assert_eq!(found(folder, pattern).unwrap(), expected, "{pattern}");
+            assert_eq!(expanded(folder, pattern).unwrap(), expected, "{pattern}");
         }
         for pattern in ["*.parquet", "no*/x", "a.csv/*"] {
-            assert!(found(folder, pattern).unwrap_err().contains("no file"), "{pattern}");
+            assert!(expanded(folder, pattern).unwrap_err().contains("no file"), "{pattern}");
         }
-        assert!(found(folder, "[").unwrap_err().contains("a pattern with an error"));
+        assert!(expanded(folder, "[").unwrap_err().contains("a pattern with an error"));
         std::fs::create_dir(folder.join("empty")).unwrap();
-        assert!(found(folder, "empty").unwrap_err().contains("no file"));
+        assert!(expanded(folder, "empty").unwrap_err().contains("no file"));
         std::fs::create_dir(folder.join("x.oc")).unwrap();
         std::fs::write(folder.join("x.oc/manifest.json"), "").unwrap();
-        assert!(found(folder, "").unwrap_err().contains("an Outcore image"));
-        assert_eq!(found(folder, "x.oc").unwrap(), ["x.oc"]);
+        assert!(expanded(folder, "").unwrap_err().contains("an Outcore image"));
+        assert_eq!(expanded(folder, "x.oc").unwrap(), ["x.oc"]);
         std::os::unix::fs::symlink(folder, folder.join("y=1/loop")).unwrap();
         std::fs::remove_dir_all(folder.join("x.oc")).unwrap();
-        assert!(found(folder, "").unwrap_err().contains("64 deep"));
+        assert!(expanded(folder, "").unwrap_err().contains("64 deep"));
     }
 }

@@ -1,4 +1,4 @@
-//! Partitions: what the names of folders say of all rows of a file, such as `year=2024/month=1/part-0.parquet`.
+//! Partitions: columns whose values are names of folders, such as in `year=2024/month=1/part-0.parquet`.
 //!
 //! Columns of that kind are attributes where they are asked for: integers, if all folders have integers, else strings.
 
@@ -14,7 +14,7 @@ use std::sync::Arc;
 /// The folder name of a missing value.
 const MISSING: &str = "__HIVE_DEFAULT_PARTITION__";
 
-/// The columns that the folders of all files say, and what is wanted of them.
+/// The columns in the names of the folders of all files, and those that are read.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Partitions {
     /// Names of the columns.
@@ -23,13 +23,13 @@ pub(crate) struct Partitions {
 }
 
 impl Partitions {
-    /// Those of some files, and how the files are read beside them.
+    /// The partitions of these files, and the options to read the files with.
     ///
     /// # Errors
-    /// A folder that says the ends or the weights of all its edges.
+    /// A folder named as the column of the ends or the weights of edges.
     pub(crate) fn of(paths: &[PathBuf], options: &InputOptions) -> Result<(Self, InputOptions)> {
         let mut all: Vec<AttributeField> = Vec::new();
-        for (name, value) in paths.iter().flat_map(|path| said(path)) {
+        for (name, value) in paths.iter().flat_map(|path| values_of(path)) {
             let is_integer = |text: &String| whole(text).is_some();
             let place = all.iter().position(|field| field.name == name).unwrap_or_else(|| {
                 all.push(AttributeField { name, kind: AttributeKind::Integer });
@@ -40,8 +40,8 @@ impl Partitions {
             }
         }
         let names: Vec<String> = all.iter().map(|field| field.name.clone()).collect();
-        let said = [&options.source, &options.target, &options.weight].into_iter().flatten().map(String::as_str);
-        for part in ["source", "target", "weight"].into_iter().chain(said) {
+        let named = [&options.source, &options.target, &options.weight].into_iter().flatten().map(String::as_str);
+        for part in ["source", "target", "weight"].into_iter().chain(named) {
             if let Some(name) = names.iter().find(|name| name.eq_ignore_ascii_case(part)) {
                 let text = format!(
                     "expected folders that say attributes of edges, found some called `{name}=...`, as the column of \
@@ -52,9 +52,9 @@ impl Partitions {
         }
         let mut beside = options.clone();
         beside.conditions.retain(|condition| !names.contains(&condition.column));
-        if let Attributes::Named(asked) = &mut beside.attributes {
-            asked.retain(|name| !names.contains(name));
-            if asked.is_empty() {
+        if let Attributes::Named(requested) = &mut beside.attributes {
+            requested.retain(|name| !names.contains(name));
+            if requested.is_empty() {
                 beside.attributes = Attributes::None;
             }
         }
@@ -72,28 +72,28 @@ impl Partitions {
 
     /// Whether the conditions of options let a file be read.
     pub(crate) fn is_read(&self, path: &Path, options: &InputOptions) -> bool {
-        let said = said(path);
+        let values = values_of(path);
         options.conditions.iter().all(|condition| {
             let field = self.wanted.iter().find(|field| field.name == condition.column);
-            field.is_none_or(|field| is_met(condition, field, value_in(&said, &field.name)))
+            field.is_none_or(|field| is_met(condition, field, value_in(&values, &field.name)))
         })
     }
 
-    /// Adds what is wanted to the attributes of a file.
+    /// Adds the columns that are read to the attributes of a file.
     pub(crate) fn add_to(&self, source: Box<dyn Source>, path: &Path) -> Box<dyn Source> {
         let mut facts = source.facts().clone();
         if self.wanted.is_empty() {
             return source;
         }
-        let said = said(path);
+        let own = values_of(path);
         let mut values = Vec::new();
         for field in &self.wanted {
-            let value = value_in(&said, &field.name).map(|text| match field.kind {
+            let value = value_in(&own, &field.name).map(|text| match field.kind {
                 AttributeKind::Integer => whole(text).map_or_else(|| text.to_owned(), |whole| whole.to_string()),
                 _ => text.to_owned(),
             });
             // A column of the file that has the same name is not meant.
-            let place = facts.attributes.iter().position(|own| own.name == field.name);
+            let place = facts.attributes.iter().position(|attribute| attribute.name == field.name);
             match place {
                 Some(place) => facts.attributes[place] = field.clone(),
                 None => facts.attributes.push(field.clone()),
@@ -106,19 +106,20 @@ impl Partitions {
 }
 
 /// Names and values of the folders of a file, from the outermost on.
-fn said(path: &Path) -> Vec<(String, Option<String>)> {
+fn values_of(path: &Path) -> Vec<(String, Option<String>)> {
     let folders = path.parent().into_iter().flat_map(Path::components);
-    let said = folders.filter_map(|folder| match folder {
+    let pairs = folders.filter_map(|folder| match folder {
         Component::Normal(name) => name.to_str()?.split_once('='),
         _ => None,
     });
-    said.filter(|(name, _)| !name.is_empty())
+    pairs
+        .filter(|(name, _)| !name.is_empty())
         .map(|(name, value)| (decoded(name), (value != MISSING).then(|| decoded(value))))
         .collect()
 }
 
-fn value_in<'a>(said: &'a [(String, Option<String>)], name: &str) -> Option<&'a str> {
-    said.iter().rev().find(|(own, _)| own == name).and_then(|(_, value)| value.as_deref())
+fn value_in<'a>(values: &'a [(String, Option<String>)], name: &str) -> Option<&'a str> {
+    values.iter().rev().find(|(own, _)| own == name).and_then(|(_, value)| value.as_deref())
 }
 
 /// A whole number, perhaps with zeros before it, as months have them.
@@ -127,7 +128,7 @@ fn whole(text: &str) -> Option<i64> {
     text.parse().ok().filter(|_| are_digits(text.strip_prefix('-').unwrap_or(text)))
 }
 
-/// A name without the signs that stand for characters of which names of folders have none, such as `%2F`.
+/// A name with its escapes resolved, such as `%2F`: names of folders cannot have all characters.
 fn decoded(name: &str) -> String {
     let mut bytes = Vec::with_capacity(name.len());
     let mut rest = name.as_bytes();
@@ -166,10 +167,11 @@ mod tests {
 
     #[test]
     fn folders_say_what_all_rows_of_a_file_have() {
-        let said = said(Path::new("/data/year=2024/city=S%C3%A3o%2FPaulo/none=__HIVE_DEFAULT_PARTITION__/x=1.csv"));
+        let values =
+            values_of(Path::new("/data/year=2024/city=S%C3%A3o%2FPaulo/none=__HIVE_DEFAULT_PARTITION__/x=1.csv"));
         let expected = [("year", Some("2024")), ("city", Some("S\u{e3}o/Paulo")), ("none", None)];
-        assert_eq!(said, expected.map(|(name, value)| (name.to_owned(), value.map(str::to_owned))));
-        assert_eq!(super::said(Path::new("=5/a.csv")), []);
+        assert_eq!(values, expected.map(|(name, value)| (name.to_owned(), value.map(str::to_owned))));
+        assert_eq!(super::values_of(Path::new("=5/a.csv")), []);
         assert_eq!(decoded("100%"), "100%");
         assert_eq!(decoded("%zz%ff"), "%zz%ff");
         assert_eq!(

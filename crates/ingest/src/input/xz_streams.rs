@@ -71,7 +71,7 @@ impl<R: BufRead> XzStreams<R> {
         }
     }
 
-    /// Sets aside what the block needs whose header the decoder has stopped at, if that is why it stopped.
+    /// Reserves the memory that the next block needs; false if the decoder did not stop for lack of memory.
     fn allow(&mut self) -> Result<bool> {
         let Some(decoder) = &mut self.decoder else { return Ok(false) };
         let needed_kib = decoder.memory_usage().unwrap_or(0);
@@ -96,11 +96,11 @@ impl<R: BufRead> Read for XzStreams<R> {
             let Some(decoder) = &mut self.decoder else { continue };
             let input = self.reader.fill_buf()?;
             let action = if input.is_empty() { Action::Finish } else { Action::Run };
-            let taken_before = decoder.total_in();
+            let consumed_before = decoder.total_in();
             let outcome = decoder.process(input, buffer, action);
-            let taken = decoder.total_in() - taken_before;
-            self.reader.consume(taken as usize);
-            self.position_bytes += taken;
+            let consumed = decoder.total_in() - consumed_before;
+            self.reader.consume(consumed as usize);
+            self.position_bytes += consumed;
             match outcome {
                 Ok(result) => {
                     if result.status == Status::StreamEnd {

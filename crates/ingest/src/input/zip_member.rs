@@ -1,6 +1,6 @@
 //! The one file in a zip archive: found by the directory at the archive's end, stored or deflated.
 //!
-//! An archive of several files is refused with their names, for nothing says which is meant. Folders do not count, nor
+//! An archive of several files is refused with their names, since any could be meant. Folders do not count, nor
 //! do descriptions (`archive.rs`). The size and the checksum that the directory gives are compared at the end. The
 //! directory is read entry by entry, so that its size does not matter.
 //!
@@ -60,7 +60,7 @@ fn number(bytes: &[u8], at: usize, len: usize) -> u64 {
 }
 
 impl Member {
-    /// Finds the only file of an archive of so many bytes.
+    /// Finds the only file of an archive of `len_bytes` bytes.
     pub(crate) fn find(path: &Path, len_bytes: u64, read_at: &ReadAt<'_>) -> Result<Self> {
         let damaged = |found: &str| {
             Error::input(path, None, "a zip archive with a directory at its end", found)
@@ -72,7 +72,7 @@ impl Member {
         };
         let (mut at, count) =
             directory(len_bytes, read_at).map_err(failed)?.ok_or_else(|| damaged("no end of a directory"))?;
-        let (mut found, mut names, mut files) = (None, Vec::new(), 0u64);
+        let (mut last, mut names, mut files) = (None, Vec::new(), 0u64);
         for _ in 0..count {
             let mut entry = [0; ENTRY_BYTES];
             read_at(&mut entry, at).map_err(failed)?;
@@ -92,9 +92,9 @@ impl Member {
             if names.len() < MOST_SHOWN {
                 names.push(name.clone());
             }
-            found = Some((name, entry, extra.to_owned()));
+            last = Some((name, entry, extra.to_owned()));
         }
-        match (files, found) {
+        match (files, last) {
             (1, Some((name, entry, extra))) => Member::of(path, name, &entry, &extra, read_at, &damaged, &failed),
             (0, _) | (_, None) => {
                 Err(Error::input(path, None, "a zip archive of one file", "an archive without files")
@@ -159,7 +159,7 @@ impl Member {
         let packed = packed.take(self.packed_bytes);
         let inner: Box<dyn Read + Send> =
             if self.deflated { Box::new(DeflateDecoder::new(packed)) } else { Box::new(packed) };
-        Checked { inner, found: Crc::new(), found_bytes: 0, member: self.clone() }
+        Checked { inner, crc: Crc::new(), plain_bytes: 0, member: self.clone() }
     }
 }
 
@@ -191,24 +191,24 @@ fn directory(len_bytes: u64, read_at: &ReadAt<'_>) -> io::Result<Option<(u64, u6
     Ok(is_whole.then(|| (number(&wide_end, 48, 8), number(&wide_end, 32, 8))))
 }
 
-/// The plain bytes of a file of an archive, which are what the directory says, or an error at their end.
+/// The plain bytes of a file of an archive; an error at their end unless size and checksum are those in the directory.
 pub(crate) struct Checked {
     inner: Box<dyn Read + Send>,
-    found: Crc,
-    found_bytes: u64,
+    crc: Crc,
+    plain_bytes: u64,
     member: Member,
 }
 
 impl Read for Checked {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let len = self.inner.read(buffer)?;
-        self.found.update(&buffer[..len]);
-        self.found_bytes += len as u64;
+        self.crc.update(&buffer[..len]);
+        self.plain_bytes += len as u64;
         if len == 0 && !buffer.is_empty() {
-            if self.found_bytes < self.member.plain_bytes {
+            if self.plain_bytes < self.member.plain_bytes {
                 return Err(ErrorKind::UnexpectedEof.into());
             }
-            if self.found_bytes != self.member.plain_bytes || self.found.sum() != self.member.checksum {
+            if self.plain_bytes != self.member.plain_bytes || self.crc.sum() != self.member.checksum {
                 return Err(io::Error::new(ErrorKind::InvalidData, "its checksum does not match"));
             }
         }

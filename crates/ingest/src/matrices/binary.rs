@@ -126,12 +126,12 @@ impl BinaryParser {
         let place = ids.iter().position(|&id| id >> 63 != 0).unwrap_or(0);
         let record = block.first_record + place as u64 / 2;
         let at = record * self.record.len_bytes() as u64;
-        let found = ids.get(place).map_or(0, |&id| id as i64);
+        let vertex = ids.get(place).map_or(0, |&id| id as i64);
         Error::input(
             &self.path,
             Some(record),
             "a vertex from 0 up",
-            format!("{found} in the record at byte offset {at}"),
+            format!("{vertex} in the record at byte offset {at}"),
         )
         .advise("the file is damaged, or its records are of another kind: see --format")
     }

@@ -230,7 +230,7 @@ fn read_size(first: &Lines, path: &Path, banner: &Banner, is_matrix: bool) -> Re
     })
 }
 
-/// Decides what a file without a banner is.
+/// The header of a file without a banner, by its first lines.
 fn guess(first: &Lines, path: &Path, is_matrix: bool) -> Result<Opening> {
     let mut data = data_lines(&first.bytes);
     let (skipped, line) = data.next().unwrap_or((0, b""));

@@ -178,7 +178,7 @@ impl MatrixMarket {
         self.push(row, column, value, out)
     }
 
-    /// Refuses what is not its own conjugate on the diagonal of a Hermitian matrix.
+    /// Refuses a value with an imaginary part on the diagonal of a Hermitian matrix.
     fn check_diagonal(&self, is_diagonal: bool, value: Option<Value>) -> std::result::Result<(), Expected> {
         match value {
             Some(Value::Complex([_, imaginary]))
@@ -223,13 +223,13 @@ impl MatrixMarket {
         self.push(place.row + 1, place.column + 1, Some(value), out)
     }
 
-    fn check(&self, found: u64) -> Result<()> {
+    fn check(&self, entries: u64) -> Result<()> {
         let expected = self.header.entries;
-        if found == expected {
+        if entries == expected {
             return Ok(());
         }
         let expected = format!("{expected} entries, as the size line says");
-        Err(Error::input(&self.path, None, expected, format!("{found}"))
+        Err(Error::input(&self.path, None, expected, entries.to_string())
             .advise("the file is truncated or its size line is wrong"))
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Arcs (shortest paths, `.gr`) are directed and may carry a weight; edges (colouring, `.col`) are not directed. With a
 //! `p` line the vertices are 1..n and the lines are counted against m (colouring files count an edge once or twice);
-//! without one, which is found in the wild, any number from 0 may be a vertex.
+//! without one, as some files are, any number from 0 may be a vertex.
 //! Format: the DIMACS implementation challenges, 2nd (1993) and 9th (2006).
 
 use crate::batch::{Block, EdgeBatch, Facts, InputOptions, Parser, Source, Weights, bad_record};
@@ -105,7 +105,7 @@ struct Dimacs {
 }
 
 impl Dimacs {
-    /// One line; an error is what was expected.
+    /// Parses a line and returns its number of edges; the error is the expected part of the message.
     fn parse_line(
         &self,
         line: &[u8],
@@ -116,7 +116,7 @@ impl Dimacs {
         let mut fields = Fields::new(line);
         let kind = match fields.token() {
             None | Some(b"c") => return Ok(0),
-            // Colouring files may give vertices values, which say nothing of edges.
+            // Values of vertices in colouring files.
             Some(b"n") => return Ok(0),
             Some(b"p") if self.problem.is_some_and(|p| p.line == number) => return Ok(0),
             Some(b"p") => {
@@ -151,17 +151,17 @@ impl Dimacs {
         Ok(1)
     }
 
-    fn check(&self, found: u64) -> Result<()> {
+    fn check(&self, count: u64) -> Result<()> {
         let Some(Problem { line, edges, .. }) = self.problem else {
             return Ok(());
         };
         let may_differ =
-            self.letter == b'e' && (found.checked_mul(2) == Some(edges) || edges.checked_mul(2) == Some(found));
-        if found == edges || may_differ {
+            self.letter == b'e' && (count.checked_mul(2) == Some(edges) || edges.checked_mul(2) == Some(count));
+        if count == edges || may_differ {
             return Ok(());
         }
         let expected = format!("{edges} edges, as line {line} says");
-        Err(Error::input(&self.path, None, expected, format!("{found}"))
+        Err(Error::input(&self.path, None, expected, count.to_string())
             .advise("the file is truncated or its line `p` is wrong"))
     }
 }

@@ -69,8 +69,8 @@ pub(crate) fn open_blocks(mut blocks: LineBlocks, options: &InputOptions, shape:
     let skipped = Arc::new(Skipped::default());
     let comments = first_comments(blocks.path(), options)?;
     let mut first = Lines { first_line: 1, bytes: Vec::new(), input_bytes: 0 };
-    while let Some(found) = blocks.next_lines()? {
-        first = found;
+    while let Some(next) = blocks.next_lines()? {
+        first = next;
         if lines(&first.bytes).any(|line| comments.is_data(line)) {
             break;
         }
@@ -86,8 +86,8 @@ pub(crate) fn open_blocks(mut blocks: LineBlocks, options: &InputOptions, shape:
     count_comments(&first, detected.names_end, comments, &skipped);
     first.drop_front(detected.names_end);
     let holds = detected.may_have_size_line && options.header != Some(false);
-    let said = options.header == Some(true);
-    let size_line = if holds { hold_back(&mut first, &detected.columns, &skipped, said) } else { None };
+    let is_header = options.header == Some(true);
+    let size_line = if holds { hold_back(&mut first, &detected.columns, &skipped, is_header) } else { None };
     let facts = Facts {
         format,
         directed: detected.directed.as_ref().map(|(directed, _)| *directed),
@@ -119,7 +119,7 @@ pub(crate) fn open_blocks(mut blocks: LineBlocks, options: &InputOptions, shape:
         facts,
         parser,
         size_line,
-        size_line_said: said,
+        is_header,
         first_edge: None,
         declared: None,
         note: None,
@@ -145,22 +145,22 @@ fn count_comments(first: &Lines, end: usize, comments: &Comments, skipped: &Skip
     }
 }
 
-/// Takes the first data line off the block, unless what stands below it in the block shows that it is an edge and
-/// nobody `said` that it is none.
-fn hold_back(first: &mut Lines, columns: &Columns, skipped: &Skipped, said: bool) -> Option<(SizeLine, Lines)> {
+/// Takes the first data line off the block, unless the lines below it show that it is an edge and the user does not say
+/// that it `is_header`.
+fn hold_back(first: &mut Lines, columns: &Columns, skipped: &Skipped, is_header: bool) -> Option<(SizeLine, Lines)> {
     let (place, line) = (0u64..).zip(lines(&first.bytes)).find(|(_, line)| columns.comments.is_data(line))?;
     let mut trial = SizeLine::new(line, columns);
     let end = memchr::memchr_iter(b'\n', &first.bytes).nth(place as usize);
     let end = end.map_or(first.bytes.len(), |end| end + 1);
     trial.see(&first.bytes[end..]);
-    if trial.is_refuted() && !said {
+    if trial.is_refuted() && !is_header {
         return None;
     }
     let size_line = SizeLine::new(line, columns);
-    let held = Lines { first_line: first.first_line + place, bytes: line.to_vec(), input_bytes: first.input_bytes };
+    let line = Lines { first_line: first.first_line + place, bytes: line.to_vec(), input_bytes: first.input_bytes };
     count_comments(first, end, &columns.comments, skipped);
     first.drop_front(end);
-    Some((size_line, held))
+    Some((size_line, line))
 }
 
 struct EdgeListSource {
@@ -170,40 +170,40 @@ struct EdgeListSource {
     /// The first line while its meaning is in doubt.
     size_line: Option<(SizeLine, Lines)>,
     /// The user says that it is no edge.
-    size_line_said: bool,
-    /// The first line, found to be an edge (or to be none, and then empty).
+    is_header: bool,
+    /// The first line once its meaning is known: an edge, or else empty.
     first_edge: Option<Lines>,
     declared: Option<(u64, u64)>,
-    /// A note on how the first line was taken.
+    /// A note on the meaning of the first line.
     note: Option<String>,
     sequence: u64,
 }
 
 impl EdgeListSource {
-    /// At the end of the input: the line that was held back, without content if it is a size.
+    /// Decides at the end of the input what the first line is; it loses its content if it is no edge.
     fn decide(&mut self) -> Result<()> {
-        let Some((size_line, mut held)) = self.size_line.take() else { return Ok(()) };
-        let text = String::from_utf8_lossy(&held.bytes).trim().to_owned();
+        let Some((size_line, mut line)) = self.size_line.take() else { return Ok(()) };
+        let text = String::from_utf8_lossy(&line.bytes).trim().to_owned();
         match size_line.verdict() {
-            Verdict::Size { first, count, is_certain } if is_certain || self.size_line_said => {
+            Verdict::Size { first, count, is_certain } if is_certain || self.is_header => {
                 self.declared = Some((first, count));
                 self.note = Some(format!(
                     "The first line, `{text}`, was read as the numbers of vertices and edges: so many edges follow, between \
                      vertices from {first} to {}.",
                     first + (count - 1)
                 ));
-                held.bytes.clear();
+                line.bytes.clear();
             }
             Verdict::Size { .. } => {
                 let expected = "an edge, or the numbers of vertices and edges";
-                return Err(bad_record(self.blocks.path(), held.first_line, expected, &held.bytes).advise(
+                return Err(bad_record(self.blocks.path(), line.first_line, expected, &line.bytes).advise(
                     "so many edges follow, but not all of the vertices are in one: say --header yes if the line is no edge, \
                      --header no if it is one",
                 ));
             }
-            Verdict::Edge if self.size_line_said => {
+            Verdict::Edge if self.is_header => {
                 self.note = Some(format!("The first line, `{text}`, was skipped, as --header yes says."));
-                held.bytes.clear();
+                line.bytes.clear();
             }
             Verdict::Edge => {
                 self.note = Some(format!(
@@ -211,7 +211,7 @@ impl EdgeListSource {
                 ));
             }
         }
-        self.first_edge = Some(held);
+        self.first_edge = Some(line);
         Ok(())
     }
 }
@@ -226,8 +226,8 @@ impl Source for EdgeListSource {
             if let Some(lines) = self.blocks.next_lines()? {
                 if let Some((size_line, _)) = &mut self.size_line {
                     size_line.see(&lines.bytes);
-                    if size_line.is_refuted() && !self.size_line_said {
-                        self.first_edge = self.size_line.take().map(|(_, held)| held);
+                    if size_line.is_refuted() && !self.is_header {
+                        self.first_edge = self.size_line.take().map(|(_, line)| line);
                     }
                 }
                 let block = lines.into_block(self.sequence, 0);
@@ -236,12 +236,12 @@ impl Source for EdgeListSource {
             }
             self.decide()?;
         }
-        Ok(self.first_edge.take().map(|held| Block {
+        Ok(self.first_edge.take().map(|line| Block {
             sequence: 0,
-            first_record: held.first_line,
+            first_record: line.first_line,
             first_vertex: 0,
-            input_bytes: held.input_bytes,
-            data: BlockData::Bytes(held.bytes),
+            input_bytes: line.input_bytes,
+            data: BlockData::Bytes(line.bytes),
         }))
     }
 
@@ -283,7 +283,7 @@ impl EdgeList {
         let is_free = direction.is_none() && columns.attributes.is_empty();
         let first = (source, target) == (0, 1) && weight.is_none_or(|w| w == 2) && is_free;
         let used = 2 + usize::from(weight.is_some());
-        // Between tabs, what is not read may have blanks in it.
+        // Between tabs, columns that are not read may have blanks in them.
         let at_blanks = separator == Separator::Blanks || separator == Separator::Byte(b'\t') && used == count;
         EdgeList {
             path: path.to_owned(),
@@ -354,8 +354,8 @@ impl EdgeList {
         if let Some((column, directed)) = *direction
             && says_directed(fields[column].raw) != Some(directed)
         {
-            let (column, found) = (format!("column {}", column + 1), fields[column].raw);
-            return Err(other_direction(&self.path, number, directed, &column, found));
+            let (name, value) = (format!("column {}", column + 1), fields[column].raw);
+            return Err(other_direction(&self.path, number, directed, &name, value));
         }
         let weight = match *weight {
             Some(column) => self.weight(fields[column], number)?,
@@ -364,16 +364,16 @@ impl EdgeList {
         Ok(Some((fields[*source], fields[*target], weight)))
     }
 
-    /// Whether a field of an id has none: it is empty, or a word that says so where ids are integers.
+    /// Whether a field has no id: it is empty, or where ids are integers a word for a missing value.
     fn has_no_value(&self, field: Field<'_>) -> bool {
         trim(field.raw).is_empty() || !self.columns.strings && is_missing(field.raw)
     }
 
-    /// Appends what a line says beside its edge.
+    /// Appends the attributes of a line.
     fn take_attributes(&self, fields: &[Field<'_>], number: u64, into: &mut [AttributeColumn]) -> Result<()> {
         for ((column, field), values) in self.columns.attributes.iter().zip(into) {
-            let found = fields[*column];
-            if !values.push_field(&field.kind, found) {
+            let value = fields[*column];
+            if !values.push_field(&field.kind, value) {
                 let expected = match field.kind {
                     AttributeKind::String => format!("text in UTF-8 in column {}, `{}`", column + 1, field.name),
                     _ => format!(
@@ -383,7 +383,7 @@ impl EdgeList {
                         field.name
                     ),
                 };
-                return Err(bad_record(&self.path, number, &expected, found.raw).advise(
+                return Err(bad_record(&self.path, number, &expected, value.raw).advise(
                     "the first lines tell what a column holds: bring the column into one form, or leave it out",
                 ));
             }

@@ -107,8 +107,8 @@ struct Metis {
     path: PathBuf,
     header: Header,
     weights_wanted: bool,
-    /// Arcs to larger vertices, arcs to smaller ones, self-loops; and the difference between what the first two are, as
-    /// sums of a hash with a key that nobody knows.
+    /// Numbers of arcs to larger vertices, of arcs to smaller ones and of self-loops; and the difference between the
+    /// sums of the hashes of the first two, with a random key.
     tally: Arc<Tally>,
     key: u64,
 }
@@ -161,7 +161,7 @@ impl Metis {
         Ok(sums)
     }
 
-    /// A number that only the same edge of the same weight has.
+    /// A hash of an edge and its weight, the same from both ends.
     fn hash(&self, one: u64, other: u64, weight: f64) -> u64 {
         let weight = if self.weights_wanted { weight.to_bits() } else { 0 };
         mix(mix(mix(self.key ^ one).wrapping_add(other)).wrapping_add(weight))
@@ -216,8 +216,8 @@ impl Parser for Metis {
                 let expected = format!("only {} lines of neighbours", self.header.vertices);
                 return Err(bad_record(&self.path, number, &expected, line));
             }
-            let found = self.parse_line((line, number), vertex, batch, take)?;
-            for (sum, more) in sums.iter_mut().zip(found) {
+            let line_sums = self.parse_line((line, number), vertex, batch, take)?;
+            for (sum, more) in sums.iter_mut().zip(line_sums) {
                 *sum = sum.wrapping_add(more);
             }
             vertex += 1;
@@ -302,9 +302,9 @@ mod tests {
                 let mut take = |batch: &mut EdgeBatch| {
                     assert!(batch.ids.len() <= (1 << 20) / 8, "{format}: {} ids", batch.ids.len());
                     edges += batch.ids.len() / 2;
-                    if let Weights::Real(found) = &batch.weights {
-                        assert!(found.iter().all(|&weight| weight == 5.0) && 2 * found.len() == batch.ids.len());
-                        weights += found.len();
+                    if let Weights::Real(reals) = &batch.weights {
+                        assert!(reals.iter().all(|&weight| weight == 5.0) && 2 * reals.len() == batch.ids.len());
+                        weights += reals.len();
                     }
                     batch.clear();
                     Ok(())

@@ -108,7 +108,7 @@ impl Header {
         Ok(Header { nodes, links, names })
     }
 
-    /// The column that is asked for as weights.
+    /// The column that the options name as weights.
     fn weight(&self, options: &InputOptions) -> Result<Option<usize>> {
         let names: Vec<&str> = self.names.iter().map(String::as_str).collect();
         let column = match options.weight.as_deref() {
@@ -148,7 +148,7 @@ struct Tntp {
 }
 
 impl Tntp {
-    /// One line; an error is what was expected.
+    /// Parses a line and returns its number of links; the error is the expected part of the message.
     fn parse_line(
         &self,
         line: &[u8],
@@ -198,9 +198,9 @@ impl Parser for Tntp {
             batch.weights = Weights::Real(weights);
         }
         match (self.tally.add([links, 0, 0, 0]), self.links) {
-            (Some([found, ..]), Some(links)) if found != links => {
+            (Some([count, ..]), Some(links)) if count != links => {
                 let expected = format!("{links} links, as the metadata says");
-                Err(Error::input(&self.path, None, expected, format!("{found}"))
+                Err(Error::input(&self.path, None, expected, count.to_string())
                     .advise("the file is truncated or its metadata is wrong"))
             }
             _ => Ok(()),
