@@ -2,7 +2,7 @@
 //!
 //! [`Document`] holds the declarations, the open elements and the attributes that the import keeps. The reader of a
 //! format passes it the declarations, values and directions that the elements of that format state. Memory is bounded:
-//! the texts of all declarations take at most 1 MiB, and so do those of all open elements.
+//! the texts of all declarations take at most 1 MiB, and so do the values of all open elements.
 
 use crate::batch::InputOptions;
 use crate::column_names::{listed, unread_columns};
@@ -16,7 +16,7 @@ use std::path::Path;
 
 /// Largest number of declared attributes.
 const MOST_DECLARED: usize = 4096;
-/// Largest number of bytes of texts in all declarations of a document, and in all its open elements.
+/// Largest size of the texts of all declarations of a document, and of the values of all its open elements.
 const MOST_TEXT_BYTES: usize = 1 << 20;
 
 /// Words of a format, for messages.
@@ -27,8 +27,8 @@ pub(crate) struct Terms {
     pub(crate) declaration: &'static str,
     /// All texts of declarations.
     pub(crate) declarations: &'static str,
-    /// The values of an edge or a vertex.
-    pub(crate) values: &'static str,
+    /// All open elements.
+    pub(crate) open: &'static str,
 }
 
 /// An attribute as it is declared: of edges, of vertices, or of both.
@@ -44,6 +44,10 @@ pub(crate) struct Declared {
 
 /// The values of an edge or a vertex: one for each attribute that is kept.
 type Values = Vec<Option<String>>;
+
+fn bytes_of(values: &Values) -> usize {
+    values.iter().flatten().map(String::len).sum::<usize>() + size_of_val(values.as_slice())
+}
 
 /// An edge or a vertex that has begun.
 pub(crate) struct Open {
@@ -73,7 +77,7 @@ pub(crate) struct Document {
     /// The attributes to keep are chosen, since a vertex or an edge has begun, or may begin.
     pub(crate) is_chosen: bool,
     /// Attributes to keep, of edges and of vertices.
-    choices: [Choice; 2],
+    chosen: [ChosenAttributes; 2],
     /// A note on the attributes that are not kept.
     note: Option<String>,
     /// Ids of the attributes of the weights: several, where there is one of each type.
@@ -82,7 +86,7 @@ pub(crate) struct Document {
     pub(crate) has_weights: bool,
     /// Open edges and vertices, each within the one before it.
     pub(crate) open: Vec<Open>,
-    /// Bytes of the texts of declarations, and of the values of open elements.
+    /// Size of the texts of declarations, and of the values of open elements.
     declared_bytes: usize,
     open_bytes: usize,
 }
@@ -98,7 +102,7 @@ impl Document {
             has_graph: false,
             has_string_ids: false,
             is_chosen: false,
-            choices: Default::default(),
+            chosen: Default::default(),
             note: None,
             weight_ids: Vec::new(),
             has_weights: false,
@@ -164,7 +168,7 @@ impl Document {
 
     /// Chooses the attributes to keep, since all are declared; the attributes of `weight_ids` are the weights.
     pub(crate) fn choose(&mut self, weight_ids: Vec<String>) -> Result<()> {
-        (self.choices, self.note) = choose(&self.declared, &weight_ids, &self.options, self.xml.path())?;
+        (self.chosen, self.note) = choose(&self.declared, &weight_ids, &self.options, self.xml.path())?;
         (self.weight_ids, self.is_chosen) = (weight_ids, true);
         Ok(())
     }
@@ -173,7 +177,9 @@ impl Document {
     pub(crate) fn begin(&mut self, element: &Element, id: &str, target: Option<&str>) -> Result<&mut Open> {
         let id = self.xml.attribute(element, id)?.to_owned();
         let target = target.map(|target| self.xml.attribute(element, target).map(str::to_owned)).transpose()?;
-        let values = vec![None; self.choices[usize::from(target.is_none())].fields.len()];
+        let values = vec![None; self.chosen[usize::from(target.is_none())].fields.len()];
+        self.open_bytes += bytes_of(&values);
+        self.check_bytes(self.open_bytes, self.terms.open)?;
         let line = self.xml.line();
         self.open.push(Open { line, id, target, directed: None, is_mutual: false, weight: None, values });
         Ok(self.open.last_mut().unwrap_or_else(|| unreachable!("it was pushed above")))
@@ -188,12 +194,8 @@ impl Document {
     /// Sets the value of an attribute of the innermost open element, if it is kept.
     pub(crate) fn set_value(&mut self, id: &str, text: &str) -> Result<()> {
         let Some(open) = self.open.last_mut() else { return Ok(()) };
-        self.choices[usize::from(open.target.is_none())].set(id, text, &mut open.values, &mut self.open_bytes);
-        let values = self.terms.values;
-        self.check_bytes(
-            self.open_bytes,
-            &format!("an edge with its {values}, or vertices within each other with theirs,"),
-        )
+        self.chosen[usize::from(open.target.is_none())].set(id, text, &mut open.values, &mut self.open_bytes);
+        self.check_bytes(self.open_bytes, self.terms.open)
     }
 
     /// Ends the innermost open element.
@@ -201,8 +203,8 @@ impl Document {
         let Some(Open { line, id, target, directed, is_mutual, weight, mut values }) = self.open.pop() else {
             return Ok(());
         };
-        self.open_bytes -= values.iter().flatten().map(String::len).sum::<usize>();
-        self.choices[usize::from(target.is_none())].fill(&mut values);
+        self.open_bytes -= bytes_of(&values);
+        self.chosen[usize::from(target.is_none())].fill(&mut values);
         let Some(target) = target else {
             records.vertex(line, id.as_bytes(), &values);
             return Ok(());
@@ -223,7 +225,7 @@ impl Document {
             directed: Some(self.directions.of_graph()),
             weights,
             notes: self.note.clone().into_iter().collect(),
-            attributes: self.choices.each_ref().map(|choice| choice.fields.clone()),
+            attributes: self.chosen.each_ref().map(|one| one.fields.clone()),
             strings: self.has_string_ids.then_some(true),
             ..Known::default()
         }
@@ -232,14 +234,14 @@ impl Document {
 
 /// The attributes to keep, of edges or of vertices.
 #[derive(Default)]
-struct Choice {
+struct ChosenAttributes {
     /// The places of attributes by the ids that documents give them: several, where a document has one of each type.
     ids: Vec<(String, usize)>,
     defaults: Values,
     fields: Vec<AttributeField>,
 }
 
-impl Choice {
+impl ChosenAttributes {
     /// Puts the defaults where no value is set.
     fn fill(&self, values: &mut Values) {
         for (value, default) in values.iter_mut().zip(&self.defaults).filter(|(value, _)| value.is_none()) {
@@ -286,9 +288,9 @@ fn choose(
     weights: &[String],
     options: &InputOptions,
     path: &Path,
-) -> Result<([Choice; 2], Option<String>)> {
+) -> Result<([ChosenAttributes; 2], Option<String>)> {
     let asked = &options.attributes;
-    let mut choices = <[Choice; 2]>::default();
+    let mut chosen = <[ChosenAttributes; 2]>::default();
     let mut unread: Vec<String> = Vec::new();
     let is_weight = |one: &Declared| one.of_edges && weights.contains(&one.id);
     if let Attributes::Named(names) = asked {
@@ -312,14 +314,14 @@ fn choose(
         if is_unread && !unread.contains(&one.name) {
             unread.push(one.name.clone());
         }
-        choices.iter_mut().zip(of).filter(|(_, is_of)| *is_of).for_each(|(choice, _)| choice.add(one));
+        chosen.iter_mut().zip(of).filter(|(_, is_of)| *is_of).for_each(|(chosen, _)| chosen.add(one));
     }
-    if let Some(many) = choices.iter().find(|choice| choice.fields.len() > MAX_ATTRIBUTES) {
+    if let Some(many) = chosen.iter().find(|one| one.fields.len() > MAX_ATTRIBUTES) {
         let found = format!("{} attributes", many.fields.len());
         return Err(Error::input(path, None, format!("at most {MAX_ATTRIBUTES} attributes"), found)
             .advise("name those that you need: --attributes NAME,NAME"));
     }
     let may_keep = *asked == Attributes::None;
     let note = unread_columns(unread.into_iter(), None, may_keep).map(|note| note.replacen("Columns", "Attributes", 1));
-    Ok((choices, note))
+    Ok((chosen, note))
 }

@@ -22,7 +22,7 @@ const TERMS: Terms = Terms {
     format: "GEXF",
     declaration: "attribute",
     declarations: "attributes with titles and defaults",
-    values: "values",
+    open: "an edge with its values, or vertices within each other with theirs,",
 };
 
 /// The id that stands for labels: no attribute of the document has an id with a leading blank.

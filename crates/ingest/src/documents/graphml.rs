@@ -18,8 +18,12 @@ use crate::text::number::weight;
 use outcore_format::AttributeKind;
 use outcore_image::{Error, Result};
 
-const TERMS: Terms =
-    Terms { format: "GraphML", declaration: "key", declarations: "keys with names and defaults", values: "data" };
+const TERMS: Terms = Terms {
+    format: "GraphML",
+    declaration: "key",
+    declarations: "keys with names and defaults",
+    open: "an edge with its data, or vertices within each other with theirs,",
+};
 
 /// Opens a GraphML file.
 pub(crate) fn open(input: &Input, options: &InputOptions) -> Result<Box<dyn Source>> {
@@ -255,6 +259,12 @@ mod tests {
         let nested = node(&format!("<graph>{}</graph>", node(&format!("<graph>{}</graph>", node("")))));
         let nested = document("directed", &keys, &nested);
         assert!(failure_with("graphml", &nested, &with(Attributes::All)).contains("vertices within each other"));
+        // Values that are not set take memory, too.
+        let keys_of_100: String = (0..100).map(|i| key(i, "")).collect();
+        let deep = "<node id=\"1\"><graph>".repeat(500) + &"</graph></node>".repeat(500);
+        let deep = document("directed", &keys_of_100, &deep);
+        assert!(failure_with("graphml", &deep, &with(Attributes::All)).contains("vertices within each other"));
+        assert_eq!(edges_of("graphml", &deep).vertices.len(), 500);
         // A replacement of a value is counted once.
         let again =
             document("directed", &keys, &format!("<node id=\"7\">{}</node>", data.replace("k1", "k0").repeat(9)));
