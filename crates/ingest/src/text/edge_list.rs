@@ -391,18 +391,13 @@ impl EdgeList {
         Ok(())
     }
 
-    fn integers(
-        &self,
-        block: &Block,
-        text: &[u8],
-        ids: &mut Ids,
-        weights: &mut Vec<f64>,
-        attributes: &mut [AttributeColumn],
-    ) -> Result<()> {
+    fn integers(&self, block: &Block, batch: &mut EdgeBatch) -> Result<()> {
+        let text = text_of(block, &self.path)?;
+        let EdgeBatch { ids, weights, attributes, .. } = batch;
+        let mut weights = self.columns.weight.map(|_| weights.reals());
         let mut out = Integers::new(ids);
         // A line is hardly shorter than twelve bytes in a file large enough to matter.
         out.values.reserve(text.len() / 6);
-        let has_weights = self.columns.weight.is_some();
         let mut fields: Vec<Field<'_>> = Vec::new();
         for (number, line) in records(text, block.first_record, self.quoting()) {
             let pair = if self.is_plain { self.plain(line) } else { None };
@@ -416,7 +411,7 @@ impl EdgeList {
             };
             out.push(source);
             out.push(target);
-            if has_weights {
+            if let Some(weights) = &mut weights {
                 weights.push(weight);
             }
             if out.is_mixed() {
@@ -428,22 +423,17 @@ impl EdgeList {
         Ok(())
     }
 
-    fn strings(
-        &self,
-        block: &Block,
-        text: &[u8],
-        ids: &mut Ids,
-        weights: &mut Vec<f64>,
-        attributes: &mut [AttributeColumn],
-    ) -> Result<()> {
-        let has_weights = self.columns.weight.is_some();
+    fn strings(&self, block: &Block, batch: &mut EdgeBatch) -> Result<()> {
+        let text = text_of(block, &self.path)?;
+        let EdgeBatch { ids, weights, attributes, .. } = batch;
+        let mut weights = self.columns.weight.map(|_| weights.reals());
         let mut fields: Vec<Field<'_>> = Vec::new();
         for (number, line) in records(text, block.first_record, self.quoting()) {
             let Some((source, target, weight)) = self.cut(line, number, &mut fields)? else { continue };
             self.take_attributes(&fields, number, attributes)?;
             self.push_string(source, number, line, ids)?;
             self.push_string(target, number, line, ids)?;
-            if has_weights {
+            if let Some(weights) = &mut weights {
                 weights.push(weight);
             }
         }
@@ -543,20 +533,11 @@ impl<'a> Integers<'a> {
 impl Parser for EdgeList {
     fn parse(&self, block: &Block, batch: &mut EdgeBatch) -> Result<()> {
         begin(batch, block, self.columns.strings);
-        let mut weights = empty_reals(batch);
-        let text = text_of(block, &self.path)?;
+        let has_weights = self.columns.weight.is_some();
+        batch.weights = if has_weights { Weights::Real(empty_reals(batch)) } else { Weights::None };
         let kinds = self.columns.attributes.iter().map(|(_, field)| &field.kind);
-        let mut attributes: Vec<AttributeColumn> = kinds.map(AttributeColumn::new).collect();
-        if self.columns.strings {
-            self.strings(block, text, &mut batch.ids, &mut weights, &mut attributes)?;
-        } else {
-            self.integers(block, text, &mut batch.ids, &mut weights, &mut attributes)?;
-        }
-        batch.attributes = attributes;
-        if self.columns.weight.is_some() {
-            batch.weights = Weights::Real(weights);
-        }
-        Ok(())
+        batch.attributes = kinds.map(AttributeColumn::new).collect();
+        if self.columns.strings { self.strings(block, batch) } else { self.integers(block, batch) }
     }
 
     fn path(&self) -> &Path {
