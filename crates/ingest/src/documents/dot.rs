@@ -628,7 +628,7 @@ mod tests {
     }
 
     #[test]
-    fn malformed_dot_is_refused() {
+    fn malformed_dot_is_refused_with_its_line() {
         for (text, expected) in [
             ("digraph { a -- b }", "`->` in a digraph"),
             ("graph { a -> b }", "`--` in a graph"),
@@ -650,7 +650,7 @@ mod tests {
             ("graph { A--B [weight=x] }", "`x`"),
         ] {
             let error = failure_of("dot", text.as_bytes());
-            assert!(error.contains(expected), "{text}: {error}");
+            assert!(error.contains(expected) && error.contains("dot:1: expected"), "{text}: {error}");
         }
         let empty = format!("digraph {{ a {}-> b }}", "-> {} ".repeat(200_000));
         assert!(failure_of("dot", empty.as_bytes()).contains("1 MiB"));

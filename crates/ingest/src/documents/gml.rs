@@ -423,7 +423,7 @@ mod tests {
     }
 
     #[test]
-    fn malformed_gml_is_refused() {
+    fn malformed_gml_is_refused_with_its_line() {
         let node = "node [ id 1 ]";
         for (graph, expected) in [
             ("node [ label \"x\" ]", "the key `id`"),
@@ -442,7 +442,7 @@ mod tests {
             ("node [ id 1", "truncated"),
         ] {
             let error = failure_of("gml", format!("graph [ {graph} ]").as_bytes());
-            assert!(error.contains(expected), "{graph}: {error}");
+            assert!(error.contains(expected) && error.contains("gml:1: expected"), "{graph}: {error}");
         }
         let long = format!("graph [ {node} x \"{}\" ]", "y".repeat(MOST_BYTES + 1));
         assert!(failure_of("gml", long.as_bytes()).contains("at most 1 MiB"));
