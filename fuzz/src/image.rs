@@ -283,7 +283,7 @@ fn work(image: &Path) -> Result<()> {
     // Pages come from the cache after the first algorithm.
     for algorithm in ALGORITHMS {
         for example in algorithm.examples {
-            let plan = Values::of_example(algorithm, example, first).and_then(|values| algorithm.plan(&graph, values));
+            let plan = Values::of_example(*algorithm, example, first).and_then(|values| algorithm.plan(&graph, values));
             let Some(plan) = noted(plan) else { continue };
             noted(plan.run(&graph, true, None).map(drop));
             // A result that fails its verification is a result all the same. Its report reads ids, too.

@@ -358,12 +358,24 @@ impl<O: Send + std::fmt::Debug, F> Plan for Run<O, F> {
 }
 
 impl Declared for Algorithm {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         self.name
+    }
+
+    fn aliases(&self) -> &'static [&'static str] {
+        self.aliases
+    }
+
+    fn summary(&self) -> &'static str {
+        self.summary
     }
 
     fn options(&self) -> &'static [Parameter] {
         self.options
+    }
+
+    fn must_converge(&self) -> bool {
+        self.must_converge
     }
 
     fn counted(&self) -> Option<&'static str> {
@@ -398,11 +410,7 @@ impl Algorithm {
 
     /// The algorithm that has this name, in Python or in the shell.
     pub fn named(name: &str) -> Option<&'static Algorithm> {
-        let name = name.replace('-', "_");
-        crate::ALGORITHMS
-            .iter()
-            .find(|algorithm| algorithm.name == name || algorithm.aliases.contains(&&*name))
-            .copied()
+        outcore_declare::named(crate::ALGORITHMS, name)
     }
 
     /// The option that has this name.

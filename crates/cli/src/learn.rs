@@ -2,16 +2,16 @@
 //! and what it cost.
 
 use crate::args::{Common, OfArray};
-use crate::options::{ALLOW_UNCONVERGED, arg_of, in_shell, values_of};
+use crate::options::{allow_unconverged, allows_unconverged, arg_of, values_of};
 use crate::progress::runtime;
 use crate::report::{About, Page};
-use crate::run::{UNCONVERGED, check_different, report, say, write_json, write_stats};
-use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
+use crate::run::{account, check_different, not_converged, report, say, write_json};
+use clap::{ArgMatches, Args, Command, FromArgMatches};
 use outcore::io::backend::FileKind;
 use outcore::io::{bytes_text, escaped};
-use outcore::learn::{Data, Declaration, Fact, Found, Plan, Unconverged};
+use outcore::learn::{Data, Declaration, Found, Plan, STATISTICS};
 use outcore::report::{Given, Planned};
-use outcore::{OUTPUT_ENDINGS, Result, Runtime, Value, Values};
+use outcore::{Fact, OUTPUT_ENDINGS, Result, Runtime, Value, Values, named};
 use serde_json::{Map, Value as Json, json};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -33,24 +33,13 @@ pub struct LearnArgs {
     common: Common,
 }
 
-/// The command of a statistic or a model. Its options are made when they are needed, as those of algorithms.
-pub fn learn_command(statistic: &'static Declaration) -> Command {
-    let command = Command::new(in_shell(statistic.name)).about(statistic.summary);
-    command.visible_aliases(statistic.aliases.iter().map(|&name| in_shell(name))).defer(with_options)
-}
-
 /// The command with the options of its statistic or model.
-fn with_options(mut command: Command) -> Command {
-    let Some(statistic) = Declaration::named(command.get_name()) else { return command };
+pub fn with_options(mut command: Command) -> Command {
+    let Some(statistic) = named(STATISTICS, command.get_name()) else { return command };
     for option in statistic.options {
         command = command.arg(arg_of(option));
     }
-    if statistic.must_converge {
-        let allow = Arg::new(ALLOW_UNCONVERGED).long(in_shell(ALLOW_UNCONVERGED)).action(ArgAction::SetTrue);
-        command = command.arg(allow.help(
-            "Take what there is where it has not converged; otherwise nothing is written, and the exit code is 4",
-        ));
-    }
+    command = command.args(allow_unconverged(statistic, "what there is where it has not converged"));
     let written = format!(
         "Write {}: {OUTPUT_ENDINGS}. A .npy file has the numbers alone; others a first column that names the rows",
         statistic.output
@@ -68,7 +57,7 @@ impl LearnArgs {
         Ok(LearnArgs {
             statistic,
             given: values_of(statistic.options, matches),
-            allow_unconverged: statistic.must_converge && matches.get_flag(ALLOW_UNCONVERGED),
+            allow_unconverged: allows_unconverged(statistic, matches),
             columns,
             json,
             common: Common { image: array, output, stats, report, verify, explain, cache, answer, aside, limits },
@@ -101,7 +90,7 @@ pub fn learn(args: &LearnArgs) -> Result<ExitCode> {
     if let Some(columns) = &args.columns {
         data = data.select(columns)?;
     }
-    let values = Values::of(&in_shell(statistic.name), statistic.options, given.clone())?;
+    let values = Values::new(*statistic, given.clone())?;
     let plan = (statistic.plan)(&data, values)?;
     check_different(&runtime, &[("the array".to_owned(), &common.image)], &args.outputs())?;
     for (option, file) in args.outputs() {
@@ -116,7 +105,7 @@ pub fn learn(args: &LearnArgs) -> Result<ExitCode> {
     let page = page.map(Page::end);
     tell_notes(&runtime, common);
     if let Some(unconverged) = found.unconverged.take().filter(|_| !args.allow_unconverged) {
-        return not_converged(args, &runtime, &unconverged, &found, page);
+        return not_converged("it did not converge", &unconverged, &runtime, &found.stats, page, common);
     }
     found.lines.iter().for_each(|line| common.say(line));
     found.table.lines().iter().for_each(|line| common.say(line));
@@ -128,8 +117,7 @@ pub fn learn(args: &LearnArgs) -> Result<ExitCode> {
         found.write(&runtime, &plan.output, output)?;
     }
     report(&found.stats, common);
-    write_stats(&runtime, &found.stats, common)?;
-    page.map_or(Ok(()), |page| page.write(&runtime, &found.stats))?;
+    account(&runtime, &found.stats, page, common)?;
     common.answer.heard()?;
     Ok(ExitCode::SUCCESS)
 }
@@ -147,26 +135,6 @@ fn about(args: &LearnArgs, data: &Data, plan: &Plan) -> About {
 fn tell_notes(runtime: &Runtime, common: &Common) {
     let notes = runtime.take_notes();
     notes.iter().filter(|_| !common.limits.quiet).for_each(|note| note!("note: {}", escaped(note)));
-}
-
-/// Writes no result, but what it cost, and says so in the exit code.
-fn not_converged(
-    args: &LearnArgs,
-    runtime: &Arc<Runtime>,
-    Unconverged { text, raise }: &Unconverged,
-    found: &Found,
-    page: Option<Page>,
-) -> Result<ExitCode> {
-    report(&found.stats, &args.common);
-    let options: Vec<_> = raise.iter().map(|name| format!("--{}", in_shell(name))).collect();
-    note!(
-        "outcore: it did not converge: {text}; no result was written. To mend it, raise {}; or take what there is by \
-         --allow-unconverged",
-        options.join(" or ")
-    );
-    write_stats(runtime, &found.stats, &args.common)?;
-    page.map_or(Ok(()), |page| page.write(runtime, &found.stats))?;
-    Ok(ExitCode::from(UNCONVERGED))
 }
 
 /// All that was found. What is no number is null, as JSON has none for it.

@@ -1,19 +1,19 @@
 //! `outcore run NAME`: a command for every algorithm, with its options, made of the declarations.
 
 use crate::args::Common;
-use crate::learn::{LearnArgs, learn_command};
-use crate::solve::{SolverArgs, solver_command};
+use crate::learn::{self, LearnArgs};
+use crate::solve::{self, SolverArgs};
 use clap::builder::{
     BoolValueParser, PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser, ValueParser,
 };
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use outcore::learn::STATISTICS;
-use outcore::linalg::{Declaration, SOLVERS};
-use outcore::{ALGORITHMS, Algorithm, DefaultValue, Kind, Parameter, Value};
+use outcore::linalg::SOLVERS;
+use outcore::{ALGORITHMS, Algorithm, Declared, DefaultValue, Kind, Parameter, Value, named};
 
 /// The flag that takes ranks as they are.
-pub const ALLOW_UNCONVERGED: &str = "allow_unconverged";
+const ALLOW_UNCONVERGED: &str = "allow_unconverged";
 /// The flag that leaves weights out.
 pub const UNWEIGHTED: &str = "unweighted";
 /// The option that says how many rows are shown, and how many that are if it is not given.
@@ -52,9 +52,9 @@ pub struct AlgorithmArgs {
 impl Args for RunArgs {
     fn augment_args(command: Command) -> Command {
         let command = command.subcommand_required(true).arg_required_else_help(true);
-        let command = command.subcommands(ALGORITHMS.iter().map(|algorithm| command_of(algorithm)));
-        let command = command.subcommands(SOLVERS.iter().map(|solver| solver_command(solver)));
-        command.subcommands(STATISTICS.iter().map(learn_command))
+        let command = command.subcommands(ALGORITHMS.iter().map(|algorithm| command_of(*algorithm, with_options)));
+        let command = command.subcommands(SOLVERS.iter().map(|solver| command_of(*solver, solve::with_options)));
+        command.subcommands(STATISTICS.iter().map(|statistic| command_of(*statistic, learn::with_options)))
     }
 
     fn augment_args_for_update(command: Command) -> Command {
@@ -66,15 +66,15 @@ impl FromArgMatches for RunArgs {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         let missing = || clap::Error::new(clap::error::ErrorKind::MissingSubcommand);
         let (name, matches) = matches.subcommand().ok_or_else(missing)?;
-        if let Some(solver) = Declaration::named(name) {
+        if let Some(solver) = named(SOLVERS, name) {
             return Ok(RunArgs::Solver(Box::new(SolverArgs::of(solver, matches)?)));
         }
-        if let Some(statistic) = outcore::learn::Declaration::named(name) {
+        if let Some(statistic) = named(STATISTICS, name) {
             return Ok(RunArgs::Learn(Box::new(LearnArgs::of(statistic, matches)?)));
         }
         let algorithm = Algorithm::named(name).ok_or_else(missing)?;
         let given = values_of(algorithm.options, matches);
-        let allow_unconverged = algorithm.must_converge && matches.get_flag(ALLOW_UNCONVERGED);
+        let allow_unconverged = allows_unconverged(algorithm, matches);
         let common = Common::from_arg_matches(matches)?;
         let top = if has_own_top(algorithm) { SHOWN } else { *matches.get_one(TOP).unwrap_or(&SHOWN) };
         Ok(RunArgs::Algorithm(Box::new(AlgorithmArgs { algorithm, given, allow_unconverged, top, common })))
@@ -91,11 +91,23 @@ pub fn in_shell(name: &str) -> String {
     name.replace('_', "-")
 }
 
-/// The command of an algorithm. Its options are made when they are needed: those of all commands would be memory that
-/// every run holds.
-fn command_of(algorithm: &'static Algorithm) -> Command {
-    let command = Command::new(in_shell(algorithm.name)).about(algorithm.summary);
-    command.visible_aliases(algorithm.aliases.iter().map(|&name| in_shell(name))).defer(with_options)
+/// The command of an algorithm, a solver or a statistic. `with_options` adds its options when they are needed: those of
+/// all commands would be memory that every run holds.
+fn command_of(declared: &impl Declared, with_options: fn(Command) -> Command) -> Command {
+    let command = Command::new(in_shell(declared.name())).about(declared.summary());
+    command.visible_aliases(declared.aliases().iter().map(|name| in_shell(name))).defer(with_options)
+}
+
+/// The flag that accepts results which did not converge, where that is an error otherwise.
+pub fn allow_unconverged(declared: &impl Declared, accepted: &str) -> Option<Arg> {
+    let flag = Arg::new(ALLOW_UNCONVERGED).long(in_shell(ALLOW_UNCONVERGED)).action(ArgAction::SetTrue);
+    let help = format!("Take {accepted}; otherwise nothing is written, and the exit code is 4");
+    declared.must_converge().then(|| flag.help(help))
+}
+
+/// Whether results that did not converge are accepted.
+pub fn allows_unconverged(declared: &impl Declared, matches: &ArgMatches) -> bool {
+    declared.must_converge() && matches.get_flag(ALLOW_UNCONVERGED)
 }
 
 /// The command with the options of its algorithm.
@@ -109,13 +121,8 @@ fn with_options(mut command: Command) -> Command {
             command = command.arg(unweighted.help("Every edge counts 1, whatever its weight"));
         }
     }
-    if algorithm.must_converge {
-        let allow = Arg::new(ALLOW_UNCONVERGED).long(in_shell(ALLOW_UNCONVERGED)).action(ArgAction::SetTrue);
-        command = command.arg(allow.help(
-            "Take ranks that have not converged within so many iterations; otherwise nothing is written, and the exit \
-             code is 4",
-        ));
-    }
+    let accepted = "ranks that have not converged within so many iterations";
+    command = command.args(allow_unconverged(algorithm, accepted));
     if !has_own_top(algorithm) {
         let top = Arg::new(TOP).long(TOP).value_name("N").value_parser(clap::value_parser!(usize));
         command = command.arg(top.default_value(SHOWN.to_string()).help("How many of the first rows are shown"));

@@ -10,8 +10,8 @@ use crate::solve::solve;
 use outcore::io::{bytes_text, escaped, folder};
 use outcore::report::Given;
 use outcore::{
-    Column, Error, Estimate, Graph, GraphOptions, GraphValues, Result, Runtime, Say, Stats, Table, Unconverged, Values,
-    cell_text, is_standard_output,
+    Column, Error, Estimate, Graph, GraphOptions, GraphValues, NotConverged, Result, Runtime, Say, Stats, Table,
+    Unconverged, Values, cell_text, is_standard_output,
 };
 use std::cell::RefCell;
 use std::fmt::{Arguments, Display};
@@ -21,7 +21,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 /// The exit code of a run whose ranks did not converge.
-pub const UNCONVERGED: u8 = 4;
+const UNCONVERGED: u8 = 4;
 
 /// `outcore run`. The exit code is 4 if ranks, or values, did not converge.
 pub fn run(args: &RunArgs) -> Result<ExitCode> {
@@ -35,7 +35,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode> {
 fn run_algorithm(args: &AlgorithmArgs) -> Result<ExitCode> {
     let AlgorithmArgs { algorithm, given, allow_unconverged, top, common } = args;
     let graph = open(common)?;
-    let values = Values::new(algorithm, given.clone())?;
+    let values = Values::new(*algorithm, given.clone())?;
     let graph = values.weighing(graph)?;
     let plan = algorithm.plan(&graph, values)?;
     let is_told = !common.limits.quiet;
@@ -57,7 +57,7 @@ fn run_algorithm(args: &AlgorithmArgs) -> Result<ExitCode> {
     let found = plan.run(&graph, common.verify, is_told.then_some(&mut say as Say<'_>))?;
     let page = page.map(Page::end);
     if let Some(unconverged) = found.unconverged.filter(|_| !allow_unconverged) {
-        return not_converged(&graph, unconverged, &found.stats, page, common);
+        return ranks_not_converged(&graph, unconverged, &found.stats, page, common);
     }
     let table = graph.table(found.columns);
     for (heading, column) in &found.shown {
@@ -80,7 +80,7 @@ fn open(common: &Common) -> Result<Arc<Graph>> {
 }
 
 /// Writes no ranks, but what they cost, and says so in the exit code.
-fn not_converged(
+fn ranks_not_converged(
     graph: &Graph,
     Unconverged { tol, residual, remedy, .. }: Unconverged,
     stats: &Stats,
@@ -93,8 +93,27 @@ fn not_converged(
         "outcore: the ranks did not converge: expected a tolerance of {tol:e}, found a residual of {residual:e}; no \
          ranks were written. To mend it, {advice}; or take them as they are by --allow-unconverged"
     );
-    write_stats(graph.runtime(), stats, common)?;
-    page.map_or(Ok(()), |page| page.write(graph.runtime(), stats))?;
+    account(graph.runtime(), stats, page, common)?;
+    Ok(ExitCode::from(UNCONVERGED))
+}
+
+/// Writes no result of a solver or a model, but what it cost, and says so in the exit code. `failure` is a clause.
+pub fn not_converged(
+    failure: &str,
+    NotConverged { text, raise }: &NotConverged,
+    runtime: &Arc<Runtime>,
+    stats: &Stats,
+    page: Option<Page>,
+    common: &Common,
+) -> Result<ExitCode> {
+    report(stats, common);
+    let options: Vec<_> = raise.iter().map(|name| format!("--{}", in_shell(name))).collect();
+    note!(
+        "outcore: {failure}: {text}; no result was written. To mend it, raise {}; or take what there is by \
+         --allow-unconverged",
+        options.join(" or ")
+    );
+    account(runtime, stats, page, common)?;
     Ok(ExitCode::from(UNCONVERGED))
 }
 
@@ -203,8 +222,7 @@ fn finish(table: &Table, stats: &Stats, page: Option<Page>, common: &Common) -> 
     if let Some(output) = &common.output {
         table.write(output)?;
     }
-    write_stats(table.image().runtime(), stats, common)?;
-    page.map_or(Ok(()), |page| page.write(table.image().runtime(), stats))?;
+    account(table.image().runtime(), stats, page, common)?;
     common.answer.heard()
 }
 
@@ -230,11 +248,13 @@ pub fn report(stats: &Stats, common: &Common) {
     ))
 }
 
-/// Writes statistics where they are wanted.
-pub fn write_stats(runtime: &Arc<Runtime>, stats: &Stats, common: &Common) -> Result<()> {
-    let Some(file) = &common.stats else { return Ok(()) };
-    let stats = Stats { memory_peak_bytes: outcore::io::peak_memory_bytes(), ..stats.clone() };
-    write_json(runtime, &serde_json::to_value(&stats).map_err(Error::custom)?, file, &common.answer)
+/// Writes statistics and the page where they are wanted.
+pub fn account(runtime: &Arc<Runtime>, stats: &Stats, page: Option<Page>, common: &Common) -> Result<()> {
+    if let Some(file) = &common.stats {
+        let stats = Stats { memory_peak_bytes: outcore::io::peak_memory_bytes(), ..stats.clone() };
+        write_json(runtime, &serde_json::to_value(&stats).map_err(Error::custom)?, file, &common.answer)?;
+    }
+    page.map_or(Ok(()), |page| page.write(runtime, stats))
 }
 
 /// Writes an object as JSON, to a file or, for `-`, to the standard output.

@@ -1,17 +1,17 @@
 //! `outcore run` and a solver: a command for each, made of the declarations, what it finds, and what it cost.
 
 use crate::args::Common;
-use crate::options::{ALLOW_UNCONVERGED, UNWEIGHTED, arg_of, in_shell, values_of};
+use crate::options::{UNWEIGHTED, allow_unconverged, allows_unconverged, arg_of, in_shell, values_of};
 use crate::progress::runtime;
 use crate::report::{About, Page, graph_facts};
-use crate::run::{UNCONVERGED, check_different, report, say, write_stats};
+use crate::run::{account, check_different, not_converged, report, say};
 use clap::builder::ValueParser;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use outcore::io::{bytes_text, folder};
-use outcore::linalg::{Declaration, Found, Given, Needs, SolverPlan, Traffic, Unconverged};
+use outcore::linalg::{Declaration, Found, Given, Needs, SOLVERS, SolverPlan, Traffic};
 use outcore::report::{self, Planned};
 use outcore::{
-    Error, Graph, GraphOptions, OUTPUT_ENDINGS, Result, SparseMatrix, Stats, Value, Values, check_columns, least_limit,
+    Error, Graph, GraphOptions, OUTPUT_ENDINGS, Result, SparseMatrix, Value, Values, check_columns, least_limit, named,
     write_columns,
 };
 use std::path::{Path, PathBuf};
@@ -49,14 +49,9 @@ pub struct SolverArgs {
     common: Common,
 }
 
-/// The command of a solver. Its options are made when they are needed, as those of algorithms.
-pub fn solver_command(solver: &'static Declaration) -> Command {
-    Command::new(in_shell(solver.name)).about(solver.summary).defer(with_options)
-}
-
 /// The command with the options of its solver.
-fn with_options(mut command: Command) -> Command {
-    let Some(solver) = Declaration::named(command.get_name()) else { return command };
+pub fn with_options(mut command: Command) -> Command {
+    let Some(solver) = named(SOLVERS, command.get_name()) else { return command };
     let file = |name: &'static str| {
         Arg::new(name).long(in_shell(name)).value_name("FILE").value_parser(ValueParser::path_buf())
     };
@@ -74,11 +69,7 @@ fn with_options(mut command: Command) -> Command {
     if let Some(values) = solver.values {
         command = command.arg(file(VALUES).help(format!("Write {values}: {OUTPUT_ENDINGS}")));
     }
-    if solver.must_converge {
-        command = command.arg(flag(ALLOW_UNCONVERGED).help(
-            "Take what there is where not all has converged; otherwise nothing is written, and the exit code is 4",
-        ));
-    }
+    command = command.args(allow_unconverged(solver, "what there is where not all has converged"));
     if solver.has_checkpoints {
         command = command.arg(file(CHECKPOINT).value_name("DIR").help(
             "Keep the run in a folder while it goes on: the same command goes on from there, with the same bits",
@@ -89,7 +80,7 @@ fn with_options(mut command: Command) -> Command {
     let command = Common::augment_args(command).about(solver.summary);
     let written = format!(
         "Write {}: {OUTPUT_ENDINGS}. A .npy file has the numbers alone, in the order of ids; others a column of ids",
-        solver.left
+        solver.output
     );
     let verified = "Verify the result by products that are computed in another way; a wrong one is an error with exit \
                     code 3";
@@ -109,7 +100,7 @@ impl SolverArgs {
             temporary: path(TEMPORARY),
             checkpoint: if solver.has_checkpoints { path(CHECKPOINT) } else { None },
             unweighted: matches.get_flag(UNWEIGHTED),
-            allow_unconverged: solver.must_converge && matches.get_flag(ALLOW_UNCONVERGED),
+            allow_unconverged: allows_unconverged(solver, matches),
             common: Common::from_arg_matches(matches)?,
         })
     }
@@ -144,7 +135,7 @@ pub fn solve(args: &SolverArgs) -> Result<ExitCode> {
     )?);
     let has_values = graph.manifest().weights().is_some() && !unweighted;
     let matrix = SparseMatrix::new(graph, has_values)?;
-    let values = Values::of(&in_shell(solver.name), solver.options, given.clone())?;
+    let values = Values::new(*solver, given.clone())?;
     let (inputs, output, checkpoint) = (inputs.clone(), common.output.clone(), args.checkpoint.clone());
     let given = Given { values, inputs, output, checkpoint };
     let plan = (solver.plan)(&matrix, given)?;
@@ -164,10 +155,10 @@ pub fn solve(args: &SolverArgs) -> Result<ExitCode> {
 fn run(args: &SolverArgs, matrix: &SparseMatrix, plan: &dyn SolverPlan, needs: &Needs) -> Result<ExitCode> {
     let (common, image) = (&args.common, matrix.graph().image());
     let page = Page::begin(common, image.runtime(), || about(args, matrix, needs));
-    let Found { lines, values, dense, unconverged, stats } = plan.run(matrix, common.verify)?;
+    let Found { lines, values, dense, unconverged, stats, .. } = plan.run(matrix, common.verify)?;
     let page = page.map(Page::end);
     if let Some(unconverged) = unconverged.filter(|_| !args.allow_unconverged) {
-        return not_converged(args, matrix, &unconverged, &stats, page);
+        return not_converged("not all has converged", &unconverged, image.runtime(), &stats, page, common);
     }
     lines.iter().for_each(|line| common.say(line));
     report(&stats, common);
@@ -179,30 +170,9 @@ fn run(args: &SolverArgs, matrix: &SparseMatrix, plan: &dyn SolverPlan, needs: &
     if let Some(output) = &args.values {
         write_columns(image, &values, output)?;
     }
-    write_stats(image.runtime(), &stats, common)?;
-    page.map_or(Ok(()), |page| page.write(image.runtime(), &stats))?;
+    account(image.runtime(), &stats, page, common)?;
     common.answer.heard()?;
     Ok(ExitCode::SUCCESS)
-}
-
-/// Writes no result, but what it cost, and says so in the exit code.
-fn not_converged(
-    args: &SolverArgs,
-    matrix: &SparseMatrix,
-    Unconverged { text, raise }: &Unconverged,
-    stats: &Stats,
-    page: Option<Page>,
-) -> Result<ExitCode> {
-    report(stats, &args.common);
-    let options: Vec<_> = raise.iter().map(|name| format!("--{}", in_shell(name))).collect();
-    note!(
-        "outcore: not all has converged: {text}; no result was written. To mend it, raise {}; or take what there is by \
-         --allow-unconverged",
-        options.join(" or ")
-    );
-    write_stats(matrix.graph().runtime(), stats, &args.common)?;
-    page.map_or(Ok(()), |page| page.write(matrix.graph().runtime(), stats))?;
-    Ok(ExitCode::from(UNCONVERGED))
 }
 
 /// Facts before the run, for a page.

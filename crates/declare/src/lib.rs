@@ -1,14 +1,16 @@
-//! Declared options: the kinds of values that they take, their defaults, and the values of a run.
+//! Declared operations: names, options and files, the kinds of values that options take, and the values of a run.
 //!
-//! Algorithms, solvers and statistics declare their options as [`Parameter`]s. The shell and Python turn texts and
-//! objects into [`Value`]s, which a parameter checks; [`Values`] add the defaults. Whatever has a name and options is
-//! [`Declared`].
+//! Algorithms, solvers, statistics and models are [`Declared`]: they have a name, a summary and options, which are
+//! [`Parameter`]s. The shell and Python turn texts and objects into [`Value`]s, which a parameter checks; [`Values`]
+//! add the defaults.
 #![forbid(unsafe_code)]
 
 mod choice;
+mod declaration;
 mod parameter;
 mod values;
 
 pub use choice::Choice;
+pub use declaration::{Declaration, Declared, Fact, InputFile, NamedFact, Unconverged, named};
 pub use parameter::{DefaultValue, Kind, Parameter, Value, option_of, real_text};
-pub use values::{Declared, Names, Values};
+pub use values::{Names, Values};

@@ -77,6 +77,9 @@ impl Kind {
     /// A whole number of 64 bits.
     pub const WHOLE: Kind = Kind::Whole { bits: 64, least: 0 };
 
+    /// A whole number of 64 bits, at least 1.
+    pub const COUNT: Kind = Kind::Whole { bits: 64, least: 1 };
+
     /// One of the names of a type.
     pub const fn choice<T: Choice>() -> Kind {
         Kind::Choice(|| T::ALL.iter().map(|&(_, name, meaning)| (name, meaning)).collect())
@@ -109,24 +112,43 @@ pub enum Value {
 }
 
 impl Parameter {
-    /// An option that has to be given.
-    pub const fn required(name: &'static str, kind: Kind, help: &'static str) -> Self {
-        Parameter {
-            name,
-            aliases: &[],
-            kind,
-            default: DefaultValue::Required,
-            help,
-            instead_of: &[],
-            needs: None,
-            is_positional: false,
-        }
-    }
-
     /// An option that may be given.
     pub const fn new(name: &'static str, kind: Kind, default: DefaultValue, help: &'static str) -> Self {
         Parameter { name, aliases: &[], kind, default, help, instead_of: &[], needs: None, is_positional: false }
     }
+
+    /// An option that has to be given.
+    pub const fn required(name: &'static str, kind: Kind, help: &'static str) -> Self {
+        Self::new(name, kind, DefaultValue::Required, help)
+    }
+
+    /// A whole number.
+    pub const fn whole(name: &'static str, default: u64, help: &'static str) -> Self {
+        Self::new(name, Kind::WHOLE, DefaultValue::Whole(default), help)
+    }
+
+    /// A whole number from 1 on.
+    pub const fn count(name: &'static str, default: u64, help: &'static str) -> Self {
+        Self::new(name, Kind::COUNT, DefaultValue::Whole(default), help)
+    }
+
+    /// A real number.
+    pub const fn real(name: &'static str, default: f64, help: &'static str) -> Self {
+        Self::new(name, Kind::Real, DefaultValue::Real(default), help)
+    }
+
+    /// Yes or no.
+    pub const fn flag(name: &'static str, default: bool, help: &'static str) -> Self {
+        Self::new(name, Kind::Flag, DefaultValue::Flag(default), help)
+    }
+
+    /// The option, with other names in Python and in the shell.
+    pub const fn with_aliases(self, aliases: &'static [&'static str]) -> Self {
+        Parameter { aliases, ..self }
+    }
+
+    /// The seed of random numbers.
+    pub const SEED: Parameter = Parameter::whole("seed", 0, "Where random numbers begin");
 
     /// The weights that edges count by.
     pub const WEIGHT: Parameter = Parameter::new(

@@ -1,36 +1,9 @@
 //! The options of a run: the values that were given, checked, and the defaults of all others.
 
 use crate::choice::Choice;
+use crate::declaration::Declared;
 use crate::parameter::{DefaultValue, Kind, Parameter, Value, option_of, typed_id};
 use outcore_image::{Error, Result};
-
-/// An operation with a name and options.
-pub trait Declared {
-    /// Its name, as messages have it.
-    fn name(&self) -> &str;
-
-    /// Its options.
-    fn options(&self) -> &'static [Parameter];
-
-    /// The option whose number of members the option `k` of estimates stands for.
-    fn counted(&self) -> Option<&'static str> {
-        None
-    }
-}
-
-impl<T: Declared + ?Sized> Declared for &T {
-    fn name(&self) -> &str {
-        (**self).name()
-    }
-
-    fn options(&self) -> &'static [Parameter] {
-        (**self).options()
-    }
-
-    fn counted(&self) -> Option<&'static str> {
-        (**self).counted()
-    }
-}
 
 /// The vertices that ids stand for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,16 +32,8 @@ impl Values {
     ///
     /// # Errors
     /// One that is missing, out of range, or given beside one that it stands in the place of.
-    pub fn new(algorithm: &impl Declared, given: Vec<(&'static str, Value)>) -> Result<Self> {
-        Self::of(algorithm.name(), algorithm.options(), given)
-    }
-
-    /// The options of an operation that is not [`Declared`]: those that were given, and the defaults of the others.
-    ///
-    /// # Errors
-    /// As with [`Values::new`].
-    pub fn of(owner: &str, options: &'static [Parameter], given: Vec<(&'static str, Value)>) -> Result<Self> {
-        Self::checked(owner, options, given, Names::Ids)
+    pub fn new(declared: &impl Declared, given: Vec<(&'static str, Value)>) -> Result<Self> {
+        Self::checked(declared.name(), declared.options(), given, Names::Ids)
     }
 
     /// The options of an example; `first` is the vertex that is called 0.
@@ -169,6 +134,16 @@ impl Values {
     /// A whole number that has a default.
     pub fn whole(&self, name: &str) -> u64 {
         self.some_whole(name).unwrap_or_else(|| unreachable!("{name} has a default"))
+    }
+
+    /// A size, if it was given or has a default.
+    pub fn some_size(&self, name: &str) -> Option<usize> {
+        self.some_whole(name).map(|size| usize::try_from(size).unwrap_or(usize::MAX))
+    }
+
+    /// A size that has a default.
+    pub fn size(&self, name: &str) -> usize {
+        usize::try_from(self.whole(name)).unwrap_or(usize::MAX)
     }
 
     /// A whole number of 32 bits that has a default.

@@ -5,9 +5,9 @@
 
 use crate::co_moments::Moments;
 use crate::common::{Costs, columns, matrix, usage};
-use crate::declare::{Data, Declaration, Fact, Found, Plan, Table, real};
+use crate::declare::{Data, Declaration, Found, Plan, Table};
 use outcore_array::Array;
-use outcore_declare::Values;
+use outcore_declare::{Fact, Parameter, Values};
 use outcore_image::{Result, Stats};
 use outcore_io::Runtime;
 use std::sync::Arc;
@@ -92,34 +92,35 @@ fn moments(runtime: &Arc<Runtime>, x: &Array, weights: Option<&Array>) -> Result
 }
 
 /// The commands of the shell.
-pub(crate) const COV: Declaration = Declaration {
-    name: "cov",
+pub(crate) static COV: Declaration = Declaration {
     aliases: &["covariance"],
-    summary: "Covariances of all columns, in one pass",
-    options: &[real("correction", 1.0, "What the count of rows is lessened by")],
-    output: "the covariances: a row and a column for each column",
-    must_converge: false,
-    plan: |data, values| {
-        let correction = values.real("correction");
-        square(data, "covariance", move |runtime, x| {
-            let found = covariance(runtime, x, &CovarianceOptions { correction, weights: None })?;
-            Ok((found.covariance, found.stats))
-        })
-    },
+    options: &[Parameter::real("correction", 1.0, "What the count of rows is lessened by")],
+    ..Declaration::new(
+        "cov",
+        "Covariances of all columns, in one pass",
+        "the covariances: a row and a column for each column",
+        |data, values| {
+            let correction = values.real("correction");
+            square(data, "covariance", move |runtime, x| {
+                let found = covariance(runtime, x, &CovarianceOptions { correction, weights: None })?;
+                Ok((found.covariance, found.stats))
+            })
+        },
+    )
 };
-pub(crate) const CORR: Declaration = Declaration {
-    name: "corr",
+pub(crate) static CORR: Declaration = Declaration {
     aliases: &["corrcoef", "correlation"],
-    summary: "Correlations (Pearson) of all columns, in one pass",
-    options: &[],
-    output: "the correlations: a row and a column for each column",
-    must_converge: false,
-    plan: |data, _: Values| {
-        square(data, "correlation", |runtime, x| {
-            let found = correlation(runtime, x, None)?;
-            Ok((found.correlation, found.stats))
-        })
-    },
+    ..Declaration::new(
+        "corr",
+        "Correlations (Pearson) of all columns, in one pass",
+        "the correlations: a row and a column for each column",
+        |data, _: Values| {
+            square(data, "correlation", |runtime, x| {
+                let found = correlation(runtime, x, None)?;
+                Ok((found.correlation, found.stats))
+            })
+        },
+    )
 };
 
 fn square(

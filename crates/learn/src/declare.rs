@@ -1,16 +1,15 @@
 //! A statistic or model as the users of the shell see it, declared once.
 //!
 //! A [`Declaration`] is a name, its options, and what it finds. From the list of all declarations
-//! ([`STATISTICS`](crate::STATISTICS)) follow the commands of the shell. Options are declared as those of algorithms
-//! are ([`Parameter`]).
+//! ([`STATISTICS`](crate::STATISTICS)) follow the commands of the shell.
 //!
-//! A run from outside goes like this: the shell opens [`Data`] and makes [`Values`] of texts; [`Declaration::plan`]
+//! A run from outside goes like this: the shell opens [`Data`] and makes [`Values`] of texts; `plan` of the declaration
 //! checks both, and the [`Plan`] says what the run will need and does it.
 
 use crate::common::{Costs, NotFinite, usage};
 use crate::rows::{for_each_rows, rows_bytes};
 use outcore_array::{Array, ElementType, Part, column_asked};
-use outcore_declare::{DefaultValue, Kind, Parameter, Values};
+use outcore_declare::{Kind, NamedFact, Parameter, Unconverged, Values};
 use outcore_image::{AtomicFile, Error, Result, Stats};
 use outcore_io::Runtime;
 use outcore_table::{NumbersShape, PutRows, RowLabels, write_numbers};
@@ -19,30 +18,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// A statistic or a model, as it is declared.
-pub struct Declaration {
-    /// Its name; the shell writes `-` for `_`.
-    pub name: &'static str,
-    /// Other names that it has.
-    pub aliases: &'static [&'static str],
-    /// Its result, in a sentence without a full stop.
-    pub summary: &'static str,
-    /// Its options.
-    pub options: &'static [Parameter],
-    /// Content of its file.
-    pub output: &'static str,
-    /// Whether a run that did not converge is an error, unless the user allows it.
-    pub must_converge: bool,
-    /// Makes a plan of what users give.
-    pub plan: fn(&Data, Values) -> Result<Plan>,
-}
-
-impl Declaration {
-    /// The one that has this name, in the shell or elsewhere.
-    pub fn named(name: &str) -> Option<&'static Declaration> {
-        let name = name.replace('-', "_");
-        crate::STATISTICS.iter().find(|own| own.name == name || own.aliases.contains(&&*name))
-    }
-}
+pub type Declaration = outcore_declare::Declaration<fn(&Data, Values) -> Result<Plan>>;
 
 /// A matrix that is read in passes, and the names of its columns.
 pub struct Data {
@@ -221,7 +197,7 @@ pub struct Found {
     /// The table that is shown.
     pub table: Table,
     /// All of it, by the names that Python has for it.
-    pub facts: Vec<(&'static str, Fact)>,
+    pub facts: Vec<NamedFact>,
     /// Content of the file: rows of an array with the names of its columns, or otherwise the table.
     pub rows: Option<(Array, Vec<String>)>,
     /// The error, if the run did not converge.
@@ -258,42 +234,6 @@ impl Found {
         }
         Ok(())
     }
-}
-
-/// A fact of a result.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Fact {
-    /// A whole number.
-    Whole(u64),
-    /// A real number.
-    Real(f64),
-    /// Yes or no.
-    Flag(bool),
-    /// Names.
-    Names(Vec<String>),
-    /// An array, row by row, and its shape.
-    Array(Vec<f64>, Vec<usize>),
-}
-
-impl Fact {
-    /// A vector.
-    pub(crate) fn vector(numbers: &[f64]) -> Self {
-        Fact::Array(numbers.to_vec(), vec![numbers.len()])
-    }
-
-    /// A matrix of this number of rows.
-    pub(crate) fn matrix(numbers: &[f64], rows: usize) -> Self {
-        Fact::Array(numbers.to_vec(), vec![rows, numbers.len() / rows.max(1)])
-    }
-}
-
-/// Error of a run that did not converge.
-#[derive(Clone, Debug)]
-pub struct Unconverged {
-    /// The text of the error: what was expected and what was found.
-    pub text: String,
-    /// The options that help when they are greater.
-    pub raise: &'static [&'static str],
 }
 
 /// A table of numbers.
@@ -374,32 +314,14 @@ pub(crate) fn numbered(name: &str, count: usize) -> Vec<String> {
     (0..count).map(|number| format!("{name}{number}")).collect()
 }
 
-/// A whole number that an option has, as a size.
-pub(crate) fn size(values: &Values, name: &str) -> usize {
-    usize::try_from(values.whole(name)).unwrap_or(usize::MAX)
-}
-
 /// The error of iterations that ended before they converged.
 pub(crate) fn unconverged(converged: bool, iterations: usize) -> Option<Unconverged> {
     let text = format!("it went on changing in {iterations} iterations");
     (!converged).then_some(Unconverged { text, raise: &["max_iter", "tol"] })
 }
 
-/// A whole number from 1 on.
-pub(crate) const fn count(name: &'static str, default: u64, help: &'static str) -> Parameter {
-    Parameter::new(name, Kind::Whole { bits: 64, least: 1 }, DefaultValue::Whole(default), help)
-}
-
-/// A real number.
-pub(crate) const fn real(name: &'static str, default: f64, help: &'static str) -> Parameter {
-    Parameter::new(name, Kind::Real, DefaultValue::Real(default), help)
-}
-
 /// Number of starts.
-pub(crate) const N_INIT: Parameter = count("n_init", 1, "How often it begins; the best result counts");
-/// Random numbers.
-pub(crate) const SEED: Parameter =
-    Parameter::new("seed", Kind::WHOLE, DefaultValue::Whole(0), "Where random numbers begin");
+pub(crate) const N_INIT: Parameter = Parameter::count("n_init", 1, "How often it begins; the best result counts");
 /// The column that is predicted.
 pub(crate) const TARGET: Parameter = Parameter::required(
     "target",
@@ -407,11 +329,9 @@ pub(crate) const TARGET: Parameter = Parameter::required(
     "The column that is predicted by all others: its name, where the image has names, or its number from 1 on",
 );
 /// Whether there is an intercept.
-pub(crate) const FIT_INTERCEPT: Parameter =
-    Parameter::new("fit_intercept", Kind::Flag, DefaultValue::Flag(true), "Whether there is an intercept");
+pub(crate) const FIT_INTERCEPT: Parameter = Parameter::flag("fit_intercept", true, "Whether there is an intercept");
 /// Probabilities instead of labels.
-pub(crate) const PROBA: Parameter =
-    Parameter::new("proba", Kind::Flag, DefaultValue::Flag(false), "Write probabilities instead of what is likeliest");
+pub(crate) const PROBA: Parameter = Parameter::flag("proba", false, "Write probabilities instead of what is likeliest");
 
 #[cfg(test)]
 mod tests {

@@ -5,10 +5,10 @@
 //! engine's own. *Cost.* One pass; 9 numbers per column. NaN spreads to the results of its column.
 
 use crate::common::{Costs, matrix, note_rounded, put};
-use crate::declare::{Data, Declaration, Fact, Found, Plan, Table};
+use crate::declare::{Data, Declaration, Found, Plan, Table};
 use outcore_array::kernel::{Element, Fold, Loop, Moments, Unary, Values as Vector, ValuesMut, widest};
 use outcore_array::{Array, ElementType, Part, RowBlock, RowFold};
-use outcore_declare::Values;
+use outcore_declare::{Fact, Values};
 use outcore_image::{Result, Stats};
 use outcore_io::Runtime;
 use std::sync::Arc;
@@ -238,14 +238,13 @@ pub fn describe(runtime: &Arc<Runtime>, x: &Array) -> Result<Description> {
 }
 
 /// The command of the shell.
-pub(crate) const DESCRIBE: Declaration = Declaration {
-    name: "describe",
-    aliases: &[],
-    summary: "Extremes, mean, standard deviation, norms and non-zeros of every column, in one pass",
-    options: &[],
-    output: "a row for each column",
-    must_converge: false,
-    plan,
+pub(crate) static DESCRIBE: Declaration = Declaration {
+    ..Declaration::new(
+        "describe",
+        "Extremes, mean, standard deviation, norms and non-zeros of every column, in one pass",
+        "a row for each column",
+        plan,
+    )
 };
 
 fn plan(data: &Data, _: Values) -> Result<Plan> {

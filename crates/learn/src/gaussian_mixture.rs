@@ -12,17 +12,14 @@
 
 use crate::common::{Costs, columns, matrix, no_overflow, scalar, usage};
 use crate::components::{Components, inverses};
-use crate::declare::{
-    Data, Declaration, Fact, Found, N_INIT, PROBA, Plan, SEED, Table, count, numbered, real, rows_shape, size,
-    unconverged,
-};
+use crate::declare::{Data, Declaration, Found, N_INIT, PROBA, Plan, Table, numbered, rows_shape, unconverged};
 use crate::finite::finite_rows;
 use crate::gaussian_nb::{log_sum_exp, softmax};
 use crate::kmeans::{KMeansOptions, kmeans};
 use crate::mixture_sums::Sums;
 use outcore_array::kernel::{Binary, Scalar};
 use outcore_array::{Array, ElementType};
-use outcore_declare::{DefaultValue, Kind, Parameter, Values};
+use outcore_declare::{DefaultValue, Fact, Kind, Parameter, Values};
 use outcore_image::{Result, Stats};
 use outcore_io::Runtime;
 use std::sync::Arc;
@@ -269,12 +266,10 @@ impl GaussianMixture {
 }
 
 /// The command of the shell.
-pub(crate) const GMM: Declaration = Declaration {
-    name: "gmm",
+pub(crate) static GMM: Declaration = Declaration {
     aliases: &["gaussian_mixture"],
-    summary: "A mixture of normal distributions by expectation maximisation, one pass per iteration",
     options: &[
-        count("n_components", 1, "How many components"),
+        Parameter::count("n_components", 1, "How many components"),
         Parameter::new(
             "covariance_type",
             Kind::Choice(|| {
@@ -288,22 +283,26 @@ pub(crate) const GMM: Declaration = Declaration {
             DefaultValue::Name("full"),
             "What covariances components have",
         ),
-        real("tol", 1e-3, "It ends when the mean log-likelihood changes by less"),
-        real("reg_covar", 1e-6, "What is added to variances"),
-        count("max_iter", 100, "The most iterations"),
+        Parameter::real("tol", 1e-3, "It ends when the mean log-likelihood changes by less"),
+        Parameter::real("reg_covar", 1e-6, "What is added to variances"),
+        Parameter::count("max_iter", 100, "The most iterations"),
         N_INIT,
-        SEED,
+        Parameter::SEED,
         PROBA,
     ],
-    output: "the number of every row's likeliest component",
     must_converge: true,
-    plan,
+    ..Declaration::new(
+        "gmm",
+        "A mixture of normal distributions by expectation maximisation, one pass per iteration",
+        "the number of every row's likeliest component",
+        plan,
+    )
 };
 
 fn plan(data: &Data, values: Values) -> Result<Plan> {
     let (x, columns, rows) = (matrix(&data.array)?, data.names.clone(), data.rows());
-    let (k, p, proba) = (size(&values, "n_components"), columns.len(), values.flag("proba"));
-    let (starts, most_iterations, seed) = (size(&values, "n_init"), size(&values, "max_iter"), values.whole("seed"));
+    let (k, p, proba) = (values.size("n_components"), columns.len(), values.flag("proba"));
+    let (starts, most_iterations, seed) = (values.size("n_init"), values.size("max_iter"), values.whole("seed"));
     let (tolerance, regularisation) = (values.real("tol"), values.real("reg_covar"));
     let (covariance, shape) = match values.some_name("covariance_type") {
         Some("tied") => (CovarianceType::Tied, vec![p, p]),

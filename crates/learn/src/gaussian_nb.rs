@@ -6,12 +6,12 @@
 use crate::class_moments::{ClassMoments, Classes};
 use crate::classes::{Labels, classes_of, named};
 use crate::common::{Costs, array, columns, matrix, positive, scalar, usage, vector};
-use crate::declare::{Data, Declaration, Fact, Found, PROBA, Plan, TARGET, Table, real, rows_shape};
+use crate::declare::{Data, Declaration, Found, PROBA, Plan, TARGET, Table, rows_shape};
 use crate::finite::finite_rows;
 use crate::pca::projected;
 use outcore_array::Array;
 use outcore_array::kernel::{Binary, Fold, Unary};
-use outcore_declare::Values;
+use outcore_declare::{Fact, Parameter, Values};
 use outcore_image::{Result, Stats};
 use outcore_io::Runtime;
 use std::sync::Arc;
@@ -164,18 +164,23 @@ pub(crate) fn softmax(logs: &Array) -> Result<Array> {
 }
 
 /// The command of the shell.
-pub(crate) const GAUSSIAN_NB: Declaration = Declaration {
-    name: "gaussian_nb",
+pub(crate) static GAUSSIAN_NB: Declaration = Declaration {
     aliases: &["naive_bayes"],
-    summary: "Naive Bayes with normal distributions, of classes that are whole numbers of a column; in one pass",
     options: &[
         TARGET,
-        real("var_smoothing", 1e-9, "The part of the greatest variance of a column that is added to all variances"),
+        Parameter::real(
+            "var_smoothing",
+            1e-9,
+            "The part of the greatest variance of a column that is added to all variances",
+        ),
         PROBA,
     ],
-    output: "the likeliest class of every row",
-    must_converge: false,
-    plan,
+    ..Declaration::new(
+        "gaussian_nb",
+        "Naive Bayes with normal distributions, of classes that are whole numbers of a column; in one pass",
+        "the likeliest class of every row",
+        plan,
+    )
 };
 
 fn plan(data: &Data, values: Values) -> Result<Plan> {

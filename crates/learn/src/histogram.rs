@@ -4,10 +4,10 @@
 //! comparisons per element; `p b` numbers.
 
 use crate::common::{Costs, add, columns, matrix, operands, put, reals, usage, weights};
-use crate::declare::{Data, Declaration, Fact, Found, Plan, Table, count, size};
+use crate::declare::{Data, Declaration, Found, Plan, Table};
 use outcore_array::kernel::{Fold, ValuesMut};
 use outcore_array::{Array, ElementType, Part, RowBlock, RowFold};
-use outcore_declare::{DefaultValue, Kind, Parameter, Values};
+use outcore_declare::{DefaultValue, Fact, Kind, Parameter, Values};
 use outcore_image::{Result, Stats};
 use outcore_io::Runtime;
 use std::sync::Arc;
@@ -127,12 +127,9 @@ impl RowFold for Bins {
 }
 
 /// The command of the shell.
-pub(crate) const HISTOGRAM: Declaration = Declaration {
-    name: "histogram",
-    aliases: &[],
-    summary: "How many elements of every column lie in each of several bins",
+pub(crate) static HISTOGRAM: Declaration = Declaration {
     options: &[
-        count("bins", 10, "How many bins, all as wide"),
+        Parameter::count("bins", 10, "How many bins, all as wide"),
         Parameter::new(
             "range",
             Kind::Reals,
@@ -141,16 +138,19 @@ pub(crate) const HISTOGRAM: Declaration = Declaration {
              pass more",
         ),
     ],
-    output: "a row for each bin, with its ends and the counts of all columns",
-    must_converge: false,
-    plan,
+    ..Declaration::new(
+        "histogram",
+        "How many elements of every column lie in each of several bins",
+        "a row for each bin, with its ends and the counts of all columns",
+        plan,
+    )
 };
 
 /// The most bins: more are a mistake.
 const MOST_BINS: usize = 1 << 24;
 
 fn plan(data: &Data, values: Values) -> Result<Plan> {
-    let (x, names, rows, count) = (matrix(&data.array)?, data.names.clone(), data.rows(), size(&values, "bins"));
+    let (x, names, rows, count) = (matrix(&data.array)?, data.names.clone(), data.rows(), values.size("bins"));
     let range = match values.some_reals("range") {
         None => None,
         Some(&[low, high]) if low <= high && (high - low).is_finite() => Some([low, high]),

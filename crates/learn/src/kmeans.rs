@@ -14,15 +14,13 @@
 use crate::bounds::Bounds;
 use crate::class_moments::{ClassMoments, Classes};
 use crate::common::{Costs, array, columns, matrix, no_overflow, operands, positive, scalar, usage};
-use crate::declare::{
-    Data, Declaration, Fact, Found, N_INIT, Plan, SEED, Table, count, numbered, real, rows_shape, size, unconverged,
-};
+use crate::declare::{Data, Declaration, Found, N_INIT, Plan, Table, numbered, rows_shape, unconverged};
 use crate::finite::finite_rows;
 use crate::lloyd::{Lloyd, Sums, squared_distances};
 use crate::seeding::{Pick, picked, reclustered};
 use outcore_array::kernel::{Binary, Fold};
 use outcore_array::{Array, ElementType};
-use outcore_declare::Values;
+use outcore_declare::{Fact, Parameter, Values};
 use outcore_image::{Error, Result, Stats};
 use outcore_io::Runtime;
 use std::sync::Arc;
@@ -323,26 +321,32 @@ impl KMeans {
 }
 
 /// The command of the shell.
-pub(crate) const KMEANS: Declaration = Declaration {
-    name: "kmeans",
+pub(crate) static KMEANS: Declaration = Declaration {
     aliases: &["k_means"],
-    summary: "Clusters of rows by k-means, one pass per iteration",
     options: &[
-        count("n_clusters", 8, "How many clusters"),
+        Parameter::count("n_clusters", 8, "How many clusters"),
         N_INIT,
-        count("max_iter", 300, "The most iterations"),
-        real("tol", 1e-4, "It ends when centres move by no more than so many times the mean variance, in squares"),
-        SEED,
+        Parameter::count("max_iter", 300, "The most iterations"),
+        Parameter::real(
+            "tol",
+            1e-4,
+            "It ends when centres move by no more than so many times the mean variance, in squares",
+        ),
+        Parameter::SEED,
     ],
-    output: "the number of every row's cluster",
     must_converge: true,
-    plan,
+    ..Declaration::new(
+        "kmeans",
+        "Clusters of rows by k-means, one pass per iteration",
+        "the number of every row's cluster",
+        plan,
+    )
 };
 
 fn plan(data: &Data, values: Values) -> Result<Plan> {
     let (x, columns, rows) = (matrix(&data.array)?, data.names.clone(), data.rows());
-    let (clusters, starts, seed) = (size(&values, "n_clusters"), size(&values, "n_init"), values.whole("seed"));
-    let (most_iterations, tolerance) = (size(&values, "max_iter"), values.real("tol"));
+    let (clusters, starts, seed) = (values.size("n_clusters"), values.size("n_init"), values.whole("seed"));
+    let (most_iterations, tolerance) = (values.size("max_iter"), values.real("tol"));
     if clusters as u64 > rows {
         return usage(format!("expected 1 to {rows} clusters, as many as rows at most, found {clusters}"));
     }

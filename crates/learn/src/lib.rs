@@ -36,7 +36,7 @@ mod tsqr;
 pub use classes::{Labels, classes_of, named};
 pub use co_moments::co_moments;
 pub use covariance::{Correlation, Covariance, CovarianceOptions, correlation, covariance};
-pub use declare::{Data, Declaration, Fact, Found, Plan, Run, Table, Unconverged};
+pub use declare::{Data, Declaration, Found, Plan, Run, Table};
 pub use describe::{Description, describe, figures};
 pub use finite::finite_rows;
 pub use gaussian_mixture::{
@@ -53,18 +53,18 @@ pub use rows::{for_each_rows, save};
 pub use scaler::{StandardScaler, StandardScalerOptions, standard_scaler};
 
 /// All statistics and models of the shell, in the order in which it lists them.
-pub const STATISTICS: &[Declaration] = &[
-    describe::DESCRIBE,
-    covariance::COV,
-    covariance::CORR,
-    histogram::HISTOGRAM,
-    quantiles::QUANTILES,
-    pca::PCA,
-    pca::SVD,
-    kmeans::KMEANS,
-    gaussian_mixture::GMM,
-    linear::REGRESSION,
-    linear::RIDGE,
-    logistic::LOGISTIC,
-    gaussian_nb::GAUSSIAN_NB,
+pub static STATISTICS: &[&Declaration] = &[
+    &describe::DESCRIBE,
+    &covariance::COV,
+    &covariance::CORR,
+    &histogram::HISTOGRAM,
+    &quantiles::QUANTILES,
+    &pca::PCA,
+    &pca::SVD,
+    &kmeans::KMEANS,
+    &gaussian_mixture::GMM,
+    &linear::REGRESSION,
+    &linear::RIDGE,
+    &logistic::LOGISTIC,
+    &gaussian_nb::GAUSSIAN_NB,
 ];

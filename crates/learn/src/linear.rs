@@ -9,7 +9,7 @@
 
 use crate::co_moments::Moments;
 use crate::common::{Costs, array, columns, matrix, usage, vector};
-use crate::declare::{Data, Declaration, FIT_INTERCEPT, Fact, Found, Plan, TARGET, Table, real, rows_shape};
+use crate::declare::{Data, Declaration, FIT_INTERCEPT, Found, Plan, TARGET, Table, rows_shape};
 use crate::finite::finite_rows;
 use crate::pca::projected;
 use crate::tsqr::{self, Factor};
@@ -17,7 +17,7 @@ use faer::linalg::solvers::Solve;
 use faer::{Mat, Side};
 use outcore_array::Array;
 use outcore_array::kernel::{Binary, Unary};
-use outcore_declare::Values;
+use outcore_declare::{Fact, Parameter, Values};
 use outcore_image::{Error, Result, Stats};
 use outcore_io::Runtime;
 use std::sync::Arc;
@@ -230,23 +230,28 @@ impl LinearModel {
 }
 
 /// The commands of the shell.
-pub(crate) const REGRESSION: Declaration = Declaration {
-    name: "regression",
+pub(crate) static REGRESSION: Declaration = Declaration {
     aliases: &["linear_regression"],
-    summary: "Linear regression of a column by all others, by least squares, in one pass",
     options: &[TARGET, FIT_INTERCEPT],
-    output: "the prediction of every row",
-    must_converge: false,
-    plan: |data, values| plan(data, &values, 0.0),
+    ..Declaration::new(
+        "regression",
+        "Linear regression of a column by all others, by least squares, in one pass",
+        "the prediction of every row",
+        |data, values| plan(data, &values, 0.0),
+    )
 };
-pub(crate) const RIDGE: Declaration = Declaration {
-    name: "ridge",
-    aliases: &[],
-    summary: "Linear regression with a penalty on the squares of coefficients, in one pass",
-    options: &[TARGET, real("alpha", 1.0, "What the squares of coefficients are multiplied by"), FIT_INTERCEPT],
-    output: "the prediction of every row",
-    must_converge: false,
-    plan: |data, values| plan(data, &values, values.real("alpha")),
+pub(crate) static RIDGE: Declaration = Declaration {
+    options: &[
+        TARGET,
+        Parameter::real("alpha", 1.0, "What the squares of coefficients are multiplied by"),
+        FIT_INTERCEPT,
+    ],
+    ..Declaration::new(
+        "ridge",
+        "Linear regression with a penalty on the squares of coefficients, in one pass",
+        "the prediction of every row",
+        |data, values| plan(data, &values, values.real("alpha")),
+    )
 };
 
 fn plan(data: &Data, values: &Values, alpha: f64) -> Result<Plan> {

@@ -12,10 +12,7 @@
 use crate::class_moments::{ClassMoments, Classes};
 use crate::classes::{Labels, classes_of, named};
 use crate::common::{Costs, array, columns, matrix, no_overflow, positive, usage, vector};
-use crate::declare::{
-    Data, Declaration, FIT_INTERCEPT, Fact, Found, PROBA, Plan, TARGET, Table, count, real, rows_shape, size,
-    unconverged,
-};
+use crate::declare::{Data, Declaration, FIT_INTERCEPT, Found, PROBA, Plan, TARGET, Table, rows_shape, unconverged};
 use crate::finite::finite_rows;
 use crate::gaussian_nb::softmax;
 use crate::logistic_loss::Loss;
@@ -23,7 +20,7 @@ use crate::pca::projected;
 use crate::steps::{Point, Steps, dot};
 use outcore_array::Array;
 use outcore_array::kernel::Binary;
-use outcore_declare::Values;
+use outcore_declare::{Fact, Parameter, Values};
 use outcore_image::{Result, Stats};
 use outcore_io::Runtime;
 use std::sync::Arc;
@@ -250,28 +247,34 @@ impl LogisticRegression {
 }
 
 /// The command of the shell.
-pub(crate) const LOGISTIC: Declaration = Declaration {
-    name: "logistic",
+pub(crate) static LOGISTIC: Declaration = Declaration {
     aliases: &["logistic_regression"],
-    summary: "Logistic regression of classes, which are whole numbers of a column, by all others; one pass per step",
     options: &[
         TARGET,
-        real("c", 1.0, "The weight of the losses beside the penalty on squares of coefficients; inf for no penalty"),
-        real("tol", 1e-6, "It ends when no derivative of the mean loss, by scaled columns, is greater"),
-        count("max_iter", 100, "The most steps"),
+        Parameter::real(
+            "c",
+            1.0,
+            "The weight of the losses beside the penalty on squares of coefficients; inf for no penalty",
+        ),
+        Parameter::real("tol", 1e-6, "It ends when no derivative of the mean loss, by scaled columns, is greater"),
+        Parameter::count("max_iter", 100, "The most steps"),
         FIT_INTERCEPT,
         PROBA,
     ],
-    output: "the likeliest class of every row",
     must_converge: true,
-    plan,
+    ..Declaration::new(
+        "logistic",
+        "Logistic regression of classes, which are whole numbers of a column, by all others; one pass per step",
+        "the likeliest class of every row",
+        plan,
+    )
 };
 
 fn plan(data: &Data, values: Values) -> Result<Plan> {
     let (own, y) = data.split(values.some_name("target").unwrap_or_default())?;
     let (x, columns, rows, proba) = (matrix(&own.array)?, own.names, data.rows(), values.flag("proba"));
     let (c, intercept) = (values.real("c"), values.flag("fit_intercept"));
-    let (most_iterations, tolerance) = (size(&values, "max_iter"), values.real("tol"));
+    let (most_iterations, tolerance) = (values.size("max_iter"), values.real("tol"));
     let (p, width) = (columns.len(), columns.len() + usize::from(intercept));
     // The number of classes is not known yet.
     let (shift, scale, place) = (vec![0.0; p], vec![1.0; p], vec![0.0; width]);

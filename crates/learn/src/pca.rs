@@ -7,13 +7,13 @@
 
 use crate::co_moments::Moments;
 use crate::common::{Costs, array, columns, matrix, usage};
-use crate::declare::{Data, Declaration, Fact, Found, Plan, Table, count, numbered, rows_shape, size};
+use crate::declare::{Data, Declaration, Found, Plan, Table, numbered, rows_shape};
 use crate::finite::finite_rows;
 use crate::tsqr::{self, Factor};
 use faer::{Mat, MatRef, Side};
 use outcore_array::Array;
 use outcore_array::kernel::Binary;
-use outcore_declare::{DefaultValue, Kind, Parameter, Values};
+use outcore_declare::{DefaultValue, Fact, Kind, Parameter, Values};
 use outcore_image::{Error, Result, Stats};
 use outcore_io::Runtime;
 use std::sync::Arc;
@@ -261,10 +261,7 @@ const fn solver_option(name: &'static str) -> Parameter {
 }
 
 /// The commands of the shell.
-pub(crate) const PCA: Declaration = Declaration {
-    name: "pca",
-    aliases: &[],
-    summary: "Principal components, in one pass",
+pub(crate) static PCA: Declaration = Declaration {
     options: &[
         Parameter::new(
             "n_components",
@@ -274,12 +271,10 @@ pub(crate) const PCA: Declaration = Declaration {
         ),
         solver_option("svd_solver"),
     ],
-    output: "the rows along the components",
-    must_converge: false,
-    plan: |data, values| {
+    ..Declaration::new("pca", "Principal components, in one pass", "the rows along the components", |data, values| {
         let (x, rows) = (data.array.clone(), data.rows());
         let most = data.names.len().min(usize::try_from(rows).unwrap_or(usize::MAX));
-        let components = values.some_whole("n_components").map_or(most, |_| size(&values, "n_components"));
+        let components = values.some_whole("n_components").map_or(most, |_| values.size("n_components"));
         let options = PcaOptions { components: Some(components), solver: solver(&values, "svd_solver") };
         planned(data, components, "pca", options.solver, move |runtime| {
             let found = pca(runtime, &x, &options)?;
@@ -289,24 +284,25 @@ pub(crate) const PCA: Declaration = Declaration {
             let svd = TruncatedSvd { components, explained_variance, explained_variance_ratio, singular_values, stats };
             Ok((svd, rows, more))
         })
-    },
+    })
 };
-pub(crate) const SVD: Declaration = Declaration {
-    name: "svd",
+pub(crate) static SVD: Declaration = Declaration {
     aliases: &["truncated_svd"],
-    summary: "The greatest singular values and right singular vectors of data that are not centred, in one pass",
-    options: &[count("n_components", 2, "How many"), solver_option("algorithm")],
-    output: "the rows along the singular vectors",
-    must_converge: false,
-    plan: |data, values| {
-        let (x, components) = (data.array.clone(), size(&values, "n_components"));
-        let options = TruncatedSvdOptions { components, solver: solver(&values, "algorithm") };
-        planned(data, components, "svd", options.solver, move |runtime| {
-            let found = truncated_svd(runtime, &x, &options)?;
-            let rows = found.transform(&x)?;
-            Ok((found, rows, Vec::new()))
-        })
-    },
+    options: &[Parameter::count("n_components", 2, "How many"), solver_option("algorithm")],
+    ..Declaration::new(
+        "svd",
+        "The greatest singular values and right singular vectors of data that are not centred, in one pass",
+        "the rows along the singular vectors",
+        |data, values| {
+            let (x, components) = (data.array.clone(), values.size("n_components"));
+            let options = TruncatedSvdOptions { components, solver: solver(&values, "algorithm") };
+            planned(data, components, "svd", options.solver, move |runtime| {
+                let found = truncated_svd(runtime, &x, &options)?;
+                let rows = found.transform(&x)?;
+                Ok((found, rows, Vec::new()))
+            })
+        },
+    )
 };
 
 fn solver(values: &Values, name: &str) -> PcaSolver {

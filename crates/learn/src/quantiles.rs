@@ -16,10 +16,10 @@
 //! Liberty, *Optimal quantile approximation in streams*, FOCS 2016.
 
 use crate::common::{Costs, columns, finite, matrix, note_rounded, put, reals, usage};
-use crate::declare::{Data, Declaration, Fact, Found, Plan, Table, real};
+use crate::declare::{Data, Declaration, Found, Plan, Table};
 use outcore_array::kernel::ValuesMut;
 use outcore_array::{Array, RowBlock, RowFold};
-use outcore_declare::{DefaultValue, Kind, Parameter, Values};
+use outcore_declare::{DefaultValue, Fact, Kind, Parameter, Values};
 use outcore_image::{Result, Stats};
 use outcore_io::Runtime;
 use std::sync::Arc;
@@ -263,10 +263,8 @@ impl RowFold for Sketches {
 }
 
 /// The command of the shell.
-pub(crate) const QUANTILES: Declaration = Declaration {
-    name: "quantiles",
+pub(crate) static QUANTILES: Declaration = Declaration {
     aliases: &["quantile"],
-    summary: "Quantiles of every column by a sketch, in one pass, and by how much ranks may be wrong",
     options: &[
         Parameter::new(
             "probabilities",
@@ -274,11 +272,14 @@ pub(crate) const QUANTILES: Declaration = Declaration {
             DefaultValue::None,
             "Which quantiles, from 0 to 1; if not given, 0,0.25,0.5,0.75,1",
         ),
-        real("error", 0.005, "By how much the rank of a result may be wrong, as a part of all rows"),
+        Parameter::real("error", 0.005, "By how much the rank of a result may be wrong, as a part of all rows"),
     ],
-    output: "a row for each probability",
-    must_converge: false,
-    plan,
+    ..Declaration::new(
+        "quantiles",
+        "Quantiles of every column by a sketch, in one pass, and by how much ranks may be wrong",
+        "a row for each probability",
+        plan,
+    )
 };
 
 fn plan(data: &Data, values: Values) -> Result<Plan> {

@@ -1,55 +1,23 @@
 //! A solver as its users see it, declared once beside its kernel.
 //!
 //! A [`Declaration`] is a name, its options, the files that it is given and those that it writes. From the list of all
-//! declarations ([`SOLVERS`](crate::SOLVERS)) follow the commands of the shell. Options are declared as those of
-//! algorithms are ([`Parameter`]).
+//! declarations ([`SOLVERS`](crate::SOLVERS)) follow the commands of the shell, and the runs of `outcore.linalg`.
 //!
-//! A run from outside goes like this: the shell makes [`Values`] of texts and opens the input files;
-//! [`Declaration::plan`] checks both for a matrix; [`SolverPlan::needs`] says what the run will need, and
+//! A run from outside goes like this: the shell or Python makes [`Values`] of texts or objects and opens the input
+//! files; `plan` of the declaration checks both for a matrix; [`SolverPlan::needs`] says what the run will need, and
 //! [`SolverPlan::run`] does it.
 
 use crate::basis::temporary_folder;
 use crate::dense::Dense;
 use crate::vectors::Vectors;
-use outcore_declare::{DefaultValue, Kind, Parameter, Values};
+use outcore_declare::{DefaultValue, Fact, Kind, NamedFact, Parameter, Unconverged, Values};
 use outcore_image::{Error, Result, Stats};
 use outcore_matrix::{DenseFile, Operand, SparseMatrix};
 use outcore_table::DenseShape;
 use std::path::PathBuf;
 
 /// A solver, as it is declared.
-pub struct Declaration {
-    /// Its name in Python and in the shell, which writes `-` for `_`.
-    pub name: &'static str,
-    /// Its result, in a sentence without a full stop.
-    pub summary: &'static str,
-    /// Its options.
-    pub options: &'static [Parameter],
-    /// The files that it reads.
-    pub inputs: &'static [InputFile],
-    /// Content of the file with a row for each row of the matrix.
-    pub left: &'static str,
-    /// Content of the file with a row for each column of the matrix, if there is one.
-    pub right: Option<&'static str>,
-    /// Content of the file with a row for each value, if there is one.
-    pub values: Option<&'static str>,
-    /// Whether a run can write a checkpoint, and resume from it.
-    pub has_checkpoints: bool,
-    /// Whether a run that did not converge is an error, unless the user allows it.
-    pub must_converge: bool,
-    /// Makes a plan of what users give.
-    pub plan: fn(&SparseMatrix, Given) -> Result<Box<dyn SolverPlan>>,
-}
-
-/// A file with a dense vector or matrix that a solver reads.
-pub struct InputFile {
-    /// The name of its option.
-    pub name: &'static str,
-    /// Whether there must be one.
-    pub is_required: bool,
-    /// Its content, in a sentence without a full stop.
-    pub help: &'static str,
-}
+pub type Declaration = outcore_declare::Declaration<fn(&SparseMatrix, Given) -> Result<Box<dyn SolverPlan>>>;
 
 /// Options and files as the user gives them.
 #[derive(Debug)]
@@ -137,6 +105,8 @@ pub struct Found<'a> {
     pub lines: Vec<String>,
     /// The values, as columns.
     pub values: Vec<(&'static str, Vec<f64>)>,
+    /// Further facts of the run, by the names that Python has for them.
+    pub facts: Vec<NamedFact>,
     /// The results, in the order of [`Needs::shapes`].
     pub dense: Vec<Dense<'a>>,
     /// The error, if the run did not converge.
@@ -145,17 +115,8 @@ pub struct Found<'a> {
     pub stats: Stats,
 }
 
-/// Error of a run that did not converge.
-#[derive(Clone, Debug)]
-pub struct Unconverged {
-    /// The text of the error: what was expected and what was found.
-    pub text: String,
-    /// The options that help when they are greater.
-    pub raise: &'static [&'static str],
-}
-
 /// A run with its options.
-pub trait SolverPlan {
+pub trait SolverPlan: Send {
     /// Resources that the run needs.
     ///
     /// # Errors
@@ -167,14 +128,6 @@ pub trait SolverPlan {
     /// # Errors
     /// Those of the solver, and of the verification.
     fn run<'a>(&self, matrix: &'a SparseMatrix, verify: bool) -> Result<Found<'a>>;
-}
-
-impl Declaration {
-    /// The solver that has this name, in Python or in the shell.
-    pub fn named(name: &str) -> Option<&'static Declaration> {
-        let name = name.replace('-', "_");
-        crate::SOLVERS.iter().find(|solver| solver.name == name).copied()
-    }
 }
 
 /// Shape and names of a dense matrix that has a row for each row of the operand.
@@ -241,7 +194,13 @@ impl Convergence {
     /// The result of a run with these values, one row per pair, and these vectors.
     pub fn found<'a>(self, values: Vec<(&'static str, Vec<f64>)>, dense: Vec<Dense<'a>>, stats: Stats) -> Found<'a> {
         let lines = [table_lines(&values), vec![self.line()]].concat();
-        Found { lines, values, dense, unconverged: self.unconverged(), stats }
+        let facts = vec![
+            ("converged", Fact::Whole(self.converged as u64)),
+            ("residual_bound", Fact::Real(self.residual_bound)),
+            ("restarts", Fact::Whole(self.restarts)),
+            ("products", Fact::Whole(self.products)),
+        ];
+        Found { lines, values, facts, dense, unconverged: self.unconverged(), stats }
     }
 
     /// A line about all of them.
@@ -266,14 +225,14 @@ impl Convergence {
     }
 }
 
-/// A whole number that an option has, as a size.
+/// A size that an option has.
 pub(crate) fn size(values: &Values, name: &str) -> usize {
-    usize::try_from(values.whole(name)).unwrap_or(usize::MAX)
+    values.size(name)
 }
 
-/// Size from an optional whole number.
+/// A size that an option may have.
 pub(crate) fn some_size(values: &Values, name: &str) -> Option<usize> {
-    values.some_whole(name).map(|size| usize::try_from(size).unwrap_or(usize::MAX))
+    values.some_size(name)
 }
 
 /// A file that must be there; the shell asks for it.
@@ -295,12 +254,11 @@ pub(crate) fn check_vector(file: &DenseFile, rows: u64, name: &str) -> Result<()
 }
 
 /// Number of values.
-pub(crate) const K: Parameter = Parameter::new("k", Kind::WHOLE, DefaultValue::Whole(6), "How many");
+pub(crate) const K: Parameter = Parameter::whole("k", 6, "How many");
 /// The tolerance of values.
-pub(crate) const TOL: Parameter = Parameter::new(
+pub(crate) const TOL: Parameter = Parameter::real(
     "tol",
-    Kind::Real,
-    DefaultValue::Real(0.0),
+    0.0,
     "The greatest residual, in units of the greatest value's magnitude; 0 for what rounding allows",
 );
 /// The columns of a subspace.
@@ -311,18 +269,17 @@ pub(crate) const NCV: Parameter = Parameter::new(
     "The most columns of the subspace; if not given, 2 k + 96, if 64 GiB of disk hold so many",
 );
 /// The columns of a block.
-pub(crate) const BLOCK: Parameter = Parameter::new(
+pub(crate) const BLOCK: Parameter = Parameter::whole(
     "block",
-    Kind::WHOLE,
-    DefaultValue::Whole(2),
+    2,
     "Columns that are multiplied together: 1, 2, 4 or 8. More make fewer passes, and more products",
 );
 /// Restarts.
-pub(crate) const MAXITER: Parameter =
-    Parameter::new("maxiter", Kind::WHOLE, DefaultValue::Whole(1000), "The most restarts of a full subspace");
+pub(crate) const MAXITER: Parameter = Parameter::whole("maxiter", 1000, "The most restarts of a full subspace");
 /// Random numbers.
-pub(crate) const SEED: Parameter =
-    Parameter::new("seed", Kind::WHOLE, DefaultValue::Whole(0), "Where random numbers begin");
+pub(crate) const SEED: Parameter = Parameter::SEED;
+/// Random numbers, under the name that scikit-learn has for them.
+pub(crate) const RANDOM_STATE: Parameter = Parameter { name: "random_state", aliases: &["seed"], ..Parameter::SEED };
 
 /// Bytes of entry values that products keep in memory.
 pub(crate) fn values_bytes(matrix: &SparseMatrix) -> u64 {

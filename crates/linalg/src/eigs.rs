@@ -87,8 +87,6 @@ impl Spectrum {
 
 /// Declaration for the shell.
 pub(crate) static EIGS: Declaration = Declaration {
-    name: "eigs",
-    summary: "Eigenvalues and eigenvectors of a square matrix that need not be symmetric",
     options: &[
         K,
         Parameter::new("which", Kind::choice::<Spectrum>(), DefaultValue::Name("LM"), "Which eigenvalues"),
@@ -97,13 +95,15 @@ pub(crate) static EIGS: Declaration = Declaration {
         MAXITER,
         SEED,
     ],
-    inputs: &[],
-    left: "the eigenvectors, real and imaginary parts side by side, one row per vertex",
-    right: None,
     values: Some("the parts of the eigenvalues, and residuals, in the order of the vectors"),
     has_checkpoints: true,
     must_converge: true,
-    plan,
+    ..Declaration::new(
+        "eigs",
+        "Eigenvalues and eigenvectors of a square matrix that need not be symmetric",
+        "the eigenvectors, real and imaginary parts side by side, one row per vertex",
+        plan,
+    )
 };
 
 fn plan(matrix: &SparseMatrix, Given { values, checkpoint, .. }: Given) -> Result<Box<dyn SolverPlan>> {

@@ -86,8 +86,6 @@ impl Which {
 
 /// Declaration for the shell.
 pub(crate) static EIGSH: Declaration = Declaration {
-    name: "eigsh",
-    summary: "Eigenvalues and eigenvectors of a symmetric matrix, or a complex Hermitian one",
     options: &[
         K,
         Parameter::new("which", Kind::choice::<Which>(), DefaultValue::Name("LM"), "Which eigenvalues"),
@@ -97,13 +95,15 @@ pub(crate) static EIGSH: Declaration = Declaration {
         MAXITER,
         SEED,
     ],
-    inputs: &[],
-    left: "the eigenvectors, one row per vertex",
-    right: None,
     values: Some("the eigenvalues and residuals, in the order of the vectors"),
     has_checkpoints: true,
     must_converge: true,
-    plan,
+    ..Declaration::new(
+        "eigsh",
+        "Eigenvalues and eigenvectors of a symmetric matrix, or a complex Hermitian one",
+        "the eigenvectors, one row per vertex",
+        plan,
+    )
 };
 
 fn plan(matrix: &SparseMatrix, Given { values, checkpoint, .. }: Given) -> Result<Box<dyn SolverPlan>> {

@@ -20,7 +20,7 @@ use crate::operator::{Costs, Counted, Operator, require_real, space, square_rows
 use crate::tall::Space;
 use crate::vectors::Vectors;
 use crate::verify::{check_laplacian, vectors_bytes};
-use outcore_declare::{DefaultValue, Kind, Parameter};
+use outcore_declare::Parameter;
 use outcore_image::{Error, Result, Stats};
 use outcore_io::Array;
 use outcore_matrix::{Operand, SparseMatrix};
@@ -36,20 +36,16 @@ const NUMBERS: usize = 1 << 16;
 
 /// Declaration for the shell.
 pub(crate) static SPECTRAL_EMBEDDING: Declaration = Declaration {
-    name: "spectral_embedding",
-    summary: "The vertices of an undirected graph embedded by eigenvectors of its Laplacian",
     options: &[
-        Parameter::new("n_components", Kind::WHOLE, DefaultValue::Whole(8), "How many columns"),
-        Parameter::new(
+        Parameter::whole("n_components", 8, "How many columns"),
+        Parameter::flag(
             "norm_laplacian",
-            Kind::Flag,
-            DefaultValue::Flag(true),
+            true,
             "Whether the Laplacian is normalised: I - D^-1/2 W D^-1/2 rather than D - W",
         ),
-        Parameter::new(
+        Parameter::flag(
             "drop_first",
-            Kind::Flag,
-            DefaultValue::Flag(true),
+            true,
             "Whether the first eigenvector, which is the same everywhere in a connected graph, is left out",
         ),
         TOL,
@@ -58,13 +54,15 @@ pub(crate) static SPECTRAL_EMBEDDING: Declaration = Declaration {
         MAXITER,
         SEED,
     ],
-    inputs: &[],
-    left: "the embedding, one row per vertex",
-    right: None,
     values: Some("the Laplacian's eigenvalues and residuals, in the order of the columns: the least first"),
     has_checkpoints: true,
     must_converge: true,
-    plan,
+    ..Declaration::new(
+        "spectral_embedding",
+        "The vertices of an undirected graph embedded by eigenvectors of its Laplacian",
+        "the embedding, one row per vertex",
+        plan,
+    )
 };
 
 fn plan(matrix: &SparseMatrix, Given { values, checkpoint, .. }: Given) -> Result<Box<dyn SolverPlan>> {

@@ -15,14 +15,14 @@
 //! integrators*, SIAM J. Sci. Comput. 2011.
 
 use crate::declare::{
-    Declaration, Found, Given, InputFile, Needs, SolverPlan, complex_names, pass_bytes, required, shape_of, size,
-    values_bytes, vector_names,
+    Declaration, Found, Given, Needs, SolverPlan, complex_names, pass_bytes, required, shape_of, values_bytes,
+    vector_names,
 };
 use crate::dense::Dense;
 use crate::operator::{Costs, Counted, Operator, require_real, space, square_rows};
 use crate::tall::Space;
 use crate::verify::{Pushed, check_exponential};
-use outcore_declare::{DefaultValue, Kind, Parameter, Values};
+use outcore_declare::{DefaultValue, InputFile, Kind, Parameter, Values};
 use outcore_image::{Error, Result, Stats};
 use outcore_io::buffer::shared;
 use outcore_io::{Array, AtomicF64};
@@ -56,14 +56,12 @@ const MOST_TIMES: usize = 1 << 16;
 
 /// Declaration for the shell.
 pub(crate) static EXPM_MULTIPLY: Declaration = Declaration {
-    name: "expm_multiply",
-    summary: "Products of the exponential of a matrix, times t, with a dense vector or matrix",
     options: &[
-        Parameter::new("t", Kind::Real, DefaultValue::Real(1.0), "The time, unless there are several"),
+        Parameter::real("t", 1.0, "The time, unless there are several"),
         Parameter::new("start", Kind::Real, DefaultValue::None, "The first of several times; needs --stop"),
         Parameter::new("stop", Kind::Real, DefaultValue::None, "The last of several times; needs --start"),
-        Parameter::new("num", Kind::WHOLE, DefaultValue::Whole(50), "How many times there are from start to stop"),
-        Parameter::new("endpoint", Kind::Flag, DefaultValue::Flag(true), "Whether the last of several times is stop"),
+        Parameter::whole("num", 50, "How many times there are from start to stop"),
+        Parameter::flag("endpoint", true, "Whether the last of several times is stop"),
     ],
     inputs: &[InputFile {
         name: "by",
@@ -71,12 +69,13 @@ pub(crate) static EXPM_MULTIPLY: Declaration = Declaration {
         help: "The dense vector or matrix, with a row for each row of the matrix, in the order of ids: .npy; or a \
                table, as results are written: .parquet, .arrow",
     }],
-    left: "the products, one row per vertex, those of several times side by side",
-    right: None,
     values: Some("the times, in the order of the products"),
-    has_checkpoints: false,
-    must_converge: false,
-    plan,
+    ..Declaration::new(
+        "expm_multiply",
+        "Products of the exponential of a matrix, times t, with a dense vector or matrix",
+        "the products, one row per vertex, those of several times side by side",
+        plan,
+    )
 };
 
 /// Products that are to be computed.
@@ -106,7 +105,7 @@ fn times(values: &Values) -> Result<Vec<f64>> {
     let times = match (values.some_real("start"), values.some_real("stop")) {
         (None, None) => vec![values.real("t")],
         (Some(start), Some(stop)) => {
-            let num = size(values, "num");
+            let num = values.size("num");
             if !(1..=MOST_TIMES).contains(&num) {
                 return Err(Error::Usage(format!("expected num from 1 to {MOST_TIMES}, found {num}")));
             }
@@ -185,6 +184,7 @@ impl SolverPlan for Multiplying {
         Ok(Found {
             lines,
             values: vec![("t", self.times.clone())],
+            facts: Vec::new(),
             dense: vec![Dense::held(results, self.times.len(), matrix, self.shape(matrix))],
             unconverged: None,
             stats,

@@ -47,7 +47,7 @@ mod vectors;
 mod verify;
 
 pub use bellman_ford::{BellmanFord, BellmanFordOptions, bellman_ford};
-pub use declare::{Declaration, Found, Given, InputFile, Kept, Needs, SolverPlan, Traffic, Unconverged};
+pub use declare::{Declaration, Found, Given, Kept, Needs, SolverPlan, Traffic};
 pub use dense::Dense;
 pub use eigs::{EigsOptions, Spectrum, eigs};
 pub use eigsh::{EigshOptions, Which, eigsh};

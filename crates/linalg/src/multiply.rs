@@ -11,12 +11,12 @@
 
 use crate::basis::temporary_folder;
 use crate::declare::{
-    Declaration, Found, Given, InputFile, Needs, SolverPlan, Traffic, complex_names, pass_bytes, required, shape_of,
-    values_bytes, vector_names,
+    Declaration, Found, Given, Needs, SolverPlan, Traffic, complex_names, pass_bytes, required, shape_of, values_bytes,
+    vector_names,
 };
 use crate::dense::Dense;
 use crate::verify::{chance, push, sizes};
-use outcore_declare::{DefaultValue, Kind, Parameter};
+use outcore_declare::{DefaultValue, InputFile, Kind, Parameter};
 use outcore_image::{Error, Result};
 use outcore_ingest::Choice;
 use outcore_io::buffer::shared;
@@ -33,8 +33,6 @@ const LEAST_WORKER_BYTES: u64 = 1 << 20;
 
 /// Declaration for the shell.
 pub(crate) static MULTIPLY: Declaration = Declaration {
-    name: "multiply",
-    summary: "The product with a dense vector or matrix, by any of several semirings; both may be larger than memory",
     options: &[
         Parameter::new(
             "semiring",
@@ -42,7 +40,7 @@ pub(crate) static MULTIPLY: Declaration = Declaration {
             DefaultValue::Name("plus-times"),
             "What adds and what multiplies",
         ),
-        Parameter::new("transpose", Kind::Flag, DefaultValue::Flag(false), "Multiply the transpose"),
+        Parameter::flag("transpose", false, "Multiply the transpose"),
     ],
     inputs: &[InputFile {
         name: "by",
@@ -50,12 +48,12 @@ pub(crate) static MULTIPLY: Declaration = Declaration {
         help: "The dense vector or matrix, with a row for each column of the matrix, in the order of ids: .npy; or a \
                table, as results are written: .parquet, .arrow",
     }],
-    left: "the product, one row per row of the matrix, or per column with --transpose",
-    right: None,
-    values: None,
-    has_checkpoints: false,
-    must_converge: false,
-    plan,
+    ..Declaration::new(
+        "multiply",
+        "The product with a dense vector or matrix, by any of several semirings; both may be larger than memory",
+        "the product, one row per row of the matrix, or per column with --transpose",
+        plan,
+    )
 };
 
 /// A product that is to be computed.
@@ -169,6 +167,7 @@ impl SolverPlan for Multiplying {
         Ok(Found {
             lines: vec![format!("a product of {m} x {n} and {} columns", self.factor.shape().1)],
             values: Vec::new(),
+            facts: Vec::new(),
             dense: vec![Dense::product(product, self.output.clone(), matrix, self.operand, shape)],
             unconverged: None,
             stats,

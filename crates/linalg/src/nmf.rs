@@ -21,7 +21,7 @@
 use crate::basis::temporary_folder;
 use crate::checkpoint::{Blocks, Checkpoint, Get, Put, Words};
 use crate::declare::{
-    Declaration, Found as Outcome, Given, Kept, Needs, SolverPlan, both_shapes, both_sides, pass_bytes, size,
+    Declaration, Found as Outcome, Given, Kept, Needs, RANDOM_STATE, SolverPlan, both_shapes, both_sides, pass_bytes,
     values_bytes,
 };
 use crate::eigsh::check_entries;
@@ -31,7 +31,7 @@ use crate::panels::{Layout, Panels};
 use crate::tall::{Space, ZERO, added, uniform};
 use crate::vectors::Vectors;
 use crate::verify::{check_factors, vectors_bytes};
-use outcore_declare::{DefaultValue, Kind, Parameter};
+use outcore_declare::{DefaultValue, Fact, Kind, Parameter};
 use outcore_image::{Error, Result, Stats};
 use outcore_ingest::Choice;
 use outcore_io::{Array, Reservation, lock};
@@ -67,58 +67,36 @@ impl Choice for Solver {
 
 /// Declaration for the shell.
 pub(crate) static NMF: Declaration = Declaration {
-    name: "nmf",
-    summary: "Non-negative factors W and H of a matrix without negative entries",
     options: &[
-        Parameter {
-            aliases: &["k"],
-            ..Parameter::new(
-                "n_components",
-                Kind::WHOLE,
-                DefaultValue::Whole(8),
-                "How many columns W has, and rows H; at most 64",
-            )
-        },
+        Parameter::whole("n_components", 8, "How many columns W has, and rows H; at most 64").with_aliases(&["k"]),
         Parameter::new("solver", Kind::choice::<Solver>(), DefaultValue::Name("hals"), "How factors are improved"),
-        Parameter::new(
+        Parameter::real(
             "tol",
-            Kind::Real,
-            DefaultValue::Real(1e-4),
+            1e-4,
             "When it ends. hals: the sum of the lengths of all derivatives that lead to less loss, in units of that of \
              the first iteration; mu: by how much the loss's root falls in ten iterations",
         ),
-        Parameter::new("max_iter", Kind::WHOLE, DefaultValue::Whole(200), "The most iterations"),
-        Parameter::new(
-            "alpha_w",
-            Kind::Real,
-            DefaultValue::Real(0.0),
-            "A penalty for W, for each column of the matrix",
-        ),
-        Parameter::new("alpha_h", Kind::Real, DefaultValue::Real(0.0), "A penalty for H, for each row of the matrix"),
-        Parameter::new(
-            "l1_ratio",
-            Kind::Real,
-            DefaultValue::Real(0.0),
-            "The share of the penalties that is for the sum of the numbers",
-        ),
-        Parameter {
-            aliases: &["seed"],
-            ..Parameter::new("random_state", Kind::WHOLE, DefaultValue::Whole(0), "Where random numbers begin")
-        },
+        Parameter::whole("max_iter", 200, "The most iterations"),
+        Parameter::real("alpha_w", 0.0, "A penalty for W, for each column of the matrix"),
+        Parameter::real("alpha_h", 0.0, "A penalty for H, for each row of the matrix"),
+        Parameter::real("l1_ratio", 0.0, "The share of the penalties that is for the sum of the numbers"),
+        RANDOM_STATE,
     ],
-    inputs: &[],
-    left: "W, one row per row of the matrix",
     right: Some("the transpose of H, one row per column of the matrix"),
     values: Some("the loss, |A - W H|^2, in the beginning and after every iteration"),
     has_checkpoints: true,
-    must_converge: false,
-    plan,
+    ..Declaration::new(
+        "nmf",
+        "Non-negative factors W and H of a matrix without negative entries",
+        "W, one row per row of the matrix",
+        plan,
+    )
 };
 
 fn plan(matrix: &SparseMatrix, Given { values, checkpoint, .. }: Given) -> Result<Box<dyn SolverPlan>> {
     let options = NmfOptions {
         checkpoint,
-        n_components: size(&values, "n_components"),
+        n_components: values.size("n_components"),
         solver: values.choice("solver"),
         tol: values.real("tol"),
         max_iter: values.whole("max_iter"),
@@ -173,6 +151,11 @@ impl SolverPlan for NmfOptions {
                 format!("{iterations} iterations, stopped by {stopped_by}; {products} products"),
             ],
             values: vec![("loss", losses)],
+            facts: vec![
+                ("iterations", Fact::Whole(iterations)),
+                ("converged", Fact::Flag(converged)),
+                ("products", Fact::Whole(products)),
+            ],
             dense: both_sides(matrix, w, h_transposed),
             unconverged: None,
             stats,

@@ -8,7 +8,7 @@
 
 use crate::basis::{Basis, Room};
 use crate::declare::{
-    Declaration, Found, Given, Kept, Needs, SolverPlan, both_shapes, both_sides, pass_bytes, size, table_lines,
+    Declaration, Found, Given, Kept, Needs, RANDOM_STATE, SolverPlan, both_shapes, both_sides, pass_bytes, table_lines,
     values_bytes,
 };
 use crate::eigsh::{LEAST_SCALE, SMALL_COPIES, check_entries, check_wanted, dense_bytes, padded};
@@ -18,7 +18,7 @@ use crate::tall::Space;
 use crate::vectors::Vectors;
 use crate::verify::{check_orthonormal, check_singular, vectors_bytes};
 use faer::Mat;
-use outcore_declare::{DefaultValue, Kind, Parameter};
+use outcore_declare::{Fact, Kind, Parameter};
 use outcore_image::{Error, Result, Stats};
 use outcore_io::Array;
 use outcore_matrix::{MOST_COLUMNS, Operand, SparseMatrix};
@@ -26,45 +26,33 @@ use std::cell::RefCell;
 
 /// Declaration for the shell.
 pub(crate) static RANDOMIZED_SVD: Declaration = Declaration {
-    name: "randomized_svd",
-    summary: "The greatest singular values and their vectors, approximately, in a number of passes that is known",
     options: &[
         Parameter::required("k", Kind::WHOLE, "How many"),
-        Parameter::new("passes", Kind::WHOLE, DefaultValue::Whole(4), "Passes over the matrix: 2, 4, 6 and so on"),
-        Parameter {
-            aliases: &["oversamples"],
-            ..Parameter::new(
-                "n_oversamples",
-                Kind::WHOLE,
-                DefaultValue::Whole(10),
-                "How many random vectors beyond those that are wanted",
-            )
-        },
-        Parameter::new(
+        Parameter::whole("passes", 4, "Passes over the matrix: 2, 4, 6 and so on"),
+        Parameter::whole("n_oversamples", 10, "How many random vectors beyond those that are wanted")
+            .with_aliases(&["oversamples"]),
+        Parameter::flag(
             "center",
-            Kind::Flag,
-            DefaultValue::Flag(false),
+            false,
             "Take the mean of every column away from it: principal components. A pass more",
         ),
-        Parameter {
-            aliases: &["seed"],
-            ..Parameter::new("random_state", Kind::WHOLE, DefaultValue::Whole(0), "Where random numbers begin")
-        },
+        RANDOM_STATE,
     ],
-    inputs: &[],
-    left: "the left singular vectors, one row per row of the matrix",
     right: Some("the right singular vectors, one row per column of the matrix"),
     values: Some("the singular values, in the order of the vectors: the greatest first"),
-    has_checkpoints: false,
-    must_converge: false,
-    plan,
+    ..Declaration::new(
+        "randomized_svd",
+        "The greatest singular values and their vectors, approximately, in a number of passes that is known",
+        "the left singular vectors, one row per row of the matrix",
+        plan,
+    )
 };
 
 fn plan(matrix: &SparseMatrix, Given { values, .. }: Given) -> Result<Box<dyn SolverPlan>> {
     let options = RandomizedSvdOptions {
-        k: size(&values, "k"),
-        oversamples: size(&values, "n_oversamples"),
-        passes: size(&values, "passes"),
+        k: values.size("k"),
+        oversamples: values.size("n_oversamples"),
+        passes: values.size("passes"),
         center: values.flag("center"),
         seed: values.whole("random_state"),
     };
@@ -113,11 +101,14 @@ impl SolverPlan for RandomizedSvdOptions {
         if verify {
             verify_randomized(matrix, self.k, &mut found)?;
         }
-        let RandomizedSvd { left, values, right, products, stats, .. } = found;
+        let RandomizedSvd { left, values, right, means, products, stats } = found;
         let values = vec![("singular_value", values)];
+        let mut facts = vec![("products", Fact::Whole(products))];
+        facts.extend(means.map(|means| ("means", Fact::vector(&means))));
         Ok(Found {
             lines: [table_lines(&values), vec![format!("{products} products")]].concat(),
             values,
+            facts,
             dense: both_sides(matrix, left, right),
             unconverged: None,
             stats,

@@ -2,8 +2,7 @@
 
 use crate::cg::Cg;
 use crate::declare::{
-    Declaration, Found, Given, InputFile, Kept, Needs, SolverPlan, Unconverged, check_vector, pass_bytes, required,
-    shape_of, size, values_bytes,
+    Declaration, Found, Given, Kept, Needs, SolverPlan, check_vector, pass_bytes, required, shape_of, values_bytes,
 };
 use crate::dense::Dense;
 use crate::gmres::Gmres;
@@ -13,84 +12,74 @@ use crate::operator::{require_real, square_rows};
 use crate::systems::{Method, Solution, SolveOptions, StoppedBy, cg, gmres, minres};
 use crate::tall::Space;
 use crate::verify::{Pushed, check_solution};
-use outcore_declare::{DefaultValue, Kind, Parameter};
+use outcore_declare::{DefaultValue, InputFile, Kind, Parameter, Unconverged};
 use outcore_image::{Error, Result};
 use outcore_matrix::{DenseFile, Operand, SparseMatrix};
 use outcore_table::DenseShape;
 
-const RTOL: Parameter =
-    Parameter::new("rtol", Kind::Real, DefaultValue::Real(1e-5), "The greatest residual, in units of the length of b");
-const ATOL: Parameter =
-    Parameter::new("atol", Kind::Real, DefaultValue::Real(0.0), "The greatest residual; the greater of both counts");
+const RTOL: Parameter = Parameter::real("rtol", 1e-5, "The greatest residual, in units of the length of b");
+const ATOL: Parameter = Parameter::real("atol", 0.0, "The greatest residual; the greater of both counts");
 const PRECONDITIONER: Parameter = Parameter::new(
     "preconditioner",
     Kind::choice::<Preconditioner>(),
     DefaultValue::Name("none"),
     "What the matrix is multiplied by, so that fewer iterations are needed",
 );
-const INPUTS: &[InputFile] = &[
-    InputFile {
-        name: "rhs",
-        is_required: true,
-        help: "b, a vector with a number for each row, in the order of ids: .npy; or a table, as results are written: \
-               .parquet, .arrow",
-    },
-    InputFile { name: "x0", is_required: false, help: "Where to begin; at 0 if not given: as for b" },
-];
-const LEFT: &str = "the solution, one row per vertex";
-const VALUES: Option<&str> = Some("the residual in the beginning and after every iteration");
 
 const fn maxiter(help: &'static str) -> Parameter {
     Parameter::new("maxiter", Kind::WHOLE, DefaultValue::None, help)
 }
 
+/// A declaration of a method, without options.
+const fn method(
+    name: &'static str,
+    summary: &'static str,
+    plan: fn(&SparseMatrix, Given) -> Result<Box<dyn SolverPlan>>,
+) -> Declaration {
+    Declaration {
+        inputs: &[
+            InputFile {
+                name: "rhs",
+                is_required: true,
+                help: "b, a vector with a number for each row, in the order of ids: .npy; or a table, as results are \
+                       written: .parquet, .arrow",
+            },
+            InputFile { name: "x0", is_required: false, help: "Where to begin; at 0 if not given: as for b" },
+        ],
+        values: Some("the residual in the beginning and after every iteration"),
+        must_converge: true,
+        ..Declaration::new(name, summary, "the solution, one row per vertex", plan)
+    }
+}
+
 /// Declarations for the shell.
 pub(crate) static CG: Declaration = Declaration {
-    name: "cg",
-    summary: "The solution of A x = b with a symmetric, positive definite matrix: conjugate gradients",
     options: &[RTOL, ATOL, maxiter("The most iterations; 10 n if not given"), PRECONDITIONER],
-    inputs: INPUTS,
-    left: LEFT,
-    right: None,
-    values: VALUES,
-    has_checkpoints: false,
-    must_converge: true,
-    plan: |matrix, given| plan(Kernel::Cg, matrix, given),
+    ..method(
+        "cg",
+        "The solution of A x = b with a symmetric, positive definite matrix: conjugate gradients",
+        |matrix, given| plan(Kernel::Cg, matrix, given),
+    )
 };
 pub(crate) static MINRES: Declaration = Declaration {
-    name: "minres",
-    summary: "The solution of A x = b with a symmetric matrix: minimal residuals",
     options: &[RTOL, ATOL, maxiter("The most iterations; 5 n if not given"), PRECONDITIONER],
-    inputs: INPUTS,
-    left: LEFT,
-    right: None,
-    values: VALUES,
-    has_checkpoints: false,
-    must_converge: true,
-    plan: |matrix, given| plan(Kernel::Minres, matrix, given),
+    ..method("minres", "The solution of A x = b with a symmetric matrix: minimal residuals", |matrix, given| {
+        plan(Kernel::Minres, matrix, given)
+    })
 };
 pub(crate) static GMRES: Declaration = Declaration {
-    name: "gmres",
-    summary: "The solution of A x = b with a square matrix: generalized minimal residuals, restarted",
     options: &[
         RTOL,
         ATOL,
         maxiter("The most cycles; 10 n if not given"),
-        Parameter::new(
-            "restart",
-            Kind::Whole { bits: 64, least: 1 },
-            DefaultValue::Whole(20),
-            "Vectors that a cycle keeps",
-        ),
+        Parameter::count("restart", 20, "Vectors that a cycle keeps"),
         PRECONDITIONER,
     ],
-    inputs: INPUTS,
-    left: LEFT,
-    right: None,
-    values: VALUES,
-    has_checkpoints: false,
-    must_converge: true,
-    plan: |matrix, given| plan(Kernel::Gmres, matrix, given),
+    ..method(
+        "gmres",
+        "The solution of A x = b with a square matrix: generalized minimal residuals, restarted",
+        |matrix, given| plan(Kernel::Gmres, matrix, given),
+    )
 };
 
 /// The method of a linear solver.
@@ -122,7 +111,7 @@ fn plan(kernel: Kernel, matrix: &SparseMatrix, given: Given) -> Result<Box<dyn S
         atol: values.real("atol"),
         maxiter: values.some_whole("maxiter"),
         x0: None,
-        restart: if kernel == Kernel::Gmres { size(values, "restart") } else { SolveOptions::default().restart },
+        restart: if kernel == Kernel::Gmres { values.size("restart") } else { SolveOptions::default().restart },
         preconditioner: values.choice("preconditioner"),
     };
     for (name, number) in [("rtol", options.rtol), ("atol", options.atol)] {
@@ -209,6 +198,7 @@ impl SolverPlan for Solving {
                 format!("{iterations} iterations, stopped by {}; {products} products", stopped_by.name()),
             ],
             values: vec![("residual", residuals)],
+            facts: Vec::new(),
             dense: vec![Dense::held(x, 1, matrix, self.shape(matrix))],
             unconverged: (stopped_by != StoppedBy::Residual).then(unconverged),
             stats,

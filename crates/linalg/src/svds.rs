@@ -34,16 +34,17 @@ const MOST_LOST: f64 = 1e6;
 
 /// Declaration for the shell.
 pub(crate) static SVDS: Declaration = Declaration {
-    name: "svds",
-    summary: "The greatest singular values of a matrix, and their vectors",
     options: &[K, TOL, NCV, BLOCK, MAXITER, SEED],
-    inputs: &[],
-    left: "the left singular vectors, one row per row of the matrix",
     right: Some("the right singular vectors, one row per column of the matrix"),
     values: Some("the singular values and residuals, in the order of the vectors: the greatest first"),
     has_checkpoints: true,
     must_converge: true,
-    plan,
+    ..Declaration::new(
+        "svds",
+        "The greatest singular values of a matrix, and their vectors",
+        "the left singular vectors, one row per row of the matrix",
+        plan,
+    )
 };
 
 fn plan(matrix: &SparseMatrix, Given { values, checkpoint, .. }: Given) -> Result<Box<dyn SolverPlan>> {

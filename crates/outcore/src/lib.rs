@@ -51,7 +51,9 @@ pub use outcore_algo::{
     ALGORITHMS, Algorithm, Attribute, AttributeKind, Bound, Datum, Estimate, Finding, GraphValues, Plan, Remedy, Say,
     Unconverged, graph500, graphalytics, least_limit, verify,
 };
-pub use outcore_declare::{DefaultValue, Kind, Parameter, Value, Values};
+pub use outcore_declare::{
+    Declared, DefaultValue, Fact, Kind, Parameter, Unconverged as NotConverged, Value, Values, named, option_of,
+};
 pub use outcore_image::{Stats, StatsBuilder, Step, SweepStats};
 
 // Matrices.

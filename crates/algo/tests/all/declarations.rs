@@ -118,7 +118,7 @@ fn names_are_unique_and_results_have_what_was_declared() {
             assert!(!option.help.ends_with('.'), "{}: {}", algorithm.name, option.help);
         }
         for example in algorithm.examples {
-            let plan = algorithm.plan(&graph, Values::of_example(algorithm, example, 0).unwrap()).unwrap();
+            let plan = algorithm.plan(&graph, Values::of_example(*algorithm, example, 0).unwrap()).unwrap();
             let said = plan.estimate(&graph);
             let mut lines = Vec::new();
             let found = plan.run(&graph, true, Some(&mut |line| lines.push(line.to_string()))).unwrap();

@@ -1,0 +1,148 @@
+//! Declarations: what an operation is called, which options it takes, and which files it reads and writes.
+
+use crate::parameter::Parameter;
+
+/// An operation with a name and options: an algorithm, a solver, a statistic or a model.
+pub trait Declared {
+    /// Its name in Rust, in Python and in the shell, which writes `-` for `_`.
+    fn name(&self) -> &'static str;
+
+    /// Other names that it has in Python and in the shell.
+    fn aliases(&self) -> &'static [&'static str];
+
+    /// Its result, in a sentence without a full stop.
+    fn summary(&self) -> &'static str;
+
+    /// Its options.
+    fn options(&self) -> &'static [Parameter];
+
+    /// Whether a run that did not converge is an error, unless the user allows it.
+    fn must_converge(&self) -> bool;
+
+    /// The option whose number of members the option `k` of estimates stands for.
+    fn counted(&self) -> Option<&'static str> {
+        None
+    }
+}
+
+/// The operation of this name or alias, in Python or in the shell.
+pub fn named<T: Declared>(all: &'static [&'static T], name: &str) -> Option<&'static T> {
+    let name = name.replace('-', "_");
+    all.iter().find(|declared| declared.name() == name || declared.aliases().contains(&&*name)).copied()
+}
+
+/// A solver, a statistic or a model, as it is declared; `P` is the function that makes a plan of what users give.
+pub struct Declaration<P> {
+    /// Its name; the shell writes `-` for `_`.
+    pub name: &'static str,
+    /// Other names that it has.
+    pub aliases: &'static [&'static str],
+    /// Its result, in a sentence without a full stop.
+    pub summary: &'static str,
+    /// Its options.
+    pub options: &'static [Parameter],
+    /// The files that it reads beside its matrix or array.
+    pub inputs: &'static [InputFile],
+    /// Content of its file; of a solver, with a row for each row of the matrix.
+    pub output: &'static str,
+    /// Content of the file with a row for each column of the matrix, if there is one.
+    pub right: Option<&'static str>,
+    /// Content of the file with a row for each value, if there is one.
+    pub values: Option<&'static str>,
+    /// Whether a run can write a checkpoint, and resume from it.
+    pub has_checkpoints: bool,
+    /// Whether a run that did not converge is an error, unless the user allows it.
+    pub must_converge: bool,
+    /// Makes a plan of what users give.
+    pub plan: P,
+}
+
+/// A file with a dense vector or matrix that an operation reads.
+pub struct InputFile {
+    /// The name of its option.
+    pub name: &'static str,
+    /// Whether there must be one.
+    pub is_required: bool,
+    /// Its content, in a sentence without a full stop.
+    pub help: &'static str,
+}
+
+impl<P> Declaration<P> {
+    /// A declaration without options, with one file of results, to be completed.
+    pub const fn new(name: &'static str, summary: &'static str, output: &'static str, plan: P) -> Self {
+        Declaration {
+            name,
+            aliases: &[],
+            summary,
+            options: &[],
+            inputs: &[],
+            output,
+            right: None,
+            values: None,
+            has_checkpoints: false,
+            must_converge: false,
+            plan,
+        }
+    }
+}
+
+impl<P> Declared for Declaration<P> {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn aliases(&self) -> &'static [&'static str] {
+        self.aliases
+    }
+
+    fn summary(&self) -> &'static str {
+        self.summary
+    }
+
+    fn options(&self) -> &'static [Parameter] {
+        self.options
+    }
+
+    fn must_converge(&self) -> bool {
+        self.must_converge
+    }
+}
+
+/// Error of a run that did not converge.
+#[derive(Clone, Debug)]
+pub struct Unconverged {
+    /// The text of the error: what was expected and what was found.
+    pub text: String,
+    /// The options that help when they are greater.
+    pub raise: &'static [&'static str],
+}
+
+/// A fact of a result, under the name that Python has for it.
+pub type NamedFact = (&'static str, Fact);
+
+/// The value of a fact.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Fact {
+    /// A whole number.
+    Whole(u64),
+    /// A real number.
+    Real(f64),
+    /// Yes or no.
+    Flag(bool),
+    /// Names.
+    Names(Vec<String>),
+    /// An array, row by row, and its shape.
+    Array(Vec<f64>, Vec<usize>),
+}
+
+impl Fact {
+    /// A vector.
+    pub fn vector(numbers: &[f64]) -> Self {
+        Fact::Array(numbers.to_vec(), vec![numbers.len()])
+    }
+
+    /// A matrix of this number of rows.
+    pub fn matrix(numbers: &[f64], rows: usize) -> Self {
+        Fact::Array(numbers.to_vec(), vec![rows, numbers.len() / rows.max(1)])
+    }
+}
