@@ -75,12 +75,13 @@ def spectral_embedding(
     (True, array([0.204666]))
     """
     matrix = opened(A)
-    found = _outcore.spectral_embedding(
-        matrix._matrix, n_components=n_components, norm_laplacian=norm_laplacian, drop_first=drop_first, tol=tol,
-        ncv=ncv, block=block, max_iter=maxiter, seed=seed, checkpoint=checkpoint,
-    )  # fmt: skip
-    embedding, eigenvalues = found.pop("embedding"), np.array(found.pop("eigenvalues"))
-    residuals, bound, converged = np.array(found.pop("residuals")), found.pop("residual_bound"), found.pop("converged")
+    options = {
+        "n_components": n_components, "norm_laplacian": norm_laplacian, "drop_first": drop_first, "tol": tol,
+        "ncv": ncv, "block": block, "maxiter": maxiter, "seed": seed,
+    }  # fmt: skip
+    found = _outcore.run_solver("spectral_embedding", matrix._matrix, options, checkpoint=checkpoint)
+    embedding, eigenvalues = found.pop("vectors"), found.pop("eigenvalue")
+    residuals, bound, converged = found.pop("residual"), found.pop("residual_bound"), found.pop("converged")
     result = EmbeddingResult(
         (embedding, eigenvalues), embedding=embedding, eigenvalues=eigenvalues, residuals=residuals, **found
     )

@@ -29,11 +29,8 @@ __all__ = [
     "bytes_text",
     "compute_arrays",
     "dense_shape",
-    "eigs",
-    "eigsh",
     "element_fold",
     "element_function",
-    "eigsh_complex",
     "estimate",
     "explain_arrays",
     "expm_multiply",
@@ -50,22 +47,20 @@ __all__ = [
     "logistic_regression",
     "mixture_logs",
     "multiply_streamed",
-    "nmf",
     "parse_bytes",
     "pca",
     "plan_streamed",
     "program_raised",
     "program_symbols",
-    "randomized_svd",
     "rank_rows",
     "ridge",
     "run_algorithm",
+    "run_solver",
     "save_array",
     "shortest_paths",
     "solve",
-    "spectral_embedding",
+    "solvers",
     "standard_scaler",
-    "svds",
     "truncated_svd",
     "vertex_program",
 ]
@@ -318,73 +313,15 @@ def plan_streamed(
     matrix: Matrix, factor: Any, product: Any, taken_bytes: int, operand: str
 ) -> tuple[int, int, int, int, int, int, int]: ...
 def generate(shape: str, output: str | os.PathLike[str], options: dict[str, Any]) -> dict[str, Any]: ...
-def eigsh(
+def solvers() -> list[dict[str, Any]]: ...
+def run_solver(
+    name: str,
     matrix: Matrix,
+    options: dict[str, Any],
     *,
-    k: int,
-    which: str,
-    tol: float,
-    ncv: int | None,
-    block: int,
-    max_iter: int,
-    seed: int,
-    checkpoint: str | os.PathLike[str] | None,
-    vectors: bool,
-    out: np.ndarray | None,
-) -> dict[str, Any]: ...
-def eigsh_complex(
-    matrix: Matrix,
-    *,
-    k: int,
-    which: str,
-    tol: float,
-    ncv: int | None,
-    block: int,
-    max_iter: int,
-    seed: int,
-    checkpoint: str | os.PathLike[str] | None,
-    vectors: bool,
-    out: np.ndarray | None,
-) -> dict[str, Any]: ...
-def eigs(
-    matrix: Matrix,
-    *,
-    k: int,
-    which: str,
-    tol: float,
-    ncv: int | None,
-    max_iter: int,
-    seed: int,
-    checkpoint: str | os.PathLike[str] | None,
-    vectors: bool,
-) -> dict[str, Any]: ...
-def svds(
-    matrix: Matrix,
-    *,
-    k: int,
-    tol: float,
-    ncv: int | None,
-    block: int,
-    max_iter: int,
-    seed: int,
-    checkpoint: str | os.PathLike[str] | None,
-    vectors: bool,
-) -> dict[str, Any]: ...
-def randomized_svd(
-    matrix: Matrix, *, k: int, oversamples: int, passes: int, center: bool, seed: int
-) -> dict[str, Any]: ...
-def nmf(
-    matrix: Matrix,
-    *,
-    n_components: int,
-    solver: str,
-    tol: float,
-    max_iter: int,
-    alpha_w: float,
-    alpha_h: float,
-    l1_ratio: float,
-    seed: int,
-    checkpoint: str | os.PathLike[str] | None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    vectors: bool = True,
+    out: np.ndarray | None = None,
 ) -> dict[str, Any]: ...
 def solve(
     method: str,
@@ -397,19 +334,6 @@ def solve(
     x0: np.ndarray | None,
     restart: int,
     preconditioner: str | Callable[[np.ndarray], np.ndarray] | None,
-) -> dict[str, Any]: ...
-def spectral_embedding(
-    matrix: Matrix,
-    *,
-    n_components: int,
-    norm_laplacian: bool,
-    drop_first: bool,
-    tol: float,
-    ncv: int | None,
-    block: int,
-    max_iter: int,
-    seed: int,
-    checkpoint: str | os.PathLike[str] | None,
 ) -> dict[str, Any]: ...
 def expm_multiply(matrix: Matrix, b: np.ndarray, times: list[float], results: np.ndarray) -> dict[str, Any]: ...
 def rank_rows(

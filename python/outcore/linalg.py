@@ -174,12 +174,16 @@ def eigsh(
         if out.shape != wanted or out.dtype != matrix.dtype or not out.flags.c_contiguous:
             text = f"{wanted[0]} x {wanted[1]} numbers of {matrix.dtype}, row by row and writeable"
             raise UsageError(f"expected an array for {text}, found one of shape {out.shape} and {out.dtype}")
-    solve = _outcore.eigsh_complex if matrix.dtype == np.complex128 else _outcore.eigsh
-    found = solve(
-        matrix._matrix, k=k, which=which, tol=tol, ncv=ncv, block=block, max_iter=maxiter, seed=seed,
-        checkpoint=checkpoint, vectors=return_eigenvectors, out=out,
+    options = {
+        "k": k, "which": which, "tol": tol, "ncv": ncv, "block": block, "maxiter": maxiter, "seed": seed,
+    }  # fmt: skip
+    found = _outcore.run_solver(
+        "eigsh", matrix._matrix, options, checkpoint=checkpoint, vectors=return_eigenvectors,
+        out=None if out is None else out.view(np.float64),
     )  # fmt: skip
-    return _eigenpairs(found, k, return_eigenvectors)
+    values = found.pop("eigenvalue")
+    vectors = found.pop("vectors").view(matrix.dtype) if return_eigenvectors else None
+    return _eigenpairs(found, k, values, vectors if out is None or vectors is None else out)
 
 
 @checked
@@ -228,11 +232,13 @@ def eigs(
     array([ 1. +0.j      , -0.5+0.866025j, -0.5-0.866025j])
     """
     matrix = opened(A)
-    found = _outcore.eigs(
-        matrix._matrix, k=k, which=which, tol=tol, ncv=ncv, max_iter=maxiter, seed=seed,
-        checkpoint=checkpoint, vectors=return_eigenvectors,
-    )  # fmt: skip
-    return _eigenpairs(found, k, return_eigenvectors)
+    options = {"k": k, "which": which, "tol": tol, "ncv": ncv, "maxiter": maxiter, "seed": seed}
+    found = _outcore.run_solver(
+        "eigs", matrix._matrix, options, checkpoint=checkpoint, vectors=return_eigenvectors
+    )
+    # Not a sum, which would change the signs of zeros.
+    values = np.stack([found.pop("eigenvalue_real"), found.pop("eigenvalue_imag")], axis=1).view(np.complex128)[:, 0]
+    return _eigenpairs(found, k, values, found.pop("vectors").view(np.complex128) if return_eigenvectors else None)
 
 
 @checked
@@ -279,12 +285,12 @@ def svds(
     array([1.24698 , 1.801938])
     """
     matrix = opened(A)
-    found = _outcore.svds(
-        matrix._matrix, k=k, tol=tol, ncv=ncv, block=block, max_iter=maxiter, seed=seed,
-        checkpoint=checkpoint, vectors=return_singular_vectors,
-    )  # fmt: skip
-    values, residuals = np.array(found.pop("values"))[::-1], np.array(found.pop("residuals"))[::-1]
-    left, right = (found.pop(side)[:, ::-1] if side in found else None for side in ("left", "right"))
+    options = {"k": k, "tol": tol, "ncv": ncv, "block": block, "maxiter": maxiter, "seed": seed}
+    found = _outcore.run_solver(
+        "svds", matrix._matrix, options, checkpoint=checkpoint, vectors=return_singular_vectors
+    )
+    values, residuals = found.pop("singular_value")[::-1], found.pop("residual")[::-1]
+    left, right = (found.pop(side)[:, ::-1] if side in found else None for side in ("vectors", "right"))
     bound, converged = found.pop("residual_bound"), found.pop("converged")
     members = (values,) if left is None or right is None else (left, values, right.T)
     result = SvdResult(
@@ -334,12 +340,15 @@ def randomized_svd(
     array([1.801938, 1.24698 ])
     """
     matrix = opened(A)
-    found = _outcore.randomized_svd(
-        matrix._matrix, k=k, oversamples=n_oversamples, passes=passes, center=center, seed=random_state
+    options = {
+        "k": k, "n_oversamples": n_oversamples, "passes": passes, "center": center, "random_state": random_state,
+    }  # fmt: skip
+    found = _outcore.run_solver("randomized_svd", matrix._matrix, options)
+    left, values, right = found.pop("vectors"), found.pop("singular_value"), found.pop("right")
+    means = found.pop("means", None)
+    return SvdResult(
+        (left, values, right.T), left=left, singular_values=values, right=right, residuals=None, means=means, **found
     )
-    left, values, right = found.pop("left"), np.array(found.pop("values")), found.pop("right")
-    members = (left, values, right.T)
-    return SvdResult(members, left=left, singular_values=values, right=right, residuals=None, **found)
 
 
 @checked
@@ -388,11 +397,12 @@ def nmf(
     ((4, 3), (3, 4), True, True)
     """
     matrix = opened(A)
-    found = _outcore.nmf(
-        matrix._matrix, n_components=n_components, solver=solver, tol=tol, max_iter=max_iter, alpha_w=alpha_W,
-        alpha_h=alpha_H, l1_ratio=l1_ratio, seed=random_state, checkpoint=checkpoint,
-    )  # fmt: skip
-    return NmfResult((found.pop("w"), found.pop("h_transposed").T), **found)
+    options = {
+        "n_components": n_components, "solver": solver, "tol": tol, "max_iter": max_iter, "alpha_w": alpha_W,
+        "alpha_h": alpha_H, "l1_ratio": l1_ratio, "random_state": random_state,
+    }  # fmt: skip
+    found = _outcore.run_solver("nmf", matrix._matrix, options, checkpoint=checkpoint)
+    return NmfResult((found.pop("vectors"), found.pop("right").T), losses=found.pop("loss"), **found)
 
 
 def cg(A: Any, b: Any, x0: Any = None, **options: Any) -> Any:
@@ -490,10 +500,9 @@ def _solved(
     return Solution((found["x"], info), **found)
 
 
-def _eigenpairs(found: dict[str, Any], k: int, return_eigenvectors: bool) -> Any:
-    values, vectors = np.array(found.pop("values")), found.pop("vectors", None)
-    residuals, bound, converged = np.array(found.pop("residuals")), found.pop("residual_bound"), found.pop("converged")
-    members = (values, vectors) if return_eigenvectors else (values,)
+def _eigenpairs(found: dict[str, Any], k: int, values: np.ndarray, vectors: np.ndarray | None) -> Any:
+    residuals, bound, converged = found.pop("residual"), found.pop("residual_bound"), found.pop("converged")
+    members = (values,) if vectors is None else (values, vectors)
     result = EigshResult(members, eigenvalues=values, eigenvectors=vectors, residuals=residuals, **found)
     require(converged, k, bound, result)
-    return result if return_eigenvectors else values
+    return values if vectors is None else result

@@ -9,8 +9,8 @@ use crate::runtime::{Bytes, run, run_watched};
 use outcore::io::Sampler;
 use outcore::report::{Given, Planned};
 use outcore::{
-    ALGORITHMS, Algorithm, AttributeKind, Datum, DefaultValue, Graph, GraphValues, Kind, Parameter, Unconverged, Value,
-    Values,
+    ALGORITHMS, Algorithm, AttributeKind, Datum, Declared, DefaultValue, Graph, GraphValues, Kind, Parameter,
+    Unconverged, Value, Values, option_of,
 };
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::PyUserWarning;
@@ -49,7 +49,7 @@ pub fn algorithms(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
 }
 
 /// An option as a dict.
-fn described<'py>(py: Python<'py>, option: &Parameter) -> PyResult<Bound<'py, PyDict>> {
+pub fn described<'py>(py: Python<'py>, option: &Parameter) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     let mut choices = Vec::new();
     let (kind, bits) = match option.kind {
@@ -100,10 +100,11 @@ fn kind_name(kind: AttributeKind) -> &'static str {
 }
 
 /// The options that differ from their defaults, as the engine takes them. Their types have been checked.
-fn values_of(algorithm: &Algorithm, given: &Bound<'_, PyDict>) -> PyResult<Vec<(&'static str, Value)>> {
+pub fn values_of(declared: &impl Declared, given: &Bound<'_, PyDict>) -> PyResult<Vec<(&'static str, Value)>> {
     let mut values = Vec::new();
     for (name, found) in given {
-        let option = algorithm.option(&name.extract::<String>()?).map_err(|error| raise(given.py(), error))?;
+        let option = option_of(declared.name(), declared.options(), &name.extract::<String>()?);
+        let option = option.map_err(|error| raise(given.py(), error))?;
         let value = match option.kind {
             Kind::Weight { .. } if found.is_none() => Value::Unweighted,
             _ if found.is_none() => continue,

@@ -10,7 +10,6 @@ mod columns;
 mod convert;
 mod dense_files;
 mod element;
-mod embedding;
 mod errors;
 mod exit;
 mod expm;
@@ -60,8 +59,6 @@ mod _outcore {
     #[pymodule_export]
     use super::element::{element_fold, element_function};
     #[pymodule_export]
-    use super::embedding::spectral_embedding;
-    #[pymodule_export]
     use super::expm::expm_multiply;
     #[pymodule_export]
     use super::generate::generate;
@@ -75,7 +72,7 @@ mod _outcore {
         mixture_logs, pca, ridge, standard_scaler, truncated_svd,
     };
     #[pymodule_export]
-    use super::linalg::{eigs, eigsh, eigsh_complex, nmf, randomized_svd, svds};
+    use super::linalg::{run_solver, solvers};
     #[pymodule_export]
     use super::matrix::PyMatrix;
     #[pymodule_export]

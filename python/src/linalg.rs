@@ -1,15 +1,13 @@
 //! The solvers of `outcore.linalg`, which is a module of Python's.
 
+use crate::algorithms::{described, values_of};
 use crate::columns::{keep, set_aside};
-use crate::errors::raise;
-use crate::import::choose;
+use crate::errors::{raise, usage};
 use crate::matrix::{PyMatrix, costs};
 use crate::runtime::run;
-use numpy::{Element, PyArray1, PyArray2, PyArrayMethods, PyReadwriteArray2};
-use outcore::linalg::{
-    self, ComplexVectors, EigsOptions, EigshOptions, NmfOptions, RandomizedSvdOptions, Spectrum, SvdsOptions, Vectors,
-    c64,
-};
+use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadwriteArray2};
+use outcore::linalg::{self, Given, SOLVERS, Vectors};
+use outcore::{DenseShape, Fact, Values, named};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::path::PathBuf;
@@ -22,33 +20,27 @@ pub(crate) fn require_room(py: Python<'_>, matrix: &PyMatrix, rows: u64, count: 
     matrix.matrix.graph().make_room(VECTORS, bytes).map_err(|error| raise(py, error))
 }
 
-/// An array whose memory is set aside for as long as it lives.
-pub(crate) fn new_array<'py, T: Element>(
+/// An array of Python's that `write` fills: the one that was given, or a new one whose memory is set aside for as long
+/// as it lives.
+fn filled<'py>(
     py: Python<'py>,
     matrix: &PyMatrix,
     shape: [usize; 2],
-) -> PyResult<Bound<'py, PyArray2<T>>> {
-    let bytes = (shape[0] * shape[1] * size_of::<T>()) as u64;
-    let reservation = set_aside(py, matrix.matrix.graph().image(), VECTORS, bytes)?;
-    let array = PyArray2::zeros(py, shape, false);
-    keep(array.as_any(), reservation)?;
-    Ok(array)
-}
-
-/// An array of Python's that `write` fills: the one that was given, or a new one whose memory is set aside.
-fn filled<'py, T: Element>(
-    py: Python<'py>,
-    matrix: &PyMatrix,
-    (rows, columns): (usize, usize),
-    out: Option<PyReadwriteArray2<'py, T>>,
-    write: impl FnOnce(&mut [T]) -> outcore::Result<()> + Send,
-) -> PyResult<Bound<'py, PyArray2<T>>> {
+    out: Option<PyReadwriteArray2<'py, f64>>,
+    write: impl FnOnce(&mut [f64]) -> outcore::Result<()> + Send,
+) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    let graph = matrix.matrix.graph();
     let mut out = match out {
         Some(out) => out,
-        None => new_array(py, matrix, [rows, columns])?.readwrite(),
+        None => {
+            let reservation = set_aside(py, graph.image(), VECTORS, 8 * (shape[0] * shape[1]) as u64)?;
+            let array = PyArray2::zeros(py, shape, false);
+            keep(array.as_any(), reservation)?;
+            array.readwrite()
+        }
     };
     let numbers = out.as_slice_mut()?;
-    run(py, matrix.matrix.graph().runtime(), || write(numbers))?;
+    run(py, graph.runtime(), || write(numbers))?;
     Ok((**out).clone())
 }
 
@@ -63,206 +55,82 @@ pub(crate) fn delivered<'py>(
     if out.is_none() {
         vectors.leave(8 * (rows * count) as u64).map_err(|error| raise(py, error))?;
     }
-    filled(py, matrix, (rows, count), out, |numbers| vectors.write(numbers))
+    filled(py, matrix, [rows, count], out, |numbers| vectors.write(numbers))
 }
 
-/// Complex vectors as a NumPy array: `out` if it is given.
-fn delivered_complex<'py>(
-    py: Python<'py>,
-    matrix: &PyMatrix,
-    vectors: &mut ComplexVectors<'_>,
-    out: Option<PyReadwriteArray2<'py, c64>>,
-) -> PyResult<Bound<'py, PyArray2<c64>>> {
-    let (rows, count) = vectors.shape();
-    if out.is_none() {
-        vectors.leave(16 * (rows * count) as u64).map_err(|error| raise(py, error))?;
-    }
-    filled(py, matrix, (rows, count), out, |numbers| vectors.write(numbers))
-}
-
-/// See `outcore.linalg.eigsh`: values, vectors if they are wanted, and their residuals and convergence.
+/// The declarations of all solvers, as dicts.
 #[pyfunction]
-#[allow(clippy::too_many_arguments)]
-#[pyo3(signature = (matrix, *, k, which, tol, ncv, block, max_iter, seed, checkpoint, vectors, out))]
-pub fn eigsh<'py>(
+pub fn solvers(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
+    let declared = |solver: &&linalg::Declaration| {
+        let dict = PyDict::new(py);
+        dict.set_item("name", solver.name)?;
+        dict.set_item("has_checkpoints", solver.has_checkpoints)?;
+        let options = solver.options.iter().map(|option| described(py, option)).collect::<PyResult<Vec<_>>>()?;
+        dict.set_item("options", options)?;
+        Ok(dict)
+    };
+    SOLVERS.iter().map(declared).collect()
+}
+
+/// Runs a solver that needs no files beside its matrix: the facts of the run; its values as columns, by their names;
+/// and, unless they are not wanted, the result of rows as `vectors`, and that of columns as `right`. The parts of
+/// complex vectors are side by side. `out` takes the result of rows.
+#[pyfunction]
+#[pyo3(signature = (name, matrix, options, *, checkpoint=None, vectors=true, out=None))]
+pub fn run_solver<'py>(
     py: Python<'py>,
+    name: &str,
     matrix: &PyMatrix,
-    k: usize,
-    which: &str,
-    tol: f64,
-    ncv: Option<usize>,
-    block: usize,
-    max_iter: u64,
-    seed: u64,
+    options: &Bound<'py, PyDict>,
     checkpoint: Option<PathBuf>,
     vectors: bool,
     out: Option<PyReadwriteArray2<'py, f64>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let options = EigshOptions { k, which: choose(py, "which", which)?, tol, ncv, block, max_iter, seed, checkpoint };
-    let graph = matrix.matrix.graph();
-    if vectors && out.is_none() {
-        require_room(py, matrix, matrix.matrix.shape().0, k)?;
+    let solver = named(SOLVERS, name).ok_or_else(|| usage(py, format!("expected a solver, found '{name}'")))?;
+    let values = Values::new(solver, values_of(solver, options)?).map_err(|error| raise(py, error))?;
+    let given = Given { values, inputs: Vec::new(), output: None, checkpoint };
+    let (has_out, sparse) = (out.is_some(), &matrix.matrix);
+    let found = run(py, sparse.graph().runtime(), || {
+        let plan = (solver.plan)(sparse, given)?;
+        if vectors && !has_out {
+            let shapes = plan.needs(sparse)?.shapes;
+            sparse.graph().make_room(VECTORS, shapes.iter().map(numbers_bytes).fold(0, u64::saturating_add))?;
+        }
+        plan.run(sparse, false)
+    })?;
+    let facts = PyDict::new(py);
+    facts.set_item("stats", costs(py, &found.stats)?)?;
+    found.facts.iter().try_for_each(|(name, fact)| set_fact(&facts, name, fact))?;
+    for (name, numbers) in &found.values {
+        facts.set_item(name, PyArray1::from_slice(py, numbers))?;
     }
-    let mut found = run(py, graph.runtime(), || linalg::eigsh(&matrix.matrix, &options))?;
-    let facts = facts(py, found.products, &found.stats)?;
-    facts.set_item("values", &found.values)?;
-    set_pairs(&facts, &found.residuals, found.residual_bound, found.converged, found.restarts)?;
-    if vectors {
-        facts.set_item("vectors", delivered(py, matrix, &mut found.vectors, out)?)?;
-    }
-    Ok(facts)
-}
-
-/// Eigenpairs of a complex Hermitian matrix.
-#[pyfunction]
-#[allow(clippy::too_many_arguments)]
-#[pyo3(signature = (matrix, *, k, which, tol, ncv, block, max_iter, seed, checkpoint, vectors, out))]
-pub fn eigsh_complex<'py>(
-    py: Python<'py>,
-    matrix: &PyMatrix,
-    k: usize,
-    which: &str,
-    tol: f64,
-    ncv: Option<usize>,
-    block: usize,
-    max_iter: u64,
-    seed: u64,
-    checkpoint: Option<PathBuf>,
-    vectors: bool,
-    out: Option<PyReadwriteArray2<'py, c64>>,
-) -> PyResult<Bound<'py, PyDict>> {
-    let options = EigshOptions { k, which: choose(py, "which", which)?, tol, ncv, block, max_iter, seed, checkpoint };
-    let graph = matrix.matrix.graph();
-    if vectors && out.is_none() {
-        require_room(py, matrix, 2 * matrix.matrix.shape().0, k)?;
-    }
-    let mut found = run(py, graph.runtime(), || linalg::eigsh_complex(&matrix.matrix, &options))?;
-    let facts = facts(py, found.products, &found.stats)?;
-    facts.set_item("values", &found.values)?;
-    set_pairs(&facts, &found.residuals, found.residual_bound, found.converged, found.restarts)?;
-    if vectors {
-        facts.set_item("vectors", delivered_complex(py, matrix, &mut found.vectors, out)?)?;
+    let sides = ["vectors", "right"].into_iter().zip(found.dense).zip([out, None]);
+    for ((name, mut dense), out) in sides.filter(|_| vectors) {
+        let shape = [dense.shape.vertices.clone().count(), dense.shape.names.len()];
+        if out.is_none() {
+            dense.leave(numbers_bytes(&dense.shape)).map_err(|error| raise(py, error))?;
+        }
+        facts.set_item(name, filled(py, matrix, shape, out, |numbers| dense.copy_to(numbers))?)?;
     }
     Ok(facts)
 }
 
-/// See `outcore.linalg.eigs`: values, vectors if they are wanted, and their residuals and convergence.
-#[pyfunction]
-#[allow(clippy::too_many_arguments)]
-#[pyo3(signature = (matrix, *, k, which, tol, ncv, max_iter, seed, checkpoint, vectors))]
-pub fn eigs<'py>(
-    py: Python<'py>,
-    matrix: &PyMatrix,
-    k: usize,
-    which: &str,
-    tol: f64,
-    ncv: Option<usize>,
-    max_iter: u64,
-    seed: u64,
-    checkpoint: Option<PathBuf>,
-    vectors: bool,
-) -> PyResult<Bound<'py, PyDict>> {
-    let which = Spectrum::from_name(which).map_err(|error| raise(py, error))?;
-    let options = EigsOptions { k, which, tol, ncv, max_iter, seed, checkpoint };
-    let graph = matrix.matrix.graph();
-    if vectors {
-        require_room(py, matrix, 2 * matrix.matrix.shape().0, k)?;
-    }
-    let mut found = run(py, graph.runtime(), || linalg::eigs(&matrix.matrix, &options))?;
-    let facts = facts(py, found.products, &found.stats)?;
-    facts.set_item("values", PyArray1::from_slice(py, &found.values))?;
-    set_pairs(&facts, &found.residuals, found.residual_bound, found.converged, found.restarts)?;
-    if vectors {
-        facts.set_item("vectors", delivered_complex(py, matrix, &mut found.vectors, None)?)?;
-    }
-    Ok(facts)
+/// Bytes of the numbers of a dense matrix.
+fn numbers_bytes(shape: &DenseShape) -> u64 {
+    (shape.vertices.end - shape.vertices.start).saturating_mul(8 * shape.names.len() as u64)
 }
 
-/// See `outcore.linalg.svds`: values in descending order, vectors of both sides if they are wanted.
-#[pyfunction]
-#[allow(clippy::too_many_arguments)]
-#[pyo3(signature = (matrix, *, k, tol, ncv, block, max_iter, seed, checkpoint, vectors))]
-pub fn svds<'py>(
-    py: Python<'py>,
-    matrix: &PyMatrix,
-    k: usize,
-    tol: f64,
-    ncv: Option<usize>,
-    block: usize,
-    max_iter: u64,
-    seed: u64,
-    checkpoint: Option<PathBuf>,
-    vectors: bool,
-) -> PyResult<Bound<'py, PyDict>> {
-    if vectors {
-        let (rows, columns) = matrix.matrix.shape();
-        require_room(py, matrix, rows + columns, k)?;
+/// Sets a fact of a result.
+fn set_fact(facts: &Bound<'_, PyDict>, name: &str, fact: &Fact) -> PyResult<()> {
+    match fact {
+        Fact::Whole(number) => facts.set_item(name, number),
+        Fact::Real(number) => facts.set_item(name, number),
+        Fact::Flag(flag) => facts.set_item(name, flag),
+        Fact::Names(names) => facts.set_item(name, names),
+        Fact::Array(numbers, shape) => {
+            facts.set_item(name, PyArray1::from_slice(facts.py(), numbers).reshape(&**shape)?)
+        }
     }
-    let options = SvdsOptions { k, tol, ncv, block, max_iter, seed, checkpoint };
-    let mut found = run(py, matrix.matrix.graph().runtime(), || linalg::svds(&matrix.matrix, &options))?;
-    let facts = facts(py, found.products, &found.stats)?;
-    facts.set_item("values", &found.values)?;
-    set_pairs(&facts, &found.residuals, found.residual_bound, found.converged, found.restarts)?;
-    if vectors {
-        facts.set_item("left", delivered(py, matrix, &mut found.left, None)?)?;
-        facts.set_item("right", delivered(py, matrix, &mut found.right, None)?)?;
-    }
-    Ok(facts)
-}
-
-/// See `outcore.linalg.randomized_svd`: values in descending order, vectors of both sides, means of columns.
-#[pyfunction]
-#[pyo3(signature = (matrix, *, k, oversamples, passes, center, seed))]
-pub fn randomized_svd<'py>(
-    py: Python<'py>,
-    matrix: &PyMatrix,
-    k: usize,
-    oversamples: usize,
-    passes: usize,
-    center: bool,
-    seed: u64,
-) -> PyResult<Bound<'py, PyDict>> {
-    let (rows, columns) = matrix.matrix.shape();
-    require_room(py, matrix, rows + columns, k)?;
-    let options = RandomizedSvdOptions { k, oversamples, passes, center, seed };
-    let mut found = run(py, matrix.matrix.graph().runtime(), || linalg::randomized_svd(&matrix.matrix, &options))?;
-    let facts = facts(py, found.products, &found.stats)?;
-    facts.set_item("values", &found.values)?;
-    facts.set_item("means", found.means.as_ref().map(|means| PyArray1::from_slice(py, means)))?;
-    facts.set_item("left", delivered(py, matrix, &mut found.left, None)?)?;
-    facts.set_item("right", delivered(py, matrix, &mut found.right, None)?)?;
-    Ok(facts)
-}
-
-/// See `outcore.linalg.nmf`: both factors, and the facts of the run.
-#[pyfunction]
-#[allow(clippy::too_many_arguments)]
-#[pyo3(signature = (matrix, *, n_components, solver, tol, max_iter, alpha_w, alpha_h, l1_ratio, seed, checkpoint))]
-pub fn nmf<'py>(
-    py: Python<'py>,
-    matrix: &PyMatrix,
-    n_components: usize,
-    solver: &str,
-    tol: f64,
-    max_iter: u64,
-    alpha_w: f64,
-    alpha_h: f64,
-    l1_ratio: f64,
-    seed: u64,
-    checkpoint: Option<PathBuf>,
-) -> PyResult<Bound<'py, PyDict>> {
-    let (rows, columns) = matrix.matrix.shape();
-    require_room(py, matrix, rows + columns, n_components)?;
-    let solver = choose(py, "solver", solver)?;
-    let options = NmfOptions { n_components, solver, tol, max_iter, alpha_w, alpha_h, l1_ratio, seed, checkpoint };
-    let mut found = run(py, matrix.matrix.graph().runtime(), || linalg::nmf(&matrix.matrix, &options))?;
-    let facts = facts(py, found.products, &found.stats)?;
-    facts.set_item("losses", PyArray1::from_slice(py, &found.losses))?;
-    facts.set_item("iterations", found.iterations)?;
-    facts.set_item("converged", found.converged)?;
-    facts.set_item("w", delivered(py, matrix, &mut found.w, None)?)?;
-    facts.set_item("h_transposed", delivered(py, matrix, &mut found.h_transposed, None)?)?;
-    Ok(facts)
 }
 
 /// Facts of every result: the number of vectors multiplied, and the statistics.
@@ -271,18 +139,4 @@ pub(crate) fn facts<'py>(py: Python<'py>, products: u64, stats: &outcore::Stats)
     facts.set_item("products", products)?;
     facts.set_item("stats", costs(py, stats)?)?;
     Ok(facts)
-}
-
-/// Adds residuals and convergence of eigenpairs or singular pairs.
-pub(crate) fn set_pairs(
-    facts: &Bound<'_, PyDict>,
-    residuals: &[f64],
-    residual_bound: f64,
-    converged: usize,
-    restarts: u64,
-) -> PyResult<()> {
-    facts.set_item("residuals", residuals)?;
-    facts.set_item("residual_bound", residual_bound)?;
-    facts.set_item("converged", converged)?;
-    facts.set_item("restarts", restarts)
 }

@@ -1,9 +1,11 @@
 """Eigenvalues and singular values beside SciPy's."""
 
+import inspect
 import pickle
 import subprocess
 import sys
 import time
+import typing
 
 import numpy as np
 import outcore as oc
@@ -11,6 +13,7 @@ import pytest
 import scipy.io
 import scipy.sparse
 from conftest import data_folder
+from outcore import _outcore
 from scipy.sparse.linalg import eigsh, svds
 
 
@@ -316,3 +319,23 @@ def test_a_killed_solver_goes_on_with_the_same_bits(tmp_path):
     assert found["vectors"].tobytes() == whole.eigenvectors.tobytes()
     with pytest.raises(oc.UsageError, match="found one of another"):
         oc.linalg.eigsh(tmp_path / "k.oc", 5, ncv=40, checkpoint=folder)
+
+
+@pytest.mark.parametrize(
+    "name", ["eigsh", "eigs", "svds", "randomized_svd", "nmf", "spectral_embedding", "expm_multiply"]
+)
+def test_options_are_those_that_the_engine_declares(name):
+    declared = next(solver for solver in _outcore.solvers() if solver["name"] == name)
+    function = getattr(oc.linalg, name)
+    hints = typing.get_type_hints(function)
+    parameters = {parameter.name.lower(): parameter for parameter in inspect.signature(function).parameters.values()}
+    options = {option["name"]: option for option in declared["options"]}
+    beside = {"a", "b", "checkpoint", "out", "return_eigenvectors", "return_singular_vectors"}
+    assert parameters.keys() - beside == options.keys()
+    assert ("checkpoint" in parameters) == declared["has_checkpoints"]
+    for option in options.values():
+        parameter = parameters[option["name"]]
+        expected = inspect.Parameter.empty if option["is_required"] else option["default"]
+        assert parameter.default == expected, parameter
+        if option["choices"]:
+            assert sorted(typing.get_args(hints[parameter.name])) == sorted(name for name, _ in option["choices"])

@@ -1,4 +1,4 @@
-//! Dense matrices that solvers found, on their way into files.
+//! Dense matrices that solvers found, on their way into files and arrays.
 
 use crate::embedding::SpectralEmbedding;
 use crate::vectors::{ComplexVectors, Parts, Vectors};
@@ -88,30 +88,55 @@ impl<'a> Dense<'a> {
     pub fn write(mut self, output: &Path) -> Result<()> {
         let image = self.matrix.graph().image();
         let bytes = self.shape.output_bytes(image, output)?;
-        match &mut self.store {
-            Store::Vectors(vectors) => vectors.leave(bytes)?,
-            Store::Complex(vectors) => vectors.leave(bytes)?,
+        self.leave(bytes)?;
+        match self.store {
             Store::Written(_, there) if there != output => {
                 let text = format!("expected the product to go to {}, found {}", there.display(), output.display());
-                return Err(Error::Usage(text));
+                Err(Error::Usage(text))
             }
-            Store::Embedding(embedding, _) => embedding.leave(bytes)?,
-            Store::Held(..) | Store::Product(_) | Store::Written(..) => {}
-        }
-        match self.store {
             Store::Written(product, _) => product.commit().map(drop),
             _ => write_dense(image, &self.shape, &self, output),
         }
     }
 
+    /// Makes this much memory free, if it can, by moving vectors to the temporary file.
+    ///
+    /// # Errors
+    /// A full disk.
+    pub fn leave(&mut self, bytes: u64) -> Result<()> {
+        match &mut self.store {
+            Store::Vectors(vectors) => vectors.leave(bytes),
+            Store::Complex(vectors) => vectors.leave(bytes),
+            Store::Embedding(embedding, _) => embedding.leave(bytes),
+            Store::Held(..) | Store::Product(_) | Store::Written(..) => Ok(()),
+        }
+    }
+
+    /// Copies all numbers row by row, with rows in the order of ids; the parts of complex ones are side by side.
+    ///
+    /// # Errors
+    /// Too few or too many numbers, a temporary file that cannot be read.
+    pub fn copy_to(&self, numbers: &mut [f64]) -> Result<()> {
+        let (rows, count) = (self.rows(), self.shape.names.len());
+        if numbers.len() != rows * count {
+            return Err(Error::Usage(format!("expected room for {rows} x {count} numbers, found {}", numbers.len())));
+        }
+        self.copy_by_id(0..rows, numbers)
+    }
+
+    /// Number of rows.
+    fn rows(&self) -> usize {
+        (self.shape.vertices.end - self.shape.vertices.start) as usize
+    }
+
     /// Calls `work` with every row: its place in the order of ids, and its numbers.
     fn for_each_row(&self, mut work: impl FnMut(usize, &[f64])) -> Result<()> {
         let count = self.shape.names.len().max(1);
-        let all = (self.shape.vertices.end - self.shape.vertices.start) as usize;
-        let step = (NUMBERS / count).max(1);
-        let budget = self.matrix.graph().runtime().budget();
-        let mut part = Array::zeroed(budget, "rows of a result", step * count)?;
+        let (all, runtime) = (self.rows(), self.matrix.graph().runtime());
+        let step = (NUMBERS / count).max(1).min(all.max(1));
+        let mut part = Array::zeroed(runtime.budget(), "rows of a result", step * count)?;
         for first in (0..all).step_by(step) {
+            runtime.cancel().check()?;
             let rows = first..all.min(first + step);
             let part = &mut part[..rows.len() * count];
             self.by_vertex(rows.clone(), part)?;
@@ -126,6 +151,40 @@ impl<'a> Dense<'a> {
         for (one, numbers) in held.chunks_exact((held.len() / count.max(1)).max(1)).zip(numbers.chunks_exact_mut(width))
         {
             numbers.copy_from_slice(&one[row * width..][..width]);
+        }
+    }
+
+    /// Copies some rows, in the order of ids, by a sweep over all of them unless they are held in that order.
+    fn copy_by_id(&self, rows: Range<usize>, numbers: &mut [f64]) -> Result<()> {
+        let count = self.shape.names.len();
+        let start = |row: usize| (row - rows.start) * count;
+        match &self.store {
+            Store::Held(held, matrices) => {
+                for (row, numbers) in rows.zip(numbers.chunks_exact_mut(count.max(1))) {
+                    self.copy_held(held, *matrices, row, numbers);
+                }
+                Ok(())
+            }
+            Store::Product(_) | Store::Embedding(..) => self.for_each_row(|row, found| {
+                if rows.contains(&row) {
+                    numbers[start(row)..][..count].copy_from_slice(found);
+                }
+            }),
+            Store::Written(..) => unreachable!("a product in its place is not written again"),
+            Store::Vectors(vectors) => vectors.for_each_row(|row, columns, found| {
+                if rows.contains(&row) {
+                    numbers[start(row)..][columns].copy_from_slice(found);
+                }
+            }),
+            Store::Complex(vectors) => {
+                let (parts, columns) = vectors.parts();
+                numbers.fill(0.0);
+                parts.for_each_row(|row, part, found| {
+                    if rows.contains(&row) {
+                        put_complex(columns, part, found, &mut numbers[start(row)..][..count]);
+                    }
+                })
+            }
         }
     }
 
@@ -166,36 +225,10 @@ impl DenseRows for Dense<'_> {
     }
 
     fn by_id(&self, rows: Range<usize>, numbers: &mut [f64]) -> Result<()> {
-        let count = self.shape.names.len();
-        let start = |row: usize| (row - rows.start) * count;
         match &self.store {
-            Store::Held(held, matrices) => {
-                for (row, numbers) in rows.zip(numbers.chunks_exact_mut(count.max(1))) {
-                    self.copy_held(held, *matrices, row, numbers);
-                }
-                Ok(())
-            }
+            Store::Held(..) => self.copy_by_id(rows, numbers),
             _ if self.is_in_order() => self.by_vertex(rows, numbers),
-            Store::Product(_) | Store::Embedding(..) => self.for_each_row(|row, found| {
-                if rows.contains(&row) {
-                    numbers[start(row)..][..count].copy_from_slice(found);
-                }
-            }),
-            Store::Written(..) => unreachable!("a product in its place is not written again"),
-            Store::Vectors(vectors) => vectors.for_each_row(|row, columns, found| {
-                if rows.contains(&row) {
-                    numbers[start(row)..][columns].copy_from_slice(found);
-                }
-            }),
-            Store::Complex(vectors) => {
-                let (parts, columns) = vectors.parts();
-                numbers.fill(0.0);
-                parts.for_each_row(|row, part, found| {
-                    if rows.contains(&row) {
-                        put_complex(columns, part, found, &mut numbers[start(row)..][..count]);
-                    }
-                })
-            }
+            _ => self.copy_by_id(rows, numbers),
         }
     }
 
