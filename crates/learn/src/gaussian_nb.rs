@@ -3,12 +3,12 @@
 //! *Cost.* One pass (`class_moments.rs`); `k (2 p + 1)` numbers. As scikit-learn's `GaussianNB`: to all variances
 //! `smoothing` times the greatest variance of a column is added.
 
-use crate::class_moments::{ClassMoments, Classes};
 use crate::classes::{Labels, classes_of, named};
 use crate::common::{Costs, array, columns, matrix, positive, scalar, usage, vector};
 use crate::declare::{Data, Declaration, Found, PROBA, Plan, TARGET, Table, rows_shape};
+use crate::decomposition::pca::projected;
 use crate::finite::finite_rows;
-use crate::pca::projected;
+use crate::moments::class_moments::{ClassMoments, Classes};
 use outcore_array::Array;
 use outcore_array::kernel::{Binary, Fold, Unary};
 use outcore_declare::{Fact, Parameter, Values};

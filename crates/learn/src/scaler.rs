@@ -2,9 +2,9 @@
 //!
 //! *Cost.* One pass (`class_moments.rs`); `2 p` numbers.
 
-use crate::class_moments::{ClassMoments, Classes};
 use crate::common::{Costs, array, matrix, positive};
 use crate::finite::finite_rows;
+use crate::moments::class_moments::{ClassMoments, Classes};
 use outcore_array::Array;
 use outcore_array::kernel::Binary;
 use outcore_image::{Result, Stats};

@@ -9,7 +9,7 @@
 //! Elkan, *Using the triangle inequality to accelerate k-means*, ICML 2003; Hamerly, *Making k-means even faster*,
 //! SDM 2010.
 
-use crate::lloyd::rounding;
+use crate::clusters::lloyd::rounding;
 use outcore_io::{Reservation, Runtime};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};

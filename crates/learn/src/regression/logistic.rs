@@ -9,15 +9,15 @@
 //!
 //! Nocedal, Wright, *Numerical Optimization*, 2nd ed., 2006, chapters 3 and 7.
 
-use crate::class_moments::{ClassMoments, Classes};
 use crate::classes::{Labels, classes_of, named};
 use crate::common::{Costs, array, columns, matrix, no_overflow, positive, usage, vector};
 use crate::declare::{Data, Declaration, FIT_INTERCEPT, Found, PROBA, Plan, TARGET, Table, rows_shape, unconverged};
+use crate::decomposition::pca::projected;
 use crate::finite::finite_rows;
 use crate::gaussian_nb::softmax;
-use crate::logistic_loss::Loss;
-use crate::pca::projected;
-use crate::steps::{Point, Steps, dot};
+use crate::moments::class_moments::{ClassMoments, Classes};
+use crate::regression::logistic_loss::Loss;
+use crate::regression::steps::{Point, Steps, dot};
 use outcore_array::Array;
 use outcore_array::kernel::Binary;
 use outcore_declare::{Fact, Parameter, Values};

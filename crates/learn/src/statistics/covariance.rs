@@ -3,9 +3,9 @@
 //! *Idea.* Co-moments (`co_moments.rs`) by the sum of weights less the degrees of freedom. *Cost.* One pass; `p^2`
 //! numbers.
 
-use crate::co_moments::Moments;
 use crate::common::{Costs, columns, matrix, usage};
 use crate::declare::{Data, Declaration, Found, Plan, Table};
+use crate::moments::co_moments::Moments;
 use outcore_array::Array;
 use outcore_declare::{Fact, Parameter, Values};
 use outcore_image::{Result, Stats};

@@ -3,8 +3,8 @@
 //! *Cost.* `n k p^2` multiplications if covariances are full; `k p^2` numbers.
 
 use crate::common::{add, add_half, finite, pack, put, reals};
-use crate::components::tied_centre;
-use crate::gaussian_mixture::CovarianceType;
+use crate::mixture::components::tied_centre;
+use crate::mixture::gaussian_mixture::CovarianceType;
 use outcore_array::kernel::ValuesMut;
 use outcore_array::{RowBlock, RowFold};
 use outcore_image::Result;

@@ -10,13 +10,13 @@
 //! Dempster, Laird, Rubin, *Maximum likelihood from incomplete data via the EM algorithm*, J. Royal Stat. Soc. B
 //! 1977.
 
+use crate::clusters::kmeans::{KMeansOptions, kmeans};
 use crate::common::{Costs, columns, matrix, no_overflow, scalar, usage};
-use crate::components::{Components, inverses};
 use crate::declare::{Data, Declaration, Found, N_INIT, PROBA, Plan, Table, numbered, rows_shape, unconverged};
 use crate::finite::finite_rows;
 use crate::gaussian_nb::{log_sum_exp, softmax};
-use crate::kmeans::{KMeansOptions, kmeans};
-use crate::mixture_sums::Sums;
+use crate::mixture::components::{Components, inverses};
+use crate::mixture::mixture_sums::Sums;
 use outcore_array::kernel::{Binary, Scalar};
 use outcore_array::{Array, ElementType};
 use outcore_declare::{DefaultValue, Fact, Kind, Parameter, Values};

@@ -6,7 +6,7 @@
 //! Rows are added in their order all the same. *Cost.* `n k p` multiplications, or fewer with bounds; `k (p + 1)`
 //! numbers.
 
-use crate::bounds::Look;
+use crate::clusters::bounds::Look;
 use crate::common::{add, array, columns, finite, put, reals, weights};
 use outcore_array::kernel::{Binary, Fold, Loop, Unary, ValuesMut, widest};
 use outcore_array::{Array, RowBlock, RowFold};

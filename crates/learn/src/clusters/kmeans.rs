@@ -11,13 +11,13 @@
 //!
 //! Lloyd, *Least squares quantization in PCM*, IEEE Trans. Inf. Theory 1982.
 
-use crate::bounds::Bounds;
-use crate::class_moments::{ClassMoments, Classes};
+use crate::clusters::bounds::Bounds;
+use crate::clusters::lloyd::{Lloyd, Sums, squared_distances};
+use crate::clusters::seeding::{Pick, picked, reclustered};
 use crate::common::{Costs, array, columns, matrix, no_overflow, operands, positive, scalar, usage};
 use crate::declare::{Data, Declaration, Found, N_INIT, Plan, Table, numbered, rows_shape, unconverged};
 use crate::finite::finite_rows;
-use crate::lloyd::{Lloyd, Sums, squared_distances};
-use crate::seeding::{Pick, picked, reclustered};
+use crate::moments::class_moments::{ClassMoments, Classes};
 use outcore_array::kernel::{Binary, Fold};
 use outcore_array::{Array, ElementType};
 use outcore_declare::{Fact, Parameter, Values};

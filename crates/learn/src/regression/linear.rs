@@ -7,12 +7,12 @@
 //! that rounding explains: of elements around 10^6 it leaves some 10^-9. *Cost.* One pass, `n (p + t)^2`
 //! multiplications; the second one takes four times as many. `(p + t)^2` numbers.
 
-use crate::co_moments::Moments;
 use crate::common::{Costs, array, columns, matrix, usage, vector};
 use crate::declare::{Data, Declaration, FIT_INTERCEPT, Found, Plan, TARGET, Table, rows_shape};
+use crate::decomposition::pca::projected;
+use crate::decomposition::tsqr::{self, Factor};
 use crate::finite::finite_rows;
-use crate::pca::projected;
-use crate::tsqr::{self, Factor};
+use crate::moments::co_moments::Moments;
 use faer::linalg::solvers::Solve;
 use faer::{Mat, Side};
 use outcore_array::Array;

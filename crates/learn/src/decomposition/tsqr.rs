@@ -9,8 +9,8 @@
 //! Demmel, Grigori, Hoemmen, Langou, *Communication-optimal parallel and sequential QR and LU factorizations*, SIAM J.
 //! Sci. Comput. 2012.
 
-use crate::co_moments::centre;
 use crate::common::{columns, finite, no_overflow, pack, put};
+use crate::moments::co_moments::centre;
 use faer::{Mat, MatRef};
 use outcore_array::kernel::ValuesMut;
 use outcore_array::{Array, RowBlock, RowFold};

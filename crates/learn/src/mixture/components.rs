@@ -1,7 +1,7 @@
 //! Components of a mixture: their densities, lazily, and what the sums of a pass make of them.
 
 use crate::common::{array, columns, mirror, scalar, usage};
-use crate::gaussian_mixture::CovarianceType;
+use crate::mixture::gaussian_mixture::CovarianceType;
 use faer::{Mat, MatRef, Side};
 use outcore_array::Array;
 use outcore_array::kernel::{Binary, Fold, Unary};

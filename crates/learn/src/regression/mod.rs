@@ -1,0 +1,6 @@
+//! Linear and logistic regression.
+
+pub(crate) mod linear;
+pub(crate) mod logistic;
+pub(crate) mod logistic_loss;
+pub(crate) mod steps;
