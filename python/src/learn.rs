@@ -2,14 +2,13 @@
 //! is made of arrays there.
 
 use crate::array::PyExpression;
-use crate::errors::usage;
+use crate::import::choose;
 use crate::runtime::{Limits, run, settings};
 use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1};
 use outcore::array::Array;
 use outcore::learn::{
-    self, CovarianceType, GaussianMixtureOptions, GaussianNbOptions, KMeansOptions, KMeansStart, LinearModel,
-    LinearRegressionOptions, LogisticRegressionOptions, MixtureStart, PcaOptions, PcaSolver, RidgeOptions,
-    StandardScalerOptions, TruncatedSvdOptions,
+    self, GaussianMixtureOptions, GaussianNbOptions, KMeansOptions, KMeansStart, LinearModel, LinearRegressionOptions,
+    LogisticRegressionOptions, MixtureStart, PcaOptions, RidgeOptions, StandardScalerOptions, TruncatedSvdOptions,
 };
 use outcore::{Result, Stats};
 use pyo3::prelude::*;
@@ -73,24 +72,6 @@ fn numbers(given: Option<Numbers<'_>>) -> PyResult<Option<Vec<f64>>> {
     Ok(given.map(|given| given.as_slice().map(<[f64]>::to_vec)).transpose()?)
 }
 
-fn solver(py: Python<'_>, name: &str) -> PyResult<PcaSolver> {
-    match name {
-        "covariance" => Ok(PcaSolver::Covariance),
-        "tsqr" => Ok(PcaSolver::Tsqr),
-        _ => Err(usage(py, format!("expected covariance or tsqr as a solver, found {name}"))),
-    }
-}
-
-fn covariance_type(py: Python<'_>, name: &str) -> PyResult<CovarianceType> {
-    match name {
-        "full" => Ok(CovarianceType::Full),
-        "tied" => Ok(CovarianceType::Tied),
-        "diag" => Ok(CovarianceType::Diagonal),
-        "spherical" => Ok(CovarianceType::Spherical),
-        other => Err(usage(py, format!("expected full, tied, diag or spherical covariances, found {other}"))),
-    }
-}
-
 /// See `outcore.ml.KMeans`: centres, and the facts of the fit.
 #[pyfunction]
 #[allow(clippy::too_many_arguments)]
@@ -136,7 +117,7 @@ pub fn gaussian_mixture<'py>(
     regularisation: f64,
     seed: u64,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let covariance = covariance_type(py, covariance)?;
+    let covariance = choose(py, "covariance_type", covariance)?;
     let given = match start {
         None => None,
         Some((weights, means, precisions)) => {
@@ -178,7 +159,7 @@ pub fn mixture_logs(
     means: Numbers<'_>,
     precisions_cholesky: Numbers<'_>,
 ) -> PyResult<PyExpression> {
-    let kind = covariance_type(py, covariance)?;
+    let kind = choose(py, "covariance_type", covariance)?;
     let (weights, means, factors) = (weights.as_slice()?, means.as_slice()?, precisions_cholesky.as_slice()?);
     PyExpression::of(py, learn::mixture_logs(&x.array, kind, weights, means, factors))
 }
@@ -193,7 +174,7 @@ pub fn pca<'py>(
     components: Option<usize>,
     solver: &str,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let own = PcaOptions { components, solver: self::solver(py, solver)? };
+    let own = PcaOptions { components, solver: choose(py, "solver", solver)? };
     let found = fitted(py, options, |runtime| learn::pca(runtime, &x.array, &own))?;
     let facts = Facts::new(py, &found.stats)?;
     facts.directions(&found.components, &found.singular_values)?;
@@ -212,7 +193,7 @@ pub fn truncated_svd<'py>(
     components: usize,
     solver: &str,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let own = TruncatedSvdOptions { components, solver: self::solver(py, solver)? };
+    let own = TruncatedSvdOptions { components, solver: choose(py, "solver", solver)? };
     let found = fitted(py, options, |runtime| learn::truncated_svd(runtime, &x.array, &own))?;
     let facts = Facts::new(py, &found.stats)?;
     facts.directions(&found.components, &found.singular_values)?;

@@ -74,7 +74,7 @@ class PCA(_Projection):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Finds the components."""
         x = self._observations(X, reset=True, least_rows=2)
-        solvers = {"auto": "covariance", "covariance_eigh": "covariance", "full": "tsqr"}
+        solvers = {"auto": "covariance_eigh", "covariance_eigh": "covariance_eigh", "full": "full"}
         if self.svd_solver not in solvers:
             raise UsageError(f"expected svd_solver as {', '.join(solvers)}, found {self.svd_solver!r}")
         count, most = self.n_components, min(x.shape)
@@ -159,7 +159,7 @@ class TruncatedSVD(_Projection):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Finds the singular vectors."""
         x = self._observations(X, reset=True, least_rows=2)
-        solvers = {"auto": "covariance", "covariance_eigh": "covariance", "full": "tsqr"}
+        solvers = {"auto": "covariance_eigh", "covariance_eigh": "covariance_eigh", "full": "full"}
         if self.algorithm not in solvers:
             raise UsageError(f"expected algorithm as {', '.join(solvers)}, found {self.algorithm!r}")
         if not 1 <= self.n_components <= min(x.shape):

@@ -13,7 +13,7 @@ use crate::moments::co_moments::Moments;
 use faer::{Mat, MatRef, Side};
 use outcore_array::Array;
 use outcore_array::kernel::Binary;
-use outcore_declare::{DefaultValue, Fact, Kind, Parameter, Values};
+use outcore_declare::{Choice, DefaultValue, Fact, Kind, Parameter};
 use outcore_image::{Error, Result, Stats};
 use outcore_io::Runtime;
 use std::sync::Arc;
@@ -26,6 +26,17 @@ pub enum PcaSolver {
     Covariance,
     /// Singular vectors of a factor of the data: twice the work, and small singular values to the full precision.
     Tsqr,
+}
+
+impl Choice for PcaSolver {
+    const ALL: &'static [(Self, &'static str, &'static str)] = &[
+        (PcaSolver::Covariance, "covariance_eigh", "From the covariance matrix"),
+        (
+            PcaSolver::Tsqr,
+            "full",
+            "From a QR factor of the data: twice the work, and small singular values to the full precision",
+        ),
+    ];
 }
 
 /// Options of [`pca`].
@@ -244,20 +255,8 @@ impl TruncatedSvd {
 }
 
 const fn solver_option(name: &'static str) -> Parameter {
-    Parameter::new(
-        name,
-        Kind::Choice(|| {
-            vec![
-                ("covariance_eigh", "From the covariance matrix"),
-                (
-                    "full",
-                    "From a QR factor of the data: twice the work, and small singular values to the full precision",
-                ),
-            ]
-        }),
-        DefaultValue::Name("covariance_eigh"),
-        "How components are found",
-    )
+    let default = DefaultValue::Name("covariance_eigh");
+    Parameter::new(name, Kind::choice::<PcaSolver>(), default, "How components are found")
 }
 
 /// The commands of the shell.
@@ -275,7 +274,7 @@ pub(crate) static PCA: Declaration = Declaration {
         let (x, rows) = (data.array.clone(), data.rows());
         let most = data.names.len().min(usize::try_from(rows).unwrap_or(usize::MAX));
         let components = values.some_whole("n_components").map_or(most, |_| values.size("n_components"));
-        let options = PcaOptions { components: Some(components), solver: solver(&values, "svd_solver") };
+        let options = PcaOptions { components: Some(components), solver: values.choice("svd_solver") };
         planned(data, components, "pca", options.solver, move |runtime| {
             let found = pca(runtime, &x, &options)?;
             let rows = found.transform(&x)?;
@@ -295,7 +294,7 @@ pub(crate) static SVD: Declaration = Declaration {
         "the rows along the singular vectors",
         |data, values| {
             let (x, components) = (data.array.clone(), values.size("n_components"));
-            let options = TruncatedSvdOptions { components, solver: solver(&values, "algorithm") };
+            let options = TruncatedSvdOptions { components, solver: values.choice("algorithm") };
             planned(data, components, "svd", options.solver, move |runtime| {
                 let found = truncated_svd(runtime, &x, &options)?;
                 let rows = found.transform(&x)?;
@@ -304,10 +303,6 @@ pub(crate) static SVD: Declaration = Declaration {
         },
     )
 };
-
-fn solver(values: &Values, name: &str) -> PcaSolver {
-    if values.some_name(name) == Some("full") { PcaSolver::Tsqr } else { PcaSolver::Covariance }
-}
 
 type Projection = (TruncatedSvd, Array, Vec<(&'static str, Fact)>);
 

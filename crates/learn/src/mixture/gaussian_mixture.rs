@@ -19,7 +19,7 @@ use crate::mixture::components::{Components, inverses};
 use crate::mixture::mixture_sums::Sums;
 use outcore_array::kernel::{Binary, Scalar};
 use outcore_array::{Array, ElementType};
-use outcore_declare::{DefaultValue, Fact, Kind, Parameter, Values};
+use outcore_declare::{Choice, DefaultValue, Fact, Kind, Parameter, Values};
 use outcore_image::{Result, Stats};
 use outcore_io::Runtime;
 use std::sync::Arc;
@@ -36,6 +36,15 @@ pub enum CovarianceType {
     Diagonal,
     /// Each component one variance (`k`).
     Spherical,
+}
+
+impl Choice for CovarianceType {
+    const ALL: &'static [(Self, &'static str, &'static str)] = &[
+        (CovarianceType::Full, "full", "Each component a matrix of its own"),
+        (CovarianceType::Tied, "tied", "All the same matrix"),
+        (CovarianceType::Diagonal, "diag", "Each component variances of its own"),
+        (CovarianceType::Spherical, "spherical", "Each component one variance"),
+    ];
 }
 
 /// Start of the iterations.
@@ -272,14 +281,7 @@ pub(crate) static GMM: Declaration = Declaration {
         Parameter::count("n_components", 1, "How many components"),
         Parameter::new(
             "covariance_type",
-            Kind::Choice(|| {
-                vec![
-                    ("full", "Each component a matrix of its own"),
-                    ("tied", "All the same matrix"),
-                    ("diag", "Each component variances of its own"),
-                    ("spherical", "Each component one variance"),
-                ]
-            }),
+            Kind::choice::<CovarianceType>(),
             DefaultValue::Name("full"),
             "What covariances components have",
         ),
@@ -304,11 +306,12 @@ fn plan(data: &Data, values: Values) -> Result<Plan> {
     let (k, p, proba) = (values.size("n_components"), columns.len(), values.flag("proba"));
     let (starts, most_iterations, seed) = (values.size("n_init"), values.size("max_iter"), values.whole("seed"));
     let (tolerance, regularisation) = (values.real("tol"), values.real("reg_covar"));
-    let (covariance, shape) = match values.some_name("covariance_type") {
-        Some("tied") => (CovarianceType::Tied, vec![p, p]),
-        Some("diag") => (CovarianceType::Diagonal, vec![k, p]),
-        Some("spherical") => (CovarianceType::Spherical, vec![k]),
-        _ => (CovarianceType::Full, vec![k, p, p]),
+    let covariance = values.choice("covariance_type");
+    let shape = match covariance {
+        CovarianceType::Full => vec![k, p, p],
+        CovarianceType::Tied => vec![p, p],
+        CovarianceType::Diagonal => vec![k, p],
+        CovarianceType::Spherical => vec![k],
     };
     if k as u64 > rows {
         return usage(format!("expected 1 to {rows} components, as many as rows at most, found {k}"));
