@@ -1,12 +1,13 @@
 //! Systems of linear equations, and preconditioners of the user's.
 
 use crate::columns::{keep, set_aside};
+use crate::errors::usage;
 use crate::exit::attached;
 use crate::linalg::facts;
 use crate::matrix::PyMatrix;
 use crate::runtime::run;
 use numpy::{PyArray1, PyReadonlyArray1};
-use outcore::linalg::{self, Preconditioner, SolveOptions};
+use outcore::linalg::{METHODS, Preconditioner, SolveOptions};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -27,11 +28,8 @@ pub fn solve<'py>(
     restart: usize,
     preconditioner: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let solve = match method {
-        "cg" => linalg::cg,
-        "minres" => linalg::minres,
-        _ => linalg::gmres,
-    };
+    let known = METHODS.iter().find(|(name, _)| *name == method);
+    let &(_, solve) = known.ok_or_else(|| usage(py, format!("expected a method, found '{method}'")))?;
     let is_jacobi = preconditioner.as_ref().is_some_and(is_jacobi);
     let approximate = preconditioner.map(|given| Approximate { function: given.unbind(), matrix });
     let multiply = approximate.map(|approximate| move |vector: &mut [f64]| approximate.replace(vector));

@@ -5,14 +5,41 @@
 //!
 //! Hestenes and Stiefel, *Methods of conjugate gradients for solving linear systems*, J. Research NBS 1952.
 
+use crate::declare::Declaration;
 use crate::inverse;
 use crate::operator::Operator;
-use crate::systems::{Method, Pause, SolveOptions, State, System};
+use crate::solve::{ATOL, PRECONDITIONER, RTOL, maxiter, method, plan};
+use crate::systems::{Method, Pause, Solution, SolveOptions, State, System, solve};
 use crate::tall::{FEW_NUMBERS, Space, dot};
 use outcore_image::{Error, Result};
 use outcore_io::Array;
+use outcore_matrix::SparseMatrix;
 
 const PURPOSE: &str = "vectors of conjugate gradients";
+
+/// Declaration for the shell.
+pub(crate) static CG: Declaration = Declaration {
+    options: &[RTOL, ATOL, maxiter("The most iterations; 10 n if not given"), PRECONDITIONER],
+    ..method(
+        "cg",
+        "The solution of A x = b with a symmetric, positive definite matrix: conjugate gradients",
+        |matrix, given| plan::<Cg>(cg, matrix, given),
+    )
+};
+
+/// Solves `A x = b` with a symmetric, positive definite matrix by the method of conjugate gradients.
+///
+/// *Cost.* A pass over all lists per iteration, and one for the residual at the end. 32 bytes per row, with a
+/// preconditioner 40, with one that is a function 48. A matrix that is not stored as its own transpose is compared with
+/// that first, by two products; so is a function, which is called once per iteration then.
+///
+/// # Errors
+/// A matrix or a preconditioner that is not square, not symmetric or not positive definite, as far as it is seen;
+/// numbers that are not finite; sizes and options that cannot be; too little memory; a page that cannot be read or is
+/// damaged; a request to stop; errors of the preconditioner. A method that does not converge is no error.
+pub fn cg(matrix: &SparseMatrix, b: &[f64], options: &SolveOptions<'_>) -> Result<Solution> {
+    solve::<Cg>(matrix, b, options)
+}
 
 pub(crate) struct Cg {
     direction: Array<f64>,

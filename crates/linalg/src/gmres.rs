@@ -8,16 +8,52 @@
 //! Saad and Schultz, *GMRES: a generalized minimal residual algorithm*, SIAM J. Sci. Stat. Comput. 1986.
 
 use crate::basis::{Basis, Room};
+use crate::declare::Declaration;
 use crate::operator::Operator;
-use crate::systems::{Method, Pause, SolveOptions, State, System};
+use crate::solve::{ATOL, PRECONDITIONER, RTOL, maxiter, method, plan};
+use crate::systems::{Method, Pause, Solution, SolveOptions, State, System, solve};
 use crate::tall::{FEW_NUMBERS, Space, ZERO};
+use outcore_declare::Parameter;
 use outcore_image::Result;
 use outcore_io::Array;
+use outcore_matrix::SparseMatrix;
 
 /// Relative length below which the remainder of a vector counts as rounding.
 const ROUNDING: f64 = 1e-14;
 /// Vectors whose dot products are computed at once: their sums take memory in every stripe.
 const DOTS_TOGETHER: usize = 16;
+
+/// Declaration for the shell.
+pub(crate) static GMRES: Declaration = Declaration {
+    options: &[
+        RTOL,
+        ATOL,
+        maxiter("The most cycles; 10 n if not given"),
+        Parameter::count("restart", 20, "Vectors that a cycle keeps"),
+        PRECONDITIONER,
+    ],
+    ..method(
+        "gmres",
+        "The solution of A x = b with a square matrix: generalized minimal residuals, restarted",
+        |matrix, given| plan::<Gmres<'_>>(gmres, matrix, given),
+    )
+};
+
+/// Solves `A x = b` with a square matrix by the method of generalized minimal residuals, restarted. The preconditioner
+/// is on the right, so the residual that is made small is that of the system itself.
+///
+/// The vectors of a cycle are in memory as far as there is room, and otherwise in a temporary file beside the image, or
+/// where the runtime says. The bits of the result depend on neither.
+///
+/// *Cost.* A pass over all lists per iteration, and one for the residual at the end of every cycle. 16 bytes per row,
+/// with a preconditioner 24, with one that is a function 32, and 8 for each vector of a cycle, of which two at least
+/// are in memory.
+///
+/// # Errors
+/// Those of [`minres`](crate::minres), but the matrix need not be symmetric; a full disk.
+pub fn gmres(matrix: &SparseMatrix, b: &[f64], options: &SolveOptions<'_>) -> Result<Solution> {
+    solve::<Gmres<'_>>(matrix, b, options)
+}
 
 pub(crate) struct Gmres<'a> {
     basis: Basis<'a>,

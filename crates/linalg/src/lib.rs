@@ -47,6 +47,7 @@ mod vectors;
 mod verify;
 
 pub use bellman_ford::{BellmanFord, BellmanFordOptions, bellman_ford};
+pub use cg::cg;
 pub use declare::{Declaration, Found, Given, Kept, Needs, SolverPlan, Traffic};
 pub use dense::Dense;
 pub use eigs::{EigsOptions, Spectrum, eigs};
@@ -54,14 +55,16 @@ pub use eigsh::{EigshOptions, Which, eigsh};
 pub use embedding::{SpectralEmbedding, SpectralEmbeddingOptions, spectral_embedding};
 pub use expm::{ExpmMultiply, expm_multiply};
 pub use faer::c64;
+pub use gmres::gmres;
 pub use hermitian::eigsh_complex;
 pub use inverse::Preconditioner;
+pub use minres::minres;
 pub use nmf::{MOST_COMPONENTS, Nmf, NmfOptions, Solver, nmf};
 pub use pagerank::{RankOptions, Ranks, pagerank};
 pub use randomized::{RandomizedSvd, RandomizedSvdOptions, randomized_svd};
 pub use spectral::{ComplexPairs, Eigenpairs, HermitianPairs, SpectralPairs};
 pub use svds::{Svd, SvdsOptions, svds};
-pub use systems::{Solution, SolveOptions, StoppedBy, cg, gmres, minres};
+pub use systems::{Solution, Solve, SolveOptions, StoppedBy};
 pub use vectors::{ComplexVectors, Vectors};
 
 /// Items for this crate's tests only; they change without notice.
@@ -89,7 +92,10 @@ pub static SOLVERS: &[&Declaration] = &[
     &randomized::RANDOMIZED_SVD,
     &nmf::NMF,
     &expm::EXPM_MULTIPLY,
-    &solve::CG,
-    &solve::MINRES,
-    &solve::GMRES,
+    &cg::CG,
+    &minres::MINRES,
+    &gmres::GMRES,
 ];
+
+/// The methods of linear systems, by the names of their functions.
+pub static METHODS: &[(&str, Solve)] = &[("cg", cg), ("minres", minres), ("gmres", gmres)];

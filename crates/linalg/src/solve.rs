@@ -1,15 +1,12 @@
-//! Systems of equations as users call them: a declaration for each method, and what they have in common.
+//! Systems of equations as users call them: the common part of the declarations and plans of all methods.
 
-use crate::cg::Cg;
 use crate::declare::{
     Declaration, Found, Given, Kept, Needs, SolverPlan, check_vector, pass_bytes, required, shape_of, values_bytes,
 };
 use crate::dense::Dense;
-use crate::gmres::Gmres;
 use crate::inverse::Preconditioner;
-use crate::minres::Minres;
 use crate::operator::{require_real, square_rows};
-use crate::systems::{Method, Solution, SolveOptions, StoppedBy, cg, gmres, minres};
+use crate::systems::{Method, Solution, Solve, SolveOptions, StoppedBy};
 use crate::tall::Space;
 use crate::verify::{Pushed, check_solution};
 use outcore_declare::{DefaultValue, InputFile, Kind, Parameter, Unconverged};
@@ -17,21 +14,21 @@ use outcore_image::{Error, Result};
 use outcore_matrix::{DenseFile, Operand, SparseMatrix};
 use outcore_table::DenseShape;
 
-const RTOL: Parameter = Parameter::real("rtol", 1e-5, "The greatest residual, in units of the length of b");
-const ATOL: Parameter = Parameter::real("atol", 0.0, "The greatest residual; the greater of both counts");
-const PRECONDITIONER: Parameter = Parameter::new(
+pub(crate) const RTOL: Parameter = Parameter::real("rtol", 1e-5, "The greatest residual, in units of the length of b");
+pub(crate) const ATOL: Parameter = Parameter::real("atol", 0.0, "The greatest residual; the greater of both counts");
+pub(crate) const PRECONDITIONER: Parameter = Parameter::new(
     "preconditioner",
     Kind::choice::<Preconditioner>(),
     DefaultValue::Name("none"),
     "What the matrix is multiplied by, so that fewer iterations are needed",
 );
 
-const fn maxiter(help: &'static str) -> Parameter {
+pub(crate) const fn maxiter(help: &'static str) -> Parameter {
     Parameter::new("maxiter", Kind::WHOLE, DefaultValue::None, help)
 }
 
 /// A declaration of a method, without options.
-const fn method(
+pub(crate) const fn method(
     name: &'static str,
     summary: &'static str,
     plan: fn(&SparseMatrix, Given) -> Result<Box<dyn SolverPlan>>,
@@ -52,66 +49,39 @@ const fn method(
     }
 }
 
-/// Declarations for the shell.
-pub(crate) static CG: Declaration = Declaration {
-    options: &[RTOL, ATOL, maxiter("The most iterations; 10 n if not given"), PRECONDITIONER],
-    ..method(
-        "cg",
-        "The solution of A x = b with a symmetric, positive definite matrix: conjugate gradients",
-        |matrix, given| plan(Kernel::Cg, matrix, given),
-    )
-};
-pub(crate) static MINRES: Declaration = Declaration {
-    options: &[RTOL, ATOL, maxiter("The most iterations; 5 n if not given"), PRECONDITIONER],
-    ..method("minres", "The solution of A x = b with a symmetric matrix: minimal residuals", |matrix, given| {
-        plan(Kernel::Minres, matrix, given)
-    })
-};
-pub(crate) static GMRES: Declaration = Declaration {
-    options: &[
-        RTOL,
-        ATOL,
-        maxiter("The most cycles; 10 n if not given"),
-        Parameter::count("restart", 20, "Vectors that a cycle keeps"),
-        PRECONDITIONER,
-    ],
-    ..method(
-        "gmres",
-        "The solution of A x = b with a square matrix: generalized minimal residuals, restarted",
-        |matrix, given| plan(Kernel::Gmres, matrix, given),
-    )
-};
-
-/// The method of a linear solver.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kernel {
-    Cg,
-    Minres,
-    Gmres,
-}
-
 /// A system of equations that is to be solved.
 struct Solving {
-    kernel: Kernel,
+    solve: Solve,
+    /// The memory of the method.
+    method_bytes: fn(&Space<'_>, &SolveOptions<'_>) -> u64,
+    /// Default limit of steps, per row.
+    steps_per_row: u64,
+    /// Whether the method keeps vectors, up to a restart.
+    has_restarts: bool,
     b: DenseFile,
     x0: Option<DenseFile>,
     options: SolveOptions<'static>,
 }
 
-fn plan(kernel: Kernel, matrix: &SparseMatrix, given: Given) -> Result<Box<dyn SolverPlan>> {
+/// The plan of a method `M`, which `solve` runs.
+pub(crate) fn plan<M: Method<'static>>(
+    solve: Solve,
+    matrix: &SparseMatrix,
+    given: Given,
+) -> Result<Box<dyn SolverPlan>> {
     let rows = square_rows(matrix)? as u64;
     require_real(matrix)?;
     let b = required(given.open(matrix, Operand::Matrix, 0)?, "rhs")?;
     let x0 = given.open(matrix, Operand::Matrix, 1)?;
     check_vector(&b, rows, "rhs")?;
     x0.iter().try_for_each(|x0| check_vector(x0, rows, "x0"))?;
-    let values = &given.values;
+    let (values, restart) = (&given.values, given.values.some_size("restart"));
     let options = SolveOptions {
         rtol: values.real("rtol"),
         atol: values.real("atol"),
         maxiter: values.some_whole("maxiter"),
         x0: None,
-        restart: if kernel == Kernel::Gmres { values.size("restart") } else { SolveOptions::default().restart },
+        restart: restart.unwrap_or(SolveOptions::default().restart),
         preconditioner: values.choice("preconditioner"),
     };
     for (name, number) in [("rtol", options.rtol), ("atol", options.atol)] {
@@ -119,20 +89,13 @@ fn plan(kernel: Kernel, matrix: &SparseMatrix, given: Given) -> Result<Box<dyn S
             return Err(Error::Usage(format!("expected {name} of 0 or more, found {number}")));
         }
     }
-    Ok(Box::new(Solving { kernel, b, x0, options }))
+    let (method_bytes, steps_per_row, has_restarts) = (M::bytes, M::STEPS_PER_ROW, restart.is_some());
+    Ok(Box::new(Solving { solve, method_bytes, steps_per_row, has_restarts, b, x0, options }))
 }
 
 impl Solving {
     fn shape(&self, matrix: &SparseMatrix) -> DenseShape {
         DenseShape { is_vector: true, ..shape_of(matrix, Operand::Matrix, vec!["x".to_owned()]) }
-    }
-
-    fn method_bytes(&self, space: &Space<'_>) -> u64 {
-        match self.kernel {
-            Kernel::Cg => <Cg as Method<'_>>::bytes(space, &self.options),
-            Kernel::Minres => <Minres as Method<'_>>::bytes(space, &self.options),
-            Kernel::Gmres => <Gmres<'_> as Method<'_>>::bytes(space, &self.options),
-        }
     }
 }
 
@@ -143,20 +106,15 @@ impl SolverPlan for Solving {
         let vector = space.block_bytes();
         let given_bytes = vector * (1 + u64::from(self.x0.is_some()));
         let is_jacobi = self.options.preconditioner == Preconditioner::Jacobi;
-        let state_bytes = vector * (2 + u64::from(is_jacobi)) + self.method_bytes(&space).max(3 * vector);
+        let state_bytes =
+            vector * (2 + u64::from(is_jacobi)) + (self.method_bytes)(&space, &self.options).max(3 * vector);
         let restart = self.options.restart.min(rows) + 1;
-        let most = match (self.options.maxiter, self.kernel) {
-            (Some(most), _) => most,
-            (None, Kernel::Minres) => 5 * rows as u64,
-            (None, _) => 10 * rows as u64,
-        };
-        let unit =
-            if self.kernel == Kernel::Gmres { "steps, or as many cycles if that is given" } else { "iterations" };
+        let most = self.options.maxiter.unwrap_or(self.steps_per_row * rows as u64);
+        let unit = if self.has_restarts { "steps, or as many cycles if that is given" } else { "iterations" };
         Ok(Needs {
             least_bytes: given_bytes + state_bytes + values_bytes(matrix),
             verify_bytes: Pushed::bytes(matrix),
-            kept: (self.kernel == Kernel::Gmres)
-                .then(|| Kept::new(matrix, restart, vector.saturating_mul(restart as u64))),
+            kept: self.has_restarts.then(|| Kept::new(matrix, restart, vector.saturating_mul(restart as u64))),
             columns_per_pass: 1,
             passes: format!("one per iteration, and one for the residual in the end; at most {most} {unit}"),
             bytes_per_pass: vec![pass_bytes(matrix, Operand::Matrix)],
@@ -170,12 +128,7 @@ impl SolverPlan for Solving {
         let b = self.b.read(runtime, "the right side of a linear system", false)?;
         let x0 = self.x0.as_ref().map(|x0| x0.read(runtime, "where a solver begins", false)).transpose()?;
         let options = SolveOptions { x0: x0.as_deref(), ..self.options };
-        let solve = match self.kernel {
-            Kernel::Cg => cg,
-            Kernel::Minres => minres,
-            Kernel::Gmres => gmres,
-        };
-        let found = solve(matrix, &b, &options)?;
+        let found = (self.solve)(matrix, &b, &options)?;
         if verify {
             check_solution(matrix, &found.x, &b, found.residual)?;
         }
@@ -186,9 +139,9 @@ impl SolverPlan for Solving {
                  stopped by {}",
                 stopped_by.name()
             ),
-            raise: match (stopped_by, self.kernel) {
-                (StoppedBy::Iterations, _) => &["maxiter", "rtol"],
-                (_, Kernel::Gmres) => &["restart", "rtol"],
+            raise: match stopped_by {
+                StoppedBy::Iterations => &["maxiter", "rtol"],
+                _ if self.has_restarts => &["restart", "rtol"],
                 _ => &["rtol"],
             },
         };

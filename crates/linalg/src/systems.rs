@@ -9,12 +9,9 @@
 //!
 //! Saad, *Iterative Methods for Sparse Linear Systems*, second edition, 2003.
 
-use crate::cg::Cg;
 use crate::eigsh::check_symmetric;
-use crate::gmres::Gmres;
 use crate::inverse::{Inverse, Preconditioner};
 use crate::lanczos::{magnitude, power_of_two};
-use crate::minres::Minres;
 use crate::operator::{Costs, Counted, Operator, space, square_rows};
 use crate::tall::{Space, dot};
 use outcore_image::{Error, Result, Stats};
@@ -44,13 +41,14 @@ pub struct SolveOptions<'a> {
     pub rtol: f64,
     /// The greatest residual; the greater of both counts.
     pub atol: f64,
-    /// The most iterations, of [`gmres`] the most cycles; by default `10 n`, of [`minres`] `5 n`.
+    /// The most iterations, of [`gmres`](crate::gmres) the most cycles; by default `10 n`, of
+    /// [`minres`](crate::minres) `5 n`.
     pub maxiter: Option<u64>,
     /// Initial solution; 0 by default. Rows are in the order of ids.
     pub x0: Option<&'a [f64]>,
-    /// Vectors that [`gmres`] keeps before it begins a new cycle; other methods keep none.
+    /// Vectors that [`gmres`](crate::gmres) keeps before it begins a new cycle; other methods keep none.
     pub restart: usize,
-    /// Preconditioner. For [`cg`] and [`minres`] it is symmetric and positive definite.
+    /// Preconditioner. For [`cg`](crate::cg) and [`minres`](crate::minres) it is symmetric and positive definite.
     pub preconditioner: Preconditioner<'a>,
 }
 
@@ -61,6 +59,9 @@ impl Default for SolveOptions<'_> {
     }
 }
 
+/// A method of linear systems.
+pub type Solve = fn(&SparseMatrix, &[f64], &SolveOptions<'_>) -> Result<Solution>;
+
 /// Why a method stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StoppedBy {
@@ -69,7 +70,7 @@ pub enum StoppedBy {
     /// All iterations that were allowed were made.
     Iterations,
     /// More iterations make the residual no smaller: by rounding, because no vector solves a singular system, or
-    /// because [`gmres`] keeps too few vectors.
+    /// because [`gmres`](crate::gmres) keeps too few vectors.
     Stagnation,
 }
 
@@ -106,47 +107,6 @@ pub struct Solution {
     pub residuals: Vec<f64>,
     /// Statistics of the run: time, reads, memory.
     pub stats: Stats,
-}
-
-/// Solves `A x = b` with a symmetric, positive definite matrix by the method of conjugate gradients.
-///
-/// *Cost.* A pass over all lists per iteration, and one for the residual at the end. 32 bytes per row, with a
-/// preconditioner 40, with one that is a function 48. A matrix that is not stored as its own transpose is compared with
-/// that first, by two products; so is a function, which is called once per iteration then.
-///
-/// # Errors
-/// A matrix or a preconditioner that is not square, not symmetric or not positive definite, as far as it is seen;
-/// numbers that are not finite; sizes and options that cannot be; too little memory; a page that cannot be read or is
-/// damaged; a request to stop; errors of the preconditioner. A method that does not converge is no error.
-pub fn cg(matrix: &SparseMatrix, b: &[f64], options: &SolveOptions<'_>) -> Result<Solution> {
-    solve::<Cg>(matrix, b, options)
-}
-
-/// Solves `A x = b` with a symmetric matrix by the method of minimal residuals. Of a singular system that has no
-/// solution it finds a vector with the least residual, and says that it has not converged.
-///
-/// *Cost.* As with [`cg`], but 56 bytes per row, with a preconditioner 72, with one that is a function 80.
-///
-/// # Errors
-/// Those of [`cg`], but the matrix may be indefinite; with a preconditioner no entry of its diagonal is 0.
-pub fn minres(matrix: &SparseMatrix, b: &[f64], options: &SolveOptions<'_>) -> Result<Solution> {
-    solve::<Minres>(matrix, b, options)
-}
-
-/// Solves `A x = b` with a square matrix by the method of generalized minimal residuals, restarted. The preconditioner
-/// is on the right, so the residual that is made small is that of the system itself.
-///
-/// The vectors of a cycle are in memory as far as there is room, and otherwise in a temporary file beside the image, or
-/// where the runtime says. The bits of the result depend on neither.
-///
-/// *Cost.* A pass over all lists per iteration, and one for the residual at the end of every cycle. 16 bytes per row,
-/// with a preconditioner 24, with one that is a function 32, and 8 for each vector of a cycle, of which two at least
-/// are in memory.
-///
-/// # Errors
-/// Those of [`minres`], but the matrix need not be symmetric; a full disk.
-pub fn gmres(matrix: &SparseMatrix, b: &[f64], options: &SolveOptions<'_>) -> Result<Solution> {
-    solve::<Gmres<'_>>(matrix, b, options)
 }
 
 /// A method.
@@ -271,7 +231,12 @@ impl System<'_, '_> {
     }
 }
 
-fn solve<'a, M: Method<'a>>(matrix: &'a SparseMatrix, b: &[f64], options: &SolveOptions<'_>) -> Result<Solution> {
+/// Solves a system by a method.
+pub(crate) fn solve<'a, M: Method<'a>>(
+    matrix: &'a SparseMatrix,
+    b: &[f64],
+    options: &SolveOptions<'_>,
+) -> Result<Solution> {
     check(matrix, b, options)?;
     let costs = RefCell::new(Costs::new(matrix, "solving"));
     let (x, iterations, norms, scale, tolerance, stopped_by) = {
