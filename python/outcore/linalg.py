@@ -29,6 +29,7 @@ __all__ = [
     "Solution",
     "SvdResult",
     "bellman_ford",
+    "bicgstab",
     "cg",
     "eigs",
     "eigsh",
@@ -468,6 +469,26 @@ def gmres(A: Any, b: Any, x0: Any = None, *, restart: int = 20, **options: Any) 
     Sci. Stat. Comput. 1986.
     """
     return _solved("gmres", A, b, x0, restart=restart, **options)
+
+
+def bicgstab(A: Any, b: Any, x0: Any = None, **options: Any) -> Any:
+    """Solves `A x = b` with a square matrix by the method of stabilized biconjugate gradients; arguments are those of
+    `cg`, but any preconditioner is taken: it is on the right, so the residual is that of the system itself.
+
+    It keeps fewer vectors than `gmres`, and does not begin again after so many; but residuals may rise on their way,
+    and some systems take many iterations. Two passes over all lists per iteration; 48 bytes per row, with "jacobi" 64,
+    with another preconditioner 80, which is called twice per iteration; `maxiter` is `10 n` by default.
+
+    van der Vorst, Bi-CGSTAB: a fast and smoothly converging variant of Bi-CG for the solution of nonsymmetric linear
+    systems, SIAM J. Sci. Stat. Comput. 1992.
+
+    >>> import scipy.sparse
+    >>> A = scipy.sparse.diags_array([2 * np.ones(5), -np.ones(4)], offsets=[0, 1])
+    >>> x, info = oc.linalg.bicgstab(oc.import_matrix(A, "ahead.oc", replace=True), [1, 1, 1, 1, 2])
+    >>> x.round(4), info
+    (array([1., 1., 1., 1., 1.]), 0)
+    """
+    return _solved("bicgstab", A, b, x0, **options)
 
 
 @checked

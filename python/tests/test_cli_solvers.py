@@ -18,7 +18,7 @@ import scipy.sparse
 
 OUTCORE = os.environ.get("OUTCORE") or shutil.which("outcore")
 pytestmark = pytest.mark.skipif(OUTCORE is None, reason="no outcore command: set OUTCORE")
-SYSTEMS = ["cg", "minres", "gmres"]
+SYSTEMS = ["cg", "minres", "gmres", "bicgstab"]
 FACTORS = ["eigsh", "eigs", "spectral-embedding", "svds", "randomized-svd", "nmf"]
 SOLVERS = ["multiply", *FACTORS, "expm-multiply", *SYSTEMS]
 
@@ -228,7 +228,7 @@ def test_factors_are_those_of_python(tmp_path, method):
     assert f"{expected.iterations} iterations" in said and f"error {np.sqrt(loss):.6f}"[:12] in said
 
 
-@pytest.mark.parametrize("solver", ["cg", "minres", "gmres"])
+@pytest.mark.parametrize("solver", SYSTEMS)
 def test_solutions_solve(tmp_path, solver):
     matrix = symmetric(300) + 30 * scipy.sparse.eye_array(300)
     path, b = image(tmp_path, matrix), np.random.default_rng(3).random(300)
@@ -333,6 +333,7 @@ def test_what_does_not_converge_has_an_exit_code(tmp_path):
         ("svds", ("--k", 8, "--ncv", 20, "--maxiter", 1), "--maxiter or --ncv or --tol"),
         ("minres", ("--rhs", tmp_path / "b.npy", "--maxiter", 2), "--maxiter or --rtol"),
         ("gmres", ("--rhs", tmp_path / "b.npy", "--maxiter", 1, "--restart", 3), "--maxiter or --rtol"),
+        ("bicgstab", ("--rhs", tmp_path / "b.npy", "--maxiter", 2), "--maxiter or --rtol"),
     ]
     for solver, options, advice in cases:
         files = ("--output", tmp_path / "out.npy", "--values", tmp_path / "values.csv", "--stats", tmp_path / "stats.json")

@@ -200,7 +200,10 @@ def test_systems_of_equations_are_solved(tmp_path):
     indefinite = definite - 0.5 * scipy.sparse.eye_array(rows)
     general = definite + scipy.sparse.random_array((rows, rows), density=0.002, rng=np.random.default_rng(6))
     solution = np.random.default_rng(7).random(rows)
-    for method, matrix in ((oc.linalg.cg, definite), (oc.linalg.minres, indefinite), (oc.linalg.gmres, general)):
+    for method, matrix in (
+        (oc.linalg.cg, definite), (oc.linalg.minres, indefinite), (oc.linalg.gmres, general),
+        (oc.linalg.bicgstab, general),
+    ):  # fmt: skip
         with oc.SparseMatrix.from_scipy(matrix.tocsr(), tmp_path / "m.oc", replace=True) as own:
             b = matrix @ solution
             x, info = found = method(own, b, rtol=1e-11)

@@ -11,7 +11,7 @@ import pytest
 import scipy.sparse
 import scipy.sparse.linalg
 
-METHODS = ["cg", "minres", "gmres"]
+METHODS = ["cg", "minres", "gmres", "bicgstab"]
 
 
 def poisson(side=40, seed=1):

@@ -3,17 +3,18 @@
 //!
 //! [`eigsh`] finds eigenpairs of a symmetric matrix, [`eigs`] those of any square one, [`spectral_embedding`] those of
 //! a graph's Laplacian, [`svds`] and [`randomized_svd`] singular values, [`nmf`] non-negative factors; [`cg`],
-//! [`minres`] and [`gmres`] solve systems of equations, [`expm_multiply`] multiplies by a matrix's exponential,
-//! [`pagerank`] ranks rows, [`bellman_ford`] finds lengths of shortest paths. What is common to all: vectors are in the
-//! order of the image, in blocks of a few columns, row by row (`tall.rs`), in memory as far as there is room and
-//! otherwise in a temporary file (`basis.rs`, `panels.rs`), but those of `cg`, `minres`, `expm_multiply` and
-//! `bellman_ford`, which are in memory. Sums over rows are in an order that depends on their number alone. Small dense
-//! matrices inside belong to the library faer, but for a real Schur form with its parts in order, which it does not
-//! offer (`schur.rs`). [`SOLVERS`] declares solvers for users outside of Rust, and `verify.rs` checks what they find by
-//! products that are computed in another way.
+//! [`minres`], [`gmres`] and [`bicgstab`] solve systems of equations, [`expm_multiply`] multiplies by a matrix's
+//! exponential, [`pagerank`] ranks rows, [`bellman_ford`] finds lengths of shortest paths. What is common to all:
+//! vectors are in the order of the image, in blocks of a few columns, row by row (`tall.rs`), in memory as far as there
+//! is room and otherwise in a temporary file (`basis.rs`, `panels.rs`), but those of `cg`, `minres`, `bicgstab`,
+//! `expm_multiply` and `bellman_ford`, which are in memory. Sums over rows are in an order that depends on their number
+//! alone. Small dense matrices inside belong to the library faer, but for a real Schur form with its parts in order,
+//! which it does not offer (`schur.rs`). [`SOLVERS`] declares solvers for users outside of Rust, and `verify.rs` checks
+//! what they find by products that are computed in another way.
 
 mod basis;
 mod bellman_ford;
+mod bicgstab;
 mod cg;
 mod checkpoint;
 mod declare;
@@ -47,6 +48,7 @@ mod vectors;
 mod verify;
 
 pub use bellman_ford::{BellmanFord, BellmanFordOptions, bellman_ford};
+pub use bicgstab::bicgstab;
 pub use cg::cg;
 pub use declare::{Declaration, Found, Given, Kept, Needs, SolverPlan, Traffic};
 pub use dense::Dense;
@@ -95,7 +97,8 @@ pub static SOLVERS: &[&Declaration] = &[
     &cg::CG,
     &minres::MINRES,
     &gmres::GMRES,
+    &bicgstab::BICGSTAB,
 ];
 
 /// The methods of linear systems, by the names of their functions.
-pub static METHODS: &[(&str, Solve)] = &[("cg", cg), ("minres", minres), ("gmres", gmres)];
+pub static METHODS: &[(&str, Solve)] = &[("cg", cg), ("minres", minres), ("gmres", gmres), ("bicgstab", bicgstab)];

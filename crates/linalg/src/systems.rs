@@ -190,6 +190,14 @@ impl System<'_, '_> {
         if number.is_finite() { Ok(number) } else { Err(self.operator.too_large()) }
     }
 
+    /// The error for products whose squares vanish.
+    pub fn too_small(&self) -> Error {
+        let image = self.operator.matrix.graph().path().display();
+        let expected = "expected products whose squares are no numbers next to zero";
+        let advice = "multiply the matrix by a number first, or begin nearer to the solution";
+        Error::Unsuitable(format!("{expected}, found smaller ones with {image}: {advice}"))
+    }
+
     /// Writes `b - A x`, or `b` if `x` is known to be 0, and returns its length.
     fn residual(&self, state: &mut State<'_>, is_zero: bool) -> Result<f64> {
         match is_zero {
@@ -384,10 +392,7 @@ fn iterate<'a, M: Method<'a>>(system: &System<'a, '_>, method: &mut M, state: &m
             Pause::Full => FULL_LEFT,
         };
         if M::IS_MINIMAL && norm > GROWN * before {
-            let image = system.operator.matrix.graph().path().display();
-            let expected = "expected products whose squares are no numbers next to zero";
-            let advice = "multiply the matrix by a number first, or begin nearer to the solution";
-            return Err(Error::Unsuitable(format!("{expected}, found smaller ones with {image}: {advice}")));
+            return Err(system.too_small());
         }
         if norm > system.tolerance && norm >= left * before && state.steps_left > 0 {
             return Ok(StoppedBy::Stagnation);

@@ -2,12 +2,12 @@
 
 use crate::common::{Entries, bits, matrix, random, runtime};
 use outcore_image::{Error, Result};
-use outcore_linalg::{Preconditioner, Solution, SolveOptions, StoppedBy, cg, gmres, minres};
+use outcore_linalg::{Preconditioner, Solution, SolveOptions, StoppedBy, bicgstab, cg, gmres, minres};
 use outcore_matrix::{Operand, SparseMatrix};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 type Method = fn(&SparseMatrix, &[f64], &SolveOptions<'_>) -> Result<Solution>;
-const METHODS: [(&str, Method); 3] = [("cg", cg), ("minres", minres), ("gmres", gmres)];
+const METHODS: [(&str, Method); 4] = [("cg", cg), ("minres", minres), ("gmres", gmres), ("bicgstab", bicgstab)];
 const JACOBI: SolveOptions<'_> = SolveOptions { preconditioner: Preconditioner::Jacobi, ..STRICT };
 /// Most digits that there are.
 const STRICT: SolveOptions<'_> =
@@ -83,6 +83,11 @@ fn dominant(rows: u64, count: u64, more: impl Fn(u64) -> f64) -> Entries {
     given
 }
 
+/// Products per iteration.
+fn products_of(name: &str) -> u64 {
+    if name == "bicgstab" { 2 } else { 1 }
+}
+
 /// A path, whose circle is not closed.
 fn cycle(rows: u64) -> Entries {
     let mut given = Entries::new(rows, rows);
@@ -105,16 +110,18 @@ fn a_grid_has_the_solution_that_is_known() {
 }
 
 #[test]
-fn every_iteration_is_a_product() {
+fn every_iteration_is_a_product_or_two() {
     let case = case(poisson(30, 30), true);
     let b = vector(900);
     for (name, method) in METHODS {
         let found = case.solve(method, &b, &SolveOptions { restart: 900, ..STRICT });
-        assert_eq!(found.products, found.iterations + 1, "{name}");
+        // The last iteration may end after its first product.
+        let is_half = name == "bicgstab" && found.products == 2 * found.iterations;
+        assert!(is_half || found.products == products_of(name) * found.iterations + 1, "{name}");
         assert_eq!(found.stats.total.pages_wanted, found.products * case.matrix.pages_per_pass(Operand::Matrix));
         // Residuals of methods that make them minimal never grow.
         let falls = found.residuals.windows(2).all(|pair| pair[1] <= pair[0] * (1.0 + 1e-6));
-        assert!(falls || name == "cg", "{name}");
+        assert!(falls || ["cg", "bicgstab"].contains(&name), "{name}");
         // From the solution nothing is to be done, and from near it less.
         let x0 = Some(&found.x[..]);
         let again = case.solve(method, &b, &SolveOptions { x0, rtol: 2e-10, ..STRICT });
@@ -157,6 +164,8 @@ fn random_matrices() {
         unsymmetric.compare(gmres, &vector(3000), 1e-8, &SolveOptions { restart, ..STRICT });
         unsymmetric.compare(gmres, &vector(3000), 1e-8, &SolveOptions { restart, ..JACOBI });
     }
+    unsymmetric.compare(bicgstab, &vector(3000), 1e-8, &STRICT);
+    unsymmetric.compare(bicgstab, &vector(3000), 1e-8, &JACOBI);
     for method in [cg, minres] {
         let refused = method(&unsymmetric.matrix, &vector(3000), &STRICT).unwrap_err().to_string();
         assert!(refused.contains("expected a symmetric matrix"), "{refused}");
@@ -394,7 +403,7 @@ fn a_function_is_a_preconditioner() {
         let found = case.solve(method, &b, &options);
         let jacobi = case.solve(method, &b, &SolveOptions { preconditioner: Preconditioner::Jacobi, ..options });
         assert!(found.converged && found.iterations.abs_diff(jacobi.iterations) <= 2, "{name} {}", found.iterations);
-        let more = calls.load(Ordering::Relaxed) - found.iterations;
+        let more = calls.load(Ordering::Relaxed).abs_diff(products_of(name) * found.iterations);
         assert!(more <= 3 + found.iterations.div_ceil(20), "{name} {more}");
         for count in 0..4 {
             let left = AtomicU64::new(count);
