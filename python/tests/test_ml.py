@@ -32,8 +32,8 @@ EXPECTED = {
     },
 }
 ESTIMATORS = [
-    ml.KMeans(), ml.GaussianMixture(), ml.PCA(), ml.TruncatedSVD(), ml.StandardScaler(), ml.LinearRegression(),
-    ml.Ridge(), ml.LogisticRegression(), ml.GaussianNB(),
+    ml.KMeans(), ml.GaussianMixture(), ml.PCA(), ml.TruncatedSVD(), ml.StandardScaler(), ml.MinMaxScaler(),
+    ml.LinearRegression(), ml.Ridge(), ml.LogisticRegression(), ml.GaussianNB(),
 ]  # fmt: skip
 
 
@@ -162,6 +162,32 @@ def test_standard_scaler(options, weights):
     close(ours.inverse_transform(ours.transform(table)), table)
 
 
+@pytest.mark.parametrize("options", [{}, {"feature_range": (-3, 2.5)}, {"clip": True}])
+def test_min_max_scaler(options, tmp_path):
+    table = np.concatenate([X, np.full((N, 1), 7.0), np.full((N, 1), np.nan)], axis=1)
+    table[3:40:7, 1] = np.nan
+    ours = ml.MinMaxScaler(**options).fit(table)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        theirs = sklearn.preprocessing.MinMaxScaler(**options).fit(table)
+    for name in "data_min_ data_max_ data_range_ min_ scale_".split():
+        np.testing.assert_array_equal(getattr(ours, name), getattr(theirs, name))
+    other = 2.0 * table - 90.0
+    close(ours.transform(table), theirs.transform(table)), close(ours.transform(other), theirs.transform(other))
+    close(ours.inverse_transform(ours.transform(table)), theirs.inverse_transform(theirs.transform(table)))
+    np.save(tmp_path / "x.npy", table)
+    lazy = ml.MinMaxScaler(**options).fit(tmp_path / "x.npy")
+    assert numbers_of(lazy) == numbers_of(ours) and lazy.stats_["passes"] == 1.0
+    np.testing.assert_array_equal(lazy.transform(tmp_path / "x.npy").compute(), ours.transform(table))
+    for wrong in (np.inf, -np.inf):
+        table[5, 2] = wrong
+        np.save(tmp_path / "x.npy", table)
+        with pytest.raises(oc.UsageError, match="found an infinite one in column 2"):
+            ml.MinMaxScaler().fit(xp.open(tmp_path / "x.npy"))
+    with pytest.raises(oc.UsageError, match="feature_range"):
+        ml.MinMaxScaler((1, 1)).fit(X)
+
+
 @pytest.mark.parametrize("weights", [None, WEIGHTS])
 @pytest.mark.parametrize("intercept", [True, False])
 @pytest.mark.parametrize("name, options", [("LinearRegression", {}), ("Ridge", {"alpha": 30.0})])
@@ -212,6 +238,7 @@ MODELS = {
     "PCA": lambda **limits: ml.PCA(2, **limits),
     "TruncatedSVD": lambda **limits: ml.TruncatedSVD(2, **limits),
     "StandardScaler": lambda **limits: ml.StandardScaler(**limits),
+    "MinMaxScaler": lambda **limits: ml.MinMaxScaler(**limits),
     "LinearRegression": lambda **limits: ml.LinearRegression(**limits),
     "Ridge": lambda **limits: ml.Ridge(**limits),
     "LogisticRegression": lambda **limits: ml.LogisticRegression(**limits),
@@ -275,7 +302,7 @@ def test_paths_and_weights(name, disk, tmp_path):
     np.save(tmp_path / "y.npy", NUMBERS)
     by_image, by_file = (MODELS[name]().fit(tmp_path / x, str(tmp_path / "y.npy")) for x in ("x.oc", "x.npy"))
     assert numbers_of(by_image) == numbers_of(by_file) == numbers_of(MODELS[name]().fit(X, NUMBERS))
-    if name in ("PCA", "TruncatedSVD", "GaussianMixture"):
+    if name in ("PCA", "TruncatedSVD", "GaussianMixture", "MinMaxScaler"):
         return
     lazy = MODELS[name]().fit(disk(X), NUMBERS, sample_weight=disk(WEIGHTS))
     assert numbers_of(lazy) == numbers_of(MODELS[name]().fit(X, NUMBERS, sample_weight=WEIGHTS))
@@ -329,7 +356,7 @@ def test_scores_of_constant_targets_are_scikit_learns(tmp_path):
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", sorted(MODELS.keys() - {"MinMaxScaler"}))
 def test_rows_with_nan_are_refused_when_they_are_computed(name, disk):
     rows, wrong = disk(X), X.copy()
     model = MODELS[name]().fit(rows, disk(NUMBERS))
@@ -415,7 +442,7 @@ def test_names_of_columns_are_names_of_features(name, tmp_path):
     assert not hasattr(model.fit(rows + 0.0, NUMBERS), "feature_names_in_")
     with pytest.warns(UserWarning, match="was fitted without feature names"):
         getattr(model, method)(rows)
-    if name == "StandardScaler":
+    if name.endswith("Scaler"):
         assert list(model.fit(rows).get_feature_names_out()) == names
 
 

@@ -12,9 +12,10 @@ text such as "1GiB", and `threads`. Both are `None` by default: those of the arr
 Results have the same bits for all limits and numbers of threads; those of a file and of the same numbers in memory may
 differ by rounding. After a fit `stats_` tells what it cost: passes, bytes, seconds.
 
-Numbers are computed in float64, whatever the type of X is. NaN and infinite numbers are errors: those of rows that a
-model is applied to lazily are found when the result is computed. Estimators can be pickled and copied: they hold
-numbers, and `labels_` if it is lazy, which copies are without; `predict(X)` gives it again.
+Numbers are computed in float64, whatever the type of X is. NaN and infinite numbers are errors, but `MinMaxScaler`
+leaves NaN out: those of rows that a model is applied to lazily are found when the result is computed. Estimators can be
+pickled and copied: they hold numbers, and `labels_` if it is lazy, which copies are without; `predict(X)` gives it
+again.
 """
 
 from outcore.ml._bayes import GaussianNB
@@ -23,7 +24,7 @@ from outcore.ml._decomposition import PCA, TruncatedSVD
 from outcore.ml._linear import LinearRegression, Ridge
 from outcore.ml._logistic import LogisticRegression
 from outcore.ml._mixture import GaussianMixture
-from outcore.ml._preprocessing import StandardScaler
+from outcore.ml._preprocessing import MinMaxScaler, StandardScaler
 
 __all__ = [
     "PCA",
@@ -32,6 +33,7 @@ __all__ = [
     "KMeans",
     "LinearRegression",
     "LogisticRegression",
+    "MinMaxScaler",
     "Ridge",
     "StandardScaler",
     "TruncatedSVD",

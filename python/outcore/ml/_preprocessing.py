@@ -1,14 +1,24 @@
-"""Scaling of columns."""
+"""Scaling of columns: to mean 0 and variance 1, or to a range."""
 
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import OneToOneFeatureMixin, TransformerMixin  # type: ignore[import-untyped]
+from sklearn.utils.validation import check_is_fitted, validate_data  # type: ignore[import-untyped]
 
 from outcore import _outcore
 from outcore import array as xp
 from outcore._errors import UsageError
+from outcore.array import Array
 from outcore.ml._base import Model, is_lazy, opened, weights_of
+
+
+def _scaled(X: Any, columns: int) -> Array:
+    """Rows that are scaled already, as an array of ours."""
+    x = opened(X) if is_lazy(X) else xp.asarray(np.asarray(X, dtype=np.float64))
+    if x.ndim != 2 or x.shape[1] != columns:
+        raise UsageError(f"expected a matrix of {columns} columns, found shape {x.shape}")
+    return x.astype("float64")
 
 
 class StandardScaler(OneToOneFeatureMixin, TransformerMixin, Model):  # type: ignore[misc]
@@ -69,9 +79,88 @@ class StandardScaler(OneToOneFeatureMixin, TransformerMixin, Model):  # type: ig
 
     def inverse_transform(self, X: Any) -> Any:
         """The rows that scaled ones were made of."""
-        x = opened(X) if is_lazy(X) else xp.asarray(np.asarray(X, dtype=np.float64))
-        if x.ndim != 2 or x.shape[1] != self.n_features_in_:
-            raise UsageError(f"expected a matrix of {self.n_features_in_} columns, found shape {x.shape}")
-        x = x.astype("float64")
+        x = _scaled(X, self.n_features_in_)
         x = x * self.scale_ if self.with_std else x
         return self._delivered(X, x + self.mean_ if self.with_mean else x)
+
+
+class MinMaxScaler(OneToOneFeatureMixin, TransformerMixin, Model):  # type: ignore[misc]
+    """Scales columns to a range. NaN is left out by a fit, and stays NaN.
+
+    Args:
+        feature_range: The least and the greatest number of a scaled column.
+        clip: Whether scaled numbers beyond the range, of rows that the fit did not see, are moved to its ends.
+        memory, threads: Limits; see `outcore.ml`.
+
+    Attributes:
+        data_min_, data_max_, data_range_, min_, scale_, n_samples_seen_, n_features_in_: As scikit-learn's.
+        stats_: What the fit cost.
+
+    Cost of a fit: one pass; blocks of rows.
+
+    Raises:
+        UsageError: Infinite numbers; a range whose ends are not in ascending order.
+
+    >>> from outcore.ml import MinMaxScaler
+    >>> MinMaxScaler().fit_transform(np.array([[1.0], [np.nan], [3.0]]))
+    array([[ 0.],
+           [nan],
+           [ 1.]])
+    """
+
+    def __init__(
+        self,
+        feature_range: tuple[float, float] = (0, 1),
+        *,
+        clip: bool = False,
+        memory: int | str | None = None,
+        threads: int | None = None,
+    ) -> None:
+        self.feature_range = feature_range
+        self.clip = clip
+        self.memory = memory
+        self.threads = threads
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+    def _numbers(self, X: Any, *, reset: bool = False) -> Array:
+        """X as a matrix of ours, which may have NaN."""
+        if not reset:
+            check_is_fitted(self)
+        if is_lazy(X):
+            return self._own(X, reset).astype("float64")
+        types = [np.float64, np.float32]
+        given = validate_data(self, X, dtype=types, reset=reset, ensure_all_finite="allow-nan")
+        return xp.asarray(given).astype("float64")
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Finds the least and the greatest number of every column."""
+        low, high = self.feature_range
+        if not low < high:
+            raise UsageError(f"expected feature_range as two numbers in ascending order, found {self.feature_range!r}")
+        x = self._numbers(X, reset=True)
+        (least, most), self.stats_ = xp.compute(
+            xp.nanmin(x, axis=0), xp.nanmax(x, axis=0), return_stats=True, memory=self.memory, threads=self.threads
+        )
+        infinite = np.flatnonzero(np.isinf(least) | np.isinf(most))
+        if infinite.size:
+            raise UsageError(f"expected finite numbers or NaN in X, found an infinite one in column {infinite[0]}")
+        self.data_min_, self.data_max_, self.data_range_ = least, most, most - least
+        # As scikit-learn has it: columns that are constant, up to rounding, are moved alone.
+        is_constant = self.data_range_ < 10 * np.finfo(np.float64).eps
+        self.scale_ = (high - low) / np.where(is_constant, 1.0, self.data_range_)
+        self.min_ = low - least * self.scale_
+        self.n_samples_seen_ = x.shape[0]
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """The scaled rows."""
+        x = self._numbers(X) * self.scale_ + self.min_
+        return self._delivered(X, xp.clip(x, *self.feature_range) if self.clip else x)
+
+    def inverse_transform(self, X: Any) -> Any:
+        """The rows that scaled ones were made of."""
+        return self._delivered(X, (_scaled(X, self.n_features_in_) - self.min_) / self.scale_)
