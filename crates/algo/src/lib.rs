@@ -42,7 +42,7 @@ pub mod api {
     pub use crate::declared::label_propagation::estimate_label_propagation;
     pub use crate::declared::lcc::estimate_lcc;
     pub use crate::declared::multi_source_bfs::estimate_multi_source_bfs;
-    pub use crate::declared::pagerank::estimate_pagerank;
+    pub use crate::declared::pagerank::{estimate_pagerank, pagerank};
     pub use crate::declared::personalized_pagerank::estimate_personalized_pagerank;
     pub use crate::declared::reciprocity::estimate_reciprocity;
     pub use crate::declared::scan_statistics::estimate_scan_statistics;
@@ -63,7 +63,7 @@ pub mod api {
     pub use crate::kernels::label_propagation::{LabelPropagation, LabelPropagationOptions, label_propagation};
     pub use crate::kernels::lcc::{Lcc, LccOptions, lcc};
     pub use crate::kernels::multi_source_bfs::{MultiSourceBfs, MultiSourceBfsOptions, Reach, multi_source_bfs};
-    pub use crate::kernels::pagerank::{Dangling, PageRank, PageRankMethod, PageRankOptions, pagerank};
+    pub use crate::kernels::pagerank_options::{Dangling, PageRank, PageRankMethod, PageRankOptions};
     pub use crate::kernels::personalized_pagerank::{
         PersonalizedPageRank, PersonalizedPageRankOptions, personalized_pagerank, seeds_of_ids,
     };

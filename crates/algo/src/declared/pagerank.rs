@@ -7,17 +7,37 @@ use crate::declare::{
 };
 use crate::estimate::Estimate;
 use crate::graph_values::GraphValues;
-use crate::kernels::pagerank::{Dangling, PageRank, PageRankMethod, PageRankOptions, pagerank, weight_bytes};
-use crate::{kernels, verify};
+use crate::kernels::pagerank_options::{Dangling, PageRank, PageRankMethod, PageRankOptions};
+use crate::kernels::strengths::weight_bytes;
+use crate::kernels::{pagerank, pagerank_delta};
+use crate::verify;
 use outcore_declare::{DefaultValue, Kind, Parameter};
 use outcore_graph::Graph;
+use outcore_image::Result;
 use outcore_table::Column;
 use std::sync::Arc;
 
 /// The estimate for PageRank over this graph; passes are those of `max_iter` iterations.
 pub fn estimate_pagerank(graph: &Graph, options: &PageRankOptions) -> Estimate {
-    kernels::pagerank::estimate_pagerank(graph, options)
-        .verified_in(verify::ranks::ranks_bytes(graph, options) + weight_bytes(graph, options))
+    let estimate = match options.method {
+        PageRankMethod::Power => pagerank::estimate(graph, options),
+        PageRankMethod::Delta => pagerank_delta::estimate(graph, options),
+    };
+    estimate.verified_in(verify::ranks::ranks_bytes(graph, options) + weight_bytes(graph, options))
+}
+
+/// Computes the PageRank of every vertex.
+///
+/// A result that did not converge within `max_iter` iterations says so in `stopped_by`.
+///
+/// # Errors
+/// Options out of range, weights that are negative or infinite, too little memory (20 bytes per vertex, 24 with
+/// weights; 24 and 32 with the delta method), a page that cannot be read or is damaged, a request to stop.
+pub fn pagerank(graph: &Graph, options: &PageRankOptions) -> Result<PageRank> {
+    match options.method {
+        PageRankMethod::Power => pagerank::pagerank_by_pulling(graph, options),
+        PageRankMethod::Delta => pagerank_delta::pagerank_by_pushing(graph, options),
+    }
 }
 
 /// Its declaration.

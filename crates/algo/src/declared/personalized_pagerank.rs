@@ -1,18 +1,13 @@
 //! Declaration of `personalized_pagerank`: estimate, options, attributes, texts and report.
 
 use crate::declare::{Algorithm, Doc, Finding, Oracle, Typed};
-use crate::declared::pagerank::ALPHA;
-use crate::declared::pagerank::CONVERGENCE;
-use crate::declared::pagerank::MAX_ITER;
-use crate::declared::pagerank::STOP;
-use crate::declared::pagerank::TOL;
-use crate::declared::pagerank::say_convergence;
-use crate::declared::pagerank::say_unused_weights;
-use crate::declared::pagerank::with_convergence;
+use crate::declared::pagerank::{
+    ALPHA, CONVERGENCE, MAX_ITER, STOP, TOL, say_convergence, say_unused_weights, with_convergence,
+};
 use crate::estimate::Estimate;
 use crate::graph_values::GraphValues;
-use crate::kernels::pagerank::weight_bytes;
 use crate::kernels::personalized_pagerank::{PersonalizedPageRank, PersonalizedPageRankOptions, personalized_pagerank};
+use crate::kernels::strengths::weight_bytes;
 use crate::{kernels, verify};
 use outcore_declare::{Kind, Parameter};
 use outcore_graph::Graph;

@@ -32,111 +32,19 @@
 //! Page, Brin, Motwani, Winograd, *The PageRank citation ranking*, 1999; Beamer, Asanović, Patterson, *The GAP
 //! benchmark suite*, 2015.
 
-use crate::convergence::{Stop, StoppedBy};
 use crate::estimate::{Bound, Cost, Estimate};
-use crate::kernels::pagerank_delta;
-use crate::state::{Layout, array, degrees};
-use crate::weights::{Refused, note};
-use outcore_declare::real_text;
+use crate::kernels::pagerank_options::{Dangling, PageRank, PageRankOptions, check, pages_per_pass};
+use crate::kernels::strengths::{Contribution, Divisors, RankDivisors, divisor_bytes, weight_passes};
+use crate::state::{Layout, array};
 use outcore_format::Lists;
 use outcore_graph::{
-    Direction, Edges, Frontier, Gathered, Graph, KeptWeights, ListFold, ListPart, Weights, fold, gather_sum,
-    gather_sums, gather_weighted_sum, gather_weighted_sums, vertex_map, vertex_sum,
+    Direction, Edges, Frontier, Gathered, Graph, ListFold, ListPart, Weights, fold, gather_sum, gather_sums,
+    gather_weighted_sum, gather_weighted_sums, vertex_map, vertex_sum,
 };
-use outcore_image::{Error, Result, Stats, StatsBuilder, SweepStats};
-use outcore_ingest::Choice;
-use outcore_io::buffer::Plain;
+use outcore_image::{Result, Stats, StatsBuilder};
 use outcore_io::{Array, AtomicF32, AtomicF64, Task, Unit};
 use outcore_table::ColumnKind;
 use std::ops::Range;
-use std::sync::atomic::{AtomicU32, Ordering};
-
-/// The treatment of the rank of vertices without out-edges.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Dangling {
-    /// It is spread evenly over all vertices, as NetworkX does.
-    #[default]
-    Networkx,
-    /// It is dropped, as the GAP benchmark does.
-    Gap,
-}
-
-impl Choice for Dangling {
-    const ALL: &'static [(Self, &'static str, &'static str)] = &[
-        (Dangling::Networkx, "networkx", "It is spread evenly over all vertices"),
-        (Dangling::Gap, "gap", "It is dropped"),
-    ];
-}
-
-/// By which method ranks are computed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum PageRankMethod {
-    /// Power iteration: full passes over the in-lists.
-    #[default]
-    Power,
-    /// Pushes where most is left to do: fewer pages of the out-lists, more work per page.
-    Delta,
-}
-
-impl Choice for PageRankMethod {
-    const ALL: &'static [(Self, &'static str, &'static str)] = &[
-        (PageRankMethod::Power, "power", "Full passes over the in-lists"),
-        (
-            PageRankMethod::Delta,
-            "delta",
-            "Pushes where most is left to do: fewer pages of the out-lists, more work per page",
-        ),
-    ];
-}
-
-/// How ranks are computed.
-#[derive(Clone, Copy, Debug)]
-pub struct PageRankOptions {
-    /// The probability of following an edge rather than jumping anywhere.
-    pub alpha: f64,
-    /// Stop when the residual, the sum of absolute changes, is below this; 0 makes exactly `max_iter` iterations.
-    pub tol: f64,
-    /// With what the residual is compared.
-    pub stop: Stop,
-    /// The most iterations. The delta method may read as many pages as these would.
-    pub max_iter: u32,
-    /// By which method.
-    pub method: PageRankMethod,
-    /// The treatment of the rank of vertices without out-edges.
-    pub dangling: Dangling,
-    /// Whether edges count by their weights.
-    pub weights: bool,
-}
-
-impl Default for PageRankOptions {
-    fn default() -> Self {
-        PageRankOptions {
-            alpha: 0.85,
-            tol: 1e-8,
-            stop: Stop::Residual,
-            max_iter: 200,
-            method: PageRankMethod::Power,
-            dangling: Dangling::Networkx,
-            weights: false,
-        }
-    }
-}
-
-/// Ranks, and how they converged.
-#[derive(Debug)]
-pub struct PageRank {
-    /// Per vertex: its rank.
-    pub ranks: Array<f64>,
-    /// How many iterations, or rounds of pushes, were made.
-    pub iterations: u32,
-    /// The sum over all vertices of the absolute change in the last iteration. Ranks are at most alpha / (1 - alpha)
-    /// times that away from exact ones, in all.
-    pub residual: f64,
-    /// Reason that the iterations ended: whether the ranks converged, and by which rule.
-    pub stopped_by: StoppedBy,
-    /// Statistics of the run.
-    pub stats: Stats,
-}
 
 /// Least number of vertices with which early iterations gather contributions of single precision.
 const SINGLE_FROM_VERTICES: u64 = 1 << 22;
@@ -150,10 +58,7 @@ fn contributions<T: Contribution>(graph: &Graph) -> impl Layout<Made = Array<T>>
 }
 
 /// The estimate for PageRank over this graph; passes are those of `max_iter` iterations.
-pub(crate) fn estimate_pagerank(graph: &Graph, options: &PageRankOptions) -> Estimate {
-    if options.method == PageRankMethod::Delta {
-        return pagerank_delta::estimate(graph, options);
-    }
+pub(crate) fn estimate(graph: &Graph, options: &PageRankOptions) -> Estimate {
     let contributions = (contributions::<AtomicF64>(graph), contributions::<AtomicF64>(graph));
     Cost {
         state_bytes: contributions.bytes() + divisor_bytes(graph, options),
@@ -167,81 +72,22 @@ pub(crate) fn estimate_pagerank(graph: &Graph, options: &PageRankOptions) -> Est
     .estimate(graph)
 }
 
-/// The memory of what ranks are divided by: out-degrees, or the sums of weights of out-edges, and what reading these
-/// takes.
-pub(crate) fn divisor_bytes(graph: &Graph, options: &PageRankOptions) -> u64 {
-    match options.weights {
-        true => strengths(graph).bytes() + weight_bytes(graph, options),
-        false => degrees(graph, Direction::Out).bytes(),
-    }
-}
-
-/// The memory that reading weights takes, in bytes.
-pub(crate) fn weight_bytes(graph: &Graph, options: &PageRankOptions) -> u64 {
-    weighed(graph, options).iter().map(|&direction| graph.weight_bytes(direction)).sum()
-}
-
-/// Keeps what is known of the weights until all sweeps are done.
-pub(crate) fn keep_weights(graph: &Graph, options: &PageRankOptions) -> Result<KeptWeights> {
-    graph.keep_weights(weighed(graph, options))
-}
-
-/// The directions whose weights are read: those of the sums, and those along which ranks are pulled.
-fn weighed(graph: &Graph, options: &PageRankOptions) -> &'static [Direction] {
-    match (options.weights, options.method) {
-        (false, _) => &[],
-        (true, PageRankMethod::Power) => graph.directions(),
-        (true, PageRankMethod::Delta) => &[Direction::Out],
-    }
-}
-
-/// The passes that weights take beforehand: one for their sums, and one over the lists of each direction to find where
-/// those of a page are.
-pub(crate) fn weight_passes(graph: &Graph, options: &PageRankOptions) -> f64 {
-    if !options.weights {
-        return 0.0;
-    }
-    let sums = graph.pages(Direction::Out) + graph.weight_pages(Direction::Out);
-    (sums + graph.all_pages()) as f64 / pages_per_pass(graph, options).max(1) as f64
-}
-
-/// The pages that a pass of the method reads.
-pub(crate) fn pages_per_pass(graph: &Graph, options: &PageRankOptions) -> u64 {
-    let direction = match options.method {
-        PageRankMethod::Power => Direction::In,
-        PageRankMethod::Delta => Direction::Out,
-    };
-    let weights = if options.weights { graph.weight_pages(direction) } else { 0 };
-    graph.pages(direction) + weights
-}
-
-/// Computes the PageRank of every vertex.
-///
-/// A result that did not converge within `max_iter` iterations says so in `stopped_by`.
+/// Computes ranks by power iteration.
 ///
 /// # Errors
-/// Options out of range, weights that are negative or infinite, too little memory (20 bytes per vertex, 24 with
-/// weights; 24 and 32 with the delta method), a page that cannot be read or is damaged, a request to stop.
-pub fn pagerank(graph: &Graph, options: &PageRankOptions) -> Result<PageRank> {
+/// Options out of range, refused weights, too little memory, a page that cannot be read or is damaged, a request to
+/// stop.
+pub(crate) fn pagerank_by_pulling(graph: &Graph, options: &PageRankOptions) -> Result<PageRank> {
     check(options)?;
-    graph.make_room("PageRank", estimate_pagerank(graph, options).state_bytes)?;
+    graph.make_room("PageRank", estimate(graph, options).state_bytes)?;
     let mut stats = StatsBuilder::of(graph.runtime());
-    note(&mut stats, graph, options.weights);
-    let _kept = keep_weights(graph, options)?;
-    if options.weights {
-        let (strengths, read) = strengths(graph).make()?;
-        stats.step("strengths", graph.vertices(), read);
-        return match options.method {
-            // Weights may be of any size, so their contributions do not fit single precision.
-            PageRankMethod::Power => iterate(graph, options, strengths, stats, false),
-            PageRankMethod::Delta => pagerank_delta::solve(graph, options, strengths, stats),
-        };
-    }
-    let (degrees, read) = degrees(graph, Direction::Out).make()?;
-    stats.other(read);
-    match options.method {
-        PageRankMethod::Power => iterate(graph, options, degrees, stats, graph.vertices() >= SINGLE_FROM_VERTICES),
-        PageRankMethod::Delta => pagerank_delta::solve(graph, options, degrees, stats),
+    let (divisors, _weights) = RankDivisors::new(graph, options, &mut stats)?;
+    match divisors {
+        RankDivisors::Degrees(degrees) => {
+            iterate(graph, options, degrees, stats, graph.vertices() >= SINGLE_FROM_VERTICES)
+        }
+        // Weights may be of any size, so their contributions do not fit single precision.
+        RankDivisors::Strengths(strengths) => iterate(graph, options, strengths, stats, false),
     }
 }
 
@@ -273,116 +119,6 @@ fn iterate<D: Divisors>(
     let stats =
         Stats { stopped_by: Some(stopped_by.name()), ..stats.finish(graph.runtime(), pages_per_pass(graph, options)) };
     Ok(PageRank { ranks: ranks.into_values(), iterations: made, residual, stopped_by, stats })
-}
-
-/// The divisors of ranks: out-degrees or sums of weights.
-pub(crate) trait Divisors: Sync {
-    /// The number of its out-edges, or the sum of their weights; 0 if it has none.
-    fn of(&self, v: usize) -> f64;
-
-    /// The divisor that turns a rank into a contribution.
-    #[inline]
-    fn divisor(&self, v: usize) -> f64 {
-        match self.of(v) {
-            0.0 => 1.0,
-            divisor => divisor,
-        }
-    }
-}
-
-impl Divisors for Array<AtomicU32> {
-    #[inline]
-    fn of(&self, v: usize) -> f64 {
-        f64::from(self[v].load(Ordering::Relaxed))
-    }
-}
-
-impl Divisors for Array<AtomicF64> {
-    #[inline]
-    fn of(&self, v: usize) -> f64 {
-        self[v].load()
-    }
-}
-
-/// The sum of the weights of every vertex's out-edges.
-pub(crate) fn strengths(graph: &Graph) -> impl Layout<Made = (Array<AtomicF64>, SweepStats)> {
-    let sums = array(graph, "sums of weights", graph.vertices());
-    sums.then(|sums| {
-        let read = sum_weights(graph, &sums)?;
-        Ok((sums, read))
-    })
-}
-
-fn sum_weights(graph: &Graph, strengths: &[AtomicF64]) -> Result<SweepStats> {
-    let accepts =
-        |weight: f64| (0.0..=LARGEST_WEIGHT).contains(&weight) && (weight == 0.0 || weight >= SMALLEST_WEIGHT);
-    let refused = Refused::new("weights for PageRank from 1e-200 to 1e200, or 0", accepts);
-    let edges = Edges::new(Direction::Out, true);
-    let (_, read) = fold(graph, edges, Frontier::All, &Strengths { strengths, refused: &refused })?;
-    refused.check(graph, edges)?;
-    Ok(read)
-}
-
-/// Sums of weights, and ranks divided by them, are finite between these.
-const LARGEST_WEIGHT: f64 = 1e200;
-const SMALLEST_WEIGHT: f64 = 1e-200;
-
-struct Strengths<'a> {
-    strengths: &'a [AtomicF64],
-    refused: &'a Refused,
-}
-
-impl ListFold for Strengths<'_> {
-    type Value = f64;
-    type Total = ();
-
-    fn part(&self, list: ListPart<'_>) -> f64 {
-        (0..list.neighbours.len())
-            .map(|i| {
-                let weight = list.weights.real(i);
-                self.refused.look(list.vertex, weight);
-                weight
-            })
-            .sum()
-    }
-
-    fn merge(&self, before: f64, after: f64) -> f64 {
-        before + after
-    }
-
-    fn finish(&self, vertex: u32, sum: Option<f64>, (): &mut ()) {
-        self.strengths[vertex as usize].store(sum.unwrap_or(0.0));
-    }
-}
-
-pub(crate) fn check(options: &PageRankOptions) -> Result<()> {
-    if !(0.0..=1.0).contains(&options.alpha) {
-        return Err(Error::Usage(format!("expected alpha between 0 and 1, found {}", real_text(options.alpha))));
-    }
-    if options.tol.is_nan() || options.tol < 0.0 {
-        let found = real_text(options.tol);
-        return Err(Error::Usage(format!("expected a tolerance of at least 0, found {found}")));
-    }
-    Ok(())
-}
-
-/// A number that contributions are kept as.
-pub(crate) trait Contribution: Gathered + Plain {
-    fn set(&self, value: f64);
-}
-
-impl Contribution for AtomicF32 {
-    #[inline]
-    fn set(&self, value: f64) {
-        self.store(value as f32);
-    }
-}
-
-impl Contribution for AtomicF64 {
-    #[inline]
-    fn set(&self, value: f64) {
-        self.store(value);
-    }
 }
 
 /// Between two iterations.

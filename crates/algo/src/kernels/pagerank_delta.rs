@@ -39,9 +39,8 @@
 
 use crate::convergence::StoppedBy;
 use crate::estimate::{Bound, Cost, Estimate};
-use crate::kernels::pagerank::{
-    Contribution, Dangling, Divisors, PageRank, PageRankOptions, divisor_bytes, pages_per_pass, weight_passes,
-};
+use crate::kernels::pagerank_options::{Dangling, PageRank, PageRankOptions, check, pages_per_pass};
+use crate::kernels::strengths::{Contribution, Divisors, RankDivisors, divisor_bytes, weight_passes};
 use crate::state::{Layout, array, bitmap};
 use outcore_graph::{Bitmap, Direction, Edges, Frontier, Graph, ListPart, scan, vertex_map, vertex_sum};
 use outcore_image::{Error, Result, Stats, StatsBuilder, SweepStats};
@@ -100,20 +99,22 @@ fn blocks(graph: &Graph) -> u64 {
     graph.pages(Direction::Out).div_ceil(BLOCK_PAGES)
 }
 
-/// Pushes until the residual is below what is asked for.
+/// Computes ranks by pushes, until the residual is below the threshold of the options.
 ///
 /// # Errors
-/// An `alpha` of 0 or 1, too little memory, a page that cannot be read or is damaged, a request to stop.
-pub(crate) fn solve<D: Divisors>(
-    graph: &Graph,
-    options: &PageRankOptions,
-    divisors: D,
-    mut stats: StatsBuilder,
-) -> Result<PageRank> {
-    match options.weights {
+/// Options out of range, an `alpha` of 0 or 1, refused weights, too little memory, a page that cannot be read or is
+/// damaged, a request to stop.
+pub(crate) fn pagerank_by_pushing(graph: &Graph, options: &PageRankOptions) -> Result<PageRank> {
+    check(options)?;
+    graph.make_room("PageRank", estimate(graph, options).state_bytes)?;
+    let mut stats = StatsBuilder::of(graph.runtime());
+    let (divisors, _weights) = RankDivisors::new(graph, options, &mut stats)?;
+    match divisors {
+        RankDivisors::Degrees(degrees) => Delta::<_, AtomicF32>::new(graph, options, degrees, &mut stats)?.run(stats),
         // Weights may be of any size, so shares do not fit single precision.
-        true => Delta::<D, AtomicF64>::new(graph, options, divisors, &mut stats)?.run(stats),
-        false => Delta::<D, AtomicF32>::new(graph, options, divisors, &mut stats)?.run(stats),
+        RankDivisors::Strengths(strengths) => {
+            Delta::<_, AtomicF64>::new(graph, options, strengths, &mut stats)?.run(stats)
+        }
     }
 }
 

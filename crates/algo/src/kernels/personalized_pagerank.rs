@@ -15,14 +15,11 @@
 //!
 //! Haveliwala, *Topic-sensitive PageRank*, WWW 2002.
 
-use crate::PageRankOptions;
 use crate::convergence::{Stop, StoppedBy};
 use crate::estimate::{Bound, Cost, Estimate};
-use crate::kernels::pagerank::{
-    Divisors, check, divisor_bytes, keep_weights, pages_per_pass, strengths, weight_passes,
-};
-use crate::state::{Layout, array, bitmap, degrees, reservation};
-use crate::weights::note;
+use crate::kernels::pagerank_options::{PageRankOptions, check, pages_per_pass};
+use crate::kernels::strengths::{Divisors, RankDivisors, divisor_bytes, weight_passes};
+use crate::state::{Layout, array, bitmap, reservation};
 use outcore_declare::real_text;
 use outcore_graph::{Bitmap, Direction, Edges, Frontier, Graph, ListFold, ListPart, fold, vertex_map, vertex_sum};
 use outcore_image::{Error, Result, Stats, StatsBuilder};
@@ -137,17 +134,11 @@ pub fn personalized_pagerank(graph: &Graph, options: &PersonalizedPageRankOption
     let _seeds = seeds(graph, options).make()?;
     let sets = options.seeds.iter().map(|set| normalized(graph, set)).collect::<Result<Vec<_>>>()?;
     let (ranks, mut stats) = (Vec::with_capacity(sets.len()), StatsBuilder::of(graph.runtime()));
-    note(&mut stats, graph, options.weights);
+    let (divisors, _weights) = RankDivisors::new(graph, &options.common(), &mut stats)?;
     let mut run = Run { graph, options, ranks, iterations: 0, residual: 0.0, stats };
-    let _kept = keep_weights(graph, &options.common())?;
-    if options.weights {
-        let (strengths, read) = strengths(graph).make()?;
-        run.stats.step("strengths", graph.vertices(), read);
-        run.all(&sets, &strengths)?;
-    } else {
-        let (degrees, read) = degrees(graph, Direction::Out).make()?;
-        run.stats.other(read);
-        run.all(&sets, &degrees)?;
+    match divisors {
+        RankDivisors::Degrees(degrees) => run.all(&sets, &degrees)?,
+        RankDivisors::Strengths(strengths) => run.all(&sets, &strengths)?,
     }
     let Run { ranks, iterations, residual, stats, .. } = run;
     let stopped_by = match options.seeds.is_empty() {

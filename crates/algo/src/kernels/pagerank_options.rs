@@ -1,0 +1,117 @@
+//! Options and result of PageRank, which its methods share: `pagerank.rs` pulls, `pagerank_delta.rs` pushes.
+
+use crate::convergence::{Stop, StoppedBy};
+use outcore_declare::real_text;
+use outcore_graph::{Direction, Graph};
+use outcore_image::{Error, Result, Stats};
+use outcore_ingest::Choice;
+use outcore_io::Array;
+
+/// The treatment of the rank of vertices without out-edges.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Dangling {
+    /// It is spread evenly over all vertices, as NetworkX does.
+    #[default]
+    Networkx,
+    /// It is dropped, as the GAP benchmark does.
+    Gap,
+}
+
+impl Choice for Dangling {
+    const ALL: &'static [(Self, &'static str, &'static str)] = &[
+        (Dangling::Networkx, "networkx", "It is spread evenly over all vertices"),
+        (Dangling::Gap, "gap", "It is dropped"),
+    ];
+}
+
+/// By which method ranks are computed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PageRankMethod {
+    /// Power iteration: full passes over the in-lists.
+    #[default]
+    Power,
+    /// Pushes where most is left to do: fewer pages of the out-lists, more work per page.
+    Delta,
+}
+
+impl Choice for PageRankMethod {
+    const ALL: &'static [(Self, &'static str, &'static str)] = &[
+        (PageRankMethod::Power, "power", "Full passes over the in-lists"),
+        (
+            PageRankMethod::Delta,
+            "delta",
+            "Pushes where most is left to do: fewer pages of the out-lists, more work per page",
+        ),
+    ];
+}
+
+/// How ranks are computed.
+#[derive(Clone, Copy, Debug)]
+pub struct PageRankOptions {
+    /// The probability of following an edge rather than jumping anywhere.
+    pub alpha: f64,
+    /// Stop when the residual, the sum of absolute changes, is below this; 0 makes exactly `max_iter` iterations.
+    pub tol: f64,
+    /// With what the residual is compared.
+    pub stop: Stop,
+    /// The most iterations. The delta method may read as many pages as these would.
+    pub max_iter: u32,
+    /// By which method.
+    pub method: PageRankMethod,
+    /// The treatment of the rank of vertices without out-edges.
+    pub dangling: Dangling,
+    /// Whether edges count by their weights.
+    pub weights: bool,
+}
+
+impl Default for PageRankOptions {
+    fn default() -> Self {
+        PageRankOptions {
+            alpha: 0.85,
+            tol: 1e-8,
+            stop: Stop::Residual,
+            max_iter: 200,
+            method: PageRankMethod::Power,
+            dangling: Dangling::Networkx,
+            weights: false,
+        }
+    }
+}
+
+/// Ranks, and how they converged.
+#[derive(Debug)]
+pub struct PageRank {
+    /// Per vertex: its rank.
+    pub ranks: Array<f64>,
+    /// How many iterations, or rounds of pushes, were made.
+    pub iterations: u32,
+    /// The sum over all vertices of the absolute change in the last iteration. Ranks are at most alpha / (1 - alpha)
+    /// times that away from exact ones, in all.
+    pub residual: f64,
+    /// Reason that the iterations ended: whether the ranks converged, and by which rule.
+    pub stopped_by: StoppedBy,
+    /// Statistics of the run.
+    pub stats: Stats,
+}
+
+/// Refuses an `alpha` that is no probability and a tolerance that is negative or not a number.
+pub(crate) fn check(options: &PageRankOptions) -> Result<()> {
+    if !(0.0..=1.0).contains(&options.alpha) {
+        return Err(Error::Usage(format!("expected alpha between 0 and 1, found {}", real_text(options.alpha))));
+    }
+    if options.tol.is_nan() || options.tol < 0.0 {
+        let found = real_text(options.tol);
+        return Err(Error::Usage(format!("expected a tolerance of at least 0, found {found}")));
+    }
+    Ok(())
+}
+
+/// The pages that a pass of the method reads.
+pub(crate) fn pages_per_pass(graph: &Graph, options: &PageRankOptions) -> u64 {
+    let direction = match options.method {
+        PageRankMethod::Power => Direction::In,
+        PageRankMethod::Delta => Direction::Out,
+    };
+    let weights = if options.weights { graph.weight_pages(direction) } else { 0 };
+    graph.pages(direction) + weights
+}
