@@ -15,6 +15,7 @@ pub mod graphalytics;
 mod kernels;
 mod sources;
 mod state;
+mod stored;
 pub mod verify;
 mod weights;
 

@@ -17,15 +17,17 @@
 //! *Limits.* A search with a greatest depth ends there, and one with a target after the level on which it is found;
 //! levels and parents are then those of the whole search as far as it went.
 //!
-//! *Encoding.* `levels[v]` is the level plus one and `parents[v]` the complement of the parent; zero is "none" in both,
-//! so fresh memory is the initial state, and the smallest parent is the greatest number.
+//! *Encoding.* `levels[v]` is the level plus one, and `parents[v]` the complement of the parent (`stored.rs`); zero is
+//! "none" in both, so zeroed memory is the initial state, and the smallest parent has the greatest stored value.
 //!
 //! *Cost.* 12 bytes and 3 bits per vertex. Every step reads each page it wants once. Going page by page takes more
 //! memory if there is some, and is left alone if there is not.
 
 use crate::estimate::{Bound, Cost, Estimate};
+use crate::kernels::parents;
 use crate::sources::check_vertices;
 use crate::state::{Layout, array, hubs, part};
+use crate::stored::Stored;
 use outcore_graph::{
     Bitmap, Decision, Direction, EdgeMap, EdgeMapper, Frontier, Graph, Labels, ListPart, NO_LABEL, Relaxer, Thin, scan,
     vertex_map,
@@ -70,8 +72,7 @@ impl Bfs {
 
     /// The vertex before this one on a shortest path from the source, if there is a path.
     pub fn parent(&self, vertex: u32) -> Option<u32> {
-        let stored = self.parents[vertex as usize];
-        (stored != 0).then_some(!stored)
+        parents::parent(&self.parents, vertex)
     }
 
     /// The vertices on the path from the source to a vertex that the parents make, both ends included, if there is one.
@@ -79,22 +80,22 @@ impl Bfs {
     /// # Errors
     /// No room for it: 4 bytes per vertex on the path.
     pub fn path(&self, graph: &Graph, target: u32) -> Result<Option<Vec<u32>>> {
-        let Some(level) = self.level(target) else { return Ok(None) };
-        graph.make_room("a path", 4 * (u64::from(level) + 1))?;
-        let mut path = Vec::with_capacity(level as usize + 1);
-        path.extend(std::iter::successors(Some(target), |&vertex| self.parent(vertex)).take(level as usize + 1));
-        path.reverse();
-        Ok(Some(path))
+        parents::path(graph, &self.parents, target)
     }
 }
 
 /// Levels, parents, hubs, and the frontier.
-type State<'g> = (Array<AtomicU32>, Array<AtomicU32>, (Array<AtomicU32>, SweepStats), EdgeMapper<'g>);
+type State<'g> = (Array<AtomicU32>, Stored<AtomicU32>, (Array<AtomicU32>, SweepStats), EdgeMapper<'g>);
 
 fn state(graph: &Graph, source: u32) -> impl Layout<Made = State<'_>> {
     let vertices = graph.vertices();
     let mapper = part(EdgeMapper::bytes(vertices), move || EdgeMapper::new(graph, source));
-    (array(graph, "levels", vertices), array(graph, "parents", vertices), hubs(graph, Direction::In), mapper)
+    (
+        array(graph, "levels", vertices),
+        Stored::<AtomicU32>::layout(graph, "parents"),
+        hubs(graph, Direction::In),
+        mapper,
+    )
 }
 
 /// The estimate for a search over this graph.
@@ -155,7 +156,7 @@ pub fn bfs(graph: &Graph, options: &BfsOptions) -> Result<Bfs> {
 
 struct Search {
     levels: Array<AtomicU32>,
-    parents: Array<AtomicU32>,
+    parents: Stored<AtomicU32>,
     hubs: Array<AtomicU32>,
     /// Level of the vertices that the current step finds, plus one: in `levels`, 0 stands for a vertex not found.
     level: AtomicU32,
@@ -168,7 +169,7 @@ impl Search {
 
     fn set(&self, vertex: u32, parent: u32, level: u32) {
         self.levels[vertex as usize].store(level, Ordering::Relaxed);
-        self.parents[vertex as usize].store(!parent, Ordering::Relaxed);
+        self.parents.set(vertex, parent);
     }
 }
 
@@ -202,12 +203,10 @@ impl EdgeMap for Search {
         }
         let hub = self.hubs[target as usize].load(Ordering::Relaxed);
         let hub_before = self.levels[hub as usize].load(Ordering::Relaxed) == level - 1;
-        // Complements turn the smallest source into the greatest number. Most sources come too late: look before
-        // writing.
-        let parent = !if hub_before { hub } else { source };
-        let slot = &self.parents[target as usize];
-        if slot.load(Ordering::Relaxed) < parent {
-            slot.fetch_max(parent, Ordering::Relaxed);
+        // Most sources are not the smallest: a load is cheaper than a write that changes nothing.
+        let parent = if hub_before { hub } else { source };
+        if self.parents.or_greatest(target) > parent {
+            self.parents.lower(target, parent);
         }
         true
     }
@@ -242,9 +241,7 @@ impl Rest<'_> {
             let (_, sweep) = scan(graph, Direction::In, Frontier::Set(&set), || (), |(), list| self.take_first(&list))?;
             stats.step("parents", undecided, sweep);
         }
-        if let Some(vertex) =
-            set.iter(0..set.words()).find(|&v| self.search.parents[v as usize].load(Ordering::Relaxed) == 0)
-        {
+        if let Some(vertex) = set.iter(0..set.words()).find(|&vertex| !self.search.parents.has(vertex)) {
             let (id, image) = (graph.id(vertex)?, graph.path().display());
             let text = format!(
                 "expected in-lists with the edges of the out-lists, found none that leads to {id} in {image}; run \
@@ -277,7 +274,7 @@ impl Rest<'_> {
                 if own > self.depth + 1 {
                     let hub = hubs[vertex].load(Ordering::Relaxed);
                     match level(hub) == own - 1 {
-                        true => parents[vertex].store(!hub, Ordering::Relaxed),
+                        true => parents.set(vertex as u32, hub),
                         false => drop(undecided.insert(vertex as u32)),
                     }
                 }
@@ -295,7 +292,7 @@ impl Rest<'_> {
         let before = levels[list.vertex as usize].load(Ordering::Relaxed) - 1;
         let first = list.neighbours.iter().find(|&&source| levels[source as usize].load(Ordering::Relaxed) == before);
         if let Some(&source) = first {
-            parents[list.vertex as usize].fetch_max(!source, Ordering::Relaxed);
+            parents.lower(list.vertex, source);
         }
     }
 }

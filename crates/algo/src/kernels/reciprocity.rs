@@ -3,8 +3,8 @@
 //! *Idea.* A chunk of vertices at a time has its lists of both directions in memory (`neighbourhoods.rs`), where they
 //! are merged. An edge from a vertex to itself leads back, and is noted in a pass before, where there may be some.
 //!
-//! *Encoding.* `reciprocities[v]` is the complement of the bits of a real number from 0 to 1; 0 is none, which vertices
-//! without edges have.
+//! *Encoding.* `reciprocities[v]` is the complement of the bits of a real number from 0 to 1 (`stored.rs`); 0 is none,
+//! for vertices without edges.
 //!
 //! *Cost.* 8 bytes and a bit per vertex; the lists of a chunk, at 8 bytes per entry, and per thread 5 bytes per
 //! neighbour of the largest neighbourhood. One pass over the lists of both directions, and one for edges from a vertex
@@ -14,13 +14,14 @@
 
 use crate::estimate::{Bound, Cost, Estimate, all_entries, degree_pages, longest_lists};
 use crate::kernels::neighbourhoods::{Neighbourhoods, Neighbours};
-use crate::state::{Layout, array, bitmap, degrees};
+use crate::state::{Layout, bitmap, degrees};
+use crate::stored::Stored;
 use outcore_graph::{Bitmap, Direction, Frontier, Graph, ListPart, scan};
 use outcore_image::{Error, Result, Stats, StatsBuilder};
 use outcore_io::{Array, lock};
 use outcore_table::ColumnKind;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::AtomicU64;
 
 /// How reciprocity is computed: there is nothing to choose.
 #[derive(Clone, Copy, Debug, Default)]
@@ -48,9 +49,9 @@ fn entries(graph: &Graph) -> u64 {
 }
 
 /// The result, and the vertices with an edge to themselves.
-fn state(graph: &Graph) -> impl Layout<Made = (Array<AtomicU64>, Bitmap)> {
+fn state(graph: &Graph) -> impl Layout<Made = (Stored<AtomicU64>, Bitmap)> {
     let vertices = graph.vertices();
-    (array(graph, "reciprocities", vertices), bitmap(graph, "edges from a vertex to itself", vertices))
+    (Stored::<AtomicU64>::layout(graph, "reciprocities"), bitmap(graph, "edges from a vertex to itself", vertices))
 }
 
 /// Memory of looking at chunks, in bytes: their lists; and degrees while chunks are cut, or later the workers' state,
@@ -116,13 +117,13 @@ impl Sums {
 pub fn reciprocity(graph: &Graph, _options: &ReciprocityOptions) -> Result<Reciprocity> {
     let mut stats = StatsBuilder::of(graph.runtime());
     graph.make_room("reciprocity", estimate_reciprocity(graph).state_bytes)?;
-    let (found, loops) = state(graph).make()?;
+    let (reciprocities, loops) = state(graph).make()?;
     let overall = match graph.is_directed() {
-        true => of_directed(graph, &found, &loops, &mut stats)?,
+        true => of_directed(graph, &reciprocities, &loops, &mut stats)?,
         false => {
             let set = |vertex: u32, degree: u32| {
                 if degree > 0 {
-                    found[vertex as usize].store(!1f64.to_bits(), Relaxed);
+                    reciprocities.set(vertex, 1f64.to_bits());
                 }
             };
             stats.other(graph.for_each_degree(Direction::Out, set)?);
@@ -130,10 +131,15 @@ pub fn reciprocity(graph: &Graph, _options: &ReciprocityOptions) -> Result<Recip
         }
     };
     let stats = stats.finish(graph.runtime(), graph.all_pages());
-    Ok(Reciprocity { reciprocities: found.into_values(), overall, stats })
+    Ok(Reciprocity { reciprocities: reciprocities.into_values(), overall, stats })
 }
 
-fn of_directed(graph: &Graph, found: &[AtomicU64], loops: &Bitmap, stats: &mut StatsBuilder) -> Result<f64> {
+fn of_directed(
+    graph: &Graph,
+    reciprocities: &Stored<AtomicU64>,
+    loops: &Bitmap,
+    stats: &mut StatsBuilder,
+) -> Result<f64> {
     let import = &graph.manifest().import;
     let mut chunks = Neighbourhoods::new(graph, entries(graph), stats)?;
     graph.fill_cache()?;
@@ -156,7 +162,9 @@ fn of_directed(graph: &Graph, found: &[AtomicU64], loops: &Bitmap, stats: &mut S
                 chunks.of(vertex, &mut neighbours);
                 let both = neighbours.both.iter().map(|&both| u64::from(both)).sum();
                 let share = sums.add(neighbours.vertices.len() as u64, both, loops.contains(vertex));
-                found[vertex as usize].store(share.map_or(0, |share| !share.to_bits()), Relaxed);
+                if let Some(share) = share {
+                    reciprocities.set(vertex, share.to_bits());
+                }
             }
             let mut all = lock(&all);
             *all = Sums { both: all.both + sums.both, ends: all.ends + sums.ends, loops: all.loops + sums.loops };

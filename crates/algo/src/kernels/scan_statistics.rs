@@ -29,6 +29,7 @@ use crate::estimate::{Cost, Estimate, degree_pages, longest_lists};
 use crate::kernels::core_number::count_edges;
 use crate::kernels::triads::{self, One, Opposite, Triads};
 use crate::state::{Layout, array, reservation};
+use crate::stored::Stored;
 use outcore_format::WeightKind;
 use outcore_graph::{
     Direction, Frontier, Graph, List, ListPart, ProgramOptions, Vertex, VertexProgram, program_bytes, run_program,
@@ -85,13 +86,13 @@ impl ScanStatistics {
     /// # Errors
     /// Too little memory.
     pub fn column(&self, graph: &Graph) -> Result<Column> {
-        let values = array::<u64>(graph, NAME, graph.vertices());
+        let values = Stored::<AtomicU64>::layout(graph, NAME);
         graph.make_room(NAME, values.bytes())?;
-        let mut values = values.make()?;
+        let values = values.make()?;
         for (&vertex, &edges) in self.vertices.iter().zip(&self.statistics) {
-            values[vertex as usize] = !edges;
+            values.set(vertex, edges);
         }
-        Ok(Column::Distance(Arc::new(values), WeightKind::I64))
+        Ok(Column::Distance(Arc::new(values.into_values()), WeightKind::I64))
     }
 }
 
