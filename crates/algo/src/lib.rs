@@ -63,11 +63,12 @@ pub mod api {
     };
     pub use crate::kernels::label_propagation::{LabelPropagation, LabelPropagationOptions, label_propagation};
     pub use crate::kernels::lcc::{Lcc, LccOptions, lcc};
-    pub use crate::kernels::multi_source_bfs::{MultiSourceBfs, MultiSourceBfsOptions, Reach, multi_source_bfs};
+    pub use crate::kernels::multi_source_bfs::multi_source_bfs;
     pub use crate::kernels::pagerank_options::{Dangling, PageRank, PageRankMethod, PageRankOptions};
     pub use crate::kernels::personalized_pagerank::{
         PersonalizedPageRank, PersonalizedPageRankOptions, personalized_pagerank, seeds_of_ids,
     };
+    pub use crate::kernels::reach::{MultiSourceBfs, MultiSourceBfsOptions, Reach};
     pub use crate::kernels::reciprocity::{Reciprocity, ReciprocityOptions, reciprocity};
     pub use crate::kernels::scan_statistics::{ScanStatistics, ScanStatisticsOptions, scan_statistics};
     pub use crate::kernels::sssp::{Sssp, SsspOptions, sssp};

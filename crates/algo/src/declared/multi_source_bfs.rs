@@ -4,7 +4,8 @@ use crate::declare::{Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, O
 use crate::declared::bfs::DEPTH_LIMIT;
 use crate::estimate::Estimate;
 use crate::graph_values::GraphValues;
-use crate::kernels::multi_source_bfs::{MultiSourceBfs, MultiSourceBfsOptions, multi_source_bfs};
+use crate::kernels::multi_source_bfs::multi_source_bfs;
+use crate::kernels::reach::{MultiSourceBfs, MultiSourceBfsOptions};
 use crate::{kernels, verify};
 use outcore_declare::{DefaultValue, Kind, Parameter};
 use outcore_graph::Graph;

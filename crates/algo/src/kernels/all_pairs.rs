@@ -16,9 +16,8 @@
 
 use crate::estimate::{Bound, Cost, Estimate};
 use crate::kernels::components::{self, ComponentsOptions, components, estimate_components};
-use crate::kernels::multi_source_bfs::{
-    MultiSourceBfs, MultiSourceBfsOptions, Reach, estimate_multi_source_bfs, results, search,
-};
+use crate::kernels::multi_source_bfs::{estimate_multi_source_bfs, search};
+use crate::kernels::reach::{MultiSourceBfs, MultiSourceBfsOptions, Reach, results};
 use crate::sources::Sources;
 use crate::state::Layout;
 use outcore_graph::{Direction, Graph};

@@ -9,17 +9,12 @@
 //! yet, and an out-neighbour that is not on the level behind has not given anything yet. What a level finds is kept
 //! aside until the level ends. So sums gather all neighbours without a look at their levels.
 //!
-//! *Columns.* Up to eight sources go together, with their values side by side: what is read for one serves all.
-//!
-//! *Order of sums.* Neighbours are added as [`gather_sum`] does it and sources one after the other, so the bits do not
-//! depend on how many sources go together.
+//! *Columns.* Up to eight sources go together, with their values side by side (`rows.rs`). Neighbours are added in one
+//! order and sources one after the other, so the bits do not depend on how many sources go together.
 //!
 //! *Scale.* Numbers of paths double with every few levels of a grid, and soon exceed what a real number holds. Only
 //! their ratios on adjacent levels matter, so that all numbers of a level are divided by 2^900 when one of them exceeds
 //! that, which changes no bit of a ratio.
-//!
-//! *Encoding.* `order` holds, per source, the vertices reached, level by level, and within a level in rising order; a
-//! bit marks the first of each level.
 //!
 //! *Cost.* 13.3 bytes per vertex, and the greater of 12.4, which a search takes, and 24 for every source that goes
 //! along; 4.1 for every such source but the first. Every list of a vertex that a source reaches is wanted once per
@@ -30,20 +25,16 @@
 //! for sums of bounded random variables*, J. American Statistical Association 1963.
 
 use crate::estimate::{Bound, Cost, Estimate};
-use crate::kernels::bfs::{Bfs, BfsOptions, bfs, estimate_bfs};
+use crate::kernels::bfs::{BfsOptions, bfs, estimate_bfs};
+use crate::kernels::by_level::ByLevel;
+use crate::kernels::rows::{RowSums, Rows};
 use crate::sources::Sources;
 use crate::state::{Layout, array, bitmap, reservation};
 use outcore_declare::real_text;
-use outcore_format::Lists;
-use outcore_graph::{
-    Bitmap, Direction, Frontier, Graph, ListFold, ListPart, RANGE, SPARSE_SHARE, Weights, fold, gather_sum,
-    gather_sums, vertex_map,
-};
+use outcore_graph::{Bitmap, Direction, Frontier, Graph, RANGE, SPARSE_SHARE, fold, vertex_map};
 use outcore_image::{Error, Result, Stats, StatsBuilder, SweepStats};
-use outcore_io::buffer::prefetch;
 use outcore_io::{Array, AtomicF64, Reservation, Unit};
 use outcore_table::ColumnKind;
-use std::ops::Range;
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 
 /// Which paths count, and how.
@@ -99,17 +90,16 @@ pub(crate) fn estimate_betweenness_centrality(graph: &Graph, options: &Betweenne
     .estimate(graph)
 }
 
-/// Centralities; per column, the vertices by level and the first of each; the sources of a level, its vertices, and
-/// room for either a search or the values of the columns.
-type State = (Array<AtomicF64>, Vec<(Array<u32>, Bitmap)>, Array<AtomicU8>, Bitmap, Reservation);
+/// Centralities; per column, the vertices by level; the sources of a level, its vertices, and room for either a search
+/// or the values of the columns.
+type State = (Array<AtomicF64>, Vec<ByLevel>, Array<AtomicU8>, Bitmap, Reservation);
 
 fn state(graph: &Graph, columns: u64) -> impl Layout<Made = State> {
     let vertices = graph.vertices();
-    let reached = || (array(graph, "vertices by level", vertices), bitmap(graph, "vertices by level", vertices));
     let spare_bytes = estimate_bfs(graph).state_bytes.max(values(graph, columns).bytes());
     (
         array(graph, "centralities", vertices),
-        (0..columns).map(|_| reached()).collect::<Vec<_>>(),
+        (0..columns).map(|_| ByLevel::layout(graph)).collect::<Vec<_>>(),
         array(graph, "sources of a level", vertices),
         bitmap(graph, "vertices of a level", vertices),
         reservation(graph, "searches and path counts", spare_bytes),
@@ -229,154 +219,29 @@ impl Scale {
     }
 }
 
-/// Values of `B` sources side by side, one row per vertex.
-struct Rows<const B: usize>(Array<AtomicF64>);
-
-impl<const B: usize> Rows<B> {
-    #[inline(always)]
-    fn of(&self, vertex: u32) -> &[AtomicF64; B] {
-        &self.0.as_chunks().0[vertex as usize]
-    }
-
-    /// The sum of the rows of neighbours: in the order of [`gather_sum`], column by column.
-    fn sum(&self, neighbours: &[u32]) -> [f64; B] {
-        if B == 1 {
-            return [gather_sum(&self.0, neighbours); B];
-        }
-        let mut lanes = [[0.0; B]; 8];
-        for block in neighbours.chunks(8) {
-            for (lane, &neighbour) in lanes.iter_mut().zip(block) {
-                lane.iter_mut().zip(self.of(neighbour)).for_each(|(sum, value)| *sum += value.load());
-            }
-        }
-        let pairs: [[f64; B]; 4] = std::array::from_fn(|i| add(&lanes[i], &lanes[i + 4]));
-        add(&add(&pairs[0], &pairs[2]), &add(&pairs[1], &pairs[3]))
-    }
-
-    /// Calls `take` with the place and the sum of every one of adjacent lists of a page.
-    fn sums(&self, lists: &Lists, range: Range<usize>, mut take: impl FnMut(usize, [f64; B])) {
-        if B == 1 {
-            let sums = gather_sums(&self.0, lists, range.clone());
-            return range.zip(sums).for_each(|(i, sum)| take(i, [sum; B]));
-        }
-        let mut asked = lists.ends[range.start] as usize;
-        for i in range {
-            let until = (lists.ends[i + 1] as usize + AHEAD).min(lists.neighbours.len()).max(asked);
-            lists.neighbours[asked..until].iter().for_each(|&v| prefetch(&self.0, B * v as usize));
-            asked = until;
-            take(i, self.sum(lists.list(i)));
-        }
-    }
-}
-
-/// How many neighbours ahead rows are asked for.
-const AHEAD: usize = 64;
-
-fn add<const B: usize>(a: &[f64; B], b: &[f64; B]) -> [f64; B] {
-    std::array::from_fn(|i| a[i] + b[i])
-}
-
 /// `B` sources that go together.
 struct Columns<'a, const B: usize> {
     graph: &'a Graph,
     endpoints: f64,
     scores: Array<AtomicF64>,
-    reached: Vec<Reached>,
-    /// Per vertex, the sources for which it is on the level that is worked on.
+    reached: Vec<ByLevel>,
+    /// Per source: the levels, in rising order, whose numbers of paths are less than those of the level before by
+    /// another [`SCALE`].
+    scaled: [Vec<u32>; B],
+    /// Per vertex, the sources for which it is on the current level.
     here: Array<AtomicU8>,
     /// The vertices of the level, if they are many.
     set: Bitmap,
 }
 
-/// The vertices that a source reaches.
-struct Reached {
-    /// Level by level.
-    order: Array<u32>,
-    /// A bit for the first of each level.
-    firsts: Bitmap,
-    count: usize,
-    /// The deepest level.
-    depth: u32,
-    /// Where the vertices of the level lie that is worked on.
-    level: Range<usize>,
-    /// The levels, in rising order, whose numbers of paths are less than those of the level before by another
-    /// [`SCALE`].
-    scaled: Vec<u32>,
-}
-
-impl Reached {
-    fn new((order, firsts): (Array<u32>, Bitmap)) -> Self {
-        Reached { order, firsts, count: 0, depth: 0, level: 0..0, scaled: Vec::new() }
-    }
-
-    /// Sorts the vertices that a search reached by level. The parents are of no use here: their place counts.
-    fn sort(&mut self, found: Bfs) {
-        let Bfs { levels, parents: mut ends, reached, depth, .. } = found;
-        let deepest = depth as usize;
-        ends[..=deepest].fill(0);
-        let level = |v: usize| levels[v].checked_sub(1).map(|level| level as usize);
-        (0..levels.len()).filter_map(level).for_each(|level| ends[level] += 1);
-        self.firsts.clear();
-        let mut start = 0;
-        for end in &mut ends[..=deepest] {
-            self.firsts.insert(start);
-            (start, *end) = (start + *end, start);
-        }
-        for v in 0..levels.len() {
-            if let Some(level) = level(v) {
-                let end = &mut ends[level];
-                self.order[*end as usize] = v as u32;
-                *end += 1;
-            }
-        }
-        (self.count, self.depth) = (reached as usize, depth);
-        self.level = 0..self.end_of(0);
-        self.scaled.clear();
-    }
-
-    /// Where the level ends that begins here.
-    fn end_of(&self, start: usize) -> usize {
-        let mut place = start + 1;
-        while place < self.count {
-            let word = self.firsts.word(place / 64) >> (place % 64);
-            if word != 0 {
-                return place + word.trailing_zeros() as usize;
-            }
-            place = (place / 64 + 1) * 64;
-        }
-        self.count
-    }
-
-    fn next(&mut self) {
-        self.level = self.level.end..self.end_of(self.level.end);
-    }
-
-    fn previous(&mut self) {
-        let end = self.level.start;
-        let mut place = end - 1;
-        loop {
-            let word = self.firsts.word(place / 64) << (63 - place % 64);
-            if word != 0 {
-                self.level = place - word.leading_zeros() as usize..end;
-                return;
-            }
-            place = place / 64 * 64 - 1;
-        }
-    }
-
-    fn vertices(&self) -> &[u32] {
-        &self.order[self.level.clone()]
-    }
-}
-
 /// The values of one batch of sources.
 struct Values<const B: usize> {
     /// How many shortest paths lead to a vertex; on the way back, what depends on it.
-    paths: Rows<B>,
+    paths: Rows<AtomicF64, B>,
     /// Contribution of a vertex to each one before it: one plus its dependency, divided by its number of paths.
-    given: Rows<B>,
+    given: Rows<AtomicF64, B>,
     /// The values that the current level computes for its vertices; they are copied when the level ends.
-    kept: Rows<B>,
+    current: Rows<AtomicF64, B>,
 }
 
 impl<'a, const B: usize> Columns<'a, B> {
@@ -388,9 +253,9 @@ impl<'a, const B: usize> Columns<'a, B> {
         stats: &mut StatsBuilder,
     ) -> Result<Array<AtomicF64>> {
         let (scores, reached, here, set, spare) = state(graph, B as u64).make()?;
-        let reached = reached.into_iter().map(Reached::new).collect();
         let endpoints = f64::from(u8::from(options.endpoints));
-        let mut columns = Self { graph, endpoints, scores, reached, here, set };
+        let scaled = std::array::from_fn(|_| Vec::new());
+        let mut columns = Self { graph, endpoints, scores, reached, scaled, here, set };
         graph.fill_cache()?;
         drop(spare);
         let task = graph.runtime().task("betweenness", Unit::Steps, Some(sources.len() as u64));
@@ -404,13 +269,14 @@ impl<'a, const B: usize> Columns<'a, B> {
     fn batch(&mut self, sources: &[u32], stats: &mut StatsBuilder) -> Result<()> {
         let mut read = SweepStats::default();
         for (reached, &source) in self.reached.iter_mut().zip(sources) {
-            let found = bfs(self.graph, &BfsOptions { source, ..BfsOptions::default() })?;
-            read.add(&found.stats.total);
-            reached.sort(found);
+            let search = bfs(self.graph, &BfsOptions { source, ..BfsOptions::default() })?;
+            read.add(&search.stats.total);
+            reached.sort(search);
         }
+        self.scaled.iter_mut().for_each(Vec::clear);
         stats.step("search", sources.len() as u64, read);
-        let (paths, given, kept) = values(self.graph, B as u64).make()?;
-        let values = Values { paths: Rows(paths), given: Rows(given), kept: Rows(kept) };
+        let (paths, given, current) = values(self.graph, B as u64).make()?;
+        let values = Values { paths: Rows(paths), given: Rows(given), current: Rows(current) };
         for (b, &source) in sources.iter().enumerate() {
             values.paths.of(source)[b].store(1.0);
         }
@@ -441,22 +307,22 @@ impl<'a, const B: usize> Columns<'a, B> {
 
     /// Counts the paths to the vertices of a level.
     fn count_paths(&mut self, level: u32, count: usize, values: &Values<B>) -> Result<SweepStats> {
-        let here = |reached: &Reached| level <= reached.depth;
-        self.reached[..count].iter_mut().filter(|reached| here(reached)).for_each(Reached::next);
-        let keep = |vertex: u32, b: usize, sum: f64| values.kept.of(vertex)[b].store(sum);
+        let here = |reached: &ByLevel| level <= reached.depth;
+        self.reached[..count].iter_mut().filter(|reached| here(reached)).for_each(ByLevel::next);
+        let keep = |vertex: u32, b: usize, sum: f64| values.current.of(vertex)[b].store(sum);
         let read = self.sum(Direction::In, &values.paths, count, here, keep)?;
         for b in 0..count {
             if !here(&self.reached[b]) {
                 continue;
             }
-            self.for_each(b, |vertex| values.paths.of(vertex)[b].store(values.kept.of(vertex)[b].load()))?;
+            self.for_each(b, |vertex| values.paths.of(vertex)[b].store(values.current.of(vertex)[b].load()))?;
             self.scale(level, b, &values.paths)?;
         }
         Ok(read)
     }
 
     /// Scales the numbers of paths to the vertices of a source's level, if one of them is too large.
-    fn scale(&mut self, level: u32, b: usize, paths: &Rows<B>) -> Result<()> {
+    fn scale(&mut self, level: u32, b: usize, paths: &Rows<AtomicF64, B>) -> Result<()> {
         let vertices = self.reached[b].vertices();
         let numbers = || vertices.iter().map(|&vertex| paths.of(vertex)[b].load());
         if numbers().fold(0.0, f64::max) <= SCALE {
@@ -466,7 +332,7 @@ impl<'a, const B: usize> Columns<'a, B> {
         // what is refused here differs by more than 2^900; by more than 2^1800 nothing goes on.
         let least = numbers().fold(f64::INFINITY, f64::min);
         if least < 1.0 {
-            let source = self.graph.id(self.reached[b].order[0])?;
+            let source = self.graph.id(self.reached[b].source())?;
             let factor = (numbers().fold(0.0, f64::max).log2() - least.log2()).floor();
             let text = format!(
                 "expected shortest paths from {source} whose numbers can be held side by side, as all can that differ by \
@@ -479,30 +345,30 @@ impl<'a, const B: usize> Columns<'a, B> {
             let number = &paths.of(vertex)[b];
             number.store(number.load() / SCALE);
         })?;
-        self.reached[b].scaled.push(level);
+        self.scaled[b].push(level);
         Ok(())
     }
 
     /// Finds what depends on the vertices of a level.
     fn depend(&mut self, level: u32, count: usize, values: &Values<B>) -> Result<SweepStats> {
-        let here = |reached: &Reached| level < reached.depth;
-        self.reached[..count].iter_mut().filter(|reached| here(reached)).for_each(Reached::previous);
+        let here = |reached: &ByLevel| level < reached.depth;
+        self.reached[..count].iter_mut().filter(|reached| here(reached)).for_each(ByLevel::previous);
         let endpoints = self.endpoints;
         let mut scales = [1.0; B];
-        for (scale, reached) in scales.iter_mut().zip(&self.reached[..count]) {
-            if reached.scaled.binary_search(&(level + 1)).is_ok() {
+        for (scale, scaled) in scales.iter_mut().zip(&self.scaled) {
+            if scaled.binary_search(&(level + 1)).is_ok() {
                 *scale = SCALE;
             }
         }
         let keep = |vertex: u32, b: usize, sum: f64| {
             let paths = &values.paths.of(vertex)[b];
-            values.kept.of(vertex)[b].store(1.0 / paths.load() + sum / scales[b]);
+            values.current.of(vertex)[b].store(1.0 / paths.load() + sum / scales[b]);
             paths.store(paths.load() * sum / scales[b] + endpoints);
         };
         let read = self.sum(Direction::Out, &values.given, count, here, keep)?;
         for b in 0..count {
             if level < self.reached[b].depth {
-                self.for_each(b, |vertex| values.given.of(vertex)[b].store(values.kept.of(vertex)[b].load()))?;
+                self.for_each(b, |vertex| values.given.of(vertex)[b].store(values.current.of(vertex)[b].load()))?;
             } else if level == self.reached[b].depth {
                 // Nothing is behind the deepest level.
                 self.for_each(b, |vertex| {
@@ -529,13 +395,13 @@ impl<'a, const B: usize> Columns<'a, B> {
     fn sum(
         &self,
         direction: Direction,
-        rows: &Rows<B>,
+        rows: &Rows<AtomicF64, B>,
         count: usize,
-        here: impl Fn(&Reached) -> bool,
+        here: impl Fn(&ByLevel) -> bool,
         keep: impl Fn(u32, usize, f64) + Sync,
     ) -> Result<SweepStats> {
         let sources: Vec<usize> = (0..count).filter(|&b| here(&self.reached[b])).collect();
-        let most: usize = sources.iter().map(|&b| self.reached[b].level.len()).sum();
+        let most: usize = sources.iter().map(|&b| self.reached[b].vertices().len()).sum();
         let listed = most as u64 <= self.graph.vertices() / SPARSE_SHARE;
         let mut list = Vec::new();
         for &b in &sources {
@@ -551,7 +417,7 @@ impl<'a, const B: usize> Columns<'a, B> {
         }
         list.sort_unstable();
         let frontier = if listed { Frontier::List(&list) } else { Frontier::Set(&self.set) };
-        let (_, read) = fold(self.graph, direction, frontier, &Sum { rows, here: &self.here, keep })?;
+        let (_, read) = fold(self.graph, direction, frontier, &RowSums { rows, columns: &self.here, take: keep })?;
         for &b in &sources {
             self.for_each(b, |vertex| self.here[vertex as usize].store(0, Relaxed))?;
         }
@@ -559,37 +425,5 @@ impl<'a, const B: usize> Columns<'a, B> {
             self.set.clear();
         }
         Ok(read)
-    }
-}
-
-struct Sum<'a, const B: usize, K> {
-    rows: &'a Rows<B>,
-    here: &'a [AtomicU8],
-    keep: K,
-}
-
-impl<const B: usize, K: Fn(u32, usize, f64) + Sync> ListFold for Sum<'_, B, K> {
-    type Value = [f64; B];
-    type Total = ();
-
-    fn part(&self, list: ListPart<'_>) -> [f64; B] {
-        self.rows.sum(list.neighbours)
-    }
-
-    fn merge(&self, before: [f64; B], after: [f64; B]) -> [f64; B] {
-        add(&before, &after)
-    }
-
-    fn finish(&self, vertex: u32, sum: Option<[f64; B]>, (): &mut ()) {
-        let (sum, mut here) = (sum.unwrap_or([0.0; B]), self.here[vertex as usize].load(Relaxed));
-        while here != 0 {
-            let b = here.trailing_zeros() as usize;
-            (self.keep)(vertex, b, sum[b]);
-            here &= here - 1;
-        }
-    }
-
-    fn whole(&self, lists: &Lists, _weights: Weights<'_>, range: Range<usize>, (): &mut ()) {
-        self.rows.sums(lists, range, |i, sum| self.finish(lists.first_vertex as u32 + i as u32, Some(sum), &mut ()));
     }
 }

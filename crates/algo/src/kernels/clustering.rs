@@ -12,7 +12,8 @@
 //! directed networks*, Physical Review E 2007.
 
 use crate::estimate::Estimate;
-use crate::kernels::triads::{self, Choices, One, Triads};
+use crate::kernels::shares::{Choices, One};
+use crate::kernels::triads::{self, Triads};
 use outcore_graph::{Graph, vertex_map, vertex_sum};
 use outcore_image::{Result, Stats};
 use outcore_io::Array;

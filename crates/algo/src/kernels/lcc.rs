@@ -13,7 +13,8 @@
 
 use crate::estimate::Estimate;
 use crate::kernels::clustering::{Clustering, coefficients, pairs};
-use crate::kernels::triads::{self, One, Opposite};
+use crate::kernels::shares::{One, Opposite};
+use crate::kernels::triads;
 use outcore_graph::Graph;
 use outcore_image::{Result, Stats};
 use outcore_io::Array;

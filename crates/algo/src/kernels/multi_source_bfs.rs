@@ -20,60 +20,19 @@
 //! direction.
 
 use crate::estimate::{Bound, Cost, Estimate};
+use crate::kernels::reach::{MultiSourceBfs, MultiSourceBfsOptions, Reach, Reached, levels, results};
+use crate::kernels::rows::{BitRow, Rows, any};
 use crate::kernels::tally::Tally;
 use crate::sources::check_vertices;
-use crate::state::{Layout, array, bitmap, hubs, reservation};
+use crate::state::{Layout, array, bitmap, hubs};
 use outcore_graph::{
     Bitmap, Direction, Frontier, Graph, ListPart, RANGE, SPARSE_SHARE, is_small_push, scan, vertex_map,
 };
-use outcore_image::{Result, Stats, StatsBuilder, SweepStats};
+use outcore_image::{Result, StatsBuilder, SweepStats};
+use outcore_io::Array;
 use outcore_io::buffer::prefetched;
-use outcore_io::{Array, Reservation};
 use outcore_table::ColumnKind;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
-
-/// From where to search, how far, and which distances to keep.
-#[derive(Clone, Debug, Default)]
-pub struct MultiSourceBfsOptions {
-    /// The vertices to start from, as numbered in the image.
-    pub sources: Vec<u32>,
-    /// The vertices whose distances from every source are kept.
-    pub targets: Vec<u32>,
-    /// The greatest level that is searched for; `None` is no limit.
-    pub depth_limit: Option<u32>,
-}
-
-/// The result of searches from many sources.
-#[derive(Debug)]
-pub struct MultiSourceBfs {
-    /// Per vertex: how many of the sources have a path to it.
-    pub reached_by: Array<u32>,
-    /// Per vertex: the sum of its distances from those.
-    pub distance_sums: Array<u64>,
-    /// Per source, in the order of the options: how far its search came.
-    pub reach: Vec<Reach>,
-    /// Per source and target, source by source: the distance plus one; 0 where there is no path.
-    pub levels: Array<u32>,
-    /// Statistics of the run.
-    pub stats: Stats,
-}
-
-/// How far a search came.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Reach {
-    /// How many vertices were reached, the source included.
-    pub reached: u64,
-    /// The greatest distance of any of them: the eccentricity of the source, if the search had no limit.
-    pub depth: u32,
-}
-
-impl MultiSourceBfs {
-    /// The distance from a source to a target, by their places in the options, if there is a path.
-    pub fn level(&self, source: usize, target: usize) -> Option<u32> {
-        let targets = self.levels.len() / self.reach.len();
-        self.levels[source * targets + target].checked_sub(1)
-    }
-}
 
 /// The most words of a row: searches from 512 sources.
 const MOST_WORDS: u64 = 8;
@@ -93,23 +52,6 @@ pub(crate) fn estimate_multi_source_bfs(graph: &Graph, options: &MultiSourceBfsO
         more_result_bytes: levels(graph, options).bytes(),
     }
     .estimate(graph)
-}
-
-/// By how many sources vertices are reached, the sums of their distances, distances of targets, and the targets.
-type Results = (Array<AtomicU32>, Array<AtomicU64>, Array<AtomicU32>, Reservation);
-
-pub(crate) fn results(graph: &Graph, options: &MultiSourceBfsOptions) -> impl Layout<Made = Results> {
-    (
-        array(graph, "sources that reach a vertex", graph.vertices()),
-        array(graph, "sums of distances", graph.vertices()),
-        levels(graph, options),
-        reservation(graph, "targets", size_of::<(u32, usize)>() as u64 * options.targets.len() as u64),
-    )
-}
-
-/// The distances between sources and targets.
-fn levels(graph: &Graph, options: &MultiSourceBfsOptions) -> impl Layout<Made = Array<AtomicU32>> {
-    array(graph, "distances", (options.sources.len() as u64).saturating_mul(options.targets.len() as u64))
 }
 
 /// Hubs, rows of bits for those who have seen a vertex, visit it and will, and vertices that push and that pull.
@@ -146,7 +88,7 @@ pub(crate) fn search(
     options: &MultiSourceBfsOptions,
     onwards: Direction,
     stats: &mut StatsBuilder,
-) -> Result<Found> {
+) -> Result<Reached> {
     check_vertices(graph, &options.sources)?;
     check_vertices(graph, &options.targets)?;
     let available = graph.runtime().budget().available_bytes();
@@ -157,7 +99,7 @@ pub(crate) fn search(
     }
     graph.make_room("searches from many sources", bytes(graph, options, words))?;
     let (reached_by, distance_sums, levels, _targets) = results(graph, options).make()?;
-    let mut found = Found {
+    let mut found = Reached {
         reached_by,
         distance_sums,
         levels,
@@ -174,80 +116,15 @@ pub(crate) fn search(
     Ok(found)
 }
 
-/// The results up to the current level.
-pub(crate) struct Found {
-    reached_by: Array<AtomicU32>,
-    distance_sums: Array<AtomicU64>,
-    levels: Array<AtomicU32>,
-    pub reach: Vec<Reach>,
-    /// The targets in rising order, each with its place.
-    targets: Vec<(u32, usize)>,
-}
-
-impl Found {
-    pub fn finish(self, graph: &Graph, stats: StatsBuilder) -> MultiSourceBfs {
-        let Found { reached_by, distance_sums, levels, reach, .. } = self;
-        let stats = stats.finish(graph.runtime(), graph.all_pages());
-        MultiSourceBfs {
-            reached_by: reached_by.into_values(),
-            distance_sums: distance_sums.into_values(),
-            levels: levels.into_values(),
-            reach,
-            stats,
-        }
-    }
-}
-
-/// A bit for every source of a batch.
-pub(crate) type Row<const W: usize> = [u64; W];
-
-pub(crate) fn any<const W: usize>(row: &Row<W>) -> bool {
-    row.iter().any(|&word| word != 0)
-}
-
-/// Rows of bits, one per vertex.
-struct Rows<const W: usize>(Array<AtomicU64>);
-
-impl<const W: usize> Rows<W> {
-    fn all(&self) -> &[[AtomicU64; W]] {
-        self.0.as_chunks().0
-    }
-
-    #[inline(always)]
-    fn of(&self, vertex: u32) -> &[AtomicU64; W] {
-        &self.all()[vertex as usize]
-    }
-
-    #[inline(always)]
-    fn load(&self, vertex: u32) -> Row<W> {
-        self.of(vertex).each_ref().map(|word| word.load(Relaxed))
-    }
-
-    #[inline(always)]
-    fn store(&self, vertex: u32, row: &Row<W>) {
-        self.of(vertex).iter().zip(row).for_each(|(word, &bits)| word.store(bits, Relaxed));
-    }
-
-    /// Sets bits. Other workers may set others.
-    #[inline(always)]
-    fn set(&self, vertex: u32, row: &Row<W>) {
-        for (word, &bits) in self.of(vertex).iter().zip(row) {
-            if bits != 0 {
-                word.fetch_or(bits, Relaxed);
-            }
-        }
-    }
-}
-
 /// Searches from `64 W` sources at a time.
 struct Searches<'a, const W: usize> {
     graph: &'a Graph,
     onwards: Direction,
     /// Per vertex, the neighbour of the greatest degree from which steps lead to it.
     hubs: Array<AtomicU32>,
-    seen: Rows<W>,
-    visit: Rows<W>,
-    next: Rows<W>,
+    seen: Rows<AtomicU64, W>,
+    visit: Rows<AtomicU64, W>,
+    next: Rows<AtomicU64, W>,
     /// The active vertices in rising order, while they are few.
     list: Option<Vec<u32>>,
     /// Those that push. Empty while there is a list.
@@ -263,13 +140,13 @@ impl<'a, const W: usize> Searches<'a, W> {
         graph: &'a Graph,
         options: &MultiSourceBfsOptions,
         onwards: Direction,
-        found: &mut Found,
+        found: &mut Reached,
         stats: &mut StatsBuilder,
     ) -> Result<()> {
         let ((hubs, read), seen, visit, next, (pushing, pulling)) =
             state(graph, onwards.reversed(), W as u64).make()?;
         stats.other(read);
-        let (seen, visit, next) = (Rows::<W>(seen), Rows(visit), Rows(next));
+        let (seen, visit, next) = (Rows::<_, W>(seen), Rows(visit), Rows(next));
         let mut searches = Searches { graph, onwards, hubs, seen, visit, next, list: None, pushing, pulling, level: 0 };
         graph.fill_cache()?;
         for sources in options.sources.chunks(64 * W) {
@@ -322,7 +199,7 @@ impl<'a, const W: usize> Searches<'a, W> {
     }
 
     /// Takes the next vertices as the active ones; returns in how many each of the searches is active.
-    fn settle(&mut self, found: &Found) -> Result<Vec<u64>> {
+    fn settle(&mut self, found: &Reached) -> Result<Vec<u64>> {
         let (runtime, vertices) = (self.graph.runtime(), self.graph.vertices());
         let counts: Vec<AtomicU64> = (0..64 * W).map(|_| AtomicU64::new(0)).collect();
         if let Some(list) = &self.list {
@@ -358,7 +235,7 @@ impl<'a, const W: usize> Searches<'a, W> {
 
     /// Whether the vertex is active now.
     #[inline(always)]
-    fn settle_one(&self, v: u32, found: &Found, tally: &mut Tally<W>) -> bool {
+    fn settle_one(&self, v: u32, found: &Reached, tally: &mut Tally<W>) -> bool {
         let new = self.next.load(v);
         // Bits that stay as they are are not written, so memory of vertices that nobody reaches is never touched.
         if self.visit.load(v) != new {
@@ -379,7 +256,7 @@ impl<'a, const W: usize> Searches<'a, W> {
     }
 
     /// Keeps the distances of the targets that are active.
-    fn keep_levels(&self, found: &Found, first: usize) {
+    fn keep_levels(&self, found: &Reached, first: usize) {
         let keep = |&(target, place): &(u32, usize)| {
             for (w, mut word) in self.visit.load(target).into_iter().enumerate() {
                 while word != 0 {
@@ -444,7 +321,7 @@ impl<'a, const W: usize> Searches<'a, W> {
 
     /// Offers bits to the targets, and calls `took` with those that take some.
     #[inline(always)]
-    fn offer(&self, give: &Row<W>, targets: &[u32], mut took: impl FnMut(u32)) {
+    fn offer(&self, give: &BitRow<W>, targets: &[u32], mut took: impl FnMut(u32)) {
         let ahead = prefetched(self.seen.all(), targets).zip(prefetched(self.next.all(), targets));
         for (target, _) in ahead {
             let (seen, next) = (self.seen.load(target), self.next.load(target));
@@ -458,7 +335,7 @@ impl<'a, const W: usize> Searches<'a, W> {
 
     /// Decides by what is in memory: gives vertices what their hubs have for them, and finds those that must be pulled
     /// to and those that push.
-    fn decide(&self, pull: &Row<W>) -> Result<()> {
+    fn decide(&self, pull: &BitRow<W>) -> Result<()> {
         vertex_map(self.graph.runtime(), self.graph.vertices(), |range| {
             for i in Bitmap::words_of(&range) {
                 let (mut pulling, mut pushing) = (0, 0);
@@ -484,11 +361,11 @@ impl<'a, const W: usize> Searches<'a, W> {
         })
     }
 
-    fn pull(&self, pull: &Row<W>) -> Result<SweepStats> {
+    fn pull(&self, pull: &BitRow<W>) -> Result<SweepStats> {
         let frontier = Frontier::Set(&self.pulling);
         let visit = |(): &mut (), part: ListPart<'_>| {
             let (seen, next) = (self.seen.load(part.vertex), self.next.load(part.vertex));
-            let wanted: Row<W> = std::array::from_fn(|w| pull[w] & !seen[w] & !next[w]);
+            let wanted: BitRow<W> = std::array::from_fn(|w| pull[w] & !seen[w] & !next[w]);
             let mut left = wanted;
             for source in prefetched(self.visit.all(), part.neighbours) {
                 let offered = self.visit.load(source);
@@ -502,7 +379,7 @@ impl<'a, const W: usize> Searches<'a, W> {
         Ok(scan(self.graph, self.onwards.reversed(), frontier, || (), visit)?.1)
     }
 
-    fn push(&self, pull: &Row<W>) -> Result<SweepStats> {
+    fn push(&self, pull: &BitRow<W>) -> Result<SweepStats> {
         let visit = |(): &mut (), part: ListPart<'_>| {
             let visit = self.visit.load(part.vertex);
             let give = std::array::from_fn(|w| visit[w] & !pull[w]);

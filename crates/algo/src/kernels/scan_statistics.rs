@@ -10,10 +10,7 @@
 //! have their own lists read, which tell the degrees of their own neighbours, and are looked at by falling bounds until
 //! none can be among the greatest.
 //!
-//! *Program.* Eight vertices are looked at together, by a vertex program of two iterations. In the first one they ask
-//! for their lists, and give all vertices on them their mark, a bit of a byte. In the second one every marked vertex
-//! asks for its own list and counts the neighbours that share marks with it, for all eight at once. So a list is read
-//! once for eight vertices, and hubs cost no more memory than others.
+//! *Groups.* The edges of eight neighbourhoods are counted together, by a vertex program (`edges_among.rs`).
 //!
 //! *Where bounds do not help*, as where all degrees are the same, more than 256 vertices would have to be looked at.
 //! Then all are, by the triangles at every vertex (`triads.rs`): a neighbourhood has the vertex's own edges, and those
@@ -27,14 +24,13 @@
 
 use crate::estimate::{Cost, Estimate, degree_pages, longest_lists};
 use crate::kernels::core_number::count_edges;
-use crate::kernels::triads::{self, One, Opposite, Triads};
+use crate::kernels::edges_among::{self, GROUP, count_edges_among};
+use crate::kernels::shares::{One, Opposite};
+use crate::kernels::triads::{self, Triads};
 use crate::state::{Layout, array, reservation};
 use crate::stored::Stored;
 use outcore_format::WeightKind;
-use outcore_graph::{
-    Direction, Frontier, Graph, List, ListPart, ProgramOptions, Vertex, VertexProgram, program_bytes, run_program,
-    scan, vertex_map,
-};
+use outcore_graph::{Frontier, Graph, ListPart, scan};
 use outcore_image::{Error, Result, Stats, StatsBuilder};
 use outcore_io::{Array, Reservation};
 use outcore_table::{Column, ColumnKind};
@@ -44,8 +40,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 
 const NAME: &str = "scan statistics";
-/// Number of vertices that are looked at together: each has a bit of a byte as its mark.
-const GROUP: usize = 8;
 /// Most vertices that are looked at one by one; if more are left, all vertices are looked at instead.
 const MOST_LOOKED_AT: usize = 256;
 /// Most vertices whose own lists are read for tighter bounds.
@@ -118,7 +112,7 @@ pub(crate) fn estimate_scan_statistics(graph: &Graph, options: &ScanStatisticsOp
         true => triads::cost::<Opposite>(graph, true),
         false => triads::cost::<One>(graph, true),
     };
-    let few = state(graph).bytes() + program_bytes::<Look<'_>>(graph);
+    let few = state(graph).bytes() + edges_among::bytes(graph);
     let groups = |vertices: u64| vertices.div_ceil(GROUP as u64) as f64;
     let passes = match top <= MOST_LOOKED_AT as u64 {
         true => groups(top) + 1.0 + all.passes.max(groups(MOST_LOOKED_AT as u64)),
@@ -355,7 +349,7 @@ impl Degrees {
     }
 }
 
-/// Counts the edges of the neighbourhoods of some vertices, which rise.
+/// Counts the edges of the neighbourhoods of a group of vertices, in rising order, and offers them as the greatest.
 fn look_at(
     graph: &Graph,
     marks: &Array<AtomicU8>,
@@ -363,101 +357,8 @@ fn look_at(
     best: &mut Best,
     stats: &mut StatsBuilder,
 ) -> Result<()> {
-    vertex_map(graph.runtime(), graph.vertices(), |range| {
-        marks[range].iter().for_each(|mark| mark.store(0, Ordering::Relaxed));
-        Ok(())
-    })?;
-    let look = Look { graph, group, marks, edges: Default::default() };
-    let options = ProgramOptions {
-        start: Frontier::List(group),
-        max_iterations: Some(2),
-        message_bytes: Some(0),
-        ..ProgramOptions::default()
-    };
-    // States without a size take no memory.
-    let run = run_program(graph, &look, &mut vec![(); graph.vertices() as usize], &options)?;
-    stats.step("group", group.len() as u64, run.stats.total);
-    for (&vertex, edges) in group.iter().zip(look.edges) {
-        best.offer(edges.into_inner(), vertex);
-    }
+    let (edges, sweep) = count_edges_among(graph, marks, group)?;
+    stats.step("group", group.len() as u64, sweep);
+    group.iter().zip(edges).for_each(|(&vertex, edges)| best.offer(edges, vertex));
     Ok(())
 }
-
-/// The program: a group marks its neighbourhoods, and the marked count the edges among them.
-struct Look<'a> {
-    graph: &'a Graph,
-    group: &'a [u32],
-    /// Per vertex a bit for each vertex of the group in whose neighbourhood it is.
-    marks: &'a [AtomicU8],
-    edges: [AtomicU64; GROUP],
-}
-
-impl VertexProgram for Look<'_> {
-    type State = ();
-    type Message = ();
-
-    fn run(&self, vertex: &mut Vertex<'_, ()>, (): &mut ()) {
-        if vertex.iteration() > 0 {
-            return vertex.request(Direction::Out);
-        }
-        self.mark(vertex, &[vertex.id()]);
-        self.graph.directions().iter().for_each(|&direction| vertex.request(direction));
-    }
-
-    fn on_list(&self, vertex: &mut Vertex<'_, ()>, (): &mut (), list: List<'_>) {
-        match vertex.iteration() {
-            0 => self.mark(vertex, list.neighbours),
-            _ => self.count(list),
-        }
-    }
-
-    /// Parts may be counted one by one unless parallel edges span them.
-    fn part(&self, (): &()) -> Option<()> {
-        (!self.graph.manifest().parallel_edges).then_some(())
-    }
-}
-
-impl Look<'_> {
-    fn mark(&self, vertex: &mut Vertex<'_, ()>, others: &[u32]) {
-        let place = self.group.binary_search(&vertex.id()).expect("a vertex of the group");
-        for &other in others {
-            self.marks[other as usize].fetch_or(1 << place, Ordering::Relaxed);
-        }
-        vertex.activate(others);
-    }
-
-    /// Counts the edges of a list, those without direction only if they lead to a smaller number.
-    fn count(&self, list: List<'_>) {
-        let mark = |vertex: u32| self.marks[vertex as usize].load(Ordering::Relaxed);
-        let behind = |list: List<'_>| list.neighbours.partition_point(|&other| other < list.vertex);
-        let end = if self.graph.is_directed() { list.neighbours.len() } else { behind(list) };
-        let (own, mut before, mut sums) = (mark(list.vertex), list.vertex, [0; GROUP]);
-        // A byte of a word counts up to 255.
-        for some in list.neighbours[..end].chunks(255) {
-            let mut counts = 0;
-            for &other in some {
-                let is_new = other != before && other != list.vertex;
-                counts += BYTES[usize::from(mark(other) & own)] * u64::from(is_new);
-                before = other;
-            }
-            for (sum, count) in sums.iter_mut().zip(counts.to_le_bytes()) {
-                *sum += u64::from(count);
-            }
-        }
-        for (edges, sum) in self.edges.iter().zip(sums).filter(|(_, sum)| *sum > 0) {
-            edges.fetch_add(sum, Ordering::Relaxed);
-        }
-    }
-}
-
-/// For every mark a word that has 1 in the bytes whose bits are set.
-const BYTES: [u64; 256] = {
-    let mut words = [0; 256];
-    let mut i = 0;
-    while i < 256 * GROUP {
-        let (mark, bit) = (i / GROUP, i % GROUP);
-        words[mark] |= (mark as u64 >> bit & 1) << (8 * bit);
-        i += 1;
-    }
-    words
-};

@@ -9,11 +9,9 @@
 //!    whose hub is found is found, without its list.
 //! 3. *In memory.* The edges among the vertices left are read once, if there is room for them, and Tarjan's algorithm
 //!    finishes.
-//! 4. *Colouring*, where there is no room. Degrees among the vertices left are counted, and who has none is trimmed,
-//!    then whom that leaves without, from a worklist. Labels then travel forward, the smallest wins, and each vertex
-//!    has the label of a root: its component is what reaches the root within its colour. Edges between colours join no
-//!    components, so colours become the classes within which it goes on. Labels are in a new random order every time,
-//!    so that a chain of components takes a number of rounds that is the logarithm of its length.
+//! 4. *Colouring* (`colouring.rs`), where there is no room. Degrees among the vertices left are counted, and vertices
+//!    without edges are trimmed, then those that this leaves without edges, from a worklist. Each round of colouring
+//!    then settles the component of every root, and parts the vertices left into classes within which it goes on.
 //!
 //! Searches that come to cost half of what reading all lists left would, as on a long cycle, are given up where there
 //! is room for the third way.
@@ -24,19 +22,19 @@
 //! components and related problems*, IPDPS 2014; Pearce, *A space-efficient algorithm for finding strongly connected
 //! components*, IPL 116, 2016. Hubs in the place of lists, and choosing by bytes, are Outcore's.
 //!
-//! *Encoding.* `labels[v]` is the component of a settled vertex and the class of one that is left. Which representative
-//! a component had on the way depends on chance, the partition does not, and the label is the smallest member.
+//! *Encoding.* `classes.rs`. The representative of a component depends on the order of the workers until the end; the
+//! partition does not, and the final label is the smallest member.
 //!
 //! *Cost.* 12 bytes and 6 bits per vertex, and 8 bytes per edge that is finished in memory. On graphs with hubs about a
 //! tenth of the pages; on others up to two passes, and more where colouring has to do it.
 
 use crate::estimate::{Bound, Cost, Estimate};
+use crate::kernels::classes::{Classes, load, spread, store};
+use crate::kernels::colouring::Colouring;
 use crate::kernels::components::{self, Components, ComponentsOptions, components};
 use crate::kernels::tarjan::Remainder;
 use crate::state::{Layout, array, bitmap, part};
-use outcore_graph::{
-    Bitmap, Decision, Direction, EdgeMap, EdgeMapper, Frontier, Graph, ListPart, Next, scan, vertex_map,
-};
+use outcore_graph::{Bitmap, Decision, Direction, EdgeMap, EdgeMapper, Frontier, Graph, ListPart, scan, vertex_map};
 use outcore_image::{Result, StatsBuilder};
 use outcore_io::Array;
 use outcore_table::ColumnKind;
@@ -92,11 +90,11 @@ pub fn strong_components(graph: &Graph, options: &StrongComponentsOptions) -> Re
     }
     let stats = StatsBuilder::of(graph.runtime());
     graph.make_room("strong components", estimate_strong_components(graph).state_bytes)?;
-    let ((labels, left), (first, second), (found, returned), mapper) = state(graph).make()?;
+    let ((labels, unsettled), (first, second), (found, returned), mapper) = state(graph).make()?;
     let mut work = Work {
         graph,
         options: *options,
-        classes: Classes { labels, left },
+        classes: Classes { labels, unsettled },
         first,
         second,
         found,
@@ -110,7 +108,7 @@ pub fn strong_components(graph: &Graph, options: &StrongComponentsOptions) -> Re
     graph.fill_cache()?;
     work.trim_by_hubs()?;
     work.giant()?;
-    while work.classes.left.count() > 0 && !work.finish_in_memory()? {
+    while work.classes.unsettled.count() > 0 && !work.finish_in_memory()? {
         work.count_degrees()?;
         work.trim()?;
         if !work.fits(work.edges) {
@@ -127,45 +125,6 @@ const PIVOTS: usize = 4;
 const GIANT_SHARE: u64 = 16;
 /// The fixed cost of a step of a search, in pages.
 const STEP_PAGES: u64 = 16;
-
-/// The components found so far.
-struct Classes {
-    /// The component of a settled vertex, the class of one that is left. Components lie within classes.
-    labels: Array<AtomicU32>,
-    /// The vertices whose component is not known.
-    left: Bitmap,
-}
-
-impl Classes {
-    /// Whether an edge between these vertices matters, the first of which is left: both are, and they are of one class.
-    #[inline]
-    fn join(&self, vertex: u32, other: u32) -> bool {
-        self.left.contains(other) && vertex != other && load(&self.labels, vertex) == load(&self.labels, other)
-    }
-
-    fn settle(&self, vertex: u32, label: u32) {
-        store(&self.labels, vertex, label);
-        self.left.remove(vertex);
-    }
-
-    /// Calls `visit` with every vertex that is left, on all workers.
-    fn for_each_left(&self, graph: &Graph, visit: impl Fn(u32) + Sync) -> Result<()> {
-        vertex_map(graph.runtime(), graph.vertices(), |range| {
-            self.left.iter(Bitmap::words_of(&range)).for_each(&visit);
-            Ok(())
-        })
-    }
-}
-
-#[inline]
-fn load(values: &[AtomicU32], vertex: u32) -> u32 {
-    values[vertex as usize].load(Relaxed)
-}
-
-#[inline]
-fn store(values: &[AtomicU32], vertex: u32, value: u32) {
-    values[vertex as usize].store(value, Relaxed);
-}
 
 /// The search, under way.
 struct Work<'a> {
@@ -199,7 +158,7 @@ impl Work<'_> {
                 if load(&self.first, v) == v || load(&self.second, v) == v {
                     store(&self.classes.labels, v, v);
                 } else {
-                    self.classes.left.insert(v);
+                    self.classes.unsettled.insert(v);
                 }
             }
             Ok(())
@@ -208,7 +167,7 @@ impl Work<'_> {
 
     /// Vertices that are hubs often, of in-lists and of out-lists, among those left: they have great degrees both ways.
     fn pivots(&self) -> Vec<u32> {
-        let left = &self.classes.left;
+        let left = &self.classes.unsettled;
         let step = (left.words() / SAMPLES).max(1);
         let samples = (0..left.words()).step_by(step).filter_map(|i| left.iter(i..i + 1).next());
         let hubs = samples.flat_map(|v| [(load(&self.first, v), true), (load(&self.second, v), false)]);
@@ -226,17 +185,17 @@ impl Work<'_> {
     /// Settles the components of some pivots until one is the giant, unless that comes to cost half as much as a pass
     /// over the lists that are left.
     fn giant(&mut self) -> Result<()> {
-        let most_pages = Frontier::Set(&self.classes.left).pages(self.graph, Direction::Out) / 2;
+        let most_pages = Frontier::Set(&self.classes.unsettled).pages(self.graph, Direction::Out) / 2;
         for pivot in self.pivots() {
-            let left = self.classes.left.count();
-            if !self.classes.left.contains(pivot) {
+            let left = self.classes.unsettled.count();
+            if !self.classes.unsettled.contains(pivot) {
                 continue;
             }
             if !self.search(pivot, Direction::Out, most_pages)? || !self.search(pivot, Direction::In, most_pages)? {
                 return Ok(());
             }
             self.settle_searched(pivot)?;
-            if self.searched_pages > most_pages || (left - self.classes.left.count()) * GIANT_SHARE >= left {
+            if self.searched_pages > most_pages || (left - self.classes.unsettled.count()) * GIANT_SHARE >= left {
                 return Ok(());
             }
         }
@@ -246,7 +205,7 @@ impl Work<'_> {
     /// Settles the component of the pivot. Every class is parted into what the pivot reaches and the rest.
     fn settle_searched(&self, pivot: u32) -> Result<()> {
         let smallest = self.returned.iter(0..self.returned.words()).next().unwrap_or(pivot);
-        self.classes.for_each_left(self.graph, |v| match self.returned.contains(v) {
+        self.classes.for_each(self.graph, |v| match self.returned.contains(v) {
             true => self.classes.settle(v, smallest),
             false => {
                 let class = 2 * load(&self.classes.labels, v) + u32::from(self.found.contains(v));
@@ -260,7 +219,9 @@ impl Work<'_> {
     fn search(&mut self, pivot: u32, onwards: Direction, most_pages: u64) -> Result<bool> {
         let all_fit = self.fits(Some(self.graph.manifest().out_lists.entries));
         let (name, reach) = match onwards {
-            Direction::Out => ("forward", Reach { among: &self.classes.left, found: &self.found, hubs: &self.first }),
+            Direction::Out => {
+                ("forward", Reach { among: &self.classes.unsettled, found: &self.found, hubs: &self.first })
+            }
             Direction::In => ("backward", Reach { among: &self.found, found: &self.returned, hubs: &self.second }),
         };
         reach.found.clear();
@@ -285,7 +246,7 @@ impl Work<'_> {
 
     /// Whether so many edges, if that is known, can be finished in memory.
     fn fits(&self, edges: Option<u64>) -> bool {
-        let bytes = |edges| Remainder::room(self.graph, self.classes.left.count(), edges).bytes();
+        let bytes = |edges| Remainder::room(self.graph, self.classes.unsettled.count(), edges).bytes();
         edges.is_some_and(|edges| edges <= Remainder::MOST_EDGES && bytes(edges) <= self.room_bytes())
     }
 
@@ -294,30 +255,30 @@ impl Work<'_> {
         if !self.fits(self.edges.or(Some(1))) {
             return Ok(false);
         }
-        let vertices = self.classes.left.count();
+        let vertices = self.classes.unsettled.count();
         let edges = match self.edges {
             Some(edges) => edges,
             None => self.most_edges(vertices)?,
         };
-        let Classes { labels, left } = &self.classes;
+        let Classes { labels, unsettled } = &self.classes;
         let room = Remainder::room(self.graph, vertices, edges);
         self.graph.make_room("edges that are left", room.bytes())?;
-        self.classes.for_each_left(self.graph, |v| store(&self.first, v, 0))?;
+        self.classes.for_each(self.graph, |v| store(&self.first, v, 0))?;
         let remainder = Remainder::new(room.make()?, &self.first);
         let add = |inner: &mut Vec<u32>, list: ListPart<'_>| {
             inner.clear();
             inner.extend(list.neighbours.iter().filter(|&&other| self.classes.join(list.vertex, other)));
             remainder.add(list.vertex, inner);
         };
-        let (_, read) = scan(self.graph, Direction::Out, Frontier::Set(left), Vec::new, add)?;
+        let (_, read) = scan(self.graph, Direction::Out, Frontier::Set(unsettled), Vec::new, add)?;
         self.stats.step("read what is left", vertices, read);
         if remainder.is_overfull() {
             return Ok(false);
         }
-        self.classes.for_each_left(self.graph, |v| store(&self.second, v, 0))?;
+        self.classes.for_each(self.graph, |v| store(&self.second, v, 0))?;
         self.found.clear();
-        remainder.solve(self.graph.runtime(), left, &self.second, &self.found, labels)?;
-        left.clear();
+        remainder.solve(self.graph.runtime(), unsettled, &self.second, &self.found, labels)?;
+        unsettled.clear();
         Ok(true)
     }
 
@@ -325,7 +286,7 @@ impl Work<'_> {
     fn most_edges(&mut self, vertices: u64) -> Result<u64> {
         let listed = AtomicU64::new(0);
         let read = self.graph.for_each_degree(Direction::Out, |v, degree| {
-            if self.classes.left.contains(v) {
+            if self.classes.unsettled.contains(v) {
                 listed.fetch_add(u64::from(degree), Relaxed);
             }
         })?;
@@ -340,11 +301,11 @@ impl Work<'_> {
     fn count_degrees(&mut self) -> Result<()> {
         self.graph.fill_cache()?;
         let (classes, incoming, outgoing) = (&self.classes, &self.first, &self.second);
-        classes.for_each_left(self.graph, |v| {
+        classes.for_each(self.graph, |v| {
             store(incoming, v, 0);
             store(outgoing, v, 0);
         })?;
-        let frontier = Frontier::Set(&classes.left);
+        let frontier = Frontier::Set(&classes.unsettled);
         let (_, read) = scan(
             self.graph,
             Direction::Out,
@@ -359,7 +320,7 @@ impl Work<'_> {
                 outgoing[list.vertex as usize].fetch_add(count, Relaxed);
             },
         )?;
-        self.stats.step("count degrees", classes.left.count(), read);
+        self.stats.step("count degrees", classes.unsettled.count(), read);
         Ok(())
     }
 
@@ -369,7 +330,7 @@ impl Work<'_> {
         for (onwards, degrees) in [(Direction::Out, &self.first), (Direction::In, &self.second)] {
             let (classes, trimmed) = (&self.classes, &self.found);
             trimmed.clear();
-            classes.for_each_left(self.graph, |v| {
+            classes.for_each(self.graph, |v| {
                 if load(degrees, v) == 0 {
                     trimmed.insert(v);
                 }
@@ -381,87 +342,27 @@ impl Work<'_> {
                     next.activate(other);
                 }
             })?;
-            classes.for_each_left(self.graph, |v| {
+            classes.for_each(self.graph, |v| {
                 if trimmed.contains(v) {
                     classes.settle(v, v);
                 }
             })?;
         }
         let edges = AtomicU64::new(0);
-        self.classes.for_each_left(self.graph, |v| {
+        self.classes.for_each(self.graph, |v| {
             edges.fetch_add(u64::from(load(&self.second, v)), Relaxed);
         })?;
         self.edges = Some(edges.into_inner());
         Ok(())
     }
 
-    /// Settles the component of every root of a colour, and makes colours classes.
+    /// One round of colouring.
     fn colour(&mut self) -> Result<()> {
-        self.rounds += 1;
-        let (classes, colours, roots, settled) = (&self.classes, &self.first, &self.second, &self.found);
-        let colour_of = |v: u32| mix(v ^ self.rounds);
-        classes.for_each_left(self.graph, |v| store(colours, v, colour_of(v)))?;
-        self.mapper.restart_with(Direction::Out, &classes.left)?;
-        spread(&mut self.mapper, &mut self.stats, "colour", |vertex, other, next| {
-            let colour = load(colours, vertex);
-            if classes.join(vertex, other)
-                && load(colours, other) > colour
-                && colours[other as usize].fetch_min(colour, Relaxed) > colour
-            {
-                next.activate(other);
-            }
-        })?;
-        settled.clear();
-        classes.for_each_left(self.graph, |v| {
-            if load(colours, v) == colour_of(v) {
-                store(roots, v, v);
-                settled.insert(v);
-            }
-        })?;
-        self.mapper.restart_with(Direction::In, settled)?;
-        spread(&mut self.mapper, &mut self.stats, "lead back", |vertex, other, next| {
-            if classes.join(vertex, other) && load(colours, vertex) == load(colours, other) && settled.insert(other) {
-                store(roots, other, load(roots, vertex));
-                next.activate(other);
-            }
-        })?;
-        // Colours of settled vertices are of no use any more: the roots' become their smallest members.
-        classes.for_each_left(self.graph, |v| match settled.contains(v) {
-            true => store(colours, v, u32::MAX),
-            false => store(&classes.labels, v, load(colours, v)),
-        })?;
-        classes.for_each_left(self.graph, |v| {
-            if settled.contains(v) {
-                colours[load(roots, v) as usize].fetch_min(v, Relaxed);
-            }
-        })?;
-        classes.for_each_left(self.graph, |v| {
-            if settled.contains(v) {
-                classes.settle(v, load(colours, load(roots, v)));
-            }
-        })
+        let Work { graph, classes, first, second, found, mapper, rounds, stats, .. } = self;
+        *rounds += 1;
+        let round = Colouring { graph, number: *rounds, classes, colours: first, roots: second, settled: found };
+        round.settle_roots(mapper, stats)
     }
-}
-
-/// Takes steps until no vertex is active.
-fn spread(
-    mapper: &mut EdgeMapper<'_>,
-    stats: &mut StatsBuilder,
-    name: &'static str,
-    visit: impl Fn(u32, u32, &mut Next<'_>) + Sync,
-) -> Result<()> {
-    while mapper.active() > 0 {
-        let step = mapper.push_step(&visit)?;
-        stats.step(name, step.active, step.sweep);
-    }
-    Ok(())
-}
-
-/// Another number for every number, in an order as good as random (Appleby's finalizer of MurmurHash3).
-fn mix(mut value: u32) -> u32 {
-    value = (value ^ value >> 16).wrapping_mul(0x85eb_ca6b);
-    value = (value ^ value >> 13).wrapping_mul(0xc2b2_ae35);
-    value ^ value >> 16
 }
 
 /// A search for all that can be reached, in no order.

@@ -1,13 +1,13 @@
 //! Counters of bits: the number of vertices that have each of the bits of a row.
 
-use crate::kernels::multi_source_bfs::{Row, any};
+use crate::kernels::rows::{BitRow, any};
 use outcore_graph::RANGE;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// Counts the vertices that have each of the bits, in numbers whose digits lie in different words.
 #[derive(Clone, Copy)]
 pub(crate) struct Tally<const W: usize> {
-    digits: [Row<W>; RANGE.ilog2() as usize + 1],
+    digits: [BitRow<W>; RANGE.ilog2() as usize + 1],
 }
 
 impl<const W: usize> Default for Tally<W> {
@@ -19,7 +19,7 @@ impl<const W: usize> Default for Tally<W> {
 impl<const W: usize> Tally<W> {
     /// Counts a row; there are at most [`RANGE`].
     #[inline(always)]
-    pub fn count(&mut self, row: &Row<W>) {
+    pub fn count(&mut self, row: &BitRow<W>) {
         for (w, &bits) in row.iter().enumerate() {
             let mut carry = bits;
             for digit in &mut self.digits {

@@ -27,6 +27,8 @@
 use crate::estimate::{Bound, Cost, all_entries, degree_pages, longest_lists};
 use crate::kernels::core_number::count_edges;
 use crate::kernels::neighbourhoods::{Neighbourhoods, Neighbours};
+use crate::kernels::shares::Share;
+use crate::kernels::triad_block::{Block, HUBS, Lookup, lists};
 use crate::state::{Layout, array};
 use outcore_format::Order;
 use outcore_graph::Graph;
@@ -37,10 +39,8 @@ use outcore_table::ColumnKind;
 use std::marker::PhantomData;
 use std::ops::Range;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-/// Vertices below this are counted by every worker for itself: what a core's cache holds.
-const HUBS: usize = 1 << 14;
 /// A chunk has no more entries than this, and room for no fewer than that unless all lists have fewer: some dozens of
 /// pages.
 const CHUNK_ENTRIES: u64 = 4 << 20;
@@ -52,52 +52,6 @@ const AHEAD: usize = 16;
 /// Workers take the vertices of a chunk in so many portions, of at most so many vertices.
 const PORTIONS: u64 = 4096;
 const PORTION_VERTICES: u64 = 1024;
-
-/// The contribution of a triangle to one of its corners.
-pub(crate) trait Share: Sync {
-    /// Whether it matters which edges go both ways.
-    const BOTH: bool;
-
-    /// The share of a corner: so many edges join the two others, and so many ways lead from them to the corner and
-    /// back, the product of the edges on either side.
-    fn of(opposite: u64, beside: u64) -> u64;
-}
-
-/// Every triangle counts 1, whatever the direction of its edges.
-pub(crate) struct One;
-
-impl Share for One {
-    const BOTH: bool = false;
-
-    #[inline(always)]
-    fn of(_opposite: u64, _beside: u64) -> u64 {
-        1
-    }
-}
-
-/// A triangle counts the edges between the two other corners.
-pub(crate) struct Opposite;
-
-impl Share for Opposite {
-    const BOTH: bool = true;
-
-    #[inline(always)]
-    fn of(opposite: u64, _beside: u64) -> u64 {
-        opposite
-    }
-}
-
-/// A triangle counts the ways to choose one edge on each of its sides.
-pub(crate) struct Choices;
-
-impl Share for Choices {
-    const BOTH: bool = true;
-
-    #[inline(always)]
-    fn of(opposite: u64, beside: u64) -> u64 {
-        opposite * beside
-    }
-}
 
 /// How many triangles a vertex could have, in the measure of a [`Share`], given how many neighbours it has and how many
 /// of them are joined both ways.
@@ -126,11 +80,6 @@ fn state<S: Share>(graph: &Graph, possible: bool) -> impl Layout<Made = State> {
         array(graph, "possible triangles", if possible { vertices } else { 0 }),
         array(graph, "where lists begin", vertices + 1),
     )
-}
-
-/// The `entries` entries of a block, and for each whether edges lead both ways, if that counts.
-fn lists<S: Share>(graph: &Graph, entries: u64) -> impl Layout<Made = (Array<AtomicU32>, Array<AtomicU8>)> {
-    (array(graph, "lists", entries), array(graph, "edges both ways", if S::BOTH { entries } else { 0 }))
 }
 
 /// The memory that counting takes.
@@ -246,24 +195,6 @@ impl Rank {
                 a > b || a == b && one < other
             }
         }
-    }
-}
-
-/// Adjacent vertices with the neighbours before each, in rising order; none where there is only one, since it takes
-/// two.
-struct Block {
-    vertices: Range<u32>,
-    /// Where the list of a vertex begins, up to the block's end.
-    starts: Array<AtomicU32>,
-    entries: Array<AtomicU32>,
-    /// For every entry 1 if edges lead both ways, where that matters.
-    both: Array<AtomicU8>,
-}
-
-impl Block {
-    fn list(&self, vertex: u32) -> Range<usize> {
-        let at = |place: usize| self.starts[place].load(Ordering::Relaxed) as usize;
-        at(vertex as usize)..at(vertex as usize + 1)
     }
 }
 
@@ -436,7 +367,8 @@ impl<'g, S: Share> Counting<'g, S> {
         }
         let end = if matches!(self.rank, Rank::Number) { middle } else { u32::MAX };
         let hubs = hubs.first_chunk_mut().expect("every hub is counted");
-        let mut looks = Looks { counting: self, marks, marks_both, hubs, end, share: 0 };
+        let (block, closed, kind) = (&self.block, &self.closed, PhantomData::<S>);
+        let mut lookup = Lookup { block, closed, marks, marks_both, hubs, end, share: 0, kind };
         for place in from..to {
             if let Some(&ahead) = vertices.get(place + 2 * AHEAD) {
                 prefetch(&self.block.starts, ahead as usize);
@@ -448,10 +380,10 @@ impl<'g, S: Share> Counting<'g, S> {
                 prefetch(&self.closed, ahead as usize);
             }
             if !is_first(vertices[place]) {
-                looks.look(vertices[place], 1 + u64::from(both[place]));
+                lookup.look(vertices[place], 1 + u64::from(both[place]));
             }
         }
-        let share = looks.share;
+        let share = lookup.share;
         if share > 0 {
             self.closed[middle as usize].fetch_add(share, Ordering::Relaxed);
         }
@@ -482,88 +414,4 @@ impl<'g, S: Share> Counting<'g, S> {
         })?;
         Ok(())
     }
-}
-
-/// Looking up lists of last corners among the marks of a middle one.
-struct Looks<'a, S> {
-    counting: &'a Counting<'a, S>,
-    marks: &'a [u64],
-    marks_both: &'a [u64],
-    hubs: &'a mut [u64; HUBS],
-    /// First corners are below this.
-    end: u32,
-    /// The share of the middle corner.
-    share: u64,
-}
-
-impl<S: Share> Looks<'_, S> {
-    /// Counts the triangles with a last corner, which so many edges join with the middle one.
-    #[inline]
-    fn look(&mut self, last: u32, edges: u64) {
-        let Counting { block, closed, .. } = self.counting;
-        let places = block.list(last);
-        let (list, both) = (&block.entries[places.clone()], if S::BOTH { &block.both[places] } else { &[] });
-        let (hubs, mut shares) = self.look_at_hubs(list, both, edges);
-        for (place, entry) in list.iter().enumerate().skip(hubs) {
-            let first = entry.load(Ordering::Relaxed);
-            if first >= self.end {
-                break;
-            }
-            if bit(self.marks, first) == 1 {
-                let near = if S::BOTH { 1 + bit(self.marks_both, first) } else { 1 };
-                let far = edges_at::<S>(both, place);
-                closed[first as usize].fetch_add(S::of(edges, near * far), Ordering::Relaxed);
-                shares.middle += S::of(far, near * edges);
-                shares.last += S::of(near, far * edges);
-            }
-        }
-        self.share += shares.middle;
-        if shares.last > 0 {
-            closed[last as usize].fetch_add(shares.last, Ordering::Relaxed);
-        }
-    }
-
-    /// Counts the triangles whose first corners are hubs; returns how many of the list are, and the shares of the other
-    /// corners. There is no branch on hits: one look in three is a hit, and nobody can tell which.
-    #[inline]
-    fn look_at_hubs(&mut self, list: &[AtomicU32], both: &[AtomicU8], edges: u64) -> (usize, Shares) {
-        let marks: &[u64; HUBS / 64] = self.marks.first_chunk().expect("bitmaps have a bit for every hub");
-        let marks_both = if S::BOTH { self.marks_both } else { self.marks };
-        let marks_both: &[u64; HUBS / 64] = marks_both.first_chunk().expect("bitmaps have a bit for every hub");
-        let (end, hubs) = (self.end.min(HUBS as u32), &mut *self.hubs);
-        let mut shares = Shares::default();
-        for (place, entry) in list.iter().enumerate() {
-            let first = entry.load(Ordering::Relaxed);
-            if first >= end {
-                return (place, shares);
-            }
-            let hub = first % HUBS as u32;
-            let hit = bit(marks, hub);
-            let near = if S::BOTH { hit + bit(marks_both, hub) } else { 1 };
-            let far = edges_at::<S>(both, place);
-            hubs[hub as usize] += hit * S::of(edges, near * far);
-            shares.middle += hit * S::of(far, near * edges);
-            shares.last += hit * S::of(near, far * edges);
-        }
-        (list.len(), shares)
-    }
-}
-
-/// The shares of a middle and a last corner.
-#[derive(Default)]
-struct Shares {
-    middle: u64,
-    last: u64,
-}
-
-/// A vertex's bit.
-#[inline(always)]
-fn bit(words: &[u64], vertex: u32) -> u64 {
-    words[vertex as usize / 64] >> (vertex % 64) & 1
-}
-
-/// How many edges an entry stands for.
-#[inline(always)]
-fn edges_at<S: Share>(both: &[AtomicU8], place: usize) -> u64 {
-    if S::BOTH { 1 + u64::from(both[place].load(Ordering::Relaxed)) } else { 1 }
 }

@@ -6,7 +6,8 @@
 //! *Directions* of edges, parallel edges and loops are ignored, as in NetworkX, which refuses graphs with directions.
 
 use crate::estimate::Estimate;
-use crate::kernels::triads::{self, One};
+use crate::kernels::shares::One;
+use crate::kernels::triads;
 use outcore_graph::Graph;
 use outcore_image::{Result, Stats};
 use outcore_io::Array;

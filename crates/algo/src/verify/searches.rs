@@ -2,7 +2,7 @@
 
 use crate::kernels::all_pairs::{AllPairs, AllPairsOptions};
 use crate::kernels::betweenness_centrality::{Betweenness, BetweennessOptions};
-use crate::kernels::multi_source_bfs::{MultiSourceBfs, MultiSourceBfsOptions, Reach};
+use crate::kernels::reach::{MultiSourceBfs, MultiSourceBfsOptions, Reach};
 use crate::sources::Sources;
 use crate::state::{Layout, array};
 use crate::verify::{find, forest, trees};

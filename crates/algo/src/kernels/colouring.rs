@@ -1,0 +1,83 @@
+//! One round of colouring, which settles strongly connected components without memory for edges.
+//!
+//! *Idea.* Labels travel forward and the smallest wins, so every vertex gets the colour of a root that reaches it. The
+//! component of the root is the set of vertices that reach the root within its colour. Edges between colours join no
+//! components, so the colours of the other vertices become their classes. Labels are in a new random order every round,
+//! so that a chain of components takes a number of rounds that is the logarithm of its length.
+//!
+//! Slota, Rajamanickam, Madduri, *BFS and coloring-based parallel algorithms for strongly connected components and
+//! related problems*, IPDPS 2014.
+
+use crate::kernels::classes::{Classes, load, spread, store};
+use outcore_graph::{Bitmap, Direction, EdgeMapper, Graph};
+use outcore_image::{Result, StatsBuilder};
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+/// A round, with scratch space of two numbers and a bit per vertex.
+pub(crate) struct Colouring<'a> {
+    pub graph: &'a Graph,
+    /// The number of the round, which chooses the order of the labels.
+    pub number: u32,
+    pub classes: &'a Classes,
+    pub colours: &'a [AtomicU32],
+    pub roots: &'a [AtomicU32],
+    pub settled: &'a Bitmap,
+}
+
+impl Colouring<'_> {
+    /// Settles the component of every root of a colour, and makes colours classes.
+    ///
+    /// # Errors
+    /// A page that cannot be read or is damaged, a request to stop.
+    pub fn settle_roots(self, mapper: &mut EdgeMapper<'_>, stats: &mut StatsBuilder) -> Result<()> {
+        let Colouring { graph, number, classes, colours, roots, settled } = self;
+        let colour_of = |v: u32| mix(v ^ number);
+        classes.for_each(graph, |v| store(colours, v, colour_of(v)))?;
+        mapper.restart_with(Direction::Out, &classes.unsettled)?;
+        spread(mapper, stats, "colour", |vertex, other, next| {
+            let colour = load(colours, vertex);
+            if classes.join(vertex, other)
+                && load(colours, other) > colour
+                && colours[other as usize].fetch_min(colour, Relaxed) > colour
+            {
+                next.activate(other);
+            }
+        })?;
+        settled.clear();
+        classes.for_each(graph, |v| {
+            if load(colours, v) == colour_of(v) {
+                store(roots, v, v);
+                settled.insert(v);
+            }
+        })?;
+        mapper.restart_with(Direction::In, settled)?;
+        spread(mapper, stats, "lead back", |vertex, other, next| {
+            if classes.join(vertex, other) && load(colours, vertex) == load(colours, other) && settled.insert(other) {
+                store(roots, other, load(roots, vertex));
+                next.activate(other);
+            }
+        })?;
+        // Colours of settled vertices are of no use any more: the roots' become their smallest members.
+        classes.for_each(graph, |v| match settled.contains(v) {
+            true => store(colours, v, u32::MAX),
+            false => store(&classes.labels, v, load(colours, v)),
+        })?;
+        classes.for_each(graph, |v| {
+            if settled.contains(v) {
+                colours[load(roots, v) as usize].fetch_min(v, Relaxed);
+            }
+        })?;
+        classes.for_each(graph, |v| {
+            if settled.contains(v) {
+                classes.settle(v, load(colours, load(roots, v)));
+            }
+        })
+    }
+}
+
+/// Another number for every number, in an order as good as random (Appleby's finalizer of MurmurHash3).
+fn mix(mut value: u32) -> u32 {
+    value = (value ^ value >> 16).wrapping_mul(0x85eb_ca6b);
+    value = (value ^ value >> 13).wrapping_mul(0xc2b2_ae35);
+    value ^ value >> 16
+}

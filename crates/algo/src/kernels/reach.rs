@@ -1,0 +1,93 @@
+//! Options and result of searches from many sources, and the result while it grows.
+//!
+//! *Cost.* 12 bytes per vertex, and 4 per source and target.
+
+use crate::state::{Layout, array, reservation};
+use outcore_graph::Graph;
+use outcore_image::{Stats, StatsBuilder};
+use outcore_io::{Array, Reservation};
+use std::sync::atomic::{AtomicU32, AtomicU64};
+
+/// From where to search, how far, and which distances to keep.
+#[derive(Clone, Debug, Default)]
+pub struct MultiSourceBfsOptions {
+    /// The vertices to start from, as numbered in the image.
+    pub sources: Vec<u32>,
+    /// The vertices whose distances from every source are kept.
+    pub targets: Vec<u32>,
+    /// The greatest level that is searched for; `None` is no limit.
+    pub depth_limit: Option<u32>,
+}
+
+/// The result of searches from many sources.
+#[derive(Debug)]
+pub struct MultiSourceBfs {
+    /// Per vertex: how many of the sources have a path to it.
+    pub reached_by: Array<u32>,
+    /// Per vertex: the sum of its distances from those.
+    pub distance_sums: Array<u64>,
+    /// Per source, in the order of the options: how far its search came.
+    pub reach: Vec<Reach>,
+    /// Per source and target, source by source: the distance plus one; 0 where there is no path.
+    pub levels: Array<u32>,
+    /// Statistics of the run.
+    pub stats: Stats,
+}
+
+/// How far a search came.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Reach {
+    /// How many vertices were reached, the source included.
+    pub reached: u64,
+    /// The greatest distance of any of them: the eccentricity of the source, if the search had no limit.
+    pub depth: u32,
+}
+
+impl MultiSourceBfs {
+    /// The distance from a source to a target, by their places in the options, if there is a path.
+    pub fn level(&self, source: usize, target: usize) -> Option<u32> {
+        let targets = self.levels.len() / self.reach.len();
+        self.levels[source * targets + target].checked_sub(1)
+    }
+}
+
+/// By how many sources vertices are reached, the sums of their distances, distances of targets, and the targets.
+type Results = (Array<AtomicU32>, Array<AtomicU64>, Array<AtomicU32>, Reservation);
+
+pub(crate) fn results(graph: &Graph, options: &MultiSourceBfsOptions) -> impl Layout<Made = Results> {
+    (
+        array(graph, "sources that reach a vertex", graph.vertices()),
+        array(graph, "sums of distances", graph.vertices()),
+        levels(graph, options),
+        reservation(graph, "targets", size_of::<(u32, usize)>() as u64 * options.targets.len() as u64),
+    )
+}
+
+/// The distances between sources and targets.
+pub(crate) fn levels(graph: &Graph, options: &MultiSourceBfsOptions) -> impl Layout<Made = Array<AtomicU32>> {
+    array(graph, "distances", (options.sources.len() as u64).saturating_mul(options.targets.len() as u64))
+}
+
+/// The results up to the current level.
+pub(crate) struct Reached {
+    pub reached_by: Array<AtomicU32>,
+    pub distance_sums: Array<AtomicU64>,
+    pub levels: Array<AtomicU32>,
+    pub reach: Vec<Reach>,
+    /// The targets in rising order, each with its place.
+    pub targets: Vec<(u32, usize)>,
+}
+
+impl Reached {
+    pub fn finish(self, graph: &Graph, stats: StatsBuilder) -> MultiSourceBfs {
+        let Reached { reached_by, distance_sums, levels, reach, .. } = self;
+        let stats = stats.finish(graph.runtime(), graph.all_pages());
+        MultiSourceBfs {
+            reached_by: reached_by.into_values(),
+            distance_sums: distance_sums.into_values(),
+            levels: levels.into_values(),
+            reach,
+            stats,
+        }
+    }
+}
