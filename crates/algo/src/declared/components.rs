@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 /// The estimate for finding components of this graph.
 pub fn estimate_components(graph: &Graph) -> Estimate {
-    kernels::components::estimate_components(graph).verified_in(verify::components_bytes(graph))
+    kernels::components::estimate_components(graph).verified_in(verify::components::components_bytes(graph))
 }
 
 /// Its declaration.

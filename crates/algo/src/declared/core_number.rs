@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 /// The estimate for finding core numbers of this graph.
 pub fn estimate_core_number(graph: &Graph) -> Estimate {
-    kernels::core_number::estimate_core_number(graph).verified_in(verify::core_numbers_bytes(graph))
+    kernels::core_number::estimate_core_number(graph).verified_in(verify::core_number::core_numbers_bytes(graph))
 }
 
 /// Its declaration.

@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// The estimate for propagating labels over this graph; passes are those of `max_iter` iterations.
 pub fn estimate_label_propagation(graph: &Graph, options: &LabelPropagationOptions) -> Estimate {
     kernels::label_propagation::estimate_label_propagation(graph, options)
-        .verified_in(verify::label_propagation_bytes(graph))
+        .verified_in(verify::label_propagation::label_propagation_bytes(graph))
 }
 
 /// Its declaration.

@@ -12,7 +12,8 @@ use std::sync::Arc;
 
 /// The estimate for a search over this graph; how many passes it makes depends on the weights.
 pub fn estimate_sssp(graph: &Graph, options: &SsspOptions) -> Estimate {
-    kernels::sssp::estimate_sssp(graph, options).verified_in(verify::sssp_bytes(graph) + weight_bytes(graph, options))
+    kernels::sssp::estimate_sssp(graph, options)
+        .verified_in(verify::sssp::sssp_bytes(graph) + weight_bytes(graph, options))
 }
 
 /// Its declaration.

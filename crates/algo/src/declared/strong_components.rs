@@ -10,7 +10,8 @@ use outcore_graph::Graph;
 
 /// The estimate for finding strongly connected components of this graph; the passes are those of most graphs.
 pub fn estimate_strong_components(graph: &Graph) -> Estimate {
-    kernels::strong_components::estimate_strong_components(graph).verified_in(verify::strong_components_bytes(graph))
+    kernels::strong_components::estimate_strong_components(graph)
+        .verified_in(verify::strong_components::strong_components_bytes(graph))
 }
 
 /// Its declaration.

@@ -5,7 +5,7 @@ use crate::kernels::betweenness_centrality::{Betweenness, BetweennessOptions};
 use crate::kernels::reach::{MultiSourceBfs, MultiSourceBfsOptions, Reach};
 use crate::sources::Sources;
 use crate::state::{Layout, array};
-use crate::verify::{find, forest, trees};
+use crate::verify::forest::{find, forest, trees};
 use outcore_graph::{Direction, EdgeMapper, Frontier, Graph, ListPart, scan, vertex_map};
 use outcore_image::{Error, Result};
 use outcore_io::{Array, AtomicF64};

@@ -1,0 +1,82 @@
+//! Verifies propagated labels by propagating them once more, in a single loop over whole lists.
+
+use crate::estimate::least_labels;
+use crate::kernels::label_propagation::{LabelPropagation, LabelPropagationOptions};
+use crate::state::{Layout, array, reservation};
+use crate::verify::{Contradiction, loops_bytes};
+use outcore_graph::{Direction, Frontier, Graph};
+use outcore_image::{Error, Result};
+use outcore_io::{Array, Reservation};
+use outcore_table::{IdLookup, IdStream};
+
+/// Checks labels by propagating them once more: vertex by vertex in a single loop over whole lists, sorting, with the
+/// ids themselves for what is smaller.
+///
+/// # Errors
+/// The first vertex that contradicts this, too little memory (8 bytes per vertex, the ids, and the longest lists of a
+/// vertex), or a page that cannot be read.
+pub fn verify_label_propagation(
+    graph: &Graph,
+    options: &LabelPropagationOptions,
+    found: &LabelPropagation,
+) -> Result<()> {
+    let count = graph.vertices() as usize;
+    graph.make_room("verification of labels", label_propagation_bytes(graph))?;
+    let ids = IdLookup::new(graph)?;
+    let (mut labels, mut next, _held) = propagating(graph).make()?;
+    labels.iter_mut().zip(0..).for_each(|(label, vertex)| *label = vertex);
+    let (mut iterations, mut converged) = (0, count == 0);
+    while iterations < options.max_iter && !converged {
+        propagate(graph, &ids, &labels, &mut next)?;
+        std::mem::swap(&mut labels, &mut next);
+        iterations += 1;
+        converged = labels[..] == next[..];
+    }
+    let wrong = Contradiction::none();
+    let claimed = |v: u32| found.labels[v as usize];
+    (0..count as u32).filter(|&v| claimed(v) != labels[v as usize]).for_each(|v| wrong.at(v));
+    wrong.check(|v| {
+        let expected = format!("vertex {v} of the image with the label of vertex {}", labels[v as usize]);
+        Error::verification(expected, format!("that of vertex {}", claimed(v)))
+    })?;
+    labels.sort_unstable();
+    let distinct = labels.chunk_by(|a, b| a == b).count() as u64;
+    if (found.count, found.iterations, found.converged) != (distinct, iterations, converged) {
+        let said = |count, iterations, converged| {
+            format!("{count} labels after {iterations} iterations, converged: {converged}")
+        };
+        let expected = said(distinct, iterations, converged);
+        return Err(Error::verification(expected, said(found.count, found.iterations, found.converged)));
+    }
+    Ok(())
+}
+
+/// The memory that checking labels takes, beside the result.
+pub(crate) fn label_propagation_bytes(graph: &Graph) -> u64 {
+    IdLookup::bytes(graph) + (propagating(graph).bytes() + loops_bytes(graph)).max(IdStream::bytes(graph))
+}
+
+/// Labels, next ones, and room for those of a vertex's neighbours.
+fn propagating(graph: &Graph) -> impl Layout<Made = (Array<u32>, Array<u32>, Reservation)> {
+    let labels = || array(graph, "labels", graph.vertices());
+    (labels(), labels(), reservation(graph, "labels of neighbours", 4 * least_labels(graph)))
+}
+
+/// One iteration of label propagation.
+fn propagate(graph: &Graph, ids: &IdLookup, labels: &[u32], next: &mut [u32]) -> Result<()> {
+    let mut own = Vec::new();
+    let mut incoming = graph.is_directed().then(|| graph.lists(Direction::In, Frontier::All).into_iter());
+    for list in graph.lists(Direction::Out, Frontier::All) {
+        let (vertex, neighbours) = list?;
+        own.clear();
+        own.extend(neighbours.iter().map(|&other| labels[other as usize]));
+        if let Some(list) = incoming.as_mut().and_then(Iterator::next) {
+            own.extend(list?.1.iter().map(|&other| labels[other as usize]));
+        }
+        own.sort_unstable();
+        let runs = own.chunk_by(|a, b| a == b).map(|run| (run.len(), run[0]));
+        let best = runs.max_by(|a, b| a.0.cmp(&b.0).then_with(|| ids.id(b.1).cmp(&ids.id(a.1))));
+        next[vertex as usize] = best.map_or(labels[vertex as usize], |(_, label)| label);
+    }
+    Ok(())
+}
