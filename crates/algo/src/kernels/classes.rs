@@ -1,7 +1,7 @@
 //! Classes of vertices whose strongly connected component is not known yet, and the components that are.
 //!
-//! *Encoding.* `labels[v]` is the component of a settled vertex and the class of an unsettled one. Components lie within
-//! classes.
+//! *Encoding.* `labels[v]` is the component of a settled vertex and the class of an unsettled one. Components lie
+//! within classes.
 
 use outcore_graph::{Bitmap, EdgeMapper, Graph, Next, vertex_map};
 use outcore_image::{Result, StatsBuilder};

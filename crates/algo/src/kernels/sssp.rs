@@ -1,9 +1,9 @@
 //! Shortest paths from one source over weighted edges: distances and parents.
 //!
-//! *Idea.* Delta-stepping: vertices whose distance fell wait (`waiting.rs`). Those within `delta` of the nearest waiting
-//! vertex are relaxed together, again and again until none of them waits. Distances only fall, and their final bits do
-//! not depend on the order of relaxations. This holds for real weights too: the sum along a path is always rounded in
-//! the same way, and rounding keeps the order of numbers.
+//! *Idea.* Delta-stepping: vertices whose distance fell wait (`waiting.rs`). Those within `delta` of the nearest
+//! waiting vertex are relaxed together, again and again until none of them waits. Distances only fall, and their final
+//! bits do not depend on the order of relaxations. This holds for real weights too: the sum along a path is always
+//! rounded in the same way, and rounding keeps the order of numbers.
 //!
 //! *Long searches.* Where so few vertices are relaxed for so many steps that pages hold one each ([`Thin`]), as on
 //! grids and roads, the rest is relaxed without steps ([`Relaxer`]). Where memory has room for all lists, vertices are

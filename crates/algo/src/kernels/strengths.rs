@@ -68,7 +68,8 @@ pub(crate) enum RankDivisors {
 }
 
 impl RankDivisors {
-    /// Makes the divisors that the options need, and caches the places of the weights until the second value is dropped.
+    /// Makes the divisors that the options need, and caches the places of the weights until the second value is
+    /// dropped.
     ///
     /// # Errors
     /// Weights that are negative or out of range, too little memory, a page that cannot be read.

@@ -1,7 +1,7 @@
 //! Verifiers: each checks that a result has the properties that make it right, with another algorithm than computed it.
 //!
-//! They work out of core like the algorithms: state per vertex in memory, edges by sweeps. An error names the vertex and
-//! the values that contradict each other.
+//! They work out of core like the algorithms: state per vertex in memory, edges by sweeps. An error names the vertex
+//! and the values that contradict each other.
 
 pub(crate) mod bfs;
 pub(crate) mod components;
