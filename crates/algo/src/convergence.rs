@@ -53,9 +53,9 @@ pub enum StoppedBy {
     Residual,
     /// The residual fell below the tolerance times the number of vertices.
     Networkx,
-    /// All iterations that were allowed were made. The ranks have not converged.
+    /// All allowed iterations were made. The ranks have not converged.
     Iterations,
-    /// Pushed ranks come no nearer: what is left is what their rounding may have left. They have not converged.
+    /// Pushed ranks come no nearer: their residual is no greater than the error of rounding. They have not converged.
     Rounding,
 }
 

@@ -5,8 +5,8 @@
 //! shell, the functions and stubs of Python, estimates, the table of `docs/algorithms.md`, the kernels of Graphalytics,
 //! and what the tests run. `docs/howto/add-an-algorithm.md` shows one.
 //!
-//! A run from outside goes like this: texts or objects become [`Value`]s, which a [`Parameter`] checks; [`Values`] add
-//! the defaults; [`Algorithm::plan`] turns them into typed options; [`Plan`] says what the run will need, and runs it.
+//! A run by a user takes these steps: texts or objects become [`Value`]s, which a [`Parameter`] checks; [`Values`] add
+//! the defaults; [`Algorithm::plan`] turns them into typed options; [`Plan`] estimates the run, and runs it.
 
 use crate::estimate::Estimate;
 use outcore_declare::{Declared, Parameter, Values, option_of};
@@ -15,7 +15,7 @@ use outcore_image::{Result, Stats};
 use outcore_io::Array;
 use outcore_table::Column;
 
-/// An algorithm, as it is declared.
+/// The declaration of an algorithm.
 pub struct Algorithm {
     /// Its name in Rust, in Python and in the shell, which writes `-` for `_`.
     pub name: &'static str,
@@ -31,7 +31,7 @@ pub struct Algorithm {
     pub attributes: &'static [Attribute],
     /// Its documentation in Python.
     pub doc: Doc,
-    /// Whether ranks that did not converge are an error, unless they are asked for.
+    /// Whether ranks that did not converge are an error, unless the caller accepts them.
     pub must_converge: bool,
     /// The option whose number of members the option `k` of estimates stands for.
     pub counted: Option<&'static str>,
@@ -125,9 +125,9 @@ pub enum AttributeKind {
     Text,
     /// Vertices; users see their ids. There may be none.
     Vertices,
-    /// The vertices on a path; users see their ids, which are looked up when they ask. There may be no path.
+    /// The vertices on a path; users see their ids, which are looked up on access. There may be no path.
     Path,
-    /// Distances between sources and targets, which become a table when users ask.
+    /// Distances between sources and targets, which become a table on access.
     Distances,
 }
 
@@ -182,18 +182,18 @@ pub struct Finding {
     pub attributes: Vec<Datum>,
     /// The columns whose greatest values the shell shows, each under a heading, which may be empty.
     pub shown: Vec<(String, usize)>,
-    /// Whether ranks are not what was asked for.
+    /// The facts about ranks that did not converge although they should.
     pub unconverged: Option<Unconverged>,
     /// Statistics of the run.
     pub stats: Stats,
 }
 
-/// Ranks that did not converge, although that was asked for.
+/// Ranks that did not reach the requested tolerance.
 #[derive(Clone, Copy, Debug)]
 pub struct Unconverged {
-    /// The tolerance that was asked for.
+    /// The requested tolerance.
     pub tol: f64,
-    /// The residual that is left.
+    /// The residual when the iterations ended.
     pub residual: f64,
     /// How many iterations were made.
     pub iterations: u32,
@@ -250,13 +250,13 @@ impl Finding {
     }
 }
 
-/// Takes the lines of a report.
+/// A sink for the lines of a report.
 pub type Say<'a> = &'a mut dyn FnMut(std::fmt::Arguments<'_>);
 
-/// Number of ids that are looked up together.
+/// The number of ids that are looked up together.
 const IDS_AT_ONCE: usize = 4096;
 
-/// Says a line for each of some vertices, made of its place among them and its id.
+/// Reports a line for each of some vertices; `line` makes it of the vertex's place among them and its id.
 ///
 /// # Errors
 /// Ids that cannot be read.
@@ -271,7 +271,7 @@ pub fn say_ids(graph: &Graph, vertices: &[u32], say: Say<'_>, line: impl Fn(usiz
 
 /// The functions behind an algorithm, whatever their types are.
 pub trait Kernel: Sync {
-    /// The run that some options ask for.
+    /// The run with these options.
     ///
     /// # Errors
     /// Options that cannot be, such as a vertex that is not there.
@@ -283,7 +283,7 @@ pub trait Plan: Send {
     /// The estimate of the run.
     fn estimate(&self, graph: &Graph) -> Estimate;
 
-    /// Runs it, verifies what it found if that is asked for, and reports on it to whoever listens.
+    /// Runs it; verifies the result if `verify`, and reports on it to `say` if there is one.
     ///
     /// # Errors
     /// Those of the algorithm, and of its verification.
@@ -297,20 +297,20 @@ pub trait Plan: Send {
 pub struct Typed<O: 'static, F: 'static> {
     /// Makes options of the values that users give.
     pub options: fn(&Graph, &Values) -> Result<O>,
-    /// Says what a run will need.
+    /// Estimates memory, passes and reads.
     pub estimate: fn(&Graph, &O) -> Estimate,
     /// Runs it.
     pub run: fn(&Graph, &O) -> Result<F>,
     /// Checks a result with an independent algorithm.
     pub verify: fn(&Graph, &O, &F) -> Result<()>,
-    /// Says what was found, in lines.
-    pub report: fn(Told<'_, O, F>, Say<'_>) -> Result<()>,
+    /// Describes a result in lines.
+    pub report: fn(Outcome<'_, O, F>, Say<'_>) -> Result<()>,
     /// Gives a result the form that all share.
-    pub found: fn(&Graph, &Values, &O, F) -> Result<Finding>,
+    pub finding: fn(&Graph, &Values, &O, F) -> Result<Finding>,
 }
 
 /// The input of a report: graph, options and result.
-pub struct Told<'a, O, F> {
+pub struct Outcome<'a, O, F> {
     /// The graph.
     pub graph: &'a Graph,
     /// The values of the options.
@@ -318,7 +318,7 @@ pub struct Told<'a, O, F> {
     /// The options.
     pub options: &'a O,
     /// The result.
-    pub found: &'a F,
+    pub result: &'a F,
 }
 
 struct Run<O: 'static, F: 'static> {
@@ -341,15 +341,15 @@ impl<O: Send + std::fmt::Debug, F> Plan for Run<O, F> {
 
     fn run(&self, graph: &Graph, verify: bool, say: Option<Say<'_>>) -> Result<Finding> {
         let Run { typed, values, options } = self;
-        let found = (typed.run)(graph, options)?;
+        let result = (typed.run)(graph, options)?;
         if verify {
             outcore_io::let_go_of_code();
-            (typed.verify)(graph, options, &found)?;
+            (typed.verify)(graph, options, &result)?;
         }
         if let Some(say) = say {
-            (typed.report)(Told { graph, values, options, found: &found }, say)?;
+            (typed.report)(Outcome { graph, values, options, result: &result }, say)?;
         }
-        (typed.found)(graph, values, options, found)
+        (typed.finding)(graph, values, options, result)
     }
 
     fn options(&self) -> String {
@@ -421,7 +421,7 @@ impl Algorithm {
         option_of(self.name, self.options, name)
     }
 
-    /// The run that some options ask for.
+    /// The run with these options.
     ///
     /// # Errors
     /// Options that cannot be, such as a vertex that is not there.

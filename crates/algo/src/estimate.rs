@@ -4,8 +4,8 @@ use outcore_graph::{Graph, PAGE_BYTES};
 use outcore_image::Result;
 use outcore_table::{ColumnKind, IdStream};
 
-/// The memory of the ids that are told of a result, a few at a time.
-const TOLD_BYTES: u64 = 1 << 20;
+/// The memory of the ids that a report looks up, a few at a time.
+const REPORT_BYTES: u64 = 1 << 20;
 
 /// The estimated memory, passes and reads of an operation.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,10 +20,9 @@ pub struct Estimate {
     pub read_bytes: u64,
     /// The kind of bound that `passes` is.
     pub bound: Bound,
-    /// The memory of the result, and of the few ids that are told of it, in bytes.
+    /// The memory of the result and its report, in bytes.
     pub result_bytes: u64,
-    /// The memory of the result and of its verification together, in bytes. The rest of the state is given back by
-    /// then.
+    /// The memory of the result and of its verification together, in bytes. The rest of the state is freed by then.
     pub verify_bytes: u64,
     /// The columns of the result.
     pub columns: Vec<ColumnKind>,
@@ -68,8 +67,8 @@ pub(crate) struct Cost {
 impl Cost {
     pub fn estimate(self, graph: &Graph) -> Estimate {
         let values = self.columns.iter().map(|column| column.bytes()).sum::<u64>().saturating_mul(graph.vertices());
-        let held = values.saturating_add(self.more_result_bytes);
-        let result_bytes = held.saturating_add(IdStream::bytes(graph) + TOLD_BYTES);
+        let columns_bytes = values.saturating_add(self.more_result_bytes);
+        let result_bytes = columns_bytes.saturating_add(IdStream::bytes(graph) + REPORT_BYTES);
         Estimate {
             state_bytes: self.state_bytes,
             memory_bytes: least_limit(graph, self.state_bytes.max(result_bytes)),
@@ -79,7 +78,7 @@ impl Cost {
                 .saturating_mul(PAGE_BYTES),
             bound: self.bound,
             result_bytes,
-            verify_bytes: held,
+            verify_bytes: columns_bytes,
             columns: self.columns,
         }
     }
@@ -112,11 +111,10 @@ impl Estimate {
         self
     }
 
-    /// Refuses a run whose result there will be no memory to tell, to verify or to write, before the work is done.
+    /// Refuses a run before it starts if memory will not suffice to report, verify or write its result.
     ///
     /// # Errors
-    /// Too little memory. The numbers are those of whatever needs most, the run included, so the limit that the error
-    /// names is enough.
+    /// Too little memory. The error names the greatest need, the run included, so the limit that it names is enough.
     pub fn check_result(&self, graph: &Graph, verified: bool, written: bool) -> Result<()> {
         let told = ("the result and the ids that are told of it", self.result_bytes);
         let verified = verified.then_some(("the result and its verification", self.verify_bytes));
@@ -141,7 +139,7 @@ pub fn least_limit(graph: &Graph, bytes: u64) -> u64 {
     }
 }
 
-/// How many pages the degrees of all lists have.
+/// The number of pages of the degree columns.
 pub(crate) fn degree_pages(graph: &Graph) -> u64 {
     graph.directions().iter().map(|&direction| graph.degree_pages(direction)).sum()
 }
@@ -158,10 +156,10 @@ pub(crate) fn longest_lists(graph: &Graph) -> u64 {
     manifest.out_lists.max_degree + manifest.in_lists.as_ref().map_or(0, |lists| lists.max_degree)
 }
 
-/// The least capacity of a buffer of labels, where the graph has so many entries.
+/// The least capacity of a buffer of labels, unless the graph has fewer entries.
 pub(crate) const LEAST_LABELS: u64 = 1 << 16;
 
-/// The number of labels for which a buffer is large enough for every vertex.
+/// The least capacity of a buffer that holds the labels of any vertex.
 pub(crate) fn least_labels(graph: &Graph) -> u64 {
     longest_lists(graph).max(LEAST_LABELS.min(all_entries(graph)))
 }

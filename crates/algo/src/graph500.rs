@@ -1,18 +1,18 @@
 //! Graph500: the roots of its searches, and the validation of the trees that they find.
 //!
-//! A tree is held against the edges of the input, multiple ones and loops included, as the generator makes them; the
-//! image is not asked. The five rules of the specification:
+//! A tree is compared with the edges of the input, multiple ones and loops included, as the generator makes them; the
+//! image is not read. The five rules of the specification:
 //!
 //! 1. It is a tree: every vertex's parents lead to the root.
-//! 2. A vertex is one level below its parent, or as far as the weight of an edge between the two says.
+//! 2. A vertex is one level below its parent, or farther by the weight of an edge between the two.
 //! 3. The ends of every edge are at most one level apart, or at most the edge's weight.
 //! 4. No edge leads out of the tree, so it spans a whole component.
 //! 5. A vertex and its parent are joined by an edge.
 //!
-//! Distances are compared to the last bit, as they were rounded when they were found.
+//! Distances are compared to the last bit, with the rounding of the search.
 //!
-//! *Cost.* The edges are made anew and pass by once, some per worker at a time: nothing of them is stored. 4 bytes and
-//! 3 bits per vertex.
+//! *Cost.* The edges are generated once more, a block per worker at a time, and not stored. 4 bytes and 3 bits per
+//! vertex.
 //!
 //! Murphy, Wheeler, Barrett, Ang, *Introducing the Graph 500*, Cray Users Group 2010; the specification is of 2017.
 
@@ -34,7 +34,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// How many ends of edges are looked up together.
 const ENDS: usize = 2048;
 
-/// Chooses vertices to search from, each as likely, among those that have an edge; fewer if there are not so many.
+/// Chooses `count` vertices to search from, with equal probability, among those that have an edge; all if there are
+/// fewer.
 ///
 /// They depend on the ids and the seed alone. Self-loops are edges here; images of Graph500 have none. One pass over
 /// the ids; 4 bytes per vertex.
@@ -77,8 +78,8 @@ fn state(graph: &Graph) -> impl Layout<Made = (Bitmap, Array<u32>)> {
 /// Returns how many edges of the input, multiple ones and loops included, the search traversed.
 ///
 /// # Errors
-/// The first vertex that contradicts a rule, another graph than the options say, too little memory (4.4 bytes per
-/// vertex), or a request to stop.
+/// The first vertex that contradicts a rule, a graph that was not generated with the options, too little memory (4.4
+/// bytes per vertex), or a request to stop.
 pub fn verify_bfs(graph: &Graph, options: &GenerateOptions, root: u32, found: &Bfs) -> Result<u64> {
     let distance = |vertex| found.level(vertex).map(u64::from);
     verify::<Integer>(graph, options, &Tree { root, weights: false, distance, parent: |vertex| found.parent(vertex) })

@@ -59,7 +59,7 @@ pub trait GraphValues {
     /// There are no weights of the name that was given.
     fn lengths(&self, graph: &Graph) -> Result<bool>;
 
-    /// The name of weights that edges might count by, and do not because it was not asked for.
+    /// The name of weights that the image has and the run does not use.
     fn unused_weights<'a>(&self, algorithm: &Algorithm, graph: &'a Graph) -> Option<&'a str>;
 }
 

@@ -103,7 +103,7 @@ fn seen(graph: &Graph) -> impl Layout<Made = Bitmap> {
 /// the ids is the fastest.
 ///
 /// # Errors
-/// [`Error::Verification`] with the first line that says otherwise or says nothing, or a vertex without a line; a file
+/// [`Error::Verification`] with the first line that differs or is malformed, or a vertex without a line; a file
 /// that cannot be read; too little memory.
 pub fn verify_output(graph: &Graph, output: &Column, reference: &Path) -> Result<()> {
     let vertices = graph.vertices();
@@ -142,7 +142,7 @@ pub fn verify_output(graph: &Graph, output: &Column, reference: &Path) -> Result
     }
 }
 
-/// Whether a vertex's value is what the reference says; the value if not.
+/// Compares a vertex's value with the reference; the error is the value.
 fn matches(
     output: &Column,
     vertex: u32,

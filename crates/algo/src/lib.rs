@@ -1,8 +1,8 @@
-//! Outcore's graph algorithms: `kernels` computes, [`verify`] checks, and `declared` says what users see.
+//! Outcore's graph algorithms: `kernels` computes, [`verify`] checks, and `declared` describes them to users.
 //!
-//! Every algorithm takes a graph and plain options and returns a named result with its statistics. Each says what
-//! memory and how many passes it needs before it starts ([`Estimate`]), refuses with the numbers if that does not fit,
-//! and gives the same bits for every number of workers, back end and cache size.
+//! Every algorithm takes a graph and plain options and returns a named result with its statistics. Each estimates its
+//! memory and passes before it starts ([`Estimate`]), refuses with the numbers if they do not fit, and gives the same
+//! bits for every number of workers, back end and cache size.
 #![forbid(unsafe_code)]
 
 mod convergence;
@@ -21,8 +21,8 @@ mod weights;
 
 pub use api::*;
 pub use declare::{
-    Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, Graphalytics, Kernel, Oracle, Plan, Remedy, ReportNeeds,
-    Say, Told, Typed, Unconverged, say_ids,
+    Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, Graphalytics, Kernel, Oracle, Outcome, Plan, Remedy,
+    ReportNeeds, Say, Typed, Unconverged, say_ids,
 };
 pub use declared::ALGORITHMS;
 pub use estimate::{Bound, Estimate, least_limit};

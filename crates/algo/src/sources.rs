@@ -15,10 +15,10 @@ pub enum Sources {
     All,
     /// From these vertices, as numbered in the image.
     Given(Vec<u32>),
-    /// From so many vertices, or all if there are fewer, drawn evenly and without repetition. The same seed draws the
-    /// same ids, whatever the order of the image.
+    /// From `k` vertices, or all if there are fewer, drawn evenly and without repetition. The same seed draws the same
+    /// ids, whatever the order of the image.
     Drawn {
-        /// How many.
+        /// The number of vertices.
         k: u64,
         /// Other seeds draw others.
         seed: u64,
@@ -26,7 +26,7 @@ pub enum Sources {
 }
 
 impl Sources {
-    /// How many they are.
+    /// The number of sources.
     pub fn count(&self, graph: &Graph) -> u64 {
         match self {
             Sources::All => graph.vertices(),
@@ -39,7 +39,7 @@ impl Sources {
         array(graph, "sources", self.count(graph))
     }
 
-    /// The memory that finding them takes, in bytes.
+    /// The memory of the sources and of drawing them, in bytes.
     pub(crate) fn bytes(&self, graph: &Graph) -> u64 {
         let found = self.layout(graph);
         match self {
@@ -95,7 +95,7 @@ fn drawing(graph: &Graph, count: u64) -> impl Layout<Made = Reservation> {
     reservation(graph, "drawing sources", 16 * count)
 }
 
-/// The vertices whose ids, mixed with the seed, come to the least numbers.
+/// The vertices whose ids have the smallest hashes, which depend on the seed.
 fn draw(graph: &Graph, count: u64, seed: u64) -> Result<Vec<u32>> {
     let _reservation = drawing(graph, count).make()?;
     let mixed = |state: u64, value: u64| mix(state.wrapping_add(value));
@@ -117,19 +117,19 @@ fn draw(graph: &Graph, count: u64, seed: u64) -> Result<Vec<u32>> {
     Ok(least.vertices())
 }
 
-/// The vertices that draw the least numbers.
+/// The vertices with the smallest numbers.
 pub(crate) struct Least {
     count: usize,
     drawn: BinaryHeap<(u64, u32)>,
 }
 
 impl Least {
-    /// None yet, and so many at most.
+    /// None yet, and at most `count`.
     pub fn new(count: usize) -> Self {
         Least { count, drawn: BinaryHeap::with_capacity(count + 1) }
     }
 
-    /// A vertex draws a number.
+    /// Offers a vertex with its number.
     pub fn offer(&mut self, vertex: u32, number: u64) {
         let drawn = (number, vertex);
         if self.drawn.len() < self.count || self.drawn.peek().is_some_and(|&most| drawn < most) {
@@ -140,7 +140,7 @@ impl Least {
         }
     }
 
-    /// Those with the least numbers, by these.
+    /// The vertices in the order of their numbers.
     pub fn vertices(self) -> Vec<u32> {
         self.drawn.into_sorted_vec().into_iter().map(|(_, vertex)| vertex).collect()
     }

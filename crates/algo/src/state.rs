@@ -1,7 +1,7 @@
-//! The state of a kernel, laid out once: what its parts take, and what makes them.
+//! The state of a kernel, declared once: its parts, their memory and how they are made.
 //!
-//! A layout is a tuple of parts. An estimate asks it for its bytes and drops it; the kernel lets it make itself. So
-//! what is said and what is taken are the same.
+//! A layout is a tuple of parts. An estimate takes its bytes and drops it; the kernel makes it. So the estimate equals
+//! the allocation.
 
 use outcore_graph::{Bitmap, Direction, Graph};
 use outcore_image::{Result, SweepStats};
@@ -11,7 +11,7 @@ use std::sync::atomic::AtomicU32;
 
 /// The state of a kernel: its parts with their memory.
 pub(crate) trait Layout {
-    /// The arrays and sets that it is made of.
+    /// The arrays and sets that the parts become.
     type Made;
 
     /// The memory of all parts, in bytes.
@@ -51,7 +51,7 @@ pub(crate) fn bitmap(graph: &Graph, name: &'static str, most: u64) -> impl Layou
     part(Bitmap::bytes(most), move || Ok(Bitmap::new(graph.runtime().budget(), name, most)?))
 }
 
-/// Memory that is set aside for what does not reserve its own.
+/// Memory that is reserved for something that does not reserve its own.
 pub(crate) fn reservation(graph: &Graph, purpose: &'static str, bytes: u64) -> impl Layout<Made = Reservation> {
     part(bytes, move || Ok(graph.runtime().budget().reserve(purpose, bytes)?))
 }

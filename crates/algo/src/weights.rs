@@ -1,4 +1,4 @@
-//! Which weights an algorithm goes by; those that it cannot work with are refused, with the edge that has them.
+//! The use of weights by an algorithm, and the refusal of weights that it cannot work with, with their edge.
 
 use outcore_declare::real_text;
 use outcore_format::WeightKind;
@@ -19,12 +19,12 @@ pub fn has_lengths(graph: &Graph, name: Option<&str>) -> Result<bool> {
     }
 }
 
-/// Notes in the statistics by which weights edges count, if by any.
+/// Notes the name of the used weights in the statistics, if weights are used.
 pub(crate) fn note(stats: &mut StatsBuilder, graph: &Graph, used: bool) {
     stats.weights(graph.weight_name().filter(|_| used));
 }
 
-/// A weight as messages have it. Integers beyond 2^53 keep all their digits.
+/// A weight as text. Integers beyond 2^53 keep all their digits.
 fn weight_text(weights: Weights<'_>, i: usize) -> String {
     match weights.kind() {
         WeightKind::I64 => (weights.bits()[i] as i64).to_string(),
@@ -34,7 +34,7 @@ fn weight_text(weights: Weights<'_>, i: usize) -> String {
 
 /// The first vertex with a weight that is refused.
 pub(crate) struct Refused {
-    /// Which weights are wanted, in words.
+    /// The accepted weights, in words.
     expected: &'static str,
     accepts: fn(f64) -> bool,
     vertex: AtomicU64,
@@ -45,7 +45,7 @@ impl Refused {
         Refused { expected, accepts, vertex: AtomicU64::new(u64::MAX) }
     }
 
-    /// Whether the weight of an edge of the vertex is refused.
+    /// Whether the weight of an edge of the vertex is refused; notes the vertex if it is.
     #[inline]
     pub fn look(&self, vertex: u32, weight: f64) -> bool {
         let refused = !(self.accepts)(weight);
@@ -55,7 +55,7 @@ impl Refused {
         refused
     }
 
-    /// An error that names an edge, if a weight was refused. `edges` are those that were looked at.
+    /// An error that names an edge, if a weight was refused. `edges` are the edges whose weights were looked at.
     pub fn check(&self, graph: &Graph, edges: Edges) -> Result<()> {
         let Ok(vertex) = u32::try_from(self.vertex.load(Ordering::Relaxed)) else { return Ok(()) };
         let found = Mutex::new((u32::MAX, String::new()));

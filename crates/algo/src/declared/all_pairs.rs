@@ -15,7 +15,7 @@ pub fn estimate_all_pairs(graph: &Graph, options: &AllPairsOptions) -> Estimate 
         .verified_in(verify::searches::searches_bytes(graph).saturating_add(options.sources.bytes(graph)))
 }
 
-/// Its declaration.
+/// The declaration of `all_pairs`.
 pub static ALL_PAIRS: Algorithm = Algorithm {
     options: &[
         Parameter {
@@ -90,16 +90,16 @@ static KERNEL: Typed<AllPairsOptions, AllPairs> = Typed {
     estimate: estimate_all_pairs,
     run: all_pairs,
     verify: verify::verify_all_pairs,
-    report: |told, say| {
-        let found = told.found;
-        say(format_args!("the diameter is at least {} and at most {}", found.diameter_least, found.diameter_most));
-        say_ids(told.graph, &found.sources, say, |i, id| {
-            let reach = &found.search.reach[i];
+    report: |outcome, say| {
+        let result = outcome.result;
+        say(format_args!("the diameter is at least {} and at most {}", result.diameter_least, result.diameter_most));
+        say_ids(outcome.graph, &result.sources, say, |i, id| {
+            let reach = &result.search.reach[i];
             format!("  {id:<24} reaches {} vertices, eccentricity {}", reach.reached, reach.depth)
         })
     },
-    found: |_, _, _, found| {
-        let diameter = Datum::Bounds(found.diameter_least.into(), found.diameter_most.into());
-        Ok(shared(found.search, vec![Datum::Vertices(Some(found.sources.to_vec()))], vec![diameter]))
+    finding: |_, _, _, result| {
+        let diameter = Datum::Bounds(result.diameter_least.into(), result.diameter_most.into());
+        Ok(shared(result.search, vec![Datum::Vertices(Some(result.sources.to_vec()))], vec![diameter]))
     },
 };

@@ -17,7 +17,7 @@ pub fn estimate_betweenness_centrality(graph: &Graph, options: &BetweennessOptio
         .verified_in(verify::searches::betweenness_bytes(graph).saturating_add(options.sources.bytes(graph)))
 }
 
-/// Its declaration.
+/// The declaration of `betweenness_centrality`.
 pub static BETWEENNESS_CENTRALITY: Algorithm = Algorithm {
     aliases: &["betweenness"],
     options: &[
@@ -123,18 +123,19 @@ static KERNEL: Typed<BetweennessOptions, Betweenness> = Typed {
     estimate: estimate_betweenness_centrality,
     run: betweenness_centrality,
     verify: verify::verify_betweenness_centrality,
-    report: |told, say| {
-        let found = told.found;
-        say(format_args!("from {} of {} vertices", found.sources.len(), told.graph.vertices()));
-        if found.error_bound.is_finite() && found.error_bound > 0.0 {
-            let (sure, bound) = (1.0 - told.options.failure, found.error_bound);
+    report: |outcome, say| {
+        let result = outcome.result;
+        say(format_args!("from {} of {} vertices", result.sources.len(), outcome.graph.vertices()));
+        if result.error_bound.is_finite() && result.error_bound > 0.0 {
+            let (sure, bound) = (1.0 - outcome.options.failure, result.error_bound);
             say(format_args!("with probability {sure}, no vertex is off by more than {bound:e}"));
         }
         Ok(())
     },
-    found: |_, _, options, found| {
-        let sources = (!matches!(options.sources, Sources::All)).then(|| found.sources.to_vec());
-        let attributes = vec![Datum::Vertices(sources), Datum::Real(found.error_bound)];
-        Ok(Finding::new(vec![("betweenness", Column::Real(Arc::new(found.scores)))], attributes, found.stats).shown(""))
+    finding: |_, _, options, result| {
+        let sources = (!matches!(options.sources, Sources::All)).then(|| result.sources.to_vec());
+        let attributes = vec![Datum::Vertices(sources), Datum::Real(result.error_bound)];
+        Ok(Finding::new(vec![("betweenness", Column::Real(Arc::new(result.scores)))], attributes, result.stats)
+            .shown(""))
     },
 };

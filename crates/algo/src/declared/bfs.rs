@@ -1,7 +1,7 @@
 //! Declaration of `bfs`: estimate, options, attributes, texts and report.
 
 use crate::declare::{
-    Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, Graphalytics, Oracle, Say, Told, Typed, say_ids,
+    Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, Graphalytics, Oracle, Outcome, Say, Typed, say_ids,
 };
 use crate::estimate::Estimate;
 use crate::graph_values::GraphValues;
@@ -29,7 +29,15 @@ pub(crate) const DEPTH_LIMIT: Parameter = Parameter {
     )
 };
 
-/// Its declaration.
+/// The attribute of searches with a target.
+pub(crate) const PATH: Attribute = Attribute::new(
+    "path",
+    AttributeKind::Path,
+    "The ids of the vertices on a shortest path from the source to the target, if there is one; they are looked up \
+     when they are first asked for",
+);
+
+/// The declaration of `bfs`.
 pub static BFS: Algorithm = Algorithm {
     aliases: &["breadth_first_search", "single_source_shortest_path_length"],
     options: &[
@@ -45,12 +53,7 @@ pub static BFS: Algorithm = Algorithm {
     attributes: &[
         Attribute::new("reached", AttributeKind::Whole, "How many vertices were reached, the source included"),
         Attribute::new("depth", AttributeKind::Whole, "The greatest level that was found"),
-        Attribute::new(
-            "path",
-            AttributeKind::Path,
-            "The ids of the vertices on a shortest path from the source to the target, if there is one; they are \
-             looked up when they are first asked for",
-        ),
+        PATH,
     ],
     doc: Doc {
         returns: "`vertex`, `level` (the number of edges from the source) and `parent` (the vertex before it on a \
@@ -101,31 +104,31 @@ static KERNEL: Typed<BfsOptions, Bfs> = Typed {
     run: bfs,
     verify: verify::verify_bfs,
     report,
-    found: |graph, _, options, found| {
-        let path = options.target.map(|target| found.path(graph, target)).transpose()?.flatten();
-        let Bfs { levels, parents, reached, depth, stats } = found;
+    finding: |graph, _, options, result| {
+        let path = options.target.map(|target| result.path(graph, target)).transpose()?.flatten();
+        let Bfs { levels, parents, reached, depth, stats } = result;
         let columns = vec![("level", Column::Level(Arc::new(levels))), ("parent", Column::Vertex(Arc::new(parents)))];
         let attributes = vec![Datum::Whole(reached), Datum::Whole(depth.into()), Datum::Path(path)];
         Ok(Finding::new(columns, attributes, stats))
     },
 };
 
-/// Number of levels whose sizes are told.
-const TOLD_LEVELS: usize = 20;
+/// The number of levels whose sizes the report lists.
+const LISTED_LEVELS: usize = 20;
 
-/// Says how many vertices are on each level, and the path to the target.
-fn report(told: Told<'_, BfsOptions, Bfs>, say: Say<'_>) -> Result<()> {
-    let Told { graph, values, options, found } = told;
+/// Reports the number of vertices on each level, and the path to the target.
+fn report(outcome: Outcome<'_, BfsOptions, Bfs>, say: Say<'_>) -> Result<()> {
+    let Outcome { graph, values, options, result } = outcome;
     let source = values.id("source");
-    let path = options.target.map(|target| found.path(graph, target)).transpose()?.flatten();
+    let path = options.target.map(|target| result.path(graph, target)).transpose()?.flatten();
     // The search ends where the target is.
     let until = if path.is_some() { format!(" until {}", values.id("target")) } else { String::new() };
-    say(format_args!("reached {} of {} vertices from {source}{until}", found.reached, graph.vertices()));
-    for (level, size) in found.level_sizes(graph, TOLD_LEVELS)?.iter().enumerate() {
+    say(format_args!("reached {} of {} vertices from {source}{until}", result.reached, graph.vertices()));
+    for (level, size) in result.level_sizes(graph, LISTED_LEVELS)?.iter().enumerate() {
         say(format_args!("  level {level:<4} {size}"));
     }
-    if found.depth as usize >= TOLD_LEVELS {
-        say(format_args!("  ... and {} more levels", found.depth as usize - TOLD_LEVELS + 1));
+    if result.depth as usize >= LISTED_LEVELS {
+        say(format_args!("  ... and {} more levels", result.depth as usize - LISTED_LEVELS + 1));
     }
     let id = values.id("target");
     let Some(path) = path else {

@@ -14,7 +14,7 @@ pub fn estimate_clustering(graph: &Graph) -> Estimate {
     kernels::clustering::estimate_clustering(graph).verified_in(verify::triangles::corners_bytes(graph))
 }
 
-/// Its declaration.
+/// The declaration of `clustering`.
 pub static CLUSTERING: Algorithm = Algorithm {
     attributes: &[
         Attribute::new(
@@ -54,14 +54,14 @@ static KERNEL: Typed<ClusteringOptions, Clustering> = Typed {
     options: |_, _| Ok(ClusteringOptions {}),
     estimate: |graph, _| estimate_clustering(graph),
     run: clustering,
-    verify: |graph, _, found| verify::verify_clustering(graph, found),
-    report: |told, say| {
-        say(format_args!("average {}, transitivity {}", told.found.average, told.found.transitivity));
+    verify: |graph, _, result| verify::verify_clustering(graph, result),
+    report: |outcome, say| {
+        say(format_args!("average {}, transitivity {}", outcome.result.average, outcome.result.transitivity));
         Ok(())
     },
-    found: |_, _, _, found| {
-        let coefficients = vec![("clustering", Column::Real(Arc::new(found.coefficients)))];
-        let attributes = vec![Datum::Real(found.average), Datum::Real(found.transitivity)];
-        Ok(Finding::new(coefficients, attributes, found.stats).shown(""))
+    finding: |_, _, _, result| {
+        let coefficients = vec![("clustering", Column::Real(Arc::new(result.coefficients)))];
+        let attributes = vec![Datum::Real(result.average), Datum::Real(result.transitivity)];
+        Ok(Finding::new(coefficients, attributes, result.stats).shown(""))
     },
 };

@@ -16,7 +16,7 @@ pub fn estimate_components(graph: &Graph) -> Estimate {
     kernels::components::estimate_components(graph).verified_in(verify::components::components_bytes(graph))
 }
 
-/// Its declaration.
+/// The declaration of `components`.
 pub static CONNECTED_COMPONENTS: Algorithm = Algorithm {
     aliases: &["weakly_connected_components", "components"],
     attributes: COUNT,
@@ -56,24 +56,24 @@ static KERNEL: Typed<ComponentsOptions, Components> = Typed {
     options: |_, _| Ok(ComponentsOptions {}),
     estimate: |graph, _| estimate_components(graph),
     run: components,
-    verify: |graph, _, found| verify::verify_components(graph, found),
-    report: |told, say| told.found.report(told.graph, say),
-    found: |_, _, _, found| Ok(found.shared()),
+    verify: |graph, _, result| verify::verify_components(graph, result),
+    report: |outcome, say| outcome.result.report(outcome.graph, say),
+    finding: |_, _, _, result| Ok(result.finding()),
 };
 
-/// Number of the largest components whose sizes are told.
-const TOLD: usize = 10;
+/// The number of the largest components whose sizes the report lists.
+const LISTED: usize = 10;
 
 impl Components {
-    /// Says how many components there are, and how large the largest.
+    /// Reports the number of components, and the sizes of the largest.
     pub(crate) fn report(&self, graph: &Graph, say: Say<'_>) -> Result<()> {
         say(format_args!("{} components", self.count));
         let sizes = self.sizes(graph)?;
-        let mut largest: Vec<u32> = Vec::with_capacity(TOLD + 1);
+        let mut largest: Vec<u32> = Vec::with_capacity(LISTED + 1);
         for &size in sizes.iter() {
-            if size > 0 && (largest.len() < TOLD || size > largest[TOLD - 1]) {
+            if size > 0 && (largest.len() < LISTED || size > largest[LISTED - 1]) {
                 largest.insert(largest.partition_point(|&other| other >= size), size);
-                largest.truncate(TOLD);
+                largest.truncate(LISTED);
             }
         }
         let text: Vec<String> = largest.iter().map(u32::to_string).collect();
@@ -81,7 +81,7 @@ impl Components {
         Ok(())
     }
 
-    pub(crate) fn shared(self) -> Finding {
+    pub(crate) fn finding(self) -> Finding {
         let labels = Column::Component(Arc::new(self.labels));
         Finding::new(vec![("component", labels)], vec![Datum::Whole(self.count)], self.stats)
     }

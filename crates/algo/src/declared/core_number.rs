@@ -13,7 +13,7 @@ pub fn estimate_core_number(graph: &Graph) -> Estimate {
     kernels::core_number::estimate_core_number(graph).verified_in(verify::core_number::core_numbers_bytes(graph))
 }
 
-/// Its declaration.
+/// The declaration of `core_number`.
 pub static CORE_NUMBER: Algorithm = Algorithm {
     attributes: &[Attribute::new("max_core", AttributeKind::Whole, "The greatest core number")],
     doc: Doc {
@@ -50,13 +50,13 @@ static KERNEL: Typed<CoreNumbersOptions, CoreNumbers> = Typed {
     options: |_, _| Ok(CoreNumbersOptions {}),
     estimate: |graph, _| estimate_core_number(graph),
     run: core_number,
-    verify: |graph, _, found| verify::verify_core_number(graph, found),
-    report: |told, say| {
-        say(format_args!("the greatest core number is {}", told.found.max_core));
+    verify: |graph, _, result| verify::verify_core_number(graph, result),
+    report: |outcome, say| {
+        say(format_args!("the greatest core number is {}", outcome.result.max_core));
         Ok(())
     },
-    found: |_, _, _, found| {
-        let cores = Column::Number(Arc::new(found.cores));
-        Ok(Finding::new(vec![("core", cores)], vec![Datum::Whole(found.max_core.into())], found.stats).shown(""))
+    finding: |_, _, _, result| {
+        let cores = Column::Number(Arc::new(result.cores));
+        Ok(Finding::new(vec![("core", cores)], vec![Datum::Whole(result.max_core.into())], result.stats).shown(""))
     },
 };

@@ -15,7 +15,7 @@ pub fn estimate_degree_centrality(graph: &Graph, options: &DegreeCentralityOptio
         .verified_in(verify::degree_centrality::counts_bytes(graph))
 }
 
-/// Its declaration.
+/// The declaration of `degree_centrality`.
 pub static DEGREE_CENTRALITY: Algorithm = Algorithm {
     options: &[Parameter::new(
         "edges",
@@ -54,12 +54,12 @@ static KERNEL: Typed<DegreeCentralityOptions, DegreeCentrality> = Typed {
     estimate: estimate_degree_centrality,
     run: degree_centrality,
     verify: verify::verify_degree_centrality,
-    report: |told, say| {
-        say(format_args!("the greatest degree is {}", told.found.max_degree));
+    report: |outcome, say| {
+        say(format_args!("the greatest degree is {}", outcome.result.max_degree));
         Ok(())
     },
-    found: |_, _, _, found| {
-        let centralities = vec![("degree_centrality", Column::Real(Arc::new(found.centralities)))];
-        Ok(Finding::new(centralities, vec![Datum::Whole(found.max_degree)], found.stats).shown(""))
+    finding: |_, _, _, result| {
+        let centralities = vec![("degree_centrality", Column::Real(Arc::new(result.centralities)))];
+        Ok(Finding::new(centralities, vec![Datum::Whole(result.max_degree)], result.stats).shown(""))
     },
 };

@@ -15,7 +15,7 @@ pub fn estimate_label_propagation(graph: &Graph, options: &LabelPropagationOptio
         .verified_in(verify::label_propagation::label_propagation_bytes(graph))
 }
 
-/// Its declaration.
+/// The declaration of `label_propagation`.
 pub static LABEL_PROPAGATION: Algorithm = Algorithm {
     options: &[Parameter::new(
         "max_iter",
@@ -67,15 +67,15 @@ static KERNEL: Typed<LabelPropagationOptions, LabelPropagation> = Typed {
     estimate: estimate_label_propagation,
     run: label_propagation,
     verify: verify::verify_label_propagation,
-    report: |told, say| {
-        let LabelPropagation { count, iterations, converged, .. } = told.found;
+    report: |outcome, say| {
+        let LabelPropagation { count, iterations, converged, .. } = outcome.result;
         let outcome = if *converged { "nothing changes any more" } else { "some labels still change" };
         say(format_args!("{count} labels after {iterations} iterations, {outcome}"));
         Ok(())
     },
-    found: |_, _, _, found| {
-        let labels = vec![("label", Column::Label(Arc::new(found.labels)))];
-        let (count, iterations) = (Datum::Whole(found.count), Datum::Whole(found.iterations.into()));
-        Ok(Finding::new(labels, vec![count, iterations, Datum::Flag(found.converged)], found.stats))
+    finding: |_, _, _, result| {
+        let labels = vec![("label", Column::Label(Arc::new(result.labels)))];
+        let (count, iterations) = (Datum::Whole(result.count), Datum::Whole(result.iterations.into()));
+        Ok(Finding::new(labels, vec![count, iterations, Datum::Flag(result.converged)], result.stats))
     },
 };

@@ -14,7 +14,7 @@ pub fn estimate_lcc(graph: &Graph) -> Estimate {
     kernels::lcc::estimate_lcc(graph).verified_in(verify::triangles::corners_bytes(graph))
 }
 
-/// Its declaration.
+/// The declaration of `lcc`.
 pub static LCC: Algorithm = Algorithm {
     attributes: &[Attribute::new("average", AttributeKind::Real, "The mean of the coefficients")],
     doc: Doc {
@@ -39,13 +39,13 @@ static KERNEL: Typed<LccOptions, Lcc> = Typed {
     options: |_, _| Ok(LccOptions {}),
     estimate: |graph, _| estimate_lcc(graph),
     run: lcc,
-    verify: |graph, _, found| verify::verify_lcc(graph, found),
-    report: |told, say| {
-        say(format_args!("average {}", told.found.average));
+    verify: |graph, _, result| verify::verify_lcc(graph, result),
+    report: |outcome, say| {
+        say(format_args!("average {}", outcome.result.average));
         Ok(())
     },
-    found: |_, _, _, found| {
-        let coefficients = vec![("lcc", Column::Real(Arc::new(found.coefficients)))];
-        Ok(Finding::new(coefficients, vec![Datum::Real(found.average)], found.stats).shown(""))
+    finding: |_, _, _, result| {
+        let coefficients = vec![("lcc", Column::Real(Arc::new(result.coefficients)))];
+        Ok(Finding::new(coefficients, vec![Datum::Real(result.average)], result.stats).shown(""))
     },
 };

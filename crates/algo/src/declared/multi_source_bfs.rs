@@ -18,7 +18,7 @@ pub fn estimate_multi_source_bfs(graph: &Graph, options: &MultiSourceBfsOptions)
         .verified_in(verify::searches::searches_bytes(graph))
 }
 
-/// Its declaration.
+/// The declaration of `multi_source_bfs`.
 pub static MULTI_SOURCE_BFS: Algorithm = Algorithm {
     options: &[
         Parameter::required("sources", Kind::Vertices, "The ids of the vertices to start from"),
@@ -98,12 +98,12 @@ static KERNEL: Typed<MultiSourceBfsOptions, MultiSourceBfs> = Typed {
     estimate: estimate_multi_source_bfs,
     run: multi_source_bfs,
     verify: verify::verify_multi_source_bfs,
-    report: |told, say| {
-        let (sources, targets) = (told.values.ids("sources"), told.values.ids("targets"));
-        for (i, (source, reach)) in sources.iter().zip(&told.found.reach).enumerate() {
+    report: |outcome, say| {
+        let (sources, targets) = (outcome.values.ids("sources"), outcome.values.ids("targets"));
+        for (i, (source, reach)) in sources.iter().zip(&outcome.result.reach).enumerate() {
             say(format_args!("{source} reaches {} vertices, the farthest at distance {}", reach.reached, reach.depth));
             for (j, target) in targets.iter().enumerate() {
-                match told.found.level(i, j) {
+                match outcome.result.level(i, j) {
                     Some(level) => say(format_args!("  {target:24} {level}")),
                     None => say(format_args!("  {target:24} no path")),
                 }
@@ -111,12 +111,12 @@ static KERNEL: Typed<MultiSourceBfsOptions, MultiSourceBfs> = Typed {
         }
         Ok(())
     },
-    found: |_, _, _, found| Ok(shared(found, Vec::new(), Vec::new())),
+    finding: |_, _, _, result| Ok(shared(result, Vec::new(), Vec::new())),
 };
 
 /// The result of searches, with further attributes before and after its own.
-pub(crate) fn shared(found: MultiSourceBfs, before: Vec<Datum>, behind: Vec<Datum>) -> Finding {
-    let MultiSourceBfs { reached_by, distance_sums, reach, levels, stats } = found;
+pub(crate) fn shared(result: MultiSourceBfs, before: Vec<Datum>, behind: Vec<Datum>) -> Finding {
+    let MultiSourceBfs { reached_by, distance_sums, reach, levels, stats } = result;
     let columns = vec![
         ("reached_by", Column::Number(Arc::new(reached_by))),
         ("distance_sum", Column::Count(Arc::new(distance_sums))),

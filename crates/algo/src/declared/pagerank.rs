@@ -2,7 +2,7 @@
 
 use crate::convergence::{Stop, StoppedBy};
 use crate::declare::{
-    Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, Graphalytics, Oracle, Remedy, Say, Told, Typed,
+    Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, Graphalytics, Oracle, Outcome, Remedy, Say, Typed,
     Unconverged,
 };
 use crate::estimate::Estimate;
@@ -40,7 +40,7 @@ pub fn pagerank(graph: &Graph, options: &PageRankOptions) -> Result<PageRank> {
     }
 }
 
-/// Its declaration.
+/// The declaration of `pagerank`.
 pub static PAGERANK: Algorithm = Algorithm {
     options: &[
         ALPHA,
@@ -103,7 +103,7 @@ pub static PAGERANK: Algorithm = Algorithm {
     ..Algorithm::new("pagerank", "PageRank", "PageRank: how often a walk along the edges is at a vertex", &KERNEL)
 };
 
-/// The options that say how ranks converge.
+/// Options of convergence, which personalised PageRank has too.
 pub(crate) const ALPHA: Parameter = Parameter::new(
     "alpha",
     Kind::Real,
@@ -130,7 +130,7 @@ pub(crate) const MAX_ITER: Parameter = Parameter::new(
     "The most iterations; by pushes, as many pages as that many passes have",
 );
 
-/// How ranks converged.
+/// Attributes that tell how ranks converged.
 pub(crate) const CONVERGENCE: &[Attribute] = &[
     Attribute::new("iterations", AttributeKind::Whole, "How many iterations were made"),
     Attribute::new(
@@ -157,27 +157,27 @@ static KERNEL: Typed<PageRankOptions, PageRank> = Typed {
     estimate: estimate_pagerank,
     run: pagerank,
     verify: verify::verify_pagerank,
-    report: |told, say| {
-        let Told { graph, options, found, .. } = told;
-        say_convergence(found.stopped_by, found.iterations, found.residual, say);
+    report: |outcome, say| {
+        let Outcome { graph, options, result, .. } = outcome;
+        say_convergence(result.stopped_by, result.iterations, result.residual, say);
         say_unused_weights(graph, options.weights, say);
         Ok(())
     },
-    found: |_, _, options, found| {
-        let PageRank { ranks, iterations, residual, stopped_by, stats } = found;
-        let found = Finding::new(vec![("pagerank", Column::Real(Arc::new(ranks)))], Vec::new(), stats);
-        Ok(with_convergence(found.shown(""), stopped_by, iterations, residual, (options.alpha, options.tol)))
+    finding: |_, _, options, result| {
+        let PageRank { ranks, iterations, residual, stopped_by, stats } = result;
+        let finding = Finding::new(vec![("pagerank", Column::Real(Arc::new(ranks)))], Vec::new(), stats);
+        Ok(with_convergence(finding.shown(""), stopped_by, iterations, residual, (options.alpha, options.tol)))
     },
 };
 
-/// Says that there are weights which edges did not count by. In Python it is a warning.
+/// Reports that the image has weights which were not used. In Python it is a warning.
 pub(crate) fn say_unused_weights(graph: &Graph, weights: bool, say: Say<'_>) {
     if let (false, Some(name)) = (weights, graph.weight_name()) {
         say(format_args!("every edge counts 1: its weight, `{name}`, was not used"));
     }
 }
 
-/// Says what ended the iterations, and what is known of the ranks then.
+/// Reports the reason that the iterations ended, and whether ranks converged.
 pub(crate) fn say_convergence(stopped_by: StoppedBy, iterations: u32, residual: f64, say: Say<'_>) {
     let (outcome, rule) = match stopped_by {
         StoppedBy::Iterations => ("did not converge", "stopped by the number of iterations".to_owned()),
@@ -188,9 +188,9 @@ pub(crate) fn say_convergence(stopped_by: StoppedBy, iterations: u32, residual: 
     say(format_args!("{outcome} after {iterations} {times}, residual {residual:e}, {rule}"));
 }
 
-/// A result with how its ranks converged. A tolerance of 0 asks for so many iterations, not for convergence.
+/// Adds the convergence of ranks to a result. A tolerance of 0 requests exactly `max_iter` iterations, not convergence.
 pub(crate) fn with_convergence(
-    found: Finding,
+    finding: Finding,
     stopped_by: StoppedBy,
     iterations: u32,
     residual: f64,
@@ -209,5 +209,5 @@ pub(crate) fn with_convergence(
         _ => Remedy::Iterations,
     };
     let unconverged = (!converged && tol > 0.0).then_some(Unconverged { tol, residual, iterations, remedy });
-    Finding { attributes, unconverged, ..found }
+    Finding { attributes, unconverged, ..finding }
 }

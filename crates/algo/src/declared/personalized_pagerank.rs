@@ -18,7 +18,7 @@ pub fn estimate_personalized_pagerank(graph: &Graph, options: &PersonalizedPageR
         .verified_in(verify::ranks::ranks_bytes(graph, &options.common()) + weight_bytes(graph, &options.common()))
 }
 
-/// Its declaration.
+/// The declaration of `personalized_pagerank`.
 pub static PERSONALIZED_PAGERANK: Algorithm = Algorithm {
     options: &[
         Parameter {
@@ -76,17 +76,17 @@ static KERNEL: Typed<PersonalizedPageRankOptions, PersonalizedPageRank> = Typed 
     estimate: estimate_personalized_pagerank,
     run: personalized_pagerank,
     verify: verify::verify_personalized_pagerank,
-    report: |told, say| {
-        say_convergence(told.found.stopped_by, told.found.iterations, told.found.residual, say);
-        say_unused_weights(told.graph, told.options.weights, say);
+    report: |outcome, say| {
+        say_convergence(outcome.result.stopped_by, outcome.result.iterations, outcome.result.residual, say);
+        say_unused_weights(outcome.graph, outcome.options.weights, say);
         Ok(())
     },
-    found: |_, values, options, mut found| {
-        let columns = found.take_columns();
-        let PersonalizedPageRank { iterations, residual, stopped_by, stats, .. } = found;
+    finding: |_, values, options, mut result| {
+        let columns = result.take_columns();
+        let PersonalizedPageRank { iterations, residual, stopped_by, stats, .. } = result;
         let sets = values.set_names("personalization").into_iter();
         let shown = sets.zip(0..).map(|(set, column)| (format!("from {set}"), column)).collect();
-        let found = Finding { columns, shown, ..Finding::new(Vec::new(), Vec::new(), stats) };
-        Ok(with_convergence(found, stopped_by, iterations, residual, (options.alpha, options.tol)))
+        let finding = Finding { columns, shown, ..Finding::new(Vec::new(), Vec::new(), stats) };
+        Ok(with_convergence(finding, stopped_by, iterations, residual, (options.alpha, options.tol)))
     },
 };

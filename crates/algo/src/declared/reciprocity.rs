@@ -14,7 +14,7 @@ pub fn estimate_reciprocity(graph: &Graph) -> Estimate {
     kernels::reciprocity::estimate_reciprocity(graph).verified_in(verify::loops_bytes(graph))
 }
 
-/// Its declaration.
+/// The declaration of `reciprocity`.
 pub static RECIPROCITY: Algorithm = Algorithm {
     aliases: &["overall_reciprocity"],
     attributes: &[Attribute::new(
@@ -52,13 +52,13 @@ static KERNEL: Typed<ReciprocityOptions, Reciprocity> = Typed {
     options: |_, _| Ok(ReciprocityOptions {}),
     estimate: |graph, _| estimate_reciprocity(graph),
     run: reciprocity,
-    verify: |graph, _, found| verify::verify_reciprocity(graph, found),
-    report: |told, say| {
-        say(format_args!("overall reciprocity {}", told.found.overall));
+    verify: |graph, _, result| verify::verify_reciprocity(graph, result),
+    report: |outcome, say| {
+        say(format_args!("overall reciprocity {}", outcome.result.overall));
         Ok(())
     },
-    found: |_, _, _, found| {
-        let column = Column::Distance(Arc::new(found.reciprocities), WeightKind::F64);
-        Ok(Finding::new(vec![("reciprocity", column)], vec![Datum::Real(found.overall)], found.stats).shown(""))
+    finding: |_, _, _, result| {
+        let column = Column::Distance(Arc::new(result.reciprocities), WeightKind::F64);
+        Ok(Finding::new(vec![("reciprocity", column)], vec![Datum::Real(result.overall)], result.stats).shown(""))
     },
 };

@@ -1,6 +1,6 @@
 //! Declaration of `scan_statistics`: estimate, options, attributes, texts and report.
 
-use crate::declare::{Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, Told, Typed, say_ids};
+use crate::declare::{Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, Outcome, Typed, say_ids};
 use crate::estimate::Estimate;
 use crate::kernels::scan_statistics::{Best, ScanStatistics, ScanStatisticsOptions, scan_statistics};
 use crate::state::Layout;
@@ -18,7 +18,7 @@ pub fn estimate_scan_statistics(graph: &Graph, options: &ScanStatisticsOptions) 
     kernels::scan_statistics::estimate_scan_statistics(graph, options).verified_in(bytes)
 }
 
-/// Its declaration.
+/// The declaration of `scan_statistics`.
 pub static SCAN_STATISTICS: Algorithm = Algorithm {
     options: &[Parameter::new(
         "top",
@@ -71,14 +71,14 @@ static KERNEL: Typed<ScanStatisticsOptions, ScanStatistics> = Typed {
     estimate: estimate_scan_statistics,
     run: scan_statistics,
     verify: verify::verify_scan_statistics,
-    report: |told, say| {
-        let Told { graph, found, .. } = told;
-        say(format_args!("looked at {} of {} vertices", found.looked_at, graph.vertices()));
-        say_ids(graph, &found.vertices, say, |i, id| format!("  {id:24} {}", found.statistics[i]))
+    report: |outcome, say| {
+        let Outcome { graph, result, .. } = outcome;
+        say(format_args!("looked at {} of {} vertices", result.looked_at, graph.vertices()));
+        say_ids(graph, &result.vertices, say, |i, id| format!("  {id:24} {}", result.statistics[i]))
     },
-    found: |graph, _, _, found| {
-        let edges = vec![("edges", found.column(graph)?)];
-        let ScanStatistics { vertices, statistics, looked_at, stats } = found;
+    finding: |graph, _, _, result| {
+        let edges = vec![("edges", result.column(graph)?)];
+        let ScanStatistics { vertices, statistics, looked_at, stats } = result;
         let attributes = vec![Datum::Vertices(Some(vertices)), Datum::Wholes(statistics), Datum::Whole(looked_at)];
         Ok(Finding::new(edges, attributes, stats))
     },

@@ -1,6 +1,7 @@
 //! Declaration of `sssp`: estimate, options, attributes, texts and report.
 
 use crate::declare::{Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, Graphalytics, Oracle, Typed, say_ids};
+use crate::declared::bfs::PATH;
 use crate::estimate::Estimate;
 use crate::graph_values::GraphValues;
 use crate::kernels::sssp::{Sssp, SsspOptions, sssp, weight_bytes};
@@ -16,7 +17,7 @@ pub fn estimate_sssp(graph: &Graph, options: &SsspOptions) -> Estimate {
         .verified_in(verify::sssp::sssp_bytes(graph) + weight_bytes(graph, options))
 }
 
-/// Its declaration.
+/// The declaration of `sssp`.
 pub static SSSP: Algorithm = Algorithm {
     aliases: &["single_source_dijkstra"],
     options: &[
@@ -47,12 +48,7 @@ pub static SSSP: Algorithm = Algorithm {
             AttributeKind::Whole,
             "How many vertices have a path from the source, itself included",
         ),
-        Attribute::new(
-            "path",
-            AttributeKind::Path,
-            "The ids of the vertices on a shortest path from the source to the target, if there is one; they are \
-             looked up when they are first asked for",
-        ),
+        PATH,
     ],
     doc: Doc {
         about: "The length of an edge is its weight, which `stats['weights']` names.",
@@ -91,33 +87,33 @@ pub static SSSP: Algorithm = Algorithm {
 static KERNEL: Typed<SsspOptions, Sssp> = Typed {
     options: |graph, values| {
         let source = values.vertex(graph, "source")?;
-        // One that is not there is told before the search.
+        // An unknown target is refused before the search.
         values.some_vertex(graph, "target")?;
         Ok(SsspOptions { source, weights: values.lengths(graph)?, delta: values.some_real("delta") })
     },
     estimate: estimate_sssp,
     run: sssp,
     verify: verify::verify_sssp,
-    report: |told, say| {
-        let (reached, vertices) = (told.found.reached, told.graph.vertices());
-        let (source, id) = (told.values.id("source"), told.values.id("target"));
+    report: |outcome, say| {
+        let (reached, vertices) = (outcome.result.reached, outcome.graph.vertices());
+        let (source, id) = (outcome.values.id("source"), outcome.values.id("target"));
         say(format_args!("{reached} of {vertices} vertices have a path from {source}"));
-        let Some(target) = told.values.some_vertex(told.graph, "target")? else { return Ok(()) };
-        let Some(path) = told.found.path(told.graph, target)? else {
+        let Some(target) = outcome.values.some_vertex(outcome.graph, "target")? else { return Ok(()) };
+        let Some(path) = outcome.result.path(outcome.graph, target)? else {
             say(format_args!("no path from {source} to {id}"));
             return Ok(());
         };
-        let distance = told.found.distance(target).unwrap_or_default();
+        let distance = outcome.result.distance(target).unwrap_or_default();
         say(format_args!("path of {} edges and length {distance} from {source} to {id}", path.len() - 1));
-        say_ids(told.graph, &path, say, |_, id| format!("  {id}"))
+        say_ids(outcome.graph, &path, say, |_, id| format!("  {id}"))
     },
-    found: |graph, values, _, found| {
+    finding: |graph, values, _, result| {
         let target = values.some_vertex(graph, "target")?;
-        let path = target.map(|target| found.path(graph, target)).transpose()?.flatten();
+        let path = target.map(|target| result.path(graph, target)).transpose()?.flatten();
         let columns = vec![
-            ("distance", Column::Distance(Arc::new(found.distances), found.kind)),
-            ("parent", Column::Vertex(Arc::new(found.parents))),
+            ("distance", Column::Distance(Arc::new(result.distances), result.kind)),
+            ("parent", Column::Vertex(Arc::new(result.parents))),
         ];
-        Ok(Finding::new(columns, vec![Datum::Whole(found.reached), Datum::Path(path)], found.stats).shown("farthest"))
+        Ok(Finding::new(columns, vec![Datum::Whole(result.reached), Datum::Path(path)], result.stats).shown("farthest"))
     },
 };

@@ -14,7 +14,7 @@ pub fn estimate_strong_components(graph: &Graph) -> Estimate {
         .verified_in(verify::strong_components::strong_components_bytes(graph))
 }
 
-/// Its declaration.
+/// The declaration of `strong_components`.
 pub static STRONGLY_CONNECTED_COMPONENTS: Algorithm = Algorithm {
     aliases: &["strong_components"],
     attributes: components::COUNT,
@@ -46,7 +46,7 @@ static KERNEL: Typed<StrongComponentsOptions, Components> = Typed {
     options: |_, _| Ok(StrongComponentsOptions::default()),
     estimate: |graph, _| estimate_strong_components(graph),
     run: strong_components,
-    verify: |graph, _, found| verify::verify_strong_components(graph, found),
-    report: |told, say| told.found.report(told.graph, say),
-    found: |_, _, _, found| Ok(found.shared()),
+    verify: |graph, _, result| verify::verify_strong_components(graph, result),
+    report: |outcome, say| outcome.result.report(outcome.graph, say),
+    finding: |_, _, _, result| Ok(result.finding()),
 };

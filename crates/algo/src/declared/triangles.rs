@@ -13,7 +13,7 @@ pub fn estimate_triangles(graph: &Graph) -> Estimate {
     kernels::triangles::estimate_triangles(graph).verified_in(verify::triangles::corners_bytes(graph))
 }
 
-/// Its declaration.
+/// The declaration of `triangles`.
 pub static TRIANGLES: Algorithm = Algorithm {
     attributes: &[Attribute::new("total", AttributeKind::Whole, "How many triangles there are")],
     doc: Doc {
@@ -47,13 +47,13 @@ static KERNEL: Typed<TrianglesOptions, Triangles> = Typed {
     options: |_, _| Ok(TrianglesOptions {}),
     estimate: |graph, _| estimate_triangles(graph),
     run: triangles,
-    verify: |graph, _, found| verify::verify_triangles(graph, found),
-    report: |told, say| {
-        say(format_args!("{} triangles", told.found.total));
+    verify: |graph, _, result| verify::verify_triangles(graph, result),
+    report: |outcome, say| {
+        say(format_args!("{} triangles", outcome.result.total));
         Ok(())
     },
-    found: |_, _, _, found| {
-        let counts = vec![("triangles", Column::Count(Arc::new(found.counts)))];
-        Ok(Finding::new(counts, vec![Datum::Whole(found.total)], found.stats).shown(""))
+    finding: |_, _, _, result| {
+        let counts = vec![("triangles", Column::Count(Arc::new(result.counts)))];
+        Ok(Finding::new(counts, vec![Datum::Whole(result.total)], result.stats).shown(""))
     },
 };

@@ -2,13 +2,13 @@
 //! diameter.
 //!
 //! *Idea.* The sources search together ([`multi_source_bfs`](crate::multi_source_bfs())); in directed graphs they
-//! search against the edges as well. The greatest distance that is found is a lower bound of the diameter. A source
-//! that reaches all of its component, and is reached from there, is at most its two eccentricities away from being
-//! between any two vertices of it, which is an upper bound for the component; where there is no such source, no path
-//! has more edges than the component has other vertices. Where all vertices of a component are sources, its greatest
-//! distance is known.
+//! search against the edges as well. The greatest distance from or to a source is a lower bound of the diameter. If a
+//! source reaches all of its component and is reached from there, a walk through it joins any two vertices, so the sum
+//! of its two eccentricities is an upper bound for the component. Without such a source, no shortest path has more
+//! edges than the component has other vertices. Where all vertices of a component are sources, its greatest distance is
+//! known.
 //!
-//! *Cost.* The searches: 40.4 bytes per vertex; then the components, beside what was found: 20.2.
+//! *Cost.* The searches: 40.4 bytes per vertex; then the components, beside the result of the searches: 20.2.
 //!
 //! Liu and Huang, *Graphene: fine-grained IO management for graph computing*, FAST 2017, section 5; Magnien, Latapy,
 //! Habib, *Fast computation of empirically tight bounds for the diameter of massive graphs*, J. Experimental
@@ -25,7 +25,7 @@ use outcore_image::{Error, Result, StatsBuilder};
 use outcore_io::Array;
 use outcore_table::ColumnKind;
 
-/// From where the paths start.
+/// Options of all-pairs shortest paths.
 #[derive(Clone, Debug)]
 pub struct AllPairsOptions {
     /// The vertices to start from.
@@ -92,13 +92,13 @@ pub fn all_pairs(graph: &Graph, options: &AllPairsOptions) -> Result<AllPairs> {
         false => None,
     };
     chosen.targets = sources.to_vec();
-    let found = search(graph, &chosen, Direction::Out, &mut stats)?;
-    let against = against.as_deref().unwrap_or(&found.reach);
-    let (diameter_least, diameter_most) = diameter(graph, &sources, &found.reach, against, &mut stats)?;
-    Ok(AllPairs { sources, search: found.finish(graph, stats), diameter_least, diameter_most })
+    let along = search(graph, &chosen, Direction::Out, &mut stats)?;
+    let against = against.as_deref().unwrap_or(&along.reach);
+    let (diameter_least, diameter_most) = diameter(graph, &sources, &along.reach, against, &mut stats)?;
+    Ok(AllPairs { sources, search: along.finish(graph, stats), diameter_least, diameter_most })
 }
 
-/// Bounds on the diameter, by how far the searches from the sources came along the edges and against them.
+/// Bounds on the diameter, by the extents of the searches from the sources along the edges and against them.
 fn diameter(
     graph: &Graph,
     sources: &[u32],
@@ -121,7 +121,7 @@ fn diameter(
     order.dedup_by_key(|i| sources[*i]);
     let groups = order.chunk_by(|&a, &b| components[a].label == components[b].label);
     let with = groups.filter_map(|same| {
-        // Where all vertices of a component are sources, every path has been found.
+        // Where all vertices of a component are sources, the greatest distance is exact.
         let is_complete = same.first().is_some_and(|&i| components[i].size == same.len() as u64);
         match is_complete {
             true => same.iter().map(|&i| u64::from(along[i].depth)).max(),
@@ -140,11 +140,11 @@ struct SourceComponent {
 
 /// The components of the sources, and how many vertices the largest of the others has.
 fn sizes(graph: &Graph, sources: &[u32], stats: &mut StatsBuilder) -> Result<(Vec<SourceComponent>, u64)> {
-    let found = components(graph, &ComponentsOptions::default())?;
-    found.stats.steps.iter().for_each(|step| stats.step(step.name, step.active, step.sweep));
-    let mut sizes = found.sizes(graph)?;
+    let all = components(graph, &ComponentsOptions::default())?;
+    all.stats.steps.iter().for_each(|step| stats.step(step.name, step.active, step.sweep));
+    let mut sizes = all.sizes(graph)?;
     let component = |&source: &u32| {
-        let label = found.labels[source as usize];
+        let label = all.labels[source as usize];
         SourceComponent { label, size: sizes[label as usize].into() }
     };
     let components: Vec<SourceComponent> = sources.iter().map(component).collect();

@@ -5,19 +5,19 @@
 //! little. Counts are pulled over in-lists and dependencies over out-lists, so every list is read once in each
 //! direction, by the owner of the sum.
 //!
-//! *Which neighbours count* follows from what is zero: an in-neighbour that is not on the level before has no count
-//! yet, and an out-neighbour that is not on the level behind has not given anything yet. What a level finds is kept
-//! aside until the level ends. So sums gather all neighbours without a look at their levels.
+//! *No look at levels.* Sums gather all neighbours, since those on other levels add zero: an in-neighbour that is not
+//! on the level before has no count yet, and an out-neighbour that is not on the level behind has no contribution yet.
+//! The values that a level computes are stored apart until the level ends.
 //!
 //! *Columns.* Up to eight sources go together, with their values side by side (`rows.rs`). Neighbours are added in one
 //! order and sources one after the other, so the bits do not depend on how many sources go together.
 //!
-//! *Scale.* Numbers of paths double with every few levels of a grid, and soon exceed what a real number holds. Only
-//! their ratios on adjacent levels matter, so that all numbers of a level are divided by 2^900 when one of them exceeds
+//! *Scale.* Numbers of paths double with every few levels of a grid, and soon exceed the range of real numbers. Only
+//! their ratios on adjacent levels matter, so all numbers of a level are divided by 2^900 when one of them exceeds
 //! that, which changes no bit of a ratio.
 //!
 //! *Cost.* 13.3 bytes per vertex, and the greater of 12.4, which a search takes, and 24 for every source that goes
-//! along; 4.1 for every such source but the first. Every list of a vertex that a source reaches is wanted once per
+//! along; 4.1 for every such source but the first. Every list of a vertex that a source reaches is read once per
 //! direction; a page as often as its vertices are on different levels.
 //!
 //! Brandes, *A faster algorithm for betweenness centrality*, J. Mathematical Sociology 2001; Brandes and Pich,
@@ -37,7 +37,7 @@ use outcore_io::{Array, AtomicF64, Reservation, Unit};
 use outcore_table::ColumnKind;
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 
-/// Which paths count, and how.
+/// Options of betweenness centrality.
 #[derive(Clone, Debug)]
 pub struct BetweennessOptions {
     /// The vertices whose paths count, each once; if they are not all, they stand for the others.
@@ -64,8 +64,8 @@ pub struct Betweenness {
     /// The sources, as numbered in the image.
     pub sources: Array<u32>,
     /// If the sources were drawn: with the chosen probability, no estimate is farther than this from the centrality. 0
-    /// if all vertices are sources; infinite if the sources were given, of which nothing is known. Never more than the
-    /// greatest value possible, which it is for a single source.
+    /// if all vertices are sources; infinite if the sources were given, for which no bound is known. At most the
+    /// greatest possible value, which it is for a single source.
     pub error_bound: f64,
     /// Statistics of the run.
     pub stats: Stats,
@@ -112,7 +112,7 @@ fn values(graph: &Graph, columns: u64) -> impl Layout<Made = (Array<AtomicF64>, 
     (rows("path counts"), rows("dependencies"), rows("values of a level"))
 }
 
-/// The memory of everything, with so many columns.
+/// The memory of everything, with `columns` columns.
 fn bytes(graph: &Graph, options: &BetweennessOptions, columns: u64) -> u64 {
     let list = 4 * (graph.vertices() / SPARSE_SHARE + 1);
     state(graph, columns).bytes() + list + options.sources.bytes(graph)
@@ -172,7 +172,7 @@ fn check(options: &BetweennessOptions) -> Result<()> {
 struct Scale {
     /// For vertices that are no sources.
     others: f64,
-    /// For sources, over and above that: no path from a vertex leads through itself, so it has been seen by one source
+    /// The further factor for sources: no path from a vertex leads through itself, so it has been seen by one source
     /// less.
     sources: f64,
     vertices: u64,
@@ -210,7 +210,7 @@ impl Scale {
         let drawn = if options.endpoints { self.count } else { self.count.saturating_sub(1) };
         match options.sources {
             _ if self.count == self.vertices => 0.0,
-            // By a number over 0, which is infinite, nothing is known but the greatest value possible.
+            // A number over 0 is infinite: then the greatest possible value is the bound.
             Sources::Drawn { .. } => {
                 self.unit * ((2.0 * self.vertices as f64 / options.failure).ln() / (2.0 * drawn as f64)).sqrt().min(1.0)
             }
@@ -236,7 +236,7 @@ struct Columns<'a, const B: usize> {
 
 /// The values of one batch of sources.
 struct Values<const B: usize> {
-    /// How many shortest paths lead to a vertex; on the way back, what depends on it.
+    /// The number of shortest paths to a vertex; on the way back, its dependency.
     paths: Rows<AtomicF64, B>,
     /// Contribution of a vertex to each one before it: one plus its dependency, divided by its number of paths.
     given: Rows<AtomicF64, B>,
@@ -309,8 +309,8 @@ impl<'a, const B: usize> Columns<'a, B> {
     fn count_paths(&mut self, level: u32, count: usize, values: &Values<B>) -> Result<SweepStats> {
         let here = |reached: &ByLevel| level <= reached.depth;
         self.reached[..count].iter_mut().filter(|reached| here(reached)).for_each(ByLevel::next);
-        let keep = |vertex: u32, b: usize, sum: f64| values.current.of(vertex)[b].store(sum);
-        let read = self.sum(Direction::In, &values.paths, count, here, keep)?;
+        let store = |vertex: u32, b: usize, sum: f64| values.current.of(vertex)[b].store(sum);
+        let read = self.sum(Direction::In, &values.paths, count, here, store)?;
         for b in 0..count {
             if !here(&self.reached[b]) {
                 continue;
@@ -328,8 +328,8 @@ impl<'a, const B: usize> Columns<'a, B> {
         if numbers().fold(0.0, f64::max) <= SCALE {
             return Ok(());
         }
-        // Every number stays one that is held exactly, and so does what is divided by it. So none is below 2^-900, and
-        // what is refused here differs by more than 2^900; by more than 2^1800 nothing goes on.
+        // Every number stays exact, and so does every quotient. So none is below 2^-900, and numbers that are refused
+        // here differ by more than 2^900; no numbers pass that differ by more than 2^1800.
         let least = numbers().fold(f64::INFINITY, f64::min);
         if least < 1.0 {
             let source = self.graph.id(self.reached[b].source())?;
@@ -349,7 +349,7 @@ impl<'a, const B: usize> Columns<'a, B> {
         Ok(())
     }
 
-    /// Finds what depends on the vertices of a level.
+    /// Computes the dependencies of the vertices of a level.
     fn depend(&mut self, level: u32, count: usize, values: &Values<B>) -> Result<SweepStats> {
         let here = |reached: &ByLevel| level < reached.depth;
         self.reached[..count].iter_mut().filter(|reached| here(reached)).for_each(ByLevel::previous);
@@ -360,12 +360,12 @@ impl<'a, const B: usize> Columns<'a, B> {
                 *scale = SCALE;
             }
         }
-        let keep = |vertex: u32, b: usize, sum: f64| {
+        let store = |vertex: u32, b: usize, sum: f64| {
             let paths = &values.paths.of(vertex)[b];
             values.current.of(vertex)[b].store(1.0 / paths.load() + sum / scales[b]);
             paths.store(paths.load() * sum / scales[b] + endpoints);
         };
-        let read = self.sum(Direction::Out, &values.given, count, here, keep)?;
+        let read = self.sum(Direction::Out, &values.given, count, here, store)?;
         for b in 0..count {
             if level < self.reached[b].depth {
                 self.for_each(b, |vertex| values.given.of(vertex)[b].store(values.current.of(vertex)[b].load()))?;
@@ -390,15 +390,15 @@ impl<'a, const B: usize> Columns<'a, B> {
         })
     }
 
-    /// Calls `keep` with the sum of what the neighbours have of `rows`, for the vertices of the sources whose level is
-    /// `here`.
+    /// Calls `store` with the sums of the neighbours' `rows`, for the vertices of the current levels of the sources for
+    /// which `here` holds.
     fn sum(
         &self,
         direction: Direction,
         rows: &Rows<AtomicF64, B>,
         count: usize,
         here: impl Fn(&ByLevel) -> bool,
-        keep: impl Fn(u32, usize, f64) + Sync,
+        store: impl Fn(u32, usize, f64) + Sync,
     ) -> Result<SweepStats> {
         let sources: Vec<usize> = (0..count).filter(|&b| here(&self.reached[b])).collect();
         let most: usize = sources.iter().map(|&b| self.reached[b].vertices().len()).sum();
@@ -417,7 +417,7 @@ impl<'a, const B: usize> Columns<'a, B> {
         }
         list.sort_unstable();
         let frontier = if listed { Frontier::List(&list) } else { Frontier::Set(&self.set) };
-        let (_, read) = fold(self.graph, direction, frontier, &RowSums { rows, columns: &self.here, take: keep })?;
+        let (_, read) = fold(self.graph, direction, frontier, &RowSums { rows, columns: &self.here, take: store })?;
         for &b in &sources {
             self.for_each(b, |vertex| self.here[vertex as usize].store(0, Relaxed))?;
         }

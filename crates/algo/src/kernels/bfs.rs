@@ -5,14 +5,14 @@
 //! is on the last level gets that as its parent. On graphs with hubs this settles nearly all vertices, and only the
 //! lists of the others are read.
 //!
-//! *Long searches.* Where so few vertices are active for so many steps that pages hold one each ([`Thin`]), as on
-//! grids, roads and paths, the rest is searched page by page ([`Relaxer`]): levels only fall, and in the end they are
-//! what they are in whatever order that happened. Parents follow from the levels: the hub column first, then one visit
-//! of the in-lists of the vertices that it leaves.
+//! *Long searches.* On grids, roads and paths few vertices are active for many steps, until every page that is read
+//! holds only one of them ([`Thin`]). The remaining vertices are then searched page by page ([`Relaxer`]): levels only
+//! fall, and the final levels do not depend on the order. Parents follow from the levels: the hub column first, then
+//! one visit of the in-lists of the vertices that it does not decide.
 //!
-//! *Which parent.* The hub where it is on the level before; else the first such neighbour in list order. That depends
-//! on the levels alone, so it does not matter who finds a vertex first, and the search of a list may still end at the
-//! first hit.
+//! *Choice of parents.* The hub where it is on the level before; else the first such neighbour in list order. That
+//! depends on the levels alone and not on the order of the workers, and the search of a list may still end at the first
+//! hit.
 //!
 //! *Limits.* A search with a greatest depth ends there, and one with a target after the level on which it is found;
 //! levels and parents are then those of the whole search as far as it went.
@@ -20,8 +20,8 @@
 //! *Encoding.* `levels[v]` is the level plus one, and `parents[v]` the complement of the parent (`stored.rs`); zero is
 //! "none" in both, so zeroed memory is the initial state, and the smallest parent has the greatest stored value.
 //!
-//! *Cost.* 12 bytes and 3 bits per vertex. Every step reads each page it wants once. Going page by page takes more
-//! memory if there is some, and is left alone if there is not.
+//! *Cost.* 12 bytes and 3 bits per vertex. Every step reads each page it needs once. The search page by page takes
+//! further memory, and is skipped if there is none.
 
 use crate::estimate::{Bound, Cost, Estimate};
 use crate::kernels::parents;
@@ -38,7 +38,7 @@ use outcore_io::buffer::prefetch;
 use outcore_table::ColumnKind;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-/// From where to search, and how far.
+/// Options of a breadth-first search: source and limits.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct BfsOptions {
     /// The vertex to start from, as numbered in the image.
@@ -49,7 +49,7 @@ pub struct BfsOptions {
     pub target: Option<u32>,
 }
 
-/// Levels and parents.
+/// The levels and parents of a breadth-first search.
 #[derive(Debug)]
 pub struct Bfs {
     /// Per vertex: its distance from the source plus one; 0 where there is no path.
@@ -158,7 +158,8 @@ struct Search {
     levels: Array<AtomicU32>,
     parents: Stored<AtomicU32>,
     hubs: Array<AtomicU32>,
-    /// Level of the vertices that the current step finds, plus one: in `levels`, 0 stands for a vertex not found.
+    /// The level of the vertices that the current step reaches, plus one: in `levels`, 0 is a vertex that is not
+    /// reached.
     level: AtomicU32,
 }
 
@@ -194,11 +195,11 @@ impl EdgeMap for Search {
     #[inline]
     fn update(&self, source: u32, target: u32) -> bool {
         let level = self.level.load(Ordering::Relaxed);
-        let found = self.levels[target as usize].load(Ordering::Relaxed);
-        if found != 0 && found != level {
+        let known = self.levels[target as usize].load(Ordering::Relaxed);
+        if known != 0 && known != level {
             return false;
         }
-        if found == 0 {
+        if known == 0 {
             self.levels[target as usize].store(level, Ordering::Relaxed);
         }
         let hub = self.hubs[target as usize].load(Ordering::Relaxed);
@@ -235,10 +236,11 @@ impl Rest<'_> {
         })?;
         let relaxed = relaxer.run(self, &set)?;
         stats.step("asynchronous", relaxed.vertices, relaxed.sweep);
-        let found = self.take_hubs(graph, &set)?;
+        let reached_and_depth = self.choose_hubs(graph, &set)?;
         let undecided = set.count();
         if undecided > 0 {
-            let (_, sweep) = scan(graph, Direction::In, Frontier::Set(&set), || (), |(), list| self.take_first(&list))?;
+            let (_, sweep) =
+                scan(graph, Direction::In, Frontier::Set(&set), || (), |(), list| self.choose_first(&list))?;
             stats.step("parents", undecided, sweep);
         }
         if let Some(vertex) = set.iter(0..set.words()).find(|&vertex| !self.search.parents.has(vertex)) {
@@ -249,12 +251,12 @@ impl Rest<'_> {
             );
             return Err(Error::Unsuitable(text));
         }
-        Ok(found)
+        Ok(reached_and_depth)
     }
 
     /// Gives vertices their hub as parent, where it is on the level before, and puts the others into the set. Vertices
-    /// behind the last level that counts are forgotten. Returns how many are reached, and the greatest level.
-    fn take_hubs(&self, graph: &Graph, undecided: &Bitmap) -> Result<(u64, u32)> {
+    /// beyond the level of the target become unreached. Returns how many are reached, and the greatest level.
+    fn choose_hubs(&self, graph: &Graph, undecided: &Bitmap) -> Result<(u64, u32)> {
         let Search { levels, parents, hubs, .. } = self.search;
         let level = |vertex: u32| levels[vertex as usize].load(Ordering::Relaxed);
         let last = self.target.map(level).filter(|&level| level != 0).unwrap_or(u32::MAX);
@@ -287,7 +289,7 @@ impl Rest<'_> {
     }
 
     /// Gives a vertex its first in-neighbour on the level before.
-    fn take_first(&self, list: &ListPart<'_>) {
+    fn choose_first(&self, list: &ListPart<'_>) {
         let Search { levels, parents, .. } = self.search;
         let before = levels[list.vertex as usize].load(Ordering::Relaxed) - 1;
         let first = list.neighbours.iter().find(|&&source| levels[source as usize].load(Ordering::Relaxed) == before);
@@ -310,7 +312,7 @@ impl Labels for Rest<'_> {
 
     #[inline]
     fn lower(&self, vertex: u32, label: u64) -> bool {
-        // Zero, which is no level, becomes the greatest.
+        // Minus one, zero for "no level" becomes the greatest number.
         let rank = (label as u32).wrapping_sub(1);
         let lowered = |level: u32| (rank < level.wrapping_sub(1)).then_some(label as u32);
         self.search.levels[vertex as usize].fetch_update(Ordering::Relaxed, Ordering::Relaxed, lowered).is_ok()
@@ -319,7 +321,7 @@ impl Labels for Rest<'_> {
     #[inline]
     fn along(&self, _source: u32, label: u64, _weight: u64) -> Option<u64> {
         let most = self.depth_limit.map_or(u32::MAX.into(), |limit| u64::from(limit) + 1);
-        // Nobody asks for vertices behind the target, but for those on its level.
+        // Vertices beyond the level of the target are not needed; those on its level are.
         let most = self.target.map_or(most, |target| most.min(self.get(target)));
         Some(label + 1).filter(|&next| next <= most)
     }

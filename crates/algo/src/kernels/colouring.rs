@@ -57,7 +57,7 @@ impl Colouring<'_> {
                 next.activate(other);
             }
         })?;
-        // Colours of settled vertices are of no use any more: the roots' become their smallest members.
+        // Colours of settled vertices are no longer needed: those of the roots become their smallest members.
         classes.for_each(graph, |v| match settled.contains(v) {
             true => store(colours, v, u32::MAX),
             false => store(&classes.labels, v, load(colours, v)),

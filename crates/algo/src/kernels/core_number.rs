@@ -3,20 +3,20 @@
 //!
 //! *Idea.* Peeling (Matula and Beck, JACM 1983; Batagelj and Zaveršnik, 2003), level by level (Dasari, Ranjan, Zubair,
 //! *ParK*, 2014): at level k, remove all vertices of which no more than k edges remain, take each of them off its
-//! neighbours' degrees, and go on with those that fall to k. Each list is wanted once, in parts and in no order. A
-//! vertex whose page is at hand is removed at once, and in a large round one whose page is yet to come; small rounds
-//! look up their few pages. Behind a small round it is known which vertices fell, so that a path, which loses a vertex
-//! or two in a round, is peeled without a look at the others. Degrees never fall below k, so in the end they are the
-//! core numbers.
+//! neighbours' degrees, and go on with those that fall to k. Each list is needed once, in parts and in no order. A
+//! vertex whose page is in memory is removed at once, and in a large round one whose page is yet to come; small rounds
+//! look up their few pages. A small round lists the vertices that fell, so that a path, which loses a vertex or two in
+//! a round, is peeled without a look at the others. Degrees never fall below k, so in the end they are the core
+//! numbers.
 //!
 //! *Self-loops* are left out; where the image may have some, a pass counts them first. In a directed graph the degree
 //! of a vertex is its in-degree plus its out-degree, and both of its lists are visited when it is removed.
 //!
-//! *Encoding.* `degrees[v]` is what remains; at most k means removed. `soon` holds the vertices that remain with a
-//! degree below a horizon, so that a level begins without a look at all vertices.
+//! *Encoding.* `degrees[v]` is the number of remaining edges; at most k means removed. `soon` holds the vertices that
+//! remain with a degree below a horizon, so that a level begins without a look at all vertices.
 //!
-//! *Cost.* 4 bytes and 3 bits per vertex, 5 in directed graphs. Every list is visited once; a page is wanted as often
-//! as there are rounds that remove vertices of it.
+//! *Cost.* 4 bytes and 3 bits per vertex, 5 in directed graphs. Every list is visited once; a page is read as often as
+//! there are rounds that remove vertices of it.
 
 use crate::estimate::{Bound, Cost, Estimate, degree_pages};
 use crate::state::{Layout, array, bitmap};
@@ -89,14 +89,14 @@ pub fn core_number(graph: &Graph, _options: &CoreNumbersOptions) -> Result<CoreN
     Ok(CoreNumbers { cores: peel.degrees.into_values(), max_core: peel.k, stats })
 }
 
-/// A round over fewer vertices than one of so many looks up their pages.
+/// A round over fewer vertices than this share of all looks up their pages.
 const FEW_SHARE: u64 = 1 << 12;
-/// And one over so few does in any case.
+/// A round over at most this number of vertices looks up their pages on any graph.
 const LEAST_FEW: u64 = 64;
-/// The vertices of so many levels are marked at once.
+/// The number of levels whose vertices are marked at once.
 const HORIZON_LEVELS: u32 = 64;
 
-/// The graph without what was removed.
+/// The part of the graph that remains.
 struct Peel<'a> {
     graph: &'a Graph,
     /// The edges of a vertex that remain, at least k.
@@ -129,7 +129,7 @@ struct Fallen {
     count: u64,
     /// Those that joined the sets of removed vertices, with the places of the sets, while they are few.
     joined: Vec<(usize, u32)>,
-    /// They are not few.
+    /// Whether they are no longer few.
     many: bool,
 }
 
@@ -176,7 +176,7 @@ impl<'a> Peel<'a> {
         Ok(())
     }
 
-    /// Goes to the next level that has vertices and removes them; returns how many, or nothing behind the last one.
+    /// Goes to the next level that has vertices and removes them; returns how many, or `None` behind the last one.
     fn next_level(&mut self) -> Result<Option<u64>> {
         let mut k = self.least(Some(&self.soon))?;
         if k == u32::MAX {
@@ -271,7 +271,7 @@ impl<'a> Peel<'a> {
         (self.graph.vertices() / FEW_SHARE).max(LEAST_FEW)
     }
 
-    /// Notes which vertices joined the sets in a sweep; `few` says whether its own set has lost all that it had.
+    /// Notes the vertices that joined the sets in a sweep; `few` if the set of the sweep has lost all that it had.
     fn note_joined(&mut self, fallen: &[Fallen], few: bool) {
         let known = few && !fallen.iter().any(|fallen| fallen.many);
         for removed in &mut self.removed {

@@ -4,15 +4,14 @@
 //! label that most of their neighbours have, the smallest of those if there are several. In a directed graph in- and
 //! out-neighbours count, twice if they are both. A vertex without neighbours keeps its label.
 //!
-//! *Blocks.* A vertex needs the labels of both of its lists together. So vertices are worked on in blocks of adjacent
-//! ones whose labels fit a buffer: sweeps over the lists of the block put the labels there, wherever the parts of a
-//! list come from, and then every vertex finds the most frequent one of its own by counting, or by sorting if they are
-//! many.
+//! *Blocks.* A vertex needs the labels of both of its lists together. So vertices are processed in blocks of adjacent
+//! ones whose labels fit a buffer. Sweeps over the lists of the block write the labels there; then every vertex finds
+//! its most frequent label by counting, or by sorting if there are many.
 //!
-//! *What is left out.* A vertex whose neighbours all have the labels of two iterations ago gets the label that it had
-//! one iteration ago. So the lists of those vertices whose labels are not those of two iterations ago are read to mark
-//! their neighbours, and only marked vertices are worked on: neither labels that stay nor labels that swap for ever
-//! cost anything. As long as too many change for that to pay, all vertices are worked on.
+//! *Marks.* A vertex whose neighbours all have the labels of two iterations ago gets the label that it had one
+//! iteration ago. So the lists of the vertices whose labels are not those of two iterations ago are read to mark their
+//! neighbours, and only marked vertices are processed: labels that stay, or swap for ever, cost nothing. As long as too
+//! many labels change for marks to pay, all vertices are processed.
 //!
 //! *Encoding.* A label is the rank of an id among all ids, so that the smaller label is the smaller id in an image of
 //! any order; in the end it becomes the vertex of that id.
@@ -50,12 +49,12 @@ impl Default for LabelPropagationOptions {
     }
 }
 
-/// Labels after some iterations.
+/// Labels after the last iteration.
 #[derive(Debug)]
 pub struct LabelPropagation {
     /// Per vertex: the vertex whose id is its label.
     pub labels: Array<u32>,
-    /// How many labels there are.
+    /// The number of different labels.
     pub count: u64,
     /// How many iterations were made.
     pub iterations: u32,
@@ -65,13 +64,13 @@ pub struct LabelPropagation {
     pub stats: Stats,
 }
 
-/// The buffer has room for so many labels if memory allows, and for so many in any case.
+/// The capacity of the buffer if memory allows, in labels.
 const USUAL_LABELS: u64 = 1 << 22;
-/// A block has at most one vertex for so many labels that the buffer has room for, or the least that it could have.
+/// A block has at most one vertex per this number of labels of the buffer, or of its least capacity.
 const LABELS_PER_VERTEX: u64 = 4;
-/// Number of first iterations that work on all vertices, for there are no labels of two iterations ago.
+/// The number of first iterations that process all vertices, since there are no labels of two iterations ago.
 const WHOLE_ITERATIONS: u32 = 2;
-/// Most labels of a vertex that are counted in a table; more are sorted.
+/// The greatest number of labels of a vertex that are counted in a table; more are sorted.
 pub const COUNTED: usize = 1 << 15;
 
 /// Vertices by id, labels, next labels, degrees, and the vertices that changed and that are marked.
@@ -150,21 +149,21 @@ struct Propagation<'a> {
     /// The vertices in the order of their ids, if their numbers are not.
     by_id: Option<Array<u32>>,
     labels: Array<AtomicU32>,
-    /// The next labels of vertices that were worked on; those of one iteration ago of the others.
+    /// The next labels of processed vertices; the labels of one iteration ago of the others.
     next: Array<AtomicU32>,
     /// The lengths of a vertex's lists together.
     degrees: Array<AtomicU32>,
     /// The vertices whose labels are not those of two iterations ago.
     changed: Bitmap,
-    /// The vertices that are worked on.
+    /// The vertices to process.
     marked: Bitmap,
-    /// They are all vertices.
+    /// Whether all vertices are marked.
     whole: bool,
-    /// Marks pay only if the lists of changed vertices have at most so many pages.
+    /// The greatest number of pages of the lists of changed vertices for which marks pay.
     most_pages: u64,
 }
 
-/// Adjacent vertices, of which the marked ones are worked on.
+/// Adjacent vertices, of which the marked ones are processed.
 type Block = Range<u32>;
 
 impl<'a> Propagation<'a> {
@@ -183,8 +182,8 @@ impl<'a> Propagation<'a> {
         Ok(Propagation { graph, by_id, labels, next, degrees, changed, marked, whole: true, most_pages })
     }
 
-    /// Marks the vertices to work on after so many iterations: the neighbours of changed ones if that is likely to pay,
-    /// or else all.
+    /// Marks the vertices to process after `iterations` iterations: the neighbours of changed ones if that is likely to
+    /// pay, or else all.
     fn mark(&mut self, iterations: u32) -> Result<SweepStats> {
         let pages = |set: &Bitmap| {
             let directions = self.graph.directions().iter();
@@ -204,7 +203,7 @@ impl<'a> Propagation<'a> {
                 total.add(&scan(self.graph, direction, Frontier::Set(&self.changed), || (), mark)?.1);
             }
             if changed_pages + pages(&self.marked) > self.graph.all_pages() {
-                // Halved every time, what does not pay sums up to less than one pass.
+                // Halved every time, so marks that do not pay cost less than one pass in all.
                 self.most_pages = changed_pages / 2;
             }
         }
@@ -267,7 +266,7 @@ impl<'a> Propagation<'a> {
         Ok(total)
     }
 
-    /// The lists of a vertex are not as long as its degrees say.
+    /// The error of a vertex whose lists are not as long as its degrees.
     fn wrong_degree(&self, v: usize) -> Error {
         Error::Corrupt {
             path: self.graph.path().to_owned(),
@@ -326,7 +325,7 @@ impl<'a> Propagation<'a> {
         pieces
     }
 
-    /// Makes the next labels the labels; returns how many are others.
+    /// Makes the next labels the labels; returns how many changed.
     fn advance(&mut self) -> Result<u64> {
         std::mem::swap(&mut self.labels, &mut self.next);
         let changed = AtomicU64::new(0);
@@ -371,7 +370,7 @@ struct Buffer {
 pub type Counter = Array<[u32; 2]>;
 
 impl Buffer {
-    /// A buffer of the usual size if there is memory for it, else of the least.
+    /// A buffer of the usual capacity if there is memory for it, else of the least.
     fn new(graph: &Graph) -> Result<Self> {
         let least = least_labels(graph);
         let usual = Self::layout(graph, USUAL_LABELS.min(all_entries(graph)).max(least));
@@ -381,7 +380,7 @@ impl Buffer {
         buffer.make()
     }
 
-    /// A buffer with room for so many labels, and for the vertices of a block.
+    /// A buffer with room for `labels` labels, and for the vertices of a block.
     fn layout(graph: &Graph, labels: u64) -> impl Layout<Made = Self> {
         let counter =
             |_| array(graph, "counters of labels", 2 * COUNTED as u64).then(|counter| Ok(Mutex::new(counter)));
@@ -394,7 +393,7 @@ impl Buffer {
     }
 }
 
-/// A block is handed to the workers in pieces of at least so many labels or vertices.
+/// The least size of a piece of a block for one worker, in labels or vertices.
 const PIECE: usize = 1 << 14;
 
 /// The most frequent of labels, the smallest of those if there are several.
@@ -406,7 +405,8 @@ fn most_frequent(labels: &mut [AtomicU32], counter: &mut Counter) -> Option<u32>
     }
 }
 
-/// Counts labels in a table of at least twice as many places, which is empty before and after.
+/// Finds the most frequent label, the smallest of those if there are several, in a table of at least twice as many
+/// places as labels, which is empty before and after.
 pub fn by_counting(labels: &mut [AtomicU32], counter: &mut Counter) -> u32 {
     let size = (2 * labels.len()).next_power_of_two();
     let table = &mut counter[..size];
@@ -427,7 +427,7 @@ pub fn by_counting(labels: &mut [AtomicU32], counter: &mut Counter) -> u32 {
     best
 }
 
-/// Sorts labels, however many they are; nothing if there are none.
+/// Sorts labels to find the most frequent, the smallest of those if there are several; `None` if there are no labels.
 pub fn by_sorting(labels: &mut [AtomicU32]) -> Option<u32> {
     labels.sort_unstable_by_key(|label| label.load(Ordering::Relaxed));
     let runs = labels.chunk_by(|a, b| a.load(Ordering::Relaxed) == b.load(Ordering::Relaxed));

@@ -4,17 +4,17 @@
 //! the merrier: efficient multi-source graph traversal*, VLDB 2014). All searches go level by level together; those
 //! that do not fit at once follow in further batches.
 //!
-//! *Direction, per source.* While all searches together have so few active vertices, and these so short lists, that
-//! following their edges costs less than a look at all vertices, all of them push: so it goes on grids and roads. Else
-//! a search with few active vertices pushes, one with many pulls, both in the same step: where vertices have hubs, most
-//! searches are in the same two or three levels wide, but some lag behind, and pulling for their sake would read the
-//! lists of nearly all vertices. Before lists are read, the hub column decides what it can: a vertex whose hub, its
-//! neighbour of the greatest degree, became active in all searches that pull and have not reached the vertex needs no
-//! list. Pulling from a list ends when nothing is left to be found.
+//! *Direction, per source.* All searches push as long as following the edges of their active vertices costs less than a
+//! look at all vertices, as on grids and roads. Otherwise a search with few active vertices pushes and one with many
+//! pulls, both in the same step: on graphs with hubs most searches are wide on the same two or three levels, but some
+//! lag behind, and pulling for these would read the lists of nearly all vertices. Before lists are read, the hub column
+//! decides what it can: a vertex needs no list if its hub, its neighbour of the greatest degree, became active in all
+//! searches that pull and have not reached the vertex. Pulling from a list ends when all these searches have reached
+//! the vertex.
 //!
-//! *Encoding.* `seen`, `visit` and `next` have one row of bits per vertex: the searches that have reached it, those in
-//! which it is active, those in which it becomes active. While few vertices are active they are a list, and a step
-//! costs what its lists cost, not a look at all vertices.
+//! *Encoding.* `seen`, `visit` and `next` have one row of bits per vertex (`rows.rs`): the searches that have reached
+//! it, those in which it is active, those in which it becomes active. While few vertices are active they are a list,
+//! and a step costs only its lists, not a look at all vertices.
 //!
 //! *Cost.* 16.4 bytes per vertex, and 24 for every 64 sources of a batch. Every step reads each page it wants once per
 //! direction.
@@ -36,7 +36,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
 /// The most words of a row: searches from 512 sources.
 const MOST_WORDS: u64 = 8;
-/// A search with more than one active vertex in so many pulls.
+/// A search pulls if more than one vertex in `PULL_SHARE` is active.
 const PULL_SHARE: u64 = 1 << 11;
 
 /// The estimate for searches from the sources, with the least state that works: 64 sources at a time.
@@ -54,7 +54,7 @@ pub(crate) fn estimate_multi_source_bfs(graph: &Graph, options: &MultiSourceBfsO
     .estimate(graph)
 }
 
-/// Hubs, rows of bits for those who have seen a vertex, visit it and will, and vertices that push and that pull.
+/// Hubs; the rows `seen`, `visit` and `next`; and the vertices that push and that pull.
 type State = ((Array<AtomicU32>, SweepStats), Bits, Bits, Bits, (Bitmap, Bitmap));
 type Bits = Array<AtomicU64>;
 
@@ -65,7 +65,7 @@ fn state(graph: &Graph, backwards: Direction, words: u64) -> impl Layout<Made = 
     (hubs(graph, backwards), rows(), rows(), rows(), (set(), set()))
 }
 
-/// The memory of everything, with rows of so many words.
+/// The memory of everything, with rows of `words` words.
 fn bytes(graph: &Graph, options: &MultiSourceBfsOptions, words: u64) -> u64 {
     let lists = 8 * (graph.vertices() / SPARSE_SHARE + 1);
     (results(graph, options), state(graph, Direction::In, words)).bytes().saturating_add(lists)
@@ -78,8 +78,8 @@ fn bytes(graph: &Graph, options: &MultiSourceBfsOptions, words: u64) -> u64 {
 /// target), a page that cannot be read or is damaged, a request to stop.
 pub fn multi_source_bfs(graph: &Graph, options: &MultiSourceBfsOptions) -> Result<MultiSourceBfs> {
     let mut stats = StatsBuilder::of(graph.runtime());
-    let found = search(graph, options, Direction::Out, &mut stats)?;
-    Ok(found.finish(graph, stats))
+    let answer = search(graph, options, Direction::Out, &mut stats)?;
+    Ok(answer.finish(graph, stats))
 }
 
 /// Searches along the direction of the edges or against it.
@@ -99,21 +99,21 @@ pub(crate) fn search(
     }
     graph.make_room("searches from many sources", bytes(graph, options, words))?;
     let (reached_by, distance_sums, levels, _targets) = results(graph, options).make()?;
-    let mut found = Reached {
+    let mut answer = Reached {
         reached_by,
         distance_sums,
         levels,
         reach: Vec::with_capacity(options.sources.len()),
         targets: options.targets.iter().copied().zip(0..).collect(),
     };
-    found.targets.sort_unstable();
+    answer.targets.sort_unstable();
     match words {
-        1 => Searches::<1>::run(graph, options, onwards, &mut found, stats)?,
-        2 => Searches::<2>::run(graph, options, onwards, &mut found, stats)?,
-        4 => Searches::<4>::run(graph, options, onwards, &mut found, stats)?,
-        _ => Searches::<8>::run(graph, options, onwards, &mut found, stats)?,
+        1 => Searches::<1>::run(graph, options, onwards, &mut answer, stats)?,
+        2 => Searches::<2>::run(graph, options, onwards, &mut answer, stats)?,
+        4 => Searches::<4>::run(graph, options, onwards, &mut answer, stats)?,
+        _ => Searches::<8>::run(graph, options, onwards, &mut answer, stats)?,
     }
-    Ok(found)
+    Ok(answer)
 }
 
 /// Searches from `64 W` sources at a time.
@@ -127,9 +127,9 @@ struct Searches<'a, const W: usize> {
     next: Rows<AtomicU64, W>,
     /// The active vertices in rising order, while they are few.
     list: Option<Vec<u32>>,
-    /// Those that push. Empty while there is a list.
+    /// The vertices that push. Empty while there is a list.
     pushing: Bitmap,
-    /// Those whose lists are pulled from; while there is a list, those that a push makes active.
+    /// The vertices whose lists are pulled from; while there is a list, those that a push makes active.
     pulling: Bitmap,
     level: u32,
 }
@@ -140,7 +140,7 @@ impl<'a, const W: usize> Searches<'a, W> {
         graph: &'a Graph,
         options: &MultiSourceBfsOptions,
         onwards: Direction,
-        found: &mut Reached,
+        answer: &mut Reached,
         stats: &mut StatsBuilder,
     ) -> Result<()> {
         let ((hubs, read), seen, visit, next, (pushing, pulling)) =
@@ -151,12 +151,12 @@ impl<'a, const W: usize> Searches<'a, W> {
         graph.fill_cache()?;
         for sources in options.sources.chunks(64 * W) {
             searches.start(sources)?;
-            let first = found.reach.len();
-            found.reach.resize(first + sources.len(), Reach::default());
+            let first = answer.reach.len();
+            answer.reach.resize(first + sources.len(), Reach::default());
             loop {
-                let counts = searches.settle(found)?;
-                searches.keep_levels(found, first);
-                for (reach, &count) in found.reach[first..].iter_mut().zip(&counts) {
+                let counts = searches.settle(answer)?;
+                searches.store_levels(answer, first);
+                for (reach, &count) in answer.reach[first..].iter_mut().zip(&counts) {
                     reach.reached += count;
                     reach.depth = if count > 0 { searches.level } else { reach.depth };
                 }
@@ -171,7 +171,7 @@ impl<'a, const W: usize> Searches<'a, W> {
         Ok(())
     }
 
-    /// Forgets everything and makes the sources active next.
+    /// Clears all rows and makes the sources active next.
     fn start(&mut self, sources: &[u32]) -> Result<()> {
         vertex_map(self.graph.runtime(), self.graph.vertices(), |range| {
             for rows in [&self.seen, &self.visit, &self.next] {
@@ -193,19 +193,19 @@ impl<'a, const W: usize> Searches<'a, W> {
         Ok(())
     }
 
-    /// The largest frontier that is a list, if the sources are not more.
+    /// The greatest length of a list of active vertices; only that of the sources may be longer.
     fn most_listed(&self) -> usize {
         (self.graph.vertices() / SPARSE_SHARE + 1) as usize
     }
 
-    /// Takes the next vertices as the active ones; returns in how many each of the searches is active.
-    fn settle(&mut self, found: &Reached) -> Result<Vec<u64>> {
+    /// Makes the next vertices the active ones; returns the number of active vertices of each search.
+    fn settle(&mut self, answer: &Reached) -> Result<Vec<u64>> {
         let (runtime, vertices) = (self.graph.runtime(), self.graph.vertices());
         let counts: Vec<AtomicU64> = (0..64 * W).map(|_| AtomicU64::new(0)).collect();
         if let Some(list) = &self.list {
             runtime.for_each_range(list.len(), RANGE, |range| -> Result<()> {
                 let mut tally = Tally::<W>::default();
-                list[range].iter().for_each(|&v| _ = self.settle_one(v, found, &mut tally));
+                list[range].iter().for_each(|&v| _ = self.settle_one(v, answer, &mut tally));
                 tally.add_to(&counts);
                 Ok(())
             })?;
@@ -216,7 +216,7 @@ impl<'a, const W: usize> Searches<'a, W> {
                 for i in Bitmap::words_of(&range) {
                     let mut word = 0;
                     for v in 64 * i..range.end.min(64 * i + 64) {
-                        word |= u64::from(self.settle_one(v as u32, found, &mut tally)) << (v % 64);
+                        word |= u64::from(self.settle_one(v as u32, answer, &mut tally)) << (v % 64);
                     }
                     self.pushing.set_word(i, word);
                     active.fetch_add(word.count_ones().into(), Relaxed);
@@ -233,11 +233,11 @@ impl<'a, const W: usize> Searches<'a, W> {
         Ok(counts.into_iter().map(AtomicU64::into_inner).collect())
     }
 
-    /// Whether the vertex is active now.
+    /// Makes a vertex active if it is one of the next; returns whether it is.
     #[inline(always)]
-    fn settle_one(&self, v: u32, found: &Reached, tally: &mut Tally<W>) -> bool {
+    fn settle_one(&self, v: u32, answer: &Reached, tally: &mut Tally<W>) -> bool {
         let new = self.next.load(v);
-        // Bits that stay as they are are not written, so memory of vertices that nobody reaches is never touched.
+        // Unchanged bits are not written, so the memory of unreached vertices is never touched.
         if self.visit.load(v) != new {
             self.visit.store(v, &new);
         }
@@ -248,32 +248,32 @@ impl<'a, const W: usize> Searches<'a, W> {
         let seen = self.seen.load(v);
         self.seen.store(v, &std::array::from_fn(|w| seen[w] | new[w]));
         let count: u32 = new.iter().map(|word| word.count_ones()).sum();
-        let (reached_by, sum) = (&found.reached_by[v as usize], &found.distance_sums[v as usize]);
+        let (reached_by, sum) = (&answer.reached_by[v as usize], &answer.distance_sums[v as usize]);
         reached_by.store(reached_by.load(Relaxed) + count, Relaxed);
         sum.store(sum.load(Relaxed) + u64::from(count) * u64::from(self.level), Relaxed);
         tally.count(&new);
         true
     }
 
-    /// Keeps the distances of the targets that are active.
-    fn keep_levels(&self, found: &Reached, first: usize) {
-        let keep = |&(target, place): &(u32, usize)| {
+    /// Stores the distances of the targets that are active.
+    fn store_levels(&self, answer: &Reached, first: usize) {
+        let store = |&(target, place): &(u32, usize)| {
             for (w, mut word) in self.visit.load(target).into_iter().enumerate() {
                 while word != 0 {
                     let source = first + 64 * w + word.trailing_zeros() as usize;
-                    found.levels[source * found.targets.len() + place].store(self.level + 1, Relaxed);
+                    answer.levels[source * answer.targets.len() + place].store(self.level + 1, Relaxed);
                     word &= word - 1;
                 }
             }
         };
         match &self.list {
-            Some(list) if list.len() < found.targets.len() => {
+            Some(list) if list.len() < answer.targets.len() => {
                 for &v in list {
-                    let from = found.targets.partition_point(|&(target, _)| target < v);
-                    found.targets[from..].iter().take_while(|&&(target, _)| target == v).for_each(keep);
+                    let from = answer.targets.partition_point(|&(target, _)| target < v);
+                    answer.targets[from..].iter().take_while(|&&(target, _)| target == v).for_each(store);
                 }
             }
-            _ => found.targets.iter().for_each(keep),
+            _ => answer.targets.iter().for_each(store),
         }
     }
 
@@ -300,7 +300,7 @@ impl<'a, const W: usize> Searches<'a, W> {
     /// Pushes from the vertices of a list, and makes a list of those that become active, unless they are many.
     fn push_list(&mut self, list: Vec<u32>) -> Result<SweepStats> {
         let most = self.most_listed();
-        let (found, read) = scan(self.graph, self.onwards, Frontier::List(&list), Vec::new, |activated, part| {
+        let (lists, read) = scan(self.graph, self.onwards, Frontier::List(&list), Vec::new, |activated, part| {
             let give = self.visit.load(part.vertex);
             self.offer(&give, part.neighbours, |target| {
                 if activated.len() <= most && self.pulling.insert(target) {
@@ -308,10 +308,10 @@ impl<'a, const W: usize> Searches<'a, W> {
                 }
             });
         })?;
-        let count: usize = found.iter().map(Vec::len).sum();
+        let count: usize = lists.iter().map(Vec::len).sum();
         if count <= most {
             list.iter().for_each(|&v| self.visit.store(v, &[0; W]));
-            let mut next = found.concat();
+            let mut next = lists.concat();
             next.sort_unstable();
             next.iter().for_each(|&v| self.pulling.remove(v));
             self.list = Some(next);
@@ -319,22 +319,22 @@ impl<'a, const W: usize> Searches<'a, W> {
         Ok(read)
     }
 
-    /// Offers bits to the targets, and calls `took` with those that take some.
+    /// Offers bits to the targets, and calls `gained` with those for which some are new.
     #[inline(always)]
-    fn offer(&self, give: &BitRow<W>, targets: &[u32], mut took: impl FnMut(u32)) {
+    fn offer(&self, give: &BitRow<W>, targets: &[u32], mut gained: impl FnMut(u32)) {
         let ahead = prefetched(self.seen.all(), targets).zip(prefetched(self.next.all(), targets));
         for (target, _) in ahead {
             let (seen, next) = (self.seen.load(target), self.next.load(target));
             let new = std::array::from_fn(|w| give[w] & !seen[w] & !next[w]);
             if any(&new) {
                 self.next.set(target, &new);
-                took(target);
+                gained(target);
             }
         }
     }
 
-    /// Decides by what is in memory: gives vertices what their hubs have for them, and finds those that must be pulled
-    /// to and those that push.
+    /// Decides without lists: gives vertices the bits of their hubs, and finds the vertices that must still pull and
+    /// those that push.
     fn decide(&self, pull: &BitRow<W>) -> Result<()> {
         vertex_map(self.graph.runtime(), self.graph.vertices(), |range| {
             for i in Bitmap::words_of(&range) {
@@ -366,15 +366,15 @@ impl<'a, const W: usize> Searches<'a, W> {
         let visit = |(): &mut (), part: ListPart<'_>| {
             let (seen, next) = (self.seen.load(part.vertex), self.next.load(part.vertex));
             let wanted: BitRow<W> = std::array::from_fn(|w| pull[w] & !seen[w] & !next[w]);
-            let mut left = wanted;
+            let mut missing = wanted;
             for source in prefetched(self.visit.all(), part.neighbours) {
                 let offered = self.visit.load(source);
-                (0..W).for_each(|w| left[w] &= !offered[w]);
-                if !any(&left) {
+                (0..W).for_each(|w| missing[w] &= !offered[w]);
+                if !any(&missing) {
                     break;
                 }
             }
-            self.next.set(part.vertex, &std::array::from_fn(|w| wanted[w] & !left[w]));
+            self.next.set(part.vertex, &std::array::from_fn(|w| wanted[w] & !missing[w]));
         };
         Ok(scan(self.graph, self.onwards.reversed(), frontier, || (), visit)?.1)
     }

@@ -1,8 +1,8 @@
 //! Neighbourhoods: the neighbours of adjacent vertices in memory, as sets, whatever direction their edges have.
 //!
 //! The vertices are cut into chunks of which one is in memory at a time. Loading one copies its lists, one direction
-//! after the other; a vertex's set is put together from both when it is asked for, without the vertex itself and
-//! without parallel edges.
+//! after the other. [`Neighbourhoods::of`] merges a vertex's lists into a set, without the vertex itself and without
+//! parallel edges.
 //!
 //! *Cost.* 4 bytes per entry of a chunk's lists and 8 per vertex of it, in each direction, and 32 per list that spans
 //! pages; every page is read once for all chunks that follow one another, and those on which two chunks border twice.
@@ -76,19 +76,19 @@ struct Side {
     _split: Reservation,
 }
 
-/// Where lists of a chunk are put as they come.
+/// The places of a chunk's lists, which are assigned as the lists come.
 struct Slots<'a> {
     side: &'a Side,
     entries: &'a [AtomicU32],
     first_vertex: u32,
-    /// The places of lists that span pages, taken when the first part comes.
+    /// The places of lists that span pages, assigned when the first part comes.
     split: (&'a [(u32, u32)], Vec<OnceLock<usize>>),
-    /// Behind the last place that is taken.
+    /// The first free place.
     next: AtomicUsize,
 }
 
 impl<'g> Neighbourhoods<'g> {
-    /// The most memory that chunks of so many entries take, in bytes, beside [`Neighbourhoods::split_bytes`].
+    /// The greatest memory of a chunk of `entries` entries, in bytes, beside [`Neighbourhoods::split_bytes`].
     pub fn bytes(graph: &Graph, entries: u64) -> u64 {
         4 * (2 * entries + STARTS * graph.directions().len() as u64)
     }
@@ -98,14 +98,14 @@ impl<'g> Neighbourhoods<'g> {
         SPLIT_BYTES * graph.all_pages()
     }
 
-    /// How many cuts there are at most between chunks of so many entries: two chunks have more entries than one holds,
-    /// or one has as many starts and ends of lists.
+    /// The greatest number of cuts between chunks of at most `entries` entries: two chunks have more entries than one
+    /// has room for, or one has as many starts and ends of lists.
     pub fn most_cuts(graph: &Graph, entries: u64) -> u64 {
         let places = STARTS * graph.directions().len() as u64 * graph.vertices();
         (2 * all_entries(graph) + places) / entries
     }
 
-    /// Cuts the vertices into chunks of at most so many entries; none is loaded yet.
+    /// Cuts the vertices into chunks of at most `entries` entries; none is loaded yet.
     pub fn new(graph: &'g Graph, entries: u64, stats: &mut StatsBuilder) -> Result<Self> {
         let degrees = graph.directions().iter().map(|&direction| {
             let (degrees, read) = graph.degrees(direction)?;
@@ -142,7 +142,7 @@ impl<'g> Neighbourhoods<'g> {
         self.cuts[chunk].vertex..self.cuts[chunk + 1].vertex
     }
 
-    /// How many entries the lists of a chunk have, in all directions together, as the degrees say.
+    /// The number of entries of a chunk by the degrees, in all directions together.
     pub fn entries(&self, chunk: usize) -> u64 {
         self.cuts[chunk + 1].entries.iter().zip(&self.cuts[chunk].entries).map(|(end, start)| end - start).sum()
     }
@@ -162,48 +162,48 @@ impl<'g> Neighbourhoods<'g> {
             side.first_entry = end_entry;
             end_entry += expected as usize;
             let slots = Slots::new(side, &self.entries[side.first_entry..end_entry], &vertices);
-            let take = |taken: &mut u64, list: ListPart<'_>| *taken += slots.take(list);
-            let (taken, read) = scan(self.graph, side.direction, frontier, || 0, take)?;
+            let copy = |copied: &mut u64, list: ListPart<'_>| *copied += slots.copy(list);
+            let (copied, read) = scan(self.graph, side.direction, frontier, || 0, copy)?;
             stats.add(&read);
-            let found = taken.iter().sum::<u64>();
-            if found != expected {
+            let copied = copied.iter().sum::<u64>();
+            if copied != expected {
                 let expected = format!("{expected} entries in the lists of the vertices {vertices:?}");
                 let path = self.graph.path().to_owned();
-                return Err(Error::Corrupt { path, offset_bytes: 0, expected, found: format!("{found} of them") });
+                return Err(Error::Corrupt { path, offset_bytes: 0, expected, found: format!("{copied} of them") });
             }
         }
         self.loaded = Some(chunk);
         Ok(stats)
     }
 
-    /// Puts the neighbours of a vertex of the loaded chunk together.
+    /// Writes the neighbours of a vertex of the loaded chunk to `neighbours`.
     #[inline]
-    pub fn of(&self, vertex: u32, found: &mut Neighbours) {
+    pub fn of(&self, vertex: u32, neighbours: &mut Neighbours) {
         let chunk = self.loaded.expect("a chunk is loaded");
         let place = (vertex - self.cuts[chunk].vertex) as usize;
-        found.vertices.clear();
-        found.both.clear();
+        neighbours.vertices.clear();
+        neighbours.both.clear();
         match &self.sides[..] {
             [side] => {
                 let mut before = vertex;
                 for neighbour in side.list(&self.entries, place).iter().map(|entry| entry.load(Ordering::Relaxed)) {
                     if neighbour != before && neighbour != vertex {
-                        found.vertices.push(neighbour);
+                        neighbours.vertices.push(neighbour);
                     }
                     before = neighbour;
                 }
-                found.both.resize(found.vertices.len(), 0);
+                neighbours.both.resize(neighbours.vertices.len(), 0);
             }
             sides => {
                 let list = |side: usize| sides[side].list(&self.entries, place);
-                merge(list(0), list(1), vertex, found);
+                merge(list(0), list(1), vertex, neighbours);
             }
         }
     }
 }
 
-/// Where chunks begin and the last one ends: they have at most so many entries, and at most so many starts and ends of
-/// lists.
+/// The starts of the chunks, and the end of the last: each has at most `entries` entries, and as many starts and ends
+/// of lists.
 fn cuts(vertices: u32, degrees: &[Array<AtomicU32>], entries: u64) -> Vec<Cut> {
     let (mut cuts, mut edges, mut here) = (Vec::new(), vec![0; degrees.len()], u64::MAX);
     let mut begun = 0;
@@ -240,7 +240,7 @@ impl<'a> Slots<'a> {
     }
 
     /// Copies a list, or a part of one; returns how many entries there was a place for.
-    fn take(&self, list: ListPart<'_>) -> u64 {
+    fn copy(&self, list: ListPart<'_>) -> u64 {
         let (place, count) = ((list.vertex - self.first_vertex) as usize, list.neighbours.len());
         let (start, degree) = match self.split.0.binary_search_by_key(&list.vertex, |split| split.0) {
             Ok(split) => {
@@ -262,7 +262,7 @@ impl<'a> Slots<'a> {
 }
 
 /// The union of two lists in rising order, without a vertex.
-fn merge(out: &[AtomicU32], into: &[AtomicU32], vertex: u32, found: &mut Neighbours) {
+fn merge(out: &[AtomicU32], into: &[AtomicU32], vertex: u32, union: &mut Neighbours) {
     let at = |list: &[AtomicU32], place: usize| {
         list.get(place).map_or(u64::MAX, |entry| u64::from(entry.load(Ordering::Relaxed)))
     };
@@ -283,7 +283,7 @@ fn merge(out: &[AtomicU32], into: &[AtomicU32], vertex: u32, found: &mut Neighbo
             other = at(into, j);
         }
         if next != u64::from(vertex) {
-            found.push(next as u32, both);
+            union.push(next as u32, both);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! PageRank by power iteration, pulling.
+//! PageRank by power iteration, pulling: the method "power". `pagerank_delta.rs` has the other one.
 //!
 //! *Idea.* Each iteration makes one pass over the in-lists and sums, for every vertex, what its in-neighbours
 //! contribute: their rank over their out-degree. Lists are folded page by page in a fixed order, so the ranks have the
@@ -17,17 +17,16 @@
 //! tolerance on every graph up to an `alpha` of 0.9: each brings the residual, at most 2 at first, down by the factor
 //! `alpha`.
 //!
-//! *Precision.* Sums are of double precision. On graphs whose contributions do not fit the processor's cache,
-//! iterations keep and gather them in single precision, which halves what they have to fetch, as long as so much rank
-//! still moves that their rounding, less than one part in ten million, does not matter; then in double precision, so
+//! *Precision.* Sums are of double precision. On graphs whose contributions do not fit the processor's cache, the first
+//! iterations store and gather them in single precision, which halves the fetched bytes. They change ranks by far more
+//! than their rounding, which is less than one part in ten million. The last iterations are of double precision, so
 //! the ranks converge to the same fixed point.
 //!
-//! *Cost.* One pass over the in-lists per iteration, which is all that an iteration does: a vertex's next contribution
-//! is made where its sum ends. 20 bytes per vertex: contribution and next contribution as f64, out-degree. The rank is
-//! not stored: it is the contribution times the degree. With weights 24 bytes, for the sum of the out-edges' weights
-//! stands where the degree does; one pass over the out-lists makes these sums first, and passes read the weights too.
-//! (A dangling vertex contributes to nobody, so its place among the contributions holds its rank.) Vertices without any
-//! edge all have the same rank, which is counted and not stored; their memory is not touched.
+//! *Cost.* One pass over the in-lists per iteration and nothing else: a vertex's next contribution is made where its
+//! sum ends. 20 bytes per vertex: contribution and next contribution as f64, out-degree. The rank is not stored: it is
+//! the contribution times the degree. With weights 24 bytes, for the strength replaces the degree (`strengths.rs`).
+//! A dangling vertex contributes to no vertex, so its place among the contributions holds its rank. Vertices without
+//! any edge all have the same rank, which is kept once; their memory is not touched.
 //!
 //! Page, Brin, Motwani, Winograd, *The PageRank citation ranking*, 1999; Beamer, Asanović, Patterson, *The GAP
 //! benchmark suite*, 2015.
@@ -121,14 +120,14 @@ fn iterate<D: Divisors>(
     Ok(PageRank { ranks: ranks.into_values(), iterations: made, residual, stopped_by, stats })
 }
 
-/// Between two iterations.
+/// The state between two iterations.
 struct Iteration<'a, D> {
     graph: &'a Graph,
     options: &'a PageRankOptions,
     divisors: D,
     stats: StatsBuilder,
     task: Task,
-    /// How many iterations were made, and how much the last one changed.
+    /// The number of iterations, and the sum of absolute changes of the last one.
     made: u32,
     residual: f64,
     /// The rank of all vertices without out-edges together, and of every vertex without any edge.
@@ -137,7 +136,7 @@ struct Iteration<'a, D> {
 }
 
 impl<'a, D: Divisors> Iteration<'a, D> {
-    /// Before the first one, when all ranks are the same.
+    /// The state before the first iteration, when all ranks are the same.
     fn new(graph: &'a Graph, options: &'a PageRankOptions, divisors: D, stats: StatsBuilder) -> Result<Self> {
         let count = graph.vertices() as f64;
         let dangling = vertex_sum(graph.runtime(), graph.vertices(), |range| {
@@ -173,7 +172,7 @@ impl<'a, D: Divisors> Iteration<'a, D> {
     }
 
     /// Iterates until ranks change by less than `enough` in all, or `most` iterations were made, and returns the
-    /// contributions then. The page cache leaves `spare_bytes` of memory alone.
+    /// contributions then. The page cache leaves `spare_bytes` of memory free.
     fn repeat<T: Contribution>(
         &mut self,
         first: Array<T>,
@@ -205,8 +204,8 @@ impl<'a, D: Divisors> Iteration<'a, D> {
         Ok(contributions)
     }
 
-    /// Forgets what single precision made of the ranks. Returns what contributions are to be multiplied by for ranks to
-    /// sum to 1 again, where they should: iterations keep the sum.
+    /// Prepares the change to double precision. Returns the factor of the contributions with which ranks sum to 1
+    /// again, if they should, since iterations keep the sum.
     fn rescale(&mut self, contributions: &[AtomicF32]) -> Result<f64> {
         let (runtime, vertices) = (self.graph.runtime(), self.graph.vertices());
         if vertices == 0 {
@@ -221,7 +220,7 @@ impl<'a, D: Divisors> Iteration<'a, D> {
         };
         self.dangling = dangling * scale;
         self.isolated *= scale;
-        // How much that changed ranks is not known.
+        // The change of ranks by the factor is not known.
         self.residual = f64::INFINITY;
         Ok(scale)
     }
@@ -229,7 +228,7 @@ impl<'a, D: Divisors> Iteration<'a, D> {
     /// The rank of a vertex with this contribution.
     #[inline]
     fn rank(&self, v: usize, contribution: f64) -> f64 {
-        // Nobody but an isolated vertex has neither out-edges nor rank of its own.
+        // Only an isolated vertex has neither out-edges nor a stored rank.
         let isolated = contribution == 0.0 && self.divisors.of(v) == 0.0;
         if isolated { self.isolated } else { contribution * self.divisors.divisor(v) }
     }

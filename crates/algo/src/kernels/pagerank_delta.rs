@@ -1,4 +1,4 @@
-//! PageRank by pushing: the delta form, whose frontier narrows.
+//! PageRank by pushing: the method "delta", whose frontier narrows. `pagerank.rs` has the other one.
 //!
 //! *Idea.* Every vertex has a rank so far and a *rest*: by how much another iteration would change the rank. Pushing a
 //! vertex adds its rest to its rank and a share of it to the rest of every out-neighbour. A round pushes the vertices
@@ -19,8 +19,8 @@
 //! leaves stays there. A push is off by at most half a unit, with weights half a unit per edge, and by what double
 //! precision rounds ranks by.
 //!
-//! *Rounding.* So a rest that is kept is not quite what another iteration would change. How much the pushes were off is
-//! summed up as `lost`, in units of rank: rests are off by at most `alpha * lost` in all. The residual is the sum of
+//! *Rounding.* So a rest differs a little from the change by another iteration. The errors of the pushes are summed up
+//! as `lost`, in units of rank: rests are off by at most `alpha * lost` in all. The residual is the sum of
 //! the absolute rests and of what is lost, so what holds of an exact residual holds of it, too: another iteration
 //! changes ranks by at most `alpha * residual`, and they are at most `alpha / (1 - alpha) * residual` away from exact
 //! ones. There are residuals that it does not fall below: a vertex cannot push a rest below its out-degree over `alpha`
@@ -62,7 +62,7 @@ const BLOCK_PAGES: u64 = 8;
 const BLOCKS: usize = 16;
 /// Rest per page falls into classes by the upper bits of its single precision: eight for every power of two.
 const CLASS_SHIFT: u32 = 20;
-/// A round counts as at least one page in so many.
+/// A round counts as at least one `LEAST_SHARE`-th of all pages.
 const LEAST_SHARE: u64 = 32;
 
 /// Ranks, rests, shares, the rests of pages, and the vertices that are pushed.
@@ -118,10 +118,10 @@ pub(crate) fn pagerank_by_pushing(graph: &Graph, options: &PageRankOptions) -> R
     }
 }
 
-/// Between two rounds.
+/// The state between two rounds.
 ///
 /// With `scale`, the rank of a vertex is `scale * ranks`, and its rest `scale * (rests + offset)` units. A vertex
-/// without out-edges has nobody to push to: there the rest is what it has got in all, its rank.
+/// without out-edges cannot push: its rest is the sum of all that it has received, its rank.
 struct Delta<'a, D, S: Contribution> {
     graph: &'a Graph,
     options: &'a PageRankOptions,
@@ -143,7 +143,7 @@ struct Delta<'a, D, S: Contribution> {
     dangling: u64,
 }
 
-/// The rests of all vertices, block by block.
+/// The rests of all vertices, summed by classes of blocks.
 struct Weighed {
     /// The sum of their absolute values, in units.
     rest: u64,

@@ -24,13 +24,13 @@ impl Choice for Dangling {
     ];
 }
 
-/// By which method ranks are computed.
+/// The method by which ranks are computed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PageRankMethod {
     /// Power iteration: full passes over the in-lists.
     #[default]
     Power,
-    /// Pushes where most is left to do: fewer pages of the out-lists, more work per page.
+    /// Pushes along the out-lists with the greatest changes to come: fewer pages, more work per page.
     Delta,
 }
 
@@ -45,18 +45,18 @@ impl Choice for PageRankMethod {
     ];
 }
 
-/// How ranks are computed.
+/// Options of PageRank.
 #[derive(Clone, Copy, Debug)]
 pub struct PageRankOptions {
     /// The probability of following an edge rather than jumping anywhere.
     pub alpha: f64,
     /// Stop when the residual, the sum of absolute changes, is below this; 0 makes exactly `max_iter` iterations.
     pub tol: f64,
-    /// With what the residual is compared.
+    /// The quantity that the residual is compared with.
     pub stop: Stop,
     /// The most iterations. The delta method may read as many pages as these would.
     pub max_iter: u32,
-    /// By which method.
+    /// The method.
     pub method: PageRankMethod,
     /// The treatment of the rank of vertices without out-edges.
     pub dangling: Dangling,

@@ -1,7 +1,7 @@
 //! Personalised PageRank by power iteration, of several sets of seeds in one pass.
 //!
-//! *Idea.* Who follows edges jumps back to the seeds instead of anywhere; so ranks say how near a vertex is to them. An
-//! iteration sums, for every vertex, what its in-neighbours contribute, as in `pagerank.rs`, with up to eight sets of
+//! *Idea.* Jumps lead back to the seeds instead of anywhere, so ranks measure how near a vertex is to them. An
+//! iteration sums the contributions of every vertex's in-neighbours, as in `pagerank.rs`, with up to eight sets of
 //! seeds side by side: their contributions lie next to each other, so one list that is read and one cache line that is
 //! fetched serve all of them. More sets are done eight by eight.
 //!
@@ -41,7 +41,7 @@ pub struct PersonalizedPageRankOptions {
     /// Stop when the residual, the sum of absolute changes, is below this for every set; 0 makes exactly `max_iter`
     /// iterations.
     pub tol: f64,
-    /// With what the residual is compared.
+    /// The quantity that the residual is compared with.
     pub stop: Stop,
     /// The most iterations.
     pub max_iter: u32,
@@ -94,7 +94,7 @@ fn seeds(graph: &Graph, options: &PersonalizedPageRankOptions) -> impl Layout<Ma
     reservation(graph, "seeds", 64 * options.seeds.iter().map(|set| set.len() as u64).sum::<u64>())
 }
 
-/// Contributions and next ones, side by side; the ranks of so many sets; and the vertices that are seeds.
+/// Contributions and next ones, side by side; the ranks of every set; and the vertices that are seeds.
 type State = (Array<AtomicF64>, Array<AtomicF64>, Vec<Array<AtomicF64>>, Bitmap);
 
 fn state(graph: &Graph, together: usize, sets: usize) -> impl Layout<Made = State> {

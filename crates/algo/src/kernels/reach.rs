@@ -8,12 +8,12 @@ use outcore_image::{Stats, StatsBuilder};
 use outcore_io::{Array, Reservation};
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
-/// From where to search, how far, and which distances to keep.
+/// Options of searches from many sources.
 #[derive(Clone, Debug, Default)]
 pub struct MultiSourceBfsOptions {
     /// The vertices to start from, as numbered in the image.
     pub sources: Vec<u32>,
-    /// The vertices whose distances from every source are kept.
+    /// The vertices whose distances from every source are part of the result.
     pub targets: Vec<u32>,
     /// The greatest level that is searched for; `None` is no limit.
     pub depth_limit: Option<u32>,
@@ -26,7 +26,7 @@ pub struct MultiSourceBfs {
     pub reached_by: Array<u32>,
     /// Per vertex: the sum of its distances from those.
     pub distance_sums: Array<u64>,
-    /// Per source, in the order of the options: how far its search came.
+    /// Per source, in the order of the options: the extent of its search.
     pub reach: Vec<Reach>,
     /// Per source and target, source by source: the distance plus one; 0 where there is no path.
     pub levels: Array<u32>,
@@ -34,7 +34,7 @@ pub struct MultiSourceBfs {
     pub stats: Stats,
 }
 
-/// How far a search came.
+/// The extent of a search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reach {
     /// How many vertices were reached, the source included.

@@ -4,23 +4,23 @@
 //! the scan statistic of the graph (Priebe, Conroy, Marchette, Park, *Scan statistics on Enron graphs*, Computational
 //! and Mathematical Organization Theory 2005).
 //!
-//! *Idea.* Large degrees first, and only as long as they may matter (Zheng et al., *FlashGraph*, FAST 2015, section 4).
-//! A neighbourhood of n vertices has no more edges than half of what the n greatest degrees come to, each counted up to
-//! n: once a few vertices have been looked at, that rules most others out by their degrees alone. Those that are left
-//! have their own lists read, which tell the degrees of their own neighbours, and are looked at by falling bounds until
-//! none can be among the greatest.
+//! *Idea.* Vertices of great degree are examined first (Zheng et al., *FlashGraph*, FAST 2015, section 4): the edges of
+//! their neighbourhoods are counted. A neighbourhood of n vertices has no more edges than half of the sum of the n
+//! greatest degrees, each counted up to n. After a few vertices this bound rules out most others by their degrees
+//! alone. The lists of the candidates are read, so that the degrees of their own neighbours give a tighter bound. They
+//! are examined by falling bounds until none can be among the greatest.
 //!
 //! *Groups.* The edges of eight neighbourhoods are counted together, by a vertex program (`edges_among.rs`).
 //!
-//! *Where bounds do not help*, as where all degrees are the same, more than 256 vertices would have to be looked at.
-//! Then all are, by the triangles at every vertex (`triads.rs`): a neighbourhood has the vertex's own edges, and those
-//! opposite to it in its triangles.
+//! *Without useful bounds*, as where all degrees are equal, more than 256 vertices would have to be examined. Then all
+//! are, by the triangles at every vertex (`triads.rs`): a neighbourhood has the vertex's own edges, and those opposite
+//! to it in its triangles.
 //!
 //! *Loops* are left out, and parallel edges count once, as in the other kernels about triangles.
 //!
-//! *Cost.* At most one pass over the lists per eight vertices that are looked at, and one over those that degrees do
-//! not rule out; 5.4 bytes per vertex, and 4 for every degree up to the greatest. Where bounds do not help, the passes
-//! and the memory of triangles, and 8 bytes per vertex more.
+//! *Cost.* At most one pass over the lists per eight examined vertices, and one over the lists of the candidates; 5.4
+//! bytes per vertex, and 4 for every degree up to the greatest. Without useful bounds, the passes and the memory of
+//! triangles, and 8 bytes per vertex more.
 
 use crate::estimate::{Cost, Estimate, degree_pages, longest_lists};
 use crate::kernels::core_number::count_edges;
@@ -40,18 +40,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 
 const NAME: &str = "scan statistics";
-/// Most vertices that are looked at one by one; if more are left, all vertices are looked at instead.
-const MOST_LOOKED_AT: usize = 256;
-/// Most vertices whose own lists are read for tighter bounds.
+/// The greatest number of vertices that are examined in groups; beyond it all vertices are examined.
+const MOST_EXAMINED: usize = 256;
+/// The greatest number of candidates, whose lists are read for tighter bounds.
 const MOST_BOUNDED: usize = 1 << 16;
-/// Memory of these vertices, in bytes: their numbers, in twice as many places as they need while they are found, sums,
-/// and sums with numbers.
+/// The memory of the candidates, in bytes: their numbers, in a vector that may have twice the room, sums, and sums with
+/// numbers.
 const BOUNDS_BYTES: u64 = (2 * 4 + 8 + 16) * MOST_BOUNDED as u64;
 
 /// Options of the search for the greatest locality statistics.
 #[derive(Clone, Copy, Debug)]
 pub struct ScanStatisticsOptions {
-    /// How many vertices.
+    /// The number of vertices to find.
     pub top: u64,
 }
 
@@ -68,7 +68,7 @@ pub struct ScanStatistics {
     pub vertices: Vec<u32>,
     /// For each of them the number of edges among itself and its neighbours.
     pub statistics: Vec<u64>,
-    /// How many vertices were looked at to find them.
+    /// How many vertices were examined to find them.
     pub looked_at: u64,
     /// Statistics of the run.
     pub stats: Stats,
@@ -90,7 +90,7 @@ impl ScanStatistics {
     }
 }
 
-/// For looking at few vertices: degrees, how many vertices have each, marks, and room for bounds.
+/// For examining few vertices: degrees, how many vertices have each, marks, and room for bounds.
 type State = (Array<AtomicU32>, Array<AtomicU32>, Array<AtomicU8>, Reservation);
 
 fn state(graph: &Graph) -> impl Layout<Made = State> {
@@ -114,8 +114,8 @@ pub(crate) fn estimate_scan_statistics(graph: &Graph, options: &ScanStatisticsOp
     };
     let few = state(graph).bytes() + edges_among::bytes(graph);
     let groups = |vertices: u64| vertices.div_ceil(GROUP as u64) as f64;
-    let passes = match top <= MOST_LOOKED_AT as u64 {
-        true => groups(top) + 1.0 + all.passes.max(groups(MOST_LOOKED_AT as u64)),
+    let passes = match top <= MOST_EXAMINED as u64 {
+        true => groups(top) + 1.0 + all.passes.max(groups(MOST_EXAMINED as u64)),
         false => all.passes,
     };
     Cost {
@@ -140,9 +140,9 @@ pub fn scan_statistics(graph: &Graph, options: &ScanStatisticsOptions) -> Result
     let mut stats = StatsBuilder::of(graph.runtime());
     graph.make_room(NAME, estimate_scan_statistics(graph, options).state_bytes)?;
     let mut best = Best::layout(graph, options.top.min(graph.vertices())).make()?;
-    let looked_at = match look_at_few(graph, &mut best, &mut stats)? {
+    let looked_at = match examine_few(graph, &mut best, &mut stats)? {
         Some(looked_at) => looked_at,
-        None => look_at_all(graph, &mut best, &mut stats)?,
+        None => examine_all(graph, &mut best, &mut stats)?,
     };
     let (vertices, statistics) = best.into_rows().unzip();
     Ok(ScanStatistics { vertices, statistics, looked_at, stats: stats.finish(graph.runtime(), graph.all_pages()) })
@@ -157,13 +157,13 @@ pub(crate) struct Best {
 
 impl Best {
     pub(crate) fn layout(graph: &Graph, most: u64) -> impl Layout<Made = Self> {
-        // The heap, and what is made of it in the end.
+        // The heap, and the sorted rows of the result.
         let room = reservation(graph, "the greatest statistics", (16 + 12) * most);
         let most = most as usize;
         room.then(move |_reservation| Ok(Best { heap: BinaryHeap::with_capacity(most), most, _reservation }))
     }
 
-    /// Whether a vertex of such a statistic would be among the greatest.
+    /// Whether a vertex of this statistic would be among the greatest.
     fn admits(&self, statistic: u64, vertex: u32) -> bool {
         self.heap.len() < self.most || self.heap.peek().is_some_and(|least| (statistic, Reverse(vertex)) > least.0)
     }
@@ -183,25 +183,25 @@ impl Best {
     }
 }
 
-/// Looks at vertices as long as there are some that may be among the greatest, and says at how many it did; at none if
-/// there are too many.
-fn look_at_few(graph: &Graph, best: &mut Best, stats: &mut StatsBuilder) -> Result<Option<u64>> {
-    if best.most > MOST_LOOKED_AT {
+/// Examines vertices as long as there are some that may be among the greatest; returns how many, or `None` if there are
+/// too many.
+fn examine_few(graph: &Graph, best: &mut Best, stats: &mut StatsBuilder) -> Result<Option<u64>> {
+    if best.most > MOST_EXAMINED {
         return Ok(None);
     }
     let (degrees, counts, marks, _bounds) = state(graph).make()?;
     let degrees = Degrees::new(graph, degrees, counts, stats)?;
     let first = degrees.greatest(best.most.next_multiple_of(GROUP) as u64);
     for group in first.chunks(GROUP) {
-        look_at(graph, &marks, group, best, stats)?;
+        examine(graph, &marks, group, best, stats)?;
     }
-    let Some(left) = degrees.left(best, &first) else { return Ok(None) };
-    let left = degrees.bounds(graph, left, best, stats)?;
-    if left.len() > MOST_LOOKED_AT {
+    let Some(candidates) = degrees.candidates(best, &first) else { return Ok(None) };
+    let candidates = degrees.bounds(graph, candidates, best, stats)?;
+    if candidates.len() > MOST_EXAMINED {
         return Ok(None);
     }
     let mut looked_at = first.len();
-    for group in left.chunks(GROUP) {
+    for group in candidates.chunks(GROUP) {
         let may = group.iter().filter(|&&(Reverse(bound), vertex)| best.admits(bound, vertex));
         let mut group: Vec<u32> = may.map(|&(_, vertex)| vertex).collect();
         if group.is_empty() {
@@ -209,19 +209,19 @@ fn look_at_few(graph: &Graph, best: &mut Best, stats: &mut StatsBuilder) -> Resu
         }
         group.sort_unstable();
         looked_at += group.len();
-        look_at(graph, &marks, &group, best, stats)?;
+        examine(graph, &marks, &group, best, stats)?;
     }
     Ok(Some(looked_at as u64))
 }
 
-/// Looks at all vertices, and says how many there are.
-fn look_at_all(graph: &Graph, best: &mut Best, stats: &mut StatsBuilder) -> Result<u64> {
+/// Examines all vertices; returns how many there are.
+fn examine_all(graph: &Graph, best: &mut Best, stats: &mut StatsBuilder) -> Result<u64> {
     let own = |neighbours: u64, both: u64| (neighbours + both) as f64;
     let Triads { closed, possible, stats: counted } = match graph.is_directed() {
         true => triads::count::<Opposite>(graph, NAME, Some(own))?,
         false => triads::count::<One>(graph, NAME, Some(own))?,
     };
-    // Those that were looked at before come again.
+    // The vertices that were examined before come again.
     best.heap.clear();
     counted.steps.iter().for_each(|step| stats.step(step.name, step.active, step.sweep));
     for (vertex, (closed, own)) in closed.iter().zip(possible.iter()).enumerate() {
@@ -230,13 +230,13 @@ fn look_at_all(graph: &Graph, best: &mut Best, stats: &mut StatsBuilder) -> Resu
     Ok(graph.vertices())
 }
 
-/// The degrees of all vertices, and what follows from them for neighbourhoods.
+/// The degrees of all vertices, and the bounds that they give for neighbourhoods.
 struct Degrees {
     /// Per vertex: the lengths of its lists together.
     of: Array<AtomicU32>,
     /// How many vertices have each degree, the last one or a greater one.
     counts: Array<AtomicU32>,
-    /// In how many ways edges can join two vertices.
+    /// The greatest number of edges that can join two vertices.
     ways: u64,
 }
 
@@ -262,26 +262,26 @@ impl Degrees {
         self.counts[class].load(Ordering::Relaxed).into()
     }
 
-    /// The most edges that can join a vertex with others of so many.
+    /// The most edges that can join a vertex with `others` others.
     fn most_joining(&self, others: u64) -> u64 {
         self.ways * others.min(self.of.len().saturating_sub(1) as u64)
     }
 
     /// The most edges that a neighbourhood can have, by the degree of its vertex; it does not fall as degrees rise.
     fn bound(&self, degree: usize) -> u64 {
-        let (mut left, most, mut ends) = (degree as u64 + 1, self.most_joining(degree as u64), 0);
+        let (mut remaining, most, mut ends) = (degree as u64 + 1, self.most_joining(degree as u64), 0);
         for class in (0..self.counts.len()).rev() {
-            let here = self.count(class).min(left);
+            let here = self.count(class).min(remaining);
             ends += here * most.min(class as u64);
-            left -= here;
-            if left == 0 {
+            remaining -= here;
+            if remaining == 0 {
                 break;
             }
         }
         ends / 2
     }
 
-    /// The least degree whose bound is so high.
+    /// The least degree whose bound is at least `bound`.
     fn reaching(&self, bound: u64) -> usize {
         let (mut low, mut high) = (0, self.counts.len());
         while low < high {
@@ -293,36 +293,35 @@ impl Degrees {
 
     /// The `count` vertices of the greatest degrees, those of smaller numbers first among equals; in rising order.
     fn greatest(&self, count: u64) -> Vec<u32> {
-        let (mut class, mut left) = (self.counts.len() - 1, count);
-        while class > 0 && self.count(class) <= left {
-            left -= self.count(class);
+        let (mut class, mut remaining) = (self.counts.len() - 1, count);
+        while class > 0 && self.count(class) <= remaining {
+            remaining -= self.count(class);
             class -= 1;
         }
         let is_one = |&vertex: &u32| {
             let own = self.class(vertex);
-            let last = own == class && left > 0;
-            left -= u64::from(last);
+            let last = own == class && remaining > 0;
+            remaining -= u64::from(last);
             own > class || last
         };
         (0..self.of.len() as u32).filter(is_one).collect()
     }
 
-    /// The vertices, beside the first ones, that may be among the greatest for all that their degrees say, in rising
-    /// order; none if they are too many.
-    fn left(&self, best: &Best, first: &[u32]) -> Option<Vec<u32>> {
+    /// The vertices, without the first ones, whose degrees do not rule them out, in rising order; `None` if they are
+    /// too many.
+    fn candidates(&self, best: &Best, first: &[u32]) -> Option<Vec<u32>> {
         let least = best.heap.peek().map_or(0, |least| least.0.0);
         let (reaching, beyond) = (self.reaching(least), self.reaching(least + 1));
         let may = |&vertex: &u32| {
             let class = self.class(vertex);
             class >= beyond || class >= reaching && best.admits(least, vertex)
         };
-        let left = (0..self.of.len() as u32).filter(may).filter(|vertex| first.binary_search(vertex).is_err());
-        let left: Vec<u32> = left.take(MOST_BOUNDED + 1).collect();
-        (left.len() <= MOST_BOUNDED).then_some(left)
+        let candidates = (0..self.of.len() as u32).filter(may).filter(|vertex| first.binary_search(vertex).is_err());
+        let candidates: Vec<u32> = candidates.take(MOST_BOUNDED + 1).collect();
+        (candidates.len() <= MOST_BOUNDED).then_some(candidates)
     }
 
-    /// Those of some vertices that may be among the greatest for all that the degrees of their neighbours say, by
-    /// falling bounds.
+    /// The candidates that the degrees of their neighbours do not rule out, by falling bounds.
     fn bounds(
         &self,
         graph: &Graph,
@@ -343,14 +342,14 @@ impl Degrees {
         }
         let bounds = ends.into_iter().map(|ends| ends.into_inner() / 2).zip(vertices);
         let may = bounds.filter(|&(bound, vertex)| best.admits(bound, vertex));
-        let mut left: Vec<_> = may.map(|(bound, vertex)| (Reverse(bound), vertex)).collect();
-        left.sort_unstable();
-        Ok(left)
+        let mut candidates: Vec<_> = may.map(|(bound, vertex)| (Reverse(bound), vertex)).collect();
+        candidates.sort_unstable();
+        Ok(candidates)
     }
 }
 
 /// Counts the edges of the neighbourhoods of a group of vertices, in rising order, and offers them as the greatest.
-fn look_at(
+fn examine(
     graph: &Graph,
     marks: &Array<AtomicU8>,
     group: &[u32],

@@ -5,10 +5,11 @@
 //! bits do not depend on the order of relaxations. This holds for real weights too: the sum along a path is always
 //! rounded in the same way, and rounding keeps the order of numbers.
 //!
-//! *Long searches.* Where so few vertices are relaxed for so many steps that pages hold one each ([`Thin`]), as on
-//! grids and roads, the rest is relaxed without steps ([`Relaxer`]). Where memory has room for all lists, vertices are
-//! relaxed by distance in ranks of `delta`; elsewhere page by page, a page as far as eight mean weights beyond its
-//! nearest waiting vertex, since what is farther is likely to come nearer still.
+//! *Long searches.* On grids and roads few vertices are relaxed for many steps, until every page that is read holds
+//! only one of them ([`Thin`]). The remaining vertices are then relaxed without steps ([`Relaxer`]). Where memory has
+//! room for all lists, vertices are relaxed by distance in ranks of `delta`. Elsewhere they are relaxed page by page,
+//! up to eight mean weights beyond the nearest waiting vertex of the page, since distances beyond are likely to fall
+//! again.
 //!
 //! *Parents* depend on the distances alone and are chosen afterwards (`shortest_parents.rs`).
 //!
@@ -16,8 +17,8 @@
 //! (`stored.rs`): zeroed memory says "no path", and a shorter distance has a greater stored value.
 //!
 //! *Cost.* 12.5 bytes per vertex, and what reading weights takes. Pages are read as often as vertices in them wait:
-//! about one to three passes over lists and weights on graphs with hubs, and the pass for the parents. Lists that are
-//! held are read once, and parents of undirected graphs are found in them.
+//! about one to three passes over lists and weights on graphs with hubs, and the pass for the parents. Lists that stay
+//! in memory are read once, and give the parents of undirected graphs.
 //!
 //! Meyer and Sanders, *Delta-stepping: a parallelizable shortest path algorithm*, J. Algorithms 2003.
 
@@ -39,19 +40,19 @@ use outcore_table::{ColumnKind, distance_bits};
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
-/// From where, and how.
+/// Options of shortest paths.
 #[derive(Clone, Copy, Debug)]
 pub struct SsspOptions {
     /// The vertex to start from, as numbered in the image.
     pub source: u32,
     /// Whether the length of an edge is its weight; otherwise it is 1.
     pub weights: bool,
-    /// How much farther than the nearest waiting vertex others may be that are relaxed with it; `None` chooses by the
-    /// weights that were seen. The result does not depend on it.
+    /// Vertices at most this much farther than the nearest waiting vertex are relaxed with it; `None` chooses by the
+    /// weights of the relaxed edges. The result does not depend on it.
     pub delta: Option<f64>,
 }
 
-/// Distances and parents.
+/// The distances and parents of shortest paths.
 #[derive(Debug)]
 pub struct Sssp {
     /// Per vertex: the complement of its distance's bits; 0 where there is no path.
@@ -92,8 +93,8 @@ impl Sssp {
 
 /// The `delta` that is chosen, in mean weights.
 const DELTA_WEIGHTS: f64 = 0.5;
-/// The `delta` that is chosen where pages are worked off one by one, in mean weights: pages are visited more often if
-/// it is smaller, and vertices are relaxed more often if it is greater.
+/// The `delta` that is chosen for relaxing page by page, in mean weights: pages are visited more often if it is
+/// smaller, and vertices are relaxed more often if it is greater.
 const HORIZON_WEIGHTS: f64 = 8.0;
 
 /// Distances, parents, and the vertices that wait.

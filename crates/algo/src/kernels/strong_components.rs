@@ -1,20 +1,21 @@
 //! Strongly connected components.
 //!
-//! *Idea.* Four ways, each for the part of the graph that it is good at, by what they read:
+//! *Idea.* Four methods, each for the part of the graph for which it reads least. A vertex is *unsettled* as long as
+//! its component is not known.
 //!
 //! 1. *Trim.* A vertex without an in-neighbour or without an out-neighbour is a component of its own. The hub columns
-//!    say who has none but itself, without a list.
+//!    name the vertices that have no neighbour but themselves, without a list.
 //! 2. *Forward-backward.* The vertices that a pivot of great degree reaches and that reach it are the giant component,
-//!    or another pivot is tried: two searches among the vertices left, the second among what the first found. A vertex
-//!    whose hub is found is found, without its list.
-//! 3. *In memory.* The edges among the vertices left are read once, if there is room for them, and Tarjan's algorithm
-//!    finishes.
-//! 4. *Colouring* (`colouring.rs`), where there is no room. Degrees among the vertices left are counted, and vertices
+//!    or another pivot is tried: two searches among unsettled vertices, the second among those that the first reached.
+//!    A vertex whose hub is reached is reached, without its list.
+//! 3. *In memory.* The edges among unsettled vertices are read once, if there is room for them, and Tarjan's algorithm
+//!    finishes (`tarjan.rs`).
+//! 4. *Colouring* (`colouring.rs`), where there is no room. Degrees among unsettled vertices are counted, and vertices
 //!    without edges are trimmed, then those that this leaves without edges, from a worklist. Each round of colouring
-//!    then settles the component of every root, and parts the vertices left into classes within which it goes on.
+//!    then settles the component of every root, and parts the unsettled vertices into classes within which it goes on.
 //!
-//! Searches that come to cost half of what reading all lists left would, as on a long cycle, are given up where there
-//! is room for the third way.
+//! Where there is room for the third method, searches are given up that cost half of a pass over the lists of the
+//! unsettled vertices, as on a long cycle.
 //!
 //! Fleischer, Hendrickson, Pinar, *On identifying strongly connected components in parallel*, IPDPS workshops 2000;
 //! McLendon, Hendrickson, Plimpton, Rauchwerger, *Finding strongly connected components in distributed graphs*, JPDC
@@ -47,15 +48,15 @@ pub struct StrongComponentsOptions {
     pub in_memory_bytes: Option<u64>,
 }
 
-/// Labels and the vertices left, two numbers per vertex, vertices that searches found, and the frontier.
+/// Labels and unsettled vertices, two numbers per vertex, the vertices that searches reached, and the frontier.
 type State<'g> = ((Array<AtomicU32>, Bitmap), (Array<AtomicU32>, Array<AtomicU32>), (Bitmap, Bitmap), EdgeMapper<'g>);
 
 fn state(graph: &Graph) -> impl Layout<Made = State<'_>> {
     let (numbers, set) = (|name| array(graph, name, graph.vertices()), |name| bitmap(graph, name, graph.vertices()));
     (
-        (numbers("strong components"), set("vertices left")),
+        (numbers("strong components"), set("unsettled vertices")),
         (numbers("hubs, degrees and colours"), numbers("hubs, degrees and roots")),
-        (set("vertices found"), set("vertices that lead back")),
+        (set("vertices reached"), set("vertices that lead back")),
         part(EdgeMapper::bytes(graph.vertices()), || EdgeMapper::idle(graph)),
     )
 }
@@ -90,14 +91,14 @@ pub fn strong_components(graph: &Graph, options: &StrongComponentsOptions) -> Re
     }
     let stats = StatsBuilder::of(graph.runtime());
     graph.make_room("strong components", estimate_strong_components(graph).state_bytes)?;
-    let ((labels, unsettled), (first, second), (found, returned), mapper) = state(graph).make()?;
+    let ((labels, unsettled), (first, second), (reached, returned), mapper) = state(graph).make()?;
     let mut work = Work {
         graph,
         options: *options,
         classes: Classes { labels, unsettled },
         first,
         second,
-        found,
+        reached,
         returned,
         mapper,
         searched_pages: 0,
@@ -118,36 +119,36 @@ pub fn strong_components(graph: &Graph, options: &StrongComponentsOptions) -> Re
     Components::new(graph, work.classes.labels, work.stats)
 }
 
-/// How many vertices are asked for their hubs to find pivots, and how many of these are tried at most.
+/// The number of vertices whose hubs are looked at to find pivots, and the greatest number of pivots.
 const SAMPLES: usize = 4096;
 const PIVOTS: usize = 4;
-/// A component is the giant one if it has one of so many vertices that are left.
+/// A component is the giant one if it has at least one in `GIANT_SHARE` of the unsettled vertices.
 const GIANT_SHARE: u64 = 16;
 /// The fixed cost of a step of a search, in pages.
 const STEP_PAGES: u64 = 16;
 
-/// The search, under way.
+/// The state of the computation.
 struct Work<'a> {
     graph: &'a Graph,
     options: StrongComponentsOptions,
     classes: Classes,
     first: Array<AtomicU32>,
     second: Array<AtomicU32>,
-    found: Bitmap,
+    reached: Bitmap,
     returned: Bitmap,
     mapper: EdgeMapper<'a>,
     /// The cost of all searches so far, in pages.
     searched_pages: u64,
-    /// How many edges matter, once they have been counted.
+    /// The number of edges within classes of unsettled vertices, once they have been counted.
     edges: Option<u64>,
-    /// How many rounds of colouring there were.
+    /// The number of rounds of colouring so far.
     rounds: u32,
     stats: StatsBuilder,
 }
 
 impl Work<'_> {
     /// Reads the hubs, those of in-lists into `first` and those of out-lists into `second`, and settles the vertices
-    /// that have none.
+    /// without in-neighbours or without out-neighbours.
     fn trim_by_hubs(&mut self) -> Result<()> {
         for (direction, hubs) in [(Direction::In, &self.first), (Direction::Out, &self.second)] {
             let read = self.graph.for_each_hub(direction, |v, hub| store(hubs, v, hub))?;
@@ -165,13 +166,13 @@ impl Work<'_> {
         })
     }
 
-    /// Vertices that are hubs often, of in-lists and of out-lists, among those left: they have great degrees both ways.
+    /// Unsettled vertices that are often hubs, of in-lists and of out-lists: they have great degrees both ways.
     fn pivots(&self) -> Vec<u32> {
-        let left = &self.classes.unsettled;
-        let step = (left.words() / SAMPLES).max(1);
-        let samples = (0..left.words()).step_by(step).filter_map(|i| left.iter(i..i + 1).next());
+        let unsettled = &self.classes.unsettled;
+        let step = (unsettled.words() / SAMPLES).max(1);
+        let samples = (0..unsettled.words()).step_by(step).filter_map(|i| unsettled.iter(i..i + 1).next());
         let hubs = samples.flat_map(|v| [(load(&self.first, v), true), (load(&self.second, v), false)]);
-        let mut hubs: Vec<_> = hubs.filter(|&(hub, _)| left.contains(hub)).collect();
+        let mut hubs: Vec<_> = hubs.filter(|&(hub, _)| unsettled.contains(hub)).collect();
         hubs.sort_unstable();
         let count = |run: &[(u32, bool)]| {
             let incoming = run.iter().filter(|&&(_, is_in)| is_in).count();
@@ -182,12 +183,12 @@ impl Work<'_> {
         counts.into_iter().take(PIVOTS).map(|(_, _, hub)| hub).collect()
     }
 
-    /// Settles the components of some pivots until one is the giant, unless that comes to cost half as much as a pass
-    /// over the lists that are left.
+    /// Settles the components of some pivots until one is the giant, unless the searches cost half as much as a pass
+    /// over the lists of the unsettled vertices.
     fn giant(&mut self) -> Result<()> {
         let most_pages = Frontier::Set(&self.classes.unsettled).pages(self.graph, Direction::Out) / 2;
         for pivot in self.pivots() {
-            let left = self.classes.unsettled.count();
+            let before = self.classes.unsettled.count();
             if !self.classes.unsettled.contains(pivot) {
                 continue;
             }
@@ -195,37 +196,38 @@ impl Work<'_> {
                 return Ok(());
             }
             self.settle_searched(pivot)?;
-            if self.searched_pages > most_pages || (left - self.classes.unsettled.count()) * GIANT_SHARE >= left {
+            if self.searched_pages > most_pages || (before - self.classes.unsettled.count()) * GIANT_SHARE >= before {
                 return Ok(());
             }
         }
         Ok(())
     }
 
-    /// Settles the component of the pivot. Every class is parted into what the pivot reaches and the rest.
+    /// Settles the component of the pivot. Every class is parted into the vertices that the pivot reaches and the
+    /// others.
     fn settle_searched(&self, pivot: u32) -> Result<()> {
         let smallest = self.returned.iter(0..self.returned.words()).next().unwrap_or(pivot);
         self.classes.for_each(self.graph, |v| match self.returned.contains(v) {
             true => self.classes.settle(v, smallest),
             false => {
-                let class = 2 * load(&self.classes.labels, v) + u32::from(self.found.contains(v));
+                let class = 2 * load(&self.classes.labels, v) + u32::from(self.reached.contains(v));
                 store(&self.classes.labels, v, class);
             }
         })
     }
 
-    /// Finds what the pivot reaches, or, against the direction of the edges, what of that leads back to it. `false` if
-    /// it was given up: searches have cost more than `most_pages`, and all edges fit into memory.
+    /// Finds the vertices that the pivot reaches, or, against the direction of the edges, those of them that lead back
+    /// to it. `false` if it was given up: searches have cost more than `most_pages`, and all edges fit into memory.
     fn search(&mut self, pivot: u32, onwards: Direction, most_pages: u64) -> Result<bool> {
         let all_fit = self.fits(Some(self.graph.manifest().out_lists.entries));
         let (name, reach) = match onwards {
             Direction::Out => {
-                ("forward", Reach { among: &self.classes.unsettled, found: &self.found, hubs: &self.first })
+                ("forward", Reach { among: &self.classes.unsettled, reached: &self.reached, hubs: &self.first })
             }
-            Direction::In => ("backward", Reach { among: &self.found, found: &self.returned, hubs: &self.second }),
+            Direction::In => ("backward", Reach { among: &self.reached, reached: &self.returned, hubs: &self.second }),
         };
-        reach.found.clear();
-        reach.found.insert(pivot);
+        reach.reached.clear();
+        reach.reached.insert(pivot);
         self.mapper.restart(onwards, pivot)?;
         while self.mapper.active() > 0 {
             let step = self.mapper.step(&reach)?;
@@ -238,19 +240,19 @@ impl Work<'_> {
         Ok(true)
     }
 
-    /// The most memory for finishing.
+    /// The greatest memory for finishing in memory, in bytes.
     fn room_bytes(&self) -> u64 {
         let room = self.graph.runtime().budget().available_bytes();
         self.options.in_memory_bytes.map_or(room, |bytes| bytes.min(room))
     }
 
-    /// Whether so many edges, if that is known, can be finished in memory.
+    /// Whether this number of edges is known and can be finished in memory.
     fn fits(&self, edges: Option<u64>) -> bool {
         let bytes = |edges| Remainder::room(self.graph, self.classes.unsettled.count(), edges).bytes();
         edges.is_some_and(|edges| edges <= Remainder::MOST_EDGES && bytes(edges) <= self.room_bytes())
     }
 
-    /// Finishes in memory. `false` if there is no room for the edges, as far as they are known or it turned out.
+    /// Finishes in memory. `false` if there is no room for the edges.
     fn finish_in_memory(&mut self) -> Result<bool> {
         if !self.fits(self.edges.or(Some(1))) {
             return Ok(false);
@@ -262,7 +264,7 @@ impl Work<'_> {
         };
         let Classes { labels, unsettled } = &self.classes;
         let room = Remainder::room(self.graph, vertices, edges);
-        self.graph.make_room("edges that are left", room.bytes())?;
+        self.graph.make_room("remaining edges", room.bytes())?;
         self.classes.for_each(self.graph, |v| store(&self.first, v, 0))?;
         let remainder = Remainder::new(room.make()?, &self.first);
         let add = |inner: &mut Vec<u32>, list: ListPart<'_>| {
@@ -276,13 +278,14 @@ impl Work<'_> {
             return Ok(false);
         }
         self.classes.for_each(self.graph, |v| store(&self.second, v, 0))?;
-        self.found.clear();
-        remainder.solve(self.graph.runtime(), unsettled, &self.second, &self.found, labels)?;
+        self.reached.clear();
+        remainder.solve(self.graph.runtime(), unsettled, &self.second, &self.reached, labels)?;
         unsettled.clear();
         Ok(true)
     }
 
-    /// How many edges the vertices that are left have at most, or how many of them there is room for.
+    /// An upper bound of the number of edges among unsettled vertices, or the number that there is room for if it is
+    /// less.
     fn most_edges(&mut self, vertices: u64) -> Result<u64> {
         let listed = AtomicU64::new(0);
         let read = self.graph.for_each_degree(Direction::Out, |v, degree| {
@@ -296,7 +299,7 @@ impl Work<'_> {
         Ok(listed.into_inner().min(room).min(Remainder::MOST_EDGES))
     }
 
-    /// Counts the edges that matter of every vertex that is left: the incoming ones in `first`, the outgoing ones in
+    /// Counts the edges within classes of every unsettled vertex: the incoming ones in `first`, the outgoing ones in
     /// `second`.
     fn count_degrees(&mut self) -> Result<()> {
         self.graph.fill_cache()?;
@@ -324,11 +327,11 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// Settles the vertices without incoming edges, those whom that leaves without, and so on; then likewise those
-    /// without outgoing ones. That makes none without incoming edges again.
+    /// Settles the vertices without incoming edges, then those that this leaves without, and so on; then likewise those
+    /// without outgoing ones, which leaves no vertex without incoming edges.
     fn trim(&mut self) -> Result<()> {
         for (onwards, degrees) in [(Direction::Out, &self.first), (Direction::In, &self.second)] {
-            let (classes, trimmed) = (&self.classes, &self.found);
+            let (classes, trimmed) = (&self.classes, &self.reached);
             trimmed.clear();
             classes.for_each(self.graph, |v| {
                 if load(degrees, v) == 0 {
@@ -358,35 +361,35 @@ impl Work<'_> {
 
     /// One round of colouring.
     fn colour(&mut self) -> Result<()> {
-        let Work { graph, classes, first, second, found, mapper, rounds, stats, .. } = self;
+        let Work { graph, classes, first, second, reached, mapper, rounds, stats, .. } = self;
         *rounds += 1;
-        let round = Colouring { graph, number: *rounds, classes, colours: first, roots: second, settled: found };
+        let round = Colouring { graph, number: *rounds, classes, colours: first, roots: second, settled: reached };
         round.settle_roots(mapper, stats)
     }
 }
 
-/// A search for all that can be reached, in no order.
+/// A search for all vertices of a set that can be reached, in no order.
 struct Reach<'a> {
     among: &'a Bitmap,
-    found: &'a Bitmap,
+    reached: &'a Bitmap,
     hubs: &'a [AtomicU32],
 }
 
 impl EdgeMap for Reach<'_> {
     #[inline]
     fn decide(&self, target: u32, _active: &Bitmap) -> Decision {
-        if !self.among.contains(target) || self.found.contains(target) {
+        if !self.among.contains(target) || self.reached.contains(target) {
             return Decision::Never;
         }
-        if !self.found.contains(load(self.hubs, target)) {
+        if !self.reached.contains(load(self.hubs, target)) {
             return Decision::Read;
         }
-        self.found.insert(target);
+        self.reached.insert(target);
         Decision::Now
     }
 
     #[inline]
     fn update(&self, _source: u32, target: u32) -> bool {
-        self.among.contains(target) && self.found.insert(target)
+        self.among.contains(target) && self.reached.insert(target)
     }
 }

@@ -36,10 +36,10 @@ impl<const W: usize> Tally<W> {
         // Few vertices make few digits, and often few searches.
         for (place, row) in self.digits.iter().enumerate().filter(|(_, row)| any(row)) {
             for (word, counts) in row.iter().zip(counts.chunks(64)) {
-                let mut left = *word;
-                while left != 0 {
-                    counts[left.trailing_zeros() as usize].fetch_add(1 << place, Relaxed);
-                    left &= left - 1;
+                let mut bits = *word;
+                while bits != 0 {
+                    counts[bits.trailing_zeros() as usize].fetch_add(1 << place, Relaxed);
+                    bits &= bits - 1;
                 }
             }
         }

@@ -7,8 +7,7 @@
 //! linear graph algorithms*, SIAM J. Comput. 1, 1972; Pearce, *A space-efficient algorithm for finding strongly
 //! connected components*, IPL 116, 2016.)
 //!
-//! *Cost.* 8 bytes per edge and 4 per vertex, besides the two numbers and the bit per vertex that the caller lends. One
-//! worker.
+//! *Cost.* 8 bytes per edge and 4 per vertex, besides two numbers and a bit per vertex of the caller. One worker.
 
 use crate::state::{Layout, array};
 use outcore_graph::{Bitmap, Graph};
@@ -16,7 +15,7 @@ use outcore_image::Result;
 use outcore_io::{Array, Runtime};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
-/// How many edges are looked at between looks at the request to stop.
+/// The number of edges between two checks of the request to stop.
 const CANCEL_CHECK: u64 = 1 << 20;
 
 /// The remaining part of a graph, in memory.
@@ -36,9 +35,9 @@ impl<'a> Remainder<'a> {
     /// More edges than this have no numbers.
     pub const MOST_EDGES: u64 = u32::MAX as u64;
 
-    /// Room for so many vertices and edges.
+    /// Room for `vertices` vertices and `edges` edges.
     pub fn room(graph: &Graph, vertices: u64, edges: u64) -> impl Layout<Made = Room> {
-        (array(graph, "edges that are left", edges), array(graph, "vertices that are left", vertices))
+        (array(graph, "remaining edges", edges), array(graph, "remaining vertices", vertices))
     }
 
     /// No edges yet. `heads` are 0, one for each vertex of the graph.
@@ -46,7 +45,7 @@ impl<'a> Remainder<'a> {
         Remainder { heads, edges, added: AtomicU64::new(0), stacks }
     }
 
-    /// Adds edges of a vertex; what there is no room for is only counted.
+    /// Adds edges of a vertex; edges without room are only counted.
     pub fn add(&self, vertex: u32, targets: &[u32]) {
         let place = self.added.fetch_add(targets.len() as u64, Relaxed) as usize;
         let (Some(slots), Some((&last, others))) = (self.edges.get(place..place + targets.len()), targets.split_last())
@@ -84,7 +83,7 @@ impl<'a> Remainder<'a> {
     }
 }
 
-/// A depth-first search under way.
+/// The state of a depth-first search.
 struct Visit<'a> {
     remainder: &'a Remainder<'a>,
     /// The least index that a vertex leads to, as far as it is known; the greatest number once its component is.
@@ -92,9 +91,9 @@ struct Visit<'a> {
     /// Vertices that lead to one of a lower index, so they are not the first of their component.
     below: &'a Bitmap,
     labels: &'a [AtomicU32],
-    /// The last index that was given.
+    /// The greatest index so far.
     index: u32,
-    /// How many vertices are on the path.
+    /// The number of vertices on the path.
     path: usize,
     /// Where the vertices begin that wait.
     waiting: usize,
@@ -137,20 +136,20 @@ impl Visit<'_> {
         Ok(())
     }
 
-    /// Goes over the edges of a vertex until one leads to where nobody was. That edge is looked at again on the way
+    /// Goes over the edges of a vertex until one leads to an unvisited vertex. That edge is looked at again on the way
     /// back.
     fn follow(&mut self, vertex: u32) -> Option<u32> {
         let head = &self.remainder.heads[vertex as usize];
         let mut low = self.low(vertex);
         let mut edge = head.load(Relaxed);
-        let mut found = None;
+        let mut unvisited = None;
         while edge != 0 {
             self.looked_at += 1;
             let stored = self.remainder.edges[edge as usize - 1].load(Relaxed);
             let (target, next) = ((stored >> 32) as u32, stored as u32);
             match self.low(target) {
                 0 => {
-                    found = Some(target);
+                    unvisited = Some(target);
                     break;
                 }
                 other if other < low => {
@@ -163,7 +162,7 @@ impl Visit<'_> {
         }
         head.store(edge, Relaxed);
         self.lows[vertex as usize].store(low, Relaxed);
-        found
+        unvisited
     }
 
     /// Takes a vertex off the path: it is the first of a component, or it waits for the one that is.

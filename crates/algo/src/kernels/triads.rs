@@ -1,26 +1,26 @@
-//! Triangles, counted at their corners: what `triangles`, `clustering` and `lcc` are made of.
+//! Triangles, counted at their corners: the computation of `triangles`, `clustering` and `lcc`.
 //!
 //! *Idea.* Put the vertices in an order, those of great degree first. A triangle has a first corner, a middle one and a
 //! last one. The neighbours before a vertex are few, even where there are hubs: at most sqrt(2 E). A *block* holds them
 //! in memory for as many adjacent vertices as the limit allows. For every vertex as the middle corner, those before it
 //! are marked in a bitmap; for each neighbour of the block that comes after it, the list in the block is looked up in
 //! the marks: every hit is a triangle. So a list is gone over once for every pair of its vertices, which is the least
-//! that any order of loops comes to: a third of the looks are hits on a Kronecker graph of scale 20, where to intersect
-//! the lists of the ends of every edge takes four times as many looks. (Schank and Wagner, *Finding, counting and
+//! for any order of loops: on a Kronecker graph of scale 20 a third of the look-ups are hits, where intersecting the
+//! lists of the ends of every edge takes four times as many look-ups. (Schank and Wagner, *Finding, counting and
 //! listing all triangles in large graphs*, WEA 2005, which orders by degree; Latapy, *Main-memory triangle computations
 //! for very large (sparse (power-law)) graphs*, TCS 2008; blocks in memory as in Hu, Tao, Chung, *Massive graph
 //! triangulation*, SIGMOD 2013.)
 //!
-//! *Order.* In images in degree order it is that of the vertices' numbers, so looking up ends at the middle corner. In
-//! other images degrees are kept in memory, and ties go to the smaller number.
+//! *Order.* In images in degree order it is that of the vertices' numbers, so look-ups end at the middle corner. In
+//! other images degrees are in memory, and ties go to the smaller number.
 //!
 //! *Counting.* Middle and last corner are counted per list. In degree order most first corners are of the smallest
-//! numbers: each worker counts these for itself, others are counted in the shared array. Counts are integers, so it
-//! does not matter who adds first.
+//! numbers: each worker counts these for itself, others are counted in the shared array. Counts are integers, so
+//! the order of additions does not matter.
 //!
 //! *Cost.* One pass to make the blocks, and one per block, in images of degree order only over the vertices up to the
 //! block's end; no second pass if the lists fit memory as a whole. 12 bytes per vertex, 4 more for degrees where they
-//! are needed, 8 more for the numbers of pairs where they are asked for; per worker an eighth of a byte per vertex and
+//! are needed, 8 more for the numbers of pairs where they are needed; per worker an eighth of a byte per vertex and
 //! 5 bytes per neighbour of the largest neighbourhood; in the block 4 bytes per edge, 5 where it matters which edges go
 //! both ways.
 
@@ -41,33 +41,31 @@ use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-/// A chunk has no more entries than this, and room for no fewer than that unless all lists have fewer: some dozens of
-/// pages.
+/// Bounds of the entries of a chunk: some dozens of pages, or all lists if they have fewer.
 const CHUNK_ENTRIES: u64 = 4 << 20;
 const LEAST_CHUNK_ENTRIES: u64 = 1 << 16;
 /// A block ends where its entries can no longer be numbered.
 const BLOCK_ENTRIES: u64 = u32::MAX as u64;
-/// A list is asked for so many lists before it is looked up.
+/// The distance of prefetching, in lists.
 const AHEAD: usize = 16;
-/// Workers take the vertices of a chunk in so many portions, of at most so many vertices.
+/// Workers process the vertices of a chunk in `PORTIONS` portions, of at most `PORTION_VERTICES` vertices.
 const PORTIONS: u64 = 4096;
 const PORTION_VERTICES: u64 = 1024;
 
-/// How many triangles a vertex could have, in the measure of a [`Share`], given how many neighbours it has and how many
-/// of them are joined both ways.
+/// The greatest sum of a vertex's shares, given the number of its neighbours and of those joined both ways.
 pub(crate) type Possible = fn(neighbours: u64, both: u64) -> f64;
 
 /// The counts of all vertices.
 pub(crate) struct Triads {
     /// Per vertex: the sum of its shares.
     pub closed: Array<AtomicU64>,
-    /// Per vertex: how many could be, if it was asked for.
+    /// Per vertex: how many there could be; empty unless requested.
     pub possible: Array<AtomicF64>,
     pub stats: Stats,
 }
 
-/// Degrees, if the order needs them; what workers have, triangles per vertex, how many there could be, if it is asked
-/// for, and where lists begin.
+/// Degrees, if the order needs them; the state of the workers, triangles per vertex, how many there could be, if
+/// requested, and where lists begin.
 type State = (Array<AtomicU32>, Vec<Mutex<Worker>>, Array<AtomicU64>, Array<AtomicF64>, Array<AtomicU32>);
 
 /// The state, whatever the size of chunks and blocks.
@@ -110,15 +108,15 @@ impl Needs {
         self.fixed_bytes + chunk + self.entry_bytes * graph.edges().min(BLOCK_ENTRIES).max(self.least_entries)
     }
 
-    /// The entries of a chunk: it takes at most an eighth of what is left beside the fixed part.
-    fn chunk_entries(&self, graph: &Graph, left_bytes: u64) -> u64 {
-        let most = left_bytes / 8 / Neighbourhoods::bytes(graph, 1);
+    /// The entries of a chunk, which takes at most an eighth of the memory beside the fixed part.
+    fn chunk_entries(&self, graph: &Graph, available_bytes: u64) -> u64 {
+        let most = available_bytes / 8 / Neighbourhoods::bytes(graph, 1);
         most.min(CHUNK_ENTRIES).max(self.least_entries)
     }
 
-    /// The entries of a block: all edges, or what is left beside the chunk has room for.
-    fn block_entries(&self, graph: &Graph, left_bytes: u64) -> u64 {
-        (left_bytes / self.entry_bytes).min(graph.edges()).min(BLOCK_ENTRIES)
+    /// The entries of a block: all edges, or as many as fit the memory beside the chunk.
+    fn block_entries(&self, graph: &Graph, available_bytes: u64) -> u64 {
+        (available_bytes / self.entry_bytes).min(graph.edges()).min(BLOCK_ENTRIES)
     }
 }
 
@@ -126,13 +124,13 @@ impl Needs {
 pub(crate) fn cost<S: Share>(graph: &Graph, possible: bool) -> Cost {
     let needs = Needs::new::<S>(graph, possible);
     let least = needs.least_bytes(graph);
-    let left = graph.runtime().budget().available_bytes();
-    let left = left.max(least) - needs.fixed_bytes;
-    let chunk = needs.chunk_entries(graph, left);
-    let block = needs.block_entries(graph, left - Neighbourhoods::bytes(graph, chunk)).max(1);
+    let available = graph.runtime().budget().available_bytes();
+    let available = available.max(least) - needs.fixed_bytes;
+    let chunk = needs.chunk_entries(graph, available);
+    let block = needs.block_entries(graph, available - Neighbourhoods::bytes(graph, chunk)).max(1);
     let edges = graph.edges();
-    // A block ends before a chunk that does not fit, so it has room for less than that, and two of them have more than
-    // one holds.
+    // A block ends before a chunk that does not fit, so less than a chunk of it is unused, and two blocks have more
+    // entries than one has room for.
     let blocks = match block.checked_sub(chunk) {
         _ if block >= edges => 1,
         Some(filled @ 1..) => edges.div_ceil(filled).min(2 * edges / block + 1),
@@ -155,7 +153,7 @@ pub(crate) fn cost<S: Share>(graph: &Graph, possible: bool) -> Cost {
     }
 }
 
-/// Counts the shares of every vertex, and, if it is asked for, how many there could be.
+/// Counts the shares of every vertex, and, if requested, how many there could be.
 pub(crate) fn count<S: Share>(graph: &Graph, name: &'static str, possible: Option<Possible>) -> Result<Triads> {
     let needs = Needs::new::<S>(graph, possible.is_some());
     // Room for everything if there is, which may take the page cache.
@@ -176,7 +174,7 @@ pub(crate) fn count<S: Share>(graph: &Graph, name: &'static str, possible: Optio
     Ok(Triads { closed, possible, stats: stats.finish(graph.runtime(), graph.all_pages()) })
 }
 
-/// Which vertices come before others.
+/// The order of the vertices.
 enum Rank {
     /// Those of smaller numbers.
     Number,
@@ -219,7 +217,7 @@ impl Worker {
     }
 }
 
-/// Counting under way.
+/// The state of the counting.
 struct Counting<'g, S> {
     graph: &'g Graph,
     rank: Rank,
@@ -235,7 +233,7 @@ struct Counting<'g, S> {
 }
 
 impl<'g, S: Share> Counting<'g, S> {
-    /// Takes all memory that it needs: for the block as much as there is, up to all edges.
+    /// Allocates all state; the block gets the memory that there is, up to that of all edges.
     fn new(graph: &'g Graph, name: &'static str, needs: &Needs, possible_of: Option<Possible>) -> Result<Self> {
         let mut stats = StatsBuilder::of(graph.runtime());
         let budget = graph.runtime().budget();
@@ -257,7 +255,7 @@ impl<'g, S: Share> Counting<'g, S> {
         Ok(Counting { graph, rank, neighbourhoods, block, workers, closed, possible, possible_of, stats, task, share })
     }
 
-    /// Makes the block that begins with a chunk, of as many chunks as fit; returns the first that does not.
+    /// Fills the block with a chunk and as many after it as fit; returns the first that does not.
     fn fill(&mut self, first: usize) -> Result<usize> {
         let (mut read, mut used, mut chunk, mut wanted) = (SweepStats::default(), 0, first, 0);
         while chunk < self.neighbourhoods.chunks() {
@@ -282,8 +280,8 @@ impl<'g, S: Share> Counting<'g, S> {
             let graph = self.neighbourhoods.graph;
             if wanted <= self.neighbourhoods.entries(chunk) {
                 // Another operation took memory after this one had made sure of it.
-                let found_bytes = 4 * self.block.entries.len() as u64;
-                return Err(graph.runtime().budget().refusal("lists", 4 * wanted, found_bytes).into());
+                let available_bytes = 4 * self.block.entries.len() as u64;
+                return Err(graph.runtime().budget().refusal("lists", 4 * wanted, available_bytes).into());
             }
             let image = graph.path().display();
             let text = format!(
@@ -296,7 +294,7 @@ impl<'g, S: Share> Counting<'g, S> {
         Ok(chunk)
     }
 
-    /// Finds how many neighbours before it every vertex has, if more than one, and how much there could be.
+    /// Counts the neighbours before every vertex, where there is more than one, and the possible shares.
     fn measure(&self, vertices: Range<u32>) -> Result<()> {
         self.on_all(vertices, |worker, vertex| {
             self.neighbourhoods.of(vertex, &mut worker.neighbours);
@@ -350,7 +348,7 @@ impl<'g, S: Share> Counting<'g, S> {
         Ok(())
     }
 
-    /// Finds those with this middle corner, whose neighbours the worker holds.
+    /// Finds the triangles with this middle corner, whose neighbours the worker has.
     fn close_at(&self, worker: &mut Worker, middle: u32) {
         let Worker { neighbours: Neighbours { vertices, both, .. }, marks, marks_both, hubs } = worker;
         let from = vertices.partition_point(|&other| other < self.block.vertices.start);
@@ -395,7 +393,7 @@ impl<'g, S: Share> Counting<'g, S> {
         }
     }
 
-    /// Calls `work` for every vertex of a range, on all workers, with what each has for itself.
+    /// Calls `work` for every vertex of a range, on all workers, with the worker's state.
     fn on_all(&self, vertices: Range<u32>, work: impl Fn(&mut Worker, u32) + Sync) -> Result<()> {
         let runtime = self.graph.runtime();
         let step = (vertices.len() as u64 / PORTIONS).clamp(1, PORTION_VERTICES);

@@ -1,7 +1,7 @@
 //! Triangles: how many each vertex is a corner of.
 //!
 //! *Idea.* Every triangle is found once, from its corner of middle degree, and counted at all three (`triads.rs`, which
-//! says what it costs and whose idea it is).
+//! has the cost and the references).
 //!
 //! *Directions* of edges, parallel edges and loops are ignored, as in NetworkX, which refuses graphs with directions.
 

@@ -18,36 +18,36 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 ///
 /// # Errors
 /// The first vertex that contradicts them, or a page that cannot be read.
-pub fn verify_bfs(graph: &Graph, options: &BfsOptions, found: &Bfs) -> Result<()> {
+pub fn verify_bfs(graph: &Graph, options: &BfsOptions, result: &Bfs) -> Result<()> {
     graph.make_room("verification of a search", bfs_bytes(graph))?;
     let (hubs, _) = hubs(graph, Direction::In).make()?;
-    let target_depth = options.target.and_then(|target| found.level(target));
+    let target_depth = options.target.and_then(|target| result.level(target));
     let last = options.depth_limit.into_iter().chain(target_depth).min().unwrap_or(u32::MAX);
-    let check = BfsCheck { source: options.source, last, found, hubs: &hubs, wrong: Contradiction::none() };
+    let check = BfsCheck { source: options.source, last, result, hubs: &hubs, wrong: Contradiction::none() };
     fold(graph, Direction::In, Frontier::All, &check)?;
     check.wrong.check(|vertex| {
         Error::verification(
             format!("a level and a parent of vertex {vertex} of the image that agree with its in-neighbours"),
-            format!("level {:?} and parent {:?}", found.level(vertex), found.parent(vertex)),
+            format!("level {:?} and parent {:?}", result.level(vertex), result.parent(vertex)),
         )
     })?;
     let (reached, depth) = (AtomicU64::new(0), AtomicU32::new(0));
     vertex_map(graph.runtime(), graph.vertices(), |range| {
-        let levels = range.filter_map(|v| found.level(v as u32));
+        let levels = range.filter_map(|v| result.level(v as u32));
         let (count, most) = levels.fold((0, 0), |(count, most), level| (count + 1, most.max(level)));
         reached.fetch_add(count, Ordering::Relaxed);
         depth.fetch_max(most, Ordering::Relaxed);
         Ok(())
     })?;
     let (reached, depth) = (reached.into_inner(), depth.into_inner());
-    if (reached, depth) != (found.reached, found.depth) {
-        let said = |reached, depth| format!("{reached} vertices reached up to level {depth}");
-        return Err(Error::verification(said(reached, depth), said(found.reached, found.depth)));
+    if (reached, depth) != (result.reached, result.depth) {
+        let text = |reached, depth| format!("{reached} vertices reached up to level {depth}");
+        return Err(Error::verification(text(reached, depth), text(result.reached, result.depth)));
     }
     Ok(())
 }
 
-/// The memory that checking a search takes, beside its result.
+/// The memory that verification takes beside the result, in bytes.
 pub(crate) fn bfs_bytes(graph: &Graph) -> u64 {
     hubs(graph, Direction::In).bytes()
 }
@@ -56,7 +56,7 @@ struct BfsCheck<'a> {
     source: u32,
     /// The level that the search had to end on.
     last: u32,
-    found: &'a Bfs,
+    result: &'a Bfs,
     hubs: &'a Array<AtomicU32>,
     wrong: Contradiction,
 }
@@ -78,11 +78,11 @@ impl ListFold for BfsCheck<'_> {
 
     fn part(&self, list: ListPart<'_>) -> Seen {
         let ListPart { vertex, neighbours, .. } = list;
-        let above = self.found.level(vertex).and_then(|level| level.checked_sub(1));
-        let parent = self.found.parent(vertex);
+        let above = self.result.level(vertex).and_then(|level| level.checked_sub(1));
+        let parent = self.result.parent(vertex);
         let mut seen = Seen { least: u32::MAX, first_above: u32::MAX, parent: false };
         for &neighbour in neighbours {
-            let level = self.found.level(neighbour);
+            let level = self.result.level(neighbour);
             seen.least = seen.least.min(level.unwrap_or(u32::MAX));
             seen.parent |= parent == Some(neighbour);
             if level.is_some() && level == above {
@@ -102,13 +102,13 @@ impl ListFold for BfsCheck<'_> {
 
     fn finish(&self, vertex: u32, seen: Option<Seen>, (): &mut ()) {
         let seen = seen.unwrap_or(Seen { least: u32::MAX, first_above: u32::MAX, parent: false });
-        let (level, parent) = (self.found.level(vertex), self.found.parent(vertex));
+        let (level, parent) = (self.result.level(vertex), self.result.parent(vertex));
         let right = match (level, parent) {
             (None, None) => vertex != self.source && seen.least >= self.last,
             (Some(0), Some(parent)) => vertex == self.source && parent == vertex,
             (Some(level), Some(parent)) => {
                 let hub = self.hubs[vertex as usize].load(Ordering::Relaxed);
-                let hub_is_above = hub != vertex && self.found.level(hub) == Some(level - 1);
+                let hub_is_above = hub != vertex && self.result.level(hub) == Some(level - 1);
                 let named = if hub_is_above { hub } else { seen.first_above };
                 let rises = level <= self.last && seen.least >= level - 1;
                 vertex != self.source && rises && seen.parent && parent == named

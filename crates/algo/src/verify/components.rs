@@ -14,10 +14,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 ///
 /// # Errors
 /// The first vertex that contradicts this, too little memory (4 bytes per vertex), or a page that cannot be read.
-pub fn verify_components(graph: &Graph, found: &Components) -> Result<()> {
+pub fn verify_components(graph: &Graph, result: &Components) -> Result<()> {
     let vertices = graph.vertices();
     graph.make_room("verification of components", components_bytes(graph))?;
-    let label = |v: u32| found.labels[v as usize];
+    let label = |v: u32| result.labels[v as usize];
     let wrong = Contradiction::none();
     let roots = forest(graph, |vertex, neighbour| {
         if label(neighbour) != label(vertex) {
@@ -43,13 +43,13 @@ pub fn verify_components(graph: &Graph, found: &Components) -> Result<()> {
         Error::verification(expected, label.to_string())
     })?;
     let count = count.into_inner();
-    if count != found.count {
-        return Err(Error::verification(format!("{count} components"), found.count.to_string()));
+    if count != result.count {
+        return Err(Error::verification(format!("{count} components"), result.count.to_string()));
     }
     Ok(())
 }
 
-/// The memory that checking components takes, beside the result.
+/// The memory that verification takes beside the result, in bytes.
 pub(crate) fn components_bytes(graph: &Graph) -> u64 {
     trees(graph).bytes()
 }

@@ -11,16 +11,16 @@ use std::sync::atomic::{AtomicU32, Ordering};
 /// Checks core numbers by peeling all levels at once.
 ///
 /// At least core(v) neighbours of every vertex v have core numbers of at least core(v), so v is in that core. And v is
-/// in no higher one: the vertices of a level can be taken away one by one such that each then has no more than core(v)
-/// neighbours left on its own level and above.
+/// in no higher one: the vertices of a level can be removed one by one such that each then has no more than core(v)
+/// remaining neighbours on its own level and above.
 ///
 /// # Errors
 /// The first vertex that contradicts this, too little memory (4.3 bytes per vertex), or a page that cannot be read.
-pub fn verify_core_number(graph: &Graph, found: &CoreNumbers) -> Result<()> {
+pub fn verify_core_number(graph: &Graph, result: &CoreNumbers) -> Result<()> {
     let vertices = graph.vertices();
     graph.make_room("verification of core numbers", core_numbers_bytes(graph))?;
     let (excess, mut free, mut next) = peeled(graph).make()?;
-    let core = |v: u32| found.cores[v as usize];
+    let core = |v: u32| result.cores[v as usize];
     for &direction in graph.directions() {
         let add = |(): &mut (), list: ListPart<'_>| {
             let own = core(list.vertex);
@@ -53,17 +53,17 @@ pub fn verify_core_number(graph: &Graph, found: &CoreNumbers) -> Result<()> {
     wrong.check(|v| error("as many neighbours in the core as its number", v))?;
     while free.count() > 0 {
         for &direction in graph.directions() {
-            let take = |(): &mut (), list: ListPart<'_>| {
+            let remove = |(): &mut (), list: ListPart<'_>| {
                 let own = core(list.vertex);
                 for &other in list.neighbours.iter().filter(|&&other| core(other) == own) {
-                    let lower = |left: u32| left.checked_sub(1);
+                    let lower = |excess: u32| excess.checked_sub(1);
                     let before = excess[other as usize].fetch_update(Ordering::Relaxed, Ordering::Relaxed, lower);
                     if before == Ok(1) {
                         next.insert(other);
                     }
                 }
             };
-            scan(graph, direction, Frontier::Set(&free), || (), take)?;
+            scan(graph, direction, Frontier::Set(&free), || (), remove)?;
         }
         free.clear();
         std::mem::swap(&mut free, &mut next);
@@ -74,19 +74,19 @@ pub fn verify_core_number(graph: &Graph, found: &CoreNumbers) -> Result<()> {
     })?;
     wrong.check(|v| error("the highest core that a vertex is in", v))?;
     let most = most.into_inner();
-    if most != found.max_core {
-        return Err(Error::verification(format!("{most} as the greatest core number"), found.max_core.to_string()));
+    if most != result.max_core {
+        return Err(Error::verification(format!("{most} as the greatest core number"), result.max_core.to_string()));
     }
     Ok(())
 }
 
-/// The memory that checking core numbers takes, beside the result.
+/// The memory that verification takes beside the result, in bytes.
 pub(crate) fn core_numbers_bytes(graph: &Graph) -> u64 {
     peeled(graph).bytes()
 }
 
-/// How many more neighbours vertices have on their own level and above than they may have when they are taken away, the
-/// vertices that may be, and those that may be next.
+/// Per vertex, the number of remaining neighbours on its own level and above beyond its core number; the vertices that
+/// can be removed, and those that can be next.
 fn peeled(graph: &Graph) -> impl Layout<Made = (Array<AtomicU32>, Bitmap, Bitmap)> {
     let set = || bitmap(graph, "free vertices", graph.vertices());
     (array(graph, "degrees", graph.vertices()), set(), set())

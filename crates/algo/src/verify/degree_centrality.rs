@@ -19,7 +19,7 @@ fn counts(graph: &Graph) -> impl Layout<Made = Array<AtomicU64>> {
 pub fn verify_degree_centrality(
     graph: &Graph,
     options: &DegreeCentralityOptions,
-    found: &DegreeCentrality,
+    result: &DegreeCentrality,
 ) -> Result<()> {
     graph.make_room("verification of degree centrality", counts(graph).bytes())?;
     let counts = counts(graph).make()?;
@@ -39,18 +39,18 @@ pub fn verify_degree_centrality(
         )?;
     }
     let others = graph.vertices().saturating_sub(1);
-    for (vertex, (count, &found)) in counts.iter().zip(found.centralities.iter()).enumerate() {
+    for (vertex, (count, &claimed)) in counts.iter().zip(result.centralities.iter()).enumerate() {
         let count = count.load(Relaxed) as f64;
         let expected = if others == 0 { 1.0 } else { count / others as f64 };
-        if expected.to_bits() != found.to_bits() {
-            let found = format!("{found} at vertex {vertex} of the image");
-            return Err(Error::verification(format!("a degree centrality of {expected}"), found));
+        if expected.to_bits() != claimed.to_bits() {
+            let claimed = format!("{claimed} at vertex {vertex} of the image");
+            return Err(Error::verification(format!("a degree centrality of {expected}"), claimed));
         }
     }
     let most = counts.iter().map(|count| count.load(Relaxed)).max().unwrap_or(0);
-    match most == found.max_degree {
+    match most == result.max_degree {
         true => Ok(()),
-        false => Err(Error::verification(format!("a greatest degree of {most}"), found.max_degree.to_string())),
+        false => Err(Error::verification(format!("a greatest degree of {most}"), result.max_degree.to_string())),
     }
 }
 

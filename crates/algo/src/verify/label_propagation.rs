@@ -18,7 +18,7 @@ use outcore_table::{IdLookup, IdStream};
 pub fn verify_label_propagation(
     graph: &Graph,
     options: &LabelPropagationOptions,
-    found: &LabelPropagation,
+    result: &LabelPropagation,
 ) -> Result<()> {
     let count = graph.vertices() as usize;
     graph.make_room("verification of labels", label_propagation_bytes(graph))?;
@@ -33,7 +33,7 @@ pub fn verify_label_propagation(
         converged = labels[..] == next[..];
     }
     let wrong = Contradiction::none();
-    let claimed = |v: u32| found.labels[v as usize];
+    let claimed = |v: u32| result.labels[v as usize];
     (0..count as u32).filter(|&v| claimed(v) != labels[v as usize]).for_each(|v| wrong.at(v));
     wrong.check(|v| {
         let expected = format!("vertex {v} of the image with the label of vertex {}", labels[v as usize]);
@@ -41,17 +41,17 @@ pub fn verify_label_propagation(
     })?;
     labels.sort_unstable();
     let distinct = labels.chunk_by(|a, b| a == b).count() as u64;
-    if (found.count, found.iterations, found.converged) != (distinct, iterations, converged) {
-        let said = |count, iterations, converged| {
+    if (result.count, result.iterations, result.converged) != (distinct, iterations, converged) {
+        let text = |count, iterations, converged| {
             format!("{count} labels after {iterations} iterations, converged: {converged}")
         };
-        let expected = said(distinct, iterations, converged);
-        return Err(Error::verification(expected, said(found.count, found.iterations, found.converged)));
+        let expected = text(distinct, iterations, converged);
+        return Err(Error::verification(expected, text(result.count, result.iterations, result.converged)));
     }
     Ok(())
 }
 
-/// The memory that checking labels takes, beside the result.
+/// The memory that verification takes beside the result, in bytes.
 pub(crate) fn label_propagation_bytes(graph: &Graph) -> u64 {
     IdLookup::bytes(graph) + (propagating(graph).bytes() + loops_bytes(graph)).max(IdStream::bytes(graph))
 }

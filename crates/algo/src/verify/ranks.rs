@@ -2,8 +2,8 @@
 //!
 //! An iteration brings ranks closer to the fixed point by the factor `alpha`. So ranks whose last iteration changed
 //! them by less than a threshold are changed by less than `alpha` times that by another one; and those after `k`
-//! iterations, which began no further than 2 apart, by at most `2 alpha^k`. What a result says of its residual is
-//! compared with these, and believed in nothing.
+//! iterations, which began no further than 2 apart, by at most `2 alpha^k`. The residual that a result claims is
+//! compared with these bounds, and not trusted.
 
 use crate::convergence::StoppedBy;
 use crate::estimate::longest_lists;
@@ -23,21 +23,20 @@ const ROUNDING: f64 = 1e-12;
 /// iteration changes.
 const SUM_ROUNDING: f64 = 1e-9;
 
-/// Checks ranks with one pass over the out-lists: pushes them along the edges once more, and finds them changed no more
-/// than they may be.
+/// Checks ranks with one pass over the out-lists: pushes them along the edges once more, and bounds the change.
 ///
-/// Ranks that are said to have converged are changed by less than `alpha` times the tolerance, and others by less than
-/// so many iterations leave. What the result says of its residual, its iterations and what ended them agrees with that
-/// and with the options. Ranks are not below zero, and by NetworkX's rule they sum to 1. With weights it takes a pass
-/// more, for their sums.
+/// Ranks that converged, as the result claims, are changed by less than `alpha` times the tolerance. Others are changed
+/// by no more than the claimed number of iterations allows. Residual, iterations and the reason that they ended agree
+/// with that and with the options. Ranks are not below zero, and by NetworkX's rule they sum to 1. With weights it
+/// takes one more pass, for their sums.
 ///
 /// # Errors
 /// Ranks that contradict this, too little memory (12 bytes per vertex, 16 with weights), or a page that cannot be read.
-pub fn verify_pagerank(graph: &Graph, options: &PageRankOptions, found: &PageRank) -> Result<()> {
-    let said = Said { iterations: found.iterations, residual: found.residual, stopped_by: found.stopped_by };
-    said.check(options, graph.vertices())?;
+pub fn verify_pagerank(graph: &Graph, options: &PageRankOptions, result: &PageRank) -> Result<()> {
+    let claim = Claim { iterations: result.iterations, residual: result.residual, stopped_by: result.stopped_by };
+    claim.check(options, graph.vertices())?;
     let share = 1.0 / graph.vertices() as f64;
-    verify_ranks(graph, options, &found.ranks, &said, &|_| share)
+    verify_ranks(graph, options, &result.ranks, &claim, &|_| share)
 }
 
 /// Checks personalised PageRank as [`verify_pagerank`] does, one set of seeds after the other.
@@ -47,29 +46,29 @@ pub fn verify_pagerank(graph: &Graph, options: &PageRankOptions, found: &PageRan
 pub fn verify_personalized_pagerank(
     graph: &Graph,
     options: &PersonalizedPageRankOptions,
-    found: &PersonalizedPageRank,
+    result: &PersonalizedPageRank,
 ) -> Result<()> {
-    if found.ranks.len() != options.seeds.len() {
+    if result.ranks.len() != options.seeds.len() {
         let expected = format!("ranks for {} sets of seeds", options.seeds.len());
-        return Err(Error::verification(expected, found.ranks.len().to_string()));
+        return Err(Error::verification(expected, result.ranks.len().to_string()));
     }
     if options.seeds.is_empty() {
         return Ok(());
     }
     let common = options.common();
-    let said = Said { iterations: found.iterations, residual: found.residual, stopped_by: found.stopped_by };
-    said.check(&common, graph.vertices())?;
-    for (set, ranks) in options.seeds.iter().zip(&found.ranks) {
+    let claim = Claim { iterations: result.iterations, residual: result.residual, stopped_by: result.stopped_by };
+    claim.check(&common, graph.vertices())?;
+    for (set, ranks) in options.seeds.iter().zip(&result.ranks) {
         let sum: f64 = set.iter().map(|seed| seed.1).sum();
         let mut shares = HashMap::<u32, f64>::new();
         set.iter().for_each(|&(vertex, share)| *shares.entry(vertex).or_default() += share / sum);
         let share = |v: usize| shares.get(&(v as u32)).copied().unwrap_or(0.0);
-        verify_ranks(graph, &common, ranks, &said, &share)?;
+        verify_ranks(graph, &common, ranks, &claim, &share)?;
     }
     Ok(())
 }
 
-/// The memory that checking ranks takes, beside the result.
+/// The memory that verification takes beside the result, in bytes.
 pub(crate) fn ranks_bytes(graph: &Graph, options: &PageRankOptions) -> u64 {
     let strengths = if options.weights { sums(graph).bytes() } else { degrees(graph, Direction::Out).bytes() };
     strengths + incoming(graph).bytes()
@@ -84,16 +83,16 @@ fn incoming(graph: &Graph) -> impl Layout<Made = Array<AtomicF64>> {
 }
 
 /// The convergence that a result reports.
-struct Said {
+struct Claim {
     iterations: u32,
     residual: f64,
     stopped_by: StoppedBy,
 }
 
-impl Said {
-    /// Whether it agrees with itself and the options.
+impl Claim {
+    /// Checks that the claim agrees with itself and with the options.
     fn check(&self, options: &PageRankOptions, vertices: u64) -> Result<()> {
-        let Said { iterations, residual, stopped_by } = *self;
+        let Claim { iterations, residual, stopped_by } = *self;
         let expected = options.stop.outcome(options.tol, vertices, residual);
         // Pushes may end before the work that they are allowed is done.
         let is_least = stopped_by == StoppedBy::Rounding && options.method == PageRankMethod::Delta;
@@ -112,7 +111,8 @@ impl Said {
         Ok(())
     }
 
-    /// By how much another iteration may change ranks in all. Sums over lists are of so many terms at most.
+    /// The greatest sum of changes of ranks that another iteration may make. `longest` is the greatest number of terms
+    /// of a sum over a list.
     fn most_change(&self, options: &PageRankOptions, vertices: u64, longest: u64) -> f64 {
         let power = options.method == PageRankMethod::Power;
         let by_rule = match self.stopped_by {
@@ -125,12 +125,12 @@ impl Said {
     }
 }
 
-/// Makes another iteration, in which a share of all jumps leads to each vertex.
+/// Makes another iteration, and checks how it changes ranks. `jumps` is the share of all jumps that leads to a vertex.
 fn verify_ranks(
     graph: &Graph,
     options: &PageRankOptions,
     ranks: &[f64],
-    said: &Said,
+    claim: &Claim,
     jumps: &(dyn Fn(usize) -> f64 + Sync),
 ) -> Result<()> {
     let vertices = graph.vertices();
@@ -170,7 +170,7 @@ fn verify_ranks(
     let jumping = 1.0 - options.alpha + options.alpha * dangling;
     let rank = |v: usize| jumping * jumps(v) + options.alpha * incoming[v].load();
     let change = sum(&|v| (rank(v) - ranks[v]).abs())?;
-    let most = said.most_change(options, vertices, longest_lists(graph));
+    let most = claim.most_change(options, vertices, longest_lists(graph));
     if change.is_nan() || change > most {
         let expected = format!("ranks that another iteration changes by at most {most:e}");
         return Err(Error::verification(expected, format!("{change:e}")));

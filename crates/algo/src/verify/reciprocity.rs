@@ -8,9 +8,9 @@ use outcore_table::distance_bits;
 /// Checks reciprocities with a loop over the lists of both directions, side by side, each as a set.
 ///
 /// # Errors
-/// A vertex that has another one, another overall reciprocity, too little memory for the longest lists, or a page that
-/// cannot be read.
-pub fn verify_reciprocity(graph: &Graph, found: &Reciprocity) -> Result<()> {
+/// A vertex of another reciprocity, another overall reciprocity, too little memory for the longest lists, or a page
+/// that cannot be read.
+pub fn verify_reciprocity(graph: &Graph, result: &Reciprocity) -> Result<()> {
     let mut into = graph.is_directed().then(|| graph.lists(Direction::In, Frontier::All).into_iter());
     let (mut all_both, mut all_ends, mut loops) = (0, 0, 0);
     for list in graph.lists(Direction::Out, Frontier::All) {
@@ -26,17 +26,17 @@ pub fn verify_reciprocity(graph: &Graph, found: &Reciprocity) -> Result<()> {
         let ends = others(out) + others(behind);
         (all_both, all_ends, loops) = (all_both + both, all_ends + ends, loops + own);
         let expected = (ends + own > 0).then(|| (2 * both + 2 * own) as f64 / (ends + 2 * own) as f64);
-        let stored = distance_bits(found.reciprocities[vertex as usize]).map(f64::from_bits);
+        let stored = distance_bits(result.reciprocities[vertex as usize]).map(f64::from_bits);
         if expected.map(f64::to_bits) != stored.map(f64::to_bits) {
-            let found = format!("{stored:?} at vertex {vertex} of the image");
-            return Err(Error::verification(format!("a reciprocity of {expected:?}"), found));
+            let claimed = format!("{stored:?} at vertex {vertex} of the image");
+            return Err(Error::verification(format!("a reciprocity of {expected:?}"), claimed));
         }
     }
     // Edges without direction from a vertex to itself lead back as well.
     let expected =
         if graph.is_directed() || graph.edges() == 0 { all_both as f64 / (all_ends / 2 + loops) as f64 } else { 1.0 };
-    match expected.to_bits() == found.overall.to_bits() || expected.is_nan() && found.overall.is_nan() {
+    match expected.to_bits() == result.overall.to_bits() || expected.is_nan() && result.overall.is_nan() {
         true => Ok(()),
-        false => Err(Error::verification(format!("an overall reciprocity of {expected}"), found.overall.to_string())),
+        false => Err(Error::verification(format!("an overall reciprocity of {expected}"), result.overall.to_string())),
     }
 }

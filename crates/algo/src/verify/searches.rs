@@ -18,29 +18,29 @@ const SCALE: f64 = f64::from_bits((1023 + 900) << 52);
 /// Checks searches from many sources by searching from one after the other, pushing only.
 ///
 /// # Errors
-/// The first source or vertex of which that finds something else, too little memory (16.5 bytes per vertex), or a page
+/// The first source or vertex with another result, too little memory (16.5 bytes per vertex), or a page
 /// that cannot be read.
-pub fn verify_multi_source_bfs(graph: &Graph, options: &MultiSourceBfsOptions, found: &MultiSourceBfs) -> Result<()> {
+pub fn verify_multi_source_bfs(graph: &Graph, options: &MultiSourceBfsOptions, result: &MultiSourceBfs) -> Result<()> {
     let vertices = graph.vertices();
     graph.make_room("verification of searches", searches_bytes(graph))?;
     let (reached_by, sums, mut levels) = counts(graph).make()?;
     let limit = options.depth_limit.unwrap_or(u32::MAX);
-    if found.reach.len() != options.sources.len() {
+    if result.reach.len() != options.sources.len() {
         let expected = format!("searches from {} sources", options.sources.len());
-        return Err(Error::verification(expected, found.reach.len().to_string()));
+        return Err(Error::verification(expected, result.reach.len().to_string()));
     }
     for (i, &source) in options.sources.iter().enumerate() {
         let reach = search(graph, Direction::Out, source, limit, &mut levels)?;
-        let said = found.reach.get(i).copied().unwrap_or_default();
-        if reach != said {
+        let claimed = result.reach.get(i).copied().unwrap_or_default();
+        if reach != claimed {
             let expected = format!("{reach:?} of the search from vertex {source} of the image");
-            return Err(Error::verification(expected, format!("{said:?}")));
+            return Err(Error::verification(expected, format!("{claimed:?}")));
         }
         for (j, &target) in options.targets.iter().enumerate() {
             let level = levels[target as usize].load(Relaxed).checked_sub(1);
-            if found.level(i, j) != level {
+            if result.level(i, j) != level {
                 let expected = format!("distance {level:?} from vertex {source} of the image to vertex {target}");
-                return Err(Error::verification(expected, format!("{:?}", found.level(i, j))));
+                return Err(Error::verification(expected, format!("{:?}", result.level(i, j))));
             }
         }
         vertex_map(graph.runtime(), vertices, |range| {
@@ -55,17 +55,17 @@ pub fn verify_multi_source_bfs(graph: &Graph, options: &MultiSourceBfsOptions, f
     }
     for v in 0..vertices as usize {
         let expected = (reached_by[v].load(Relaxed), sums[v].load(Relaxed));
-        let said = (found.reached_by[v], found.distance_sums[v]);
-        if expected != said {
+        let claimed = (result.reached_by[v], result.distance_sums[v]);
+        if expected != claimed {
             let text =
                 |(count, sum)| format!("vertex {v} of the image reached by {count} sources, distances {sum} in all");
-            return Err(Error::verification(text(expected), text(said)));
+            return Err(Error::verification(text(expected), text(claimed)));
         }
     }
     Ok(())
 }
 
-/// The memory that checking searches takes, beside the result.
+/// The memory that verification takes beside the result, in bytes.
 pub(crate) fn searches_bytes(graph: &Graph) -> u64 {
     counts(graph).bytes() + EdgeMapper::bytes(graph.vertices())
 }
@@ -85,13 +85,13 @@ fn levels(graph: &Graph) -> impl Layout<Made = Array<AtomicU32>> {
 ///
 /// # Errors
 /// As with [`verify_multi_source_bfs`].
-pub fn verify_all_pairs(graph: &Graph, options: &AllPairsOptions, found: &AllPairs) -> Result<()> {
+pub fn verify_all_pairs(graph: &Graph, options: &AllPairsOptions, result: &AllPairs) -> Result<()> {
     let sources = options.sources.vertices(graph)?;
-    if sources[..] != found.sources[..] {
-        return Err(Error::verification(format!("sources {:?}", &sources[..]), format!("{:?}", &found.sources[..])));
+    if sources[..] != result.sources[..] {
+        return Err(Error::verification(format!("sources {:?}", &sources[..]), format!("{:?}", &result.sources[..])));
     }
     let searches = MultiSourceBfsOptions { sources: sources.to_vec(), targets: sources.to_vec(), depth_limit: None };
-    verify_multi_source_bfs(graph, &searches, &found.search)?;
+    verify_multi_source_bfs(graph, &searches, &result.search)?;
     let arrays = (levels(graph), trees(graph), sizes(graph)).bytes();
     graph.make_room("verification of searches", arrays + EdgeMapper::bytes(graph.vertices()))?;
     let mut levels = levels(graph).make()?;
@@ -106,10 +106,10 @@ pub fn verify_all_pairs(graph: &Graph, options: &AllPairsOptions, found: &AllPai
     }
     drop(levels);
     let bounds = diameter_bounds(graph, &searches)?;
-    let said = (found.diameter_least, found.diameter_most);
-    if bounds != said {
+    let claimed = (result.diameter_least, result.diameter_most);
+    if bounds != claimed {
         let text = |(least, most)| format!("a diameter from {least} to {most}");
-        return Err(Error::verification(text(bounds), text(said)));
+        return Err(Error::verification(text(bounds), text(claimed)));
     }
     Ok(())
 }
@@ -153,10 +153,10 @@ fn diameter_bounds(graph: &Graph, searches: &[(u32, Reach, Reach)]) -> Result<(u
 /// # Errors
 /// The first vertex whose number differs by more than rounding, too little memory (32.5 bytes per vertex), or a page
 /// that cannot be read.
-pub fn verify_betweenness_centrality(graph: &Graph, options: &BetweennessOptions, found: &Betweenness) -> Result<()> {
+pub fn verify_betweenness_centrality(graph: &Graph, options: &BetweennessOptions, result: &Betweenness) -> Result<()> {
     let sources = options.sources.vertices(graph)?;
-    if sources[..] != found.sources[..] {
-        return Err(Error::verification(format!("sources {:?}", &sources[..]), format!("{:?}", &found.sources[..])));
+    if sources[..] != result.sources[..] {
+        return Err(Error::verification(format!("sources {:?}", &sources[..]), format!("{:?}", &result.sources[..])));
     }
     graph.make_room("verification of betweenness", betweenness_bytes(graph))?;
     let (sums, mut paths, mut depends, mut levels, mut order) = paths(graph).make()?;
@@ -199,27 +199,27 @@ pub fn verify_betweenness_centrality(graph: &Graph, options: &BetweennessOptions
     }
     let rule = Rule::new(graph, options, sources);
     let bound = rule.error_bound(options);
-    if (bound - found.error_bound).abs() > 1e-9 * bound.min(f64::MAX)
-        || bound.is_finite() != found.error_bound.is_finite()
+    if (bound - result.error_bound).abs() > 1e-9 * bound.min(f64::MAX)
+        || bound.is_finite() != result.error_bound.is_finite()
     {
         return Err(Error::verification(
             format!("{bound:e} as the bound of errors"),
-            format!("{:e}", found.error_bound),
+            format!("{:e}", result.error_bound),
         ));
     }
     for (v, sum) in sums.iter().enumerate() {
-        let (expected, said) = (rule.score(v as u32, sum.load()), found.scores[v]);
+        let (expected, claimed) = (rule.score(v as u32, sum.load()), result.scores[v]);
         // Written so that a NaN is refused.
-        let near = (expected - said).abs() <= 1e-9 * expected.abs();
+        let near = (expected - claimed).abs() <= 1e-9 * expected.abs();
         if !near {
             let expected = format!("betweenness {expected:e} of vertex {v} of the image");
-            return Err(Error::verification(expected, format!("{said:e}")));
+            return Err(Error::verification(expected, format!("{claimed:e}")));
         }
     }
     Ok(())
 }
 
-/// The memory that checking betweenness takes, beside the result.
+/// The memory that verification of betweenness takes beside the result, in bytes.
 pub(crate) fn betweenness_bytes(graph: &Graph) -> u64 {
     paths(graph).bytes() + EdgeMapper::bytes(graph.vertices())
 }
@@ -233,14 +233,14 @@ fn paths(graph: &Graph) -> impl Layout<Made = Paths> {
     (numbers("centralities"), numbers("path counts"), numbers("dependencies"), levels(graph), order)
 }
 
-/// Centrality made of the sum of a vertex's dependencies over all sources: their mean over the sources that can see the
-/// vertex, as a share of all paths.
+/// The rule that turns the sum of a vertex's dependencies over all sources into its centrality: the mean over the
+/// sources that can see the vertex, as a share of all paths.
 struct Rule {
     /// In rising order.
     sources: Array<u32>,
     vertices: u64,
     endpoints: bool,
-    /// How many vertices there are at which a path through a vertex may start.
+    /// The number of vertices at which a path through a vertex may start.
     starts: u64,
     /// The number of pairs of vertices that a vertex may be between, or 1 if it is divided by.
     pairs: f64,

@@ -16,45 +16,45 @@ use outcore_table::distance_bits;
 ///
 /// # Errors
 /// The first vertex that contradicts this, too little memory (2 bits per vertex), or a page that cannot be read.
-pub fn verify_sssp(graph: &Graph, options: &SsspOptions, found: &Sssp) -> Result<()> {
+pub fn verify_sssp(graph: &Graph, options: &SsspOptions, result: &Sssp) -> Result<()> {
     graph.make_room("verification of shortest paths", sssp_bytes(graph))?;
     let wrong = Contradiction::none();
     let edges = Edges::new(Direction::In, options.weights);
     let kind = if options.weights { graph.weight_kind()? } else { WeightKind::I64 };
-    if found.kind != kind {
-        return Err(Error::verification(format!("distances of the kind {kind:?}"), format!("{:?}", found.kind)));
+    if result.kind != kind {
+        return Err(Error::verification(format!("distances of the kind {kind:?}"), format!("{:?}", result.kind)));
     }
-    fold(graph, edges, Frontier::All, &SsspCheck { source: options.source, found, kind, wrong: &wrong })?;
+    fold(graph, edges, Frontier::All, &SsspCheck { source: options.source, result, kind, wrong: &wrong })?;
     let contradiction = |vertex: u32| {
-        let said = format!("distance {:?} and parent {:?}", found.distance(vertex), found.parent(vertex));
+        let claimed = format!("distance {:?} and parent {:?}", result.distance(vertex), result.parent(vertex));
         let expected = format!("what the in-edges of vertex {vertex} of the image offer");
-        Error::verification(expected, said)
+        Error::verification(expected, claimed)
     };
     wrong.check(contradiction)?;
     // Edges were checked: every vertex on the way has a parent.
-    let reached = follow_parents(graph, options.source, |vertex| found.parent(vertex), contradiction)?;
-    if reached != found.reached {
-        let (expected, found) = (format!("{reached} vertices with a path"), found.reached.to_string());
-        return Err(Error::verification(expected, found));
+    let reached = follow_parents(graph, options.source, |vertex| result.parent(vertex), contradiction)?;
+    if reached != result.reached {
+        let expected = format!("{reached} vertices with a path");
+        return Err(Error::verification(expected, result.reached.to_string()));
     }
     Ok(())
 }
 
-/// The memory that checking shortest paths takes, beside their result.
+/// The memory that verification takes beside the result, in bytes.
 pub(crate) fn sssp_bytes(graph: &Graph) -> u64 {
     ways(graph).bytes()
 }
 
 struct SsspCheck<'a> {
     source: u32,
-    found: &'a Sssp,
+    result: &'a Sssp,
     kind: WeightKind,
     wrong: &'a Contradiction,
 }
 
 impl SsspCheck<'_> {
     fn distance(&self, vertex: u32) -> Option<u64> {
-        distance_bits(self.found.distances[vertex as usize])
+        distance_bits(self.result.distances[vertex as usize])
     }
 
     /// The distance over one more edge, in the bits of its kind; `None` if that is no distance. Neither kind is
@@ -79,7 +79,7 @@ impl ListFold for SsspCheck<'_> {
     type Total = ();
 
     fn part(&self, list: ListPart<'_>) -> Self::Value {
-        let (distance, parent) = (self.distance(list.vertex), self.found.parent(list.vertex));
+        let (distance, parent) = (self.distance(list.vertex), self.result.parent(list.vertex));
         let (mut least, mut explained) = (None, false);
         for (i, &source) in list.neighbours.iter().enumerate() {
             let offered = self.distance(source).and_then(|before| self.over(before, &list, i));
@@ -95,7 +95,7 @@ impl ListFold for SsspCheck<'_> {
 
     fn finish(&self, vertex: u32, value: Option<Self::Value>, (): &mut ()) {
         let (offered, explained) = value.unwrap_or((None, false));
-        let (distance, parent) = (self.distance(vertex), self.found.parent(vertex));
+        let (distance, parent) = (self.distance(vertex), self.result.parent(vertex));
         let right = if vertex == self.source {
             distance == Some(0) && parent == Some(vertex)
         } else {

@@ -11,16 +11,16 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 /// Checks strongly connected components by searches from all labels at once, and by peeling components off.
 ///
 /// A label is the smallest vertex that has it. It reaches every vertex of its component, and each of them reaches it,
-/// along edges within the component. Between components there is no cycle: those without incoming edges from others are
-/// taken away, then those whom that leaves without, until none is left. About two passes over the lists of each
-/// direction, and more where paths are long.
+/// along edges within the component. Between components there is no cycle: components without incoming edges from
+/// others are removed, then those that this leaves without such edges, until none remains. About two passes over the
+/// lists of each direction, and more where paths are long.
 ///
 /// # Errors
 /// The first vertex that contradicts this, too little memory (12.5 bytes per vertex), or a page that cannot be read.
-pub fn verify_strong_components(graph: &Graph, found: &Components) -> Result<()> {
+pub fn verify_strong_components(graph: &Graph, result: &Components) -> Result<()> {
     graph.make_room("verification of strong components", strong_components_bytes(graph))?;
     let (reached, mut mapper) = searching(graph).make()?;
-    let check = StrongCheck { graph, labels: &found.labels, reached, wrong: Contradiction::none() };
+    let check = StrongCheck { graph, labels: &result.labels, reached, wrong: Contradiction::none() };
     check.for_each(|v, label| label <= v && check.label(label) == label)?;
     let wrong = |expected: String, v| {
         Error::verification(expected, format!("vertex {v} of the image with label {}", check.label(v)))
@@ -29,9 +29,8 @@ pub fn verify_strong_components(graph: &Graph, found: &Components) -> Result<()>
     for (onwards, way) in [(Direction::Out, "from"), (Direction::In, "to")] {
         check.mark(|v, label| v == label)?;
         let count = check.reached.count();
-        if count != found.count {
-            let (expected, found) = (format!("{count} components"), found.count.to_string());
-            return Err(Error::verification(expected, found));
+        if count != result.count {
+            return Err(Error::verification(format!("{count} components"), result.count.to_string()));
         }
         mapper.restart_with(onwards, &check.reached)?;
         check.spread(&mut mapper, |source, target, next| {
@@ -65,7 +64,7 @@ pub fn verify_strong_components(graph: &Graph, found: &Components) -> Result<()>
     check.wrong.check(|v| wrong("no paths from a component to others and back".into(), v))
 }
 
-/// The memory that checking strong components takes, beside the result.
+/// The memory that verification takes beside the result, in bytes.
 pub(crate) fn strong_components_bytes(graph: &Graph) -> u64 {
     (searching(graph), peeling(graph)).bytes()
 }

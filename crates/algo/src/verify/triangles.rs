@@ -1,4 +1,5 @@
-//! Verifiers of triangles and of what is made of them: those at some vertices, counted one vertex after the other.
+//! Verifiers of triangles, clustering coefficients and scan statistics: triangles at some vertices, counted one vertex
+//! after the other.
 //!
 //! Every vertex has a bit per chosen one that it is a neighbour of. A pair of joined vertices makes a triangle with
 //! every chosen one whose bit both have. One loop over the lists finds all pairs; where edges have directions, over the
@@ -27,8 +28,8 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 /// # Errors
 /// A vertex or a sum that contradicts this, too little memory (8 bytes per vertex, 16 with directions), or a page that
 /// cannot be read.
-pub fn verify_triangles(graph: &Graph, found: &Triangles) -> Result<()> {
-    let count = |vertex: u32| found.counts[vertex as usize];
+pub fn verify_triangles(graph: &Graph, result: &Triangles) -> Result<()> {
+    let count = |vertex: u32| result.counts[vertex as usize];
     let error = |expected: String, vertex| {
         Error::verification(expected, format!("{} at vertex {vertex} of the image", count(vertex)))
     };
@@ -43,9 +44,9 @@ pub fn verify_triangles(graph: &Graph, found: &Triangles) -> Result<()> {
         return Err(error(format!("{} triangles", corner.triangles), corner.vertex));
     }
     wrong.check(|vertex| error("no more triangles than pairs of neighbours".to_owned(), vertex))?;
-    if sum != 3 * u128::from(found.total) {
+    if sum != 3 * u128::from(result.total) {
         let expected = format!("a third of the sum of all vertices, {sum}, as the total");
-        return Err(Error::verification(expected, found.total.to_string()));
+        return Err(Error::verification(expected, result.total.to_string()));
     }
     Ok(())
 }
@@ -59,13 +60,13 @@ pub fn verify_triangles(graph: &Graph, found: &Triangles) -> Result<()> {
 /// # Errors
 /// A vertex or a sum that contradicts this, too little memory (8 bytes per vertex, 16 with directions), or a page that
 /// cannot be read.
-pub fn verify_clustering(graph: &Graph, found: &Clustering) -> Result<()> {
+pub fn verify_clustering(graph: &Graph, result: &Clustering) -> Result<()> {
     let (possible, closed): (Possible, fn(&Corner) -> u64) = match graph.is_directed() {
         true => (choices, |corner| corner.choices),
         false => (pairs, |corner| 2 * corner.triangles),
     };
-    let transitivity = verify_coefficients(graph, &found.coefficients, found.average, possible, closed)?;
-    close(transitivity, found.transitivity, "transitivity")
+    let transitivity = verify_coefficients(graph, &result.coefficients, result.average, possible, closed)?;
+    close(transitivity, result.transitivity, "transitivity")
 }
 
 /// Checks local clustering coefficients with one loop over all lists, which counts the edges among the neighbours of 64
@@ -77,12 +78,12 @@ pub fn verify_clustering(graph: &Graph, found: &Clustering) -> Result<()> {
 /// # Errors
 /// A vertex or a sum that contradicts this, too little memory (8 bytes per vertex, 16 with directions), or a page that
 /// cannot be read.
-pub fn verify_lcc(graph: &Graph, found: &Lcc) -> Result<()> {
+pub fn verify_lcc(graph: &Graph, result: &Lcc) -> Result<()> {
     let closed: fn(&Corner) -> u64 = match graph.is_directed() {
         true => |corner| corner.opposite,
         false => |corner| 2 * corner.triangles,
     };
-    verify_coefficients(graph, &found.coefficients, found.average, pairs, closed).map(|_| ())
+    verify_coefficients(graph, &result.coefficients, result.average, pairs, closed).map(|_| ())
 }
 
 /// How many triangles a vertex could close, by how many neighbours it has and how many of them edges join with it both
@@ -101,11 +102,11 @@ fn choices(neighbours: u64, both: u64) -> f64 {
     (edges * edges.saturating_sub(1) - 2 * u128::from(both)) as f64
 }
 
-/// How far coefficients and their sums may be from what they should be.
+/// The greatest error of coefficients and their sums.
 const TOLERANCE: f64 = 1e-9;
 
-/// Checks coefficients and their average; returns the coefficient of all vertices together: the sum of what is closed
-/// over the sum of what is possible, 0 if nothing is.
+/// Checks coefficients and their average; returns the coefficient of all vertices together: the sum of closed triads
+/// over that of possible ones, 0 if there are none.
 fn verify_coefficients(
     graph: &Graph,
     coefficients: &[f64],
@@ -139,55 +140,56 @@ fn verify_coefficients(
     Ok(if possible == 0.0 { 0.0 } else { whole / possible })
 }
 
-fn close(expected: f64, found: f64, what: &str) -> Result<()> {
-    if (expected - found).abs() <= TOLERANCE {
+fn close(expected: f64, claimed: f64, what: &str) -> Result<()> {
+    if (expected - claimed).abs() <= TOLERANCE {
         return Ok(());
     }
-    Err(Error::verification(format!("{expected} as the {what}"), found.to_string()))
+    Err(Error::verification(format!("{expected} as the {what}"), claimed.to_string()))
 }
 
 /// Checks the greatest locality statistics, with counts of its own, one vertex at a time, for 64 vertices in one loop
 /// over all lists.
 ///
-/// There are as many as asked for, by falling statistics. They are right: all of up to 1024 vertices, of more those
-/// that stand as far apart. Of the vertices that are left out, most are ruled out by the degrees of their neighbours.
-/// Of those that are not, the 192 of the greatest bounds are counted too, and 64 others wherever they are: none of them
-/// is among the greatest.
+/// There are as many as requested, by falling statistics. They are right: all of up to 1024 vertices, of more 1024 at
+/// even distances. Of the vertices that are not in the result, most are ruled out by the degrees of their neighbours. Of
+/// the others, the 192 of the greatest bounds are counted too, and those in a sample of 64 vertices: none of them is
+/// among the greatest.
 ///
 /// # Errors
 /// A vertex or a statistic that contradicts this, too little memory (12 bytes per vertex, 20 with directions, and 4 per
 /// vertex found), or a page that cannot be read.
-pub fn verify_scan_statistics(graph: &Graph, options: &ScanStatisticsOptions, found: &ScanStatistics) -> Result<()> {
+pub fn verify_scan_statistics(graph: &Graph, options: &ScanStatisticsOptions, result: &ScanStatistics) -> Result<()> {
     let wanted = options.top.min(graph.vertices()) as usize;
-    let rows = found.vertices.len();
-    if (rows, found.statistics.len()) != (wanted, wanted) {
+    let rows = result.vertices.len();
+    if (rows, result.statistics.len()) != (wanted, wanted) {
         return Err(Error::verification(format!("{wanted} vertices and their statistics"), rows.to_string()));
     }
     let purpose = "verification of scan statistics";
     graph.make_room(purpose, scan_statistics_bytes(graph, rows as u64))?;
-    let _held = graph.runtime().budget().reserve(purpose, 4 * rows as u64)?;
-    let mut members: Vec<u32> = found.vertices.clone();
+    let _members = graph.runtime().budget().reserve(purpose, 4 * rows as u64)?;
+    let mut members: Vec<u32> = result.vertices.clone();
     members.sort_unstable();
     let is_beyond = |&vertex: &u32| u64::from(vertex) >= graph.vertices();
     if members.windows(2).any(|pair| pair[0] == pair[1]) || members.last().is_some_and(is_beyond) {
         return Err(Error::verification("vertices of the image, each once", "others"));
     }
-    let row = |place: usize| (Reverse(found.statistics[place]), found.vertices[place]);
+    let row = |place: usize| (Reverse(result.statistics[place]), result.vertices[place]);
     if let Some(place) = (1..rows).find(|&place| row(place - 1) > row(place)) {
-        let text = format!("{} behind {}", found.statistics[place], found.statistics[place - 1]);
+        let text = format!("{} behind {}", result.statistics[place], result.statistics[place - 1]);
         return Err(Error::verification("falling statistics, and of equal ones the smaller vertex first", text));
     }
     let counted = rows.min(MOST_COUNTED);
     let places = (0..counted).map(|i| if counted == 1 { 0 } else { i * (rows - 1) / (counted - 1) });
-    let mut reported: Vec<(u32, u64)> = places.map(|place| (found.vertices[place], found.statistics[place])).collect();
+    let mut reported: Vec<(u32, u64)> =
+        places.map(|place| (result.vertices[place], result.statistics[place])).collect();
     reported.sort_unstable();
     for chosen in reported.chunks(CHOSEN as usize) {
         let vertices: Vec<u32> = chosen.iter().map(|&(vertex, _)| vertex).collect();
         for (corner, &(vertex, edges)) in corners(graph, &vertices, |_, _, _| ())?.iter().zip(chosen) {
             let expected = corner.locality(graph);
             if expected != edges {
-                let found = format!("{edges} at vertex {vertex} of the image");
-                return Err(Error::verification(format!("{expected} edges"), found));
+                let claimed = format!("{edges} at vertex {vertex} of the image");
+                return Err(Error::verification(format!("{expected} edges"), claimed));
             }
         }
     }
@@ -202,7 +204,7 @@ pub fn verify_scan_statistics(graph: &Graph, options: &ScanStatisticsOptions, fo
     Ok(())
 }
 
-/// The memory that checking so many greatest statistics takes, beside the result.
+/// The memory that verification of `top` statistics takes beside the result, in bytes.
 pub(crate) fn scan_statistics_bytes(graph: &Graph, top: u64) -> u64 {
     let rivals = degrees(graph).bytes() + loops_bytes(graph);
     4 * top + corners_bytes(graph).max(rivals)
@@ -249,11 +251,11 @@ fn rivals(graph: &Graph, members: &[u32], least: (Reverse<u64>, u32)) -> Result<
     Ok(rivals)
 }
 
-/// How many vertices are chosen at most.
+/// The greatest number of chosen vertices.
 const CHOSEN: u64 = 64;
-/// Of so many vertices that are among the greatest the statistics are counted.
+/// The number of vertices of the result whose statistics are counted.
 const MOST_COUNTED: usize = 16 * CHOSEN as usize;
-/// Of so many that are not, those of the greatest bounds.
+/// The number of counted vertices outside the result, those of the greatest bounds.
 const MOST_RIVALS: usize = 3 * CHOSEN as usize;
 
 /// The triangles with a corner at one vertex.
@@ -297,7 +299,7 @@ fn corners(graph: &Graph, chosen: &[u32], mut each: impl FnMut(u32, u64, u64)) -
     for (&direction, marks) in graph.directions().iter().zip(&marks) {
         mark(graph, direction, chosen, marks)?;
     }
-    let mut found: Vec<_> = chosen.iter().map(|&vertex| Corner { vertex, ..Corner::default() }).collect();
+    let mut counted: Vec<_> = chosen.iter().map(|&vertex| Corner { vertex, ..Corner::default() }).collect();
     let task = graph.runtime().task("verification of triangles", Unit::Vertices, Some(vertices));
     for_each_vertex(graph, |vertex, out, into| {
         let mut here = Corner { vertex, ..Corner::default() };
@@ -308,19 +310,19 @@ fn corners(graph: &Graph, chosen: &[u32], mut each: impl FnMut(u32, u64, u64)) -
             here.neighbours += 1;
             here.both += u64::from(both);
             if other < vertex {
-                pair(&marks, vertex, other, 1 + u64::from(both), &mut found);
+                pair(&marks, vertex, other, 1 + u64::from(both), &mut counted);
             }
         });
         each(vertex, here.neighbours, here.both);
-        if let Ok(place) = found.binary_search_by_key(&vertex, |corner| corner.vertex) {
-            (found[place].neighbours, found[place].both) = (here.neighbours, here.both);
+        if let Ok(place) = counted.binary_search_by_key(&vertex, |corner| corner.vertex) {
+            (counted[place].neighbours, counted[place].both) = (here.neighbours, here.both);
         }
         task.advance(1);
     })?;
-    Ok(found)
+    Ok(counted)
 }
 
-/// The memory that counting at chosen vertices takes.
+/// The memory of counting at chosen vertices, in bytes.
 pub(crate) fn corners_bytes(graph: &Graph) -> u64 {
     marks(graph).bytes() + loops_bytes(graph)
 }
@@ -358,8 +360,8 @@ fn mark(graph: &Graph, direction: Direction, chosen: &[u32], marks: &[AtomicU64]
     Ok(())
 }
 
-/// Counts the triangles of two vertices, which so many edges join, with the chosen ones.
-fn pair(marks: &[Array<AtomicU64>], one: u32, other: u32, edges: u64, found: &mut [Corner]) {
+/// Counts the triangles of two vertices, joined by `edges` edges, with the chosen ones.
+fn pair(marks: &[Array<AtomicU64>], one: u32, other: u32, edges: u64, counted: &mut [Corner]) {
     let at = |side: usize, vertex: u32| marks[side][vertex as usize].load(Ordering::Relaxed);
     let last = marks.len() - 1;
     let mut common = (at(0, one) | at(last, one)) & (at(0, other) | at(last, other));
@@ -368,7 +370,7 @@ fn pair(marks: &[Array<AtomicU64>], one: u32, other: u32, edges: u64, found: &mu
         common &= common - 1;
         let beside =
             |vertex: u32| if last == 0 { 1 } else { (at(0, vertex) >> place & 1) + (at(1, vertex) >> place & 1) };
-        let corner = &mut found[place as usize];
+        let corner = &mut counted[place as usize];
         corner.triangles += 1;
         corner.opposite += edges;
         corner.choices += edges * beside(one) * beside(other);
