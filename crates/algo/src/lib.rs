@@ -3,20 +3,19 @@
 //! Every algorithm takes a graph and plain options and returns a named result with its statistics. Each estimates its
 //! memory and passes before it starts ([`Estimate`]), refuses with the numbers if they do not fit, and gives the same
 //! bits for every number of workers, back end and cache size.
+//!
+//! This file lists all of them: the modules, [`ALGORITHMS`] and the public names in [`api`].
 #![forbid(unsafe_code)]
 
 mod convergence;
 mod declare;
-mod declared;
 mod estimate;
 pub mod graph500;
 mod graph_values;
 pub mod graphalytics;
-mod kernels;
 mod sources;
 mod state;
 mod stored;
-pub mod verify;
 mod weights;
 
 pub use api::*;
@@ -24,11 +23,127 @@ pub use declare::{
     Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, Graphalytics, Kernel, Oracle, Outcome, Plan, Remedy,
     ReportNeeds, Say, Typed, Unconverged, say_ids,
 };
-pub use declared::ALGORITHMS;
 pub use estimate::{Bound, Estimate, least_limit};
 pub use graph_values::GraphValues;
 pub use outcore_declare::{Declared, DefaultValue, Kind, Parameter, Value, Values};
 pub use outcore_image::{Error, Result};
+
+/// The computations: options, result, function and memory estimate of each. They know neither verifiers nor
+/// declarations.
+mod kernels {
+    pub(crate) mod all_pairs;
+    pub(crate) mod betweenness_centrality;
+    pub(crate) mod bfs;
+    pub(crate) mod by_level;
+    pub(crate) mod classes;
+    pub(crate) mod clustering;
+    pub(crate) mod colouring;
+    pub(crate) mod components;
+    pub(crate) mod core_number;
+    pub(crate) mod degree_centrality;
+    pub(crate) mod edges_among;
+    pub(crate) mod label_propagation;
+    pub(crate) mod lcc;
+    pub(crate) mod lengths;
+    pub(crate) mod multi_source_bfs;
+    pub(crate) mod neighbourhoods;
+    pub(crate) mod pagerank;
+    pub(crate) mod pagerank_delta;
+    pub(crate) mod pagerank_options;
+    pub(crate) mod parents;
+    pub(crate) mod personalized_pagerank;
+    pub(crate) mod reach;
+    pub(crate) mod reciprocity;
+    pub(crate) mod rows;
+    pub(crate) mod scan_statistics;
+    pub(crate) mod shares;
+    pub(crate) mod shortest_parents;
+    pub(crate) mod sssp;
+    pub(crate) mod strengths;
+    pub(crate) mod strong_components;
+    pub(crate) mod tally;
+    pub(crate) mod tarjan;
+    pub(crate) mod triad_block;
+    pub(crate) mod triads;
+    pub(crate) mod triangles;
+    pub(crate) mod waiting;
+}
+
+/// Verifiers: each checks that a result has the properties that make it right, with another algorithm than computed it.
+///
+/// They work out of core like the algorithms: state per vertex in memory, edges by sweeps. An error names the vertex and
+/// the values that contradict each other.
+pub mod verify {
+    pub(crate) mod bfs;
+    mod checks;
+    pub(crate) mod components;
+    pub(crate) mod core_number;
+    pub(crate) mod degree_centrality;
+    mod forest;
+    pub(crate) mod label_propagation;
+    pub(crate) mod ranks;
+    pub(crate) mod reciprocity;
+    pub(crate) mod searches;
+    pub(crate) mod sssp;
+    pub(crate) mod strong_components;
+    pub(crate) mod triangles;
+
+    pub(crate) use checks::{Contradiction, follow_parents, loops_bytes, ways};
+
+    pub use bfs::verify_bfs;
+    pub use components::verify_components;
+    pub use core_number::verify_core_number;
+    pub use degree_centrality::verify_degree_centrality;
+    pub use label_propagation::verify_label_propagation;
+    pub use ranks::{verify_pagerank, verify_personalized_pagerank};
+    pub use reciprocity::verify_reciprocity;
+    pub use searches::{verify_all_pairs, verify_betweenness_centrality, verify_multi_source_bfs};
+    pub use sssp::verify_sssp;
+    pub use strong_components::verify_strong_components;
+    pub use triangles::{verify_clustering, verify_lcc, verify_scan_statistics, verify_triangles};
+}
+
+/// The declarations: names, options and texts that the shell, Python and documents show.
+mod declared {
+    pub(crate) mod all_pairs;
+    pub(crate) mod betweenness_centrality;
+    pub(crate) mod bfs;
+    pub(crate) mod clustering;
+    pub(crate) mod components;
+    pub(crate) mod core_number;
+    pub(crate) mod degree_centrality;
+    pub(crate) mod label_propagation;
+    pub(crate) mod lcc;
+    pub(crate) mod multi_source_bfs;
+    pub(crate) mod pagerank;
+    pub(crate) mod personalized_pagerank;
+    pub(crate) mod reciprocity;
+    pub(crate) mod scan_statistics;
+    pub(crate) mod sssp;
+    pub(crate) mod strong_components;
+    pub(crate) mod triangles;
+}
+
+/// All algorithms.
+pub static ALGORITHMS: &[&Algorithm] = &[
+    &declared::bfs::BFS,
+    &declared::multi_source_bfs::MULTI_SOURCE_BFS,
+    &declared::all_pairs::ALL_PAIRS,
+    &declared::betweenness_centrality::BETWEENNESS_CENTRALITY,
+    &declared::degree_centrality::DEGREE_CENTRALITY,
+    &declared::sssp::SSSP,
+    &declared::pagerank::PAGERANK,
+    &declared::personalized_pagerank::PERSONALIZED_PAGERANK,
+    &declared::components::CONNECTED_COMPONENTS,
+    &declared::strong_components::STRONGLY_CONNECTED_COMPONENTS,
+    &declared::core_number::CORE_NUMBER,
+    &declared::label_propagation::LABEL_PROPAGATION,
+    &declared::triangles::TRIANGLES,
+    &declared::clustering::CLUSTERING,
+    &declared::lcc::LCC,
+    &declared::reciprocity::RECIPROCITY,
+    &declared::scan_statistics::SCAN_STATISTICS,
+];
 
 /// The public functions with their options, results and estimates. The facade re-exports this list as it is.
 pub mod api {

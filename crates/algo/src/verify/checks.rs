@@ -1,39 +1,11 @@
-//! Verifiers: each checks that a result has the properties that make it right, with another algorithm than computed it.
-//!
-//! They work out of core like the algorithms: state per vertex in memory, edges by sweeps. An error names the vertex
-//! and the values that contradict each other.
-
-pub(crate) mod bfs;
-pub(crate) mod components;
-pub(crate) mod core_number;
-pub(crate) mod degree_centrality;
-mod forest;
-pub(crate) mod label_propagation;
-pub(crate) mod ranks;
-pub(crate) mod reciprocity;
-pub(crate) mod searches;
-pub(crate) mod sssp;
-pub(crate) mod strong_components;
-pub(crate) mod triangles;
-
-pub use bfs::verify_bfs;
-pub use components::verify_components;
-pub use core_number::verify_core_number;
-pub use degree_centrality::verify_degree_centrality;
-pub use label_propagation::verify_label_propagation;
-pub use ranks::{verify_pagerank, verify_personalized_pagerank};
-pub use reciprocity::verify_reciprocity;
-pub use searches::{verify_all_pairs, verify_betweenness_centrality, verify_multi_source_bfs};
-pub use sssp::verify_sssp;
-pub use strong_components::verify_strong_components;
-pub use triangles::{verify_clustering, verify_lcc, verify_scan_statistics, verify_triangles};
+//! Parts that verifiers share: the first contradiction, walks along parents, and the memory of loops over lists.
 
 use crate::state::{Layout, bitmap};
 use outcore_graph::{Bitmap, Frontier, Graph};
 use outcore_image::{Error, Result};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The first contradiction found, in the order of the vertices.
+/// The first contradiction, in the order of the vertices.
 pub(crate) struct Contradiction(AtomicU64);
 
 impl Contradiction {
