@@ -47,6 +47,7 @@ mod kernels {
     pub(crate) mod lengths;
     pub(crate) mod multi_source_bfs;
     pub(crate) mod neighbourhoods;
+    pub(crate) mod node_boundary;
     pub(crate) mod pagerank;
     pub(crate) mod pagerank_delta;
     pub(crate) mod pagerank_options;
@@ -71,8 +72,8 @@ mod kernels {
 
 /// Verifiers: each checks that a result has the properties that make it right, with another algorithm than computed it.
 ///
-/// They work out of core like the algorithms: state per vertex in memory, edges by sweeps. An error names the vertex and
-/// the values that contradict each other.
+/// They work out of core like the algorithms: state per vertex in memory, edges by sweeps. An error names the vertex
+/// and the values that contradict each other.
 pub mod verify {
     pub(crate) mod bfs;
     mod checks;
@@ -81,6 +82,7 @@ pub mod verify {
     pub(crate) mod degree_centrality;
     mod forest;
     pub(crate) mod label_propagation;
+    pub(crate) mod node_boundary;
     pub(crate) mod ranks;
     pub(crate) mod reciprocity;
     pub(crate) mod searches;
@@ -95,6 +97,7 @@ pub mod verify {
     pub use core_number::verify_core_number;
     pub use degree_centrality::verify_degree_centrality;
     pub use label_propagation::verify_label_propagation;
+    pub use node_boundary::verify_node_boundary;
     pub use ranks::{verify_pagerank, verify_personalized_pagerank};
     pub use reciprocity::verify_reciprocity;
     pub use searches::{verify_all_pairs, verify_betweenness_centrality, verify_multi_source_bfs};
@@ -115,6 +118,7 @@ mod declared {
     pub(crate) mod label_propagation;
     pub(crate) mod lcc;
     pub(crate) mod multi_source_bfs;
+    pub(crate) mod node_boundary;
     pub(crate) mod pagerank;
     pub(crate) mod personalized_pagerank;
     pub(crate) mod reciprocity;
@@ -143,6 +147,7 @@ pub static ALGORITHMS: &[&Algorithm] = &[
     &declared::lcc::LCC,
     &declared::reciprocity::RECIPROCITY,
     &declared::scan_statistics::SCAN_STATISTICS,
+    &declared::node_boundary::NODE_BOUNDARY,
 ];
 
 /// The public functions with their options, results and estimates. The facade re-exports this list as it is.
@@ -158,6 +163,7 @@ pub mod api {
     pub use crate::declared::label_propagation::estimate_label_propagation;
     pub use crate::declared::lcc::estimate_lcc;
     pub use crate::declared::multi_source_bfs::estimate_multi_source_bfs;
+    pub use crate::declared::node_boundary::estimate_node_boundary;
     pub use crate::declared::pagerank::{estimate_pagerank, pagerank};
     pub use crate::declared::personalized_pagerank::estimate_personalized_pagerank;
     pub use crate::declared::reciprocity::estimate_reciprocity;
@@ -179,6 +185,7 @@ pub mod api {
     pub use crate::kernels::label_propagation::{LabelPropagation, LabelPropagationOptions, label_propagation};
     pub use crate::kernels::lcc::{Lcc, LccOptions, lcc};
     pub use crate::kernels::multi_source_bfs::multi_source_bfs;
+    pub use crate::kernels::node_boundary::{NodeBoundary, NodeBoundaryOptions, node_boundary};
     pub use crate::kernels::pagerank_options::{Dangling, PageRank, PageRankMethod, PageRankOptions};
     pub use crate::kernels::personalized_pagerank::{
         PersonalizedPageRank, PersonalizedPageRankOptions, personalized_pagerank, seeds_of_ids,

@@ -151,8 +151,8 @@ fn close(expected: f64, claimed: f64, what: &str) -> Result<()> {
 /// over all lists.
 ///
 /// There are as many as requested, by falling statistics. They are right: all of up to 1024 vertices, of more 1024 at
-/// even distances. Of the vertices that are not in the result, most are ruled out by the degrees of their neighbours. Of
-/// the others, the 192 of the greatest bounds are counted too, and those in a sample of 64 vertices: none of them is
+/// even distances. Of the vertices that are not in the result, most are ruled out by the degrees of their neighbours.
+/// Of the others, the 192 of the greatest bounds are counted too, and those in a sample of 64 vertices: none of them is
 /// among the greatest.
 ///
 /// # Errors

@@ -11,6 +11,7 @@ mod components;
 mod core_number;
 mod degrees;
 mod label_propagation;
+mod node_boundary;
 mod ranks;
 mod shapes;
 mod sssp;
@@ -23,6 +24,7 @@ use bfs::check_bfs;
 use components::check_components;
 use core_number::check_core_number;
 use label_propagation::check_label_propagation;
+use node_boundary::check_node_boundary;
 use outcore_algo::Sources;
 use outcore_graph::import::OrderChoice;
 use outcore_image::Error;
@@ -54,6 +56,7 @@ fn check(given: &Given, sources: &[u32]) {
             check_core_number(&graph, &model);
             check_label_propagation(&graph, &model);
             check_strong_components(&graph, &model);
+            check_node_boundary(&graph, &model, [sources, sources].concat());
             check_triads(&graph, &triads);
             // Far apart on a long path, every source takes a page per step.
             let deep = model.levels(sources[0]).iter().flatten().any(|&level| level > 10_000);

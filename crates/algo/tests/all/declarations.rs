@@ -35,6 +35,7 @@ fn declared_defaults_are_those_of_the_typed_options() {
     same("personalized_pagerank", &[("seeds", "4"), unweighted], &personalized);
     same("label_propagation", &[], &LabelPropagationOptions::default());
     same("scan_statistics", &[], &ScanStatisticsOptions::default());
+    same("node_boundary", &[("vertices", "3,1")], &NodeBoundaryOptions { vertices: vec![3, 1] });
     same("sssp", &[("source", "1")], &SsspOptions { source: 1, weights: true, delta: None });
 }
 

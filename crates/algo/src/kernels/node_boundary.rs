@@ -1,0 +1,97 @@
+//! Node boundary: the vertices outside a given set to which edges lead from the set.
+//!
+//! *Idea.* Only the out-lists of the set are read. Every edge counts at its target; the counts of the set itself are
+//! dropped in the end. Counts are integers, so the order of the workers does not matter.
+//!
+//! *Encoding.* `edges[v]` is the complement of the number of edges; 0 is none, for vertices that are not in the
+//! boundary.
+//!
+//! *Cost.* 8 bytes per vertex, and 8 per vertex of the set. The pages of the set's out-lists, each once: at most one
+//! pass.
+//!
+//! Hoory, Linial, Wigderson, *Expander graphs and their applications*, Bulletin of the AMS 43, 2006.
+
+use crate::estimate::{Bound, Cost, Estimate};
+use crate::sources::check_vertices;
+use crate::state::{Layout, array, reservation};
+use outcore_graph::{Direction, Frontier, Graph, ListPart, scan, vertex_map};
+use outcore_image::{Result, Stats, StatsBuilder};
+use outcore_io::buffer::prefetched;
+use outcore_io::{Array, Reservation};
+use outcore_table::ColumnKind;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// Options of the node boundary.
+#[derive(Clone, Debug, Default)]
+pub struct NodeBoundaryOptions {
+    /// The set, as vertices numbered in the image. Repetitions do not matter.
+    pub vertices: Vec<u32>,
+}
+
+/// The node boundary of a set of vertices.
+#[derive(Debug)]
+pub struct NodeBoundary {
+    /// Per vertex: the complement of the number of edges that lead to it from the set; 0 if it is not in the boundary.
+    pub edges: Array<u64>,
+    /// How many vertices are in the boundary.
+    pub count: u64,
+    /// Statistics of the run.
+    pub stats: Stats,
+}
+
+/// The counts of edges, and the set in rising order.
+fn state(graph: &Graph, options: &NodeBoundaryOptions) -> impl Layout<Made = (Array<AtomicU64>, Reservation)> {
+    let set_bytes = 8 * options.vertices.len() as u64;
+    (array(graph, "edges from the set", graph.vertices()), reservation(graph, "the set in rising order", set_bytes))
+}
+
+/// The estimate for the node boundary of a set.
+pub(crate) fn estimate_node_boundary(graph: &Graph, options: &NodeBoundaryOptions) -> Estimate {
+    Cost {
+        state_bytes: state(graph, options).bytes(),
+        passes: 1.0,
+        bound: Bound::AtMost,
+        pages_per_pass: graph.pages(Direction::Out),
+        more_pages: 0,
+        columns: vec![ColumnKind::Distance],
+        more_result_bytes: 0,
+    }
+    .estimate(graph)
+}
+
+/// Finds the vertices outside a set to which edges lead from the set, and counts these edges.
+///
+/// Parallel edges count as often as they are stored. Edges without direction lead both ways.
+///
+/// # Errors
+/// A vertex that the graph does not have, too little memory (8 bytes per vertex, and 8 per vertex of the set), a page
+/// that cannot be read or is damaged, a request to stop.
+pub fn node_boundary(graph: &Graph, options: &NodeBoundaryOptions) -> Result<NodeBoundary> {
+    let mut stats = StatsBuilder::of(graph.runtime());
+    check_vertices(graph, &options.vertices)?;
+    graph.make_room("node boundary", estimate_node_boundary(graph, options).state_bytes)?;
+    let (edges, _set) = state(graph, options).make()?;
+    let mut set = options.vertices.clone();
+    set.sort_unstable();
+    set.dedup();
+    graph.fill_cache()?;
+    let count_targets = |(): &mut (), list: ListPart<'_>| {
+        for target in prefetched(&edges, list.neighbours) {
+            edges[target as usize].fetch_add(1, Relaxed);
+        }
+    };
+    let (_, sweep) = scan(graph, Direction::Out, Frontier::List(&set), || (), count_targets)?;
+    stats.step("count edges", set.len() as u64, sweep);
+    for &vertex in &set {
+        edges[vertex as usize].store(0, Relaxed);
+    }
+    let count = AtomicU64::new(0);
+    vertex_map(graph.runtime(), graph.vertices(), |range| {
+        let boundary = edges[range].iter().filter(|edges| edges.load(Relaxed) != 0);
+        let here = boundary.map(|edges| edges.store(!edges.load(Relaxed), Relaxed)).count();
+        count.fetch_add(here as u64, Relaxed);
+        Ok(())
+    })?;
+    let stats = stats.finish(graph.runtime(), graph.pages(Direction::Out));
+    Ok(NodeBoundary { edges: edges.into_values(), count: count.into_inner(), stats })
+}
