@@ -1,16 +1,16 @@
-//! When an iteration over ranks ends, and what ended it.
+//! Convergence of ranks: the rules by which iterations end, and the reason that they ended.
 
 use outcore_ingest::Choice;
 
-/// Which residual is small enough. The residual is the sum over all vertices of the absolute change in the last
+/// The rule by which iterations converge. The residual is the sum over all vertices of the absolute change in the last
 /// iteration.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Stop {
-    /// One below the tolerance, so that ranks are as exact on large graphs as on small ones.
+    /// The residual is below the tolerance, so that ranks are as exact on large graphs as on small ones.
     #[default]
     Residual,
-    /// One below the tolerance times the number of vertices, as in NetworkX: the larger the graph, the less exact the
-    /// ranks.
+    /// The residual is below the tolerance times the number of vertices, as in NetworkX: the larger the graph, the less
+    /// exact the ranks.
     Networkx,
 }
 

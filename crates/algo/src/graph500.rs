@@ -80,9 +80,9 @@ fn state(graph: &Graph) -> impl Layout<Made = (Bitmap, Array<u32>)> {
 /// # Errors
 /// The first vertex that contradicts a rule, a graph that was not generated with the options, too little memory (4.4
 /// bytes per vertex), or a request to stop.
-pub fn verify_bfs(graph: &Graph, options: &GenerateOptions, root: u32, found: &Bfs) -> Result<u64> {
-    let distance = |vertex| found.level(vertex).map(u64::from);
-    verify::<Integer>(graph, options, &Tree { root, weights: false, distance, parent: |vertex| found.parent(vertex) })
+pub fn verify_bfs(graph: &Graph, options: &GenerateOptions, root: u32, result: &Bfs) -> Result<u64> {
+    let distance = |vertex| result.level(vertex).map(u64::from);
+    verify::<Integer>(graph, options, &Tree { root, weights: false, distance, parent: |vertex| result.parent(vertex) })
 }
 
 /// Validates shortest paths by the five rules, and counts edges, as [`verify_bfs`] does. Among multiple edges the image
@@ -90,11 +90,11 @@ pub fn verify_bfs(graph: &Graph, options: &GenerateOptions, root: u32, found: &B
 ///
 /// # Errors
 /// As those of [`verify_bfs`].
-pub fn verify_sssp(graph: &Graph, options: &GenerateOptions, search: &SsspOptions, found: &Sssp) -> Result<u64> {
-    let distance = |vertex: u32| distance_bits(found.distances[vertex as usize]);
-    let parent = |vertex| found.parent(vertex);
+pub fn verify_sssp(graph: &Graph, options: &GenerateOptions, search: &SsspOptions, result: &Sssp) -> Result<u64> {
+    let distance = |vertex: u32| distance_bits(result.distances[vertex as usize]);
+    let parent = |vertex| result.parent(vertex);
     let tree = Tree { root: search.source, weights: search.weights, distance, parent };
-    match found.kind {
+    match result.kind {
         WeightKind::I64 => verify::<Integer>(graph, options, &tree),
         WeightKind::F64 => verify::<Real>(graph, options, &tree),
     }
@@ -134,10 +134,10 @@ fn verify<L: Length>(
     check.outside.check(|vertex| wrong("no edge between the tree and other vertices", vertex))?;
     vertex_map(graph.runtime(), vertices, |range| {
         for vertex in range.map(|v| v as u32) {
-            let found = ((tree.distance)(vertex), (tree.parent)(vertex));
+            let result = ((tree.distance)(vertex), (tree.parent)(vertex));
             let right = match vertex == tree.root {
-                true => found == (Some(0), Some(vertex)),
-                false => found == (None, None) || check.joined.contains(vertex),
+                true => result == (Some(0), Some(vertex)),
+                false => result == (None, None) || check.joined.contains(vertex),
             };
             if !right {
                 unjoined.at(vertex);

@@ -1,4 +1,4 @@
-//! From where searches start: given vertices, some that are drawn, or all.
+//! The sources of searches: given vertices, vertices that are drawn, or all.
 
 use crate::state::{Layout, array, reservation};
 use outcore_graph::Graph;
@@ -8,7 +8,7 @@ use outcore_io::{Array, Reservation};
 use outcore_table::{Id, IdStream};
 use std::collections::BinaryHeap;
 
-/// From where searches start.
+/// The sources of searches.
 #[derive(Clone, Debug)]
 pub enum Sources {
     /// From every vertex.
@@ -41,29 +41,29 @@ impl Sources {
 
     /// The memory of the sources and of drawing them, in bytes.
     pub(crate) fn bytes(&self, graph: &Graph) -> u64 {
-        let found = self.layout(graph);
+        let sources = self.layout(graph);
         match self {
             Sources::Drawn { .. } => {
-                (found, drawing(graph, self.count(graph))).bytes().saturating_add(IdStream::bytes(graph))
+                (sources, drawing(graph, self.count(graph))).bytes().saturating_add(IdStream::bytes(graph))
             }
             // A copy is sorted, to find one that is given twice.
-            Sources::Given(_) => (found, self.layout(graph)).bytes(),
-            Sources::All => found.bytes(),
+            Sources::Given(_) => (sources, self.layout(graph)).bytes(),
+            Sources::All => sources.bytes(),
         }
     }
 
     /// The vertices, as numbered in the image.
     pub(crate) fn vertices(&self, graph: &Graph) -> Result<Array<u32>> {
-        let mut found = self.layout(graph).make()?;
+        let mut sources = self.layout(graph).make()?;
         match self {
-            Sources::All => found.iter_mut().zip(0..).for_each(|(slot, vertex)| *slot = vertex),
+            Sources::All => sources.iter_mut().zip(0..).for_each(|(slot, vertex)| *slot = vertex),
             Sources::Given(vertices) => {
                 check_vertices(graph, vertices)?;
-                found.copy_from_slice(vertices);
+                sources.copy_from_slice(vertices);
             }
-            Sources::Drawn { seed, .. } => found.copy_from_slice(&draw(graph, self.count(graph), *seed)?),
+            Sources::Drawn { seed, .. } => sources.copy_from_slice(&draw(graph, self.count(graph), *seed)?),
         }
-        Ok(found)
+        Ok(sources)
     }
 
     /// An error if a source is given twice.

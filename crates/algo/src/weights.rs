@@ -58,7 +58,7 @@ impl Refused {
     /// An error that names an edge, if a weight was refused. `edges` are the edges whose weights were looked at.
     pub fn check(&self, graph: &Graph, edges: Edges) -> Result<()> {
         let Ok(vertex) = u32::try_from(self.vertex.load(Ordering::Relaxed)) else { return Ok(()) };
-        let found = Mutex::new((u32::MAX, String::new()));
+        let first = Mutex::new((u32::MAX, String::new()));
         scan(
             graph,
             edges,
@@ -66,14 +66,14 @@ impl Refused {
             || (),
             |(), list| {
                 for (i, &neighbour) in list.neighbours.iter().enumerate() {
-                    let mut first = lock(&found);
+                    let mut first = lock(&first);
                     if !(self.accepts)(list.weights.real(i)) && neighbour < first.0 {
                         *first = (neighbour, weight_text(list.weights, i));
                     }
                 }
             },
         )?;
-        let (neighbour, weight) = into_inner(found);
+        let (neighbour, weight) = into_inner(first);
         let (one, other) = (graph.id(vertex)?, graph.id(neighbour)?);
         Err(Error::Unsuitable(format!(
             "expected {}, found {weight} at the edge between {one} and {other}",

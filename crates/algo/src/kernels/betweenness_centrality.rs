@@ -267,30 +267,30 @@ impl<'a, const B: usize> Columns<'a, B> {
     }
 
     fn batch(&mut self, sources: &[u32], stats: &mut StatsBuilder) -> Result<()> {
-        let mut read = SweepStats::default();
+        let mut sweep = SweepStats::default();
         for (reached, &source) in self.reached.iter_mut().zip(sources) {
             let search = bfs(self.graph, &BfsOptions { source, ..BfsOptions::default() })?;
-            read.add(&search.stats.total);
+            sweep.add(&search.stats.total);
             reached.sort(search);
         }
         self.scaled.iter_mut().for_each(Vec::clear);
-        stats.step("search", sources.len() as u64, read);
+        stats.step("search", sources.len() as u64, sweep);
         let (paths, given, current) = values(self.graph, B as u64).make()?;
         let values = Values { paths: Rows(paths), given: Rows(given), current: Rows(current) };
         for (b, &source) in sources.iter().enumerate() {
             values.paths.of(source)[b].store(1.0);
         }
         let deepest = self.reached[..sources.len()].iter().map(|reached| reached.depth).max().unwrap_or(0);
-        let mut read = SweepStats::default();
+        let mut sweep = SweepStats::default();
         for level in 1..=deepest {
-            read.add(&self.count_paths(level, sources.len(), &values)?);
+            sweep.add(&self.count_paths(level, sources.len(), &values)?);
         }
-        stats.step("count paths", sources.len() as u64, read);
-        let mut read = SweepStats::default();
+        stats.step("count paths", sources.len() as u64, sweep);
+        let mut sweep = SweepStats::default();
         for level in (1..=deepest).rev() {
-            read.add(&self.depend(level, sources.len(), &values)?);
+            sweep.add(&self.depend(level, sources.len(), &values)?);
         }
-        stats.step("dependencies", sources.len() as u64, read);
+        stats.step("dependencies", sources.len() as u64, sweep);
         for (b, &source) in sources.iter().enumerate() {
             let others = (self.reached[b].count - 1) as f64;
             values.paths.of(source)[b].store(self.endpoints * others);
@@ -310,7 +310,7 @@ impl<'a, const B: usize> Columns<'a, B> {
         let here = |reached: &ByLevel| level <= reached.depth;
         self.reached[..count].iter_mut().filter(|reached| here(reached)).for_each(ByLevel::next);
         let store = |vertex: u32, b: usize, sum: f64| values.current.of(vertex)[b].store(sum);
-        let read = self.sum(Direction::In, &values.paths, count, here, store)?;
+        let sweep = self.sum(Direction::In, &values.paths, count, here, store)?;
         for b in 0..count {
             if !here(&self.reached[b]) {
                 continue;
@@ -318,7 +318,7 @@ impl<'a, const B: usize> Columns<'a, B> {
             self.for_each(b, |vertex| values.paths.of(vertex)[b].store(values.current.of(vertex)[b].load()))?;
             self.scale(level, b, &values.paths)?;
         }
-        Ok(read)
+        Ok(sweep)
     }
 
     /// Scales the numbers of paths to the vertices of a source's level, if one of them is too large.
@@ -365,7 +365,7 @@ impl<'a, const B: usize> Columns<'a, B> {
             values.current.of(vertex)[b].store(1.0 / paths.load() + sum / scales[b]);
             paths.store(paths.load() * sum / scales[b] + endpoints);
         };
-        let read = self.sum(Direction::Out, &values.given, count, here, store)?;
+        let sweep = self.sum(Direction::Out, &values.given, count, here, store)?;
         for b in 0..count {
             if level < self.reached[b].depth {
                 self.for_each(b, |vertex| values.given.of(vertex)[b].store(values.current.of(vertex)[b].load()))?;
@@ -378,7 +378,7 @@ impl<'a, const B: usize> Columns<'a, B> {
                 })?;
             }
         }
-        Ok(read)
+        Ok(sweep)
     }
 
     /// Calls `work` with every vertex of a source's level.
@@ -417,13 +417,13 @@ impl<'a, const B: usize> Columns<'a, B> {
         }
         list.sort_unstable();
         let frontier = if listed { Frontier::List(&list) } else { Frontier::Set(&self.set) };
-        let (_, read) = fold(self.graph, direction, frontier, &RowSums { rows, columns: &self.here, take: store })?;
+        let (_, sweep) = fold(self.graph, direction, frontier, &RowSums { rows, columns: &self.here, take: store })?;
         for &b in &sources {
             self.for_each(b, |vertex| self.here[vertex as usize].store(0, Relaxed))?;
         }
         if !listed {
             self.set.clear();
         }
-        Ok(read)
+        Ok(sweep)
     }
 }

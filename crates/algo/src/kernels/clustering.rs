@@ -19,7 +19,7 @@ use outcore_image::{Result, Stats};
 use outcore_io::Array;
 use std::sync::atomic::Ordering;
 
-/// How clustering coefficients are computed: there is nothing to choose.
+/// Options of clustering coefficients: there are none.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ClusteringOptions {}
 

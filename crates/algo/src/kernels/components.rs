@@ -22,7 +22,7 @@ use outcore_io::Array;
 use outcore_table::ColumnKind;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-/// How components are computed: there is nothing to choose.
+/// Options of weakly connected components: there are none.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ComponentsOptions {}
 
@@ -43,7 +43,7 @@ fn state(graph: &Graph) -> impl Layout<Made = (Array<AtomicU32>, Bitmap)> {
     (array(graph, "components", vertices), bitmap(graph, "vertices outside the giant component", vertices))
 }
 
-/// How many vertices every component has.
+/// The number of vertices of every component.
 pub(crate) fn sizes(graph: &Graph) -> impl Layout<Made = Array<AtomicU32>> {
     array(graph, "component sizes", graph.vertices())
 }
@@ -78,8 +78,8 @@ pub fn components(graph: &Graph, _options: &ComponentsOptions) -> Result<Compone
     graph.fill_cache()?;
     forest.plant(graph)?;
     for &direction in graph.directions() {
-        let read = graph.for_each_hub(direction, |vertex, hub| forest.link(vertex, hub))?;
-        stats.step("link hubs", vertices, read);
+        let sweep = graph.for_each_hub(direction, |vertex, hub| forest.link(vertex, hub))?;
+        stats.step("link hubs", vertices, sweep);
     }
     forest.flatten(graph)?;
     let giant = forest.giant();
@@ -87,7 +87,7 @@ pub fn components(graph: &Graph, _options: &ComponentsOptions) -> Result<Compone
     let outside = pending.count();
     for &direction in graph.directions() {
         let frontier = Frontier::Set(&pending);
-        let (_, read) = scan(
+        let (_, sweep) = scan(
             graph,
             direction,
             frontier,
@@ -96,7 +96,7 @@ pub fn components(graph: &Graph, _options: &ComponentsOptions) -> Result<Compone
                 list.neighbours.iter().for_each(|&neighbour| forest.link(list.vertex, neighbour));
             },
         )?;
-        stats.step("link lists", outside, read);
+        stats.step("link lists", outside, sweep);
     }
     forest.flatten(graph)?;
     Components::new(graph, forest.parents, stats)
@@ -135,7 +135,7 @@ impl Components {
     }
 }
 
-/// How many vertices are looked at to find the giant component.
+/// The number of vertices that are sampled to find the giant component.
 const SAMPLES: usize = 4096;
 
 /// Trees over the vertices, in which parents are smaller than their children.

@@ -28,7 +28,7 @@ use outcore_io::buffer::prefetched;
 use outcore_table::ColumnKind;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-/// How core numbers are computed: there is nothing to choose.
+/// Options of core numbers: there are none.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CoreNumbersOptions {}
 
@@ -211,13 +211,13 @@ impl<'a> Peel<'a> {
         let least = AtomicU32::new(u32::MAX);
         vertex_map(self.graph.runtime(), self.graph.vertices(), |range| {
             let remaining = |degree: &u32| *degree > self.k;
-            let found = match set {
+            let own = match set {
                 Some(set) => {
                     set.iter(Bitmap::words_of(&range)).map(|vertex| self.degree(vertex)).filter(remaining).min()
                 }
                 None => range.map(|v| self.degree(v as u32)).filter(remaining).min(),
             };
-            least.fetch_min(found.unwrap_or(u32::MAX), Ordering::Relaxed);
+            least.fetch_min(own.unwrap_or(u32::MAX), Ordering::Relaxed);
             Ok(())
         })?;
         Ok(least.into_inner())

@@ -17,7 +17,7 @@ use outcore_io::{Array, AtomicF64};
 use outcore_table::ColumnKind;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// Which edges of a vertex count.
+/// The edges of a vertex that count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DegreeEdges {
     /// All.
@@ -49,10 +49,10 @@ impl DegreeEdges {
     }
 }
 
-/// How degree centrality is computed.
+/// Options of degree centrality.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DegreeCentralityOptions {
-    /// Which edges of a vertex count. Those without direction all do.
+    /// The edges of a vertex that count. Edges without direction all do.
     pub edges: DegreeEdges,
 }
 
@@ -109,8 +109,8 @@ pub fn degree_centrality(graph: &Graph, options: &DegreeCentralityOptions) -> Re
     }
     if counts_loops(graph) {
         let again = |(): &mut (), list: ListPart<'_>| degrees[list.vertex as usize].add(loops_in(list));
-        let (_, read) = scan(graph, Direction::Out, Frontier::All, || (), again)?;
-        stats.step("self-loops", vertices, read);
+        let (_, sweep) = scan(graph, Direction::Out, Frontier::All, || (), again)?;
+        stats.step("self-loops", vertices, sweep);
     }
     let (scale, max_degree) = (scale(graph), AtomicU64::new(0));
     vertex_map(graph.runtime(), vertices, |range| {

@@ -36,7 +36,7 @@ use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-/// How labels are propagated.
+/// Options of label propagation.
 #[derive(Clone, Copy, Debug)]
 pub struct LabelPropagationOptions {
     /// The most iterations.
@@ -258,8 +258,8 @@ impl<'a> Propagation<'a> {
         let mut expected = 0;
         for v in self.marked_in(block) {
             expected += self.degrees[v as usize].load(Ordering::Relaxed);
-            let found = buffer.ends[(v - first) as usize].load(Ordering::Relaxed);
-            if found != expected {
+            let end = buffer.ends[(v - first) as usize].load(Ordering::Relaxed);
+            if end != expected {
                 return Err(self.wrong_degree(v as usize));
             }
         }

@@ -19,7 +19,7 @@ use outcore_graph::Graph;
 use outcore_image::{Result, Stats};
 use outcore_io::Array;
 
-/// How local clustering coefficients are computed: there is nothing to choose.
+/// Options of local clustering coefficients: there are none.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LccOptions {}
 

@@ -143,9 +143,9 @@ impl<'a, const W: usize> Searches<'a, W> {
         answer: &mut Reached,
         stats: &mut StatsBuilder,
     ) -> Result<()> {
-        let ((hubs, read), seen, visit, next, (pushing, pulling)) =
+        let ((hubs, sweep), seen, visit, next, (pushing, pulling)) =
             state(graph, onwards.reversed(), W as u64).make()?;
-        stats.other(read);
+        stats.other(sweep);
         let (seen, visit, next) = (Rows::<_, W>(seen), Rows(visit), Rows(next));
         let mut searches = Searches { graph, onwards, hubs, seen, visit, next, list: None, pushing, pulling, level: 0 };
         graph.fill_cache()?;
@@ -286,21 +286,21 @@ impl<'a, const W: usize> Searches<'a, W> {
         if let Some(list) = self.list.take()
             && (!any(&pull) || is_small_push(self.graph, self.onwards, list.len() as u64))
         {
-            let read = self.push_list(list)?;
-            stats.step("push", active, read);
+            let sweep = self.push_list(list)?;
+            stats.step("push", active, sweep);
             return Ok(());
         }
         self.decide(&pull)?;
-        let mut read = self.pull(&pull)?;
-        read.add(&self.push(&pull)?);
-        stats.step("pull", active, read);
+        let mut sweep = self.pull(&pull)?;
+        sweep.add(&self.push(&pull)?);
+        stats.step("pull", active, sweep);
         Ok(())
     }
 
     /// Pushes from the vertices of a list, and makes a list of those that become active, unless they are many.
     fn push_list(&mut self, list: Vec<u32>) -> Result<SweepStats> {
         let most = self.most_listed();
-        let (lists, read) = scan(self.graph, self.onwards, Frontier::List(&list), Vec::new, |activated, part| {
+        let (lists, sweep) = scan(self.graph, self.onwards, Frontier::List(&list), Vec::new, |activated, part| {
             let give = self.visit.load(part.vertex);
             self.offer(&give, part.neighbours, |target| {
                 if activated.len() <= most && self.pulling.insert(target) {
@@ -316,7 +316,7 @@ impl<'a, const W: usize> Searches<'a, W> {
             next.iter().for_each(|&v| self.pulling.remove(v));
             self.list = Some(next);
         }
-        Ok(read)
+        Ok(sweep)
     }
 
     /// Offers bits to the targets, and calls `gained` with those for which some are new.

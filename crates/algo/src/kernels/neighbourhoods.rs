@@ -108,8 +108,8 @@ impl<'g> Neighbourhoods<'g> {
     /// Cuts the vertices into chunks of at most `entries` entries; none is loaded yet.
     pub fn new(graph: &'g Graph, entries: u64, stats: &mut StatsBuilder) -> Result<Self> {
         let degrees = graph.directions().iter().map(|&direction| {
-            let (degrees, read) = graph.degrees(direction)?;
-            stats.other(read);
+            let (degrees, sweep) = graph.degrees(direction)?;
+            stats.other(sweep);
             Ok(degrees)
         });
         let degrees = degrees.collect::<Result<Vec<_>>>()?;
@@ -163,8 +163,8 @@ impl<'g> Neighbourhoods<'g> {
             end_entry += expected as usize;
             let slots = Slots::new(side, &self.entries[side.first_entry..end_entry], &vertices);
             let copy = |copied: &mut u64, list: ListPart<'_>| *copied += slots.copy(list);
-            let (copied, read) = scan(self.graph, side.direction, frontier, || 0, copy)?;
-            stats.add(&read);
+            let (copied, sweep) = scan(self.graph, side.direction, frontier, || 0, copy)?;
+            stats.add(&sweep);
             let copied = copied.iter().sum::<u64>();
             if copied != expected {
                 let expected = format!("{expected} entries in the lists of the vertices {vertices:?}");

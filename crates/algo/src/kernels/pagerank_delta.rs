@@ -58,7 +58,7 @@ const UNIT_PARTS: f64 = 1024.0;
 const REAL_ROUNDING: f64 = (1u64 << 11) as f64;
 /// The pages of a block. Smaller ones share more pages with their neighbours, where lists go on.
 const BLOCK_PAGES: u64 = 8;
-/// How many blocks a worker weighs at a time.
+/// The number of blocks that a worker weighs at a time.
 const BLOCKS: usize = 16;
 /// Rest per page falls into classes by the upper bits of its single precision: eight for every power of two.
 const CLASS_SHIFT: u32 = 20;
@@ -94,7 +94,7 @@ pub(crate) fn estimate(graph: &Graph, options: &PageRankOptions) -> Estimate {
     .estimate(graph)
 }
 
-/// How many blocks the out-lists have.
+/// The number of blocks of the out-lists.
 fn blocks(graph: &Graph) -> u64 {
     graph.pages(Direction::Out).div_ceil(BLOCK_PAGES)
 }
@@ -154,8 +154,8 @@ struct Weighed {
 impl<'a, D: Divisors, S: Contribution> Delta<'a, D, S> {
     fn new(graph: &'a Graph, options: &'a PageRankOptions, divisors: D, stats: &mut StatsBuilder) -> Result<Self> {
         if options.alpha <= 0.0 || options.alpha >= 1.0 {
-            let found = options.alpha;
-            return Err(Error::Usage(format!("expected alpha above 0 and below 1 to push ranks, found {found}")));
+            let alpha = options.alpha;
+            return Err(Error::Usage(format!("expected alpha above 0 and below 1 to push ranks, found {alpha}")));
         }
         let (runtime, vertices) = (graph.runtime(), graph.vertices());
         let (ranks, rests, shares, densities, chosen) = state(graph).make()?;
@@ -307,7 +307,7 @@ impl<'a, D: Divisors, S: Contribution> Delta<'a, D, S> {
     /// Finds the factor with which ranks sum to 1, or rests to 0, if there is any, and the offset for it.
     fn balance(&mut self) -> Result<()> {
         let (runtime, vertices) = (self.graph.runtime(), self.graph.vertices());
-        let (given, kept) = (AtomicU64::new(0), AtomicU64::new(0));
+        let (given, received) = (AtomicU64::new(0), AtomicU64::new(0));
         vertex_map(runtime, vertices, |range| {
             let (mut pushing, mut dangling) = (0i64, 0i64);
             for v in range {
@@ -316,11 +316,11 @@ impl<'a, D: Divisors, S: Contribution> Delta<'a, D, S> {
                 *sum = sum.wrapping_add(rest);
             }
             given.fetch_add(pushing as u64, Ordering::Relaxed);
-            kept.fetch_add(dangling as u64, Ordering::Relaxed);
+            received.fetch_add(dangling as u64, Ordering::Relaxed);
             Ok(())
         })?;
         let alpha = self.options.alpha;
-        let (given, kept) = (given.into_inner() as i64 as f64, kept.into_inner() as i64 as f64);
+        let (given, received) = (given.into_inner() as i64 as f64, received.into_inner() as i64 as f64);
         let (all, dangling) = (vertices as f64, self.dangling as f64);
         let is_spread = self.options.dangling == Dangling::Networkx;
         // Part of the rank of a vertex without out-edges that every vertex gets.
@@ -328,14 +328,14 @@ impl<'a, D: Divisors, S: Contribution> Delta<'a, D, S> {
         let jump = (1.0 - alpha) / all * ONE;
         let scale = if is_spread || dangling == 0.0 {
             let ranks = vertex_sum(runtime, vertices, |range| range.map(|v| self.ranks[v].load()).sum())?;
-            (all - dangling) / ((all - alpha * dangling) * ranks + all * kept / ONE)
+            (all - dangling) / ((all - alpha * dangling) * ranks + all * received / ONE)
         } else {
             jump * (dangling - all) / given
         };
         if dangling < all && scale > 0.0 && scale <= self.scale * 4.0 / (1.0 - alpha) {
             self.scale = scale;
         }
-        self.offset = (jump / self.scale + spread * kept) / (1.0 - spread * dangling);
+        self.offset = (jump / self.scale + spread * received) / (1.0 - spread * dangling);
         Ok(())
     }
 
@@ -432,10 +432,10 @@ impl<'a, D: Divisors, S: Contribution> Delta<'a, D, S> {
 impl Weighed {
     /// The class from which on blocks have a third of the rest.
     fn third(&self) -> u32 {
-        let mut left = self.rest / 3;
+        let mut remaining = self.rest / 3;
         let enough = |&(_, &rest): &(usize, &u64)| {
-            left = left.saturating_sub(rest);
-            left == 0 && rest > 0
+            remaining = remaining.saturating_sub(rest);
+            remaining == 0 && rest > 0
         };
         self.classes.iter().enumerate().rev().find(enough).map_or(0, |(class, _)| class as u32)
     }

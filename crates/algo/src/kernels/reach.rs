@@ -51,7 +51,7 @@ impl MultiSourceBfs {
     }
 }
 
-/// By how many sources vertices are reached, the sums of their distances, distances of targets, and the targets.
+/// The number of sources that reach each vertex, the sums of its distances, distances of targets, and the targets.
 type Results = (Array<AtomicU32>, Array<AtomicU64>, Array<AtomicU32>, Reservation);
 
 pub(crate) fn results(graph: &Graph, options: &MultiSourceBfsOptions) -> impl Layout<Made = Results> {

@@ -23,7 +23,7 @@ use outcore_table::ColumnKind;
 use std::sync::Mutex;
 use std::sync::atomic::AtomicU64;
 
-/// How reciprocity is computed: there is nothing to choose.
+/// Options of reciprocity: there are none.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ReciprocityOptions {}
 
@@ -149,12 +149,12 @@ fn of_directed(
                 loops.insert(list.vertex);
             }
         };
-        let (_, read) = scan(graph, Direction::Out, Frontier::All, || (), note)?;
-        stats.step("self-loops", graph.vertices(), read);
+        let (_, sweep) = scan(graph, Direction::Out, Frontier::All, || (), note)?;
+        stats.step("self-loops", graph.vertices(), sweep);
     }
     let all = Mutex::new(Sums::default());
     for chunk in 0..chunks.chunks() {
-        let read = chunks.load(chunk)?;
+        let sweep = chunks.load(chunk)?;
         let (vertices, chunks) = (chunks.range(chunk), &chunks);
         graph.runtime().for_each_range::<Error>(vertices.len(), STEP, |range| {
             let (mut neighbours, mut sums) = (Neighbours::layout(graph).make()?, Sums::default());
@@ -170,7 +170,7 @@ fn of_directed(
             *all = Sums { both: all.both + sums.both, ends: all.ends + sums.ends, loops: all.loops + sums.loops };
             Ok(())
         })?;
-        stats.step("chunk", vertices.len() as u64, read);
+        stats.step("chunk", vertices.len() as u64, sweep);
     }
     Ok(outcore_io::into_inner(all).overall())
 }

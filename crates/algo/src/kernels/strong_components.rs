@@ -41,7 +41,7 @@ use outcore_io::Array;
 use outcore_table::ColumnKind;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
-/// How strongly connected components are computed.
+/// Options of strongly connected components.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct StrongComponentsOptions {
     /// The most memory for edges that are finished in memory; `None` takes what the limit leaves.

@@ -120,7 +120,7 @@ fn bit(words: &[u64], vertex: u32) -> u64 {
     words[vertex as usize / 64] >> (vertex % 64) & 1
 }
 
-/// How many edges an entry stands for.
+/// The number of edges that an entry stands for.
 #[inline(always)]
 fn edges_at<S: Share>(both: &[AtomicU8], place: usize) -> u64 {
     if S::BOTH { 1 + u64::from(both[place].load(Ordering::Relaxed)) } else { 1 }

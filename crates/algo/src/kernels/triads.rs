@@ -257,9 +257,9 @@ impl<'g, S: Share> Counting<'g, S> {
 
     /// Fills the block with a chunk and as many after it as fit; returns the first that does not.
     fn fill(&mut self, first: usize) -> Result<usize> {
-        let (mut read, mut used, mut chunk, mut wanted) = (SweepStats::default(), 0, first, 0);
+        let (mut sweep, mut used, mut chunk, mut wanted) = (SweepStats::default(), 0, first, 0);
         while chunk < self.neighbourhoods.chunks() {
-            read.add(&self.neighbourhoods.load(chunk)?);
+            sweep.add(&self.neighbourhoods.load(chunk)?);
             let vertices = self.neighbourhoods.range(chunk);
             self.measure(vertices.clone())?;
             let mut end = used;
@@ -290,7 +290,7 @@ impl<'g, S: Share> Counting<'g, S> {
             return Err(Error::Unsuitable(text));
         }
         self.block.vertices = self.neighbourhoods.range(first).start..self.neighbourhoods.range(chunk - 1).end;
-        self.stats.step("block", self.block.vertices.len() as u64, read);
+        self.stats.step("block", self.block.vertices.len() as u64, sweep);
         Ok(chunk)
     }
 
@@ -333,9 +333,9 @@ impl<'g, S: Share> Counting<'g, S> {
         let end = if matches!(self.rank, Rank::Number) { self.block.vertices.end } else { u32::MAX };
         let chunks = (0..self.neighbourhoods.chunks()).rev();
         let chunks: Vec<usize> = chunks.filter(|&chunk| self.neighbourhoods.range(chunk).start < end).collect();
-        let (mut read, mut visited) = (SweepStats::default(), 0);
+        let (mut sweep, mut visited) = (SweepStats::default(), 0);
         for chunk in chunks {
-            read.add(&self.neighbourhoods.load(chunk)?);
+            sweep.add(&self.neighbourhoods.load(chunk)?);
             let vertices = self.neighbourhoods.range(chunk);
             visited += vertices.len() as u64;
             self.on_all(vertices, |worker, middle| {
@@ -344,7 +344,7 @@ impl<'g, S: Share> Counting<'g, S> {
             })?;
             self.task.advance(self.neighbourhoods.range(chunk).len() as u64);
         }
-        self.stats.step("triangles", visited, read);
+        self.stats.step("triangles", visited, sweep);
         Ok(())
     }
 

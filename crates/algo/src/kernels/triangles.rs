@@ -7,13 +7,13 @@
 
 use crate::estimate::Estimate;
 use crate::kernels::shares::One;
-use crate::kernels::triads;
+use crate::kernels::triads::{self, Triads};
 use outcore_graph::Graph;
 use outcore_image::{Result, Stats};
 use outcore_io::Array;
 use std::sync::atomic::Ordering;
 
-/// How triangles are counted: there is nothing to choose.
+/// Options of counting triangles: there are none.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TrianglesOptions {}
 
@@ -39,7 +39,7 @@ pub(crate) fn estimate_triangles(graph: &Graph) -> Estimate {
 /// Too little memory (12 to 16 bytes per vertex, and the longest list), a page that cannot be read or is damaged, a
 /// request to stop.
 pub fn triangles(graph: &Graph, _options: &TrianglesOptions) -> Result<Triangles> {
-    let found = triads::count::<One>(graph, "triangles", None)?;
-    let corners: u64 = found.closed.iter().map(|count| count.load(Ordering::Relaxed)).sum();
-    Ok(Triangles { counts: found.closed.into_values(), total: corners / 3, stats: found.stats })
+    let Triads { closed, stats, .. } = triads::count::<One>(graph, "triangles", None)?;
+    let corners: u64 = closed.iter().map(|count| count.load(Ordering::Relaxed)).sum();
+    Ok(Triangles { counts: closed.into_values(), total: corners / 3, stats })
 }
