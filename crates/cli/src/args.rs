@@ -125,7 +125,7 @@ pub struct ImportArgs {
     #[arg(long)]
     pub undirected: bool,
     /// The input's format; detected if not given
-    #[arg(long, value_name = "NAME", value_parser = names(import::formats()))]
+    #[arg(long, value_name = "NAME", value_parser = names(&import::formats()))]
     pub format: Option<String>,
     /// Which column holds the sources of edges, by name or by number from 1
     #[arg(long, value_name = "NAME")]

@@ -6,9 +6,9 @@
 
 use crate::altered::hull;
 use crate::batch::{Block, EdgeBatch, Facts, IdKind, InputOptions, Parser, Source, TakeBatch, TextFacts};
+use crate::format::{Format, is_table};
 use crate::input::file::Input;
 use crate::input::partitions::Partitions;
-use crate::open::{Format, open_one};
 use crate::tables::attributes::AttributeField;
 use outcore_image::{Error, Result};
 use outcore_io::lock;
@@ -25,9 +25,8 @@ pub(crate) fn open(
 ) -> Result<Box<dyn Source>> {
     let (mut options, partitions) = (options.clone(), partitions.clone());
     options.format = Some(format.name.to_owned());
-    let open_one = move |input: &Input, options: &InputOptions| {
-        Ok(partitions.add_to(open_one(input, format, options)?, input.path()))
-    };
+    let open_one =
+        move |input: &Input, options: &InputOptions| Ok(partitions.add_to(format.open(input, options)?, input.path()));
     let mut all = Vec::with_capacity(inputs.len());
     for input in &inputs {
         if input.size_bytes().is_none() {
@@ -82,9 +81,8 @@ fn join(names: &[PathBuf], empty: &[bool], all: &[Facts]) -> Result<Facts> {
             Error::input(name, None, expected, found).advise("import the files one by one, or bring them into one form")
         };
         if facts.string_ids != joined.string_ids {
-            let is_table = matches!(facts.format, "parquet" | "arrow");
             return Err(differs("kind of ids", (if facts.string_ids { "strings" } else { "integers" }).to_owned())
-                .advise(match is_table {
+                .advise(match is_table(facts.format) {
                     true => "cast the columns of ids to one type, strings or integers, in all files",
                     false => "say --ids string",
                 }));

@@ -14,6 +14,7 @@ mod choice;
 mod column_names;
 mod conditions;
 mod documents;
+mod format;
 mod input;
 mod matrices;
 mod mix;
@@ -39,6 +40,7 @@ pub use choice::Choice;
 pub use column_names::column_asked;
 pub use conditions::{Comparison, Condition, Literal, narrowed};
 pub use documents::records::STRING_IDS;
+pub use format::{formats, is_document};
 pub use input::counted_file::Reads;
 pub use input::folders::expand;
 pub use mix::mix;
@@ -48,7 +50,7 @@ pub use numbers::number_table::{
     NumberBlock, NumberBlocks, NumberFacts, NumberOptions, NumberParser, NumberTable, Refused,
 };
 pub use numbers::placed_table::{Misplaced, Packing, PlacedTable};
-pub use open::{formats, open, parse_bytes};
+pub use open::{open, parse_bytes};
 pub use plan::{
     LARGE_BLOCK_BYTES, LEAST_BYTES, LEAST_PAGE_BUFFER_BYTES, PartitionPlan, Plan, SAMPLE_BYTES, enough_bytes,
     needed_bytes,

@@ -58,7 +58,12 @@ pub(crate) fn by_name(name: &str) -> Option<Kind> {
     found.map(|&(_, what, advice)| Kind::Foreign(what, advice))
 }
 
-/// The kind of a file with these first bytes, text or not.
+/// The kind of a file with these first bytes.
+pub(crate) fn by_start(bytes: &[u8]) -> Option<Kind> {
+    by_magic(bytes).or_else(|| by_text(bytes))
+}
+
+/// The kind of a file with these first bytes, text or not, where they have a magic number.
 pub(crate) fn by_magic(bytes: &[u8]) -> Option<Kind> {
     let found = MAGIC.iter().find(|(magic, _)| bytes.starts_with(magic)).map(|(_, kind)| *kind);
     // The size of a block stands behind the letters.

@@ -20,8 +20,7 @@ use outcore_format::{
     FORMAT_NAME, FORMAT_VERSION, IdColumn, ImportFacts, ListFile, MAX_VERTICES, Manifest, Order, ValueColumn, ValueType,
 };
 use outcore_image::{Error, GRAPH_FOLDERS, ImageFile, MANIFEST, Places, Result, Workspace, write_member};
-use outcore_ingest::mix;
-use outcore_ingest::{Choice, Facts, Plan, Source};
+use outcore_ingest::{Choice, Facts, Plan, Source, is_document, mix};
 use outcore_io::backend::{FileKind, Location};
 use outcore_io::{
     Array, Backend, Chain, Runtime, Spill, SpillReader, Streams, escaped, peak_memory_bytes, trim_freed_memory,
@@ -223,8 +222,7 @@ impl<'a> Job<'a> {
         notes.extend_from_slice(&self.facts.notes);
         notes.append(&mut input.late_notes);
         // In formats of graphs they may be meant, in lists of edges they are common.
-        let is_of_graphs = matches!(self.facts.format, "graphml" | "gexf" | "gml" | "pajek");
-        if duplicates > 0 && is_of_graphs && self.options.duplicates == Duplicates::First {
+        if duplicates > 0 && is_document(self.facts.format) && self.options.duplicates == Duplicates::First {
             notes.push(format!(
                 "{duplicates} parallel edges were left out, for only the first between two vertices stays: say --duplicates \
                  keep, or sum, if they are meant."

@@ -462,7 +462,7 @@ fn what_is_not_read_is_refused_by_its_name() {
         let error = failure(name, bytes, &options());
         assert!(error.contains(expected) && error.contains(';'), "{expected}: {error}");
         for (format, _) in formats() {
-            let forced = InputOptions { format: Some((*format).into()), ..options() };
+            let forced = InputOptions { format: Some(format.into()), ..options() };
             if let Ok(made) = imported(name, bytes, &forced, &ImportOptions::default()) {
                 let numbers = format.starts_with("binary") || format.starts_with("graph500");
                 let columns = expected == "LGL";
@@ -514,16 +514,16 @@ fn every_file_under_another_formats_name_is_itself_or_an_error() {
             // Short lines of numbers are an adjacency list whatever else they are, and lines without blanks vertices of
             // SIF: nothing in them contradicts the user.
             let ending = path.extension().unwrap_or_default();
-            let is_short = *format == "adjacency" && (ending == "graph" || ending == "graph-txt");
-            if is_short || *format == "sif" && path.to_string_lossy().contains(".csv") {
+            let is_short = format == "adjacency" && (ending == "graph" || ending == "graph-txt");
+            if is_short || format == "sif" && path.to_string_lossy().contains(".csv") {
                 continue;
             }
-            let forced = InputOptions { format: Some((*format).into()), ..options() };
+            let forced = InputOptions { format: Some(format.into()), ..options() };
             let made = made_of(std::slice::from_ref(path), &forced, &replace, &image);
             match (&own, made) {
                 (Ok(own), Ok(made)) => {
                     assert!(made.edges == own.edges, "{} as {format} is a third thing", path.display());
-                    agreed.insert(*format);
+                    agreed.insert(format);
                 }
                 (_, Err(Error::Usage(text))) => {
                     assert!(text.contains("--format"), "{} as {format}: {text}", path.display())

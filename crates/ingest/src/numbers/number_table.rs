@@ -7,6 +7,7 @@
 
 use crate::batch::Facts;
 use crate::column_names::{column_asked, listed};
+use crate::format::is_document;
 use crate::input::context::InputContext;
 use crate::input::file::Input;
 use crate::numbers::number_columns::{NoElement, NumberValues, Rounded, element_of, fill, refused, see_rounded};
@@ -248,7 +249,7 @@ impl NumberTable {
     fn of_input(input: &Input, options: &NumberOptions) -> Result<Self> {
         let start = input.start(LOOKED_AT_BYTES)?;
         let path = input.path();
-        let kind = recognise::by_magic(&start).or_else(|| recognise::by_text(&start));
+        let kind = recognise::by_start(&start);
         let (format, schema, chosen, batches, rows) = match kind {
             Some(Kind::Read("parquet")) => {
                 let mut found = None;
@@ -282,7 +283,7 @@ impl NumberTable {
                 return Err(Error::input(path, None, "a table of numbers", "JSON lines")
                     .advise("read them with polars or pandas, and write Parquet or CSV"));
             }
-            Some(Kind::Read(found @ ("graphml" | "gexf" | "gml" | "pajek"))) => {
+            Some(Kind::Read(found)) if is_document(found) => {
                 return Err(Error::input(path, None, "a table of numbers", format!("a graph in the format {found}"))
                     .advise("import it as a graph or a matrix"));
             }

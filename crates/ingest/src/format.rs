@@ -1,0 +1,420 @@
+//! The formats: their names, what the options for inputs mean to each, and how one is recognized and opened.
+//!
+//! [`FORMATS`] is the only list of them. An input has the format that `--format` names; else the one that its first
+//! bytes say, where they are unmistakable; else the one of its name's ending; else it is an edge list. What the first
+//! bytes say and `--format` must not contradict each other. A format that is known but not read is refused by its name
+//! (`recognise.rs`).
+
+use crate::batch::{IdKind, InputOptions, Source};
+use crate::documents::{dot, gexf, gml, graphml, json_lines, pajek};
+use crate::input::file::Input;
+use crate::matrices::binary::{self, Record};
+use crate::matrices::matrix_market;
+use crate::recognise::{self, Kind, LOOKED_AT_BYTES};
+use crate::tables::{arrow_stream, parquet};
+use crate::text::edge_list::{self, Shape};
+use crate::text::{adjacency, ascii_graph, dimacs, graphalytics, metis, sif, tntp, vertex_lines};
+use crate::vertices::with_vertex_file;
+use outcore_image::{Error, Result};
+
+/// A format that can be read.
+pub(crate) struct Format {
+    /// As `--format` has it.
+    pub(crate) name: &'static str,
+    /// A description, for `--help`.
+    pub(crate) summary: &'static str,
+    /// Endings of its files, without those of compression.
+    endings: &'static [&'static str],
+    /// Names of the options for columns that it reads.
+    options: &'static [&'static str],
+    content: Content,
+    /// It lists edges and says nothing else: several files may be read as one graph, and one beside may name more
+    /// vertices.
+    pub(crate) lists: bool,
+    /// A graph is two files, either of which opens it.
+    pub(crate) is_pair: bool,
+    open: fn(&Input, &InputOptions) -> Result<Box<dyn Source>>,
+}
+
+/// The form of a file's content.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Content {
+    /// Text in columns, which can also be a table of vertices.
+    Columns,
+    /// Other text.
+    Text,
+    /// A document of a whole graph, which does not say whether parallel edges are meant (DOT says so, by `strict`).
+    Document,
+    /// A table with types, which can also be one of vertices.
+    Table,
+    /// Binary records without a header.
+    Records,
+}
+
+const COLUMNS: &[&str] = &["delimiter", "header", "comment", "source", "target", "nulls", "attributes", "bipartite"];
+const LINES: &[&str] = &["delimiter", "comment", "bipartite"];
+const NAMED: &[&str] = &["source", "target", "nulls", "attributes", "bipartite"];
+
+/// Defaults of text that lists edges.
+const LIST: Format = Format {
+    name: "",
+    summary: "",
+    endings: &[],
+    options: &["bipartite"],
+    content: Content::Text,
+    lists: true,
+    is_pair: false,
+    open: |_, _| unreachable!("every format has its own"),
+};
+/// Defaults of text that holds a whole graph.
+const GRAPH: Format = Format { options: &[], lists: false, ..LIST };
+const TABLE: Format = Format { options: NAMED, content: Content::Table, ..LIST };
+const RECORDS: Format = Format { content: Content::Records, ..LIST };
+
+/// All formats. The first one is taken where neither the name nor the content of an input says another.
+static FORMATS: [Format; 24] = [
+    Format {
+        name: "edge-list",
+        summary: "text, an edge a line, columns between blanks, tabs, commas, semicolons or bars",
+        endings: &[".txt", ".edges", ".edgelist", ".tsv", ".csv"],
+        options: COLUMNS,
+        content: Content::Columns,
+        open: |input, options| edge_list::open(input.stream()?, options, Shape::Free),
+        ..LIST
+    },
+    Format {
+        name: "adjacency",
+        summary: "text, a vertex and its neighbours a line, `u v1 v2` or `u<TAB>v1,v2`",
+        endings: &[".adj", ".adjlist"],
+        options: LINES,
+        open: |input, options| adjacency::open(input.stream()?, options),
+        ..LIST
+    },
+    Format {
+        name: "tntp",
+        summary: "TNTP road networks",
+        endings: &[".tntp"],
+        open: |input, options| tntp::open(input.stream()?, options),
+        ..GRAPH
+    },
+    Format {
+        name: "el",
+        summary: "GAP's text edges, `source target`",
+        endings: &[".el"],
+        options: LINES,
+        open: |input, options| edge_list::open(input.stream()?, options, Shape::Fixed(edge_list::EL)),
+        ..LIST
+    },
+    Format {
+        name: "wel",
+        summary: "GAP's weighted text edges, `source target weight`",
+        endings: &[".wel"],
+        options: LINES,
+        open: |input, options| edge_list::open(input.stream()?, options, Shape::Fixed(edge_list::WEL)),
+        ..LIST
+    },
+    Format {
+        name: "cedge",
+        summary: "road networks, `edge_id u v length`",
+        endings: &[".cedge"],
+        options: LINES,
+        open: |input, options| edge_list::open(input.stream()?, options, Shape::Fixed(edge_list::CEDGE)),
+        ..LIST
+    },
+    Format {
+        name: "dimacs",
+        summary: "DIMACS, `a u v w` or `e u v`",
+        endings: &[".gr", ".col", ".dimacs"],
+        open: |input, options| dimacs::open(input.stream()?, options),
+        ..LIST
+    },
+    Format {
+        name: "matrix-market",
+        summary: "Matrix Market, patterns and matrices of integers or reals; as a graph they are square",
+        endings: &[".mtx"],
+        open: |input, options| matrix_market::open(input.stream()?, options),
+        ..GRAPH
+    },
+    Format {
+        name: "metis",
+        summary: "METIS, a line of neighbours per vertex, from 1",
+        endings: &[".graph", ".metis"],
+        open: |input, options| metis::open(input.stream()?, options),
+        ..GRAPH
+    },
+    Format {
+        name: "ascii-graph",
+        summary: "WebGraph's ASCIIGraph, a line of successors per vertex, from 0",
+        endings: &[".graph-txt"],
+        open: |input, options| ascii_graph::open(input.stream()?, options),
+        ..GRAPH
+    },
+    Format {
+        name: "graphalytics",
+        summary: "LDBC Graphalytics, NAME.v and NAME.e side by side",
+        endings: &[".v", ".e"],
+        is_pair: true,
+        open: graphalytics::open,
+        ..GRAPH
+    },
+    Format {
+        name: "graph500",
+        summary: "binary records of two little-endian i64",
+        endings: &[".graph500", ".tuples"],
+        open: |input, options| binary::open(input.stream()?, options, "graph500", Record::Signed64),
+        ..RECORDS
+    },
+    Format {
+        name: "graph500-packed",
+        summary: "binary records of 12 bytes with two 48-bit vertices",
+        endings: &[".packed"],
+        open: |input, options| binary::open(input.stream()?, options, "graph500-packed", Record::Packed48),
+        ..RECORDS
+    },
+    Format {
+        name: "binary64",
+        summary: "the same as graph500",
+        endings: &[],
+        open: |input, options| binary::open(input.stream()?, options, "binary64", Record::Signed64),
+        ..RECORDS
+    },
+    Format {
+        name: "binary32",
+        summary: "binary records of two little-endian u32",
+        endings: &[],
+        open: |input, options| binary::open(input.stream()?, options, "binary32", Record::Unsigned32),
+        ..RECORDS
+    },
+    Format {
+        name: "parquet",
+        summary: "Parquet, columns source, target and maybe weight",
+        endings: &[".parquet", ".pq"],
+        open: parquet::open,
+        ..TABLE
+    },
+    Format {
+        name: "arrow",
+        summary: "Arrow file or stream, columns as for parquet",
+        endings: &[".arrow", ".feather", ".ipc", ".arrows"],
+        open: arrow_stream::open,
+        ..TABLE
+    },
+    Format {
+        name: "jsonl",
+        summary: "JSON lines, an object a line, `{\"source\": 1, \"target\": 2, \"weight\": 3.5}`",
+        endings: &[".jsonl", ".ndjson"],
+        options: NAMED,
+        open: |input, options| json_lines::open(input.stream()?, options),
+        ..LIST
+    },
+    Format {
+        name: "graphml",
+        summary: "GraphML, the weights of the key `weight`",
+        endings: &[".graphml"],
+        options: &["attributes"],
+        content: Content::Document,
+        open: graphml::open,
+        ..GRAPH
+    },
+    Format {
+        name: "gexf",
+        summary: "GEXF, Gephi's form",
+        endings: &[".gexf"],
+        options: &["attributes"],
+        content: Content::Document,
+        open: gexf::open,
+        ..GRAPH
+    },
+    Format {
+        name: "gml",
+        summary: "GML, `graph [ node [ id 1 ] edge [ source 1 target 1 ] ]`",
+        endings: &[".gml"],
+        content: Content::Document,
+        open: gml::open,
+        ..GRAPH
+    },
+    Format {
+        name: "pajek",
+        summary: "Pajek networks, sections such as `*Vertices` and `*Arcs`",
+        endings: &[".net", ".paj"],
+        content: Content::Document,
+        open: pajek::open,
+        ..GRAPH
+    },
+    Format {
+        name: "dot",
+        summary: "DOT, Graphviz's `graph { a -- b }` and `digraph { a -> b }`",
+        endings: &[".dot", ".gv"],
+        open: dot::open,
+        ..GRAPH
+    },
+    Format {
+        name: "sif",
+        summary: "SIF, a vertex, an interaction and other vertices a line",
+        endings: &[".sif"],
+        options: &["attributes"],
+        open: sif::open,
+        ..GRAPH
+    },
+];
+
+/// The formats that can be read: the name that `--format` takes, and a description of each.
+pub fn formats() -> Vec<(&'static str, &'static str)> {
+    FORMATS.iter().map(|format| (format.name, format.summary)).collect()
+}
+
+/// Whether the format of this name holds a whole graph as a document (GraphML, GEXF, GML, Pajek) that does not say
+/// whether parallel edges are meant.
+pub fn is_document(name: &str) -> bool {
+    has_content(name, Content::Document)
+}
+
+/// Whether files of the format of this name are tables with types: Parquet or Arrow.
+pub(crate) fn is_table(name: &str) -> bool {
+    has_content(name, Content::Table)
+}
+
+fn has_content(name: &str, content: Content) -> bool {
+    FORMATS.iter().any(|format| format.name == name && format.content == content)
+}
+
+impl Format {
+    /// The format of this name.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] with all names, if there is none.
+    pub(crate) fn named(name: &str) -> Result<&'static Self> {
+        FORMATS.iter().find(|format| format.name == name).ok_or_else(|| {
+            let names: Vec<_> = FORMATS.iter().map(|format| format.name).collect();
+            Error::Usage(format!("--format {name}: there is no such format; there are {}", names.join(", ")))
+        })
+    }
+
+    /// The format of an input.
+    ///
+    /// # Errors
+    /// An input of a format that is not read, or of another one than `--format` says.
+    pub(crate) fn of(input: &Input, options: &InputOptions) -> Result<&'static Self> {
+        let asked = options.format.as_deref().map(Format::named).transpose()?;
+        let name = input.plain_name();
+        let by_name = || FORMATS.iter().find(|format| format.endings.iter().any(|ending| name.ends_with(ending)));
+        if asked.is_none()
+            && let Some(Kind::Foreign(what, advice)) = recognise::by_name(&name)
+        {
+            return Err(foreign(input, "a format that is read", what, advice));
+        }
+        let start = input.start(LOOKED_AT_BYTES)?;
+        let format = asked.or_else(by_name).unwrap_or(&FORMATS[0]);
+        match (asked, recognise::by_start(&start)) {
+            (None, Some(Kind::Read(recognized))) => Format::named(recognized),
+            _ => format.check(input, &start).map(|()| format),
+        }
+    }
+
+    /// Refuses an input whose first bytes are of another format.
+    pub(crate) fn check(&self, input: &Input, start: &[u8]) -> Result<()> {
+        let expected = format!("an input of format {}", self.name);
+        let is_binary = self.content == Content::Records;
+        let is_table = self.content == Content::Table;
+        match recognise::by_magic(start) {
+            Some(Kind::Read(found)) if found != self.name && !(is_binary && start.starts_with(&[0xff])) => {
+                return Err(foreign(input, &expected, found, "leave --format out, or name the right one"));
+            }
+            Some(Kind::Foreign(what, advice)) if !is_binary => return Err(foreign(input, &expected, what, advice)),
+            _ => {}
+        }
+        if is_binary && !start.is_empty() && recognise::is_text(start) {
+            return Err(foreign(input, &expected, "text", "name the right format with --format"));
+        }
+        if is_binary || is_table {
+            return Ok(());
+        }
+        match recognise::by_text(start) {
+            Some(Kind::Read(found)) if found != self.name => {
+                Err(foreign(input, &expected, found, "leave --format out, or name the right one"))
+            }
+            Some(Kind::Foreign(what, advice)) => Err(foreign(input, &expected, what, advice)),
+            None if start.contains(&0) => {
+                let is_wide = |first: usize| start.iter().skip(first).step_by(2).take(16).all(|&b| b == 0);
+                match start.len() >= 4 && (is_wide(0) || is_wide(1)) {
+                    true => Err(foreign(input, &expected, "text in UTF-16", "convert the file to UTF-8")),
+                    false => Err(foreign(input, &expected, "binary data", "name the right format with --format")),
+                }
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Opens an input, together with the file beside it that names more vertices, as exports make one.
+    ///
+    /// # Errors
+    /// Options that the format does not read; what the format refuses.
+    pub(crate) fn open(&self, input: &Input, options: &InputOptions) -> Result<Box<dyn Source>> {
+        options.check_taken(self.options, input.path(), &format!("of format {}", self.name))?;
+        if options.of_vertices && !matches!(self.content, Content::Columns | Content::Table) {
+            let expected = "a table of vertices in CSV or other text in columns, Parquet or Arrow";
+            return Err(Error::input(input.path(), None, expected, self.name));
+        }
+        let mut name = input.path().file_name().unwrap_or_default().to_owned();
+        name.push(".vertices");
+        let beside = if self.lists { input.sibling(&name)? } else { None };
+        let Some(beside) = beside else { return (self.open)(input, options) };
+        let own = vertex_lines::own_comment(&beside)?;
+        let is_guessed = options.ids == IdKind::Auto;
+        let strings = InputOptions { ids: IdKind::String, ..options.clone() };
+        let says_strings = is_guessed && own.as_ref().is_some_and(|own| own.string_ids);
+        let mut source = (self.open)(input, if says_strings { &strings } else { options })?;
+        // Without rows the edges do not tell what ids are like.
+        let is_open = source.facts().text.as_ref().is_some_and(|text| !text.has_rows) && !source.facts().string_ids;
+        if is_guessed && is_open && vertex_lines::has_strings(&beside)? {
+            source = (self.open)(input, &strings)?;
+        }
+        let mut facts = source.facts().clone();
+        if let (None, Some(own)) = (facts.directed, own) {
+            facts.directed = Some(own.directed);
+            facts.directed_by = Some(format!("the first line of {}, which Outcore wrote,", beside.path().display()));
+        }
+        facts.notes.push(format!("{} beside it is read too: it names more vertices.", beside.path().display()));
+        with_vertex_file(source, facts, &beside, is_guessed)
+    }
+}
+
+fn foreign(input: &Input, expected: &str, found: &str, advice: &str) -> Error {
+    Error::input(input.path(), None, expected, found).advise(advice)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_endings_are_of_one_format() {
+        let mut names: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
+        let mut endings: Vec<&str> = FORMATS.iter().flat_map(|format| format.endings).copied().collect();
+        for all in [&mut names, &mut endings] {
+            all.sort_unstable();
+            assert!(all.windows(2).all(|pair| pair[0] != pair[1]), "{all:?}");
+        }
+        assert!(FORMATS.iter().all(|format| !format.name.is_empty() && !format.summary.is_empty()));
+    }
+
+    #[test]
+    fn what_is_recognized_as_read_is_a_format() {
+        for start in [
+            &b"PAR1"[..],
+            b"ARROW1",
+            b"%%MatrixMarket",
+            b"<number of zones> 3",
+            b"<graphml>",
+            b"<gexf>",
+            b"{\"source\": 1}",
+            b"*vertices 3",
+            b"p sp 3 2",
+            b"graph [ ]",
+            b"digraph { }",
+        ] {
+            let Some(Kind::Read(name)) = recognise::by_start(start) else { panic!("{start:?}") };
+            assert_eq!(Format::named(name).unwrap().name, name);
+        }
+    }
+}
