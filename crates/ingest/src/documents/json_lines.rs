@@ -14,9 +14,9 @@ use crate::input::file::Stream;
 use crate::nulls::LeftOut;
 use crate::tables::attributes::{AttributeColumn, AttributeField, Attributes, asked_columns};
 use crate::text::blocks::LineBlocks;
-use crate::text::detect::{other_direction, says_directed};
 use crate::text::number::{self, Integer, integer, is_whole, lines};
 use crate::text::one_id::IdTaker;
+use crate::text::sample::{first_lines, other_direction, says_directed};
 use crate::text::source::{TextSource, begin, empty_reals, text_of};
 use outcore_format::AttributeKind;
 use outcore_image::{Error, Result};
@@ -27,8 +27,6 @@ use std::fmt::Formatter;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Number of lines that decide.
-const SAMPLE_LINES: usize = 1000;
 /// Number of members of an object that are searched for the wanted ones.
 const MOST_MEMBERS: usize = 1024;
 
@@ -217,8 +215,7 @@ impl<'de> Visitor<'de> for Names {
 
 impl<'a> Sample<'a> {
     fn take(path: &'a Path, first_line: u64, start: &'a [u8]) -> Result<Self> {
-        let all: Vec<(u64, &[u8])> =
-            (first_line..).zip(lines(start)).filter(|(_, line)| !is_blank_line(line)).take(SAMPLE_LINES).collect();
+        let all = first_lines(first_line, start, |line| !is_blank_line(line));
         let mut names: Vec<String> = Vec::new();
         for &(number, line) in &all {
             for name in parse(path, number, line, Names)? {

@@ -10,9 +10,9 @@ use crate::batch::{
 };
 use crate::input::file::{Input, Stream};
 use crate::tables::attributes::{AttributeColumn, AttributeField};
-use crate::text::detect::other_direction;
 use crate::text::number::weight;
 use crate::text::one_id::{IdTaker, is_printed_integer};
+use crate::text::sample::other_direction;
 use crate::text::source::{begin, empty_reals, text_of};
 use outcore_image::{Error, Result};
 use std::path::Path;

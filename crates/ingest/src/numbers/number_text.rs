@@ -8,18 +8,19 @@ use crate::batch::{InputOptions, bad_record};
 use crate::numbers::number_columns::{Number, NumberValues, Rounded, by_element};
 use crate::numbers::number_table::{ColumnKind, NumberOptions, Refused};
 use crate::text::blocks::{BLOCK_BYTES, LineBlocks, Lines};
-use crate::text::columns::{Comments, Cut, Field, Separator, split};
-use crate::text::detect::{end_of_line, first_comments, has_columns, is_called_csv, is_missing, is_separator_line};
-use crate::text::number::{integer, is_blank, is_exactly, is_whole, lines, real, trim};
-use crate::text::rows::{RowCounts, most_common};
+use crate::text::columns::{Comments, Cut, Field, Separator};
+use crate::text::number::{integer, is_blank, is_exactly, is_missing, is_whole, lines, real, trim};
+use crate::text::rows::RowCounts;
+use crate::text::sample::{
+    Sample, end_of_line, first_comments, first_lines, has_columns, is_called_csv, is_separator_line, name_of,
+    settled_comments,
+};
 use outcore_format::ElementType;
 use outcore_image::{Error, Result};
 use outcore_io::Budget;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Number of lines that decide.
-const SAMPLE_LINES: usize = 1000;
 /// All whole numbers of so many digits are real ones.
 const MOST_EXACT_DIGITS: usize = 15;
 /// Characters of a word that a message shows.
@@ -55,7 +56,8 @@ impl NumberText {
             }
             first.bytes.clear();
         }
-        let data: Vec<&[u8]> = lines(&first.bytes).filter(|line| comments.is_data(line)).take(SAMPLE_LINES).collect();
+        let data = first_lines(0, &first.bytes, |line| comments.is_data(line));
+        let data: Vec<&[u8]> = data.into_iter().map(|(_, line)| line).collect();
         let Some(head) = data.first() else {
             return Err(Error::input(&path, None, "columns of numbers", "no lines"));
         };
@@ -64,21 +66,17 @@ impl NumberText {
                 .advise("it tells spreadsheets the separator: take the line out, for example with tail -n +2"));
         }
         let separator = separator_of(&data, &first, &path, options)?;
-        let comments = match separator {
-            // A sign that may begin comments between blanks does not in CSV, unless the user says so.
-            separator if separator.is_csv() && options.comment.is_none() => Comments::none(),
-            _ => comments,
-        };
-        let sample = Sample::take(&first, &path, separator, &comments)?;
+        let comments = settled_comments(comments, separator, options.comment.as_deref());
+        let sample = NumberSample::cut(&first, &path, (separator, comments.clone()))?;
         let has_names = match options.header {
             Some(said) => said,
             None => sample.has_names()?,
         };
         let skipped = usize::from(has_names);
-        let (kinds, words, has_rows) = (sample.kinds(skipped), sample.words(skipped), sample.rows.len() > skipped);
+        let (kinds, words, has_rows) = (sample.kinds(skipped), sample.words(skipped), sample.rows().len() > skipped);
         let has_commas = sample.has_commas();
         let names = has_names.then(|| sample.names());
-        let end = if has_names { end_of_line(&first.bytes, sample.rows[0].0) } else { 0 };
+        let end = if has_names { end_of_line(&first.bytes, sample.rows()[0].0) } else { 0 };
         first.drop_front(end);
         if !first.bytes.is_empty() {
             blocks.give_back(first);
@@ -102,36 +100,26 @@ fn separator_of(data: &[&[u8]], first: &Lines, path: &Path, options: &NumberOpti
     })
 }
 
-/// The first data lines, cut into columns.
-struct Sample<'a> {
-    path: &'a Path,
-    first_line: u64,
-    rows: Vec<(u64, Vec<Field<'a>>)>,
+/// The first data lines, cut into columns, and the number of columns that all have.
+struct NumberSample<'a> {
+    sample: Sample<'a>,
     count: usize,
 }
 
-impl<'a> Sample<'a> {
-    fn take(first: &'a Lines, path: &'a Path, separator: Separator, comments: &Comments) -> Result<Self> {
-        let data = (0u64..).zip(lines(&first.bytes)).filter(|(_, line)| comments.is_data(line));
-        let mut rows = Vec::new();
-        for (skipped, line) in data.take(SAMPLE_LINES) {
-            let mut fields = Vec::new();
-            split(line, separator, usize::MAX, &mut fields)
-                .map_err(|expected| bad_record(path, first.first_line + skipped, expected, line))?;
-            rows.push((skipped, fields));
+impl<'a> NumberSample<'a> {
+    fn cut(first: &'a Lines, path: &'a Path, cut: (Separator, Comments)) -> Result<Self> {
+        // Fields in quotes end on their lines.
+        let all = (0u64..).zip(lines(&first.bytes));
+        let sample = Sample::cut((path, first.first_line), all, cut, (1, usize::MAX))?;
+        let count = sample.width();
+        match sample.rows.iter().find(|(_, fields)| !has_columns(fields, count)) {
+            Some((skipped, fields)) => Err(other_width(path, first.first_line + skipped, count, fields.len())),
+            None => Ok(NumberSample { sample, count }),
         }
-        let body = &rows[usize::from(rows.len() > 1)..];
-        let count = most_common(body.iter().map(|(_, fields)| fields.len()));
-        // A column that is last and empty on every line is none.
-        let is_hollow = |fields: &Vec<Field<'_>>| {
-            fields.len() < count || fields.len() == count && fields[count - 1].is_empty() && !fields[count - 1].quoted
-        };
-        let hollow = count > 1 && rows.iter().all(|(_, fields)| is_hollow(fields));
-        let sample = Sample { path, first_line: first.first_line, count: count - usize::from(hollow), rows };
-        match sample.rows.iter().find(|(_, fields)| !has_columns(fields, sample.count)) {
-            Some((skipped, fields)) => Err(other_width(path, first.first_line + skipped, sample.count, fields.len())),
-            None => Ok(sample),
-        }
+    }
+
+    fn rows(&self) -> &[(u64, Vec<Field<'a>>)] {
+        &self.sample.rows
     }
 
     /// Whether the first line names the columns.
@@ -139,9 +127,9 @@ impl<'a> Sample<'a> {
     /// # Errors
     /// It has numbers, too.
     fn has_names(&self) -> Result<bool> {
-        let head = &self.rows[0].1[..self.count];
+        let head = &self.rows()[0].1[..self.count];
         let is_word = |field: &Field<'_>| kind_of(field) == ColumnKind::Text;
-        if self.rows.len() == 1 && head.iter().all(is_word) {
+        if self.rows().len() == 1 && head.iter().all(is_word) {
             return Ok(true);
         }
         let below = self.kinds(1);
@@ -150,9 +138,9 @@ impl<'a> Sample<'a> {
         let has_numbers = |field: &Field<'_>| matches!(kind_of(field), ColumnKind::Whole | ColumnKind::Real);
         let is_mixed = is_above && head.iter().zip(&below).any(|(field, kind)| has_numbers(field) && is_number(kind));
         if is_mixed || !is_above && self.may_be_names(head) {
-            let line = self.first_line + self.rows[0].0;
+            let line = self.sample.line(0);
             let expected = "numbers in columns of numbers, or names of all columns";
-            return Err(Error::input(self.path, Some(line), expected, "what may be names and numbers")
+            return Err(Error::input(self.sample.path, Some(line), expected, "what may be names and numbers")
                 .advise("say --header yes if the line names the columns, --header no if it does not"));
         }
         Ok(is_above)
@@ -169,7 +157,7 @@ impl<'a> Sample<'a> {
                 ColumnKind::Whole if is_digit(token.first()) => numbers.push(token),
                 ColumnKind::Text | ColumnKind::Empty
                     if !is_digit(token.first())
-                        && self.rows[1..].iter().all(|(_, fields)| trim(fields[column].raw) != token) =>
+                        && self.rows()[1..].iter().all(|(_, fields)| trim(fields[column].raw) != token) =>
                 {
                     words += 1
                 }
@@ -181,14 +169,13 @@ impl<'a> Sample<'a> {
     }
 
     fn names(&self) -> Vec<String> {
-        let name = |field: &Field<'_>| String::from_utf8_lossy(trim(&field.content())).into_owned();
-        self.rows[0].1.iter().take(self.count).map(name).collect()
+        self.rows()[0].1.iter().take(self.count).map(name_of).collect()
     }
 
     /// Kinds of the columns of the lines after the first `skipped`.
     fn kinds(&self, skipped: usize) -> Vec<ColumnKind> {
         let of_column = |column: usize| {
-            let body = self.rows[skipped..].iter().map(|(_, fields)| kind_of(&fields[column]));
+            let body = self.rows()[skipped..].iter().map(|(_, fields)| kind_of(&fields[column]));
             body.reduce(ColumnKind::and).unwrap_or(ColumnKind::Empty)
         };
         (0..self.count).map(of_column).collect()
@@ -197,10 +184,10 @@ impl<'a> Sample<'a> {
     /// The first words of the columns below so many lines, and where they stand.
     fn words(&self, skipped: usize) -> Vec<Option<(u64, String)>> {
         let of_column = |column: usize| {
-            let mut body = self.rows[skipped..].iter().map(|(line, fields)| (line, &fields[column]));
+            let mut body = self.rows()[skipped..].iter().map(|(line, fields)| (line, &fields[column]));
             let (line, field) = body.find(|(_, field)| kind_of(field) == ColumnKind::Text)?;
             let word = String::from_utf8_lossy(trim(field.raw)).chars().take(MOST_WORD_CHARS).collect();
-            Some((self.first_line + line, word))
+            Some((self.sample.first_line + line, word))
         };
         (0..self.count).map(of_column).collect()
     }
@@ -212,7 +199,7 @@ impl<'a> Sample<'a> {
             let pointed: Vec<u8> = token.iter().map(|&byte| if byte == b',' { b'.' } else { byte }).collect();
             token.contains(&b',') && real(&pointed).is_some()
         };
-        (0..self.count).map(|column| self.rows.iter().any(|(_, fields)| has_comma(&fields[column]))).collect()
+        (0..self.count).map(|column| self.rows().iter().any(|(_, fields)| has_comma(&fields[column]))).collect()
     }
 }
 

@@ -8,8 +8,7 @@ use crate::column_names::column_asked;
 use crate::tables::table::{column_names, kind_name};
 use crate::tables::values::{each_integer, each_real, is_integer, is_real, texts_of};
 use crate::text::columns::Field;
-use crate::text::detect::{is_missing, is_padded};
-use crate::text::number::{Integer, integer, real, trim};
+use crate::text::number::{Integer, integer, is_missing, is_padded, real, trim};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     Date32Type, Date64Type, TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType,

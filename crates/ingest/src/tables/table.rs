@@ -21,7 +21,7 @@ pub(crate) use crate::tables::guarded::{damaged, guarded};
 use crate::tables::values::{
     complex_numbers, each_integer, each_real, is_complex, is_integer, is_real, strings_of, texts_of,
 };
-use crate::text::detect::{other_direction, says_directed};
+use crate::text::sample::{other_direction, says_directed};
 use crate::text::source::begin;
 use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchReader};
 use arrow_buffer::NullBuffer;

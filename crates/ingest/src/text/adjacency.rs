@@ -12,16 +12,13 @@ use crate::batch::{
 use crate::input::file::Stream;
 use crate::text::blocks::LineBlocks;
 use crate::text::columns::{Comments, Cut, Separator, Skipped};
-use crate::text::detect::{first_comments, is_padded, padded_id};
-use crate::text::number::{integer, is_whole, lines, real, trim};
+use crate::text::number::{integer, is_padded, is_whole, lines, real, trim};
+use crate::text::sample::{first_comments, first_lines, padded_id};
 use crate::text::source::{begin, text_of, weights_wanted};
 use outcore_image::Result;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-/// Number of lines from which the separator is detected.
-const SAMPLE_LINES: usize = 1000;
 
 /// Opens an adjacency list.
 pub(crate) fn open(stream: Stream, options: &InputOptions) -> Result<Box<dyn Source>> {
@@ -34,8 +31,7 @@ pub(crate) fn open(stream: Stream, options: &InputOptions) -> Result<Box<dyn Sou
     }
     let path = blocks.path().to_owned();
     let (first_line, start) = blocks.peek()?;
-    let sample: Vec<(u64, &[u8])> =
-        (first_line..).zip(lines(start)).filter(|(_, line)| comments.is_data(line)).take(SAMPLE_LINES).collect();
+    let sample = first_lines(first_line, start, |line| comments.is_data(line));
     let separator = match &options.delimiter {
         Some(asked) => Separator::named(asked)?,
         None => separator(&sample),
@@ -256,15 +252,15 @@ impl Adjacency {
     fn push(&self, id: &[u8], (line, number): (&[u8], u64), ids: &mut Ids) -> Result<()> {
         match ids {
             Ids::Integer { values, negative, huge } => {
+                let value = integer(id).ok_or_else(|| {
+                    bad_record(&self.path, number, "an integer id", id).advise("if ids are names, say --ids string")
+                })?;
                 if self.guessed_integers && is_padded(id) {
                     return Err(padded_id(&self.path, number, id));
                 }
-                let id = integer(id).ok_or_else(|| {
-                    bad_record(&self.path, number, "an integer id", id).advise("if ids are names, say --ids string")
-                })?;
-                values.push(id.bits);
-                *negative |= id.negative;
-                *huge |= !id.negative && id.bits >> 63 != 0;
+                values.push(value.bits);
+                *negative |= value.negative;
+                *huge |= !value.negative && value.bits >> 63 != 0;
             }
             Ids::Text { bytes, ends } => {
                 self.check_uncut(id, line, number)?;
@@ -384,6 +380,11 @@ mod tests {
         ] {
             let error = failure_of("adjacency", text.as_bytes());
             assert!(error.contains(expected), "{expected}: {error}");
+        }
+        let many: String = (0..1000).map(|id| format!("{id} {}\n", id + 1)).collect();
+        for (id, expected) in [("0x", "an integer id, found"), ("007", "integer ids without leading zeros")] {
+            let error = failure_of("adjacency", format!("{many}1000 {id}\n").as_bytes());
+            assert!(error.contains(&format!(":1001: expected {expected}")), "{error}");
         }
         let strings = InputOptions { ids: IdKind::String, ..InputOptions::default() };
         assert_eq!(edges_with("adjacency", b"1 02\n2 x\n", &strings).names.len(), 2);

@@ -73,6 +73,18 @@ impl Separator {
     }
 }
 
+/// Columns that a format fixes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FixedColumns {
+    pub(crate) format: &'static str,
+    /// Number of columns; 0 if there may be more columns than those that are read.
+    pub(crate) count: usize,
+    pub(crate) source: usize,
+    pub(crate) target: usize,
+    /// The column of the weights, and its name.
+    pub(crate) weight: Option<(usize, &'static str)>,
+}
+
 /// The start of comments, after blanks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Comments(Vec<Vec<u8>>);

@@ -11,35 +11,21 @@ use crate::column_names::{column_asked, ends_by_name, find_ends, has_pair, kinds
 use crate::nulls::Nulls;
 use crate::tables::attributes::{AttributeField, Attributes, asked_columns, kind_of_fields};
 use crate::text::blocks::Lines;
-use crate::text::columns::{Columns, Comments, Field, Separator, split};
+use crate::text::columns::{Columns, Comments, Field, FixedColumns, Separator};
 use crate::text::konect::{self, Konect};
-use crate::text::number::{Quoting, is_whole, real, record_end, records, trim};
-use crate::text::rows::{RowCounts, most_common};
+use crate::text::number::{is_missing, is_padded, is_whole, real, records, trim};
+use crate::text::rows::RowCounts;
+use crate::text::sample::{
+    SAMPLE_LINES, Sample, end_of_record, first_comments, has_columns, is_called_csv, is_separator_line, name_of,
+    padded_id, says_directed, settled_comments,
+};
 use crate::text::source::weights_wanted;
 use outcore_image::{Error, Result};
 use std::collections::HashSet;
 use std::path::Path;
 
-/// Number of lines that decide.
-const SAMPLE_LINES: usize = 1000;
-
 /// Number of columns of a line that are examined.
 const MOST_COLUMNS: usize = 1024;
-
-/// Words that mean a missing value in tables.
-const MISSING: [&[u8]; 10] = [b"", b"na", b"n/a", b"nan", b"null", b"none", b"nil", b"-", b".", b"?"];
-
-/// Columns that a format fixes.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct FixedColumns {
-    pub(crate) format: &'static str,
-    /// Number of columns; 0 if there may be more columns than those that are read.
-    pub(crate) count: usize,
-    pub(crate) source: usize,
-    pub(crate) target: usize,
-    /// The column of the weights, and its name.
-    pub(crate) weight: Option<(usize, &'static str)>,
-}
 
 /// Facts that the first lines tell.
 #[derive(Debug)]
@@ -64,35 +50,10 @@ pub(crate) struct Detected {
     pub(crate) notes: Vec<String>,
 }
 
-/// Whether a token says that there is no value.
-pub(crate) fn is_missing(token: &[u8]) -> bool {
-    MISSING.contains(&trim(token).to_ascii_lowercase().as_slice())
-}
-
 /// Whether a token is a number with digits.
 fn is_number(token: &[u8]) -> bool {
     let token = trim(token);
     token.iter().any(u8::is_ascii_digit) && real(token).is_some()
-}
-
-/// Whether an integer is written in another way than it is printed: `007`, `+7`, `-0`.
-pub(crate) fn is_padded(token: &[u8]) -> bool {
-    match token {
-        [b'+', ..] => true,
-        [b'-', rest @ ..] => rest.first() == Some(&b'0'),
-        [b'0', _, ..] => true,
-        _ => false,
-    }
-}
-
-/// The first data lines of a block, cut into columns.
-struct Sample<'a> {
-    path: &'a Path,
-    first_line: u64,
-    separator: Separator,
-    comments: Comments,
-    /// The number of the line in the block, from 0, and its columns.
-    rows: Vec<(u64, Vec<Field<'a>>)>,
 }
 
 /// Decides the columns of a file from the first block with data; `fixed` are those of the format, if it has them.
@@ -106,7 +67,8 @@ pub(crate) fn detect(
     let may_be_konect = fixed.is_none() && comments == Comments::usual();
     let konect = if may_be_konect { Konect::of(first, path, options.is_matrix)? } else { None };
     let separator = if konect.is_some() { konect::separator(separator, options) } else { separator };
-    let sample = Sample::take(first, path, separator, comments)?;
+    let all = records(&first.bytes, 0, comments.quoting(Some(separator)));
+    let sample = Sample::cut((path, first.first_line), all, (separator, comments), (2, MOST_COLUMNS))?;
     let fixed = match (fixed, &konect) {
         (None, Some(konect)) if options.source.is_none() && options.target.is_none() => {
             konect.columns(options, sample.width())
@@ -166,10 +128,6 @@ pub(crate) fn detect(
     })
 }
 
-fn name_of(field: &Field<'_>) -> String {
-    String::from_utf8_lossy(trim(&field.content())).into_owned()
-}
-
 /// Advice where lines end with attributes in braces.
 const OF_NETWORKX: &str = "if NetworkX wrote attributes in braces, have it write columns, as in \
                            nx.write_edgelist(G, path, data=[\"weight\"]), or nothing beside the ends with data=False";
@@ -177,26 +135,6 @@ const OF_NETWORKX: &str = "if NetworkX wrote attributes in braces, have it write
 /// Whether this is a usual name of the only column of a table of vertices.
 fn is_name_of_ids(name: &str) -> bool {
     ["id", "ids", "node", "nodes", "vertex", "vertices", "name", "label"].contains(&name.to_ascii_lowercase().as_str())
-}
-
-/// The start of comments, as far as the file's name and the options tell.
-pub(crate) fn first_comments(path: &Path, options: &InputOptions) -> Result<Comments> {
-    if let Some(asked) = options.comment.as_deref() {
-        return Comments::asked(asked);
-    }
-    Ok(if is_called_csv(path) { Comments::none() } else { Comments::usual() })
-}
-
-/// Whether a line tells spreadsheets the separator: `sep=;`.
-pub(crate) fn is_separator_line(line: &[u8]) -> bool {
-    let bare = line.strip_prefix(b"\"").and_then(|line| line.strip_suffix(b"\"")).unwrap_or(line);
-    matches!(bare, [b's' | b'S', b'e' | b'E', b'p' | b'P', b'=', b',' | b';' | b'|' | b'\t'])
-}
-
-/// Whether the name says that commas stand between columns: `.csv`, also with `.gz` or the like behind it.
-pub(crate) fn is_called_csv(path: &Path) -> bool {
-    let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
-    name.split('.').skip(1).any(|part| part == "csv")
 }
 
 /// Chooses the separator of the file, and what begins comments.
@@ -230,29 +168,10 @@ fn separator_and_comments(first: &Lines, path: &Path, options: &InputOptions) ->
         return Err(bad_record(path, first.first_line, expected, shown.as_bytes())
             .advise("say --delimiter blanks if blanks are between them"));
     }
-    let comments = match separator {
-        _ if asked => guess,
-        Separator::Blanks => Comments::usual(),
-        separator if separator.is_csv() => Comments::none(),
-        _ => guess,
-    };
-    Ok((separator, comments))
+    Ok((separator, settled_comments(guess, separator, options.comment.as_deref())))
 }
 
 impl<'a> Sample<'a> {
-    fn take(first: &'a Lines, path: &'a Path, separator: Separator, comments: Comments) -> Result<Self> {
-        let data =
-            records(&first.bytes, 0, comments.quoting(Some(separator))).filter(|(_, line)| comments.is_data(line));
-        let mut rows = Vec::new();
-        for (skipped, line) in data.take(SAMPLE_LINES) {
-            let mut fields = Vec::new();
-            split(line, separator, MOST_COLUMNS, &mut fields)
-                .map_err(|expected| bad_record(path, first.first_line + skipped, expected, line))?;
-            rows.push((skipped, fields));
-        }
-        Ok(Sample { path, first_line: first.first_line, separator, comments, rows })
-    }
-
     /// The line that names the columns, which must not stand again; empty if there is none, or if it could be a row.
     fn names_line(&self, first: &'a Lines, has_names: bool) -> Result<&'a [u8]> {
         let (place, fields) = match self.rows.first() {
@@ -274,25 +193,6 @@ impl<'a> Sample<'a> {
     /// End of the first row.
     fn names_end(&self, first: &Lines) -> usize {
         end_of_record(&first.bytes, self.rows[0].0, self.comments.quoting(Some(self.separator)))
-    }
-
-    fn line(&self, row: usize) -> u64 {
-        self.first_line + self.rows[row].0
-    }
-
-    /// Number of columns of the lines after the first.
-    fn width(&self) -> usize {
-        self.count(usize::from(self.rows.len() > 1))
-    }
-
-    /// Number of columns of most lines, without a last one that is always empty.
-    fn count(&self, skipped: usize) -> usize {
-        let body = &self.rows[skipped.min(self.rows.len())..];
-        let body = if body.is_empty() { &self.rows[..] } else { body };
-        let count = most_common(body.iter().map(|(_, fields)| fields.len()));
-        let mut wide = self.rows.iter().filter(|(_, fields)| fields.len() == count);
-        let hollow = count > 2 && wide.all(|(_, fields)| fields[count - 1].is_empty() && !fields[count - 1].quoted);
-        count - usize::from(hollow)
     }
 
     /// Refuses lines with other numbers of columns.
@@ -666,41 +566,12 @@ impl<'a> Sample<'a> {
     }
 }
 
-/// Whether a line has so many columns; an empty one at its end does not count.
-#[inline]
-pub(crate) fn has_columns(fields: &[Field<'_>], count: usize) -> bool {
-    let is_hollow = || fields[count].is_empty() && !fields[count].quoted;
-    fields.len() == count || fields.len() == count + 1 && is_hollow()
-}
-
 /// The line that names the columns, where an edge should be.
 pub(crate) fn named_again(path: &Path, line: u64, found: &[u8]) -> Error {
     bad_record(path, line, "an edge, and not the line that names the columns once more", found).advise(
         "if files were put together, give them as several inputs, or take the line out; if it is an edge, put its ids in \
          double quotes, or take the quotes away",
     )
-}
-
-/// The direction that a value of a column `Type` means.
-pub(crate) fn says_directed(value: &[u8]) -> Option<bool> {
-    match trim(value).to_ascii_lowercase().as_slice() {
-        b"directed" => Some(true),
-        b"undirected" => Some(false),
-        _ => None,
-    }
-}
-
-/// A row whose column `Type` says another direction than those above.
-pub(crate) fn other_direction(path: &Path, row: u64, directed: bool, column: &str, found: &[u8]) -> Error {
-    let kind = if directed { "Directed" } else { "Undirected" };
-    bad_record(path, row, &format!("`{kind}` in {column}, as above"), found)
-        .advise("a graph has edges of one kind: import the directed and the undirected edges apart")
-}
-
-/// An id with leading zeros, or a plus, where ids are integers because they look so.
-pub(crate) fn padded_id(path: &Path, line: u64, id: &[u8]) -> Error {
-    bad_record(path, line, "integer ids without leading zeros or a plus", id)
-        .advise("--ids integer reads 007 as 7, --ids string keeps them apart")
 }
 
 fn fixed_weight(options: &InputOptions, fixed: FixedColumns) -> Result<Option<(usize, String)>> {
@@ -723,15 +594,4 @@ fn free_weight(options: &InputOptions, names: &[&str], has_names: bool) -> Resul
         None => usual_weight(names, options)?,
     };
     Ok(column.map(|column| (column, if has_names { names[column].to_owned() } else { "weight".to_owned() })))
-}
-
-/// End of the record that begins on this line, counted from 0.
-fn end_of_record(bytes: &[u8], number: u64, quoting: Quoting) -> usize {
-    let start = number.checked_sub(1).map_or(0, |before| end_of_line(bytes, before));
-    record_end(&bytes[start..], quoting).map_or(bytes.len(), |end| start + end)
-}
-
-pub(crate) fn end_of_line(bytes: &[u8], number: u64) -> usize {
-    let end = memchr::memchr_iter(b'\n', bytes).nth(number as usize);
-    end.map_or(bytes.len(), |end| end + 1)
 }

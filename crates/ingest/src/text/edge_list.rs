@@ -13,15 +13,13 @@ use crate::input::file::Stream;
 use crate::nulls::LeftOut;
 use crate::tables::attributes::AttributeColumn;
 use crate::text::blocks::{LineBlocks, Lines};
-use crate::text::columns::{Columns, Comments, Field, Separator, Skipped, split};
-use crate::text::detect::{
-    Detected, FixedColumns, detect, first_comments, has_columns, is_missing, is_padded, named_again, other_direction,
-    padded_id, says_directed,
-};
+use crate::text::columns::{Columns, Comments, Field, FixedColumns, Separator, Skipped, split};
+use crate::text::detect::{Detected, detect, named_again};
 use crate::text::number::{
-    self, Fields, Integer, Quoting, integer, is_infinite_or_nan, is_whole, lines, records, trim,
+    self, Fields, Integer, Quoting, integer, is_infinite_or_nan, is_missing, is_padded, is_whole, lines, records, trim,
 };
 use crate::text::own_comment::OwnComment;
+use crate::text::sample::{first_comments, has_columns, other_direction, padded_id, says_directed};
 use crate::text::size_line::{SizeLine, Verdict};
 use crate::text::source::{begin, empty_reals, text_of};
 use outcore_format::AttributeKind;

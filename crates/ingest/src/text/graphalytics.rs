@@ -9,7 +9,7 @@ use crate::input::coding::plain_name;
 use crate::input::context::InputContext;
 use crate::input::file::Input;
 use crate::text::blocks::LineBlocks;
-use crate::text::detect::FixedColumns;
+use crate::text::columns::FixedColumns;
 use crate::text::edge_list::{self, Shape};
 use crate::text::number::{Fields, lines, real};
 use crate::text::source::integers_only;

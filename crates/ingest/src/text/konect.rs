@@ -6,8 +6,7 @@
 
 use crate::batch::{InputOptions, bad_record};
 use crate::text::blocks::Lines;
-use crate::text::columns::Separator;
-use crate::text::detect::FixedColumns;
+use crate::text::columns::{FixedColumns, Separator};
 use crate::text::number::{Fields, lines};
 use outcore_image::Result;
 use std::path::Path;

@@ -18,6 +18,7 @@ pub(crate) mod one_id;
 pub(crate) mod own_comment;
 pub(crate) mod record_lines;
 pub(crate) mod rows;
+pub(crate) mod sample;
 pub(crate) mod sif;
 pub(crate) mod size_line;
 pub(crate) mod source;

@@ -124,6 +124,21 @@ pub fn is_whole(token: &[u8]) -> bool {
     !digits.is_empty() && digits.iter().all(u8::is_ascii_digit)
 }
 
+/// Whether a token that is an integer is written in another way than it is printed: `007`, `+7`, `-0`. `0x` and `0.5`
+/// are no integers.
+#[inline]
+pub(crate) fn is_padded(token: &[u8]) -> bool {
+    matches!(token, [b'0', b'0'..=b'9', ..] | [b'-', b'0', ..] | [b'+', ..])
+}
+
+/// Words that mean a missing value in tables.
+const MISSING: [&[u8]; 10] = [b"", b"na", b"n/a", b"nan", b"null", b"none", b"nil", b"-", b".", b"?"];
+
+/// Whether a token says that there is no value.
+pub(crate) fn is_missing(token: &[u8]) -> bool {
+    MISSING.contains(&trim(token).to_ascii_lowercase().as_slice())
+}
+
 /// Whether a whole number is this real one.
 pub(crate) fn is_exactly(token: &[u8], number: f64) -> bool {
     let whole = std::str::from_utf8(token).ok().and_then(|text| text.parse::<i128>().ok());
@@ -303,10 +318,10 @@ impl<'a> Fields<'a> {
         self.rest.first().copied()
     }
 
-    /// Whether the next column is a number written with leading zeros or a plus.
+    /// Whether the next column begins as an integer that is written in another way than it is printed.
     #[inline]
     pub(crate) fn is_padded(&self) -> bool {
-        matches!(self.rest, [b'0', b'0'..=b'9', ..] | [b'-', b'0', ..] | [b'+', ..])
+        is_padded(self.rest)
     }
 
     /// The next column.
@@ -410,6 +425,27 @@ mod tests {
             b".",
         ] {
             assert_eq!(real(bad), None, "{}", String::from_utf8_lossy(bad));
+        }
+    }
+
+    #[test]
+    fn padded_integers_are_alike_as_tokens_and_in_lines() {
+        for (token, expected) in [
+            (&b"007"[..], true),
+            (b"00", true),
+            (b"+7", true),
+            (b"-0", true),
+            (b"-07", true),
+            (b"0", false),
+            (b"-7", false),
+            (b"10", false),
+            (b"0x", false),
+            (b"0.5", false),
+            (b"", false),
+        ] {
+            let line = [token, b" 1"].concat();
+            let text = String::from_utf8_lossy(token);
+            assert_eq!((is_padded(token), Fields::new(&line).is_padded()), (expected, expected), "{text}");
         }
     }
 

@@ -1,8 +1,8 @@
 //! One id at a time, from formats that say where an id begins and ends.
 
 use crate::batch::{Ids, bad_record};
-use crate::text::detect::{is_padded, padded_id};
-use crate::text::number::{integer, is_whole};
+use crate::text::number::{integer, is_padded, is_whole};
+use crate::text::sample::padded_id;
 use outcore_image::{Error, Result};
 use std::path::PathBuf;
 

@@ -6,9 +6,9 @@ use crate::batch::{Block, EdgeBatch, Facts, Ids, Parser, Source, Weights, bad_re
 use crate::input::file::Input;
 use crate::text::blocks::LineBlocks;
 use crate::text::columns::{Separator, is_data, split};
-use crate::text::detect::{is_padded, padded_id};
-use crate::text::number::{integer, lines, trim};
+use crate::text::number::{integer, is_padded, lines, trim};
 use crate::text::own_comment::OwnComment;
+use crate::text::sample::padded_id;
 use crate::text::source::{TextSource, begin, text_of};
 use outcore_image::Result;
 use std::path::{Path, PathBuf};
