@@ -5,9 +5,9 @@
 //! carries the input order, so the result does not depend on which worker parsed which block.
 
 use crate::choice::Choice;
-use crate::conditions::{Condition, retain, retain_text};
+use crate::condition::Condition;
 use crate::nulls::Nulls;
-use crate::tables::attributes::{AttributeColumn, AttributeField, Attributes};
+use crate::tables::attributes::{AttributeColumn, AttributeField, Attributes, retain, retain_text};
 use arrow_array::RecordBatch;
 use outcore_image::{Error, Result};
 use std::path::{Path, PathBuf};
@@ -312,6 +312,9 @@ pub struct TextFacts {
     /// There is a line with an edge.
     pub has_rows: bool,
 }
+
+/// Size of a block of text or of binary records, unless its lines are longer.
+pub(crate) const BLOCK_BYTES: usize = 1 << 20;
 
 /// A piece of the input that a parser can work on alone.
 #[derive(Debug)]

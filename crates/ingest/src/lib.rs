@@ -12,6 +12,7 @@ mod bipartite;
 mod chain;
 mod choice;
 mod column_names;
+mod condition;
 mod conditions;
 mod documents;
 mod format;
@@ -38,7 +39,8 @@ pub use bipartite::SIDES;
 pub use chain::chained;
 pub use choice::Choice;
 pub use column_names::column_asked;
-pub use conditions::{Comparison, Condition, Literal, narrowed};
+pub use condition::{Comparison, Condition, Literal};
+pub use conditions::narrowed;
 pub use documents::records::STRING_IDS;
 pub use format::{formats, is_document};
 pub use input::counted_file::Reads;
@@ -50,7 +52,7 @@ pub use numbers::number_table::{
     NumberBlock, NumberBlocks, NumberFacts, NumberOptions, NumberParser, NumberTable, Refused,
 };
 pub use numbers::placed_table::{Misplaced, Packing, PlacedTable};
-pub use open::{open, parse_bytes};
+pub use open::{open, parse_bytes, with_vertex_table};
 pub use plan::{
     LARGE_BLOCK_BYTES, LEAST_BYTES, LEAST_PAGE_BUFFER_BYTES, PartitionPlan, Plan, SAMPLE_BYTES, enough_bytes,
     needed_bytes,
@@ -62,4 +64,4 @@ pub use tables::table_file::{RowIds, TableFile};
 pub use text::graphalytics::GraphalyticsProperties;
 pub use text::number::is_whole;
 pub use text::own_comment::OwnComment;
-pub use vertices::{with_vertex_range, with_vertex_table, with_vertices};
+pub use vertices::{with_vertex_range, with_vertices};

@@ -4,7 +4,7 @@
 //! bipartite graph.
 
 use crate::altered::{Altered, Declared};
-use crate::batch::{EdgeBatch, InputOptions, Source};
+use crate::batch::{EdgeBatch, IdKind, InputOptions, Source};
 use crate::bipartite::with_sides;
 use crate::chain;
 use crate::conditions::with_conditions;
@@ -14,9 +14,10 @@ use crate::input::file::Input;
 use crate::input::folders::expand;
 use crate::input::partitions::Partitions;
 use crate::recognise::LOOKED_AT_BYTES;
+use crate::vertices::with_vertices;
 use outcore_image::{Error, Result};
 use outcore_io::{Budget, Runtime};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Memory limit for reading an input that is given as bytes in memory.
@@ -91,6 +92,35 @@ fn open_all(
         )));
     }
     chain::open(inputs, format, options, partitions)
+}
+
+/// Adds the ids in the first column of a table in a file, with its other columns as attributes.
+///
+/// # Errors
+/// As for [`open`] and [`with_vertices`].
+pub fn with_vertex_table(
+    runtime: &Runtime,
+    source: Box<dyn Source>,
+    table: &Path,
+    options: &InputOptions,
+) -> Result<Box<dyn Source>> {
+    // In text nothing but the number tells that it is one.
+    let ids = if source.facts().string_ids { IdKind::String } else { IdKind::Auto };
+    let of_text = InputOptions { delimiter: options.delimiter.clone(), header: options.header, ids, ..of_vertices() };
+    let path = [table.to_owned()];
+    let opened = match open(runtime, &path, &of_text) {
+        // Columns of tables have types, which ids are not made of.
+        Err(_) if ids == IdKind::String => {
+            open(runtime, &path, &of_vertices()).or_else(|_| open(runtime, &path, &of_text))
+        }
+        opened => opened,
+    }?;
+    with_vertices(source, opened, &table.display().to_string())
+}
+
+/// Options for reading a table of vertices.
+fn of_vertices() -> InputOptions {
+    InputOptions { of_vertices: true, ..InputOptions::default() }
 }
 
 /// Opens bytes in memory as a format.

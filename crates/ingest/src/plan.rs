@@ -1,7 +1,6 @@
 //! The memory plan: how many workers, and what each may use in every step.
 
-use crate::batch::Facts;
-use crate::text::blocks::BLOCK_BYTES;
+use crate::batch::{BLOCK_BYTES, Facts};
 use outcore_image::Result;
 use outcore_io::{Runtime, bytes_text};
 

@@ -5,12 +5,10 @@
 //! table goes through the parser of edges, as a table of loops whose ends are kept once.
 
 use crate::altered::{Altered, Declared, hull};
-use crate::batch::{Block, EdgeBatch, Facts, IdKind, Ids, InputOptions, Parser, Source, TakeBatch, Weights};
+use crate::batch::{Block, EdgeBatch, Facts, Ids, Parser, Source, TakeBatch, Weights};
 use crate::input::file::Input;
-use crate::open::open;
 use crate::text::vertex_lines;
 use outcore_image::{Error, Result};
-use outcore_io::Runtime;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -60,35 +58,6 @@ pub fn with_vertices(source: Box<dyn Source>, loops: Box<dyn Source>, name: &str
     }
     facts.notes.extend(loops.facts().notes.iter().map(|note| format!("{name}: {note}")));
     Ok(follow(source, facts, loops, ends))
-}
-
-/// Adds the ids in the first column of a table in a file, with its other columns as attributes.
-///
-/// # Errors
-/// As for [`open`](crate::open()) and [`with_vertices`].
-pub fn with_vertex_table(
-    runtime: &Runtime,
-    source: Box<dyn Source>,
-    table: &Path,
-    options: &InputOptions,
-) -> Result<Box<dyn Source>> {
-    // In text nothing but the number tells that it is one.
-    let ids = if source.facts().string_ids { IdKind::String } else { IdKind::Auto };
-    let of_text = InputOptions { delimiter: options.delimiter.clone(), header: options.header, ids, ..of_vertices() };
-    let path = [table.to_owned()];
-    let opened = match open(runtime, &path, &of_text) {
-        // Columns of tables have types, which ids are not made of.
-        Err(_) if ids == IdKind::String => {
-            open(runtime, &path, &of_vertices()).or_else(|_| open(runtime, &path, &of_text))
-        }
-        opened => opened,
-    }?;
-    with_vertices(source, opened, &table.display().to_string())
-}
-
-/// Options for reading a table of vertices.
-fn of_vertices() -> InputOptions {
-    InputOptions { of_vertices: true, ..InputOptions::default() }
 }
 
 /// Adds the ids in a file, one a line, to the vertices of a source that says `facts` of itself; the kind of the ids may
@@ -259,6 +228,7 @@ fn keep_once(ids: &mut Ids) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::batch::InputOptions;
     use crate::tables::table::from_batches;
     use arrow_array::{ArrayRef, Int64Array, RecordBatch, RecordBatchIterator, RecordBatchReader, StringArray};
 

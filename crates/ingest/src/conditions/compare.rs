@@ -2,7 +2,7 @@
 
 use crate::batch::{EdgeBatch, Weights};
 use crate::column_names::listed;
-use crate::conditions::parse::{Comparison, Condition, Literal, refused};
+use crate::condition::{Comparison, Condition, Literal, refused};
 use crate::tables::attributes::{AttributeField, AttributeValues};
 use crate::text::number::{Integer, integer, real};
 use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime};

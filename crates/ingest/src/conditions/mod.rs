@@ -4,13 +4,11 @@
 //! leave the batch, and then columns that are not kept do.
 
 mod compare;
-mod parse;
-
-pub use parse::{Comparison, Condition, Literal};
 
 use crate::altered::{Alter, Altered, AlteredParser, Declared};
 use crate::batch::{EdgeBatch, InputOptions, Source};
-use crate::tables::attributes::{AttributeColumn, AttributeField, AttributeValues, Attributes};
+use crate::condition::Condition;
+use crate::tables::attributes::{AttributeField, Attributes};
 use compare::Check;
 use outcore_format::AttributeKind;
 use outcore_image::Result;
@@ -99,44 +97,6 @@ impl Alter for Conditional {
         let mut is_kept = self.is_kept.iter();
         batch.attributes.retain(|_| is_kept.next() == Some(&true));
     }
-}
-
-impl AttributeColumn {
-    /// Removes the values without a mark.
-    pub(crate) fn retain(&mut self, marks: &[bool]) {
-        match &mut self.values {
-            AttributeValues::Words(words) => retain(words, marks),
-            AttributeValues::Text { bytes, ends } => retain_text(bytes, ends, marks, 1),
-        }
-        if !self.missing.is_empty() {
-            retain(&mut self.missing, marks);
-        }
-    }
-}
-
-/// Removes the values without a mark.
-pub(crate) fn retain<T>(values: &mut Vec<T>, marks: &[bool]) {
-    let mut each = marks.iter();
-    values.retain(|_| each.next() == Some(&true));
-}
-
-/// Removes the strings without a mark, of which each is for `group` strings.
-pub(crate) fn retain_text(bytes: &mut Vec<u8>, ends: &mut Vec<u32>, marks: &[bool], group: usize) {
-    let (mut start, mut end, mut count) = (0, 0, 0);
-    for (place, &mark) in marks.iter().enumerate() {
-        for string in group * place..group * (place + 1) {
-            let next = ends[string] as usize;
-            if mark {
-                bytes.copy_within(start..next, end);
-                end += next - start;
-                ends[count] = end as u32;
-                count += 1;
-            }
-            start = next;
-        }
-    }
-    bytes.truncate(end);
-    ends.truncate(count);
 }
 
 #[cfg(test)]

@@ -12,7 +12,8 @@ use crate::batch::{Block, EdgeBatch, Facts, IdKind, Ids, InputOptions, Parser, S
 use crate::column_names::{column_asked, find_ends, unread_columns, usual_weight};
 use crate::input::file::Stream;
 use crate::nulls::LeftOut;
-use crate::tables::attributes::{AttributeColumn, AttributeField, Attributes, asked_columns};
+use crate::tables::attribute_columns::asked_columns;
+use crate::tables::attributes::{AttributeColumn, AttributeField, Attributes};
 use crate::text::blocks::LineBlocks;
 use crate::text::number::{self, Integer, integer, is_whole, lines};
 use crate::text::one_id::IdTaker;

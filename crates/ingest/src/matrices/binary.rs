@@ -9,9 +9,8 @@
 //! A block is about 1 MiB of whole records; parsing copies and looks for negative numbers, which are not vertices.
 //! Format: the Graph500 reference code, `packed_edge` in both of its forms.
 
-use crate::batch::{Block, BlockData, EdgeBatch, Facts, Ids, InputOptions, Parser, Source, Weights};
+use crate::batch::{BLOCK_BYTES, Block, BlockData, EdgeBatch, Facts, Ids, InputOptions, Parser, Source, Weights};
 use crate::input::file::Stream;
-use crate::text::blocks::BLOCK_BYTES;
 use crate::text::source::{begin, integers_only, text_of, weights_wanted};
 use outcore_image::{Error, Result};
 use std::path::{Path, PathBuf};

@@ -5,7 +5,7 @@
 //! tables are converted when they are read, since only one decoded batch may be in memory; lines are parsed by the
 //! worker that takes them.
 
-use crate::batch::Facts;
+use crate::batch::{BLOCK_BYTES, Facts};
 use crate::column_names::{column_asked, listed};
 use crate::format::is_document;
 use crate::input::context::InputContext;
@@ -15,7 +15,7 @@ use crate::numbers::number_text::{NumberText, TextParser};
 use crate::recognise::{self, Kind, LOOKED_AT_BYTES};
 use crate::tables::table::{Batch, Batches, checked_batches, damaged};
 use crate::tables::{arrow_stream, parquet};
-use crate::text::blocks::{BLOCK_BYTES, LineBlocks, Lines};
+use crate::text::blocks::{LineBlocks, Lines};
 use arrow_array::RecordBatchReader;
 use arrow_schema::Schema;
 use outcore_format::ElementType;

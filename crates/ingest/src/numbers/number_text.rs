@@ -4,10 +4,10 @@
 //! above numbers. Which columns hold numbers is told by the first lines; what the others hold is not looked at. Whole
 //! numbers are those without a point or an exponent. Cost: about a nanosecond per byte.
 
-use crate::batch::{InputOptions, bad_record};
+use crate::batch::{BLOCK_BYTES, InputOptions, bad_record};
 use crate::numbers::number_columns::{Number, NumberValues, Rounded, by_element};
 use crate::numbers::number_table::{ColumnKind, NumberOptions, Refused};
-use crate::text::blocks::{BLOCK_BYTES, LineBlocks, Lines};
+use crate::text::blocks::{LineBlocks, Lines};
 use crate::text::columns::{Comments, Cut, Field, Separator};
 use crate::text::number::{integer, is_blank, is_exactly, is_missing, is_whole, lines, real, trim};
 use crate::text::rows::RowCounts;

@@ -5,6 +5,7 @@
 
 pub(crate) mod arrow_message;
 pub(crate) mod arrow_stream;
+pub(crate) mod attribute_columns;
 pub(crate) mod attributes;
 pub(crate) mod guarded;
 pub(crate) mod parquet;

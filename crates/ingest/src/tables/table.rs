@@ -16,10 +16,12 @@ use crate::column_names::{column_asked, find_ends, kinds_note, unread_columns, u
 use crate::conditions::with_conditions;
 use crate::nulls::LeftOut;
 use crate::plan::ATTRIBUTES_BYTES;
-use crate::tables::attributes::{AttributeColumn, AttributeField, Attributes, column_of, find_attributes};
+use crate::tables::attribute_columns::{column_of, find_attributes};
+use crate::tables::attributes::{AttributeColumn, AttributeField, Attributes};
 pub(crate) use crate::tables::guarded::{damaged, guarded};
 use crate::tables::values::{
-    complex_numbers, each_integer, each_real, is_complex, is_integer, is_real, strings_of, texts_of,
+    column_names, complex_numbers, each_integer, each_real, is_complex, is_integer, is_real, kind_name, strings_of,
+    texts_of,
 };
 use crate::text::sample::{other_direction, says_directed};
 use crate::text::source::begin;
@@ -372,11 +374,6 @@ pub(crate) fn places_in_file(chosen: &[usize]) -> Vec<usize> {
     chosen.iter().map(|column| different.partition_point(|other| other < column)).collect()
 }
 
-/// The names of all columns.
-pub(crate) fn column_names(schema: &Schema) -> Vec<&str> {
-    schema.fields().iter().map(|field| field.name().as_str()).collect()
-}
-
 /// The type of a column's values, whether or not they stand in a dictionary.
 fn value_kind(schema: &Schema, column: usize) -> &DataType {
     match schema.field(column).data_type() {
@@ -404,14 +401,6 @@ fn id_kind(schema: &Schema, column: usize, path: &Path) -> Result<bool> {
 
 fn is_text(kind: &DataType) -> bool {
     matches!(kind, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View)
-}
-
-/// Content of a column, for messages.
-pub(crate) fn kind_name(kind: &DataType) -> String {
-    match kind {
-        DataType::Null => "no values of one type".to_owned(),
-        kind => kind.to_string(),
-    }
 }
 
 /// The column of the weights: the one asked for, else the one that an export names, else one that is called so.

@@ -8,7 +8,7 @@ use arrow_array::types::{
     Decimal32Type, Decimal64Type, Decimal128Type, DecimalType, Float16Type, Float32Type, Float64Type,
 };
 use arrow_array::{Array, ArrayAccessor, downcast_integer_array};
-use arrow_schema::DataType;
+use arrow_schema::{DataType, Schema};
 
 /// The powers of ten that a real number holds exactly.
 const EXACT_POWERS_OF_TEN: i8 = 22;
@@ -146,6 +146,19 @@ pub(crate) fn texts_of(column: &dyn Array) -> Vec<&str> {
     let found = strings_of(column, &rows).unwrap_or_default();
     rows.into_iter().zip(found).for_each(|(row, text)| texts[row] = text);
     texts
+}
+
+/// The names of all columns.
+pub(crate) fn column_names(schema: &Schema) -> Vec<&str> {
+    schema.fields().iter().map(|field| field.name().as_str()).collect()
+}
+
+/// Content of a column, for messages.
+pub(crate) fn kind_name(kind: &DataType) -> String {
+    match kind {
+        DataType::Null => "no values of one type".to_owned(),
+        kind => kind.to_string(),
+    }
 }
 
 #[cfg(test)]

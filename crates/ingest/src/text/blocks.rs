@@ -6,7 +6,7 @@
 //! Adjacency formats, whose lines are as long as the greatest degree, allow a cut at a separator inside a line: the
 //! next block then starts in the middle of the same line, and lines have no limit.
 
-use crate::batch::{Block, BlockData, Facts};
+use crate::batch::{BLOCK_BYTES, Block, BlockData, Facts};
 use crate::input::file::Stream;
 use crate::plan::MOST_LINE_BYTES;
 use crate::text::columns::Comments;
@@ -15,9 +15,6 @@ use memchr::{memchr, memchr_iter, memrchr, memrchr2, memrchr3};
 use outcore_image::{Error, Result};
 use outcore_io::{Reservation, bytes_text};
 use std::path::Path;
-
-/// Size of a block, unless its lines are longer.
-pub(crate) const BLOCK_BYTES: usize = 1 << 20;
 
 /// Whole lines, and where they stand.
 pub(crate) struct Lines {

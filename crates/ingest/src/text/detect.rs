@@ -9,7 +9,8 @@
 use crate::batch::{IdKind, InputOptions, bad_record};
 use crate::column_names::{column_asked, ends_by_name, find_ends, has_pair, kinds_note, unread_columns, usual_weight};
 use crate::nulls::Nulls;
-use crate::tables::attributes::{AttributeField, Attributes, asked_columns, kind_of_fields};
+use crate::tables::attribute_columns::asked_columns;
+use crate::tables::attributes::{AttributeField, Attributes, kind_of_fields};
 use crate::text::blocks::Lines;
 use crate::text::columns::{Columns, Comments, Field, FixedColumns, Separator};
 use crate::text::konect::{self, Konect};

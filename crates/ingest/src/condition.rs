@@ -1,4 +1,6 @@
-//! Conditions as users write them, such as `amount >= 100`.
+//! A condition as the user writes it: a column, a comparison and values.
+//!
+//! `conditions.rs` applies conditions to the edges of an input.
 
 use outcore_image::{Error, Result};
 
@@ -144,7 +146,7 @@ fn value_of(text: &str) -> Result<Option<Literal>> {
 }
 
 /// An error for a part of a condition.
-pub(super) fn refused(found: &str, expected: &str) -> Error {
+pub(crate) fn refused(found: &str, expected: &str) -> Error {
     Error::Usage(format!("--where: expected {expected}, found `{found}`"))
 }
 
