@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 /// Which crates of the workspace a crate may depend on: arrows point down only.
-const ARROWS: [(&str, &[&str]); 16] = [
+const ARROWS: [(&str, &[&str]); 17] = [
     ("testkit", &["outcore-io"]),
     ("io", &[]),
     ("format", &[]),
@@ -17,6 +17,7 @@ const ARROWS: [(&str, &[&str]); 16] = [
     ("table", &["outcore-io", "outcore-format", "outcore-image"]),
     ("declare", &["outcore-io", "outcore-format", "outcore-image", "outcore-table"]),
     ("ingest", &["outcore-io", "outcore-format", "outcore-image", "outcore-declare"]),
+    ("numbers", &["outcore-io", "outcore-format", "outcore-image", "outcore-ingest"]),
     ("graph", &["outcore-io", "outcore-format", "outcore-image", "outcore-table", "outcore-ingest"]),
     (
         "algo",
@@ -44,7 +45,10 @@ const ARROWS: [(&str, &[&str]); 16] = [
             "outcore-matrix",
         ],
     ),
-    ("array", &["outcore-io", "outcore-format", "outcore-image", "outcore-ingest", "outcore-matrix"]),
+    (
+        "array",
+        &["outcore-io", "outcore-format", "outcore-image", "outcore-ingest", "outcore-numbers", "outcore-matrix"],
+    ),
     ("learn", &["outcore-io", "outcore-image", "outcore-format", "outcore-table", "outcore-declare", "outcore-array"]),
     ("report", &["outcore-io", "outcore-image", "outcore-declare", "outcore-graph", "outcore-algo"]),
     (

@@ -17,10 +17,10 @@ use crate::source::Source;
 use outcore_format::ElementType;
 use outcore_format::dense::{GROUP_BYTES, rows_per_page};
 use outcore_image::{DenseHead, DenseImage, DenseWriteWorker, DenseWriter, Error, Result};
-use outcore_ingest::{
+use outcore_io::{Array as Memory, Runtime, Task, Unit, escaped, lock, peak_memory_bytes, trim_freed_memory};
+use outcore_numbers::{
     NumberBlock, NumberBlocks, NumberFacts, NumberOptions, NumberParser, NumberTable, NumberValues, Refused,
 };
-use outcore_io::{Array as Memory, Runtime, Task, Unit, escaped, lock, peak_memory_bytes, trim_freed_memory};
 use serde::Serialize;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -314,7 +314,7 @@ pub struct TextFacts {
 }
 
 /// Size of a block of text or of binary records, unless its lines are longer.
-pub(crate) const BLOCK_BYTES: usize = 1 << 20;
+pub const BLOCK_BYTES: usize = 1 << 20;
 
 /// A piece of the input that a parser can work on alone.
 #[derive(Debug)]
@@ -505,7 +505,7 @@ impl InputOptions {
 }
 
 /// A bad record of `parser`'s input.
-pub(crate) fn bad_record(path: &Path, line: u64, expected: &str, found: &[u8]) -> Error {
+pub fn bad_record(path: &Path, line: u64, expected: &str, found: &[u8]) -> Error {
     let shown = String::from_utf8_lossy(&found[..found.len().min(80)]).into_owned();
     let path: PathBuf = path.to_owned();
     Error::input(path, Some(line), expected, format!("`{shown}`"))

@@ -218,7 +218,7 @@ pub fn column_asked(option: &str, asked: &str, names: &[&str]) -> Result<usize> 
 }
 
 /// Names in a message.
-pub(crate) fn listed(names: &[&str]) -> String {
+pub fn listed(names: &[&str]) -> String {
     let shown: Vec<String> =
         names.iter().take(MOST_NAMES_SHOWN).map(|name| name.chars().take(100).collect::<String>()).collect();
     let more = names.len().saturating_sub(MOST_NAMES_SHOWN);

@@ -20,8 +20,8 @@ mod input;
 mod matrices;
 mod mix;
 mod nulls;
-mod numbers;
 mod open;
+pub mod parts;
 mod plan;
 mod recognise;
 mod tables;
@@ -47,11 +47,6 @@ pub use input::counted_file::Reads;
 pub use input::folders::expand;
 pub use mix::mix;
 pub use nulls::Nulls;
-pub use numbers::number_columns::NumberValues;
-pub use numbers::number_table::{
-    NumberBlock, NumberBlocks, NumberFacts, NumberOptions, NumberParser, NumberTable, Refused,
-};
-pub use numbers::placed_table::{Misplaced, Packing, PlacedTable};
 pub use open::{open, parse_bytes, with_vertex_table};
 pub use plan::{
     LARGE_BLOCK_BYTES, LEAST_BYTES, LEAST_PAGE_BUFFER_BYTES, PartitionPlan, Plan, SAMPLE_BYTES, enough_bytes,

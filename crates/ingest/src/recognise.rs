@@ -8,11 +8,11 @@ use crate::text::columns::is_data;
 use crate::text::number::{Fields, is_blank, lines, trim, unsigned};
 
 /// Number of bytes that decide.
-pub(crate) const LOOKED_AT_BYTES: usize = 64 << 10;
+pub const LOOKED_AT_BYTES: usize = 64 << 10;
 
 /// The kind of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub enum Kind {
     /// A format of this name, which is read.
     Read(&'static str),
     /// Something of this name, which is not, and what to do.
@@ -59,12 +59,12 @@ pub(crate) fn by_name(name: &str) -> Option<Kind> {
 }
 
 /// The kind of a file with these first bytes.
-pub(crate) fn by_start(bytes: &[u8]) -> Option<Kind> {
+pub fn by_start(bytes: &[u8]) -> Option<Kind> {
     by_magic(bytes).or_else(|| by_text(bytes))
 }
 
 /// The kind of a file with these first bytes, text or not, where they have a magic number.
-pub(crate) fn by_magic(bytes: &[u8]) -> Option<Kind> {
+pub fn by_magic(bytes: &[u8]) -> Option<Kind> {
     let found = MAGIC.iter().find(|(magic, _)| bytes.starts_with(magic)).map(|(_, kind)| *kind);
     // The size of a block stands behind the letters.
     let is_bzip2 =

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 ///
 /// The reservation for windows grows to the most that were ever open at a time, and stays: an input that is opened
 /// again finds its memory.
-pub(crate) struct InputContext {
+pub struct InputContext {
     budget: Arc<Budget>,
     state: Mutex<OpenWindows>,
     threads: usize,
@@ -28,7 +28,7 @@ struct OpenWindows {
 
 impl InputContext {
     /// A context for inputs that the workers of a runtime read.
-    pub(crate) fn of(runtime: &Runtime) -> Arc<Self> {
+    pub fn of(runtime: &Runtime) -> Arc<Self> {
         let backend = Arc::clone(runtime.backend());
         InputContext::with(runtime.budget(), runtime.threads(), runtime.cancel().clone(), backend)
     }

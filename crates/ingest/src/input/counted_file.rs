@@ -39,23 +39,24 @@ impl Reads {
 
 /// A file that is being read, and where that is counted. A clone reads the same file, from a place of its own.
 #[derive(Clone)]
-pub(crate) struct CountedFile {
+pub struct CountedFile {
     file: InputFile,
     reads: Arc<Reads>,
 }
 
 impl CountedFile {
-    pub(crate) fn new(file: InputFile, reads: &Arc<Reads>) -> Self {
+    /// A file whose reads are added to `reads`.
+    pub fn new(file: InputFile, reads: &Arc<Reads>) -> Self {
         CountedFile { file, reads: Arc::clone(reads) }
     }
 
     /// The file's size when it was opened.
-    pub(crate) fn len_bytes(&self) -> u64 {
+    pub fn len_bytes(&self) -> u64 {
         self.file.len_bytes()
     }
 
     /// Fills `bytes` from an offset, wherever the reading stands.
-    pub(crate) fn read_at(&self, bytes: &mut [u8], offset_bytes: u64) -> Result<()> {
+    pub fn read_at(&self, bytes: &mut [u8], offset_bytes: u64) -> Result<()> {
         let start = Instant::now();
         self.file.read_at(bytes, offset_bytes)?;
         self.reads.count(bytes.len(), start);

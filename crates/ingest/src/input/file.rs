@@ -48,7 +48,7 @@ enum Pipe {
 
 /// A file to read, or bytes in memory under a name.
 #[derive(Clone)]
-pub(crate) struct Input {
+pub struct Input {
     path: PathBuf,
     content: Content,
     /// The file to read, where the input is a zip archive.
@@ -63,7 +63,7 @@ impl Input {
     /// A file; refused if it is missing, a directory, or an image.
     ///
     /// The path `-` is the standard input.
-    pub(crate) fn file(path: &Path, context: &Arc<InputContext>) -> Result<Self> {
+    pub fn file(path: &Path, context: &Arc<InputContext>) -> Result<Self> {
         let pipe = |name: &Path, path: &Path| Input {
             path: name.to_owned(),
             content: Content::Pipe(Arc::new(Mutex::new(Pipe::Closed(path.to_owned())))),
@@ -130,7 +130,7 @@ impl Input {
     }
 
     /// The path, or the name that stands for it.
-    pub(crate) fn path(&self) -> &Path {
+    pub fn path(&self) -> &Path {
         &self.path
     }
 
@@ -143,7 +143,7 @@ impl Input {
     }
 
     /// The size on disk, if the input is a regular file.
-    pub(crate) fn size_bytes(&self) -> Option<u64> {
+    pub fn size_bytes(&self) -> Option<u64> {
         match &self.content {
             Content::File => plain_file_bytes(&self.context, &self.path),
             Content::Memory(bytes) => Some(bytes.len() as u64),
@@ -170,7 +170,7 @@ impl Input {
     }
 
     /// The budget that reading the input uses.
-    pub(crate) fn budget(&self) -> &Arc<Budget> {
+    pub fn budget(&self) -> &Arc<Budget> {
         self.context.budget()
     }
 
@@ -208,7 +208,7 @@ impl Input {
     }
 
     /// Opens the file itself, for formats that need to seek.
-    pub(crate) fn open_file(&self) -> Result<InputFile> {
+    pub fn open_file(&self) -> Result<InputFile> {
         if let Content::Pipe(_) = self.content {
             return Err(Error::input(&self.path, None, "a regular file, which this format needs", "a pipe")
                 .advise("write it to a file first"));
@@ -221,7 +221,7 @@ impl Input {
     }
 
     /// The first plain bytes of the input, at most `len`, which stay to be read.
-    pub(crate) fn start(&self, len: usize) -> Result<Vec<u8>> {
+    pub fn start(&self, len: usize) -> Result<Vec<u8>> {
         let Content::Pipe(pipe) = &self.content else {
             return Ok(self.stream()?.peek(len)?.to_vec());
         };
@@ -232,7 +232,7 @@ impl Input {
     }
 
     /// Opens the input as a stream of plain bytes.
-    pub(crate) fn stream(&self) -> Result<Stream> {
+    pub fn stream(&self) -> Result<Stream> {
         let raw: Box<dyn Read + Send> = match &self.content {
             Content::File if self.member.is_some() => {
                 let mut file = self.context.backend().input(&self.path)?;
@@ -337,7 +337,7 @@ fn plain_file_bytes(context: &InputContext, path: &Path) -> Option<u64> {
 }
 
 /// The plain bytes of an input, in order.
-pub(crate) struct Stream {
+pub struct Stream {
     path: PathBuf,
     reader: Box<dyn Read + Send>,
     /// The name of the file that is read, where the input is a tar archive.
@@ -371,7 +371,7 @@ impl Stream {
     }
 
     /// The input, for messages.
-    pub(crate) fn path(&self) -> &Path {
+    pub fn path(&self) -> &Path {
         &self.path
     }
 
@@ -386,7 +386,7 @@ impl Stream {
     }
 
     /// The size of the input as it lies on disk, where it is known.
-    pub(crate) fn size_bytes(&self) -> Option<u64> {
+    pub fn size_bytes(&self) -> Option<u64> {
         self.size_bytes
     }
 

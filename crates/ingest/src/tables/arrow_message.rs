@@ -8,39 +8,43 @@ use arrow_ipc::reader::StreamDecoder;
 use arrow_schema::SchemaRef;
 
 /// The magic number at both ends of an Arrow file.
-pub(crate) const FILE_MAGIC: &[u8] = b"ARROW1";
+pub const FILE_MAGIC: &[u8] = b"ARROW1";
 /// The length of the table of contents, and what the file began with: the last bytes of a file.
-pub(crate) const FILE_END_BYTES: usize = 4 + FILE_MAGIC.len();
+pub const FILE_END_BYTES: usize = 4 + FILE_MAGIC.len();
 /// Largest length of a schema that does not state its own length.
-pub(crate) const MOST_BARE_SCHEMA_BYTES: usize = 1 << 20;
+pub const MOST_BARE_SCHEMA_BYTES: usize = 1 << 20;
 /// The mark that a message begins with.
-pub(crate) const CONTINUATION: [u8; 4] = [0xff; 4];
+pub const CONTINUATION: [u8; 4] = [0xff; 4];
 /// Largest distance of the first message of an Arrow file from the start.
-pub(crate) const MOST_PADDING_BYTES: usize = 4096;
+pub const MOST_PADDING_BYTES: usize = 4096;
 /// Headers of messages name the buffers of columns; larger ones are damaged.
 const MOST_METADATA_BYTES: usize = 16 << 20;
 
 /// A message as it lies in the file.
-pub(crate) struct Message {
-    pub(crate) len_bytes: usize,
+pub struct Message {
+    /// Length of the message with its body, in bytes.
+    pub len_bytes: usize,
     /// Neither the batch nor any of its columns has rows.
-    pub(crate) is_empty: bool,
+    pub is_empty: bool,
     /// Starts of the buffers that get memory of their own when they are unpacked; each begins with its unpacked length.
-    pub(crate) compressed: Vec<usize>,
-    pub(crate) dictionary: Option<DictionaryMessage>,
+    pub compressed: Vec<usize>,
+    /// The dictionary in it, if it has one.
+    pub dictionary: Option<DictionaryMessage>,
     /// Number of rows, if the message is a batch.
-    pub(crate) rows: Option<i64>,
+    pub rows: Option<i64>,
 }
 
 /// A message with values of a dictionary, instead of the ones before or behind them.
-pub(crate) struct DictionaryMessage {
-    pub(crate) id: i64,
-    pub(crate) is_delta: bool,
+pub struct DictionaryMessage {
+    /// Number of the dictionary, by which columns name it.
+    pub id: i64,
+    /// Its values are appended to those of an earlier message.
+    pub is_delta: bool,
 }
 
 /// Number of bytes of an Arrow file before its first message: the magic number is padded with zeros to 8 bytes, or to
 /// the alignment of the writer, and no message begins with a zero.
-pub(crate) fn start_bytes(start: &[u8]) -> usize {
+pub fn start_bytes(start: &[u8]) -> usize {
     let zeros = start[FILE_MAGIC.len().min(start.len())..].iter().take_while(|&&byte| byte == 0).count();
     (FILE_MAGIC.len() + zeros) / 8 * 8
 }
@@ -48,7 +52,7 @@ pub(crate) fn start_bytes(start: &[u8]) -> usize {
 /// The schema at the beginning of `head`, as a message, if it has no mark and length in front, as polars 2 begins its
 /// files, whose readers take that of the table of contents; and how long it is in the file. It ends where the next
 /// message begins.
-pub(crate) fn bare_schema(head: &[u8]) -> Option<(Vec<u8>, usize)> {
+pub fn bare_schema(head: &[u8]) -> Option<(Vec<u8>, usize)> {
     if head.starts_with(&CONTINUATION) {
         return None;
     }
@@ -64,7 +68,7 @@ pub(crate) fn bare_schema(head: &[u8]) -> Option<(Vec<u8>, usize)> {
 }
 
 /// The schema of a message.
-pub(crate) fn schema_of(message: &[u8]) -> Result<Option<SchemaRef>, String> {
+pub fn schema_of(message: &[u8]) -> Result<Option<SchemaRef>, String> {
     let mut decoder = StreamDecoder::new();
     // The decoder looks at a schema only with what is behind it: here the mark of the end.
     let mut bytes = Buffer::from([message, &CONTINUATION, &[0; 4]].concat());
@@ -74,7 +78,7 @@ pub(crate) fn schema_of(message: &[u8]) -> Result<Option<SchemaRef>, String> {
 
 /// The lengths of what is before a message's header, and of both together; the second one is 0 at the mark of the end.
 /// Fewer than 8 bytes are those at the end of the input.
-pub(crate) fn header_bytes(start: &[u8], is_file: bool) -> Result<(usize, usize), String> {
+pub fn header_bytes(start: &[u8], is_file: bool) -> Result<(usize, usize), String> {
     // Old writers leave out the mark before the length.
     let prefix = if start.starts_with(&CONTINUATION) { 8 } else { 4 };
     let len = start.get(prefix - 4..prefix).and_then(|len| len.first_chunk()).map(|len| u32::from_le_bytes(*len));
@@ -92,7 +96,7 @@ pub(crate) fn header_bytes(start: &[u8], is_file: bool) -> Result<(usize, usize)
 
 impl Message {
     /// Parses the header of a message, whose first `prefix` bytes are its length.
-    pub(crate) fn parse(head: &[u8], prefix: usize, len: usize) -> Result<Message, String> {
+    pub fn parse(head: &[u8], prefix: usize, len: usize) -> Result<Message, String> {
         let header = head.get(prefix..len).ok_or("it ends inside a message")?;
         let message = arrow_ipc::root_as_message(header).map_err(|error| error.to_string())?;
         let dictionary = message.header_as_dictionary_batch();
@@ -120,26 +124,26 @@ impl Message {
 
     /// Total unpacked size of the compressed buffers, as they state it themselves; negative sizes mark buffers that are
     /// not compressed.
-    pub(crate) fn unpacked_bytes(&self, bytes: &[u8]) -> u64 {
+    pub fn unpacked_bytes(&self, bytes: &[u8]) -> u64 {
         let starts = self.compressed.iter().filter_map(|&start| bytes.get(start..)?.first_chunk());
         starts.map(|len| unpacked_len(*len)).fold(0, u64::saturating_add)
     }
 }
 
 /// Unpacked length of a buffer, from its first bytes.
-pub(crate) fn unpacked_len(first: [u8; 8]) -> u64 {
+pub fn unpacked_len(first: [u8; 8]) -> u64 {
     u64::try_from(i64::from_le_bytes(first)).unwrap_or(0)
 }
 
 /// Starts of the batches that the table of contents of a file lists.
-pub(crate) fn batches_listed(contents: &[u8]) -> Result<Vec<u64>, String> {
+pub fn batches_listed(contents: &[u8]) -> Result<Vec<u64>, String> {
     let footer = arrow_ipc::root_as_footer(contents).map_err(|error| format!("its table of contents: {error}"))?;
     Ok(footer.recordBatches().iter().flatten().map(|block| block.offset() as u64).collect())
 }
 
 /// Whether a file may end so behind the mark of its end: with `rest_bytes`, of which `tail` are the last. There is the
 /// table of contents, its length, and what the file began with; nothing else but padding.
-pub(crate) fn check_end(tail: &[u8], rest_bytes: u64, is_file: bool) -> Result<(), String> {
+pub fn check_end(tail: &[u8], rest_bytes: u64, is_file: bool) -> Result<(), String> {
     if !is_file {
         return if rest_bytes == 0 { Ok(()) } else { Err("bytes after the end of the stream".to_owned()) };
     }

@@ -52,7 +52,7 @@ pub(crate) fn open(input: &Input, options: &InputOptions) -> Result<Box<dyn Sour
 }
 
 /// All columns of a file or stream.
-pub(crate) fn whole(input: &Input) -> Result<(SchemaRef, Batches)> {
+pub fn whole(input: &Input) -> Result<(SchemaRef, Batches)> {
     let (schema, reader) = begin(input)?;
     Ok((schema, Box::new(reader)))
 }

@@ -12,7 +12,7 @@ thread_local! {
 }
 
 /// Runs a decoder of another library; its panic is an error of the file, and nothing is printed.
-pub(crate) fn guarded<T>(work: impl FnOnce() -> std::result::Result<T, String>) -> std::result::Result<T, String> {
+pub fn guarded<T>(work: impl FnOnce() -> std::result::Result<T, String>) -> std::result::Result<T, String> {
     static SILENCE: Once = Once::new();
     SILENCE.call_once(|| {
         let print = take_hook();
@@ -29,7 +29,7 @@ pub(crate) fn guarded<T>(work: impl FnOnce() -> std::result::Result<T, String>) 
 }
 
 /// A file that a decoder refuses.
-pub(crate) fn damaged(path: &Path, expected: &str, error: &str) -> Error {
+pub fn damaged(path: &Path, expected: &str, error: &str) -> Error {
     let found = |what: &str| Error::input(path, None, expected, format!("{what} ({error})"));
     if error.contains("(os error ") {
         return found("a failure of the operating system")

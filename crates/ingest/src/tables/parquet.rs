@@ -31,7 +31,7 @@ use std::sync::Arc;
 /// About the most values that are decoded together of tables with all their columns.
 const DECODED_VALUES: usize = 1 << 17;
 /// Memory limit of a value, except strings: the value, and the decoder's data about it.
-pub(crate) const VALUE_BYTES: usize = 32;
+pub const VALUE_BYTES: usize = 32;
 /// Strings that are unpacked from the beginnings of others may take this part of what is left.
 const ROOM_SHARE: u64 = 16;
 /// Memory for decoding while it is unknown, since the metadata do not fit.
@@ -49,7 +49,7 @@ pub(crate) fn open(input: &Input, options: &InputOptions) -> Result<Box<dyn Sour
 
 /// A file, read in chunks, each from a place of its own.
 #[derive(Clone)]
-pub(crate) struct Chunks(pub(crate) CountedFile);
+pub struct Chunks(pub CountedFile);
 
 impl Chunks {
     fn of(input: &Input) -> Result<Self> {
@@ -138,10 +138,7 @@ fn open_with<R: ChunkReader>(reader: &R, input: &Input, options: &InputOptions) 
 
 /// The columns of a file that are chosen by its schema, row group by row group: how many rows there are, what the
 /// columns are, and batches of them.
-pub(crate) fn chosen(
-    input: &Input,
-    choose: impl FnOnce(&Schema) -> Result<Vec<usize>>,
-) -> Result<(u64, SchemaRef, Batches)> {
+pub fn chosen(input: &Input, choose: impl FnOnce(&Schema) -> Result<Vec<usize>>) -> Result<(u64, SchemaRef, Batches)> {
     let (path, reader) = (input.path(), Chunks::of(input)?);
     let failed = |error: String| damaged(path, "a Parquet file", &error);
     let (mut metadata, options, reservation) = load(&reader, input)?;
@@ -182,7 +179,7 @@ pub(crate) fn chosen(
 }
 
 /// The metadata of a file, how they were read, and memory for them.
-pub(crate) fn load(reader: &Chunks, input: &Input) -> Result<(ArrowReaderMetadata, ArrowReaderOptions, Reservation)> {
+pub fn load(reader: &Chunks, input: &Input) -> Result<(ArrowReaderMetadata, ArrowReaderOptions, Reservation)> {
     let reservation = reserve_metadata(reader, input)?;
     let options = ArrowReaderOptions::default().with_column_stats_policy(ParquetStatisticsPolicy::SkipAll);
     let load = || ArrowReaderMetadata::load(reader, options.clone()).map_err(|error| error.to_string());

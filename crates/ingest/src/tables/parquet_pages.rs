@@ -119,7 +119,7 @@ pub(crate) fn decoding<R: ChunkReader>(
 /// Memory for decoding a column of numbers, except its rows, and the places of its pages in every row group, with which
 /// the reader skips pages without reading their headers. `None` if the pages do not add up to the rows of the group:
 /// decoding then reports the error.
-pub(crate) fn placed_pages<R: ChunkReader>(
+pub fn placed_pages<R: ChunkReader>(
     reader: &R,
     metadata: &ParquetMetaData,
     leaf: usize,

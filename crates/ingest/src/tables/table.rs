@@ -53,17 +53,18 @@ pub(crate) const FIRST_ROWS: usize = 1000;
 const LONGEST_ID_BYTES: usize = 1 << 20;
 
 /// Batches that a reader of tables yields.
-pub(crate) type Batches = Box<dyn Iterator<Item = Result<Batch>> + Send>;
+pub type Batches = Box<dyn Iterator<Item = Result<Batch>> + Send>;
 
 /// Rows in memory.
-pub(crate) struct Batch {
-    pub(crate) rows: RecordBatch,
+pub struct Batch {
+    /// The rows.
+    pub rows: RecordBatch,
     /// Memory set aside for them, where they do not hold it themselves.
-    pub(crate) unpacked: Vec<Arc<Reservation>>,
+    pub unpacked: Vec<Arc<Reservation>>,
     /// Size of the rows in memory, in bytes.
-    pub(crate) len_bytes: u64,
+    pub len_bytes: u64,
     /// Position in the input, as it lies on disk, at which the rows end.
-    pub(crate) position_bytes: u64,
+    pub position_bytes: u64,
 }
 
 /// Takes edges from record batches, as Python hands them over; `name` stands for a path in messages.
@@ -84,11 +85,7 @@ pub fn from_batches(
 }
 
 /// The chosen columns of record batches, which are validated; `path` stands for them in messages.
-pub(crate) fn checked_batches(
-    mut reader: Box<dyn RecordBatchReader + Send>,
-    chosen: Vec<usize>,
-    path: &Path,
-) -> Batches {
+pub fn checked_batches(mut reader: Box<dyn RecordBatchReader + Send>, chosen: Vec<usize>, path: &Path) -> Batches {
     let source = path.to_owned();
     let batches = std::iter::from_fn(move || {
         // An error of our own, such as that of a damaged image whose edges are read.

@@ -16,13 +16,13 @@ const EXACT_POWERS_OF_TEN: i8 = 22;
 const MOST_EXACT_INTEGER: u128 = 1 << 53;
 
 /// Whether [`each_integer`] reads columns of this type.
-pub(crate) fn is_integer(kind: &DataType) -> bool {
+pub fn is_integer(kind: &DataType) -> bool {
     kind.is_integer()
         || matches!(kind, DataType::Decimal32(_, 0) | DataType::Decimal64(_, 0) | DataType::Decimal128(_, 0))
 }
 
 /// Whether [`each_real`] reads columns of this type.
-pub(crate) fn is_real(kind: &DataType) -> bool {
+pub fn is_real(kind: &DataType) -> bool {
     let is_decimal = matches!(kind, DataType::Decimal32(..) | DataType::Decimal64(..) | DataType::Decimal128(..));
     kind.is_floating() || is_decimal && !is_integer(kind)
 }
@@ -42,7 +42,7 @@ pub(crate) fn complex_numbers(column: &dyn Array) -> Option<Vec<[f64; 2]>> {
 /// Calls `visit` with every value of a column of integers, in order; the slots of nulls count as values.
 ///
 /// `false` says that the column holds something else: then nothing was visited.
-pub(crate) fn each_integer(column: &dyn Array, visit: impl FnMut(i128)) -> bool {
+pub fn each_integer(column: &dyn Array, visit: impl FnMut(i128)) -> bool {
     if !matches!(column.data_type(), DataType::Dictionary(..)) {
         return plain_integers(column, visit);
     }
@@ -72,7 +72,7 @@ fn each_decimal<T: DecimalType<Native: Into<i128>>>(column: &dyn Array, mut visi
 /// Calls `visit` with every value of a column of real numbers, in order.
 ///
 /// `false` says that the column holds something else: then nothing was visited.
-pub(crate) fn each_real(column: &dyn Array, visit: impl FnMut(f64)) -> bool {
+pub fn each_real(column: &dyn Array, visit: impl FnMut(f64)) -> bool {
     if !matches!(column.data_type(), DataType::Dictionary(..)) {
         return plain_reals(column, visit);
     }

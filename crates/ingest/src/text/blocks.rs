@@ -17,18 +17,18 @@ use outcore_io::{Reservation, bytes_text};
 use std::path::Path;
 
 /// Whole lines, and where they stand.
-pub(crate) struct Lines {
+pub struct Lines {
     /// The number of the first line, from 1.
-    pub(crate) first_line: u64,
+    pub first_line: u64,
     /// The lines; the last one of the input may lack its line end.
-    pub(crate) bytes: Vec<u8>,
+    pub bytes: Vec<u8>,
     /// Bytes of the input up to the end of these lines, as they lie on disk.
-    pub(crate) input_bytes: u64,
+    pub input_bytes: u64,
 }
 
 impl Lines {
     /// Takes the first line off, up to and including the line that ends at `end` bytes.
-    pub(crate) fn drop_front(&mut self, end: usize) {
+    pub fn drop_front(&mut self, end: usize) {
         self.first_line += memchr_iter(b'\n', &self.bytes[..end]).count() as u64;
         self.bytes.drain(..end);
     }
@@ -46,7 +46,7 @@ impl Lines {
 }
 
 /// A stream of text, block by block.
-pub(crate) struct LineBlocks {
+pub struct LineBlocks {
     stream: Stream,
     /// The beginning of the next block.
     carry: Vec<u8>,
@@ -75,7 +75,7 @@ struct Cuts {
 
 impl LineBlocks {
     /// Cuts `stream` at line ends.
-    pub(crate) fn new(stream: Stream) -> Self {
+    pub fn new(stream: Stream) -> Self {
         LineBlocks {
             stream,
             carry: Vec::new(),
@@ -120,7 +120,7 @@ impl LineBlocks {
     }
 
     /// The input, for messages.
-    pub(crate) fn path(&self) -> &Path {
+    pub fn path(&self) -> &Path {
         self.stream.path()
     }
 
@@ -130,7 +130,7 @@ impl LineBlocks {
     }
 
     /// The facts that the stream knows of the input.
-    pub(crate) fn facts(&self) -> Facts {
+    pub fn facts(&self) -> Facts {
         Facts {
             input_bytes: self.stream.size_bytes(),
             is_pipe: self.stream.size_bytes().is_none(),
@@ -141,7 +141,7 @@ impl LineBlocks {
     }
 
     /// Gives lines back: they come again with the next call of `next_lines`.
-    pub(crate) fn give_back(&mut self, lines: Lines) {
+    pub fn give_back(&mut self, lines: Lines) {
         debug_assert!(self.returned.is_none(), "only one block is given back");
         self.returned = Some(lines);
     }
@@ -188,7 +188,7 @@ impl LineBlocks {
     }
 
     /// The next lines, or nothing at the end of the input.
-    pub(crate) fn next_lines(&mut self) -> Result<Option<Lines>> {
+    pub fn next_lines(&mut self) -> Result<Option<Lines>> {
         if let Some(lines) = self.returned.take() {
             return Ok(Some(lines));
         }

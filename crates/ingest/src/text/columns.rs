@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The separator of columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Separator {
+pub enum Separator {
     /// Runs of spaces and tabs.
     Blanks,
     /// This byte.
@@ -30,7 +30,7 @@ const SEPARATORS: [(&str, Separator); 5] = [
 
 impl Separator {
     /// The separator that `--delimiter` names: a name, or the character itself.
-    pub(crate) fn named(asked: &str) -> Result<Self> {
+    pub fn named(asked: &str) -> Result<Self> {
         if let Some((_, separator)) = SEPARATORS.iter().find(|(name, _)| *name == asked) {
             return Ok(*separator);
         }
@@ -51,7 +51,7 @@ impl Separator {
     }
 
     /// Its name, or the character.
-    pub(crate) fn name(self) -> String {
+    pub fn name(self) -> String {
         match (SEPARATORS.iter().find(|(_, separator)| *separator == self), self) {
             (Some((name, _)), _) => (*name).to_owned(),
             (None, Separator::Byte(byte)) => format!("`{}`", byte as char),
@@ -87,7 +87,7 @@ pub(crate) struct FixedColumns {
 
 /// The start of comments, after blanks.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Comments(Vec<Vec<u8>>);
+pub struct Comments(Vec<Vec<u8>>);
 
 impl Comments {
     /// No line is a comment.
@@ -129,7 +129,7 @@ impl Comments {
 
     /// Whether a line is neither blank nor a comment.
     #[inline]
-    pub(crate) fn is_data(&self, line: &[u8]) -> bool {
+    pub fn is_data(&self, line: &[u8]) -> bool {
         !Fields::new(line).is_empty() && !self.has(line)
     }
 }
@@ -178,10 +178,11 @@ pub(crate) struct Columns {
 
 /// One column of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Field<'a> {
+pub struct Field<'a> {
     /// Content of the field; between the quotes if there are any.
-    pub(crate) raw: &'a [u8],
-    pub(crate) quoted: bool,
+    pub raw: &'a [u8],
+    /// It stands in double quotes.
+    pub quoted: bool,
 }
 
 impl Field<'_> {
@@ -199,6 +200,7 @@ impl Field<'_> {
         bytes.extend_from_slice(rest);
     }
 
+    /// The bytes of the field, with two quotes within quotes as one.
     pub(crate) fn content(self) -> Vec<u8> {
         let mut bytes = Vec::new();
         self.push_to(&mut bytes);
@@ -206,7 +208,8 @@ impl Field<'_> {
     }
 
     /// Whether nothing but blanks stands there.
-    pub(crate) fn is_empty(&self) -> bool {
+    #[inline]
+    pub fn is_empty(&self) -> bool {
         self.raw.iter().all(|b| is_blank(*b))
     }
 }
@@ -218,7 +221,7 @@ pub(crate) fn is_data(line: &[u8]) -> bool {
 }
 
 /// The columns of a line, one by one; an error is what was expected, and the last.
-pub(crate) struct Cut<'a> {
+pub struct Cut<'a> {
     separator: Separator,
     /// Remainder of the line, if there is another column.
     rest: Option<&'a [u8]>,
@@ -226,12 +229,14 @@ pub(crate) struct Cut<'a> {
 
 impl<'a> Cut<'a> {
     /// The columns of `line`.
-    pub(crate) fn new(line: &'a [u8], separator: Separator) -> Self {
+    #[inline]
+    pub fn new(line: &'a [u8], separator: Separator) -> Self {
         let mut cut = Cut { separator, rest: None };
         cut.go_on(Some(line));
         cut
     }
 
+    #[inline]
     fn go_on(&mut self, rest: Option<&'a [u8]>) {
         self.rest = match self.separator {
             Separator::Byte(_) => rest,

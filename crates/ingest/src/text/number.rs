@@ -5,9 +5,11 @@
 
 /// A whole number from an input: its low 64 bits, and whether it is below zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Integer {
-    pub(crate) bits: u64,
-    pub(crate) negative: bool,
+pub struct Integer {
+    /// The number in two's complement.
+    pub bits: u64,
+    /// It is below zero.
+    pub negative: bool,
 }
 
 impl Integer {
@@ -64,7 +66,8 @@ fn integer_prefix(bytes: &[u8]) -> Option<(Integer, usize)> {
 }
 
 /// All of `token` as a whole number.
-pub(crate) fn integer(token: &[u8]) -> Option<Integer> {
+#[inline]
+pub fn integer(token: &[u8]) -> Option<Integer> {
     let (integer, len) = integer_prefix(token)?;
     (len == token.len()).then_some(integer)
 }
@@ -76,7 +79,8 @@ pub(crate) fn unsigned(token: &[u8]) -> Option<u64> {
 }
 
 /// All of `token` as a finite number: neither `inf` nor `nan`, nor a number beyond the range.
-pub(crate) fn real(token: &[u8]) -> Option<f64> {
+#[inline]
+pub fn real(token: &[u8]) -> Option<f64> {
     // Short whole numbers, the most common weights, need no decimal conversion.
     if token.len() <= 15
         && let Some(integer) = integer(token)
@@ -119,6 +123,7 @@ pub(crate) fn weight_expected(token: &[u8]) -> &'static str {
 }
 
 /// Whether a token is a whole number, however large, written without a point or an exponent.
+#[inline]
 pub fn is_whole(token: &[u8]) -> bool {
     let digits = token.strip_prefix(b"-").or(token.strip_prefix(b"+")).unwrap_or(token);
     !digits.is_empty() && digits.iter().all(u8::is_ascii_digit)
@@ -135,12 +140,12 @@ pub(crate) fn is_padded(token: &[u8]) -> bool {
 const MISSING: [&[u8]; 10] = [b"", b"na", b"n/a", b"nan", b"null", b"none", b"nil", b"-", b".", b"?"];
 
 /// Whether a token says that there is no value.
-pub(crate) fn is_missing(token: &[u8]) -> bool {
+pub fn is_missing(token: &[u8]) -> bool {
     MISSING.contains(&trim(token).to_ascii_lowercase().as_slice())
 }
 
 /// Whether a whole number is this real one.
-pub(crate) fn is_exactly(token: &[u8], number: f64) -> bool {
+pub fn is_exactly(token: &[u8], number: f64) -> bool {
     let whole = std::str::from_utf8(token).ok().and_then(|text| text.parse::<i128>().ok());
     whole.is_some_and(|whole| number.abs() < 1e38 && number as i128 == whole)
 }
@@ -153,12 +158,13 @@ pub(crate) fn is_infinite_or_nan(token: &[u8]) -> bool {
 
 /// Whether `byte` separates columns in text without commas.
 #[inline]
-pub(crate) fn is_blank(byte: u8) -> bool {
+pub fn is_blank(byte: u8) -> bool {
     byte == b' ' || byte == b'\t'
 }
 
 /// `bytes` without blanks at either end.
-pub(crate) fn trim(mut bytes: &[u8]) -> &[u8] {
+#[inline]
+pub fn trim(mut bytes: &[u8]) -> &[u8] {
     while let [first, rest @ ..] = bytes
         && is_blank(*first)
     {
@@ -173,12 +179,12 @@ pub(crate) fn trim(mut bytes: &[u8]) -> &[u8] {
 }
 
 /// The lines of a block, without their ends (`\n` or `\r\n`).
-pub(crate) struct LineIter<'a> {
+pub struct LineIter<'a> {
     rest: &'a [u8],
 }
 
 /// The lines of `bytes`.
-pub(crate) fn lines(bytes: &[u8]) -> LineIter<'_> {
+pub fn lines(bytes: &[u8]) -> LineIter<'_> {
     LineIter { rest: bytes }
 }
 

@@ -12,12 +12,13 @@ const TAB: Separator = Separator::Byte(b'\t');
 const CSV: [u8; 3] = [b';', b',', b'|'];
 
 /// Data lines, to be cut.
-pub(crate) struct RowCounts<'a> {
+pub struct RowCounts<'a> {
     lines: &'a [&'a [u8]],
 }
 
 impl<'a> RowCounts<'a> {
-    pub(crate) fn new(lines: &'a [&'a [u8]]) -> Self {
+    /// Data lines whose separator is sought.
+    pub fn new(lines: &'a [&'a [u8]]) -> Self {
         RowCounts { lines }
     }
 
@@ -25,7 +26,7 @@ impl<'a> RowCounts<'a> {
     ///
     /// # Errors
     /// Lines that two separators cut into different columns.
-    pub(crate) fn separator(&self, first: &Lines, path: &Path) -> Result<Separator> {
+    pub fn separator(&self, first: &Lines, path: &Path) -> Result<Separator> {
         let with = |byte: u8| self.lines.iter().filter(|line| has_outside_quotes(line, byte)).count();
         let tabs = with(b'\t');
         let is_blank_head = self.lines.first().is_some_and(|line| !has_outside_quotes(line, b'\t'));

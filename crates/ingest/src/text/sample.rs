@@ -15,20 +15,20 @@ use std::path::Path;
 pub(crate) const SAMPLE_LINES: usize = 1000;
 
 /// The first data lines of a text, which begins with the line of the number `first_line`, and their numbers.
-pub(crate) fn first_lines(first_line: u64, text: &[u8], is_data: impl Fn(&[u8]) -> bool) -> Vec<(u64, &[u8])> {
+pub fn first_lines(first_line: u64, text: &[u8], is_data: impl Fn(&[u8]) -> bool) -> Vec<(u64, &[u8])> {
     (first_line..).zip(lines(text)).filter(|(_, line)| is_data(line)).take(SAMPLE_LINES).collect()
 }
 
 /// The fields of the first data lines of a block.
-pub(crate) struct Sample<'a> {
+pub struct Sample<'a> {
     /// The file, for messages.
-    pub(crate) path: &'a Path,
+    pub path: &'a Path,
     /// The number of the block's first line.
-    pub(crate) first_line: u64,
+    pub first_line: u64,
     pub(crate) separator: Separator,
     pub(crate) comments: Comments,
     /// The number of the line in the block, from 0, and its columns.
-    pub(crate) rows: Vec<(u64, Vec<Field<'a>>)>,
+    pub rows: Vec<(u64, Vec<Field<'a>>)>,
     /// Number of columns below which an empty last one counts.
     least_columns: usize,
 }
@@ -38,7 +38,7 @@ impl<'a> Sample<'a> {
     ///
     /// # Errors
     /// A field whose quotes do not end where the field does.
-    pub(crate) fn cut(
+    pub fn cut(
         (path, first_line): (&'a Path, u64),
         all: impl Iterator<Item = (u64, &'a [u8])>,
         (separator, comments): (Separator, Comments),
@@ -56,12 +56,12 @@ impl<'a> Sample<'a> {
     }
 
     /// The number of the line of a row.
-    pub(crate) fn line(&self, row: usize) -> u64 {
+    pub fn line(&self, row: usize) -> u64 {
         self.first_line + self.rows[row].0
     }
 
     /// Number of columns of the lines after the first.
-    pub(crate) fn width(&self) -> usize {
+    pub fn width(&self) -> usize {
         self.count(usize::from(self.rows.len() > 1))
     }
 
@@ -78,12 +78,12 @@ impl<'a> Sample<'a> {
 }
 
 /// The content of a field that names a column.
-pub(crate) fn name_of(field: &Field<'_>) -> String {
+pub fn name_of(field: &Field<'_>) -> String {
     String::from_utf8_lossy(trim(&field.content())).into_owned()
 }
 
 /// The start of comments, as far as the file's name and the options tell.
-pub(crate) fn first_comments(path: &Path, options: &InputOptions) -> Result<Comments> {
+pub fn first_comments(path: &Path, options: &InputOptions) -> Result<Comments> {
     if let Some(asked) = options.comment.as_deref() {
         return Comments::asked(asked);
     }
@@ -91,19 +91,19 @@ pub(crate) fn first_comments(path: &Path, options: &InputOptions) -> Result<Comm
 }
 
 /// Whether a line tells spreadsheets the separator: `sep=;`.
-pub(crate) fn is_separator_line(line: &[u8]) -> bool {
+pub fn is_separator_line(line: &[u8]) -> bool {
     let bare = line.strip_prefix(b"\"").and_then(|line| line.strip_suffix(b"\"")).unwrap_or(line);
     matches!(bare, [b's' | b'S', b'e' | b'E', b'p' | b'P', b'=', b',' | b';' | b'|' | b'\t'])
 }
 
 /// Whether the name says that commas stand between columns: `.csv`, also with `.gz` or the like behind it.
-pub(crate) fn is_called_csv(path: &Path) -> bool {
+pub fn is_called_csv(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
     name.split('.').skip(1).any(|part| part == "csv")
 }
 
 /// The start of comments, now that the separator is known.
-pub(crate) fn settled_comments(guess: Comments, separator: Separator, asked: Option<&str>) -> Comments {
+pub fn settled_comments(guess: Comments, separator: Separator, asked: Option<&str>) -> Comments {
     match separator {
         _ if asked.is_some() => guess,
         Separator::Blanks => Comments::usual(),
@@ -114,7 +114,7 @@ pub(crate) fn settled_comments(guess: Comments, separator: Separator, asked: Opt
 
 /// Whether a line has so many columns; an empty one at its end does not count.
 #[inline]
-pub(crate) fn has_columns(fields: &[Field<'_>], count: usize) -> bool {
+pub fn has_columns(fields: &[Field<'_>], count: usize) -> bool {
     let is_hollow = || fields[count].is_empty() && !fields[count].quoted;
     fields.len() == count || fields.len() == count + 1 && is_hollow()
 }
@@ -148,7 +148,7 @@ pub(crate) fn end_of_record(bytes: &[u8], number: u64, quoting: Quoting) -> usiz
 }
 
 /// End of this line, counted from 0.
-pub(crate) fn end_of_line(bytes: &[u8], number: u64) -> usize {
+pub fn end_of_line(bytes: &[u8], number: u64) -> usize {
     let end = memchr::memchr_iter(b'\n', bytes).nth(number as usize);
     end.map_or(bytes.len(), |end| end + 1)
 }

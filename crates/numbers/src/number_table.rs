@@ -5,21 +5,17 @@
 //! tables are converted when they are read, since only one decoded batch may be in memory; lines are parsed by the
 //! worker that takes them.
 
-use crate::batch::{BLOCK_BYTES, Facts};
-use crate::column_names::{column_asked, listed};
-use crate::format::is_document;
-use crate::input::context::InputContext;
-use crate::input::file::Input;
-use crate::numbers::number_columns::{NoElement, NumberValues, Rounded, element_of, fill, refused, see_rounded};
-use crate::numbers::number_text::{NumberText, TextParser};
-use crate::recognise::{self, Kind, LOOKED_AT_BYTES};
-use crate::tables::table::{Batch, Batches, checked_batches, damaged};
-use crate::tables::{arrow_stream, parquet};
-use crate::text::blocks::{LineBlocks, Lines};
+use crate::number_columns::{NoElement, NumberValues, Rounded, element_of, fill, refused, see_rounded};
+use crate::number_text::{NumberText, TextParser};
 use arrow_array::RecordBatchReader;
 use arrow_schema::Schema;
 use outcore_format::ElementType;
 use outcore_image::{Error, Result};
+use outcore_ingest::parts::{
+    BLOCK_BYTES, Batch, Batches, Input, InputContext, Kind, LOOKED_AT_BYTES, LineBlocks, Lines, arrow_batches,
+    by_start, checked_batches, damaged, listed, parquet_batches,
+};
+use outcore_ingest::{Facts, column_asked, is_document};
 use outcore_io::{Budget, Reservation, Runtime};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -249,11 +245,11 @@ impl NumberTable {
     fn of_input(input: &Input, options: &NumberOptions) -> Result<Self> {
         let start = input.start(LOOKED_AT_BYTES)?;
         let path = input.path();
-        let kind = recognise::by_start(&start);
+        let kind = by_start(&start);
         let (format, schema, chosen, batches, rows) = match kind {
             Some(Kind::Read("parquet")) => {
                 let mut found = None;
-                let (rows, schema, batches) = parquet::chosen(input, |schema| {
+                let (rows, schema, batches) = parquet_batches(input, |schema| {
                     let chosen = found.insert(Chosen::of_schema(path, schema, options)?);
                     Ok(chosen.columns.clone())
                 })?;
@@ -261,7 +257,7 @@ impl NumberTable {
                 ("parquet", schema, chosen, batches, Some(rows))
             }
             Some(Kind::Read("arrow")) => {
-                let (schema, batches) = arrow_stream::whole(input)?;
+                let (schema, batches) = arrow_batches(input)?;
                 let chosen = Chosen::of_schema(path, &schema, options)?;
                 let columns = chosen.columns.clone();
                 let failed = |error: String| damaged(path, "rows of a table", &error);

@@ -1,20 +1,16 @@
 //! Columns of numbers in Parquet files, of which any rows are read.
 //!
 //! *Idea.* When a file is opened, the headers of all pages of the columns that are taken are read
-//! (`parquet_pages.rs`): they tell what decoding takes, and where pages begin. With that the library that decodes skips
-//! to the page that has the first row, and neither reads nor unpacks those before it.
+//! (`ingest/src/tables/parquet_pages.rs`): they tell what decoding takes, and where pages begin. With that the library
+//! that decodes skips to the page that has the first row, and neither reads nor unpacks those before it.
 //!
 //! *Cost.* One small read per page when the file is opened, and 24 bytes of memory for it; a page that rows begin or
 //! end in is decoded for those before and behind it again.
 
-use crate::input::counted_file::CountedFile;
-use crate::input::file::Input;
-use crate::tables::parquet::{Chunks, VALUE_BYTES, load};
-use crate::tables::parquet_pages::placed_pages;
-use crate::tables::table::{damaged, guarded};
 use arrow_array::Array;
 use arrow_schema::Schema;
 use outcore_image::Result;
+use outcore_ingest::parts::{Chunks, CountedFile, Input, VALUE_BYTES, damaged, guarded, load_parquet, placed_pages};
 use outcore_io::Reservation;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
@@ -59,7 +55,7 @@ impl ParquetColumns {
     ) -> Result<(Self, Schema)> {
         let (path, reader) = (input.path(), Chunks(file.clone()));
         let failed = |error: String| damaged(path, "a Parquet file", &error);
-        let (metadata, options, reservation) = load(&reader, input)?;
+        let (metadata, options, reservation) = load_parquet(&reader, input)?;
         let chosen = choose(metadata.schema())?;
         let schema = metadata.schema().project(&chosen).map_err(|error| failed(error.to_string()))?;
         let parquet = metadata.parquet_schema();

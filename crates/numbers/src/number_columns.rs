@@ -4,12 +4,12 @@
 //! round to the nearest. Where nobody asked for real ones, the first whole number that they round is told. A missing
 //! value is NaN, and is refused where elements have none.
 
-use crate::tables::values::{each_integer, each_real, is_integer, is_real};
 use arrow_array::Array;
 use arrow_array::cast::AsArray;
 use arrow_schema::DataType;
 use outcore_format::ElementType;
 use outcore_image::Error;
+use outcore_ingest::parts::{each_integer, each_real, is_integer, is_real};
 use outcore_io::{Array as Memory, Budget, Result, lock};
 use std::path::Path;
 use std::sync::Mutex;
@@ -105,7 +105,7 @@ macro_rules! by_element {
         }
     };
     ($element:expr, $type:ident => $body:expr) => {
-        by_element!(@ $element, $type, $body, Bool($crate::numbers::number_columns::Truth) Int8(i8) Int16(i16) Int32(i32) Int64(i64) UInt8(u8) UInt16(u16)
+        by_element!(@ $element, $type, $body, Bool($crate::number_columns::Truth) Int8(i8) Int16(i16) Int32(i32) Int64(i64) UInt8(u8) UInt16(u16)
             UInt32(u32) UInt64(u64) Float32(f32) Float64(f64))
     };
 }

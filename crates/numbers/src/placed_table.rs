@@ -4,18 +4,16 @@
 //! Which columns are taken, what becomes of their numbers, and what is refused or told of is the same as when the file
 //! is imported (`number_table.rs`, `number_columns.rs`).
 
-use crate::input::context::InputContext;
-use crate::input::counted_file::{CountedFile, Reads};
-use crate::input::file::Input;
-use crate::numbers::arrow_columns::ArrowColumns;
-use crate::numbers::number_columns::{Rounded, fill, refused, see_rounded};
-use crate::numbers::number_table::{Chosen, NumberFacts, NumberOptions};
-use crate::numbers::parquet_columns::ParquetColumns;
-use crate::recognise::{self, Kind};
+use crate::arrow_columns::ArrowColumns;
+use crate::number_columns::{Rounded, fill, refused, see_rounded};
+use crate::number_table::{Chosen, NumberFacts, NumberOptions};
+use crate::parquet_columns::ParquetColumns;
 use arrow_array::Array;
 use arrow_schema::Schema;
 use outcore_format::ElementType;
 use outcore_image::{Error, Result};
+use outcore_ingest::Reads;
+use outcore_ingest::parts::{CountedFile, Input, InputContext, Kind, by_magic};
 use outcore_io::{Budget, Input as InputFile, Runtime};
 use std::cell::RefCell;
 use std::ops::Range;
@@ -71,7 +69,7 @@ pub struct Misplaced {
 impl PlacedTable {
     /// Whether a file that begins so may be such a table.
     pub fn begins_so(start: &[u8]) -> bool {
-        let kind = recognise::by_magic(start);
+        let kind = by_magic(start);
         matches!(kind, Some(Kind::Read("parquet" | "arrow"))) || start.starts_with(FEATHER_1)
     }
 

@@ -8,12 +8,6 @@
 //! *Cost.* One small read per batch when the file is opened, and one of every dictionary of numbers; 56 bytes of memory
 //! for a column in a batch.
 
-use crate::input::counted_file::CountedFile;
-use crate::tables::arrow_message::{
-    CONTINUATION, FILE_END_BYTES, FILE_MAGIC, MOST_BARE_SCHEMA_BYTES, MOST_PADDING_BYTES, Message, bare_schema,
-    batches_listed, check_end, header_bytes, schema_of, start_bytes, unpacked_len,
-};
-use crate::tables::table::{damaged, guarded};
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_buffer::{Buffer, MutableBuffer};
 use arrow_ipc::reader::{read_dictionary, read_record_batch};
@@ -25,6 +19,10 @@ use arrow_schema::{DataType, Schema, SchemaRef, UnionMode};
 use bytes::Bytes;
 use flatbuffers::FlatBufferBuilder;
 use outcore_image::{Error, Result};
+use outcore_ingest::parts::{
+    CONTINUATION, CountedFile, FILE_END_BYTES, FILE_MAGIC, MOST_BARE_SCHEMA_BYTES, MOST_PADDING_BYTES, Message,
+    bare_schema, batches_listed, check_end, damaged, guarded, header_bytes, schema_of, start_bytes, unpacked_len,
+};
 use outcore_io::{Array as Memory, Budget, Reservation};
 use std::collections::HashMap;
 use std::ops::Range;

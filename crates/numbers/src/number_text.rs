@@ -1,22 +1,19 @@
 //! Text in columns, as numbers for a dense array.
 //!
-//! The separator is found as for lists of edges (`rows.rs`); the first line names the columns where it has no number
-//! above numbers. Which columns hold numbers is told by the first lines; what the others hold is not looked at. Whole
-//! numbers are those without a point or an exponent. Cost: about a nanosecond per byte.
+//! The separator is found as for lists of edges (`ingest/src/text/rows.rs`); the first line names the columns where it
+//! has no number above numbers. Which columns hold numbers is told by the first lines; what the others hold is not
+//! looked at. Whole numbers are those without a point or an exponent. Cost: about a nanosecond per byte.
 
-use crate::batch::{BLOCK_BYTES, InputOptions, bad_record};
-use crate::numbers::number_columns::{Number, NumberValues, Rounded, by_element};
-use crate::numbers::number_table::{ColumnKind, NumberOptions, Refused};
-use crate::text::blocks::{LineBlocks, Lines};
-use crate::text::columns::{Comments, Cut, Field, Separator};
-use crate::text::number::{integer, is_blank, is_exactly, is_missing, is_whole, lines, real, trim};
-use crate::text::rows::RowCounts;
-use crate::text::sample::{
-    Sample, end_of_line, first_comments, first_lines, has_columns, is_called_csv, is_separator_line, name_of,
-    settled_comments,
-};
+use crate::number_columns::{Number, NumberValues, Rounded, by_element};
+use crate::number_table::{ColumnKind, NumberOptions, Refused};
 use outcore_format::ElementType;
 use outcore_image::{Error, Result};
+use outcore_ingest::parts::{
+    BLOCK_BYTES, Comments, Cut, Field, LineBlocks, Lines, RowCounts, Sample, Separator, bad_record, end_of_line,
+    first_comments, first_lines, has_columns, integer, is_blank, is_called_csv, is_exactly, is_missing,
+    is_separator_line, lines, name_of, real, settled_comments, trim,
+};
+use outcore_ingest::{InputOptions, is_whole};
 use outcore_io::Budget;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
