@@ -9,7 +9,7 @@ use crate::batch::{IdKind, InputOptions, Source};
 use crate::documents::{dot, gexf, gml, graphml, json_lines, pajek};
 use crate::input::file::Input;
 use crate::matrices::binary::{self, Record};
-use crate::matrices::matrix_market;
+use crate::matrices::{gap_serialized, matrix_market};
 use crate::recognise::{self, Kind, LOOKED_AT_BYTES};
 use crate::tables::{arrow_stream, parquet};
 use crate::text::edge_list::{self, Shape};
@@ -47,7 +47,7 @@ enum Content {
     Document,
     /// A table with types, which can also be one of vertices.
     Table,
-    /// Binary records without a header.
+    /// Binary numbers that no magic number precedes.
     Records,
 }
 
@@ -72,7 +72,7 @@ const TABLE: Format = Format { options: NAMED, content: Content::Table, ..LIST }
 const RECORDS: Format = Format { content: Content::Records, ..LIST };
 
 /// All formats. The first one is taken where neither the name nor the content of an input says another.
-static FORMATS: [Format; 24] = [
+static FORMATS: [Format; 26] = [
     Format {
         name: "edge-list",
         summary: "text, an edge a line, columns between blanks, tabs, commas, semicolons or bars",
@@ -184,6 +184,22 @@ static FORMATS: [Format; 24] = [
         endings: &[],
         open: |input, options| binary::open(input.stream()?, options, "binary32", Record::Unsigned32),
         ..RECORDS
+    },
+    Format {
+        name: "sg",
+        summary: "GAP's serialized graphs",
+        endings: &[".sg"],
+        content: Content::Records,
+        open: |input, options| gap_serialized::open(input, options, "sg", false),
+        ..GRAPH
+    },
+    Format {
+        name: "wsg",
+        summary: "GAP's serialized graphs with weights",
+        endings: &[".wsg"],
+        content: Content::Records,
+        open: |input, options| gap_serialized::open(input, options, "wsg", true),
+        ..GRAPH
     },
     Format {
         name: "parquet",

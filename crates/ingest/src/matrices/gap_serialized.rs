@@ -1,0 +1,511 @@
+//! Serialized graphs of the GAP benchmark suite: `.sg`, and `.wsg` with weights.
+//!
+//! | bytes | content, little-endian |
+//! |---|---|
+//! | 1 | 1 if edges have a direction, else 0 |
+//! | 8 | number of neighbours m, `i64` |
+//! | 8 | number of vertices n, `i64`, at most 2^31 |
+//! | 8 (n + 1) | place of the first neighbour of every vertex, `i64`, and m |
+//! | 4 m, or 8 m | neighbours from 0, `i32`, in a `.wsg` each with its weight, `i32` |
+//! | as much again | places and neighbours of in-edges, where edges have a direction |
+//!
+//! Two streams read the file, one its places and one its neighbours, so that memory does not depend on n and m; places
+//! are read twice, a pipe is refused. In-edges are the same edges again: they are counted, so that a truncated file is
+//! refused, but not looked at. Without a direction an edge stands at both of its ends: it is handed on from its smaller
+//! one, and both are compared as METIS's are. A self-loop is handed on as often as it stands.
+//! Format: Beamer, Asanović, Patterson, "The GAP benchmark suite", arXiv 1508.03619, 2015, and its reference code.
+
+use crate::batch::{BLOCK_BYTES, Block, BlockData, EdgeBatch, Facts, InputOptions, Parser, Source, TakeBatch, Weights};
+use crate::input::file::{Input, Stream};
+use crate::mix::mix;
+use crate::text::source::{begin, integers_only, push_pair, text_of, weights_wanted};
+use crate::text::tally::{Sums, Tally};
+use outcore_image::{Error, Result};
+use outcore_io::random;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Length of the flag and the two counts.
+const HEADER_BYTES: usize = 17;
+/// Neighbours are `i32`.
+const MOST_VERTICES: u64 = 1 << 31;
+/// Bytes of places that are read at a time.
+const PLACES_BYTES: usize = 64 << 10;
+
+/// Opens a serialized graph; `format` is the name to report.
+pub(crate) fn open(
+    input: &Input,
+    options: &InputOptions,
+    format: &'static str,
+    has_weights: bool,
+) -> Result<Box<dyn Source>> {
+    integers_only(options.ids, format)?;
+    let names: &[&str] = if has_weights { &["weight"] } else { &[] };
+    let weights_wanted = weights_wanted(options.weight.as_deref(), format, names)? && has_weights;
+    let mut places = input.stream()?;
+    let header = Header::read(&mut places)?;
+    let mut neighbours = input.stream()?;
+    let first_byte = HEADER_BYTES as u64 + 8 * (header.vertices + 1);
+    skip(&mut neighbours, first_byte)?;
+    let facts = Facts {
+        format,
+        directed: Some(header.directed),
+        weights: weights_wanted.then(|| "weight".to_owned()),
+        declared: Some((0, header.vertices)),
+        input_bytes: input.size_bytes(),
+        compression: neighbours.compression(),
+        ..Facts::default()
+    };
+    let record_bytes = if has_weights { 8 } else { 4 };
+    let parser = Arc::new(Serialized {
+        path: input.path().to_owned(),
+        header,
+        record_bytes,
+        first_byte,
+        weights_wanted,
+        tally: Tally::new(),
+        key: random(),
+    });
+    let of_in_edges = 8 * (u128::from(header.vertices) + 1) + u128::from(header.neighbours) * record_bytes as u128;
+    let mut places = Places { stream: places, bytes: Vec::new(), at: 0, next: 0, before: 0, header };
+    places.take()?;
+    Ok(Box::new(SerializedSource {
+        places,
+        neighbours,
+        facts,
+        parser,
+        rest: 0,
+        next_record: 0,
+        sequence: 0,
+        rest_bytes: if header.directed { of_in_edges } else { 0 },
+        ended: false,
+    }))
+}
+
+/// Content of the first bytes.
+#[derive(Clone, Copy)]
+struct Header {
+    directed: bool,
+    neighbours: u64,
+    vertices: u64,
+}
+
+impl Header {
+    fn read(stream: &mut Stream) -> Result<Self> {
+        let start = stream.peek(HEADER_BYTES)?.to_vec();
+        let path = stream.path();
+        let Some((&[flag], counts)) = start.get(..HEADER_BYTES).and_then(|header| header.split_first_chunk()) else {
+            return Err(cut_off(path, &format!("{HEADER_BYTES} bytes of a header"), start.len() as u64));
+        };
+        let bad = |expected: &str, found: String, at: usize| {
+            Err(Error::input(path, None, expected, format!("{found} at byte offset {at}"))
+                .advise("the file is damaged, or of another format: see --format"))
+        };
+        if flag > 1 {
+            return bad("0 or 1, for undirected or directed edges", flag.to_string(), 0);
+        }
+        let count = |at: usize| counts[at..].first_chunk().map_or(-1, |bytes| i64::from_le_bytes(*bytes));
+        let (neighbours, vertices) = (count(0), count(8));
+        let Ok(neighbours) = u64::try_from(neighbours) else {
+            return bad("the number of neighbours", neighbours.to_string(), 1);
+        };
+        match u64::try_from(vertices) {
+            Ok(vertices) if vertices <= MOST_VERTICES => {
+                stream.skip(HEADER_BYTES);
+                Ok(Header { directed: flag == 1, neighbours, vertices })
+            }
+            _ => bad("a number of vertices up to 2^31", vertices.to_string(), 9),
+        }
+    }
+}
+
+/// Reads past bytes.
+fn skip(stream: &mut Stream, len_bytes: u64) -> Result<()> {
+    let (mut rest, mut bytes) = (len_bytes, Vec::new());
+    while rest > 0 {
+        let len = rest.min(BLOCK_BYTES as u64);
+        bytes.clear();
+        stream.fill(&mut bytes, len as usize)?;
+        if (bytes.len() as u64) < len {
+            let at = len_bytes - rest + bytes.len() as u64;
+            return Err(cut_off(stream.path(), &format!("{len_bytes} bytes before the neighbours"), at));
+        }
+        rest -= len;
+    }
+    Ok(())
+}
+
+fn cut_off(path: &Path, expected: &str, at: u64) -> Error {
+    Error::input(path, None, expected, format!("the end of the file at byte offset {at}"))
+        .advise("the file is truncated: fetch or copy it again")
+}
+
+/// The places of the vertices' neighbours, one after the other.
+struct Places {
+    stream: Stream,
+    bytes: Vec<u8>,
+    at: usize,
+    /// Number of places taken, and the last of them.
+    next: u64,
+    before: u64,
+    header: Header,
+}
+
+impl Places {
+    /// The next place, less the one before: the number of neighbours of a vertex.
+    fn take(&mut self) -> Result<u64> {
+        let at_byte = HEADER_BYTES as u64 + 8 * self.next;
+        let Header { neighbours, vertices, .. } = self.header;
+        if self.at == self.bytes.len() {
+            let len = (8 * (vertices + 1 - self.next)).min(PLACES_BYTES as u64) as usize;
+            self.at = 0;
+            self.bytes.clear();
+            self.stream.fill(&mut self.bytes, len)?;
+        }
+        let Some(bytes) = self.bytes[self.at..].first_chunk() else {
+            let end = at_byte + (self.bytes.len() - self.at) as u64;
+            return Err(cut_off(self.stream.path(), &format!("{} places of neighbours", vertices + 1), end));
+        };
+        let place = i64::from_le_bytes(*bytes);
+        let expected = match self.next {
+            next if next == vertices => neighbours..=neighbours,
+            0 => 0..=0,
+            _ => self.before..=neighbours,
+        };
+        let Some(place) = u64::try_from(place).ok().filter(|place| expected.contains(place)) else {
+            let expected = format!("a place of neighbours from {} to {}", expected.start(), expected.end());
+            let found = format!("{place} at byte offset {at_byte}");
+            return Err(Error::input(self.stream.path(), None, expected, found)
+                .advise("the file is damaged, or of another format: see --format"));
+        };
+        let count = place - self.before;
+        (self.at, self.next, self.before) = (self.at + 8, self.next + 1, place);
+        Ok(count)
+    }
+}
+
+/// Blocks of neighbours. A block begins with the number of its runs, `u32`, and for each run its vertex and its number
+/// of neighbours, both `u32`; then come the neighbours of all runs as they are in the file.
+struct SerializedSource {
+    places: Places,
+    neighbours: Stream,
+    facts: Facts,
+    parser: Arc<Serialized>,
+    /// Number of neighbours of the last vertex that are still to come.
+    rest: u64,
+    next_record: u64,
+    sequence: u64,
+    /// Bytes of in-edges that are still to come.
+    rest_bytes: u128,
+    ended: bool,
+}
+
+impl SerializedSource {
+    /// The runs of the next block, and their number of neighbours.
+    fn runs(&mut self) -> Result<(Vec<u8>, usize)> {
+        let (mut runs, mut count) = (Vec::new(), 0);
+        let most = BLOCK_BYTES / self.parser.record_bytes;
+        while count < most && runs.len() < BLOCK_BYTES {
+            if self.rest == 0 {
+                if self.places.next > self.parser.header.vertices {
+                    break;
+                }
+                self.rest = self.places.take()?;
+                continue;
+            }
+            let len = self.rest.min((most - count) as u64);
+            // Before the last place that was taken stand the neighbours of the vertex two places back.
+            let vertex = self.places.next - 2;
+            runs.extend_from_slice(&(vertex as u32).to_le_bytes());
+            runs.extend_from_slice(&(len as u32).to_le_bytes());
+            self.rest -= len;
+            count += len as usize;
+        }
+        Ok((runs, count))
+    }
+
+    /// Reads past some of the in-edges, and beyond them expects the end of the file.
+    fn pass_in_edges(&mut self) -> Result<()> {
+        let mut bytes = Vec::new();
+        let len = self.rest_bytes.min(BLOCK_BYTES as u128) as usize;
+        self.neighbours.fill(&mut bytes, len.max(1))?;
+        let path = self.neighbours.path();
+        if bytes.len() < len {
+            let expected = format!("{} more bytes of in-edges", self.rest_bytes);
+            return Err(Error::input(path, None, expected, format!("the end of the file after {}", bytes.len()))
+                .advise("the file is truncated: fetch or copy it again"));
+        }
+        if bytes.len() > len {
+            let expected = "the end of the file behind the neighbours";
+            return Err(Error::input(path, None, expected, "more bytes")
+                .advise("the file is damaged, or of another format: see --format"));
+        }
+        self.rest_bytes -= len as u128;
+        self.ended = len == 0;
+        Ok(())
+    }
+}
+
+impl Source for SerializedSource {
+    fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    fn next_block(&mut self) -> Result<Option<Block>> {
+        if self.ended {
+            return Ok(None);
+        }
+        let (runs, count) = self.runs()?;
+        let mut bytes = Vec::new();
+        if count == 0 {
+            // Empty blocks let the caller show progress, or stop.
+            self.pass_in_edges()?;
+        } else {
+            let len = 4 + runs.len() + count * self.parser.record_bytes;
+            bytes.reserve_exact(len);
+            bytes.extend_from_slice(&(runs.len() as u32 / 8).to_le_bytes());
+            bytes.extend_from_slice(&runs);
+            self.neighbours.fill(&mut bytes, len)?;
+            if bytes.len() < len {
+                let end = self.parser.first_byte
+                    + self.next_record * self.parser.record_bytes as u64
+                    + (bytes.len() - 4 - runs.len()) as u64;
+                let expected = format!("{} neighbours", self.parser.header.neighbours);
+                return Err(cut_off(self.neighbours.path(), &expected, end));
+            }
+        }
+        if self.ended {
+            self.parser.tally.end(self.sequence + 1);
+        }
+        let first_record = self.next_record;
+        self.next_record += count as u64;
+        self.sequence += 1;
+        Ok(Some(Block {
+            sequence: self.sequence - 1,
+            first_record,
+            first_vertex: 0,
+            input_bytes: self.neighbours.position_bytes(),
+            data: BlockData::Bytes(bytes),
+        }))
+    }
+
+    fn parser(&self) -> Arc<dyn Parser> {
+        self.parser.clone()
+    }
+}
+
+/// Parses blocks of neighbours.
+struct Serialized {
+    path: PathBuf,
+    header: Header,
+    record_bytes: usize,
+    /// Place of the first neighbour in the file, in bytes.
+    first_byte: u64,
+    weights_wanted: bool,
+    /// Of undirected edges: those at their smaller ends and those at the others, and the difference between what they
+    /// are, as sums of a hash with a key that nobody knows.
+    tally: Tally,
+    key: u64,
+}
+
+impl Serialized {
+    /// The neighbour in a record and its weight; `number` is that of the record in the file.
+    fn record(&self, record: &[u8], number: u64) -> Result<(u64, i32)> {
+        let word = |at: usize| record[at..].first_chunk().map_or(-1, |bytes| i32::from_le_bytes(*bytes));
+        let neighbour = word(0);
+        let weight = if self.record_bytes == 8 { word(4) } else { 0 };
+        let valid = u64::try_from(neighbour).ok().filter(|&neighbour| neighbour < self.header.vertices);
+        let valid = valid.ok_or_else(|| {
+            let at = self.first_byte + number * self.record_bytes as u64;
+            let expected = format!("a vertex from 0 to {}", self.header.vertices.saturating_sub(1));
+            Error::input(&self.path, Some(number), expected, format!("{neighbour} at byte offset {at}"))
+                .advise("the file is damaged, or of another format: see --format")
+        })?;
+        Ok((valid, weight))
+    }
+
+    /// A number that only the same edge of the same weight has.
+    fn hash(&self, one: u64, other: u64, weight: i32) -> u64 {
+        let weight = if self.weights_wanted { u64::from(weight as u32) } else { 0 };
+        mix(mix(mix(self.key ^ one).wrapping_add(other)).wrapping_add(weight))
+    }
+
+    fn check(&self, [up, down, difference, _]: Sums) -> Result<()> {
+        if up == down && difference == 0 {
+            return Ok(());
+        }
+        let found = match up == down {
+            true => "edges of which some have none back, or one of another weight".to_owned(),
+            false => format!("{up} neighbours above their vertices and {down} below"),
+        };
+        Err(Error::input(&self.path, None, "every undirected edge at both of its ends", found)
+            .advise("the file is damaged: serialize the graph again"))
+    }
+}
+
+impl Parser for Serialized {
+    fn parse(&self, block: &Block, batch: &mut EdgeBatch) -> Result<()> {
+        self.parse_in_batches(block, batch, &mut |_| Ok(()))
+    }
+
+    fn parse_in_batches(&self, block: &Block, batch: &mut EdgeBatch, take: &mut TakeBatch<'_>) -> Result<()> {
+        begin(batch, block, false);
+        batch.weights = if self.weights_wanted { Weights::Integer(Vec::new()) } else { Weights::None };
+        let bytes = text_of(block, &self.path)?;
+        let (count, bytes) = bytes.split_first_chunk().map_or((0, bytes), |(count, rest)| {
+            (u32::from_le_bytes(*count) as usize, rest) //
+        });
+        let (runs, records) = bytes.split_at(8 * count);
+        let mut records = (block.first_record..).zip(records.chunks_exact(self.record_bytes));
+        let mut sums: Sums = [0; 4];
+        for run in runs.as_chunks::<4>().0.chunks_exact(2) {
+            let [vertex, len] = [run[0], run[1]].map(u32::from_le_bytes);
+            let vertex = u64::from(vertex);
+            for (number, record) in records.by_ref().take(len as usize) {
+                let (neighbour, weight) = self.record(record, number)?;
+                if !self.header.directed && neighbour < vertex {
+                    sums[1] += 1;
+                    sums[2] = sums[2].wrapping_sub(self.hash(neighbour, vertex, weight));
+                    continue;
+                }
+                if !self.header.directed && neighbour > vertex {
+                    sums[0] += 1;
+                    sums[2] = sums[2].wrapping_add(self.hash(vertex, neighbour, weight));
+                }
+                push_pair(&mut batch.ids, vertex, neighbour);
+                if self.weights_wanted {
+                    batch.weights.integers().push(i64::from(weight));
+                }
+                if batch.is_full() {
+                    take(batch)?;
+                }
+            }
+        }
+        self.tally.add(sums).map_or(Ok(()), |all| self.check(all))?;
+        take(batch)
+    }
+
+    fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{edges_of, failure_of};
+    use std::io::Write;
+
+    /// Places and neighbours of lists, each neighbour with a weight if there are weights.
+    fn lists(lists: &[Vec<(i32, i32)>], has_weights: bool) -> Vec<u8> {
+        let mut bytes = 0i64.to_le_bytes().to_vec();
+        let mut place = 0;
+        for list in lists {
+            place += list.len() as i64;
+            bytes.extend(place.to_le_bytes());
+        }
+        for (neighbour, weight) in lists.iter().flatten() {
+            bytes.extend(neighbour.to_le_bytes());
+            bytes.extend(weight.to_le_bytes().iter().filter(|_| has_weights));
+        }
+        bytes
+    }
+
+    fn graph(directed: bool, has_weights: bool, out: &[Vec<(i32, i32)>]) -> Vec<u8> {
+        let mut bytes = vec![u8::from(directed)];
+        bytes.extend((out.iter().map(Vec::len).sum::<usize>() as i64).to_le_bytes());
+        bytes.extend((out.len() as i64).to_le_bytes());
+        bytes.extend(lists(out, has_weights));
+        if directed {
+            let mut back = vec![Vec::new(); out.len()];
+            for (vertex, list) in out.iter().enumerate() {
+                list.iter().for_each(|&(target, weight)| back[target as usize].push((vertex as i32, weight)));
+            }
+            bytes.extend(lists(&back, has_weights));
+        }
+        bytes
+    }
+
+    /// Three vertices: 0 -> 2, 0 -> 1, 2 -> 2.
+    fn small() -> Vec<Vec<(i32, i32)>> {
+        vec![vec![(2, 5), (1, -3)], vec![], vec![(2, i32::MAX)]]
+    }
+
+    #[test]
+    fn directed_edges_with_and_without_weights() {
+        let read = edges_of("sg", &graph(true, false, &small()));
+        assert_eq!((read.pairs, read.declared), (vec![(0, 2), (0, 1), (2, 2)], Some((0, 3))));
+        assert_eq!((read.facts.directed, read.weights.len()), (Some(true), 0));
+        let read = edges_of("wsg", &graph(true, true, &small()));
+        assert_eq!(read.pairs, [(0, 2), (0, 1), (2, 2)]);
+        assert_eq!(read.weights, [5.0, -3.0, f64::from(i32::MAX)]);
+        for empty in [vec![], vec![vec![]; 4]] {
+            let read = edges_of("sg", &graph(false, false, &empty));
+            assert_eq!((read.pairs.len(), read.declared), (0, Some((0, empty.len() as u64))));
+        }
+    }
+
+    #[test]
+    fn undirected_edges_come_once_and_stand_twice() {
+        let both = vec![vec![(1, 7), (2, 8)], vec![(0, 7), (1, 4)], vec![(0, 8)]];
+        let read = edges_of("wsg", &graph(false, true, &both));
+        assert_eq!((read.pairs, read.weights), (vec![(0, 1), (0, 2), (1, 1)], vec![7.0, 8.0, 4.0]));
+        assert_eq!(read.facts.directed, Some(false));
+        let error = failure_of("sg", &graph(false, false, &[vec![(1, 0)], vec![]]));
+        assert!(error.contains("1 neighbours above their vertices and 0 below"), "{error}");
+        let error = failure_of("sg", &graph(false, false, &[vec![(1, 0)], vec![], vec![(1, 0)]]));
+        assert!(error.contains("some have none back"), "{error}");
+        let error = failure_of("wsg", &graph(false, true, &[vec![(1, 5)], vec![(0, 6)]]));
+        assert!(error.contains("of another weight"), "{error}");
+    }
+
+    #[test]
+    fn many_blocks_keep_the_vertices_of_long_lists() {
+        let count = 600_000;
+        let mut out: Vec<Vec<(i32, i32)>> = vec![Vec::new(); count];
+        out[5] = (0..count as i32).map(|target| (target, 0)).collect();
+        out[count - 1] = vec![(7, 0), (5, 0)];
+        let bytes = graph(true, false, &out);
+        let expected =
+            (0..count as u64).map(|target| (5, target)).chain([(count as u64 - 1, 7), (count as u64 - 1, 5)]);
+        let read = edges_of("sg", &bytes);
+        assert!(read.blocks > 3, "{} blocks", read.blocks);
+        assert!(read.pairs.iter().copied().eq(expected));
+        let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        packed.write_all(&bytes).unwrap();
+        assert_eq!(edges_of("sg", &packed.finish().unwrap()).pairs, read.pairs);
+    }
+
+    #[test]
+    fn every_truncated_file_is_refused_with_its_place() {
+        for bytes in [graph(true, true, &small()), graph(false, true, &[vec![(1, 2)], vec![(0, 2)]])] {
+            for len in 0..bytes.len() {
+                let error = failure_of("wsg", &bytes[..len]);
+                assert!(error.contains("the end of the file a"), "{len}: {error}");
+            }
+            let error = failure_of("wsg", &[&bytes[..], b"x"].concat());
+            assert!(error.contains("more bytes"), "{error}");
+        }
+    }
+
+    #[test]
+    fn bad_counts_places_and_neighbours_are_refused_with_their_offsets() {
+        let good = graph(true, false, &small());
+        for (at, bytes, expected) in [
+            (0, &[2u8][..], "2 at byte offset 0"),
+            (1, &(-1i64).to_le_bytes(), "-1 at byte offset 1"),
+            (9, &(-1i64).to_le_bytes(), "-1 at byte offset 9"),
+            (9, &(1i64 << 40).to_le_bytes(), "1099511627776 at byte offset 9"),
+            (17, &1i64.to_le_bytes(), "from 0 to 0, found 1 at byte offset 17"),
+            (25, &4i64.to_le_bytes(), "from 0 to 3, found 4 at byte offset 25"),
+            (33, &1i64.to_le_bytes(), "from 2 to 3, found 1 at byte offset 33"),
+            (41, &2i64.to_le_bytes(), "from 3 to 3, found 2 at byte offset 41"),
+            (53, &3i32.to_le_bytes(), "a vertex from 0 to 2, found 3 at byte offset 53"),
+            (57, &(-2i32).to_le_bytes(), "found -2 at byte offset 57"),
+        ] {
+            let mut damaged = good.clone();
+            damaged[at..at + bytes.len()].copy_from_slice(bytes);
+            let error = failure_of("sg", &damaged);
+            assert!(error.contains(expected), "{expected}: {error}");
+        }
+    }
+}
