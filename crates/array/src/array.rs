@@ -6,15 +6,14 @@
 //! sum over it (the results of a pass). Arrays in memory may be streamed along any axis; large ones have the longest
 //! as the one that is preferred.
 
-use crate::check::Check;
-use crate::kernel::{Binary, Fold, Scalar, Unary};
+use crate::kernel::Scalar;
 use crate::memory::Memory;
-use crate::random::Random;
-use crate::row_fold::AnyRowFold;
+use crate::plan::{Known, Plan, Request, View};
+use crate::sink::Sink;
 use crate::source::Source;
-use crate::sparse::SparseProduct;
 use outcore_format::ElementType;
 use outcore_image::{Error, Result};
+use std::any::Any;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -50,122 +49,93 @@ pub(crate) struct Long {
     pub is_fixed: bool,
 }
 
-/// A function of several vectors of elements that a user wrote. If it panics, that is an error with its name.
-pub trait ElementFunction: Send + Sync {
-    /// Its name, for plans and errors.
-    fn name(&self) -> &str;
-
-    /// Computes a vector of results from as many elements of every operand.
-    ///
-    /// # Errors
-    /// Any error ends the computation.
-    fn call(&self, operands: &[crate::kernel::Values<'_>], results: crate::kernel::ValuesMut<'_>) -> Result<()>;
-}
-
-/// An axis of a view.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct ViewAxis {
-    /// The operand's axis; none for an axis along which all elements are the same.
-    pub axis: Option<usize>,
-    /// The operand's index for index 0, and how far the next one is.
-    pub start: i64,
-    pub step: i64,
-}
-
-/// The operation of an array.
+/// The operation of an array: its elements are at hand, or computed from those of other arrays.
 pub(crate) enum Op {
     Memory(Memory),
     Source(Arc<dyn Source>),
-    /// The product of a sparse matrix, which lies in a file, with an array.
-    Sparse(SparseProduct),
     /// One value for all elements.
     Full(Scalar),
-    /// `start + step i` along the only axis.
-    Range {
-        start: Scalar,
-        step: Scalar,
-    },
-    /// Ones on a diagonal of a matrix, zeros elsewhere.
-    Eye {
-        diagonal: i64,
-    },
-    Random(Random),
-    Cast(Array),
-    Unary(Unary, Array),
-    /// The operand, whose elements must be in a range.
-    Check(Check, Array),
-    Binary(Binary, Array, Array),
-    /// Of the second where the first is true, of the third elsewhere.
-    Select(Array, Array, Array),
-    User(Arc<dyn ElementFunction>, Vec<Array>),
-    /// The operand under other axes; axes of the operand that none leads to have the index `fixed`.
-    View {
-        input: Array,
-        axes: Vec<ViewAxis>,
-        fixed: Vec<i64>,
-    },
-    /// The elements, row by row, in another shape.
-    Reshape(Array),
-    Fold {
-        fold: Fold,
-        input: Array,
-        axes: Vec<usize>,
-    },
-    /// Index of the smallest or largest element along an axis.
-    Arg {
-        is_max: bool,
-        input: Array,
-        axis: usize,
-    },
-    /// The sum of squared distances from the mean, over some axes.
-    SquaredDeviations {
-        input: Array,
-        axes: Vec<usize>,
-    },
-    /// The product of two matrices.
-    MatMul(Array, Array),
-    /// Rows of a table, which an array of indices picks.
-    Gather {
-        table: Array,
-        index: Array,
-    },
-    /// Rows folded by their labels into as many groups.
-    GroupFold {
-        fold: Fold,
-        input: Array,
-        labels: Array,
-        groups: u64,
-    },
-    /// Rows folded by a user's function.
-    RowFold(Arc<dyn AnyRowFold>, Vec<Array>),
-    Cumulative {
-        fold: Fold,
-        input: Array,
-        axis: usize,
-    },
-    /// Arrays behind each other.
-    Join {
-        inputs: Vec<Array>,
-        axis: usize,
-    },
+    Computed(Box<dyn Operation>),
+}
+
+/// The axis of the pass that computes an array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Along {
+    /// One of the array's own.
+    Own(usize),
+    /// One of its operand's, over which it is folded.
+    Folded(usize),
+}
+
+/// Operands, each with its axis along which a pass reads it; without one it is needed as a whole.
+pub(crate) type Requests<'a> = Vec<(&'a Array, Option<usize>)>;
+
+/// An operation on arrays. `array` is always the array that it computes.
+pub(crate) trait Operation: Any + Send + Sync {
+    /// The name in plans.
+    fn name(&self) -> String;
+
+    /// The arrays that it is computed of.
+    fn operands(&self) -> Vec<&Array>;
+
+    /// The axis of the pass that computes the array as a whole; `None` if it needs none.
+    fn pass_axis(&self, array: &Array) -> Option<Along> {
+        array.long_axis().map(Along::Own)
+    }
+
+    /// Whether rows along an axis can be computed without all of them at once, if those of the operands can.
+    fn can_stream(&self, _array: &Array, _axis: usize) -> bool {
+        true
+    }
+
+    /// The operands of rows along an axis. By default these are broadcast to each other.
+    fn requests(&self, array: &Array, axis: usize) -> Requests<'_> {
+        let own = |operand: &Array| (axis + operand.axes()).checked_sub(array.axes());
+        self.operands().into_iter().map(|operand| (operand, own(operand))).collect()
+    }
+
+    /// The operands of a pass along an axis over which they are folded.
+    fn folded_requests(&self, axis: usize) -> Requests<'_> {
+        vec![(self.operands()[0], Some(axis))]
+    }
+
+    /// An operand that must be in memory before any row is computed.
+    fn table(&self) -> Option<&Array> {
+        None
+    }
+
+    /// Adds the steps that compute rows to a plan, and returns the view of their vectors.
+    ///
+    /// # Errors
+    /// Rows along this axis need all others at once.
+    fn plan(&self, array: &Array, plan: &mut Plan, request: Request, known: &Known) -> Result<View>;
+
+    /// The result of a pass along an axis over which operands are folded.
+    ///
+    /// # Errors
+    /// The operation does not fold them; operands that cannot be streamed.
+    fn sink(&self, array: &Array, _plan: &mut Plan, _axis: usize, _known: &Known) -> Result<Sink> {
+        Err(cannot_stream(array))
+    }
 }
 
 impl Op {
+    /// The operation, if it is one of type `T`.
+    pub fn get<T: Operation>(&self) -> Option<&T> {
+        match self {
+            Op::Computed(operation) => (operation.as_ref() as &dyn Any).downcast_ref(),
+            _ => None,
+        }
+    }
+
     /// The arrays that it is computed of.
     pub fn operands(&self) -> Vec<&Array> {
-        match self {
-            Op::Memory(_) | Op::Source(_) | Op::Full(_) | Op::Range { .. } | Op::Eye { .. } | Op::Random(_) => vec![],
-            Op::Sparse(product) => vec![&product.factor],
-            Op::Cast(input) | Op::Unary(_, input) | Op::Check(_, input) => vec![input],
-            Op::View { input, .. } | Op::Reshape(input) => vec![input],
-            Op::Fold { input, .. } | Op::Arg { input, .. } | Op::SquaredDeviations { input, .. } => vec![input],
-            Op::Cumulative { input, .. } => vec![input],
-            Op::Binary(_, left, right) | Op::MatMul(left, right) => vec![left, right],
-            Op::Select(condition, left, right) => vec![condition, left, right],
-            Op::User(_, inputs) | Op::RowFold(_, inputs) | Op::Join { inputs, .. } => inputs.iter().collect(),
-            Op::Gather { table, index } => vec![table, index],
-            Op::GroupFold { input, labels, .. } => vec![input, labels],
-        }
+        if let Op::Computed(operation) = self { operation.operands() } else { vec![] }
+    }
+
+    /// An operand that must be in memory before any row is computed.
+    pub fn table(&self) -> Option<&Array> {
+        if let Op::Computed(operation) = self { operation.table() } else { None }
     }
 
     /// The name in plans.
@@ -173,28 +143,8 @@ impl Op {
         match self {
             Op::Memory(_) => "memory".to_owned(),
             Op::Source(source) => source.describe(),
-            Op::Sparse(product) => product.name(),
             Op::Full(value) => format!("full {value}"),
-            Op::Range { .. } => "arange".to_owned(),
-            Op::Eye { .. } => "eye".to_owned(),
-            Op::Random(random) => random.name().to_owned(),
-            Op::Cast(_) => "astype".to_owned(),
-            Op::Unary(function, _) => function.name().to_owned(),
-            Op::Check(check, _) => check.name().to_owned(),
-            Op::Binary(function, ..) => function.name().to_owned(),
-            Op::Select(..) => "where".to_owned(),
-            Op::User(function, _) => function.name().to_owned(),
-            Op::View { .. } => "view".to_owned(),
-            Op::Reshape(_) => "reshape".to_owned(),
-            Op::Fold { fold, .. } => fold.name().to_owned(),
-            Op::Arg { is_max, .. } => if *is_max { "argmax" } else { "argmin" }.to_owned(),
-            Op::SquaredDeviations { .. } => "squared deviations".to_owned(),
-            Op::MatMul(..) => "matmul".to_owned(),
-            Op::Gather { .. } => "take".to_owned(),
-            Op::GroupFold { fold, .. } => format!("groupby {}", fold.name()),
-            Op::RowFold(fold, _) => fold.name().to_owned(),
-            Op::Cumulative { fold, .. } => format!("cumulative {}", fold.name()),
-            Op::Join { .. } => "concat".to_owned(),
+            Op::Computed(operation) => operation.name(),
         }
     }
 }
@@ -210,8 +160,7 @@ impl std::fmt::Debug for Array {
 }
 
 impl Array {
-    /// An operation whose shape, type and long axis are known.
-    pub(crate) fn of(op: Op, shape: Vec<u64>, element: ElementType, long: Option<Long>) -> Result<Self> {
+    fn of(op: Op, shape: Vec<u64>, element: ElementType, long: Option<Long>) -> Result<Self> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         if shape.len() > MOST_AXES {
             return Err(Error::Usage(format!("expected an array of at most {MOST_AXES} axes, found {}", shape.len())));
@@ -233,6 +182,16 @@ impl Array {
         }
         let id = NEXT.fetch_add(1, Ordering::Relaxed);
         Ok(Array(Arc::new(Node { id, shape, element, long, depth, op })))
+    }
+
+    /// The result of an operation whose shape, type and long axis are known.
+    pub(crate) fn computed(
+        operation: impl Operation,
+        shape: Vec<u64>,
+        element: ElementType,
+        long: Option<Long>,
+    ) -> Result<Self> {
+        Array::of(Op::Computed(Box::new(operation)), shape, element, long)
     }
 
     /// An array in memory.
@@ -271,39 +230,9 @@ impl Array {
         Array::of(Op::Full(value), shape, value.element(), long)
     }
 
-    /// `start + step i` for `i` below `count`; takes no memory.
-    ///
-    /// # Errors
-    /// More elements than there can be; two types.
-    pub fn range(start: Scalar, step: Scalar, count: u64) -> Result<Self> {
-        if start.element() != step.element() {
-            return Err(Error::Usage("expected a start and a step of one type".to_owned()));
-        }
-        let long = Array::preferred(&[count]);
-        Array::of(Op::Range { start, step }, vec![count], start.element(), long)
-    }
-
-    /// Ones where the column is the row plus `diagonal`, and zeros elsewhere; takes no memory.
-    ///
-    /// # Errors
-    /// More elements than there can be.
-    pub fn eye(rows: u64, columns: u64, diagonal: i64, element: ElementType) -> Result<Self> {
-        let long = Array::preferred(&[rows, columns]);
-        Array::of(Op::Eye { diagonal }, vec![rows, columns], element, long)
-    }
-
-    /// Random elements, which depend on the seed and their place alone; takes no memory.
-    ///
-    /// # Errors
-    /// More elements than there can be.
-    pub fn random(shape: Vec<u64>, random: Random) -> Result<Self> {
-        let long = Array::preferred(&shape);
-        Array::of(Op::Random(random), shape, random.element(), long)
-    }
-
     /// The long axis of an array that takes no memory and is in no file: the longest one; `None` for an array of at
     /// most [`STREAMED_FROM`] elements.
-    fn preferred(shape: &[u64]) -> Option<Long> {
+    pub(crate) fn preferred(shape: &[u64]) -> Option<Long> {
         let longest = (0..shape.len()).rev().max_by_key(|&axis| shape[axis])?;
         let count = shape.iter().fold(1u64, |count, &size| count.saturating_mul(size));
         (count > STREAMED_FROM).then_some(Long { axis: longest, is_fixed: false })
@@ -358,4 +287,68 @@ impl Array {
     pub(crate) fn long(&self) -> Option<Long> {
         self.0.long
     }
+
+    /// The axis of the pass that computes the array as a whole; `None` if it needs none.
+    pub(crate) fn pass_axis(&self) -> Option<Along> {
+        match self.op() {
+            Op::Source(_) => Some(Along::Own(0)),
+            Op::Memory(_) | Op::Full(_) => self.long_axis().map(Along::Own),
+            Op::Computed(operation) => operation.pass_axis(self),
+        }
+    }
+
+    /// Number of rows of the pass that computes the array as a whole.
+    pub(crate) fn pass_rows(&self) -> u64 {
+        match self.pass_axis() {
+            Some(Along::Folded(axis)) => self.op().operands()[0].shape()[axis],
+            Some(Along::Own(axis)) => self.shape()[axis],
+            None => 1,
+        }
+    }
+
+    /// Whether rows along an axis can be computed without all of them at once, if those of the operands can.
+    pub(crate) fn can_stream(&self, axis: usize) -> bool {
+        match self.op() {
+            Op::Source(_) => axis == 0,
+            Op::Memory(_) | Op::Full(_) => true,
+            // Sums over a streamed axis are results of passes.
+            Op::Computed(operation) => {
+                operation.can_stream(self, axis) && !matches!(operation.pass_axis(self), Some(Along::Folded(_)))
+            }
+        }
+    }
+
+    /// The operands of a pass along an axis; without one all of them, as a whole.
+    pub(crate) fn requests(&self, along: Option<Along>) -> Requests<'_> {
+        let Op::Computed(operation) = self.op() else { return Vec::new() };
+        match along {
+            None => operation.operands().into_iter().map(|operand| (operand, None)).collect(),
+            Some(Along::Own(axis)) => operation.requests(self, axis),
+            Some(Along::Folded(axis)) => operation.folded_requests(axis),
+        }
+    }
+}
+
+/// The error for operands of which each is streamed along an axis of its own.
+pub(crate) fn two_long_axes() -> Error {
+    Error::Usage(
+        "expected operands whose long axes, along which they are read from files, are the same axis of the result; \
+         compute one of them first, if it fits into memory"
+            .to_owned(),
+    )
+}
+
+/// The error for a function that a type does not have.
+pub(crate) fn no_function(name: &str, element: ElementType) -> Error {
+    Error::Usage(format!("expected elements of a type that {name} is for, found {}", element.name()))
+}
+
+/// The error for an operation that cannot be computed along the axis that another one needs.
+pub(crate) fn cannot_stream(array: &Array) -> Error {
+    Error::Usage(format!(
+        "expected operations along the long axis of arrays in files, found {} of shape {:?}, which needs all rows at \
+         once; compute its operand first, if it fits into memory, or persist it",
+        array.op().name(),
+        array.shape()
+    ))
 }

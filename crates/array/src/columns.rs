@@ -63,7 +63,7 @@ impl Plan {
     pub fn narrow(&mut self, wanted: &[&Wanted]) {
         let mut spans: Vec<Vec<Range<usize>>> = vec![Vec::new(); self.sources.len()];
         let wanted = wanted.iter().map(|wanted| (&wanted.view, wanted.sizes.clone()));
-        for (view, sizes) in self.steps.iter().flat_map(Step::looks).chain(wanted) {
+        for (view, sizes) in self.steps.iter().flat_map(Step::visits).chain(wanted) {
             if let Kind::Source { source, .. } = self.steps[view.step].kind {
                 spans[source].extend(view.spans(&sizes));
             }

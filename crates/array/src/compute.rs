@@ -4,13 +4,12 @@
 //! from) are computed before the pass that uses them. Passes are therefore arranged in rounds: each computes everything
 //! that depends on no unknown value, and arrays with the same number of rows share a pass.
 
-use crate::array::{Array, Op};
-use crate::elementwise::kept_axis;
+use crate::array::{Along, Array, Op, cannot_stream};
 use crate::memory::Memory;
+use crate::operations::sparse::{Factor, SparseProduct, StoredPlan};
 use crate::pass::{pass_needs, run};
-use crate::plan::{Known, Plan, Request, Wanted, cannot_stream, outer};
+use crate::plan::{Known, Plan, Request, Wanted};
 use crate::sink::{Sink, SinkKind};
-use crate::sparse::{Factor, StoredPlan};
 use outcore_format::DenseShape;
 use outcore_image::{DenseHead, DenseWriter, Error, Result, Stats, StatsBuilder};
 use outcore_io::{Runtime, Spill};
@@ -158,7 +157,7 @@ impl Target {
     /// Number of rows of the pass.
     pub fn rows(&self) -> u64 {
         match self.place {
-            Place::Memory => pass_rows(&self.array),
+            Place::Memory => self.array.pass_rows(),
             Place::Image(_) | Place::Spill | Place::Product => self.array.shape()[0],
         }
     }
@@ -239,7 +238,7 @@ impl<'a> Computation<'a> {
         }
         let axis = axis.filter(|&axis| array.shape()[axis] > 1);
         let is_target = match axis {
-            None => needs_pass(array),
+            None => array.pass_axis().is_some(),
             Some(axis) => !self.can_stream(array, axis),
         };
         if let Some(&must) = prerequisites.seen.get(&(array.id(), axis)) {
@@ -249,11 +248,11 @@ impl<'a> Computation<'a> {
             prerequisites.seen.insert((array.id(), axis), true);
             return Ok(true);
         }
-        let along = if is_target { pass_axis(array) } else { axis.map(Along::Own) };
+        let along = if is_target { array.pass_axis() } else { axis.map(Along::Own) };
         let mut is_waiting = false;
-        for (operand, axis) in requests(array, along) {
+        for (operand, axis) in array.requests(along) {
             let must_wait = self.find(operand, axis, prerequisites)?;
-            let is_table = matches!(array.op(), Op::Gather { table, .. } if table.id() == operand.id());
+            let is_table = array.op().table().is_some_and(|table| table.id() == operand.id());
             let is_whole = is_table || along.is_some() && axis.is_none_or(|axis| operand.shape()[axis] <= 1);
             if is_whole && !must_wait && !matches!(operand.op(), Op::Full(_)) {
                 // Values that are equal for all rows are computed before the pass.
@@ -261,7 +260,7 @@ impl<'a> Computation<'a> {
             }
             is_waiting |= must_wait;
         }
-        if is_target && !is_waiting && pass_axis(array).is_none() {
+        if is_target && !is_waiting && array.pass_axis().is_none() {
             // It takes no pass.
             self.value(array)?;
             return Ok(false);
@@ -276,7 +275,7 @@ impl<'a> Computation<'a> {
     /// Adds what must be computed before rows of a product of a sparse matrix can be read, if it is one; returns
     /// whether anything must: the factor, in memory or in a temporary file, or the product itself.
     fn must_multiply(&mut self, array: &Array, prerequisites: &mut Prerequisites) -> Result<bool> {
-        let Op::Sparse(product) = array.op() else { return Ok(false) };
+        let Some(product) = array.op().get::<SparseProduct>() else { return Ok(false) };
         if self.known.products.contains_key(&array.id()) {
             return Ok(false);
         }
@@ -296,7 +295,7 @@ impl<'a> Computation<'a> {
             }
             self.value(factor)?;
         }
-        if let Some(factor) = self.value_of(factor)
+        if let Some(factor) = self.known.get(factor)
             && let Some(source) = product.by_rows(factor)
         {
             self.known.products.insert(array.id(), Arc::new(source));
@@ -306,18 +305,10 @@ impl<'a> Computation<'a> {
         Ok(true)
     }
 
-    /// The value of an array that is in memory.
-    fn value_of(&self, array: &Array) -> Option<Memory> {
-        match (self.known.values.get(&array.id()), array.op()) {
-            (Some(memory), _) | (None, Op::Memory(memory)) => Some(memory.clone()),
-            _ => None,
-        }
-    }
-
     /// Computes a product of a sparse matrix by itself.
     fn multiply(&mut self, array: &Array, stats: &mut StatsBuilder) -> Result<()> {
-        let Op::Sparse(product) = array.op() else { unreachable!("a product of a sparse matrix") };
-        let factor = match (self.value_of(&product.factor), self.factors.get(&product.factor.id())) {
+        let product: &SparseProduct = array.op().get().expect("a product of a sparse matrix");
+        let factor = match (self.known.get(&product.factor), self.factors.get(&product.factor.id())) {
             (Some(memory), _) => Factor::Memory(memory),
             (None, Some(FactorFile::Stored(Some(file)))) => Factor::File(file),
             _ => unreachable!("a product comes after its factor"),
@@ -331,8 +322,8 @@ impl<'a> Computation<'a> {
 
     /// Plans a product of a sparse matrix by itself, and takes it for computed.
     pub fn explain_product(&mut self, array: &Array) -> Result<StoredPlan> {
-        let Op::Sparse(product) = array.op() else { unreachable!("a product of a sparse matrix") };
-        let is_in_file = self.value_of(&product.factor).is_none();
+        let product: &SparseProduct = array.op().get().expect("a product of a sparse matrix");
+        let is_in_file = self.known.get(&product.factor).is_none();
         let plan = product.explain(self.runtime, is_in_file)?;
         self.known.products.insert(array.id(), Arc::clone(&plan.source));
         Ok(plan)
@@ -351,19 +342,11 @@ impl<'a> Computation<'a> {
         if let Some(&can) = self.can_stream.get(&(array.id(), axis)) {
             return can;
         }
-        let can = match array.op() {
-            Op::Source(_) | Op::Sparse(_) => axis == 0,
-            Op::GroupFold { .. } | Op::RowFold(..) => false,
-            Op::Cumulative { axis: along, .. } if *along == axis => false,
-            Op::Gather { index, .. } if axis >= index.axes() => false,
-            Op::Reshape(input) if kept_axis(array.shape(), axis, input.shape()).is_none() => false,
-            _ => requests(array, Some(Along::Own(axis))).into_iter().all(|(operand, axis)| match axis {
+        let can = array.can_stream(axis)
+            && array.requests(Some(Along::Own(axis))).into_iter().all(|(operand, axis)| match axis {
                 Some(axis) if operand.shape()[axis] > 1 => self.can_stream(operand, axis),
                 _ => true,
-            }),
-        };
-        // Sums over a streamed axis are results of passes.
-        let can = can && !is_over_long_axis(array);
+            });
         self.can_stream.insert((array.id(), axis), can);
         can
     }
@@ -421,7 +404,7 @@ impl<'a> Computation<'a> {
         let wanted: Vec<&Wanted> = sinks.iter().flat_map(Sink::wanted).collect();
         let together: Vec<usize> = sinks
             .iter()
-            .filter(|sink| matches!(sink.kind, SinkKind::Product(_) | SinkKind::Rows { .. }))
+            .filter(|sink| sink.needs_buffers())
             .flat_map(Sink::wanted)
             .map(|wanted| wanted.view.step)
             .collect();
@@ -450,59 +433,23 @@ impl<'a> Computation<'a> {
 
     /// An array as a whole, by a pass along an axis of its own.
     fn collect(&self, array: &Array, axis: usize, plan: &mut Plan) -> Result<Sink> {
-        let (view, _) = plan.split(array, &[], Request::along(axis), &self.known)?;
-        let sizes = outer(array.shape(), Some(axis));
-        let (kept, element) = (sizes.len(), array.element());
-        let wanted = Wanted { view, sizes, element };
+        let (wanted, kept) = plan.wanted(array, &[], axis, &self.known)?;
         let shape = array.shape().to_vec();
+        let element = array.element();
         Ok(Sink { kind: SinkKind::Collect { axis }, wanted, kept, shape, element, is_image: false })
     }
 
     fn sink(&self, array: &Array, plan: &mut Plan) -> Result<Sink> {
-        let (shape, element) = (array.shape().to_vec(), array.element());
-        let mut wanted = |input: &Array, over: &[usize], axis: usize| -> Result<(Wanted, usize)> {
-            let (view, folded) = plan.split(input, over, Request::along(axis), &self.known)?;
-            let kept = (0..input.axes()).filter(|own| !over.contains(own) && *own != axis);
-            let mut sizes: Vec<usize> = kept.map(|own| input.shape()[own] as usize).collect();
-            let kept = sizes.len();
-            sizes.extend(folded);
-            Ok((Wanted { view, sizes, element: input.element() }, kept))
-        };
-        let Some(along) = pass_axis(array) else { return Err(cannot_stream(array)) };
-        let (kind, (wanted, kept)) = match (array.op(), along) {
-            (Op::Fold { fold, input, axes }, Along::Folded(axis)) => {
-                (SinkKind::Fold(*fold), wanted(input, axes, axis)?)
-            }
-            // Moments are merged over all folded axes.
-            (Op::SquaredDeviations { input, axes }, Along::Folded(axis)) => {
-                (SinkKind::SquaredDeviations, wanted(input, axes, axis)?)
-            }
-            (Op::Arg { is_max, input, axis }, Along::Folded(_)) => {
-                (SinkKind::Arg { is_max: *is_max }, wanted(input, &[*axis], *axis)?)
-            }
-            (Op::MatMul(left, right), Along::Folded(_)) => {
-                let left = wanted(left, &[], 1)?;
-                let (right, _) = wanted(right, &[], 0)?;
-                (SinkKind::Product(right), left)
-            }
-            (Op::GroupFold { fold, input, labels, groups }, _) => {
-                let (labels, _) = wanted(labels, &[], 0)?;
-                (SinkKind::Group { fold: *fold, labels, groups: *groups as usize }, wanted(input, &[], 0)?)
-            }
-            (Op::RowFold(fold, inputs), _) => {
-                let first = wanted(&inputs[0], &[], 0)?;
-                let others = inputs[1..].iter().map(|input| Ok(wanted(input, &[], 0)?.0)).collect::<Result<_>>()?;
-                (SinkKind::Rows { fold: Arc::clone(fold), others }, first)
-            }
-            (_, Along::Own(axis)) => return self.collect(array, axis, plan),
-            _ => return Err(cannot_stream(array)),
-        };
-        Ok(Sink { kind, wanted, kept, shape, element, is_image: false })
+        match (array.op(), array.pass_axis()) {
+            (Op::Computed(operation), Some(Along::Folded(axis))) => operation.sink(array, plan, axis, &self.known),
+            (_, Some(Along::Own(axis))) => self.collect(array, axis, plan),
+            _ => Err(cannot_stream(array)),
+        }
     }
 
     /// The value of an array that needs no pass any more.
     pub fn value(&mut self, array: &Array) -> Result<Memory> {
-        if let Some(memory) = self.value_of(array) {
+        if let Some(memory) = self.known.get(array) {
             return Ok(memory);
         }
         // Every element is a vector of one row.
@@ -525,86 +472,5 @@ impl<'a> Computation<'a> {
         drop(reservation);
         self.known.values.insert(array.id(), value.clone());
         Ok(value)
-    }
-}
-
-/// The axis of a pass.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Along {
-    /// One of the array's own.
-    Own(usize),
-    /// One of its operand's, over which it is folded.
-    Folded(usize),
-}
-
-/// Whether an array that is requested as a whole is the result of a pass.
-fn needs_pass(array: &Array) -> bool {
-    pass_axis(array).is_some()
-}
-
-/// Whether it is a sum, or the like, over the axis along which its operand is streamed.
-fn is_over_long_axis(array: &Array) -> bool {
-    matches!(pass_axis(array), Some(Along::Folded(_)))
-}
-
-/// The axis of the pass that computes an array as a whole; `None` if it needs none.
-pub(crate) fn pass_axis(array: &Array) -> Option<Along> {
-    let over_long =
-        |input: &Array, axes: &[usize]| input.long_axis().filter(|axis| axes.contains(axis)).map(Along::Folded);
-    let folded = match array.op() {
-        Op::Fold { input, axes, .. } | Op::SquaredDeviations { input, axes } => over_long(input, axes),
-        Op::Arg { input, axis, .. } => over_long(input, &[*axis]),
-        Op::MatMul(..) if array.long_axis().is_none() => Some(Along::Folded(1)),
-        Op::GroupFold { .. } | Op::RowFold(..) => Some(Along::Folded(0)),
-        Op::Source(_) | Op::Sparse(_) => return Some(Along::Own(0)),
-        _ => None,
-    };
-    folded.or_else(|| array.long_axis().map(Along::Own))
-}
-
-/// Number of rows of the pass that computes an array.
-fn pass_rows(array: &Array) -> u64 {
-    match (array.op(), pass_axis(array)) {
-        (Op::MatMul(left, _), Some(Along::Folded(_))) => left.shape()[1],
-        (op, Some(Along::Folded(axis))) => op.operands()[0].shape()[axis],
-        (_, Some(Along::Own(axis))) => array.shape()[axis],
-        (_, None) => 1,
-    }
-}
-
-/// The operands of an array, each requested along an axis or as a whole.
-fn requests(array: &Array, along: Option<Along>) -> Vec<(&Array, Option<usize>)> {
-    // The factor of a product is known before its rows are.
-    let operands = if matches!(array.op(), Op::Sparse(_)) { Vec::new() } else { array.op().operands() };
-    let Some(along) = along else {
-        return operands.into_iter().map(|operand| (operand, None)).collect();
-    };
-    let axis = match along {
-        Along::Own(axis) => axis,
-        Along::Folded(axis) => {
-            return match array.op() {
-                Op::MatMul(left, right) => vec![(left, Some(1)), (right, Some(0))],
-                Op::GroupFold { input, labels, .. } => vec![(input, Some(0)), (labels, Some(0))],
-                Op::RowFold(_, inputs) => inputs.iter().map(|input| (input, Some(0))).collect(),
-                _ => vec![(operands[0], Some(axis))],
-            };
-        }
-    };
-    match array.op() {
-        Op::View { input, axes, .. } => vec![(input, axes[axis].axis)],
-        Op::Reshape(input) => vec![(input, kept_axis(array.shape(), axis, input.shape()))],
-        Op::Fold { input, axes, .. } | Op::SquaredDeviations { input, axes } => {
-            vec![(input, (0..input.axes()).filter(|own| !axes.contains(own)).nth(axis))]
-        }
-        Op::Arg { input, axis: over, .. } => vec![(input, Some(if axis < *over { axis } else { axis + 1 }))],
-        Op::MatMul(left, right) => match axis {
-            0 => vec![(left, Some(0)), (right, None)],
-            _ => vec![(left, None), (right, Some(1))],
-        },
-        Op::Gather { table, index } => vec![(table, None), (index, Some(axis).filter(|&axis| axis < index.axes()))],
-        _ => {
-            let own = |operand: &Array| (axis + operand.axes()).checked_sub(array.axes());
-            operands.into_iter().map(|operand| (operand, own(operand))).collect()
-        }
     }
 }

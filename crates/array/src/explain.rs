@@ -2,10 +2,10 @@
 
 use crate::compute::{Computation, Goal, Place, Target, image_shape, reached_at_once};
 use crate::memory::Memory;
+use crate::operations::sparse::StoredPlan;
 use crate::pass::{partition_rows, pass_needs, read_bytes};
 use crate::plan::{Plan, View};
 use crate::sink::Sink;
-use crate::sparse::StoredPlan;
 use outcore_format::ElementType;
 use outcore_image::{DenseWriter, Result};
 use outcore_io::{Runtime, bytes_text};
@@ -131,7 +131,7 @@ fn explained(
             Place::Memory | Place::Product => sink.kind.name(),
         };
         let text = format!("{kind} {} {:?}", sink.element.name(), sink.shape);
-        (text, sink.wanted().iter().map(|wanted| wanted.view.step).collect())
+        (text, sink.wanted().map(|wanted| wanted.view.step).collect())
     };
     let needs = pass_needs(plan, sinks, runtime);
     let images = targets.iter().filter(|target| target.image().is_some());

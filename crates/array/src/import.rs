@@ -10,9 +10,9 @@
 
 use crate::array::Array;
 use crate::compute::{Goal, ImageGoal, compute};
-use crate::elementwise::Part;
 use crate::kernel::{Binary, Fold, Unary, promote, promote_mixed};
 use crate::npy::NpySource;
+use crate::operations::view::Part;
 use crate::source::Source;
 use outcore_format::ElementType;
 use outcore_format::dense::{GROUP_BYTES, rows_per_page};

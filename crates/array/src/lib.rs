@@ -6,12 +6,9 @@
 
 mod array;
 mod block;
-mod check;
 mod checksum;
 mod columns;
 mod compute;
-mod element_fold;
-mod elementwise;
 mod explain;
 mod image_source;
 mod import;
@@ -19,16 +16,12 @@ pub mod kernel;
 mod memory;
 mod npy;
 mod open;
+mod operations;
 mod pass;
 mod plan;
-mod product;
-mod random;
-mod reductions;
-mod row_fold;
 mod sink;
 mod source;
 mod spaced;
-mod sparse;
 mod table;
 
 /// Internals for tests; not for users, and changed without notice.
@@ -39,21 +32,22 @@ pub mod internal {
     pub use crate::kernel::simd::MOST_LEVEL;
 }
 
-pub use array::{Array, ElementFunction, MOST_AXES};
+pub use array::{Array, MOST_AXES};
 pub use compute::{Computed, Goal, ImageGoal, compute};
-pub use element_fold::{ElementFold, element_fold};
-pub use elementwise::Part;
 pub use explain::{ExplainedPass, ExplainedStep, Explanation, explain};
 pub use image_source::ImageSource;
 pub use import::{ArrayImportOptions, ArrayImportReport, import_array, import_array_file};
 pub use memory::{Bytes, Memory};
 pub use npy::NpySource;
 pub use open::open;
+pub use operations::element_fold::{ElementFold, element_fold};
+pub use operations::random::{Distribution, Random};
+pub use operations::row_fold::{RowBlock, RowFold};
+pub use operations::user::ElementFunction;
+pub use operations::view::Part;
 pub use outcore_format::ElementType;
 pub use outcore_image::{AnyManifest, read_any_manifest};
 pub use outcore_ingest::column_asked;
 pub use outcore_numbers::{NumberFacts, NumberOptions, NumberTable, Packing, PlacedTable};
-pub use random::{Distribution, Random};
-pub use row_fold::{RowBlock, RowFold};
 pub use source::{Landed, Narrow, Source, SourceReader};
 pub use table::TableSource;

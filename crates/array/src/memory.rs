@@ -3,6 +3,7 @@
 //! The elements lie in shared bytes, with a stride along every axis, as in NumPy. Nothing is copied when an array is
 //! transposed, sliced or broadcast.
 
+use crate::kernel::{Scalar, ValuesMut};
 use outcore_format::ElementType;
 use outcore_io::Array as Large;
 use std::sync::Arc;
@@ -105,6 +106,15 @@ impl Memory {
             assert!(least >= 0 && most + element.bytes() as i128 <= len, "elements within {len} bytes");
         }
         Memory { bytes, offset_bytes, element, shape, strides_bytes }
+    }
+
+    /// One value for all elements, which is in memory once.
+    pub(crate) fn full(value: Scalar, shape: Vec<u64>) -> Self {
+        let mut word = vec![0u64];
+        let bytes: &mut [u8] = &mut bytemuck::cast_slice_mut(&mut word)[..value.element().bytes()];
+        ValuesMut::from_bytes(value.element(), bytes).fill(value);
+        let strides_bytes = vec![0; shape.len()];
+        Memory::strided(Arc::new(word), 0, value.element(), shape, strides_bytes)
     }
 
     /// The type of the elements.

@@ -7,7 +7,7 @@
 //! far ahead waits, so that only a few exist at once. If a partition fails, those before it are still computed, and the
 //! error is that of the first one.
 //!
-//! If a source is computed before it is read (`sparse.rs`), a pass covers *stretches* of adjacent partitions: as many
+//! If a source is computed before it is read (`operations/sparse.rs`), a pass covers *stretches* of adjacent partitions: as many
 //! as fit the memory. Each stretch is computed on all workers, and then its partitions. Partitions, and the order in
 //! which they are merged, are those of a pass without stretches.
 

@@ -7,11 +7,11 @@
 //! nothing about the functions is associative. It does not depend on the partitions either if the initial value is
 //! neutral for merging, and merging gives what adding the elements of both in their order would.
 
+use super::row_fold::{RowBlock, RowFold};
+use super::user::caught;
 use crate::array::Array;
-use crate::block::caught;
 use crate::kernel::{Element, Scalar, Values, ValuesMut};
 use crate::plan::BLOCK_ROWS;
-use crate::row_fold::{RowBlock, RowFold};
 use outcore_format::ElementType;
 use outcore_image::{Error, Result};
 use std::marker::PhantomData;
@@ -52,8 +52,8 @@ pub trait ElementFold: Send + Sync + 'static {
 /// let x = Array::from_memory(Memory::new(Arc::new(words), ElementType::Int64, vec![20]));
 /// // How often elements are divisible by 3.
 /// let thirds = element_fold("thirds", 0i64, |count, x: i64| count + i64::from(x % 3 == 0), |a, b| a + b);
-/// let found = compute(&runtime, &[Goal::Value(x.fold_elements(Arc::new(thirds), None)?)])?;
-/// assert_eq!(found.values[0].to_vec(), 6i64.to_ne_bytes());
+/// let computed = compute(&runtime, &[Goal::Value(x.fold_elements(Arc::new(thirds), None)?)])?;
+/// assert_eq!(computed.values[0].to_vec(), 6i64.to_ne_bytes());
 /// # Ok::<(), outcore_image::Error>(())
 /// ```
 pub fn element_fold<T: Element, R: Element>(

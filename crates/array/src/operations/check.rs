@@ -1,10 +1,7 @@
 //! Indices, labels of groups and exponents: a value that is out of range ends the computation. Which one is named does
 //! not depend on the number of workers (`pass.rs`).
 
-use crate::array::{Array, Op};
-use crate::elementwise::no_function;
 use crate::kernel::{self, Values, ValuesMut};
-use outcore_format::ElementType;
 use outcore_image::{Error, Result};
 
 /// Purpose of integers, and therefore their valid range.
@@ -74,22 +71,4 @@ pub(crate) fn negative_exponent(found: &str) -> Error {
         "expected an exponent from 0 on, found {found}: integers to negative integer powers are not allowed; convert \
          them to float64"
     ))
-}
-
-impl Array {
-    pub(crate) fn checked(&self, check: Check, element: ElementType) -> Result<Self> {
-        Array::of(Op::Check(check, self.clone()), self.shape().to_vec(), element, self.long())
-    }
-
-    /// Indices of an axis of this size, from 0 on in int64, of ones that may be counted from its end. Those beyond it
-    /// are an [`Error::Index`] when they are computed.
-    ///
-    /// # Errors
-    /// Indices that are no whole numbers.
-    pub fn indices(&self, size: u64, axis: usize) -> Result<Self> {
-        if !self.element().is_signed() && !self.element().is_unsigned() {
-            return Err(no_function("take", self.element()));
-        }
-        self.checked(Check::Index { size, axis }, ElementType::Int64)
-    }
 }

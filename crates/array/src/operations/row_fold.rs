@@ -4,11 +4,15 @@
 //! States are merged in the order of the partitions, which do not depend on the number of workers or the memory: so
 //! neither does a result, even if merging is not associative.
 
-use crate::array::{Array, Op};
-use crate::elementwise::two_long_axes;
+use crate::array::{Along, Array, Operation, Requests, cannot_stream, two_long_axes};
+use crate::block::{Block, Register};
 use crate::kernel::{Values, ValuesMut};
+use crate::memory::Memory;
+use crate::plan::{Known, Plan, Request, View, Wanted};
+use crate::sink::{Partial, Reduction, Room, Sink, same};
 use outcore_format::ElementType;
 use outcore_image::{Error, Result};
+use outcore_io::Budget;
 use std::any::Any;
 use std::sync::Arc;
 
@@ -78,7 +82,7 @@ pub trait RowFold: Send + Sync + 'static {
 }
 
 /// A [`RowFold`] whose states may be of any type.
-pub(crate) trait AnyRowFold: Send + Sync {
+trait AnyRowFold: Send + Sync {
     fn name(&self) -> &str;
     fn state_bytes(&self, rows: u64) -> u64;
     fn begin(&self) -> Box<dyn Any + Send>;
@@ -120,6 +124,102 @@ impl<T: RowFold> AnyRowFold for T {
     }
 }
 
+/// Rows of some operands, folded by a user's function.
+struct FoldOfRows {
+    fold: Arc<dyn AnyRowFold>,
+    operands: Vec<Array>,
+}
+
+impl Operation for FoldOfRows {
+    fn name(&self) -> String {
+        self.fold.name().to_owned()
+    }
+
+    fn operands(&self) -> Vec<&Array> {
+        self.operands.iter().collect()
+    }
+
+    fn pass_axis(&self, _array: &Array) -> Option<Along> {
+        Some(Along::Folded(0))
+    }
+
+    fn can_stream(&self, _array: &Array, _axis: usize) -> bool {
+        false
+    }
+
+    fn folded_requests(&self, _axis: usize) -> Requests<'_> {
+        self.operands.iter().map(|operand| (operand, Some(0))).collect()
+    }
+
+    fn plan(&self, array: &Array, _plan: &mut Plan, _request: Request, _known: &Known) -> Result<View> {
+        Err(cannot_stream(array))
+    }
+
+    fn sink(&self, array: &Array, plan: &mut Plan, _axis: usize, known: &Known) -> Result<Sink> {
+        let first = plan.wanted(&self.operands[0], &[], 0, known)?;
+        let others = self.operands[1..].iter().map(|operand| Ok(plan.wanted(operand, &[], 0, known)?.0));
+        let others = others.collect::<Result<_>>()?;
+        Ok(Sink::reduced(array, first, AllRows { fold: Arc::clone(&self.fold), others }))
+    }
+}
+
+/// All rows of the sink's vectors and of others.
+struct AllRows {
+    fold: Arc<dyn AnyRowFold>,
+    others: Vec<Wanted>,
+}
+
+impl Reduction for AllRows {
+    fn name(&self) -> &str {
+        "fold of rows"
+    }
+
+    fn others(&self) -> &[Wanted] {
+        &self.others
+    }
+
+    fn needs_buffers(&self) -> bool {
+        true
+    }
+
+    fn partial_bytes(&self, _sink: &Sink, partition_rows: u64) -> u64 {
+        self.fold.state_bytes(partition_rows)
+    }
+
+    fn begin(&self, _sink: &Sink) -> Box<dyn Partial> {
+        Box::new(FoldedRows { fold: Arc::clone(&self.fold), state: self.fold.begin() })
+    }
+}
+
+/// The state of the rows so far.
+struct FoldedRows {
+    fold: Arc<dyn AnyRowFold>,
+    state: Box<dyn Any + Send>,
+}
+
+impl Partial for FoldedRows {
+    fn add(&mut self, sink: &Sink, block: &Block<'_>, _registers: &mut [Register]) -> Result<()> {
+        let columns = |wanted: &Wanted| block.vectors(&wanted.view, wanted.sizes.iter().product());
+        let operands = sink.wanted().map(columns).collect();
+        self.fold.add(self.state.as_mut(), &RowBlock { first_row: block.first_row, rows: block.rows, operands })
+    }
+
+    fn close(&mut self, _sink: &Sink) -> Result<()> {
+        self.fold.close(self.state.as_mut())
+    }
+
+    fn merge(&mut self, _sink: &Sink, next: Box<dyn Partial>) -> Result<()> {
+        self.fold.merge(self.state.as_mut(), same::<FoldedRows>(next).state)
+    }
+
+    fn finish(self: Box<Self>, sink: &Sink, budget: &Budget) -> Result<Memory> {
+        let mut room = Room::new(budget, sink.element, &sink.shape)?;
+        let to = ValuesMut::from_bytes(sink.element, room.bytes_mut());
+        self.fold.finish(self.state, to)?;
+        Ok(room.into_memory(sink.element, &sink.shape))
+    }
+}
+
 impl Array {
     /// The rows of vectors and matrices folded by a user's function, in one pass along their first axis.
     ///
@@ -131,9 +231,9 @@ impl Array {
         for operand in operands {
             if operand.axes() > 2 || operand.shape().first().copied() != rows {
                 let rows = rows.unwrap_or(0);
-                let found = operand.shape();
+                let shape = operand.shape();
                 return Err(Error::Usage(format!(
-                    "expected a vector or a matrix of {rows} rows, found shape {found:?}"
+                    "expected a vector or a matrix of {rows} rows, found shape {shape:?}"
                 )));
             }
             if operand.long().is_some_and(|long| long.axis != 0 && long.is_fixed) {
@@ -141,10 +241,10 @@ impl Array {
             }
         }
         if rows.is_none() {
-            return Err(Error::Usage("expected vectors or matrices to fold".to_owned()));
+            return Err(Error::Usage("expected vectors or matrices to fold, found no operand".to_owned()));
         }
         let (shape, element) = (RowFold::shape(&fold), RowFold::element(&fold));
         assert_eq!(shape.iter().product::<u64>(), RowFold::results(&fold) as u64, "a shape of all results");
-        Array::of(Op::RowFold(Arc::new(fold), operands.to_vec()), shape, element, None)
+        Array::computed(FoldOfRows { fold: Arc::new(fold), operands: operands.to_vec() }, shape, element, None)
     }
 }

@@ -12,11 +12,11 @@
 //!
 //! Zheng, *FlashX: massive data analysis using fast I/O*, 2016, sections 4.3 and 5.3.
 
-use crate::array::{Array, Long, Op};
+use crate::array::{Along, Array, Long, Op, Operation, Requests, cannot_stream};
 use crate::kernel::{self, RowMajor, Scalar, ValuesMut};
 use crate::memory::Memory;
 use crate::npy::NpySource;
-use crate::plan::BLOCK_ROWS;
+use crate::plan::{BLOCK_ROWS, Known, Plan, Request, View};
 use crate::source::{HeldReader, Landed, Source, SourceReader};
 use outcore_format::{ElementType, PAGE_BYTES};
 use outcore_image::{Error, Result, StatsBuilder, SweepStats};
@@ -80,8 +80,7 @@ impl Array {
             && !memory.is_row_major()
         {
             // It is multiplied row by row: a pass makes a copy, which counts.
-            let shape = factor.shape().to_vec();
-            factor = Array::of(Op::Cast(factor.clone()), shape, ElementType::Float64, factor.long())?;
+            factor = factor.recast()?;
         }
         let columns = factor.shape()[1];
         let shape = vec![rows, columns];
@@ -95,9 +94,38 @@ impl Array {
                 factor = Array::join(&[factor, beyond], 1)?;
             }
             let product = SparseProduct { matrix: Arc::clone(matrix), operand, factor, columns };
-            Array::of(Op::Sparse(product), shape, ElementType::Float64, Some(Long { axis: 0, is_fixed: true }))?
+            Array::computed(product, shape, ElementType::Float64, Some(Long { axis: 0, is_fixed: true }))?
         };
         if is_vector { product.without_axis(1) } else { Ok(product) }
+    }
+}
+
+impl Operation for SparseProduct {
+    fn name(&self) -> String {
+        let transposed = if self.operand == Operand::Matrix { "" } else { ".T" };
+        format!("{}{transposed} @", self.matrix.graph().path().display())
+    }
+
+    fn operands(&self) -> Vec<&Array> {
+        vec![&self.factor]
+    }
+
+    fn pass_axis(&self, _array: &Array) -> Option<Along> {
+        Some(Along::Own(0))
+    }
+
+    fn can_stream(&self, _array: &Array, axis: usize) -> bool {
+        axis == 0
+    }
+
+    /// The factor of a product is known before its rows are.
+    fn requests(&self, _array: &Array, _axis: usize) -> Requests<'_> {
+        Vec::new()
+    }
+
+    fn plan(&self, array: &Array, plan: &mut Plan, request: Request, known: &Known) -> Result<View> {
+        let source = known.products.get(&array.id()).ok_or_else(|| cannot_stream(array))?;
+        plan.rows_of(array, source, request)
     }
 }
 
@@ -114,12 +142,6 @@ impl SparseProduct {
 
     fn width(&self) -> u64 {
         self.factor.shape()[1]
-    }
-
-    /// The name in plans.
-    pub fn name(&self) -> String {
-        let transposed = if self.operand == Operand::Matrix { "" } else { ".T" };
-        format!("{}{transposed} @", self.matrix.graph().path().display())
     }
 
     /// Whether the factor fits into memory, with as much left for everything else.

@@ -1,0 +1,101 @@
+//! Sums or products of an element and all before it along an axis.
+
+use crate::array::{Array, Operation, cannot_stream};
+use crate::block::{Block, Buffer, Register, for_each_index, register};
+use crate::kernel::{self, Fold, ValuesMut};
+use crate::plan::{Compute, Known, Plan, Request, Step, View, outer};
+use outcore_format::ElementType;
+use outcore_image::{Error, Result};
+
+/// The fold of every element and all before it along an axis; in a plan, an outer axis.
+struct Cumulative<O> {
+    fold: Fold,
+    input: O,
+    axis: usize,
+}
+
+impl Operation for Cumulative<Array> {
+    fn name(&self) -> String {
+        format!("cumulative {}", self.fold.name())
+    }
+
+    fn operands(&self) -> Vec<&Array> {
+        vec![&self.input]
+    }
+
+    fn can_stream(&self, _array: &Array, axis: usize) -> bool {
+        axis != self.axis
+    }
+
+    fn plan(&self, array: &Array, plan: &mut Plan, request: Request, known: &Known) -> Result<View> {
+        if request.axis == Some(self.axis) {
+            return Err(cannot_stream(array));
+        }
+        let input = plan.operand(&self.input, array.axes(), request, known)?;
+        let axis = self.axis - usize::from(request.axis.is_some_and(|axis| axis < self.axis));
+        let shape = outer(array.shape(), request.axis);
+        Ok(plan.push(array, shape, Cumulative { fold: self.fold, input, axis }))
+    }
+}
+
+impl Compute for Cumulative<View> {
+    fn views(&self) -> Vec<&View> {
+        vec![&self.input]
+    }
+
+    fn is_by_vector(&self) -> bool {
+        false
+    }
+
+    fn compute(
+        &self,
+        _block: &Block<'_>,
+        _step: &Step,
+        _index: &[usize],
+        _to: ValuesMut<'_>,
+        _registers: &mut [Register],
+    ) -> Result<()> {
+        unreachable!("cumulative results have a buffer")
+    }
+
+    fn fill(&self, block: &Block<'_>, step: &Step, buffer: &mut Buffer, registers: &mut [Register]) -> Result<()> {
+        let (element, rows) = (step.element, block.rows);
+        let between: usize = step.shape[self.axis + 1..].iter().product();
+        let mut flat = 0;
+        for_each_index(&step.shape, |index| {
+            let (slot, rest) = register(registers);
+            let value = block.fetch_vector(&self.input, index, slot, rest)?;
+            if index[self.axis] == 0 {
+                kernel::cast(value, buffer.values_mut(element, flat, rows));
+            } else {
+                buffer.copy_vector(element, flat - between, flat, rows);
+                kernel::accumulate(self.fold, value, buffer.values_mut(element, flat, rows));
+            }
+            flat += 1;
+            Ok(())
+        })
+    }
+}
+
+impl Array {
+    /// Sums or products of an element and all before it along an axis.
+    ///
+    /// # Errors
+    /// The long axis of an array in a file.
+    pub fn cumulative(&self, fold: Fold, axis: usize) -> Result<Self> {
+        let input = match self.element() {
+            kind if kind.is_signed() || kind == ElementType::Bool => self.cast(ElementType::Int64)?,
+            kind if kind.is_unsigned() => self.cast(ElementType::UInt64)?,
+            _ => self.clone(),
+        };
+        let long = match input.long() {
+            Some(long) if long.axis == axis && long.is_fixed => {
+                let expected = "expected another axis than the long one, along which the file is read";
+                return Err(Error::Usage(format!("{expected}, for cumulative results")));
+            }
+            long => long.filter(|long| long.axis != axis),
+        };
+        let (shape, element) = (input.shape().to_vec(), input.element());
+        Array::computed(Cumulative { fold, input, axis }, shape, element, long)
+    }
+}

@@ -1,0 +1,98 @@
+//! Squared distances of rows to points in memory, which are computed in registers.
+
+use super::elementwise::{Elementwise, Function};
+use crate::block::{Block, Buffer, Register};
+use crate::kernel::{self, Binary, Unary, Values, ValuesMut};
+use crate::memory::Memory;
+use crate::plan::{Compute, Kind, Plan, Step, View, strides};
+use outcore_format::ElementType;
+use outcore_image::Result;
+
+/// Squared distances of rows, whose coordinates are the vectors of a view, to the rows of a matrix in memory.
+struct Distances {
+    input: View,
+    points: Memory,
+}
+
+/// Recognizes a sum of squared differences over one axis, of rows and points in memory that are broadcast to each
+/// other. The intermediate steps stay in the plan, possibly without a consumer.
+pub(super) fn recognized(plan: &Plan, step: &Step, input: &View, over: &[usize]) -> Option<Box<dyn Compute>> {
+    let (&[count], &[width]) = (&step.shape[..], over) else { return None };
+    let (square, size) = (&plan.steps[input.step], step.element.bytes());
+    let (Function::Unary(Unary::Square), [inner]) = square.kind.get::<Elementwise<View>>()?.parts() else {
+        return None;
+    };
+    let difference = &plan.steps[inner.step];
+    let (Function::Binary(Binary::Subtract), [left, right]) = difference.kind.get::<Elementwise<View>>()?.parts()
+    else {
+        return None;
+    };
+    let is_whole = |view: &View, shape: &[usize]| view.offset == 0 && view.strides == strides(shape);
+    let shapes_fit = square.shape == [count, width] && difference.shape == [count, width];
+    if !shapes_fit || !is_whole(input, &square.shape) || !is_whole(inner, &square.shape) || count * width == 0 {
+        return None;
+    }
+    let small = |view: &View| match &plan.steps[view.step].kind {
+        Kind::Small(memory) => Some(memory),
+        _ => None,
+    };
+    let (rows, points, memory) = match (small(left), small(right)) {
+        (None, Some(memory)) => (left, right, memory),
+        (Some(memory), None) => (right, left, memory),
+        _ => return None,
+    };
+    if !step.element.is_real() || count > 1 && rows.strides[0] != 0 {
+        return None;
+    }
+    let element = |i: usize| memory.at((points.at(&[i / width, i % width]) * size) as isize);
+    let bytes: Vec<u8> = (0..count * width).flat_map(|i| element(i).to_vec()).collect();
+    let points = Memory::of_bytes(&bytes, step.element, vec![count as u64, width as u64]);
+    let input = View { step: rows.step, offset: rows.offset, strides: vec![rows.strides[1]] };
+    Some(Box::new(Distances { input, points }))
+}
+
+impl Compute for Distances {
+    fn views(&self) -> Vec<&View> {
+        vec![&self.input]
+    }
+
+    fn visits(&self, _shape: &[usize]) -> Vec<(&View, Vec<usize>)> {
+        vec![(&self.input, vec![self.points.shape()[1] as usize])]
+    }
+
+    fn needs_buffer(&self) -> bool {
+        true
+    }
+
+    fn is_by_vector(&self) -> bool {
+        false
+    }
+
+    fn compute(
+        &self,
+        _block: &Block<'_>,
+        _step: &Step,
+        _index: &[usize],
+        _to: ValuesMut<'_>,
+        _registers: &mut [Register],
+    ) -> Result<()> {
+        unreachable!("distances have a buffer")
+    }
+
+    fn fill(&self, block: &Block<'_>, step: &Step, buffer: &mut Buffer, _registers: &mut [Register]) -> Result<()> {
+        let vectors = block.vectors(&self.input, self.points.shape()[1] as usize);
+        match step.element {
+            ElementType::Float32 => self.compute_in::<f32>(&vectors, buffer),
+            _ => self.compute_in::<f64>(&vectors, buffer),
+        }
+        Ok(())
+    }
+}
+
+impl Distances {
+    fn compute_in<T: kernel::Real>(&self, vectors: &[Values<'_>], to: &mut Buffer) {
+        let columns: Vec<&[T]> = vectors.iter().map(|&values| T::slice(values)).collect();
+        let width = to.width;
+        kernel::squared_distances(&columns, self.points.slice(), bytemuck::cast_slice_mut(to.bytes_mut()), width);
+    }
+}

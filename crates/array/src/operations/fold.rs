@@ -1,0 +1,299 @@
+//! Sums, products, extremes and the like along axes: of vectors as they are computed, or of all rows of a pass.
+
+use super::distances;
+use super::elementwise::{Elementwise, Function};
+use crate::array::{Along, Array, Long, Operation, Requests, no_function};
+use crate::block::{Block, Register, for_each_index, register, unravel};
+use crate::kernel::{self, Binary, Fold, Operand, Scalar, Unary, Values, ValuesMut};
+use crate::memory::Memory;
+use crate::plan::{Compute, Known, Plan, Request, Step, View, outer, strides};
+use crate::sink::{Partial, Reduction, Sink, for_each_vector, result, same};
+use outcore_format::ElementType;
+use outcore_image::{Error, Result};
+use outcore_io::Budget;
+
+/// Elements along some axes, folded into one.
+struct FoldAxes<O> {
+    fold: Fold,
+    input: O,
+    /// The axes that are folded; in a plan their sizes, for which the view has strides behind those of the step's axes.
+    over: Vec<usize>,
+}
+
+/// The axis of the pass that computes a fold over some axes: the operand's long axis if that is folded.
+pub(super) fn pass_axis(array: &Array, input: &Array, over: &[usize]) -> Option<Along> {
+    let folded = input.long_axis().filter(|axis| over.contains(axis)).map(Along::Folded);
+    folded.or_else(|| array.long_axis().map(Along::Own))
+}
+
+/// The operand of a fold over some axes, for rows along an axis of the result.
+pub(super) fn requests<'a>(input: &'a Array, over: &[usize], axis: usize) -> Requests<'a> {
+    vec![(input, (0..input.axes()).filter(|own| !over.contains(own)).nth(axis))]
+}
+
+impl Operation for FoldAxes<Array> {
+    fn name(&self) -> String {
+        self.fold.name().to_owned()
+    }
+
+    fn operands(&self) -> Vec<&Array> {
+        vec![&self.input]
+    }
+
+    fn pass_axis(&self, array: &Array) -> Option<Along> {
+        pass_axis(array, &self.input, &self.over)
+    }
+
+    fn requests(&self, _array: &Array, axis: usize) -> Requests<'_> {
+        requests(&self.input, &self.over, axis)
+    }
+
+    fn plan(&self, array: &Array, plan: &mut Plan, request: Request, known: &Known) -> Result<View> {
+        let (input, over) = plan.folded(&self.input, &self.over, request, known)?;
+        let shape = outer(array.shape(), request.axis);
+        Ok(plan.push(array, shape, FoldAxes { fold: self.fold, input, over }))
+    }
+
+    fn sink(&self, array: &Array, plan: &mut Plan, axis: usize, known: &Known) -> Result<Sink> {
+        let wanted = plan.wanted(&self.input, &self.over, axis, known)?;
+        Ok(Sink::reduced(array, wanted, FoldRows(self.fold)))
+    }
+}
+
+/// Adds a function of two operands to sums.
+type Adder = fn(Operand<'_>, Operand<'_>, ValuesMut<'_>);
+/// Such a function, the step that it stands for, and its operands.
+type Pair<'a> = (Adder, &'a Step, &'a View, &'a View);
+
+impl FoldAxes<View> {
+    /// The operands of a sum of products, or of squared or absolute differences, which are added up in one sweep each
+    /// if no other step uses the intermediate vectors.
+    fn pair<'a>(&self, plan: &'a Plan) -> Option<Pair<'a>> {
+        let fused = |view: &View| {
+            let step = &plan.steps[view.step];
+            let (function, operands) = step.kind.get::<Elementwise<View>>()?.parts();
+            (!step.is_buffered && step.element.is_real()).then_some((step, function, operands))
+        };
+        if self.fold != Fold::Sum {
+            return None;
+        }
+        let (step, function, operands) = fused(&self.input)?;
+        let add = match (function, operands) {
+            (Function::Binary(Binary::Multiply), [left, right]) => {
+                return Some((kernel::accumulate_product, step, left, right));
+            }
+            (Function::Unary(Unary::Square), _) => kernel::accumulate_squared_difference as Adder,
+            (Function::Unary(Unary::Abs), _) => kernel::accumulate_absolute_difference,
+            _ => return None,
+        };
+        // The two steps have the same vectors under the same indices, which a reshape would change.
+        let view = &operands[0];
+        let is_same = view.offset == 0 && view.strides == strides(&step.shape);
+        match fused(view)? {
+            (difference, Function::Binary(Binary::Subtract), [left, right])
+                if is_same && difference.shape == step.shape =>
+            {
+                Some((add, step, left, right))
+            }
+            _ => None,
+        }
+    }
+}
+
+impl Compute for FoldAxes<View> {
+    fn views(&self) -> Vec<&View> {
+        vec![&self.input]
+    }
+
+    fn visits(&self, shape: &[usize]) -> Vec<(&View, Vec<usize>)> {
+        vec![(&self.input, [shape, &self.over].concat())]
+    }
+
+    fn fused(&self, plan: &Plan, step: &Step) -> Option<Box<dyn Compute>> {
+        if self.fold == Fold::Sum { distances::recognized(plan, step, &self.input, &self.over) } else { None }
+    }
+
+    fn compute(
+        &self,
+        block: &Block<'_>,
+        step: &Step,
+        index: &[usize],
+        mut to: ValuesMut<'_>,
+        registers: &mut [Register],
+    ) -> Result<()> {
+        let (slot, rest) = register(registers);
+        let (mut own, pair) = (index.to_vec(), self.pair(block.plan));
+        to.fill(kernel::identity(self.fold, step.element));
+        for_each_index(&self.over, |folded| {
+            own.truncate(index.len());
+            own.extend(folded);
+            match pair {
+                None => {
+                    let value = block.fetch_vector(&self.input, &own, slot, rest)?;
+                    kernel::accumulate(self.fold, value, to.reborrow());
+                }
+                Some((add, step, left, right)) => {
+                    let own = unravel(self.input.at(&own), &step.shape);
+                    let left = block.fetch(left, &own, slot, rest)?;
+                    let (slot, rest) = register(rest);
+                    add(left, block.fetch(right, &own, slot, rest)?, to.reborrow());
+                }
+            }
+            Ok(())
+        })
+    }
+}
+
+/// A fold of all rows.
+struct FoldRows(Fold);
+
+impl Reduction for FoldRows {
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    fn partial_bytes(&self, sink: &Sink, _partition_rows: u64) -> u64 {
+        16 * sink.vectors() as u64
+    }
+
+    fn begin(&self, sink: &Sink) -> Box<dyn Partial> {
+        Box::new(Folded::new(self.0, sink.element, sink.vectors()))
+    }
+}
+
+/// The partial result of a fold of all rows: of every vector a value.
+struct Folded {
+    fold: Fold,
+    values: Vec<Scalar>,
+}
+
+impl Folded {
+    /// Sums of float32 are added in float64.
+    fn new(fold: Fold, element: ElementType, count: usize) -> Self {
+        let is_wide = element == ElementType::Float32 && matches!(fold, Fold::Sum | Fold::Product);
+        let element = if is_wide { ElementType::Float64 } else { element };
+        Folded { fold, values: vec![kernel::identity(fold, element); count] }
+    }
+}
+
+/// Two values folded into one.
+fn combined(fold: Fold, left: Scalar, right: Scalar) -> Scalar {
+    let mut word = [0u64; 1];
+    let bytes: &mut [u8] = &mut bytemuck::cast_slice_mut(&mut word)[..right.element().bytes()];
+    ValuesMut::from_bytes(right.element(), bytes).fill(right);
+    kernel::reduce(fold, Values::from_bytes(right.element(), bytes), left)
+}
+
+impl Partial for Folded {
+    fn add(&mut self, sink: &Sink, block: &Block<'_>, registers: &mut [Register]) -> Result<()> {
+        for_each_vector(sink, block, registers, |number, vector| {
+            let value = &mut self.values[number];
+            *value = if vector.element() == value.element() {
+                kernel::reduce(self.fold, vector, *value)
+            } else {
+                let own = kernel::reduce(self.fold, vector, kernel::identity(self.fold, vector.element()));
+                combined(self.fold, *value, own.cast(value.element()))
+            };
+        })
+    }
+
+    fn merge(&mut self, _sink: &Sink, next: Box<dyn Partial>) -> Result<()> {
+        let next: Folded = same(next);
+        let pairs = self.values.iter_mut().zip(next.values);
+        pairs.for_each(|(value, next)| *value = combined(self.fold, *value, next));
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>, sink: &Sink, budget: &Budget) -> Result<Memory> {
+        result(budget, sink.element, &sink.shape, |bytes| {
+            let to = ValuesMut::from_bytes(sink.element, bytes);
+            kernel::set_each(to, |i| self.values[i]);
+        })
+    }
+}
+
+impl Array {
+    /// Some axes, each once, in order; all of them where none are named.
+    ///
+    /// # Errors
+    /// An axis that is not there, or twice.
+    pub fn axes_of(&self, axes: Option<&[i64]>) -> Result<Vec<usize>> {
+        let all = self.axes() as i64;
+        let Some(axes) = axes else { return Ok((0..self.axes()).collect()) };
+        let own = |&axis: &i64| match axis {
+            0.. if axis < all => Ok(axis as usize),
+            ..0 if axis >= -all => Ok((axis + all) as usize),
+            _ => Err(Error::Usage(format!("expected an axis of an array of {all} axes, found {axis}"))),
+        };
+        let mut sorted = axes.iter().map(own).collect::<Result<Vec<_>>>()?;
+        sorted.sort_unstable();
+        if sorted.windows(2).any(|pair| pair[0] == pair[1]) {
+            return Err(Error::Usage(format!("expected every axis once, found {axes:?}")));
+        }
+        Ok(sorted)
+    }
+
+    /// The long axis after some axes are removed.
+    pub(crate) fn long_without(&self, axes: &[usize]) -> Option<Long> {
+        let long = self.long().filter(|long| !axes.contains(&long.axis))?;
+        let before = axes.iter().filter(|&&axis| axis < long.axis).count();
+        Some(Long { axis: long.axis - before, ..long })
+    }
+
+    /// The sizes of the axes without some of them.
+    pub(crate) fn shape_without(&self, axes: &[usize]) -> Vec<u64> {
+        let others = (0..self.axes()).filter(|axis| !axes.contains(axis));
+        others.map(|axis| self.shape()[axis]).collect()
+    }
+
+    /// The elements in the type that a fold adds them up in.
+    pub(crate) fn to_fold(&self, fold: Fold) -> Result<Self> {
+        match (fold, self.element()) {
+            (Fold::Sum | Fold::Product, kind) if kind.is_signed() || kind == ElementType::Bool => {
+                self.cast(ElementType::Int64)
+            }
+            (Fold::Sum | Fold::Product, kind) if kind.is_unsigned() => self.cast(ElementType::UInt64),
+            (Fold::Any | Fold::All, kind) if kind != ElementType::Bool => self.cast(ElementType::Bool),
+            (Fold::Min | Fold::Max, ElementType::Bool) => Err(no_function(fold.name(), ElementType::Bool)),
+            _ => Ok(self.clone()),
+        }
+    }
+
+    /// Elements along some axes, folded into one: sums of whole numbers are of 64 bits, all others keep their type.
+    ///
+    /// # Errors
+    /// An axis that is not there; a fold that elements of this type do not have; the least of nothing.
+    pub fn fold(&self, fold: Fold, axes: &[usize], keep_axes: bool) -> Result<Self> {
+        let input = self.to_fold(fold)?;
+        let folded: u64 = axes.iter().map(|&axis| self.shape()[axis]).product();
+        if folded == 0 && matches!(fold, Fold::Min | Fold::Max) {
+            return Err(Error::Usage(format!(
+                "expected elements for {}, found none along axes {axes:?} of shape {:?}",
+                fold.name(),
+                self.shape()
+            )));
+        }
+        let (shape, long, element) = (input.shape_without(axes), input.long_without(axes), input.element());
+        let result = match axes.is_empty() {
+            true => input,
+            false => Array::computed(FoldAxes { fold, input, over: axes.to_vec() }, shape, element, long)?,
+        };
+        result.with_axes(axes, keep_axes)
+    }
+
+    /// The mean along some axes, of real numbers; whole ones become float64.
+    ///
+    /// # Errors
+    /// An axis that is not there.
+    pub fn mean(&self, axes: &[usize], keep_axes: bool) -> Result<Self> {
+        let real = self.to_real()?;
+        let count: u64 = axes.iter().map(|&axis| self.shape()[axis]).product();
+        let count = Array::scalar(Scalar::Float64(count as f64).cast(real.element()));
+        real.fold(Fold::Sum, axes, keep_axes)?.binary(Binary::Divide, &count)
+    }
+
+    /// The array, if it is of real numbers, or as float64.
+    pub(crate) fn to_real(&self) -> Result<Self> {
+        if self.element().is_real() { Ok(self.clone()) } else { self.cast(ElementType::Float64) }
+    }
+}

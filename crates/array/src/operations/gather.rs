@@ -1,0 +1,129 @@
+//! Rows of a table in memory, which an array of indices picks.
+
+use crate::array::{Array, Operation, Requests, cannot_stream, no_function};
+use crate::block::{Block, Register, flat_of, register};
+use crate::kernel::{Operand, Scalar, Values, ValuesMut};
+use crate::memory::Memory;
+use crate::plan::{Compute, Known, Plan, Request, Step, View, outer};
+use outcore_format::ElementType;
+use outcore_image::{Error, Result};
+
+/// Rows of a table, which indices pick: both arrays; in a plan, values in memory and a view.
+struct Gather<T, I> {
+    table: T,
+    index: I,
+}
+
+impl Operation for Gather<Array, Array> {
+    fn name(&self) -> String {
+        "take".to_owned()
+    }
+
+    fn operands(&self) -> Vec<&Array> {
+        vec![&self.table, &self.index]
+    }
+
+    fn can_stream(&self, _array: &Array, axis: usize) -> bool {
+        axis < self.index.axes()
+    }
+
+    fn requests(&self, _array: &Array, axis: usize) -> Requests<'_> {
+        vec![(&self.table, None), (&self.index, Some(axis).filter(|&axis| axis < self.index.axes()))]
+    }
+
+    fn table(&self) -> Option<&Array> {
+        Some(&self.table)
+    }
+
+    fn plan(&self, array: &Array, plan: &mut Plan, request: Request, known: &Known) -> Result<View> {
+        if request.axis.is_some_and(|axis| axis >= self.index.axes()) {
+            return Err(cannot_stream(array));
+        }
+        let index = plan.add(&self.index, request, known)?;
+        let table = known.operand(&self.table)?.packed();
+        Ok(plan.push(array, outer(array.shape(), request.axis), Gather { table, index }))
+    }
+}
+
+impl Gather<Memory, View> {
+    /// Number of axes of the index that are outer ones; the table's other axes follow.
+    fn index_axes(&self, axes: usize) -> usize {
+        axes + 1 - self.table.shape().len()
+    }
+}
+
+impl Compute for Gather<Memory, View> {
+    fn views(&self) -> Vec<&View> {
+        vec![&self.index]
+    }
+
+    fn visits(&self, shape: &[usize]) -> Vec<(&View, Vec<usize>)> {
+        let (sizes, columns) = shape.split_at(self.index_axes(shape.len()));
+        // The indices are looked at for every column of the table.
+        let visits = if columns.iter().product::<usize>() > 1 { 2 } else { 1 };
+        vec![(&self.index, sizes.to_vec()); visits]
+    }
+
+    fn compute(
+        &self,
+        block: &Block<'_>,
+        _step: &Step,
+        index: &[usize],
+        to: ValuesMut<'_>,
+        registers: &mut [Register],
+    ) -> Result<()> {
+        let (slot, rest) = register(registers);
+        let (own, column) = index.split_at(self.index_axes(index.len()));
+        pick(&self.table, block.fetch(&self.index, own, slot, rest)?, column, to)
+    }
+}
+
+/// Writes the elements of a column of a table that indices pick.
+fn pick(table: &Memory, index: Operand<'_>, column: &[usize], to: ValuesMut<'_>) -> Result<()> {
+    let rows = table.shape()[0];
+    let sizes: Vec<usize> = table.shape()[1..].iter().map(|&size| size as usize).collect();
+    let (width, column) = (sizes.iter().product::<usize>(), flat_of(column, &sizes));
+    let size = table.element().bytes();
+    let element = |place: i64| match place >= 0 && (place as u64) < rows {
+        true => Ok(table.at(((place as usize * width + column) * size) as isize)),
+        false => Err(Error::Index(format!("expected an index below {rows} of axis 0, found {place}"))),
+    };
+    let bytes = to.into_bytes();
+    match index {
+        Operand::Scalar(Scalar::Int64(place)) => {
+            let element = element(place)?;
+            bytes.chunks_exact_mut(size).for_each(|to| to.copy_from_slice(element));
+        }
+        Operand::Vector(Values::Int64(places)) => {
+            for (&place, to) in places.iter().zip(bytes.chunks_exact_mut(size)) {
+                to.copy_from_slice(element(place)?);
+            }
+        }
+        _ => unreachable!("indices are int64"),
+    }
+    Ok(())
+}
+
+impl Array {
+    /// Rows of this array, a table in memory, which indices from 0 on pick: an array of the indices' axes and then the
+    /// table's other ones.
+    ///
+    /// # Errors
+    /// Indices that are no whole numbers; a table without axes.
+    pub fn gather(&self, index: &Array) -> Result<Self> {
+        if !index.element().is_signed() && !index.element().is_unsigned() {
+            return Err(no_function("take", index.element()));
+        }
+        let Some((&rows, others)) = self.shape().split_first() else {
+            return Err(Error::Usage("expected an array with axes to take from".to_owned()));
+        };
+        if rows == 0 && index.count() > 0 {
+            return Err(Error::Index("expected an index of an axis with elements, found one without any".to_owned()));
+        }
+        let mut shape = index.shape().to_vec();
+        shape.extend(others);
+        let index = index.cast(ElementType::Int64)?;
+        let long = index.long();
+        Array::computed(Gather { table: self.clone(), index }, shape, self.element(), long)
+    }
+}

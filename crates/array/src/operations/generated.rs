@@ -1,0 +1,140 @@
+//! Arrays whose elements are functions of their indices: ranges, diagonals and random numbers. They take no memory.
+
+use super::random::Random;
+use crate::array::{Array, Operation};
+use crate::block::{Block, Register};
+use crate::kernel::{self, Scalar, ValuesMut};
+use crate::plan::{Compute, Known, Plan, Request, Rows, Step, View, outer};
+use outcore_format::ElementType;
+use outcore_image::{Error, Result};
+
+/// A function of the indices of an element.
+#[derive(Clone, Copy)]
+enum Generated {
+    /// `start + step i` along the only axis.
+    Range {
+        start: Scalar,
+        step: Scalar,
+    },
+    /// Ones on a diagonal of a matrix, zeros elsewhere.
+    Eye {
+        diagonal: i64,
+    },
+    Random(Random),
+}
+
+/// Rows of such an array, along the axis of a pass or as a whole.
+struct GeneratedRows {
+    function: Generated,
+    axis: Option<usize>,
+    rows: Rows,
+    /// The shape of the array.
+    shape: Vec<u64>,
+}
+
+impl Operation for Generated {
+    fn name(&self) -> String {
+        match self {
+            Generated::Range { .. } => "arange",
+            Generated::Eye { .. } => "eye",
+            Generated::Random(random) => random.name(),
+        }
+        .to_owned()
+    }
+
+    fn operands(&self) -> Vec<&Array> {
+        vec![]
+    }
+
+    fn plan(&self, array: &Array, plan: &mut Plan, request: Request, _known: &Known) -> Result<View> {
+        let Request { axis, rows } = request;
+        let generated = GeneratedRows { function: *self, axis, rows, shape: array.shape().to_vec() };
+        Ok(plan.push(array, outer(array.shape(), axis), generated))
+    }
+}
+
+impl Compute for GeneratedRows {
+    fn views(&self) -> Vec<&View> {
+        vec![]
+    }
+
+    fn compute(
+        &self,
+        block: &Block<'_>,
+        step: &Step,
+        index: &[usize],
+        mut to: ValuesMut<'_>,
+        _registers: &mut [Register],
+    ) -> Result<()> {
+        let along = |i: usize| self.rows.at(block.first_row + i as u64);
+        match self.function {
+            Generated::Range { start, step } => match self.axis {
+                Some(_) => kernel::set_each(to, |i| start.plus_times(along(i), step)),
+                None => to.fill(start.plus_times(index[0] as u64, step)),
+            },
+            Generated::Eye { diagonal } => kernel::set_each(to, |i| {
+                let (row, column) = match self.axis {
+                    Some(0) => (along(i) as i64, index[0] as i64),
+                    Some(_) => (index[0] as i64, along(i) as i64),
+                    None => (index[0] as i64, index[1] as i64),
+                };
+                Scalar::Bool(u8::from(column == row + diagonal)).cast(step.element)
+            }),
+            Generated::Random(random) => match self.axis {
+                Some(0) if self.rows.step == 1 => random.fill(self.number(along(0), index), to),
+                _ => {
+                    for i in 0..to.len() {
+                        random.fill(self.number(along(i), index), to.reborrow().slice(i, 1));
+                    }
+                }
+            },
+        }
+        Ok(())
+    }
+}
+
+impl GeneratedRows {
+    /// The number of an element: elements are numbered along the first axis first.
+    fn number(&self, along: u64, index: &[usize]) -> u64 {
+        let (mut number, mut size, mut own) = (0u64, 1u64, index.iter());
+        for (place, &axis_size) in self.shape.iter().enumerate() {
+            let i = if Some(place) == self.axis { along } else { own.next().map_or(0, |&i| i as u64) };
+            number = number.wrapping_add(i.wrapping_mul(size));
+            size = size.wrapping_mul(axis_size);
+        }
+        number
+    }
+}
+
+impl Array {
+    /// `start + step i` for `i` below `count`; takes no memory.
+    ///
+    /// # Errors
+    /// More elements than there can be; two types.
+    pub fn range(start: Scalar, step: Scalar, count: u64) -> Result<Self> {
+        if start.element() != step.element() {
+            let (start, step) = (start.element().name(), step.element().name());
+            return Err(Error::Usage(format!("expected a start and a step of one type, found {start} and {step}")));
+        }
+        let long = Array::preferred(&[count]);
+        Array::computed(Generated::Range { start, step }, vec![count], start.element(), long)
+    }
+
+    /// Ones where the column is the row plus `diagonal`, and zeros elsewhere; takes no memory.
+    ///
+    /// # Errors
+    /// More elements than there can be.
+    pub fn eye(rows: u64, columns: u64, diagonal: i64, element: ElementType) -> Result<Self> {
+        let long = Array::preferred(&[rows, columns]);
+        Array::computed(Generated::Eye { diagonal }, vec![rows, columns], element, long)
+    }
+
+    /// Random elements, which depend on the seed and their place alone; takes no memory.
+    ///
+    /// # Errors
+    /// More elements than there can be.
+    pub fn random(shape: Vec<u64>, random: Random) -> Result<Self> {
+        let long = Array::preferred(&shape);
+        Array::computed(Generated::Random(random), shape, random.element(), long)
+    }
+}

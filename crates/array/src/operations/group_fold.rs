@@ -1,0 +1,176 @@
+//! Rows folded by their labels into groups.
+
+use super::check::Check;
+use crate::array::{Along, Array, Operation, Requests, cannot_stream};
+use crate::block::{Block, Register, register};
+use crate::kernel::{self, Fold, Values, ValuesMut};
+use crate::memory::Memory;
+use crate::plan::{Known, Plan, Request, View, Wanted};
+use crate::sink::{Partial, Reduction, Sink, for_each_vector, result, same};
+use outcore_format::ElementType;
+use outcore_image::{Error, Result};
+use outcore_io::Budget;
+
+/// Rows folded by their labels into as many groups.
+struct GroupFold {
+    fold: Fold,
+    input: Array,
+    labels: Array,
+    groups: u64,
+}
+
+impl Operation for GroupFold {
+    fn name(&self) -> String {
+        format!("groupby {}", self.fold.name())
+    }
+
+    fn operands(&self) -> Vec<&Array> {
+        vec![&self.input, &self.labels]
+    }
+
+    fn pass_axis(&self, _array: &Array) -> Option<Along> {
+        Some(Along::Folded(0))
+    }
+
+    fn can_stream(&self, _array: &Array, _axis: usize) -> bool {
+        false
+    }
+
+    fn folded_requests(&self, _axis: usize) -> Requests<'_> {
+        vec![(&self.input, Some(0)), (&self.labels, Some(0))]
+    }
+
+    fn plan(&self, array: &Array, _plan: &mut Plan, _request: Request, _known: &Known) -> Result<View> {
+        Err(cannot_stream(array))
+    }
+
+    fn sink(&self, array: &Array, plan: &mut Plan, _axis: usize, known: &Known) -> Result<Sink> {
+        let (labels, _) = plan.wanted(&self.labels, &[], 0, known)?;
+        let rows = plan.wanted(&self.input, &[], 0, known)?;
+        let groups = self.groups as usize;
+        Ok(Sink::reduced(array, rows, GroupsOfRows { fold: self.fold, labels: [labels], groups }))
+    }
+}
+
+/// All rows in groups.
+struct GroupsOfRows {
+    fold: Fold,
+    labels: [Wanted; 1],
+    groups: usize,
+}
+
+impl Reduction for GroupsOfRows {
+    fn name(&self) -> &str {
+        "groups"
+    }
+
+    fn others(&self) -> &[Wanted] {
+        &self.labels
+    }
+
+    fn partial_bytes(&self, sink: &Sink, _partition_rows: u64) -> u64 {
+        (self.groups * sink.vectors() * sink.element.bytes()) as u64
+    }
+
+    fn begin(&self, sink: &Sink) -> Box<dyn Partial> {
+        Box::new(Groups::new(self.fold, sink.element, sink.vectors(), self.groups))
+    }
+}
+
+/// The groups of the rows so far.
+struct Groups {
+    fold: Fold,
+    element: ElementType,
+    groups: usize,
+    /// Of every vector, the values of all groups.
+    words: Vec<u64>,
+}
+
+impl Groups {
+    fn new(fold: Fold, element: ElementType, vectors: usize, groups: usize) -> Self {
+        let count = vectors * groups;
+        let mut own = Groups { fold, element, groups, words: vec![0; (count * element.bytes()).div_ceil(8)] };
+        own.values(0, count).fill(kernel::identity(fold, element));
+        own
+    }
+
+    fn values(&mut self, from: usize, count: usize) -> ValuesMut<'_> {
+        let size = self.element.bytes();
+        let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut self.words);
+        ValuesMut::from_bytes(self.element, &mut bytes[from * size..(from + count) * size])
+    }
+}
+
+impl Partial for Groups {
+    fn add(&mut self, sink: &Sink, block: &Block<'_>, registers: &mut [Register]) -> Result<()> {
+        let (slot, rest) = register(registers);
+        let labels = block.fetch_vector(&sink.others()[0].view, &[], slot, rest)?;
+        let Values::Int64(labels) = labels else { unreachable!("labels are int64") };
+        let (fold, groups) = (self.fold, self.groups);
+        for_each_vector(sink, block, rest, |number, vector| {
+            kernel::group_accumulate(fold, vector, labels, self.values(number * groups, groups));
+        })
+    }
+
+    fn merge(&mut self, _sink: &Sink, next: Box<dyn Partial>) -> Result<()> {
+        let mut next: Groups = same(next);
+        let count = self.words.len() * 8 / self.element.bytes();
+        let fold = self.fold;
+        kernel::accumulate(fold, next.values(0, count).as_values(), self.values(0, count));
+        Ok(())
+    }
+
+    fn finish(mut self: Box<Self>, sink: &Sink, budget: &Budget) -> Result<Memory> {
+        let (groups, vectors, size) = (self.groups, sink.vectors(), self.element.bytes());
+        let bytes = self.values(0, groups * vectors).into_bytes();
+        result(budget, sink.element, &sink.shape, |to| {
+            for (place, to) in to.chunks_exact_mut(size).enumerate() {
+                let from = (place % vectors) * groups + place / vectors;
+                to.copy_from_slice(&bytes[from * size..][..size]);
+            }
+        })
+    }
+}
+
+impl Array {
+    /// Rows folded by their labels: row `k` of the result is made of the rows whose label is `k`, of `groups` groups.
+    /// A label out of range is an error when it is computed, which names the first one.
+    ///
+    /// # Errors
+    /// Labels that are no whole numbers, or not as many as rows; rows that lie across the long axis of a file; a fold
+    /// that elements of this type do not have.
+    pub fn group_fold(&self, fold: Fold, labels: &Array, groups: u64) -> Result<Self> {
+        let labels = self.checked_labels(labels, groups)?;
+        let input = self.to_fold(fold)?;
+        let mut shape = vec![groups];
+        shape.extend(&self.shape()[1..]);
+        let element = input.element();
+        Array::computed(GroupFold { fold, input, labels, groups }, shape, element, None)
+    }
+
+    /// Labels of the rows, which are checked when they are computed.
+    ///
+    /// # Errors
+    /// Labels that are no whole numbers, or not as many as rows; rows that lie across the long axis of a file.
+    pub(crate) fn checked_labels(&self, labels: &Array, groups: u64) -> Result<Self> {
+        let Some(&rows) = self.shape().first() else {
+            return Err(Error::Usage("expected an array with rows to group, found a single value".to_owned()));
+        };
+        if labels.shape() != [rows] || !(labels.element().is_signed() || labels.element().is_unsigned()) {
+            let (shape, kind) = (labels.shape(), labels.element().name());
+            let advice =
+                if labels.element().is_real() { "; astype(\"int64\") makes whole numbers of them" } else { "" };
+            return Err(Error::Usage(format!(
+                "expected {rows} labels of whole numbers, found {shape:?} of {kind}{advice}"
+            )));
+        }
+        if self.long().is_some_and(|long| long.axis != 0 && long.is_fixed) {
+            return Err(Error::Usage(
+                "expected labels along the long axis, along which the file is read, or labels in memory, found lazy \
+                 ones along another axis; compute() them first"
+                    .to_owned(),
+            ));
+        }
+        labels.checked(Check::Label { groups }, ElementType::Int64)
+    }
+}

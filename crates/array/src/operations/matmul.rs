@@ -1,0 +1,267 @@
+//! Products of matrices, of stacks of them, and of vectors.
+
+use super::product::{Real, add_transposed_product, packed, tall_by_small};
+use crate::array::{Along, Array, Long, Operation, Requests, cannot_stream, no_function, two_long_axes};
+use crate::block::{Block, Buffer, Register};
+use crate::kernel::{self, Binary, Fold, Values, ValuesMut};
+use crate::memory::Memory;
+use crate::plan::{Compute, Known, Plan, Request, Step, View, Wanted, outer};
+use crate::sink::{Partial, Reduction, Sink, result, same};
+use outcore_format::ElementType;
+use outcore_image::{Error, Result};
+use outcore_io::Budget;
+
+/// The product of two matrices; in a plan, of vectors with a matrix in memory of as many rows.
+struct MatMul<L, R> {
+    left: L,
+    right: R,
+}
+
+impl Operation for MatMul<Array, Array> {
+    fn name(&self) -> String {
+        "matmul".to_owned()
+    }
+
+    fn operands(&self) -> Vec<&Array> {
+        vec![&self.left, &self.right]
+    }
+
+    fn pass_axis(&self, array: &Array) -> Option<Along> {
+        Some(array.long_axis().map_or(Along::Folded(1), Along::Own))
+    }
+
+    fn requests(&self, _array: &Array, axis: usize) -> Requests<'_> {
+        match axis {
+            0 => vec![(&self.left, Some(0)), (&self.right, None)],
+            _ => vec![(&self.left, None), (&self.right, Some(1))],
+        }
+    }
+
+    fn folded_requests(&self, _axis: usize) -> Requests<'_> {
+        vec![(&self.left, Some(1)), (&self.right, Some(0))]
+    }
+
+    fn plan(&self, array: &Array, plan: &mut Plan, request: Request, known: &Known) -> Result<View> {
+        let (left, right) = match request.axis {
+            Some(0) => {
+                let left = plan.add(&self.left, request.at(Some(0)), known)?;
+                (left, known.operand(&self.right)?.packed())
+            }
+            Some(_) => {
+                let right = plan.add(&self.right, request.at(Some(1)), known)?;
+                (right, known.operand(&self.left)?.transposed().packed())
+            }
+            None => return Err(cannot_stream(array)),
+        };
+        Ok(plan.push(array, outer(array.shape(), request.axis), MatMul { left, right }))
+    }
+
+    fn sink(&self, array: &Array, plan: &mut Plan, _axis: usize, known: &Known) -> Result<Sink> {
+        let left = plan.wanted(&self.left, &[], 1, known)?;
+        let (right, _) = plan.wanted(&self.right, &[], 0, known)?;
+        Ok(Sink::reduced(array, left, ProductOfRows([right])))
+    }
+}
+
+impl Compute for MatMul<View, Memory> {
+    fn views(&self) -> Vec<&View> {
+        vec![&self.left]
+    }
+
+    fn visits(&self, _shape: &[usize]) -> Vec<(&View, Vec<usize>)> {
+        vec![(&self.left, vec![self.right.shape()[0] as usize])]
+    }
+
+    fn needs_buffer(&self) -> bool {
+        true
+    }
+
+    fn is_by_vector(&self) -> bool {
+        false
+    }
+
+    fn compute(
+        &self,
+        _block: &Block<'_>,
+        _step: &Step,
+        _index: &[usize],
+        _to: ValuesMut<'_>,
+        _registers: &mut [Register],
+    ) -> Result<()> {
+        unreachable!("products have a buffer")
+    }
+
+    fn fill(&self, block: &Block<'_>, step: &Step, buffer: &mut Buffer, _registers: &mut [Register]) -> Result<()> {
+        let vectors = block.vectors(&self.left, self.right.shape()[0] as usize);
+        let (shape, width) = ((block.rows, step.vectors()), buffer.width);
+        tall_by_small(step.element, &vectors, &self.right, shape, buffer.bytes_mut(), width);
+        Ok(())
+    }
+}
+
+/// The product of the transpose of the sink's vectors with others.
+struct ProductOfRows([Wanted; 1]);
+
+impl Reduction for ProductOfRows {
+    fn name(&self) -> &str {
+        "product"
+    }
+
+    fn others(&self) -> &[Wanted] {
+        &self.0
+    }
+
+    fn needs_buffers(&self) -> bool {
+        true
+    }
+
+    fn partial_bytes(&self, sink: &Sink, _partition_rows: u64) -> u64 {
+        8 * sink.shape.iter().product::<u64>()
+    }
+
+    fn begin(&self, sink: &Sink) -> Box<dyn Partial> {
+        let (p, q) = (sink.wanted.sizes[0], self.0[0].sizes[0]);
+        match sink.element {
+            ElementType::Float32 => Box::new(Product::<f32>::new(p, q)),
+            _ => Box::new(Product::<f64>::new(p, q)),
+        }
+    }
+}
+
+/// Sums of products of the rows so far.
+struct Product<T> {
+    sums: Vec<f64>,
+    left: Vec<T>,
+    right: Vec<T>,
+    room: Vec<T>,
+}
+
+impl<T: Real> Product<T> {
+    fn new(p: usize, q: usize) -> Self {
+        Product { sums: vec![0.0; p * q], left: Vec::new(), right: Vec::new(), room: Vec::new() }
+    }
+}
+
+impl<T: Real> Partial for Product<T> {
+    fn add(&mut self, sink: &Sink, block: &Block<'_>, _registers: &mut [Register]) -> Result<()> {
+        let right = &sink.others()[0];
+        packed(&block.vectors(&sink.wanted.view, sink.wanted.sizes[0]), block.rows, &mut self.left);
+        // A matrix of sums of squares has the same vectors on both sides.
+        if right.view == sink.wanted.view && right.sizes == sink.wanted.sizes {
+            add_transposed_product(&self.left, &self.left, block.rows, &mut self.sums, &mut self.room);
+            return Ok(());
+        }
+        packed(&block.vectors(&right.view, right.sizes[0]), block.rows, &mut self.right);
+        add_transposed_product(&self.left, &self.right, block.rows, &mut self.sums, &mut self.room);
+        Ok(())
+    }
+
+    fn merge(&mut self, _sink: &Sink, next: Box<dyn Partial>) -> Result<()> {
+        let next: Product<T> = same(next);
+        self.sums.iter_mut().zip(&next.sums).for_each(|(sum, next)| *sum += next);
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>, sink: &Sink, budget: &Budget) -> Result<Memory> {
+        result(budget, sink.element, &sink.shape, |bytes| {
+            kernel::cast(Values::Float64(&self.sums), ValuesMut::from_bytes(sink.element, bytes));
+        })
+    }
+}
+
+impl Array {
+    /// The product of two matrices, of two stacks of them, or of vectors, as NumPy's `matmul` has it. Real matrices are
+    /// multiplied by a library of the kind of BLAS.
+    ///
+    /// # Errors
+    /// Shapes that do not fit; arrays in files that are streamed along axes that do not meet.
+    pub fn matmul(&self, other: &Array) -> Result<Self> {
+        if self.axes() == 0 || other.axes() == 0 {
+            let (left, right) = (self.shape(), other.shape());
+            return Err(Error::Usage(format!(
+                "expected arrays with axes to multiply, found shapes {left:?} and {right:?}"
+            )));
+        }
+        let both = self.promoted(other);
+        if both == ElementType::Bool {
+            return Err(no_function("matmul", both));
+        }
+        let (mut left, mut right) = (self.cast(both)?, other.cast(both)?);
+        let (is_row, is_column) = (left.axes() == 1, right.axes() == 1);
+        if is_row {
+            left = left.with_axes(&[0], true)?;
+        }
+        if is_column {
+            right = right.with_axes(&[1], true)?;
+        }
+        let (inner, rows) = (left.shape()[left.axes() - 1], right.shape()[right.axes() - 2]);
+        if inner != rows {
+            let (left, right) = (self.shape(), other.shape());
+            return Err(Error::Usage(format!(
+                "expected matrices that can be multiplied, found {left:?} and {right:?}"
+            )));
+        }
+        let product = match (left.axes(), right.axes()) {
+            (2, 2) if both.is_real() => left.matrix_product(&right)?,
+            _ => left.stack_product(&right)?,
+        };
+        let last = product.axes();
+        match (is_row, is_column) {
+            (false, false) => Ok(product),
+            (true, true) => product.without_axis(last - 2)?.without_axis(last - 2),
+            (true, false) => product.without_axis(last - 2),
+            (false, true) => product.without_axis(last - 1),
+        }
+    }
+
+    /// The product of two real matrices.
+    fn matrix_product(&self, other: &Array) -> Result<Self> {
+        let shape = vec![self.shape()[0], other.shape()[1]];
+        let is_inner = |array: &Array, inner: usize| array.long().filter(|long| long.axis == inner);
+        let is_outer = |array: &Array, inner: usize| array.long().filter(|long| long.axis != inner);
+        let long = match (is_outer(self, 1), is_outer(other, 0), is_inner(self, 1), is_inner(other, 0)) {
+            // The sum runs over the long axis of one of them, and the other one is in memory or streamed as well.
+            (left, right, inner_left, inner_right) if inner_left.or(inner_right).is_some() => {
+                let is_fixed = |long: Option<Long>| long.is_some_and(|long| long.is_fixed);
+                match (is_fixed(left) || is_fixed(right), is_fixed(inner_left) || is_fixed(inner_right)) {
+                    (true, true) => return Err(two_long_axes()),
+                    (true, false) => left.or(right),
+                    // Both in memory: what is longer is streamed, so that a tall matrix times a small one stays lazy.
+                    (false, false) => [(left, self.shape()[0]), (right, other.shape()[1])]
+                        .into_iter()
+                        .find_map(|(long, size)| long.filter(|_| size >= self.shape()[1])),
+                    (false, true) => None,
+                }
+            }
+            (Some(left), Some(right), ..) if left.is_fixed && right.is_fixed => return Err(two_long_axes()),
+            (Some(left), Some(right), ..) => Some(if right.is_fixed { right } else { left }),
+            (left, right, ..) => left.or(right),
+        };
+        Array::computed(MatMul { left: self.clone(), right: other.clone() }, shape, self.element(), long)
+    }
+
+    /// The products of stacks of matrices, or of matrices of whole numbers: sums of products of elements.
+    fn stack_product(&self, other: &Array) -> Result<Self> {
+        let left = self.with_axis(self.axes())?;
+        let right = other.with_axis(other.axes() - 2)?;
+        let products = left.binary(Binary::Multiply, &right)?;
+        let inner = products.axes() - 2;
+        let sum = products.fold(Fold::Sum, &[inner], false)?;
+        sum.cast(self.element())
+    }
+
+    /// The generalised product of a matrix of `n x p` with one of `p x q`: elements of rows and columns go into pairs
+    /// by `pair`, and these are folded. One of the two is in memory.
+    ///
+    /// # Errors
+    /// Shapes that do not fit.
+    pub fn inner(&self, other: &Array, pair: Binary, fold: Fold) -> Result<Self> {
+        if self.axes() != 2 || other.axes() != 2 || self.shape()[1] != other.shape()[0] {
+            let (left, right) = (self.shape(), other.shape());
+            return Err(Error::Usage(format!(
+                "expected matrices that can be multiplied, found {left:?} and {right:?}"
+            )));
+        }
+        self.with_axis(2)?.binary(pair, &other.with_axis(0)?)?.fold(fold, &[1], false)
+    }
+}

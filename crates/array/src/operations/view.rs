@@ -1,0 +1,258 @@
+//! Arrays under other axes: slices, transposes, broadcasts, new axes. Nothing is computed or copied.
+
+use super::elementwise::broadcast;
+use crate::array::{Array, Long, Op, Operation, Requests};
+use crate::kernel::Scalar;
+use crate::plan::{Known, Plan, Request, Rows, View};
+use outcore_image::{Error, Result};
+
+/// The elements of an array under other axes; axes of the array that none leads to have the index `fixed`.
+struct Reindexed {
+    input: Array,
+    axes: Vec<ViewAxis>,
+    fixed: Vec<i64>,
+}
+
+/// An axis of a view.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct ViewAxis {
+    /// The operand's axis; none for an axis along which all elements are equal.
+    axis: Option<usize>,
+    /// The operand's index for index 0, and the distance to that for the next index.
+    start: i64,
+    step: i64,
+}
+
+/// A part of an axis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// One index; the axis is removed.
+    Index(i64),
+    /// `count` indices, `step` apart.
+    Range {
+        /// The first one.
+        start: i64,
+        /// Distance of successive indices.
+        step: i64,
+        /// Number of indices.
+        count: u64,
+    },
+}
+
+impl Operation for Reindexed {
+    fn name(&self) -> String {
+        "view".to_owned()
+    }
+
+    fn operands(&self) -> Vec<&Array> {
+        vec![&self.input]
+    }
+
+    fn requests(&self, _array: &Array, axis: usize) -> Requests<'_> {
+        vec![(&self.input, self.axes[axis].axis)]
+    }
+
+    fn plan(&self, _array: &Array, plan: &mut Plan, request: Request, known: &Known) -> Result<View> {
+        let Reindexed { input, axes, fixed } = self;
+        let own = request.axis.map(|axis| &axes[axis]);
+        let inner = match own {
+            None => Request::WHOLE,
+            Some(own) => match own.axis {
+                // All rows are the same.
+                None => Request::WHOLE,
+                // One row, which is the same for all.
+                Some(axis) if input.shape()[axis] == 1 => Request::WHOLE,
+                Some(axis) => {
+                    let rows = request.rows;
+                    let rows = Rows { start: own.start + own.step * rows.start, step: own.step * rows.step };
+                    Request { axis: Some(axis), rows }
+                }
+            },
+        };
+        let view = plan.add(input, inner, known)?;
+        // The stride of every axis of the operand, except for that of the pass.
+        let mut strides = view.strides.iter().copied();
+        let streamed = if view.strides.len() < input.axes() { inner.axis } else { None };
+        let of_input: Vec<isize> = (0..input.axes())
+            .map(|axis| if Some(axis) == streamed { 0 } else { strides.next().unwrap_or(0) })
+            .collect();
+        let mut offset = view.offset;
+        for (axis, &index) in fixed.iter().enumerate() {
+            if !axes.iter().any(|view| view.axis == Some(axis)) {
+                offset += index as isize * of_input[axis];
+            }
+        }
+        let mut own_strides = Vec::new();
+        for (axis, view_axis) in axes.iter().enumerate() {
+            let stride = view_axis.axis.map_or(0, |axis| of_input[axis]);
+            if Some(axis) == request.axis {
+                continue;
+            }
+            offset += view_axis.start as isize * stride;
+            own_strides.push(view_axis.step as isize * stride);
+        }
+        Ok(View { step: view.step, offset, strides: own_strides })
+    }
+}
+
+impl Array {
+    /// The elements under other axes, see [`ViewAxis`].
+    fn view(&self, axes: Vec<ViewAxis>, shape: Vec<u64>, fixed: Vec<i64>) -> Result<Self> {
+        let long = self.long().and_then(|long| {
+            let axis = axes.iter().position(|axis| axis.axis == Some(long.axis))?;
+            Some(Long { axis, ..long })
+        });
+        Array::computed(Reindexed { input: self.clone(), axes, fixed }, shape, self.element(), long)
+    }
+
+    /// The array with its axes in another order.
+    ///
+    /// # Errors
+    /// An order that is not a permutation of all axes.
+    pub fn permute(&self, order: &[usize]) -> Result<Self> {
+        let mut sorted = order.to_vec();
+        sorted.sort_unstable();
+        if sorted != (0..self.axes()).collect::<Vec<_>>() {
+            let expected = format!("expected the axes below {} in some order", self.axes());
+            return Err(Error::Usage(format!("{expected}, found {order:?}")));
+        }
+        let axes = order.iter().map(|&axis| ViewAxis { axis: Some(axis), start: 0, step: 1 }).collect();
+        let shape = order.iter().map(|&axis| self.shape()[axis]).collect();
+        self.view(axes, shape, vec![0; self.axes()])
+    }
+
+    /// Parts of the axes: of every axis a start, a step and a count, or a single index, which the result has no axis
+    /// for; `None` stands for a new axis of size 1.
+    ///
+    /// # Errors
+    /// Indices beyond the axes.
+    pub fn slice(&self, parts: &[Option<Part>]) -> Result<Self> {
+        if let Some(row) = self.row_of_two(parts)? {
+            return Ok(row);
+        }
+        let (mut axes, mut shape, mut fixed) = (Vec::new(), Vec::new(), vec![0; self.axes()]);
+        let mut own = 0;
+        for part in parts {
+            let Some(part) = part else {
+                axes.push(ViewAxis { axis: None, start: 0, step: 0 });
+                shape.push(1);
+                continue;
+            };
+            let size = *self
+                .shape()
+                .get(own)
+                .ok_or_else(|| Error::Usage(format!("expected indices for {} axes, found more", self.axes())))?;
+            let is_within = |index: i64| index >= 0 && (index as u64) < size;
+            let beyond =
+                |index: i64| Error::Usage(format!("expected an index below {size} of axis {own}, found {index}"));
+            match *part {
+                Part::Index(index) if !is_within(index) => return Err(beyond(index)),
+                Part::Index(index) => fixed[own] = index,
+                Part::Range { start, step, count } => {
+                    let last = start + step * (count.max(1) as i64 - 1);
+                    if count > 0 && !(is_within(start) && is_within(last)) {
+                        return Err(beyond(if is_within(start) { last } else { start }));
+                    }
+                    axes.push(ViewAxis { axis: Some(own), start, step });
+                    shape.push(count);
+                }
+            }
+            own += 1;
+        }
+        if own != self.axes() {
+            return Err(Error::Usage(format!("expected indices for {} axes, found {own}", self.axes())));
+        }
+        if shape.contains(&0) {
+            // Nothing is read for no elements.
+            return Array::full(shape, Scalar::Int64(0).cast(self.element()));
+        }
+        self.view(axes, shape, fixed)
+    }
+
+    /// A part of one row: what has one row is not streamed, so it is a part of two rows, which are. Nothing if the part
+    /// has more rows, or the array lies in memory, where any part is at hand.
+    fn row_of_two(&self, parts: &[Option<Part>]) -> Result<Option<Self>> {
+        let Some(long) = self.long().filter(|_| !matches!(self.op(), Op::Memory(_))) else { return Ok(None) };
+        let place = (0..parts.len()).filter(|&place| parts[place].is_some()).nth(long.axis);
+        let (place, row) = match place.map(|place| (place, parts[place])) {
+            Some((place, Some(Part::Index(row) | Part::Range { start: row, count: 1, .. }))) => (place, row),
+            _ => return Ok(None),
+        };
+        let rows = self.shape()[long.axis] as i64;
+        if rows <= 2 || !(0..rows).contains(&row) {
+            return Ok(None);
+        }
+        let start = row.min(rows - 2);
+        let all = self.shape().iter().map(|&count| Some(Part::Range { start: 0, step: 1, count }));
+        let mut two: Vec<Option<Part>> = all.collect();
+        two[long.axis] = Some(Part::Range { start, step: 1, count: 2 });
+        let mut one = parts.to_vec();
+        one[place] = Some(match parts[place] {
+            Some(Part::Range { step, count, .. }) => Part::Range { start: row - start, step, count },
+            _ => Part::Index(row - start),
+        });
+        self.slice(&two)?.slice(&one).map(Some)
+    }
+
+    /// The elements repeated along axes of size 1 and along new first axes.
+    ///
+    /// # Errors
+    /// Shapes that do not fit.
+    pub fn broadcast_to(&self, shape: &[u64]) -> Result<Self> {
+        if broadcast(&[self.shape(), shape])? != shape {
+            return Err(Error::Usage(format!(
+                "expected a shape that {:?} broadcasts to, found {shape:?}",
+                self.shape()
+            )));
+        }
+        let new = shape.len() - self.axes();
+        let axis = |axis: usize| {
+            let own = axis.checked_sub(new).filter(|&own| self.shape()[own] == shape[axis]);
+            ViewAxis { axis: own, start: 0, step: i64::from(own.is_some()) }
+        };
+        let axes = (0..shape.len()).map(axis).collect();
+        self.view(axes, shape.to_vec(), vec![0; self.axes()])
+    }
+
+    /// The result of an operation that some axes are gone from, with these axes again, of size 1.
+    pub(crate) fn with_axes(self, axes: &[usize], keep: bool) -> Result<Self> {
+        if !keep {
+            return Ok(self);
+        }
+        let (mut views, mut shape, mut own) = (Vec::new(), Vec::new(), 0);
+        for axis in 0..self.axes() + axes.len() {
+            if axes.contains(&axis) {
+                views.push(ViewAxis { axis: None, start: 0, step: 0 });
+                shape.push(1);
+            } else {
+                views.push(ViewAxis { axis: Some(own), start: 0, step: 1 });
+                shape.push(self.shape()[own]);
+                own += 1;
+            }
+        }
+        let fixed = vec![0; self.axes()];
+        self.view(views, shape, fixed)
+    }
+
+    /// Removes an axis of size 1.
+    ///
+    /// # Errors
+    /// An axis of another size.
+    pub fn without_axis(&self, axis: usize) -> Result<Self> {
+        if self.shape()[axis] != 1 {
+            let size = self.shape()[axis];
+            return Err(Error::Usage(format!("expected size 1 of axis {axis}, found {size}")));
+        }
+        let own = (0..self.axes()).filter(|&own| own != axis);
+        let axes = own.map(|own| ViewAxis { axis: Some(own), start: 0, step: 1 }).collect();
+        self.view(axes, self.shape_without(&[axis]), vec![0; self.axes()])
+    }
+
+    /// Inserts a new axis of size 1.
+    ///
+    /// # Errors
+    /// Too many axes.
+    pub fn with_axis(&self, axis: usize) -> Result<Self> {
+        self.clone().with_axes(&[axis], true)
+    }
+}
