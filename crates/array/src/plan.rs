@@ -133,18 +133,20 @@ pub(crate) trait Compute: Any + Send + Sync {
         None
     }
 
-    /// Computes the vector at an index of the step's shape.
+    /// Computes the vector at an index of the step's shape, if [`Compute::is_by_vector`].
     ///
     /// # Errors
     /// Elements that are out of range; errors of a user's function.
     fn compute(
         &self,
-        block: &Block<'_>,
+        _block: &Block<'_>,
         step: &Step,
-        index: &[usize],
-        to: ValuesMut<'_>,
-        registers: &mut [Register],
-    ) -> Result<()>;
+        _index: &[usize],
+        _to: ValuesMut<'_>,
+        _registers: &mut [Register],
+    ) -> Result<()> {
+        unreachable!("{} has a buffer", step.name)
+    }
 
     /// Computes all vectors of the step.
     ///

@@ -27,6 +27,7 @@ struct Vectors<'a, T, F: Apply<T>> {
 
 impl<T: Element, F: Apply<T>> Loop for Vectors<'_, T, F> {
     type Output = ();
+    const HAS_AVX512: bool = T::HAS_AVX512;
 
     #[inline(always)]
     fn run(self) {
@@ -45,6 +46,7 @@ struct WithScalar<'a, T, F: Apply<T>, const SCALAR_FIRST: bool> {
 
 impl<T: Element, F: Apply<T>, const SCALAR_FIRST: bool> Loop for WithScalar<'_, T, F, SCALAR_FIRST> {
     type Output = ();
+    const HAS_AVX512: bool = T::HAS_AVX512;
 
     #[inline(always)]
     fn run(self) {
@@ -61,7 +63,7 @@ fn zip<F: Apply<T>, T: Element>(a: Operand<'_>, b: Operand<'_>, to: ValuesMut<'_
     b.check(to.len());
     let function = PhantomData::<F>;
     if !F::IN_VECTORS {
-        return to.iter_mut().enumerate().for_each(|(i, to)| *to = F::apply(a.at(i), b.at(i)));
+        return call_each(F::apply, a, b, to);
     }
     match (a, b) {
         (Side::Vector(a), Side::Vector(b)) => widest(Vectors { a, b, to, function }),
@@ -75,6 +77,12 @@ fn zip<F: Apply<T>, T: Element>(a: Operand<'_>, b: Operand<'_>, to: ValuesMut<'_
     }
 }
 
+/// Calls a function for each pair of elements: all functions that are not vectorised share this loop.
+#[inline(never)]
+fn call_each<T: Element, Out>(function: fn(T, T) -> Out, a: Side<'_, T>, b: Side<'_, T>, to: &mut [Out]) {
+    to.iter_mut().enumerate().for_each(|(i, to)| *to = function(a.at(i), b.at(i)));
+}
+
 /// Declares functions as types, with the names of [`Binary`].
 pub(super) mod function {
     macro_rules! functions {
@@ -82,7 +90,7 @@ pub(super) mod function {
     }
     functions! {
         Add Subtract Multiply Divide FloorDivide Remainder Pow Atan2 Hypot Copysign Nextafter Logaddexp Maximum Minimum
-        Equal NotEqual Less LessEqual BitwiseAnd BitwiseOr BitwiseXor BitwiseLeftShift BitwiseRightShift
+        Equal Less LessEqual BitwiseAnd BitwiseOr BitwiseXor BitwiseLeftShift BitwiseRightShift
     }
 }
 
@@ -93,9 +101,6 @@ macro_rules! define {
     };
     (calls $name:ident($a:ident, $b:ident: $($type:ty),*) $body:expr) => {
         $(define!(@ $name, $type, $type, false, false, $a, $b, $body);)*
-    };
-    (compares $commutes:literal $name:ident($a:ident, $b:ident) $body:expr) => {
-        define!(compares $commutes $name($a, $b: i8, i16, i32, i64, u8, u16, u32, u64, f32, f64) $body);
     };
     (compares $commutes:literal $name:ident($a:ident, $b:ident: $($type:ty),*) $body:expr) => {
         $(define!(@ $name, $type, u8, true, $commutes, $a, $b, u8::from($body));)*
@@ -117,24 +122,23 @@ macro_rules! define {
     };
 }
 
-define!(commutes Add(a, b: i8, i16, i32, i64, u8, u16, u32, u64) a.wrapping_add(b));
+define!(commutes Add(a, b: u8, u16, u32, u64) a.wrapping_add(b));
 define!(commutes Add(a, b: f32, f64) a + b);
-define!(Subtract(a, b: i8, i16, i32, i64, u8, u16, u32, u64) a.wrapping_sub(b));
+define!(Subtract(a, b: u8, u16, u32, u64) a.wrapping_sub(b));
 define!(Subtract(a, b: f32, f64) a - b);
-define!(commutes Multiply(a, b: i8, i16, i32, i64, u8, u16, u32, u64) a.wrapping_mul(b));
+define!(commutes Multiply(a, b: u8, u16, u32, u64) a.wrapping_mul(b));
 define!(commutes Multiply(a, b: f32, f64) a * b);
 define!(Divide(a, b: f32, f64) a / b);
 define!(commutes Maximum(a, b: i8, i16, i32, i64, u8, u16, u32, u64) a.max(b));
 define!(commutes Minimum(a, b: i8, i16, i32, i64, u8, u16, u32, u64) a.min(b));
 define!(Maximum(a, b: f32, f64) if a >= b || a.is_nan() { a } else { b });
 define!(Minimum(a, b: f32, f64) if a <= b || a.is_nan() { a } else { b });
-define!(compares true Equal(a, b) a == b);
-define!(compares true NotEqual(a, b) a != b);
-define!(compares false Less(a, b) a < b);
-define!(compares false LessEqual(a, b) a <= b);
-define!(commutes BitwiseAnd(a, b: i8, i16, i32, i64, u8, u16, u32, u64) a & b);
-define!(commutes BitwiseOr(a, b: i8, i16, i32, i64, u8, u16, u32, u64) a | b);
-define!(commutes BitwiseXor(a, b: i8, i16, i32, i64, u8, u16, u32, u64) a ^ b);
+define!(compares true Equal(a, b: u8, u16, u32, u64, f32, f64) a == b);
+define!(compares false Less(a, b: i8, i16, i32, i64, u8, u16, u32, u64, f32, f64) a < b);
+define!(compares false LessEqual(a, b: f32, f64) a <= b);
+define!(commutes BitwiseAnd(a, b: u8, u16, u32, u64) a & b);
+define!(commutes BitwiseOr(a, b: u8, u16, u32, u64) a | b);
+define!(commutes BitwiseXor(a, b: u8, u16, u32, u64) a ^ b);
 define!(Copysign(a, b: f32, f64) a.copysign(b));
 define!(calls Hypot(a, b: f32) libm::hypotf(a, b));
 define!(calls Hypot(a, b: f64) libm::hypot(a, b));
@@ -148,13 +152,17 @@ define!(Logaddexp(a, b: f64) log_add_exp(a, b));
 define!(calls Pow(a, b: f32) if b == 2.0 { a * a } else { libm::powf(a, b) });
 define!(calls Pow(a, b: f64) if b == 2.0 { a * a } else { libm::pow(a, b) });
 
-/// Defines division and shifts of whole numbers.
+/// Defines left shifts of whole numbers without sign.
+macro_rules! define_left_shift {
+    ($($type:ty)*) => {$(
+        define!(BitwiseLeftShift(a, b: $type) if b < <$type>::BITS as $type { a.wrapping_shl(b as u32) } else { 0 });
+    )*};
+}
+define_left_shift!(u8 u16 u32 u64);
+
+/// Defines right shifts and powers of whole numbers.
 macro_rules! define_whole {
     ($($type:ty, $unsigned:ty, $signed:ident;)*) => {$(
-        define!(BitwiseLeftShift(a, b: $type) {
-            let by = b as $unsigned;
-            if by < <$type>::BITS as $unsigned { a.wrapping_shl(by as u32) } else { 0 }
-        });
         define!(BitwiseRightShift(a, b: $type) {
             let most = <$type>::BITS as $unsigned - 1;
             let by = (b as $unsigned).min(most);
@@ -241,18 +249,22 @@ macro_rules! route {
     ($type:ty, $function:expr, $a:expr, $b:expr, $to:expr, $($name:ident)*) => {
         match $function {
             $(Binary::$name => zip::<function::$name, $type>($a, $b, $to),)*
-            Binary::Greater => zip::<function::Less, $type>($b, $a, $to),
-            Binary::GreaterEqual => zip::<function::LessEqual, $type>($b, $a, $to),
             other => panic!("{} does not take {}", other.name(), <$type>::TYPE.name()),
         }
     };
 }
 
-macro_rules! route_whole {
+macro_rules! route_signed {
+    ($type:ty, $function:expr, $a:expr, $b:expr, $to:expr) => {
+        route!($type, $function, $a, $b, $to, FloorDivide Remainder Pow Maximum Minimum Less BitwiseRightShift)
+    };
+}
+
+macro_rules! route_unsigned {
     ($type:ty, $function:expr, $a:expr, $b:expr, $to:expr) => {
         route!(
             $type, $function, $a, $b, $to,
-            Add Subtract Multiply FloorDivide Remainder Pow Maximum Minimum Equal NotEqual Less LessEqual
+            Add Subtract Multiply FloorDivide Remainder Pow Maximum Minimum Equal Less
             BitwiseAnd BitwiseOr BitwiseXor BitwiseLeftShift BitwiseRightShift
         )
     };
@@ -263,9 +275,15 @@ macro_rules! route_real {
         route!(
             $type, $function, $a, $b, $to,
             Add Subtract Multiply Divide FloorDivide Remainder Pow Atan2 Hypot Copysign Nextafter Logaddexp
-            Maximum Minimum Equal NotEqual Less LessEqual
+            Maximum Minimum Equal Less LessEqual
         )
     };
+}
+
+/// Whether the bits of the result are the same for whole numbers with and without sign.
+fn ignores_sign(function: Binary) -> bool {
+    use Binary::*;
+    matches!(function, Add | Subtract | Multiply | Equal | BitwiseAnd | BitwiseOr | BitwiseXor | BitwiseLeftShift)
 }
 
 /// Computes a function of pairs of elements: `to[i] = function(a[i], b[i])`.
@@ -274,20 +292,39 @@ macro_rules! route_real {
 /// If the operands have different types, the function does not take their type, `to` does not have the type of its
 /// result, or the lengths differ.
 pub fn binary(function: Binary, a: Operand<'_>, b: Operand<'_>, to: ValuesMut<'_>) {
-    assert_eq!(a.element(), b.element(), "operands of {} have one type", function.name());
-    match a.element() {
-        ElementType::Bool => binary_bool(function, a, b, to),
-        ElementType::Int8 => route_whole!(i8, function, a, b, to),
-        ElementType::Int16 => route_whole!(i16, function, a, b, to),
-        ElementType::Int32 => route_whole!(i32, function, a, b, to),
-        ElementType::Int64 => route_whole!(i64, function, a, b, to),
-        ElementType::UInt8 => route_whole!(u8, function, a, b, to),
-        ElementType::UInt16 => route_whole!(u16, function, a, b, to),
-        ElementType::UInt32 => route_whole!(u32, function, a, b, to),
-        ElementType::UInt64 => route_whole!(u64, function, a, b, to),
+    let element = a.element();
+    assert_eq!(element, b.element(), "operands of {} have one type", function.name());
+    match (function, element) {
+        (_, ElementType::Bool) => return binary_bool(function, a, b, to),
+        (Binary::NotEqual, _) => return negated(Binary::Equal, a, b, to),
+        (Binary::Greater, _) => return binary(Binary::Less, b, a, to),
+        (Binary::GreaterEqual, _) => return binary(Binary::LessEqual, b, a, to),
+        // Real numbers that are not ordered are neither less nor greater.
+        (Binary::LessEqual, _) if !element.is_real() => return negated(Binary::Less, b, a, to),
+        (_, _) if element.is_signed() && ignores_sign(function) => {
+            return binary(function, a.unsigned(), b.unsigned(), to.unsigned());
+        }
+        _ => {}
+    }
+    match element {
+        ElementType::Bool => unreachable!("booleans are computed above"),
+        ElementType::Int8 => route_signed!(i8, function, a, b, to),
+        ElementType::Int16 => route_signed!(i16, function, a, b, to),
+        ElementType::Int32 => route_signed!(i32, function, a, b, to),
+        ElementType::Int64 => route_signed!(i64, function, a, b, to),
+        ElementType::UInt8 => route_unsigned!(u8, function, a, b, to),
+        ElementType::UInt16 => route_unsigned!(u16, function, a, b, to),
+        ElementType::UInt32 => route_unsigned!(u32, function, a, b, to),
+        ElementType::UInt64 => route_unsigned!(u64, function, a, b, to),
         ElementType::Float32 => route_real!(f32, function, a, b, to),
         ElementType::Float64 => route_real!(f64, function, a, b, to),
     }
+}
+
+/// Computes where a comparison is false.
+fn negated(function: Binary, a: Operand<'_>, b: Operand<'_>, mut to: ValuesMut<'_>) {
+    binary(function, a, b, to.reborrow());
+    u8::slice_mut(to).iter_mut().for_each(|x| *x ^= 1);
 }
 
 fn binary_bool(function: Binary, a: Operand<'_>, b: Operand<'_>, to: ValuesMut<'_>) {

@@ -43,8 +43,9 @@ struct Convert<'a, From, To, F: Fn(From) -> To> {
     convert: F,
 }
 
-impl<From: Copy, To, F: Fn(From) -> To> Loop for Convert<'_, From, To, F> {
+impl<From: Element, To: Element, F: Fn(From) -> To> Loop for Convert<'_, From, To, F> {
     type Output = ();
+    const HAS_AVX512: bool = From::HAS_AVX512 || To::HAS_AVX512;
 
     #[inline(always)]
     fn run(self) {
@@ -54,7 +55,7 @@ impl<From: Copy, To, F: Fn(From) -> To> Loop for Convert<'_, From, To, F> {
     }
 }
 
-fn convert<From: Copy, To>(x: &[From], to: &mut [To], convert: impl Fn(From) -> To) {
+fn convert<From: Element, To: Element>(x: &[From], to: &mut [To], convert: impl Fn(From) -> To) {
     assert_eq!(x.len(), to.len(), "vectors of one operation have one length");
     widest(Convert { x, to, convert });
 }
@@ -66,30 +67,70 @@ fn convert<From: Copy, To>(x: &[From], to: &mut [To], convert: impl Fn(From) -> 
 /// # Panics
 /// If the lengths differ.
 pub fn cast(x: Values<'_>, to: ValuesMut<'_>) {
-    macro_rules! to_whole {
-        ($type:ty, $to:expr) => {
+    if x.element() == to.element() {
+        return copy(Operand::Vector(x), to);
+    }
+    match (x, to) {
+        (x, ValuesMut::Bool(to)) => is_set(x, to),
+        (Values::Float32(x), ValuesMut::Float64(to)) => convert(x, to, f64::from),
+        (Values::Float64(x), ValuesMut::Float32(to)) => convert(x, to, |x| x as f32),
+        (Values::Float32(x), to) => real_to_whole(x, to),
+        (Values::Float64(x), to) => real_to_whole(x, to),
+        (Values::Bool(x), to) => whole(Values::UInt8(x), to),
+        (x, to) => whole(x, to),
+    }
+}
+
+fn is_set(x: Values<'_>, to: &mut [u8]) {
+    match x.unsigned() {
+        Values::UInt8(x) => convert(x, to, |x| u8::from(x.is_set())),
+        Values::UInt16(x) => convert(x, to, |x| u8::from(x.is_set())),
+        Values::UInt32(x) => convert(x, to, |x| u8::from(x.is_set())),
+        Values::UInt64(x) => convert(x, to, |x| u8::from(x.is_set())),
+        Values::Float32(x) => convert(x, to, |x| u8::from(x.is_set())),
+        Values::Float64(x) => convert(x, to, |x| u8::from(x.is_set())),
+        _ => unreachable!("booleans are copied, and whole numbers have no sign here"),
+    }
+}
+
+fn real_to_whole<T: Element + Into<f64>>(x: &[T], to: ValuesMut<'_>) {
+    match to {
+        ValuesMut::Int8(to) => convert(x, to, |x| i8::from_real(x.into())),
+        ValuesMut::Int16(to) => convert(x, to, |x| i16::from_real(x.into())),
+        ValuesMut::Int32(to) => convert(x, to, |x| i32::from_real(x.into())),
+        ValuesMut::Int64(to) => convert(x, to, |x| i64::from_real(x.into())),
+        ValuesMut::UInt8(to) => convert(x, to, |x| u8::from_real(x.into())),
+        ValuesMut::UInt16(to) => convert(x, to, |x| u16::from_real(x.into())),
+        ValuesMut::UInt32(to) => convert(x, to, |x| u32::from_real(x.into())),
+        ValuesMut::UInt64(to) => convert(x, to, |x| u64::from_real(x.into())),
+        _ => unreachable!("real numbers and booleans have functions of their own"),
+    }
+}
+
+/// Casts whole numbers to numbers. Whether the result has a sign does not matter for its bits, nor whether the argument
+/// has one if the result is not wider.
+fn whole(x: Values<'_>, to: ValuesMut<'_>) {
+    let is_wider = to.element().is_real() || to.element().bytes() > x.element().bytes();
+    let (x, to) = (if is_wider { x } else { x.unsigned() }, to.unsigned());
+    if x.element() == to.element() {
+        return copy(Operand::Vector(x), to);
+    }
+    macro_rules! from {
+        ($to:expr, $type:ty, $($source:ident)*) => {
             match x {
-                Values::Float32(x) => convert(x, $to, |x| <$type>::from_real(f64::from(x))),
-                Values::Float64(x) => convert(x, $to, |x| <$type>::from_real(x)),
-                x => each!(Values, x, x => convert(x, $to, |x| x as $type)),
+                $(Values::$source(x) => convert(x, $to, |x| x as $type),)*
+                _ => unreachable!("an argument of this type is copied"),
             }
         };
     }
     match to {
-        ValuesMut::Bool(to) => match x {
-            Values::Bool(x) => to.copy_from_slice(x),
-            x => each!(Values, x, x => convert(x, to, |x| u8::from(x.is_set()))),
-        },
-        ValuesMut::Int8(to) => to_whole!(i8, to),
-        ValuesMut::Int16(to) => to_whole!(i16, to),
-        ValuesMut::Int32(to) => to_whole!(i32, to),
-        ValuesMut::Int64(to) => to_whole!(i64, to),
-        ValuesMut::UInt8(to) => to_whole!(u8, to),
-        ValuesMut::UInt16(to) => to_whole!(u16, to),
-        ValuesMut::UInt32(to) => to_whole!(u32, to),
-        ValuesMut::UInt64(to) => to_whole!(u64, to),
-        ValuesMut::Float32(to) => each!(Values, x, x => convert(x, to, |x| x as f32)),
-        ValuesMut::Float64(to) => each!(Values, x, x => convert(x, to, |x| x as f64)),
+        ValuesMut::UInt8(to) => from!(to, u8, UInt16 UInt32 UInt64),
+        ValuesMut::UInt16(to) => from!(to, u16, Int8 UInt8 UInt32 UInt64),
+        ValuesMut::UInt32(to) => from!(to, u32, Int8 UInt8 Int16 UInt16 UInt64),
+        ValuesMut::UInt64(to) => from!(to, u64, Int8 UInt8 Int16 UInt16 Int32 UInt32),
+        ValuesMut::Float32(to) => from!(to, f32, Int8 UInt8 Int16 UInt16 Int32 UInt32 Int64 UInt64),
+        ValuesMut::Float64(to) => from!(to, f64, Int8 UInt8 Int16 UInt16 Int32 UInt32 Int64 UInt64),
+        _ => unreachable!("whole numbers have no sign here"),
     }
 }
 

@@ -58,6 +58,7 @@ struct Accumulate<'a, T, F> {
 
 impl<T: Element, F: Apply<T, Out = T>> Loop for Accumulate<'_, T, F> {
     type Output = ();
+    const HAS_AVX512: bool = T::HAS_AVX512;
 
     #[inline(always)]
     fn run(self) {
@@ -78,34 +79,35 @@ fn accumulate_with<F: Apply<T, Out = T>, T: Element>(x: &[T], to: ValuesMut<'_>)
 /// # Panics
 /// If the fold does not take the type, `to` has another type, or the lengths differ.
 pub fn accumulate(fold: Fold, x: Values<'_>, to: ValuesMut<'_>) {
+    if ignores_sign(fold) && x.element().is_signed() {
+        return accumulate(fold, x.unsigned(), to.unsigned());
+    }
     macro_rules! route {
-        ($x:expr) => {
+        ($x:expr, $($fold:ident $function:ident)*) => {
             match fold {
-                Fold::Sum => accumulate_with::<function::Add, _>($x, to),
-                Fold::Product => accumulate_with::<function::Multiply, _>($x, to),
-                Fold::Min => accumulate_with::<function::Minimum, _>($x, to),
-                Fold::Max => accumulate_with::<function::Maximum, _>($x, to),
-                Fold::Any | Fold::All => panic!("{} takes booleans", fold.name()),
+                $(Fold::$fold => accumulate_with::<function::$function, _>($x, to),)*
+                _ => panic!("{} does not take {}", fold.name(), x.element().name()),
             }
         };
     }
     match x {
-        Values::Bool(x) => match fold {
-            Fold::Any => accumulate_with::<function::BitwiseOr, u8>(x, to),
-            Fold::All => accumulate_with::<function::BitwiseAnd, u8>(x, to),
-            _ => panic!("{} does not take booleans", fold.name()),
-        },
-        Values::Int8(x) => route!(x),
-        Values::Int16(x) => route!(x),
-        Values::Int32(x) => route!(x),
-        Values::Int64(x) => route!(x),
-        Values::UInt8(x) => route!(x),
-        Values::UInt16(x) => route!(x),
-        Values::UInt32(x) => route!(x),
-        Values::UInt64(x) => route!(x),
-        Values::Float32(x) => route!(x),
-        Values::Float64(x) => route!(x),
+        Values::Bool(x) => route!(x, Any BitwiseOr All BitwiseAnd),
+        Values::Int8(x) => route!(x, Min Minimum Max Maximum),
+        Values::Int16(x) => route!(x, Min Minimum Max Maximum),
+        Values::Int32(x) => route!(x, Min Minimum Max Maximum),
+        Values::Int64(x) => route!(x, Min Minimum Max Maximum),
+        Values::UInt8(x) => route!(x, Sum Add Product Multiply Min Minimum Max Maximum),
+        Values::UInt16(x) => route!(x, Sum Add Product Multiply Min Minimum Max Maximum),
+        Values::UInt32(x) => route!(x, Sum Add Product Multiply Min Minimum Max Maximum),
+        Values::UInt64(x) => route!(x, Sum Add Product Multiply Min Minimum Max Maximum),
+        Values::Float32(x) => route!(x, Sum Add Product Multiply Min Minimum Max Maximum),
+        Values::Float64(x) => route!(x, Sum Add Product Multiply Min Minimum Max Maximum),
     }
+}
+
+/// Whether the bits of the result are the same for whole numbers with and without sign.
+fn ignores_sign(fold: Fold) -> bool {
+    matches!(fold, Fold::Sum | Fold::Product)
 }
 
 /// Adds halves of lanes until one is left.
@@ -163,6 +165,7 @@ struct InAnyOrder<'a, T, F> {
 
 impl<T: Element, F: Apply<T, Out = T>> Loop for InAnyOrder<'_, T, F> {
     type Output = T;
+    const HAS_AVX512: bool = T::HAS_AVX512;
 
     #[inline(always)]
     fn run(self) -> T {
@@ -207,6 +210,7 @@ struct Find<'a, T> {
 
 impl<T: Element> Loop for Find<'_, T> {
     type Output = Option<usize>;
+    const HAS_AVX512: bool = T::HAS_AVX512;
 
     #[inline(always)]
     #[expect(clippy::eq_op)]
@@ -226,22 +230,23 @@ impl<T: Element> Loop for Find<'_, T> {
 /// # Panics
 /// If the fold does not take the type.
 pub fn reduce(fold: Fold, x: Values<'_>, start: Scalar) -> Scalar {
+    let element = x.element();
+    if ignores_sign(fold) && element.is_signed() {
+        return reduce(fold, x.unsigned(), start.cast(element).unsigned()).cast(element);
+    }
     macro_rules! whole {
-        ($x:expr, $type:ty) => {{
-            let (x, start, element) = ($x, <$type>::from_scalar(start), <$type>::TYPE);
+        ($x:expr, $type:ty, $($fold:ident $function:ident)*) => {{
+            let (x, start) = ($x, <$type>::from_scalar(start));
             match fold {
-                Fold::Sum => widest(InAnyOrder::<$type, function::Add> { x, start, function: PhantomData }),
-                Fold::Product => widest(InAnyOrder::<$type, function::Multiply> { x, start, function: PhantomData }),
-                Fold::Min => widest(InAnyOrder::<$type, function::Minimum> { x, start, function: PhantomData }),
-                Fold::Max => widest(InAnyOrder::<$type, function::Maximum> { x, start, function: PhantomData }),
-                Fold::Any | Fold::All => panic!("{} does not take {}", fold.name(), element.name()),
+                $(Fold::$fold => widest(InAnyOrder::<$type, function::$function> { x, start, function: PhantomData }),)*
+                _ => panic!("{} does not take {}", fold.name(), element.name()),
             }
             .scalar()
         }};
     }
     macro_rules! real {
         ($x:expr, $type:ty) => {{
-            let (x, start, element) = ($x, <$type>::from_scalar(start), <$type>::TYPE);
+            let (x, start) = ($x, <$type>::from_scalar(start));
             match fold {
                 Fold::Sum => widest(InLanes::<$type, function::Add> { x, start, function: PhantomData }),
                 Fold::Product => widest(InLanes::<$type, function::Multiply> { x, start, function: PhantomData }),
@@ -256,14 +261,14 @@ pub fn reduce(fold: Fold, x: Values<'_>, start: Scalar) -> Scalar {
     }
     match x {
         Values::Bool(x) => reduce_bool(fold, x, start),
-        Values::Int8(x) => whole!(x, i8),
-        Values::Int16(x) => whole!(x, i16),
-        Values::Int32(x) => whole!(x, i32),
-        Values::Int64(x) => whole!(x, i64),
-        Values::UInt8(x) => whole!(x, u8),
-        Values::UInt16(x) => whole!(x, u16),
-        Values::UInt32(x) => whole!(x, u32),
-        Values::UInt64(x) => whole!(x, u64),
+        Values::Int8(x) => whole!(x, i8, Min Minimum Max Maximum),
+        Values::Int16(x) => whole!(x, i16, Min Minimum Max Maximum),
+        Values::Int32(x) => whole!(x, i32, Min Minimum Max Maximum),
+        Values::Int64(x) => whole!(x, i64, Min Minimum Max Maximum),
+        Values::UInt8(x) => whole!(x, u8, Sum Add Product Multiply Min Minimum Max Maximum),
+        Values::UInt16(x) => whole!(x, u16, Sum Add Product Multiply Min Minimum Max Maximum),
+        Values::UInt32(x) => whole!(x, u32, Sum Add Product Multiply Min Minimum Max Maximum),
+        Values::UInt64(x) => whole!(x, u64, Sum Add Product Multiply Min Minimum Max Maximum),
         Values::Float32(x) => real!(x, f32),
         Values::Float64(x) => real!(x, f64),
     }
@@ -287,6 +292,7 @@ struct ArgAccumulate<'a, T, const MAX: bool> {
 
 impl<T: Element, const MAX: bool> Loop for ArgAccumulate<'_, T, MAX> {
     type Output = ();
+    const HAS_AVX512: bool = T::HAS_AVX512;
 
     #[inline(always)]
     #[expect(clippy::eq_op)]
@@ -349,13 +355,13 @@ pub fn arg_reduce(is_max: bool, x: Values<'_>) -> (Scalar, usize) {
     let extreme = reduce(fold, x, x.get(0));
     macro_rules! find {
         ($($variant:ident)*) => {
-            match (x, extreme) {
+            match (x.unsigned(), extreme.unsigned()) {
                 $((Values::$variant(x), Scalar::$variant(element)) => widest(Find { x, element }),)*
                 _ => unreachable!("an extreme has the type of the elements"),
             }
         };
     }
-    let index = find!(Int8 Int16 Int32 Int64 UInt8 UInt16 UInt32 UInt64 Float32 Float64);
+    let index = find!(UInt8 UInt16 UInt32 UInt64 Float32 Float64);
     let index = index.expect("it is one of them");
     (x.get(index), index)
 }

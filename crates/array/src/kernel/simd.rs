@@ -3,6 +3,9 @@
 //! A [`Loop`] is compiled up to three times: for any processor, for AVX2 and for AVX-512. Its source is the same, no
 //! product and sum are contracted but where it says `mul_add`, and no sum is reordered: so its results have the same
 //! bits at every level.
+//!
+//! There are hundreds of loops, so their number decides the size of the program: whole numbers with a sign share the
+//! loops of those without where the bits of a result are the same.
 #![allow(unsafe_code)]
 
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -11,6 +14,9 @@ use std::sync::atomic::{AtomicU8, Ordering};
 pub trait Loop {
     /// The result of the loop.
     type Output;
+    /// Whether the loop is compiled for AVX-512 beside AVX2: not worth its size for small whole numbers, which AVX2
+    /// computes as fast as they are loaded.
+    const HAS_AVX512: bool = true;
 
     /// Runs the loop. An implementation, and what it calls, is `#[inline(always)]`, or else it is not compiled for the
     /// processor. So a long body is that of a `for`, and no closure for an iterator to call. `mul_add` is one
@@ -23,7 +29,7 @@ pub trait Loop {
 pub fn widest<L: Loop>(work: L) -> L::Output {
     #[cfg(target_arch = "x86_64")]
     {
-        if has_avx512() {
+        if L::HAS_AVX512 && has_avx512() {
             // SAFETY: the processor has the features.
             return unsafe { with_avx512(work) };
         }

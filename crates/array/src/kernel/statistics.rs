@@ -3,7 +3,7 @@
 use super::binary::{Apply, function};
 use super::fold::fold_in_lanes;
 use super::simd::{Loop, widest};
-use super::values::{Element, Operand, Side, Values, ValuesMut, each};
+use super::values::{Element, Operand, Side, Values, ValuesMut};
 use outcore_format::ElementType;
 use std::marker::PhantomData;
 
@@ -79,6 +79,7 @@ struct Count<'a, T> {
 
 impl<T: Element> Loop for Count<'_, T> {
     type Output = i64;
+    const HAS_AVX512: bool = T::HAS_AVX512;
 
     #[inline(always)]
     fn run(self) -> i64 {
@@ -94,7 +95,15 @@ impl<T: Element> Loop for Count<'_, T> {
 
 /// The number of elements that differ from 0; NaN does.
 pub fn count_nonzero(x: Values<'_>) -> i64 {
-    each!(Values, x, x => widest(Count { x }))
+    match x.unsigned() {
+        Values::Bool(x) | Values::UInt8(x) => widest(Count { x }),
+        Values::UInt16(x) => widest(Count { x }),
+        Values::UInt32(x) => widest(Count { x }),
+        Values::UInt64(x) => widest(Count { x }),
+        Values::Float32(x) => widest(Count { x }),
+        Values::Float64(x) => widest(Count { x }),
+        _ => unreachable!("whole numbers have no sign here"),
+    }
 }
 
 /// The square of a difference.

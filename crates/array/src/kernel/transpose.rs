@@ -120,6 +120,7 @@ impl<T: Bits, const SWAP: bool> Squares for ToColumns<'_, T, SWAP> {
 
 impl<T: Bits, const SWAP: bool> Loop for ToColumns<'_, T, SWAP> {
     type Output = ();
+    const HAS_AVX512: bool = !SWAP;
 
     #[inline(always)]
     fn run(self) {
@@ -164,6 +165,7 @@ impl<T: Bits, const SWAP: bool> Squares for ToRows<'_, T, SWAP> {
 
 impl<T: Bits, const SWAP: bool> Loop for ToRows<'_, T, SWAP> {
     type Output = ();
+    const HAS_AVX512: bool = !SWAP;
 
     #[inline(always)]
     fn run(self) {

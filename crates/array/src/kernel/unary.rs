@@ -1,9 +1,11 @@
 //! Functions of one argument over vectors.
 
+use super::convert::cast;
 use super::function::Unary;
 use super::math;
 use super::simd::{Loop, widest};
 use super::values::{Element, Values, ValuesMut};
+use outcore_format::ElementType;
 use std::marker::PhantomData;
 
 /// A function of one argument of a type.
@@ -37,6 +39,7 @@ struct Map<'a, T, F: Apply<T>> {
 
 impl<T: Element, F: Apply<T>> Loop for Map<'_, T, F> {
     type Output = ();
+    const HAS_AVX512: bool = T::HAS_AVX512;
 
     #[inline(always)]
     fn run(self) {
@@ -64,15 +67,19 @@ impl<T: Element, F: Apply<T>> Loop for HasHard<'_, T, F> {
 fn map<F: Apply<T>, T: Element>(x: &[T], to: ValuesMut<'_>) {
     let to = F::Out::slice_mut(to);
     assert_eq!(x.len(), to.len(), "vectors of one operation have one length");
-    let work = Map::<T, F> { x, to: &mut *to, function: PhantomData };
-    if F::IN_VECTORS {
-        widest(work)
-    } else {
-        work.run()
+    if !F::IN_VECTORS {
+        return call_each(F::apply, x, to);
     }
+    widest(Map::<T, F> { x, to: &mut *to, function: PhantomData });
     if F::HAS_HARD && widest(HasHard::<T, F> { x, function: PhantomData }) {
         to.iter_mut().zip(x).filter(|(_, x)| F::is_hard(**x)).for_each(|(to, &x)| *to = F::apply_hard(x));
     }
+}
+
+/// Calls a function for each element: all functions that are not vectorised share this loop.
+#[inline(never)]
+fn call_each<T: Element, Out>(function: fn(T) -> Out, x: &[T], to: &mut [Out]) {
+    to.iter_mut().zip(x).for_each(|(to, &x)| *to = function(x));
 }
 
 /// Declares functions as types, with the names of [`Unary`].
@@ -81,7 +88,7 @@ mod function {
         ($($name:ident)*) => { $(pub(super) struct $name;)* };
     }
     functions! {
-        Abs Negative Positive Square Sqrt Exp Expm1 Log Log1p Log2 Log10 Sin Cos Tan Asin Acos Atan Sinh Cosh Tanh
+        Abs Negative Square Sqrt Exp Expm1 Log Log1p Log2 Log10 Sin Cos Tan Asin Acos Atan Sinh Cosh Tanh
         Asinh Acosh Atanh Floor Ceil Trunc Round Sign Signbit Isnan Isinf Isfinite LogicalNot BitwiseInvert Reciprocal
     }
 }
@@ -113,10 +120,9 @@ macro_rules! define {
 
 define!(Abs(x: i8, i16, i32, i64) x.wrapping_abs());
 define!(Abs(x: f32, f64) x.abs());
-define!(Negative(x: i8, i16, i32, i64, u8, u16, u32, u64) x.wrapping_neg());
+define!(Negative(x: u8, u16, u32, u64) x.wrapping_neg());
 define!(Negative(x: f32, f64) -x);
-define!(Positive(x: i8, i16, i32, i64, u8, u16, u32, u64, f32, f64) x);
-define!(Square(x: i8, i16, i32, i64, u8, u16, u32, u64) x.wrapping_mul(x));
+define!(Square(x: u8, u16, u32, u64) x.wrapping_mul(x));
 define!(Square(x: f32, f64) x * x);
 define!(Sign(x: i8) i8::from(x > 0) - i8::from(x < 0));
 define!(Sign(x: i16) i16::from(x > 0) - i16::from(x < 0));
@@ -124,7 +130,7 @@ define!(Sign(x: i32) i32::from(x > 0) - i32::from(x < 0));
 define!(Sign(x: i64) i64::from(x > 0) - i64::from(x < 0));
 define!(Sign(x: u8, u16, u32, u64) x.min(1));
 define!(Sign(x: f32, f64) if x > 0.0 { 1.0 } else if x < 0.0 { -1.0 } else { x + 0.0 });
-define!(BitwiseInvert(x: i8, i16, i32, i64, u8, u16, u32, u64) !x);
+define!(BitwiseInvert(x: u8, u16, u32, u64) !x);
 define!(LogicalNot(x: u8) u8::from(x == 0));
 define!(Sqrt(x: f32, f64) x.sqrt());
 define!(Reciprocal(x: f32, f64) 1.0 / x);
@@ -137,23 +143,16 @@ define!(Isnan(x: f32, f64) -> bool x.is_nan());
 define!(Isinf(x: f32, f64) -> bool x.is_infinite());
 define!(Isfinite(x: f32, f64) -> bool x.is_finite());
 define!(Exp(x: f64) math::exp(x));
-define!(Exp(x: f32) math::exp(f64::from(x)) as f32);
 define!(Log(x: f64) math::log(x));
-define!(Log(x: f32) math::log(f64::from(x)) as f32);
 define!(Expm1(x: f64) math::expm1(x));
-define!(Expm1(x: f32) math::expm1(f64::from(x)) as f32);
 define!(Log1p(x: f64) math::log1p(x));
-define!(Log1p(x: f32) math::log1p(f64::from(x)) as f32);
 define!(Log2(x: f64) math::log2(x));
-define!(Log2(x: f32) math::log2(f64::from(x)) as f32);
 define!(Log10(x: f64) math::log10(x));
-define!(Log10(x: f32) math::log10(f64::from(x)) as f32);
 define!(calls Tan, libm::tan, libm::tanf);
 define!(calls Asin, libm::asin, libm::asinf);
 define!(calls Acos, libm::acos, libm::acosf);
 define!(calls Atan, libm::atan, libm::atanf);
 define!(Tanh(x: f64) math::tanh(x));
-define!(Tanh(x: f32) math::tanh(f64::from(x)) as f32);
 define!(calls Asinh, libm::asinh, libm::asinhf);
 define!(calls Acosh, acosh, acosh_single);
 define!(calls Atanh, libm::atanh, libm::atanhf);
@@ -169,31 +168,31 @@ fn acosh_single(x: f32) -> f32 {
 
 /// Defines a function whose arguments past a size are left to a library.
 macro_rules! define_up_to {
-    ($most:path, $name:ident, $short:path, $long:path, $($type:ty),*) => {$(
-        impl Apply<$type> for function::$name {
-            type Out = $type;
+    ($most:path, $name:ident, $short:path, $long:path) => {
+        impl Apply<f64> for function::$name {
+            type Out = f64;
             const HAS_HARD: bool = true;
 
             #[inline(always)]
-            fn apply(x: $type) -> $type {
-                $short(f64::from(x)) as $type
+            fn apply(x: f64) -> f64 {
+                $short(x)
             }
 
             #[inline(always)]
-            fn is_hard(x: $type) -> bool {
-                f64::from(x.abs()) > $most
+            fn is_hard(x: f64) -> bool {
+                x.abs() > $most
             }
 
-            fn apply_hard(x: $type) -> $type {
-                $long(f64::from(x)) as $type
+            fn apply_hard(x: f64) -> f64 {
+                $long(x)
             }
         }
-    )*};
+    };
 }
-define_up_to!(math::MOST_ANGLE, Sin, math::sin, libm::sin, f32, f64);
-define_up_to!(math::MOST_ANGLE, Cos, math::cos, libm::cos, f32, f64);
-define_up_to!(math::MOST_HYPERBOLIC, Sinh, math::sinh, libm::sinh, f32, f64);
-define_up_to!(math::MOST_HYPERBOLIC, Cosh, math::cosh, libm::cosh, f32, f64);
+define_up_to!(math::MOST_ANGLE, Sin, math::sin, libm::sin);
+define_up_to!(math::MOST_ANGLE, Cos, math::cos, libm::cos);
+define_up_to!(math::MOST_HYPERBOLIC, Sinh, math::sinh, libm::sinh);
+define_up_to!(math::MOST_HYPERBOLIC, Cosh, math::cosh, libm::cosh);
 
 /// Calls the loop of a function.
 macro_rules! route {
@@ -205,15 +204,21 @@ macro_rules! route {
     };
 }
 
-/// Calls the loop of a function of whole numbers; what all whole numbers are needs no loop.
-macro_rules! route_whole {
-    ($function:expr, $x:expr, $to:expr, $($name:ident)*) => {
-        match $function {
-            Unary::Floor | Unary::Ceil | Unary::Trunc | Unary::Round => map::<function::Positive, _>($x, $to),
-            Unary::Isnan | Unary::Isinf => fill_bool($to, $x.len(), 0),
-            Unary::Isfinite => fill_bool($to, $x.len(), 1),
-            function => route!(function, $x, $to, $($name)*),
-        }
+/// Calls the loop of a function that real numbers of both types have.
+macro_rules! route_real {
+    ($function:expr, $x:expr, $to:expr) => {
+        route!(
+            $function, $x, $to,
+            Abs Negative Square Sqrt Tan Asin Acos Atan Asinh Acosh Atanh Floor Ceil Trunc Round Sign Signbit Isnan Isinf
+            Isfinite Reciprocal
+        )
+    };
+}
+
+/// Calls the loop of a function that is computed in `f64`.
+macro_rules! route_double {
+    ($function:expr, $x:expr, $to:expr) => {
+        route!($function, $x, $to, Exp Expm1 Log Log1p Log2 Log10 Sin Cos Sinh Cosh Tanh)
     };
 }
 
@@ -223,29 +228,26 @@ fn fill_bool(to: ValuesMut<'_>, len: usize, value: u8) {
     to.fill(value);
 }
 
-macro_rules! route_signed {
-    ($function:expr, $x:expr, $to:expr) => {
-        route_whole!($function, $x, $to, Abs Negative Positive Square Sign BitwiseInvert)
-    };
+/// Copies the elements.
+fn copy(x: Values<'_>, to: ValuesMut<'_>) {
+    assert!(x.element() == to.element() && x.len() == to.len(), "vectors of one operation have one type and length");
+    to.into_bytes().copy_from_slice(x.bytes());
 }
 
-macro_rules! route_unsigned {
-    ($function:expr, $x:expr, $to:expr) => {
-        match $function {
-            Unary::Abs => map::<function::Positive, _>($x, $to),
-            function => route_whole!(function, $x, $to, Negative Positive Square Sign BitwiseInvert),
-        }
-    };
-}
+/// Elements that are computed in `f64` at once.
+const WIDE: usize = 256;
 
-macro_rules! route_real {
-    ($function:expr, $x:expr, $to:expr) => {
-        route!(
-            $function, $x, $to,
-            Abs Negative Positive Square Sqrt Exp Expm1 Log Log1p Log2 Log10 Sin Cos Tan Asin Acos Atan Sinh Cosh Tanh
-            Asinh Acosh Atanh Floor Ceil Trunc Round Sign Signbit Isnan Isinf Isfinite Reciprocal
-        )
-    };
+/// Computes a function of `f32` in `f64`, and rounds the results.
+fn in_double(function: Unary, x: &[f32], to: ValuesMut<'_>) {
+    let to = f32::slice_mut(to);
+    assert_eq!(x.len(), to.len(), "vectors of one operation have one length");
+    let (mut wide, mut results) = ([0.0f64; WIDE], [0.0f64; WIDE]);
+    for (x, to) in x.chunks(WIDE).zip(to.chunks_mut(WIDE)) {
+        let (wide, results) = (&mut wide[..x.len()], &mut results[..x.len()]);
+        cast(Values::Float32(x), ValuesMut::Float64(wide));
+        route_double!(function, wide, ValuesMut::Float64(results));
+        cast(Values::Float64(results), ValuesMut::Float32(to));
+    }
 }
 
 /// Computes a function of each element: `to[i] = function(x[i])`.
@@ -253,20 +255,43 @@ macro_rules! route_real {
 /// # Panics
 /// If the function does not take the type, `to` does not have the type of its result, or the lengths differ.
 pub fn unary(function: Unary, x: Values<'_>, to: ValuesMut<'_>) {
-    match x {
-        Values::Bool(x) => match function {
-            Unary::LogicalNot | Unary::BitwiseInvert => map::<function::LogicalNot, _>(x, to),
+    use Unary::*;
+    let element = x.element();
+    if element == ElementType::Bool {
+        return match function {
+            LogicalNot | BitwiseInvert => map::<function::LogicalNot, _>(u8::slice(x), to),
             other => panic!("{} does not take booleans", other.name()),
+        };
+    }
+    match function {
+        Positive => return copy(x, to),
+        Floor | Ceil | Trunc | Round if !element.is_real() => return copy(x, to),
+        Abs if element.is_unsigned() => return copy(x, to),
+        Isnan | Isinf if !element.is_real() => return fill_bool(to, x.len(), 0),
+        Isfinite if !element.is_real() => return fill_bool(to, x.len(), 1),
+        // These have the same bits for whole numbers with and without sign.
+        Negative | Square | BitwiseInvert if element.is_signed() => {
+            return unary(function, x.unsigned(), to.unsigned());
+        }
+        _ => {}
+    }
+    match x {
+        Values::Bool(_) => unreachable!("booleans are computed above"),
+        Values::Int8(x) => route!(function, x, to, Abs Sign),
+        Values::Int16(x) => route!(function, x, to, Abs Sign),
+        Values::Int32(x) => route!(function, x, to, Abs Sign),
+        Values::Int64(x) => route!(function, x, to, Abs Sign),
+        Values::UInt8(x) => route!(function, x, to, Negative Square Sign BitwiseInvert),
+        Values::UInt16(x) => route!(function, x, to, Negative Square Sign BitwiseInvert),
+        Values::UInt32(x) => route!(function, x, to, Negative Square Sign BitwiseInvert),
+        Values::UInt64(x) => route!(function, x, to, Negative Square Sign BitwiseInvert),
+        Values::Float32(x) => match function {
+            Exp | Expm1 | Log | Log1p | Log2 | Log10 | Sin | Cos | Sinh | Cosh | Tanh => in_double(function, x, to),
+            function => route_real!(function, x, to),
         },
-        Values::Int8(x) => route_signed!(function, x, to),
-        Values::Int16(x) => route_signed!(function, x, to),
-        Values::Int32(x) => route_signed!(function, x, to),
-        Values::Int64(x) => route_signed!(function, x, to),
-        Values::UInt8(x) => route_unsigned!(function, x, to),
-        Values::UInt16(x) => route_unsigned!(function, x, to),
-        Values::UInt32(x) => route_unsigned!(function, x, to),
-        Values::UInt64(x) => route_unsigned!(function, x, to),
-        Values::Float32(x) => route_real!(function, x, to),
-        Values::Float64(x) => route_real!(function, x, to),
+        Values::Float64(x) => match function {
+            Exp | Expm1 | Log | Log1p | Log2 | Log10 | Sin | Cos | Sinh | Cosh | Tanh => route_double!(function, x, to),
+            function => route_real!(function, x, to),
+        },
     }
 }

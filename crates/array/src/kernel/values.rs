@@ -12,6 +12,9 @@ pub trait Element: Pod + PartialOrd + Default + Send + Sync + 'static {
     /// The type of the elements. Bytes are `UInt8`; booleans, bytes too, have functions of their own.
     const TYPE: ElementType;
 
+    /// Whether loops over such elements are compiled for AVX-512: real numbers, and whole ones of 64 bits.
+    const HAS_AVX512: bool;
+
     /// The value as a scalar.
     fn scalar(self) -> Scalar;
 
@@ -139,6 +142,14 @@ impl Operand<'_> {
             Operand::Scalar(scalar) => scalar.element(),
         }
     }
+
+    /// The bits of whole numbers with a sign as whole numbers without; other elements as they are.
+    pub(crate) fn unsigned(self) -> Self {
+        match self {
+            Operand::Vector(values) => Operand::Vector(values.unsigned()),
+            Operand::Scalar(scalar) => Operand::Scalar(scalar.unsigned()),
+        }
+    }
 }
 
 /// An operand whose type the compiler knows.
@@ -226,6 +237,17 @@ impl<'a> Values<'a> {
         mapped!(Values, self, x => &x[start..start + len])
     }
 
+    /// The bits of whole numbers with a sign as whole numbers without; other elements as they are.
+    pub(crate) fn unsigned(self) -> Self {
+        match self.element() {
+            ElementType::Int8 => Values::from_bytes(ElementType::UInt8, self.bytes()),
+            ElementType::Int16 => Values::from_bytes(ElementType::UInt16, self.bytes()),
+            ElementType::Int32 => Values::from_bytes(ElementType::UInt32, self.bytes()),
+            ElementType::Int64 => Values::from_bytes(ElementType::UInt64, self.bytes()),
+            _ => self,
+        }
+    }
+
     /// Element `i`.
     ///
     /// # Panics
@@ -290,6 +312,17 @@ impl<'a> ValuesMut<'a> {
     /// If there are not as many.
     pub fn slice(self, start: usize, len: usize) -> ValuesMut<'a> {
         mapped!(ValuesMut, self, x => &mut x[start..start + len])
+    }
+
+    /// The bits of whole numbers with a sign as whole numbers without; other elements as they are.
+    pub(crate) fn unsigned(self) -> Self {
+        match self.element() {
+            ElementType::Int8 => ValuesMut::from_bytes(ElementType::UInt8, self.into_bytes()),
+            ElementType::Int16 => ValuesMut::from_bytes(ElementType::UInt16, self.into_bytes()),
+            ElementType::Int32 => ValuesMut::from_bytes(ElementType::UInt32, self.into_bytes()),
+            ElementType::Int64 => ValuesMut::from_bytes(ElementType::UInt64, self.into_bytes()),
+            _ => self,
+        }
     }
 
     /// A reborrow of the elements for a shorter time.
@@ -359,6 +392,17 @@ impl Scalar {
         }
     }
 
+    /// The bits of a whole number with a sign as one without; other values as they are.
+    pub(crate) fn unsigned(self) -> Self {
+        match self {
+            Scalar::Int8(x) => Scalar::UInt8(x as u8),
+            Scalar::Int16(x) => Scalar::UInt16(x as u16),
+            Scalar::Int32(x) => Scalar::UInt32(x as u32),
+            Scalar::Int64(x) => Scalar::UInt64(x as u64),
+            other => other,
+        }
+    }
+
     /// The value as a real number, rounded where it has more digits.
     pub fn to_f64(self) -> f64 {
         each!(Scalar, self, x => x as f64)
@@ -369,6 +413,7 @@ macro_rules! elements {
     ($($type:ty, $variant:ident $(or $other:ident)?;)*) => {$(
         impl Element for $type {
             const TYPE: ElementType = ElementType::$variant;
+            const HAS_AVX512: bool = size_of::<$type>() == 8 || matches!(Self::TYPE, ElementType::Float32);
 
             #[inline]
             fn scalar(self) -> Scalar {

@@ -2,7 +2,7 @@
 
 use crate::array::{Array, Operation, cannot_stream};
 use crate::block::{Block, Buffer, Register, for_each_index, register};
-use crate::kernel::{self, Fold, ValuesMut};
+use crate::kernel::{self, Fold};
 use crate::plan::{Compute, Known, Plan, Request, Step, View, outer};
 use outcore_format::ElementType;
 use outcore_image::{Error, Result};
@@ -45,17 +45,6 @@ impl Compute for Cumulative<View> {
 
     fn is_by_vector(&self) -> bool {
         false
-    }
-
-    fn compute(
-        &self,
-        _block: &Block<'_>,
-        _step: &Step,
-        _index: &[usize],
-        _to: ValuesMut<'_>,
-        _registers: &mut [Register],
-    ) -> Result<()> {
-        unreachable!("cumulative results have a buffer")
     }
 
     fn fill(&self, block: &Block<'_>, step: &Step, buffer: &mut Buffer, registers: &mut [Register]) -> Result<()> {

@@ -2,7 +2,7 @@
 
 use super::elementwise::{Elementwise, Function};
 use crate::block::{Block, Buffer, Register};
-use crate::kernel::{self, Binary, Unary, Values, ValuesMut};
+use crate::kernel::{self, Binary, Unary, Values};
 use crate::memory::Memory;
 use crate::plan::{Compute, Kind, Plan, Step, View, strides};
 use outcore_format::ElementType;
@@ -66,17 +66,6 @@ impl Compute for Distances {
 
     fn is_by_vector(&self) -> bool {
         false
-    }
-
-    fn compute(
-        &self,
-        _block: &Block<'_>,
-        _step: &Step,
-        _index: &[usize],
-        _to: ValuesMut<'_>,
-        _registers: &mut [Register],
-    ) -> Result<()> {
-        unreachable!("distances have a buffer")
     }
 
     fn fill(&self, block: &Block<'_>, step: &Step, buffer: &mut Buffer, _registers: &mut [Register]) -> Result<()> {

@@ -80,17 +80,6 @@ impl Compute for MatMul<View, Memory> {
         false
     }
 
-    fn compute(
-        &self,
-        _block: &Block<'_>,
-        _step: &Step,
-        _index: &[usize],
-        _to: ValuesMut<'_>,
-        _registers: &mut [Register],
-    ) -> Result<()> {
-        unreachable!("products have a buffer")
-    }
-
     fn fill(&self, block: &Block<'_>, step: &Step, buffer: &mut Buffer, _registers: &mut [Register]) -> Result<()> {
         let vectors = block.vectors(&self.left, self.right.shape()[0] as usize);
         let (shape, width) = ((block.rows, step.vectors()), buffer.width);
