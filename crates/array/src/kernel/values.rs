@@ -164,7 +164,7 @@ impl<'a, T: Element> Side<'a, T> {
     ///
     /// # Panics
     /// If a vector has another type.
-    #[inline]
+    #[inline(never)]
     pub(crate) fn of(operand: Operand<'a>) -> Self {
         match operand {
             Operand::Vector(values) => Side::Vector(T::slice(values)),
@@ -425,7 +425,6 @@ macro_rules! elements {
                 each!(Scalar, scalar, x => x as $type)
             }
 
-            #[inline]
             fn slice<'a>(values: Values<'a>) -> &'a [Self] {
                 match values {
                     Values::$variant(x) $(| Values::$other(x))? => x,
@@ -433,7 +432,6 @@ macro_rules! elements {
                 }
             }
 
-            #[inline]
             fn slice_mut<'a>(values: ValuesMut<'a>) -> &'a mut [Self] {
                 match values {
                     ValuesMut::$variant(x) $(| ValuesMut::$other(x))? => x,
