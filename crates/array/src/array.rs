@@ -49,7 +49,7 @@ pub(crate) struct Long {
     pub is_fixed: bool,
 }
 
-/// The operation of an array: its elements are at hand, or computed from those of other arrays.
+/// The source of the elements of an array: memory, a file, one value, or an operation on other arrays.
 pub(crate) enum Op {
     Memory(Memory),
     Source(Arc<dyn Source>),

@@ -11,7 +11,7 @@ use std::sync::Mutex;
 /// are ignored.
 const MOST_WAITING: usize = 4096;
 
-/// Expected checksum of the bytes of an array.
+/// The expected checksum of the bytes of an array, and the computed one of those that were read.
 pub struct Checksum {
     expected: u32,
     rows: u64,
@@ -30,7 +30,7 @@ enum State {
 }
 
 impl Checksum {
-    /// That of `rows` rows behind a head, of which the checksum and the length are known.
+    /// The expected checksum of a head, of which the CRC-32 and the length are given, and of `rows` rows behind it.
     pub fn new(head: (u32, u64), expected: u32, rows: u64) -> Self {
         let so_far = Hasher::new_with_initial_len(head.0, head.1);
         let state = Mutex::new(State::Unknown { first_rows: 0, so_far, waiting: BTreeMap::new() });
@@ -45,8 +45,8 @@ impl Checksum {
         {
             return Ok(());
         }
-        if let State::Known(found) = *lock(&self.state) {
-            return self.compared(found);
+        if let State::Known(computed) = *lock(&self.state) {
+            return self.compare(computed);
         }
         let mut part = Hasher::new();
         part.update(bytes);
@@ -60,12 +60,12 @@ impl Checksum {
         if *first_rows < self.rows {
             return Ok(());
         }
-        let found = so_far.clone().finalize();
-        *state = State::Known(found);
-        self.compared(found)
+        let computed = so_far.clone().finalize();
+        *state = State::Known(computed);
+        self.compare(computed)
     }
 
-    fn compared(&self, found: u32) -> Result<(), (u32, u32)> {
-        if found == self.expected { Ok(()) } else { Err((self.expected, found)) }
+    fn compare(&self, computed: u32) -> Result<(), (u32, u32)> {
+        if computed == self.expected { Ok(()) } else { Err((self.expected, computed)) }
     }
 }

@@ -1,4 +1,4 @@
-//! The columns of files that a pass reads: those that its steps look at, where these are few.
+//! The columns of files that a pass reads: only those that its steps use, where these are few.
 
 use crate::plan::{Kind, PassSource, Plan, Step, View, Wanted, outer};
 use std::ops::Range;
@@ -9,14 +9,14 @@ const MOST_SPANS: usize = 1024;
 /// Sorts runs, and merges those with at most `between` columns between them.
 pub(crate) fn joined(mut runs: Vec<Range<usize>>, between: usize) -> Vec<Range<usize>> {
     runs.sort_unstable_by_key(|run| run.start);
-    let mut found: Vec<Range<usize>> = Vec::new();
+    let mut merged: Vec<Range<usize>> = Vec::new();
     for run in runs {
-        match found.last_mut().filter(|last| run.start <= last.end + between) {
+        match merged.last_mut().filter(|last| run.start <= last.end + between) {
             Some(last) => last.end = last.end.max(run.end),
-            None => found.push(run),
+            None => merged.push(run),
         }
     }
-    found
+    merged
 }
 
 impl View {

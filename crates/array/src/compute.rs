@@ -95,8 +95,8 @@ pub(crate) fn image_shape(array: &Array) -> Result<DenseShape> {
         [rows] => (rows, 1),
         [rows, columns] => (rows, columns),
         _ => {
-            let found = array.axes();
-            return Err(Error::Usage(format!("expected a vector or a matrix to store, found {found} axes")));
+            let axes = array.axes();
+            return Err(Error::Usage(format!("expected a vector or a matrix to store, found {axes} axes")));
         }
     };
     Ok(DenseShape { element: array.element(), rows, columns })
@@ -116,7 +116,7 @@ fn writer(runtime: &Arc<Runtime>, goal: &ImageGoal) -> Result<DenseWriter> {
     DenseWriter::create(runtime, &goal.path, head, goal.replace)
 }
 
-/// A computation under way.
+/// The state of a computation: the values that are known so far.
 pub(crate) struct Computation<'a> {
     runtime: &'a Runtime,
     pub known: Known,
@@ -204,9 +204,9 @@ impl<'a> Computation<'a> {
         self.can_stream.clear();
         for (place, goal) in goals.iter().enumerate().filter(|&(place, _)| !reached[place]) {
             match goal {
-                Goal::Value(array) => drop(self.find(array, None, &mut prerequisites)?),
+                Goal::Value(array) => drop(self.add_prerequisites(array, None, &mut prerequisites)?),
                 Goal::Image(image) => {
-                    if !self.find(&image.array, Some(0), &mut prerequisites)? {
+                    if !self.add_prerequisites(&image.array, Some(0), &mut prerequisites)? {
                         if image.array.shape()[0] == 1 {
                             // An array of one row is not streamed, and need not be streamable.
                             self.value(&image.array)?;
@@ -230,9 +230,14 @@ impl<'a> Computation<'a> {
         Ok(Some(passes).filter(|passes| !passes.is_empty()))
     }
 
-    /// Adds what must be computed for an array, asked for as a whole or along an axis, and depends on nothing unknown;
-    /// returns whether anything must.
-    fn find(&mut self, array: &Array, axis: Option<usize>, prerequisites: &mut Prerequisites) -> Result<bool> {
+    /// Adds the arrays that must be computed before an array, requested as a whole or along an axis, and that depend on
+    /// no unknown value. Returns whether there are any.
+    fn add_prerequisites(
+        &mut self,
+        array: &Array,
+        axis: Option<usize>,
+        prerequisites: &mut Prerequisites,
+    ) -> Result<bool> {
         if self.known.values.contains_key(&array.id()) || matches!(array.op(), Op::Memory(_)) {
             return Ok(false);
         }
@@ -251,7 +256,7 @@ impl<'a> Computation<'a> {
         let along = if is_target { array.pass_axis() } else { axis.map(Along::Own) };
         let mut is_waiting = false;
         for (operand, axis) in array.requests(along) {
-            let must_wait = self.find(operand, axis, prerequisites)?;
+            let must_wait = self.add_prerequisites(operand, axis, prerequisites)?;
             let is_table = array.op().table().is_some_and(|table| table.id() == operand.id());
             let is_whole = is_table || along.is_some() && axis.is_none_or(|axis| operand.shape()[axis] <= 1);
             if is_whole && !must_wait && !matches!(operand.op(), Op::Full(_)) {
@@ -272,8 +277,8 @@ impl<'a> Computation<'a> {
         Ok(is_target || is_waiting)
     }
 
-    /// Adds what must be computed before rows of a product of a sparse matrix can be read, if it is one; returns
-    /// whether anything must: the factor, in memory or in a temporary file, or the product itself.
+    /// Adds the arrays that must be computed before rows of an array can be read, if it is the product of a sparse
+    /// matrix: the factor, in memory or in a temporary file, or the product itself. Returns whether there are any.
     fn must_multiply(&mut self, array: &Array, prerequisites: &mut Prerequisites) -> Result<bool> {
         let Some(product) = array.op().get::<SparseProduct>() else { return Ok(false) };
         if self.known.products.contains_key(&array.id()) {
@@ -284,13 +289,13 @@ impl<'a> Computation<'a> {
         if !is_in_memory && !matches!(self.factors.get(&factor.id()), Some(FactorFile::Stored(_))) {
             let is_streamed = factor.long_axis() == Some(0) && !product.has_room(self.runtime);
             if is_streamed {
-                if !self.find(factor, Some(0), prerequisites)? {
+                if !self.add_prerequisites(factor, Some(0), prerequisites)? {
                     self.factors.insert(factor.id(), FactorFile::Planned(product.factor_path()));
                     prerequisites.push(factor, Place::Spill);
                 }
                 return Ok(true);
             }
-            if self.find(factor, None, prerequisites)? {
+            if self.add_prerequisites(factor, None, prerequisites)? {
                 return Ok(true);
             }
             self.value(factor)?;
@@ -433,10 +438,10 @@ impl<'a> Computation<'a> {
 
     /// An array as a whole, by a pass along an axis of its own.
     fn collect(&self, array: &Array, axis: usize, plan: &mut Plan) -> Result<Sink> {
-        let (wanted, kept) = plan.wanted(array, &[], axis, &self.known)?;
+        let (wanted, outer_axes) = plan.wanted(array, &[], axis, &self.known)?;
         let shape = array.shape().to_vec();
         let element = array.element();
-        Ok(Sink { kind: SinkKind::Collect { axis }, wanted, kept, shape, element, is_image: false })
+        Ok(Sink { kind: SinkKind::Collect { axis }, wanted, outer_axes, shape, element, is_image: false })
     }
 
     fn sink(&self, array: &Array, plan: &mut Plan) -> Result<Sink> {
@@ -456,12 +461,12 @@ impl<'a> Computation<'a> {
         let mut plan = Plan::new(1);
         let view = plan.add(array, Request::WHOLE, &self.known)?;
         let sizes: Vec<usize> = array.shape().iter().map(|&size| size as usize).collect();
-        let kept = sizes.len();
+        let outer_axes = sizes.len();
         let wanted = Wanted { view, sizes, element: array.element() };
         let mut shape = array.shape().to_vec();
         shape.push(1);
-        let kind = SinkKind::Collect { axis: kept };
-        let sink = Sink { kind, wanted, kept, shape, element: array.element(), is_image: false };
+        let kind = SinkKind::Collect { axis: outer_axes };
+        let sink = Sink { kind, wanted, outer_axes, shape, element: array.element(), is_image: false };
         plan.finish(&[&sink.wanted], &[]);
         let sinks = [sink];
         let budget = self.runtime.budget();

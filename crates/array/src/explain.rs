@@ -26,7 +26,7 @@ pub struct ExplainedPass {
     pub rows: u64,
     /// Number of rows of a partition.
     pub partition_rows: u64,
-    /// The files, and how many bytes are read of each where none is cached.
+    /// The files, and the bytes that are read of each if none is cached.
     pub reads: Vec<(String, u64)>,
     /// The steps, operands first.
     pub steps: Vec<ExplainedStep>,
@@ -47,9 +47,9 @@ pub struct ExplainedStep {
     pub shape: Vec<usize>,
     /// The type of its elements.
     pub element: ElementType,
-    /// Whether all of a block is kept; otherwise it is computed as it is used.
+    /// Whether all its vectors are computed at once for a block, and stored; otherwise each is computed when it is used.
     pub is_kept: bool,
-    /// The steps that it is computed of.
+    /// The numbers of the steps that compute its operands.
     pub operands: Vec<usize>,
 }
 

@@ -67,7 +67,7 @@ pub struct ArrayImportReport {
     pub notes: Vec<String>,
     /// Duration.
     pub seconds: f64,
-    /// The most memory that the process has held.
+    /// The largest size of the process in memory, in bytes.
     pub memory_peak_bytes: u64,
 }
 
@@ -351,16 +351,18 @@ fn import_npy(
     options: &ArrayImportOptions,
 ) -> Result<ArrayImportReport> {
     let start = Instant::now();
-    let NumberOptions { columns: asked, delimiter, header, comment } = &options.numbers;
+    let NumberOptions { columns: numbers, delimiter, header, comment } = &options.numbers;
     if delimiter.is_some() || header.is_some() || comment.is_some() {
-        let found = format!("{}, which is an array", input.display());
-        return Err(Error::Usage(format!("--delimiter, --header, --comment: expected text in columns, found {found}")));
+        let file = input.display();
+        return Err(Error::Usage(format!(
+            "--delimiter, --header, --comment: expected text in columns, found {file}, which is an array"
+        )));
     }
     let source = NpySource::open(runtime, input)?;
     let kind = source.element();
     let mut array = Array::from_source(Arc::new(source))?;
-    if let Some(asked) = asked {
-        array = columns_of(&array, asked)?;
+    if let Some(numbers) = numbers {
+        array = columns_of(&array, numbers)?;
     }
     let element = options.element.unwrap_or(kind);
     if element != kind {
@@ -411,15 +413,15 @@ fn check_infinite(runtime: &Arc<Runtime>, input: &Path, wide: &Array, own: &Arra
 }
 
 /// Columns by their numbers from 1.
-fn columns_of(array: &Array, asked: &[String]) -> Result<Array> {
+fn columns_of(array: &Array, numbers: &[String]) -> Result<Array> {
     let &[rows, columns] = array.shape() else {
-        return Err(Error::Usage("--columns: expected a matrix, found a vector".to_owned()));
+        return Err(Error::Usage("--columns: expected a matrix, found a vector, which has one column".to_owned()));
     };
-    let column = |asked: &String| {
-        let number = asked.parse::<u64>().ok().filter(|number| (1..=columns).contains(number));
+    let column = |text: &String| {
+        let number = text.parse::<u64>().ok().filter(|number| (1..=columns).contains(number));
         let number = number.ok_or_else(|| {
             Error::Usage(format!(
-                "--columns {asked}: expected numbers from 1 to {columns}, for a .npy file has no names"
+                "--columns {text}: expected numbers from 1 to {columns}, for a .npy file has no names"
             ))
         })?;
         let start = number as i64 - 1;
@@ -428,6 +430,6 @@ fn columns_of(array: &Array, asked: &[String]) -> Result<Array> {
             Some(Part::Range { start, step: 1, count: 1 }),
         ])
     };
-    let parts = asked.iter().map(column).collect::<Result<Vec<_>>>()?;
+    let parts = numbers.iter().map(column).collect::<Result<Vec<_>>>()?;
     Array::join(&parts, 1)
 }

@@ -44,7 +44,7 @@ impl NpySource {
         NpySource::new(&file, layout, is_vector)
     }
 
-    /// Opens a part of a file that is laid out so, as memory maps of NumPy are.
+    /// Opens a part of a file whose elements lie as `layout` says, such as the file of a `numpy.memmap`.
     ///
     /// # Errors
     /// Errors of the operating system; a file that is too short; other elements.
@@ -241,11 +241,16 @@ impl SourceReader for NpyReader<'_> {
             // Rows that are read one by one are not all of them.
             let is_part = rows.end - rows.start >= BLOCK_ROWS as u64 || rows.end == source.shape[0];
             if let Some(checksum) = source.checksum.as_ref().filter(|_| is_part)
-                && let Err((expected, found)) = checksum.add(&rows, &bytes[..len])
+                && let Err((expected, computed)) = checksum.add(&rows, &bytes[..len])
             {
                 let expected = format!("an array whose CRC-32 is {expected:08x}, as the archive says");
-                return Err(Error::input(&source.path, None, expected, format!("one of {found:08x}"))
-                    .advise("the file is damaged: write it again"));
+                return Err(Error::input(
+                    &source.path,
+                    None,
+                    expected,
+                    format!("an array whose CRC-32 is {computed:08x}"),
+                )
+                .advise("the file is damaged: write it again"));
             }
             return Ok(Box::new(RowsLanded { source, first: rows.start, bytes }));
         }

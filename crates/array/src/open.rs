@@ -21,7 +21,7 @@ const NPY: &[u8] = b"\x93NUMPY";
 /// Errors of the operating system; another kind of file, or a damaged one; no memory.
 pub fn open(runtime: &Arc<Runtime>, path: &Path) -> Result<Arc<dyn Source>> {
     let is_named_npy = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("npy"));
-    if runtime.backend().named(path).is_none_or(|found| found.kind != FileKind::File) {
+    if runtime.backend().named(path).is_none_or(|entry| entry.kind != FileKind::File) {
         return Ok(match is_named_npy {
             true => Arc::new(NpySource::open(runtime, path)?),
             false => Arc::new(ImageSource::open(runtime, path)?),
@@ -37,7 +37,12 @@ pub fn open(runtime: &Arc<Runtime>, path: &Path) -> Result<Arc<dyn Source>> {
         return Ok(Arc::new(NpySource::open(runtime, path)?));
     }
     let expected = "an image of an array, or a file of .npy, Parquet or Arrow";
-    Err(Error::input(path, None, expected, "another file").advise(
+    let start = if start.is_empty() {
+        "an empty file".to_owned()
+    } else {
+        format!("a file that begins with {}", start.escape_ascii())
+    };
+    Err(Error::input(path, None, expected, start).advise(
         "text in columns (CSV), and what is compressed as a whole, is no array in place: import it first, with \
          `outcore import --as array` or oc.array.from_columns",
     ))

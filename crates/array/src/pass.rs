@@ -119,7 +119,7 @@ impl Partitions {
         (number * self.partition_rows).saturating_sub(self.lead).min(self.rows)
     }
 
-    /// The rows of some adjacent partitions.
+    /// The rows of adjacent partitions.
     fn rows(self, numbers: Range<u64>) -> Range<u64> {
         self.start(numbers.start)..self.start(numbers.end)
     }
@@ -199,10 +199,10 @@ fn stretch_partitions(plan: &Plan, all: Partitions, room_bytes: u64) -> u64 {
         return partitions;
     }
     // Partitions whose rows lie far apart are computed one by one.
-    let held = || plan.sources.iter().enumerate().filter(|(_, own)| own.source.held_bytes(1) > 0);
+    let computed = || plan.sources.iter().enumerate().filter(|(_, own)| own.source.held_bytes(1) > 0);
     let read = |partitions: u64| -> u64 {
         let rows = 0..rows(partitions);
-        held().filter_map(|(place, own)| Some(own.source.read_bytes(source_rows(plan, place, &rows)?))).sum()
+        computed().filter_map(|(place, own)| Some(own.source.read_bytes(source_rows(plan, place, &rows)?))).sum()
     };
     if partitions > 1 && (read(1) + STRETCH_BYTES) * partitions < read(partitions) { 1 } else { partitions }
 }
@@ -220,7 +220,7 @@ pub(crate) fn read_bytes(plan: &Plan, sinks: &[Sink], runtime: &Runtime) -> Vec<
     plan.sources.iter().enumerate().map(bytes).collect()
 }
 
-/// Partial results on their way to the whole one.
+/// Partial results of partitions, which are merged in the order of the partitions.
 struct Merger {
     state: Mutex<Merging>,
     merged: Condvar,
@@ -447,16 +447,17 @@ pub(crate) fn run(plan: &Plan, sinks: &[Sink], runtime: &Runtime) -> Result<(Vec
     for first in (0..partitions.count().max(1)).step_by(stretch as usize) {
         let end = partitions.count().min(first + stretch);
         let rows = partitions.rows(first..end);
-        let mut held = Vec::new();
+        let mut computed = Vec::new();
         for (place, own) in plan.sources.iter().enumerate() {
             let own_rows = source_rows(plan, place, &rows);
-            let found = own_rows.map(|rows| own.source.hold(runtime, rows)).transpose()?.flatten();
-            held.push(found.map(|(source, sweep)| {
+            let held = own_rows.map(|rows| own.source.hold(runtime, rows)).transpose()?.flatten();
+            computed.push(held.map(|(source, sweep)| {
                 stats.add(&sweep);
                 source
             }));
         }
-        let sources = plan.sources.iter().zip(&held).map(|(own, held)| held.as_deref().unwrap_or(&*own.source));
+        let sources = plan.sources.iter().zip(&computed);
+        let sources = sources.map(|(own, computed)| computed.as_deref().unwrap_or(&*own.source));
         let pass = Pass {
             plan,
             sinks,

@@ -87,7 +87,7 @@ impl View {
     }
 }
 
-/// The vectors of a step: at hand, or computed from those of other steps.
+/// The source of the vectors of a step: a file, memory, or an operation on vectors of other steps.
 pub(crate) enum Kind {
     /// Rows of a file, by its place among the plan's sources.
     Source {
@@ -258,7 +258,8 @@ pub(crate) struct Plan {
     pub active: Range<u64>,
     pub steps: Vec<Step>,
     pub sources: Vec<PassSource>,
-    made: HashMap<(u64, Request, u64, u64), View>,
+    /// The views of the arrays that have steps, by their ids, requests and rows.
+    views: HashMap<(u64, Request, u64, u64), View>,
 }
 
 impl Plan {
@@ -284,8 +285,8 @@ pub(crate) fn strides(shape: &[usize]) -> Vec<isize> {
 
 /// The sizes of all axes but that of the pass.
 pub(crate) fn outer(shape: &[u64], axis: Option<usize>) -> Vec<usize> {
-    let kept = shape.iter().enumerate().filter(|&(own, _)| Some(own) != axis);
-    kept.map(|(_, &size)| size as usize).collect()
+    let others = shape.iter().enumerate().filter(|&(own, _)| Some(own) != axis);
+    others.map(|(_, &size)| size as usize).collect()
 }
 
 /// Arrays that are known before a pass: results of earlier ones, by the id of the array.
@@ -320,8 +321,8 @@ impl Known {
 
 impl Plan {
     pub fn new(rows: u64) -> Self {
-        let (steps, sources, made) = (Vec::new(), Vec::new(), HashMap::new());
-        Plan { rows, cuts: BTreeSet::new(), active: 0..rows, steps, sources, made }
+        let (steps, sources, views) = (Vec::new(), Vec::new(), HashMap::new());
+        Plan { rows, cuts: BTreeSet::new(), active: 0..rows, steps, sources, views }
     }
 
     /// The most rows of a block.
@@ -336,11 +337,11 @@ impl Plan {
             _ => request.at(None),
         };
         let key = (array.id(), request, self.active.start, self.active.end);
-        if let Some(view) = self.made.get(&key) {
+        if let Some(view) = self.views.get(&key) {
             return Ok(view.clone());
         }
         let view = self.make(array, request, known)?;
-        self.made.insert(key, view.clone());
+        self.views.insert(key, view.clone());
         Ok(view)
     }
 
@@ -437,8 +438,8 @@ impl Plan {
         }
     }
 
-    /// The view of an operand of which some axes are folded: with strides for the axes that are left, and then for the
-    /// folded ones, and their sizes.
+    /// The view of an operand of which some axes are folded, and the sizes of these. It has strides for the other axes,
+    /// and then for the folded ones.
     pub fn folded(
         &mut self,
         input: &Array,
@@ -446,8 +447,8 @@ impl Plan {
         request: Request,
         known: &Known,
     ) -> Result<(View, Vec<usize>)> {
-        let kept: Vec<usize> = (0..input.axes()).filter(|axis| !over.contains(axis)).collect();
-        let own = request.axis.map(|axis| kept[axis]);
+        let others: Vec<usize> = (0..input.axes()).filter(|axis| !over.contains(axis)).collect();
+        let own = request.axis.map(|axis| others[axis]);
         self.split(input, over, request.at(own), known)
     }
 
@@ -465,15 +466,15 @@ impl Plan {
         let all: Vec<isize> = (0..input.axes())
             .map(|axis| if Some(axis) == streamed { 0 } else { strides.next().unwrap_or(0) })
             .collect();
-        let kept = (0..input.axes()).filter(|axis| !over.contains(axis) && Some(*axis) != request.axis);
+        let others = (0..input.axes()).filter(|axis| !over.contains(axis) && Some(*axis) != request.axis);
         let folded: Vec<usize> = over.iter().copied().filter(|&axis| Some(axis) != request.axis).collect();
         let sizes = folded.iter().map(|&axis| input.shape()[axis] as usize).collect();
-        let strides = kept.chain(folded.iter().copied()).map(|axis| all[axis]).collect();
+        let strides = others.chain(folded.iter().copied()).map(|axis| all[axis]).collect();
         Ok((View { strides, ..view }, sizes))
     }
 
-    /// The vectors of an operand in a pass along an axis: for the axes that are left, and then for those in `over`,
-    /// which are folded; and the number of the former.
+    /// The vectors of an operand in a pass along an axis, and the number of its outer axes that are not folded. Indices
+    /// are those of these axes, and then those of the axes in `over`, which are folded.
     pub fn wanted(&mut self, input: &Array, over: &[usize], axis: usize, known: &Known) -> Result<(Wanted, usize)> {
         let (view, folded) = self.split(input, over, Request::along(axis), known)?;
         let outer = (0..input.axes()).filter(|own| !over.contains(own) && *own != axis);

@@ -24,8 +24,8 @@ pub(crate) struct Sink {
     pub kind: SinkKind,
     /// Its vectors: for the axes of the result, except for that of the pass, and then for the folded ones.
     pub wanted: Wanted,
-    /// Number of axes of the result.
-    pub kept: usize,
+    /// Number of the axes of its vectors that are axes of the result; the others are folded.
+    pub outer_axes: usize,
     /// The result.
     pub shape: Vec<u64>,
     pub element: ElementType,
@@ -80,10 +80,10 @@ impl SinkKind {
 }
 
 impl Sink {
-    /// The sink of a fold, whose result has a vector for each index of the axes that `wanted` keeps.
-    pub fn reduced(array: &Array, (wanted, kept): (Wanted, usize), reduction: impl Reduction + 'static) -> Self {
+    /// The sink of a fold of the vectors `wanted`, of whose axes the first `outer_axes` are axes of the result.
+    pub fn reduced(array: &Array, (wanted, outer_axes): (Wanted, usize), reduction: impl Reduction + 'static) -> Self {
         let (shape, element) = (array.shape().to_vec(), array.element());
-        Sink { kind: SinkKind::Reduced(Box::new(reduction)), wanted, kept, shape, element, is_image: false }
+        Sink { kind: SinkKind::Reduced(Box::new(reduction)), wanted, outer_axes, shape, element, is_image: false }
     }
 
     /// The vectors that it uses beside its own.
@@ -103,7 +103,7 @@ impl Sink {
 
     /// Number of vectors of the result.
     pub fn vectors(&self) -> usize {
-        self.wanted.sizes[..self.kept].iter().product()
+        self.wanted.sizes[..self.outer_axes].iter().product()
     }
 
     /// Rows are processed in multiples of this number.
@@ -224,7 +224,7 @@ pub(crate) fn for_each_vector(
     mut visit: impl FnMut(usize, Values<'_>),
 ) -> Result<()> {
     let sizes = &sink.wanted.sizes;
-    let folded: usize = sizes[sink.kept..].iter().product();
+    let folded: usize = sizes[sink.outer_axes..].iter().product();
     let mut number = 0;
     for_each_index(sizes, |index| {
         let (slot, rest) = registers.split_first_mut().expect("a register");
@@ -302,7 +302,7 @@ impl Partial for Whole {
     }
 }
 
-/// All vectors of a partition, on their way into an image or a temporary file.
+/// All vectors of a partition, which are written to an image or a temporary file when they are merged.
 #[derive(Default)]
 struct Stored {
     collected: Collected,

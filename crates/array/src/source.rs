@@ -25,7 +25,7 @@ pub trait Source: Send + Sync {
         None
     }
 
-    /// The names of all columns of the file, and which of them these are, where some are left out.
+    /// The names of all columns of the file, and the numbers of those that are read, if these are not all.
     fn columns_of_file(&self) -> Option<(&[String], &[usize])> {
         None
     }
@@ -57,8 +57,8 @@ pub trait Source: Send + Sync {
         None
     }
 
-    /// A source of some columns alone, and these: at least the `wanted` ones, as rising runs. `None` if it would cost
-    /// as much as reading all.
+    /// A source of some columns alone, and their numbers as rising runs: at least the `wanted` ones. `None` if reading
+    /// them costs as much as reading all.
     fn of_columns(&self, _wanted: Vec<Range<usize>>) -> Option<Narrow> {
         None
     }
@@ -73,8 +73,8 @@ pub trait Source: Send + Sync {
         0
     }
 
-    /// Computes rows on all workers, if they are computed before they are read: what has these rows alone, in memory,
-    /// and what was read.
+    /// Computes rows on all workers, if they are computed before they are read: a source of these rows, in memory, and
+    /// the cost of computing them.
     ///
     /// # Errors
     /// Too little memory, a read that failed, a request to stop.

@@ -24,33 +24,34 @@ pub(crate) fn is_worth(requests: u64, bytes_between: u64) -> bool {
 }
 
 impl Plan {
-    /// Has rows that lie far apart be read one by one, where that takes less than to read all between them.
+    /// Replaces sources whose rows lie far apart by ones that read row by row, where that costs less than reading all
+    /// rows between.
     pub fn space(&mut self) {
         for place in 0..self.sources.len() {
             let PassSource { source: all, rows: Rows { step, .. }, active, columns } = &self.sources[place];
             let Some(row_bytes) = all.row_alone_bytes(step.unsigned_abs()) else { continue };
             let (all, active, columns) = (Arc::clone(all), active.clone(), columns.clone());
             // Steps share what they read where they begin at about one row: here each beginning has reads of its own.
-            let mut made: Vec<(i64, usize)> = Vec::new();
+            let mut spaced_sources: Vec<(i64, usize)> = Vec::new();
             for own in &mut self.steps {
                 let Kind::Source { source, rows } = &mut own.kind else { continue };
                 if *source != place {
                     continue;
                 }
-                let found = made.iter().find(|(start, _)| *start == rows.start).map(|&(_, place)| place);
-                *source = found.unwrap_or_else(|| {
+                let same = spaced_sources.iter().find(|(start, _)| *start == rows.start).map(|&(_, place)| place);
+                *source = same.unwrap_or_else(|| {
                     let shape = [&[active.end][..], &all.shape()[1..]].concat();
                     let spaced = SpacedSource { all: Arc::clone(&all), rows: *rows, shape, row_bytes };
                     let (active, columns) = (active.clone(), columns.clone());
                     let spaced = PassSource { source: Arc::new(spaced), rows: Rows::ALL, active, columns };
                     // The first one takes the place of the source.
-                    let own = if made.is_empty() { place } else { self.sources.len() };
+                    let own = if spaced_sources.is_empty() { place } else { self.sources.len() };
                     if own == place {
                         self.sources[place] = spaced;
                     } else {
                         self.sources.push(spaced);
                     }
-                    made.push((rows.start, own));
+                    spaced_sources.push((rows.start, own));
                     own
                 });
                 *rows = Rows::ALL;

@@ -33,7 +33,7 @@ pub struct TableSource {
 }
 
 impl TableSource {
-    /// Opens a Parquet or Arrow file. The columns that do not hold numbers are left out, and told as a note of the
+    /// Opens a Parquet or Arrow file. Columns that do not hold numbers are skipped, and reported by a note of the
     /// runtime.
     ///
     /// # Errors
@@ -60,8 +60,8 @@ impl TableSource {
         let mut units = VecDeque::new();
         for run in self.table.runs(rows) {
             for (rest, &column) in columns.iter_mut().zip(&self.columns) {
-                let (own, left) = std::mem::take(rest).split_at_mut((run.end - run.start) as usize * size);
-                *rest = left;
+                let (own, others) = std::mem::take(rest).split_at_mut((run.end - run.start) as usize * size);
+                *rest = others;
                 units.push_back((column, run.clone(), own));
             }
         }
@@ -182,12 +182,12 @@ impl Source for TableSource {
             pages_wanted: reads.bytes() / PAGE_BYTES as u64,
             ..SweepStats::default()
         };
-        let held = HeldRows { bytes, rows, shape: self.shape, element: self.element, name: self.describe() };
-        Ok(Some((Box::new(held), stats)))
+        let decoded = HeldRows { bytes, rows, shape: self.shape, element: self.element, name: self.describe() };
+        Ok(Some((Box::new(decoded), stats)))
     }
 
     fn reader<'a>(&'a self, _runtime: &Runtime, _most_rows: u64, _depth: usize) -> Result<Box<dyn SourceReader + 'a>> {
-        // Rows are held before they are read: a stretch needs none of these.
+        // Rows are decoded before they are read: a stretch needs none of these.
         Ok(Box::new(HeldReader::new(HeldLanded(None))))
     }
 
@@ -241,7 +241,7 @@ struct HeldLanded<'a>(Option<&'a HeldRows>);
 
 impl HeldLanded<'_> {
     fn rows(&self) -> &HeldRows {
-        self.0.expect("rows are held before they are read")
+        self.0.expect("rows are decoded before they are read")
     }
 
     fn column(&self, column: usize) -> &[u8] {
@@ -258,11 +258,11 @@ impl Landed for HeldLanded<'_> {
     }
 
     fn copy(&self, first: u64, step: i64, count: usize, to: &mut [u8], stride_bytes: usize) -> Result<()> {
-        let (held, size) = (self.rows(), self.rows().element.bytes());
-        for column in 0..held.shape[1] as usize {
+        let (decoded, size) = (self.rows(), self.rows().element.bytes());
+        for column in 0..decoded.shape[1] as usize {
             let from = self.column(column);
             for i in 0..count {
-                let row = first.wrapping_add_signed(step * i as i64) - held.rows.start;
+                let row = first.wrapping_add_signed(step * i as i64) - decoded.rows.start;
                 let to = &mut to[column * stride_bytes + i * size..][..size];
                 to.copy_from_slice(&from[row as usize * size..][..size]);
             }

@@ -148,7 +148,7 @@ define!(calls Nextafter(a, b: f32) libm::nextafterf(a, b));
 define!(calls Nextafter(a, b: f64) libm::nextafter(a, b));
 define!(Logaddexp(a, b: f32) log_add_exp(f64::from(a), f64::from(b)) as f32);
 define!(Logaddexp(a, b: f64) log_add_exp(a, b));
-// A square is rounded once, as NumPy has it.
+// A square is rounded once, as in NumPy.
 define!(calls Pow(a, b: f32) if b == 2.0 { a * a } else { libm::powf(a, b) });
 define!(calls Pow(a, b: f64) if b == 2.0 { a * a } else { libm::pow(a, b) });
 
@@ -204,7 +204,7 @@ define!(calls Remainder(a, b: i8, i16, i32, i64) {
         if rest != 0 && (rest < 0) != (b < 0) { rest + b } else { rest }
     }
 });
-// As NumPy has it (`npy_divmod`): the quotient is that of what the remainder leaves, which is nearly whole.
+// As in NumPy (`npy_divmod`): the dividend without the remainder is divided, so that the quotient is nearly whole.
 define!(calls FloorDivide(a, b: f32, f64) {
     if b == 0.0 {
         a / b

@@ -1,4 +1,4 @@
-//! Vectors of one type out of those of another, and a choice between two.
+//! Casts of vectors to another type, and a choice between two vectors.
 #![allow(clippy::unnecessary_cast)] // why: macros cast any type to any other
 
 use super::math;
@@ -6,7 +6,7 @@ use super::simd::{Loop, widest};
 use super::values::{Element, Operand, Scalar, Side, Values, ValuesMut, each};
 use bytemuck::Pod;
 
-/// Whole numbers out of real ones, as `as` has them, by instructions that a vector has.
+/// Whole numbers out of real ones with the results of `as`, by instructions that exist for vectors.
 trait FromReal {
     fn from_real(x: f64) -> Self;
 }
@@ -159,7 +159,7 @@ impl<T: Pod, A: Fn(usize) -> T, B: Fn(usize) -> T> Loop for Choose<'_, A, B, T> 
 /// If the condition is no boolean, `a`, `b` and `to` have different types, or the lengths differ.
 pub fn select(condition: Operand<'_>, a: Operand<'_>, b: Operand<'_>, to: ValuesMut<'_>) {
     let element = to.element();
-    assert!(a.element() == element && b.element() == element, "what is chosen from has the type of the result");
+    assert!(a.element() == element && b.element() == element, "operands of a choice have the type of the result");
     let condition = match condition {
         Operand::Vector(Values::Bool(condition)) => condition,
         Operand::Scalar(Scalar::Bool(condition)) => return copy(if condition != 0 { a } else { b }, to),

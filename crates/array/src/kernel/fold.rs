@@ -16,7 +16,7 @@ use std::marker::PhantomData;
 pub(crate) const LANES: usize = 32;
 
 named! {
-    /// A way to fold elements into one.
+    /// A function that folds elements into one.
     Fold:
     Sum = "sum", "The sum; whole numbers wrap.";
     Product = "prod", "The product; whole numbers wrap.";
@@ -224,7 +224,7 @@ impl<T: Element> Loop for Find<'_, T> {
     }
 }
 
-/// Folds the elements of a vector and what was folded before, `start`. Real numbers are added and multiplied in the
+/// Folds the elements of a vector and `start`, the result of earlier elements. Real numbers are added and multiplied in the
 /// order that the head of this file fixes.
 ///
 /// # Panics

@@ -4,7 +4,7 @@ use super::fold::Fold;
 use super::values::{Element, Values, ValuesMut, each};
 use outcore_format::ElementType;
 
-/// Few groups have as many sums, in turn: an addition waits for the one before to the same sum.
+/// Sums of few groups are computed in this number of lanes, for an addition waits for the previous one to the same sum.
 const LANES: usize = 4;
 /// Largest number of groups that counts as few.
 const FEW_GROUPS: usize = 64;
@@ -35,14 +35,14 @@ fn sum<T: Element>(x: &[T], labels: &[i64], groups: &mut [T], add: impl Fn(T, T)
 #[inline(always)]
 fn into_groups<T: Element>(x: &[T], labels: &[i64], groups: &mut [T], with: impl Fn(T, T) -> T) {
     for (&value, &label) in x.iter().zip(labels) {
-        // A label below 0 is beyond all groups as well.
+        // A label below 0 becomes a large one, which no group has.
         if let Some(group) = groups.get_mut(label as usize) {
             *group = with(*group, value);
         }
     }
 }
 
-/// Folds every element into the group that its label names; those without one are left out.
+/// Folds every element into the group that its label names; elements whose label is no group are ignored.
 ///
 /// # Panics
 /// If the types are not the same, or there are fewer labels than elements.

@@ -68,7 +68,7 @@ pub(crate) fn expm1(x: f64) -> f64 {
     let bounded = if x > 710.0 { 710.0 } else { x };
     let bounded = if bounded < -40.0 { -40.0 } else { bounded };
     let (low, high, bits) = exp_parts(bounded);
-    // 2^k (e^r - 1) + 2^k - 1; of a k above 60 nothing is left of 2^-k.
+    // 2^k (e^r - 1) + 2^k - 1; for a k above 60, 2^-k is below the precision.
     let k = (bits & 0xffff_ffff) as u32 as i32;
     let k = if k > 60 { 60 } else { k };
     let y = scaled((low + high) + (1.0 - power(k.wrapping_neg() as i64 as u64)), bits);
@@ -226,7 +226,7 @@ fn turned(x: f64, low: f64, quarters: u64) -> (f64, f64) {
     (f64::from_bits(sine), f64::from_bits(cosine))
 }
 
-/// Less whole quarters of a turn: what is left in two parts, and their number.
+/// The remainder of an angle by quarters of a turn, as the sum of two numbers, and the number of quarters.
 #[inline(always)]
 fn reduced(x: f64) -> (f64, f64, u64) {
     let (n, bits) = nearest(x * std::f64::consts::FRAC_2_PI);

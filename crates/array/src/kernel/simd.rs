@@ -20,7 +20,7 @@ pub trait Loop {
 
     /// Runs the loop. An implementation, and what it calls, is `#[inline(always)]`, or else it is not compiled for the
     /// processor. So a long body is that of a `for`, and no closure for an iterator to call. `mul_add` is one
-    /// instruction where the processor has it, and slow where it has not.
+    /// instruction if the processor has it, and slow otherwise.
     fn run(self) -> Self::Output;
 }
 

@@ -166,7 +166,7 @@ fn acosh_single(x: f32) -> f32 {
     if x < 1.0 { f32::NAN } else { libm::acoshf(x) }
 }
 
-/// Defines a function whose arguments past a size are left to a library.
+/// Defines a function that a library computes for arguments above a size.
 macro_rules! define_up_to {
     ($most:path, $name:ident, $short:path, $long:path) => {
         impl Apply<f64> for function::$name {

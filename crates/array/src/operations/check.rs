@@ -1,5 +1,5 @@
-//! Indices, labels of groups and exponents: a value that is out of range ends the computation. Which one is named does
-//! not depend on the number of workers (`pass.rs`).
+//! Indices, labels of groups and exponents: a value that is out of range ends the computation with an error. The
+//! value that it names does not depend on the number of workers (`pass.rs`).
 
 use crate::kernel::{self, Values, ValuesMut};
 use outcore_image::{Error, Result};
@@ -51,24 +51,24 @@ impl Check {
     }
 
     fn error(self, values: Values<'_>, place: usize, first_row: u64) -> Error {
-        let found = values.get(place);
+        let value = values.get(place);
         match self {
             Check::Index { size, axis } => {
-                Error::Index(format!("expected an index below {size} of axis {axis}, found {found}"))
+                Error::Index(format!("expected an index below {size} of axis {axis}, found {value}"))
             }
             Check::Label { groups } => Error::Usage(format!(
-                "expected labels from 0 on, below the number of groups, which is {groups}, found {found} in row {}",
+                "expected labels from 0 on, below the number of groups, which is {groups}, found {value} in row {}",
                 first_row + place as u64
             )),
-            Check::Exponent => negative_exponent(&found.to_string()),
+            Check::Exponent => negative_exponent(&value.to_string()),
         }
     }
 }
 
 /// The error for whole numbers to a negative power.
-pub(crate) fn negative_exponent(found: &str) -> Error {
+pub(crate) fn negative_exponent(exponent: &str) -> Error {
     Error::Usage(format!(
-        "expected an exponent from 0 on, found {found}: integers to negative integer powers are not allowed; convert \
+        "expected an exponent from 0 on, found {exponent}: integers to negative integer powers are not allowed; convert \
          them to float64"
     ))
 }

@@ -1,8 +1,8 @@
 //! Folds of elements by a function of the user's: along the rows, over all elements, and of rows by their labels.
 //!
 //! *Order.* A partition of rows begins with the initial value, to which its elements are added from the first row to
-//! the last, and of a row from the first element to the last. The result of the first partition is taken as it is;
-//! those of the others are merged into it in their order. Partitions depend on the files that a pass reads and on the
+//! the last, and of a row from the first element to the last. The results of the other partitions
+//! are merged into that of the first one in their order. Partitions depend on the files that a pass reads and on the
 //! images that it writes, not on the number of workers or the memory: so neither do the bits of a result, even if
 //! nothing about the functions is associative. It does not depend on the partitions either if the initial value is
 //! neutral for merging, and merging gives what adding the elements of both in their order would.

@@ -115,10 +115,10 @@ impl Array {
             return Err(no_function("take", index.element()));
         }
         let Some((&rows, others)) = self.shape().split_first() else {
-            return Err(Error::Usage("expected an array with axes to take from".to_owned()));
+            return Err(Error::Usage("expected an array with axes to take from, found a single value".to_owned()));
         };
         if rows == 0 && index.count() > 0 {
-            return Err(Error::Index("expected an index of an axis with elements, found one without any".to_owned()));
+            return Err(Error::Index("expected an index of an axis with elements, found an axis of size 0".to_owned()));
         }
         let mut shape = index.shape().to_vec();
         shape.extend(others);

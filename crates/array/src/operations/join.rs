@@ -145,7 +145,7 @@ impl Array {
     /// No array; shapes that differ in other axes; long axes that differ.
     pub fn join(inputs: &[Array], axis: usize) -> Result<Self> {
         let Some(first) = inputs.first() else {
-            return Err(Error::Usage("expected arrays to join, found none".to_owned()));
+            return Err(Error::Usage("expected arrays to join, found an empty list".to_owned()));
         };
         let mut element = first.element();
         for other in inputs {
@@ -155,7 +155,7 @@ impl Array {
             if first_others != own_others || axis >= first.axes() || first.axes() != other.axes() {
                 let (first, other) = (first.shape(), other.shape());
                 return Err(Error::Usage(format!(
-                    "expected shapes alike but for axis {axis}, found {first:?}, {other:?}"
+                    "expected shapes that differ in no axis but {axis}, found {first:?} and {other:?}"
                 )));
             }
             element = promote_mixed(element, other.element());

@@ -187,7 +187,7 @@ impl Array {
         if inner != rows {
             let (left, right) = (self.shape(), other.shape());
             return Err(Error::Usage(format!(
-                "expected matrices that can be multiplied, found {left:?} and {right:?}"
+                "expected matrices that can be multiplied, found shapes {left:?} and {right:?}"
             )));
         }
         let product = match (left.axes(), right.axes()) {
@@ -248,7 +248,7 @@ impl Array {
         if self.axes() != 2 || other.axes() != 2 || self.shape()[1] != other.shape()[0] {
             let (left, right) = (self.shape(), other.shape());
             return Err(Error::Usage(format!(
-                "expected matrices that can be multiplied, found {left:?} and {right:?}"
+                "expected matrices that can be multiplied, found shapes {left:?} and {right:?}"
             )));
         }
         self.with_axis(2)?.binary(pair, &other.with_axis(0)?)?.fold(fold, &[1], false)

@@ -38,8 +38,8 @@ pub(crate) fn packed<T: Real>(vectors: &[Values<'_>], rows: usize, room: &mut Ve
     }
 }
 
-/// Vectors of `left` times a matrix that lies row by row in memory: the product of so many rows and columns, whose
-/// vectors begin `width` elements behind each other.
+/// The product of vectors with a matrix that lies row by row in memory. It has `shape.0` rows and `shape.1` columns,
+/// which begin `width` elements behind each other.
 pub(crate) fn tall_by_small(
     element: ElementType,
     left: &[Values<'_>],

@@ -13,9 +13,9 @@ pub enum Distribution {
     Normal,
     /// Exponentially, with mean 1.
     Exponential,
-    /// Whole numbers from `low` to below `high`, alike.
+    /// Whole numbers from `low` to below `high`, uniformly.
     Integers {
-        /// The least.
+        /// The least number.
         low: i64,
         /// Exclusive upper bound.
         high: i64,

@@ -64,7 +64,7 @@ impl Array {
         if matrix.is_complex() {
             let advice = "multiply it by arrays of NumPy's, or files";
             return Err(Error::Usage(format!(
-                "expected a sparse matrix of real numbers, found complex ones; {advice}"
+                "expected a sparse matrix of real numbers, found a matrix of complex numbers; {advice}"
             )));
         }
         if !(1..=2).contains(&factor.axes()) || factor.shape()[0] != inner {
@@ -144,7 +144,7 @@ impl SparseProduct {
         self.factor.shape()[1]
     }
 
-    /// Whether the factor fits into memory, with as much left for everything else.
+    /// Whether the factor fits into half of the free memory.
     pub fn has_room(&self, runtime: &Runtime) -> bool {
         2 * 8 * self.factor.count() <= runtime.budget().available_bytes()
     }
@@ -170,7 +170,7 @@ impl SparseProduct {
         self.is_by_rows().then(|| self.source(State::ByRows { factor }))
     }
 
-    /// Computes the whole product: what passes read of it, and what it cost.
+    /// Computes the whole product: the source that passes read, and its cost.
     ///
     /// # Errors
     /// Too little memory for a column of the factor; a full disk; a page that cannot be read or is damaged; a request
@@ -188,11 +188,13 @@ impl SparseProduct {
             let mut numbers = Large::<f64>::zeroed(runtime.budget(), "a product", self.rows() as usize * columns)?;
             let product = DenseProduct::Numbers(&mut numbers);
             let multiply = || self.matrix.multiply_streamed(semiring, operand, given, product);
-            let cost = heard(runtime, cancel, multiply)?;
+            let cost = with_cancel_forwarded(runtime, cancel, multiply)?;
             (State::Held { first: 0, numbers }, cost)
         } else {
             let place = ProductFile::Temporary { as_stored: false };
-            let made = heard(runtime, cancel, || self.matrix.multiply_to_file(semiring, operand, given, &place))?;
+            let made = with_cancel_forwarded(runtime, cancel, || {
+                self.matrix.multiply_to_file(semiring, operand, given, &place)
+            })?;
             let file = made.numbers(runtime)?;
             // The columns of the product alone.
             let layout = DenseLayout { columns: self.columns, ..file.layout().clone() };
@@ -241,9 +243,9 @@ pub(crate) struct StoredPlan {
 }
 
 /// Works in the matrix's own runtime, and forwards this runtime's requests to stop to it.
-fn heard<T>(runtime: &Runtime, other: &CancelFlag, work: impl FnOnce() -> Result<T>) -> Result<T> {
+fn with_cancel_forwarded<T>(runtime: &Runtime, other: &CancelFlag, work: impl FnOnce() -> Result<T>) -> Result<T> {
     runtime.cancel().check()?;
-    let (outcome, asked) = std::thread::scope(|scope| {
+    let (outcome, is_cancelled) = std::thread::scope(|scope| {
         let (done, is_done) = channel::<()>();
         let watch = move || {
             while is_done.recv_timeout(CANCEL_CHECK) == Err(RecvTimeoutError::Timeout) {
@@ -263,7 +265,7 @@ fn heard<T>(runtime: &Runtime, other: &CancelFlag, work: impl FnOnce() -> Result
         };
         Ok::<_, Error>((outcome, watcher.join().unwrap_or(false)))
     })?;
-    if asked {
+    if is_cancelled {
         other.reset();
         return Err(outcore_io::Error::Cancelled.into());
     }
@@ -347,18 +349,18 @@ impl Source for ProductSource {
         let mut numbers = Large::<f64>::zeroed(runtime.budget(), "rows of a product", count * columns)?;
         let mut stats = StatsBuilder::start();
         let own = rows.start as usize..rows.end as usize;
-        heard(runtime, matrix.graph().runtime().cancel(), || {
+        with_cancel_forwarded(runtime, matrix.graph().runtime().cancel(), || {
             matrix.multiply_rows(*operand, own, factor.slice::<f64>(), columns, &mut numbers, &mut stats)
         })?;
-        let held = self.product.source(State::Held { first: rows.start, numbers });
-        Ok(Some((Box::new(held), stats.finish(runtime, 1).total)))
+        let source = self.product.source(State::Held { first: rows.start, numbers });
+        Ok(Some((Box::new(source), stats.finish(runtime, 1).total)))
     }
 
     fn reader<'a>(&'a self, runtime: &Runtime, most_rows: u64, depth: usize) -> Result<Box<dyn SourceReader + 'a>> {
         match &self.state {
             State::File(file) => file.reader(runtime, most_rows, depth),
             State::Held { first, numbers } => Ok(self.held_reader(*first, numbers)),
-            // Rows are held before they are read: a stretch needs none of these.
+            // Rows are multiplied before they are read: a stretch needs none of these.
             State::ByRows { .. } | State::Planned { .. } => Ok(self.held_reader(0, &[])),
         }
     }

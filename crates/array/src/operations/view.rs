@@ -121,8 +121,8 @@ impl Array {
         self.view(axes, shape, vec![0; self.axes()])
     }
 
-    /// Parts of the axes: of every axis a start, a step and a count, or a single index, which the result has no axis
-    /// for; `None` stands for a new axis of size 1.
+    /// Parts of the axes: of every axis a start, a step and a count, or a single index, which removes the axis; `None`
+    /// stands for a new axis of size 1.
     ///
     /// # Errors
     /// Indices beyond the axes.
@@ -138,10 +138,10 @@ impl Array {
                 shape.push(1);
                 continue;
             };
-            let size = *self
-                .shape()
-                .get(own)
-                .ok_or_else(|| Error::Usage(format!("expected indices for {} axes, found more", self.axes())))?;
+            let size = *self.shape().get(own).ok_or_else(|| {
+                let count = parts.iter().flatten().count();
+                Error::Usage(format!("expected indices for {} axes, found {count}", self.axes()))
+            })?;
             let is_within = |index: i64| index >= 0 && (index as u64) < size;
             let beyond =
                 |index: i64| Error::Usage(format!("expected an index below {size} of axis {own}, found {index}"));
@@ -169,8 +169,8 @@ impl Array {
         self.view(axes, shape, fixed)
     }
 
-    /// A part of one row: what has one row is not streamed, so it is a part of two rows, which are. Nothing if the part
-    /// has more rows, or the array lies in memory, where any part is at hand.
+    /// A part of one row, as a part of two rows: arrays of one row are not streamed, those of two are. `None` if the
+    /// part has more rows, or the array lies in memory.
     fn row_of_two(&self, parts: &[Option<Part>]) -> Result<Option<Self>> {
         let Some(long) = self.long().filter(|_| !matches!(self.op(), Op::Memory(_))) else { return Ok(None) };
         let place = (0..parts.len()).filter(|&place| parts[place].is_some()).nth(long.axis);
@@ -214,7 +214,7 @@ impl Array {
         self.view(axes, shape.to_vec(), vec![0; self.axes()])
     }
 
-    /// The result of an operation that some axes are gone from, with these axes again, of size 1.
+    /// The result of an operation that removed some axes, with these axes of size 1 if `keep`.
     pub(crate) fn with_axes(self, axes: &[usize], keep: bool) -> Result<Self> {
         if !keep {
             return Ok(self);
