@@ -143,6 +143,7 @@ struct Choose<'a, A, B, T> {
 
 impl<T: Pod, A: Fn(usize) -> T, B: Fn(usize) -> T> Loop for Choose<'_, A, B, T> {
     type Output = ();
+    const HAS_AVX512: bool = size_of::<T>() == 8;
 
     #[inline(always)]
     fn run(self) {

@@ -14,8 +14,8 @@ use std::sync::atomic::{AtomicU8, Ordering};
 pub trait Loop {
     /// The result of the loop.
     type Output;
-    /// Whether the loop is compiled for AVX-512 beside AVX2: not worth its size for small whole numbers, which AVX2
-    /// computes as fast as they are loaded.
+    /// Whether the loop is compiled for AVX-512 beside AVX2: not worth its size for small whole numbers, of which AVX2
+    /// computes at least eight at once.
     const HAS_AVX512: bool = true;
 
     /// Runs the loop. An implementation, and what it calls, is `#[inline(always)]`, or else it is not compiled for the
