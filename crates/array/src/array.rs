@@ -17,16 +17,16 @@ use std::any::Any;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The most axes of an array.
+/// Largest number of axes of an array.
 pub const MOST_AXES: usize = 16;
-/// Plans are made by functions that call themselves: more operations above one another would overflow the stack.
+/// Largest depth of an expression. Plans are made by recursion: a deeper expression would overflow the stack.
 const MOST_DEPTH: u32 = 500;
-/// Arrays in memory of more elements are computed with block by block, on all workers.
+/// Arrays in memory of more elements are processed block by block, on all workers.
 const STREAMED_FROM: u64 = 512;
 /// An array of at most this number of elements can be computed as a whole before it is used.
 const MOST_WHOLE: u64 = 1 << 16;
 
-/// A lazily computed array. Clones share it.
+/// A lazy array: an expression that is evaluated by [`compute`](crate::compute). Clones share the expression.
 #[derive(Clone)]
 pub struct Array(Arc<Node>);
 
@@ -75,7 +75,7 @@ pub(crate) trait Operation: Any + Send + Sync {
     /// The name in plans.
     fn name(&self) -> String;
 
-    /// The arrays that it is computed of.
+    /// The operands.
     fn operands(&self) -> Vec<&Array>;
 
     /// The axis of the pass that computes the array as a whole; `None` if it needs none.
@@ -128,7 +128,7 @@ impl Op {
         }
     }
 
-    /// The arrays that it is computed of.
+    /// The operands.
     pub fn operands(&self) -> Vec<&Array> {
         if let Op::Computed(operation) = self { operation.operands() } else { vec![] }
     }
@@ -216,7 +216,7 @@ impl Array {
         Array::of(Op::Source(source), shape, element, Some(Long { axis: 0, is_fixed: true }))
     }
 
-    /// A single value.
+    /// An array without axes: a single value.
     pub fn scalar(value: Scalar) -> Self {
         Array::full(Vec::new(), value).expect("a single value has a shape that fits")
     }
@@ -271,7 +271,7 @@ impl Array {
         }
     }
 
-    /// A description: the operation that computes it, or its file.
+    /// The name of the operation that computes the array, or its file.
     pub fn describe(&self) -> String {
         self.0.op.name()
     }
@@ -329,7 +329,7 @@ impl Array {
     }
 }
 
-/// The error for operands of which each is streamed along an axis of its own.
+/// The error for operands that are streamed along different axes of the result.
 pub(crate) fn two_long_axes() -> Error {
     Error::Usage(
         "expected operands whose long axes, along which they are read from files, are the same axis of the result; \
@@ -338,7 +338,7 @@ pub(crate) fn two_long_axes() -> Error {
     )
 }
 
-/// The error for a function that a type does not have.
+/// The error for a function that is not defined for a type.
 pub(crate) fn no_function(name: &str, element: ElementType) -> Error {
     Error::Usage(format!("expected elements of a type that {name} is for, found {}", element.name()))
 }

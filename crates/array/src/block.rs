@@ -43,7 +43,7 @@ impl Buffer {
         (step.vectors() * Buffer::width(step, width) * step.element.bytes()).next_multiple_of(8)
     }
 
-    /// A step that has few rows of the pass has no more of them in a block.
+    /// Number of elements of a vector in a buffer: fewer than the rows of a block if the step has fewer rows.
     fn width(step: &Step, width: usize) -> usize {
         width.min((step.active.end - step.active.start) as usize)
     }
@@ -103,7 +103,7 @@ impl BlockMemory {
         (buffers + BlockMemory::registers(plan) * BLOCK_ROWS * 8) as u64
     }
 
-    /// The registers, on loan while a block is borrowed.
+    /// Takes the registers out, so that they are borrowed mutably beside the block.
     pub fn take_registers(&mut self) -> Vec<Register> {
         std::mem::take(&mut self.registers)
     }
@@ -122,7 +122,7 @@ pub(crate) struct Block<'a> {
     pub rows: usize,
 }
 
-/// All indices below some sizes, in order.
+/// Visits all indices below some sizes; the last axis varies fastest.
 pub(crate) fn for_each_index(sizes: &[usize], mut visit: impl FnMut(&[usize]) -> Result<()>) -> Result<()> {
     if sizes.contains(&0) {
         return Ok(());
@@ -177,7 +177,7 @@ impl Block<'_> {
         (rows.step == 1 || self.rows == 1).then(|| first..first + self.rows as u64)
     }
 
-    /// Whether the vectors lie where they were read to, or in an array of the caller's.
+    /// Whether the vectors of a step are used where they were read to, or in the caller's memory.
     fn lies_in_place(&self, step: &Step) -> bool {
         match &step.kind {
             Kind::Source { source, rows } => {
@@ -235,7 +235,7 @@ impl Block<'_> {
         (0..count).map(|i| self.stored(view.step, view.at(&[i])).expect("a step with a buffer")).collect()
     }
 
-    /// A vector that is there already.
+    /// A vector that need not be computed: it was read, lies in a caller's memory, or is in a buffer.
     fn stored(&self, place: usize, flat: usize) -> Option<Values<'_>> {
         let step = &self.plan.steps[place];
         let element = step.element;
@@ -333,7 +333,7 @@ pub(crate) fn flat_of(index: &[usize], shape: &[usize]) -> usize {
     index.iter().zip(shape).fold(0, |flat, (&i, &size)| flat * size + i)
 }
 
-/// Offset in bytes of a vector from the first one.
+/// Distance of a vector in memory from the first one, in bytes.
 fn distance(flat: usize, shape: &[usize], strides_bytes: &[isize]) -> isize {
     unravel(flat, shape).iter().zip(strides_bytes).map(|(&i, &stride)| i as isize * stride).sum()
 }

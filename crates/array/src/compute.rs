@@ -18,7 +18,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
-/// Destination of an array.
+/// An array to compute, and the destination of its elements.
 #[derive(Clone, Debug)]
 pub enum Goal {
     /// Its value, in memory.
@@ -27,14 +27,14 @@ pub enum Goal {
     Image(ImageGoal),
 }
 
-/// An image that an array is to become.
+/// An array to store as an image.
 #[derive(Clone, Debug)]
 pub struct ImageGoal {
     /// A vector or a matrix.
     pub array: Array,
     /// Path of the image.
     pub path: PathBuf,
-    /// Whether it may replace an image that is there.
+    /// Whether an existing image may be replaced.
     pub replace: bool,
     /// The names of the columns.
     pub names: Option<Vec<String>>,
@@ -45,13 +45,13 @@ pub struct ImageGoal {
 /// Results and cost of a computation.
 #[derive(Debug)]
 pub struct Computed {
-    /// The values, in the order of the goals that are values.
+    /// The elements of the arrays of all [`Goal::Value`], in the order of the goals.
     pub values: Vec<Memory>,
-    /// Passes, bytes, seconds.
+    /// Number of passes, bytes that were read, and seconds.
     pub stats: Stats,
 }
 
-/// Reaches goals together: one pass for all that can share it. Images appear when all goals are reached.
+/// Computes several goals together, in as few passes as possible. Images appear when all goals are reached.
 ///
 /// # Errors
 /// Too little memory, files that cannot be read, operations that cannot be streamed, a full disk, a request to stop, an
@@ -84,7 +84,7 @@ pub fn compute(runtime: &Arc<Runtime>, goals: &[Goal]) -> Result<Computed> {
     Ok(Computed { values, stats: stats.finish(runtime, computation.device_pages.max(1)) })
 }
 
-/// The goals that need no pass: an image without elements has no pages.
+/// Whether each goal needs no pass: an image without elements has no pages.
 pub(crate) fn reached_at_once(goals: &[Goal]) -> Vec<bool> {
     goals.iter().map(|goal| matches!(goal, Goal::Image(image) if image.array.count() == 0)).collect()
 }
@@ -141,7 +141,7 @@ pub(crate) struct Target {
     pub place: Place,
 }
 
-/// Destination of an array.
+/// Destination of an array that a pass computes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
     Memory,
@@ -325,7 +325,7 @@ impl<'a> Computation<'a> {
         Ok(())
     }
 
-    /// Plans a product of a sparse matrix by itself, and takes it for computed.
+    /// Plans a product of a sparse matrix by itself, and marks it as computed.
     pub fn explain_product(&mut self, array: &Array) -> Result<StoredPlan> {
         let product: &SparseProduct = array.op().get().expect("a product of a sparse matrix");
         let is_in_file = self.known.get(&product.factor).is_none();
@@ -334,7 +334,7 @@ impl<'a> Computation<'a> {
         Ok(plan)
     }
 
-    /// Takes a factor for computed that is to be in a temporary file.
+    /// Marks a factor as stored in its temporary file.
     pub fn explain_file(&mut self, array: &Array) {
         self.factors.insert(array.id(), FactorFile::Stored(None));
     }
@@ -427,7 +427,7 @@ impl<'a> Computation<'a> {
         Ok(())
     }
 
-    /// A factor is in its temporary file, by columns.
+    /// Opens the temporary file of a factor, which was written by columns.
     fn end_file(&mut self, array: &Array, spill: &Spill) -> Result<()> {
         let (rows, columns, size) = (array.shape()[0], array.shape()[1], array.element().bytes() as u64);
         let (row_bytes, column_bytes, element) = (size, size * rows, "<f8".to_owned());

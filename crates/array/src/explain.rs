@@ -15,14 +15,14 @@ use std::sync::Arc;
 /// The passes of a computation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Explanation {
-    /// In their order.
+    /// The passes, in the order in which they run.
     pub passes: Vec<ExplainedPass>,
 }
 
-/// A pass.
+/// The plan of one pass over the inputs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExplainedPass {
-    /// Number of rows.
+    /// Number of rows of the pass.
     pub rows: u64,
     /// Number of rows of a partition.
     pub partition_rows: u64,
@@ -32,13 +32,13 @@ pub struct ExplainedPass {
     pub steps: Vec<ExplainedStep>,
     /// The results, and the steps of each.
     pub results: Vec<(String, Vec<usize>)>,
-    /// The memory that it takes beside its results.
+    /// The memory that the pass takes beside its results, in bytes.
     pub memory_bytes: u64,
-    /// The memory that its results take.
+    /// The memory that the results take, in bytes.
     pub result_bytes: u64,
 }
 
-/// A step of a pass.
+/// One operation of a pass.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExplainedStep {
     /// The name of the operation.
@@ -47,7 +47,7 @@ pub struct ExplainedStep {
     pub shape: Vec<usize>,
     /// The type of its elements.
     pub element: ElementType,
-    /// Whether all its vectors are computed at once for a block, and stored; otherwise each is computed when it is used.
+    /// Whether all its vectors are computed and stored for a block; otherwise each is computed when it is used.
     pub is_kept: bool,
     /// The numbers of the steps that compute its operands.
     pub operands: Vec<usize>,

@@ -40,7 +40,7 @@ pub struct ArrayImportOptions {
     /// The type of the elements. `None` takes the one to which the types of all columns are promoted; of text int64, or
     /// float64 if a number is fractional or missing.
     pub element: Option<ElementType>,
-    /// Whether an image that is there may be replaced.
+    /// Whether an existing image may be replaced.
     pub replace: bool,
 }
 
@@ -65,13 +65,13 @@ pub struct ArrayImportReport {
     pub image_bytes: u64,
     /// Notes to the user about the input.
     pub notes: Vec<String>,
-    /// Duration.
+    /// Duration of the import in seconds.
     pub seconds: f64,
     /// The largest size of the process in memory, in bytes.
     pub memory_peak_bytes: u64,
 }
 
-/// Makes an image of an array of a file: a .npy file, by its name, or a table. `-` is the standard input.
+/// Imports a file as an image of an array: a file named .npy, or a table. `-` is the standard input.
 ///
 /// # Errors
 /// As for [`import_array`]; a file that is neither, or columns that are not there or hold no numbers.
@@ -95,11 +95,11 @@ pub fn import_array_file(
     }
 }
 
-/// Makes an image of an array of a table, which appears when it is complete.
+/// Imports a table as an image of an array, which appears when it is complete.
 ///
 /// # Errors
 /// Something that has the name already; a number that elements do not hold, or that is missing where they have no NaN;
-/// a damaged input, a full disk, too little memory, a request to stop. Nothing is left behind then, and an older image
+/// a damaged input, a full disk, too little memory, a request to stop. Then no new file remains, and an older image
 /// stays.
 pub fn import_array(
     runtime: &Arc<Runtime>,
@@ -110,7 +110,7 @@ pub fn import_array(
     import_table(runtime, table, image, options, false).map_err(|refused| refused.error)
 }
 
-/// `is_real` says that there are real numbers below those that tell the types.
+/// Imports a table. `is_real`: real numbers follow the rows from which the types of the columns were detected.
 fn import_table(
     runtime: &Arc<Runtime>,
     table: NumberTable,
@@ -158,7 +158,7 @@ pub(crate) fn common_element(kinds: &[ElementType]) -> ElementType {
     kinds.iter().copied().reduce(promote_mixed).unwrap_or(ElementType::Float64)
 }
 
-/// Writes all rows; how many there were.
+/// Writes all rows, and returns their number.
 fn store(
     runtime: &Arc<Runtime>,
     writer: &DenseWriter,
@@ -223,7 +223,7 @@ impl Drop for Stopping<'_, '_> {
     }
 }
 
-/// Stops all workers when it is dropped, unless the worker has ended well.
+/// Stops all workers when it is dropped, unless the worker has succeeded.
 struct Stopping<'a, 'b>(&'a Job<'b>, bool);
 
 impl Job<'_> {
@@ -343,7 +343,7 @@ impl Filling {
     }
 }
 
-/// A .npy file, whose columns have no names.
+/// Imports a .npy file, whose columns have no names.
 fn import_npy(
     runtime: &Arc<Runtime>,
     input: &Path,
@@ -398,7 +398,7 @@ fn import_npy(
     })
 }
 
-/// Refuses numbers that became infinite, in a pass of its own.
+/// Refuses numbers that became infinite by the conversion; a pass over the input.
 fn check_infinite(runtime: &Arc<Runtime>, input: &Path, wide: &Array, own: &Array) -> Result<()> {
     let became = own.unary(Unary::Isinf)?.binary(Binary::NotEqual, &wide.unary(Unary::Isinf)?)?;
     let columns = compute(runtime, &[Goal::Value(became.fold(Fold::Any, &[0], false)?)])?.values[0].to_vec();

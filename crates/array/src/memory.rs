@@ -10,10 +10,10 @@ use std::sync::Arc;
 
 /// Bytes with an owner that keeps them alive.
 pub trait Bytes: Send + Sync {
-    /// All of them.
+    /// The bytes.
     fn bytes(&self) -> &[u8];
 
-    /// Whether they were made for a result, and are not a caller's.
+    /// Whether the bytes are memory of a result, and not a caller's.
     fn is_own(&self) -> bool {
         false
     }
@@ -108,7 +108,7 @@ impl Memory {
         Memory { bytes, offset_bytes, element, shape, strides_bytes }
     }
 
-    /// One value for all elements, which is in memory once.
+    /// An array of equal elements, of which one is in memory.
     pub(crate) fn full(value: Scalar, shape: Vec<u64>) -> Self {
         let mut word = vec![0u64];
         let bytes: &mut [u8] = &mut bytemuck::cast_slice_mut(&mut word)[..value.element().bytes()];
@@ -149,7 +149,7 @@ impl Memory {
         self.shape.contains(&0) || (0..self.shape.len()).all(same)
     }
 
-    /// The elements row by row in memory that no caller owns: this array, or a copy.
+    /// The elements row by row in memory of their own: this array, or a copy if a caller owns its memory.
     #[must_use]
     pub fn owned(self) -> Self {
         if self.bytes.is_own() && self.is_row_major() {
@@ -182,12 +182,12 @@ impl Memory {
         self.bytes.bytes().as_ptr() as usize + self.offset_bytes
     }
 
-    /// The size of all elements.
+    /// The size of all elements in bytes.
     pub fn len_bytes(&self) -> usize {
         count(&self.shape).unwrap_or(0) * self.element.bytes()
     }
 
-    /// The elements row by row.
+    /// The bytes of the elements, row by row.
     pub fn to_vec(&self) -> Vec<u8> {
         let size = self.element.bytes();
         let Some(count) = count(&self.shape).filter(|&count| count > 0) else { return Vec::new() };

@@ -97,7 +97,7 @@ impl NpySource {
         NpySource { checksum, ..self }
     }
 
-    /// Whether columns lie together, or rows.
+    /// Whether the elements of a column are adjacent; otherwise those of a row are.
     pub fn is_by_columns(&self) -> bool {
         self.by_columns
     }

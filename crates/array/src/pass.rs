@@ -7,9 +7,9 @@
 //! far ahead waits, so that only a few exist at once. If a partition fails, those before it are still computed, and the
 //! error is that of the first one.
 //!
-//! If a source is computed before it is read (`operations/sparse.rs`), a pass covers *stretches* of adjacent partitions: as many
-//! as fit the memory. Each stretch is computed on all workers, and then its partitions. Partitions, and the order in
-//! which they are merged, are those of a pass without stretches.
+//! If a source is computed before it is read (`operations/sparse.rs`), a pass covers *stretches* of partitions: as many
+//! adjacent ones as fit the memory. Each stretch is computed on all workers, and then its partitions. Partitions, and
+//! the order in which they are merged, are those of a pass without stretches.
 
 use crate::block::{Block, BlockMemory};
 use crate::plan::{BLOCK_ROWS, Kind, PassSource, Plan};
@@ -37,10 +37,10 @@ const UNDER_WAY_BYTES: u64 = 16 << 20;
 const WAITING: u64 = 2;
 /// Upper bound of the memory for sources that are computed before they are read, and fraction (1/n) of the free memory
 /// for them.
-const MOST_HELD_BYTES: u64 = 256 << 20;
-const HELD_PART: u64 = 4;
+const MOST_COMPUTED_BYTES: u64 = 256 << 20;
+const COMPUTED_PART: u64 = 4;
 /// The fraction if the memory of the workers that compute such sources is known.
-const HELD_PART_BESIDE_KNOWN: u64 = 2;
+const COMPUTED_PART_BESIDE_KNOWN: u64 = 2;
 /// The cost of computing another stretch, as the number of bytes that are read in the same time.
 const STRETCH_BYTES: u64 = 128 << 10;
 /// Interval at which a wait checks for a request to stop.
@@ -169,37 +169,37 @@ fn most_rows(plan: &Plan, source: usize, rows: u64) -> u64 {
 }
 
 /// Memory for `rows` rows of the pass in sources that are computed before they are read.
-fn held_bytes(plan: &Plan, rows: u64) -> u64 {
+fn computed_bytes(plan: &Plan, rows: u64) -> u64 {
     let sources = plan.sources.iter().enumerate();
-    sources.map(|(place, own)| own.source.held_bytes(most_rows(plan, place, rows))).sum()
+    sources.map(|(place, own)| own.source.computed_bytes(most_rows(plan, place, rows))).sum()
 }
 
 /// The memory of a worker that computes rows before they are read, of one source after the other.
-fn holding_bytes(plan: &Plan) -> u64 {
-    plan.sources.iter().map(|own| own.source.holding_bytes()).max().unwrap_or(0)
+fn computing_bytes(plan: &Plan) -> u64 {
+    plan.sources.iter().map(|own| own.source.computing_bytes()).max().unwrap_or(0)
 }
 
 /// Memory for rows that are computed before they are read, beside the workers that compute them: all workers, if these
 /// take at most half of the free memory, otherwise as many as fit that half.
-fn room_to_hold(plan: &Plan, runtime: &Runtime) -> u64 {
-    let (available, holding) = (runtime.budget().available_bytes(), holding_bytes(plan));
-    let workers = (available / 2 / holding.max(1)).clamp(1, runtime.threads() as u64);
-    let part = if holding == 0 { HELD_PART } else { HELD_PART_BESIDE_KNOWN };
-    (available.saturating_sub(workers.saturating_mul(holding)) / part).min(MOST_HELD_BYTES)
+fn room_to_compute(plan: &Plan, runtime: &Runtime) -> u64 {
+    let (available, computing) = (runtime.budget().available_bytes(), computing_bytes(plan));
+    let workers = (available / 2 / computing.max(1)).clamp(1, runtime.threads() as u64);
+    let part = if computing == 0 { COMPUTED_PART } else { COMPUTED_PART_BESIDE_KNOWN };
+    (available.saturating_sub(workers.saturating_mul(computing)) / part).min(MOST_COMPUTED_BYTES)
 }
 
 /// Number of partitions that are computed at a time: all, unless a source is computed before it is read.
 fn stretch_partitions(plan: &Plan, all: Partitions, room_bytes: u64) -> u64 {
     let mut partitions = all.count().max(1);
     let rows = |partitions: u64| partitions.saturating_mul(all.partition_rows).min(plan.rows);
-    while partitions > 1 && held_bytes(plan, rows(partitions)) > room_bytes {
+    while partitions > 1 && computed_bytes(plan, rows(partitions)) > room_bytes {
         partitions = partitions.div_ceil(2);
     }
     if widest_step(plan) == 1 {
         return partitions;
     }
     // Partitions whose rows lie far apart are computed one by one.
-    let computed = || plan.sources.iter().enumerate().filter(|(_, own)| own.source.held_bytes(1) > 0);
+    let computed = || plan.sources.iter().enumerate().filter(|(_, own)| own.source.computed_bytes(1) > 0);
     let read = |partitions: u64| -> u64 {
         let rows = 0..rows(partitions);
         computed().filter_map(|(place, own)| Some(own.source.read_bytes(source_rows(plan, place, &rows)?))).sum()
@@ -210,9 +210,9 @@ fn stretch_partitions(plan: &Plan, all: Partitions, room_bytes: u64) -> u64 {
 /// Bytes of each source that a pass reads without a cache.
 pub(crate) fn read_bytes(plan: &Plan, sinks: &[Sink], runtime: &Runtime) -> Vec<u64> {
     let partitions = Partitions::new(plan, sinks);
-    let stretch = stretch_partitions(plan, partitions, room_to_hold(plan, runtime));
+    let stretch = stretch_partitions(plan, partitions, room_to_compute(plan, runtime));
     let bytes = |(place, own): (usize, &PassSource)| -> u64 {
-        let together = if own.source.held_bytes(1) > 0 { stretch } else { 1 };
+        let together = if own.source.computed_bytes(1) > 0 { stretch } else { 1 };
         let starts = (0..partitions.count()).step_by(together as usize);
         let rows = starts.map(|first| partitions.rows(first..first + together));
         rows.filter_map(|rows| source_rows(plan, place, &rows)).map(|rows| own.source.read_bytes(rows)).sum()
@@ -307,7 +307,7 @@ impl Pass<'_> {
         self.merger.merged.notify_all();
     }
 
-    /// Takes partitions and begins to read them, as far as there is room.
+    /// Assigns partitions to the worker and begins to read them, as far as there is room.
     fn push(&self, flights: &mut Flights<'_>) -> Result<()> {
         let depth = if flights.readers.is_empty() { 1 } else { self.depth };
         loop {
@@ -340,7 +340,7 @@ impl Pass<'_> {
             self.stop.store(true, Ordering::Relaxed);
             self.merger.merged.notify_all();
         }
-        // A panic that comes so far is no user function's: it stays one.
+        // A panic that gets here is not one of a user's function, so it is resumed.
         outcome.unwrap_or_else(|panic| resume_unwind(panic))
     }
 
@@ -426,7 +426,7 @@ pub(crate) fn pass_needs(plan: &Plan, sinks: &[Sink], runtime: &Runtime) -> Need
     let readers: u64 = sources.map(|(place, own)| own.source.reader_bytes(most(place), depth)).sum();
     let partials: u64 = sinks.iter().map(|sink| sink.partial_bytes(rows)).sum();
     let other_bytes = threads * (BlockMemory::len_bytes(plan) + (WAITING + 1) * partials) + partials;
-    Needs { readers_bytes: threads * readers + holding_bytes(plan) + held_bytes(plan, rows), other_bytes }
+    Needs { readers_bytes: threads * readers + computing_bytes(plan) + computed_bytes(plan, rows), other_bytes }
 }
 
 /// Runs a pass: returns the results of its sinks, in order, and the cost of its reads.
@@ -443,15 +443,15 @@ pub(crate) fn run(plan: &Plan, sinks: &[Sink], runtime: &Runtime) -> Result<(Vec
     let merger = Merger { state: Mutex::new(merging), merged: Condvar::new(), window };
     let task = runtime.task("computing", Unit::Rows, Some(plan.rows));
     let mut stats = SweepStats::default();
-    let stretch = stretch_partitions(plan, partitions, room_to_hold(plan, runtime));
+    let stretch = stretch_partitions(plan, partitions, room_to_compute(plan, runtime));
     for first in (0..partitions.count().max(1)).step_by(stretch as usize) {
         let end = partitions.count().min(first + stretch);
         let rows = partitions.rows(first..end);
         let mut computed = Vec::new();
         for (place, own) in plan.sources.iter().enumerate() {
             let own_rows = source_rows(plan, place, &rows);
-            let held = own_rows.map(|rows| own.source.hold(runtime, rows)).transpose()?.flatten();
-            computed.push(held.map(|(source, sweep)| {
+            let rows = own_rows.map(|rows| own.source.compute_rows(runtime, rows)).transpose()?.flatten();
+            computed.push(rows.map(|(source, sweep)| {
                 stats.add(&sweep);
                 source
             }));

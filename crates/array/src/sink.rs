@@ -140,7 +140,7 @@ impl Sink {
         }
     }
 
-    /// The beginning of a partial result.
+    /// The partial result of no rows.
     pub fn begin(&self) -> Box<dyn Partial> {
         match &self.kind {
             SinkKind::Reduced(reduction) => reduction.begin(self),
@@ -163,7 +163,7 @@ pub(crate) trait Partial: Any + Send {
     /// Adds the partial result of the next partition.
     fn merge(&mut self, sink: &Sink, next: Box<dyn Partial>) -> Result<()>;
 
-    /// The result.
+    /// Computes the result from all rows.
     fn finish(self: Box<Self>, sink: &Sink, budget: &Budget) -> Result<Memory>;
 }
 

@@ -36,13 +36,13 @@ pub trait Source: Send + Sync {
     /// Size of `rows` rows on the device in bytes.
     fn bytes_of(&self, rows: u64) -> u64;
 
-    /// The bytes that are read for some rows at once, where these are not on the device as they are used.
+    /// The bytes that are read for adjacent rows; not [`Source::bytes_of`] if rows are computed from other data.
     fn read_bytes(&self, rows: Range<u64>) -> u64 {
         self.bytes_of(rows.end - rows.start)
     }
 
-    /// The bytes that are read for one row by itself, if rows so far apart are read faster one by one than with all
-    /// that lies between.
+    /// The bytes that are read for a single row, if rows that are `step` apart are read faster one by one than with all
+    /// rows between; otherwise `None`.
     fn row_alone_bytes(&self, _step: u64) -> Option<u64> {
         None
     }
@@ -63,13 +63,13 @@ pub trait Source: Send + Sync {
         None
     }
 
-    /// Memory of `rows` rows if they are computed together before they are read.
-    fn held_bytes(&self, _rows: u64) -> u64 {
+    /// Memory of `rows` rows if they are computed before they are read, otherwise 0.
+    fn computed_bytes(&self, _rows: u64) -> u64 {
         0
     }
 
-    /// The memory that a worker takes which computes such rows, at most.
-    fn holding_bytes(&self) -> u64 {
+    /// Largest memory of a worker that computes such rows.
+    fn computing_bytes(&self) -> u64 {
         0
     }
 
@@ -78,7 +78,7 @@ pub trait Source: Send + Sync {
     ///
     /// # Errors
     /// Too little memory, a read that failed, a request to stop.
-    fn hold(&self, _runtime: &Runtime, _rows: Range<u64>) -> Result<Option<(Box<dyn Source>, SweepStats)>> {
+    fn compute_rows(&self, _runtime: &Runtime, _rows: Range<u64>) -> Result<Option<(Box<dyn Source>, SweepStats)>> {
         Ok(None)
     }
 
@@ -88,11 +88,10 @@ pub trait Source: Send + Sync {
     /// Too little memory, or errors of the operating system.
     fn reader<'a>(&'a self, runtime: &Runtime, most_rows: u64, depth: usize) -> Result<Box<dyn SourceReader + 'a>>;
 
-    /// The memory that such a reader takes.
+    /// Memory of a reader with these limits.
     fn reader_bytes(&self, most_rows: u64, depth: usize) -> u64;
 
-    /// Lets the cache keep what a pass reads, if it pays, as far as memory is free once the pass has all that it needs,
-    /// and has it give back what it holds beyond `most_bytes`.
+    /// Allows the cache to keep the pages that a pass reads, up to `most_bytes`, and shrinks a larger one.
     ///
     /// # Errors
     /// The machine has less memory than the limit says.
@@ -120,18 +119,18 @@ pub trait SourceReader: Send {
 }
 
 /// One worker's reads of rows that are in memory: all of them land at once.
-pub(crate) struct HeldReader<L> {
+pub(crate) struct MemoryReader<L> {
     landed: L,
     under_way: usize,
 }
 
-impl<L: Landed + Copy> HeldReader<L> {
+impl<L: Landed + Copy> MemoryReader<L> {
     pub fn new(landed: L) -> Self {
-        HeldReader { landed, under_way: 0 }
+        MemoryReader { landed, under_way: 0 }
     }
 }
 
-impl<L: Landed + Copy + Send> SourceReader for HeldReader<L> {
+impl<L: Landed + Copy + Send> SourceReader for MemoryReader<L> {
     fn push(&mut self, _rows: Range<u64>) -> Result<bool> {
         self.under_way += 1;
         Ok(true)
@@ -147,7 +146,7 @@ impl<L: Landed + Copy + Send> SourceReader for HeldReader<L> {
     }
 }
 
-/// Rows that were read.
+/// The rows of a source that were read last, in memory.
 pub trait Landed: Sync {
     /// The elements of a column in adjacent rows, where they lie together; for all columns of these rows, or none.
     fn vector(&self, column: usize, rows: Range<u64>) -> Option<&[u8]>;

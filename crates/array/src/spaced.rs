@@ -18,7 +18,7 @@ const REQUEST_BYTES: u64 = 32 << 10;
 const UNDER_WAY_BYTES: u64 = 1 << 20;
 const MOST_UNDER_WAY: u64 = 256;
 
-/// Whether some requests for the wanted rows cost less than one for them and the bytes between.
+/// Whether reading rows by `requests` requests costs less than one request for them and the bytes between.
 pub(crate) fn is_worth(requests: u64, bytes_between: u64) -> bool {
     bytes_between > requests.saturating_mul(REQUEST_BYTES)
 }
@@ -60,7 +60,7 @@ impl Plan {
     }
 }
 
-/// Some rows of a source, by their numbers in a pass.
+/// The rows of a source that a pass needs, by their numbers in the pass.
 struct SpacedSource {
     all: Arc<dyn Source>,
     rows: Rows,

@@ -10,7 +10,7 @@
 
 use crate::columns::joined;
 use crate::import::common_element;
-use crate::source::{HeldReader, Landed, Narrow, Source, SourceReader};
+use crate::source::{Landed, MemoryReader, Narrow, Source, SourceReader};
 use outcore_format::dense::rows_per_page;
 use outcore_format::{ElementType, PAGE_BYTES};
 use outcore_image::{Result, SweepStats};
@@ -65,7 +65,7 @@ impl TableSource {
                 units.push_back((column, run.clone(), own));
             }
         }
-        let decoding_bytes = self.holding_bytes().max(1);
+        let decoding_bytes = self.computing_bytes().max(1);
         let most = (runtime.budget().available_bytes() / decoding_bytes).clamp(1, runtime.threads() as u64);
         let workers = most.min(units.len() as u64) as usize;
         let _decoding = runtime.budget().reserve(&self.decoding_purpose(), workers as u64 * decoding_bytes)?;
@@ -159,15 +159,15 @@ impl Source for TableSource {
         Some((Arc::new(narrow), runs))
     }
 
-    fn held_bytes(&self, rows: u64) -> u64 {
+    fn computed_bytes(&self, rows: u64) -> u64 {
         rows.min(self.shape[0]).saturating_mul(self.shape[1]).saturating_mul(self.element.bytes() as u64)
     }
 
-    fn holding_bytes(&self) -> u64 {
+    fn computing_bytes(&self) -> u64 {
         self.columns.iter().map(|&column| self.table.decoding_bytes(column)).max().unwrap_or(0)
     }
 
-    fn hold(&self, runtime: &Runtime, rows: Range<u64>) -> Result<Option<(Box<dyn Source>, SweepStats)>> {
+    fn compute_rows(&self, runtime: &Runtime, rows: Range<u64>) -> Result<Option<(Box<dyn Source>, SweepStats)>> {
         let (start, count) = (Instant::now(), (rows.end - rows.start) as usize);
         let len = self.columns.len().saturating_mul(count).saturating_mul(self.element.bytes());
         let mut bytes = Memory::zeroed(runtime.budget(), "rows of a table", len)?;
@@ -182,13 +182,13 @@ impl Source for TableSource {
             pages_wanted: reads.bytes() / PAGE_BYTES as u64,
             ..SweepStats::default()
         };
-        let decoded = HeldRows { bytes, rows, shape: self.shape, element: self.element, name: self.describe() };
+        let decoded = DecodedRows { bytes, rows, shape: self.shape, element: self.element, name: self.describe() };
         Ok(Some((Box::new(decoded), stats)))
     }
 
     fn reader<'a>(&'a self, _runtime: &Runtime, _most_rows: u64, _depth: usize) -> Result<Box<dyn SourceReader + 'a>> {
         // Rows are decoded before they are read: a stretch needs none of these.
-        Ok(Box::new(HeldReader::new(HeldLanded(None))))
+        Ok(Box::new(MemoryReader::new(DecodedLanded(None))))
     }
 
     fn reader_bytes(&self, _most_rows: u64, _depth: usize) -> u64 {
@@ -197,7 +197,7 @@ impl Source for TableSource {
 }
 
 /// Rows in memory, as vectors of one column after the other.
-struct HeldRows {
+struct DecodedRows {
     bytes: Memory<u8>,
     rows: Range<u64>,
     shape: [u64; 2],
@@ -205,7 +205,7 @@ struct HeldRows {
     name: String,
 }
 
-impl Source for HeldRows {
+impl Source for DecodedRows {
     fn shape(&self) -> &[u64] {
         &self.shape
     }
@@ -227,7 +227,7 @@ impl Source for HeldRows {
     }
 
     fn reader<'a>(&'a self, _runtime: &Runtime, _most_rows: u64, _depth: usize) -> Result<Box<dyn SourceReader + 'a>> {
-        Ok(Box::new(HeldReader::new(HeldLanded(Some(self)))))
+        Ok(Box::new(MemoryReader::new(DecodedLanded(Some(self)))))
     }
 
     fn reader_bytes(&self, _most_rows: u64, _depth: usize) -> u64 {
@@ -237,21 +237,21 @@ impl Source for HeldRows {
 
 /// Rows in memory; nothing where there are none.
 #[derive(Clone, Copy)]
-struct HeldLanded<'a>(Option<&'a HeldRows>);
+struct DecodedLanded<'a>(Option<&'a DecodedRows>);
 
-impl HeldLanded<'_> {
-    fn rows(&self) -> &HeldRows {
+impl DecodedLanded<'_> {
+    fn rows(&self) -> &DecodedRows {
         self.0.expect("rows are decoded before they are read")
     }
 
     fn column(&self, column: usize) -> &[u8] {
-        let HeldRows { bytes, rows, element, .. } = self.rows();
+        let DecodedRows { bytes, rows, element, .. } = self.rows();
         let len = (rows.end - rows.start) as usize * element.bytes();
         &bytes[column * len..][..len]
     }
 }
 
-impl Landed for HeldLanded<'_> {
+impl Landed for DecodedLanded<'_> {
     fn vector(&self, column: usize, rows: Range<u64>) -> Option<&[u8]> {
         let (first, size) = (self.rows().rows.start, self.rows().element.bytes());
         Some(&self.column(column)[(rows.start - first) as usize * size..(rows.end - first) as usize * size])

@@ -224,8 +224,8 @@ impl<T: Element> Loop for Find<'_, T> {
     }
 }
 
-/// Folds the elements of a vector and `start`, the result of earlier elements. Real numbers are added and multiplied in the
-/// order that the head of this file fixes.
+/// Folds the elements of a vector and `start`, the result of earlier elements. Real numbers are added and multiplied in
+/// the order that the head of this file fixes.
 ///
 /// # Panics
 /// If the fold does not take the type.

@@ -83,7 +83,7 @@ named! {
     Multiply = "multiply", "The product; whole numbers wrap.";
     Divide = "divide", "The quotient of real numbers.";
     FloorDivide = "floor_divide", "The quotient rounded down; 0 of a whole number divided by 0.";
-    Remainder = "remainder", "The remainder of `floor_divide`, with the sign of the divisor; 0 for a whole divisor of 0.";
+    Remainder = "remainder", "Remainder of `floor_divide`, with the sign of the divisor; 0 for a whole divisor of 0.";
     Pow = "pow", "The power; whole numbers wrap, and have exponents from 0 on.";
     Atan2 = "atan2", "The angle of the point whose ordinate is the first argument.";
     Hypot = "hypot", "The length of the hypotenuse.";

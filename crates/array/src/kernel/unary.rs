@@ -209,8 +209,8 @@ macro_rules! route_real {
     ($function:expr, $x:expr, $to:expr) => {
         route!(
             $function, $x, $to,
-            Abs Negative Square Sqrt Tan Asin Acos Atan Asinh Acosh Atanh Floor Ceil Trunc Round Sign Signbit Isnan Isinf
-            Isfinite Reciprocal
+            Abs Negative Square Sqrt Tan Asin Acos Atan Asinh Acosh Atanh Floor Ceil Trunc Round Sign Signbit Isnan
+            Isinf Isfinite Reciprocal
         )
     };
 }

@@ -165,7 +165,7 @@ impl Partial for Best {
 }
 
 impl Array {
-    /// Index of the largest (or smallest) element along an axis; the first of equal ones, and of NaN.
+    /// The index of the largest (or smallest) element along an axis: of equal ones the first, and the first NaN if any.
     ///
     /// # Errors
     /// An axis that is not there, or has no element; elements of bool.

@@ -68,7 +68,7 @@ impl Check {
 /// The error for whole numbers to a negative power.
 pub(crate) fn negative_exponent(exponent: &str) -> Error {
     Error::Usage(format!(
-        "expected an exponent from 0 on, found {exponent}: integers to negative integer powers are not allowed; convert \
-         them to float64"
+        "expected an exponent from 0 on, found {exponent}: integers to negative integer powers are not allowed; \
+         convert them to float64"
     ))
 }

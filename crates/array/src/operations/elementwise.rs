@@ -234,8 +234,8 @@ impl Array {
     }
 }
 
-/// The shape of arrays that are broadcast to each other: of every axis, counted from the last one, the size that is not
-/// 1.
+/// The shape of arrays that are broadcast to each other: along every axis, counted from the last one, the size of those
+/// arrays whose size is not 1.
 pub(crate) fn broadcast(shapes: &[&[u64]]) -> Result<Vec<u64>> {
     let axes = shapes.iter().map(|shape| shape.len()).max().unwrap_or(0);
     let mut result = vec![1; axes];
@@ -256,7 +256,7 @@ pub(crate) fn broadcast(shapes: &[&[u64]]) -> Result<Vec<u64>> {
     Ok(result)
 }
 
-/// The axis along which a function of operands is streamed, which are broadcast to `axes` axes.
+/// The long axis of a function of operands that are broadcast to `axes` axes.
 pub(crate) fn long_of(operands: &[Array], axes: usize) -> Result<Option<Long>> {
     let mut common: Option<Long> = None;
     for operand in operands {

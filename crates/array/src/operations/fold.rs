@@ -168,7 +168,7 @@ struct Folded {
 }
 
 impl Folded {
-    /// Sums of float32 are added in float64.
+    /// The results of no elements. Sums and products of float32 are computed in float64.
     fn new(fold: Fold, element: ElementType, count: usize) -> Self {
         let is_wide = element == ElementType::Float32 && matches!(fold, Fold::Sum | Fold::Product);
         let element = if is_wide { ElementType::Float64 } else { element };
@@ -213,7 +213,7 @@ impl Partial for Folded {
 }
 
 impl Array {
-    /// Some axes, each once, in order; all of them where none are named.
+    /// Some axes, where negative ones are counted from the end, each once and in order; without `axes` all of them.
     ///
     /// # Errors
     /// An axis that is not there, or twice.
@@ -246,7 +246,7 @@ impl Array {
         others.map(|axis| self.shape()[axis]).collect()
     }
 
-    /// The elements in the type that a fold adds them up in.
+    /// The elements in the type of the results of a fold.
     pub(crate) fn to_fold(&self, fold: Fold) -> Result<Self> {
         match (fold, self.element()) {
             (Fold::Sum | Fold::Product, kind) if kind.is_signed() || kind == ElementType::Bool => {
@@ -262,7 +262,7 @@ impl Array {
     /// Elements along some axes, folded into one: sums of whole numbers are of 64 bits, all others keep their type.
     ///
     /// # Errors
-    /// An axis that is not there; a fold that elements of this type do not have; the least of nothing.
+    /// An axis that is not there; a fold that elements of this type do not have; the minimum of no elements.
     pub fn fold(&self, fold: Fold, axes: &[usize], keep_axes: bool) -> Result<Self> {
         let input = self.to_fold(fold)?;
         let folded: u64 = axes.iter().map(|&axis| self.shape()[axis]).product();
@@ -292,7 +292,7 @@ impl Array {
         real.fold(Fold::Sum, axes, keep_axes)?.binary(Binary::Divide, &count)
     }
 
-    /// The array, if it is of real numbers, or as float64.
+    /// The elements as real numbers: as they are, or whole ones as float64.
     pub(crate) fn to_real(&self) -> Result<Self> {
         if self.element().is_real() { Ok(self.clone()) } else { self.cast(ElementType::Float64) }
     }

@@ -148,7 +148,7 @@ impl Array {
         Array::computed(GroupFold { fold, input, labels, groups }, shape, element, None)
     }
 
-    /// Labels of the rows, which are checked when they are computed.
+    /// The labels of the rows as int64, which are checked when they are computed.
     ///
     /// # Errors
     /// Labels that are no whole numbers, or not as many as rows; rows that lie across the long axis of a file.

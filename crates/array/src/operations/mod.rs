@@ -1,8 +1,8 @@
-//! Shapes of operations on arrays, one a file: the operands, when it can be streamed, its steps in a plan, and how a
-//! block or a pass computes it.
+//! Shapes of operations on arrays, one a file: operands, axes along which it can be streamed, steps in a plan, and the
+//! computation in a block or over a pass.
 //!
-//! A new shape is a struct that implements `Operation` (`array.rs`) for arrays and `Compute` (`plan.rs`) for vectors; if
-//! it folds all rows of a pass also `Reduction` (`sink.rs`). Nothing else names it.
+//! A new shape is a struct that implements `Operation` (`array.rs`) for arrays and `Compute` (`plan.rs`) for vectors;
+//! if a pass folds all rows also `Reduction` (`sink.rs`). Nothing else names it.
 
 mod arg;
 mod check;

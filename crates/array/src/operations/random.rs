@@ -27,7 +27,7 @@ pub enum Distribution {
     },
 }
 
-/// Random elements.
+/// A source of random elements: element `i` is a function of the seed and of `i`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Random {
     /// The distribution.
@@ -46,7 +46,7 @@ impl Random {
         }
     }
 
-    /// Its name.
+    /// The name of the distribution, for plans.
     pub fn name(&self) -> &'static str {
         match self.distribution {
             Distribution::Uniform => "uniform",

@@ -18,11 +18,11 @@ use std::sync::Arc;
 
 /// Adjacent rows of the operands of a [`RowFold`].
 pub struct RowBlock<'a> {
-    /// The first one.
+    /// The number of the first row.
     pub first_row: u64,
     /// Number of rows.
     pub rows: usize,
-    /// Of every operand its columns; one of a vector.
+    /// The columns of every operand; a vector has one.
     pub operands: Vec<Vec<Values<'a>>>,
 }
 
@@ -37,12 +37,12 @@ pub trait RowFold: Send + Sync + 'static {
     /// Number of elements of the result.
     fn results(&self) -> usize;
 
-    /// Its shape, if it is no vector.
+    /// The shape of the result: by default that of a vector.
     fn shape(&self) -> Vec<u64> {
         vec![self.results() as u64]
     }
 
-    /// The type of its elements.
+    /// The type of the elements of the result.
     fn element(&self) -> ElementType {
         ElementType::Float64
     }
@@ -68,7 +68,7 @@ pub trait RowFold: Send + Sync + 'static {
         Ok(())
     }
 
-    /// Adds the state of the rows behind.
+    /// Adds the state of the rows that follow.
     ///
     /// # Errors
     /// Any error ends the computation.

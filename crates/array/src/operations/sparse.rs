@@ -17,7 +17,7 @@ use crate::kernel::{self, RowMajor, Scalar, ValuesMut};
 use crate::memory::Memory;
 use crate::npy::NpySource;
 use crate::plan::{BLOCK_ROWS, Known, Plan, Request, View};
-use crate::source::{HeldReader, Landed, Source, SourceReader};
+use crate::source::{Landed, MemoryReader, Source, SourceReader};
 use outcore_format::{ElementType, PAGE_BYTES};
 use outcore_image::{Error, Result, StatsBuilder, SweepStats};
 use outcore_io::{Array as Large, CancelFlag, Runtime};
@@ -189,7 +189,7 @@ impl SparseProduct {
             let product = DenseProduct::Numbers(&mut numbers);
             let multiply = || self.matrix.multiply_streamed(semiring, operand, given, product);
             let cost = with_cancel_forwarded(runtime, cancel, multiply)?;
-            (State::Held { first: 0, numbers }, cost)
+            (State::InMemory { first: 0, numbers }, cost)
         } else {
             let place = ProductFile::Temporary { as_stored: false };
             let made = with_cancel_forwarded(runtime, cancel, || {
@@ -207,22 +207,22 @@ impl SparseProduct {
 
     /// The plan of [`SparseProduct::store`]: its inputs, its name, its memory and that of its product.
     pub fn explain(&self, runtime: &Runtime, is_in_file: bool) -> Result<StoredPlan> {
-        let (bytes, is_held) = self.placing(runtime);
-        let plan = self.matrix.plan(self.operand, self.width() as usize, if is_held { bytes } else { 0 })?;
+        let (bytes, is_in_memory) = self.placing(runtime);
+        let plan = self.matrix.plan(self.operand, self.width() as usize, if is_in_memory { bytes } else { 0 })?;
         let passes = format!("{} {}", plan.passes, if plan.passes == 1 { "pass" } else { "passes" });
         let mut reads = vec![(format!("{} ({passes})", self.name()), plan.bytes_per_pass * plan.passes)];
         if is_in_file {
             reads.push(("a temporary file with the factor".to_owned(), 8 * self.factor.count()));
         }
-        let place = if is_held { "memory" } else { "a temporary file" };
+        let place = if is_in_memory { "memory" } else { "a temporary file" };
         let shape = [self.rows(), self.columns];
         Ok(StoredPlan {
             rows: self.rows(),
             reads,
             result: format!("product in {place} float64 {shape:?}"),
             memory_bytes: plan.state_bytes,
-            result_bytes: if is_held { bytes } else { 0 },
-            source: Arc::new(self.source(State::Planned { is_file: !is_held })),
+            result_bytes: if is_in_memory { bytes } else { 0 },
+            source: Arc::new(self.source(State::Planned { is_file: !is_in_memory })),
         })
     }
 
@@ -283,7 +283,7 @@ enum State {
     /// Rows are multiplied as they are needed.
     ByRows { factor: Memory },
     /// Rows in memory, from this one on.
-    Held { first: u64, numbers: Large<f64> },
+    InMemory { first: u64, numbers: Large<f64> },
     /// In a temporary file.
     File(Box<NpySource>),
     /// It will be in memory or in a temporary file.
@@ -291,9 +291,9 @@ enum State {
 }
 
 impl ProductSource {
-    fn held_reader<'a>(&self, first: u64, numbers: &'a [f64]) -> Box<dyn SourceReader + 'a> {
+    fn memory_reader<'a>(&self, first: u64, numbers: &'a [f64]) -> Box<dyn SourceReader + 'a> {
         let (columns, width) = (self.shape[1] as usize, self.product.width() as usize);
-        Box::new(HeldReader::new(HeldLanded { first, columns, width, numbers }))
+        Box::new(MemoryReader::new(RowsInMemory { first, columns, width, numbers }))
     }
 }
 
@@ -310,7 +310,7 @@ impl Source for ProductSource {
         let name = self.product.name();
         match self.state {
             State::ByRows { .. } => format!("{name} (1 pass, the product is not stored)"),
-            State::Held { .. } | State::Planned { is_file: false } => format!("{name} (in memory)"),
+            State::InMemory { .. } | State::Planned { is_file: false } => format!("{name} (in memory)"),
             State::File(_) | State::Planned { is_file: true } => format!("{name} (in a temporary file)"),
         }
     }
@@ -330,19 +330,19 @@ impl Source for ProductSource {
                 let before = |row: u64| (bytes * u128::from(row) / u128::from(self.shape[0])) as u64;
                 before(rows.end) - before(rows.start)
             }
-            State::Held { .. } | State::Planned { is_file: false } => 0,
+            State::InMemory { .. } | State::Planned { is_file: false } => 0,
             State::File(_) | State::Planned { is_file: true } => 8 * (rows.end - rows.start) * self.product.width(),
         }
     }
 
-    fn held_bytes(&self, rows: u64) -> u64 {
+    fn computed_bytes(&self, rows: u64) -> u64 {
         match self.state {
             State::ByRows { .. } => 8 * rows.min(self.shape[0]) * self.product.width(),
             _ => 0,
         }
     }
 
-    fn hold(&self, runtime: &Runtime, rows: Range<u64>) -> Result<Option<(Box<dyn Source>, SweepStats)>> {
+    fn compute_rows(&self, runtime: &Runtime, rows: Range<u64>) -> Result<Option<(Box<dyn Source>, SweepStats)>> {
         let State::ByRows { factor } = &self.state else { return Ok(None) };
         let SparseProduct { matrix, operand, .. } = &self.product;
         let (columns, count) = (self.product.width() as usize, (rows.end - rows.start) as usize);
@@ -352,16 +352,16 @@ impl Source for ProductSource {
         with_cancel_forwarded(runtime, matrix.graph().runtime().cancel(), || {
             matrix.multiply_rows(*operand, own, factor.slice::<f64>(), columns, &mut numbers, &mut stats)
         })?;
-        let source = self.product.source(State::Held { first: rows.start, numbers });
+        let source = self.product.source(State::InMemory { first: rows.start, numbers });
         Ok(Some((Box::new(source), stats.finish(runtime, 1).total)))
     }
 
     fn reader<'a>(&'a self, runtime: &Runtime, most_rows: u64, depth: usize) -> Result<Box<dyn SourceReader + 'a>> {
         match &self.state {
             State::File(file) => file.reader(runtime, most_rows, depth),
-            State::Held { first, numbers } => Ok(self.held_reader(*first, numbers)),
+            State::InMemory { first, numbers } => Ok(self.memory_reader(*first, numbers)),
             // Rows are multiplied before they are read: a stretch needs none of these.
-            State::ByRows { .. } | State::Planned { .. } => Ok(self.held_reader(0, &[])),
+            State::ByRows { .. } | State::Planned { .. } => Ok(self.memory_reader(0, &[])),
         }
     }
 
@@ -376,14 +376,14 @@ impl Source for ProductSource {
 
 /// Rows in memory.
 #[derive(Clone, Copy)]
-struct HeldLanded<'a> {
+struct RowsInMemory<'a> {
     first: u64,
     columns: usize,
     width: usize,
     numbers: &'a [f64],
 }
 
-impl Landed for HeldLanded<'_> {
+impl Landed for RowsInMemory<'_> {
     fn vector(&self, _column: usize, rows: Range<u64>) -> Option<&[u8]> {
         let rows = (rows.start - self.first) as usize..(rows.end - self.first) as usize;
         // The only column is a vector already.

@@ -42,7 +42,7 @@ impl Operation for SquaredDeviations<Array> {
         Ok(plan.push(array, outer(array.shape(), request.axis), SquaredDeviations { input, over }))
     }
 
-    /// Moments are merged over all axes.
+    /// The moments of all vectors that are folded into one are merged.
     fn sink(&self, array: &Array, plan: &mut Plan, axis: usize, known: &Known) -> Result<Sink> {
         let wanted = plan.wanted(&self.input, &self.over, axis, known)?;
         Ok(Sink::reduced(array, wanted, SquaredDeviationsOfRows))
