@@ -6,7 +6,7 @@
 
 use crate::kernel::{self, Operand, RowMajor, Scalar, Values, ValuesMut};
 use crate::memory::Memory;
-use crate::plan::{BLOCK_ROWS, Kind, Plan, Rows, Step, View};
+use crate::plan::{BLOCK_ROWS, Kind, Plan, Rows, Step, VectorPlace, View};
 use crate::source::Landed;
 use outcore_format::ElementType;
 use outcore_image::Result;
@@ -310,7 +310,9 @@ impl Block<'_> {
     /// Computes a vector of a step.
     fn compute(&self, step: &Step, index: &[usize], mut to: ValuesMut<'_>, registers: &mut [Register]) -> Result<()> {
         match &step.kind {
-            Kind::Computed(operation) => return operation.compute(self, step, index, to, registers),
+            Kind::Computed(operation) => {
+                return operation.compute(VectorPlace { block: self, step, index }, to, registers);
+            }
             Kind::Memory { memory, axis, rows, strides_bytes } => {
                 let places = index.iter().zip(strides_bytes).map(|(&i, &stride)| i as isize * stride);
                 let (outer, stride) = (places.sum::<isize>(), memory.stride_bytes(*axis));

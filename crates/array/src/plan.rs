@@ -107,6 +107,14 @@ pub(crate) enum Kind {
     Computed(Box<dyn Compute>),
 }
 
+/// A vector of a step: the one at an index of its shape, in a block of rows.
+#[derive(Clone, Copy)]
+pub(crate) struct VectorPlace<'a> {
+    pub block: &'a Block<'a>,
+    pub step: &'a Step,
+    pub index: &'a [usize],
+}
+
 /// An operation of a step: which vectors of other steps it needs, and how a block computes its own.
 pub(crate) trait Compute: Any + Send + Sync {
     /// The views of its operands.
@@ -133,19 +141,12 @@ pub(crate) trait Compute: Any + Send + Sync {
         None
     }
 
-    /// Computes the vector at an index of the step's shape, if [`Compute::is_by_vector`].
+    /// Computes the vector at a place, if [`Compute::is_by_vector`].
     ///
     /// # Errors
     /// Elements that are out of range; errors of a user's function.
-    fn compute(
-        &self,
-        _block: &Block<'_>,
-        step: &Step,
-        _index: &[usize],
-        _to: ValuesMut<'_>,
-        _registers: &mut [Register],
-    ) -> Result<()> {
-        unreachable!("{} has a buffer", step.name)
+    fn compute(&self, at: VectorPlace<'_>, _to: ValuesMut<'_>, _registers: &mut [Register]) -> Result<()> {
+        unreachable!("{} has a buffer", at.step.name)
     }
 
     /// Computes all vectors of the step.

@@ -5,7 +5,7 @@ use crate::array::{Along, Array, Operation, Requests, no_function};
 use crate::block::{Block, Register, register};
 use crate::kernel::{self, Scalar, Values, ValuesMut};
 use crate::memory::Memory;
-use crate::plan::{Compute, Known, Plan, Request, Step, View, outer};
+use crate::plan::{Compute, Known, Plan, Request, VectorPlace, View, outer};
 use crate::sink::{Partial, Reduction, Sink, for_each_vector, result, same};
 use outcore_format::ElementType;
 use outcore_image::{Error, Result};
@@ -61,14 +61,8 @@ impl Compute for Arg<View> {
         vec![(&self.input, [shape, &[self.over]].concat())]
     }
 
-    fn compute(
-        &self,
-        block: &Block<'_>,
-        _step: &Step,
-        index: &[usize],
-        to: ValuesMut<'_>,
-        registers: &mut [Register],
-    ) -> Result<()> {
+    fn compute(&self, at: VectorPlace<'_>, to: ValuesMut<'_>, registers: &mut [Register]) -> Result<()> {
+        let VectorPlace { block, index, .. } = at;
         let element = block.plan.steps[self.input.step].element;
         let ValuesMut::Int64(places) = to else { unreachable!("places are int64") };
         let (slot, rest) = register(registers);

@@ -3,9 +3,9 @@
 use super::check::{Check, negative_exponent};
 use super::user::{ElementFunction, caught};
 use crate::array::{Array, Long, Op, Operation, no_function, two_long_axes};
-use crate::block::{Block, Register, assign, register};
+use crate::block::{Register, assign, register};
 use crate::kernel::{self, Binary, Unary, ValuesMut, promote_mixed};
-use crate::plan::{Compute, Known, Plan, Request, Step, View, outer};
+use crate::plan::{Compute, Known, Plan, Request, VectorPlace, View, outer};
 use outcore_format::ElementType;
 use outcore_image::{Error, Result};
 use std::sync::Arc;
@@ -67,14 +67,8 @@ impl Compute for Elementwise<View> {
         self.operands.iter().collect()
     }
 
-    fn compute(
-        &self,
-        block: &Block<'_>,
-        _step: &Step,
-        index: &[usize],
-        to: ValuesMut<'_>,
-        registers: &mut [Register],
-    ) -> Result<()> {
+    fn compute(&self, at: VectorPlace<'_>, to: ValuesMut<'_>, registers: &mut [Register]) -> Result<()> {
+        let VectorPlace { block, index, .. } = at;
         match (&self.function, &self.operands[..]) {
             (Function::Cast, [input]) => {
                 let (slot, rest) = register(registers);

@@ -6,7 +6,7 @@ use crate::array::{Along, Array, Long, Operation, Requests, no_function};
 use crate::block::{Block, Register, for_each_index, register, unravel};
 use crate::kernel::{self, Binary, Fold, Operand, Scalar, Unary, Values, ValuesMut};
 use crate::memory::Memory;
-use crate::plan::{Compute, Known, Plan, Request, Step, View, outer, strides};
+use crate::plan::{Compute, Known, Plan, Request, Step, VectorPlace, View, outer, strides};
 use crate::sink::{Partial, Reduction, Sink, for_each_vector, result, same};
 use outcore_format::ElementType;
 use outcore_image::{Error, Result};
@@ -113,14 +113,8 @@ impl Compute for FoldAxes<View> {
         if self.fold == Fold::Sum { distances::recognized(plan, step, &self.input, &self.over) } else { None }
     }
 
-    fn compute(
-        &self,
-        block: &Block<'_>,
-        step: &Step,
-        index: &[usize],
-        mut to: ValuesMut<'_>,
-        registers: &mut [Register],
-    ) -> Result<()> {
+    fn compute(&self, at: VectorPlace<'_>, mut to: ValuesMut<'_>, registers: &mut [Register]) -> Result<()> {
+        let VectorPlace { block, step, index } = at;
         let (slot, rest) = register(registers);
         let (mut own, pair) = (index.to_vec(), self.pair(block.plan));
         to.fill(kernel::identity(self.fold, step.element));

@@ -1,10 +1,10 @@
 //! Rows of a table in memory, which an array of indices picks.
 
 use crate::array::{Array, Operation, Requests, cannot_stream, no_function};
-use crate::block::{Block, Register, flat_of, register};
+use crate::block::{Register, flat_of, register};
 use crate::kernel::{Operand, Scalar, Values, ValuesMut};
 use crate::memory::Memory;
-use crate::plan::{Compute, Known, Plan, Request, Step, View, outer};
+use crate::plan::{Compute, Known, Plan, Request, VectorPlace, View, outer};
 use outcore_format::ElementType;
 use outcore_image::{Error, Result};
 
@@ -64,14 +64,8 @@ impl Compute for Gather<Memory, View> {
         vec![(&self.index, sizes.to_vec()); visits]
     }
 
-    fn compute(
-        &self,
-        block: &Block<'_>,
-        _step: &Step,
-        index: &[usize],
-        to: ValuesMut<'_>,
-        registers: &mut [Register],
-    ) -> Result<()> {
+    fn compute(&self, at: VectorPlace<'_>, to: ValuesMut<'_>, registers: &mut [Register]) -> Result<()> {
+        let VectorPlace { block, index, .. } = at;
         let (slot, rest) = register(registers);
         let (own, column) = index.split_at(self.index_axes(index.len()));
         pick(&self.table, block.fetch(&self.index, own, slot, rest)?, column, to)

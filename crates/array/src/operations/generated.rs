@@ -2,9 +2,9 @@
 
 use super::random::Random;
 use crate::array::{Array, Operation};
-use crate::block::{Block, Register};
+use crate::block::Register;
 use crate::kernel::{self, Scalar, ValuesMut};
-use crate::plan::{Compute, Known, Plan, Request, Rows, Step, View, outer};
+use crate::plan::{Compute, Known, Plan, Request, Rows, VectorPlace, View, outer};
 use outcore_format::ElementType;
 use outcore_image::{Error, Result};
 
@@ -58,14 +58,8 @@ impl Compute for GeneratedRows {
         vec![]
     }
 
-    fn compute(
-        &self,
-        block: &Block<'_>,
-        step: &Step,
-        index: &[usize],
-        mut to: ValuesMut<'_>,
-        _registers: &mut [Register],
-    ) -> Result<()> {
+    fn compute(&self, at: VectorPlace<'_>, mut to: ValuesMut<'_>, _registers: &mut [Register]) -> Result<()> {
+        let VectorPlace { block, step, index } = at;
         let along = |i: usize| self.rows.at(block.first_row + i as u64);
         match self.function {
             Generated::Range { start, step } => match self.axis {

@@ -2,9 +2,9 @@
 
 use super::elementwise::long_of;
 use crate::array::{Array, Operation};
-use crate::block::{Block, Register, assign, register};
+use crate::block::{Register, assign, register};
 use crate::kernel::{ValuesMut, promote_mixed};
-use crate::plan::{Compute, Known, Plan, Request, Rows, Step, View, outer};
+use crate::plan::{Compute, Known, Plan, Request, Rows, VectorPlace, View, outer};
 use outcore_image::{Error, Result};
 use std::ops::Range;
 
@@ -96,14 +96,8 @@ impl Compute for Join<(View, usize)> {
         self.inputs.iter().map(|(view, size)| (view, sizes(*size))).collect()
     }
 
-    fn compute(
-        &self,
-        block: &Block<'_>,
-        _step: &Step,
-        index: &[usize],
-        to: ValuesMut<'_>,
-        registers: &mut [Register],
-    ) -> Result<()> {
+    fn compute(&self, at: VectorPlace<'_>, to: ValuesMut<'_>, registers: &mut [Register]) -> Result<()> {
+        let VectorPlace { block, index, .. } = at;
         let (slot, rest) = register(registers);
         let mut own = index.to_vec();
         for (view, size) in &self.inputs {
@@ -122,14 +116,8 @@ impl Compute for Append {
         self.0.iter().map(|(view, _)| view).collect()
     }
 
-    fn compute(
-        &self,
-        block: &Block<'_>,
-        _step: &Step,
-        index: &[usize],
-        to: ValuesMut<'_>,
-        registers: &mut [Register],
-    ) -> Result<()> {
+    fn compute(&self, at: VectorPlace<'_>, to: ValuesMut<'_>, registers: &mut [Register]) -> Result<()> {
+        let VectorPlace { block, index, .. } = at;
         let (slot, rest) = register(registers);
         let part = self.0.iter().find(|(_, rows)| rows.contains(&block.first_row));
         let (view, _) = part.expect("every row is in a part");

@@ -1,9 +1,9 @@
 //! Arrays in another shape: the vectors of the operand where their order stays, otherwise copies of them.
 
 use crate::array::{Array, Long, Operation, Requests, cannot_stream};
-use crate::block::{Block, Register, assign, register};
+use crate::block::{Register, assign, register};
 use crate::kernel::ValuesMut;
-use crate::plan::{Compute, Known, Plan, Request, Step, View, outer, strides};
+use crate::plan::{Compute, Known, Plan, Request, VectorPlace, View, outer, strides};
 use outcore_image::{Error, Result};
 
 /// The elements of an array, row by row, in another shape; in a plan, copies of the vectors of a view in the order of
@@ -55,14 +55,8 @@ impl Compute for Reshape<View> {
         vec![&self.0]
     }
 
-    fn compute(
-        &self,
-        block: &Block<'_>,
-        _step: &Step,
-        index: &[usize],
-        to: ValuesMut<'_>,
-        registers: &mut [Register],
-    ) -> Result<()> {
+    fn compute(&self, at: VectorPlace<'_>, to: ValuesMut<'_>, registers: &mut [Register]) -> Result<()> {
+        let VectorPlace { block, index, .. } = at;
         let (slot, rest) = register(registers);
         assign(block.fetch(&self.0, index, slot, rest)?, to);
         Ok(())

@@ -5,7 +5,7 @@ use crate::array::{Along, Array, Operation, Requests};
 use crate::block::{Block, Register, for_each_index, register};
 use crate::kernel::{self, Binary, Moments, Scalar, Unary, ValuesMut};
 use crate::memory::Memory;
-use crate::plan::{Compute, Known, Plan, Request, Step, View, outer};
+use crate::plan::{Compute, Known, Plan, Request, VectorPlace, View, outer};
 use crate::sink::{Partial, Reduction, Sink, for_each_vector, result, same};
 use outcore_format::ElementType;
 use outcore_image::Result;
@@ -59,14 +59,8 @@ impl Compute for SquaredDeviations<View> {
         vec![(&self.input, [shape, &self.over].concat()); 2]
     }
 
-    fn compute(
-        &self,
-        block: &Block<'_>,
-        _step: &Step,
-        index: &[usize],
-        to: ValuesMut<'_>,
-        registers: &mut [Register],
-    ) -> Result<()> {
+    fn compute(&self, at: VectorPlace<'_>, to: ValuesMut<'_>, registers: &mut [Register]) -> Result<()> {
+        let VectorPlace { block, index, .. } = at;
         let (slot, rest) = register(registers);
         let ValuesMut::Float64(sums) = to else { unreachable!("squared deviations are float64") };
         let (mut own, rows) = (index.to_vec(), block.rows);
