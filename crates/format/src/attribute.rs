@@ -4,8 +4,7 @@
 //! missing values, and the strings that the numbers stand for.
 
 use crate::error::{Error, Result};
-use crate::manifest::ValueColumn;
-use crate::values::ValueType;
+use crate::values::{ValueColumn, ValueType};
 use serde::{Deserialize, Serialize};
 
 /// Largest number of attributes of the edges, or of the vertices, of an image.

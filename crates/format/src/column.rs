@@ -11,12 +11,10 @@
 
 use crate::block::{BLOCK, block_bytes, width};
 use crate::error::Result;
+use crate::flags::DELTA;
 use crate::page::{HEADER_BYTES, Origin, PAGE_BYTES, Page, PageBytes};
 pub use crate::series::MAX_VALUES;
 use crate::series::{Draft, Series, read_blocks, write_blocks};
-
-/// Values are distances between successive ones.
-pub const DELTA: u8 = 1;
 
 /// Appends the values of a column page to `out`.
 ///

@@ -4,11 +4,9 @@ use crate::dense::{DenseShape, rows_per_page};
 use crate::element::ElementType;
 use crate::error::{Error, Result};
 use crate::page::PAGE_BYTES;
-use crate::sealed;
+use crate::sealed::{self, DENSE_FORMAT_NAME};
 use serde::{Deserialize, Serialize};
 
-/// The `format` member of an array's manifest.
-pub const DENSE_FORMAT_NAME: &str = "outcore array";
 /// Upper limit, exclusive, of the size of files and of arrays in memory.
 const TOO_MANY_BYTES: u128 = 1 << 63;
 

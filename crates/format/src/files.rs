@@ -4,6 +4,7 @@ use crate::attribute::{Attribute, MAX_ATTRIBUTES};
 use crate::dense_manifest::DenseManifest;
 use crate::manifest::{IdColumn, Manifest};
 use crate::page::{Kind, Origin};
+use crate::values::MAX_VALUE_COLUMNS;
 use std::path::{Path, PathBuf};
 
 /// A file of an image, by its number, which is part of the seed of checksums.
@@ -26,8 +27,6 @@ const FILES: [(u16, &str, &str, Kind); 11] = [
 ];
 /// Column `c` of values beside the out-lists has this number plus `2 c`; beside the in-lists one more.
 const FIRST_VALUES: u16 = 16;
-/// Largest number of columns of values.
-pub const MAX_VALUE_COLUMNS: usize = 256;
 /// Column `c` of values of vertices has this number plus `c`.
 const FIRST_VERTEX_VALUES: u16 = FIRST_VALUES + 2 * MAX_VALUE_COLUMNS as u16;
 /// The strings of attribute `a` of the edges have this number plus `2 a`; those of the vertices one more.

@@ -12,10 +12,8 @@
 
 use crate::block::{BLOCK, block_bytes};
 use crate::error::{Error, Result};
-use crate::list::{
-    CONTINUED, CONTINUES, LENGTH_BITS, Lists, MAX_NEIGHBOURS, PARALLEL, RELATIVE, Shape, check_vertices,
-    neighbour_error, unfold,
-};
+use crate::flags::{CONTINUED, CONTINUES, PARALLEL, RELATIVE};
+use crate::list::{LENGTH_BITS, Lists, MAX_NEIGHBOURS, Shape, check_vertices, neighbour_error, unfold};
 use crate::page::{HEADER_BYTES, PAGE_BYTES, Page, PageBytes};
 use std::ops::Range;
 

@@ -15,16 +15,8 @@
 
 use crate::block::{BLOCK, block_bytes, read_block, sequence_bytes, width, write_sequence};
 use crate::error::{Error, Result};
+use crate::flags::{CONTINUED, CONTINUES, PARALLEL, RELATIVE};
 use crate::page::{HEADER_BYTES, Header, Origin, PAGE_BYTES, Page, PageBytes, build};
-
-/// The page's first list began in an earlier page.
-pub const CONTINUES: u8 = 1;
-/// The page's last list continues in the next page.
-pub const CONTINUED: u8 = 2;
-/// First neighbours are stored relative to their list's vertex.
-pub const RELATIVE: u8 = 4;
-/// Gaps may be zero: the image keeps parallel edges.
-pub const PARALLEL: u8 = 8;
 
 /// Largest number of lists of a page: sixteen empty ones take one byte.
 pub const MAX_LISTS: usize = (PAGE_BYTES - HEADER_BYTES) * BLOCK;

@@ -5,13 +5,10 @@
 
 use crate::attribute::{self, Attribute};
 use crate::error::{Error, Result};
-use crate::files::MAX_VALUE_COLUMNS;
-use crate::sealed;
-use crate::values::ValueType;
+use crate::sealed::{self, FORMAT_NAME};
+use crate::values::{MAX_VALUE_COLUMNS, ValueColumn, ValueType};
 use serde::{Deserialize, Serialize};
 
-/// The `format` member of a graph's manifest.
-pub const FORMAT_NAME: &str = "outcore graph";
 /// Vertices are 32-bit numbers in memory, and the last one stands for "none".
 pub const MAX_VERTICES: u64 = u32::MAX as u64;
 
@@ -118,20 +115,6 @@ pub enum IdColumn {
         /// The text in bytes.
         text_bytes: u64,
     },
-}
-
-/// Values of one kind that all edges have.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ValueColumn {
-    /// Their name in the input.
-    pub name: String,
-    /// Their type.
-    #[serde(rename = "type")]
-    pub kind: ValueType,
-    /// The size of the column beside the out-lists.
-    pub out_pages: u64,
-    /// The size of the column beside the in-lists; 0 where edges have no direction.
-    pub in_pages: u64,
 }
 
 /// A file of list pages.

@@ -16,10 +16,8 @@
 //! Numbers are little-endian. The seed ties a page to its image, its file and its number: a page of another location,
 //! or of an older image, fails its checksum like one with a flipped bit.
 
-use crate::column::DELTA;
 use crate::error::{Error, Result};
-use crate::list::{CONTINUED, CONTINUES, PARALLEL, RELATIVE};
-use crate::values::PACKED;
+use crate::flags::{CONTINUED, CONTINUES, DELTA, PACKED, PARALLEL, RELATIVE};
 
 /// The size of a page in bytes.
 pub const PAGE_BYTES: usize = 4096;

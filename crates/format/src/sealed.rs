@@ -3,14 +3,16 @@
 //! Kind and format version of an image are read before the checksum is compared: an image of another kind, or of a
 //! newer version, is reported as that and not as damaged.
 
-use crate::dense_manifest::DENSE_FORMAT_NAME;
 use crate::error::{Error, Result};
-use crate::manifest::FORMAT_NAME;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 /// The version of the format that this code writes.
 pub const FORMAT_VERSION: u32 = 2;
+/// The `format` member of a graph's manifest.
+pub const FORMAT_NAME: &str = "outcore graph";
+/// The `format` member of an array's manifest.
+pub const DENSE_FORMAT_NAME: &str = "outcore array";
 /// Kinds of images: the `format` member, and the name in messages.
 const KINDS: [(&str, &str); 2] = [(FORMAT_NAME, "a graph"), (DENSE_FORMAT_NAME, "an array")];
 

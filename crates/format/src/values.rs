@@ -11,13 +11,14 @@
 
 use crate::block::{BLOCK, block_bytes, width};
 use crate::error::{Error, Result};
+use crate::flags::PACKED;
 use crate::page::{HEADER_BYTES, Origin, PAGE_BYTES, Page, PageBytes};
 pub use crate::series::MAX_VALUES;
 use crate::series::{Draft, Series, read_blocks, write_blocks};
 use serde::{Deserialize, Serialize};
 
-/// Values are stored minus the page's base, as blocks.
-pub const PACKED: u8 = 1;
+/// Largest number of columns of values.
+pub const MAX_VALUE_COLUMNS: usize = 256;
 /// Room for the values of a page.
 const ROOM_BYTES: usize = PAGE_BYTES - HEADER_BYTES;
 
@@ -45,6 +46,20 @@ pub enum ValueType {
     F32,
     /// Real numbers of 64 bits.
     F64,
+}
+
+/// Values of one kind that all edges have.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ValueColumn {
+    /// Their name in the input.
+    pub name: String,
+    /// Their type.
+    #[serde(rename = "type")]
+    pub kind: ValueType,
+    /// The size of the column beside the out-lists.
+    pub out_pages: u64,
+    /// The size of the column beside the in-lists; 0 where edges have no direction.
+    pub in_pages: u64,
 }
 
 /// Interpretation of a value in 64 bits.

@@ -6,7 +6,7 @@ use outcore_format::{
     Attribute, AttributeKind, DENSE_FORMAT_NAME, DenseManifest, DenseShape, ElementType, FORMAT_NAME, FORMAT_VERSION,
     GROUP_BYTES, HEADER_BYTES, IdColumn, ImageFile, ImportFacts, Index, Kind, ListFile, ListWriter, Lists,
     MAX_ATTRIBUTES, MAX_VALUE_COLUMNS, MAX_VERTICES, Manifest, Order, Origin, PAGE_BYTES, PageBytes, Shape, Strings,
-    ValueColumn, ValueType, block, column, dense, index_bytes, list, text, values,
+    ValueColumn, ValueType, block, column, dense, flags, index_bytes, list, text, values,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -91,12 +91,12 @@ fn flags_are_those_of_the_code() {
     let said: BTreeMap<String, u8> =
         tables("flag").into_iter().flatten().map(|row| (row[0].clone(), row[1].parse().unwrap())).collect();
     let expected = [
-        ("CONTINUES", list::CONTINUES),
-        ("CONTINUED", list::CONTINUED),
-        ("RELATIVE", list::RELATIVE),
-        ("PARALLEL", list::PARALLEL),
-        ("DELTA", column::DELTA),
-        ("PACKED", values::PACKED),
+        ("CONTINUES", flags::CONTINUES),
+        ("CONTINUED", flags::CONTINUED),
+        ("RELATIVE", flags::RELATIVE),
+        ("PARALLEL", flags::PARALLEL),
+        ("DELTA", flags::DELTA),
+        ("PACKED", flags::PACKED),
     ];
     assert_eq!(said, expected.map(|(name, bit)| (name.to_owned(), bit)).into());
 }
@@ -160,8 +160,8 @@ fn every_field_of_a_page_lies_where_the_table_says() {
         list::decode(&page, shape, &mut lists).unwrap();
         let field = |name: &str| read(bytes, header[name]);
         assert_eq!(field("kind"), Kind::OutLists as u64);
-        assert_eq!(field("flags") & u64::from(list::CONTINUES) != 0, lists.continues);
-        assert_eq!(field("flags") & u64::from(list::CONTINUED) != 0, lists.continued);
+        assert_eq!(field("flags") & u64::from(flags::CONTINUES) != 0, lists.continues);
+        assert_eq!(field("flags") & u64::from(flags::CONTINUED) != 0, lists.continued);
         assert_eq!((lists.continues, lists.continued), (number > 0, number + 1 < pages.len()));
         assert_eq!(field("count"), lists.count as u64);
         assert_eq!(field("first"), lists.first_vertex);

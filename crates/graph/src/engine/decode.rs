@@ -8,9 +8,10 @@
 //! Lemire and Boytsov, *Decoding billions of integers per second through vectorization*, Softw. Pract. Exper. 2015.
 #![allow(unsafe_code)]
 
-use outcore_format::guide::{Mark, decode_lists};
 #[cfg(target_arch = "x86_64")]
-use outcore_format::list::{CONTINUED, CONTINUES, LENGTH_BITS, PARALLEL, RELATIVE, neighbour_error, unfold};
+use outcore_format::flags::{CONTINUED, CONTINUES, PARALLEL, RELATIVE};
+use outcore_format::guide::{Mark, decode_lists};
+use outcore_format::list::{LENGTH_BITS, neighbour_error, unfold};
 use outcore_format::list::{MAX_LISTS, MAX_NEIGHBOURS, check_vertices, decode as decode_portable};
 #[cfg(target_arch = "x86_64")]
 use outcore_format::{Error, HEADER_BYTES};
