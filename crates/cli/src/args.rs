@@ -1,15 +1,14 @@
 //! The command line: what can be typed, and what it means.
 
+use crate::common::{Limits, names};
 use crate::options::RunArgs;
-use crate::run::Answer;
 use crate::shell::{CompletionsArgs, ManArgs};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand};
 use outcore::array::ElementType;
 use outcore::generate::{GENERATE_ENDINGS, GeneratedWeights, Shape};
 use outcore::import::{self, Duplicates, IdKind, Nulls, OrderChoice, SIDES, SelfLoops};
-use outcore::io::{MOST_THREADS, backend};
-use outcore::{Choice, EXPORT_ENDINGS, OUTPUT_ENDINGS, VERTEX_ENDINGS};
+use outcore::{Choice, EXPORT_ENDINGS, VERTEX_ENDINGS};
 use std::path::PathBuf;
 
 /// Analyse graphs many times larger than memory.
@@ -63,50 +62,6 @@ pub enum Command {
 fn choice<T: Choice + Send + Sync>() -> impl TypedValueParser<Value = T> {
     let values = T::ALL.iter().map(|(_, name, meaning)| PossibleValue::new(*name).help(*meaning));
     PossibleValuesParser::new(values).try_map(|name| T::named(&name).ok_or("no such name"))
-}
-
-/// Takes names, each with what it means.
-fn names(all: &[(&'static str, &'static str)]) -> PossibleValuesParser {
-    PossibleValuesParser::new(all.iter().map(|&(name, meaning)| PossibleValue::new(name).help(meaning)))
-}
-
-/// Limits of memory, threads and reads
-#[derive(Args, Clone)]
-pub struct Limits {
-    /// The limit for all memory of the process, such as 512MiB; half of what is free if not given
-    #[arg(long, value_name = "SIZE", value_parser = outcore::io::parse_bytes)]
-    pub memory: Option<u64>,
-    /// The number of workers, from 1 to 1024; one per processor if not given
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u16).range(1..=MOST_THREADS as i64))]
-    pub threads: Option<u16>,
-    /// How files are read
-    #[arg(long, value_name = "NAME", default_value = "auto", value_parser = names(backend::NAMES))]
-    pub backend: String,
-    /// How progress is shown, on the standard error
-    #[arg(long, value_enum, value_name = "HOW", default_value = "auto")]
-    pub progress: ShowProgress,
-    /// No progress bar, unless --progress asks for one, and no messages; `run` keeps its answer to itself too, but for
-    /// files
-    #[arg(long, short)]
-    pub quiet: bool,
-}
-
-/// The display of progress.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ShowProgress {
-    /// A bar on a terminal, nothing elsewhere
-    Auto,
-    /// A bar on a terminal, a line every two seconds elsewhere
-    Always,
-    /// Nothing
-    Never,
-    /// A JSON object per line, for programs
-    Json,
-}
-
-/// A file, which `-` is not.
-fn file(name: &str) -> Result<PathBuf, String> {
-    if name == "-" { Err("expected the name of a file, found -".to_owned()) } else { Ok(name.into()) }
 }
 
 /// `outcore import`.
@@ -433,75 +388,6 @@ pub struct GapArgs {
     /// Other seeds give other sources
     #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = 1)]
     pub seed: u64,
-    /// Limits of memory, threads and reads
-    #[command(flatten)]
-    pub limits: Limits,
-}
-
-/// Options of every algorithm.
-#[derive(Args)]
-pub struct Common {
-    /// The image
-    pub image: PathBuf,
-    /// Write the result
-    #[arg(
-        long,
-        value_name = "FILE",
-        allow_hyphen_values = true,
-        help = format!("Write the result, one row per vertex: {OUTPUT_ENDINGS}. - is the standard output, as .csv; -.jsonl and \
-                        the like have another format; then the report goes to the standard error")
-    )]
-    pub output: Option<PathBuf>,
-    /// Write statistics as one JSON object; `-` is the standard output, and then the report goes to the standard error
-    #[arg(long, value_name = "FILE")]
-    pub stats: Option<PathBuf>,
-    /// Write a page about the run, in HTML: what was asked, planned and done, with charts
-    #[arg(long, value_name = "FILE.html", value_parser = file)]
-    pub report: Option<PathBuf>,
-    /// Verify the result with an independent algorithm; a wrong one is an error with exit code 3
-    #[arg(long)]
-    pub verify: bool,
-    /// Say what memory, passes and bytes will be needed, and stop
-    #[arg(long)]
-    pub explain: bool,
-    /// The most memory for the page cache; all that is left if not given
-    #[arg(long, value_name = "SIZE", value_parser = outcore::io::parse_bytes)]
-    pub cache: Option<u64>,
-    /// The report
-    #[arg(skip)]
-    pub answer: Answer,
-    /// The report goes to the standard error, as it does beside statistics
-    #[arg(skip)]
-    pub aside: bool,
-    /// Limits of memory, threads and reads
-    #[command(flatten)]
-    pub limits: Limits,
-}
-
-/// Options of every statistic or model of an array.
-#[derive(Args)]
-pub struct OfArray {
-    /// The array: an image, or a .npy, Parquet or Arrow file, which is read in place
-    pub array: PathBuf,
-    /// Which columns, by name or by number from 1, beside that of --target; all if not given
-    #[arg(long, value_name = "A,B,C", value_delimiter = ',')]
-    pub columns: Option<Vec<String>>,
-    /// Write the result
-    #[arg(long, value_name = "FILE")]
-    pub output: Option<PathBuf>,
-    /// Write all that was found as one JSON object; `-` is the standard output, and then the report goes to the
-    /// standard error
-    #[arg(long, value_name = "FILE")]
-    pub json: Option<PathBuf>,
-    /// Write statistics as one JSON object; `-` is the standard output, and then the report goes to the standard error
-    #[arg(long, value_name = "FILE")]
-    pub stats: Option<PathBuf>,
-    /// Write a page about the run, in HTML: what was asked, planned and done, with charts
-    #[arg(long, value_name = "FILE.html", value_parser = file)]
-    pub report: Option<PathBuf>,
-    /// Say what memory, passes and bytes will be needed, and stop
-    #[arg(long)]
-    pub explain: bool,
     /// Limits of memory, threads and reads
     #[command(flatten)]
     pub limits: Limits,

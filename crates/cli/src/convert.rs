@@ -1,8 +1,9 @@
 //! `outcore import`, `generate` and `export`: graphs and arrays into images, and graphs back.
 
-use crate::args::{ExportArgs, GenerateArgs, ImportArgs, Limits, Purpose, YesNo};
+use crate::answer::{Answer, check_different, say, write_json};
+use crate::args::{ExportArgs, GenerateArgs, ImportArgs, Purpose, YesNo};
+use crate::common::Limits;
 use crate::progress::{runtime, runtime_or};
-use crate::run::{Answer, check_different, say, write_json};
 use outcore::array::{self, ArrayImportOptions, ArrayImportReport, NumberOptions};
 use outcore::format::{IdColumn, Manifest};
 use outcore::generate::{self, GenerateOptions};
@@ -392,9 +393,4 @@ fn count(number: u64, one: &str, many: &str) -> String {
 fn duplicates_meaning(policy: &str) -> String {
     let found = Duplicates::ALL.iter().find(|(_, name, _)| *name == policy);
     found.map_or_else(|| policy.to_owned(), |(_, name, meaning)| format!("{name} ({})", meaning.to_lowercase()))
-}
-
-/// A failure to write to the standard output.
-pub fn output_error(error: std::io::Error) -> Error {
-    outcore::io::Error::file("the standard output", "write to", error).into()
 }

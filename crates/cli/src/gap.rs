@@ -2,10 +2,10 @@
 //!
 //! Beamer, Asanović, Patterson, *The GAP benchmark suite*, arXiv:1508.03619, 2015.
 
+use crate::answer::say;
 use crate::args::GapArgs;
 use crate::graph500::timed;
 use crate::progress::{note_memory, runtime};
-use crate::run::say;
 use outcore::graph500::roots;
 use outcore::{
     BetweennessOptions, BfsOptions, ComponentsOptions, Dangling, Error, Graph, GraphOptions, PageRankOptions, Result,

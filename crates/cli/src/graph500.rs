@@ -4,9 +4,9 @@
 //! between, rates by the harmonic mean, with its standard error (Norris, *The standard errors of the geometric and
 //! harmonic means*, Ann. Math. Stat. 1940).
 
+use crate::answer::say;
 use crate::args::Graph500Args;
 use crate::progress::{note_memory, runtime, scratch};
-use crate::run::say;
 use outcore::generate::{self, GenerateOptions, GeneratedWeights, Shape};
 use outcore::graph500::{roots, validation_bytes, verify_bfs, verify_sssp};
 use outcore::import::{self, Duplicates, ImportOptions, SelfLoops};

@@ -1,8 +1,8 @@
 //! `outcore graphalytics`: the benchmark's six kernels over data sets, validated by its own rules.
 
+use crate::answer::Answer;
 use crate::args::GraphalyticsArgs;
 use crate::progress::{note_memory, runtime, scratch};
-use crate::run::Answer;
 use outcore::graphalytics::{comparison_bytes, kernels, run, verify_output};
 use outcore::import::{self, GraphalyticsProperties, ImportOptions, InputOptions};
 use outcore::io::backend::Location;

@@ -1,9 +1,8 @@
 //! `outcore info` and `check`: what an image is, or a file for arrays, and whether an image is whole.
 
+use crate::answer::{output_error, say};
 use crate::args::{CheckArgs, InfoArgs};
-use crate::convert::output_error;
 use crate::progress::runtime;
-use crate::run::say;
 use outcore::array::{
     AnyManifest, ImageSource, NpySource, NumberFacts, NumberOptions, NumberTable, PlacedTable, Source,
     read_any_manifest,

@@ -1,11 +1,11 @@
 //! `outcore run` and a statistic or a model: a command for each, made of the declarations, what it finds of an array,
 //! and what it cost.
 
-use crate::args::{Common, OfArray};
+use crate::answer::{check_different, say, write_json};
+use crate::common::{Common, OfArray, report};
 use crate::options::{allow_unconverged, allows_unconverged, arg_of, values_of};
 use crate::progress::runtime;
-use crate::report::{About, Page};
-use crate::run::{account, check_different, not_converged, report, say, write_json};
+use crate::report::{About, Page, account, not_converged};
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use outcore::io::backend::FileKind;
 use outcore::io::{bytes_text, escaped};

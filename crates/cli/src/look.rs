@@ -1,7 +1,8 @@
 //! `outcore head`, `neighbors` and `degrees`: a look into a graph, as lines of CSV under the users' ids.
 
-use crate::args::{DegreesArgs, HeadArgs, Limits, NeighborsArgs};
-use crate::convert::output_error;
+use crate::answer::output_error;
+use crate::args::{DegreesArgs, HeadArgs, NeighborsArgs};
+use crate::common::Limits;
 use crate::progress::runtime;
 use outcore::{Direction, Edges, Graph, GraphOptions, Id, Result, Weight, push_quoted, push_value};
 use std::io::{BufWriter, Write};

@@ -13,7 +13,9 @@ macro_rules! note {
     }};
 }
 
+mod answer;
 mod args;
+mod common;
 mod convert;
 mod gap;
 mod graph500;

@@ -1,6 +1,6 @@
 //! `outcore run NAME`: a command for every algorithm, with its options, made of the declarations.
 
-use crate::args::Common;
+use crate::common::Common;
 use crate::learn::{self, LearnArgs};
 use crate::solve::{self, SolverArgs};
 use clap::builder::{

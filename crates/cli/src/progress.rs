@@ -3,7 +3,7 @@
 //! On a terminal progress is a bar (indicatif). Elsewhere it is lines: for people one every two seconds, for programs
 //! JSON, whose keys `docs/reports.md` lists.
 
-use crate::args::{Limits, ShowProgress};
+use crate::common::{Limits, ShowProgress};
 use indicatif::{ProgressBar, ProgressStyle};
 use outcore::io::{bytes_text, escaped, lock};
 use outcore::{Error, Progress, Result, Runtime, RuntimeOptions, Unit};

@@ -1,12 +1,15 @@
 //! `outcore run --report`: the run as a page. While it goes on, a thread takes samples of what it uses; without the
 //! option there is none.
 
-use crate::args::Common;
+use crate::answer::UNCONVERGED;
+use crate::common::{Common, report, write_stats};
+use crate::options::in_shell;
 use outcore::io::Watch;
 use outcore::report::{Given, Planned, Report, page, shell_text};
-use outcore::{Estimate, Graph, Result, Runtime, Stats};
+use outcore::{Estimate, Graph, NotConverged, Result, Runtime, Stats};
 use serde_json::{Map, Value};
 use std::path::PathBuf;
+use std::process::ExitCode;
 use std::sync::Arc;
 
 /// A page that is written when the run has ended.
@@ -33,7 +36,7 @@ pub struct About {
 impl About {
     /// Facts of any run.
     pub fn new(name: &str, options: Vec<Given>, facts: Map<String, Value>, plan: Planned) -> Self {
-        About { name: crate::options::in_shell(name), options, facts, plan, input: String::new() }
+        About { name: in_shell(name), options, facts, plan, input: String::new() }
     }
 }
 
@@ -78,4 +81,30 @@ pub fn graph_facts(graph: &Graph) -> Map<String, Value> {
         Ok(Value::Object(facts)) => facts,
         _ => Map::new(),
     }
+}
+
+/// Writes statistics and the page where they are wanted.
+pub fn account(runtime: &Arc<Runtime>, stats: &Stats, page: Option<Page>, common: &Common) -> Result<()> {
+    write_stats(runtime, stats, common)?;
+    page.map_or(Ok(()), |page| page.write(runtime, stats))
+}
+
+/// Writes no result of a solver or a model, but what it cost, and says so in the exit code. `failure` is a clause.
+pub fn not_converged(
+    failure: &str,
+    NotConverged { text, raise }: &NotConverged,
+    runtime: &Arc<Runtime>,
+    stats: &Stats,
+    page: Option<Page>,
+    common: &Common,
+) -> Result<ExitCode> {
+    report(stats, common);
+    let options: Vec<_> = raise.iter().map(|name| format!("--{}", in_shell(name))).collect();
+    note!(
+        "outcore: {failure}: {text}; no result was written. To mend it, raise {}; or take what there is by \
+         --allow-unconverged",
+        options.join(" or ")
+    );
+    account(runtime, stats, page, common)?;
+    Ok(ExitCode::from(UNCONVERGED))
 }

@@ -3,8 +3,8 @@
 //! Both are made of the arguments themselves (`args.rs`, `options.rs`), so every algorithm, solver and option that is
 //! declared is in them.
 
+use crate::answer::output_error;
 use crate::args::Cli;
-use crate::convert::output_error;
 use clap::{Args, Command, CommandFactory};
 use clap_complete::Shell;
 use outcore::Result;

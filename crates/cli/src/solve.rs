@@ -1,10 +1,10 @@
 //! `outcore run` and a solver: a command for each, made of the declarations, what it finds, and what it cost.
 
-use crate::args::Common;
+use crate::answer::{check_different, say};
+use crate::common::{Common, report};
 use crate::options::{UNWEIGHTED, allow_unconverged, allows_unconverged, arg_of, in_shell, values_of};
 use crate::progress::runtime;
-use crate::report::{About, Page, graph_facts};
-use crate::run::{account, check_different, not_converged, report, say};
+use crate::report::{About, Page, account, graph_facts, not_converged};
 use clap::builder::ValueParser;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use outcore::io::{bytes_text, folder};

@@ -1,0 +1,77 @@
+//! Answers on the standard output, objects as JSON, and checks of the files that a command writes.
+
+use outcore::io::{escaped, folder};
+use outcore::{Error, Result, Runtime};
+use std::cell::RefCell;
+use std::fmt::Display;
+use std::io::Write;
+use std::path::Path;
+use std::sync::Arc;
+
+/// The exit code of a run whose ranks or values did not converge.
+pub const UNCONVERGED: u8 = 4;
+
+/// Says a line of an answer. Ids and names are part of some: their control characters are escaped.
+pub fn say(line: impl Display) -> Result<()> {
+    writeln!(std::io::stdout(), "{}", escaped(line)).map_err(output_error)
+}
+
+/// An answer on the standard output. One that nobody takes, as in `outcore run ... | head`, stops no work and loses no
+/// other result: see [`Answer::heard`].
+#[derive(Default)]
+pub struct Answer {
+    /// Why the first part that nobody took could not be written.
+    unheard: RefCell<Option<std::io::Error>>,
+}
+
+impl Answer {
+    /// Says a line, as [`say`] does.
+    pub fn say(&self, line: impl Display) {
+        self.write(format_args!("{}\n", escaped(line)));
+    }
+
+    /// Writes lines as they are.
+    pub fn write(&self, lines: impl Display) {
+        if self.unheard.borrow().is_none() {
+            self.unheard.replace(write!(std::io::stdout(), "{lines}").err());
+        }
+    }
+
+    /// An error if a part could not be written; asked when all else is done.
+    pub fn heard(&self) -> Result<()> {
+        self.unheard.take().map_or(Ok(()), |error| Err(output_error(error)))
+    }
+}
+
+/// Writes an object as JSON, to a file or, for `-`, to the standard output.
+pub fn write_json(runtime: &Arc<Runtime>, object: &serde_json::Value, file: &Path, answer: &Answer) -> Result<()> {
+    let text = serde_json::to_string_pretty(object).map_err(Error::custom)? + "\n";
+    match file == Path::new("-") {
+        true => {
+            answer.write(text);
+            Ok(())
+        }
+        false => outcore::write_file(runtime, file, text.as_bytes()),
+    }
+}
+
+/// Refuses files that are written, in the place of an input or of one another. Inputs may be one file.
+pub fn check_different(runtime: &Runtime, inputs: &[(String, &Path)], outputs: &[(&str, &Path)]) -> Result<()> {
+    let backend = runtime.backend();
+    let place = |file: &Path| (backend.resolve(folder(file)).ok(), file.file_name().map(ToOwned::to_owned));
+    let mut known: Vec<_> = inputs.iter().map(|(option, file)| (&**option, place(file))).collect();
+    for &(option, file) in outputs {
+        let here = place(file);
+        if let Some((other, _)) = known.iter().find(|(_, other)| *other == here) {
+            let text = format!("expected different files for {other} and {option}, found {} for both", file.display());
+            return Err(Error::Usage(text));
+        }
+        known.push((option, here));
+    }
+    Ok(())
+}
+
+/// A failure to write to the standard output.
+pub fn output_error(error: std::io::Error) -> Error {
+    outcore::io::Error::file("the standard output", "write to", error).into()
+}

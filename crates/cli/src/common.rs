@@ -1,0 +1,164 @@
+//! Arguments that commands share: limits, and those of every `outcore run` with what they say of its cost.
+
+use crate::answer::{Answer, write_json};
+use clap::builder::{PossibleValue, PossibleValuesParser};
+use clap::{Args, ValueEnum};
+use outcore::io::{MOST_THREADS, backend, bytes_text, escaped};
+use outcore::{Error, OUTPUT_ENDINGS, Result, Runtime, Stats, is_standard_output};
+use std::fmt::Display;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Limits of memory, threads and reads
+#[derive(Args, Clone)]
+pub struct Limits {
+    /// The limit for all memory of the process, such as 512MiB; half of what is free if not given
+    #[arg(long, value_name = "SIZE", value_parser = outcore::io::parse_bytes)]
+    pub memory: Option<u64>,
+    /// The number of workers, from 1 to 1024; one per processor if not given
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u16).range(1..=MOST_THREADS as i64))]
+    pub threads: Option<u16>,
+    /// How files are read
+    #[arg(long, value_name = "NAME", default_value = "auto", value_parser = names(backend::NAMES))]
+    pub backend: String,
+    /// How progress is shown, on the standard error
+    #[arg(long, value_enum, value_name = "HOW", default_value = "auto")]
+    pub progress: ShowProgress,
+    /// No progress bar, unless --progress asks for one, and no messages; `run` keeps its answer to itself too, but for
+    /// files
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+/// The display of progress.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ShowProgress {
+    /// A bar on a terminal, nothing elsewhere
+    Auto,
+    /// A bar on a terminal, a line every two seconds elsewhere
+    Always,
+    /// Nothing
+    Never,
+    /// A JSON object per line, for programs
+    Json,
+}
+
+/// Options of every algorithm.
+#[derive(Args)]
+pub struct Common {
+    /// The image
+    pub image: PathBuf,
+    /// Write the result
+    #[arg(
+        long,
+        value_name = "FILE",
+        allow_hyphen_values = true,
+        help = format!("Write the result, one row per vertex: {OUTPUT_ENDINGS}. - is the standard output, as .csv; -.jsonl and \
+                        the like have another format; then the report goes to the standard error")
+    )]
+    pub output: Option<PathBuf>,
+    /// Write statistics as one JSON object; `-` is the standard output, and then the report goes to the standard error
+    #[arg(long, value_name = "FILE")]
+    pub stats: Option<PathBuf>,
+    /// Write a page about the run, in HTML: what was asked, planned and done, with charts
+    #[arg(long, value_name = "FILE.html", value_parser = file)]
+    pub report: Option<PathBuf>,
+    /// Verify the result with an independent algorithm; a wrong one is an error with exit code 3
+    #[arg(long)]
+    pub verify: bool,
+    /// Say what memory, passes and bytes will be needed, and stop
+    #[arg(long)]
+    pub explain: bool,
+    /// The most memory for the page cache; all that is left if not given
+    #[arg(long, value_name = "SIZE", value_parser = outcore::io::parse_bytes)]
+    pub cache: Option<u64>,
+    /// The report
+    #[arg(skip)]
+    pub answer: Answer,
+    /// The report goes to the standard error, as it does beside statistics
+    #[arg(skip)]
+    pub aside: bool,
+    /// Limits of memory, threads and reads
+    #[command(flatten)]
+    pub limits: Limits,
+}
+
+/// Options of every statistic or model of an array.
+#[derive(Args)]
+pub struct OfArray {
+    /// The array: an image, or a .npy, Parquet or Arrow file, which is read in place
+    pub array: PathBuf,
+    /// Which columns, by name or by number from 1, beside that of --target; all if not given
+    #[arg(long, value_name = "A,B,C", value_delimiter = ',')]
+    pub columns: Option<Vec<String>>,
+    /// Write the result
+    #[arg(long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Write all that was found as one JSON object; `-` is the standard output, and then the report goes to the
+    /// standard error
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+    /// Write statistics as one JSON object; `-` is the standard output, and then the report goes to the standard error
+    #[arg(long, value_name = "FILE")]
+    pub stats: Option<PathBuf>,
+    /// Write a page about the run, in HTML: what was asked, planned and done, with charts
+    #[arg(long, value_name = "FILE.html", value_parser = file)]
+    pub report: Option<PathBuf>,
+    /// Say what memory, passes and bytes will be needed, and stop
+    #[arg(long)]
+    pub explain: bool,
+    /// Limits of memory, threads and reads
+    #[command(flatten)]
+    pub limits: Limits,
+}
+
+/// Takes names, each with what it means.
+pub fn names(all: &[(&'static str, &'static str)]) -> PossibleValuesParser {
+    PossibleValuesParser::new(all.iter().map(|&(name, meaning)| PossibleValue::new(name).help(meaning)))
+}
+
+/// A file, which `-` is not.
+fn file(name: &str) -> std::result::Result<PathBuf, String> {
+    if name == "-" { Err("expected the name of a file, found -".to_owned()) } else { Ok(name.into()) }
+}
+
+impl Common {
+    /// Says a line of the report: where the statistics do not go, and nowhere if nothing is to be said.
+    pub fn say(&self, line: impl Display) {
+        match &self.stats {
+            _ if self.limits.quiet => {}
+            Some(file) if file == Path::new("-") => note!("{}", escaped(line)),
+            _ if self.aside || self.output.as_deref().is_some_and(is_standard_output) => note!("{}", escaped(line)),
+            _ => self.answer.say(line),
+        }
+    }
+}
+
+/// Says what a run cost.
+pub fn report(stats: &Stats, common: &Common) {
+    if common.verify {
+        common.say("verified");
+    }
+    if let Some(name) = &stats.weights {
+        common.say(format_args!("edges count by their weights, `{name}`"));
+    }
+    let total = &stats.total;
+    common.say(format_args!(
+        "{:.3} s ({:.3} s waiting for reads), {:.3} passes, {} in {} requests, {} cache hits, peak memory {} of {}",
+        total.seconds,
+        total.seconds_io_wait / stats.threads as f64,
+        stats.passes,
+        bytes_text(total.bytes_read),
+        total.requests,
+        total.cache_hits,
+        bytes_text(outcore::io::peak_memory_bytes()),
+        bytes_text(stats.memory_limit_bytes),
+    ))
+}
+
+/// Writes statistics where they are wanted.
+pub fn write_stats(runtime: &Arc<Runtime>, stats: &Stats, common: &Common) -> Result<()> {
+    let Some(file) = &common.stats else { return Ok(()) };
+    let stats = Stats { memory_peak_bytes: outcore::io::peak_memory_bytes(), ..stats.clone() };
+    write_json(runtime, &serde_json::to_value(&stats).map_err(Error::custom)?, file, &common.answer)
+}
