@@ -8,7 +8,6 @@ use crate::engine::graph::Graph;
 use crate::engine::vertex_set::Bitmap;
 use crate::engine::weights::Weight;
 use crate::export::edge_stream::{Entry, EntryPages, edge_stream_bytes, stands_for_edge};
-use crate::export::file::weight_column;
 use crate::look::attributes::{Attributes, Owner, attribute_bytes};
 use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
@@ -24,6 +23,14 @@ use std::sync::Arc;
 const LEAST_ROWS: usize = 1 << 12;
 /// Memory of a batch of edges without attributes, as entries and as arrays.
 const BATCH_BYTES: u64 = 64 * BATCH_IDS as u64 + 4 * BATCH_TEXT_BYTES as u64;
+
+/// Name of the column of the weights in a file: that of the weights, unless another column could be meant by it.
+pub(crate) fn weight_column(graph: &Graph) -> Option<&str> {
+    let name = graph.manifest().weights()?.name.as_str();
+    let is_other = ["source", "target", "type"].iter().any(|other| name.eq_ignore_ascii_case(other));
+    let is_odd = name.is_empty() || name.contains(char::is_control) || name.parse::<u64>().is_ok();
+    Some(if is_other || is_odd { "weight" } else { name })
+}
 
 /// The columns of edges that are requested beside their ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -25,45 +25,21 @@
 
 use crate::engine::graph::Graph;
 use crate::engine::weights::Weight;
-use crate::export::edge_stream::{edge_stream_bytes, for_each_edge, for_each_entry};
+use crate::export::edge_batches::weight_column;
+use crate::export::edge_stream::for_each_entry;
+use crate::export::job::{Degrees, ExportReport, Job, beside, push_weight};
 use crate::export::records::Form;
-use crate::export::table::{Cells, INTERACTION};
+use crate::export::table::Cells;
 use outcore_format::IdColumn;
-use outcore_image::AtomicFile;
-use outcore_image::{ColumnStream, Error, ImageFile, Result, is_standard_output};
-use outcore_ingest::{OwnComment, is_whole};
-use outcore_io::{Unit, folder};
-use outcore_table::{BATCH_IDS, Id, IdLookup, IdStream, push_quoted, string_ids};
-use outcore_table::{Compression, TextFile};
+use outcore_image::{Error, Result, is_standard_output};
+use outcore_io::Unit;
+use outcore_table::{BATCH_IDS, Compression, Id, IdLookup, TextFile, push_quoted, string_ids};
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Endings of the formats that a graph can be exported to: `--help` and errors list them.
 pub const EXPORT_ENDINGS: &str = ".txt, .edges, .tsv, .csv, .el, .wel, .mtx, .graph, .jsonl, .graphml, .gexf, .gml, .net, \
                                   .sif (each maybe with .gz or .zst), .e, .parquet";
-
-/// Report of an export.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ExportReport {
-    /// Edges written; one without direction counts once.
-    pub edges: u64,
-    /// Vertices without edges.
-    pub isolated_vertices: u64,
-    /// Vertices stand under numbers from 1 that are not their ids.
-    pub renumbered: bool,
-    /// Name of the weights in an import of it, if that is not their name in the graph.
-    pub renamed_weights: Option<&'static str>,
-    /// Parallel edges are kept, which the format cannot express: an import of the file needs the option for it.
-    pub unsaid_parallel: bool,
-    /// Ids are strings of which some look like numbers, which a file beside the standard output would say.
-    pub unsaid_strings: bool,
-    /// Edges have attributes, which the format cannot hold.
-    pub without_attributes: bool,
-    /// The files, the asked one last.
-    pub files: Vec<PathBuf>,
-    /// Files of vertices that belonged to the file that was replaced, and went with it.
-    pub removed: Vec<PathBuf>,
-}
 
 /// Writes all edges of a graph to a file, in the format that its name ends in (see [`EXPORT_ENDINGS`]); to the standard
 /// output, as `.txt`, for `-`, and in other forms for `-.csv` and the like. Nothing stands beside that.
@@ -130,14 +106,6 @@ impl Text {
     }
 }
 
-pub(crate) struct Job<'a> {
-    pub(crate) graph: &'a Graph,
-    pub(crate) output: &'a Path,
-    pub(crate) compression: Compression,
-    /// Ending of the output's name, before that of the compression.
-    ending: &'a str,
-}
-
 impl Job<'_> {
     fn edge_list(&self, text: &Text) -> Result<ExportReport> {
         let weighted = self.graph.manifest().weights().is_some();
@@ -154,76 +122,53 @@ impl Job<'_> {
             if is_unclear && !has_comments { format!("{}\n", self.own_comment(None).line()) } else { String::new() };
         let mut file = TextFile::create(self.graph, self.output, self.compression)?;
         let (isolated, beside) = self.write_isolated(&head)?;
-        let mut line = Vec::new();
+        let mut names = Vec::new();
         let mut cells = if text.names { Cells::new(self.graph)? } else { None };
         if text.names {
-            self.push_names(text, cells.as_ref(), &mut line);
+            self.push_names(text, cells.as_ref(), &mut names);
         } else if has_comments {
-            self.push_comments(isolated, &mut line);
+            self.push_comments(isolated, &mut names);
         }
-        let names = line.clone();
         let kind: &[u8] = if text.names && !self.graph.is_directed() { b"Undirected" } else { b"" };
-        file.put(&line)?;
-        let task = self.graph.runtime().task("exporting", Unit::Edges, Some(self.graph.edges()));
-        let mut edges = 0;
-        for_each_edge(self.graph, &lookup, |edge| {
+        file.put(&names)?;
+        let edges = self.put_edges(&lookup, &mut file, |edge, before, line| {
             let (source, target) = (lookup.id(edge.vertex), lookup.id(edge.neighbour));
-            line.clear();
             // A first line of two numbers can look like the size of the graph: then name the columns before it.
-            if edges == 0 && !text.names && text.weights.is_none() && !weighted && may_be_size(self.graph, target) {
-                self.push_names(text, None, &mut line);
+            if before == 0 && !text.names && text.weights.is_none() && !weighted && may_be_size(self.graph, target) {
+                self.push_names(text, None, line);
             }
-            push_id(text, source, &mut line);
-            line.push(text.separator);
-            push_id(text, target, &mut line);
-            self.check_weight(edge.weight)?;
-            push_weight(text.separator, edge.weight, &mut line);
+            self.push_edge(text, [source, target], edge.weight, line)?;
             if !kind.is_empty() {
                 line.push(text.separator);
                 line.extend_from_slice(kind);
             }
-            cells.as_mut().map_or(Ok(()), |cells| cells.push(text.separator, &mut line))?;
+            cells.as_mut().map_or(Ok(()), |cells| cells.push(text.separator, line))?;
             line.push(b'\n');
-            if line == names {
-                // It would be taken for the names once more.
+            if *line == names {
+                // An import would take the line for the names of the columns again.
                 let separator = text.separator as char;
-                line = format!("\"{source}\"{separator}\"{target}\"\n").into_bytes();
+                *line = format!("\"{source}\"{separator}\"{target}\"\n").into_bytes();
             }
-            edges += 1;
-            task.advance(1);
-            file.put(&line)
+            Ok(())
         })?;
         let unsaid_strings = !head.is_empty() && string_ids(self.graph) && is_standard_output(self.output);
         Ok(ExportReport { unsaid_strings, ..self.done(edges, isolated, false, beside, Some(file))? })
     }
 
-    /// Refuses a whole weight that an import of text would refuse, for it reads weights as real numbers first.
-    pub(crate) fn check_weight(&self, weight: Weight) -> Result<()> {
-        match weight {
-            Weight::Integer(value) if (value as f64) as i128 != i128::from(value) => {
-                let why = format!("text holds whole weights that a real number of 64 bits equals, unlike {value}");
-                Err(self.refuse(&why, ".mtx or .parquet"))
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// Name of the weights in an import of the file, if that is not their name in the graph.
-    fn renamed_weights(&self) -> Option<&'static str> {
-        let weights = self.graph.manifest().weights()?;
-        let renamed = match self.ending {
-            "txt" | "edges" | "e" => return None,
-            // It has none.
-            "sif" => return None,
-            "mtx" => "value",
-            "csv" | "tsv" | "parquet" | "jsonl" | "ndjson" | "graphml" | "gml"
-                if weight_column(self.graph) == Some(&weights.name) =>
-            {
-                return None;
-            }
-            _ => "weight",
-        };
-        (weights.name != renamed).then_some(renamed)
+    /// Appends the ends and the weight of an edge.
+    fn push_edge(
+        &self,
+        text: &Text,
+        [source, target]: [Id<&str>; 2],
+        weight: Weight,
+        line: &mut Vec<u8>,
+    ) -> Result<()> {
+        push_id(text, source, line);
+        line.push(text.separator);
+        push_id(text, target, line);
+        self.check_weight(weight)?;
+        push_weight(text.separator, weight, line);
+        Ok(())
     }
 
     fn push_names(&self, text: &Text, cells: Option<&Cells<'_>>, line: &mut Vec<u8>) {
@@ -239,12 +184,6 @@ impl Job<'_> {
             push_quoted(line, &name);
         }
         line.push(b'\n');
-    }
-
-    /// The comment with facts that columns cannot express, with this name of the weights.
-    pub(crate) fn own_comment(&self, weight: Option<String>) -> OwnComment {
-        let parallel = self.graph.manifest().parallel_edges;
-        OwnComment { directed: self.graph.is_directed(), string_ids: string_ids(self.graph), parallel, weight }
     }
 
     fn push_comments(&self, isolated: u64, line: &mut Vec<u8>) {
@@ -264,22 +203,14 @@ impl Job<'_> {
             return Ok(true);
         }
         let mut degrees = Degrees::new(self.graph)?;
-        let mut has_numbers = false;
-        for vertex in 0..self.graph.vertices() {
-            if vertex % BATCH_IDS as u64 == 0 {
-                self.graph.runtime().cancel().check()?;
-            }
-            let Id::Text(id) = lookup.id(vertex as u32) else { continue };
-            has_numbers |= is_whole(id.as_bytes());
+        self.check_strings(lookup, |vertex, id| {
             if degrees.next()? > 0 && !text.can_hold(id) {
-                let shown: String = id.chars().take(100).collect();
                 let csv = Text { separator: b',', ..*text };
                 let instead = if csv.can_hold(id) { ".csv or .parquet" } else { ".parquet" };
-                let why = format!("its columns cannot hold the id {shown:?}, that of vertex {vertex} of the image");
-                return Err(self.refuse(&why, instead));
+                return Err(self.refuse_id("its columns cannot hold the id", id, vertex, instead));
             }
-        }
-        Ok(has_numbers)
+            Ok(())
+        })
     }
 
     fn matrix_market(&self) -> Result<ExportReport> {
@@ -308,22 +239,16 @@ impl Job<'_> {
             (Some(first), Id::Unsigned(id)) => (i128::from(id) - first + 1) as u64,
             _ => u64::from(vertex) + 1,
         };
-        let task = self.graph.runtime().task("exporting", Unit::Edges, Some(edges));
-        let mut line = Vec::new();
-        let mut written = 0;
-        for_each_edge(self.graph, &lookup, |edge| {
+        let written = self.put_edges(&lookup, &mut file, |edge, _, line| {
             let (mut row, mut column) = (number(edge.vertex), number(edge.neighbour).saturating_sub(before_columns));
             // A symmetric matrix is given by its lower triangle.
             if !self.graph.is_directed() && row < column {
                 (row, column) = (column, row);
             }
-            line.clear();
             let _ = write!(line, "{row} {column}");
-            push_weight(b' ', edge.weight, &mut line);
+            push_weight(b' ', edge.weight, line);
             line.push(b'\n');
-            written += 1;
-            task.advance(1);
-            file.put(&line)
+            Ok(())
         })?;
         self.done(written, self.isolated()?, renumbered, beside, Some(file))
     }
@@ -388,31 +313,17 @@ impl Job<'_> {
         let lookup = self.lookup()?;
         let text = Text { separator: b' ', names: false, weights: Some(self.graph.manifest().weights().is_some()) };
         let mut file = TextFile::create(self.graph, self.output, Compression::None)?;
-        let task = self.graph.runtime().task("exporting", Unit::Edges, Some(self.graph.edges()));
-        let (mut line, mut edges) = (Vec::new(), 0);
         if (0..vertices).any(|vertex| matches!(lookup.id(vertex as u32), Id::Signed(..0))) {
             return Err(self.refuse_graphalytics("numbers below 0"));
         }
-        for_each_edge(self.graph, &lookup, |edge| {
-            line.clear();
-            push_id(&text, lookup.id(edge.vertex), &mut line);
-            line.push(b' ');
-            push_id(&text, lookup.id(edge.neighbour), &mut line);
-            self.check_weight(edge.weight)?;
-            push_weight(b' ', edge.weight, &mut line);
+        let edges = self.put_edges(&lookup, &mut file, |edge, _, line| {
+            let ends = [lookup.id(edge.vertex), lookup.id(edge.neighbour)];
+            self.push_edge(&text, ends, edge.weight, line)?;
             line.push(b'\n');
-            edges += 1;
-            task.advance(1);
-            file.put(&line)
+            Ok(())
         })?;
         let beside = vec![vertices_file, (sibling("properties"), properties)];
         self.done(edges, self.isolated()?, false, beside, Some(file))
-    }
-
-    pub(crate) fn lookup(&self) -> Result<IdLookup> {
-        let bytes = IdLookup::bytes(self.graph) + IdStream::bytes(self.graph) + edge_stream_bytes(self.graph);
-        self.graph.make_room("exporting", bytes)?;
-        IdLookup::new(self.graph)
     }
 
     fn numbering_comment(&self, first: Option<i128>) -> String {
@@ -427,114 +338,9 @@ impl Job<'_> {
         }
     }
 
-    /// Number of vertices without edges.
-    pub(crate) fn isolated(&self) -> Result<u64> {
-        let mut count = 0;
-        let mut degrees = Degrees::new(self.graph)?;
-        for _ in 0..self.graph.vertices() {
-            count += u64::from(degrees.next()? == 0);
-        }
-        Ok(count)
-    }
-
-    /// Writes the ids without edges beside the output below a first line, if there are any or such a line.
-    pub(crate) fn write_isolated(&self, head: &str) -> Result<(u64, Vec<Beside>)> {
-        let count = self.isolated()?;
-        if count == 0 && head.is_empty() || is_standard_output(self.output) {
-            return Ok((count, Vec::new()));
-        }
-        let mut degrees = Degrees::new(self.graph)?;
-        let file = self.write_ids(beside(self.output), head, |_| Ok(degrees.next()? == 0))?;
-        Ok((count, vec![file]))
-    }
-
-    fn write_all_ids(&self) -> Result<Beside> {
-        if is_standard_output(self.output) {
-            return Err(self.refuse("its vertices are numbers from 1, and their ids go to a file beside it", "a file"));
-        }
-        self.write_ids(beside(self.output), "", |_| Ok(true))
-    }
-
-    /// Writes the wanted ids to a file of their own, one a line, below `head`.
-    fn write_ids(&self, path: PathBuf, head: &str, mut wanted: impl FnMut(u64) -> Result<bool>) -> Result<Beside> {
-        let mut file = TextFile::create(self.graph, &path, Compression::None)?;
-        file.put(head.as_bytes())?;
-        let mut stream = IdStream::new(self.graph)?;
-        let mut line = Vec::new();
-        while let Some((first, batch)) = stream.next()? {
-            for (i, id) in batch.iter().enumerate() {
-                if !wanted(first + i as u64)? {
-                    continue;
-                }
-                line.clear();
-                self.push_alone(id, &mut line)?;
-                file.put(&line)?;
-            }
-        }
-        Ok((path, file))
-    }
-
-    /// Appends an id as a line of its own, in quotes where it could be taken for something else.
-    fn push_alone(&self, id: Id<&str>, line: &mut Vec<u8>) -> Result<()> {
-        match id {
-            Id::Text(text) if text.contains(['\n', '\r']) => {
-                return Err(Error::Unsuitable(format!(
-                    "cannot export to {}: lines of {} cannot hold the id {text:?}; rename the vertex first",
-                    self.output.display(),
-                    beside(self.output).display()
-                )));
-            }
-            Id::Text(text) => push_quoted(line, text),
-            // Writing into memory does not fail.
-            number => drop(write!(line, "{number}")),
-        }
-        line.push(b'\n');
-        Ok(())
-    }
-
-    /// The files of vertices beside the output: an import of it would read the first.
-    fn files_beside(&self) -> Vec<PathBuf> {
-        if self.ending == "e" || is_standard_output(self.output) {
-            // Its vertices stand in another file, or nowhere.
-            return Vec::new();
-        }
-        let backend = self.graph.runtime().backend();
-        let named = ["", ".gz", ".zst"].map(|compression| {
-            let mut name = beside(self.output).into_os_string();
-            name.push(compression);
-            PathBuf::from(name)
-        });
-        named.into_iter().filter(|path| backend.named_itself(path).is_some()).collect()
-    }
-
-    /// Refuses an output beside whose name there are vertices already: those of a file that is replaced go with it, but
-    /// others are somebody's.
-    fn check_beside(&self) -> Result<()> {
-        let is_new = self.graph.runtime().backend().named_itself(self.output).is_none();
-        match self.files_beside().first() {
-            Some(found) if is_new => Err(Error::Unsuitable(format!(
-                "cannot export to {}: there is {} already, whose vertices an import would add; remove it first, or export \
-                 under another name",
-                self.output.display(),
-                found.display()
-            ))),
-            _ => Ok(()),
-        }
-    }
-
     fn refuse_graphalytics(&self, kind: &str) -> Error {
         let why = format!("Graphalytics graphs have whole numbers from 0 on as ids, but this one has {kind}");
         self.refuse(&why, ".csv or .parquet")
-    }
-
-    /// Whether the only attribute is the one that SIF has.
-    fn holds_interactions(&self) -> bool {
-        let attributes = &self.graph.manifest().attributes;
-        self.ending == "sif" && attributes.iter().all(|attribute| attribute.name == INTERACTION)
-    }
-
-    pub(crate) fn refuse(&self, why: &str, instead: &str) -> Error {
-        Error::Unsuitable(format!("cannot export to {}: {why}; export to {instead} instead", self.output.display()))
     }
 
     fn parquet(&self) -> Result<ExportReport> {
@@ -542,84 +348,6 @@ impl Job<'_> {
         let edges = crate::export::parquet::write(self.graph, self.output)?;
         self.done(edges, isolated, false, beside, None)
     }
-
-    /// Completes all files, the asked one last.
-    pub(crate) fn done(
-        &self,
-        edges: u64,
-        isolated_vertices: u64,
-        renumbered: bool,
-        beside: Vec<Beside>,
-        file: Option<TextFile>,
-    ) -> Result<ExportReport> {
-        let (mut files, mut whole) = (Vec::new(), Vec::new());
-        for (path, file) in beside {
-            whole.push(file.finish()?);
-            files.push(path);
-        }
-        if let Some(file) = file {
-            whole.push(file.finish()?);
-        }
-        // Only now that all of them are on the disk does the first get its name.
-        whole.into_iter().try_for_each(AtomicFile::commit)?;
-        // A file of vertices beside the replaced file would add its vertices to this graph.
-        let mut removed = self.files_beside();
-        removed.retain(|path| !files.contains(path));
-        let backend = self.graph.runtime().backend();
-        for stale in &removed {
-            backend.remove(stale)?;
-            backend.sync_directory(folder(stale))?;
-        }
-        files.push(self.output.to_owned());
-        let renamed_weights = self.renamed_weights();
-        let holds_attributes = matches!(self.ending, "csv" | "tsv" | "parquet") || self.holds_interactions();
-        let without_attributes = !holds_attributes && !self.graph.manifest().attributes.is_empty();
-        let unsaid_parallel =
-            self.graph.manifest().parallel_edges && !matches!(self.ending, "txt" | "edges" | "parquet");
-        Ok(ExportReport {
-            edges,
-            isolated_vertices,
-            renumbered,
-            renamed_weights,
-            unsaid_parallel,
-            unsaid_strings: false,
-            without_attributes,
-            files,
-            removed,
-        })
-    }
-}
-
-/// A file beside the asked one, not yet complete.
-pub(crate) type Beside = (PathBuf, TextFile);
-
-/// Total degrees, in the order of the vertices.
-pub(crate) struct Degrees {
-    out: ColumnStream,
-    in_: Option<ColumnStream>,
-}
-
-impl Degrees {
-    pub(crate) fn new(graph: &Graph) -> Result<Self> {
-        let out = ColumnStream::new(graph, ImageFile::OUT_DEGREE, graph.vertices())?;
-        let in_ = match graph.is_directed() {
-            true => Some(ColumnStream::new(graph, ImageFile::IN_DEGREE, graph.vertices())?),
-            false => None,
-        };
-        Ok(Degrees { out, in_ })
-    }
-
-    pub(crate) fn next(&mut self) -> Result<u64> {
-        let in_ = self.in_.as_mut().map_or(Ok(0), ColumnStream::value)?;
-        Ok(self.out.value()?.saturating_add(in_))
-    }
-}
-
-/// The file beside an output that says what its format cannot.
-fn beside(output: &Path) -> PathBuf {
-    let mut name = output.file_name().unwrap_or_default().to_owned();
-    name.push(".vertices");
-    output.with_file_name(name)
 }
 
 /// The smallest id, if ids are consecutive integers.
@@ -643,14 +371,6 @@ fn consecutive_from(graph: &Graph, lookup: &IdLookup) -> Result<Option<i128>> {
     Ok((most - least + 1 == i128::from(graph.vertices())).then_some(least))
 }
 
-/// Name of the column of the weights in a file: that of the weights, unless another column could be meant by it.
-pub(crate) fn weight_column(graph: &Graph) -> Option<&str> {
-    let name = graph.manifest().weights()?.name.as_str();
-    let is_other = ["source", "target", "type"].iter().any(|other| name.eq_ignore_ascii_case(other));
-    let is_odd = name.is_empty() || name.contains(char::is_control) || name.parse::<u64>().is_ok();
-    Some(if is_other || is_odd { "weight" } else { name })
-}
-
 /// Whether a first line whose second number is this may be taken for the numbers of vertices and edges.
 fn may_be_size(graph: &Graph, second: Id<&str>) -> bool {
     let edges = graph.edges() - 1;
@@ -670,15 +390,4 @@ fn push_id(text: &Text, id: Id<&str>, line: &mut Vec<u8>) {
         // Writing into memory does not fail.
         number => drop(write!(line, "{number}")),
     }
-}
-
-/// Appends a weight, if there is one; real ones in the shortest form that reads back the same.
-pub(crate) fn push_weight(separator: u8, weight: Weight, line: &mut Vec<u8>) {
-    // Writing into memory does not fail.
-    let _ = match weight {
-        Weight::None => Ok(()),
-        Weight::Integer(value) => write!(line, "{}{value}", separator as char),
-        Weight::Real(value) => write!(line, "{}{value:?}", separator as char),
-        Weight::Complex(real, imaginary) => write!(line, "{0}{real:?}{0}{imaginary:?}", separator as char),
-    };
 }

@@ -9,13 +9,12 @@
 //! *Cost.* One pass over the ids and one over the out-lists and their weights; the ids in memory where edges name them.
 
 use crate::engine::weights::Weight;
-use crate::export::edge_stream::for_each_edge;
-use crate::export::file::{Degrees, ExportReport, Job, push_weight, weight_column};
+use crate::export::edge_batches::weight_column;
+use crate::export::job::{Degrees, ExportReport, Job, push_weight};
 use crate::export::table::Cells;
 use outcore_image::Result;
-use outcore_ingest::{STRING_IDS, is_whole};
-use outcore_io::Unit;
-use outcore_table::{BATCH_IDS, Id, IdLookup, IdStream, TextFile, push_json, string_ids};
+use outcore_ingest::STRING_IDS;
+use outcore_table::{Id, IdLookup, IdStream, TextFile, push_json, string_ids};
 use std::io::Write as _;
 
 /// The interaction of edges that have none of their own, as igraph and Cytoscape write it.
@@ -111,7 +110,7 @@ impl Job<'_> {
             _ => "",
         };
         file.put(between.as_bytes())?;
-        let edges = self.put_edges(form, &lookup, &mut file)?;
+        let edges = self.put_records(form, &lookup, &mut file)?;
         if form == Form::Sif {
             self.put_isolated(&mut file)?;
         }
@@ -129,19 +128,10 @@ impl Job<'_> {
         if !string_ids(self.graph) {
             return Ok(false);
         }
-        let mut has_numbers = false;
-        for vertex in 0..self.graph.vertices() {
-            if vertex % BATCH_IDS as u64 == 0 {
-                self.graph.runtime().cancel().check()?;
-            }
-            let Id::Text(id) = lookup.id(vertex as u32) else { continue };
-            has_numbers |= is_whole(id.as_bytes());
-            if let Some(why) = form.refusal(id) {
-                let shown: String = id.chars().take(100).collect();
-                return Err(self.refuse(&format!("{why} {shown:?}, that of vertex {vertex} of the image"), ".parquet"));
-            }
-        }
-        Ok(has_numbers)
+        self.check_strings(lookup, |vertex, id| match form.refusal(id) {
+            Some(why) => Err(self.refuse_id(why, id, vertex, ".parquet")),
+            None => Ok(()),
+        })
     }
 
     /// The header before the vertices; `marked` if it must say that ids are strings.
@@ -227,54 +217,48 @@ impl Job<'_> {
         Ok(())
     }
 
-    fn put_edges(&self, form: Form, lookup: &IdLookup, file: &mut TextFile) -> Result<u64> {
-        let task = self.graph.runtime().task("exporting", Unit::Edges, Some(self.graph.edges()));
+    fn put_records(&self, form: Form, lookup: &IdLookup, file: &mut TextFile) -> Result<u64> {
         let names = self.member_names();
         let weight_key = self.gml_weight();
         let mut interactions = if form == Form::Sif { Cells::new(self.graph)? } else { None };
-        let (mut line, mut edges) = (Vec::new(), 0u64);
-        for_each_edge(self.graph, lookup, |edge| {
+        self.put_edges(lookup, file, |edge, before, line| {
             let ids = [lookup.id(edge.vertex), lookup.id(edge.neighbour)];
             let numbers = [edge.vertex, edge.neighbour].map(u64::from);
             self.check_weight(edge.weight)?;
-            line.clear();
             match form {
-                Form::JsonLines => push_object(&names, ids, edge.weight, &mut line),
+                Form::JsonLines => push_object(&names, ids, edge.weight, line),
                 Form::GraphMl | Form::Gexf => {
-                    let id = if form == Form::Gexf { format!("id=\"{edges}\" ") } else { String::new() };
+                    let id = if form == Form::Gexf { format!("id=\"{before}\" ") } else { String::new() };
                     line.extend_from_slice(format!("<edge {id}source=\"").as_bytes());
-                    form.push(ids[0], &mut line);
+                    form.push(ids[0], line);
                     line.extend_from_slice(b"\" target=\"");
-                    form.push(ids[1], &mut line);
-                    push_xml_weight(form, edge.weight, &mut line);
+                    form.push(ids[1], line);
+                    push_xml_weight(form, edge.weight, line);
                 }
                 Form::Gml => {
                     line.extend_from_slice(format!("edge [ source {} target {}", numbers[0], numbers[1]).as_bytes());
-                    push_gml_weight(&weight_key, edge.weight, &mut line);
+                    push_gml_weight(&weight_key, edge.weight, line);
                     line.extend_from_slice(b" ]\n");
                 }
                 Form::Sif => {
-                    form.push(ids[0], &mut line);
+                    form.push(ids[0], line);
                     line.push(b'\t');
                     match &mut interactions {
-                        Some(cells) => cells.push_interaction(USUAL_INTERACTION, &mut line)?,
+                        Some(cells) => cells.push_interaction(USUAL_INTERACTION, line)?,
                         None => line.extend_from_slice(USUAL_INTERACTION.as_bytes()),
                     }
                     line.push(b'\t');
-                    form.push(ids[1], &mut line);
+                    form.push(ids[1], line);
                     line.push(b'\n');
                 }
                 Form::Pajek => {
                     line.extend_from_slice(format!("{} {}", numbers[0] + 1, numbers[1] + 1).as_bytes());
-                    push_weight(b' ', edge.weight, &mut line);
+                    push_weight(b' ', edge.weight, line);
                     line.push(b'\n');
                 }
             }
-            edges += 1;
-            task.advance(1);
-            file.put(&line)
-        })?;
-        Ok(edges)
+            Ok(())
+        })
     }
 
     /// The names of JSON's members: how an edge begins, what stands before its weight, and how it ends.

@@ -1,0 +1,338 @@
+//! The parts of an export that all text formats share: ids, edges, vertices without edges, and the files that are
+//! written.
+
+use crate::engine::graph::Graph;
+use crate::engine::weights::Weight;
+use crate::export::edge_batches::weight_column;
+use crate::export::edge_stream::{Entry, edge_stream_bytes, for_each_edge};
+use crate::export::table::INTERACTION;
+use outcore_image::{AtomicFile, ColumnStream, Error, ImageFile, Result, is_standard_output};
+use outcore_ingest::{OwnComment, is_whole};
+use outcore_io::{Unit, folder};
+use outcore_table::{BATCH_IDS, Compression, Id, IdLookup, IdStream, TextFile, push_quoted, string_ids};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+/// Report of an export.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ExportReport {
+    /// Edges written; one without direction counts once.
+    pub edges: u64,
+    /// Vertices without edges.
+    pub isolated_vertices: u64,
+    /// Vertices stand under numbers from 1 that are not their ids.
+    pub renumbered: bool,
+    /// Name of the weights in an import of it, if that is not their name in the graph.
+    pub renamed_weights: Option<&'static str>,
+    /// Parallel edges are kept, which the format cannot express: an import of the file needs the option for it.
+    pub unsaid_parallel: bool,
+    /// Ids are strings of which some look like numbers, which a file beside the standard output would say.
+    pub unsaid_strings: bool,
+    /// Edges have attributes, which the format cannot hold.
+    pub without_attributes: bool,
+    /// The files, the asked one last.
+    pub files: Vec<PathBuf>,
+    /// Files of vertices that belonged to the file that was replaced, and went with it.
+    pub removed: Vec<PathBuf>,
+}
+
+/// An export to one file.
+pub(crate) struct Job<'a> {
+    pub(crate) graph: &'a Graph,
+    pub(crate) output: &'a Path,
+    pub(crate) compression: Compression,
+    /// Ending of the output's name, before that of the compression.
+    pub(crate) ending: &'a str,
+}
+
+impl Job<'_> {
+    /// Refuses a whole weight that an import of text would refuse, for it reads weights as real numbers first.
+    pub(crate) fn check_weight(&self, weight: Weight) -> Result<()> {
+        match weight {
+            Weight::Integer(value) if (value as f64) as i128 != i128::from(value) => {
+                let why = format!("text holds whole weights that a real number of 64 bits equals, unlike {value}");
+                Err(self.refuse(&why, ".mtx or .parquet"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Name of the weights in an import of the file, if that is not their name in the graph.
+    fn renamed_weights(&self) -> Option<&'static str> {
+        let weights = self.graph.manifest().weights()?;
+        let renamed = match self.ending {
+            "txt" | "edges" | "e" => return None,
+            // It has none.
+            "sif" => return None,
+            "mtx" => "value",
+            "csv" | "tsv" | "parquet" | "jsonl" | "ndjson" | "graphml" | "gml"
+                if weight_column(self.graph) == Some(&weights.name) =>
+            {
+                return None;
+            }
+            _ => "weight",
+        };
+        (weights.name != renamed).then_some(renamed)
+    }
+
+    /// The comment with facts that columns cannot express, with this name of the weights.
+    pub(crate) fn own_comment(&self, weight: Option<String>) -> OwnComment {
+        let parallel = self.graph.manifest().parallel_edges;
+        OwnComment { directed: self.graph.is_directed(), string_ids: string_ids(self.graph), parallel, weight }
+    }
+
+    pub(crate) fn lookup(&self) -> Result<IdLookup> {
+        let bytes = IdLookup::bytes(self.graph) + IdStream::bytes(self.graph) + edge_stream_bytes(self.graph);
+        self.graph.make_room("exporting", bytes)?;
+        IdLookup::new(self.graph)
+    }
+
+    /// Calls `check` with every vertex and its id, if ids are strings; whether any id is written like a number.
+    ///
+    /// # Errors
+    /// The first error of `check`; a request to stop.
+    pub(crate) fn check_strings(
+        &self,
+        lookup: &IdLookup,
+        mut check: impl FnMut(u64, &str) -> Result<()>,
+    ) -> Result<bool> {
+        let mut has_numbers = false;
+        for vertex in 0..self.graph.vertices() {
+            if vertex % BATCH_IDS as u64 == 0 {
+                self.graph.runtime().cancel().check()?;
+            }
+            let Id::Text(id) = lookup.id(vertex as u32) else { continue };
+            has_numbers |= is_whole(id.as_bytes());
+            check(vertex, id)?;
+        }
+        Ok(has_numbers)
+    }
+
+    /// The error for an id that the format cannot hold.
+    pub(crate) fn refuse_id(&self, why: &str, id: &str, vertex: u64, instead: &str) -> Error {
+        let shown: String = id.chars().take(100).collect();
+        self.refuse(&format!("{why} {shown:?}, that of vertex {vertex} of the image"), instead)
+    }
+
+    /// Writes every edge once; `push` appends the line of an edge, given the number of edges before it. Returns the
+    /// number of edges.
+    ///
+    /// # Errors
+    /// The first error of `push`; lists or weights that cannot be read; a full disk; a request to stop.
+    pub(crate) fn put_edges(
+        &self,
+        lookup: &IdLookup,
+        file: &mut TextFile,
+        mut push: impl FnMut(&Entry, u64, &mut Vec<u8>) -> Result<()>,
+    ) -> Result<u64> {
+        let task = self.graph.runtime().task("exporting", Unit::Edges, Some(self.graph.edges()));
+        let (mut line, mut edges) = (Vec::new(), 0);
+        for_each_edge(self.graph, lookup, |edge| {
+            line.clear();
+            push(&edge, edges, &mut line)?;
+            edges += 1;
+            task.advance(1);
+            file.put(&line)
+        })?;
+        Ok(edges)
+    }
+
+    /// Number of vertices without edges.
+    pub(crate) fn isolated(&self) -> Result<u64> {
+        let mut count = 0;
+        let mut degrees = Degrees::new(self.graph)?;
+        for _ in 0..self.graph.vertices() {
+            count += u64::from(degrees.next()? == 0);
+        }
+        Ok(count)
+    }
+
+    /// Writes the ids without edges beside the output below a first line, if there are any or such a line.
+    pub(crate) fn write_isolated(&self, head: &str) -> Result<(u64, Vec<Beside>)> {
+        let count = self.isolated()?;
+        if count == 0 && head.is_empty() || is_standard_output(self.output) {
+            return Ok((count, Vec::new()));
+        }
+        let mut degrees = Degrees::new(self.graph)?;
+        let file = self.write_ids(beside(self.output), head, |_| Ok(degrees.next()? == 0))?;
+        Ok((count, vec![file]))
+    }
+
+    pub(crate) fn write_all_ids(&self) -> Result<Beside> {
+        if is_standard_output(self.output) {
+            return Err(self.refuse("its vertices are numbers from 1, and their ids go to a file beside it", "a file"));
+        }
+        self.write_ids(beside(self.output), "", |_| Ok(true))
+    }
+
+    /// Writes the wanted ids to a file of their own, one a line, below `head`.
+    pub(crate) fn write_ids(
+        &self,
+        path: PathBuf,
+        head: &str,
+        mut wanted: impl FnMut(u64) -> Result<bool>,
+    ) -> Result<Beside> {
+        let mut file = TextFile::create(self.graph, &path, Compression::None)?;
+        file.put(head.as_bytes())?;
+        let mut stream = IdStream::new(self.graph)?;
+        let mut line = Vec::new();
+        while let Some((first, batch)) = stream.next()? {
+            for (i, id) in batch.iter().enumerate() {
+                if !wanted(first + i as u64)? {
+                    continue;
+                }
+                line.clear();
+                self.push_alone(id, &mut line)?;
+                file.put(&line)?;
+            }
+        }
+        Ok((path, file))
+    }
+
+    /// Appends an id as a line of its own, in quotes where it could be taken for something else.
+    fn push_alone(&self, id: Id<&str>, line: &mut Vec<u8>) -> Result<()> {
+        match id {
+            Id::Text(text) if text.contains(['\n', '\r']) => {
+                return Err(Error::Unsuitable(format!(
+                    "cannot export to {}: lines of {} cannot hold the id {text:?}; rename the vertex first",
+                    self.output.display(),
+                    beside(self.output).display()
+                )));
+            }
+            Id::Text(text) => push_quoted(line, text),
+            // Writing into memory does not fail.
+            number => drop(write!(line, "{number}")),
+        }
+        line.push(b'\n');
+        Ok(())
+    }
+
+    /// The files of vertices beside the output: an import of it would read the first.
+    fn files_beside(&self) -> Vec<PathBuf> {
+        if self.ending == "e" || is_standard_output(self.output) {
+            // Its vertices stand in another file, or nowhere.
+            return Vec::new();
+        }
+        let backend = self.graph.runtime().backend();
+        let named = ["", ".gz", ".zst"].map(|compression| {
+            let mut name = beside(self.output).into_os_string();
+            name.push(compression);
+            PathBuf::from(name)
+        });
+        named.into_iter().filter(|path| backend.named_itself(path).is_some()).collect()
+    }
+
+    /// Refuses an output beside whose name there are vertices already: those of a file that is replaced go with it, but
+    /// others are somebody's.
+    pub(crate) fn check_beside(&self) -> Result<()> {
+        let is_new = self.graph.runtime().backend().named_itself(self.output).is_none();
+        match self.files_beside().first() {
+            Some(found) if is_new => Err(Error::Unsuitable(format!(
+                "cannot export to {}: there is {} already, whose vertices an import would add; remove it first, or export \
+                 under another name",
+                self.output.display(),
+                found.display()
+            ))),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether the only attribute is the one that SIF has.
+    fn holds_interactions(&self) -> bool {
+        let attributes = &self.graph.manifest().attributes;
+        self.ending == "sif" && attributes.iter().all(|attribute| attribute.name == INTERACTION)
+    }
+
+    pub(crate) fn refuse(&self, why: &str, instead: &str) -> Error {
+        Error::Unsuitable(format!("cannot export to {}: {why}; export to {instead} instead", self.output.display()))
+    }
+
+    /// Completes all files, the asked one last.
+    pub(crate) fn done(
+        &self,
+        edges: u64,
+        isolated_vertices: u64,
+        renumbered: bool,
+        beside: Vec<Beside>,
+        file: Option<TextFile>,
+    ) -> Result<ExportReport> {
+        let (mut files, mut whole) = (Vec::new(), Vec::new());
+        for (path, file) in beside {
+            whole.push(file.finish()?);
+            files.push(path);
+        }
+        if let Some(file) = file {
+            whole.push(file.finish()?);
+        }
+        // Only now that all of them are on the disk does the first get its name.
+        whole.into_iter().try_for_each(AtomicFile::commit)?;
+        // A file of vertices beside the replaced file would add its vertices to this graph.
+        let mut removed = self.files_beside();
+        removed.retain(|path| !files.contains(path));
+        let backend = self.graph.runtime().backend();
+        for stale in &removed {
+            backend.remove(stale)?;
+            backend.sync_directory(folder(stale))?;
+        }
+        files.push(self.output.to_owned());
+        let renamed_weights = self.renamed_weights();
+        let holds_attributes = matches!(self.ending, "csv" | "tsv" | "parquet") || self.holds_interactions();
+        let without_attributes = !holds_attributes && !self.graph.manifest().attributes.is_empty();
+        let unsaid_parallel =
+            self.graph.manifest().parallel_edges && !matches!(self.ending, "txt" | "edges" | "parquet");
+        Ok(ExportReport {
+            edges,
+            isolated_vertices,
+            renumbered,
+            renamed_weights,
+            unsaid_parallel,
+            unsaid_strings: false,
+            without_attributes,
+            files,
+            removed,
+        })
+    }
+}
+
+/// A file beside the asked one, not yet complete.
+pub(crate) type Beside = (PathBuf, TextFile);
+
+/// Total degrees, in the order of the vertices.
+pub(crate) struct Degrees {
+    out: ColumnStream,
+    in_: Option<ColumnStream>,
+}
+
+impl Degrees {
+    pub(crate) fn new(graph: &Graph) -> Result<Self> {
+        let out = ColumnStream::new(graph, ImageFile::OUT_DEGREE, graph.vertices())?;
+        let in_ = match graph.is_directed() {
+            true => Some(ColumnStream::new(graph, ImageFile::IN_DEGREE, graph.vertices())?),
+            false => None,
+        };
+        Ok(Degrees { out, in_ })
+    }
+
+    pub(crate) fn next(&mut self) -> Result<u64> {
+        let in_ = self.in_.as_mut().map_or(Ok(0), ColumnStream::value)?;
+        Ok(self.out.value()?.saturating_add(in_))
+    }
+}
+
+/// The file beside an output that says what its format cannot.
+pub(crate) fn beside(output: &Path) -> PathBuf {
+    let mut name = output.file_name().unwrap_or_default().to_owned();
+    name.push(".vertices");
+    output.with_file_name(name)
+}
+
+/// Appends a weight, if there is one; real ones in the shortest form that reads back the same.
+pub(crate) fn push_weight(separator: u8, weight: Weight, line: &mut Vec<u8>) {
+    // Writing into memory does not fail.
+    let _ = match weight {
+        Weight::None => Ok(()),
+        Weight::Integer(value) => write!(line, "{}{value}", separator as char),
+        Weight::Real(value) => write!(line, "{}{value:?}", separator as char),
+        Weight::Complex(real, imaginary) => write!(line, "{0}{real:?}{0}{imaginary:?}", separator as char),
+    };
+}
