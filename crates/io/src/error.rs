@@ -44,6 +44,8 @@ pub enum Error {
     },
     /// A number of threads that a runtime cannot have.
     ThreadCount {
+        /// Largest number of threads.
+        most: usize,
         /// The requested number.
         found: usize,
     },
@@ -166,9 +168,7 @@ impl std::fmt::Display for Text<'_> {
                  buffers; open it again in this process",
                 std::process::id()
             ),
-            Error::ThreadCount { found } => {
-                write!(f, "expected threads from 1 to {}, found {found}", crate::runtime::MOST_THREADS)
-            }
+            Error::ThreadCount { most, found } => write!(f, "expected threads from 1 to {most}, found {found}"),
             Error::ThreadRefused { source } => write!(
                 f,
                 "cannot start a thread: {source}; ask for fewer threads, or raise the limits of processes and memory \

@@ -357,7 +357,7 @@ fn thread_count(threads: Option<usize>, usual: usize) -> Result<usize> {
     match threads {
         None => Ok(usual),
         Some(threads @ 1..=MOST_THREADS) => Ok(threads),
-        Some(found) => Err(Error::ThreadCount { found }),
+        Some(found) => Err(Error::ThreadCount { most: MOST_THREADS, found }),
     }
 }
 
