@@ -170,7 +170,7 @@ impl PyNodes {
     fn __getitem__<'py>(&self, py: Python<'py>, vertex: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
         let (graph, id) = (self.graph.get().open(py)?, id_text(vertex)?);
         let row = run(py, graph.runtime(), || {
-            let vertex = graph.found(&id)?;
+            let vertex = graph.find_or_refuse(&id)?;
             VertexData::new(Arc::clone(&graph))?.of(vertex)
         })?;
         dict_of(py, &row, 0, 0)
@@ -303,7 +303,7 @@ impl PyEdges {
                     continue;
                 }
                 let id = id_text(&vertex)?;
-                let batch = run(py, graph.runtime(), || edges.of(graph.found(&id)?))?;
+                let batch = run(py, graph.runtime(), || edges.of(graph.find_or_refuse(&id)?))?;
                 let columns = data.columns(py, &batch.schema(), 2)?;
                 let rows = data.rows(py, &batch.project(&columns).map_err(invalid)?, 2, default.as_ref())?;
                 for row in rows {
@@ -342,7 +342,7 @@ impl PyEdges {
         };
         let (graph, from, to) = (self.graph.get().open(py)?, id_text(&source)?, id_text(&target)?);
         let found = run(py, graph.runtime(), || {
-            let (source, target) = (graph.found(&from)?, graph.found(&to)?);
+            let (source, target) = (graph.find_or_refuse(&from)?, graph.find_or_refuse(&to)?);
             EdgesFrom::new(Arc::clone(&graph))?.between(source, target)
         })?;
         match found {
@@ -603,7 +603,7 @@ impl PyGraph {
 
     pub fn degree_of(&self, py: Python<'_>, vertex: &Bound<'_, PyAny>) -> PyResult<Degree> {
         let (graph, id) = (self.open(py)?, id_text(vertex)?);
-        run(py, graph.runtime(), || graph.degree(graph.found(&id)?))
+        run(py, graph.runtime(), || graph.degree(graph.find_or_refuse(&id)?))
     }
 
     pub fn neighbours<'py>(
@@ -618,7 +618,7 @@ impl PyGraph {
             if weights {
                 graph.weight_kind()?;
             }
-            graph.neighbours(graph.found(&id)?, Edges::new(direction, weights))
+            graph.neighbours(graph.find_or_refuse(&id)?, Edges::new(direction, weights))
         })?;
         let object = |found: outcore::Neighbour| {
             let weight = match found.weight {

@@ -14,13 +14,12 @@ use crate::check::ids::check_ids;
 use crate::check::lists::{Sums, check_lists};
 use crate::engine::degree_class::degree_class;
 use crate::engine::graph::{Direction, Graph};
-use crate::look::attributes::check_attributes;
+use crate::look::attributes::{check_attributes, indexed_values};
 use outcore_format::{Manifest, Order};
 use outcore_image::{ColumnStream, Error, ImageFile, MANIFEST, Result};
 use outcore_io::{Array, Unit};
 use serde::Serialize;
 use std::hash::{BuildHasher, RandomState};
-use std::sync::Arc;
 
 /// Counts of a complete check; an image with damage has no report but an error.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -149,12 +148,6 @@ fn check_entries(graph: &Graph) -> Result<()> {
         }
     }
     Ok(())
-}
-
-/// All `count` values of a column whose index says where its pages begin.
-pub(crate) fn indexed_values(graph: &Graph, file: ImageFile, count: u64) -> Result<ColumnStream> {
-    let index = Arc::new(graph.read_indexes(&[file], "reading the index of values")?.remove(0));
-    ColumnStream::part(graph, file, &index, 0..count, count)
 }
 
 /// Reads the manifest again, and looks for files that it does not name.

@@ -5,7 +5,7 @@
 
 use crate::check::image::{KeyedHash, bad};
 use crate::engine::graph::{Direction, Graph, Lists as ListPages};
-use crate::engine::ordered::{ListPosition, ListStream, list_file};
+use crate::engine::ordered::{ListPosition, ListStream};
 use crate::engine::weights::{WeightIndexes, read_weight_indexes};
 use outcore_format::{Index, Lists, Order, PAGE_BYTES};
 use outcore_image::{ColumnStream, Error, ImageFile, Result, STREAM_BYTES};
@@ -115,7 +115,7 @@ pub(crate) fn check_lists(
     hash: KeyedHash,
     task: &Task,
 ) -> Result<Sums> {
-    let file = list_file(graph, direction);
+    let file = graph.list_file(direction);
     let pages = graph.pages(direction);
     let context = Context {
         graph,

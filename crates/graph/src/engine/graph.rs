@@ -7,7 +7,7 @@ use crate::engine::decode::Decoder;
 use crate::engine::few::PinnedPages;
 use crate::engine::guides::Guides;
 use crate::engine::weights::{WeightColumn, worker_bytes};
-use crate::look::neighbours::KeptIds;
+use crate::look::id_cache::IdCache;
 use outcore_format::{Index, ListFile, Origin, Shape};
 use outcore_image::{Error, Image, ImageFile, ImageOptions, Result, SweepStats};
 use outcore_io::{Array, Reservation, Runtime, Spare, lock};
@@ -78,8 +78,8 @@ pub struct Graph {
     decoders: Decoders,
     /// Locations of lists in pages that small steps visit again.
     guides: Guides,
-    /// All ids, once somebody looks into the graph, until the memory is needed.
-    kept_ids: Arc<KeptIds>,
+    /// All ids, from the first look into the graph until their memory is needed.
+    id_cache: Arc<IdCache>,
     /// Number of small steps that had to read since the cache was last filled.
     reading_steps: AtomicU32,
 }
@@ -221,11 +221,11 @@ impl Graph {
         let guides = Guides::new(&image, lists_pages)?;
         image.add_workers(each_bytes + worker_bytes(image.manifest()))?;
         let (image, lists) = (Arc::new(image), Mutex::new([out, in_]));
-        let kept_ids = Arc::new(KeptIds::default());
-        let spare: Weak<dyn Spare> = Arc::downgrade(&kept_ids) as Weak<KeptIds>;
+        let id_cache = Arc::new(IdCache::default());
+        let spare: Weak<dyn Spare> = Arc::downgrade(&id_cache) as Weak<IdCache>;
         image.runtime().budget().add_spare(spare);
         let (decoders, reading_steps) = (Decoders { idle, each_bytes, reservation }, AtomicU32::new(0));
-        Ok(Graph { image, lists, decoders, guides, kept_ids, reading_steps })
+        Ok(Graph { image, lists, decoders, guides, id_cache, reading_steps })
     }
 
     /// The image, which results hold on to.
@@ -307,9 +307,9 @@ impl Graph {
         self.reading_steps.fetch_add(1, Ordering::Relaxed) >= LONE_STEPS
     }
 
-    /// The ids, while they are kept.
-    pub(crate) fn kept(&self) -> &KeptIds {
-        &self.kept_ids
+    /// The ids, from the first look into the graph until their memory is needed.
+    pub(crate) fn id_cache(&self) -> &IdCache {
+        &self.id_cache
     }
 
     /// Locations of lists in pages that small steps visit again.
@@ -370,6 +370,14 @@ impl Graph {
         let mut vertices: Vec<u32> = continued.collect();
         vertices.dedup();
         vertices
+    }
+
+    /// The file that holds the lists of a direction.
+    pub(crate) fn list_file(&self, direction: Direction) -> ImageFile {
+        match direction {
+            Direction::In if self.is_directed() => ImageFile::IN_LISTS,
+            _ => ImageFile::OUT_LISTS,
+        }
     }
 
     /// Number of pages of all lists that hold a vertex's edges.
@@ -439,7 +447,7 @@ impl Graph {
             }
             self.decoders.clear();
             self.guides.forget();
-            self.kept_ids.forget();
+            self.id_cache.forget();
         }
     }
 }

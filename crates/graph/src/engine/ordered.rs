@@ -7,7 +7,7 @@
 use crate::engine::decode::{DECODER_BYTES, Decoder};
 use crate::engine::graph::{Direction, Graph};
 use outcore_format::{Lists, Shape};
-use outcore_image::{ImageFile, PageStream, Result};
+use outcore_image::{PageStream, Result};
 use outcore_io::Reservation;
 use std::ops::Range;
 
@@ -65,7 +65,7 @@ impl ListStream {
     /// # Errors
     /// No memory.
     pub fn new(graph: &Graph, direction: Direction, pages: Range<u64>) -> Result<Self> {
-        let file = list_file(graph, direction);
+        let file = graph.list_file(direction);
         graph.make_room("decoding lists", DECODER_BYTES)?;
         let reservation = graph.runtime().budget().reserve("decoding lists", DECODER_BYTES)?;
         let next = (pages.start == 0).then_some(ListPosition::START);
@@ -120,13 +120,5 @@ impl ListStream {
     /// The end of the last page that was read; nothing if none was.
     pub fn place(&self) -> Option<ListPosition> {
         self.next
-    }
-}
-
-/// The file that holds the lists of a direction.
-pub(crate) fn list_file(graph: &Graph, direction: Direction) -> ImageFile {
-    match direction {
-        Direction::In if graph.is_directed() => ImageFile::IN_LISTS,
-        _ => ImageFile::OUT_LISTS,
     }
 }

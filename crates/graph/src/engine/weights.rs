@@ -7,7 +7,6 @@
 //! small buffer: first the weights of the batch are decoded, then its lists are visited beside them.
 
 use crate::engine::graph::{Direction, Edges, Graph, Lists};
-use crate::engine::ordered::list_file;
 use outcore_format::list::MAX_NEIGHBOURS;
 use outcore_format::{Attribute, Index, Lists as DecodedLists, Manifest, Origin, ValueType, WeightKind, values};
 use outcore_image::{Arrived, Error, ImageFile, ImageOptions, Result, UnitPages};
@@ -297,12 +296,12 @@ pub(crate) fn worker_bytes(manifest: &Manifest) -> u64 {
 /// The file of a column of the weights beside the lists of a direction.
 fn value_file(graph: &Graph, direction: Direction, column: usize) -> ImageFile {
     let column = graph.manifest().first_weight_column() + column;
-    ImageFile::values(column, list_file(graph, direction) == ImageFile::IN_LISTS)
+    ImageFile::values(column, graph.list_file(direction) == ImageFile::IN_LISTS)
 }
 
 /// The files whose indexes say where weights lie: the lists' entries, and the weights.
 fn weight_indexes(graph: &Graph, direction: Direction) -> Vec<ImageFile> {
-    let incoming = list_file(graph, direction) == ImageFile::IN_LISTS;
+    let incoming = graph.list_file(direction) == ImageFile::IN_LISTS;
     let columns = 0..graph.manifest().weight_columns();
     let entries = if incoming { ImageFile::IN_ENTRIES } else { ImageFile::OUT_ENTRIES };
     std::iter::once(entries).chain(columns.map(|column| value_file(graph, direction, column))).collect()

@@ -2,7 +2,6 @@
 //!
 //! *Cost.* What a stream of each column of values takes, and the strings of all attributes in memory.
 
-use crate::check::image::indexed_values;
 use crate::engine::graph::Graph;
 use arrow_array::{
     ArrayRef, BooleanArray, Date32Array, Float64Array, Int64Array, StringArray, TimestampMicrosecondArray,
@@ -282,6 +281,12 @@ fn read_strings(graph: &Graph, file: ImageFile, strings: &Strings) -> Result<Vec
     }
     stream.finish()?;
     Ok(all)
+}
+
+/// All `count` values of a column whose index says where its pages begin.
+pub(crate) fn indexed_values(graph: &Graph, file: ImageFile, count: u64) -> Result<ColumnStream> {
+    let index = Arc::new(graph.read_indexes(&[file], "reading the index of values")?.remove(0));
+    ColumnStream::part(graph, file, &index, 0..count, count)
 }
 
 /// Reads all attributes, of edges and of vertices, with the indexes of their columns.

@@ -104,7 +104,7 @@ impl EdgesFrom {
     /// A page or column that cannot be read or is damaged; no memory.
     pub fn of(&self, vertex: u32) -> Result<RecordBatch> {
         let list = self.list(vertex, None)?;
-        let ids = self.graph.found_ids(&list.edges.iter().map(|edge| edge.neighbour).collect::<Vec<_>>())?;
+        let ids = self.graph.ids_of(&list.edges.iter().map(|edge| edge.neighbour).collect::<Vec<_>>())?;
         let mut order: Vec<usize> = (0..ids.len()).collect();
         order.sort_by(|&one, &other| ids[one].cmp(&ids[other]));
         self.rows(vertex, &list, &order, &order.iter().map(|&place| ids[place].as_ref()).collect::<Vec<_>>())
@@ -119,13 +119,13 @@ impl EdgesFrom {
         if list.edges.is_empty() {
             return Ok(None);
         }
-        let ids = self.graph.found_ids(&[target])?;
+        let ids = self.graph.ids_of(&[target])?;
         self.rows(source, &list, &[0], &ids.iter().map(Id::as_ref).collect::<Vec<_>>()).map(Some)
     }
 
     /// Some edges of a list, whose other ends have these ids.
     fn rows(&self, vertex: u32, list: &List, order: &[usize], ids: &[Id<&str>]) -> Result<RecordBatch> {
-        let own = self.graph.found_ids(&[vertex])?;
+        let own = self.graph.ids_of(&[vertex])?;
         let own = own.first().map(Id::as_ref);
         let ends =
             [id_array(&self.graph, order.iter().map(|_| own)), id_array(&self.graph, ids.iter().map(|&id| Some(id)))];

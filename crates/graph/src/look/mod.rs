@@ -2,5 +2,6 @@
 
 pub(crate) mod attributes;
 pub(crate) mod data_of;
+pub(crate) mod id_cache;
 pub(crate) mod info;
 pub(crate) mod neighbours;

@@ -1,22 +1,19 @@
 //! Looking into a graph: which vertex has an id, what its neighbours are, and how many it has.
 //!
-//! *Idea.* Lists name vertices by their numbers, users by their ids. The first look reads all ids and keeps them, with
-//! their order, where memory has room for them, until somebody needs that memory; then an id is found by a binary
-//! search. Without room each look passes over the ids, once to find vertices and once to name their neighbours.
+//! *Idea.* Lists name vertices by their numbers, users by their ids. The first look caches all ids with their
+//! order (`id_cache.rs`), where memory has room for them; then an id is found by a binary search. Without room each look
+//! passes over the ids, once to find vertices and once to name their neighbours.
 //!
-//! *Cost.* Kept ids take 8 bytes per vertex, their text beside that, and 4 for their order unless vertices are numbered
+//! *Cost.* Cached ids take 8 bytes per vertex, their text beside that, and 4 for their order unless vertices are numbered
 //! in it. Then a look reads the pages of one list.
 
 use crate::engine::graph::{Direction, Edges, Graph};
 use crate::engine::scan::{Frontier, ListPart, scan};
 use crate::engine::weights::Weight;
-use outcore_image::{Error, Image, Result};
-use outcore_io::{Array, Spare, lock};
-use outcore_table::{Id, IdLookup, by_id_bytes, parse_id};
-use std::sync::{Arc, Mutex, MutexGuard};
-
-/// Kept ids take at most this part of the memory that is left.
-const IDS_PART: u64 = 2;
+use outcore_image::{Error, Result};
+use outcore_io::lock;
+use outcore_table::{Id, parse_id};
+use std::sync::Mutex;
 
 /// Memory of a neighbour in bytes while a list of them is made, and the greatest degree up to which none are counted
 /// before.
@@ -43,83 +40,14 @@ pub struct Degree {
     pub from: u64,
 }
 
-/// The ids of a graph, while they are kept.
-#[derive(Default)]
-pub(crate) struct KeptIds(Mutex<Option<Arc<Ids>>>);
-
-/// All ids, and the vertices in their order unless they are numbered in it.
-struct Ids {
-    lookup: IdLookup,
-    by_id: Option<Array<u32>>,
-    bytes: u64,
-}
-
-impl KeptIds {
-    /// Locks the ids if nobody uses them. The holder of the lock may be the one that needs the memory.
-    fn unused(&self) -> Option<MutexGuard<'_, Option<Arc<Ids>>>> {
-        let ids = self.0.try_lock().ok()?;
-        ids.as_ref().is_none_or(|ids| Arc::strong_count(ids) == 1).then_some(ids)
-    }
-
-    pub fn forget(&self) {
-        *lock(&self.0) = None;
-    }
-}
-
-impl Spare for KeptIds {
-    fn spare_bytes(&self) -> u64 {
-        self.unused().and_then(|ids| Some(ids.as_ref()?.bytes)).unwrap_or(0)
-    }
-
-    fn give_back(&self) {
-        if let Some(mut ids) = self.unused() {
-            *ids = None;
-        }
-    }
-}
-
-impl Ids {
-    /// The memory that making them takes.
-    fn making_bytes(image: &Image) -> u64 {
-        IdLookup::bytes(image).max(by_id_bytes(image))
-    }
-
-    fn new(image: &Image) -> Result<Self> {
-        let lookup = IdLookup::new(image)?;
-        let by_id = lookup.by_id(image)?;
-        let bytes = IdLookup::bytes(image) + by_id.as_ref().map_or(0, |vertices| size_of_val(&vertices[..]) as u64);
-        Ok(Ids { lookup, by_id, bytes })
-    }
-
-    fn find(&self, image: &Image, id: Id<&str>) -> Option<u32> {
-        let vertex = |place: u32| self.by_id.as_ref().map_or(place, |vertices| vertices[place as usize]);
-        let (mut first, mut end) = (0u32, image.manifest().vertices as u32);
-        while first < end {
-            let middle = first + (end - first) / 2;
-            if self.lookup.id(vertex(middle)) < id { first = middle + 1 } else { end = middle }
-        }
-        let found = (u64::from(first) < image.manifest().vertices).then(|| vertex(first));
-        found.filter(|&found| self.lookup.id(found) == id)
-    }
-}
-
 impl Graph {
-    /// The ids in memory, if there is room for them.
-    fn kept_ids(&self) -> Result<Option<Arc<Ids>>> {
-        let mut kept = lock(&self.kept().0);
-        if kept.is_none() && Ids::making_bytes(self) <= self.runtime().budget().available_bytes() / IDS_PART {
-            *kept = Some(Arc::new(Ids::new(self)?));
-        }
-        Ok(kept.clone())
-    }
-
     /// The vertex of an id that is written as text, if there is one.
     ///
     /// # Errors
     /// A column that cannot be read or is damaged.
     pub fn find(&self, id: &str) -> Result<Option<u32>> {
         let Some(parsed) = parse_id(self, id) else { return Ok(None) };
-        if let Some(ids) = self.kept_ids()? {
+        if let Some(ids) = self.id_cache().get(self)? {
             return Ok(ids.find(self, parsed));
         }
         match self.vertex(id) {
@@ -133,7 +61,7 @@ impl Graph {
     ///
     /// # Errors
     /// [`Error::NoId`]; a column that cannot be read or is damaged.
-    pub fn found(&self, id: &str) -> Result<u32> {
+    pub fn find_or_refuse(&self, id: &str) -> Result<u32> {
         // The error of an unknown vertex describes the ids.
         self.find(id)?.map_or_else(|| self.vertex(id), Ok)
     }
@@ -169,19 +97,19 @@ impl Graph {
         parts.sort_unstable_by_key(|&(offset, ..)| offset);
         let vertices: Vec<u32> = parts.iter().flat_map(|(_, vertices, _)| vertices).copied().collect();
         let weights = parts.iter().flat_map(|(.., weights)| weights).copied();
-        let ids = self.found_ids(&vertices)?;
+        let ids = self.ids_of(&vertices)?;
         let mut found: Vec<Neighbour> =
             ids.into_iter().zip(weights).map(|(id, weight)| Neighbour { id, weight }).collect();
         found.sort_by(|one, other| one.id.cmp(&other.id));
         Ok(found)
     }
 
-    /// The ids of vertices: those that are kept, or else read once.
+    /// The ids of vertices, from the cache of ids or by one pass over their column.
     ///
     /// # Errors
     /// A column that cannot be read or is damaged; no memory.
-    pub(crate) fn found_ids(&self, vertices: &[u32]) -> Result<Vec<Id<String>>> {
-        match self.kept_ids()? {
+    pub(crate) fn ids_of(&self, vertices: &[u32]) -> Result<Vec<Id<String>>> {
+        match self.id_cache().get(self)? {
             Some(ids) => Ok(vertices.iter().map(|&vertex| ids.lookup.id(vertex).to_owned()).collect()),
             None => self.ids(vertices),
         }
