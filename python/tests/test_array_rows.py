@@ -160,7 +160,7 @@ def test_a_large_number_beside_small_whole_ones():
 def test_an_image_has_no_place_for_another(tmp_path):
     xp.persist(tmp_path / "x.oc", np.arange(4.0))
     for make in (lambda path: xp.persist(path, np.arange(3.0)), lambda path: oc.import_graph([(1, 2)], path)):
-        with pytest.raises(oc.UsageError, match="found one within an image; choose another folder"):
+        with pytest.raises(oc.UsageError, match="found a place within an image; choose another folder"):
             make(tmp_path / "x.oc" / "y.oc")
     assert sorted(path.name for path in (tmp_path / "x.oc").iterdir()) == ["manifest.json", "values.pages"]
 

@@ -27,11 +27,11 @@ pub fn import(args: &ImportArgs) -> Result<()> {
     }
     let for_arrays = [("columns", args.columns.is_some()), ("dtype", args.dtype.is_some())];
     if let Some((name, _)) = for_arrays.into_iter().find(|(_, is_given)| *is_given) {
-        return Err(Error::Usage(format!("--{name}: expected --as array beside it, found none")));
+        return Err(Error::Usage(format!("--{name}: expected --as array beside it, found --as {}", purpose(args))));
     }
     let is_matrix = args.purpose == Purpose::Matrix;
     if args.shape.is_some() && !is_matrix {
-        return Err(Error::Usage("--shape: expected --as matrix beside it, found none".to_owned()));
+        return Err(Error::Usage(format!("--shape: expected --as matrix beside it, found --as {}", purpose(args))));
     }
     let input = input_options(args, is_matrix)?;
     let (image, inputs) = match args.paths.as_slice() {
@@ -89,6 +89,15 @@ pub fn import(args: &ImportArgs) -> Result<()> {
         note!("{:12} {size} x {size}: every id of either column is a row and a column", "matrix");
     }
     Ok(())
+}
+
+/// The purpose as `--as` has it.
+fn purpose(args: &ImportArgs) -> &'static str {
+    match args.purpose {
+        Purpose::Graph => "graph",
+        Purpose::Matrix => "matrix",
+        Purpose::Array => "array",
+    }
 }
 
 /// Refuses statistics in the place of the input or of the image.

@@ -154,16 +154,23 @@ pub(crate) fn check(attributes: &[Attribute], values: &[ValueColumn], first: usi
             return bad("columns of values that fit an attribute", attribute.kind.name());
         }
         if attribute.counts && (!attribute.kind.is_number() || attribute.missing.is_some()) {
-            return bad("numbers for all edges in an attribute that algorithms count by", attribute.kind.name());
+            let missing = if attribute.missing.is_some() { ", some of them missing" } else { "" };
+            let found = format!("{}{missing}", attribute.kind.name());
+            return bad("numbers for all edges in an attribute that algorithms count by", &found);
         }
         if attribute.strings.is_some() != (attribute.kind == AttributeKind::String) {
-            return bad("strings for attributes that are strings", attribute.kind.name());
+            let strings = if attribute.strings.is_some() { "strings" } else { "no strings" };
+            let found = format!("{strings} for one of type {}", attribute.kind.name());
+            return bad("strings exactly for attributes of type string", &found);
         }
         // Sizes bound counts before anything is allocated.
         let most_bytes = |strings: &Strings| strings.pages.saturating_mul(crate::text::TEXT_BYTES as u64);
         let too_long = |strings: &Strings| strings.text_bytes > MAX_STRING_BYTES;
-        if attribute.strings.iter().any(|strings| strings.file_bytes() > most_bytes(strings) || too_long(strings)) {
-            return bad("pages for all strings of an attribute", "fewer");
+        let is_bad = |strings: &&Strings| strings.file_bytes() > most_bytes(strings) || too_long(strings);
+        if let Some(strings) = attribute.strings.as_ref().filter(is_bad) {
+            let found =
+                format!("{} pages for {} strings of {} bytes", strings.pages, strings.count, strings.text_bytes);
+            return bad("pages for all strings of an attribute", &found);
         }
     }
     match next == values.len() {

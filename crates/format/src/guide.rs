@@ -13,7 +13,9 @@
 use crate::block::{BLOCK, block_bytes};
 use crate::error::{Error, Result};
 use crate::flags::{CONTINUED, CONTINUES, PARALLEL, RELATIVE};
-use crate::list::{LENGTH_BITS, Lists, MAX_NEIGHBOURS, Shape, check_vertices, neighbour_error, unfold};
+use crate::list::{
+    LENGTH_BITS, Lists, MAX_NEIGHBOURS, Shape, check_offset, check_vertices, empty_part, neighbour_error, unfold,
+};
 use crate::page::{HEADER_BYTES, PAGE_BYTES, Page, PageBytes};
 use std::ops::Range;
 
@@ -104,12 +106,10 @@ impl Guide {
             place += lengths.count;
             outer[1] = lengths.get(lengths.count - 1);
         }
-        if (page.base() != 0) != (page.flags() & CONTINUES != 0) {
-            return Err(Error::new(16, "entries in earlier pages of a list that began there", page.base().to_string()));
-        }
+        check_offset(page.base(), page.flags() & CONTINUES != 0)?;
         for (flag, length) in [CONTINUES, CONTINUED].into_iter().zip(outer) {
             if page.flags() & flag != 0 && length == 0 {
-                return Err(Error::new(5, "a neighbour in every part of a list", "none"));
+                return Err(empty_part(flag == CONTINUES));
             }
         }
         walk.finish()?;
@@ -387,7 +387,7 @@ impl<'a> Walk<'a> {
         };
         for (at, end) in [self.lengths_at, firsts, self.gaps_at].into_iter().zip(self.ends) {
             if at != end {
-                return Err(bad(at, "the end of a section", "more bytes"));
+                return Err(bad(at, "the end of a section", &format!("{} more bytes", end.abs_diff(at))));
             }
         }
         Ok(())

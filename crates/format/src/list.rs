@@ -72,18 +72,32 @@ impl Lists {
     /// An empty part, from which a reader would conclude that its list ends.
     #[inline]
     pub fn check_parts(&self) -> Result<()> {
-        if (self.offset != 0) != self.continues {
-            let expected = if self.continues { "entries in earlier pages" } else { "no entry in an earlier page" };
-            return Err(Error::new(16, expected, self.offset.to_string()));
-        }
-        let parts = [(self.continues, self.count.min(1)), (self.continued, self.count)];
-        for (goes_on, end) in parts {
-            if goes_on && (end == 0 || self.ends[end] == self.ends[end - 1]) {
-                return Err(Error::new(5, "a neighbour in every part of a list", "none"));
+        check_offset(self.offset, self.continues)?;
+        let parts = [(self.continues, self.count.min(1), true), (self.continued, self.count, false)];
+        for (crosses, end, is_first) in parts {
+            if crosses && (end == 0 || self.ends[end] == self.ends[end - 1]) {
+                return Err(empty_part(is_first));
             }
         }
         Ok(())
     }
+}
+
+/// Checks the number of entries of the first list in earlier pages.
+#[inline]
+pub(crate) fn check_offset(offset: u64, continues: bool) -> Result<()> {
+    match (continues, offset) {
+        (true, 0) => Err(Error::new(16, "entries of the first list in earlier pages", "0")),
+        (false, 1..) => Err(Error::new(16, "no entry of the first list in an earlier page", offset.to_string())),
+        _ => Ok(()),
+    }
+}
+
+/// The error for a list that crosses an end of the page without a neighbour in it.
+#[cold]
+pub(crate) fn empty_part(is_first: bool) -> Error {
+    let (list, page) = if is_first { ("first", "an earlier") } else { ("last", "the next") };
+    Error::new(5, format!("a neighbour in the {list} list, which has others in {page} page"), "0")
 }
 
 /// Facts about an image that all of its list pages share.
@@ -120,8 +134,10 @@ pub fn decode(page: &Page<'_>, shape: Shape, out: &mut Lists) -> Result<()> {
     let mut gaps = Cursor { bytes: page.section(2), at: 0, base: page.section_end(1) };
     for (i, &length) in lengths.iter().enumerate() {
         if length > 0 {
-            if out.neighbours.len() + length as usize > MAX_NEIGHBOURS {
-                return Err(Error::new(32, format!("at most {MAX_NEIGHBOURS} neighbours in a page"), "more"));
+            let sum = out.neighbours.len() + length as usize;
+            if sum > MAX_NEIGHBOURS {
+                let found = format!("{sum} in {} lists", i + 1);
+                return Err(Error::new(32, format!("at most {MAX_NEIGHBOURS} neighbours in a page"), found));
             }
             let stored = firsts.next().unwrap_or(0);
             let vertex = first_vertex as u32 + i as u32;

@@ -231,7 +231,11 @@ impl Manifest {
             return bad(&format!("at most {MAX_VERTICES} vertices"), self.vertices);
         }
         if self.directed != self.in_lists.is_some() {
-            return bad("in-lists exactly where edges have a direction", u64::from(self.in_lists.is_some()));
+            let found = match self.directed {
+                true => "edges with a direction and no in-lists",
+                false => "edges without direction and in-lists",
+            };
+            return Err(Error::new(0, "in-lists exactly where edges have a direction", found));
         }
         if let Some(rows) = self.rows.filter(|&rows| rows > self.vertices || !self.directed) {
             return bad(&format!("rows among {} vertices with directed edges", self.vertices), rows);
@@ -241,7 +245,9 @@ impl Manifest {
         }
         let are_real = self.values.len() >= 2 && self.values[..2].iter().all(|column| column.kind == ValueType::F64);
         if self.complex && !are_real {
-            return bad("two columns of real numbers of 64 bits for complex values", self.values.len() as u64);
+            let kinds: Vec<_> = self.values.iter().take(2).map(|column| column.kind.name()).collect();
+            let expected = "two columns of real numbers of 64 bits for complex values";
+            return Err(Error::new(0, expected, format!("columns of the types [{}]", kinds.join(", "))));
         }
         // Images of older writers have columns that are neither weights nor attributes.
         if !self.attributes.is_empty() {

@@ -232,7 +232,7 @@ impl std::fmt::Display for Text<'_> {
             ),
             Error::Exists { path, is_image: false } => write!(
                 f,
-                "{} is in the way: expected nothing or an Outcore image to replace, found neither; \
+                "{} is in the way: expected nothing or an Outcore image to replace, found a file or directory that is no image; \
                  remove it or choose another name",
                 path.display()
             ),

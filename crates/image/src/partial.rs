@@ -60,7 +60,7 @@ pub fn check_place(backend: &Arc<dyn Backend>, image: &Path) -> Result<()> {
     }
     let path = image.display();
     Err(Error::Usage(format!(
-        "{path}: expected a place for an image, found one within an image; choose another folder"
+        "{path}: expected a place for an image, found a place within an image; choose another folder"
     )))
 }
 

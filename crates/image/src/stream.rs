@@ -200,7 +200,8 @@ impl ColumnStream {
             if self.read >= self.end {
                 if let Some((page, _)) = self.pages.page()? {
                     let expected = format!("the end of the column after {} values", self.end);
-                    return Err(self.pages.corrupt(page, outcore_format::Error::new(0, expected, "another page")));
+                    let found = format!("page {page} behind them");
+                    return Err(self.pages.corrupt(page, outcore_format::Error::new(0, expected, found)));
                 }
                 return Ok(&[]);
             }
@@ -279,8 +280,12 @@ impl ColumnStream {
                 return Err(outcore_format::Error::new(6, format!("no more than {count} values"), found()));
             }
             match index {
-                Some(index) if number >= index.len() || index.get(number) != read => {
-                    Err(outcore_format::Error::new(8, "the first value that the index says", found()))
+                Some(index) if number >= index.len() => {
+                    Err(outcore_format::Error::new(8, format!("{} pages, as the index has", index.len()), found()))
+                }
+                Some(index) if index.get(number) != read => {
+                    let expected = format!("values from {} on, as the index says", index.get(number));
+                    Err(outcore_format::Error::new(8, expected, found()))
                 }
                 _ => Ok(()),
             }
@@ -348,7 +353,8 @@ impl TextStream {
     /// More text, or a page that cannot be read or is damaged.
     pub fn finish(&mut self) -> Result<()> {
         if self.taken < self.bytes.len() || self.next_page()? {
-            return Err(self.pages.bad_end("the end of the text", "more bytes than ids have"));
+            let more = self.bytes.len() - self.taken;
+            return Err(self.pages.bad_end("the end of the text", format!("at least {more} more bytes")));
         }
         Ok(())
     }
@@ -357,6 +363,12 @@ impl TextStream {
     pub fn bad_text(&self, at: u64, expected: &str, found: impl Into<String>) -> Error {
         let (page, within) = (at / text::TEXT_BYTES as u64, at % text::TEXT_BYTES as u64);
         self.pages.corrupt(page, outcore_format::Error::new(HEADER_BYTES as u64 + within, expected, found))
+    }
+
+    /// The error for bytes from `begin` on of which only the first `valid` are UTF-8.
+    pub fn bad_utf8(&self, begin: u64, noun: &str, bytes: &[u8], valid: usize) -> Error {
+        let found = format!("byte {:#04x} behind {valid} bytes of it", bytes[valid]);
+        self.bad_text(begin + valid as u64, &format!("{noun} in UTF-8"), found)
     }
 
     fn next_page(&mut self) -> Result<bool> {

@@ -287,10 +287,8 @@ impl Strings<'_> {
         };
         let mut bytes = std::mem::take(into).into_bytes();
         self.text.take_into(length, &mut bytes)?;
-        *into = String::from_utf8(bytes).map_err(|error| {
-            let at = begin + error.utf8_error().valid_up_to() as u64;
-            self.text.bad_text(at, "an id in UTF-8", "other bytes")
-        })?;
+        *into = String::from_utf8(bytes)
+            .map_err(|error| self.text.bad_utf8(begin, "an id", error.as_bytes(), error.utf8_error().valid_up_to()))?;
         if let Some(bad) = into_ends.iter().find(|&&end| !into.is_char_boundary(end)) {
             return Err(self.text.bad_text(begin + *bad as u64, "the end of an id", "the middle of a character"));
         }

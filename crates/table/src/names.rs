@@ -227,7 +227,11 @@ impl Group {
                         text.push_str(id);
                         ends.push(text.len());
                     }
-                    _ => return Err(Error::custom("expected ids of one kind, found two; this is a defect")),
+                    _ => {
+                        return Err(Error::custom(
+                            "expected ids of one kind, found strings beside numbers; this is a defect",
+                        ));
+                    }
                 }
             }
         }

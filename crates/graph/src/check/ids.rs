@@ -21,8 +21,11 @@ const MOST_DOUBTFUL: usize = 1000;
 /// Checks the ids of an image.
 pub(crate) fn check_ids(graph: &Graph, hash: KeyedHash) -> Result<()> {
     let sorted = graph.manifest().order == Order::Input;
-    if matches!(graph.manifest().ids, IdColumn::Range { .. }) && !sorted {
-        return Err(bad(graph, ImageFile::ID, "a column of ids, for vertices are not numbered as they sort", "none"));
+    if let IdColumn::Range { first } = graph.manifest().ids
+        && !sorted
+    {
+        let found = format!("consecutive ids from {first} on");
+        return Err(bad(graph, ImageFile::ID, "a column of ids, for vertices are not numbered as they sort", found));
     }
     let mut stream = IdStream::new(graph)?;
     let mut before: Option<Id<String>> = None;
@@ -57,7 +60,12 @@ fn check_unique(graph: &Graph, hash: KeyedHash) -> Result<()> {
         let Some(count) = gather(graph, hash, part..parts, &mut hashes)? else {
             // Hashes of different ids spread evenly, so only equal ones go on to overflow a part.
             if parts >= most_parts {
-                return Err(bad(graph, ImageFile::ID, "every id once", "ids that are equal"));
+                return Err(bad(
+                    graph,
+                    ImageFile::ID,
+                    "every id once",
+                    format!("more than {} of them in 1 of {parts} parts of the hashes", hashes.len()),
+                ));
             }
             (part, parts) = (0, parts * 2);
             doubtful.clear();

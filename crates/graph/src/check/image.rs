@@ -80,8 +80,13 @@ pub fn check(graph: &Graph) -> Result<CheckReport> {
         check_direction(graph, Direction::In, &in_, &degrees.in_)?;
         entries += in_.entries;
         wrong_hubs.push((ImageFile::IN_HUB, in_.wrong_hub));
-        if (in_.edges, in_.loops) != (out.edges, out.loops) {
-            return Err(bad(graph, ImageFile::IN_LISTS, "the edges of the out-lists", "edges with another checksum"));
+        if in_.loops != out.loops {
+            let expected = format!("the edges of the out-lists, of which {} are self-loops", out.loops);
+            return Err(bad(graph, ImageFile::IN_LISTS, expected, format!("{} self-loops", in_.loops)));
+        }
+        if in_.edges != out.edges {
+            let expected = format!("the edges of the out-lists, whose checksum is {:016x}", out.edges);
+            return Err(bad(graph, ImageFile::IN_LISTS, expected, format!("edges with checksum {:016x}", in_.edges)));
         }
     } else {
         if out.up != out.down {
@@ -89,7 +94,10 @@ pub fn check(graph: &Graph) -> Result<CheckReport> {
                 graph,
                 ImageFile::OUT_LISTS,
                 "every edge in the lists of both its ends",
-                "different checksums of the two halves",
+                format!(
+                    "checksums {:016x} of the entries to greater vertices and {:016x} of those to smaller ones",
+                    out.up, out.down
+                ),
             ));
         }
         let edges = (out.entries + out.loops) / 2;
@@ -153,15 +161,21 @@ fn check_entries(graph: &Graph) -> Result<()> {
 /// Reads the manifest again, and looks for files that it does not name.
 fn check_manifest(graph: &Graph) -> Result<()> {
     let path = graph.path().join(MANIFEST);
-    let found = Manifest::from_bytes(&graph.image().manifest_bytes()?);
-    if found.map_err(|error| Error::corrupt(&path, 0, error))? != *graph.manifest() {
-        let error = outcore_format::Error::new(0, "the manifest that was opened", "another one");
-        return Err(Error::corrupt(path, 0, error));
+    let manifest = Manifest::from_bytes(&graph.image().manifest_bytes()?);
+    let manifest = manifest.map_err(|error| Error::corrupt(&path, 0, error))?;
+    if manifest != *graph.manifest() {
+        let opened = graph.manifest().image_id;
+        let found = match manifest.image_id == opened {
+            true => format!("that of image {opened:016x} with other members"),
+            false => format!("that of image {:016x}", manifest.image_id),
+        };
+        let expected = format!("the manifest of image {opened:016x} as it was opened");
+        return Err(Error::corrupt(path, 0, outcore_format::Error::new(0, expected, found)));
     }
     match graph.image().unnamed() {
         None => Ok(()),
         Some(path) => {
-            let error = outcore_format::Error::new(0, "no such file, for the manifest names none", "one");
+            let error = outcore_format::Error::new(0, "no file of that name, for the manifest names none", "a file");
             Err(Error::corrupt(path, 0, error))
         }
     }
@@ -224,7 +238,7 @@ fn check_order(graph: &Graph, classes: &Array<u8>) -> Result<()> {
             graph,
             ImageFile::OUT_DEGREE,
             "degree classes that never rise, for vertices are numbered by degree",
-            format!("a greater one at vertex {}", vertex + 1),
+            format!("class {} at vertex {} after class {}", classes[vertex + 1], vertex + 1, classes[vertex]),
         )),
     }
 }
@@ -234,7 +248,10 @@ fn check_direction(graph: &Graph, direction: Direction, lists: &Sums, column: &C
     let (facts, degree) = (graph.list_facts(direction), graph.degree_file(direction));
     if lists.degrees != column.hash || column.entries != lists.entries {
         let found = if column.entries == lists.entries {
-            format!("as many entries ({}) distributed otherwise: the checksums of the lengths differ", lists.entries)
+            format!(
+                "as many entries ({}) distributed otherwise: checksum {:016x} of the degrees, {:016x} of the lengths",
+                lists.entries, column.hash, lists.degrees
+            )
         } else {
             format!("degrees that sum up to {} instead of {}", column.entries, lists.entries)
         };

@@ -207,7 +207,7 @@ impl Context<'_> {
             return Ok(());
         }
         let file = if self.file == ImageFile::IN_LISTS { ImageFile::IN_ENTRIES } else { ImageFile::OUT_ENTRIES };
-        let found = format!("{} of them", said.end - said.start);
+        let found = format!("{} entries", said.end - said.start);
         Err(bad(self.graph, file, format!("{edges} entries in page {page} of the lists"), found))
     }
 

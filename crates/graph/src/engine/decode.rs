@@ -500,7 +500,8 @@ unsafe fn decode_ends<L: Lanes>(page: &Page<'_>, ends: &mut [u32]) -> Result<usi
             sums.store(ends.as_mut_ptr().add(done + 1));
             // A block adds less than 2^21, so sums are found too large before they wrap.
             if ends[done + take] as usize > MAX_NEIGHBOURS {
-                return Err(cursor.bad(&format!("at most {MAX_NEIGHBOURS} neighbours"), "more"));
+                let found = format!("{} in {} lists", ends[done + take], done + take);
+                return Err(cursor.bad(&format!("at most {MAX_NEIGHBOURS} neighbours"), &found));
             }
             carry = sums.broadcast_last();
             done += take;

@@ -89,7 +89,7 @@ impl ListStream {
                 return Err(outcore_format::Error::new(8, expected.text(), begin.text()));
             }
             if lists.continued && lists.count == 0 {
-                return Err(outcore_format::Error::new(6, "a list that goes on", "no list"));
+                return Err(outcore_format::Error::new(6, "a list that continues in the next page", "0 lists"));
             }
             Ok(lists)
         });

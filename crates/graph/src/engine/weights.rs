@@ -189,9 +189,9 @@ impl Graph {
         let options = ImageOptions { weighed_by: Some(attribute.column), ..self.options() };
         let graph = Graph::open(self.runtime(), self.path(), options)?;
         if graph.manifest().image_id != self.manifest().image_id {
-            let image = self.path().display();
+            let (path, opened, found) = (self.path().display(), self.manifest().image_id, graph.manifest().image_id);
             return Err(Error::Unsuitable(format!(
-                "expected {image} as it was opened, found another image; open it again"
+                "expected image {opened:016x} in {path}, as it was opened, found image {found:016x}; open it again"
             )));
         }
         Ok(Some(graph))

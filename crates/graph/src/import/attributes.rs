@@ -245,8 +245,11 @@ impl Attributes {
             if table.text_bytes > MAX_STRING_BYTES || table.numbers.len() >= u32::MAX as usize - 1 {
                 let name = &self.fields[column].name;
                 return Err(Error::Unsuitable(format!(
-                    "expected strings of at most {MAX_STRING_BYTES} bytes together in the attribute `{name}`, found more; \
-                     leave it out"
+                    "expected at most {} strings of at most {MAX_STRING_BYTES} bytes together in the attribute `{name}`, \
+                     found {} of {}; leave it out",
+                    u32::MAX - 1,
+                    table.numbers.len() + 1,
+                    table.text_bytes
                 )));
             }
             let mut state = lock(&self.state);

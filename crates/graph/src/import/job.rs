@@ -92,8 +92,8 @@ impl<'a> Job<'a> {
         let plan = estimate::plan(runtime, &facts, image)?;
         let places = Places::new(runtime, image, options.replace)?;
         let replaces = runtime.backend().named(image).is_some();
-        if facts.declared.is_some_and(|(_, vertices)| vertices > MAX_VERTICES) {
-            return Err(too_many_vertices());
+        if let Some((_, vertices)) = facts.declared.filter(|&(_, vertices)| vertices > MAX_VERTICES) {
+            return Err(too_many_vertices(vertices.to_string()));
         }
         estimate::check_space(&facts, options, places.temporary(), places.folder())?;
         let workspace = Workspace::create(runtime, places)?;
@@ -707,8 +707,12 @@ impl<'a> Job<'a> {
 /// Refuses what rectangular matrices have not.
 fn check_rectangular(rows: Option<u64>, directed: bool, order: OrderChoice) -> Result<()> {
     let refused = match rows {
-        Some(_) if !directed => "a rectangular matrix is not its own transpose: expected directed edges",
-        Some(_) if order == OrderChoice::Near => "expected the order input, degree or auto of a rectangular matrix",
+        Some(_) if !directed => {
+            "expected edges with a direction for a rectangular matrix, which is not its own transpose, found edges without one"
+        }
+        Some(_) if order == OrderChoice::Near => {
+            "expected --order input, degree or auto for a rectangular matrix, found near"
+        }
         _ => return Ok(()),
     };
     Err(Error::Usage(refused.to_owned()))
@@ -716,16 +720,19 @@ fn check_rectangular(rows: Option<u64>, directed: bool, order: OrderChoice) -> R
 
 /// Refuses what complex values have not.
 fn check_complex(facts: &Facts, duplicates: Duplicates) -> Result<()> {
-    match duplicates {
-        _ if facts.is_complex && !facts.attributes.is_empty() => {
-            Err(Error::Usage("a complex matrix has no attributes: leave --attributes out".to_owned()))
-        }
-        Duplicates::Min | Duplicates::Max if facts.is_complex => Err(Error::Usage(
-            "complex values have no least or greatest one: expected the duplicates sum, first, keep or error"
-                .to_owned(),
-        )),
-        _ => Ok(()),
-    }
+    let text = match duplicates {
+        _ if !facts.is_complex => return Ok(()),
+        _ if !facts.attributes.is_empty() => format!(
+            "expected a complex matrix without attributes, found {}; leave --attributes out",
+            facts.attributes.len()
+        ),
+        Duplicates::Min | Duplicates::Max => format!(
+            "expected --duplicates sum, first, keep or error for complex weights, which cannot be ordered, found {}",
+            duplicates.name()
+        ),
+        _ => return Ok(()),
+    };
+    Err(Error::Usage(text))
 }
 
 /// A name of a column, not too long for the manifest.

@@ -275,7 +275,7 @@ fn read_strings(graph: &Graph, file: ImageFile, strings: &Strings) -> Result<Vec
         bytes.clear();
         stream.take_into(len_bytes, &mut bytes)?;
         let text = std::str::from_utf8(&bytes);
-        all.push(text.map_err(|_| stream.bad_text(at, "a string in UTF-8", "other bytes"))?.into());
+        all.push(text.map_err(|error| stream.bad_utf8(at + 4, "a string", &bytes, error.valid_up_to()))?.into());
         at += 4 + len_bytes;
         left_bytes -= len_bytes;
     }
@@ -315,14 +315,15 @@ pub(crate) fn check_attributes(graph: &Graph) -> Result<()> {
         }
         for stream in &mut attributes.streams {
             // Nothing may follow.
-            if !stream.peek(1)?.is_empty() {
-                return Err(stream.bad_value("the end of the column", "more values"));
+            let more = stream.peek(usize::MAX)?.len();
+            if more > 0 {
+                return Err(stream.bad_value("the end of the column", format!("at least {more} more values")));
             }
         }
         for column in &attributes.columns.all {
-            let is_sorted = column.strings.is_sorted_by(|one, other| one < other);
-            if !is_sorted {
-                let found = format!("others in the attribute `{}`", column.name);
+            if let Some(pair) = column.strings.windows(2).find(|pair| pair[0] >= pair[1]) {
+                let [one, other] = [0, 1].map(|place| pair[place].chars().take(100).collect::<String>());
+                let found = format!("`{one}` before `{other}` in the attribute `{}`", column.name);
                 let error = outcore_format::Error::new(0, "different strings in the order of their bytes", found);
                 return Err(Error::corrupt(graph.path(), 0, error));
             }

@@ -100,7 +100,11 @@ fn at<T>(place: Location<'_>, act: impl FnOnce(RawFd, &CStr) -> Result<T>) -> Re
     let mut names = Vec::new();
     for name in place.name.components() {
         let Component::Normal(name) = name else {
-            return Err(Error::new(ErrorKind::InvalidInput, "expected a name below a directory"));
+            let found = place.name.display();
+            return Err(Error::new(
+                ErrorKind::InvalidInput,
+                format!("expected a name below a directory, found {found}"),
+            ));
         };
         names.push(name);
     }

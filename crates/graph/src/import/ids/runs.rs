@@ -367,7 +367,7 @@ impl Merge<'_> {
                 heap.settle(more, less);
             }
             if out.records == MAX_VERTICES {
-                return Err(too_many_vertices());
+                return Err(too_many_vertices(format!("at least {}", MAX_VERTICES + 1)));
             }
             if out.records % (1 << 16) == 0 {
                 self.runtime.cancel().check()?;
@@ -383,9 +383,9 @@ impl Merge<'_> {
 }
 
 /// The error for a graph that does not fit 32-bit numbers.
-pub fn too_many_vertices() -> Error {
+pub fn too_many_vertices(found: String) -> Error {
     Error::Unsuitable(format!(
-        "expected at most {MAX_VERTICES} vertices, found more; split the graph, or map its ids to fewer vertices"
+        "expected at most {MAX_VERTICES} vertices, found {found}; split the graph, or map its ids to fewer vertices"
     ))
 }
 
