@@ -16,11 +16,11 @@ pub fn say(line: impl Display) -> Result<()> {
     writeln!(std::io::stdout(), "{}", escaped(line)).map_err(output_error)
 }
 
-/// An answer on the standard output. One that nobody takes, as in `outcore run ... | head`, stops no work and loses no
-/// other result: see [`Answer::heard`].
+/// An answer on the standard output. A closed pipe, as in `outcore run ... | head`, neither stops the work nor loses
+/// another result: see [`Answer::heard`].
 #[derive(Default)]
 pub struct Answer {
-    /// Why the first part that nobody took could not be written.
+    /// The error of the first part that could not be written.
     unheard: RefCell<Option<std::io::Error>>,
 }
 
@@ -37,7 +37,7 @@ impl Answer {
         }
     }
 
-    /// An error if a part could not be written; asked when all else is done.
+    /// The error of a part that could not be written; to be called when all else is done.
     pub fn heard(&self) -> Result<()> {
         self.unheard.take().map_or(Ok(()), |error| Err(output_error(error)))
     }

@@ -123,7 +123,7 @@ fn input_options(args: &ImportArgs, is_matrix: bool) -> Result<InputOptions> {
         conditions: args.conditions.iter().map(|text| Condition::parse(text)).collect::<Result<_>>()?,
         of_vertices: false,
         delimiter: args.delimiter.clone(),
-        header: args.header.map(|said| said == YesNo::Yes),
+        header: args.header.map(|answer| answer == YesNo::Yes),
         comment: args.comment.clone(),
         nulls: args.nulls,
         bipartite: sides(args)?,
@@ -190,7 +190,7 @@ fn import_array(args: &ImportArgs) -> Result<()> {
     let numbers = NumberOptions {
         columns: args.columns.clone(),
         delimiter: args.delimiter.clone(),
-        header: args.header.map(|said| said == YesNo::Yes),
+        header: args.header.map(|answer| answer == YesNo::Yes),
         comment: args.comment.clone(),
     };
     let options = ArrayImportOptions { numbers, element: args.dtype, replace: args.replace };
@@ -364,8 +364,11 @@ fn tell(report: &ImportReport, text: Option<&TextFacts>, limits: &Limits) {
     }
     line("edges read", facts.edges_read.to_string());
     line("duplicates", format!("{}: {}", facts.duplicates, duplicates_meaning(&facts.duplicates_policy)));
-    let kept = if facts.self_loops_kept { "kept" } else { "dropped" };
-    line("self-loops", format!("{} read, {kept}; {} stored", facts.self_loops, facts.self_loops_stored.unwrap_or(0)));
+    let treatment = if facts.self_loops_kept { "kept" } else { "dropped" };
+    line(
+        "self-loops",
+        format!("{} read, {treatment}; {} stored", facts.self_loops, facts.self_loops_stored.unwrap_or(0)),
+    );
     if let Some(rows) = manifest.rows {
         line("matrix", format!("{rows} x {}: vertices are rows, and behind them columns", manifest.vertices - rows));
     }
@@ -400,6 +403,6 @@ fn count(number: u64, one: &str, many: &str) -> String {
 
 /// The treatment of duplicates, in words.
 fn duplicates_meaning(policy: &str) -> String {
-    let found = Duplicates::ALL.iter().find(|(_, name, _)| *name == policy);
-    found.map_or_else(|| policy.to_owned(), |(_, name, meaning)| format!("{name} ({})", meaning.to_lowercase()))
+    let choice = Duplicates::ALL.iter().find(|(_, name, _)| *name == policy);
+    choice.map_or_else(|| policy.to_owned(), |(_, name, meaning)| format!("{name} ({})", meaning.to_lowercase()))
 }

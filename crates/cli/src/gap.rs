@@ -18,7 +18,7 @@ const SOURCES_AT_ONCE: usize = 4;
 /// Number of trials of the ranks, the components and the triangles.
 const TRIALS: usize = 16;
 const TRIANGLE_TRIALS: usize = 3;
-/// Ranks are iterated until the sum of changes is below this, or so many times.
+/// Ranks are iterated until the sum of changes is below `TOLERANCE`, at most `ITERATIONS` times.
 const TOLERANCE: f64 = 1e-4;
 const ITERATIONS: u32 = 20;
 
@@ -38,17 +38,17 @@ pub fn gap(args: &GapArgs) -> Result<()> {
     let most = args.trials.unwrap_or(u32::MAX) as usize;
     let (singly, together) = (sources.iter().take(most), sources.chunks(SOURCES_AT_ONCE).take(most));
     let searches: Vec<_> = singly.map(|&source| BfsOptions { source, ..BfsOptions::default() }).collect();
-    kernel(&graph, "bfs", &searches, outcore::bfs, verify::verify_bfs, |found| &found.stats)?;
+    kernel(&graph, "bfs", &searches, outcore::bfs, verify::verify_bfs, |result| &result.stats)?;
     let paths: Vec<_> = searches.iter().map(|search| path_options(search.source)).collect();
     match graph.weight_name() {
         None => say(format_args!("{:16}{:>8}  the image has no weights", "sssp", 0))?,
-        Some(_) => kernel(&graph, "sssp", &paths, outcore::sssp, verify::verify_sssp, |found| &found.stats)?,
+        Some(_) => kernel(&graph, "sssp", &paths, outcore::sssp, verify::verify_sssp, |result| &result.stats)?,
     }
     let ranks = vec![rank_options(); TRIALS.min(most)];
-    kernel(&graph, "pagerank", &ranks, outcore::pagerank, verify::verify_pagerank, |found| &found.stats)?;
+    kernel(&graph, "pagerank", &ranks, outcore::pagerank, verify::verify_pagerank, |result| &result.stats)?;
     let components = vec![ComponentsOptions::default(); TRIALS.min(most)];
-    let verify_components = |graph: &_, _: &_, found: &_| verify::verify_components(graph, found);
-    kernel(&graph, "components", &components, outcore::components, verify_components, |found| &found.stats)?;
+    let verify_components = |graph: &_, _: &_, result: &_| verify::verify_components(graph, result);
+    kernel(&graph, "components", &components, outcore::components, verify_components, |result| &result.stats)?;
     let between: Vec<_> = together.map(between_options).collect();
     kernel(
         &graph,
@@ -56,11 +56,11 @@ pub fn gap(args: &GapArgs) -> Result<()> {
         &between,
         outcore::betweenness_centrality,
         verify::verify_betweenness_centrality,
-        |found| &found.stats,
+        |result| &result.stats,
     )?;
     let triangles = vec![TrianglesOptions::default(); TRIANGLE_TRIALS.min(most)];
-    let verify_triangles = |graph: &_, _: &_, found: &_| verify::verify_triangles(graph, found);
-    kernel(&graph, "triangles", &triangles, outcore::triangles, verify_triangles, |found| &found.stats)?;
+    let verify_triangles = |graph: &_, _: &_, result: &_| verify::verify_triangles(graph, result);
+    kernel(&graph, "triangles", &triangles, outcore::triangles, verify_triangles, |result| &result.stats)?;
     note_memory(&runtime, &args.limits);
     Ok(())
 }
@@ -109,11 +109,11 @@ fn kernel<O, R>(
     let progress = graph.runtime().task(name, Unit::Steps, Some(trials.len() as u64));
     let (mut seconds, mut bytes) = (Vec::new(), 0);
     for options in trials {
-        let (took, found) = timed(|| find(graph, options));
-        let found = found?;
-        verify(graph, options, &found)?;
+        let (took, result) = timed(|| find(graph, options));
+        let result = result?;
+        verify(graph, options, &result)?;
         seconds.push(took);
-        bytes += stats(&found).total.bytes_read;
+        bytes += stats(&result).total.bytes_read;
         progress.advance(1);
     }
     drop(progress);

@@ -51,15 +51,15 @@ pub fn graph500(args: &Graph500Args) -> Result<()> {
     }
     graph.make_room(room, validation_bytes(&graph))?;
     let bfs = searches("bfs", &graph, &roots, |source| {
-        let (seconds, found) = timed(|| outcore::bfs(&graph, &BfsOptions { source, ..BfsOptions::default() }));
-        let found = found?;
-        Ok((seconds, timed(|| verify_bfs(&graph, &options, source, &found))))
+        let (seconds, result) = timed(|| outcore::bfs(&graph, &BfsOptions { source, ..BfsOptions::default() }));
+        let result = result?;
+        Ok((seconds, timed(|| verify_bfs(&graph, &options, source, &result))))
     })?;
     let sssp = searches("sssp", &graph, &roots, |source| {
         let search = SsspOptions { source, weights: true, delta: None };
-        let (seconds, found) = timed(|| outcore::sssp(&graph, &search));
-        let found = found?;
-        Ok((seconds, timed(|| verify_sssp(&graph, &options, &search, &found))))
+        let (seconds, result) = timed(|| outcore::sssp(&graph, &search));
+        let result = result?;
+        Ok((seconds, timed(|| verify_sssp(&graph, &options, &search, &result))))
     })?;
     let line = |name: &str, value: String| say(format_args!("{:32}{value}", format!("{name}:")));
     line("SCALE", args.scale.to_string())?;
@@ -69,15 +69,15 @@ pub fn graph500(args: &Graph500Args) -> Result<()> {
     line("num_mpi_processes", "1".to_owned())?;
     line("construction_time", format!("{:.6}", import_seconds + open_seconds))?;
     let both = [("bfs  ", &bfs), ("sssp ", &sssp)];
-    for (kernel, found) in both {
-        say_summary(kernel, "time", 6, &Summary::of(found.iter().map(|search| search.seconds)))?;
+    for (kernel, searches) in both {
+        say_summary(kernel, "time", 6, &Summary::of(searches.iter().map(|search| search.seconds)))?;
     }
     say_summary("", "nedge", 1, &Summary::of(bfs.iter().map(|search| search.edges)))?;
-    for (kernel, found) in both {
-        say_rates(kernel, &Summary::of(found.iter().map(|search| search.seconds / search.edges)), found.len())?;
+    for (kernel, searches) in both {
+        say_rates(kernel, &Summary::of(searches.iter().map(|search| search.seconds / search.edges)), searches.len())?;
     }
-    for (kernel, found) in both {
-        say_summary(kernel, "validate", 6, &Summary::of(found.iter().map(|search| search.validation_seconds)))?;
+    for (kernel, searches) in both {
+        say_summary(kernel, "validate", 6, &Summary::of(searches.iter().map(|search| search.validation_seconds)))?;
     }
     note_memory(&runtime, &args.limits);
     Ok(())

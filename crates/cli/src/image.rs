@@ -58,7 +58,7 @@ fn facts(image: &Path) -> Result<Value> {
     serde_json::to_value(graph.info()).map_err(Error::custom)
 }
 
-/// Whether there is an image of an array; whatever else there may be is the business of who opens it.
+/// Whether there is an image of an array; one that cannot be read is reported by the code that opens it.
 fn is_array(image: &Path) -> bool {
     matches!(read_any_manifest(image), Ok(AnyManifest::Array(_)))
 }

@@ -37,7 +37,7 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
-    // A file beyond `ulimit -f` is an error of who writes it.
+    // A write beyond `ulimit -f` fails with an error instead of ending the process.
     _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Default::default());
     // Steps of an import, and decoders of other formats, allocate on their own; algorithms keep what they have.
     if matches!(cli.command, Command::Import(_) | Command::Generate(_)) {
@@ -68,7 +68,7 @@ fn main() -> ExitCode {
             note!("outcore: stopped; no unfinished file was left behind");
             ExitCode::from(progress::stop_code())
         }
-        // Nobody reads the output any more, as in `outcore ... | head`.
+        // The reader of the output has gone, as in `outcore ... | head`.
         Err(Error::Io(outcore::io::Error::File { source, .. })) if source.kind() == std::io::ErrorKind::BrokenPipe => {
             ExitCode::SUCCESS
         }

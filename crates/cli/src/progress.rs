@@ -99,10 +99,10 @@ const EVENT_EVERY: Duration = Duration::from_millis(200);
 struct Lines {
     every: Duration,
     is_json: bool,
-    state: Mutex<Told>,
+    state: Mutex<LineState>,
 }
 
-struct Told {
+struct LineState {
     tasks: Vec<Doing>,
     /// When a line was written last.
     last: Instant,
@@ -119,7 +119,7 @@ struct Doing {
 
 impl Lines {
     fn new(every: Duration, is_json: bool) -> Self {
-        Lines { every, is_json, state: Mutex::new(Told { tasks: Vec::new(), last: Instant::now() }) }
+        Lines { every, is_json, state: Mutex::new(LineState { tasks: Vec::new(), last: Instant::now() }) }
     }
 
     /// Writes a line about a task. A standard error that cannot be written to changes no outcome.

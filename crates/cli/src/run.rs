@@ -33,8 +33,8 @@ fn run_algorithm(args: &AlgorithmArgs) -> Result<ExitCode> {
     let values = Values::new(*algorithm, given.clone())?;
     let graph = values.weighing(graph)?;
     let plan = algorithm.plan(&graph, values)?;
-    let is_told = !common.limits.quiet;
-    let report = algorithm.report_needs.filter(|_| is_told);
+    let shows_report = !common.limits.quiet;
+    let report = algorithm.report_needs.filter(|_| shows_report);
     let estimate = plan.estimate(&graph);
     let estimate = match report {
         Some(needs) => estimate.with_state(&graph, (needs.bytes)(&graph)),
@@ -49,19 +49,19 @@ fn run_algorithm(args: &AlgorithmArgs) -> Result<ExitCode> {
     let options = Given::all(algorithm.options, given);
     let page = Page::begin(common, graph.runtime(), || Page::of_graph(algorithm.name, options, &estimate, &graph));
     let mut say = |line: Arguments<'_>| common.say(line);
-    let found = plan.run(&graph, common.verify, is_told.then_some(&mut say as Say<'_>))?;
+    let outcome = plan.run(&graph, common.verify, shows_report.then_some(&mut say as Say<'_>))?;
     let page = page.map(Page::end);
-    if let Some(unconverged) = found.unconverged.filter(|_| !allow_unconverged) {
-        return ranks_not_converged(&graph, unconverged, &found.stats, page, common);
+    if let Some(unconverged) = outcome.unconverged.filter(|_| !allow_unconverged) {
+        return ranks_not_converged(&graph, unconverged, &outcome.stats, page, common);
     }
-    let table = graph.table(found.columns);
-    for (heading, column) in &found.shown {
+    let table = graph.table(outcome.columns);
+    for (heading, column) in &outcome.shown {
         if !heading.is_empty() {
             common.say(heading);
         }
         show_top(&graph, &table.columns()[*column], *top, common)?;
     }
-    finish(&table, &found.stats, page, common)?;
+    finish(&table, &outcome.stats, page, common)?;
     Ok(ExitCode::SUCCESS)
 }
 

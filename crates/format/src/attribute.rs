@@ -161,7 +161,7 @@ pub(crate) fn check(attributes: &[Attribute], values: &[ValueColumn], first: usi
         if attribute.strings.is_some() != (attribute.kind == AttributeKind::String) {
             let strings = if attribute.strings.is_some() { "strings" } else { "no strings" };
             let found = format!("{strings} for one of type {}", attribute.kind.name());
-            return bad("strings exactly for attributes of type string", &found);
+            return bad("strings for attributes that are strings, and for no others", &found);
         }
         // Sizes bound counts before anything is allocated.
         let most_bytes = |strings: &Strings| strings.pages.saturating_mul(crate::text::TEXT_BYTES as u64);

@@ -41,18 +41,18 @@ pub fn block_width(values: &[u32]) -> u32 {
 pub fn write_block(values: &[u64], width_bits: u32, out: &mut Vec<u8>) {
     debug_assert!(values.len() <= BLOCK && width_bits <= 64);
     out.push(width_bits as u8);
-    let (mut bits, mut held) = (0u128, 0u32);
+    let (mut bits, mut pending_bits) = (0u128, 0u32);
     for &value in values {
         debug_assert!(width(value) <= width_bits);
-        bits |= u128::from(value) << held;
-        held += width_bits;
-        while held >= 8 {
+        bits |= u128::from(value) << pending_bits;
+        pending_bits += width_bits;
+        while pending_bits >= 8 {
             out.push(bits as u8);
             bits >>= 8;
-            held -= 8;
+            pending_bits -= 8;
         }
     }
-    if held > 0 {
+    if pending_bits > 0 {
         out.push(bits as u8);
     }
 }

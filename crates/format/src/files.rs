@@ -203,7 +203,7 @@ impl Manifest {
         }
         for (attributes, of_vertices) in [(&self.attributes, false), (&self.vertex_attributes, true)] {
             let pages = |attribute: &Attribute| attribute.strings.map(|strings| strings.pages);
-            let texts = attributes.iter().enumerate().filter_map(|(place, found)| Some((place, pages(found)?)));
+            let texts = attributes.iter().enumerate().filter_map(|(place, attribute)| Some((place, pages(attribute)?)));
             files.extend(texts.map(|(place, pages)| (ImageFile::strings(place, of_vertices), pages)));
         }
         files

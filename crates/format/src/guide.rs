@@ -41,7 +41,7 @@ pub struct Mark {
     /// Offset of the block that holds its first neighbour, or that of the next list that has one.
     firsts_at: u16,
     /// Number of values of that block that belong to lists before it.
-    firsts_taken: u8,
+    firsts_passed: u8,
     /// Offset of its gaps.
     gaps_at: u16,
     /// Number of neighbours of all lists before it.
@@ -56,7 +56,7 @@ impl Mark {
     pub fn word(self) -> u64 {
         let [lengths_at, firsts_at, gaps_at, edges] =
             [self.lengths_at, self.firsts_at, self.gaps_at, self.edges].map(u64::from);
-        lengths_at | firsts_at << 13 | gaps_at << 26 | edges << 39 | u64::from(self.firsts_taken) << 55
+        lengths_at | firsts_at << 13 | gaps_at << 26 | edges << 39 | u64::from(self.firsts_passed) << 55
     }
 
     /// The mark of a word.
@@ -67,7 +67,7 @@ impl Mark {
             firsts_at: place(13),
             gaps_at: place(26),
             edges: (word >> 39) as u16,
-            firsts_taken: (word >> 55) as u8 % BLOCK as u8,
+            firsts_passed: (word >> 55) as u8 % BLOCK as u8,
         }
     }
 
@@ -213,7 +213,7 @@ struct Walk<'a> {
     gaps_at: usize,
     /// Offset of the block of first neighbours, and the number of its values that belong to earlier lists.
     firsts_at: usize,
-    firsts_taken: usize,
+    firsts_passed: usize,
     edges: usize,
     relative: bool,
     step: u32,
@@ -238,7 +238,7 @@ impl<'a> Walk<'a> {
             lengths_at: usize::from(mark.lengths_at),
             gaps_at: usize::from(mark.gaps_at),
             firsts_at: usize::from(mark.firsts_at),
-            firsts_taken: usize::from(mark.firsts_taken),
+            firsts_passed: usize::from(mark.firsts_passed),
             edges: usize::from(mark.edges),
             relative: page.flags() & RELATIVE != 0,
             step: u32::from(page.flags() & PARALLEL == 0),
@@ -249,7 +249,7 @@ impl<'a> Walk<'a> {
         Mark {
             lengths_at: self.lengths_at as u16,
             firsts_at: self.firsts_at as u16,
-            firsts_taken: self.firsts_taken as u8,
+            firsts_passed: self.firsts_passed as u8,
             gaps_at: self.gaps_at as u16,
             edges: self.edges as u16,
         }
@@ -335,10 +335,10 @@ impl<'a> Walk<'a> {
     /// Skips the first neighbours of at most sixteen lists.
     #[inline(always)]
     fn pass_firsts(&mut self, count: usize) -> Result<()> {
-        self.firsts_taken += count;
-        if self.firsts_taken >= BLOCK {
+        self.firsts_passed += count;
+        if self.firsts_passed >= BLOCK {
             self.firsts_at = self.block(self.firsts_at, BLOCK, 32, self.ends[1])?.1;
-            self.firsts_taken -= BLOCK;
+            self.firsts_passed -= BLOCK;
         }
         Ok(())
     }
@@ -346,7 +346,7 @@ impl<'a> Walk<'a> {
     /// Decodes a list that is not empty; returns its largest neighbour.
     #[inline]
     fn list(&mut self, vertex: u32, out: &mut [u32]) -> Result<u32> {
-        let lane = self.firsts_taken;
+        let lane = self.firsts_passed;
         let (width_bits, _) = self.block(self.firsts_at, lane + 1, 32, self.ends[1])?;
         let stored = value_at(self.bytes, self.firsts_at + 1, lane, width_bits);
         self.pass_firsts(1)?;
@@ -381,9 +381,9 @@ impl<'a> Walk<'a> {
 
     /// Checks that the page's sections end here.
     fn finish(&self) -> Result<()> {
-        let firsts = match self.firsts_taken {
+        let firsts = match self.firsts_passed {
             0 => self.firsts_at,
-            left => self.block(self.firsts_at, left, 32, self.ends[1])?.1,
+            count => self.block(self.firsts_at, count, 32, self.ends[1])?.1,
         };
         for (at, end) in [self.lengths_at, firsts, self.gaps_at].into_iter().zip(self.ends) {
             if at != end {

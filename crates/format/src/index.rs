@@ -228,15 +228,15 @@ impl Index {
     /// Position of the bit with that rank, among ones (`flip` 0) or zeros (`flip` all ones).
     fn select(&self, rank: u64, samples: &[u64], flip: u64) -> u64 {
         let sample = samples[(rank / SAMPLE) as usize];
-        let mut left = rank % SAMPLE;
+        let mut remaining = rank % SAMPLE;
         let mut i = (sample / 64) as usize;
         let mut word = (self.high[i] ^ flip) & (u64::MAX << (sample % 64));
         loop {
             let count = u64::from(word.count_ones());
-            if left < count {
-                return 64 * i as u64 + u64::from(select_in_word(word, left as u32));
+            if remaining < count {
+                return 64 * i as u64 + u64::from(select_in_word(word, remaining as u32));
             }
-            left -= count;
+            remaining -= count;
             i += 1;
             word = self.high[i] ^ flip;
         }
@@ -414,9 +414,9 @@ fn select_in_word(word: u64, rank: u32) -> u32 {
     let sums = ((fours + (fours >> 4)) & 0x0f0f_0f0f_0f0f_0f0f).wrapping_mul(ONES);
     // The bytes that end before the bit: their sums are at most the rank.
     let before = ((((u64::from(rank) * ONES) | TOPS) - sums) & TOPS).count_ones() * 8;
-    let left = rank - ((sums << 8) >> before & 0xff) as u32;
+    let remaining = rank - ((sums << 8) >> before & 0xff) as u32;
     let mut byte = word >> before;
-    for _ in 0..left {
+    for _ in 0..remaining {
         byte &= byte - 1;
     }
     before + byte.trailing_zeros()
@@ -448,8 +448,8 @@ mod tests {
         for probe in (0..last.min(3000) + 2).chain(keys.iter().flat_map(|&k| [k.saturating_sub(1), k, k + 1])) {
             let expected = keys.partition_point(|&key| key <= probe).checked_sub(1).map(|i| i as u64);
             assert_eq!(index.last_at_most(probe), expected, "probe {probe} in {keys:?}");
-            let found = index.seek(probe).map(|(place, behind)| (place, behind.collect::<Vec<_>>()));
-            assert_eq!(found, expected.map(|place| (place, keys[place as usize + 1..].to_vec())), "probe {probe}");
+            let actual = index.seek(probe).map(|(place, behind)| (place, behind.collect::<Vec<_>>()));
+            assert_eq!(actual, expected.map(|place| (place, keys[place as usize + 1..].to_vec())), "probe {probe}");
         }
     }
 

@@ -295,7 +295,7 @@ pub struct ListWriter {
     gaps: Vec<u8>,
     list: Vec<u32>,
     /// Buffered neighbours of a partial list that are in no page yet.
-    held: Vec<u32>,
+    buffered: Vec<u32>,
 }
 
 impl ListWriter {
@@ -316,7 +316,7 @@ impl ListWriter {
             relative: Section::default(),
             gaps: Vec::new(),
             list: Vec::new(),
-            held: Vec::new(),
+            buffered: Vec::new(),
         }
     }
 
@@ -324,29 +324,29 @@ impl ListWriter {
     ///
     /// The pages equal those of one `push` of the whole list, but the list is never in memory as a whole.
     pub fn push_part(&mut self, neighbours: &[u32], mut emit: impl FnMut(PageStart, &PageBytes)) {
-        let mut held = std::mem::take(&mut self.held);
-        held.extend_from_slice(neighbours);
+        let mut buffered = std::mem::take(&mut self.buffered);
+        buffered.extend_from_slice(neighbours);
         let mut start = 0;
         // No page takes more neighbours than this, so the list is known to continue in another page.
-        while held.len() - start > MAX_NEIGHBOURS {
-            start += self.push_some(&held[start..], &mut emit);
+        while buffered.len() - start > MAX_NEIGHBOURS {
+            start += self.push_some(&buffered[start..], &mut emit);
         }
-        held.drain(..start);
-        self.held = held;
+        buffered.drain(..start);
+        self.buffered = buffered;
     }
 
     /// Appends the list of the next vertex: sorted, strictly so unless the image keeps parallel edges.
     ///
     /// Every full page is passed to `emit`, with its index entry.
     pub fn push(&mut self, neighbours: &[u32], mut emit: impl FnMut(PageStart, &PageBytes)) {
-        if self.held.is_empty() {
+        if self.buffered.is_empty() {
             return self.push_all(neighbours, &mut emit);
         }
-        let mut held = std::mem::take(&mut self.held);
-        held.extend_from_slice(neighbours);
-        self.push_all(&held, &mut emit);
-        held.clear();
-        self.held = held;
+        let mut buffered = std::mem::take(&mut self.buffered);
+        buffered.extend_from_slice(neighbours);
+        self.push_all(&buffered, &mut emit);
+        buffered.clear();
+        self.buffered = buffered;
     }
 
     fn push_all(&mut self, mut rest: &[u32], emit: &mut impl FnMut(PageStart, &PageBytes)) {
@@ -402,15 +402,15 @@ impl ListWriter {
         let before = self.used(lengths, absolute, relative, self.gaps.len());
         let step = u32::from(!self.parallel);
         let mut used = before;
-        let mut taken = 1;
+        let mut count = 1;
         let mut fits = if used <= ROOM_BYTES { 1 } else { 0 };
-        while taken < list.len() && fits == taken {
-            let end = (taken + BLOCK).min(list.len());
-            let widest = (taken..end).fold(0, |all, i| all | (list[i] - list[i - 1] - step));
-            used += block_bytes(end - taken, width(u64::from(widest)));
-            taken = end;
+        while count < list.len() && fits == count {
+            let end = (count + BLOCK).min(list.len());
+            let widest = (count..end).fold(0, |all, i| all | (list[i] - list[i - 1] - step));
+            used += block_bytes(end - count, width(u64::from(widest)));
+            count = end;
             if used <= ROOM_BYTES {
-                fits = taken;
+                fits = count;
             }
         }
         let split = fits < list.len();

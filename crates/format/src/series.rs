@@ -13,19 +13,19 @@ pub const MAX_VALUES: usize = u16::MAX as usize;
 /// Widths or counts that do not fit.
 pub(crate) fn read_blocks(page: &Page<'_>, mut visit: impl FnMut(&[u64])) -> Result<()> {
     let bytes = page.section(0);
-    let mut left = page.count();
-    if left > bytes.len() * BLOCK {
-        return Err(Error::new(6, "as many values as the page has room for", left.to_string()));
+    let mut remaining = page.count();
+    if remaining > bytes.len() * BLOCK {
+        return Err(Error::new(6, "as many values as the page has room for", remaining.to_string()));
     }
     let (mut block, mut at) = ([0; BLOCK], 0);
-    while left > 0 {
-        let take = left.min(BLOCK);
+    while remaining > 0 {
+        let take = remaining.min(BLOCK);
         at += read_block(&bytes[at..], take, 64, &mut block).map_err(|mut error| {
             error.offset_bytes += (HEADER_BYTES + at) as u64;
             error
         })?;
         visit(&block[..take]);
-        left -= take;
+        remaining -= take;
     }
     if at != bytes.len() {
         let found = format!("{} more bytes", bytes.len() - at);

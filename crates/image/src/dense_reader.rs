@@ -83,9 +83,9 @@ impl DenseImage {
                     }
                 }
                 reader.submit()?;
-                let Some(found) = reader.next()? else { return Ok::<_, Error>(reader.take_stats()) };
+                let Some(unit) = reader.next()? else { return Ok::<_, Error>(reader.take_stats()) };
                 waiting -= 1;
-                task.advance((found.pages().end - found.pages().start) * PAGE_BYTES as u64);
+                task.advance((unit.pages().end - unit.pages().start) * PAGE_BYTES as u64);
             }
         })?;
         let mut stats = SweepStats::default();

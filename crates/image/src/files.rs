@@ -314,7 +314,7 @@ pub(crate) fn foreign_entry(
     let mut foreign = Vec::new();
     let directory = Directory::open(backend, image)?;
     let kind =
-        |name: &Path| backend.look(What::Itself(Location::within(&directory, name))).ok().map(|found| found.kind);
+        |name: &Path| backend.look(What::Itself(Location::within(&directory, name))).ok().map(|status| status.kind);
     for folder in folders.iter().chain(&[""]) {
         if kind(Path::new(folder)) != Some(FileKind::Directory) {
             continue;
@@ -386,8 +386,8 @@ fn open_manifest<M: Described>(directory: &Directory) -> Result<(DataFile, M)> {
         });
     }
     let bytes = file.read_whole()?;
-    if let Some(found) = M::other_version(&bytes) {
-        return Err(Error::Unsuitable(format!("{}: {found}", file.path().display())));
+    if let Some(advice) = M::other_version(&bytes) {
+        return Err(Error::Unsuitable(format!("{}: {advice}", file.path().display())));
     }
     let manifest = M::from_bytes(&bytes).map_err(|error| Error::corrupt(file.path(), 0, error))?;
     Ok((file, manifest))

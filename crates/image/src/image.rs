@@ -391,7 +391,7 @@ impl Image {
     }
 
     /// Checks that `bytes` can be reserved. Page caches shrink at the reservation; if that is not enough,
-    /// [`Spare`](outcore_io::Spare) memory is given back now.
+    /// [`Reclaim`](outcore_io::Reclaim) memory is given back now.
     ///
     /// Algorithms call this with the size of their whole state, before they allocate any of it.
     ///

@@ -34,10 +34,10 @@ fn check_target(backend: &Arc<dyn Backend>, target: &Path) -> Result<()> {
             "{path}: expected the name of a file to write or to replace, found {found}; {advice}"
         )))
     };
-    if target.file_name().is_none() || backend.named(target).is_some_and(|found| found.kind == FileKind::Directory) {
+    if target.file_name().is_none() || backend.named(target).is_some_and(|status| status.kind == FileKind::Directory) {
         return Err(Error::Usage(format!("expected the name of a file to write, found {}", target.display())));
     }
-    match backend.named_itself(target).map(|found| found.kind) {
+    match backend.named_itself(target).map(|status| status.kind) {
         Some(FileKind::Link) => return refused("a link", "name the file that it leads to"),
         Some(FileKind::Directory | FileKind::Other) => {
             return refused("a device, a pipe or something else", "write a file, and copy it there");
@@ -102,8 +102,8 @@ impl Partial {
     ) -> Result<(Self, T)> {
         let partial = |path, lock| Partial { backend: Arc::clone(backend), path, is_kept: false, _lock: lock };
         loop {
-            let kept = OsStr::from_bytes(&name.as_bytes()[..name.len().min(MOST_NAME_BYTES)]);
-            let path = parent.join(hidden(kept, ENDING));
+            let stem = OsStr::from_bytes(&name.as_bytes()[..name.len().min(MOST_NAME_BYTES)]);
+            let path = parent.join(hidden(stem, ENDING));
             let made = match make(&path) {
                 Err(IoError::File { source, .. }) if source.kind() == ErrorKind::AlreadyExists => continue,
                 // Users know the final name, not the temporary one.
@@ -200,13 +200,13 @@ pub fn remove_leftovers(backend: &Arc<dyn Backend>, directory: &Path) -> Vec<Pat
     put_back(backend, directory);
     let Ok(names) = backend.list(Location::at(directory)) else { return Vec::new() };
     let paths = names.iter().filter(|name| name_of(name, ENDING).is_some()).map(|name| directory.join(name));
-    let held = paths.filter_map(|path| Some((backend.lock(&path).ok()??, path)));
-    let mut held: Vec<(Lock, PathBuf)> = held.collect();
-    if held.is_empty() || backend.sync_directory(directory).is_err() {
+    let leftovers = paths.filter_map(|path| Some((backend.lock(&path).ok()??, path)));
+    let mut leftovers: Vec<(Lock, PathBuf)> = leftovers.collect();
+    if leftovers.is_empty() || backend.sync_directory(directory).is_err() {
         return Vec::new();
     }
-    held.retain(|(_, path)| backend.remove_all(path).is_ok());
-    let mut removed: Vec<PathBuf> = held.into_iter().map(|(_, path)| path).collect();
+    leftovers.retain(|(_, path)| backend.remove_all(path).is_ok());
+    let mut removed: Vec<PathBuf> = leftovers.into_iter().map(|(_, path)| path).collect();
     removed.sort();
     removed
 }
@@ -231,9 +231,9 @@ pub(crate) fn put_back(backend: &Arc<dyn Backend>, directory: &Path) -> Vec<Path
                 restored.push(target);
             }
         } else if is_image(backend, &target) {
-            let kept = OsStr::from_bytes(&name.as_bytes()[..name.len().min(MOST_NAME_BYTES)]);
+            let stem = OsStr::from_bytes(&name.as_bytes()[..name.len().min(MOST_NAME_BYTES)]);
             // If this fails, it stays until the next time.
-            let _ = backend.rename(&aside, &directory.join(hidden(kept, ENDING)));
+            let _ = backend.rename(&aside, &directory.join(hidden(stem, ENDING)));
         }
     }
     restored
@@ -256,7 +256,7 @@ mod tests {
         let at = |name: &str| directory.path().join(name);
         let long = "x".repeat(250);
         let create = |path: &Path| DataFile::open_as(&system, Location::at(path), Open::Create);
-        let held = [
+        let partials = [
             Partial::directory(&system, directory.path(), "held.oc".as_ref()).unwrap(),
             Partial::file(&system, &at("held.csv"), create).unwrap().0,
             Partial::directory(&system, directory.path(), long.as_ref()).unwrap(),
@@ -269,16 +269,16 @@ mod tests {
             ".x.0123456789abcdef.outcore-replaced",
         ];
         others.iter().for_each(|name| std::fs::create_dir(at(name)).unwrap());
-        let left = [".a.oc.00000000000000aa.outcore-partial", ".b.csv.00000000000000bb.outcore-partial"].map(at);
-        std::fs::create_dir_all(left[0].join("columns")).unwrap();
-        std::fs::write(left[0].join("columns/file"), "x").unwrap();
-        std::fs::write(&left[1], "x").unwrap();
+        let leftovers = [".a.oc.00000000000000aa.outcore-partial", ".b.csv.00000000000000bb.outcore-partial"].map(at);
+        std::fs::create_dir_all(leftovers[0].join("columns")).unwrap();
+        std::fs::write(leftovers[0].join("columns/file"), "x").unwrap();
+        std::fs::write(&leftovers[1], "x").unwrap();
         // A link is not followed, under any name.
         std::os::unix::fs::symlink(at("graph.oc"), at(".c.00000000000000cc.outcore-partial")).unwrap();
-        assert_eq!(remove_leftovers(&system, directory.path()), left);
+        assert_eq!(remove_leftovers(&system, directory.path()), leftovers);
         assert_eq!(remove_leftovers(&system, directory.path()), Vec::<PathBuf>::new());
         assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 3 + 5 + 1);
-        drop(held);
+        drop(partials);
         assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 5 + 1);
     }
 }

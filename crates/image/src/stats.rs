@@ -170,7 +170,7 @@ impl StatsBuilder {
 
     /// Measures CPU time and memory.
     fn look(&mut self, now: Duration) {
-        let memory_bytes = self.budget.as_ref().map_or(0, |budget| budget.taken_bytes().0);
+        let memory_bytes = self.budget.as_ref().map_or(0, |budget| budget.used_bytes().0);
         self.looked = (now, cpu_seconds() - self.cpu_before, memory_bytes);
     }
 
@@ -230,17 +230,17 @@ mod tests {
     #[test]
     fn steps_say_when_they_ended_and_what_was_taken_by_then() {
         let runtime = Runtime::new(outcore_io::RuntimeOptions::default()).unwrap();
-        let (before, _) = runtime.budget().taken_bytes();
+        let (before, _) = runtime.budget().used_bytes();
         let mut stats = StatsBuilder::of(&runtime);
         stats.step("short", 1, SweepStats::default());
-        let held = runtime.budget().reserve("a test", 1 << 20).unwrap();
+        let reservation = runtime.budget().reserve("a test", 1 << 20).unwrap();
         // Longer than the measuring interval, in CPU time too.
         let mut sum = 0u64;
         while stats.start.elapsed() < 4 * LOOK_EVERY {
             sum = std::hint::black_box(sum.wrapping_add(1));
         }
         stats.step("long", 1, SweepStats::default());
-        drop(held);
+        drop(reservation);
         for active in 2..MOST_STEPS as u64 + 10 {
             stats.step("push", active, SweepStats::default());
         }

@@ -129,7 +129,7 @@ pub struct ColumnStream {
     kind: Option<ValueType>,
     /// The values of the current page, and the number of those that have been taken.
     values: Vec<u64>,
-    taken: usize,
+    position: usize,
     /// The page that they come from.
     page: u64,
     /// The ordinal after the page's last value, and after the last value of the stream.
@@ -153,7 +153,7 @@ impl ColumnStream {
             pages,
             kind: value_type(image, file),
             values: Vec::new(),
-            taken: 0,
+            position: 0,
             page: 0,
             read: 0,
             end: count,
@@ -181,7 +181,7 @@ impl ColumnStream {
             pages,
             kind,
             values: Vec::new(),
-            taken: 0,
+            position: 0,
             page,
             read,
             end: range.end,
@@ -196,7 +196,7 @@ impl ColumnStream {
     /// # Errors
     /// A page that cannot be read or is damaged, a column that is too short or too long, or a request to stop.
     pub fn peek(&mut self, most: usize) -> Result<&[u64]> {
-        while self.taken == self.values.len() {
+        while self.position == self.values.len() {
             if self.read >= self.end {
                 if let Some((page, _)) = self.pages.page()? {
                     let expected = format!("the end of the column after {} values", self.end);
@@ -207,14 +207,14 @@ impl ColumnStream {
             }
             self.next_page()?;
         }
-        let end = self.values.len().min(self.taken.saturating_add(most));
-        Ok(&self.values[self.taken..end])
+        let end = self.values.len().min(self.position.saturating_add(most));
+        Ok(&self.values[self.position..end])
     }
 
     /// Takes `count` of the values that [`peek`](ColumnStream::peek) showed.
     pub fn take(&mut self, count: usize) {
-        self.taken += count;
-        debug_assert!(self.taken <= self.values.len());
+        self.position += count;
+        debug_assert!(self.position <= self.values.len());
     }
 
     /// Takes exactly `count` values and appends them to `out`.
@@ -224,13 +224,13 @@ impl ColumnStream {
     pub fn take_into(&mut self, mut count: usize, out: &mut Vec<u64>) -> Result<()> {
         while count > 0 {
             let values = self.peek(count)?;
-            let taken = values.len();
+            let len = values.len();
             out.extend_from_slice(values);
-            if taken == 0 {
+            if len == 0 {
                 return Err(self.bad_end());
             }
-            self.take(taken);
-            count -= taken;
+            self.take(len);
+            count -= len;
         }
         Ok(())
     }
@@ -261,7 +261,7 @@ impl ColumnStream {
 
     fn next_page(&mut self) -> Result<()> {
         self.values.clear();
-        self.taken = 0;
+        self.position = 0;
         let (read, end, origin) = (self.read, self.end, self.pages.origin);
         let Some((number, bytes)) = self.pages.page()? else {
             return Err(self.pages.bad_end(format!("{end} values"), format!("{read} values")));
@@ -294,7 +294,7 @@ impl ColumnStream {
         self.page = number;
         self.read += self.values.len() as u64;
         let skipped = self.skipped.min(self.values.len() as u64);
-        self.taken = skipped as usize;
+        self.position = skipped as usize;
         self.skipped -= skipped;
         // A part of a column may end within a page.
         if self.read > self.end {
@@ -316,7 +316,7 @@ fn value_type(image: &Image, file: ImageFile) -> Option<ValueType> {
 pub struct TextStream {
     pages: PageStream,
     bytes: Vec<u8>,
-    taken: usize,
+    position: usize,
     read: u64,
 }
 
@@ -327,7 +327,7 @@ impl TextStream {
     /// An image without that text, or no memory.
     pub fn new(image: &Image, file: ImageFile) -> Result<Self> {
         let pages = PageStream::new(image, file, 0..u64::MAX)?;
-        Ok(TextStream { pages, bytes: Vec::new(), taken: 0, read: 0 })
+        Ok(TextStream { pages, bytes: Vec::new(), position: 0, read: 0 })
     }
 
     /// Takes exactly `count` bytes and appends them to `out`.
@@ -336,13 +336,13 @@ impl TextStream {
     /// A page that cannot be read or is damaged, a text that is too short, or a request to stop.
     pub fn take_into(&mut self, mut count: u64, out: &mut Vec<u8>) -> Result<()> {
         while count > 0 {
-            if self.taken == self.bytes.len() && !self.next_page()? {
+            if self.position == self.bytes.len() && !self.next_page()? {
                 return Err(self.pages.bad_end(format!("{count} more bytes of text"), "the end of the text"));
             }
-            let taken = count.min((self.bytes.len() - self.taken) as u64) as usize;
-            out.extend_from_slice(&self.bytes[self.taken..self.taken + taken]);
-            self.taken += taken;
-            count -= taken as u64;
+            let len = count.min((self.bytes.len() - self.position) as u64) as usize;
+            out.extend_from_slice(&self.bytes[self.position..self.position + len]);
+            self.position += len;
+            count -= len as u64;
         }
         Ok(())
     }
@@ -352,8 +352,8 @@ impl TextStream {
     /// # Errors
     /// More text, or a page that cannot be read or is damaged.
     pub fn finish(&mut self) -> Result<()> {
-        if self.taken < self.bytes.len() || self.next_page()? {
-            let more = self.bytes.len() - self.taken;
+        if self.position < self.bytes.len() || self.next_page()? {
+            let more = self.bytes.len() - self.position;
             return Err(self.pages.bad_end("the end of the text", format!("at least {more} more bytes")));
         }
         Ok(())
@@ -373,7 +373,7 @@ impl TextStream {
 
     fn next_page(&mut self) -> Result<bool> {
         self.bytes.clear();
-        self.taken = 0;
+        self.position = 0;
         let (read, origin) = (self.read, self.pages.origin);
         let Some((number, bytes)) = self.pages.page()? else { return Ok(false) };
         let into = &mut self.bytes;

@@ -28,12 +28,12 @@ pub enum Selection<'a> {
     Chosen(Box<dyn Fn(u64) -> u64 + Sync + 'a>, Range<u64>),
     /// One page after the other, as a function returns them during the sweep; it may return more after it has returned
     /// none.
-    Asked(&'a (dyn Fn() -> Option<u64> + Sync)),
+    Requested(&'a (dyn Fn() -> Option<u64> + Sync)),
 }
 
-/// Largest number of pages of an [`Asked`](Selection::Asked) selection that a worker reads at once: the next ones may
-/// change meanwhile.
-const MOST_ASKED: usize = 8;
+/// Largest number of pages of a [`Requested`](Selection::Requested) selection that a worker reads at
+/// once: the next ones may change meanwhile.
+const MOST_REQUESTED: usize = 8;
 
 /// Wanted pages of a unit of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -124,14 +124,14 @@ impl<'a> Sweep<'a> {
     ) -> Result<Self> {
         // A full selection has gaps only at cached pages, which end the extents anyway.
         let (gap_pages, prepared) = match selection {
-            Selection::Pages(_) | Selection::Asked(_) => (USUAL_GAP_PAGES, SweepStats::default()),
+            Selection::Pages(_) | Selection::Requested(_) => (USUAL_GAP_PAGES, SweepStats::default()),
             _ => image.merge_gap(file)?,
         };
         let pages_of_file = image.data_file(file).len_bytes() / PAGE_BYTES as u64;
         let cache = image.cache();
         let keep_below = match (&cache, &selection) {
             (Some(cache), Selection::Pages(pages)) => {
-                kept_pages(cache.capacity_pages(), pages, pages_of_file, all_pages)
+                cached_pages(cache.capacity_pages(), pages, pages_of_file, all_pages)
             }
             _ => u64::MAX,
         };
@@ -170,7 +170,7 @@ impl<'a> Sweep<'a> {
     fn units(&self) -> usize {
         match &self.selection {
             Selection::Units(units) => units.len(),
-            Selection::Asked(_) => usize::MAX,
+            Selection::Requested(_) => usize::MAX,
             Selection::Pages(pages) | Selection::Chosen(_, pages) => {
                 (pages.end.div_ceil(UNIT_PAGES) - pages.start / UNIT_PAGES) as usize
             }
@@ -196,7 +196,7 @@ fn units_around(sweep: &Sweep<'_>, cache: &PageCache) -> Option<Vec<Vec<AtomicU6
 ///
 /// A pass has the cache for itself. A caller that sweeps a part of the pages sweeps the other parts too, and other
 /// files of the kind, which have `all` pages together: each has its share.
-fn kept_pages(capacity: u64, pages: &Range<u64>, of_file: u64, all: u64) -> u64 {
+fn cached_pages(capacity: u64, pages: &Range<u64>, of_file: u64, all: u64) -> u64 {
     if pages.end - pages.start == of_file {
         return capacity;
     }
@@ -237,7 +237,7 @@ struct Reads {
     /// The pages that are not cached.
     wanted: u64,
     /// The pages that are read for the cache alone.
-    kept: u64,
+    around: u64,
     cached: Vec<(u32, Pinned)>,
     spans: Vec<Span>,
     pushed: usize,
@@ -279,7 +279,7 @@ impl Pass {
         sweep.image.runtime().cancel().check()?;
         self.push(sweep, &mut worker.reader)?;
         // Cached pages are visited before pending reads complete.
-        if matches!(sweep.selection, Selection::Asked(_)) && self.flights.back().is_some_and(Flight::is_cached) {
+        if matches!(sweep.selection, Selection::Requested(_)) && self.flights.back().is_some_and(Flight::is_cached) {
             self.flights.rotate_right(1);
         }
         if self.flights.is_empty() {
@@ -307,14 +307,14 @@ impl Pass {
                 // Units that are entirely cached need no reads: do not run ahead with them.
                 reading = !last.is_cached();
             }
-            let asked = matches!(sweep.selection, Selection::Asked(_));
-            if self.exhausted || !reading || asked && self.flights.len() >= MOST_ASKED {
+            let is_requested = matches!(sweep.selection, Selection::Requested(_));
+            if self.exhausted || !reading || is_requested && self.flights.len() >= MOST_REQUESTED {
                 return Ok(reader.submit()?);
             }
             match self.take_unit(sweep) {
                 Some((unit, wanted)) => self.plan(sweep, unit, wanted),
                 // More pages may be requested later.
-                None if asked => return Ok(reader.submit()?),
+                None if is_requested => return Ok(reader.submit()?),
                 None => self.exhausted = true,
             }
         }
@@ -325,13 +325,13 @@ impl Pass {
         if let Some(rest) = self.rest.take() {
             return Some(rest);
         }
-        if let Selection::Asked(next) = &sweep.selection {
+        if let Selection::Requested(next) = &sweep.selection {
             return next().map(|page| (page / UNIT_PAGES, 1 << (page % UNIT_PAGES)));
         }
         loop {
             let place = sweep.next.fetch_add(1, Ordering::Relaxed);
             let (unit, wanted) = match &sweep.selection {
-                Selection::Asked(_) => return None,
+                Selection::Requested(_) => return None,
                 Selection::Units(units) => *units.get(place)?,
                 Selection::Pages(pages) | Selection::Chosen(_, pages) => {
                     let unit = pages.start / UNIT_PAGES + place as u64;
@@ -382,9 +382,9 @@ impl Pass {
         }
         self.stats.pages_wanted += u64::from(wanted.count_ones());
         self.stats.cache_hits += cached.len() as u64;
-        let kept = if missing != 0 { sweep.pages_around(file, unit) & !wanted } else { 0 };
-        let spans = extents(missing | kept, sweep.gap_pages).collect();
-        Reads { file, unit, wanted: missing, kept, cached, spans, pushed: 0 }
+        let around = if missing != 0 { sweep.pages_around(file, unit) & !wanted } else { 0 };
+        let spans = extents(missing | around, sweep.gap_pages).collect();
+        Reads { file, unit, wanted: missing, around, cached, spans, pushed: 0 }
     }
 
     /// Visits the pages of the oldest flight, as its extents arrive.
@@ -406,7 +406,7 @@ impl Pass {
         i: usize,
         visitor: &mut dyn PageVisitor,
     ) -> Result<()> {
-        let Reads { file, unit, wanted, kept, .. } = self.flights[0].reads[i];
+        let Reads { file, unit, wanted, around, .. } = self.flights[0].reads[i];
         let mut cached = std::mem::take(&mut self.flights[0].reads[i].cached).into_iter().peekable();
         let mut visit = |bit: u32, bytes: &PageBytes, verified| {
             let number = unit * UNIT_PAGES + u64::from(bit);
@@ -429,7 +429,7 @@ impl Pass {
                 }
                 if wanted >> bit & 1 == 1 {
                     visit(bit, bytes, false)?;
-                } else if kept >> bit & 1 == 1 {
+                } else if around >> bit & 1 == 1 {
                     sweep.keep_unasked(file, unit * UNIT_PAGES + u64::from(bit), bytes);
                 }
             }

@@ -42,7 +42,7 @@ impl Places {
     /// yet; but an image whose replacement was interrupted by a killed process gets its name back.
     pub fn new(runtime: &Runtime, image: &Path, replace: bool) -> Result<Self> {
         let backend = runtime.backend();
-        let image = match backend.named_itself(image).map(|found| found.kind) {
+        let image = match backend.named_itself(image).map(|status| status.kind) {
             Some(FileKind::Link) => backend.resolved(image)?,
             _ => image.to_owned(),
         };

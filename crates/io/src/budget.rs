@@ -2,11 +2,11 @@
 //!
 //! Memory is reserved before it is allocated, under a purpose; a handle to the ledger may carry an owner, such as a
 //! graph, whose name stands beside the purpose in messages. Page caches are reclaimable: their memory counts as
-//! available, and they shrink before a reservation is refused. If that is not enough, every [`Spare`] owner gives back
+//! available, and they shrink before a reservation is refused. If that is not enough, every [`Reclaim`] owner gives back
 //! its unused memory.
 //!
-//! **Invariant:** `reserved <= limit - held - slack`, where `held` is the process memory at the start, without most of
-//! the program's code. It is 0 for a limit that excludes the process.
+//! **Invariant:** `reserved <= limit - process - slack`, where `process` is the memory of the process at its start, without
+//! most of the program's code. It is 0 for a limit that excludes the process.
 
 use crate::cache::PageCache;
 use crate::error::{Error, Holder, Result, bytes_text};
@@ -35,7 +35,7 @@ struct Ledger {
     limit_bytes: u64,
     usable_bytes: u64,
     /// Process memory at the start, as far as it counts.
-    held_bytes: u64,
+    process_bytes: u64,
     /// The process that created the ledger: a fork must not use it.
     process: u32,
     accounts: Mutex<Accounts>,
@@ -45,18 +45,18 @@ struct Ledger {
 struct Accounts {
     reserved_bytes: u64,
     /// Reserved bytes, by owner and purpose.
-    held: BTreeMap<Label, u64>,
+    reserved: BTreeMap<Label, u64>,
     caches: Vec<Weak<PageCache>>,
-    spares: Vec<Weak<dyn Spare>>,
+    reclaims: Vec<Weak<dyn Reclaim>>,
 }
 
 /// An owner of memory that can be reclaimed. It is called before a reservation is refused.
-pub trait Spare: Send + Sync {
+pub trait Reclaim: Send + Sync {
     /// Unused bytes. They count as available.
-    fn spare_bytes(&self) -> u64;
+    fn reclaimable_bytes(&self) -> u64;
 
     /// Frees the unused memory. It must not wait for a thread that reserves memory.
-    fn give_back(&self);
+    fn reclaim(&self);
 }
 
 /// The owner of memory, if it has one, and its purpose.
@@ -67,27 +67,27 @@ struct Label {
 }
 
 impl Budget {
-    /// A budget of `limit_bytes`, of which the process already holds `held_bytes`.
+    /// A budget of `limit_bytes`, of which the process already holds `process_bytes`.
     ///
     /// # Errors
     /// A limit that leaves no memory.
-    pub fn new(limit_bytes: u64, held_bytes: u64) -> Result<Self> {
-        let needed = held_bytes + SLACK_BYTES;
+    pub fn new(limit_bytes: u64, process_bytes: u64) -> Result<Self> {
+        let needed = process_bytes + SLACK_BYTES;
         if limit_bytes <= needed {
             return Err(Error::Memory {
-                purpose: match held_bytes {
+                purpose: match process_bytes {
                     0 => "the least that a runtime can work with".to_owned(),
-                    held => format!("the process itself ({} so far)", bytes_text(held)),
+                    process_bytes => format!("the process itself ({} so far)", bytes_text(process_bytes)),
                 },
                 needed_bytes: needed + 1,
                 available_bytes: limit_bytes,
                 limit_bytes,
-                advised_bytes: LEAST_ADVICE_BYTES.max(needed + 1 + held_margin_bytes(held_bytes)),
+                advised_bytes: LEAST_ADVICE_BYTES.max(needed + 1 + process_margin_bytes(process_bytes)),
                 holders: Vec::new(),
             });
         }
         let (usable_bytes, process) = (limit_bytes - needed, std::process::id());
-        let ledger = Ledger { limit_bytes, usable_bytes, held_bytes, process, accounts: Mutex::default() };
+        let ledger = Ledger { limit_bytes, usable_bytes, process_bytes, process, accounts: Mutex::default() };
         Ok(Budget { ledger: Arc::new(ledger), owner: "".into() })
     }
 
@@ -101,38 +101,38 @@ impl Budget {
         self.ledger.limit_bytes
     }
 
-    /// The largest possible reservation: free memory, and the memory that page caches and [`Spare`] owners can give
+    /// The largest possible reservation: free memory, and the memory that page caches and [`Reclaim`] owners can give
     /// back.
     pub fn available_bytes(&self) -> u64 {
-        self.without_spare_bytes() + self.spares().iter().map(|spare| spare.spare_bytes()).sum::<u64>()
+        self.bytes_without_reclaim() + self.reclaims().iter().map(|owner| owner.reclaimable_bytes()).sum::<u64>()
     }
 
-    /// The largest possible reservation without [`Spare`] memory.
-    fn without_spare_bytes(&self) -> u64 {
+    /// The largest possible reservation without [`Reclaim`] memory.
+    fn bytes_without_reclaim(&self) -> u64 {
         self.free_bytes() + self.caches().iter().map(|cache| cache.memory_bytes()).sum::<u64>()
     }
 
-    /// The largest possible reservation that takes nothing from caches or [`Spare`] owners.
+    /// The largest possible reservation that takes nothing from caches or [`Reclaim`] owners.
     pub fn free_bytes(&self) -> u64 {
         self.ledger.usable_bytes - self.ledger.accounts().reserved_bytes
     }
 
     /// Memory in use under the limit: without page caches, and by page caches. The slack for code, stacks and small
     /// allocations counts as in use.
-    pub fn taken_bytes(&self) -> (u64, u64) {
+    pub fn used_bytes(&self) -> (u64, u64) {
         let cache_bytes = self.caches().iter().map(|cache| cache.memory_bytes()).sum::<u64>();
         let all = self.limit_bytes() - self.free_bytes();
         (all.saturating_sub(cache_bytes), cache_bytes)
     }
 
-    /// Checks that `bytes` can be reserved; [`Spare`] memory is given back if that needs it.
+    /// Checks that `bytes` can be reserved; [`Reclaim`] memory is given back if that needs it.
     ///
     /// # Errors
     /// [`Error::Memory`] with the numbers and the largest holders; [`Error::OtherProcess`] after a fork.
     pub fn require(&self, purpose: &str, bytes: u64) -> Result<()> {
         self.check_process()?;
-        if bytes > self.without_spare_bytes() {
-            self.spares().iter().for_each(|spare| spare.give_back());
+        if bytes > self.bytes_without_reclaim() {
+            self.reclaims().iter().for_each(|owner| owner.reclaim());
         }
         let available = self.available_bytes();
         if bytes <= available { Ok(()) } else { Err(self.refusal(purpose, bytes, available)) }
@@ -154,11 +154,11 @@ impl Budget {
     /// The limit that leaves `needed_bytes`, where this one leaves `available_bytes`. It has a margin for a process
     /// that holds a little more at its start, as the next one may.
     pub fn limit_for(&self, needed_bytes: u64, available_bytes: u64) -> u64 {
-        let taken_bytes = self.limit_bytes().saturating_sub(available_bytes);
-        taken_bytes.saturating_add(needed_bytes).saturating_add(held_margin_bytes(self.ledger.held_bytes))
+        let used_bytes = self.limit_bytes().saturating_sub(available_bytes);
+        used_bytes.saturating_add(needed_bytes).saturating_add(process_margin_bytes(self.ledger.process_bytes))
     }
 
-    /// Reserved bytes, page caches and unused [`Spare`] memory excluded.
+    /// Reserved bytes, page caches and unused [`Reclaim`] memory excluded.
     pub fn reserved_bytes(&self) -> u64 {
         self.ledger.usable_bytes.saturating_sub(self.available_bytes())
     }
@@ -167,11 +167,13 @@ impl Budget {
     pub fn holders(&self) -> Vec<Holder> {
         let mut holders: Vec<_> = {
             let accounts = self.ledger.accounts();
-            let lasting = accounts.held.iter().filter(|(label, _)| &*label.purpose != CACHE_PURPOSE);
+            let lasting = accounts.reserved.iter().filter(|(label, _)| &*label.purpose != CACHE_PURPOSE);
             lasting.map(|(label, &bytes)| Holder { name: label.name(), bytes }).collect()
         };
-        let held = self.ledger.held_bytes;
-        holders.extend((held > 0).then(|| Holder { name: "the process at its start".into(), bytes: held }));
+        let process_bytes = self.ledger.process_bytes;
+        holders.extend(
+            (process_bytes > 0).then(|| Holder { name: "the process at its start".into(), bytes: process_bytes }),
+        );
         holders.sort_by_key(|holder| std::cmp::Reverse(holder.bytes));
         holders
     }
@@ -185,7 +187,7 @@ impl Budget {
         check_process(self.ledger.process, name)
     }
 
-    /// Reserves memory until the reservation is dropped. Page caches shrink if too little is free, then [`Spare`]
+    /// Reserves memory until the reservation is dropped. Page caches shrink if too little is free, then [`Reclaim`]
     /// memory is given back.
     ///
     /// # Errors
@@ -226,14 +228,14 @@ impl Budget {
     }
 
     /// Registers an owner whose spare memory is given back before a reservation is refused.
-    pub fn add_spare(&self, spare: Weak<dyn Spare>) {
+    pub fn add_reclaim(&self, owner: Weak<dyn Reclaim>) {
         let mut accounts = self.ledger.accounts();
-        accounts.spares.retain(|spare| spare.strong_count() > 0);
-        accounts.spares.push(spare);
+        accounts.reclaims.retain(|owner| owner.strong_count() > 0);
+        accounts.reclaims.push(owner);
     }
 
-    fn spares(&self) -> Vec<Arc<dyn Spare>> {
-        self.ledger.accounts().spares.iter().filter_map(Weak::upgrade).collect()
+    fn reclaims(&self) -> Vec<Arc<dyn Reclaim>> {
+        self.ledger.accounts().reclaims.iter().filter_map(Weak::upgrade).collect()
     }
 
     /// All live caches. None of them is dropped under the lock, because its destructor takes the lock.
@@ -243,8 +245,8 @@ impl Budget {
 }
 
 /// Memory that the process may hold in addition at its start when it is started again.
-fn held_margin_bytes(held_bytes: u64) -> u64 {
-    held_bytes / 16
+fn process_margin_bytes(process_bytes: u64) -> u64 {
+    process_bytes / 16
 }
 
 impl std::fmt::Debug for Budget {
@@ -281,15 +283,15 @@ impl Ledger {
 impl Accounts {
     fn add(&mut self, label: &Label, bytes: u64) {
         if bytes > 0 {
-            *self.held.entry(label.clone()).or_default() += bytes;
+            *self.reserved.entry(label.clone()).or_default() += bytes;
         }
     }
 
     fn subtract(&mut self, label: &Label, bytes: u64) {
-        if let Some(held) = self.held.get_mut(label) {
-            *held -= bytes;
-            if *held == 0 {
-                self.held.remove(label);
+        if let Some(reserved) = self.reserved.get_mut(label) {
+            *reserved -= bytes;
+            if *reserved == 0 {
+                self.reserved.remove(label);
             }
         }
     }
@@ -433,12 +435,12 @@ mod tests {
         held: Mutex<Option<Reservation>>,
     }
 
-    impl Spare for Half {
-        fn spare_bytes(&self) -> u64 {
+    impl Reclaim for Half {
+        fn reclaimable_bytes(&self) -> u64 {
             self.held.try_lock().map_or(0, |held| held.as_ref().map_or(0, Reservation::bytes))
         }
 
-        fn give_back(&self) {
+        fn reclaim(&self) {
             if let Ok(mut held) = self.held.try_lock() {
                 *held = None;
             }
@@ -451,8 +453,8 @@ mod tests {
         let usable = budget.available_bytes();
         let half = || Mutex::new(Some(budget.reserve("half", usable / 2).unwrap()));
         let spare = Arc::new(Half { held: half() });
-        let as_spare: Weak<dyn Spare> = Arc::downgrade(&spare) as Weak<Half>;
-        budget.add_spare(as_spare);
+        let as_spare: Weak<dyn Reclaim> = Arc::downgrade(&spare) as Weak<Half>;
+        budget.add_reclaim(as_spare);
         drop(budget.reserve("a third", usable / 3).unwrap());
         assert!(lock(&spare.held).is_some(), "there was enough");
         let in_use = lock(&spare.held);

@@ -387,9 +387,9 @@ mod tests {
         let before = budget.available_bytes();
         let shared = Array::<AtomicF64>::zeroed(&budget, "test", 1000).unwrap();
         shared.iter().zip(0..).for_each(|(value, i)| value.store(f64::from(i) - 0.5));
-        let (place, held) = (shared.as_ptr() as usize, budget.available_bytes());
+        let (place, available_bytes) = (shared.as_ptr() as usize, budget.available_bytes());
         let mut values = shared.into_values();
-        assert_eq!((values.as_ptr() as usize, budget.available_bytes()), (place, held));
+        assert_eq!((values.as_ptr() as usize, budget.available_bytes()), (place, available_bytes));
         assert!(values.iter().zip(0..).all(|(&value, i)| value == f64::from(i) - 0.5));
         values[3] = 7.0;
         assert_eq!(values[3], 7.0);

@@ -31,7 +31,7 @@ mod streams;
 mod writer;
 
 pub use backend::{Backend, random};
-pub use budget::{Budget, LEAST_ADVICE_BYTES, Reservation, Spare};
+pub use budget::{Budget, LEAST_ADVICE_BYTES, Reclaim, Reservation};
 pub use buffer::{Array, AtomicF32, AtomicF64};
 pub use cache::{PageCache, PageKey, Pinned};
 pub use directory::{DataFile, Directory, folder};

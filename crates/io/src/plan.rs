@@ -75,25 +75,25 @@ pub struct Span {
 
 /// The extents that cover the pages of `wanted`, in order.
 pub fn extents(wanted: u64, merge_gap_pages: u32) -> impl Iterator<Item = Span> {
-    let mut left = wanted;
+    let mut remaining = wanted;
     std::iter::from_fn(move || {
-        if left == 0 {
+        if remaining == 0 {
             return None;
         }
-        let start = left.trailing_zeros();
+        let start = remaining.trailing_zeros();
         let mut end = start;
         loop {
-            end += (left >> end).trailing_ones();
+            end += (remaining >> end).trailing_ones();
             if end >= 64 {
                 break;
             }
-            let rest = left >> end;
+            let rest = remaining >> end;
             if rest == 0 || rest.trailing_zeros() > merge_gap_pages {
                 break;
             }
             end += rest.trailing_zeros();
         }
-        left = if end >= 64 { 0 } else { left & (u64::MAX << end) };
+        remaining = if end >= 64 { 0 } else { remaining & (u64::MAX << end) };
         Some(Span { start, len: end - start })
     })
 }

@@ -220,10 +220,10 @@ mod tests {
 
     #[test]
     fn code_that_has_run_can_be_let_go_of() {
-        let held = || code_bytes(&read_to_string("/proc/self/smaps").unwrap());
-        let before = held();
+        let bytes = || code_bytes(&read_to_string("/proc/self/smaps").unwrap());
+        let before = bytes();
         let_go_of_code();
-        let after = held();
+        let after = bytes();
         assert!(64 << 10 < after && after < before, "{before} bytes of code, then {after}");
         // The loader writes to some mapping of the file, which keeps the written pages.
         let mappings = read_to_string("/proc/self/smaps").unwrap();

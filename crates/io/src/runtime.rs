@@ -56,7 +56,7 @@ pub struct Runtime {
 /// The lock of operations that size themselves by the free memory: they run one at a time.
 #[derive(Default)]
 struct PlanningLock {
-    is_taken: Mutex<bool>,
+    is_locked: Mutex<bool>,
     released: Condvar,
 }
 
@@ -66,7 +66,7 @@ pub struct Turn(Arc<PlanningLock>);
 
 impl Drop for Turn {
     fn drop(&mut self) {
-        *lock(&self.0.is_taken) = false;
+        *lock(&self.0.is_locked) = false;
         self.0.released.notify_one();
     }
 }
@@ -101,12 +101,12 @@ impl Runtime {
     /// A limit below the memory that the process already holds; [`Error::ThreadCount`].
     pub fn new(options: RuntimeOptions) -> Result<Self> {
         let threads = thread_count(options.threads, processors().min(MOST_THREADS))?;
-        let held = if options.beside_process { 0 } else { current_memory_bytes() };
+        let process_bytes = if options.beside_process { 0 } else { current_memory_bytes() };
         let limit = match options.memory_bytes {
             Some(bytes) => bytes,
-            None => held + free_memory_bytes() / 2,
+            None => process_bytes + free_memory_bytes() / 2,
         };
-        let budget = Arc::new(Budget::new(limit, held)?);
+        let budget = Arc::new(Budget::new(limit, process_bytes)?);
         let backend = options.backend.unwrap_or_else(crate::backend::best);
         Ok(Runtime {
             budget,
@@ -240,13 +240,13 @@ impl Runtime {
     /// # Errors
     /// [`Error::Cancelled`].
     pub fn turn(&self) -> Result<Turn> {
-        let mut is_taken = lock(&self.planning.is_taken);
-        while *is_taken {
+        let mut is_locked = lock(&self.planning.is_locked);
+        while *is_locked {
             self.cancel.check()?;
-            let waited = self.planning.released.wait_timeout(is_taken, CANCEL_CHECK);
-            is_taken = waited.unwrap_or_else(PoisonError::into_inner).0;
+            let waited = self.planning.released.wait_timeout(is_locked, CANCEL_CHECK);
+            is_locked = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
-        *is_taken = true;
+        *is_locked = true;
         Ok(Turn(Arc::clone(&self.planning)))
     }
 

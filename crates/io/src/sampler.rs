@@ -76,7 +76,7 @@ impl Sampler {
             self.every *= 2;
         }
         let budget = runtime.budget();
-        let (memory_bytes, cache_bytes) = budget.taken_bytes();
+        let (memory_bytes, cache_bytes) = budget.used_bytes();
         self.samples.push(Sample {
             seconds: self.start.elapsed().as_secs_f64(),
             seconds_cpu: cpu_seconds() - self.before.0,

@@ -153,9 +153,9 @@ mod tests {
         assert!((0..pages).all(|page| cache.get(key(&web, page)).is_some_and(|bytes| bytes[5] == page as u8)));
         assert!(cache.get(key(&roads, 0)).is_none());
         // Reclaimed memory is taken again when it is free.
-        let held = budget.reserve("a state", budget.free_bytes() + 8 * MIB).unwrap();
+        let reservation = budget.reserve("a state", budget.free_bytes() + 8 * MIB).unwrap();
         assert!(cache.memory_bytes() < 9 * MIB);
-        drop(held);
+        drop(reservation);
         again.fill(&budget, 0).unwrap();
         roads.fill(&budget, 12 * MIB).unwrap();
         assert!(cache.memory_bytes() > 15 * MIB);

@@ -1,7 +1,7 @@
 //! File operations as callers need them: open, replace, sync a folder, remove. Every function is one or a few
 //! operations of a [`Backend`], and its errors name the path.
 
-use crate::backend::{Backend, Change, FileKind, Found, Location, Open, What};
+use crate::backend::{Backend, Change, FileKind, FileStatus, Location, Open, What};
 use crate::directory::{DataFile, Directory};
 use crate::error::{Error, Result};
 use std::io::{ErrorKind, Read, Seek, SeekFrom};
@@ -93,12 +93,12 @@ impl dyn Backend {
     }
 
     /// Facts about the target of a path, links followed; `None` if nothing has the path.
-    pub fn named(&self, path: &Path) -> Option<Found> {
+    pub fn named(&self, path: &Path) -> Option<FileStatus> {
         self.look(What::Named(path)).ok()
     }
 
     /// Facts about a path itself, even if it is a link; `None` if nothing has the path.
-    pub fn named_itself(&self, path: &Path) -> Option<Found> {
+    pub fn named_itself(&self, path: &Path) -> Option<FileStatus> {
         self.look(What::Itself(Location::at(path))).ok()
     }
 

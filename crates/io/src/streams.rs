@@ -182,7 +182,7 @@ mod tests {
         for i in 0..100u64 {
             sinks[(i / 7 % 2) as usize].push(if i % 10 == 0 { 0 } else { 2 }, i).unwrap();
         }
-        let mut found = vec![Vec::new(); 3];
+        let mut words_of = vec![Vec::new(); 3];
         for sink in sinks {
             for (stream, mut chain) in sink.finish().unwrap().into_iter().enumerate() {
                 let mut before = None;
@@ -192,15 +192,15 @@ mod tests {
                     for &word in &words[..count] {
                         assert!(before < Some(word));
                         before = Some(word);
-                        found[stream].push(word);
+                        words_of[stream].push(word);
                     }
                 }
             }
         }
-        found.iter_mut().for_each(|words| words.sort_unstable());
-        assert_eq!(found[0], (0..100).step_by(10).collect::<Vec<_>>());
-        assert_eq!(found[1], Vec::<u64>::new());
-        assert_eq!(found[2].len(), 90);
+        words_of.iter_mut().for_each(|words| words.sort_unstable());
+        assert_eq!(words_of[0], (0..100).step_by(10).collect::<Vec<_>>());
+        assert_eq!(words_of[1], Vec::<u64>::new());
+        assert_eq!(words_of[2].len(), 90);
     }
 
     #[test]

@@ -27,7 +27,7 @@ use outcore_graph::{
 use outcore_image::{Error, Result, Stats, StatsBuilder};
 use outcore_ingest::Choice;
 use outcore_io::buffer::{prefetch, shared};
-use outcore_io::{Array, AtomicF64, Spare, lock};
+use outcore_io::{Array, AtomicF64, Reclaim, lock};
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Weak};
@@ -72,13 +72,13 @@ pub struct SparseMatrix {
 #[derive(Default)]
 struct Idle(Mutex<Option<Array<f64>>>);
 
-impl Spare for Idle {
+impl Reclaim for Idle {
     // The holder of the lock may be the thread that needs the memory.
-    fn spare_bytes(&self) -> u64 {
+    fn reclaimable_bytes(&self) -> u64 {
         self.0.try_lock().ok().and_then(|idle| Some(idle.as_ref()?.reservation().bytes())).unwrap_or(0)
     }
 
-    fn give_back(&self) {
+    fn reclaim(&self) {
         if let Ok(mut idle) = self.0.try_lock() {
             *idle = None;
         }
@@ -138,8 +138,8 @@ impl SparseMatrix {
             return Err(Error::Corrupt { path, offset_bytes: 0, expected, found });
         }
         let idle = Arc::<Idle>::default();
-        let spare: Weak<dyn Spare> = Arc::downgrade(&idle) as Weak<Idle>;
-        graph.runtime().budget().add_spare(spare);
+        let owner: Weak<dyn Reclaim> = Arc::downgrade(&idle) as Weak<Idle>;
+        graph.runtime().budget().add_reclaim(owner);
         Ok(SparseMatrix { graph, values, is_complex, rows, columns, places, idle })
     }
 

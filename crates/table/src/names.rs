@@ -102,8 +102,8 @@ impl Names {
                 self.loaded = LoadedIds::Group { ids: Group::default(), end: 0 };
                 self.spare = None;
                 let (ids, end) = self.group(image, place)?;
-                let left = least_part(image).saturating_sub(ids.bytes()) + IdStream::bytes(image);
-                self.spare = Some(image.reserve(PURPOSE, left)?);
+                let bytes = least_part(image).saturating_sub(ids.bytes()) + IdStream::bytes(image);
+                self.spare = Some(image.reserve(PURPOSE, bytes)?);
                 self.loaded = LoadedIds::Group { ids, end };
                 end
             }
@@ -191,13 +191,13 @@ struct Group {
     /// In rising order.
     vertices: Vec<u32>,
     ids: Option<IdBatch>,
-    held: Option<Reservation>,
+    reservation: Option<Reservation>,
 }
 
 impl Group {
     /// Finds the ids of vertices in rising order, by one pass.
     fn new(image: &Image, vertices: Vec<u32>) -> Result<Self> {
-        let held = image.reserve(PURPOSE, ID_BYTES * vertices.len() as u64)?;
+        let reservation = image.reserve(PURPOSE, ID_BYTES * vertices.len() as u64)?;
         let mut stream = IdStream::new(image)?;
         let mut ids: Option<IdBatch> = None;
         let mut next = vertices.iter().copied().peekable();
@@ -217,9 +217,9 @@ impl Group {
                         // Room is reserved before it is allocated: twice the capacity, as strings grow.
                         if text.len() + id.len() > text.capacity() {
                             let more = (text.capacity() / 2).max(id.len()).max(1 << 16);
-                            if !held.grow(2 * more as u64) {
-                                let found = image.runtime().budget().available_bytes();
-                                let refusal = image.runtime().budget().refusal(PURPOSE, 2 * more as u64, found);
+                            if !reservation.grow(2 * more as u64) {
+                                let free_bytes = image.runtime().budget().available_bytes();
+                                let refusal = image.runtime().budget().refusal(PURPOSE, 2 * more as u64, free_bytes);
                                 return Err(refusal.into());
                             }
                             text.reserve_exact(more);
@@ -235,12 +235,12 @@ impl Group {
                 }
             }
         }
-        Ok(Group { vertices, ids, held: Some(held) })
+        Ok(Group { vertices, ids, reservation: Some(reservation) })
     }
 
     /// Memory of the ids.
     fn bytes(&self) -> u64 {
-        self.held.as_ref().map_or(0, Reservation::bytes)
+        self.reservation.as_ref().map_or(0, Reservation::bytes)
     }
 
     fn id(&self, vertex: u32) -> Option<Id<&str>> {
@@ -337,7 +337,7 @@ fn members_by_passes(image: &Image, components: &Array<u32>, smallest: &mut Arra
 
 /// The members with the smallest ids, of the wanted components, by one pass over the ids.
 fn smallest_of(image: &Image, components: &Array<u32>, is_wanted: impl Fn(u32) -> bool) -> Result<Vec<(u32, u32)>> {
-    let held = image.reserve(PURPOSE, 0)?;
+    let reservation = image.reserve(PURPOSE, 0)?;
     let mut best: BTreeMap<u32, (u32, Id<String>)> = BTreeMap::new();
     let mut stream = IdStream::new(image)?;
     while let Some((first, batch)) = stream.next()? {
@@ -350,9 +350,9 @@ fn smallest_of(image: &Image, components: &Array<u32>, is_wanted: impl Fn(u32) -
             let text_bytes = if let Id::Text(text) = id { 2 * text.len() as u64 } else { 0 };
             // The memory of a longer id is not released when a shorter one replaces it: that is rare.
             let bytes = text_bytes + if best.contains_key(&component) { 0 } else { SMALLEST_BYTES };
-            if !held.grow(bytes) {
-                let found = image.runtime().budget().available_bytes();
-                return Err(image.runtime().budget().refusal(PURPOSE, bytes, found).into());
+            if !reservation.grow(bytes) {
+                let free_bytes = image.runtime().budget().available_bytes();
+                return Err(image.runtime().budget().refusal(PURPOSE, bytes, free_bytes).into());
             }
             best.insert(component, (vertex, id.to_owned()));
         }

@@ -31,8 +31,8 @@ impl Table {
         order.reservation().rename("the order of rows");
         if let Some(members) = self.members()? {
             let mut own = Array::<u32>::zeroed(budget, "the order of rows", self.rows() as usize)?;
-            let kept = order.iter().copied().filter(|&vertex| members.contains(vertex));
-            own.iter_mut().zip(kept).for_each(|(slot, vertex)| *slot = vertex);
+            let chosen = order.iter().copied().filter(|&vertex| members.contains(vertex));
+            own.iter_mut().zip(chosen).for_each(|(slot, vertex)| *slot = vertex);
             order = own;
         }
         if column == "vertex" {

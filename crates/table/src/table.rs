@@ -258,11 +258,11 @@ impl Table {
                 "expected a mask with a value for each of {expected} rows, found {found}"
             )));
         }
-        let count = mask.iter().filter(|is_kept| **is_kept).count();
+        let count = mask.iter().filter(|is_chosen| **is_chosen).count();
         self.image.make_room("the rows of a table", 4 * count as u64)?;
         let mut order = Array::<u32>::zeroed(self.image.runtime().budget(), "the rows of a table", count)?;
-        let kept = self.vertices().zip(mask).filter(|(_, is_kept)| **is_kept);
-        order.iter_mut().zip(kept).for_each(|(slot, (vertex, _))| *slot = vertex);
+        let chosen = self.vertices().zip(mask).filter(|(_, is_chosen)| **is_chosen);
+        order.iter_mut().zip(chosen).for_each(|(slot, (vertex, _))| *slot = vertex);
         Ok(self.in_order(Arc::new(order)))
     }
 
@@ -451,8 +451,8 @@ impl TableReader {
         if self.next == batch_end {
             return Ok(None);
         }
-        let held_end = batch_end.min(self.next + names.load(&self.table.image, self.next)?);
-        let (count, is_full) = self.fitting(&order[self.next..held_end], filled);
+        let loaded_end = batch_end.min(self.next + names.load(&self.table.image, self.next)?);
+        let (count, is_full) = self.fitting(&order[self.next..loaded_end], filled);
         let rows = &order[self.next..self.next + count];
         let names = self.names.as_ref().expect("it was there above");
         let ids = id_array(&self.table.image, rows.iter().map(|&vertex| names.id(vertex)));

@@ -46,12 +46,12 @@ impl Table {
         if self.order().is_some() && !self.vertices().any(|own| own == vertex) {
             return Err(Error::Usage(format!("the vertex `{id}` has no row in this table")));
         }
-        let found = match &image.manifest().ids {
+        let parsed = match &image.manifest().ids {
             IdColumn::String { .. } => Some(Id::Text(id)),
             IdColumn::U64 { .. } => id.parse().ok().map(Id::Unsigned),
             IdColumn::Range { .. } | IdColumn::I64 { .. } => id.parse().ok().map(Id::Signed),
         };
-        self.some_rows(&[vertex], id_array(image, std::iter::once(found)))
+        self.some_rows(&[vertex], id_array(image, std::iter::once(parsed)))
     }
 
     /// A few rows, whose ids are known.
@@ -68,7 +68,7 @@ impl Table {
     }
 
     pub(crate) fn ranked(&self, name: &str) -> Result<&Column> {
-        let found = self.columns().iter().find(|(own, _)| own == name);
+        let column = self.columns().iter().find(|(own, _)| own == name);
         let wrong = |what: &str| {
             let ordered = self.columns().iter().filter(|(_, column)| !column.names_vertices());
             let names: Vec<_> = ordered.map(|(own, _)| format!("`{own}`")).collect();
@@ -78,7 +78,7 @@ impl Table {
             };
             Error::Usage(format!("{what} `{name}`; {known}"))
         };
-        match found {
+        match column {
             None => Err(wrong("there is no column")),
             Some((_, column)) if column.names_vertices() => {
                 Err(wrong("vertices have no rank, so none can be greatest in"))

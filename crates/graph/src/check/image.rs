@@ -4,8 +4,8 @@
 //! and hub columns against the lists; both directions against each other; weights that are numbers; ids that are unique
 //! and sorted as promised; the counts of the manifest. Sets that may be large are compared by sums of 64-bit hashes,
 //! which do not depend on an order: edges of out-lists and in-lists, degrees in the column and in the lists. The hashes
-//! have a random key, so nobody can make different sets whose sums are equal; by chance they are with 2^-64. Damaged
-//! bytes are found by checksums, before that.
+//! have a random key, so different sets cannot be constructed whose sums are equal; by chance they are with 2^-64.
+//! Damaged bytes are found by checksums, before that.
 //!
 //! *Cost.* One pass over each file, the lists and weights on all workers; the id column up to twice, or more if there
 //! is no memory for 8 bytes per vertex. 5 bytes per vertex for hubs and degree classes.
@@ -280,12 +280,12 @@ fn check_loops(graph: &Graph, loops: u64) -> Result<()> {
     if fits {
         return Ok(());
     }
-    let said = if facts.self_loops_kept { "kept" } else { "dropped" };
+    let treatment = if facts.self_loops_kept { "kept" } else { "dropped" };
     Err(Error::Corrupt {
         path: graph.path().join(MANIFEST),
         offset_bytes: 0,
         expected: format!("self-loops that fit the {loops} of the lists"),
-        found: format!("{}, {said}", facts.self_loops),
+        found: format!("{}, {treatment}", facts.self_loops),
     })
 }
 
@@ -295,16 +295,16 @@ pub(crate) fn bad(graph: &Graph, file: ImageFile, expected: impl Into<String>, f
     Error::Corrupt { path, offset_bytes: 0, expected: expected.into(), found: found.into() }
 }
 
-fn bad_manifest(graph: &Graph, what: &str, counted: u64, said: u64) -> Error {
+fn bad_manifest(graph: &Graph, what: &str, counted: u64, stored: u64) -> Error {
     Error::Corrupt {
         path: graph.path().join(MANIFEST),
         offset_bytes: 0,
         expected: format!("{counted} {what}, as the other files have"),
-        found: said.to_string(),
+        found: stored.to_string(),
     }
 }
 
-/// Hashes of numbers that nobody can foresee: each check has its own key.
+/// Hashes of numbers with a random key: each check has its own.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct KeyedHash {
     keys: [u64; 2],

@@ -1,7 +1,7 @@
 //! Checking lists: one pass over the pages of a direction and over the weights beside them, on all workers.
 //!
-//! Every worker takes a stretch of adjacent pages. What goes on over the end of a stretch, the place of the next page
-//! and a list that is cut in two, is put together afterwards; everything else adds up.
+//! Every worker takes a stretch of adjacent pages. The position of the next page and a list that crosses the end of a
+//! stretch are merged afterwards; everything else adds up.
 
 use crate::check::image::{KeyedHash, bad};
 use crate::engine::graph::{Direction, Graph, Lists as ListPages};
@@ -80,7 +80,7 @@ struct Weights {
 
 /// A part of a list: what has been seen of it.
 #[derive(Clone, Copy, Debug)]
-struct Part {
+struct PartialList {
     vertex: u64,
     degree: u64,
     /// Its first neighbour and its last one.
@@ -102,9 +102,9 @@ struct Stretch {
     end: Option<ListPosition>,
     sums: Sums,
     /// The end of a list that began in an earlier stretch, if it ends here.
-    head: Option<Part>,
+    head: Option<PartialList>,
     /// A list that goes on in the next stretch.
-    tail: Option<Part>,
+    tail: Option<PartialList>,
 }
 
 /// Checks the lists of a direction, with their index, hubs and weights.
@@ -202,12 +202,12 @@ impl Context<'_> {
 
     /// Checks that a page of lists has as many entries as their index says.
     fn check_entries(&self, weights: &Weights, page: u64, edges: usize) -> Result<()> {
-        let said = self.entries(weights, &(page..page + 1));
-        if said.end - said.start == edges as u64 {
+        let range = self.entries(weights, &(page..page + 1));
+        if range.end - range.start == edges as u64 {
             return Ok(());
         }
         let file = if self.file == ImageFile::IN_LISTS { ImageFile::IN_ENTRIES } else { ImageFile::OUT_ENTRIES };
-        let found = format!("{} entries", said.end - said.start);
+        let found = format!("{} entries", range.end - range.start);
         Err(bad(self.graph, file, format!("{edges} entries in page {page} of the lists"), found))
     }
 
@@ -226,9 +226,9 @@ impl Context<'_> {
     }
 
     fn check_page(&self, number: u64, lists: &Lists, weights: &[u64], stretch: &mut Stretch) -> Result<()> {
-        let said = self.lists.index.get(number);
-        if 2 * lists.first_vertex + u64::from(lists.continues) != said {
-            let expected = format!("vertex {}, as the index says", said / 2);
+        let indexed_key = self.lists.index.get(number);
+        if 2 * lists.first_vertex + u64::from(lists.continues) != indexed_key {
+            let expected = format!("vertex {}, as the index says", indexed_key / 2);
             let error = outcore_format::Error::new(8, expected, format!("vertex {}", lists.first_vertex));
             return Err(self.corrupt(number, error));
         }
@@ -277,7 +277,7 @@ impl Context<'_> {
         }
     }
 
-    fn part(&self, vertex: u64, neighbours: &[u32], page: u64) -> Result<Part> {
+    fn part(&self, vertex: u64, neighbours: &[u32], page: u64) -> Result<PartialList> {
         let parallel = self.graph.manifest().parallel_edges;
         if let Some(pair) = neighbours.windows(2).find(|pair| pair[0] > pair[1] || pair[0] == pair[1] && !parallel) {
             return Err(self.falling(page, vertex, pair));
@@ -309,7 +309,7 @@ impl Context<'_> {
         }
         let hub = self.hubs[vertex as usize].load(Ordering::Relaxed);
         let has_hub = neighbours.binary_search(&hub).is_ok();
-        Ok(Part {
+        Ok(PartialList {
             vertex,
             degree: neighbours.len() as u64,
             first: neighbours.first().copied(),
@@ -321,7 +321,7 @@ impl Context<'_> {
         })
     }
 
-    fn merge(&self, before: Part, after: Part) -> Result<Part> {
+    fn merge(&self, before: PartialList, after: PartialList) -> Result<PartialList> {
         if let (Some(last), Some(first)) = (before.last, after.first)
             && (last > first || last == first && !self.graph.manifest().parallel_edges)
         {
@@ -331,7 +331,7 @@ impl Context<'_> {
             (Some(one), Some(other)) if other.0 > one.0 => Some(other),
             (one, other) => one.or(other),
         };
-        Ok(Part {
+        Ok(PartialList {
             degree: before.degree + after.degree,
             first: before.first.or(after.first),
             last: after.last.or(before.last),
@@ -343,7 +343,7 @@ impl Context<'_> {
     }
 
     /// Takes note of a whole list.
-    fn finish(&self, part: Part, sums: &mut Sums) {
+    fn finish(&self, part: PartialList, sums: &mut Sums) {
         sums.degrees = sums.degrees.wrapping_add(self.hash.pair(part.vertex, part.degree));
         let hub = self.hubs[part.vertex as usize].load(Ordering::Relaxed);
         let right = match (part.best, self.classes) {
@@ -361,11 +361,11 @@ impl Context<'_> {
         }
     }
 
-    /// Puts together what goes on over the ends of stretches, and adds up.
+    /// Merges lists that cross the ends of stretches, and adds up the rest.
     fn join(&self, stretches: &mut [Stretch]) -> Result<Sums> {
         let mut sums = Sums::default();
         let mut place = ListPosition::START;
-        let mut open: Option<Part> = None;
+        let mut open: Option<PartialList> = None;
         for stretch in stretches {
             let (Some(begin), Some(end)) = (stretch.begin, stretch.end) else { continue };
             if begin != place {

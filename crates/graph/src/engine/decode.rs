@@ -44,12 +44,12 @@ pub const DECODER_BYTES: u64 = 4 * (2 * MAX_LISTS as u64 + MAX_NEIGHBOURS as u64
 const SMALL_ENTRIES: u64 = 1 << 12;
 
 impl Decoder {
-    /// A decoder for a graph whose lists have so many entries in all.
+    /// A decoder for a graph whose lists have `entries` entries in all.
     pub fn for_entries(entries: u64) -> Self {
         if entries <= SMALL_ENTRIES { Self::portable() } else { Self::default() }
     }
 
-    /// The memory that it takes, where the graph has so many vertices.
+    /// The memory in bytes that a decoder takes, by the entries and vertices of the graph.
     pub fn bytes(entries: u64, vertices: u64) -> u64 {
         match entries <= SMALL_ENTRIES {
             // Vectors double as they grow.

@@ -229,21 +229,21 @@ impl PageAt<'_> {
     ) -> Result<()> {
         let (shape, stride) = (self.graph.shape(), Guide::stride_of(page.count()));
         let mut guide: Option<Guide> = None;
-        let mut left = vertices;
-        while let Some((&vertex, rest)) = left.split_first() {
-            let more = (1..).zip(rest).take_while(|&(i, &next)| next - vertex == i).count();
-            left = &rest[more..];
+        let mut remaining = vertices;
+        while let Some((&vertex, others)) = remaining.split_first() {
+            let more = (1..).zip(others).take_while(|&(i, &next)| next - vertex == i).count();
+            remaining = &others[more..];
             let Some(first) = u64::from(vertex).checked_sub(page.first()).map(|place| place as usize) else { continue };
             let places = first..(first + 1 + more).min(page.count());
             if places.is_empty() {
                 continue;
             }
             let number = first / stride;
-            let kept = match &guide {
+            let known_mark = match &guide {
                 Some(guide) => Some(guide.marks[number]),
                 None => slots.and_then(|slots| slots.mark(self.file, self.number, number)),
             };
-            let mark = match kept {
+            let mark = match known_mark {
                 Some(mark) => mark,
                 None => {
                     let made = Guide::of(page, shape).map_err(|error| self.corrupt(error))?;
@@ -299,9 +299,9 @@ mod tests {
             let mut chosen: Vec<u32> = (0..count).map(|_| random_below(&mut state, vertices) as u32).collect();
             chosen.sort_unstable();
             chosen.dedup();
-            let mut found = Vec::new();
+            let mut visited = Vec::new();
             pages_of_list(&lists, &chosen, |page| {
-                found.push((page.number, chosen[page.vertices].to_vec()));
+                visited.push((page.number, chosen[page.vertices].to_vec()));
                 true
             });
             // A page has the lists from the one that it goes on with, or begins with, to the one before the next key.
@@ -311,7 +311,7 @@ mod tests {
                 (page as u64, here.copied().collect::<Vec<_>>())
             };
             let expected: Vec<_> = (0..keys.len()).map(of_page).filter(|(_, vertices)| !vertices.is_empty()).collect();
-            assert_eq!(found, expected, "round {round}");
+            assert_eq!(visited, expected, "round {round}");
         }
     }
 }

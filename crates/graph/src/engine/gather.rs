@@ -170,11 +170,11 @@ fn fetch<T: Gathered>(values: &[T], neighbours: &[u32], ask: impl Fn(&[u32])) ->
     let largest = neighbours.iter().fold(0, |largest, &neighbour| largest.max(neighbour));
     assert!(neighbours.is_empty() || (largest as usize) < values.len(), "neighbour {largest} of {}", values.len());
     let mut loaded = Vec::with_capacity(neighbours.len());
-    let mut asked = 0;
+    let mut prefetched = 0;
     for (start, step) in (0..).step_by(STEP).zip(neighbours.chunks(STEP)) {
         let until = (start + STEP + AHEAD).min(neighbours.len());
-        neighbours[asked..until].chunks(STEP).for_each(&ask);
-        asked = until;
+        neighbours[prefetched..until].chunks(STEP).for_each(&ask);
+        prefetched = until;
         // SAFETY: no neighbour is above `largest`, which was checked.
         loaded.extend(step.iter().map(|&place| unsafe { values.get_unchecked(place as usize) }.loaded()));
     }

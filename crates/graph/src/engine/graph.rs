@@ -10,7 +10,7 @@ use crate::engine::weights::{WeightColumn, worker_bytes};
 use crate::look::id_cache::IdCache;
 use outcore_format::{Index, ListFile, Origin, Shape};
 use outcore_image::{Error, Image, ImageFile, ImageOptions, Result, SweepStats};
-use outcore_io::{Array, Reservation, Runtime, Spare, lock};
+use outcore_io::{Array, Reclaim, Reservation, Runtime, lock};
 use outcore_table::{Column, ColumnKind, Id, Table};
 use std::ops::{Deref, DerefMut, Range};
 use std::path::Path;
@@ -114,7 +114,7 @@ pub(crate) struct Lists {
 }
 
 impl Lists {
-    /// The lists of a closed graph, which nobody reads.
+    /// The lists of a closed graph, which are not read any more.
     fn closed(&self) -> Self {
         let Lists { file, origin, .. } = *self;
         Lists { index: Index::default(), file, origin, pages: 0, weights: Mutex::default(), _reservation: None }
@@ -222,8 +222,8 @@ impl Graph {
         image.add_workers(each_bytes + worker_bytes(image.manifest()))?;
         let (image, lists) = (Arc::new(image), Mutex::new([out, in_]));
         let id_cache = Arc::new(IdCache::default());
-        let spare: Weak<dyn Spare> = Arc::downgrade(&id_cache) as Weak<IdCache>;
-        image.runtime().budget().add_spare(spare);
+        let owner: Weak<dyn Reclaim> = Arc::downgrade(&id_cache) as Weak<IdCache>;
+        image.runtime().budget().add_reclaim(owner);
         let (decoders, reading_steps) = (Decoders { idle, each_bytes, reservation }, AtomicU32::new(0));
         Ok(Graph { image, lists, decoders, guides, id_cache, reading_steps })
     }
@@ -390,7 +390,7 @@ impl Graph {
         self.directions().iter().map(|&direction| self.list_pages(direction).index.memory_bytes()).sum()
     }
 
-    /// The lists of a direction. Whoever holds them keeps their index and weights in memory.
+    /// The lists of a direction. Their index and weights stay in memory as long as the result lives.
     pub(crate) fn list_pages(&self, direction: Direction) -> Arc<Lists> {
         let [out, in_] = &*lock(&self.lists);
         Arc::clone(if direction == Direction::Out { out } else { in_ })
@@ -421,8 +421,8 @@ impl Graph {
         self.image.merge_gap(self.list_pages(direction).file)
     }
 
-    /// Gives what is left under the limit to the page cache; if other graphs of the runtime have all of it in theirs,
-    /// an equal share.
+    /// Gives the free memory under the limit to the page cache, or an equal share if other graphs of the runtime have
+    /// all of it in theirs.
     ///
     /// Algorithms call this once their state is allocated. What they allocate later, the cache gives back.
     ///
@@ -464,7 +464,7 @@ fn open_lists(image: &Image, file: ImageFile, index: Index) -> Result<Arc<Lists>
     let (place, pages) = (image.file(file).unwrap_or_default(), index.len());
     let weights = Mutex::default();
     let lists = Arc::new(Lists { index, file: place, origin, pages, weights, _reservation: Some(reservation) });
-    let spare: Weak<dyn Spare> = Arc::downgrade(&lists) as Weak<Lists>;
-    image.runtime().budget().add_spare(spare);
+    let owner: Weak<dyn Reclaim> = Arc::downgrade(&lists) as Weak<Lists>;
+    image.runtime().budget().add_reclaim(owner);
     Ok(lists)
 }

@@ -33,7 +33,7 @@ const CLAIMED: u64 = u64::MAX;
 pub(crate) struct Guides(Mutex<Option<Arc<Slots>>>);
 
 impl Guides {
-    /// A table, if the graph is of a kind that it helps: with so many vertices, lists in so many pages.
+    /// A table for lists in `pages` pages; an empty one if pages hold few lists, where it would help little.
     ///
     /// # Errors
     /// Too little memory.
@@ -49,7 +49,7 @@ impl Guides {
         Ok(Guides(Mutex::new(Some(Arc::new(Slots { words, count })))))
     }
 
-    /// Gives the table back as soon as nobody uses it.
+    /// Frees the table once the last sweep that uses it has ended.
     pub fn forget(&self) {
         *lock(&self.0) = None;
     }
@@ -127,17 +127,17 @@ mod tests {
         const PAGES: u64 = 40;
         let budget = Budget::new(1 << 30, 0).unwrap();
         let slots = Slots { words: Array::zeroed(&budget, "test", 7 * SLOT_WORDS).unwrap(), count: 7 };
-        let found = AtomicUsize::new(0);
+        let hits = AtomicUsize::new(0);
         std::thread::scope(|scope| {
             for worker in 0..3u64 {
-                let (slots, found) = (&slots, &found);
+                let (slots, hits) = (&slots, &hits);
                 scope.spawn(move || {
                     for i in 0..if cfg!(miri) { 300 } else { 300_000u64 } {
                         let page = (i / 2 * 7 + worker * 13) % PAGES;
                         match slots.mark(0, page, (i % 31) as usize) {
                             Some(mark) => {
                                 assert_eq!(mark, guide(page).marks[0]);
-                                found.fetch_add(1, Ordering::Relaxed);
+                                hits.fetch_add(1, Ordering::Relaxed);
                             }
                             None => slots.keep(0, page, &guide(page)),
                         }
@@ -148,6 +148,6 @@ mod tests {
         slots.keep(1, 5, &guide(5));
         assert_eq!(slots.mark(1, 5, 31), Some(guide(5).marks[31]));
         assert!(slots.mark(0, 5, 31).is_none() && slots.mark(1, 12, 31).is_none());
-        assert!(found.into_inner() > 0);
+        assert!(hits.into_inner() > 0);
     }
 }

@@ -108,7 +108,7 @@ impl ListsOf<'_> {
         // One that is put together, and one under way at every worker.
         let bytes = (graph.runtime().threads() as u64 + 1) * self.longest_bytes();
         graph.make_room("lists that span pages", bytes)?;
-        let _held = graph.runtime().budget().reserve("lists that span pages", bytes)?;
+        let _reservation = graph.runtime().budget().reserve("lists that span pages", bytes)?;
         let wanted = frontier.wanted_pages(graph, edges.direction);
         let (joiner, visit) = (Joiner::default(), &visit);
         let make = || WholeVisitor { frontier, state: make(), visit, joiner: &joiner, open: None, ended: Vec::new() };

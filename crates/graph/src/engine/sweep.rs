@@ -97,7 +97,7 @@ pub(crate) fn count_pages(graph: &Graph, direction: Direction, wanted: &Wanted<'
             count
         }
         // No frontier is asked for page by page.
-        Wanted::Pages(Selection::Asked(_)) => 0,
+        Wanted::Pages(Selection::Requested(_)) => 0,
         Wanted::Pages(Selection::Pages(pages)) => pages.end - pages.start,
         Wanted::Pages(Selection::Units(units)) => units.iter().map(|(_, pages)| u64::from(pages.count_ones())).sum(),
         Wanted::Pages(Selection::Chosen(wanted, pages)) => {

@@ -1,4 +1,4 @@
-//! Sets of vertices as bitmaps: frontiers, and what is left to do.
+//! Sets of vertices as bitmaps: frontiers, and vertices that are still to be processed.
 
 use outcore_io::{Array, Budget, Result};
 use std::ops::Range;
@@ -63,7 +63,7 @@ impl Bitmap {
         self.words[vertex as usize / 64].fetch_and(!(1 << (vertex % 64)), Ordering::Relaxed);
     }
 
-    /// Adds a vertex. Whoever takes it with [`Bitmap::take`] sees what was written before.
+    /// Adds a vertex. The worker that takes it with [`Bitmap::take`] sees all earlier writes.
     #[inline]
     pub(crate) fn announce(&self, vertex: u32) {
         self.words[vertex as usize / 64].fetch_or(1 << (vertex % 64), Ordering::Release);
@@ -102,8 +102,8 @@ impl Bitmap {
         self.words.iter().map(|word| u64::from(word.load(Ordering::Relaxed).count_ones())).sum()
     }
 
-    /// A vertex of the set that a graph of so many vertices does not have, or the number of vertices if the set is of
-    /// another size.
+    /// A vertex of the set that a graph of `vertices` vertices does not have, or `vertices` if the set is of another
+    /// size.
     pub(crate) fn any_beyond(&self, vertices: u64) -> Option<u64> {
         let words = vertices.div_ceil(64);
         if self.words() as u64 != words {

@@ -1,4 +1,4 @@
-//! Weights beside lists: where those of a page of lists lie, and how they come to its visitor.
+//! Weights beside lists: where those of a page of lists lie, and how they reach its visitor.
 //!
 //! Weights are the first column of values, and the second one too if they are complex: then it holds imaginary parts.
 //! Value `i` of a column belongs to entry `i` of the lists. How many entries
@@ -11,7 +11,7 @@ use outcore_format::list::MAX_NEIGHBOURS;
 use outcore_format::{Attribute, Index, Lists as DecodedLists, Manifest, Origin, ValueType, WeightKind, values};
 use outcore_image::{Arrived, Error, ImageFile, ImageOptions, Result, UnitPages};
 use outcore_io::plan::UNIT_PAGES;
-use outcore_io::{Reservation, Spare, lock};
+use outcore_io::{Reclaim, Reservation, lock};
 use std::ops::Range;
 use std::sync::{Arc, MutexGuard};
 
@@ -76,7 +76,7 @@ impl<'a> Weights<'a> {
     /// One of the weights as a real number. Integers beyond 2^53 are rounded.
     ///
     /// # Panics
-    /// If there are not so many.
+    /// If there is no weight `i`.
     #[inline]
     pub fn real(&self, i: usize) -> f64 {
         self.kind.real(self.bits[i])
@@ -85,7 +85,7 @@ impl<'a> Weights<'a> {
     /// One of the weights, if there are any.
     ///
     /// # Panics
-    /// If there are some, but not so many.
+    /// If there are weights, but none of index `i`.
     pub fn at(&self, i: usize) -> Weight {
         match (self.bits, self.imaginary, self.kind) {
             ([], ..) => Weight::None,
@@ -111,7 +111,7 @@ pub(crate) struct WeightColumn {
     /// Number of entries before every page of the lists.
     before: Index,
     entries: u64,
-    held: Reservation,
+    reservation: Reservation,
 }
 
 /// A column of values beside the lists of one direction.
@@ -153,11 +153,11 @@ impl Graph {
     /// # Errors
     /// There are weights, or none, but not those that were asked for by `name`; nothing if none were asked for by name.
     pub fn has_weights(&self, name: Option<&str>) -> Result<bool> {
-        let found = self.weight_name();
-        match (name, found) {
-            (None, found) => Ok(found == Some(USUAL_NAME)),
-            (Some(name), Some(found)) if name == found => Ok(true),
-            (Some(name), found) => {
+        let stored = self.weight_name();
+        match (name, stored) {
+            (None, stored) => Ok(stored == Some(USUAL_NAME)),
+            (Some(name), Some(stored)) if name == stored => Ok(true),
+            (Some(name), stored) => {
                 let attributes = &self.manifest().attributes;
                 if let Some(attribute) = attributes.iter().find(|attribute| attribute.name == name) {
                     let why = match attribute.missing {
@@ -172,7 +172,7 @@ impl Graph {
                     )));
                 }
                 let without = if self.is_complex() { "edges with complex values" } else { "edges without weights" };
-                let found = found.map_or(without.to_owned(), |found| format!("those of `{found}`"));
+                let found = stored.map_or(without.to_owned(), |stored| format!("those of `{stored}`"));
                 Err(Error::Unsuitable(format!("expected weights `{name}` in {}, found {found}", self.path().display())))
             }
         }
@@ -268,12 +268,12 @@ impl Graph {
 
 /// The page indexes of the weights beside the lists are given back unless a sweep uses them; the next use of the
 /// weights reads them again.
-impl Spare for Lists {
-    fn spare_bytes(&self) -> u64 {
-        self.unread_weights().and_then(|column| Some(column.as_ref()?.held.bytes())).unwrap_or(0)
+impl Reclaim for Lists {
+    fn reclaimable_bytes(&self) -> u64 {
+        self.unread_weights().and_then(|column| Some(column.as_ref()?.reservation.bytes())).unwrap_or(0)
     }
 
-    fn give_back(&self) {
+    fn reclaim(&self) {
         if let Some(mut column) = self.unread_weights() {
             *column = None;
         }
@@ -345,8 +345,8 @@ impl WeightColumn {
         let WeightIndexes { before, columns } = read_weight_indexes(graph, direction)?;
         let workers = graph.runtime().threads() as u64 * worker_bytes(manifest);
         let indexes = columns.iter().map(|(_, index)| index).chain([&before]);
-        let held_bytes = workers + indexes.map(Index::memory_bytes).sum::<u64>();
-        let held = graph.runtime().budget().reserve("weights of edges", held_bytes)?;
+        let bytes = workers + indexes.map(Index::memory_bytes).sum::<u64>();
+        let reservation = graph.runtime().budget().reserve("weights of edges", bytes)?;
         let values = manifest.values.iter().skip(manifest.first_weight_column());
         let columns = columns.into_iter().zip(values).map(|((file, index), column)| ValueFile {
             file: graph.file(file).unwrap_or_default(),
@@ -355,7 +355,7 @@ impl WeightColumn {
             index,
         });
         let (columns, entries) = (columns.collect(), manifest.out_lists.entries);
-        Ok(WeightColumn { columns, weight_kind, before, entries, held })
+        Ok(WeightColumn { columns, weight_kind, before, entries, reservation })
     }
 
     /// The column that a file of the image holds.
@@ -373,15 +373,15 @@ impl WeightColumn {
     /// As many of the wanted pages of a unit of lists, from the first on, as a worker has room for the weights of.
     pub fn edges_of(&self, unit: u64, wanted: u64) -> (u64, Vec<Range<u64>>) {
         let (mut pages, mut ranges, mut count) = (0, Vec::<Range<u64>>::new(), 0);
-        let mut left = wanted;
-        while left != 0 {
-            let edges = self.edges(unit * UNIT_PAGES + u64::from(left.trailing_zeros()));
+        let mut remaining = wanted;
+        while remaining != 0 {
+            let edges = self.edges(unit * UNIT_PAGES + u64::from(remaining.trailing_zeros()));
             count += edges.end - edges.start;
             if count > BATCH_WEIGHTS as u64 {
                 break;
             }
-            pages |= left & left.wrapping_neg();
-            left &= left - 1;
+            pages |= remaining & remaining.wrapping_neg();
+            remaining &= remaining - 1;
             match ranges.last_mut() {
                 Some(last) if last.end == edges.start => last.end = edges.end,
                 _ => ranges.push(edges),
@@ -431,7 +431,7 @@ pub(crate) struct BatchWeights {
     /// The values of each column, none where there is no second one.
     values: [Vec<u64>; 2],
     /// Number of those that belong to visited pages.
-    taken: usize,
+    visited: usize,
     /// The values of the page that is being decoded.
     page: Vec<u64>,
 }
@@ -442,14 +442,14 @@ impl BatchWeights {
         let columns = column.map_or(0, |column| column.columns.len());
         let room = |count: usize, is_there: bool| Vec::with_capacity(if is_there { count } else { 0 });
         let values = [0, 1].map(|column| room(BATCH_WEIGHTS, column < columns));
-        BatchWeights { edges: Vec::new(), values, taken: 0, page: room(values::MAX_VALUES + 16, columns > 0) }
+        BatchWeights { edges: Vec::new(), values, visited: 0, page: room(values::MAX_VALUES + 16, columns > 0) }
     }
 
     /// Forgets the batch before: the next one is of these pages of a unit.
     pub fn begin(&mut self, column: &WeightColumn, unit: u64, pages: u64) {
         self.edges = column.edges_of(unit, pages).1;
         self.values.iter_mut().for_each(Vec::clear);
-        self.taken = 0;
+        self.visited = 0;
     }
 
     /// Takes what a page of one of the columns has for the batch, whose edges are given.
@@ -490,10 +490,10 @@ impl BatchWeights {
             let expected = format!("{} entries, as the next page begins at {}", edges.end - edges.start, edges.end);
             return Err(outcore_format::Error::new(16, expected, lists.edges().to_string()));
         }
-        let taken = self.taken..self.taken + lists.edges();
-        self.taken = taken.end;
+        let range = self.visited..self.visited + lists.edges();
+        self.visited = range.end;
         let [bits, imaginary] = &self.values;
-        let imaginary = if column.columns.len() > 1 { &imaginary[taken.clone()] } else { &[] };
-        Ok(Weights { bits: &bits[taken], imaginary, kind: column.weight_kind })
+        let imaginary = if column.columns.len() > 1 { &imaginary[range.clone()] } else { &[] };
+        Ok(Weights { bits: &bits[range], imaginary, kind: column.weight_kind })
     }
 }

@@ -286,8 +286,8 @@ pub(crate) fn schema(graph: &Graph, weights: bool, attributes: impl Iterator<Ite
     }));
     for attribute in attributes {
         // A name that stands for something else already would hide it.
-        let is_taken = fields.iter().any(|field| field.name().eq_ignore_ascii_case(attribute.name()));
-        let name = if is_taken { format!("edge.{}", attribute.name()) } else { attribute.name().clone() };
+        let is_duplicate = fields.iter().any(|field| field.name().eq_ignore_ascii_case(attribute.name()));
+        let name = if is_duplicate { format!("edge.{}", attribute.name()) } else { attribute.name().clone() };
         fields.push(attribute.with_name(name));
     }
     let mut metadata = HashMap::from([(DIRECTED_KEY.to_owned(), graph.is_directed().to_string())]);

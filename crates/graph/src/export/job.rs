@@ -223,15 +223,15 @@ impl Job<'_> {
     }
 
     /// Refuses an output beside whose name there are vertices already: those of a file that is replaced go with it, but
-    /// others are somebody's.
+    /// others belong to the user.
     pub(crate) fn check_beside(&self) -> Result<()> {
         let is_new = self.graph.runtime().backend().named_itself(self.output).is_none();
         match self.files_beside().first() {
-            Some(found) if is_new => Err(Error::Unsuitable(format!(
+            Some(existing) if is_new => Err(Error::Unsuitable(format!(
                 "cannot export to {}: there is {} already, whose vertices an import would add; remove it first, or export \
                  under another name",
                 self.output.display(),
-                found.display()
+                existing.display()
             ))),
             _ => Ok(()),
         }

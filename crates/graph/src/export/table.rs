@@ -80,8 +80,8 @@ impl<'a> Cells<'a> {
         self.advance()?;
         let column = self.batch.as_ref().and_then(|batch| batch.column_by_name(INTERACTION));
         let texts = column.and_then(|column| column.as_string_opt::<i32>());
-        let found = texts.filter(|texts| texts.is_valid(self.row - 1)).map(|texts| texts.value(self.row - 1).trim());
-        let text = found.filter(|text| !text.is_empty()).unwrap_or(usual);
+        let own = texts.filter(|texts| texts.is_valid(self.row - 1)).map(|texts| texts.value(self.row - 1).trim());
+        let text = own.filter(|text| !text.is_empty()).unwrap_or(usual);
         if text.contains(['\t', '\n', '\r', '\0']) || is_whole(text.as_bytes()) || text.parse::<f64>().is_ok() {
             return Err(Error::Unsuitable(format!(
                 "expected interactions that are words without tabs and line ends, found {text:?}; export to .csv instead"

@@ -266,7 +266,7 @@ impl Writing<'_> {
         while turn.next != block {
             self.runtime.cancel().check()?;
             if turn.failure.is_some() {
-                // The other worker's failure was noted first, so nobody sees this one.
+                // The other worker's failure was noted first, so this one is never reported.
                 return Err(IoError::Cancelled.into());
             }
             let wait = self.passed.wait_timeout(turn, Duration::from_millis(100));

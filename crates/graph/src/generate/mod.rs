@@ -249,11 +249,11 @@ impl Generator {
     fn kronecker(&self, number: u64) -> [u64; 2] {
         let mut state = mix(self.key ^ mix(number));
         let mut ends = [0u64; 2];
-        let mut left = self.options.scale;
-        while left > 0 {
+        let mut levels = self.options.scale;
+        while levels > 0 {
             state = state.wrapping_add(GOLDEN);
             let mut draws = mix(state);
-            for _ in 0..left.min(4) {
+            for _ in 0..levels.min(4) {
                 let draw = draws as u16;
                 let [second, third, fourth] = [draw >= QUADRANTS[0], draw >= QUADRANTS[1], draw >= QUADRANTS[2]];
                 // The third and fourth quadrant have the source's bit, the second and fourth the target's.
@@ -261,7 +261,7 @@ impl Generator {
                 ends[1] = (ends[1] << 1) + u64::from(second) - u64::from(third) + u64::from(fourth);
                 draws >>= 16;
             }
-            left = left.saturating_sub(4);
+            levels = levels.saturating_sub(4);
         }
         [self.scramble(ends[0]), self.scramble(ends[1])]
     }
@@ -400,17 +400,17 @@ mod tests {
         for threads in [1, 3] {
             let options_ = outcore_io::RuntimeOptions { threads: Some(threads), ..Default::default() };
             let runtime = Runtime::new(options_).unwrap();
-            let found = std::sync::Mutex::new(Vec::new());
+            let edges = std::sync::Mutex::new(Vec::new());
             for_each_edges(&runtime, &options, |ids, weights| {
                 assert_eq!(weights, &Weights::None);
-                found.lock().unwrap().extend(ids.chunks_exact(2).map(|edge| (edge[0], edge[1])));
+                edges.lock().unwrap().extend(ids.chunks_exact(2).map(|edge| (edge[0], edge[1])));
             })
             .unwrap();
-            let mut found = found.into_inner().unwrap();
-            found.sort_unstable();
+            let mut edges = edges.into_inner().unwrap();
+            edges.sort_unstable();
             let mut expected: Vec<_> = expected.clone().collect();
             expected.sort_unstable();
-            assert!(found == expected);
+            assert!(edges == expected);
         }
     }
 

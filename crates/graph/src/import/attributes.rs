@@ -104,25 +104,25 @@ pub(super) struct Attributes {
     fields: Vec<AttributeField>,
     spill: Spill,
     strings: Vec<Mutex<StringTable>>,
-    state: Mutex<State>,
+    state: Mutex<TableState>,
 }
 
-struct State {
+struct TableState {
     pieces: Vec<Piece>,
     ranges: Vec<Range>,
     /// A number that depends on all values, and not on the order of their rows.
     fingerprint: u64,
     /// Memory of pieces and strings in bytes, and the memory that is set aside for them.
     used_bytes: u64,
-    held: Reservation,
+    reservation: Reservation,
 }
 
-impl State {
+impl TableState {
     /// Counts more memory; false if there is none.
     fn grow(&mut self, bytes: u64) -> bool {
         self.used_bytes += bytes;
-        let missing_bytes = self.used_bytes.saturating_sub(self.held.bytes());
-        missing_bytes == 0 || self.held.grow(missing_bytes)
+        let missing_bytes = self.used_bytes.saturating_sub(self.reservation.bytes());
+        missing_bytes == 0 || self.reservation.grow(missing_bytes)
     }
 }
 
@@ -144,14 +144,14 @@ impl Attributes {
         workspace: &Workspace,
         name: &str,
         fields: &[AttributeField],
-        held: Reservation,
+        reservation: Reservation,
     ) -> Result<Self> {
         let ranges = vec![Range::default(); fields.len()];
         Ok(Attributes {
             fields: fields.to_vec(),
             spill: Spill::create(runtime.backend(), &workspace.temporary(name))?,
             strings: fields.iter().map(|_| Mutex::default()).collect(),
-            state: Mutex::new(State { pieces: Vec::new(), ranges, fingerprint: 0, used_bytes: 0, held }),
+            state: Mutex::new(TableState { pieces: Vec::new(), ranges, fingerprint: 0, used_bytes: 0, reservation }),
         })
     }
 
@@ -205,7 +205,7 @@ impl Attributes {
         }
         let mut state = lock(&self.state);
         if !state.grow(PIECE_BYTES) {
-            return Err(self.refusal(runtime, PIECE_BYTES, state.held.bytes()));
+            return Err(self.refusal(runtime, PIECE_BYTES, state.reservation.bytes()));
         }
         state.ranges.iter_mut().zip(ranges).for_each(|(all, range)| all.note(range));
         state.fingerprint = state.fingerprint.wrapping_add(fingerprint);
@@ -254,7 +254,7 @@ impl Attributes {
             }
             let mut state = lock(&self.state);
             if !state.grow(more_bytes) {
-                return Err(self.refusal(runtime, more_bytes, state.held.bytes()));
+                return Err(self.refusal(runtime, more_bytes, state.reservation.bytes()));
             }
             drop(state);
             let number = table.numbers.len() as u32 + 1;
@@ -265,8 +265,8 @@ impl Attributes {
     }
 
     /// Puts the pieces into the order of the input. Nothing is taken any more.
-    pub fn finish(self) -> Rows {
-        let State { mut pieces, ranges, held, .. } = into_inner(self.state);
+    pub fn finish(self) -> AttributeRows {
+        let TableState { mut pieces, ranges, reservation, .. } = into_inner(self.state);
         pieces.sort_unstable_by_key(|piece| piece.place);
         let mut rows = 0;
         for piece in &mut pieces {
@@ -274,7 +274,15 @@ impl Attributes {
             rows += u64::from(piece.rows);
         }
         let strings = self.strings.into_iter().map(|table| sorted(into_inner(table))).collect();
-        Rows { fields: self.fields, spill: self.spill, pieces, ranges, rows, strings, _held: held }
+        AttributeRows {
+            fields: self.fields,
+            spill: self.spill,
+            pieces,
+            ranges,
+            rows,
+            strings,
+            _reservation: reservation,
+        }
     }
 }
 
@@ -333,14 +341,14 @@ fn sorted(table: StringTable) -> Sorted {
 }
 
 /// All rows in the order of the input.
-pub(super) struct Rows {
+pub(super) struct AttributeRows {
     fields: Vec<AttributeField>,
     spill: Spill,
     pieces: Vec<Piece>,
     ranges: Vec<Range>,
     rows: u64,
     strings: Vec<Sorted>,
-    _held: Reservation,
+    _reservation: Reservation,
 }
 
 /// The owner of the attributes that are written.
@@ -355,7 +363,7 @@ pub(super) enum Owner<'a> {
 
 /// The columns of values and the attributes of an image.
 #[derive(Default)]
-pub(super) struct Kept {
+pub(super) struct StoredAttributes {
     pub values: Vec<ValueColumn>,
     pub attributes: Vec<Attribute>,
 }
@@ -381,8 +389,8 @@ struct Raw {
 
 impl AttributeWriting<'_> {
     /// Writes all columns and strings of attributes.
-    pub fn write(&self, rows: &Rows, owner: Owner<'_>) -> Result<Kept> {
-        let mut kept = Kept::default();
+    pub fn write(&self, rows: &AttributeRows, owner: Owner<'_>) -> Result<StoredAttributes> {
+        let mut stored = StoredAttributes::default();
         let (first_column, first_strings, is_of_vertices) = match owner {
             Owner::Vertices { first, .. } => (first, first, true),
             Owner::Edges { first_column, .. } => (first_column, 0, false),
@@ -400,7 +408,7 @@ impl AttributeWriting<'_> {
             let (name, kind) = (field.name.clone(), field.kind.clone());
             let counts = kind.is_number() && !is_of_vertices && !missing && !rows.ranges[i].infinite;
             let missing = missing.then_some(column + 1);
-            kept.attributes.push(Attribute { name, kind, column, counts, missing, strings });
+            stored.attributes.push(Attribute { name, kind, column, counts, missing, strings });
         }
         if first_column + raws.len() > MAX_VALUE_COLUMNS {
             return Err(Error::Unsuitable(format!(
@@ -411,34 +419,34 @@ impl AttributeWriting<'_> {
         }
         let name = |raw: &Raw| rows.fields[raw.attribute].name.clone();
         let column = |raw: &Raw| ValueColumn { name: name(raw), kind: raw.kind, out_pages: 0, in_pages: 0 };
-        kept.values = raws.iter().map(column).collect();
+        stored.values = raws.iter().map(column).collect();
         match owner {
             Owner::Vertices { places, .. } => {
                 let source = Source::Memory(places);
                 let file = |raw: &Raw| ImageFile::vertex_values(raw.column);
                 let pages = self.write_side(rows, &raws, &source, places.len() as u64, &file)?;
-                kept.values.iter_mut().zip(pages).for_each(|(column, pages)| column.out_pages = pages);
+                stored.values.iter_mut().zip(pages).for_each(|(column, pages)| column.out_pages = pages);
             }
             Owner::Edges { entries, sides, .. } => {
                 for incoming in [false, true].into_iter().take(sides) {
-                    let is_beside = |raw: &&Raw| !incoming || kept.attributes[raw.attribute].counts;
+                    let is_beside = |raw: &&Raw| !incoming || stored.attributes[raw.attribute].counts;
                     let beside: Vec<Raw> = raws.iter().filter(is_beside).copied().collect();
                     let source = Source::File(self, incoming);
                     let file = |raw: &Raw| ImageFile::values(raw.column, incoming);
                     let pages = self.write_side(rows, &beside, &source, entries, &file)?;
                     for (raw, pages) in beside.iter().zip(pages) {
-                        let column = &mut kept.values[raw.column - first_column];
+                        let column = &mut stored.values[raw.column - first_column];
                         *(if incoming { &mut column.in_pages } else { &mut column.out_pages }) = pages;
                     }
                     places::remove(self.runtime, self.workspace, incoming)?;
                 }
             }
         }
-        Ok(kept)
+        Ok(stored)
     }
 
     /// Writes the strings of an attribute, if it has some.
-    fn write_strings(&self, rows: &Rows, attribute: usize, file: ImageFile) -> Result<Option<Strings>> {
+    fn write_strings(&self, rows: &AttributeRows, attribute: usize, file: ImageFile) -> Result<Option<Strings>> {
         if rows.fields[attribute].kind != AttributeKind::String {
             return Ok(None);
         }
@@ -464,7 +472,7 @@ impl AttributeWriting<'_> {
     /// Writes columns for all places of a source; returns their pages.
     fn write_side(
         &self,
-        rows: &Rows,
+        rows: &AttributeRows,
         raws: &[Raw],
         source: &Source<'_>,
         places: u64,
@@ -488,7 +496,7 @@ impl AttributeWriting<'_> {
                 let column = output.and_then(|output| {
                     self.write_column(rows, raw, source, output, distributed.as_ref().map(|parts| (parts, range_rows)))
                 });
-                // Nobody begins another column once one has failed.
+                // No worker begins another column once one has failed.
                 let written = column.inspect_err(|_| next.store(raws.len(), Ordering::Relaxed))?;
                 lock(&pages)[place] = written;
             }
@@ -500,7 +508,7 @@ impl AttributeWriting<'_> {
     /// Writes a column for all places; returns its pages.
     fn write_column(
         &self,
-        rows: &Rows,
+        rows: &AttributeRows,
         raw: &Raw,
         source: &Source<'_>,
         mut output: Output<'_>,
@@ -535,7 +543,7 @@ impl AttributeWriting<'_> {
     }
 
     /// Distributes the rows of all places by the range that they are in.
-    fn distribute(&self, rows: &Rows, source: &Source<'_>, ranges: u64, range_rows: u64) -> Result<Parts> {
+    fn distribute(&self, rows: &AttributeRows, source: &Source<'_>, ranges: u64, range_rows: u64) -> Result<Parts> {
         let streams = self.streams("attribute-rows", ranges as usize)?;
         let mut sink = streams.sink(self.runtime, ranges as usize)?;
         source.for_each(self.runtime, &mut |place| match rows.row(place) {
@@ -547,7 +555,7 @@ impl AttributeWriting<'_> {
     }
 
     /// Range by range, the values of the rows that were distributed.
-    fn look_up(&self, rows: &Rows, raw: &Raw, parts: &Parts, range_rows: u64) -> Result<Parts> {
+    fn look_up(&self, rows: &AttributeRows, raw: &Raw, parts: &Parts, range_rows: u64) -> Result<Parts> {
         let streams = self.streams(&format!("attribute-values-{}", raw.column), parts.chains.len())?;
         let mut sink = streams.sink(self.runtime, parts.chains.len())?;
         for (range, &chain) in parts.chains.iter().enumerate() {
@@ -587,24 +595,24 @@ struct Next<'a> {
     streams: &'a Streams,
     chain: outcore_io::Chain,
     words: Array<u64>,
-    taken: usize,
+    next: usize,
     filled: usize,
 }
 
 impl<'a> Next<'a> {
     fn new(runtime: &Runtime, streams: &'a Streams, chain: outcore_io::Chain) -> Result<Self> {
         let words = Array::zeroed(runtime.budget(), PURPOSE, streams.block_words() + 1)?;
-        Ok(Next { streams, chain, words, taken: 0, filled: 0 })
+        Ok(Next { streams, chain, words, next: 0, filled: 0 })
     }
 
     #[inline]
     fn word(&mut self) -> Result<u64> {
-        if self.taken == self.filled {
+        if self.next == self.filled {
             self.filled = self.streams.read(&mut self.chain, &mut self.words)?;
-            self.taken = 0;
+            self.next = 0;
         }
-        self.taken += 1;
-        Ok(self.words[self.taken - 1])
+        self.next += 1;
+        Ok(self.words[self.next - 1])
     }
 }
 
@@ -631,7 +639,7 @@ impl Source<'_> {
     }
 }
 
-impl Rows {
+impl AttributeRows {
     /// The row with a place in the input.
     fn row(&self, place: u64) -> Option<u64> {
         if place == NO_PLACE {
@@ -698,7 +706,7 @@ struct Output<'a> {
 impl<'a> Output<'a> {
     fn new(
         writing: &'a AttributeWriting<'_>,
-        rows: &'a Rows,
+        rows: &'a AttributeRows,
         raw: &Raw,
         file: ImageFile,
         task: &'a Task,

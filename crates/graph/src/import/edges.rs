@@ -70,14 +70,14 @@ impl Segment {
         let path = path(workspace, self.name);
         let mut buffer: Array<u64> = Array::zeroed(runtime.budget(), "reading edges", READ_BYTES / 8)?;
         let mut input = runtime.backend().input(&path)?;
-        let mut left = self.words;
-        while left > 0 {
+        let mut remaining = self.words;
+        while remaining > 0 {
             runtime.cancel().check()?;
-            let take = left.min(buffer.len() as u64) as usize;
+            let take = remaining.min(buffer.len() as u64) as usize;
             let read = input.read_exact(raw_bytes_mut(&mut buffer[..take]));
             read.map_err(|error| Error::file(&path, "read", error))?;
             visit(&buffer[..take])?;
-            left -= take as u64;
+            remaining -= take as u64;
         }
         Ok(())
     }
@@ -100,7 +100,7 @@ pub(super) struct EdgeFile<'a> {
 }
 
 impl<'a> EdgeFile<'a> {
-    /// The edges of a worker; whoever writes to several files has a number for each.
+    /// The edges of a worker; one that writes to several files passes a number for each.
     pub(super) fn new(reading: &'a Reading<'a>, worker: usize, buffer_bytes: usize) -> Self {
         let (segment, closed) = (None, Vec::new());
         EdgeFile { reading, buffer_bytes, real: false, segment, closed, name: (worker as u32, 0), written_bytes: 0 }

@@ -16,7 +16,7 @@ use outcore_io::buffer::Raw;
 use outcore_io::sort::Record;
 use outcore_io::{Array, Runtime};
 
-/// Neighbours are passed on to the pages when there are so many, so that no list need be in memory as a whole.
+/// Number of neighbours after which they are passed on to the pages, so that no list need be in memory as a whole.
 const PART: usize = 1 << 14;
 /// The most pages that one step can fill: a list part, or one value for each column.
 const STEP_PAGES: usize = 384;
@@ -126,7 +126,7 @@ pub(super) struct Encoding {
 
 /// Counts of lists, and edges that an import refuses.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Found {
+pub(super) struct ListStats {
     pub entries: u64,
     /// Edges: of the two entries of an edge without direction, one counts.
     pub edges: u64,
@@ -196,7 +196,7 @@ pub(super) struct Encoder<'a> {
     /// The last entry's first word and the weight so far.
     last: Option<u64>,
     weight: [u64; 2],
-    pub found: Found,
+    pub stats: ListStats,
 }
 
 struct Writers {
@@ -208,7 +208,7 @@ struct Writers {
 }
 
 impl<'a> Encoder<'a> {
-    /// An encoder with room for so many pages, without a partition yet.
+    /// An encoder with room for `pages` pages, without a partition yet.
     pub(super) fn new(runtime: &Runtime, encoding: &'a Encoding, pages: usize) -> Result<Self> {
         let pages = Array::zeroed(runtime.budget(), "encoding lists", pages.max(LEAST_PAGES))?;
         Ok(Encoder {
@@ -223,7 +223,7 @@ impl<'a> Encoder<'a> {
             hub: None,
             last: None,
             weight: [0; 2],
-            found: Found::default(),
+            stats: ListStats::default(),
         })
     }
 
@@ -232,16 +232,16 @@ impl<'a> Encoder<'a> {
         self.first_vertex = first_vertex;
         self.vertex = first_vertex;
         self.buckets = buckets;
-        self.found = Found::default();
+        self.stats = ListStats::default();
         self.begin_bucket();
     }
 
     fn begin_bucket(&mut self) {
         let Encoding { origins, duplicates, weights, beside, .. } = self.encoding;
-        let values = |origin, kind| ValueWriter::new(origin, kind, self.found.entries);
+        let values = |origin, kind| ValueWriter::new(origin, kind, self.stats.entries);
         let parallel = *duplicates == Duplicates::Keep;
         self.writers = Some(Writers {
-            lists: ListWriter::new(origins[0], parallel, 0, self.vertex, self.found.entries),
+            lists: ListWriter::new(origins[0], parallel, 0, self.vertex, self.stats.entries),
             degree: ColumnWriter::new(origins[1], false).starting_at(self.vertex),
             hub: ColumnWriter::new(origins[2], false).starting_at(self.vertex),
             weight: weights.map(|kind| values(origins[3], kind)),
@@ -272,8 +272,8 @@ impl<'a> Encoder<'a> {
             self.last = Some(key);
             self.weight = entry.weight();
             self.list.push(neighbour);
-            self.found.edges += u64::from(self.encoding.directed || u64::from(neighbour) >= vertex);
-            self.found.self_loops += u64::from(u64::from(neighbour) == vertex);
+            self.stats.edges += u64::from(self.encoding.directed || u64::from(neighbour) >= vertex);
+            self.stats.self_loops += u64::from(u64::from(neighbour) == vertex);
             let better = match self.hub {
                 None => true,
                 Some((best, _)) => !by_degree && class > best,
@@ -305,7 +305,7 @@ impl<'a> Encoder<'a> {
     #[cold]
     fn duplicate(&mut self, neighbour: u32, weight: [u64; 2]) {
         if self.encoding.directed || u64::from(neighbour) >= self.vertex {
-            self.found.duplicates += 1;
+            self.stats.duplicates += 1;
         }
         let parts = 1 + usize::from(self.encoding.beside == Some(Beside::Imaginary));
         for (part, weight) in weight.into_iter().enumerate().take(parts) {
@@ -333,7 +333,7 @@ impl<'a> Encoder<'a> {
             Duplicates::Min => (one as i64).min(other as i64) as u64,
             Duplicates::Max => (one as i64).max(other as i64) as u64,
             Duplicates::Error => {
-                self.found.forbidden = Some(self.found.forbidden.map_or(edge, |before| before.min(edge)));
+                self.stats.forbidden = Some(self.stats.forbidden.map_or(edge, |before| before.min(edge)));
                 one
             }
         };
@@ -343,7 +343,7 @@ impl<'a> Encoder<'a> {
         has_no_sum |= real && sum.is_nan() && !one_real.is_nan() && !other_real.is_nan();
         has_no_sum |= real && sum.is_infinite() && one_real.is_finite() && other_real.is_finite();
         if has_no_sum {
-            self.found.overflow = Some(self.found.overflow.map_or(edge, |before| before.min(edge)));
+            self.stats.overflow = Some(self.stats.overflow.map_or(edge, |before| before.min(edge)));
         }
     }
 
@@ -356,7 +356,7 @@ impl<'a> Encoder<'a> {
             writers.lists.push_part(&self.list, |start, page| self.pages.push_lists(start, page));
         }
         self.degree += self.list.len() as u64;
-        self.found.entries += self.list.len() as u64;
+        self.stats.entries += self.list.len() as u64;
         self.list.clear();
         Ok(())
     }
@@ -365,9 +365,9 @@ impl<'a> Encoder<'a> {
         if self.pages.is_full() {
             flush(&mut self.pages)?;
         }
-        self.found.entries += self.list.len() as u64;
+        self.stats.entries += self.list.len() as u64;
         self.degree += self.list.len() as u64;
-        self.found.max_degree = self.found.max_degree.max(self.degree);
+        self.stats.max_degree = self.stats.max_degree.max(self.degree);
         let hub = self.hub.map_or(self.vertex, |(_, hub)| u64::from(hub));
         let Encoder { writers: Some(writers), pages, .. } = self else { return Ok(()) };
         writers.lists.push(&self.list, |start, page| pages.push_lists(start, page));

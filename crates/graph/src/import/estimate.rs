@@ -60,7 +60,7 @@ pub fn advise(error: Error, runtime: &RuntimeOptions, files: &[PathBuf], options
         }
     };
     // A file that is not regular, such as a pipe, may be readable only once.
-    let is_file = |file: &PathBuf| Posix.look(What::Named(file)).is_ok_and(|found| found.kind == FileKind::File);
+    let is_file = |file: &PathBuf| Posix.look(What::Named(file)).is_ok_and(|status| status.kind == FileKind::File);
     let needed_bytes = if files.iter().all(is_file) { needed_bytes() } else { None };
     refusal.advising(needed_bytes.unwrap_or(0).saturating_sub(advised_bytes)).into()
 }
@@ -114,7 +114,7 @@ pub(super) fn check_space(facts: &Facts, options: &ImportOptions, directory: &Pa
     require_temporary(&what, needed.temporary_bytes, needed.temporary_bytes / 2, directory)
 }
 
-/// An error if a directory has not as much space as the temporary files of so many edges need.
+/// An error if a directory has less space than the temporary files of `edges` edges need.
 pub(super) fn require_space(edges: u64, temporary_bytes: u64, directory: &Path) -> Result<()> {
     require_temporary(&format!("{edges} edges"), temporary_bytes, temporary_bytes, directory)
 }
@@ -132,7 +132,7 @@ pub(super) fn in_memory_bytes(runtime: &Runtime, facts: &Facts, options: &Import
     (least_bytes, beside_bytes.saturating_add(temporary_bytes).saturating_add(image_bytes))
 }
 
-/// The plan of an import. Of one into memory temporary files take a part of it, too: half, if there is so much.
+/// The plan of an import. In an import into memory, temporary files take a part of the memory too: at most half.
 pub(super) fn plan(runtime: &Runtime, facts: &Facts, image: &Path) -> Result<Plan> {
     let budget = runtime.budget();
     if image.starts_with(Memory::folder()) {

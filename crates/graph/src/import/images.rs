@@ -107,8 +107,8 @@ pub fn of_graph(graph: Arc<Graph>, options: &InputOptions, part: Part) -> Result
     }
     let name = graph.path().display().to_string();
     let own = &graph.manifest().attributes;
-    if let Attributes::Named(asked) = &options.attributes
-        && let Some(other) = asked.iter().find(|asked| own.iter().all(|own| own.name != **asked))
+    if let Attributes::Named(names) = &options.attributes
+        && let Some(other) = names.iter().find(|name| own.iter().all(|own| own.name != **name))
     {
         let names: Vec<&str> = own.iter().map(|own| own.name.as_str()).collect();
         return Err(Error::Usage(format!(
@@ -147,9 +147,9 @@ pub fn of_graph(graph: Arc<Graph>, options: &InputOptions, part: Part) -> Result
     let parser = source.parser();
     let source = Box::new(Altered::new(source, facts, parser, Declared::AsBefore));
     let attributes = match &options.attributes {
-        // All are kept where nobody says which.
+        // All are kept unless the options name some.
         Attributes::None => Attributes::All,
-        asked => asked.clone(),
+        chosen => chosen.clone(),
     };
     narrowed(source, &InputOptions { attributes, ..options.clone() }, &[])
 }

@@ -1,6 +1,6 @@
 //! An import, step by step.
 
-use super::attributes::{AttributeWriting, Attributes, Kept, Owner};
+use super::attributes::{AttributeWriting, Attributes, Owner, StoredAttributes};
 use super::edges::edge_words;
 use super::encode::{Beside, Encoding};
 use super::estimate;
@@ -88,7 +88,7 @@ impl<'a> Job<'a> {
         check_complex(&facts, options.duplicates)?;
         sides::check(&facts)?;
         let fields = [&facts.attributes, &facts.vertex_attributes];
-        let held = [Attributes::reserve(runtime, fields[0])?, Attributes::reserve(runtime, fields[1])?];
+        let reservations = [Attributes::reserve(runtime, fields[0])?, Attributes::reserve(runtime, fields[1])?];
         let plan = estimate::plan(runtime, &facts, image)?;
         let places = Places::new(runtime, image, options.replace)?;
         let replaces = runtime.backend().named(image).is_some();
@@ -97,9 +97,9 @@ impl<'a> Job<'a> {
         }
         estimate::check_space(&facts, options, places.temporary(), places.folder())?;
         let workspace = Workspace::create(runtime, places)?;
-        let [edges, vertices] = held;
-        let attributes = |name, fields, held: Option<_>| {
-            held.map(|held| Attributes::new(runtime, &workspace, name, fields, held)).transpose()
+        let [edges, vertices] = reservations;
+        let attributes = |name, fields, reservation: Option<_>| {
+            reservation.map(|reservation| Attributes::new(runtime, &workspace, name, fields, reservation)).transpose()
         };
         let attributes = [
             attributes("edge-attributes", &facts.attributes, edges)?,
@@ -156,7 +156,7 @@ impl<'a> Job<'a> {
         // The records of a direction go with its turn, so that they take no space beside the lists of the other one.
         for (side, records) in std::mem::take(&mut partitioned.directions).into_iter().enumerate() {
             let lists = self.lists(side, &numbered, &records, weights, image_id)?;
-            self.check_found::<K>(&lists, &merged, &numbered)?;
+            self.check_lists::<K>(&lists, &merged, &numbered)?;
             written.push(lists);
         }
         self.stats.temporary_bytes += written.iter().map(|side| side.sort_bytes).sum::<u64>();
@@ -177,8 +177,8 @@ impl<'a> Job<'a> {
         let WrittenIds { column, side_pages } = K::write_column(&writing, merged.consecutive_from)?;
         let mut manifest = self.manifest(&input, &merged, &written, column, weights, numbered.order, image_id);
         if let Some(pages) = side_pages {
-            let kept = sides::kept(pages);
-            (manifest.vertex_values, manifest.vertex_attributes) = (kept.values, kept.attributes);
+            let stored = sides::stored(pages);
+            (manifest.vertex_values, manifest.vertex_attributes) = (stored.values, stored.attributes);
         }
         let notes = self.notes(&mut input, manifest.import.duplicates);
         let first_edges = std::mem::take(&mut input.first_edges);
@@ -214,11 +214,11 @@ impl<'a> Job<'a> {
 
     /// Notes for the user, now that the whole input was read.
     fn notes(&self, input: &mut Input, duplicates: u64) -> Vec<String> {
-        let left = |path: &PathBuf| format!("Removed {}, which a killed process had left.", path.display());
+        let leftover = |path: &PathBuf| format!("Removed {}, which a killed process had left.", path.display());
         let restored =
             |path: &PathBuf| format!("{} had no name since a killed process; it was put back.", path.display());
         let mut notes: Vec<String> = self.workspace.restored().iter().map(restored).collect();
-        notes.extend(self.workspace.removed().iter().map(left));
+        notes.extend(self.workspace.removed().iter().map(leftover));
         notes.extend_from_slice(&self.facts.notes);
         notes.append(&mut input.late_notes);
         // In formats of graphs they may be meant, in lists of edges they are common.
@@ -560,7 +560,7 @@ impl<'a> Job<'a> {
         };
         if let (Some(vertices), Some(places)) = (vertices, vertex_places) {
             let owner = Owner::Vertices { places: &places, first: manifest.vertex_values.len() };
-            let Kept { values, attributes } = writing.write(&vertices.finish(), owner)?;
+            let StoredAttributes { values, attributes } = writing.write(&vertices.finish(), owner)?;
             manifest.vertex_values.extend(values);
             manifest.vertex_attributes.extend(attributes);
         }
@@ -570,23 +570,23 @@ impl<'a> Job<'a> {
                 entries: manifest.out_lists.entries,
                 sides: 1 + manifest.in_lists.iter().len(),
             };
-            let kept = writing.write(&edges.finish(), owner)?;
-            manifest.values.extend(kept.values);
-            manifest.attributes = kept.attributes;
+            let stored = writing.write(&edges.finish(), owner)?;
+            manifest.values.extend(stored.values);
+            manifest.attributes = stored.attributes;
         }
         Ok(())
     }
 
     /// Errors that lists can show only when they are complete.
-    fn check_found<K: JobId>(&self, lists: &Written, merged: &Merged, numbered: &Numbered) -> Result<()> {
-        if let Some((source, target)) = lists.found.forbidden {
+    fn check_lists<K: JobId>(&self, lists: &Written, merged: &Merged, numbered: &Numbered) -> Result<()> {
+        if let Some((source, target)) = lists.stats.forbidden {
             let [source, target] = self.names::<K>(merged, numbered, [source, target])?;
             return Err(Error::Unsuitable(format!(
                 "expected every edge once, found more than one edge between {source} and {target}; \
                  choose what to do with them: --duplicates first, sum, min, max or keep"
             )));
         }
-        if let Some((source, target)) = lists.found.overflow {
+        if let Some((source, target)) = lists.stats.overflow {
             let [source, target] = self.names::<K>(merged, numbered, [source, target])?;
             return Err(Error::Unsuitable(format!(
                 "expected weights whose sums fit their type, found duplicate edges between {source} and {target} whose sum \
@@ -633,8 +633,8 @@ impl<'a> Job<'a> {
     ) -> Manifest {
         let list_file = |side: &Written| ListFile {
             pages: side.pages[0],
-            entries: side.found.entries,
-            max_degree: side.found.max_degree,
+            entries: side.stats.entries,
+            max_degree: side.stats.max_degree,
             degree_pages: side.pages[1],
             hub_pages: side.pages[2],
         };
@@ -652,7 +652,7 @@ impl<'a> Job<'a> {
             format_version: FORMAT_VERSION,
             image_id,
             vertices: merged.vertices.count(),
-            edges: written[0].found.edges,
+            edges: written[0].stats.edges,
             directed: self.directed,
             parallel_edges: self.options.duplicates == Duplicates::Keep,
             rows: self.rows,
@@ -669,11 +669,11 @@ impl<'a> Job<'a> {
             import: ImportFacts {
                 input_format: self.facts.format.into(),
                 edges_read: input.edges_read,
-                duplicates: written[0].found.duplicates,
+                duplicates: written[0].stats.duplicates,
                 duplicates_policy: self.options.duplicates.name().into(),
                 self_loops: input.self_loops,
                 self_loops_kept: self.options.self_loops == SelfLoops::Keep,
-                self_loops_stored: Some(written[0].found.self_loops),
+                self_loops_stored: Some(written[0].stats.self_loops),
                 isolated_vertices: merged.isolated,
                 compression: self.facts.compression.map(str::to_owned),
                 separator: self.facts.text.as_ref().map(|text| text.separator.clone()),
@@ -743,8 +743,8 @@ fn short(name: &str) -> String {
 /// The size of the files in a directory, without those below.
 fn files_bytes(backend: &Arc<dyn Backend>, directory: &Path) -> u64 {
     let names = backend.list(Location::at(directory)).unwrap_or_default();
-    let found = names.iter().filter_map(|name| backend.named_itself(&directory.join(name)));
-    found.filter(|found| found.kind == FileKind::File).map(|found| found.len_bytes).sum()
+    let files = names.iter().filter_map(|name| backend.named_itself(&directory.join(name)));
+    files.filter(|file| file.kind == FileKind::File).map(|file| file.len_bytes).sum()
 }
 
 /// An id, as the steps need it.

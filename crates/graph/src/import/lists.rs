@@ -4,7 +4,7 @@
 //! in memory until those of the partitions before it are written. A partition that does not fit a worker's memory, that
 //! of a great hub for one, is sorted in runs that are merged, in as many levels as it takes.
 
-use super::encode::{Encoder, Encoding, Entry, Found, LEAST_PAGES, Pages, Tag, Target, WRITERS_BYTES};
+use super::encode::{Encoder, Encoding, Entry, LEAST_PAGES, ListStats, Pages, Tag, Target, WRITERS_BYTES};
 use super::ids::heap::Heap;
 use super::partition::{Layout, NEIGHBOUR_SHIFT};
 use outcore_format::PAGE_BYTES;
@@ -55,7 +55,7 @@ pub(super) struct Writing<'a> {
 
 /// Counts and sizes of the lists that were written.
 pub(super) struct Written {
-    pub found: Found,
+    pub stats: ListStats,
     /// The pages of each file.
     pub pages: Vec<u64>,
     pub sort_bytes: u64,
@@ -66,7 +66,7 @@ struct Turn<'a> {
     partition: usize,
     files: Vec<PageWriter<'a>>,
     entries: Option<IndexWriter>,
-    found: Found,
+    stats: ListStats,
     /// Why the first worker that failed did so.
     failure: Option<Error>,
     sort_bytes: u64,
@@ -90,7 +90,7 @@ impl Writing<'_> {
         let files = self.files.iter().map(create).collect::<Result<Vec<_>>>()?;
         let index = |file| IndexWriter::create(self.runtime, self.workspace, file, self.image_id);
         let entries = self.entries.map(index).transpose()?;
-        let turn = Turn { partition: 0, files, entries, found: Found::default(), failure: None, sort_bytes: 0 };
+        let turn = Turn { partition: 0, files, entries, stats: ListStats::default(), failure: None, sort_bytes: 0 };
         let shared = Shared {
             turn: Mutex::new(turn),
             passed: Condvar::new(),
@@ -110,7 +110,7 @@ impl Writing<'_> {
         }
         turn.entries.map_or(Ok(()), |index| index.finish(self.runtime))?;
         let pages = turn.files.into_iter().map(PageWriter::finish).collect::<Result<Vec<_>>>()?;
-        Ok(Written { found: turn.found, pages, sort_bytes: turn.sort_bytes })
+        Ok(Written { stats: turn.stats, pages, sort_bytes: turn.sort_bytes })
     }
 
     fn work<E: Entry>(&self, shared: &Shared<'_>, worker: usize) -> Result<()> {
@@ -143,7 +143,7 @@ impl Writing<'_> {
             let mut flush = |pages: &mut Pages| self.flush(shared, partition, pages);
             sorter.sort(&self.chains[partition], |entries| encoder.feed(entries, &mut flush))?;
             encoder.end::<E>(self.layout.end_vertex(partition), &mut flush)?;
-            self.pass(shared, partition, encoder.found)?;
+            self.pass(shared, partition, encoder.stats)?;
             shared.progress.advance(entries_in::<E>(&self.chains[partition]) as u64);
         }
         lock(&shared.turn).sort_bytes += sorter.sort_bytes;
@@ -156,14 +156,14 @@ impl Writing<'_> {
         while turn.partition != partition {
             self.runtime.cancel().check()?;
             if turn.failure.is_some() {
-                // The other worker's failure was noted first, so nobody sees this one.
+                // The other worker's failure was noted first, so this one is never reported.
                 return Err(IoError::Cancelled.into());
             }
             let wait = shared.passed.wait_timeout(turn, Duration::from_millis(100));
             turn = wait.unwrap_or_else(PoisonError::into_inner).0;
         }
         let turn = &mut *turn;
-        let before = turn.found.entries;
+        let before = turn.stats.entries;
         pages.drain(|Tag { target, key, first_entry }, page| {
             // There may be no weights.
             let place = if target == Target::Beside { turn.files.len() - 1 } else { target as usize };
@@ -180,17 +180,17 @@ impl Writing<'_> {
     }
 
     /// Passes the turn on to the next partition.
-    fn pass(&self, shared: &Shared<'_>, partition: usize, found: Found) -> Result<()> {
+    fn pass(&self, shared: &Shared<'_>, partition: usize, stats: ListStats) -> Result<()> {
         let mut turn = lock(&shared.turn);
         debug_assert_eq!(turn.partition, partition);
-        let all = &mut turn.found;
-        all.entries += found.entries;
-        all.edges += found.edges;
-        all.duplicates += found.duplicates;
-        all.max_degree = all.max_degree.max(found.max_degree);
-        all.forbidden = all.forbidden.or(found.forbidden);
-        all.overflow = all.overflow.or(found.overflow);
-        all.self_loops += found.self_loops;
+        let all = &mut turn.stats;
+        all.entries += stats.entries;
+        all.edges += stats.edges;
+        all.duplicates += stats.duplicates;
+        all.max_degree = all.max_degree.max(stats.max_degree);
+        all.forbidden = all.forbidden.or(stats.forbidden);
+        all.overflow = all.overflow.or(stats.overflow);
+        all.self_loops += stats.self_loops;
         turn.partition += 1;
         shared.passed.notify_all();
         Ok(())
@@ -273,8 +273,8 @@ impl<E: Entry> Sorter<'_, E> {
     fn merge(&mut self, spill: &Spill, runs: &[(u64, u64)], mut take: impl FnMut(&[E]) -> Result<()>) -> Result<()> {
         let part = self.records.len() / runs.len();
         let mut readers: Vec<RunPart<'_, E>> = Vec::new();
-        for (buffer, &(offset_bytes, left)) in self.records.chunks_exact_mut(part).zip(runs) {
-            let mut reader = RunPart { spill, buffer, next: 0, filled: 0, offset_bytes, left };
+        for (buffer, &(offset_bytes, remaining_bytes)) in self.records.chunks_exact_mut(part).zip(runs) {
+            let mut reader = RunPart { spill, buffer, next: 0, filled: 0, offset_bytes, remaining_bytes };
             reader.fill()?;
             readers.push(reader);
         }
@@ -302,7 +302,7 @@ struct RunPart<'a, E> {
     next: usize,
     filled: usize,
     offset_bytes: u64,
-    left: u64,
+    remaining_bytes: u64,
 }
 
 impl<E: Entry> RunPart<'_, E> {
@@ -318,12 +318,12 @@ impl<E: Entry> RunPart<'_, E> {
     }
 
     fn fill(&mut self) -> Result<bool> {
-        let take = self.left.min(self.buffer.len() as u64) as usize;
+        let take = self.remaining_bytes.min(self.buffer.len() as u64) as usize;
         if take > 0 {
             let words = E::words(&mut self.buffer[..take]);
             self.spill.read(raw_bytes_mut(words), self.offset_bytes)?;
             self.offset_bytes += (take * size_of::<E>()) as u64;
-            self.left -= take as u64;
+            self.remaining_bytes -= take as u64;
         }
         self.next = 0;
         self.filled = take;

@@ -105,7 +105,7 @@ pub fn import_into_memory(
     if is_large && least_bytes > available_bytes {
         return Err(budget.refusal("making a graph in memory", enough_bytes, available_bytes).into());
     }
-    // Refused on the way, it says what is enough; where nobody knows how many edges there are, half as much more.
+    // A later refusal advises a limit that is enough; without a known number of edges, one that is half as large again.
     let limit_bytes = match source.facts().edges {
         Some(_) => budget.limit_for(enough_bytes, available_bytes),
         None => budget.limit_bytes() / 2 * 3,

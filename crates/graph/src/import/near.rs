@@ -117,8 +117,8 @@ pub(super) fn near_numbers(runtime: &Runtime, pairs: &Spill, vertices: u64) -> R
             let count = ((len_bytes - read_bytes) / 8).min(buffer.len() as u64) as usize;
             pairs.read(raw_bytes_mut(&mut buffer[..count]), read_bytes)?;
             read_bytes += 8 * count as u64;
-            let kept = clusters.choose(&mut buffer[..count]);
-            writer.bytes(raw_bytes(&buffer[..kept]))?;
+            let outgoing = clusters.choose(&mut buffer[..count]);
+            writer.bytes(raw_bytes(&buffer[..outgoing]))?;
             progress.advance(8 * count as u64);
         }
         clusters.join();
@@ -200,7 +200,7 @@ impl Clusters {
 
     /// Offers edges to the clusters at their ends; those that leave a cluster go to the front, and are counted.
     fn choose(&mut self, pairs: &mut [u64]) -> usize {
-        let mut kept = 0;
+        let mut outgoing = 0;
         for i in 0..pairs.len() {
             if let Some(&ahead) = pairs.get(i + AHEAD) {
                 prefetch(&self.nearer, ahead as u32 as usize);
@@ -218,10 +218,10 @@ impl Clusters {
                     (self.least[from], self.chosen[from]) = (hash, to);
                 }
             }
-            pairs[kept] = pair;
-            kept += 1;
+            pairs[outgoing] = pair;
+            outgoing += 1;
         }
-        kept
+        outgoing
     }
 
     /// Joins clusters to those that they chose, each behind what the other has by then.

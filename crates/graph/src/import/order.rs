@@ -22,7 +22,7 @@ pub(super) const VERTEX_BITS: u32 = 24;
 /// Slots: classes of columns, or of all vertices, and above them those of rows.
 pub(super) const SLOTS: usize = 512;
 
-/// The slot of the vertex that comes so many after the first in the order of ids.
+/// The slot of the vertex with index `by_id` in the order of ids; rows of a matrix have slots of their own.
 #[inline]
 pub(super) fn slot(degree: u64, by_id: u64, rows: u64) -> usize {
     class(degree) as usize + if by_id < rows { SLOTS / 2 } else { 0 }
@@ -33,7 +33,7 @@ pub(super) fn slot(degree: u64, by_id: u64, rows: u64) -> usize {
 pub(super) struct Classes {
     vertices: [u64; SLOTS],
     entries: [u64; SLOTS],
-    /// How many vertices were counted, and the first so many of them that are rows.
+    /// Number of counted vertices, and of those at their beginning that are rows.
     count: u64,
     rows: u64,
 }
@@ -149,7 +149,7 @@ impl Pieces {
 pub(super) struct Bucket {
     /// The vertex after the last one.
     pub end_vertex: u64,
-    /// At most so many list entries.
+    /// Largest number of list entries.
     pub entries: u64,
 }
 
@@ -163,7 +163,7 @@ pub(super) struct Cutter {
 }
 
 impl Cutter {
-    /// Appends so many vertices that own so many entries together.
+    /// Appends adjacent vertices that own `entries` entries together.
     pub(super) fn add(&mut self, vertices: u64, entries: u64) {
         let full = self.entries + entries > BUCKET_ENTRIES || self.vertices + vertices >= 1 << VERTEX_BITS;
         if full && self.vertices > 0 {

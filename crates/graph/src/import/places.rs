@@ -28,7 +28,7 @@ pub(super) fn for_each(
     let mut input = std::io::BufReader::with_capacity(64 * PAGE_BYTES, runtime.backend().input(&path)?);
     let mut bytes: Box<PageBytes> = Box::new([0; PAGE_BYTES]);
     let mut places = Vec::new();
-    let pages = runtime.backend().named(&path).map_or(0, |found| found.len_bytes / PAGE_BYTES as u64);
+    let pages = runtime.backend().named(&path).map_or(0, |status| status.len_bytes / PAGE_BYTES as u64);
     for number in 0..pages {
         if number % 64 == 0 {
             runtime.cancel().check()?;

@@ -22,7 +22,7 @@ const CHUNK_BYTES: u64 = 512;
 const CHUNKS_PURPOSE: &str = "chunks of edges whose ids a dictionary holds";
 /// The part of a plan's memory that direct dictionaries take beside it: half of what it leaves.
 const BESIDE_SHARE: u64 = 32;
-/// A range of ids is direct if it is at most so many times larger than the ids of the first block.
+/// A range of ids is direct if it is at most this many times larger than the ids of the first block.
 const SPARSEST: u64 = 512;
 /// Files of rows of vertices have the numbers of workers from here on.
 const VERTEX_ROWS: usize = 1 << 16;
@@ -112,14 +112,14 @@ impl ReadEdge {
 /// Adds the other direction of every edge between two vertices, for a loop has only one; returns which those are.
 fn mirror(batch: &mut EdgeBatch) -> Vec<usize> {
     let edges = batch.ids.len() / 2;
-    let mut kept: Vec<usize> = Vec::new();
+    let mut mirrored: Vec<usize> = Vec::new();
     match &mut batch.ids {
         Ids::Integer { values, .. } => {
             for edge in 0..edges {
                 let (source, target) = (values[2 * edge], values[2 * edge + 1]);
                 if source != target {
                     values.extend([target, source]);
-                    kept.push(edge);
+                    mirrored.push(edge);
                 }
             }
         }
@@ -132,18 +132,18 @@ fn mirror(batch: &mut EdgeBatch) -> Vec<usize> {
                     ends.push(bytes.len() as u32);
                     bytes.extend_from_within(from..middle);
                     ends.push(bytes.len() as u32);
-                    kept.push(edge);
+                    mirrored.push(edge);
                 }
             }
         }
     }
     match &mut batch.weights {
         Weights::None => {}
-        Weights::Integer(values) => kept.iter().for_each(|&edge| values.push(values[edge])),
-        Weights::Real(values) => kept.iter().for_each(|&edge| values.push(values[edge])),
-        Weights::Complex(values) => kept.iter().for_each(|&edge| values.push(values[edge])),
+        Weights::Integer(values) => mirrored.iter().for_each(|&edge| values.push(values[edge])),
+        Weights::Real(values) => mirrored.iter().for_each(|&edge| values.push(values[edge])),
+        Weights::Complex(values) => mirrored.iter().for_each(|&edge| values.push(values[edge])),
     }
-    kept
+    mirrored
 }
 
 /// The edges that were mapped by one dictionary.
@@ -308,7 +308,7 @@ fn late_notes(source: &dyn Source) -> Vec<String> {
 }
 
 /// Results of one reading worker.
-struct Part {
+struct WorkerResults {
     chunks: Vec<Chunk>,
     chunks_memory: Reservation,
     sample: Sample,
@@ -339,7 +339,7 @@ struct Worker<'a> {
     edges: EdgeFile<'a>,
     vertex_rows: EdgeFile<'a>,
     runs: Arc<Spill>,
-    part: Part,
+    part: WorkerResults,
 }
 
 impl<'a> Worker<'a> {
@@ -358,7 +358,7 @@ impl<'a> Worker<'a> {
             edges: EdgeFile::new(shared.reading, worker, plan.edge_buffer_bytes),
             vertex_rows: EdgeFile::new(shared.reading, VERTEX_ROWS + worker, VERTEX_ROWS_BYTES),
             runs: Arc::new(runs),
-            part: Part {
+            part: WorkerResults {
                 chunks: Vec::new(),
                 chunks_memory: runtime.budget().reserve(CHUNKS_PURPOSE, 0)?,
                 sample: Sample::new(),
@@ -374,7 +374,7 @@ impl<'a> Worker<'a> {
         })
     }
 
-    fn run(mut self) -> Result<Part> {
+    fn run(mut self) -> Result<WorkerResults> {
         let Reading { runtime, plan, facts, .. } = self.shared.reading;
         let _parse = runtime.budget().reserve("parsing", plan.parse_bytes)?;
         let mut batch = EdgeBatch::new(facts.string_ids);
@@ -551,7 +551,7 @@ impl<'a> Worker<'a> {
         self.part.edges += edges as u64;
         self.part.self_loops += loops as u64;
         self.chunk_edges += edges as u64;
-        let kept = |edge: &[u32]| !(drop_loops && edge[0] == edge[1]);
+        let is_stored = |edge: &[u32]| !(drop_loops && edge[0] == edge[1]);
         let pack = |edge: &[u32]| u64::from(edge[0]) | u64::from(edge[1]) << 32;
         let pairs = locals.chunks_exact(2);
         match &batch.weights {
@@ -559,11 +559,11 @@ impl<'a> Worker<'a> {
                 self.edges.write_all(pairs.map(|edge| [pack(edge)]))?
             }
             Weights::None if edge_words == 1 => {
-                self.edges.write_all(pairs.filter(|edge| kept(edge)).map(|edge| [pack(edge)]))?
+                self.edges.write_all(pairs.filter(|edge| is_stored(edge)).map(|edge| [pack(edge)]))?
             }
             weights => {
                 let first = batch.sequence << 32 | (self.block_edges + at as u64);
-                let weighted = pairs.enumerate().filter(|(_, edge)| kept(edge)).map(|(i, edge)| {
+                let weighted = pairs.enumerate().filter(|(_, edge)| is_stored(edge)).map(|(i, edge)| {
                     let [weight, imaginary] = match weights {
                         Weights::Integer(values) => [values[at + i] as u64, 0],
                         Weights::Real(values) => [values[at + i].to_bits(), 0],

@@ -1,8 +1,8 @@
 //! A sample of lists, to see in which order of the vertices they are smaller.
 //!
 //! A vertex is in the sample if its hash is below a threshold; then so are all edges of its lists. When the sample gets
-//! too large the threshold is halved, so what is left in the end depends on the edges alone: not on the number of
-//! workers, nor on the order in which they met the edges. A hub that is too large for the sample drops out of it.
+//! too large the threshold is halved, so the final sample depends on the edges alone: not on the number of workers, nor
+//! on the order in which they met the edges. A hub that is too large for the sample drops out of it.
 
 use super::ids::dictionary::Group;
 use super::ids::runs::Numbers;
@@ -133,7 +133,7 @@ impl SampledLists {
     }
 }
 
-/// Whether so many bytes are smaller than others by a part that is worth it.
+/// Whether `bytes` are fewer than `than_bytes` by more than `WORTH_PERCENT` percent.
 fn saves(bytes: u64, than_bytes: u64) -> bool {
     bytes * 100 < than_bytes * (100 - WORTH_PERCENT)
 }

@@ -2,7 +2,7 @@
 //!
 //! It is called as in NetworkX, and 0 for sources and 1 for targets as there.
 
-use super::attributes::{Kept, create_folder};
+use super::attributes::{StoredAttributes, create_folder};
 use outcore_format::values::ValueWriter;
 use outcore_format::{Attribute, AttributeKind, ImageFile, PageBytes, ValueColumn, ValueType};
 use outcore_image::{Error, PageWriter, Result, Workspace};
@@ -56,7 +56,7 @@ impl<'a> Sides<'a> {
         self.full.drain(..).try_for_each(|(first, page)| self.file.append(first, &page))
     }
 
-    /// Writes what is left; returns how many pages there are.
+    /// Writes the last page; returns the number of pages.
     pub fn finish(mut self) -> Result<u64> {
         let full = &mut self.full;
         self.writer.finish(|first, page| full.push((first, Box::new(*page))));
@@ -65,13 +65,13 @@ impl<'a> Sides<'a> {
     }
 }
 
-/// The manifest's entries for the attribute, whose values have so many pages.
-pub(super) fn kept(pages: u64) -> Kept {
+/// The manifest's entries for the attribute, whose values fill `pages` pages.
+pub(super) fn stored(pages: u64) -> StoredAttributes {
     let name = || NAME.to_owned();
     let values = ValueColumn { name: name(), kind: ValueType::U8, out_pages: pages, in_pages: 0 };
     let kind = AttributeKind::Integer;
     let attribute = Attribute { name: name(), kind, column: 0, counts: false, missing: None, strings: None };
-    Kept { values: vec![values], attributes: vec![attribute] }
+    StoredAttributes { values: vec![values], attributes: vec![attribute] }
 }
 
 /// Refuses an attribute of that name, where it is taken.

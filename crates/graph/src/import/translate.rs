@@ -211,7 +211,7 @@ impl State<'_> {
         Ok(())
     }
 
-    /// Edges of so many words, whose weights are stored as `store` makes them.
+    /// Edges of `WORDS` words, whose weights are stored as `store` makes them.
     fn weighted<const WORDS: usize>(
         &mut self,
         table: &Table,

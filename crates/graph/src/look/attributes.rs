@@ -33,7 +33,7 @@ pub(crate) struct AttributeIndex {
     columns: Arc<Columns>,
     /// Locations of the values of each file.
     indexes: Vec<Arc<Index>>,
-    _held: Reservation,
+    _reservation: Reservation,
 }
 
 impl AttributeIndex {
@@ -43,8 +43,8 @@ impl AttributeIndex {
     /// A page that cannot be read or is damaged; no memory.
     pub fn new(graph: &Graph, owner: Owner) -> Result<Self> {
         let columns = Arc::new(Columns::new(graph, owner)?);
-        let (indexes, _held) = place_indexes(graph, columns.files.iter().map(|(file, _)| *file))?;
-        Ok(AttributeIndex { columns, indexes, _held })
+        let (indexes, _reservation) = place_indexes(graph, columns.files.iter().map(|(file, _)| *file))?;
+        Ok(AttributeIndex { columns, indexes, _reservation })
     }
 
     /// The attributes of the edges or vertices in a range.
@@ -66,8 +66,8 @@ pub(crate) fn place_indexes(
 ) -> Result<(Vec<Arc<Index>>, Reservation)> {
     const PURPOSE: &str = "indexes of weights and attributes";
     let read = graph.read_indexes(&files.collect::<Vec<_>>(), PURPOSE)?;
-    let held = graph.runtime().budget().reserve(PURPOSE, read.iter().map(Index::memory_bytes).sum())?;
-    Ok((read.into_iter().map(Arc::new).collect(), held))
+    let reservation = graph.runtime().budget().reserve(PURPOSE, read.iter().map(Index::memory_bytes).sum())?;
+    Ok((read.into_iter().map(Arc::new).collect(), reservation))
 }
 
 /// An attribute.
@@ -120,7 +120,7 @@ impl Attributes {
         Self::open(graph, owner, |file, count| ColumnStream::new(graph, file, count))
     }
 
-    /// All attributes, whose columns of so many values are opened by `open`.
+    /// All attributes; `open` opens a column, given its file and number of values.
     fn open(graph: &Graph, owner: Owner, open: impl Fn(ImageFile, u64) -> Result<ColumnStream>) -> Result<Self> {
         let columns = Arc::new(Columns::new(graph, owner)?);
         let streams = columns.files.iter().map(|&(file, count)| open(file, count)).collect::<Result<_>>()?;
@@ -130,12 +130,14 @@ impl Attributes {
 
 impl Columns {
     fn new(graph: &Graph, owner: Owner) -> Result<Self> {
-        let found = owner.attributes(graph);
-        let held_bytes: u64 = found.iter().filter_map(|attribute| attribute.strings.as_ref()).map(strings_bytes).sum();
+        let attributes = owner.attributes(graph);
+        let string_bytes: u64 =
+            attributes.iter().filter_map(|attribute| attribute.strings.as_ref()).map(strings_bytes).sum();
         let budget = graph.runtime().budget();
-        let held = (held_bytes > 0).then(|| budget.reserve("strings of attributes", held_bytes)).transpose()?;
+        let reservation =
+            (string_bytes > 0).then(|| budget.reserve("strings of attributes", string_bytes)).transpose()?;
         let (mut all, mut files) = (Vec::new(), Vec::new());
-        for (place, attribute) in found.iter().enumerate() {
+        for (place, attribute) in attributes.iter().enumerate() {
             let mut add = |column: usize| {
                 files.push(match owner {
                     Owner::Edges => (ImageFile::values(column, false), graph.manifest().out_lists.entries),
@@ -150,7 +152,7 @@ impl Columns {
             };
             all.push(Column { name: attribute.name.clone(), kind: attribute.kind.clone(), values, missing, strings });
         }
-        Ok(Columns { all, files, _strings: held })
+        Ok(Columns { all, files, _strings: reservation })
     }
 }
 
@@ -261,7 +263,7 @@ fn arrow_unit(unit: TimeUnit) -> ArrowUnit {
 fn read_strings(graph: &Graph, file: ImageFile, strings: &Strings) -> Result<Vec<Box<str>>> {
     let mut stream = TextStream::new(graph, file)?;
     let mut all: Vec<Box<str>> = Vec::new();
-    let (mut bytes, mut at, mut left_bytes) = (Vec::new(), 0, strings.text_bytes);
+    let (mut bytes, mut at, mut remaining_bytes) = (Vec::new(), 0, strings.text_bytes);
     for number in 0..strings.count {
         if number % (1 << 16) == 0 {
             graph.runtime().cancel().check()?;
@@ -269,15 +271,19 @@ fn read_strings(graph: &Graph, file: ImageFile, strings: &Strings) -> Result<Vec
         bytes.clear();
         stream.take_into(4, &mut bytes)?;
         let len_bytes = bytes.as_chunks::<4>().0.first().map_or(0, |bytes| u64::from(u32::from_le_bytes(*bytes)));
-        if len_bytes > left_bytes {
-            return Err(stream.bad_text(at, &format!("a string of at most {left_bytes} bytes"), len_bytes.to_string()));
+        if len_bytes > remaining_bytes {
+            return Err(stream.bad_text(
+                at,
+                &format!("a string of at most {remaining_bytes} bytes"),
+                len_bytes.to_string(),
+            ));
         }
         bytes.clear();
         stream.take_into(len_bytes, &mut bytes)?;
         let text = std::str::from_utf8(&bytes);
         all.push(text.map_err(|error| stream.bad_utf8(at + 4, "a string", &bytes, error.valid_up_to()))?.into());
         at += 4 + len_bytes;
-        left_bytes -= len_bytes;
+        remaining_bytes -= len_bytes;
     }
     stream.finish()?;
     Ok(all)
@@ -297,12 +303,12 @@ pub(crate) fn check_attributes(graph: &Graph) -> Result<()> {
     for (owner, count) in [(Owner::Edges, graph.manifest().out_lists.entries), (Owner::Vertices, graph.vertices())] {
         let mut attributes = Attributes::open(graph, owner, |file, count| indexed_values(graph, file, count))?;
         let mut words = vec![Vec::new(); attributes.width()];
-        let mut left = count;
-        while left > 0 && !words.is_empty() {
-            let some = left.min(1 << 12) as usize;
+        let mut remaining = count;
+        while remaining > 0 && !words.is_empty() {
+            let some = remaining.min(1 << 12) as usize;
             words.iter_mut().for_each(Vec::clear);
             attributes.take(some, &mut words)?;
-            left -= some as u64;
+            remaining -= some as u64;
             for (column, attribute) in attributes.columns.all.iter().zip(owner.attributes(graph)) {
                 let is_number =
                     |&&word: &&u64| attribute.kind != AttributeKind::Real || f64::from_bits(word).is_finite();

@@ -64,7 +64,7 @@ pub struct EdgesFrom {
     /// Number of entries before every page of the lists, if something lies beside them.
     before: Option<Arc<Index>>,
     schema: SchemaRef,
-    _held: Reservation,
+    _reservation: Reservation,
 }
 
 /// The entries of a list, and their attributes column by column.
@@ -72,7 +72,7 @@ struct List {
     edges: Vec<Entry>,
     words: Vec<Vec<u64>>,
     attributes: Attributes,
-    _held: Reservation,
+    _reservation: Reservation,
 }
 
 impl EdgesFrom {
@@ -88,13 +88,13 @@ impl EdgesFrom {
         let EdgeData { weights, .. } = EdgeData::all(&graph);
         let file = weights.then(|| ImageFile::values(graph.manifest().first_weight_column(), false));
         let entries = (!graph.manifest().values.is_empty()).then_some(ImageFile::OUT_ENTRIES);
-        let (mut indexes, _held) = place_indexes(&graph, entries.into_iter().chain(file))?;
+        let (mut indexes, _reservation) = place_indexes(&graph, entries.into_iter().chain(file))?;
         let before = entries.map(|_| indexes.remove(0));
         let weights = file.map(|file| (file, indexes.remove(0)));
         let attributes = AttributeIndex::new(&graph, Owner::Edges)?;
         let none = attributes.part(&graph, &(0..0))?;
         let schema = schema(&graph, weights.is_some(), none.fields());
-        Ok(EdgesFrom { graph, attributes, weights, before, schema, _held })
+        Ok(EdgesFrom { graph, attributes, weights, before, schema, _reservation })
     }
 
     /// The edges from a vertex, by the ids of their other ends, in the columns that
@@ -147,9 +147,9 @@ impl EdgesFrom {
         // Of one other there are a few edges, found page by page.
         let most = if only.is_some() { LOOKED_AT } else { u64::MAX };
         let bytes = (range.end - range.start).min(most) * (EDGE_BYTES + 16 * width);
-        let held = graph.reserve("the edges from a vertex", bytes)?;
+        let reservation = graph.reserve("the edges from a vertex", bytes)?;
         let (edges, words) = self.read((vertex, only), pages, range, &mut attributes)?;
-        Ok(List { edges, words, attributes, _held: held })
+        Ok(List { edges, words, attributes, _reservation: reservation })
     }
 
     /// The pages of the list of a vertex.

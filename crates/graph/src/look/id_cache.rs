@@ -1,7 +1,7 @@
 //! The ids of an open graph in memory, so that looks into it need not pass over the column of ids each time.
 
 use outcore_image::{Image, Result};
-use outcore_io::{Array, Spare, lock};
+use outcore_io::{Array, Reclaim, lock};
 use outcore_table::{Id, IdLookup, by_id_bytes};
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -45,12 +45,12 @@ impl IdCache {
     }
 }
 
-impl Spare for IdCache {
-    fn spare_bytes(&self) -> u64 {
+impl Reclaim for IdCache {
+    fn reclaimable_bytes(&self) -> u64 {
         self.unused().and_then(|ids| Some(ids.as_ref()?.bytes)).unwrap_or(0)
     }
 
-    fn give_back(&self) {
+    fn reclaim(&self) {
         if let Some(mut ids) = self.unused() {
             *ids = None;
         }

@@ -1,11 +1,11 @@
 //! Looking into a graph: which vertex has an id, what its neighbours are, and how many it has.
 //!
-//! *Idea.* Lists name vertices by their numbers, users by their ids. The first look caches all ids with their
-//! order (`id_cache.rs`), where memory has room for them; then an id is found by a binary search. Without room each look
+//! *Idea.* Lists name vertices by their numbers, users by their ids. The first look caches all ids with their order
+//! (`id_cache.rs`), where memory has room for them; then an id is found by a binary search. Without room each look
 //! passes over the ids, once to find vertices and once to name their neighbours.
 //!
-//! *Cost.* Cached ids take 8 bytes per vertex, their text beside that, and 4 for their order unless vertices are numbered
-//! in it. Then a look reads the pages of one list.
+//! *Cost.* Cached ids take 8 bytes per vertex, their text beside that, and 4 for their order unless vertices are
+//! numbered in it. Then a look reads the pages of one list.
 
 use crate::engine::graph::{Direction, Edges, Graph};
 use crate::engine::scan::{Frontier, ListPart, scan};
@@ -80,7 +80,7 @@ impl Graph {
             most if most <= FEW_NEIGHBOURS => most,
             _ => self.count_in_list(vertex, edges.direction, <[u32]>::len)?,
         };
-        let _held = self.reserve("the neighbours of a vertex", count * NEIGHBOUR_BYTES)?;
+        let _reservation = self.reserve("the neighbours of a vertex", count * NEIGHBOUR_BYTES)?;
         let parts = Mutex::new(Vec::<(u64, Vec<u32>, Vec<Weight>)>::new());
         let frontier = [vertex];
         scan(
@@ -98,10 +98,10 @@ impl Graph {
         let vertices: Vec<u32> = parts.iter().flat_map(|(_, vertices, _)| vertices).copied().collect();
         let weights = parts.iter().flat_map(|(.., weights)| weights).copied();
         let ids = self.ids_of(&vertices)?;
-        let mut found: Vec<Neighbour> =
+        let mut neighbours: Vec<Neighbour> =
             ids.into_iter().zip(weights).map(|(id, weight)| Neighbour { id, weight }).collect();
-        found.sort_by(|one, other| one.id.cmp(&other.id));
-        Ok(found)
+        neighbours.sort_by(|one, other| one.id.cmp(&other.id));
+        Ok(neighbours)
     }
 
     /// The ids of vertices, from the cache of ids or by one pass over their column.

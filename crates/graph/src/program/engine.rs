@@ -26,7 +26,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-/// A batch has so many pages of lists, or vertices, and one vertex more at most.
+/// The most pages of lists, or vertices, of a batch, which may have one vertex more.
 const BATCH_PAGES: u64 = 256;
 const BATCH_VERTICES: u64 = 1 << 16;
 /// Memory of a request, and of the vertex that it is turned into.
@@ -46,7 +46,7 @@ enum Work {
 
 /// The memory that a program needs, its states included, in bytes: what does not depend on what it does.
 ///
-/// Its messages take a quarter of what is left then, or what [`ProgramOptions::message_bytes`] says.
+/// Its messages take a quarter of the remaining memory, or what [`ProgramOptions::message_bytes`] says.
 pub fn program_bytes<P: VertexProgram>(graph: &Graph) -> u64 {
     let vertices = graph.vertices();
     let inbox = if P::COMBINES { Inbox::<P::Message>::bytes(vertices) } else { 0 };
@@ -92,7 +92,7 @@ pub fn run_program<P: VertexProgram>(
     let mut engine = Engine::new(graph, program, states, options)?;
     stats.other(engine.prepared);
     while !engine.is_idle() && options.max_iterations.is_none_or(|most| engine.iteration < most) {
-        // Iterations that read nothing ask nobody else.
+        // Nothing else checks in iterations that read no page.
         graph.runtime().cancel().check()?;
         let active = engine.shared.active.count();
         let sweep = engine.iterate()?;
@@ -103,8 +103,8 @@ pub fn run_program<P: VertexProgram>(
         }
     }
     let finished = engine.is_idle();
-    let Engine { iteration: iterations, mail, found, .. } = engine;
-    let (messages, spilled_bytes) = (into_inner(found).sent, mail.spilled_bytes());
+    let Engine { iteration: iterations, mail, results, .. } = engine;
+    let (messages, spilled_bytes) = (into_inner(results).sent, mail.spilled_bytes());
     Ok(ProgramRun {
         iterations,
         finished,
@@ -131,8 +131,8 @@ impl<'a, T> Lent<'a, T> {
     }
 
     /// # Safety
-    /// Nobody else touches the value of this vertex while the borrow lives. A vertex is in one batch of a round and in
-    /// one range of a delivery, and batches, deliveries and ends of iterations come one after the other.
+    /// No other thread touches the value of this vertex while the borrow lives. A vertex is in one batch of a round and
+    /// in one range of a delivery, and batches, deliveries and ends of iterations come one after the other.
     #[inline]
     #[allow(clippy::mut_from_ref)]
     unsafe fn of(&self, vertex: u32) -> &mut T {
@@ -142,7 +142,7 @@ impl<'a, T> Lent<'a, T> {
     }
 
     /// # Safety
-    /// Nobody changes the value of this vertex while the borrow lives.
+    /// No thread changes the value of this vertex while the borrow lives.
     #[inline]
     unsafe fn read(&self, vertex: u32) -> &T {
         assert!((vertex as usize) < self.len);
@@ -206,16 +206,16 @@ struct Engine<'a, P: VertexProgram> {
     iteration: u32,
     /// Goes up with every step of an iteration: messages are delivered in the order of steps, and of the work in them.
     step: AtomicU64,
-    found: Mutex<Found>,
+    results: Mutex<IterationResults>,
     /// Statistics of the reads before the first iteration.
     prepared: SweepStats,
     /// The states, and requests of lists.
-    _held: [Reservation; 2],
+    _reservations: [Reservation; 2],
 }
 
 /// Results of the workers at the end of an iteration.
 #[derive(Default)]
-struct Found {
+struct IterationResults {
     /// Vertices that they made active in this iteration.
     activated: Vec<Activated>,
     /// Number of messages they sent so far.
@@ -228,11 +228,11 @@ impl<'a, P: VertexProgram> Engine<'a, P> {
         let budget = graph.runtime().budget();
         let bytes = program_bytes::<P>(graph);
         graph.make_room("a vertex program", bytes)?;
-        let left = budget.available_bytes().saturating_sub(bytes);
-        let message_bytes = options.message_bytes.unwrap_or((left / 4).min(1 << 30));
+        let free_bytes = budget.available_bytes().saturating_sub(bytes);
+        let message_bytes = options.message_bytes.unwrap_or((free_bytes / 4).min(1 << 30));
         graph.make_room("a vertex program and its messages", bytes + message_bytes)?;
         let (mut prepared, mut weights) = (SweepStats::default(), Vec::new());
-        let states_held = budget.reserve("the states of a vertex program", states_bytes::<P>(graph))?;
+        let states_reservation = budget.reserve("the states of a vertex program", states_bytes::<P>(graph))?;
         let mut active = Active::new(graph)?;
         let ending = Bitmap::new(budget, "frontiers", graph.vertices())?;
         match options.start {
@@ -248,7 +248,8 @@ impl<'a, P: VertexProgram> Engine<'a, P> {
         ending.clear();
         let mail = Arc::new(Mail::new(graph, message_bytes)?);
         let inbox = if P::COMBINES { Some(Inbox::new(graph)?) } else { None };
-        let lists_held = budget.reserve("requests of lists, and lists that span pages", lists_bytes::<P>(graph))?;
+        let lists_reservation =
+            budget.reserve("requests of lists, and lists that span pages", lists_bytes::<P>(graph))?;
         graph.fill_cache()?;
         // Gaps and columns of weights, which a first sweep would find out, are found out here: it takes all workers.
         for &direction in graph.directions() {
@@ -278,9 +279,9 @@ impl<'a, P: VertexProgram> Engine<'a, P> {
             asynchronous: options.asynchronous,
             iteration: 0,
             step: AtomicU64::new(0),
-            found: Mutex::default(),
+            results: Mutex::default(),
             prepared,
-            _held: [states_held, lists_held],
+            _reservations: [states_reservation, lists_reservation],
         })
     }
 
@@ -319,7 +320,7 @@ impl<'a, P: VertexProgram> Engine<'a, P> {
                 Ok(())
             })?;
         }
-        let activated = std::mem::take(&mut self.found.get_mut().unwrap_or_else(PoisonError::into_inner).activated);
+        let activated = std::mem::take(&mut self.results.get_mut().unwrap_or_else(PoisonError::into_inner).activated);
         self.shared.active.advance_to(activated);
         sweep.seconds = start.elapsed().as_secs_f64();
         Ok(sweep)
@@ -377,7 +378,7 @@ impl<'a, P: VertexProgram> Engine<'a, P> {
             let step = self.next_step();
             let begin = next.load(Ordering::Relaxed);
             let end = if self.asynchronous { plan.len().min(begin + ROUND) } else { plan.len() };
-            let (found, sweep) = self.graph.with_workers(end - begin, |worker, stop| {
+            let (results, sweep) = self.graph.with_workers(end - begin, |worker, stop| {
                 let (mut hand, mut sweep) = (Hand::new(&self.mail), SweepStats::default());
                 while !stop.load(Ordering::Relaxed) && !self.shared.has_failed() {
                     let take = |place: usize| (place < end).then_some(place + 1);
@@ -392,7 +393,7 @@ impl<'a, P: VertexProgram> Engine<'a, P> {
                 Ok(sweep)
             })?;
             self.shared.check()?;
-            found.iter().chain([&sweep]).for_each(|sweep| total.add(sweep));
+            results.iter().chain([&sweep]).for_each(|sweep| total.add(sweep));
             if self.asynchronous {
                 self.collect()?;
                 self.hand_out()?;
@@ -458,7 +459,7 @@ impl<'a, P: VertexProgram> Engine<'a, P> {
             let mut wave = std::mem::take(&mut hand.requests);
             // Those of a batch have their memory; there are more if vertices ask for several lists.
             let more = (wave.len() as u64).saturating_sub(self.graph.vertices().min(BATCH_VERTICES));
-            let _held = self.graph.runtime().budget().reserve("requests of lists", REQUEST_BYTES * more)?;
+            let _reservation = self.graph.runtime().budget().reserve("requests of lists", REQUEST_BYTES * more)?;
             if !wave.is_sorted() {
                 wave.sort_unstable();
             }
@@ -471,11 +472,11 @@ impl<'a, P: VertexProgram> Engine<'a, P> {
                 let mut vertices: Vec<u32> = requests.iter().map(|request| request.vertex).collect();
                 vertices.dedup();
                 let edges = Edges::new(direction, P::WEIGHTS);
-                let mut left = requests;
+                let mut remaining = requests;
                 let sweep = visit_here(self.graph, worker, edges, Frontier::List(&vertices), |list| {
-                    let count = left.iter().take_while(|request| request.vertex == list.vertex).count();
-                    let (now, later) = left.split_at(count);
-                    left = later;
+                    let count = remaining.iter().take_while(|request| request.vertex == list.vertex).count();
+                    let (now, later) = remaining.split_at(count);
+                    remaining = later;
                     for request in now {
                         let state = match &mut part {
                             Some(state) => &mut **state,
@@ -561,18 +562,19 @@ impl<'a, P: VertexProgram> Engine<'a, P> {
         self.shared.check()
     }
 
-    /// The state of a vertex that this worker has in its hands.
+    /// The state of a vertex that this worker owns in this round.
     #[inline]
     #[allow(clippy::mut_from_ref)]
     fn state(&self, vertex: u32) -> &mut P::State {
-        // SAFETY: nobody else has it, by this module's invariant.
+        // SAFETY: no other worker has it, by this module's invariant.
         unsafe { self.states.of(vertex) }
     }
 
-    /// The state of a vertex that nobody changes now: this worker has the vertex, no worker has any, or all have parts.
+    /// The state of a vertex that no worker changes now: this worker has the vertex, no worker has any, or all have
+    /// parts.
     #[inline]
     fn shared_state(&self, vertex: u32) -> &P::State {
-        // SAFETY: nobody changes it, by this module's invariant.
+        // SAFETY: no worker changes it, by this module's invariant.
         unsafe { self.states.read(vertex) }
     }
 
@@ -583,9 +585,9 @@ impl<'a, P: VertexProgram> Engine<'a, P> {
     /// Ends a worker's work.
     fn lay_down(&self, mut hand: Hand<P::Message>) -> Result<()> {
         hand.outbox.end()?;
-        let mut found = lock(&self.found);
-        found.sent += hand.outbox.sent;
-        found.activated.push(hand.activated);
+        let mut results = lock(&self.results);
+        results.sent += hand.outbox.sent;
+        results.activated.push(hand.activated);
         Ok(())
     }
 
@@ -642,7 +644,7 @@ struct Filling {
 }
 
 impl Filling {
-    /// Adds what is at a place: so many vertices, and pages of their lists.
+    /// Adds the vertices at a place, `vertices` of them, and the `pages` pages of their lists.
     fn add(&mut self, place: usize, pages: u64, vertices: u64) {
         if vertices == 0 {
             return;

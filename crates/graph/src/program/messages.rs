@@ -33,7 +33,7 @@ pub(crate) struct Mail<M> {
     vertices: u64,
     blocks: Mutex<Vec<Block<M>>>,
     /// The memory that blocks take, and may take.
-    held_bytes: AtomicU64,
+    memory_bytes: AtomicU64,
     most_bytes: u64,
     spill: Mutex<Option<Arc<Spill>>>,
     spill_path: PathBuf,
@@ -65,7 +65,7 @@ enum Content<M> {
 }
 
 impl<M: Raw> Mail<M> {
-    /// The memory that the logs of so many workers take.
+    /// The memory in bytes that the logs of `threads` workers take.
     pub fn logs_bytes(threads: usize) -> u64 {
         (threads * (LOG_BYTES + 24 * MAX_RANGES as usize)) as u64
     }
@@ -89,7 +89,7 @@ impl<M: Raw> Mail<M> {
             range_bits: bits.max(MIN_RANGE_BITS),
             vertices,
             blocks: Mutex::default(),
-            held_bytes: AtomicU64::new(0),
+            memory_bytes: AtomicU64::new(0),
             most_bytes,
             spill: Mutex::default(),
             spill_path: graph.temporary_path("messages"),
@@ -117,7 +117,7 @@ impl<M: Raw> Mail<M> {
 
     /// Whether messages take half of the memory that they may take: time to deliver them.
     pub fn is_half_full(&self) -> bool {
-        2 * self.held_bytes.load(Ordering::Relaxed) >= self.most_bytes
+        2 * self.memory_bytes.load(Ordering::Relaxed) >= self.most_bytes
     }
 
     /// Bytes written to temporary files so far.
@@ -136,8 +136,8 @@ impl<M: Raw> Mail<M> {
 
     fn add(&self, block: Block<M>) -> Result<()> {
         let bytes = block.memory_bytes();
-        let held = self.held_bytes.fetch_add(bytes, Ordering::Relaxed) + bytes;
-        let block = if held <= self.most_bytes { block } else { self.write(block)? };
+        let sum_bytes = self.memory_bytes.fetch_add(bytes, Ordering::Relaxed) + bytes;
+        let block = if sum_bytes <= self.most_bytes { block } else { self.write(block)? };
         lock(&self.blocks).push(block);
         Ok(())
     }
@@ -146,8 +146,8 @@ impl<M: Raw> Mail<M> {
     fn write(&self, block: Block<M>) -> Result<Block<M>> {
         let bytes = block.memory_bytes();
         let Content::Memory { targets, messages } = &block.content else { return Ok(block) };
-        let kept_bytes = (size_of_val(&block.starts[..]) + size_of::<Block<M>>()) as u64;
-        let _reservation = self.runtime.budget().reserve("places of messages in temporary files", kept_bytes)?;
+        let place_bytes = (size_of_val(&block.starts[..]) + size_of::<Block<M>>()) as u64;
+        let _reservation = self.runtime.budget().reserve("places of messages in temporary files", place_bytes)?;
         let spill = self.spill()?;
         let (targets, messages) = (raw_bytes(targets), raw_bytes(messages));
         let offset_bytes = spill.take((targets.len() + messages.len()) as u64);
@@ -155,7 +155,7 @@ impl<M: Raw> Mail<M> {
         spill.write(messages, offset_bytes + targets.len() as u64)?;
         self.spilled_bytes.fetch_add((targets.len() + messages.len()) as u64, Ordering::Relaxed);
         let content = Content::Disk { spill, offset_bytes, _reservation };
-        self.held_bytes.fetch_sub(bytes, Ordering::Relaxed);
+        self.memory_bytes.fetch_sub(bytes, Ordering::Relaxed);
         Ok(Block { order: block.order, starts: block.starts, content })
     }
 
@@ -213,11 +213,11 @@ impl<M: Raw> Delivery<'_, M> {
                     (&read_targets[..], &read_messages[..])
                 }
             };
-            let mut left = messages.iter();
+            let mut remaining = messages.iter();
             let mut message = zeroed();
             for &target in targets {
                 if target & FIRST != 0 {
-                    message = *left.next().expect("a message per mark");
+                    message = *remaining.next().expect("a message per mark");
                 }
                 visit(first + (target & !FIRST), message);
             }
@@ -229,7 +229,7 @@ impl<M: Raw> Delivery<'_, M> {
 impl<M> Drop for Delivery<'_, M> {
     fn drop(&mut self) {
         let bytes = self.blocks.iter().map(Block::memory_bytes).sum();
-        self.mail.held_bytes.fetch_sub(bytes, Ordering::Relaxed);
+        self.mail.memory_bytes.fetch_sub(bytes, Ordering::Relaxed);
     }
 }
 
@@ -281,7 +281,7 @@ impl<M: Raw> Outbox<M> {
         Ok(())
     }
 
-    /// How many targets of one more message have room in a log and its block, of which so much is used.
+    /// Number of targets of one more message that fit a log and its block, of which `used` bytes are in use.
     #[inline]
     fn room(used: usize) -> usize {
         // A target in the log, and in the block a target and a copy of the message at most.

@@ -2,11 +2,11 @@
 //!
 //! An iteration gives every active vertex its turn ([`VertexProgram::run`]), hands it the lists that it asks for, its
 //! own or those of other vertices ([`VertexProgram::on_list`]), delivers messages ([`VertexProgram::on_message`]), and
-//! ends ([`VertexProgram::on_iteration_end`]). Vertices that somebody activates are active in the next one. A vertex
+//! ends ([`VertexProgram::on_iteration_end`]). Vertices that a call activates are active in the next one. A vertex
 //! changes nothing but its own state; everything else it says by messages. So a program needs no locks: whatever
 //! happens to a vertex happens on one worker at a time.
 //!
-//! Active vertices come in batches: so many that their lists fill a read of some size. A worker gives all vertices of a
+//! Active vertices come in batches, whose lists together fill a read of some size. A worker gives all vertices of a
 //! batch their turn, sorts what they asked for, reads each list once, and does the same again with what was asked for
 //! meanwhile. Batches, and the order of their messages, do not depend on the workers. So a program that is
 //! deterministic by itself gives the same result on any number of them.
@@ -127,7 +127,7 @@ pub struct ProgramOptions<'a> {
     /// Messages are delivered while the iteration goes on, after every 16 batches, so that vertices whose turn comes
     /// later know of them. Programs that may be run so often need fewer iterations.
     pub asynchronous: bool,
-    /// The memory that messages may take, in bytes; `None` takes a quarter of what is left, at most 1 GiB.
+    /// The memory that messages may take, in bytes; `None` takes a quarter of the free memory, at most 1 GiB.
     pub message_bytes: Option<u64>,
 }
 
@@ -236,8 +236,8 @@ impl<M: Raw> Events<'_, M> {
         self.shared.active.activate(self.id, true, self.activated);
     }
 
-    /// Ends the program with an error: [`run_program`](crate::run_program()) returns the first one. What goes on at the
-    /// same time may come to its end.
+    /// Ends the program with an error: [`run_program`](crate::run_program()) returns the first one. Calls that
+    /// run at the same time may finish.
     #[cold]
     pub fn fail(&mut self, error: Error) {
         lock(&self.shared.error).get_or_insert(error);

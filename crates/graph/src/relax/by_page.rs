@@ -10,8 +10,8 @@
 //! first of them, and each of the others has a bit of its own. Of every page its first vertex is kept, and of every 64
 //! vertices the page of the first, so that the page of a vertex is found without the index.
 //!
-//! *Ordering.* Who lowers a label first writes the label, then sets the vertex's bit, then lets the page wait. Who
-//! visits a page first says that it no longer waits, then takes the bits, then reads the labels. So no label that fell
+//! *Ordering.* A worker that lowers a label writes it first, then sets the vertex's bit, then lets the page wait. One
+//! that visits a page first marks it as not waiting, then takes the bits, then reads the labels. So no label that fell
 //! is missed, and a page that was taken but not visited yet need not wait once more.
 //!
 //! *Kept pages.* Where the order of vertices does not suit the search, a page is visited many times for a few lists.
@@ -89,7 +89,7 @@ impl<'a> ByPage<'a> {
             + graph.runtime().threads() as u64 * worker;
         let reservation = budget.reserve(purpose, bytes)?;
         let bits = || Bitmap::new(budget, purpose, lists.pages);
-        let (taken, parts, continues) = (bits()?, bits()?, bits()?);
+        let (claimed, parts, continues) = (bits()?, bits()?, bits()?);
         let decoded_bytes = KeptPages::decoded_bytes(graph, edges);
         let kept_bytes = decoded_bytes.min(free_for_kept(graph, lists.pages));
         let kept = budget.reserve(purpose, kept_bytes)?;
@@ -100,7 +100,7 @@ impl<'a> ByPage<'a> {
             graph,
             edges,
             most_lists: most_lists as usize,
-            queue: Queue::new(lists.pages as usize, taken, kept_bytes.saturating_sub(held_bytes)),
+            queue: Queue::new(lists.pages as usize, claimed, kept_bytes.saturating_sub(held_bytes)),
             parts,
             map: PageMap::new(&lists, vertices, continues),
             _reservations: [reservation, kept],
@@ -117,13 +117,13 @@ impl<'a> ByPage<'a> {
         let (start, relaxer) = (Instant::now(), &*self);
         relaxer.begin(labels, active);
         let next = || relaxer.queue.take();
-        let wanted = Wanted::Pages(Selection::Asked(&next));
+        let wanted = Wanted::Pages(Selection::Requested(&next));
         let (swept, selection) = Swept::new(relaxer.graph, relaxer.edges, wanted)?;
         let mut sweep = swept.sweep(relaxer.graph, selection, UNIT_PAGES as u32)?;
         sweep.read_around();
         let (outcome, mut total) = relaxer.graph.with_workers(usize::MAX, |worker, stop| {
             // The others wait for this one: they are told whatever ends it.
-            let _leaving = Leaving(&relaxer.queue);
+            let _stop_on_drop = StopOnDrop(&relaxer.queue);
             let visitor = Visitor { relaxer, labels, active, work: Work::new(relaxer.most_lists), page: 0, horizon: 0 };
             let (mut pass, mut pages) = (Pass::default(), ListPages::new(relaxer.graph, &swept, visitor));
             while !stop.load(Ordering::Relaxed) {
@@ -275,7 +275,7 @@ struct Waiting {
     queue: LeastFirst,
     kept: KeptPages,
     /// Pages that were taken and whose visit has not begun.
-    taken: Bitmap,
+    claimed: Bitmap,
     /// Pages that were taken and whose visit has not ended.
     under_way: usize,
     sleepers: usize,
@@ -283,16 +283,16 @@ struct Waiting {
 }
 
 impl Queue {
-    fn new(pages: usize, taken: Bitmap, kept_bytes: u64) -> Self {
+    fn new(pages: usize, claimed: Bitmap, kept_bytes: u64) -> Self {
         let (queue, kept) = (LeastFirst::new(pages), KeptPages::new(pages, kept_bytes));
-        let waiting = Waiting { queue, kept, taken, under_way: 0, sleepers: 0, stopped: false };
+        let waiting = Waiting { queue, kept, claimed, under_way: 0, sleepers: 0, stopped: false };
         Queue { pages: Mutex::new(waiting), changed: Condvar::new() }
     }
 
     fn restart(&self) {
         let mut waiting = lock(&self.pages);
         while waiting.queue.take().is_some() {}
-        waiting.taken.clear();
+        waiting.claimed.clear();
         (waiting.under_way, waiting.stopped) = (0, false);
     }
 
@@ -304,7 +304,7 @@ impl Queue {
             return None;
         }
         waiting.queue.take();
-        waiting.taken.insert(page);
+        waiting.claimed.insert(page);
         waiting.under_way += 1;
         Some(page.into())
     }
@@ -333,7 +333,7 @@ impl Queue {
 
     /// The visit of a page begins: what becomes active in it from now on may be too late for that.
     fn begin(&self, page: u32) {
-        lock(&self.pages).taken.remove(page);
+        lock(&self.pages).claimed.remove(page);
     }
 
     /// Lets pages wait, by these labels.
@@ -351,7 +351,7 @@ impl Queue {
 
     fn lower_in(&self, mut waiting: MutexGuard<'_, Waiting>, touched: &mut Vec<(u32, u64)>) {
         for (page, label) in touched.drain(..) {
-            if !waiting.taken.contains(page) {
+            if !waiting.claimed.contains(page) {
                 waiting.queue.lower(page, label);
             }
         }
@@ -378,10 +378,10 @@ impl Queue {
     }
 }
 
-/// A worker that leaves, for whatever reason, stops the queue. It leaves in peace when there is nothing left to do.
-struct Leaving<'a>(&'a Queue);
+/// Guard of a worker: when it is dropped (return, error or panic), it stops the queue and wakes all workers.
+struct StopOnDrop<'a>(&'a Queue);
 
-impl Drop for Leaving<'_> {
+impl Drop for StopOnDrop<'_> {
     fn drop(&mut self) {
         lock(&self.0.pages).stopped = true;
         self.0.changed.notify_all();
@@ -400,7 +400,7 @@ struct Work {
     waiting: NearFirst,
     touched: Vec<(u32, u64)>,
     relaxed: Relaxed,
-    /// Visits of pages that were kept, which nobody read or decoded.
+    /// Visits of decoded pages in memory, which were neither read nor decoded.
     kept_visits: u64,
 }
 
@@ -491,10 +491,10 @@ impl<L: Labels> Visitor<'_, L> {
         }
         let begun = u64::from(first) + u64::from(lists.continues())..u64::from(first) + u64::from(lists.count());
         for i in (begun.start / 64) as usize..begun.end.div_ceil(64) as usize {
-            let mut left = self.active.take(i, word_within(&begun, i as u64));
-            while left != 0 {
-                seed(64 * i as u32 + left.trailing_zeros());
-                left &= left - 1;
+            let mut remaining = self.active.take(i, word_within(&begun, i as u64));
+            while remaining != 0 {
+                seed(64 * i as u32 + remaining.trailing_zeros());
+                remaining &= remaining - 1;
             }
         }
     }

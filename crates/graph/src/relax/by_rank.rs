@@ -2,15 +2,16 @@
 //! the least first, and those of one rank in any order.
 //!
 //! *Idea.* Delta-stepping without steps. Every worker has bins of its own, one per rank; a vertex whose label falls
-//! goes into a bin of the worker that lowered it. Who has nothing left, or is some ranks ahead of another, waits for a
+//! goes into a bin of the worker that lowered it. A worker with empty bins, or some ranks ahead of another, waits for a
 //! donation: half of what another worker has in each bin. So workers seldom meet, and none waits for all others.
 //!
 //! *Encoding.* A bit per vertex says that its list is to be worked off. Bins hold hints where to look for bits: a
-//! vertex may be in several, and whoever finds it first takes the bit. Bins have room for a fixed number of hints and
-//! for 64 ranks. What does not fit stays a bit without a hint; once all bins are empty, the bits are searched.
+//! vertex may be in several, and the first worker that finds it takes the bit. Bins have room for a fixed number of
+//! hints and for 64 ranks. What does not fit stays a bit without a hint; once all bins are empty, the bits are
+//! searched.
 //!
-//! *Ordering.* Who lowers a label first writes the label, then sets the bit; who takes the bit reads the label behind
-//! that. So no label that fell is missed.
+//! *Ordering.* A worker that lowers a label writes it first, then sets the bit; one that takes the bit reads the label
+//! after that. So no label that fell is missed.
 //!
 //! *Cost.* One and a half bytes per vertex for hints beside the held lists.
 //!
@@ -86,17 +87,17 @@ impl Bins {
 
     /// Lets a lesser rank be the first, or any if there are no hints; `false` if hints of great ranks had to go.
     fn begin_at(&mut self, rank: u64) -> bool {
-        let mut kept = true;
+        let mut keeps_hints = true;
         for beyond in (rank + RANKS).max(self.first)..self.first + RANKS {
             while self.filled >> (beyond % RANKS) & 1 == 1 {
                 self.take(beyond, &mut [0; Chunk::ROOM]);
-                kept = false;
+                keeps_hints = false;
             }
         }
         if rank < self.first || self.hints == 0 {
             self.first = rank;
         }
-        kept
+        keeps_hints
     }
 
     /// Adds a hint, unless there is no room for it. What has a lesser rank than any bin goes into the first.
@@ -155,11 +156,11 @@ impl Bins {
                 chunk = self.chunks[chunk as usize].next;
             }
             let mut vertices = vec![0; len / 2];
-            let mut taken = 0;
-            while taken < vertices.len() {
-                taken += self.take(rank, &mut vertices[taken..]);
+            let mut count = 0;
+            while count < vertices.len() {
+                count += self.take(rank, &mut vertices[count..]);
             }
-            if taken > 0 {
+            if count > 0 {
                 donation.push((rank, vertices));
             }
         }
@@ -268,8 +269,8 @@ impl<'a, L: Labels> ByRank<'a, L> {
                 break;
             }
             if bins.least() == Some(rank) {
-                let taken = bins.take(rank, &mut batch);
-                count += self.relax(&batch[..taken], &mut bins);
+                let len = bins.take(rank, &mut batch);
+                count += self.relax(&batch[..len], &mut bins);
             }
         }
         Ok(count)
@@ -347,7 +348,7 @@ impl<'a, L: Labels> ByRank<'a, L> {
         }
     }
 
-    /// Makes hints of bits, while nobody has any; returns whether there are some.
+    /// Makes hints of bits, while no worker has any; returns whether there are some.
     fn search(&self, bins: &mut Bins) -> bool {
         let active = || self.active.iter(0..self.active.words()).map(|v| (self.labels.rank(self.labels.get(v)), v));
         let Some(least) = active().map(|(rank, _)| rank).min() else { return false };
@@ -358,7 +359,7 @@ impl<'a, L: Labels> ByRank<'a, L> {
         true
     }
 
-    /// Works off the lists of some vertices, if nobody else has; returns how many.
+    /// Works off the lists of those vertices whose bits no other worker has taken; returns how many.
     fn relax(&self, vertices: &[u32], bins: &mut Bins) -> u64 {
         let (labels, lists) = (self.labels, self.lists);
         for &vertex in vertices {
@@ -413,10 +414,10 @@ mod tests {
                 assert!(ahead < RANKS || !model.contains_key(&rank));
             } else if let Some(rank) = bins.least() {
                 bins.first = rank;
-                let mut taken = [0; BATCH];
-                let count = bins.take(rank, &mut taken);
+                let mut batch = [0; BATCH];
+                let count = bins.take(rank, &mut batch);
                 let waiting = model.get_mut(&rank).unwrap();
-                for vertex in &taken[..count] {
+                for vertex in &batch[..count] {
                     let at = waiting.iter().position(|waits| waits == vertex).expect("it waited");
                     waiting.swap_remove(at);
                 }
@@ -485,20 +486,20 @@ mod tests {
 
     /// Distances from vertex 0, one edge after the other.
     fn distances(vertices: u32, edges: &[(u32, u32, u64)]) -> Vec<u64> {
-        let mut found = vec![u64::MAX; vertices as usize];
-        found[0] = 0;
+        let mut distances = vec![u64::MAX; vertices as usize];
+        distances[0] = 0;
         let mut falls = true;
         while falls {
             falls = false;
             for &(source, target, weight) in edges {
-                let offered = found[source as usize].saturating_add(weight);
-                if offered < found[target as usize] {
-                    found[target as usize] = offered;
+                let offered = distances[source as usize].saturating_add(weight);
+                if offered < distances[target as usize] {
+                    distances[target as usize] = offered;
                     falls = true;
                 }
             }
         }
-        found
+        distances
     }
 
     #[test]
@@ -534,8 +535,8 @@ mod tests {
                 stop.store(true, Ordering::Relaxed);
             }
             let counts = runtime.run_on(threads, |_| by_rank.work(&runtime, &stop)).unwrap();
-            let found: Vec<u64> = labels.labels.iter().map(|label| label.load(Ordering::Relaxed)).collect();
-            assert_eq!(found == expected, chunks > 0, "{threads} workers, {width}, {chunks}");
+            let distances: Vec<u64> = labels.labels.iter().map(|label| label.load(Ordering::Relaxed)).collect();
+            assert_eq!(distances == expected, chunks > 0, "{threads} workers, {width}, {chunks}");
             let count: u64 = counts.iter().sum();
             assert!(count >= u64::from(vertices) || chunks == 0);
             // One worker, and narrow ranks: nearly as Dijkstra.

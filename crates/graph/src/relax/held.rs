@@ -229,8 +229,12 @@ mod tests {
             assert!(values.len() > 2);
             let packed = Packed::new(&budget, kind, values.len() + 2).unwrap();
             packed.set(1, values.iter().map(|&bits| narrow(kind, bits)));
-            let found: Vec<u64> = (0..values.len() + 2).map(|i| widen(kind, packed.get(i))).collect();
-            assert_eq!((found[0], &found[1..=values.len()], found[values.len() + 1]), (0, &values[..], 0), "{kind:?}");
+            let unpacked: Vec<u64> = (0..values.len() + 2).map(|i| widen(kind, packed.get(i))).collect();
+            assert_eq!(
+                (unpacked[0], &unpacked[1..=values.len()], unpacked[values.len() + 1]),
+                (0, &values[..], 0),
+                "{kind:?}"
+            );
         }
     }
 }

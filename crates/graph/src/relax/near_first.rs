@@ -47,11 +47,11 @@ impl NearFirst {
     #[inline]
     pub fn lower(&mut self, item: u32, label: u64) {
         let bucket = (label.saturating_sub(self.least) >> self.shift).min(BUCKETS - 1) as u32;
-        let found = self.links[item as usize].bucket;
-        if found <= bucket {
+        let current = self.links[item as usize].bucket;
+        if current <= bucket {
             return;
         }
-        if found != NONE {
+        if current != NONE {
             self.take_out(item);
         }
         let next = std::mem::replace(&mut self.heads[bucket as usize], item);

@@ -67,22 +67,23 @@ pub struct Relaxed {
 pub struct Thin {
     steps: u64,
     active: u64,
-    said: bool,
+    reported: bool,
 }
 
 impl Thin {
     const STEPS: u64 = 32;
     const SHARE: u64 = 16;
 
-    /// Takes note of a step; returns whether it is time. That is said once: who cannot follow goes on in steps.
+    /// Counts a step; returns `true` once, when the rule is met first. A caller that has no memory for a [`Relaxer`]
+    /// continues in steps.
     pub fn step(&mut self, graph: &Graph, active: u64) -> bool {
         self.steps += 1;
         self.active += active;
         if self.steps < Self::STEPS {
             return false;
         }
-        let thin = !self.said && self.active < graph.vertices() / Self::SHARE;
-        *self = Thin { said: self.said || thin, ..Thin::default() };
+        let thin = !self.reported && self.active < graph.vertices() / Self::SHARE;
+        *self = Thin { reported: self.reported || thin, ..Thin::default() };
         thin
     }
 }

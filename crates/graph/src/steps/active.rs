@@ -108,10 +108,10 @@ impl Active {
     }
 
     /// Makes the vertices that the workers activated the active ones.
-    pub fn advance_to(&mut self, found: Vec<Activated>) {
-        let count = found.iter().map(|part| part.count).sum();
+    pub fn advance_to(&mut self, parts: Vec<Activated>) {
+        let count = parts.iter().map(|part| part.count).sum();
         let mut list: Vec<u32> = match count < self.most_listed() {
-            true => found.into_iter().flat_map(|part| part.list).collect(),
+            true => parts.into_iter().flat_map(|part| part.list).collect(),
             false => Vec::new(),
         };
         if list.len() as u64 != count {
@@ -126,7 +126,7 @@ impl Active {
         self.list = Some(list);
     }
 
-    /// Makes the vertices in `next`, of which there are so many, the active ones.
+    /// Makes the `count` vertices in `next` the active ones.
     pub fn advance(&mut self, count: u64) {
         self.set.clear();
         std::mem::swap(&mut self.set, &mut self.next);

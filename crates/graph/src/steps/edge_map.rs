@@ -119,7 +119,7 @@ const LISTS_PER_PAGE: u64 = 32;
 /// Number of vertices that are looked at for the cost of one pulled page.
 const VERTICES_PER_PAGE: u64 = 1 << 11;
 
-/// Whether a push along all edges of so many vertices in a list costs less than a look at all vertices, whatever pages
+/// Whether a push along all edges of `active` vertices in a list costs less than a look at all vertices, whatever pages
 /// they lie in. Where all lists are short, as on grids and roads, that is so until a frontier is wide.
 pub fn is_small_push(graph: &Graph, direction: Direction, active: u64) -> bool {
     let lists = graph.list_facts(direction);
@@ -301,21 +301,21 @@ impl<'a> EdgeMapper<'a> {
             let mut count = 0;
             for i in Bitmap::words_of(&range) {
                 let before = self.undecided.word(i);
-                let (mut left, mut next, mut rest) = (before, 0, before);
-                while left != 0 {
-                    let bit = left & left.wrapping_neg();
-                    left ^= bit;
+                let (mut unvisited, mut next, mut undecided) = (before, 0, before);
+                while unvisited != 0 {
+                    let bit = unvisited & unvisited.wrapping_neg();
+                    unvisited ^= bit;
                     match map.decide(64 * i as u32 + bit.trailing_zeros(), self.active.set()) {
-                        Decision::Never => rest ^= bit,
+                        Decision::Never => undecided ^= bit,
                         Decision::Now => {
-                            rest ^= bit;
+                            undecided ^= bit;
                             next |= bit;
                         }
                         Decision::Read => {}
                     }
                 }
-                if rest != before {
-                    self.undecided.set_word(i, rest);
+                if undecided != before {
+                    self.undecided.set_word(i, undecided);
                 }
                 if next != 0 {
                     self.active.next().set_word(i, next);

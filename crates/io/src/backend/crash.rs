@@ -319,8 +319,8 @@ fn is_directory(trace: &Trace, node: Node) -> bool {
     }
 }
 
-/// The names after `done` operations, of which only those with `is_kept` are applied.
-fn names(trace: &Trace, done: usize, is_kept: impl Fn(usize) -> bool) -> BTreeMap<(Node, &OsStr), Node> {
+/// The names after `done` operations, of which only those with `survives` are applied.
+fn names(trace: &Trace, done: usize, survives: impl Fn(usize) -> bool) -> BTreeMap<(Node, &OsStr), Node> {
     fn key(entry: &Entry) -> (Node, &OsStr) {
         (entry.directory, &entry.name)
     }
@@ -331,7 +331,7 @@ fn names(trace: &Trace, done: usize, is_kept: impl Fn(usize) -> bool) -> BTreeMa
         }
     }
     for (i, operation) in trace.operations[..done].iter().enumerate() {
-        if nodes_of(operation).is_empty() || changed_file(operation).is_some() || !is_kept(i) {
+        if nodes_of(operation).is_empty() || changed_file(operation).is_some() || !survives(i) {
             continue;
         }
         match operation {
@@ -374,9 +374,9 @@ fn apply(operation: &Operation, fate: Fate, bytes: &mut Vec<u8>) {
                 Fate::Torn { seed, garbage } => tear(bytes, start, written, seed, garbage),
                 Fate::OnlyGrown => {}
                 _ => {
-                    let kept = bytes.len().clamp(start, end) - start;
-                    if kept > 0 {
-                        bytes[start..start + kept].copy_from_slice(&written[..kept]);
+                    let len = bytes.len().clamp(start, end) - start;
+                    if len > 0 {
+                        bytes[start..start + len].copy_from_slice(&written[..len]);
                     }
                 }
             }
@@ -507,11 +507,11 @@ mod tests {
             sim.change(&Change::SyncDirectory { directory: directory.path() }).unwrap();
             assert_eq!(sim.syncs(), 2);
             assert_eq!(sim.trace().unwrap().syncs().len(), 2 - usize::from(forgotten.is_some()));
-            let (found, whole) = (outcomes(&sim, "file"), Some(b"bytes".to_vec()));
+            let (states, whole) = (outcomes(&sim, "file"), Some(b"bytes".to_vec()));
             match forgotten {
-                None => assert_eq!(found, BTreeSet::from([whole])),
-                Some(0) => assert!(!found.contains(&None) && found.contains(&Some(Vec::new())), "{found:?}"),
-                Some(_) => assert_eq!(found, BTreeSet::from([None, whole])),
+                None => assert_eq!(states, BTreeSet::from([whole])),
+                Some(0) => assert!(!states.contains(&None) && states.contains(&Some(Vec::new())), "{states:?}"),
+                Some(_) => assert_eq!(states, BTreeSet::from([None, whole])),
             }
             sim.change(&Change::Remove { place: Location::at(&name) }).unwrap();
         }

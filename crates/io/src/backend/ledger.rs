@@ -54,8 +54,8 @@ impl Ledger {
     /// Changed paths that still exist and were not synced.
     pub fn unsynced(&self) -> Vec<PathBuf> {
         let synced = lock(&self.synced);
-        let left = synced.iter().filter(|&(path, &synced)| !synced && std::fs::symlink_metadata(path).is_ok());
-        left.map(|(path, _)| path.clone()).collect()
+        let unsynced = synced.iter().filter(|&(path, &synced)| !synced && std::fs::symlink_metadata(path).is_ok());
+        unsynced.map(|(path, _)| path.clone()).collect()
     }
 
     /// A file or directory got another name.
@@ -104,9 +104,9 @@ impl Ledger {
 /// Removes the entries of a path and of all paths below it; returns them relative to it.
 fn take(synced: &mut BTreeMap<PathBuf, bool>, path: &Path) -> Vec<(PathBuf, bool)> {
     let known: Vec<PathBuf> = synced.keys().filter(|known| known.starts_with(path)).cloned().collect();
-    let taken =
+    let entries =
         known.into_iter().filter_map(|known| Some((known.strip_prefix(path).ok()?.to_owned(), synced.remove(&known)?)));
-    taken.collect()
+    entries.collect()
 }
 
 fn put(synced: &mut BTreeMap<PathBuf, bool>, path: &Path, entries: Vec<(PathBuf, bool)>) {

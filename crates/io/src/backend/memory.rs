@@ -7,7 +7,8 @@
 
 use super::posix::bytes_of;
 use super::{
-    Backend, Change, Completion, FileKind, Found, Handle, Location, Lock, Open, Queue, Region, Request, Transfer, What,
+    Backend, Change, Completion, FileKind, FileStatus, Handle, Location, Lock, Open, Queue, Region, Request, Transfer,
+    What,
 };
 use crate::budget::{Budget, Reservation};
 use crate::directory::{DataFile, folder};
@@ -38,13 +39,13 @@ pub struct Memory {
 /// The memory that the files of a back end hold.
 struct Account {
     budget: Arc<Budget>,
-    held: Reservation,
+    reservation: Reservation,
 }
 
 impl Account {
     /// Reserves more memory; caches shrink first if they must.
     fn take(&self, bytes: u64) -> std::io::Result<()> {
-        while !self.held.grow(bytes) {
+        while !self.reservation.grow(bytes) {
             let free = self.budget.reserve(PURPOSE, bytes);
             free.map_err(|error| std::io::Error::new(ErrorKind::OutOfMemory, error))?;
         }
@@ -97,16 +98,16 @@ impl MemoryFile {
         [u64::MAX, self.number, content.len_bytes, content.changes, 0]
     }
 
-    fn found(&self) -> Found {
+    fn status(&self) -> FileStatus {
         let kind = if self.is_folder { FileKind::Directory } else { FileKind::File };
-        Found { kind, len_bytes: self.content().len_bytes, identity: (u64::MAX, self.number) }
+        FileStatus { kind, len_bytes: self.content().len_bytes, identity: (u64::MAX, self.number) }
     }
 
     /// Reads from an offset on, as many bytes as there are.
     fn read(&self, bytes: &mut [u8], offset_bytes: u64) -> usize {
         let content = self.content();
-        let left = content.len_bytes.saturating_sub(offset_bytes);
-        let len = bytes.len().min(usize::try_from(left).unwrap_or(usize::MAX));
+        let remaining = content.len_bytes.saturating_sub(offset_bytes);
+        let len = bytes.len().min(usize::try_from(remaining).unwrap_or(usize::MAX));
         for (page, within, place) in pieces(offset_bytes, len) {
             let part = &mut bytes[place];
             match content.pages.get(page).and_then(Option::as_ref) {
@@ -160,7 +161,7 @@ impl MemoryFile {
                 page[within..within + place.len()].fill(0);
             }
         }
-        self.account.held.shrink(freed * PAGE_BYTES as u64);
+        self.account.reservation.shrink(freed * PAGE_BYTES as u64);
     }
 }
 
@@ -168,7 +169,7 @@ impl Drop for MemoryFile {
     fn drop(&mut self) {
         let content = self.content.get_mut().unwrap_or_else(PoisonError::into_inner);
         let pages = content.pages.iter().flatten().count();
-        self.account.held.shrink((pages * PAGE_BYTES) as u64);
+        self.account.reservation.shrink((pages * PAGE_BYTES) as u64);
     }
 }
 
@@ -198,7 +199,7 @@ impl Memory {
     /// # Errors
     /// [`Error::OtherProcess`](crate::Error::OtherProcess).
     pub fn new(budget: &Arc<Budget>, outer: Arc<dyn Backend>) -> Result<Self> {
-        let account = Arc::new(Account { budget: Arc::clone(budget), held: budget.reserve(PURPOSE, 0)? });
+        let account = Arc::new(Account { budget: Arc::clone(budget), reservation: budget.reserve(PURPOSE, 0)? });
         let folder = MemoryFile::new(&account, true);
         Ok(Memory { outer, account, nodes: Mutex::new(BTreeMap::from([(PathBuf::from(FOLDER), folder)])) })
     }
@@ -285,8 +286,8 @@ impl Backend for Memory {
             _ => self.node(&path)?,
         };
         if node.is_folder != matches!(how, Open::Directory | Open::OwnDirectory) {
-            let found = if node.is_folder { ErrorKind::IsADirectory } else { ErrorKind::NotADirectory };
-            return Err(found.into());
+            let kind = if node.is_folder { ErrorKind::IsADirectory } else { ErrorKind::NotADirectory };
+            return Err(kind.into());
         }
         Ok(Handle::Memory(node))
     }
@@ -331,11 +332,11 @@ impl Backend for Memory {
         }
     }
 
-    fn look(&self, what: What<'_>) -> std::io::Result<Found> {
+    fn look(&self, what: What<'_>) -> std::io::Result<FileStatus> {
         match what {
-            What::Named(path) if Memory::has(path) => Ok(self.node(path)?.found()),
-            What::Itself(place) if Memory::has(&place.path()) => Ok(self.node(&place.path())?.found()),
-            What::Open(Handle::Memory(file)) => Ok(file.found()),
+            What::Named(path) if Memory::has(path) => Ok(self.node(path)?.status()),
+            What::Itself(place) if Memory::has(&place.path()) => Ok(self.node(&place.path())?.status()),
+            What::Open(Handle::Memory(file)) => Ok(file.status()),
             _ => self.outer.look(what),
         }
     }

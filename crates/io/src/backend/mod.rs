@@ -91,7 +91,7 @@ pub trait Backend: Send + Sync {
     ///
     /// # Errors
     /// `NotFound` if nothing has the path; errors of the operating system.
-    fn look(&self, what: What<'_>) -> std::io::Result<Found> {
+    fn look(&self, what: What<'_>) -> std::io::Result<FileStatus> {
         system::look(what)
     }
 
@@ -291,7 +291,7 @@ pub enum What<'a> {
 
 /// Facts about a file or directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct FileStatus {
     /// Its kind.
     pub kind: FileKind,
     /// A file's size.

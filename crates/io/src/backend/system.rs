@@ -2,7 +2,7 @@
 //! queues.
 #![allow(unsafe_code)]
 
-use super::{Change, FileKind, Found, Handle, Location, Lock, Open, What, random};
+use super::{Change, FileKind, FileStatus, Handle, Location, Lock, Open, What, random};
 use std::ffi::{CStr, CString, OsStr, OsString};
 use std::fs::{File, FileType, Metadata, OpenOptions, TryLockError};
 use std::io::{Error, ErrorKind, Result};
@@ -252,27 +252,27 @@ fn remove(place: Location<'_>) -> Result<()> {
 }
 
 /// Implements [`Backend::look`](super::Backend::look).
-pub(crate) fn look(what: What<'_>) -> Result<Found> {
-    let found = |metadata: Metadata| {
+pub(crate) fn look(what: What<'_>) -> Result<FileStatus> {
+    let status = |metadata: Metadata| {
         let kind = match metadata.file_type() {
             kind if kind.is_file() => FileKind::File,
             kind if kind.is_dir() => FileKind::Directory,
             kind if kind.is_symlink() => FileKind::Link,
             _ => FileKind::Other,
         };
-        Found { kind, len_bytes: metadata.len(), identity: (metadata.dev(), metadata.ino()) }
+        FileStatus { kind, len_bytes: metadata.len(), identity: (metadata.dev(), metadata.ino()) }
     };
     match what {
-        What::Open(file) => file.system()?.metadata().map(found),
-        What::Named(path) => std::fs::metadata(path).map(found),
+        What::Open(file) => file.system()?.metadata().map(status),
+        What::Named(path) => std::fs::metadata(path).map(status),
         What::Itself(place) if place.directory.is_none() || BY_PATH => {
-            std::fs::symlink_metadata(place.path()).map(found)
+            std::fs::symlink_metadata(place.path()).map(status)
         }
         What::Itself(place) => at(place, look_at),
     }
 }
 
-fn look_at(directory: RawFd, name: &CStr) -> Result<Found> {
+fn look_at(directory: RawFd, name: &CStr) -> Result<FileStatus> {
     // SAFETY: all-zero bytes are a valid value of this plain C struct.
     let mut facts: libc::stat = unsafe { std::mem::zeroed() };
     // SAFETY: the name ends in zero and the struct may be written; both outlive the call.
@@ -284,7 +284,7 @@ fn look_at(directory: RawFd, name: &CStr) -> Result<Found> {
         _ => FileKind::Other,
     };
     #[allow(clippy::unnecessary_cast)]
-    Ok(Found { kind, len_bytes: facts.st_size as u64, identity: (facts.st_dev as u64, facts.st_ino as u64) })
+    Ok(FileStatus { kind, len_bytes: facts.st_size as u64, identity: (facts.st_dev as u64, facts.st_ino as u64) })
 }
 
 /// Implements [`Backend::list`](super::Backend::list).
@@ -441,8 +441,8 @@ mod tests {
             assert_eq!(error.kind(), ErrorKind::NotFound);
             return;
         }
-        let found = look(What::Itself(Location::at(&name))).unwrap();
-        assert_eq!((found.kind, found), (FileKind::File, look(What::Open(&file)).unwrap()));
+        let status = look(What::Itself(Location::at(&name))).unwrap();
+        assert_eq!((status.kind, status), (FileKind::File, look(What::Open(&file)).unwrap()));
         assert!(open(Location::at(&name), Open::Create).is_err());
         let again = opened(&name, Open::Write);
         change(&Change::Write { file: &again, offset_bytes: 9999, bytes: b"end" }).unwrap();

@@ -192,7 +192,7 @@ pub struct Hashed {
 }
 
 impl Hashed {
-    /// An empty table that may use so much memory.
+    /// An empty table that may use `share_bytes` of memory.
     pub fn new(budget: &Arc<Budget>, strings: bool, share_bytes: u64) -> Result<Self> {
         let share = usize::try_from(share_bytes).unwrap_or(usize::MAX / 4);
         let text_bytes = if strings { share / 2 } else { 0 };
@@ -357,7 +357,7 @@ impl Hashed {
     }
 }
 
-/// A number that nobody foresees, the same as long as the process runs.
+/// A random number, the same as long as the process runs.
 fn seed() -> u64 {
     static SEED: OnceLock<u64> = OnceLock::new();
     *SEED.get_or_init(outcore_io::random)

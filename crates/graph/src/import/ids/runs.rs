@@ -75,7 +75,7 @@ pub struct RunWriter<'a> {
 }
 
 impl<'a> RunWriter<'a> {
-    /// A run at the end of `spill`, to which nobody else writes.
+    /// A run at the end of `spill`, to which no other writer appends.
     pub fn new(runtime: &Runtime, spill: &'a Arc<Spill>, buffer_bytes: usize) -> Result<Self> {
         let start_bytes = spill.len_bytes();
         let writer = SpillWriter::new(runtime, spill, start_bytes, buffer_bytes)?;
@@ -562,14 +562,14 @@ mod tests {
         }
         let plan =
             MergePlan { runs: Arc::new(spill("merged")), positions: spill("positions"), memory_bytes: 0, signed };
-        let mut found = Vec::new();
+        let mut merged = Vec::new();
         let mut vertices = merge_all::<u64>(&runtime, runs.clone(), plan, |&id, sources, targets| {
             let id = if signed { i128::from((id ^ SIGN) as i64) } else { i128::from(id) };
-            found.push((id, (sources, targets)));
+            merged.push((id, (sources, targets)));
             Ok(())
         })
         .unwrap();
-        assert!(found.iter().copied().eq(expected.clone()));
+        assert!(merged.iter().copied().eq(expected.clone()));
         assert_eq!(vertices.count(), expected.len() as u64);
         let mut next = 0u64;
         let number = |_, _| {
