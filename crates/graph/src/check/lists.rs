@@ -78,7 +78,7 @@ struct Weights {
     real: bool,
 }
 
-/// A part of a list: what has been seen of it.
+/// Facts of a list of which a part has been read.
 #[derive(Clone, Copy, Debug)]
 struct PartialList {
     vertex: u64,
@@ -342,7 +342,7 @@ impl Context<'_> {
         })
     }
 
-    /// Takes note of a whole list.
+    /// Adds a whole list to the sums.
     fn finish(&self, part: PartialList, sums: &mut Sums) {
         sums.degrees = sums.degrees.wrapping_add(self.hash.pair(part.vertex, part.degree));
         let hub = self.hubs[part.vertex as usize].load(Ordering::Relaxed);

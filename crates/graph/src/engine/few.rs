@@ -73,11 +73,11 @@ pub(crate) fn pages_of_list(lists: &Lists, vertices: &[u32], mut visit: impl FnM
 
 /// The outcome of a small sweep that was tried: done, or left to the usual sweep.
 pub(crate) enum Few<T> {
-    /// It was small, and is done.
+    /// The sweep was small, and is done.
     Done(T),
-    /// It is small, but must read pages or weights: one worker is enough.
+    /// The sweep is small, but must read pages or weights: one worker is enough.
     Alone,
-    /// It is for all workers.
+    /// The sweep is large enough for all workers.
     Many,
 }
 

@@ -32,7 +32,7 @@ pub enum Direction {
 }
 
 impl Direction {
-    /// The other one.
+    /// The opposite direction.
     pub fn reversed(self) -> Self {
         match self {
             Direction::Out => Direction::In,
@@ -302,7 +302,7 @@ impl Graph {
         outcore_table::by_id_bytes(self)
     }
 
-    /// Takes note of a small step that has to read; returns whether there have been some before.
+    /// Counts a small step that has to read; returns whether there were at least `LONE_STEPS` before.
     pub(crate) fn reads_again(&self) -> bool {
         self.reading_steps.fetch_add(1, Ordering::Relaxed) >= LONE_STEPS
     }

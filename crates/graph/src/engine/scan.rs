@@ -15,20 +15,20 @@ use std::ops::Range;
 /// The vertices whose lists are visited.
 #[derive(Clone, Copy, Debug)]
 pub enum Frontier<'a> {
-    /// Those of all vertices: one pass.
+    /// The lists of all vertices: one pass.
     All,
-    /// Those of the vertices in a list, which rises and has each of them once.
+    /// The lists of the vertices in a slice, which rises and has each of them once.
     List(&'a [u32]),
-    /// Those of adjacent vertices.
+    /// The lists of adjacent vertices.
     Range {
         /// The first of them.
         first: u32,
         /// The one behind the last.
         end: u32,
     },
-    /// Those of the vertices in a set.
+    /// The lists of the vertices in a set.
     Set(&'a Bitmap),
-    /// Those of the vertices in a set that are adjacent ones too.
+    /// The lists of the vertices in a set that lie in a range too.
     Part {
         /// The set.
         set: &'a Bitmap,

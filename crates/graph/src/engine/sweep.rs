@@ -28,9 +28,9 @@ pub(crate) trait ListVisitor: Send {
 
 /// The lists that a sweep visits.
 pub(crate) enum Wanted<'a> {
-    /// Those of some pages, all of them.
+    /// All lists of some pages.
     Pages(Selection<'a>),
-    /// Those of vertices in rising order, and perhaps others of their pages.
+    /// The lists of vertices in rising order, and perhaps others of their pages.
     Lists(&'a [u32]),
 }
 

@@ -28,7 +28,7 @@ const USUAL_NAME: &str = "weight";
 #[derive(Clone, Copy, Debug)]
 pub struct Weights<'a> {
     bits: &'a [u64],
-    /// As many, if weights are complex, and otherwise none.
+    /// The imaginary parts, if weights are complex, and otherwise none.
     imaginary: &'a [u64],
     kind: WeightKind,
 }
@@ -73,7 +73,7 @@ impl<'a> Weights<'a> {
         self.kind
     }
 
-    /// One of the weights as a real number. Integers beyond 2^53 are rounded.
+    /// Weight `i` as a real number. Integers beyond 2^53 are rounded.
     ///
     /// # Panics
     /// If there is no weight `i`.
@@ -82,7 +82,7 @@ impl<'a> Weights<'a> {
         self.kind.real(self.bits[i])
     }
 
-    /// One of the weights, if there are any.
+    /// Weight `i`, if there are weights.
     ///
     /// # Panics
     /// If there are weights, but none of index `i`.
@@ -95,7 +95,7 @@ impl<'a> Weights<'a> {
         }
     }
 
-    /// Those of some of the edges; none if there are none.
+    /// The weights of a range of edges; none if there are none.
     #[inline]
     pub fn part(&self, edges: Range<usize>) -> Self {
         let part = |bits: &'a [u64]| if bits.is_empty() { bits } else { &bits[edges.clone()] };
@@ -370,7 +370,7 @@ impl WeightColumn {
         start..end.clamp(start, start.saturating_add(MAX_NEIGHBOURS as u64))
     }
 
-    /// As many of the wanted pages of a unit of lists, from the first on, as a worker has room for the weights of.
+    /// The first of the wanted pages of a unit of lists: as many as a worker has room for the weights of.
     pub fn edges_of(&self, unit: u64, wanted: u64) -> (u64, Vec<Range<u64>>) {
         let (mut pages, mut ranges, mut count) = (0, Vec::<Range<u64>>::new(), 0);
         let mut remaining = wanted;

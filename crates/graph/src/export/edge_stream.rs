@@ -18,7 +18,7 @@ pub(crate) fn edge_stream_bytes(graph: &Graph) -> u64 {
 pub(crate) struct Entry {
     /// The vertex of the list.
     pub vertex: u32,
-    /// The other end.
+    /// The vertex at the other end of the edge.
     pub neighbour: u32,
     /// The edge's weight.
     pub weight: Weight,

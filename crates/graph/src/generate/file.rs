@@ -172,7 +172,7 @@ struct Writing<'a> {
     next: AtomicU64,
 }
 
-/// Which block is to be written next.
+/// The block that is written next.
 struct Turn {
     next: u64,
     output: Writer,

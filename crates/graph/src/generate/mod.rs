@@ -78,12 +78,12 @@ impl Choice for GeneratedWeights {
     ];
 }
 
-/// Which graph to generate.
+/// The graph to generate.
 #[derive(Clone, Debug)]
 pub struct GenerateOptions {
     /// Its shape.
     pub shape: Shape,
-    /// It has 2 to this power vertices; at most 31.
+    /// Binary logarithm of the number of vertices; at most 31.
     pub scale: u32,
     /// Number of edges per vertex, in Kronecker and uniform graphs.
     pub edge_factor: u64,

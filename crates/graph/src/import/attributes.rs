@@ -49,7 +49,7 @@ const WRITER_BYTES: usize = 256 << 10;
 pub(super) const NO_PLACE: u64 = u64::MAX;
 /// The factor that hashes of strings are multiplied by at every byte.
 const HASH_FACTOR: u64 = 0x0000_0100_0000_01b3;
-/// How many values are looked up between two looks at requests to stop.
+/// Number of values that are looked up between two checks for a request to stop.
 const STEP: u64 = 1 << 16;
 
 /// A batch's columns in the temporary file: for each the values of its rows, and a byte per row where some are missing.
@@ -58,10 +58,10 @@ struct Piece {
     /// The place of its first row in the input.
     place: u64,
     rows: u32,
-    /// How many rows lie before it.
+    /// Number of rows before it.
     first_row: u64,
     offset_bytes: u64,
-    /// Which columns have bytes that say what is missing.
+    /// The columns with bytes that mark missing values.
     missing: u128,
 }
 
@@ -373,7 +373,7 @@ pub(super) struct AttributeWriting<'a> {
     pub runtime: &'a Runtime,
     pub workspace: &'a Workspace,
     pub image_id: u64,
-    /// How much memory the columns that are written at the same time may take.
+    /// The most memory of the columns that are written at the same time.
     pub memory_bytes: u64,
     pub workers: usize,
 }
@@ -616,7 +616,7 @@ impl<'a> Next<'a> {
     }
 }
 
-/// Where places come from, in the order of the values.
+/// The source of places, in the order of the values.
 enum Source<'a> {
     Memory(&'a [u64]),
     File(&'a AttributeWriting<'a>, bool),

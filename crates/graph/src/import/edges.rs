@@ -26,7 +26,7 @@ const SEGMENT_BYTES: u64 = 64 << 20;
 pub(super) const READ_BYTES: usize = 192 << 10;
 const _: () = assert!((READ_BYTES / 8).is_multiple_of(12));
 
-/// How many words an edge takes.
+/// Number of words of an edge.
 pub(super) fn edge_words(facts: &Facts, duplicates: Duplicates) -> usize {
     let has_place = match duplicates {
         Duplicates::First | Duplicates::Keep => true,

@@ -113,7 +113,7 @@ impl Beside {
     }
 }
 
-/// How lists are to be encoded.
+/// Options of the encoding of lists.
 #[derive(Clone, Copy)]
 pub(super) struct Encoding {
     pub origins: [Origin; 5],
@@ -150,7 +150,7 @@ pub(super) struct Pages {
 pub(super) struct Tag {
     pub target: Target,
     pub key: u64,
-    /// Of a page of lists, how many entries of the partition lie before it.
+    /// Of a page of lists, the number of entries of the partition before it.
     pub first_entry: u64,
 }
 
@@ -301,7 +301,7 @@ impl<'a> Encoder<'a> {
         }
     }
 
-    /// Takes note of one more edge with the ends of the last one.
+    /// Combines a further edge with the last one, whose ends it has.
     #[cold]
     fn duplicate(&mut self, neighbour: u32, weight: [u64; 2]) {
         if self.encoding.directed || u64::from(neighbour) >= self.vertex {

@@ -8,7 +8,7 @@ use outcore_io::backend::{FileKind, Memory, Posix, What};
 use outcore_io::{Backend, Error as IoError, Runtime, RuntimeOptions, processors};
 use std::path::{Path, PathBuf};
 
-/// How many bytes of text an edge takes, without and with a weight, where the format does not say how many edges there
+/// Bytes of text of an edge, without and with a weight, where the format does not say how many edges there
 /// are.
 const TEXT_BYTES: [u64; 2] = [12, 18];
 /// Approximate size of a value of an attribute in an image.

@@ -39,7 +39,7 @@ pub(super) struct Job<'a> {
     directed: bool,
     /// Edges without direction go in both directions, since the user wants directions.
     mirrored: bool,
-    /// How many vertices are rows of a rectangular matrix, if it is one.
+    /// Number of vertices that are rows of a rectangular matrix, if it is one.
     rows: Option<u64>,
     facts: Facts,
     /// There is an image of that name already.
@@ -72,7 +72,7 @@ struct Numbered {
     near: Option<Spill>,
     /// Of the out-lists, and of the in-lists where edges have a direction.
     layouts: Vec<Layout>,
-    /// How many words the blocks of partitions have.
+    /// Number of words of the blocks of partitions.
     block_words: usize,
 }
 

@@ -57,7 +57,7 @@ pub(super) struct ReadEdges<'a> {
     pub chunks: &'a [Chunk],
     pub numbers: &'a Numbers,
     pub strings: bool,
-    /// How many words an edge has.
+    /// Number of words of an edge.
     pub edge_words: usize,
 }
 

@@ -49,7 +49,7 @@ impl Choice for SelfLoops {
         &[(SelfLoops::Keep, "keep", "They stay"), (SelfLoops::Drop, "drop", "They go, their vertices stay")];
 }
 
-/// How vertices are numbered inside an image.
+/// The order in which an image numbers its vertices.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OrderChoice {
     /// The order with the smallest image, as a sample of the lists tells; by degree if the sizes are close. `Near` is
@@ -82,7 +82,7 @@ pub struct ImportOptions {
     pub duplicates: Duplicates,
     /// Treatment of edges from a vertex to itself.
     pub self_loops: SelfLoops,
-    /// How vertices are numbered.
+    /// The order in which vertices are numbered.
     pub order: OrderChoice,
     /// Number of rows of a rectangular matrix: the first vertices, as their ids sort. The others are its columns.
     /// `None` takes the number that the input gives.
@@ -104,11 +104,11 @@ pub struct ImportReport {
     pub first_edges: Vec<ReadEdge>,
     /// Notes for the user about the reading of the input, in whole sentences.
     pub notes: Vec<String>,
-    /// How long it took and what it needed.
+    /// Times, memory and temporary files of the import.
     pub stats: ImportStats,
 }
 
-/// How long an import took and what it needed.
+/// Times, memory and temporary files of an import.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct ImportStats {
     /// All of it, in seconds.

@@ -14,7 +14,7 @@
 
 pub(super) use crate::engine::degree_class::degree_class as class;
 
-/// How many list entries make a bucket, duplicates included.
+/// Number of list entries of a full bucket, duplicates included.
 const BUCKET_ENTRIES: u64 = 1 << 19;
 /// A bucket has fewer vertices than fit into this many bits: a record names them by their distance from its first.
 pub(super) const VERTEX_BITS: u32 = 24;
@@ -28,7 +28,7 @@ pub(super) fn slot(degree: u64, by_id: u64, rows: u64) -> usize {
     class(degree) as usize + if by_id < rows { SLOTS / 2 } else { 0 }
 }
 
-/// How many vertices and list entries each slot has.
+/// Numbers of vertices and list entries of each slot.
 #[derive(Clone)]
 pub(super) struct Classes {
     vertices: [u64; SLOTS],

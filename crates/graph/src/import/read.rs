@@ -33,7 +33,7 @@ pub(super) const EXACT: u64 = 1 << 53;
 /// Whole numbers below this, and down to its negative, are integers of 64 bits.
 const INTEGERS_END: f64 = (1u64 << 63) as f64;
 
-/// How edges are to be read.
+/// Options of reading edges.
 pub(super) struct Reading<'a> {
     pub runtime: &'a Runtime,
     pub workspace: &'a Workspace,
@@ -64,7 +64,7 @@ pub(super) struct Input {
     pub declared: Option<(u64, u64)>,
     /// Edges of the input: those that go back are not counted where edges are mirrored.
     pub edges_read: u64,
-    /// How many comments were skipped, and the first of them.
+    /// Number of skipped comments, and the first of them.
     pub comments: (u64, Option<String>),
     pub late_notes: Vec<String>,
     /// The first edges as they were understood.
@@ -72,7 +72,7 @@ pub(super) struct Input {
     pub written_bytes: u64,
 }
 
-/// How many edges show how an input was understood.
+/// Number of edges in a report that show how an input was read.
 const FIRST_EDGES: usize = 3;
 
 /// An edge as it was understood.
@@ -148,7 +148,7 @@ fn mirror(batch: &mut EdgeBatch) -> Vec<usize> {
 
 /// The edges that were mapped by one dictionary.
 pub(super) struct Chunk {
-    /// Which of all workers' chunks it is.
+    /// Number of the chunk among those of all workers.
     number: u32,
     pub run: Run,
     pub segments: Vec<Segment>,
@@ -228,7 +228,7 @@ struct Shared<'a> {
     /// The base and number of ids of direct dictionaries, once the first block has told.
     direct: OnceLock<Option<(u64, usize)>>,
     chunks: AtomicU32,
-    /// How far into the input parsing has come.
+    /// Bytes of the input that were parsed.
     position_bytes: AtomicU64,
     progress: Task,
 }
@@ -329,12 +329,12 @@ struct Worker<'a> {
     /// The chunk's number, from when its dictionary is first begun.
     chunk: Option<u32>,
     chunk_edges: u64,
-    /// How many edges were taken of the block, or the part of one, that is being parsed.
+    /// Number of edges taken from the block, or the part of one, that is being parsed.
     block_edges: u64,
     /// An id was met that no direct dictionary takes.
     beyond: bool,
     group: Group,
-    /// How many rows of vertices were taken of it.
+    /// Number of rows of vertices taken from it.
     block_vertices: u64,
     edges: EdgeFile<'a>,
     vertex_rows: EdgeFile<'a>,

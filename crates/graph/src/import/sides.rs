@@ -1,6 +1,6 @@
 //! The side of every vertex, in a graph with two sides: an attribute of vertices, which their ids tell.
 //!
-//! It is called as in NetworkX, and 0 for sources and 1 for targets as there.
+//! Its name is NetworkX's, and so are its values: 0 for sources and 1 for targets.
 
 use super::attributes::{StoredAttributes, create_folder};
 use outcore_format::values::ValueWriter;

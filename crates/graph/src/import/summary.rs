@@ -7,9 +7,9 @@ use serde::Serialize;
 /// Report of an import.
 #[derive(Clone, Debug, Serialize)]
 pub struct ImportSummary {
-    /// How many vertices there are.
+    /// Number of vertices.
     pub vertices: u64,
-    /// How many edges were stored.
+    /// Number of stored edges.
     pub edges: u64,
     /// Whether edges have a direction.
     pub directed: bool,
@@ -19,7 +19,7 @@ pub struct ImportSummary {
     pub attributes: Vec<(String, &'static str)>,
     /// The names of attributes of vertices, and what they are.
     pub vertex_attributes: Vec<(String, &'static str)>,
-    /// How vertices are numbered.
+    /// The order in which vertices are numbered.
     pub order: Order,
     /// How the input was read.
     #[serde(flatten)]
@@ -30,7 +30,7 @@ pub struct ImportSummary {
     pub first_edges: Vec<(String, String, Option<String>)>,
     /// Notes for the user, in whole sentences.
     pub notes: Vec<String>,
-    /// How long it took and what it needed.
+    /// Times, memory and temporary files of the import.
     pub stats: ImportStats,
 }
 

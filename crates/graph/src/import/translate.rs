@@ -20,7 +20,7 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// How many edges ahead the table is looked at.
+/// Number of edges ahead for which the table is prefetched.
 pub(super) const AHEAD: usize = 24;
 
 /// Inputs of translating.
@@ -42,7 +42,7 @@ pub(super) struct Translation<'a> {
     pub layouts: &'a [Layout],
 }
 
-/// Where the records are.
+/// The location of the records.
 pub(super) struct Partitioned {
     /// The file of each direction, and for each of its partitions what every worker put into it.
     pub directions: Vec<(Streams, Vec<Vec<Chain>>)>,
@@ -53,7 +53,7 @@ pub(super) struct Partitioned {
     pub vertex_places: Option<Array<u64>>,
 }
 
-/// How much memory the tables of all chunks need at most.
+/// The most memory that the tables of all chunks need.
 pub(super) fn table_bytes(chunks: &[Chunk]) -> u64 {
     let most = groups(chunks).iter().map(|group| locals(group)).max().unwrap_or(0);
     5 * most as u64 + (64 << 10)
@@ -70,7 +70,7 @@ pub(super) fn groups(chunks: &[Chunk]) -> Vec<Vec<NumberedChunk<'_>>> {
     groups.filter(|group| !group.is_empty()).collect()
 }
 
-/// How long a table for chunks is.
+/// The length of a table for chunks.
 pub(super) fn locals(chunks: &[NumberedChunk<'_>]) -> usize {
     let locals = chunks.iter().map(|(_, chunk)| match chunk.run.locals {
         Locals::Direct { count, .. } | Locals::Stored { count } => count as usize,

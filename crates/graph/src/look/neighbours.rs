@@ -32,11 +32,11 @@ pub struct Neighbour {
 /// Number of edges of a vertex. One from the vertex to itself counts twice, as in NetworkX.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Degree {
-    /// All of its edges.
+    /// All edges of the vertex.
     pub all: u64,
-    /// Those that lead to it; all of them where edges have no direction.
+    /// Edges that lead to the vertex; all of them where edges have no direction.
     pub into: u64,
-    /// Those that lead from it; all of them where edges have no direction.
+    /// Edges that lead from the vertex; all of them where edges have no direction.
     pub from: u64,
 }
 

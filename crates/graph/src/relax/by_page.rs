@@ -212,7 +212,7 @@ fn most_lists(lists: &Lists, vertices: u64) -> u64 {
     most
 }
 
-/// Which page a vertex's list begins in.
+/// The page in which a vertex's list begins.
 struct PageMap {
     /// The first vertex whose list begins in a page or a later one; behind the last page, the number of vertices.
     begins: Vec<u32>,

@@ -54,7 +54,7 @@ struct Bins {
     hints: usize,
 }
 
-/// Some hints, in as many bytes as four cache lines have.
+/// A block of hints that fills four cache lines.
 struct Chunk {
     vertices: [u32; Chunk::ROOM],
     len: u32,

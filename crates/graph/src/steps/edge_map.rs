@@ -18,9 +18,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// The decision about a vertex that is made before its list is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decision {
-    /// It does not become active, in this step or any later one.
+    /// The vertex does not become active, in this step or any later one.
     Never,
-    /// It becomes active, and has been updated.
+    /// The vertex becomes active, and has been updated.
     Now,
     /// Its list must be read.
     Read,
@@ -62,7 +62,7 @@ impl Next<'_> {
     }
 }
 
-/// Which way a step went.
+/// Direction of a step: push or pull.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
     /// From active vertices along their edges.
@@ -84,7 +84,7 @@ impl Way {
 /// Report of a step.
 #[derive(Clone, Copy, Debug)]
 pub struct Stepped {
-    /// Which way it went.
+    /// Push or pull.
     pub way: Way,
     /// Number of active vertices.
     pub active: u64,

@@ -243,7 +243,7 @@ impl RunReader<'_, u64> {
 struct Node {
     run: Run,
     children: Vec<Node>,
-    /// Which of the runs given to `merge_all` this is, if it was not merged.
+    /// Index among the runs given to `merge_all`, if it was not merged.
     leaf: Option<usize>,
     /// Start in their files of its positions in the parent, and later of its numbers.
     positions_bytes: u64,
