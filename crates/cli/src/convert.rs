@@ -365,10 +365,8 @@ fn tell(report: &ImportReport, text: Option<&TextFacts>, limits: &Limits) {
     line("edges read", facts.edges_read.to_string());
     line("duplicates", format!("{}: {}", facts.duplicates, duplicates_meaning(&facts.duplicates_policy)));
     let treatment = if facts.self_loops_kept { "kept" } else { "dropped" };
-    line(
-        "self-loops",
-        format!("{} read, {treatment}; {} stored", facts.self_loops, facts.self_loops_stored.unwrap_or(0)),
-    );
+    let stored = facts.self_loops_stored.unwrap_or(0);
+    line("self-loops", format!("{} read, {treatment}; {stored} stored", facts.self_loops));
     if let Some(rows) = manifest.rows {
         line("matrix", format!("{rows} x {}: vertices are rows, and behind them columns", manifest.vertices - rows));
     }

@@ -2,11 +2,11 @@
 //!
 //! Memory is reserved before it is allocated, under a purpose; a handle to the ledger may carry an owner, such as a
 //! graph, whose name stands beside the purpose in messages. Page caches are reclaimable: their memory counts as
-//! available, and they shrink before a reservation is refused. If that is not enough, every [`Reclaim`] owner gives back
-//! its unused memory.
+//! available, and they shrink before a reservation is refused. If that is not enough, every [`Reclaim`] owner gives
+//! back its unused memory.
 //!
-//! **Invariant:** `reserved <= limit - process - slack`, where `process` is the memory of the process at its start, without
-//! most of the program's code. It is 0 for a limit that excludes the process.
+//! **Invariant:** `reserved <= limit - process - slack`, where `process` is the memory of the process at its start,
+//! without most of the program's code. It is 0 for a limit that excludes the process.
 
 use crate::cache::PageCache;
 use crate::error::{Error, Holder, Result, bytes_text};
