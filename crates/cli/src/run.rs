@@ -3,15 +3,15 @@
 use crate::answer::{UNCONVERGED, check_different, say};
 use crate::common::{Common, report};
 use crate::learn::learn;
-use crate::options::{AlgorithmArgs, RunArgs};
+use crate::options::{AlgorithmArgs, RunArgs, in_shell};
 use crate::progress::runtime;
 use crate::report::{Page, account};
 use crate::solve::solve;
 use outcore::io::bytes_text;
 use outcore::report::Given;
 use outcore::{
-    Column, Error, Estimate, Graph, GraphOptions, GraphValues, Result, Say, Stats, Table,
-    Unconverged, Values, cell_text, is_standard_output,
+    Column, Error, Estimate, Graph, GraphOptions, GraphValues, Result, Say, Stats, Table, Unconverged, Values,
+    cell_text, is_standard_output,
 };
 use std::fmt::Arguments;
 use std::path::Path;

@@ -1,8 +1,8 @@
 //! Sums of squared differences, which are computed as distances to points in memory.
 
-use outcore_testkit::runtime_under;
 use outcore_array::kernel::{Binary, Fold, Scalar, Unary};
 use outcore_array::{Array, Bytes, ElementType, Goal, Memory, compute};
+use outcore_testkit::runtime_under;
 use std::sync::Arc;
 
 #[test]

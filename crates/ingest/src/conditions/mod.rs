@@ -102,6 +102,7 @@ impl Alter for Conditional {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tables::attributes::AttributeValues;
     use crate::testing::{edges_with, failure_with};
 
     #[test]
