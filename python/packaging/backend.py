@@ -1,33 +1,34 @@
-"""Builds the wheel with maturin, and puts the command `outcore` into it: `pip install` gives both, from one
-compilation.
+"""Builds the wheel with maturin, and adds the command `outcore` to it: `pip install` gives both, with one engine.
 
-maturin makes the extension module of the package `outcore-python`; this builds `outcore-cli` beside it, in the same
-target folder, where the engine and its dependencies are compiled once for both (see `crates/outcore/Cargo.toml`). The
-command then writes its completions and manual pages, which the wheel installs under `share`.
+maturin makes the extension module of the package `outcore-python`, which exports the command's entry, too. The wheel's
+`outcore` is a small C program (`launcher.c`) that loads the module and calls that entry. It then writes the completions
+and manual pages, which the wheel installs under `share`.
 
-`OUTCORE_PROFILE` names the profile of `Cargo.toml` that both are built with, if not `release`: `make test` installs
-`checked`. `CARGO_BUILD_TARGET` builds for another processor. `OUTCORE_RUSTC_ARGS` is given to rustc for the module and the command
-alone, so that a linker can be chosen (`release.py`) without compiling what they are linked from again.
+`OUTCORE_PROFILE` names the profile of `Cargo.toml` that the module is built with, if not `release`: `make test`
+installs `checked`. `OUTCORE_RUSTC_ARGS` is given to rustc for the module alone, so that a linker can be chosen
+(`release.py`) without compiling what it is linked from again; `OUTCORE_CC` compiles the launcher. `CARGO_BUILD_TARGET`
+builds for another processor.
 """
 
-import io
-import json
+import base64
+import hashlib
 import os
 import pathlib
-import shlex
+import re
 import shutil
 import subprocess
-import tarfile
+import tempfile
+import zipfile
 from contextlib import contextmanager
 
 import maturin
-from maturin import get_requires_for_build_editable, get_requires_for_build_sdist  # noqa: F401
+from maturin import build_sdist, get_requires_for_build_editable, get_requires_for_build_sdist  # noqa: F401
 from maturin import get_requires_for_build_wheel, prepare_metadata_for_build_editable, prepare_metadata_for_build_wheel  # noqa: F401
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-# What lies here is installed into the environment (see `data` in pyproject.toml): executables, and other files.
-DATA = ROOT / "python" / "outcore.data"
-SHARE = DATA / "data" / "share"
+LAUNCHER = pathlib.Path(__file__).with_name("launcher.c")
+# Completions and manual pages as a command for this processor wrote them last, for wheels for other processors.
+SHARE = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "share"
 PROFILE = os.environ.get("OUTCORE_PROFILE", "release")
 # Where shells look for completions, below `share`.
 COMPLETIONS = {
@@ -35,47 +36,55 @@ COMPLETIONS = {
     "zsh": "zsh/site-functions/_outcore",
     "fish": "fish/vendor_completions.d/outcore.fish",
 }
-(DATA / "scripts").mkdir(parents=True, exist_ok=True)
 
 
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
-    _build_command()
     with _maturin_args():
-        return maturin.build_wheel(wheel_directory, config_settings, metadata_directory)
-
-
-def build_editable(wheel_directory, config_settings=None, metadata_directory=None):
-    _build_command()
-    return maturin.build_editable(wheel_directory, config_settings, metadata_directory)
-
-
-def build_sdist(sdist_directory, config_settings=None):
-    name = maturin.build_sdist(sdist_directory, config_settings)
-    path = pathlib.Path(sdist_directory) / name
-    with tarfile.open(path) as packed:
-        files = {member.name: packed.extractfile(member).read() for member in packed if member.isfile()}
-    # maturin packs what the module depends on, and makes that the workspace: the command's crate is missing from both.
-    top = name.removesuffix(".tar.gz")
-    workspace = files[f"{top}/Cargo.toml"].decode().replace('"crates/outcore"', '"crates/outcore", "crates/cli"', 1)
-    files[f"{top}/Cargo.toml"] = workspace.encode()
-    for file in filter(pathlib.Path.is_file, (ROOT / "crates" / "cli").rglob("*")):
-        files[f"{top}/{file.relative_to(ROOT).as_posix()}"] = file.read_bytes()
-    with tarfile.open(path, "w:gz") as packed:
-        for name_in_top, content in sorted(files.items()):
-            member = tarfile.TarInfo(name_in_top)
-            member.size = len(content)
-            packed.addfile(member, io.BytesIO(content))
+        name = maturin.build_wheel(wheel_directory, config_settings, metadata_directory)
+    _add_command(pathlib.Path(wheel_directory, name))
     return name
 
 
-def _build_command():
-    cargo = ["cargo", "rustc", "--profile", PROFILE, "--locked", "--package", "outcore-cli", "--bin", "outcore"]
-    cargo += ["--message-format", "json-render-diagnostics", "--", *shlex.split(os.environ.get("OUTCORE_RUSTC_ARGS", ""))]
-    built = subprocess.run(cargo, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout
-    messages = map(json.loads, built.splitlines())
-    command = next(message["executable"] for message in messages if message.get("executable"))
-    shutil.copy2(command, DATA / "scripts" / "outcore")
-    _write_share(command)
+def build_editable(wheel_directory, config_settings=None, metadata_directory=None):
+    with _maturin_args():
+        name = maturin.build_editable(wheel_directory, config_settings, metadata_directory)
+    (module,) = (ROOT / "python" / "outcore").glob("_outcore*.so")
+    _add_command(pathlib.Path(wheel_directory, name), module)
+    return name
+
+
+def _add_command(wheel, module=None):
+    """Puts the launcher, completions and manual pages into a wheel. `module` is that of an editable install; otherwise
+    it is in the wheel."""
+    version = wheel.name.split("-")[1]
+    with tempfile.TemporaryDirectory() as folder:
+        launcher = pathlib.Path(folder, "bin", "outcore")
+        launcher.parent.mkdir()
+        options = [f'-DVERSION="{version}"']
+        if module:
+            options.append(f'-DMODULE="{module}"')
+        else:
+            with zipfile.ZipFile(wheel) as packed:
+                module = packed.extract("outcore/_outcore.abi3.so", folder)
+        names = "".join(f"INTERPRETER({name})\n" for name in _interpreter_names(module))
+        pathlib.Path(folder, "python.h").write_text(names)
+        compiler = os.environ.get("OUTCORE_CC") or os.environ.get("CC") or "cc"
+        output = ["-O1", "-s", "-rdynamic", f"-I{folder}", "-o", launcher, LAUNCHER, "-ldl"]
+        subprocess.run([compiler, *options, *output], check=True)
+        _write_share(launcher)
+        data = f"outcore-{version}.data"
+        added = {f"{data}/scripts/outcore": launcher}
+        pages = filter(pathlib.Path.is_file, sorted(SHARE.rglob("*")))
+        added |= {f"{data}/data/share/{page.relative_to(SHARE).as_posix()}": page for page in pages}
+        _add_files(wheel, added)
+
+
+def _interpreter_names(module):
+    """The symbols of Python that a module refers to."""
+    table = subprocess.run(["readelf", "--dyn-syms", "--wide", module], check=True, stdout=subprocess.PIPE, text=True)
+    names = set(re.findall(r"\bUND\s+(_?Py\w+)", table.stdout))
+    assert names, f"expected symbols of Python that {module} refers to, found none"
+    return sorted(names)
 
 
 def _write_share(command):
@@ -100,9 +109,30 @@ def _write_share(command):
     subprocess.run([command, "man", manual], check=True)
 
 
+def _add_files(wheel, added):
+    """Adds files to a wheel, by name, and to its list of files."""
+    changed = wheel.with_suffix(".changed")
+    with zipfile.ZipFile(wheel) as old, zipfile.ZipFile(changed, "w", zipfile.ZIP_DEFLATED) as new:
+        for item in old.infolist():
+            if item.filename.endswith(".dist-info/RECORD"):
+                record, lines = item, old.read(item).decode().splitlines()
+            else:
+                new.writestr(item, old.read(item), compresslevel=9)
+        for name, path in added.items():
+            content = path.read_bytes()
+            item = zipfile.ZipInfo(name)  # of 1980, so that equal sources give equal wheels
+            item.external_attr = path.stat().st_mode << 16  # pip looks for plain files that are executable
+            item.compress_type = zipfile.ZIP_DEFLATED
+            new.writestr(item, content, compresslevel=9)
+            digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
+            lines.append(f"{name},sha256={digest},{len(content)}")
+        new.writestr(record, "\n".join(sorted(lines)) + "\n")
+    changed.replace(wheel)
+
+
 @contextmanager
 def _maturin_args():
-    """maturin builds in the same profile, and is given `OUTCORE_RUSTC_ARGS`, too."""
+    """maturin builds in the profile, and is given `OUTCORE_RUSTC_ARGS`."""
     before = os.environ.get("MATURIN_PEP517_ARGS")
     arguments = f"{before or ''} --profile {PROFILE}"
     if more := os.environ.get("OUTCORE_RUSTC_ARGS"):

@@ -27,7 +27,7 @@ TARGET = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")).resol
 FILES = TARGET / "release-files"
 TOOLS = TARGET / "tools"
 TOOL_PYTHON = TOOLS / "python" / "bin" / "python"
-SHARE = ROOT / "python" / "outcore.data" / "data" / "share"
+SHARE = TARGET / "share"
 VERSION = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["version"]
 # Debian 10, Red Hat 8, Ubuntu 20.04 and everything later have this C library.
 GLIBC = (2, 28)
@@ -76,7 +76,7 @@ def build_wheel(folder, processor, out, target=TARGET):
     """The wheel of the sources in a folder. What is linked is what `make build` compiled, if that was for this machine:
     only the linker is another one."""
     linker = TOOLS / "bin" / f"cc-{triple(processor)}"
-    changed = {"CARGO_TARGET_DIR": target}
+    changed = {"CARGO_TARGET_DIR": target, "OUTCORE_CC": linker}
     changed["PATH"] = f"{TOOL_PYTHON.parent}:{os.environ['PATH']}"
     options = f"--compatibility manylinux_{GLIBC[0]}_{GLIBC[1]} --auditwheel check"
     if processor == host():
@@ -231,10 +231,13 @@ def built_wheel(processor):
 
 
 def unpacked_command(processor):
-    """The command of a wheel, in target/release-commands."""
-    name = f"outcore-{VERSION}.data/scripts/outcore"
+    """The command of a wheel with its module, in target/release-commands, as `pip install --target` places them."""
+    folder = TARGET / "release-commands" / processor
+    command = folder / "bin" / "outcore"
+    command.parent.mkdir(parents=True, exist_ok=True)
     with zipfile.ZipFile(built_wheel(processor)) as packed:
-        command = pathlib.Path(packed.extract(name, TARGET / "release-commands" / processor))
+        packed.extract("outcore/_outcore.abi3.so", folder)
+        command.write_bytes(packed.read(f"outcore-{VERSION}.data/scripts/outcore"))
     command.chmod(0o755)
     return command
 

@@ -7,6 +7,7 @@ mod algorithms;
 mod array;
 mod chunks;
 mod columns;
+mod command;
 mod convert;
 mod dense_files;
 mod element;

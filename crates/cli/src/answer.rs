@@ -8,6 +8,12 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
+/// The exit code of success.
+pub const SUCCESS: u8 = 0;
+/// The exit code of a failure.
+pub const FAILURE: u8 = 1;
+/// The exit code of a result that a verification finds wrong.
+pub const WRONG: u8 = 3;
 /// The exit code of a run whose ranks or values did not converge.
 pub const UNCONVERGED: u8 = 4;
 

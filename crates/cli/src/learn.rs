@@ -1,7 +1,7 @@
 //! `outcore run` and a statistic or a model: a command for each, made of the declarations, what it finds of an array,
 //! and what it cost.
 
-use crate::answer::{check_different, say, write_json};
+use crate::answer::{SUCCESS, check_different, say, write_json};
 use crate::common::{Common, OfArray, report};
 use crate::options::{allow_unconverged, allows_unconverged, arg_of, values_of};
 use crate::progress::runtime;
@@ -14,7 +14,6 @@ use outcore::report::{Given, Planned};
 use outcore::{Fact, OUTPUT_ENDINGS, Result, Runtime, Value, Values, named};
 use serde_json::{Map, Value as Json, json};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::sync::Arc;
 
 /// `outcore run` and a statistic or a model.
@@ -78,7 +77,7 @@ impl LearnArgs {
 }
 
 /// `outcore run` and a statistic or a model. The exit code is 4 if it did not converge.
-pub fn learn(args: &LearnArgs) -> Result<ExitCode> {
+pub fn learn(args: &LearnArgs) -> Result<u8> {
     let LearnArgs { statistic, given, common, .. } = args;
     let runtime = runtime(&common.limits, None)?;
     if runtime.backend().named(&common.image).is_some_and(|found| found.kind == FileKind::File) {
@@ -98,7 +97,7 @@ pub fn learn(args: &LearnArgs) -> Result<ExitCode> {
     }
     if common.explain {
         explain(args, &runtime, &data, &plan)?;
-        return Ok(ExitCode::SUCCESS);
+        return Ok(SUCCESS);
     }
     let page = Page::begin(common, &runtime, || about(args, &data, &plan));
     let mut found = plan.find(&runtime)?;
@@ -119,7 +118,7 @@ pub fn learn(args: &LearnArgs) -> Result<ExitCode> {
     report(&found.stats, common);
     account(&runtime, &found.stats, page, common)?;
     common.answer.heard()?;
-    Ok(ExitCode::SUCCESS)
+    Ok(SUCCESS)
 }
 
 /// Facts before the run, for a page.

@@ -9,7 +9,6 @@ use outcore::report::{Given, Planned, Report, page, shell_text};
 use outcore::{Estimate, Graph, NotConverged, Result, Runtime, Stats};
 use serde_json::{Map, Value};
 use std::path::PathBuf;
-use std::process::ExitCode;
 use std::sync::Arc;
 
 /// A page that is written when the run has ended.
@@ -97,7 +96,7 @@ pub fn not_converged(
     stats: &Stats,
     page: Option<Page>,
     common: &Common,
-) -> Result<ExitCode> {
+) -> Result<u8> {
     report(stats, common);
     let options: Vec<_> = raise.iter().map(|name| format!("--{}", in_shell(name))).collect();
     note!(
@@ -106,5 +105,5 @@ pub fn not_converged(
         options.join(" or ")
     );
     account(runtime, stats, page, common)?;
-    Ok(ExitCode::from(UNCONVERGED))
+    Ok(UNCONVERGED)
 }

@@ -1,6 +1,6 @@
 //! `outcore run`: an algorithm over an image, its answer, and what it cost.
 
-use crate::answer::{UNCONVERGED, check_different, say};
+use crate::answer::{SUCCESS, UNCONVERGED, check_different, say};
 use crate::common::{Common, report};
 use crate::learn::learn;
 use crate::options::{AlgorithmArgs, RunArgs, in_shell};
@@ -15,11 +15,10 @@ use outcore::{
 };
 use std::fmt::Arguments;
 use std::path::Path;
-use std::process::ExitCode;
 use std::sync::Arc;
 
 /// `outcore run`. The exit code is 4 if ranks, or values, did not converge.
-pub fn run(args: &RunArgs) -> Result<ExitCode> {
+pub fn run(args: &RunArgs) -> Result<u8> {
     match args {
         RunArgs::Algorithm(args) => run_algorithm(args),
         RunArgs::Solver(args) => solve(args),
@@ -27,7 +26,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode> {
     }
 }
 
-fn run_algorithm(args: &AlgorithmArgs) -> Result<ExitCode> {
+fn run_algorithm(args: &AlgorithmArgs) -> Result<u8> {
     let AlgorithmArgs { algorithm, given, allow_unconverged, top, common } = args;
     let graph = open(common)?;
     let values = Values::new(*algorithm, given.clone())?;
@@ -41,7 +40,7 @@ fn run_algorithm(args: &AlgorithmArgs) -> Result<ExitCode> {
         None => estimate,
     };
     if planned(&graph, common, &estimate)? {
-        return Ok(ExitCode::SUCCESS);
+        return Ok(SUCCESS);
     }
     if let Some(needs) = report {
         graph.make_room(needs.purpose, estimate.state_bytes)?;
@@ -62,7 +61,7 @@ fn run_algorithm(args: &AlgorithmArgs) -> Result<ExitCode> {
         show_top(&graph, &table.columns()[*column], *top, common)?;
     }
     finish(&table, &outcome.stats, page, common)?;
-    Ok(ExitCode::SUCCESS)
+    Ok(SUCCESS)
 }
 
 fn open(common: &Common) -> Result<Arc<Graph>> {
@@ -81,7 +80,7 @@ fn ranks_not_converged(
     stats: &Stats,
     page: Option<Page>,
     common: &Common,
-) -> Result<ExitCode> {
+) -> Result<u8> {
     report(stats, common);
     let advice = remedy.advice(|name| format!("--{}", in_shell(name)));
     note!(
@@ -89,7 +88,7 @@ fn ranks_not_converged(
          ranks were written. To mend it, {advice}; or take them as they are by --allow-unconverged"
     );
     account(graph.runtime(), stats, page, common)?;
-    Ok(ExitCode::from(UNCONVERGED))
+    Ok(UNCONVERGED)
 }
 
 /// Refuses what can be refused before the run, and explains what it needs if that is what was asked for: then nothing

@@ -1,6 +1,6 @@
 //! `outcore run` and a solver: a command for each, made of the declarations, what it finds, and what it cost.
 
-use crate::answer::{check_different, say};
+use crate::answer::{SUCCESS, check_different, say};
 use crate::common::{Common, report};
 use crate::options::{UNWEIGHTED, allow_unconverged, allows_unconverged, arg_of, in_shell, values_of};
 use crate::progress::runtime;
@@ -15,7 +15,6 @@ use outcore::{
     write_columns,
 };
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::sync::Arc;
 
 /// The option for what has a row per column of the matrix.
@@ -125,7 +124,7 @@ impl SolverArgs {
 }
 
 /// `outcore run` and a solver. The exit code is 4 if values did not converge.
-pub fn solve(args: &SolverArgs) -> Result<ExitCode> {
+pub fn solve(args: &SolverArgs) -> Result<u8> {
     let SolverArgs { solver, given, inputs, unweighted, common, .. } = args;
     let runtime = runtime(&common.limits, args.temporary.clone())?;
     let graph = Arc::new(Graph::open(
@@ -143,7 +142,7 @@ pub fn solve(args: &SolverArgs) -> Result<ExitCode> {
     if common.explain {
         check_files(args, &matrix, &needs)?;
         explain(args, &matrix, &needs)?;
-        return Ok(ExitCode::SUCCESS);
+        return Ok(SUCCESS);
     }
     let (purpose, bytes) = most_memory(args, &matrix, &needs)?;
     matrix.graph().make_room(purpose, bytes)?;
@@ -152,7 +151,7 @@ pub fn solve(args: &SolverArgs) -> Result<ExitCode> {
 }
 
 /// Runs a solver, and says and writes what it found.
-fn run(args: &SolverArgs, matrix: &SparseMatrix, plan: &dyn SolverPlan, needs: &Needs) -> Result<ExitCode> {
+fn run(args: &SolverArgs, matrix: &SparseMatrix, plan: &dyn SolverPlan, needs: &Needs) -> Result<u8> {
     let (common, image) = (&args.common, matrix.graph().image());
     let page = Page::begin(common, image.runtime(), || about(args, matrix, needs));
     let Found { lines, values, dense, unconverged, stats, .. } = plan.run(matrix, common.verify)?;
@@ -172,7 +171,7 @@ fn run(args: &SolverArgs, matrix: &SparseMatrix, plan: &dyn SolverPlan, needs: &
     }
     account(image.runtime(), &stats, page, common)?;
     common.answer.heard()?;
-    Ok(ExitCode::SUCCESS)
+    Ok(SUCCESS)
 }
 
 /// Facts before the run, for a page.

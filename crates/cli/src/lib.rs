@@ -1,0 +1,81 @@
+//! The `outcore` command, for the program of its own (`main.rs`) and for the Python module, which holds it too.
+//!
+//! Answers go to the standard output, progress and messages to the standard error. Exit codes: 0 for success, 1 for a
+//! failure, 2 for a command line that makes no sense, 3 for a result that a verification finds wrong, 4 for ranks or
+//! values that did not converge, 130 after Ctrl-C, 143 after SIGTERM.
+#![forbid(unsafe_code)]
+
+/// Writes a line of messages. A standard error that cannot be written to changes no outcome.
+macro_rules! note {
+    ($($text:tt)*) => {{
+        use std::io::Write as _;
+        _ = writeln!(std::io::stderr(), $($text)*);
+    }};
+}
+
+mod answer;
+mod args;
+mod common;
+mod convert;
+mod gap;
+mod graph500;
+mod graphalytics;
+mod image;
+mod learn;
+mod look;
+mod options;
+mod progress;
+mod report;
+mod run;
+mod shell;
+mod solve;
+
+use answer::{FAILURE, SUCCESS, WRONG};
+use args::{Cli, Command};
+use clap::Parser;
+use outcore::Error;
+
+/// Runs the command with the arguments of the process, and returns its exit code.
+pub fn run() -> u8 {
+    let cli = Cli::parse();
+    // A write beyond `ulimit -f` fails with an error instead of ending the process.
+    _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Default::default());
+    // Steps of an import, and decoders of other formats, allocate on their own; algorithms keep what they have.
+    if matches!(cli.command, Command::Import(_) | Command::Generate(_)) {
+        outcore::io::give_back_freed_memory();
+    }
+    let outcome = match &cli.command {
+        Command::Import(args) => convert::import(args),
+        Command::Generate(args) => convert::generate(args),
+        Command::Export(args) => convert::export(args),
+        Command::Info(args) => image::info(args),
+        Command::Head(args) => look::head(args),
+        Command::Neighbors(args) => look::neighbors(args),
+        Command::Degrees(args) => look::degrees(args),
+        Command::Check(args) => image::check(args),
+        Command::Run(args) => match run::run(args) {
+            Ok(code) => return code,
+            Err(error) => Err(error),
+        },
+        Command::Graphalytics(args) => graphalytics::graphalytics(args),
+        Command::Graph500(args) => graph500::graph500(args),
+        Command::Gap(args) => gap::gap(args),
+        Command::Completions(args) => shell::completions(args),
+        Command::Man(args) => shell::man(args),
+    };
+    match outcome {
+        Ok(()) => SUCCESS,
+        Err(Error::Io(outcore::io::Error::Cancelled)) => {
+            note!("outcore: stopped; no unfinished file was left behind");
+            progress::stop_code()
+        }
+        // The reader of the output has gone, as in `outcore ... | head`.
+        Err(Error::Io(outcore::io::Error::File { source, .. })) if source.kind() == std::io::ErrorKind::BrokenPipe => {
+            SUCCESS
+        }
+        Err(error) => {
+            note!("outcore: {error}");
+            if matches!(error, Error::Verification { .. }) { WRONG } else { FAILURE }
+        }
+    }
+}
