@@ -1,5 +1,5 @@
 """The values that options take: one check for all functions, by their annotations, so that every error names the
-option, what it takes, and what was given."""
+option, what it takes, and what was given. The engine checks only what depends on the data."""
 
 import operator
 import os
@@ -16,7 +16,7 @@ from outcore import _outcore
 from outcore._errors import UsageError
 from outcore._outcore import Graph, Runtime
 
-# What `progress=` takes: whether a bar is shown, or who is called with events.
+# What `progress=` takes: whether a bar is shown, or a function that is called with events.
 Progress = bool | Callable[[dict[str, Any]], object]
 
 P = ParamSpec("P")
@@ -30,20 +30,20 @@ _OF_32_BITS = {"scale", "threads"} | {
 
 
 class _Kind(NamedTuple):
-    """What an option takes, in words; and what takes a value, or raises a TypeError or, if it is out of range, a
-    ValueError."""
+    """The values of an option in words, and their conversion, which raises a TypeError, or a ValueError if a value is
+    out of range."""
 
     words: str
-    take: Callable[[Any], Any]
+    convert: Callable[[Any], Any]
 
 
-class _Element(TypeError):
-    """A value in a list that cannot be."""
+class _Detail(TypeError):
+    """A wrong value, described by the end of the error."""
 
 
 def checked(function: Callable[P, T], aliases: Mapping[str, str] = MappingProxyType({})) -> Callable[P, T]:
-    """The function, which takes only what its annotations say; options also under other names."""
-    takes, parameters = _kinds(function), signature(function)
+    """The function with checks of its arguments by its annotations; options also under other names."""
+    kinds, parameters = _kinds(function), signature(function)
 
     @wraps(function)
     def call(*args: P.args, **options: P.kwargs) -> T:
@@ -57,98 +57,168 @@ def checked(function: Callable[P, T], aliases: Mapping[str, str] = MappingProxyT
         if bound is None:
             # Python says best what is wrong with the call.
             return function(*args, **options)
-        for name, value in bound.arguments.items():
-            if name in takes:
-                bound.arguments[name] = _taken(name, takes[name], value)
+        bound.arguments.update(_converted(kinds, bound.arguments))
         return function(*bound.args, **bound.kwargs)
 
     return call
 
 
 def checked_options(function: Callable[..., Any], options: dict[str, Any]) -> dict[str, Any]:
-    """The options, if the function takes their values."""
-    takes = _kinds(function)
-    return {name: _taken(name, takes[name], value) if name in takes else value for name, value in options.items()}
+    """The options, converted as the annotations of the function say."""
+    return options | _converted(_kinds(function), options)
 
 
 def check_each(name: str, hint: Any, parts: Iterable[Any]) -> None:
     """An error unless each part of an option is what the hint says."""
-    if (kind := _kind(name, hint)) is not None:
-        for part in parts:
-            _taken(name, kind, part)
+    for part in parts:
+        _converted({name: _kind(name, hint)}, {name: part})
 
 
-def _taken(name: str, kind: _Kind, value: Any) -> Any:
-    try:
-        return kind.take(value)
-    except _Element as error:
-        raise TypeError(f"expected {name}= as {kind.words}, {error}") from None
-    except (TypeError, ValueError, OverflowError) as error:
-        wrong = TypeError if isinstance(error, TypeError) else UsageError
-        raise wrong(f"expected {name}= as {kind.words}, found {reprlib.repr(value)}") from None
+def ids_of(vertices: Any) -> list[int | str]:
+    """A list of ids, as functions that are not checked take it."""
+    ids: list[int | str] = _converted({"vertices": _KINDS[Iterable[int | str]]}, {"vertices": vertices})["vertices"]
+    return ids
 
 
-def _kinds(function: Callable[..., Any]) -> dict[str, _Kind]:
+def _converted(kinds: Mapping[str, _Kind | None], options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of these kinds, converted."""
+    converted = {}
+    for name, value in options.items():
+        if (kind := kinds.get(name)) is None:
+            continue
+        try:
+            converted[name] = kind.convert(value)
+        except (TypeError, ValueError, OverflowError) as error:
+            wrong = TypeError if isinstance(error, TypeError) else UsageError
+            detail = error if isinstance(error, _Detail) else f"found {reprlib.repr(value)}"
+            raise wrong(f"expected {name}= as {kind.words}, {detail}") from None
+    return converted
+
+
+def _kinds(function: Callable[..., Any]) -> dict[str, _Kind | None]:
     hints, parameters = get_type_hints(function), signature(function).parameters
     named = (name for name, parameter in parameters.items() if parameter.kind != Parameter.VAR_KEYWORD)
-    kinds = {name: _kind(name, hints[name]) for name in named}
-    return {name: kind for name, kind in kinds.items() if kind is not None}
+    return {name: _kind(name, hints[name]) for name in named}
 
 
 def _kind(name: str, hint: Any) -> _Kind | None:
-    """The values that an option takes; `None` if the function itself looks at what it is given."""
+    """The values that an option takes; `None` if the function itself checks them."""
     members = get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)
-    some = [member for member in members if member is not type(None)]
-    if len(some) < len(members):
-        kind = _kind(name, Union[tuple(some)])
-        return kind and _Kind(f"{kind.words} or None", lambda value: None if value is None else kind.take(value))
+    if type(None) in members:
+        kind = _kind(name, Union[tuple(member for member in members if member is not type(None))])
+        return kind and _Kind(f"{kind.words} or None", lambda value: None if value is None else kind.convert(value))
     if name in _BYTES:
         return _Kind("bytes, an integer or text such as '512MiB'", _bytes)
-    if set(some) == {int, str}:
-        return _Kind("an integer or a string", _id)
-    if str in some and any(get_origin(member) is os.PathLike for member in some):
-        return _Kind("a path", lambda value: (os.fspath(value), value)[1])
-    if len(some) > 1:
-        kinds = [_kind(name, member) for member in some]
-        known = [kind for kind in kinds if kind is not None]
-        # What takes other things too, such as mappings, the function knows.
-        return _one_of(known) if len(known) == len(kinds) else None
-    origin = get_origin(hint) or hint
-    if origin is int:
-        bits = 32 if name in _OF_32_BITS else 64
+    if name == "threads":
         # The engine knows the most threads, and refuses 0.
-        words = "a whole number from 1 to 1024" if name == "threads" else f"a whole number from 0 to 2^{bits}-1"
-        return _Kind(words, lambda value: _whole(value, bits))
-    if origin is Iterable and set(get_args(get_args(hint)[0])) == {int, str}:
-        return _Kind("a list of ids", _ids)
-    if origin is list and set(get_args(get_args(hint)[0])) == {int, str}:
-        return _Kind("a list of columns", _columns)
-    if origin is tuple and get_args(hint) == (str, str):
-        return _Kind("two strings", _two_strings)
-    if origin is Graph:
-        return _Kind("an outcore.Graph", _graph)
-    if origin is Runtime:
-        return _Kind("an outcore.Runtime", _instance_of(Runtime))
-    return {
-        bool: _Kind("True or False", _flag),
-        float: _Kind("a number", _real),
-        str: _Kind("a string", _instance_of(str)),
-        # The engine knows the names.
-        Literal: _Kind("a string", _instance_of(str)),
-        Callable: _Kind("a function", _function),
-    }.get(origin)
+        return _Kind("a whole number from 1 to 1024", lambda value: _whole(value, 32))
+    if hint is int and name in _OF_32_BITS:
+        return _Kind("a whole number from 0 to 2^32-1", lambda value: _whole(value, 32))
+    if hint in _KINDS or len(members) == 1:
+        return _KINDS.get(hint) or _KINDS.get(get_origin(hint))
+    kinds = [kind for member in members if (kind := _kind(name, member))]
+    # Unions of which a member is not known here, such as mappings, are checked by the function.
+    return _one_of(kinds) if len(kinds) == len(members) else None
 
 
 def _one_of(kinds: list[_Kind]) -> _Kind:
-    def take(value: Any) -> Any:
+    def convert(value: Any) -> Any:
         for kind in kinds:
             try:
-                return kind.take(value)
+                return kind.convert(value)
             except TypeError:
                 continue
         raise TypeError
 
-    return _Kind(" or ".join(dict.fromkeys(kind.words for kind in kinds)), take)
+    return _Kind(" or ".join(dict.fromkeys(kind.words for kind in kinds)), convert)
+
+
+def _instance(words: str, kind: Any) -> _Kind:
+    def convert(value: Any) -> Any:
+        if not isinstance(value, kind):
+            raise TypeError
+        return value
+
+    return _Kind(words, convert)
+
+
+def _graph(value: Any) -> Graph:
+    if isinstance(value, Graph):
+        return value
+    if isinstance(value, (str, os.PathLike)):
+        raise _Detail(f"found {value!r}; open an image with outcore.Graph")
+    raise _Detail(_not_a_graph(value))
+
+
+def _image(value: Any) -> Any:
+    if isinstance(value, (str, bytes, os.PathLike)):
+        return value
+    raise TypeError(f"expected image= as a path, {_not_a_graph(value)}")
+
+
+def _not_a_graph(value: Any) -> str:
+    """A description of a value that is no graph, and how it becomes one."""
+    kind = type(value)
+    library = kind.__module__.split(".")[0]
+    shown = reprlib.repr(value) if library == "builtins" else f"a {library}.{kind.__name__}"
+    return f"found {shown}; outcore.load_graph makes a graph of edges, frames, matrices and NetworkX graphs"
+
+
+def _is_of_numpy(value: Any, kind: str) -> bool:
+    """Whether a value is of a type of NumPy, which is not imported for that: without it there are no such values."""
+    numpy = sys.modules.get("numpy")
+    return numpy is not None and isinstance(value, getattr(numpy, kind, ()))
+
+
+def _is_flag(value: Any) -> bool:
+    return isinstance(value, bool) or _is_of_numpy(value, "bool_")
+
+
+def _flag(value: Any) -> bool:
+    if not _is_flag(value):
+        raise TypeError
+    return bool(value)
+
+
+def _whole(value: Any, bits: int = 64) -> int:
+    number = _integer(value)
+    if not 0 <= number < 1 << bits:
+        raise ValueError
+    return number
+
+
+def _integer(value: Any) -> int:
+    if _is_flag(value):
+        raise TypeError
+    return operator.index(value)
+
+
+def _real(value: Any) -> float:
+    # A string is no number, whatever float() makes of it.
+    is_real = hasattr(value, "__float__") or hasattr(value, "__index__")
+    if not is_real or _is_flag(value) or _is_of_numpy(value, "complexfloating"):
+        raise TypeError
+    return float(value)
+
+
+def _bytes(value: Any) -> int:
+    return _outcore.parse_bytes(value) if isinstance(value, str) else _whole(value)
+
+
+def _id(value: Any) -> int | str:
+    return value if isinstance(value, str) else _integer(value)
+
+
+def _ids(value: Any) -> list[int | str]:
+    if isinstance(value, (int, str)):
+        raise _Detail(f"found {value!r}; for one id give [{value!r}]")
+    ids = list(value)
+    for place, one in enumerate(ids):
+        try:
+            ids[place] = _id(one)
+        except TypeError:
+            raise _Detail(f"integers or strings, found {reprlib.repr(one)} in it") from None
+    return ids
 
 
 def _columns(value: Any) -> list[str | int]:
@@ -163,109 +233,28 @@ def _two_strings(value: Any) -> tuple[str, str]:
     return value[0], value[1]
 
 
-def _instance_of(kind: Any) -> Callable[[Any], Any]:
-    def take(value: Any) -> Any:
-        if isinstance(value, kind):
-            return value
-        raise TypeError
-
-    return take
+def _path(value: Any) -> Any:
+    os.fspath(value)
+    return value
 
 
-def _graph(value: Any) -> Graph:
-    if isinstance(value, Graph):
-        return value
-    if isinstance(value, (str, os.PathLike)):
-        raise _Element(f"found {value!r}; open an image with outcore.Graph")
-    raise _Element(_found(value))
-
-
-def _image(value: Any) -> Any:
-    if isinstance(value, (str, bytes, os.PathLike)):
-        return value
-    raise TypeError(f"expected image= as a path, {_found(value)}")
-
-
-def _found(value: Any) -> str:
-    """A description of a value that is no graph, and how it becomes one."""
-    kind = type(value)
-    library = kind.__module__.split(".")[0]
-    found = reprlib.repr(value) if library == "builtins" else f"a {library}.{kind.__name__}"
-    return f"found {found}; outcore.load_graph makes a graph of edges, frames, matrices and NetworkX graphs"
-
-
-def _is_of_numpy(value: Any, kind: str) -> bool:
-    """Whether a value is of a type of NumPy, which is not imported for that: without it there are no such values."""
-    numpy = sys.modules.get("numpy")
-    return numpy is not None and isinstance(value, getattr(numpy, kind, ()))
-
-
-def _is_flag(value: Any) -> bool:
-    return isinstance(value, bool) or _is_of_numpy(value, "bool_")
-
-
-def _flag(value: Any) -> bool:
-    if _is_flag(value):
-        return bool(value)
-    raise TypeError
-
-
-def _integer(value: Any) -> int:
-    if _is_flag(value):
-        raise TypeError
-    return operator.index(value)
-
-
-def _whole(value: Any, bits: int) -> int:
-    number = _integer(value)
-    if not 0 <= number < 1 << bits:
-        raise ValueError
-    return number
-
-
-def _real(value: Any) -> float:
-    # A string is no number, whatever float() makes of it.
-    is_real = hasattr(value, "__float__") or hasattr(value, "__index__")
-    if not is_real or _is_flag(value) or _is_of_numpy(value, "complexfloating"):
-        raise TypeError
-    return float(value)
-
-
-def _bytes(value: Any) -> int:
-    return _outcore.parse_bytes(value if isinstance(value, str) else _integer(value))
-
-
-def _id(value: Any) -> int | str:
-    return value if isinstance(value, str) else _integer(value)
-
-
-def _ids(value: Any) -> list[int | str]:
-    if isinstance(value, (int, str)):
-        raise _Element(f"found {value!r}; for one id give [{value!r}]")
-    ids = list(value)
-    for place, one in enumerate(ids):
-        try:
-            ids[place] = _id(one)
-        except TypeError:
-            raise _Element(f"integers or strings, found {reprlib.repr(one)} in it") from None
-    return ids
-
-
-def ids_of(vertices: Any) -> list[int | str]:
-    """A list of ids, as functions that are not checked take it."""
-    try:
-        return _ids(vertices)
-    except _Element as error:
-        raise TypeError(f"expected vertices= as a list of ids, {error}") from None
-    except TypeError:
-        raise TypeError(f"expected vertices= as a list of ids, found {reprlib.repr(vertices)}") from None
-
-
-def _function(value: Any) -> Any:
-    if callable(value):
-        return value
-    raise TypeError
-
+# The kinds of options by annotations, or by the origins of those with arguments.
+_KINDS: dict[Any, _Kind] = {
+    bool: _Kind("True or False", _flag),
+    int: _Kind("a whole number from 0 to 2^64-1", _whole),
+    float: _Kind("a number", _real),
+    str: _instance("a string", str),
+    # The engine knows the names.
+    Literal: _instance("a string", str),
+    int | str: _Kind("an integer or a string", _id),
+    str | os.PathLike[str]: _Kind("a path", _path),
+    Iterable[int | str]: _Kind("a list of ids", _ids),
+    list[int | str]: _Kind("a list of columns", _columns),
+    tuple[str, str]: _Kind("two strings", _two_strings),
+    Callable: _instance("a function", Callable),
+    Graph: _Kind("an outcore.Graph", _graph),
+    Runtime: _instance("an outcore.Runtime", Runtime),
+}
 
 def limits(
     runtime: Runtime | None,

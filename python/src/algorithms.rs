@@ -5,7 +5,7 @@ use crate::convert::{id_list, id_text};
 use crate::errors::{exception, raise, usage};
 use crate::graph::PyGraph;
 use crate::result::{About, PyTable};
-use crate::runtime::{Bytes, run, run_watched};
+use crate::runtime::{run, run_watched};
 use outcore::io::Sampler;
 use outcore::report::{Given, Planned};
 use outcore::{
@@ -298,10 +298,10 @@ pub fn estimate(
     Ok((found.memory_bytes, found.state_bytes, found.passes, found.read_bytes, found.bound.words()))
 }
 
-/// The number of bytes that a number or a text is.
+/// The number of bytes that a text such as `512MiB` means.
 #[pyfunction]
-pub fn parse_bytes(given: Bytes) -> u64 {
-    given.0
+pub fn parse_bytes(py: Python<'_>, text: &str) -> PyResult<u64> {
+    outcore::io::parse_bytes(text).map_err(|error| usage(py, error))
 }
 
 /// A number of bytes as people read it.

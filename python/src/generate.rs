@@ -2,7 +2,7 @@
 
 use crate::chunks;
 use crate::import::{choose, import_noting, turn};
-use crate::runtime::{Limits, Whole, run, settings};
+use crate::runtime::{Limits, run, settings};
 use outcore::generate::{GenerateOptions, source, write};
 use outcore::import::ImportOptions;
 use pyo3::prelude::*;
@@ -13,9 +13,9 @@ use std::path::PathBuf;
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct GenerateSettings {
-    scale: Whole<u32>,
-    edge_factor: Whole<u64>,
-    seed: Whole<u64>,
+    scale: u32,
+    edge_factor: u64,
+    seed: u64,
     weights: Option<String>,
     directed: Option<bool>,
     order: String,
@@ -32,7 +32,7 @@ pub fn generate<'py>(
     options: &Bound<'py, PyDict>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let settings: GenerateSettings = settings(options)?;
-    let (scale, edge_factor, seed) = (settings.scale.0, settings.edge_factor.0, settings.seed.0);
+    let (scale, edge_factor, seed) = (settings.scale, settings.edge_factor, settings.seed);
     let weights = settings.weights.as_deref().map(|name| choose(py, "weights", name)).transpose()?;
     let shape = choose(py, "shape", shape)?;
     let options = GenerateOptions { shape, scale, edge_factor, seed, weights };

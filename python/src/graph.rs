@@ -2,7 +2,7 @@
 
 use crate::convert::id_text;
 use crate::errors::{raise, usage};
-use crate::runtime::{Bytes, Limits, checked_options, run, settings};
+use crate::runtime::{Limits, checked_options, run, settings};
 use crate::views::{Data, PyDegrees, PyEdges, PyNodes, Rows, Which};
 use outcore::io::backend::Memory;
 use outcore::io::{escaped, lock};
@@ -105,7 +105,7 @@ impl Drop for PyGraph {
 #[pyo3(from_item_all)]
 struct Settings {
     image: PathBuf,
-    cache: Option<Bytes>,
+    cache: Option<u64>,
     limits: Limits,
 }
 
@@ -120,7 +120,7 @@ impl PyGraph {
         let options = checked_options(py, "graph_options", (image,), options)?;
         let Settings { image, cache, limits } = settings(&options)?;
         let runtime = limits.runtime(py)?;
-        let options = GraphOptions { cache_bytes: cache.map(|bytes| bytes.0), ..GraphOptions::default() };
+        let options = GraphOptions { cache_bytes: cache, ..GraphOptions::default() };
         let graph = run(py, &runtime, || Graph::open(&runtime, &image, options))?;
         Ok(PyGraph { graph: Mutex::new(Some(Arc::new(graph))), path: image })
     }

@@ -11,7 +11,7 @@ use crate::errors::raise;
 use crate::exit::attached;
 use crate::graph::PyGraph;
 use crate::result::{About, PyTable};
-use crate::runtime::{Bytes, Whole, run, settings};
+use crate::runtime::{run, settings};
 use numpy::{Element, PyReadonlyArray1};
 use outcore::io::{Array, Raw, into_inner, lock};
 use outcore::{
@@ -67,9 +67,9 @@ struct Settings {
     state_bytes: u64,
     /// Number of columns of the result.
     columns: u64,
-    max_iter: Option<Whole<u32>>,
+    max_iter: Option<u32>,
     asynchronous: bool,
-    message_memory: Option<Bytes>,
+    message_memory: Option<u64>,
     start: Option<Vec<Py<PyAny>>>,
     end_iteration: Option<Py<PyAny>>,
 }
@@ -243,7 +243,6 @@ pub fn vertex_program(
     let start: Option<Vec<String>> =
         given.start.take().map(|ids| ids.iter().map(|id| id_text(id.bind(py))).collect()).transpose()?;
     let functions = functions_of(py, &given, graph.vertices());
-    let message_bytes = given.message_memory.map(|bytes| bytes.0);
     let found = run(py, graph.runtime(), || {
         let mut start = start.map(|ids| graph.vertices_of(&ids)).transpose()?;
         if let Some(vertices) = &mut start {
@@ -257,9 +256,9 @@ pub fn vertex_program(
         let _states = graph.runtime().budget().reserve(purpose, given.state_bytes)?;
         let options = ProgramOptions {
             start: start.as_deref().map_or(Frontier::All, Frontier::List),
-            max_iterations: given.max_iter.map(|most| most.0),
+            max_iterations: given.max_iter,
             asynchronous: given.asynchronous,
-            message_bytes,
+            message_bytes: given.message_memory,
         };
         let run = match (functions.combine.is_some(), functions.priority.is_some(), given.weights) {
             (false, false, false) => run_as::<false, false, false>,

@@ -4,7 +4,7 @@ use crate::errors::{raise, usage};
 use crate::exit::{self, UnderWay};
 use crate::progress::{Wanted, tell, tell_from_outside};
 use outcore::io::lock;
-use outcore::io::{self, Holder, backend, bytes_text, parse_bytes};
+use outcore::io::{self, Holder, backend, bytes_text};
 use outcore::{Error, Result, Runtime, RuntimeOptions};
 use pyo3::call::PyCallArgs;
 use pyo3::exceptions::{PyTypeError, PyUserWarning};
@@ -17,40 +17,6 @@ use std::time::Duration;
 
 /// Time between two checks for signals.
 const SIGNAL_CHECK: Duration = Duration::from_millis(50);
-
-/// A number of bytes: an integer, or text such as `512MiB`.
-pub struct Bytes(pub u64);
-
-impl<'py> FromPyObject<'_, 'py> for Bytes {
-    type Error = PyErr;
-
-    fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        let py = given.py();
-        if let Ok(text) = given.extract::<String>() {
-            return parse_bytes(&text).map(Bytes).map_err(|error| usage(py, error));
-        }
-        given.extract::<u64>().map(Bytes).map_err(|_| {
-            let shown = given.repr().map_or_else(|_| String::new(), |text| text.to_string());
-            usage(py, format!("expected bytes as an integer or text such as '512MiB', found {shown}"))
-        })
-    }
-}
-
-/// A whole number that must fit the type.
-pub struct Whole<T>(pub T);
-
-impl<'py, T: TryFrom<u64>> FromPyObject<'_, 'py> for Whole<T> {
-    type Error = PyErr;
-
-    fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        let number = given.extract::<u64>().ok().and_then(|number| T::try_from(number).ok());
-        number.map(Whole).ok_or_else(|| {
-            let shown = given.repr().map_or_else(|_| String::new(), |text| text.to_string());
-            let bits = 8 * size_of::<T>();
-            usage(given.py(), format!("expected a whole number from 0 to 2^{bits}-1, found {shown}"))
-        })
-    }
-}
 
 /// The resources that operations share: the memory under one limit, the number of workers, and how files are reached.
 ///
@@ -166,13 +132,13 @@ fn of_process(py: Python<'_>) -> PyResult<Arc<Runtime>> {
     }
 }
 
-/// The keyword arguments that every operation which needs a runtime has.
+/// The keyword arguments that every operation which needs a runtime has; `outcore._options` has checked them.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct Limits {
     pub runtime: Option<Py<PyRuntime>>,
-    pub memory: Option<Bytes>,
-    pub threads: Option<Whole<u32>>,
+    pub memory: Option<u64>,
+    pub threads: Option<u32>,
     pub backend: String,
     pub temporary: Option<PathBuf>,
     pub progress: Wanted,
@@ -228,9 +194,9 @@ impl Limits {
     fn options(self, py: Python<'_>) -> PyResult<RuntimeOptions> {
         let backend = backend::by_name(&self.backend).map_err(|error| usage(py, error))?;
         Ok(RuntimeOptions {
-            memory_bytes: self.memory.map(|bytes| bytes.0),
+            memory_bytes: self.memory,
             beside_process: true,
-            threads: self.threads.map(|threads| threads.0 as usize),
+            threads: self.threads.map(|threads| threads as usize),
             backend: (self.runtime.is_none() || self.backend != "auto").then_some(backend),
             temporary: self.temporary,
             progress: self.progress.progress(),
