@@ -12,7 +12,9 @@ import numpy as np
 
 from outcore import _html, _outcore
 from outcore._errors import in_python
-from outcore._inputs import Tables, tables, vertex_ids
+from outcore._inputs import tables
+from outcore._inputs.tables import Request, Tables
+from outcore._inputs.vertices import vertex_ids
 from outcore._options import Progress, checked, checked_options, ids_of, limits
 from outcore._outcore import Graph, Runtime
 
@@ -297,8 +299,8 @@ def _import(
     more, kind = vertex_ids(vertices), type(given).__name__
     sides = arguments["bipartite"]
     sides = (_outcore.SIDES if sides else None) if isinstance(sides, bool) else sides
-    has_conditions = bool(arguments["where"])
-    given = tables(given, weight, directed, is_matrix, arguments["attributes"], sides, has_conditions)
+    request = Request(weight, directed, is_matrix, arguments["attributes"], sides, bool(arguments["where"]))
+    given = tables(given, request)
     names = ("runtime", "memory", "threads", "backend", "temporary", "progress")
     given_limits = limits(*(arguments.pop(name) for name in names))
     settings = arguments | {"limits": given_limits, "explain": explain, "bipartite": sides}

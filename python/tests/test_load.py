@@ -147,7 +147,7 @@ def test_the_index_of_a_frame_is_no_column(monkeypatch, recwarn, arrow):
     pytest.importorskip("pyarrow")
     if not arrow:
         modules = {name: module for name, module in sys.modules.items() if name != "pyarrow"}
-        monkeypatch.setattr("outcore._inputs.sys", types.SimpleNamespace(modules=modules))
+        monkeypatch.setattr("outcore._inputs.frames.sys", types.SimpleNamespace(modules=modules))
     frame = pd.DataFrame({"x": [10, 20], "weight": [0.5, 0.7]}, index=[5, 6])
     with pytest.raises(oc.InputError, match="x, weight"):
         oc.load_graph(frame)

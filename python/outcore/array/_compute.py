@@ -17,7 +17,8 @@ from typing import Any, Literal, overload
 import numpy as np
 
 from outcore._errors import InputError, UsageError
-from outcore._inputs import Chunks, pandas_table
+from outcore._inputs.frames import pandas_table
+from outcore._inputs.tables import Chunks
 from outcore._options import Progress, check_each, checked, checked_options, limits
 from outcore._outcore import Expression, Runtime, compute_arrays, import_array, save_array
 from outcore.array import _array as core

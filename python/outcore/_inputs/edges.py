@@ -1,0 +1,110 @@
+"""Edges in lists, generators and NumPy arrays, as tables."""
+
+from collections.abc import Iterable, Iterator
+from itertools import chain, islice
+from typing import Any
+
+import numpy as np
+
+from outcore._inputs.frames import arrow_table, is_frame, without_null_columns
+from outcore._inputs.tables import (
+    PIECE_ROWS,
+    Chunks,
+    Request,
+    Streams,
+    Tables,
+    first_of,
+    id_kind,
+    pieces_of_arrays,
+    transposed,
+    unmasked,
+    weight_kind,
+)
+
+
+def of_columns(columns: tuple[Any, ...], request: Request) -> Tables:
+    """Tables of arrays of sources, targets and perhaps weights."""
+    if any(isinstance(column, (tuple, str)) for column in columns):
+        raise TypeError(
+            "expected a tuple (source, target[, weight]) of NumPy arrays, found one of tuples; "
+            "give edges as a list: [(source, target), ...]"
+        )
+    arrays = list(zip(("source", "target", "weight"), map(unmasked, columns)))
+    return Tables(pieces_of_arrays(arrays, request.is_matrix), "the NumPy arrays", request.weights)
+
+
+def of_list(edges: list[Any], request: Request) -> Tables:
+    """Tables of a list of edges."""
+    width = len(edges[0])
+    if width not in (2, 3) or any(len(edge) != width for edge in edges):
+        raise ValueError("expected edges as tuples (source, target) or (source, target, weight), all of one length")
+    columns = list(zip(("source", "target", "weight"), _edge_kinds(edges, request.weights)))
+    pieces = transposed(edge[: len(columns)] for edge in edges)
+    return Tables(Chunks(columns, pieces), "the list of edges", request.weights)
+
+
+def of_iterable(given: Iterable[Any], request: Request) -> Tables:
+    """Tables of frames, or of edges, that come one after the other."""
+    weights = request.weights
+    first, parts = first_of(given)
+    if first is None:
+        raise TypeError("expected edges or frames, found a generator of nothing; give a frame without rows")
+    if is_frame(first):
+        frames = (without_null_columns(arrow_table(part, request.has_attributes)) for part in parts)
+        return Tables(Streams(frames), f"the {type(given).__name__} of frames", weights, fixed=False)
+    if not isinstance(first, (tuple, list)):
+        raise TypeError(f"expected a generator of edges as tuples or lists, or of frames, found one of {first!r}")
+    pieces = pieces_of(parts, PIECE_ROWS)
+    start = next(pieces)
+    kinds = _edge_kinds(start, weights)
+    columns = list(zip(("source", "target", "weight"), kinds))
+
+    def checked() -> Iterator[tuple[list[Any], ...]]:
+        for piece in chain([start], pieces):
+            found = _edge_kinds(piece, weights)
+            # Whole numbers may stand among real ones.
+            if found[0] != kinds[0] or (len(kinds) == 3 and found[2] == "f8" != kinds[2]):
+                raise ValueError(
+                    f"expected edges of one kind, found {_KINDS[found[0]]} as ids and {_KINDS[found[-1]]} as weights "
+                    f"behind the first {PIECE_ROWS} edges; make real numbers of all weights, or give all ids one type"
+                )
+            yield tuple(map(list, zip(*(edge[: len(kinds)] for edge in piece))))
+
+    return Tables(Chunks(columns, checked()), "the generator of edges", weights)
+
+
+_KINDS = {"i8": "integers", "u8": "integers beyond 2^63", "f8": "real numbers", "str": "strings"}
+
+
+def _edge_kinds(edges: list[Any], weights: str | None) -> list[str]:
+    """The types of the ends of edges, and of their weights."""
+    kind = id_kind("ids", (id for edge in edges for id in edge[:2]))
+    kinds = [kind, kind]
+    if len(edges[0]) == 3 and weights != "none":
+        kinds.append(weight_kind("weight", (edge[2] for edge in edges)) or "i8")
+    return kinds
+
+
+def columns_of(array: np.ndarray) -> tuple[np.ndarray, ...]:
+    """The columns of an array of two dimensions: source, target and perhaps weight."""
+    if array.shape[1] not in (2, 3):
+        raise ValueError(
+            f"expected an array of shape (edges, 2), or (edges, 3) with weights, found one of shape {array.shape}"
+        )
+    if array.dtype.kind == "f":
+        raise TypeError(
+            "expected whole numbers or strings in an array of edges, found real numbers; give a tuple of arrays, "
+            "(source, target, weight), or a frame; of an adjacency matrix scipy.sparse.csr_array(matrix)"
+        )
+    return tuple(array.T)
+
+
+def pieces_of(edges: Iterable[Any], rows: int) -> Iterator[list[Any]]:
+    """Edges in pieces, each checked to be tuples or lists of one length."""
+    edges = iter(edges)
+    width = None
+    while piece := list(islice(edges, rows)):
+        width = width or len(piece[0])
+        if width not in (2, 3) or any(not isinstance(edge, (tuple, list)) or len(edge) != width for edge in piece):
+            raise ValueError("expected edges as tuples (source, target) or (source, target, weight), all of one length")
+        yield piece
