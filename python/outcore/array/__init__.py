@@ -15,7 +15,8 @@ there are no masks as indices and no `nonzero`. Arrays cannot be changed.
 
 import math
 
-from outcore.array import _array, random
+# Methods of `Array` call `_numpy`.
+from outcore.array import _array, _numpy, random  # noqa: F401
 from outcore.array._array import Array
 from outcore.array._compute import compute, from_columns, load_npz, open, persist, save
 from outcore.array._creation import (
@@ -130,6 +131,7 @@ from outcore.array._elementwise import (
     where,
 )
 from outcore.array._explain import ExplainedPass, Explanation, explain
+from outcore.array._functions import apply, reduce
 from outcore.array._groups import (
     Description,
     bincount,
@@ -162,7 +164,6 @@ from outcore.array._manipulation import (
     tile,
     unstack,
 )
-from outcore.array._functions import apply, reduce
 from outcore.array._nan_statistics import nanmax, nanmean, nanmin, nanstd, nansum, nanvar
 from outcore.array._products import corrcoef, cov, inner_product, matmul, outer, tensordot, vecdot
 from outcore.array._searching import argmax, argmin, isin, searchsorted

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Self, SupportsIndex
 
 import numpy as np
 
+# Methods call the functions of the package, which is complete by then: functions import the class, it imports none.
+from outcore import array as xp
 from outcore._errors import UsageError
 from outcore._outcore import Expression, Runtime
 
@@ -126,12 +128,12 @@ class Array:
     @property
     def T(self) -> "Array":
         """The array with its axes in the opposite order. Nothing is moved."""
-        return _manipulation.transpose(self)
+        return xp._manipulation.transpose(self)
 
     @property
     def mT(self) -> "Array":
         """The matrix, or each of a stack of them, transposed."""
-        return _manipulation.matrix_transpose(self)
+        return xp.matrix_transpose(self)
 
     def __repr__(self) -> str:
         axis = self.long_axis
@@ -182,7 +184,7 @@ class Array:
         >>> oc.array.arange(4).compute()
         array([0, 1, 2, 3])
         """
-        values: tuple[np.ndarray, ...] = _compute.compute(self, **limits)
+        values: tuple[np.ndarray, ...] = xp.compute(self, **limits)
         return values[0]
 
     def explain(self, **limits: Any) -> "Explanation":
@@ -195,7 +197,7 @@ class Array:
         >>> [found.rows for found in oc.array.arange(1000).sum().explain().passes]
         [1000]
         """
-        return _explain.explain(self, **limits)
+        return xp.explain(self, **limits)
 
     def persist(
         self,
@@ -206,11 +208,11 @@ class Array:
         **limits: Any,
     ) -> "Array":
         """Computes the array into an image on the disk, and opens that; see `outcore.array.persist`."""
-        return _compute.persist(path, self, names=names, replace=replace, **limits)
+        return xp.persist(path, self, names=names, replace=replace, **limits)
 
     def save(self, path: str | os.PathLike[str], *, names: list[str] | None = None, **limits: Any) -> None:
         """Computes the array into a file: .npy, .parquet, .arrow or .csv; see `outcore.array.save`."""
-        _compute.save(path, self, names=names, **limits)
+        xp.save(path, self, names=names, **limits)
 
     def _single(self, kind: str) -> Any:
         if self.ndim:
@@ -280,32 +282,32 @@ class Array:
         return outcore.array
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
-        return _numpy.ufunc(ufunc, method, inputs, options)
+        return xp._numpy.ufunc(ufunc, method, inputs, options)
 
     def __array_function__(
         self, function: Callable[..., Any], types: Any, arguments: tuple[Any, ...], options: dict[str, Any]
     ) -> Any:
-        return _numpy.function(function, arguments, options)
+        return xp._numpy.function(function, arguments, options)
 
     # Methods of NumPy's arrays.
 
     def astype(self, dtype: Any, copy: bool = True) -> "Array":
         """The elements as another type. Real numbers that a type of whole numbers does not hold become its least or
         greatest one, and NaN becomes 0."""
-        return _creation.astype(self, dtype, copy=copy)
+        return xp.astype(self, dtype, copy=copy)
 
     def reshape(self, *shape: Any) -> "Array":
         """The same elements, row by row, under another shape; one size may be -1."""
-        return _manipulation.reshape(self, shape[0] if len(shape) == 1 else shape)
+        return xp.reshape(self, shape[0] if len(shape) == 1 else shape)
 
     def transpose(self, *axes: Any) -> "Array":
         """The array with its axes in another order, by default in the opposite one."""
         order = axes[0] if len(axes) == 1 and not isinstance(axes[0], SupportsIndex) else axes or None
-        return _manipulation.transpose(self, order)
+        return xp._manipulation.transpose(self, order)
 
     def flatten(self) -> "Array":
         """The elements row by row, along a single axis."""
-        return _manipulation.reshape(self, (-1,))
+        return xp.reshape(self, (-1,))
 
     ravel = flatten
 
@@ -313,94 +315,94 @@ class Array:
         """The array without axes of size 1, or without those that are named."""
         if axis is None:
             axis = tuple(place for place, size in enumerate(self.shape) if size == 1)
-        return _manipulation.squeeze(self, axis)
+        return xp.squeeze(self, axis)
 
     def take(self, indices: Operand, axis: int | None = None) -> "Array":
         """The parts at indices along an axis."""
-        return _indexing.take(self, indices, axis=axis) if axis is not None else _indexing.take(self.flatten(), indices)
+        return xp.take(self, indices, axis=axis) if axis is not None else xp.take(self.flatten(), indices)
 
     def dot(self, other: Operand) -> "Array":
         """The product as NumPy's `dot` has it, of vectors and matrices."""
-        return _products.dot(self, other)
+        return xp._products.dot(self, other)
 
     def clip(self, min: Operand = None, max: Operand = None) -> "Array":
         """The elements, but at least `min` and at most `max`."""
-        return _elementwise.clip(self, min, max)
+        return xp.clip(self, min, max)
 
     def round(self, decimals: int = 0) -> "Array":
         """The elements, rounded to this number of decimals; halves are rounded to even."""
-        return _elementwise.rounded(self, decimals)
+        return xp._elementwise.rounded(self, decimals)
 
     def sum(self, axis: Axis = None, dtype: Any = None, keepdims: bool = False) -> "Array":
         """Sums; see `outcore.array.sum`."""
-        return _statistics.sum(self, axis=axis, dtype=dtype, keepdims=keepdims)
+        return xp.sum(self, axis=axis, dtype=dtype, keepdims=keepdims)
 
     def prod(self, axis: Axis = None, dtype: Any = None, keepdims: bool = False) -> "Array":
         """Products; see `outcore.array.prod`."""
-        return _statistics.prod(self, axis=axis, dtype=dtype, keepdims=keepdims)
+        return xp.prod(self, axis=axis, dtype=dtype, keepdims=keepdims)
 
     def mean(self, axis: Axis = None, keepdims: bool = False) -> "Array":
         """Means; see `outcore.array.mean`."""
-        return _statistics.mean(self, axis=axis, keepdims=keepdims)
+        return xp.mean(self, axis=axis, keepdims=keepdims)
 
     def var(self, axis: Axis = None, ddof: float = 0, keepdims: bool = False) -> "Array":
         """Variances; see `outcore.array.var`, whose `correction` is `ddof` here."""
-        return _statistics.var(self, axis=axis, correction=ddof, keepdims=keepdims)
+        return xp.var(self, axis=axis, correction=ddof, keepdims=keepdims)
 
     def std(self, axis: Axis = None, ddof: float = 0, keepdims: bool = False) -> "Array":
         """Standard deviations; see `outcore.array.std`, whose `correction` is `ddof` here."""
-        return _statistics.std(self, axis=axis, correction=ddof, keepdims=keepdims)
+        return xp.std(self, axis=axis, correction=ddof, keepdims=keepdims)
 
     def min(self, axis: Axis = None, keepdims: bool = False) -> "Array":
         """The least elements; see `outcore.array.min`."""
-        return _statistics.min(self, axis=axis, keepdims=keepdims)
+        return xp.min(self, axis=axis, keepdims=keepdims)
 
     def max(self, axis: Axis = None, keepdims: bool = False) -> "Array":
         """The greatest elements; see `outcore.array.max`."""
-        return _statistics.max(self, axis=axis, keepdims=keepdims)
+        return xp.max(self, axis=axis, keepdims=keepdims)
 
     def argmin(self, axis: int | None = None, keepdims: bool = False) -> "Array":
         """Where the least element is; see `outcore.array.argmin`."""
-        return _searching.argmin(self, axis=axis, keepdims=keepdims)
+        return xp.argmin(self, axis=axis, keepdims=keepdims)
 
     def argmax(self, axis: int | None = None, keepdims: bool = False) -> "Array":
         """Where the greatest element is; see `outcore.array.argmax`."""
-        return _searching.argmax(self, axis=axis, keepdims=keepdims)
+        return xp.argmax(self, axis=axis, keepdims=keepdims)
 
     def any(self, axis: Axis = None, keepdims: bool = False) -> "Array":
         """Whether any element is true, or not 0."""
-        return _statistics.any(self, axis=axis, keepdims=keepdims)
+        return xp.any(self, axis=axis, keepdims=keepdims)
 
     def all(self, axis: Axis = None, keepdims: bool = False) -> "Array":
         """Whether all elements are true, or not 0."""
-        return _statistics.all(self, axis=axis, keepdims=keepdims)
+        return xp.all(self, axis=axis, keepdims=keepdims)
 
     def cumsum(self, axis: int | None = None, dtype: Any = None) -> "Array":
         """Sums of an element and all before it; see `outcore.array.cumulative_sum`."""
         flat = self.flatten() if axis is None else self
-        return _statistics.cumulative_sum(flat, axis=axis or 0, dtype=dtype)
+        return xp.cumulative_sum(flat, axis=axis or 0, dtype=dtype)
 
     def cumprod(self, axis: int | None = None, dtype: Any = None) -> "Array":
         """Products of an element and all before it; see `outcore.array.cumulative_prod`."""
         flat = self.flatten() if axis is None else self
-        return _statistics.cumulative_prod(flat, axis=axis or 0, dtype=dtype)
+        return xp.cumulative_prod(flat, axis=axis or 0, dtype=dtype)
 
     # Indices and operators.
 
     def __getitem__(self, index: Index) -> "Array":
-        return _indexing.item(self, index)
+        return xp._indexing.item(self, index)
 
     def __neg__(self) -> "Array":
-        return _elementwise.negative(self)
+        return xp.negative(self)
 
     def __pos__(self) -> "Array":
-        return _elementwise.positive(self)
+        return xp.positive(self)
 
     def __abs__(self) -> "Array":
-        return _elementwise.abs(self)
+        return xp.abs(self)
 
     def __invert__(self) -> "Array":
-        return _elementwise.bitwise_invert(self)
+        return xp.bitwise_invert(self)
 
     def __add__(self, other: Operand) -> "Array":
         return _operator("add", self, other)
@@ -478,10 +480,10 @@ class Array:
         return _operator("bitwise_right_shift", other, self)
 
     def __matmul__(self, other: Operand) -> "Array":
-        return _products.matmul(self, other) if is_operand(other) else NotImplemented
+        return xp.matmul(self, other) if is_operand(other) else NotImplemented
 
     def __rmatmul__(self, other: Operand) -> "Array":
-        return _products.matmul(other, self) if is_operand(other) else NotImplemented
+        return xp.matmul(other, self) if is_operand(other) else NotImplemented
 
     def __eq__(self, other: object) -> "Array":  # type: ignore[override]
         return _operator("equal", self, other)
@@ -508,7 +510,7 @@ Array.__module__ = "outcore.array"
 def _operator(name: str, left: Operand, right: Operand) -> Array:
     """A function of two operands, unless one of them is for somebody else."""
     if is_operand(left) and is_operand(right):
-        return _elementwise.binary(name, left, right)
+        return xp._elementwise.binary(name, left, right)
     return NotImplemented  # type: ignore[no-any-return]
 
 
@@ -642,18 +644,3 @@ def type_name(dtype: Any) -> str:
     if name not in TYPES:
         raise TypeError(f"expected bool, integers, float32 or float64 as a type, found {name}")
     return name
-
-
-# They need the class, so they come last.
-from outcore.array import (  # noqa: E402
-    _compute,
-    _creation,
-    _elementwise,
-    _explain,
-    _indexing,
-    _manipulation,
-    _numpy,
-    _products,
-    _searching,
-    _statistics,
-)

@@ -7,8 +7,15 @@ import networkx as nx  # type: ignore[import-untyped]
 import numpy as np
 
 from outcore._errors import ConvergenceError, UsageError
-from outcore.networkx._distances import _column, _every, _least, _search, _within
 from outcore.networkx._graph import Converted, adapt, implements, named, simple, undirected, without
+from outcore.networkx._searches import (
+    distances_from_all,
+    distances_from_nearest,
+    distances_of,
+    neighbours,
+    reached_within,
+    search,
+)
 
 
 @implements(without("nstart", "dangling"))
@@ -124,12 +131,12 @@ def closeness_centrality(
         return value * ((reached - 1) / (len(G) - 1)) if wf_improved else value
 
     def of(distances: np.ndarray) -> float:
-        places = _within(distances, None)
+        places = reached_within(distances, None)
         return closeness(np.ma.getdata(distances)[places].sum().item(), len(places))
 
     # Distances to a node count, not from it.
     if u is not None:
-        return of(_column(_search(G.reversed, u, distance)))
+        return of(distances_of(search(G.reversed, u, distance)))
     if G.weight(distance) is None:
         if len(G) == 0:
             return {}
@@ -137,19 +144,21 @@ def closeness_centrality(
         found = G.run("multi_source_bfs", G.ids)
         sums, reached = found["distance_sum"].tolist(), found["reached_by"].tolist()
         return {node: closeness(*pair) for node, pair in zip(G.nodes, zip(sums, reached))}
-    return {node: of(distances) for node, distances in _every(G.reversed, distance)}
+    return {node: of(distances) for node, distances in distances_from_all(G.reversed, distance)}
 
 
 @implements(named("distance"))
-def harmonic_centrality(
-    G: Any, nbunch: Any = None, distance: Any = None, sources: Any = None
-) -> dict[Any, float]:
+def harmonic_centrality(G: Any, nbunch: Any = None, distance: Any = None, sources: Any = None) -> dict[Any, float]:
     G = adapt(G)
     nodes, starts = G.bunch(nbunch), G.bunch(sources)
-    every = _every(G, distance) if sources is None else ((s, _column(_search(G, s, distance))) for s in set(starts))
+    every = (
+        distances_from_all(G, distance)
+        if sources is None
+        else ((s, distances_of(search(G, s, distance))) for s in set(starts))
+    )
     sums = np.zeros(len(G))
     for _, distances in every:
-        places = _within(distances, None)
+        places = reached_within(distances, None)
         values = np.ma.getdata(distances)[places]
         sums[places[values != 0]] += 1 / values[values != 0]
     found = G.by_node(sums)
@@ -237,15 +246,8 @@ def katz_centrality(
 
 def _group(graph: Converted, group: Any, direction: str) -> float:
     members = list(group)
-    around = set().union(*(_neighbours(graph, node, direction) for node in members)) - set(members)
+    around = set().union(*(neighbours(graph, node, direction) for node in members)) - set(members)
     return len(around) / (len(graph) - len(members))
-
-
-def _neighbours(graph: Converted, node: Any, direction: str = "out") -> list[Any]:
-    if node not in graph:
-        raise nx.NetworkXError(f"The node {node} is not in the graph.")
-    found = graph.graph.neighbors(graph.id(node), direction=direction)  # type: ignore[call-overload]
-    return found if graph.has_own_ids else [graph.nodes[place] for place in found]
 
 
 @implements(quick=True)
@@ -266,6 +268,6 @@ def group_out_degree_centrality(G: Any, S: Any) -> float:
 @implements(without("weight"), undirected)
 def group_closeness_centrality(G: Any, S: Any, weight: Any = None) -> float:
     G, members = adapt(G), set(S)
-    distances = _least(G, members, None)
-    total = distances[_within(distances, None)].sum().item()
+    distances = distances_from_nearest(G, members, None)
+    total = distances[reached_within(distances, None)].sum().item()
     return (len(G) - len(members & set(G.nodes))) / total if total else 0

@@ -7,41 +7,18 @@ from typing import Any
 import networkx as nx  # type: ignore[import-untyped]
 import numpy as np
 
-from outcore._errors import UsageError
 from outcore.networkx._components import is_one
 from outcore.networkx._graph import Converted, adapt, implements, named, part_of, without
-
-# All distances of a graph of at most so many vertices are held at once.
-_MOST_AT_ONCE = 2048
-
-_SOURCE, _TARGET = "Source {} is not in G", "Target {} is not in G"
-
-
-def _search(graph: Converted, source: Any, weight: Any, text: str = _SOURCE) -> Any:
-    """A search from a node, as a result with distances and parents: of numbers of edges without a weight."""
-    source, weight = graph.id(source, text), graph.weight(weight)
-    if weight is None:
-        return graph.run("bfs", source)
-    try:
-        return graph.run("sssp", source, weight=weight)
-    except UsageError as error:
-        if "negative" not in str(error):
-            raise
-        raise NotImplementedError(str(error)) from None
-
-
-def _column(found: Any) -> np.ma.MaskedArray:
-    # Real distances are NaN where there is no path.
-    values: np.ma.MaskedArray = np.ma.masked_invalid(found["level" if "level" in found else "distance"], copy=False)
-    return values
-
-
-def _within(distances: np.ndarray, cutoff: float | None) -> np.ndarray:
-    """The places of the vertices that were reached, near ones first."""
-    data, reached = np.ma.getdata(distances), ~np.ma.getmaskarray(distances)
-    places = np.flatnonzero(reached if cutoff is None else reached & (data <= cutoff))
-    ordered: np.ndarray = places[np.argsort(data[places], kind="stable")]
-    return ordered
+from outcore.networkx._searches import (
+    NODE,
+    SOURCE,
+    TARGET,
+    distances_from_all,
+    distances_from_nearest,
+    distances_of,
+    reached_within,
+    search,
+)
 
 
 def _level(cutoff: float | None) -> int | None:
@@ -59,7 +36,7 @@ def _from_zero(given: dict[str, Any]) -> str | None:
 
 def _lengths(graph: Converted, distances: np.ndarray, cutoff: float | None = None) -> dict[Any, Any]:
     """Distances by nodes, near ones first."""
-    places = _within(distances, cutoff)
+    places = reached_within(distances, cutoff)
     values = np.ma.getdata(distances)[places].tolist()
     return {graph.nodes[place]: value for place, value in zip(places.tolist(), values)}
 
@@ -70,7 +47,7 @@ def _paths(graph: Converted, found: Any, cutoff: float | None = None) -> dict[An
     nodes, paths = graph.nodes, dict[Any, list[Any]]()
     if graph.has_own_ids:
         parents = [None if parent is None else graph.places[parent] for parent in parents]
-    for place in _within(_column(found), cutoff).tolist():
+    for place in reached_within(distances_of(found), cutoff).tolist():
         parent = parents[place]
         # A parent may come later only where an edge of weight 0 leads from it.
         chain = [place]
@@ -95,10 +72,10 @@ def _path(graph: Converted, source: Any, target: Any, weight: Any, texts: tuple[
         ids = found.path
         path = ids if ids is None or graph.has_own_ids else [graph.nodes[place] for place in ids]
         return (None, []) if path is None else (len(path) - 1, path)
-    found = _search(graph, source, weight)
+    found = search(graph, source, weight)
     parents = found["parent"].tolist()
     step, path = graph.places[target], [target]
-    distance = _column(found)[step]
+    distance = distances_of(found)[step]
     if np.ma.is_masked(distance) or parents[step] is None:
         return None, []
     while path[-1] != source:
@@ -108,47 +85,35 @@ def _path(graph: Converted, source: Any, target: Any, weight: Any, texts: tuple[
     return distance.item(), path[::-1]
 
 
-def _every(graph: Converted, weight: Any) -> Iterator[tuple[Any, np.ndarray]]:
-    """The distances from every node, source by source."""
-    if len(graph) == 0:
-        return
-    if graph.weight(weight) is None and len(graph) <= _MOST_AT_ONCE:
-        found: Any = graph.run("all_pairs", sources=graph.ids)
-        yield from zip(graph.nodes, found.distances)
-        return
-    for node in graph.nodes:
-        yield node, _column(_search(graph, node, weight))
-
-
 @implements(quick=True)
 def single_source_shortest_path_length(G: Any, source: Any, cutoff: Any = None) -> dict[Any, Any]:
     G = adapt(G)
-    return _lengths(G, _column(_search(G, source, None)), _level(cutoff))
+    return _lengths(G, distances_of(search(G, source, None)), _level(cutoff))
 
 
 @implements(quick=True)
 def single_target_shortest_path_length(G: Any, target: Any, cutoff: Any = None) -> dict[Any, Any]:
     G = adapt(G).reversed
-    return _lengths(G, _column(_search(G, target, None, _TARGET)), _level(cutoff))
+    return _lengths(G, distances_of(search(G, target, None, TARGET)), _level(cutoff))
 
 
 @implements()
 def all_pairs_shortest_path_length(G: Any, cutoff: Any = None) -> Iterator[tuple[Any, dict[Any, Any]]]:
     G = adapt(G)
-    for node, distances in _every(G, None):
+    for node, distances in distances_from_all(G, None):
         yield node, _lengths(G, distances, _level(cutoff))
 
 
 @implements(quick=True)
 def single_source_shortest_path(G: Any, source: Any, cutoff: Any = None) -> dict[Any, list[Any]]:
     G = adapt(G)
-    return _paths(G, _search(G, source, None, "Source {} not in G"), _level(cutoff))
+    return _paths(G, search(G, source, None, "Source {} not in G"), _level(cutoff))
 
 
 @implements(quick=True)
 def single_target_shortest_path(G: Any, target: Any, cutoff: Any = None) -> dict[Any, list[Any]]:
     G = adapt(G).reversed
-    found = _paths(G, _search(G, target, None, "Target {} not in G"), _level(cutoff))
+    found = _paths(G, search(G, target, None, "Target {} not in G"), _level(cutoff))
     return {node: path[::-1] for node, path in found.items()}
 
 
@@ -161,7 +126,7 @@ def all_pairs_shortest_path(G: Any, cutoff: Any = None) -> Iterator[tuple[Any, d
 
 @implements(quick=True)
 def bidirectional_shortest_path(G: Any, source: Any, target: Any) -> list[Any]:
-    distance, path = _path(adapt(G), source, target, None, (_SOURCE, _TARGET))
+    distance, path = _path(adapt(G), source, target, None, (SOURCE, TARGET))
     if distance is None:
         raise nx.NetworkXNoPath(f"No path between {source} and {target}.")
     return path
@@ -169,7 +134,7 @@ def bidirectional_shortest_path(G: Any, source: Any, target: Any) -> list[Any]:
 
 @implements(quick=True)
 def has_path(G: Any, source: Any, target: Any) -> bool:
-    return _path(adapt(G), source, target, None, (_SOURCE, _TARGET))[0] is not None
+    return _path(adapt(G), source, target, None, (SOURCE, TARGET))[0] is not None
 
 
 def _check_method(method: str) -> None:
@@ -178,21 +143,19 @@ def _check_method(method: str) -> None:
 
 
 @implements(named("weight"))
-def shortest_path(
-    G: Any, source: Any = None, target: Any = None, weight: Any = None, method: str = "dijkstra"
-) -> Any:
+def shortest_path(G: Any, source: Any = None, target: Any = None, weight: Any = None, method: str = "dijkstra") -> Any:
     _check_method(method)
     G = adapt(G)
     if source is None and target is None:
-        return ((node, _paths(G, _search(G, node, weight))) for node in G.nodes)
+        return ((node, _paths(G, search(G, node, weight))) for node in G.nodes)
     if source is None:
         G = G.reversed
-        return {node: path[::-1] for node, path in _paths(G, _search(G, target, weight)).items()}
+        return {node: path[::-1] for node, path in _paths(G, search(G, target, weight)).items()}
     if target is None:
-        return _paths(G, _search(G, source, weight))
+        return _paths(G, search(G, source, weight))
     if weight is not None and method == "bellman-ford":
         return bellman_ford_path(G, source, target, weight)
-    distance, path = _path(G, source, target, weight, (_SOURCE, _TARGET))
+    distance, path = _path(G, source, target, weight, (SOURCE, TARGET))
     if distance is None:
         raise nx.NetworkXNoPath(f"No path between {source} and {target}.")
     return path
@@ -205,14 +168,14 @@ def shortest_path_length(
     _check_method(method)
     G = adapt(G)
     if source is None and target is None:
-        return ((node, _lengths(G, distances)) for node, distances in _every(G, weight))
+        return ((node, _lengths(G, distances)) for node, distances in distances_from_all(G, weight))
     if source is None:
-        return _lengths(G.reversed, _column(_search(G.reversed, target, weight)))
+        return _lengths(G.reversed, distances_of(search(G.reversed, target, weight)))
     if target is None:
-        return _lengths(G, _column(_search(G, source, weight)))
+        return _lengths(G, distances_of(search(G, source, weight)))
     if weight is not None:
         return _length_to(G, source, target, weight, _FAR if method == "dijkstra" else _FAR.lower())
-    distance, _ = _path(G, source, target, None, (_SOURCE, _TARGET))
+    distance, _ = _path(G, source, target, None, (SOURCE, TARGET))
     if distance is None:
         raise nx.NetworkXNoPath(f"No path between {source} and {target}.")
     return distance
@@ -235,12 +198,13 @@ def average_shortest_path_length(G: Any, weight: Any = None, method: str | None 
         return 0
     if not _reach_all(G):
         raise nx.NetworkXError(f"Graph is not {'strongly ' if G.is_directed() else ''}connected.")
-    total = sum(distances.sum().item() for _, distances in _every(G, None if method == "unweighted" else weight))
+    total = sum(
+        distances.sum().item() for _, distances in distances_from_all(G, None if method == "unweighted" else weight)
+    )
     average: float = total / (len(G) * (len(G) - 1))
     return average
 
 
-_NODE = "Node {} not found in graph"
 _FAR = "Node {} not reachable from {}"
 
 
@@ -249,12 +213,12 @@ def single_source_dijkstra(
     G: Any, source: Any, target: Any = None, cutoff: Any = None, weight: Any = "weight"
 ) -> tuple[Any, Any]:
     G = adapt(G)
-    found = _search(G, source, weight, _NODE)
+    found = search(G, source, weight, NODE)
     if target is None:
-        return _lengths(G, _column(found), cutoff), _paths(G, found, cutoff)
+        return _lengths(G, distances_of(found), cutoff), _paths(G, found, cutoff)
     if target == source:
         return 0, [target]
-    lengths = _lengths(G, _column(found), cutoff)
+    lengths = _lengths(G, distances_of(found), cutoff)
     if target not in lengths:
         raise nx.NetworkXNoPath(f"No path to {target}.")
     return lengths[target], _paths(G, found, cutoff)[target]
@@ -265,7 +229,7 @@ def single_source_dijkstra_path(
     G: Any, source: Any, cutoff: Any = None, weight: Any = "weight"
 ) -> dict[Any, list[Any]]:
     G = adapt(G)
-    return _paths(G, _search(G, source, weight, _NODE), cutoff)
+    return _paths(G, search(G, source, weight, NODE), cutoff)
 
 
 @implements(named("weight"), _from_zero)
@@ -273,14 +237,7 @@ def single_source_dijkstra_path_length(
     G: Any, source: Any, cutoff: Any = None, weight: Any = "weight"
 ) -> dict[Any, Any]:
     G = adapt(G)
-    return _lengths(G, _column(_search(G, source, weight, _NODE)), cutoff)
-
-
-def _least(graph: Converted, sources: Iterable[Any], weight: Any) -> np.ma.MaskedArray:
-    """The distance of every vertex from the nearest of some nodes."""
-    searches = [_column(_search(graph, source, weight, _NODE)) for source in sources]
-    least: np.ma.MaskedArray = np.ma.stack(searches).min(axis=0)
-    return least
+    return _lengths(G, distances_of(search(G, source, weight, NODE)), cutoff)
 
 
 @implements(named("weight"), _from_zero)
@@ -290,12 +247,12 @@ def multi_source_dijkstra_path_length(
     if not sources:
         raise ValueError("sources must not be empty")
     G = adapt(G)
-    return _lengths(G, _least(G, sources, weight), cutoff)
+    return _lengths(G, distances_from_nearest(G, sources, weight), cutoff)
 
 
 def _length_to(G: Any, source: Any, target: Any, weight: Any, text: str) -> Any:
     G = adapt(G)
-    lengths = _column(_search(G, source, weight, _NODE))
+    lengths = distances_of(search(G, source, weight, NODE))
     if source == target:
         return 0
     # A target that is no node is far from all, too.
@@ -317,7 +274,7 @@ def dijkstra_path_length(G: Any, source: Any, target: Any, weight: Any = "weight
 
 @implements(named("weight"))
 def bidirectional_dijkstra(G: Any, source: Any, target: Any, weight: Any = "weight") -> tuple[Any, list[Any]]:
-    distance, path = _path(adapt(G), source, target, weight, (_SOURCE, _TARGET))
+    distance, path = _path(adapt(G), source, target, weight, (SOURCE, TARGET))
     if distance is None:
         raise nx.NetworkXNoPath(f"No path between {source} and {target}.")
     return distance, path
@@ -340,19 +297,19 @@ def all_pairs_dijkstra_path(G: Any, cutoff: Any = None, weight: Any = "weight") 
 @implements(named("weight"), _from_zero)
 def all_pairs_dijkstra_path_length(G: Any, cutoff: Any = None, weight: Any = "weight") -> Iterator[tuple[Any, Any]]:
     G = adapt(G)
-    for node, distances in _every(G, weight):
+    for node, distances in distances_from_all(G, weight):
         yield node, _lengths(G, distances, cutoff)
 
 
 @implements(named("weight"))
 def single_source_bellman_ford(G: Any, source: Any, target: Any = None, weight: Any = "weight") -> tuple[Any, Any]:
     G = adapt(G)
-    found = _search(G, source, weight, "Node {} is not found in the graph")
+    found = search(G, source, weight, "Node {} is not found in the graph")
     if target is None:
-        return _lengths(G, _column(found)), _paths(G, found)
+        return _lengths(G, distances_of(found)), _paths(G, found)
     if target == source:
         return 0, [source]
-    lengths = _lengths(G, _column(found))
+    lengths = _lengths(G, distances_of(found))
     if target not in lengths:
         raise nx.NetworkXNoPath(f"Node {target} not reachable from {source}")
     return lengths[target], _paths(G, found)[target]
@@ -392,7 +349,7 @@ def all_pairs_bellman_ford_path_length(G: Any, weight: Any = "weight") -> Iterat
 def floyd_warshall(G: Any, weight: Any = "weight") -> dict[Any, dict[Any, Any]]:
     G = adapt(G)
     rows = {}
-    for node, distances in _every(G, weight):
+    for node, distances in distances_from_all(G, weight):
         row = dict.fromkeys(G.nodes, math.inf)
         rows[node] = row | _lengths(G, distances)
     return rows
@@ -403,12 +360,12 @@ def _eccentricities(graph: Converted, nodes: Iterable[Any] | None, weight: Any) 
         # NetworkX 3.6 has no eccentricities of it, later versions an error.
         raise NotImplementedError("a graph without nodes is not supported")
     if nodes is None:
-        every = _every(graph, weight)
+        every = distances_from_all(graph, weight)
     else:
-        every = ((node, _column(_search(graph, node, weight))) for node in nodes)
+        every = ((node, distances_of(search(graph, node, weight))) for node in nodes)
     found = {}
     for node, distances in every:
-        if len(_within(distances, None)) < len(graph):
+        if len(reached_within(distances, None)) < len(graph):
             kind = "digraph is not strongly connected" if graph.is_directed() else "graph is not connected"
             raise nx.NetworkXError(f"Found infinite path length because the {kind}")
         found[node] = distances.max().item()
@@ -457,8 +414,8 @@ def centroid(G: Any, weight: Any = None, attr: Any = None, sp: Any = None) -> li
     G, sums = adapt(G), []
     if len(G) == 0:
         raise NotImplementedError("a graph without nodes is not supported")
-    for _, distances in _every(G, weight):
-        places = _within(distances, None)
+    for _, distances in distances_from_all(G, weight):
+        places = reached_within(distances, None)
         if len(places) < len(G):
             raise nx.NetworkXNoPath("the graph is disconnected, so every node is infinitely far from another")
         # Near ones first, as NetworkX adds them up, so that sums of real numbers are equal where NetworkX's are.
@@ -474,14 +431,14 @@ def barycenter(G: Any, weight: Any = None, attr: Any = None, sp: Any = None) -> 
 
 def inverse_sum(distances: np.ndarray) -> float:
     """The sum of the inverses of the distances that are not 0."""
-    values = np.ma.getdata(distances)[_within(distances, None)]
+    values = np.ma.getdata(distances)[reached_within(distances, None)]
     return math.fsum((1 / values[values != 0]).tolist())
 
 
 @implements(without("sp"), named("weight"))
 def harmonic_diameter(G: Any, sp: Any = None, *, weight: Any = None) -> float:
     G = adapt(G)
-    total = math.fsum(inverse_sum(distances) for _, distances in _every(G, weight))
+    total = math.fsum(inverse_sum(distances) for _, distances in distances_from_all(G, weight))
     if total != 0:
         return len(G) * (len(G) - 1) / total
     return math.inf if len(G) > 1 else math.nan
@@ -491,7 +448,7 @@ def harmonic_diameter(G: Any, sp: Any = None, *, weight: Any = None) -> float:
 def global_efficiency(G: Any) -> float:
     G = adapt(G)
     pairs = len(G) * (len(G) - 1)
-    return math.fsum(inverse_sum(distances) for _, distances in _every(G, None)) / pairs if pairs else 0
+    return math.fsum(inverse_sum(distances) for _, distances in distances_from_all(G, None)) / pairs if pairs else 0
 
 
 @implements(named("weight"))
@@ -499,14 +456,14 @@ def wiener_index(G: Any, weight: Any = None) -> float:
     G = adapt(G)
     if not _reach_all(G):
         return math.inf
-    total: float = sum(distances.sum().item() for _, distances in _every(G, weight))
+    total: float = sum(distances.sum().item() for _, distances in distances_from_all(G, weight))
     return total if G.is_directed() else total / 2
 
 
 def _reached(graph: Converted, source: Any) -> set[Any]:
     if source not in graph:
         raise nx.NetworkXError(f"The node {source} is not in the graph.")
-    return set(_lengths(graph, _column(_search(graph, source, None)))) - {source}
+    return set(_lengths(graph, distances_of(search(graph, source, None)))) - {source}
 
 
 @implements(quick=True)
@@ -524,7 +481,7 @@ def descendants_at_distance(G: Any, source: Any, distance: Any) -> set[Any]:
     G = adapt(G)
     if source not in G:
         raise nx.NetworkXError(f"The node {source} is not in the graph.")
-    lengths = _lengths(G, _column(_search(G, source, None)))
+    lengths = _lengths(G, distances_of(search(G, source, None)))
     return {node for node, length in lengths.items() if length == distance}
 
 
@@ -535,7 +492,7 @@ def bfs_layers(G: Any, sources: Any) -> Iterator[list[Any]]:
     missing = next((source for source in given if source not in G), None)
     if missing is not None:
         raise nx.NetworkXError(f"The node {missing} is not in the graph.")
-    lengths = _lengths(G, _least(G, given, None)) if given else {}
+    lengths = _lengths(G, distances_from_nearest(G, given, None)) if given else {}
     layers: dict[Any, list[Any]] = {}
     for node, level in lengths.items():
         layers.setdefault(level, []).append(node)
@@ -554,7 +511,7 @@ def ego_graph(
 ) -> Any:
     G = adapt(G)
     is_near = np.zeros(len(G), dtype=bool)
-    distances = _column(_search(G, n, distance))
-    is_near[_within(distances, _level(radius) if G.weight(distance) is None else radius)] = True
+    distances = distances_of(search(G, n, distance))
+    is_near[reached_within(distances, _level(radius) if G.weight(distance) is None else radius)] = True
     is_near[G.places[n]] = center
     return part_of(G, is_near)

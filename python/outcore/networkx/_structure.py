@@ -7,8 +7,8 @@ from typing import Any
 import networkx as nx  # type: ignore[import-untyped]
 import numpy as np
 
-from outcore.networkx._centrality import _neighbours
 from outcore.networkx._graph import Converted, adapt, implements, named, part_of, simple, undirected, without
+from outcore.networkx._searches import neighbours
 
 
 def _chosen(graph: Converted, values: dict[Any, Any], nodes: Any) -> Any:
@@ -234,7 +234,7 @@ def _predictions(G: Any, ebunch: Any, score: Callable[[set[Any], set[Any]], floa
 
     def around(node: Any) -> list[Any]:
         if node not in known:
-            known[node] = _neighbours(G, node)
+            known[node] = neighbours(G, node)
         return known[node]
 
     pairs: Iterable[tuple[Any, Any]] = ebunch
