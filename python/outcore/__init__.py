@@ -28,7 +28,8 @@ from outcore._errors import (
     UsageError,
     VerificationError,
 )
-from outcore._estimate import Estimate, estimate
+from outcore._graphs.estimate import Estimate, estimate
+from outcore._graphs.report import Report
 from outcore._outcore import (
     AlgorithmResult,
     Degrees,
@@ -40,7 +41,6 @@ from outcore._outcore import (
     Table,
     __version__,
 )
-from outcore._report import Report
 
 __all__ = [
     "AlgorithmResult",
@@ -78,12 +78,10 @@ __all__ = [
 # What is imported when it is first asked for, by module, so that `import outcore` takes little time: NumPy alone takes
 # several times as long as the rest, and arrays and what is made of classes of SciPy and scikit-learn more than that.
 _MODULES = ("array", "linalg", "ml")
-_OF_NUMPY = {
-    **dict.fromkeys(("ImportEstimate", "estimate_import", "generate", "import_graph", "load_graph"), "_import"),
-    "vertex_program": "_program",
-}
+_IMPORTING = ("ImportEstimate", "estimate_import", "generate", "import_graph", "load_graph")
+_OF_NUMPY = {**dict.fromkeys(_IMPORTING, "_graphs.importing"), "vertex_program": "_graphs.program"}
 _OF_SCIPY = ("MultiplyPlan", "SparseMatrix", "import_matrix")
-_HOMES = {**_OF_NUMPY, **dict.fromkeys(_OF_SCIPY, "_matrix")}
+_HOMES = {**_OF_NUMPY, **dict.fromkeys(_OF_SCIPY, "_linalg.matrix")}
 
 
 def __getattr__(name: str) -> object:

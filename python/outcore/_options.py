@@ -256,6 +256,7 @@ _KINDS: dict[Any, _Kind] = {
     Runtime: _instance("an outcore.Runtime", Runtime),
 }
 
+
 def limits(
     runtime: Runtime | None,
     memory: int | str | None,
@@ -273,6 +274,15 @@ def limits(
         "temporary": temporary,
         "progress": progress,
     }
+
+
+LIMITS = tuple(signature(limits).parameters)
+
+
+def split_limits(arguments: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The arguments that are limits of a runtime, and all others."""
+    others = {name: value for name, value in arguments.items() if name not in LIMITS}
+    return {name: arguments[name] for name in LIMITS}, others
 
 
 @checked

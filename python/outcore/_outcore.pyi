@@ -9,8 +9,8 @@ from typing import Any, Literal, Never, Self, SupportsIndex, final, overload
 import numpy as np
 from typing_extensions import disjoint_base
 
+from outcore._graphs.report import Report
 from outcore._options import Progress
-from outcore._report import Report
 
 __all__ = [
     "AlgorithmResult",

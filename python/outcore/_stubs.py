@@ -5,8 +5,9 @@ import sys
 import textwrap
 
 import outcore
-from outcore import _algorithms, _errors, _estimate, _import, _outcore, _program, _report
+from outcore import _algorithms, _errors, _outcore
 from outcore._declared import DECLARED, Declared
+from outcore._graphs import estimate, importing, program, report
 
 _TAKEN = {
     "whole": "int", "real": "float", "flag": "bool", "vertex": "int | str", "vertices": "Iterable[int | str]",
@@ -93,7 +94,7 @@ def stubs() -> str:
     public = [name for name in outcore.__all__ if name not in _algorithms.__all__]
     homes = {
         name: module.__name__
-        for module in (_program, _import, _estimate, _outcore, _errors, _report)
+        for module in (program, importing, estimate, _outcore, _errors, report)
         for name in public
         if vars(module).get(name) is getattr(outcore, name)
     }
@@ -101,7 +102,7 @@ def stubs() -> str:
     lines += ["from outcore._algorithms import *"]
     lines += ["from outcore._declared import Seeds as Seeds"]
     lines += [f"from {home} import {name} as {name}" for name, home in homes.items()]
-    lines += [f"from outcore._matrix import {name} as {name}" for name in vars(outcore)["_OF_SCIPY"]]
+    lines += [f"from outcore._linalg.matrix import {name} as {name}" for name in vars(outcore)["_OF_SCIPY"]]
     lines += [f"from outcore import {name} as {name}" for name in vars(outcore)["_MODULES"]]
     lines += ["", "__all__ = [", *(f'    "{name}",' for name in [*public, *_names()]), "]"]
     return "\n".join(lines) + "\n"

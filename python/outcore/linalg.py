@@ -11,15 +11,15 @@ from typing import Any, Literal
 import numpy as np
 
 from outcore import _outcore
-from outcore._dense import check_writable
-from outcore._embedding import EmbeddingResult, spectral_embedding
 from outcore._errors import UsageError
-from outcore._expm import expm_multiply
+from outcore._linalg.bellman_ford import bellman_ford
+from outcore._linalg.dense_operands import check_writable
+from outcore._linalg.expm_multiply import expm_multiply
+from outcore._linalg.pagerank import PageRankResult, pagerank
+from outcore._linalg.preconditioner import preconditioner
+from outcore._linalg.results import Result, opened, require
+from outcore._linalg.spectral_embedding import EmbeddingResult, spectral_embedding
 from outcore._options import checked
-from outcore._paths import bellman_ford
-from outcore._preconditioner import preconditioner
-from outcore._ranks import PageRankResult, pagerank
-from outcore._solver import Result, opened, require
 
 __all__ = [
     "EigshResult",

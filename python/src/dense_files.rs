@@ -1,4 +1,4 @@
-//! Products with dense matrices in files: what `outcore._dense` makes of arrays, memory maps and paths.
+//! Products with dense matrices in files: what `outcore._linalg.dense_operands` makes of arrays, memory maps and paths.
 
 use crate::columns::{keep, set_aside};
 use crate::errors::raise;

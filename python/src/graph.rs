@@ -75,7 +75,7 @@ impl PyGraph {
     }
 }
 
-/// A graph made of a part of another one, which `outcore._import` imports.
+/// A graph made of a part of another one, which `outcore._graphs.importing` imports.
 fn part<'py>(
     graph: &Bound<'py, PyGraph>,
     wanted: (Option<&Bound<'py, PyAny>>, bool, Option<bool>),
@@ -83,7 +83,10 @@ fn part<'py>(
     options: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let (vertices, reversed, directed) = wanted;
-    graph.py().import("outcore._import")?.call_method1("part", (graph, vertices, reversed, directed, image, options))
+    graph
+        .py()
+        .import("outcore._graphs.importing")?
+        .call_method1("part", (graph, vertices, reversed, directed, image, options))
 }
 
 fn direction_of(py: Python<'_>, name: &str) -> PyResult<Direction> {
@@ -432,7 +435,7 @@ impl PyGraph {
     }
 
     fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        slf.py().import("outcore._html")?.call_method1("graph", (slf,))
+        slf.py().import("outcore._graphs.html_tables")?.call_method1("graph", (slf,))
     }
 
     fn __repr__(&self, py: Python<'_>) -> String {

@@ -18,7 +18,7 @@ pub struct PyMatrix {
     pub(crate) matrix: Arc<SparseMatrix>,
 }
 
-/// The operand that is called so, in `outcore._matrix`.
+/// The operand that is called so, in `outcore._linalg.matrix`.
 pub fn operand(name: &str) -> PyResult<Operand> {
     match name {
         "matrix" => Ok(Operand::Matrix),

@@ -1,7 +1,7 @@
 //! Vertex programs whose functions Numba compiled: they are called as C functions, without the interpreter's lock.
 //!
 //! **Invariant:** the addresses that `vertex_program` is given are those of functions with the signatures that
-//! `python/outcore/_program.py` compiles them with; it keeps them, and the states that they know of, alive until
+//! `python/outcore/_graphs/program.py` compiles them with; it keeps them, and the states that they know of, alive until
 //! `vertex_program` returns. A handle is alive while the function runs that it was given to.
 
 #![allow(unsafe_code)]

@@ -192,7 +192,7 @@ impl PyTable {
             let runtime = self.table.image().runtime();
             run(py, runtime, || outcore::write_file(runtime, &path, html.as_bytes()))?;
         }
-        py.import("outcore._report")?.getattr("Report")?.call1((html,))
+        py.import("outcore._graphs.report")?.getattr("Report")?.call1((html,))
     }
 
     /// Draws the result with Matplotlib, and returns the `matplotlib.axes.Axes`.
@@ -217,7 +217,7 @@ impl PyTable {
         kind: Option<&str>,
         column: Option<&str>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        slf.py().import("outcore._plot")?.call_method1("plot", (slf, ax, kind, column))
+        slf.py().import("outcore._graphs.plot")?.call_method1("plot", (slf, ax, kind, column))
     }
 
     /// The data that `plot` draws: the name of a column, and its values; or, of one that names vertices, the sizes of
@@ -241,12 +241,12 @@ impl PyTable {
         }
     }
 
-    /// The first rows as tables of a notebook: `outcore._html` makes them.
+    /// The first rows as tables of a notebook: `outcore._graphs.html_tables` makes them.
     fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let (py, this) = (slf.py(), slf.get());
         let (rows, hidden) = run(py, this.table.image().runtime(), || this.head(SHOWN_ROWS))?;
         let names: Vec<String> = rows.schema().fields().iter().map(|field| field.name().clone()).collect();
-        py.import("outcore._html")?.call_method1("table", (slf, names, tuples(py, &rows)?, hidden))
+        py.import("outcore._graphs.html_tables")?.call_method1("table", (slf, names, tuples(py, &rows)?, hidden))
     }
 
     /// A column as a NumPy array, a copy that counts in the memory limit while it lives; or some rows as a table, by a
@@ -271,7 +271,7 @@ impl PyTable {
         if let Ok(name) = key.extract::<String>() {
             return to_numpy(py, &this.table, &name);
         }
-        let mask = py.import("outcore._rows")?.call_method1("mask", (key, this.columns()))?;
+        let mask = py.import("outcore._graphs.masks")?.call_method1("mask", (key, this.columns()))?;
         let mask = mask.cast::<PyArray1<bool>>()?.readonly().as_array().to_vec();
         let table = run(py, this.table.image().runtime(), || this.table.filtered(&mask))?;
         Ok(Bound::new(py, this.with(table))?.into_any())

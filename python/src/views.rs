@@ -477,7 +477,7 @@ impl PyDegrees {
             Which::In => "in",
             Which::Out => "out",
         };
-        py.import("outcore._degrees")?.call_method1("pairs", (self.graph.clone_ref(py), edges))
+        py.import("outcore._graphs.degrees")?.call_method1("pairs", (self.graph.clone_ref(py), edges))
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {

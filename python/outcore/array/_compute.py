@@ -47,7 +47,7 @@ def _limits_of(
 OPTIONS = tuple(signature(_limits_of).parameters)
 
 
-def _options(given: dict[str, Any], arrays: list[Array]) -> dict[str, Any]:
+def compute_options(given: dict[str, Any], arrays: list[Array]) -> dict[str, Any]:
     """The limits of a computation: those that are given, within the runtime of its arrays."""
     if wrong := [name for name in given if name not in OPTIONS]:
         raise TypeError(f"expected the options {', '.join(OPTIONS)}, found {wrong[0]}=")
@@ -132,7 +132,7 @@ def compute(
         return tuple(np.array(array._values) for array in given)
     goals: list[Goal] = [(array._expression, path, False, array.names) for path, array in stored.items()]
     values, stats = compute_arrays(
-        [array._expression for array in given], goals, _options(limits, [*given, *stored.values()])
+        [array._expression for array in given], goals, compute_options(limits, [*given, *stored.values()])
     )
     for array, computed in zip(given, values):
         if array._values is None and computed.nbytes <= MOST_KEPT_BYTES:
@@ -162,7 +162,7 @@ def persist(
     <outcore.array.Array: squares.oc, shape (1000,), int64, long axis 0>
     """
     stored = core.as_array(array)
-    options = _options(limits, [stored])
+    options = compute_options(limits, [stored])
     if names is None:
         names = stored.names
     else:
@@ -205,7 +205,7 @@ def save(path: Path, array: Operand, *, names: list[str] | None = None, **limits
     else:
         check_each("names", str, names)
         names = list(names)
-    save_array(stored._expression, _path(path), names, _options(limits, [stored]))
+    save_array(stored._expression, _path(path), names, compute_options(limits, [stored]))
 
 
 def _opened(path: Path, options: dict[str, Any], runtime: Runtime | None) -> Array:

@@ -5,8 +5,8 @@ from typing import Any, SupportsIndex
 
 import numpy as np
 
-from outcore._dense import part_of_file
 from outcore._errors import UsageError
+from outcore._linalg.dense_operands import part_of_file
 from outcore._options import limits
 from outcore._outcore import Expression
 from outcore.array import _array as core

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from outcore._outcore import explain_arrays
 from outcore.array import _array as core
 from outcore.array._array import Operand
-from outcore.array._compute import _options, stored_arrays
+from outcore.array._compute import compute_options, stored_arrays
 
 Path = str | os.PathLike[str]
 
@@ -90,5 +90,5 @@ def explain(*arrays: Operand, persist: Mapping[Path, Operand] | None = None, **l
     given = [core.as_array(array) for array in arrays]
     stored = stored_arrays(persist)
     images = [(array._expression, path, False, None) for path, array in stored.items()]
-    options = _options(limits, [*given, *stored.values()])
+    options = compute_options(limits, [*given, *stored.values()])
     return Explanation(*explain_arrays([array._expression for array in given], images, options))

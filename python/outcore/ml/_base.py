@@ -15,7 +15,7 @@ from outcore import array as xp
 from outcore._errors import UsageError
 from outcore.array import Array
 from outcore.array._array import made
-from outcore.array._compute import _options
+from outcore.array._compute import compute_options
 
 # Labels in a file are classes if they lie so near to each other.
 MOST_CLASSES = 1 << 16
@@ -85,7 +85,7 @@ class Model(BaseEstimator):  # type: ignore[misc]
 
     def _limits(self, *arrays: Array) -> dict[str, Any]:
         """The limits of a computation, as the engine takes them."""
-        return _options({"memory": self.memory, "threads": self.threads}, list(arrays))
+        return compute_options({"memory": self.memory, "threads": self.threads}, list(arrays))
 
     def _seed(self, random_state: Any) -> int:
         return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))

@@ -11,7 +11,6 @@ from typing import Any
 from outcore.networkx import _centrality, _components, _dispatch, _distances, _structure  # noqa: F401
 from outcore.networkx._graph import FUNCTIONS, convert_to_nx
 
-
 _CYCLES = "expects the shortest of equal paths that one particular search finds"
 # Tests of NetworkX's own that ask for more than its documentation promises, and what is otherwise here.
 DIFFERENCES = {

@@ -18,9 +18,9 @@ import numpy as np
 
 from outcore import _algorithms, _outcore
 from outcore._errors import InputError, UsageError
-from outcore._import import part
+from outcore._graphs.importing import part
 from outcore._inputs.tables import PIECE_ROWS, Chunks, transposed, weight_kind
-from outcore._matrix import SparseMatrix
+from outcore._linalg.matrix import SparseMatrix
 from outcore._outcore import AlgorithmResult, Graph, Runtime
 
 # What the backend has, by the names of NetworkX.

@@ -1,4 +1,4 @@
-"""Importing graphs: defaults and documentation. The work is done by the extension module."""
+"""Imports of graphs: options, their defaults and their documentation. The extension module does the work."""
 
 import datetime
 import inspect
@@ -10,12 +10,13 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from outcore import _html, _outcore
+from outcore import _outcore
 from outcore._errors import in_python
+from outcore._graphs import html_tables
 from outcore._inputs import tables
 from outcore._inputs.tables import Request, Tables
 from outcore._inputs.vertices import vertex_ids
-from outcore._options import Progress, checked, checked_options, ids_of, limits
+from outcore._options import LIMITS, Progress, checked, checked_options, ids_of, limits, split_limits
 from outcore._outcore import Graph, Runtime
 
 # A condition on edges: text such as "amount >= 100", or a column, a comparison and a value or a list of values.
@@ -157,7 +158,7 @@ def import_graph(
     >>> report["vertices"], report["edges"], report["self_loops"], report["isolated_vertices"]
     (4, 5, 1, 1)
     """
-    return _import(dict(locals()), explain=False)
+    return run_import(dict(locals()), explain=False)
 
 
 def load_graph(input: Any, **options: Any) -> Graph:
@@ -184,8 +185,8 @@ def load_graph(input: Any, **options: Any) -> Graph:
     for name in ("replace", "allow_empty"):
         if name in options:
             raise TypeError(f"load_graph() got an unexpected keyword argument '{name}': there is no image to replace")
-    arguments = checked_options(import_graph, _arguments("load_graph", input, "", options))
-    report = _import(arguments | {"image": None, "allow_empty": True}, explain=False)
+    arguments = checked_options(import_graph, import_arguments("load_graph", input, "", options))
+    report = run_import(arguments | {"image": None, "allow_empty": True}, explain=False)
     for note in _news(report["notes"]):
         warnings.warn(note, stacklevel=2)
     graph: Graph = report["graph"]
@@ -211,11 +212,11 @@ def part(
     method = "subgraph" if ids is not None else "reverse" if turned else "to_undirected"
     if ids is None and not turned and directed is None:
         method = "filter"
-    bound = _arguments(method, graph, image or "", given | {"directed": directed})
+    bound = import_arguments(method, graph, image or "", given | {"directed": directed})
     arguments = checked_options(import_graph, bound)
-    names = ("runtime", "memory", "threads", "backend", "temporary", "progress")
-    settings = {name: value for name, value in arguments.items() if name not in ("input", "image", "vertices", *names)}
-    settings |= {"limits": limits(*(arguments[name] for name in names)), "explain": False, "is_matrix": False}
+    given_limits, arguments = split_limits(arguments)
+    settings = {name: value for name, value in arguments.items() if name not in ("input", "image", "vertices")}
+    settings |= {"limits": given_limits, "explain": False, "is_matrix": False}
     settings["attributes"] = _attributes(arguments["attributes"])
     settings |= {"conditions": _conditions(settings.pop("where"))}
     settings |= {"rows": None, "shape": None, "allow_empty": True, "bipartite": None}
@@ -225,7 +226,7 @@ def part(
     if image is None:
         made: Graph = report["graph"]
         return made
-    return Graph(image, **{name: given[name] for name in names if name in given and name != "temporary"})
+    return Graph(image, **{name: given[name] for name in LIMITS if name in given and name != "temporary"})
 
 
 class ImportEstimate(NamedTuple):
@@ -248,7 +249,7 @@ class ImportEstimate(NamedTuple):
         texts = [_outcore.bytes_text(one) for one in (self.temporary_bytes, self.image_bytes, self.memory_bytes)]
         facts = {"format": self.format, "edges": "unknown" if self.edges is None else f"about {self.edges}"}
         facts |= dict(zip(("temporary space", "image", "memory"), texts, strict=True))
-        return _html.facts("outcore.ImportEstimate", facts, self.notes)
+        return html_tables.facts("outcore.ImportEstimate", facts, self.notes)
 
     def __repr__(self) -> str:
         temporary, image, memory = map(_outcore.bytes_text, (self.temporary_bytes, self.image_bytes, self.memory_bytes))
@@ -275,11 +276,11 @@ def estimate_import(input: Any, **options: Any) -> ImportEstimate:
     >>> needs.edges, needs.image_bytes < needs.temporary_bytes
     (None, True)
     """
-    arguments = checked_options(import_graph, _arguments("estimate_import", input, "", options))
-    return ImportEstimate(**_import(arguments, explain=True))
+    arguments = checked_options(import_graph, import_arguments("estimate_import", input, "", options))
+    return ImportEstimate(**run_import(arguments, explain=True))
 
 
-def _arguments(name: str, input: Any, image: str | os.PathLike[str], options: dict[str, Any]) -> dict[str, Any]:
+def import_arguments(name: str, input: Any, image: str | os.PathLike[str], options: dict[str, Any]) -> dict[str, Any]:
     """The arguments of `import_graph`, with its defaults where the options of another function say nothing."""
     try:
         bound = inspect.signature(import_graph).bind(input, image, **options)
@@ -289,7 +290,7 @@ def _arguments(name: str, input: Any, image: str | os.PathLike[str], options: di
     return bound.arguments
 
 
-def _import(
+def run_import(
     arguments: dict[str, Any], explain: bool, is_matrix: bool = False, shape: tuple[int, int] | None = None
 ) -> dict[str, Any]:
     """Imports with the arguments of `import_graph`, or says what that will need. A matrix may be rectangular; `shape`
@@ -301,8 +302,7 @@ def _import(
     sides = (_outcore.SIDES if sides else None) if isinstance(sides, bool) else sides
     request = Request(weight, directed, is_matrix, arguments["attributes"], sides, bool(arguments["where"]))
     given = tables(given, request)
-    names = ("runtime", "memory", "threads", "backend", "temporary", "progress")
-    given_limits = limits(*(arguments.pop(name) for name in names))
+    given_limits, arguments = split_limits(arguments)
     settings = arguments | {"limits": given_limits, "explain": explain, "bipartite": sides}
     settings["attributes"] = _attributes(arguments["attributes"])
     settings["conditions"] = _conditions(settings.pop("where"))

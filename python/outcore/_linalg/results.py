@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from outcore._errors import ConvergenceError
-from outcore._matrix import SparseMatrix
+from outcore._linalg.matrix import SparseMatrix
 from outcore._outcore import Graph
 
 

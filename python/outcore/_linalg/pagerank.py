@@ -6,8 +6,8 @@ import numpy as np
 
 from outcore import _outcore
 from outcore._errors import ConvergenceError, UsageError
+from outcore._linalg.results import Result, opened
 from outcore._options import checked
-from outcore._solver import Result, opened
 
 
 class PageRankResult(Result):

@@ -12,9 +12,9 @@ import scipy.sparse  # type: ignore[import-untyped]
 from scipy.sparse.linalg import LinearOperator  # type: ignore[import-untyped]
 
 from outcore import _outcore
-from outcore._dense import Factor, product_for
-from outcore._import import _arguments, _import
 from outcore._errors import UsageError
+from outcore._graphs.importing import import_arguments, run_import
+from outcore._linalg.dense_operands import Factor, product_for
 from outcore._options import Progress, checked
 from outcore._outcore import Graph, Runtime
 from outcore.array._array import Array, made
@@ -213,9 +213,7 @@ class SparseMatrix(_Operator):
         product = None if out is None else product_for(out, dense, rows, self.dtype)
         taken = 0 if product else rows * dense.columns * np.result_type(self.dtype, dense.dtype).itemsize
         given = product and product.given
-        return MultiplyPlan(
-            *_outcore.plan_streamed(self._matrix, dense.given(self.dtype), given, taken, operand)
-        )
+        return MultiplyPlan(*_outcore.plan_streamed(self._matrix, dense.given(self.dtype), given, taken, operand))
 
     def multiply(
         self,
@@ -507,7 +505,9 @@ def import_matrix(
         is_pair = isinstance(shape, tuple) and len(shape) == 2 and all(isinstance(n, int | np.integer) for n in shape)
         if not is_pair or min(shape) < 0:
             raise TypeError(f"expected shape= as the numbers of rows and columns, found {shape!r}")
-    report = _import(_arguments("import_matrix", input, image, options), explain=False, is_matrix=True, shape=shape)
+    report = run_import(
+        import_arguments("import_matrix", input, image, options), explain=False, is_matrix=True, shape=shape
+    )
     # A matrix of zeros is one.
     for note in report["notes"] if report["edges"] else []:
         warnings.warn(note, stacklevel=3)

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from outcore import _outcore
+from outcore._linalg.results import Result, opened, require
 from outcore._options import checked
-from outcore._solver import Result, opened, require
 
 
 class EmbeddingResult(Result):

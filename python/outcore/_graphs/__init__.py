@@ -1,0 +1,1 @@
+"""Graphs and results: imports, vertex programs, estimates, plots and reports. What is public is in `outcore`."""
