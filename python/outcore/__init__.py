@@ -15,7 +15,7 @@ A memory limit is for what Outcore itself takes, whatever else the process holds
 import importlib
 
 from outcore import _algorithms
-from outcore._algorithms import *  # noqa: F403
+from outcore._algorithms import *
 from outcore._errors import (
     ConvergenceError,
     CorruptImageError,

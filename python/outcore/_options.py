@@ -7,7 +7,7 @@ import reprlib
 import sys
 import types
 from collections.abc import Callable, Iterable, Mapping
-from functools import wraps
+from functools import reduce, wraps
 from inspect import Parameter, signature
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, ParamSpec, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -105,7 +105,7 @@ def _kind(name: str, hint: Any) -> _Kind | None:
     """The values that an option takes; `None` if the function itself checks them."""
     members = get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)
     if type(None) in members:
-        kind = _kind(name, Union[tuple(member for member in members if member is not type(None))])
+        kind = _kind(name, reduce(operator.or_, (member for member in members if member is not type(None))))
         return kind and _Kind(f"{kind.words} or None", lambda value: None if value is None else kind.convert(value))
     if name in _BYTES:
         return _Kind("bytes, an integer or text such as '512MiB'", _bytes)

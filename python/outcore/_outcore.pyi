@@ -159,7 +159,10 @@ class Graph:
     def out_degree(self) -> Degrees: ...
     def has_edge(self, source: SupportsIndex | str, target: SupportsIndex | str) -> bool: ...
     def subgraph(
-        self, vertices: Iterable[SupportsIndex | str] | Table, image: str | os.PathLike[str] | None = None, **options: Any
+        self,
+        vertices: Iterable[SupportsIndex | str] | Table,
+        image: str | os.PathLike[str] | None = None,
+        **options: Any,
     ) -> Graph: ...
     def filter(
         self,

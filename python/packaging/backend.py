@@ -22,8 +22,14 @@ import zipfile
 from contextlib import contextmanager
 
 import maturin
-from maturin import build_sdist, get_requires_for_build_editable, get_requires_for_build_sdist  # noqa: F401
-from maturin import get_requires_for_build_wheel, prepare_metadata_for_build_editable, prepare_metadata_for_build_wheel  # noqa: F401
+from maturin import (  # noqa: F401
+    build_sdist,
+    get_requires_for_build_editable,
+    get_requires_for_build_sdist,
+    get_requires_for_build_wheel,
+    prepare_metadata_for_build_editable,
+    prepare_metadata_for_build_wheel,
+)
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LAUNCHER = pathlib.Path(__file__).with_name("launcher.c")

@@ -45,7 +45,8 @@ def compare(native, command, processor):
         assert found.keys() == wanted.keys(), found.keys() ^ wanted.keys()
         different = [name for name in wanted if not is_same(name, found[name], wanted[name])]
         assert not different, f"the command for {processor} on {cpu} finds other {', '.join(different)} than here"
-        print(f"{processor} on {cpu}: {len(found)} files of results are the same, {sum(map(len, found.values())):,} bytes")
+        size = sum(map(len, found.values()))
+        print(f"{processor} on {cpu}: {len(found)} files of results are the same, {size:,} bytes")
 
 
 def is_same(name, found, wanted):

@@ -27,7 +27,8 @@ def bill(root, triple):
     version = next(package["version"] for package in crates if package["name"] == PACKAGES[0])
     top = {"type": "application", "bom-ref": "outcore", "name": "outcore", "version": version}
     top |= {"purl": f"pkg:pypi/outcore@{version}", "licenses": [{"expression": project["license"]}]}
-    tree = [{"ref": _purl(packages[id]), "dependsOn": sorted(_purl(packages[need]) for need in needs[id])} for id in reached]
+    purls = {id: _purl(packages[id]) for id in reached}
+    tree = [{"ref": purls[id], "dependsOn": sorted(purls[need] for need in needs[id])} for id in reached]
     roots = [_purl(package) for package in crates if package["name"] in PACKAGES]
     required, optional = _of_python(project)
     return {

@@ -22,7 +22,8 @@ def main():
         graph_in_python(pathlib.Path(folder))
         graph_in_shell(command, pathlib.Path(folder))
     pages = installed_files(command)
-    print(f"Python {sys.version.split()[0]}: imported in {seconds:.3f} s, PageRank right, command and {pages} pages there")
+    version = sys.version.split()[0]
+    print(f"Python {version}: imported in {seconds:.3f} s, PageRank right, command and {pages} pages there")
 
 
 def import_seconds():
@@ -37,6 +38,7 @@ def import_seconds():
 def graph_in_python(folder):
     """The ranks of a graph, compared with those that NumPy computes."""
     import numpy as np
+
     import outcore as oc
 
     oc.import_graph(EDGES, folder / "site.oc", directed=True, memory="64MiB")

@@ -5,8 +5,9 @@ import pathlib
 import shutil
 
 import numpy as np
-import outcore as oc
 import pytest
+
+import outcore as oc
 
 # Where the documentation's graph comes from: two-way links between home and two pages, a loop, a page on its own.
 SITE_SOURCE = ["home", "home", "news", "about", "about"]

@@ -7,11 +7,12 @@ import sys
 
 import hypothesis
 import numpy as np
-import outcore as oc
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+
+import outcore as oc
 
 xp = oc.array
 TYPES = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64"]
@@ -411,9 +412,9 @@ def test_quantiles(n, error, seed):
 
 def test_quantiles_that_cannot_be():
     x = xp.ones((5, 2))
-    for given in [dict(q=1.5), dict(q=np.nan), dict(q=[[0.5]]), dict(q=0.5, axis=1), dict(q=0.5, error=0)]:
+    for options in [dict(q=1.5), dict(q=np.nan), dict(q=[[0.5]]), dict(q=0.5, axis=1), dict(q=0.5, error=0)]:
         with pytest.raises(oc.UsageError):
-            xp.quantile(x, **given)
+            xp.quantile(x, **options)
     with pytest.raises(oc.UsageError, match="rows|observations"):
         xp.quantile(xp.ones((0, 2)), 0.5)
     with pytest.raises(oc.UsageError, match="finite numbers"):

@@ -8,8 +8,9 @@ import sys
 
 import array_api_strict as strict
 import numpy as np
-import outcore as oc
 import pytest
+
+import outcore as oc
 
 xp = oc.array
 HERE = pathlib.Path(__file__).resolve()

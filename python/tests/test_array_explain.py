@@ -5,8 +5,9 @@ import shutil
 import xml.etree.ElementTree
 
 import numpy as np
-import outcore as oc
 import pytest
+
+import outcore as oc
 
 xp = oc.array
 

@@ -6,9 +6,10 @@ import subprocess
 import sys
 
 import numpy as np
+import pytest
+
 import outcore as oc
 import outcore.array as xp
-import pytest
 
 # The rows of a partition of arrays in memory.
 PARTITION = 64 * 508

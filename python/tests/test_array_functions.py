@@ -6,9 +6,10 @@ import sys
 
 import numba
 import numpy as np
+import pytest
+
 import outcore as oc
 import outcore.array as xp
-import pytest
 
 ROWS = 3000
 TYPES = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64"]
@@ -244,7 +245,7 @@ def test_what_a_function_knows_is_what_it_is_now():
     assert xp.apply(scaled, np.ones(1)).compute() == [14.0]
     assert before.compute() == [5.0], "an array is what it was when it was made"
     factor = 2
-    inner = lambda x: x * factor  # noqa: E731
+    inner = lambda x: x * factor
     assert xp.apply(inner, np.ones(1)).compute() == [2.0]
     factor = 5
     assert xp.apply(inner, np.ones(1)).compute() == [5.0]

@@ -8,13 +8,14 @@ import subprocess
 import warnings
 
 import numpy as np
-import outcore as oc
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.feather
 import pyarrow.ipc
 import pyarrow.parquet
 import pytest
+
+import outcore as oc
 
 xp = oc.array
 pytestmark = pytest.mark.filterwarnings("error")
@@ -252,7 +253,7 @@ def test_numbers_that_elements_do_not_hold(scratch):
         write(data, "t", kind)
         for threads in (1, 2):
             told = []
-            in_place = lambda: xp.open("t").max(axis=0).compute(threads=threads)  # noqa: B023
+            in_place = lambda: xp.open("t").max(axis=0).compute(threads=threads)
             for begin in (lambda: xp.from_columns("t", "x.oc"), in_place):
                 with pytest.raises(oc.InputError) as refused:
                     begin()

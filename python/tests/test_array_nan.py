@@ -1,9 +1,10 @@
 """Statistics that leave NaN out, and NumPy's functions of elements that are close, or are no numbers."""
 
 import numpy as np
-import outcore as oc
 import pytest
 from test_array import check
+
+import outcore as oc
 
 xp = oc.array
 

@@ -4,8 +4,9 @@ import os
 import zipfile
 
 import numpy as np
-import outcore as oc
 import pytest
+
+import outcore as oc
 
 xp = oc.array
 

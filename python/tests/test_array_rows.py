@@ -1,8 +1,9 @@
 """Rows that lie far apart in a file, and parts of a file that meet: what is read, and that `explain` says so."""
 
 import numpy as np
-import outcore as oc
 import pytest
+
+import outcore as oc
 
 xp = oc.array
 ROWS = 400_000

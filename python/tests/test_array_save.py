@@ -5,9 +5,10 @@ import subprocess
 import sys
 
 import numpy as np
+import pytest
+
 import outcore as oc
 import outcore.array as xp
-import pytest
 
 TYPES = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64"]
 ROWS = 70_000

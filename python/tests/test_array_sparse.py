@@ -3,9 +3,10 @@
 import os
 
 import numpy as np
-import outcore as oc
 import pytest
 import scipy.sparse
+
+import outcore as oc
 
 xp = oc.array
 

@@ -9,13 +9,14 @@ import sys
 import warnings
 
 import numpy as np
-import outcore as oc
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.feather
 import pyarrow.ipc
 import pyarrow.parquet
 import pytest
+
+import outcore as oc
 
 xp = oc.array
 

@@ -10,12 +10,13 @@ import subprocess
 
 import networkx as nx
 import numpy as np
-import outcore as oc
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+
+import outcore as oc
 
 OUTCORE = os.environ.get("OUTCORE") or shutil.which("outcore")
 KINDS = ["work", "family", None, "friend, close", ""]
@@ -30,7 +31,7 @@ def table(edges: int, vertices: int = 40, seed: int = 3) -> pa.Table:
     drawn.shuffle(pairs)
     rows = [(source, target) for source, target in pairs if source != target][:edges]
     count = len(rows)
-    pick = lambda values: [values[drawn.randrange(len(values))] for _ in range(count)]  # noqa: E731
+    pick = lambda values: [values[drawn.randrange(len(values))] for _ in range(count)]
     return pa.table(
         {
             "source": pa.array([source for source, _ in rows], pa.int64()),
@@ -160,7 +161,7 @@ def test_exports_give_attributes_back(tmp_path: pathlib.Path, ending: str) -> No
 def test_other_formats_say_that_attributes_are_left_out(tmp_path: pathlib.Path) -> None:
     (tmp_path / "e.csv").write_text("source,target,kind\n1,2,a\n")
     (tmp_path / "v.csv").write_text("id,name\n1,one\n7,seven\n")
-    run = lambda *words: subprocess.run(  # noqa: E731
+    run = lambda *words: subprocess.run(
         [OUTCORE, *words], cwd=tmp_path, capture_output=True, text=True, check=True
     )
     found = run("import", "e.csv", "g.oc", "--attributes", "all", "--vertex-table", "v.csv").stderr

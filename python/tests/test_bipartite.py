@@ -9,12 +9,13 @@ import subprocess
 
 import networkx as nx
 import numpy as np
-import outcore as oc
 import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse as sp
 from networkx.algorithms import bipartite
+
+import outcore as oc
 
 OUTCORE = os.environ.get("OUTCORE") or shutil.which("outcore")
 

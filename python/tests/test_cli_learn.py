@@ -6,8 +6,9 @@ import shutil
 import subprocess
 
 import numpy as np
-import outcore as oc
 import pytest
+
+import outcore as oc
 
 OUTCORE = os.environ.get("OUTCORE") or shutil.which("outcore")
 pytestmark = pytest.mark.skipif(OUTCORE is None, reason="no outcore command: set OUTCORE")

@@ -10,11 +10,12 @@ import subprocess
 import time
 
 import numpy as np
-import outcore as oc
 import pandas
 import pyarrow.parquet
 import pytest
 import scipy.sparse
+
+import outcore as oc
 
 OUTCORE = os.environ.get("OUTCORE") or shutil.which("outcore")
 pytestmark = pytest.mark.skipif(OUTCORE is None, reason="no outcore command: set OUTCORE")

@@ -10,11 +10,12 @@ import shutil
 import subprocess
 
 import numpy as np
-import outcore as oc
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+
+import outcore as oc
 
 OUTCORE = os.environ.get("OUTCORE") or shutil.which("outcore")
 DAY = datetime.date(2024, 2, 29)
@@ -25,7 +26,7 @@ def frame(edges: int = 300, seed: int = 5) -> pl.DataFrame:
     """Edges between different ends, each once, with columns of every kind, some values missing."""
     drawn = random.Random(seed)
     pairs = drawn.sample([(a, b) for a in range(40) for b in range(40)], edges)
-    pick = lambda values: [drawn.choice(values) for _ in pairs]  # noqa: E731
+    pick = lambda values: [drawn.choice(values) for _ in pairs]
     return pl.DataFrame(
         {
             "source": [a for a, _ in pairs],
@@ -108,7 +109,7 @@ def test_conditions_hold_for_text_documents_and_strings(tmp_path: pathlib.Path) 
     (tmp_path / "plain.txt").write_text("1 2 5\n2 3 7\n3 1 9\n")
     rows = [{"source": "a", "target": "b", "amount": 5}, {"source": "b", "target": "c"}]
     (tmp_path / "t.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    load = lambda name, where, **more: sorted(oc.load_graph(tmp_path / name, where=where, **more).edges)  # noqa: E731
+    load = lambda name, where, **more: sorted(oc.load_graph(tmp_path / name, where=where, **more).edges)
     assert load("t.csv", "amount > 5") == [("c", "a")]
     assert load("t.csv", ["amount >= 5", "kind = x"]) == [("a", "b"), ("c", "a")]
     assert load("t.csv", "amount = null") == [("b", "c")]
@@ -208,7 +209,7 @@ def test_names_of_folders_are_columns(tmp_path: pathlib.Path) -> None:
             folder.mkdir(parents=True)
             part = pl.DataFrame({"payer": [year, month], "payee": [month, year], "amount": [1.5, 2.5]})
             part.write_parquet(folder / "part-0.parquet")
-    load = lambda **options: oc.load_graph(data, duplicates="keep", **options)  # noqa: E731
+    load = lambda **options: oc.load_graph(data, duplicates="keep", **options)
     with load(attributes=["year", "amount"]) as graph:
         found = pl.from_arrow(pa.table(graph.edges(data=True))).sort("source", "target", "amount")
         assert found["year"].dtype == pl.Int64
@@ -252,7 +253,7 @@ def test_a_nightly_import_needs_so_many_edges(tmp_path: pathlib.Path) -> None:
 
 def test_the_shell_filters_an_image_and_says_what_it_left_out(tmp_path: pathlib.Path) -> None:
     frame().write_parquet(tmp_path / "t.parquet")
-    run = lambda *words: subprocess.run([OUTCORE, *words], capture_output=True, text=True, check=True)  # noqa: E731
+    run = lambda *words: subprocess.run([OUTCORE, *words], capture_output=True, text=True, check=True)
     run("import", tmp_path / "t.parquet", tmp_path / "g.oc", "--attributes", "all")
     where = ["--where", "kind in rail,road", "--where", "lanes >= 1"]
     report = run("import", tmp_path / "g.oc", tmp_path / "some.oc", *where)
@@ -264,7 +265,7 @@ def test_the_shell_filters_an_image_and_says_what_it_left_out(tmp_path: pathlib.
 
 def test_words_of_sql_and_times_in_text_are_not_taken_for_strings(tmp_path: pathlib.Path) -> None:
     (tmp_path / "t.csv").write_text("source,target,kind,seen\na,b,x,2024-02-29 12:00:00\nb,c,y,2024-02-29 13:00:00\n")
-    load = lambda where: sorted(oc.load_graph(tmp_path / "t.csv", where=where).edges)  # noqa: E731
+    load = lambda where: sorted(oc.load_graph(tmp_path / "t.csv", where=where).edges)
     assert load("kind in ('x', \"z\")") == load("kind = 'x'") == load(("kind", "in", iter(["x"]))) == [("a", "b")]
     assert load(("kind", "in", [])) == [] and load(("kind", "not in", [])) == [("a", "b"), ("b", "c")]
     assert load("seen > '2024-02-29 12:30'") == [("b", "c")]
@@ -297,7 +298,7 @@ def test_a_folder_counts_before_a_column_of_its_name_and_months_are_numbers(tmp_
         folder = tmp_path / "h" / f"month={month}"
         folder.mkdir(parents=True)
         (folder / "part.csv").write_text(f"source,target,month\n1,{int(month)},7\n")
-    load = lambda **options: oc.load_graph(tmp_path / "h", **options)  # noqa: E731
+    load = lambda **options: oc.load_graph(tmp_path / "h", **options)
     for options in ({}, {"attributes": True}, {"attributes": ["month"]}):
         assert sorted(load(where="month >= 2", **options).edges) == [(1, 2), (1, 11)]
         assert load(where="month = 7", **options).number_of_edges() == 0

@@ -3,11 +3,12 @@
 import warnings
 
 import numpy as np
-import outcore as oc
 import pytest
 import scipy.linalg
 import scipy.sparse
 import scipy.sparse.csgraph
+
+import outcore as oc
 
 
 def clusters(sizes=(60, 50, 40), within=0.3, between=0.01, seed=1, loops=True, weighted=True):

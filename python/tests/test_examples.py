@@ -7,8 +7,9 @@ import subprocess
 import sys
 
 import numpy as np
-import outcore as oc
 import pytest
+
+import outcore as oc
 from outcore._stubs import algorithms, stubs
 
 OBJECTS = [(name, getattr(oc, name)) for name in (*oc.__all__, *oc._OF_SCIPY, *oc._MODULES)]
@@ -63,4 +64,10 @@ def test_the_package_is_well_typed(scratch):
     done = subprocess.run(
         [sys.executable, "-m", "mypy", "--strict", "--allow-any-generics", "-p", "outcore"], capture_output=True, text=True
     )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_ruff_has_no_faults_to_report():
+    sources = pathlib.Path(__file__).resolve().parents[1]
+    done = subprocess.run([sys.executable, "-m", "ruff", "check", "--no-cache", sources], capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -3,11 +3,12 @@
 import gc
 
 import numpy as np
-import outcore as oc
 import pytest
 import scipy.linalg
 import scipy.sparse
 import scipy.sparse.linalg
+
+import outcore as oc
 
 
 def graph(size=120, degree=4, seed=1, signed=False, directed=False):

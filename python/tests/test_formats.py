@@ -10,11 +10,10 @@ import zipfile
 
 import networkx as nx
 import polars as pl
-import pyarrow as pa
 import pytest
+from test_cli import outcore
 
 import outcore as oc
-from test_cli import outcore
 
 EDGES = [(i * 7 % 900, i * 13 % 900 + 1) for i in range(3000)]
 
@@ -352,9 +351,9 @@ def test_attributes_of_documents_are_those_that_networkx_reads(tmp_path, kind, d
     graph = oc.load_graph(path, attributes=True)
     assert graph.is_directed() == directed
     # In text an empty value is a missing one where it is no string; NetworkX adds ids of its own to edges of GEXF.
-    nodes = {node: data for node, data in expected.nodes(data=True)}
+    nodes = dict(expected.nodes(data=True))
     assert dict(graph.nodes(data=True)) == nodes
-    ends = lambda edge: edge[:2] if directed else tuple(sorted(edge[:2]))  # noqa: E731
+    ends = lambda edge: edge[:2] if directed else tuple(sorted(edge[:2]))
     edges = {ends(edge): {name: value for name, value in edge[2].items() if name != "id"} for edge in expected.edges(data=True)}
     assert {ends(edge): edge[2] for edge in graph.edges(data=True)} == edges
     assert oc.load_graph(path, attributes=["kind", "size"]).edges(data="kind")
@@ -458,7 +457,7 @@ def test_sif_goes_out_and_comes_back(tmp_path):
     (tmp_path / "g.sif").write_text("gene a\tpp\tgene b\ngene b\tpd\tgene c\nalone\n")
     with oc.load_graph(tmp_path / "g.sif", attributes=True) as graph:
         graph.export(tmp_path / "back.sif")
-        lines = lambda name: sorted((tmp_path / name).read_text().splitlines())  # noqa: E731
+        lines = lambda name: sorted((tmp_path / name).read_text().splitlines())
         assert lines("back.sif") == lines("g.sif")
     with oc.load_graph([(1, 2), (2, 3)], vertices=[7, 8]) as graph:
         graph.export(tmp_path / "plain.sif.gz")

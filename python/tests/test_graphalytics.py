@@ -4,9 +4,10 @@ import pathlib
 import tempfile
 
 import networkx as nx
-import outcore as oc
 import pytest
 from conftest import data_folder
+
+import outcore as oc
 
 UNREACHED = 9223372036854775807
 FOLDER = data_folder() and data_folder() / "graphalytics"

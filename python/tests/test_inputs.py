@@ -5,13 +5,14 @@ import pathlib
 
 import networkx as nx
 import numpy as np
-import outcore as oc
 import pandas as pd
 import polars as pl
 import pyarrow as pa
-import pyarrow.parquet  # noqa: F401
+import pyarrow.parquet
 import pytest
 import scipy.sparse as sp
+
+import outcore as oc
 
 EDGES = [(1, 2, 5), (2, 3, 6), (3, 1, 7), (9, 1, 8)]
 SOURCE, TARGET, WEIGHT = (np.array(column) for column in zip(*EDGES))

@@ -8,10 +8,11 @@ import subprocess
 import sys
 import tomllib
 
-import outcore as oc
 import pytest
-from outcore import _outcore
 from test_cli import OUTCORE, outcore
+
+import outcore as oc
+from outcore import _outcore
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SHARE = pathlib.Path(sys.prefix, "share")

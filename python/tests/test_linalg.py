@@ -8,13 +8,14 @@ import time
 import typing
 
 import numpy as np
-import outcore as oc
 import pytest
 import scipy.io
 import scipy.sparse
 from conftest import data_folder
 from outcore import _outcore
 from scipy.sparse.linalg import eigsh, svds
+
+import outcore as oc
 
 
 def symmetric(size=1500, seed=1):

@@ -1,12 +1,13 @@
 """Eigenvalues of Hermitian matrices beside SciPy's, LAPACK's and closed forms."""
 
 import numpy as np
-import outcore as oc
 import pytest
 import scipy.io
 import scipy.sparse
 from conftest import data_folder
 from scipy.sparse.linalg import eigsh
+
+import outcore as oc
 
 
 def hermitian(size=1500, seed=1, density=0.004):

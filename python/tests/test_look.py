@@ -7,10 +7,11 @@ import subprocess
 
 import networkx as nx
 import numpy as np
-import outcore as oc
 import polars as pl
 import pyarrow as pa
 import pytest
+
+import outcore as oc
 
 OUTCORE = os.environ.get("OUTCORE") or shutil.which("outcore")
 ORDERS = ["input", "degree", "near"]
@@ -118,7 +119,7 @@ def test_ids_are_kept_while_there_is_memory(tmp_path, order):
                 g.neighbors(int(ids[0]))
             assert g.neighbors(int(ids[2])) == [ids[0]]
             assert 1 not in g
-            kept = lambda: any("the ids" in name for name in runtime.holders())  # noqa: B023
+            kept = lambda: any("the ids" in name for name in runtime.holders())
             assert kept() == is_kept
             # Results that need the memory get it, and looking goes on without it.
             results = []

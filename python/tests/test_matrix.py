@@ -8,13 +8,14 @@ import subprocess
 import sys
 
 import numpy as np
-import outcore as oc
 import pandas
 import pytest
 import scipy.io
 import scipy.sparse
 from conftest import data_folder, shared_graph
 from scipy.sparse.linalg import LinearOperator, cg, eigsh, lsqr, svds
+
+import outcore as oc
 
 
 def random_matrix(size=700, density=0.02, seed=1):

@@ -5,12 +5,13 @@ import os
 import subprocess
 
 import numpy as np
-import outcore as oc
 import pytest
 import scipy.io
 import scipy.sparse
 from conftest import data_folder
 from scipy.sparse.linalg import LinearOperator, eigsh, gmres
+
+import outcore as oc
 
 
 def random_matrix(shape=(700, 700), density=0.02, seed=1):

@@ -6,9 +6,10 @@ import subprocess
 import sys
 
 import numpy as np
-import outcore as oc
 import pytest
 import scipy.sparse
+
+import outcore as oc
 
 
 @pytest.fixture(params=["input", "degree"])

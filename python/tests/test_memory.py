@@ -10,9 +10,10 @@ import sys
 import threading
 
 import numpy as np
-import outcore as oc
 import pyarrow as pa
 import pytest
+
+import outcore as oc
 
 RUNTIME = """
 import re, threading, outcore as oc
@@ -245,7 +246,7 @@ def test_views_of_a_masked_column_count_while_they_live(scratch):
         search = oc.multi_source_bfs(graph, [0, 1], targets=[5, 6])
         for make, name, size in [
             (lambda: found["level"], "column level as a NumPy array", 9 << 12),
-            (lambda: search.distances, "distances as a NumPy array", 9 * 4),
+            (lambda: search.distances, "distances as a NumPy array", 9 * 4),  # noqa: F821
         ]:
             name = f"{name} of path.oc"
             for view_of in (lambda m: m.data, lambda m: m.data[1:], lambda m: m.mask, lambda m: m[:1], lambda m: m.T):

@@ -12,10 +12,10 @@ import sys
 
 import networkx as nx
 import numpy as np
-import outcore as oc
 import pytest
 
 import _outcore_networkx
+import outcore as oc
 from outcore.networkx import backend
 from outcore.networkx._graph import FUNCTIONS, Converted
 

@@ -3,8 +3,9 @@
 import math
 
 import networkx as nx
-import outcore as oc
 import pytest
+
+import outcore as oc
 
 INDICES = ["jaccard_coefficient", "adamic_adar_index", "resource_allocation_index", "preferential_attachment"]
 UNWEIGHTED = [

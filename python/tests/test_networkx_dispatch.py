@@ -6,8 +6,9 @@ import subprocess
 import sys
 
 import networkx as nx
-import outcore as oc
 import pytest
+
+import outcore as oc
 from outcore.networkx._graph import FUNCTIONS
 
 

@@ -6,12 +6,13 @@ import random
 import igraph
 import networkx as nx
 import numpy as np
-import outcore as oc
 import pytest
 import scipy.sparse as sp
 from conftest import shared_graph
-from outcore._declared import DECLARED
 from scipy.sparse.csgraph import breadth_first_order, connected_components, shortest_path
+
+import outcore as oc
+from outcore._declared import DECLARED
 
 
 def star(leaves, center=0):
@@ -244,7 +245,7 @@ def check_scan_statistics(graph, localities):
 
 def check_triads(graph, matrix):
     neighbours, both, triangles, choices, opposite = closed_pairs(matrix)
-    over = lambda part, whole: np.divide(part, whole, out=np.zeros(len(part)), where=whole > 0)  # noqa: E731
+    over = lambda part, whole: np.divide(part, whole, out=np.zeros(len(part)), where=whole > 0)
     found = oc.triangles(graph, verify=True)
     assert (by_vertex(found, "triangles") == triangles).all() and found.total == triangles.sum() / 3
     edges = neighbours + both

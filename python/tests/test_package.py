@@ -4,7 +4,6 @@ import gc
 import os
 import pickle
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -13,11 +12,12 @@ import time
 
 import networkx as nx
 import numpy as np
-import outcore as oc
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+
+import outcore as oc
 
 
 def test_a_graph_says_what_it_is(site):

@@ -6,9 +6,10 @@ import subprocess
 
 import networkx as nx
 import numpy as np
-import outcore as oc
 import polars as pl
 import pytest
+
+import outcore as oc
 
 OUTCORE = os.environ.get("OUTCORE") or shutil.which("outcore")
 

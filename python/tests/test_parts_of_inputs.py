@@ -8,11 +8,12 @@ import sys
 import igraph
 import networkx as nx
 import numpy as np
-import outcore as oc
 import pandas as pd
 import polars as pl
 import pyarrow.dataset as ds
 import pytest
+
+import outcore as oc
 
 DRAWN = random.Random(3)
 EDGES = sorted({(DRAWN.randrange(50), DRAWN.randrange(50)) for _ in range(300)})

@@ -6,10 +6,11 @@ import sys
 import threading
 
 import numpy as np
-import outcore as oc
 import pytest
 import scipy.sparse
 import scipy.sparse.linalg
+
+import outcore as oc
 
 METHODS = ["cg", "minres", "gmres", "bicgstab"]
 

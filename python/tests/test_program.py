@@ -7,10 +7,11 @@ import sys
 
 import networkx as nx
 import numpy as np
-import outcore as oc
 import pyarrow.parquet as pq
 import pytest
 from test_oracles import randomly
+
+import outcore as oc
 
 NONE = np.iinfo(np.uint32).max
 

@@ -2,10 +2,11 @@
 
 import networkx as nx
 import numpy as np
-import outcore as oc
 import pytest
 import scipy.sparse
 import scipy.sparse.csgraph
+
+import outcore as oc
 
 
 def links(size=300, degree=5, seed=1):

@@ -12,8 +12,9 @@ import sys
 import time
 
 import numpy as np
-import outcore as oc
 import pytest
+
+import outcore as oc
 
 HOSTILE = "</script><img src=x onerror=alert(1)>&'\"<!--\u202e"
 
@@ -126,7 +127,7 @@ def test_the_shell_writes_a_page_of_a_run(web):
     # Every page is wanted, and read at most once in a pass.
     assert data["read_amplification"] == pytest.approx(1, abs=0.1)
     assert data["samples"]["bytes_read"][-1] >= stats["bytes_read"] - 4096 * 64
-    assert "pagerank over web.oc" == page.texts["title", None]
+    assert page.texts["title", None] == "pagerank over web.oc"
     assert f"{stats['cache_hits']} of {stats['pages_wanted']} wanted pages" in page.texts["small", None]
 
 

@@ -4,8 +4,9 @@ the frame of a notebook."""
 import pathlib
 import shutil
 
-import outcore as oc
 import pytest
+
+import outcore as oc
 
 HOSTILE = "</script><img src=x onerror=alert(1)>&'\""
 

@@ -8,10 +8,11 @@ import subprocess
 
 import networkx as nx
 import numpy as np
-import outcore as oc
 import pandas as pd
 import polars as pl
 import pytest
+
+import outcore as oc
 
 
 @pytest.fixture(params=["input", "degree"])

@@ -12,9 +12,10 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 import pytest
+from test_cli import OUTCORE, outcore
 
 import outcore as oc
-from test_cli import OUTCORE, outcore
+
 
 def test_the_summary_says_how_a_file_was_read(tmp_path):
     (tmp_path / "pay.tsv").write_text("# payments\nid\tfrom\tto\tweight\n1\tann lee\tben\t2.5\n2\tben\tben\t1\n3\tann lee\tben\t4\n")

@@ -54,7 +54,7 @@ def of_networkx(graph: Any, request: Request) -> Tables:
         if kind_of_weight is not None:
             columns.append((str(attribute), kind_of_weight))
             rows = graph.edges(data=attribute, default=1)
-        nodes = Chunks([("vertex", kind)], transposed(((node,) for node in graph)))
+        nodes = Chunks([("vertex", kind)], transposed((node,) for node in graph))
         edges = Chunks(columns, transposed(row[: len(columns)] for row in rows))
         if others:
             names = ", ".join(map(str, islice(others, 10)))
@@ -133,7 +133,7 @@ def of_igraph(graph: Any, request: Request) -> Tables:
     if values is not None and weights != "none" and values:
         columns.append((attribute, weight_kind(attribute, values) or "i8"))
         rows = ((*pair, value) for pair, value in zip(ends, values))
-    nodes = Chunks([("vertex", kind)], transposed(((node,) for node in ids)))
+    nodes = Chunks([("vertex", kind)], transposed((node,) for node in ids))
     duplicates = "keep" if graph.has_multiple() else "first"
     wanted = "3" if len(columns) == 3 else None
     edges = Chunks(columns, transposed(rows))

@@ -144,7 +144,7 @@ def _single(one: Any, size: int, axis: int) -> int:
 def _take_points(x: Array, parts: list[Part], picks: list[tuple[int, Any]]) -> Array:
     """Elements at several indices each: of the first axes, all of which have indices."""
     # Whole numbers are arrays of one.
-    chosen = {place: indices for place, indices in picks}
+    chosen = dict(picks)
     for place, part in enumerate(parts):
         if part is not None and part[1] is None:
             chosen[place] = np.asarray(part[0])
