@@ -75,7 +75,7 @@ __all__ = [
     *_algorithms.__all__,
 ]
 
-# What is imported when it is first asked for, by module, so that `import outcore` takes little time: NumPy alone takes
+# Names that are imported at their first use, by module, so that `import outcore` takes little time: NumPy alone takes
 # several times as long as the rest, and arrays and what is made of classes of SciPy and scikit-learn more than that.
 _MODULES = ("array", "linalg", "ml")
 _IMPORTING = ("ImportEstimate", "estimate_import", "generate", "import_graph", "load_graph")

@@ -1,4 +1,4 @@
-"""How Numba compiles functions of users': those of vertex programs as C functions, with `vertex` a handle that the
+"""Compilation of users' functions by Numba: those of vertex programs as C functions, with `vertex` a handle that the
 engine's functions take, and those of elements of arrays within C functions that loop over vectors."""
 
 # Numba has no types of its own: what it is given must not have any.
@@ -60,7 +60,7 @@ _engine = lru_cache(_make_engine)
 
 
 def _make_reinterpret(kind: types.Type) -> Any:
-    """What takes 64 bits as another type of 64 bits."""
+    """Makes an intrinsic that takes 64 bits as another type of 64 bits."""
 
     @intrinsic
     def reinterpret(_context: Any, value: types.Type) -> Any:
@@ -249,7 +249,7 @@ class Loop(NamedTuple):
     `python/src/element.rs`)."""
 
     name: str
-    """What the function is called in errors."""
+    """The name of the function in errors."""
     compiled: Any
     """The C function."""
     dtype: np.dtype[Any]
@@ -290,12 +290,12 @@ def merge_loop(given: Callable[..., Any], dtype: np.dtype[Any]) -> Loop:
 
 
 def function_name(given: Any) -> str:
-    """What a function is called in errors."""
+    """The name of a function in errors."""
     return str(getattr(given, "__name__", None) or repr(given))
 
 
 def _mark(value: Any) -> Any:
-    """What tells a constant of compiled code from another one."""
+    """A key that distinguishes a constant of compiled code from another one."""
     if isinstance(value, np.ndarray):
         return value.dtype.str, value.shape, value.tobytes()
     if isinstance(value, (bool, int, float, complex, str, tuple, np.generic)):
@@ -304,7 +304,7 @@ def _mark(value: Any) -> Any:
 
 
 def _known(given: Any) -> tuple[Any, ...]:
-    """What a function knows from outside: compiled code holds it as it was."""
+    """The values that a function has from outside: compiled code holds them as they were."""
     function = getattr(given, "py_func", given)
     if not isinstance(function, FunctionType):
         return ()

@@ -18,12 +18,12 @@ class Estimate(NamedTuple):
     state_bytes: int
     """The memory of the operation's state alone."""
     passes: float
-    """How many passes over the lists it makes."""
+    """The number of passes over the lists."""
     read_bytes: int
-    """How many bytes it reads, lists and columns; the page cache saves some."""
+    """The bytes read, of lists and columns; the page cache saves some."""
     bound: str
-    """How certain passes and bytes are: "at most" and "at least" are bounds. Otherwise they depend on weights or on how
-    long paths are, and the numbers are what graphs with hubs often take."""
+    """The certainty of passes and bytes: "at most" and "at least" are bounds. Otherwise they depend on weights or
+    on the lengths of paths, and the numbers are those that graphs with hubs often take."""
 
     def _repr_html_(self) -> str:
         memory, state, read = map(_outcore.bytes_text, (self.memory_bytes, self.state_bytes, self.read_bytes))

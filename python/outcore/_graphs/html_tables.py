@@ -6,7 +6,7 @@ from typing import Any
 
 from outcore import _outcore
 
-# So many characters of a cell are shown.
+# The greatest number of characters of a cell.
 _MOST_CHARACTERS = 200
 # Separator of thousands: a narrow blank at which no line ends.
 _THOUSANDS = "\u202f"

@@ -235,7 +235,7 @@ class ImportEstimate(NamedTuple):
     format: str
     """The format that the input was taken for."""
     edges: int | None
-    """How many edges the input has, known or guessed by its size; `None` if there is nothing to go by."""
+    """The number of edges of the input, known or guessed by its size; `None` if there is nothing to go by."""
     temporary_bytes: int
     """Space for temporary files, about."""
     image_bytes: int
@@ -243,7 +243,7 @@ class ImportEstimate(NamedTuple):
     memory_bytes: int
     """A memory limit that works, what else the runtime holds included."""
     notes: list[str]
-    """How the input is read, in whole sentences."""
+    """Notes on how the input is read, in whole sentences."""
 
     def _repr_html_(self) -> str:
         texts = [_outcore.bytes_text(one) for one in (self.temporary_bytes, self.image_bytes, self.memory_bytes)]
@@ -390,7 +390,7 @@ def _text(value: Any) -> str:
         return value.isoformat(sep="T")
     if isinstance(value, datetime.date):
         return value.isoformat()
-    # What NumPy and pandas have is shown with its type by repr().
+    # repr() shows values of NumPy and pandas with their types.
     if hasattr(value, "tolist") and getattr(value, "ndim", None) == 0:
         if value.dtype.kind != "M":
             return _text(value.tolist())

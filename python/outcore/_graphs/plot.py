@@ -9,12 +9,12 @@ import numpy as np
 from outcore import _outcore
 from outcore._errors import UsageError
 
-# So many places of a rank plot, bars, and bins per factor of ten are drawn at most.
+# The most places of a rank plot, bars, and bins per factor of ten that are drawn.
 _MOST_RANKS = 400
 _MOST_BARS = 60
 _BINS_PER_DECADE = 8
 
-# What fits the results of a class; what else there is follows from the column.
+# The kind of plot by the class of a result; of other classes the column decides.
 _KINDS = {
     "Bfs": "counts", "MultiSourceBfs": "counts", "CoreNumbers": "profile", "DegreeCentrality": "distribution",
     "PageRank": "rank",
@@ -77,7 +77,7 @@ def _log_bins(least: float, most: float) -> Values:
 
 
 def _density(ax: Any, name: str, values: Values, weights: Values | None, what: str) -> None:
-    """How many have which value: dots at the means of bins, on two logarithmic axes. Those of whole numbers hold whole
+    """The distribution of values: dots at the means of bins, on two logarithmic axes. Those of whole numbers hold whole
     numbers only, so that few of them are not spread over many bins."""
     positive = values > 0
     others = int((values.size if weights is None else weights.sum()) - (

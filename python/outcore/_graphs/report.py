@@ -7,7 +7,7 @@ from typing import Any, final
 
 _DATA = re.compile(r'<script type="application/json" id="outcore-report">(.*?)</script>', re.DOTALL)
 _TITLE = re.compile(r"<title>(.*?)</title>", re.DOTALL)
-# How high a notebook shows a page, in pixels; the rest is scrolled to.
+# The height of a page in a notebook, in pixels; the rest is scrolled to.
 _HEIGHT = 720
 
 

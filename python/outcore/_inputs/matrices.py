@@ -29,7 +29,7 @@ def of_scipy(matrix: Any, request: Request) -> Tables:
             wrong = next(int(place) for place in places if not 0 <= place < most)
             raise ValueError(f"expected a {name} from 0 to below {most} in every entry, found {wrong}")
     if entries.data.dtype.kind == "b" and not entries.data.all():
-        # What is stored as false is no entry.
+        # A stored false is no entry.
         stored = entries.data
         entries = type(entries)((stored[stored], (entries.row[stored], entries.col[stored])), matrix.shape)
     # The columns of a rectangular matrix are vertices behind its rows.

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-# How many rows a piece has.
+# Number of rows of a piece.
 PIECE_ROWS = 1 << 16
 
 Vertices = tuple[Any, int | None]
@@ -39,7 +39,7 @@ class Tables(NamedTuple):
     fixed: bool = True
     duplicates: str = "first"
     note: str | None = None
-    # How many vertices are the rows of a rectangular matrix.
+    # Number of rows of a rectangular matrix, which are the first vertices.
     rows: int | None = None
 
 

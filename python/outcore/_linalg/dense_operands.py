@@ -50,7 +50,7 @@ class Factor:
         return self.shape[1] if len(self.shape) == 2 else 1
 
     def given(self, dtype: np.dtype[Any]) -> Any:
-        """What the engine is given, to multiply a matrix of this type."""
+        """The factor as the engine takes it, to multiply a matrix of this type."""
         if self.array is None or self._part is not None:
             return self._part or self.path
         # A vector is a matrix of one column.
@@ -63,13 +63,13 @@ class Product(NamedTuple):
     """A product to be."""
 
     given: Any
-    """What the engine is given."""
+    """The product as the engine takes it."""
     array: np.ndarray | None
     path: str | None = None
     is_empty: bool = False
 
     def result(self) -> np.ndarray:
-        """What users are given."""
+        """The product as users get it."""
         if self.array is not None:
             return self.array
         assert self.path is not None

@@ -21,10 +21,10 @@ from outcore.array._array import Array, made
 
 
 class MultiplyPlan(NamedTuple):
-    """How a product will be computed in the memory that is left now."""
+    """The plan of a product, in the memory that is left now."""
 
     columns_per_pass: int
-    """How many columns of the dense matrix are multiplied at the same time."""
+    """The number of columns of the dense matrix that are multiplied at the same time."""
     passes: int
     """Passes over the sparse matrix."""
     state_bytes: int
@@ -166,7 +166,7 @@ class SparseMatrix(_Operator):
             copy = pathlib.Path(folder, target.name)
             shutil.copytree(self.graph.path, copy)
             for path in [*copy.rglob("*"), copy]:
-                # What gets its name is on the disk before.
+                # Files are on the disk before they get their names.
                 handle = os.open(path, os.O_RDONLY)
                 os.fsync(handle)
                 os.close(handle)
@@ -175,7 +175,7 @@ class SparseMatrix(_Operator):
 
     @property
     def nnz(self) -> int:
-        """How many entries are stored; some may be 0, as in SciPy."""
+        """The number of stored entries; some may be 0, as in SciPy."""
         return self._matrix.entries
 
     @property
@@ -184,7 +184,7 @@ class SparseMatrix(_Operator):
         return self._matrix.symmetric
 
     def plan(self, columns: int, *, transposed: bool = False) -> MultiplyPlan:
-        """How a product with this number of columns will be computed in the memory that is left beside the product.
+        """The plan of a product with this number of columns, in the memory that is left beside the product.
 
         Raises:
             MemoryLimitError: Too little memory for the product and one column.
@@ -196,7 +196,7 @@ class SparseMatrix(_Operator):
         return MultiplyPlan(*self._matrix.plan(columns, transposed))
 
     def explain_multiply(self, factor: Any, *, transposed: bool = False, out: Any = None) -> MultiplyPlan:
-        """How `multiply` will compute a product in the memory that is left now. Nothing is written.
+        """The plan of `multiply` in the memory that is left now. Nothing is written.
 
         Raises:
             UsageError, InputError: What `multiply` refuses, too.

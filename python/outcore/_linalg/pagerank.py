@@ -19,13 +19,13 @@ class PageRankResult(Result):
     """The sum of the absolute changes in the last iteration. Ranks are at most `alpha / (1 - alpha)` times that away
     from exact ones, in all."""
     iterations: int
-    """How many iterations were made."""
+    """The number of iterations."""
     converged: bool
     """Whether the residual is as small as was asked for."""
     stopped_by: str
     """The rule that ended the iterations: "residual", "networkx" or "iterations"."""
     vectors: int
-    """How many vectors were in memory."""
+    """The number of vectors in memory."""
     temporary_bytes_written: int
     """Bytes written to temporary files."""
     temporary_bytes_read: int

@@ -13,7 +13,7 @@ _WORDS = "None, 'jacobi', a function of a vector, or what scipy.sparse.linalg.as
 
 
 def preconditioner(M: Any, rows: int) -> str | Callable[[np.ndarray], np.ndarray] | None:
-    """What M does to a vector of so many numbers: nothing, what the engine does itself, or a function."""
+    """The preconditioner M of vectors of `rows` numbers: none, one of the engine, or a function."""
     if M is None or isinstance(M, str):
         if M not in (None, "jacobi"):
             raise UsageError(f"expected M= as a preconditioner, which is {_WORDS}, found {M!r}")

@@ -13,7 +13,7 @@ class Result(Sequence[Any]):
     """The arrays that a function of SciPy's returns, to be unpacked as a tuple is, with attributes."""
 
     products: int
-    """How many vectors were multiplied by the matrix or its transpose."""
+    """The number of vectors that were multiplied by the matrix or its transpose."""
     stats: dict[str, Any]
     """The cost: passes, bytes read, seconds and so on."""
 

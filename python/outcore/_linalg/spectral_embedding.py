@@ -20,7 +20,7 @@ class EmbeddingResult(Result):
     residuals: np.ndarray
     """The length of `L v - w v` for each eigenvector of length 1, which is a column before its rows are scaled."""
     restarts: int
-    """How often a full subspace was begun again."""
+    """The number of restarts after a full subspace."""
 
 
 @checked

@@ -25,7 +25,7 @@ Number = bool | int | float
 Operand = Any
 """An array of ours or of NumPy's, or a number."""
 Index = Any
-"""What stands in brackets: whole numbers, slices, `...`, `None`, arrays of whole numbers."""
+"""An index, as it stands in brackets: whole numbers, slices, `...`, `None`, arrays of whole numbers."""
 Axis = SupportsIndex | tuple[int, ...] | list[int] | None
 
 
@@ -67,7 +67,7 @@ class Array:
     def __init__(self) -> None:
         raise TypeError("expected outcore.array.asarray, open or another function to make an Array")
 
-    # What it is.
+    # Properties.
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -81,12 +81,12 @@ class Array:
 
     @property
     def ndim(self) -> int:
-        """How many axes there are."""
+        """The number of axes."""
         return len(self._expression.shape)
 
     @property
     def size(self) -> int:
-        """How many elements there are."""
+        """The number of elements."""
         count = 1
         for size in self._expression.shape:
             count *= size
@@ -111,7 +111,7 @@ class Array:
 
     @property
     def device(self) -> str:
-        """Where the elements are: "cpu"."""
+        """The device of the elements: "cpu"."""
         return "cpu"
 
     def to_device(self, device: str, /, *, stream: None = None) -> Self:
@@ -168,7 +168,7 @@ class Array:
     def __reduce__(self) -> Any:
         raise TypeError("an Array cannot be pickled; persist it and pass the path, or pass what it computes to")
 
-    # What computes.
+    # Computation.
 
     def compute(self, **limits: Any) -> np.ndarray:
         """The elements, as an array of NumPy's. For several arrays use `outcore.array.compute`: they share passes.
@@ -188,7 +188,7 @@ class Array:
         return values[0]
 
     def explain(self, **limits: Any) -> "Explanation":
-        """What `compute` will do: passes, bytes that are read, memory. Nothing is computed. For several arrays use
+        """The plan of `compute`: passes, bytes that are read, memory. Nothing is computed. For several arrays use
         `outcore.array.explain`.
 
         Args:
@@ -272,7 +272,7 @@ class Array:
     def __dlpack_device__(self) -> tuple[int, int]:
         return (1, 0)
 
-    # How NumPy and other libraries find us.
+    # Protocols of NumPy and other libraries.
 
     def __array_namespace__(self, *, api_version: str | None = None) -> ModuleType:
         if api_version is not None and api_version not in VERSIONS:
@@ -362,11 +362,11 @@ class Array:
         return xp.max(self, axis=axis, keepdims=keepdims)
 
     def argmin(self, axis: int | None = None, keepdims: bool = False) -> "Array":
-        """Where the least element is; see `outcore.array.argmin`."""
+        """The index of the least element; see `outcore.array.argmin`."""
         return xp.argmin(self, axis=axis, keepdims=keepdims)
 
     def argmax(self, axis: int | None = None, keepdims: bool = False) -> "Array":
-        """Where the greatest element is; see `outcore.array.argmax`."""
+        """The index of the greatest element; see `outcore.array.argmax`."""
         return xp.argmax(self, axis=axis, keepdims=keepdims)
 
     def any(self, axis: Axis = None, keepdims: bool = False) -> "Array":
@@ -608,7 +608,7 @@ def own_axes(axis: Axis, ndim: int) -> list[int] | None:
 
 
 def whole_number(what: str, value: Any) -> int:
-    """What must be a whole number, as one of Python's.
+    """A value that must be a whole number, as one of Python's.
 
     Raises:
         TypeError: Something else.

@@ -27,7 +27,7 @@ from outcore.array._array import Array, Operand
 Path = str | os.PathLike[str]
 # Results up to this size are kept with their arrays, so that they are computed once.
 MOST_KEPT_BYTES = 4096
-# So many characters of what is wrong with a file of NumPy's are in an error.
+# The greatest number of characters of an error of NumPy that ours quotes.
 MOST_TOLD = 80
 Goal = tuple[Expression, str, bool, list[str] | None]
 

@@ -28,7 +28,7 @@ class FloatInfo(NamedTuple):
     """The limits of a type of real numbers."""
 
     bits: int
-    """How many bits a number has."""
+    """The number of bits of a number."""
     eps: float
     """The distance from 1 to the next number."""
     max: float
@@ -45,7 +45,7 @@ class IntegerInfo(NamedTuple):
     """The limits of a type of whole numbers."""
 
     bits: int
-    """How many bits a number has."""
+    """The number of bits of a number."""
     max: int
     """The greatest number."""
     min: int
@@ -122,7 +122,7 @@ def result_type(*arrays_and_dtypes: Any) -> np.dtype[Any]:
 
 
 class NamespaceInfo:
-    """What the namespace has, as the array API asks for it.
+    """The inspection of the namespace, as the array API defines it.
 
     >>> oc.array.__array_namespace_info__().capabilities()["max dimensions"]
     16
@@ -152,5 +152,5 @@ class NamespaceInfo:
 
 
 def __array_namespace_info__() -> NamespaceInfo:
-    """What the namespace has: capabilities, devices and types."""
+    """Capabilities, devices and types of the namespace."""
     return NamespaceInfo()

@@ -11,7 +11,7 @@ from outcore.array._array import Array, Operand
 
 T = TypeVar("T")
 
-# What whole numbers become real ones for, as NumPy has it.
+# Functions whose operands become real numbers if they are whole ones, as in NumPy.
 _OF_REALS = {
     "sqrt", "exp", "expm1", "log", "log1p", "log2", "log10", "sin", "cos", "tan", "asin", "acos", "atan", "sinh",
     "cosh", "tanh", "asinh", "acosh", "atanh", "reciprocal", "signbit", "divide", "atan2", "hypot", "copysign",
@@ -19,7 +19,7 @@ _OF_REALS = {
 }  # fmt: skip
 _COMPARISONS = {"equal", "not_equal", "less", "less_equal", "greater", "greater_equal"}
 _ORDERS = _COMPARISONS - {"equal", "not_equal"}
-# What NumPy's arithmetic does with truth values.
+# Arithmetic of truth values, as in NumPy.
 _OF_TRUTH = {
     "add": "logical_or", "multiply": "logical_and", "maximum": "logical_or", "minimum": "logical_and",
 }  # fmt: skip
@@ -197,7 +197,7 @@ def clip(x: Operand, /, min: Operand = None, max: Operand = None) -> Array:
     """
     array = core.as_array(x)
     if array.dtype.kind in "iu":
-        # What is beyond the type's own limits changes nothing.
+        # A limit beyond those of the type changes nothing.
         info = np.iinfo(array.dtype)
         min = None if isinstance(min, int) and core.is_number(min) and min <= info.min else min
         max = None if isinstance(max, int) and core.is_number(max) and max >= info.max else max

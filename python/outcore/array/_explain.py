@@ -1,4 +1,4 @@
-"""What a computation will do, without doing it."""
+"""The plan of a computation, which is not run."""
 
 import os
 import pathlib
@@ -17,7 +17,7 @@ class ExplainedPass(NamedTuple):
     """A pass of a computation."""
 
     rows: int
-    """How many rows it goes over."""
+    """The number of rows."""
     reads: dict[str, int]
     """The bytes that are read of each file where none are cached."""
     memory_bytes: int
@@ -69,7 +69,7 @@ ExplainedPass.__module__ = "outcore.array"
 
 
 def explain(*arrays: Operand, persist: Mapping[Path, Operand] | None = None, **limits: Any) -> Explanation:
-    """What `compute` will do for these arrays: its passes, the bytes that each reads, the memory that it takes, and
+    """The plan of `compute` for these arrays: its passes, the bytes that each reads, the memory that it takes, and
     which steps are fused. No file is read, and nothing is written.
 
     Args:

@@ -116,7 +116,7 @@ def groupby_max(X: Operand, labels: Operand, k: int, *, axis: int = 0) -> Array:
 
 
 def groupby_count(labels: Operand, k: int) -> Array:
-    """How many rows have each label from 0 to `k - 1`.
+    """The number of rows with each label from 0 to `k - 1`.
 
     >>> oc.array.groupby_count(np.array([1, 0, 1]), 2).compute()
     array([1, 2])
@@ -186,12 +186,12 @@ def groupby_reduce(
 
 
 def bincount(x: Operand, k: int, weights: Operand | None = None) -> Array:
-    """How often each whole number from 0 to `k - 1` occurs, or the sums of the weights there."""
+    """The number of times that each whole number from 0 to `k - 1` occurs, or the sums of the weights there."""
     return groupby_count(x, k) if weights is None else groupby_sum(weights, x, k)
 
 
 def histogram(X: Operand, bins: Any = 10, range: tuple[float, float] | None = None) -> tuple[Array, np.ndarray]:
-    """How many elements of a vector, or of every column of a matrix, are in each of several bins.
+    """The number of elements of a vector, or of every column of a matrix, in each of several bins.
 
     Args:
         bins: The edges of the bins, rising, or their number between the ends of `range`.
@@ -278,7 +278,7 @@ class Description(NamedTuple):
     """Figures of every column of a matrix, as arrays of NumPy's."""
 
     rows: int
-    """How many rows there are."""
+    """The number of rows."""
     min: np.ndarray
     """The least elements."""
     max: np.ndarray
@@ -292,7 +292,7 @@ class Description(NamedTuple):
     l2: np.ndarray
     """The square roots of the sums of squares."""
     nonzeros: np.ndarray
-    """How many elements are not 0."""
+    """The number of elements other than 0."""
 
 
 def describe(X: Operand, **limits: Any) -> Description:

@@ -1,4 +1,4 @@
-"""What stands in brackets, and parts at given indices."""
+"""Indices in brackets, and parts at given indices."""
 
 import operator
 from types import EllipsisType
@@ -12,7 +12,7 @@ from outcore.array import _elementwise, _manipulation
 from outcore.array._array import Array, Index, Operand
 from outcore.array._manipulation import Part
 
-# So many parts of an array that is not in memory are cut out of it; more are picked from all of it.
+# Up to this number, parts of an array that is not in memory are cut out of it; more are picked from all of it.
 MOST_CUT = 512
 
 
@@ -269,7 +269,7 @@ def take_along_axis(x: Operand, indices: Operand, /, *, axis: int = -1) -> Array
 
 
 def _least(dtype: np.dtype[Any]) -> Array:
-    """What no element of a type is below."""
+    """The least value of a type."""
     if dtype.kind in "iu":
         return core.number(int(np.iinfo(dtype).min), dtype)
     return core.number(-np.inf if dtype.kind == "f" else False, dtype)

@@ -116,7 +116,7 @@ def function(of: Callable[..., Any], arguments: tuple[Any, ...], options: dict[s
     own = _FUNCTIONS.get(of)
     if own is None:
         return NotImplemented
-    # What NumPy's have and ours do not, if it says nothing.
+    # Options at the defaults of NumPy are dropped: our functions may not have them.
     given = {
         name: value for name, value in options.items() if value is not np._NoValue and not _is_default(name, value)
     }

@@ -1,4 +1,4 @@
-"""Where elements are."""
+"""Searches: indices of elements."""
 
 from typing import Any, Literal
 
@@ -11,7 +11,7 @@ from outcore.array._array import Array, Operand
 
 
 def argmax(x: Operand, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
-    """Where the greatest element along an axis is, the first of equal ones and of NaN; without an axis among all
+    """The index of the greatest element along an axis, the first of equal ones and of NaN; without an axis among all
     elements, row by row.
 
     >>> oc.array.argmax(oc.array.asarray([[1, 5], [7, 3]]), axis=1).compute()
@@ -21,8 +21,8 @@ def argmax(x: Operand, /, *, axis: int | None = None, keepdims: bool = False) ->
 
 
 def argmin(x: Operand, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
-    """Where the least element along an axis is, the first of equal ones and of NaN; without an axis among all elements,
-    row by row."""
+    """The index of the least element along an axis, the first of equal ones and of NaN; without an axis among all
+    elements, row by row."""
     return _arg(False, x, axis, keepdims)
 
 
@@ -52,7 +52,7 @@ def _arg(is_max: bool, x: Operand, axis: int | None, keepdims: bool) -> Array:
 def searchsorted(
     x1: Operand, x2: Operand, /, *, side: Literal["left", "right"] = "left", sorter: Operand | None = None
 ) -> Array:
-    """Where elements of `x2` would be put into the sorted `x1`, in front of equal ones or, with side "right", behind
+    """The places of elements of `x2` in the sorted `x1`, in front of equal ones or, with side "right", behind
     them.
 
     Cost: `x1` is held in memory; every element of `x2` is compared with about `log2(len(x1))` of it.

@@ -103,7 +103,7 @@ def std(x: Operand, /, *, axis: Axis = None, correction: float = 0.0, keepdims: 
 
 
 def count_nonzero(x: Operand, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
-    """How many elements along some axes are not 0."""
+    """The number of elements along some axes that are not 0."""
     array = core.as_array(x)
     return sum(core.made(array._expression.cast("bool"), array), axis=axis, keepdims=keepdims)
 

@@ -33,7 +33,7 @@ def on_start_tests(items: list[Any]) -> None:
 
 
 class Backend:
-    """What NetworkX calls: conversions, what can be run, and the functions under their names."""
+    """The backend as NetworkX calls it: conversions, checks whether a call can run, and functions under their names."""
 
     def convert_from_nx(self, graph: Any, **attributes: Any) -> Any:
         return _dispatch.convert_from_nx(graph, **attributes)

@@ -34,7 +34,7 @@ def _all(graph: Any, name: str) -> Iterator[set[Any]]:
 
 
 def count(graph: Converted, strong: bool = False) -> int:
-    """How many components there are, weak ones where edges have a direction."""
+    """The number of components, weak ones where edges have a direction."""
     found: Any = graph.run("strongly_connected_components" if strong else "connected_components")
     return int(found.count)
 

@@ -1,4 +1,4 @@
-"""What NetworkX does around a call of the backend: it keeps conversions, and goes on where the backend gives up."""
+"""The dispatch of NetworkX to the backend: conversions are kept, and NetworkX goes on where the backend gives up."""
 
 from collections.abc import Callable
 from contextvars import ContextVar
@@ -40,7 +40,7 @@ def convert_from_nx(graph: Any, **attributes: Any) -> Any:
 
 
 def call(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """What a function of the backend returns. Where memory does not suffice, NetworkX goes on if it can."""
+    """Calls a function of the backend. Where memory does not suffice, NetworkX goes on if it can."""
     try:
         return function(*args, **kwargs)
     except MemoryLimitError as error:

@@ -23,7 +23,7 @@ from outcore._inputs.tables import PIECE_ROWS, Chunks, transposed, weight_kind
 from outcore._linalg.matrix import SparseMatrix
 from outcore._outcore import AlgorithmResult, Graph, Runtime
 
-# What the backend has, by the names of NetworkX.
+# The functions of the backend, by the names of NetworkX.
 FUNCTIONS: dict[str, Callable[..., Any]] = {}
 _SIGNATURES: dict[str, inspect.Signature] = {}
 # Why a function cannot be run with some arguments, and which take no longer than a conversion.
@@ -118,7 +118,7 @@ class Converted:
         self._nodes = nodes
         # Weak, for the graph of NetworkX holds this conversion in its cache.
         self._origin = None if origin is None else weakref.ref(origin)
-        # What makes the image whose weights are another attribute.
+        # A function that makes the image whose weights are another attribute.
         self._load = load
         self._process = os.getpid()
         # The adjacency matrices that were asked for: by their weights, or `None` where each entry is 1.
@@ -157,7 +157,7 @@ class Converted:
         try:
             return node in self.places
         except TypeError:
-            # What cannot be hashed is no node.
+            # Values that cannot be hashed are no nodes.
             return False
 
     @property
@@ -169,16 +169,16 @@ class Converted:
 
     @cached_property
     def places(self) -> dict[Any, int]:
-        """Where each node stands in the order of the vertices."""
+        """The place of each node in the order of the vertices."""
         return {node: place for place, node in enumerate(self.nodes)}
 
     @property
     def ids(self) -> list[Any]:
-        """What the graph calls its nodes."""
+        """The ids of the nodes in the graph."""
         return self.nodes if self.has_own_ids else list(range(len(self)))
 
     def id(self, node: Any, text: str = "Node {} not found in graph") -> Any:
-        """What the graph calls a node."""
+        """The id of a node in the graph."""
         if node not in self:
             raise nx.NodeNotFound(text.format(node))
         return node if self.has_own_ids else self.places[node]
@@ -199,7 +199,7 @@ class Converted:
             raise nx.NetworkXError(f"Node {nodes} is not in the graph.") from None
 
     def run(self, name: str, *args: Any, **options: Any) -> AlgorithmResult:
-        """What an algorithm finds."""
+        """The result of an algorithm."""
         function: Callable[..., AlgorithmResult] = getattr(_algorithms, name)
         return function(self._image(options.get("weight")), *args, **options)
 
@@ -323,7 +323,7 @@ def adapt(graph: Any) -> Converted:
 
 
 def _weighing(graph: Graph) -> Callable[[Any], Graph | None]:
-    """What makes a graph whose weights are another attribute of its edges, if it has that."""
+    """A function that makes the graph whose weights are another attribute of its edges, if it has that."""
     return lambda attribute: graph._weighing(str(attribute))
 
 
@@ -418,7 +418,7 @@ def convert_from_nx(
 
 
 _CLASSES = (nx.MultiDiGraph, nx.MultiGraph, nx.DiGraph, nx.Graph)
-# What functions of NetworkX read of a graph.
+# The parts of a graph that functions of NetworkX read.
 _READ = (
     "__getitem__", "__iter__", "adj", "adjacency", "degree", "edges", "is_directed", "is_multigraph", "neighbors",
     "nodes",
