@@ -1,10 +1,11 @@
 //! The algorithms, as the engine declares them: what Python makes functions and classes of, and their runs.
 
+use crate::about::About;
 use crate::columns::{Distances, Path};
 use crate::convert::{id_list, id_text};
 use crate::errors::{exception, raise, usage};
 use crate::graph::PyGraph;
-use crate::result::{About, PyTable};
+use crate::result::PyTable;
 use crate::runtime::{run, run_watched};
 use outcore::io::Sampler;
 use outcore::report::{Given, Planned};

@@ -2,11 +2,12 @@
 
 use crate::convert::id_text;
 use crate::errors::{raise, usage};
+use crate::looks::direction_of;
 use crate::runtime::{Limits, checked_options, run, settings};
 use crate::views::{Data, PyDegrees, PyEdges, PyNodes, Rows, Which};
 use outcore::io::backend::Memory;
 use outcore::io::{escaped, lock};
-use outcore::{Direction, Graph, GraphOptions};
+use outcore::{Graph, GraphOptions};
 use pyo3::exceptions::{PyNotImplementedError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -89,14 +90,6 @@ fn part<'py>(
         .call_method1("part", (graph, vertices, reversed, directed, image, options))
 }
 
-fn direction_of(py: Python<'_>, name: &str) -> PyResult<Direction> {
-    match name {
-        "out" => Ok(Direction::Out),
-        "in" => Ok(Direction::In),
-        other => Err(usage(py, format!("expected direction \"out\" or \"in\", found \"{other}\""))),
-    }
-}
-
 impl Drop for PyGraph {
     fn drop(&mut self) {
         self.close();
@@ -172,7 +165,7 @@ impl PyGraph {
         Ok(self.open(py)?.manifest().parallel_edges)
     }
 
-    /// How vertices are numbered inside: "input", as their ids sort, "degree", hubs first, or "near", neighbours
+    /// The numbering of vertices inside: "input", as their ids sort, "degree", hubs first, or "near", neighbours
     /// together. Results come in this order.
     #[getter]
     fn order(&self, py: Python<'_>) -> PyResult<&'static str> {

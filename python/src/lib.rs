@@ -3,6 +3,7 @@
 //! Defaults, docstrings and the conversion of inputs are in `python/outcore`; everything else is here and below.
 #![deny(unsafe_code)]
 
+mod about;
 mod algorithms;
 mod array;
 mod chunks;
@@ -19,6 +20,7 @@ mod graph;
 mod import;
 mod learn;
 mod linalg;
+mod looks;
 mod matrix;
 mod pagerank;
 mod program;

@@ -1,22 +1,18 @@
-//! `outcore.Table`: what an algorithm found, one row per vertex; and its subclasses with what each algorithm adds.
+//! `outcore.Table`: the result of an algorithm, one row per vertex.
 
+use crate::about::About;
 use crate::convert::{id_object, id_text, named, to_dict, to_numpy, to_pandas, tuples};
 use crate::errors::{raise, usage};
 use crate::runtime::{checked_options, run, settings};
 use crate::views::Rows;
-use arrow_array::RecordBatch;
 use numpy::{PyArray1, PyArrayMethods};
-use outcore::format::{IdColumn, Order};
 use outcore::io::backend::Memory;
-use outcore::io::{Sample, escaped};
-use outcore::report::{self, Given, Planned, Report};
-use outcore::{Column, Graph, GraphInfo, Image, Stats, Table, ids_of, shown_members};
+use outcore::io::escaped;
+use outcore::{Column, Image, Stats, Table};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyCapsule, PyDict, PyList, PyTuple};
-use std::cmp::Reverse;
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -37,29 +33,8 @@ pub struct PyTable {
     stats: PyOnceLock<Py<PyAny>>,
 }
 
-/// Facts of a run beside its result and cost, for its report.
-pub struct About {
-    /// The name of the function.
-    pub name: &'static str,
-    pub options: Vec<Given>,
-    pub info: GraphInfo,
-    pub plan: Planned,
-    pub samples: Vec<Sample>,
-}
-
-impl About {
-    /// The run of a vertex program, whose options are functions.
-    pub fn of_program(graph: &Graph) -> Self {
-        let (options, plan, samples) = (Vec::new(), Planned::default(), Vec::new());
-        About { name: "vertex_program", options, info: graph.info(), plan, samples }
-    }
-}
-
 /// The number of first rows that a notebook shows.
 const SHOWN_ROWS: usize = 10;
-/// Number of vertices up to which a pass over their ids takes no noticeable time.
-const SMALL_ROWS: u64 = 1 << 16;
-
 /// The name of a graph: its path, if it has one.
 fn called(image: &Image) -> String {
     match image.path().starts_with(Memory::folder()) {
@@ -84,66 +59,6 @@ impl PyTable {
     /// Another table of the same run.
     fn with(&self, table: Table) -> Self {
         PyTable { table, cost: self.cost.clone(), about: Arc::clone(&self.about), stats: PyOnceLock::new() }
-    }
-
-    /// How many rows name each vertex.
-    fn group_counts(&self, column: &Column) -> outcore::Result<outcore::io::Array<u32>> {
-        let (image, purpose) = (self.table.image(), "the sizes of groups");
-        let vertices = image.manifest().vertices as usize;
-        let mut counts = outcore::io::Array::<u32>::zeroed(image.runtime().budget(), purpose, vertices)?;
-        for (row, vertex) in self.table.vertices().enumerate() {
-            if row % (1 << 20) == 0 {
-                image.runtime().cancel().check()?;
-            }
-            if let Some(vertex) = column.named(vertex) {
-                counts[vertex as usize] += 1;
-            }
-        }
-        Ok(counts)
-    }
-
-    /// The sizes of groups, rows that name the same vertex, and how many groups have each.
-    fn group_sizes(&self, column: &Column) -> outcore::Result<BTreeMap<u32, u64>> {
-        let counts = self.group_counts(column)?;
-        let mut sizes = BTreeMap::new();
-        counts.iter().filter(|&&count| count > 0).for_each(|&count| *sizes.entry(count).or_insert(0) += 1);
-        Ok(sizes)
-    }
-
-    /// The page of the run.
-    fn page(&self) -> String {
-        let About { name, options, info, plan, samples } = &*self.about;
-        let input = self.table.image().path().display().to_string();
-        let facts = match serde_json::to_value(info) {
-            Ok(serde_json::Value::Object(facts)) => facts,
-            _ => serde_json::Map::new(),
-        };
-        report::page(&Report {
-            name: (*name).to_owned(),
-            call: report::call_text(name, &input, options),
-            input,
-            options: options.clone(),
-            facts,
-            plan: plan.clone(),
-            stats: self.cost.clone(),
-            samples: samples.clone(),
-        })
-    }
-
-    /// The first rows, and the names of columns that are left out: what they name are vertices, whose ids may take a
-    /// pass over all ids.
-    fn head(&self, rows: usize) -> outcore::Result<(RecordBatch, Vec<String>)> {
-        let (image, columns) = (self.table.image(), self.table.columns());
-        let is_known = matches!(image.manifest().ids, IdColumn::Range { .. }) && image.manifest().order == Order::Input;
-        let is_small = self.table.rows() <= SMALL_ROWS;
-        let (shown, hidden): (Vec<_>, Vec<_>) =
-            columns.iter().cloned().partition(|(_, column)| is_known || is_small || !column.names_vertices());
-        let table = self.table.with_columns(shown);
-        let batch = match table.reader()?.next_batch()? {
-            Some(batch) => batch.slice(0, rows.min(batch.num_rows())),
-            None => RecordBatch::new_empty(table.schema()),
-        };
-        Ok((batch, hidden.into_iter().map(|(name, _)| name).collect()))
     }
 
     /// The name of a column that may be left out: then it is the first one beside `vertex`.
@@ -187,7 +102,7 @@ impl PyTable {
     /// (True, 4)
     #[pyo3(signature = (path=None))]
     fn report<'py>(&self, py: Python<'py>, path: Option<PathBuf>) -> PyResult<Bound<'py, PyAny>> {
-        let html = py.detach(|| self.page());
+        let html = py.detach(|| self.about.page(&self.table, &self.cost));
         if let Some(path) = path {
             let runtime = self.table.image().runtime();
             run(py, runtime, || outcore::write_file(runtime, &path, html.as_bytes()))?;
@@ -231,7 +146,7 @@ impl PyTable {
         let found = self.table.columns().iter().find(|(own, _)| *own == name).map(|(_, column)| column);
         match found {
             Some(column) if column.names_vertices() => {
-                let sizes = run(py, self.table.image().runtime(), || self.group_sizes(column))?;
+                let sizes = run(py, self.table.image().runtime(), || self.table.group_sizes(column))?;
                 let (sizes, counts): (Vec<u64>, Vec<u64>) =
                     sizes.into_iter().map(|(size, count)| (u64::from(size), count)).unzip();
                 let array = |values| PyArray1::from_vec(py, values).into_any();
@@ -244,7 +159,7 @@ impl PyTable {
     /// The first rows as tables of a notebook: `outcore._graphs.html_tables` makes them.
     fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let (py, this) = (slf.py(), slf.get());
-        let (rows, hidden) = run(py, this.table.image().runtime(), || this.head(SHOWN_ROWS))?;
+        let (rows, hidden) = run(py, this.table.image().runtime(), || this.table.preview(SHOWN_ROWS))?;
         let names: Vec<String> = rows.schema().fields().iter().map(|field| field.name().clone()).collect();
         py.import("outcore._graphs.html_tables")?.call_method1("table", (slf, names, tuples(py, &rows)?, hidden))
     }
@@ -363,29 +278,8 @@ impl PyTable {
             let text = "expected a column that names vertices, such as those of components and communities, found none";
             return Err(usage(py, text));
         };
-        let image = self.table.image();
-        let groups = run(py, image.runtime(), || {
-            let counts = self.group_counts(found)?;
-            let mut groups: Vec<(Reverse<u32>, u32)> = (0..)
-                .zip(counts.iter())
-                .filter(|(_, count)| **count > 0)
-                .map(|(vertex, &count)| (Reverse(count), vertex))
-                .collect();
-            // Ids decide among those that are as large as the last.
-            groups.sort_unstable();
-            let last = groups.get(k.saturating_sub(1)).map(|(size, _)| *size);
-            groups.retain(|(size, _)| last.is_none_or(|last| *size <= last));
-            // Components are called by their smallest ids.
-            let shown = if let Column::Component(values) = found { shown_members(image, values)? } else { None };
-            let name = |vertex: u32| shown.as_ref().map_or(vertex, |shown| !shown[vertex as usize]);
-            let ids = ids_of(image, &groups.iter().map(|(_, vertex)| name(*vertex)).collect::<Vec<_>>())?;
-            let mut named: Vec<_> = groups.into_iter().zip(ids).map(|((size, _), id)| (size, id)).collect();
-            named.sort();
-            named.truncate(k);
-            Ok(named)
-        })?;
         let list = PyList::empty(py);
-        for (Reverse(size), id) in groups {
+        for (id, size) in run(py, self.table.image().runtime(), || self.table.largest_groups(found, k))? {
             list.append((id_object(py, &id)?, size))?;
         }
         Ok(list)
@@ -528,9 +422,7 @@ impl PyTable {
         requested_schema: Option<Bound<'py, PyCapsule>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
         let reader = self.table.reader().map_err(|error| raise(py, error))?;
-        // A consumer that wants another schema converts what it gets, as the interface allows.
-        let _ = requested_schema;
-        crate::stream::export(py, Box::new(reader))
+        crate::stream::export(py, reader, requested_schema)
     }
 
     fn __reduce__(&self) -> PyResult<()> {

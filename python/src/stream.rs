@@ -48,10 +48,15 @@ fn unreadable(rows: &Bound<'_, PyAny>, error: PyErr) -> PyErr {
     raised
 }
 
-/// A capsule that hands batches over.
+/// The result of `__arrow_c_stream__`: a capsule that hands batches over. Consumers that request another schema convert
+/// what they get, as the interface allows.
 ///
 /// # Errors
 /// No memory for the capsule.
-pub fn export(py: Python<'_>, reader: Box<dyn RecordBatchReader + Send>) -> PyResult<Bound<'_, PyCapsule>> {
-    PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(reader), STREAM)
+pub fn export<'py>(
+    py: Python<'py>,
+    reader: impl RecordBatchReader + Send + 'static,
+    _requested_schema: Option<Bound<'py, PyCapsule>>,
+) -> PyResult<Bound<'py, PyCapsule>> {
+    PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(Box::new(reader)), STREAM)
 }

@@ -90,9 +90,10 @@ const UNSAFE_FILES: &[&str] = &[
     "crates/graph/src/program/engine.rs",
     "crates/linalg/src/kernels.rs",
     "crates/matrix/src/kernel.rs",
-    "python/src/array.rs",
+    "python/src/array/memory.rs",
     "python/src/element.rs",
-    "python/src/program.rs",
+    "python/src/program/calls.rs",
+    "python/src/program/functions.rs",
     "python/src/stream.rs",
 ];
 /// Names that access files past the storage of `io` (`crates/io/src/backend/mod.rs`). No crate above `io` may use them.

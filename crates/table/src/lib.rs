@@ -6,10 +6,12 @@
 #![forbid(unsafe_code)]
 
 mod dense;
+mod groups;
 mod ids;
 mod names;
 mod numbers;
 mod output;
+mod preview;
 mod sorted;
 mod table;
 mod text_file;

@@ -1,125 +1,25 @@
-//! The engine's part of `outcore.array`, whose arrays are classes of Python's.
-#![allow(unsafe_code)]
+//! `Expression`: a lazy array of the engine.
 
-use crate::chunks::{Raised, reader};
+use super::memory::borrowed;
+use super::scalars::{element, fold, scalar};
 use crate::errors::{raise, usage};
 use crate::matrix::PyMatrix;
 use crate::runtime::{Limits, run, settings};
 use numpy::{PyUntypedArray, PyUntypedArrayMethods};
-use outcore::array::kernel::{Binary, Fold, Scalar, Unary};
-use outcore::array::{
-    self, Array, ArrayImportOptions, Bytes, Distribution, ElementType, Goal, ImageGoal, ImageSource, MOST_AXES, Memory,
-    NpySource, NumberOptions, NumberTable, Part, Random, compute, explain,
-};
-use outcore::io::lock;
+use outcore::array::kernel::{Binary, Unary};
+use outcore::array::{self, Array, Distribution, ImageSource, MOST_AXES, NpySource, Part, Random};
 use outcore::learn::{self, QuantilesOptions};
 use outcore::{DenseLayout, Result};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyFloat, PyInt};
+use pyo3::types::PyDict;
 use std::path::PathBuf;
 use std::sync::Arc;
-
-/// Largest result, in bytes, that is copied into an array of Python's own.
-const SMALL_BYTES: usize = 1 << 16;
 
 /// A lazy array.
 #[pyclass(frozen, name = "Expression", module = "outcore._outcore", from_py_object)]
 #[derive(Clone)]
 pub struct PyExpression {
     pub(crate) array: Array,
-}
-
-/// The memory of a NumPy array, which is kept as long as an expression refers to it.
-struct Borrowed {
-    start: *const u8,
-    len: usize,
-    _owner: Py<PyAny>,
-}
-
-// SAFETY: the memory is only read, and the owner is only dropped, which pyo3 allows from any thread.
-unsafe impl Send for Borrowed {}
-// SAFETY: as above.
-unsafe impl Sync for Borrowed {}
-
-impl Bytes for Borrowed {
-    fn bytes(&self) -> &[u8] {
-        // SAFETY: the owner keeps the memory. That nobody writes it while results are computed is what the
-        // documentation asks of users, as NumPy does of whoever releases the interpreter's lock.
-        unsafe { std::slice::from_raw_parts(self.start, self.len) }
-    }
-}
-
-/// A result in the engine's memory, as NumPy asks for it.
-#[pyclass(frozen, module = "outcore._outcore")]
-struct Held {
-    memory: Memory,
-}
-
-#[pymethods]
-impl Held {
-    #[getter]
-    fn __array_interface__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let interface = PyDict::new(py);
-        let shape = pyo3::types::PyTuple::new(py, self.memory.shape())?;
-        interface.set_item("shape", shape)?;
-        interface.set_item("typestr", numpy_name(self.memory.element()))?;
-        interface.set_item("data", (self.memory.address(), false))?;
-        interface.set_item("version", 3)?;
-        Ok(interface)
-    }
-}
-
-fn numpy_name(element: ElementType) -> &'static str {
-    match element {
-        ElementType::Bool => "|b1",
-        ElementType::Int8 => "|i1",
-        ElementType::Int16 => "=i2",
-        ElementType::Int32 => "=i4",
-        ElementType::Int64 => "=i8",
-        ElementType::UInt8 => "|u1",
-        ElementType::UInt16 => "=u2",
-        ElementType::UInt32 => "=u4",
-        ElementType::UInt64 => "=u8",
-        ElementType::Float32 => "=f4",
-        ElementType::Float64 => "=f8",
-    }
-}
-
-pub(crate) fn element(py: Python<'_>, name: &str) -> PyResult<ElementType> {
-    ElementType::from_name(name).ok_or_else(|| usage(py, format!("expected a type of numbers, found {name}")))
-}
-
-/// A value of Python's as one of the type.
-pub(crate) fn scalar(value: &Bound<'_, PyAny>, element: ElementType) -> PyResult<Scalar> {
-    if let Ok(value) = value.cast::<PyBool>() {
-        return Ok(Scalar::Bool(u8::from(value.is_true())).cast(element));
-    }
-    if value.is_instance_of::<PyInt>() {
-        let out = |_| {
-            let text = format!("expected a number that {} holds, found {value}", element.name());
-            pyo3::exceptions::PyOverflowError::new_err(text)
-        };
-        return match element {
-            ElementType::UInt64 => Ok(Scalar::UInt64(value.extract::<u64>().map_err(out)?)),
-            ElementType::Float32 | ElementType::Float64 => Ok(Scalar::Float64(value.extract::<f64>()?).cast(element)),
-            _ => {
-                let wide = Scalar::Int64(value.extract::<i64>().map_err(out)?);
-                let narrow = wide.cast(element);
-                match element == ElementType::Bool || narrow.cast(ElementType::Int64) == wide {
-                    true => Ok(narrow),
-                    false => Err(out(pyo3::exceptions::PyOverflowError::new_err(""))),
-                }
-            }
-        };
-    }
-    if value.is_instance_of::<PyFloat>() {
-        return Ok(Scalar::Float64(value.extract::<f64>()?).cast(element));
-    }
-    Err(usage(value.py(), format!("expected a number, found {value}")))
-}
-
-fn fold(py: Python<'_>, name: &str) -> PyResult<Fold> {
-    Fold::from_name(name).ok_or_else(|| usage(py, format!("expected sum, prod, min, max, any or all, found {name}")))
 }
 
 impl PyExpression {
@@ -135,31 +35,11 @@ impl PyExpression {
     fn of_numpy(given: &Bound<'_, PyUntypedArray>) -> PyResult<Self> {
         let py = given.py();
         let name: String = given.dtype().as_any().getattr("name")?.extract()?;
-        let element = self::element(py, &name)?;
+        let element = element(py, &name)?;
         if given.ndim() > MOST_AXES {
             return Err(usage(py, format!("expected an array of at most {MOST_AXES} axes, found {}", given.ndim())));
         }
-        let shape: Vec<u64> = given.shape().iter().map(|&size| size as u64).collect();
-        let strides = given.strides().to_vec();
-        let address: usize = given.as_any().getattr("ctypes")?.getattr("data")?.extract()?;
-        // Where the first and the last element are, whatever the signs of the distances.
-        let (mut least, mut most) = (0isize, 0isize);
-        if given.len() > 0 {
-            for (&size, &stride) in given.shape().iter().zip(&strides) {
-                let reach = (size as isize - 1) * stride;
-                (least, most) = (least + reach.min(0), most + reach.max(0));
-            }
-        }
-        let len = if given.len() == 0 { 0 } else { (most - least) as usize + element.bytes() };
-        if !address.is_multiple_of(element.bytes())
-            || strides.iter().any(|stride| stride % element.bytes() as isize != 0)
-        {
-            return Err(usage(py, "expected an array whose elements are aligned"));
-        }
-        let start = address.wrapping_add_signed(least) as *const u8;
-        let start = if len == 0 { std::ptr::NonNull::<u64>::dangling().as_ptr().cast() } else { start };
-        let bytes = Arc::new(Borrowed { start, len, _owner: given.as_any().clone().unbind() });
-        let memory = Memory::strided(bytes, -least as usize, element, shape, strides);
+        let memory = borrowed(given, element)?;
         Ok(PyExpression { array: Array::from_memory(memory) })
     }
 
@@ -399,116 +279,4 @@ impl PyExpression {
         let inputs: Vec<Array> = inputs.into_iter().map(|input| input.array).collect();
         PyExpression::of(py, Array::join(&inputs, axis))
     }
-}
-
-/// Options for the import of a table as an image of an array.
-#[derive(FromPyObject)]
-#[pyo3(from_item_all)]
-struct TableSettings {
-    columns: Option<Vec<String>>,
-    dtype: Option<String>,
-    delimiter: Option<String>,
-    header: Option<bool>,
-    comment: Option<String>,
-    replace: bool,
-    limits: Limits,
-}
-
-/// Makes an image of an array of a file, or of a table that is called `name`.
-#[pyfunction]
-#[pyo3(signature = (path, table, name, image, options))]
-pub fn import_array<'py>(
-    py: Python<'py>,
-    path: Option<PathBuf>,
-    table: Option<Bound<'py, PyAny>>,
-    name: &str,
-    image: PathBuf,
-    options: &Bound<'py, PyDict>,
-) -> PyResult<Bound<'py, PyAny>> {
-    let TableSettings { columns, dtype, delimiter, header, comment, replace, limits } = settings(options)?;
-    let element = dtype.map(|name| element(py, &name)).transpose()?;
-    let numbers = NumberOptions { columns, delimiter, header, comment };
-    let options = ArrayImportOptions { numbers, element, replace };
-    let runtime = limits.runtime(py)?;
-    let raised = Raised::default();
-    let table = table.map(|table| reader(&table, &raised)).transpose()?;
-    let outcome = run(py, &runtime, || match (table, path) {
-        (Some(table), _) => {
-            let table = NumberTable::from_batches(table, name, &options.numbers)?;
-            array::import_array(&runtime, table, &image, &options)
-        }
-        (None, path) => array::import_array_file(&runtime, &path.unwrap_or_default(), &image, &options),
-    });
-    // An exception of the user's generator says more than the import that failed for it.
-    match lock(&raised).raised.take() {
-        Some(error) if outcome.is_err() => Err(error),
-        _ => crate::to_dict(py, &outcome?),
-    }
-}
-
-/// An array, where its image goes, whether it may replace another one, and the names of its columns.
-type ImageOf = (PyExpression, PathBuf, bool, Option<Vec<String>>);
-
-fn goals(values: Vec<PyExpression>, images: Vec<ImageOf>) -> Vec<Goal> {
-    let values = values.into_iter().map(|value| Goal::Value(value.array));
-    let images = images.into_iter().map(|(array, path, replace, names)| {
-        Goal::Image(ImageGoal { array: array.array, path, replace, names, made_by: "persist" })
-    });
-    values.chain(images).collect()
-}
-
-/// Of a pass its rows, the files that it reads and how many bytes of each, its memory and that of its results.
-type PassOf = (u64, Vec<(String, u64)>, u64, u64);
-
-/// The plan of [`compute_arrays`]: as text, as a drawing, and pass by pass.
-#[pyfunction]
-pub fn explain_arrays(
-    py: Python<'_>,
-    values: Vec<PyExpression>,
-    images: Vec<ImageOf>,
-    options: &Bound<'_, PyDict>,
-) -> PyResult<(String, String, Vec<PassOf>)> {
-    let runtime = settings::<Limits>(options)?.runtime(py)?;
-    let goals = goals(values, images);
-    let explained = run(py, &runtime, || explain(&runtime, &goals))?;
-    let (text, svg) = (explained.to_string(), explained.svg());
-    let passes = explained.passes.into_iter().map(|pass| (pass.rows, pass.reads, pass.memory_bytes, pass.result_bytes));
-    Ok((text, svg, passes.collect()))
-}
-
-/// Computes arrays together: some as NumPy arrays, others as images. Returns the results and the statistics.
-#[pyfunction]
-pub fn compute_arrays<'py>(
-    py: Python<'py>,
-    values: Vec<PyExpression>,
-    images: Vec<ImageOf>,
-    options: &Bound<'py, PyDict>,
-) -> PyResult<(Vec<Bound<'py, PyAny>>, Bound<'py, PyAny>)> {
-    let runtime = settings::<Limits>(options)?.runtime(py)?;
-    let goals = goals(values, images);
-    let computed = run(py, &runtime, || compute(&runtime, &goals))?;
-    let numpy = py.import("numpy")?;
-    let mut values = Vec::new();
-    for (place, value) in computed.values.iter().enumerate() {
-        let is_shared = computed.values[..place].iter().any(|other| other.address() == value.address());
-        let value = value.clone().owned();
-        let own = Bound::new(py, Held { memory: value.clone() })?;
-        let array = numpy.call_method1("asarray", (own,))?;
-        let is_small = value.len_bytes() <= SMALL_BYTES;
-        values.push(if is_small || is_shared { array.call_method0("copy")? } else { array });
-    }
-    Ok((values, crate::to_dict(py, &computed.stats)?))
-}
-
-/// Writes an array to a file, see `outcore.array.save`.
-#[pyfunction]
-pub fn save_array(
-    py: Python<'_>,
-    array: &PyExpression,
-    path: PathBuf,
-    names: Option<Vec<String>>,
-    options: &Bound<'_, PyDict>,
-) -> PyResult<()> {
-    let runtime = settings::<Limits>(options)?.runtime(py)?;
-    run(py, &runtime, || learn::save(&runtime, &array.array, names, &path).map(drop))
 }

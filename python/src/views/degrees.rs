@@ -1,0 +1,97 @@
+//! The degrees of a graph.
+
+use crate::convert::id_text;
+use crate::graph::PyGraph;
+use outcore::Degree;
+use pyo3::prelude::*;
+use pyo3::types::PyList;
+
+/// The kind of degree.
+#[derive(Clone, Copy)]
+pub enum Which {
+    All,
+    In,
+    Out,
+}
+
+impl Which {
+    fn of(self, degree: Degree) -> u64 {
+        match self {
+            Which::All => degree.all,
+            Which::In => degree.into,
+            Which::Out => degree.from,
+        }
+    }
+}
+
+/// The degrees of a graph: `g.degree(vertex)`, or `g.degree[vertex]`, is the number of a vertex's edges. An edge from a
+/// vertex to itself counts twice, as in NetworkX. Where edges have a direction, `g.degree` counts those from the vertex
+/// and those to it, `g.in_degree` and `g.out_degree` one of both.
+///
+/// `g.degree(vertices)` is a list of pairs, and `for vertex, degree in g.degree` goes through all, so that
+/// `dict(g.degree)` has them.
+///
+/// Of one vertex, reads the pages of one list; the first look reads the ids, see `Graph.neighbors`. Of all, what
+/// `degree_centrality` takes.
+///
+/// Raises:
+///     NoVertexError: No vertex of that id.
+///
+/// >>> g.degree("home"), g.in_degree("home"), g.out_degree["home"]
+/// (4, 2, 2)
+/// >>> g.in_degree(["home", "lone"]), dict(g.degree)["about"]
+/// ([('home', 2), ('lone', 0)], 4)
+#[pyclass(frozen, name = "Degrees", module = "outcore")]
+pub struct PyDegrees {
+    pub graph: Py<PyGraph>,
+    pub which: Which,
+}
+
+#[pymethods]
+impl PyDegrees {
+    /// See the class.
+    #[pyo3(signature = (vertices=None))]
+    fn __call__<'py>(&self, py: Python<'py>, vertices: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyAny>> {
+        let Some(given) = vertices else {
+            let view = PyDegrees { graph: self.graph.clone_ref(py), which: self.which };
+            return Ok(view.into_pyobject(py)?.into_any());
+        };
+        if id_text(given).is_ok() {
+            return Ok(self.__getitem__(py, given)?.into_pyobject(py)?.into_any());
+        }
+        let list = PyList::empty(py);
+        // A value that is neither an id nor a list of ids is no id.
+        let vertices = given.try_iter().map_err(|_| id_text(given).map(drop).unwrap_err())?;
+        for vertex in vertices {
+            let vertex = vertex?;
+            let degree = self.__getitem__(py, &vertex)?;
+            list.append((vertex, degree))?;
+        }
+        Ok(list.into_any())
+    }
+
+    fn __getitem__(&self, py: Python<'_>, vertex: &Bound<'_, PyAny>) -> PyResult<u64> {
+        Ok(self.which.of(self.graph.get().degree_of(py, vertex)?))
+    }
+
+    fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
+        Ok(self.graph.get().open(py)?.vertices() as usize)
+    }
+
+    fn __contains__(&self, py: Python<'_>, vertex: &Bound<'_, PyAny>) -> PyResult<bool> {
+        self.graph.get().contains(py, vertex)
+    }
+
+    fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let edges = match self.which {
+            Which::All => "both",
+            Which::In => "in",
+            Which::Out => "out",
+        };
+        py.import("outcore._graphs.degrees")?.call_method1("pairs", (self.graph.clone_ref(py), edges))
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        Ok(format!("<outcore.Degrees of {} vertices>", self.graph.get().open(py)?.vertices()))
+    }
+}

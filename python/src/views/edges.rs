@@ -1,0 +1,210 @@
+//! The edges of a graph.
+
+use super::data::{Chosen, Data, dict_of, invalid};
+use super::rows::{Reader, Rows};
+use crate::convert::id_text;
+use crate::graph::PyGraph;
+use crate::runtime::run;
+use outcore::{Direction, EdgeBatches, EdgeData, EdgesFrom, Graph};
+use pyo3::exceptions::{PyKeyError, PyTypeError};
+use pyo3::prelude::*;
+use pyo3::types::{PyCapsule, PyDict, PyList, PySet, PyTuple};
+use std::sync::Arc;
+
+/// The edges of a graph: `for source, target in g.edges`, `(source, target) in g.edges`, `len(g.edges)`; and an Arrow
+/// stream with columns `source` and `target`, so that `polars.DataFrame(g.edges)` and `pyarrow.table(g.edges)` have all
+/// of them. An edge without direction comes once, from the end with the smaller id.
+///
+/// `g.edges(weights=True)` has the weights too, under their name. `g.edges(data=True)` has the weights and all
+/// attributes: a dict behind the ends, without what is missing, or columns under their names; `g.edges(data="kind")`
+/// has one of them.
+/// `g.edges(vertices)` is a list of the edges that lead from these vertices, with the same behind them if it is asked
+/// for, and `g.edges[source, target]` a dict of what an edge has; of parallel edges, the first.
+///
+/// One pass over the edges, and over what else is asked for, in order; memory for the ids (8 bytes per vertex, strings
+/// beside that), the strings of attributes, and a batch.
+///
+/// Raises:
+///     UsageError: Weights that there are none of, or that are complex; an attribute that there is none of.
+///     KeyError: No such edge.
+///     MemoryLimitError: No room for the ids.
+///
+/// >>> list(g.edges)[:2], len(g.edges), ("home", "about") in g.edges
+/// ([('about', 'about'), ('about', 'home')], 5, True)
+/// >>> g.edges(["home"])
+/// [('home', 'about'), ('home', 'news')]
+#[pyclass(frozen, name = "Edges", module = "outcore")]
+pub struct PyEdges {
+    pub graph: Py<PyGraph>,
+    pub weights: bool,
+    pub data: Data,
+    /// The value that stands for a missing one, if not `None`.
+    pub default: Option<Py<PyAny>>,
+}
+
+impl PyEdges {
+    fn batches(&self, py: Python<'_>) -> PyResult<EdgeBatches<Arc<Graph>>> {
+        let graph = self.graph.get().open(py)?;
+        let data = match self.data {
+            Data::None => EdgeData { weights: self.weights, attributes: false },
+            _ => EdgeData { weights: graph.manifest().weights().is_some(), attributes: true },
+        };
+        run(py, graph.runtime(), || EdgeBatches::new(Arc::clone(&graph), data, 0))
+    }
+
+    fn chosen(&self, py: Python<'_>) -> PyResult<Chosen<EdgeBatches<Arc<Graph>>>> {
+        let batches = self.batches(py)?;
+        let schema = Arc::clone(batches.schema());
+        let columns = match self.data {
+            Data::None => (0..schema.fields().len()).collect(),
+            _ => self.data.columns(py, &schema, 2)?,
+        };
+        Chosen::new(batches, columns)
+    }
+
+    /// The edges from some vertices, as tuples of ids, perhaps with weights. Each vertex counts once, and so does an
+    /// edge without direction between two of them.
+    fn ends_from<'py>(
+        &self,
+        py: Python<'py>,
+        vertices: &Bound<'py, PyAny>,
+        weights: bool,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let (list, seen) = (PyList::empty(py), PySet::empty(py)?);
+        let is_directed = self.graph.get().open(py)?.is_directed();
+        for vertex in vertices.try_iter()? {
+            let vertex = vertex?;
+            if seen.contains(&vertex)? {
+                continue;
+            }
+            for (neighbour, weight) in self.graph.get().neighbours(py, &vertex, Direction::Out, weights)? {
+                if !is_directed && seen.contains(&neighbour)? {
+                    continue;
+                }
+                match weight {
+                    Some(weight) => list.append((&vertex, neighbour, weight))?,
+                    None => list.append((&vertex, neighbour))?,
+                }
+            }
+            seen.add(&vertex)?;
+        }
+        Ok(list)
+    }
+
+    /// [`Self::ends_from`] with attributes behind the ids.
+    fn data_from<'py>(
+        &self,
+        py: Python<'py>,
+        vertices: &Bound<'py, PyAny>,
+        data: &Data,
+        default: Option<&Py<PyAny>>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let (list, seen) = (PyList::empty(py), PySet::empty(py)?);
+        let vertices = vertices.try_iter()?;
+        let graph = self.graph.get().open(py)?;
+        let edges = run(py, graph.runtime(), || EdgesFrom::new(Arc::clone(&graph)))?;
+        for vertex in vertices {
+            let vertex = vertex?;
+            if seen.contains(&vertex)? {
+                continue;
+            }
+            let id = id_text(&vertex)?;
+            let batch = run(py, graph.runtime(), || edges.of(graph.find_or_refuse(&id)?))?;
+            let columns = data.columns(py, &batch.schema(), 2)?;
+            for row in data.rows(py, &batch.project(&columns).map_err(invalid)?, 2, default)? {
+                if graph.is_directed() || !seen.contains(row.get_item(1)?)? {
+                    list.append(row)?;
+                }
+            }
+            seen.add(&vertex)?;
+        }
+        Ok(list)
+    }
+}
+
+#[pymethods]
+impl PyEdges {
+    /// See the class.
+    #[pyo3(signature = (vertices=None, data=None, default=None, *, weights=false))]
+    fn __call__<'py>(
+        &self,
+        py: Python<'py>,
+        vertices: Option<&Bound<'py, PyAny>>,
+        data: Option<&Bound<'py, PyAny>>,
+        default: Option<Py<PyAny>>,
+        weights: bool,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let data = Data::of(data)?;
+        let Some(vertices) = vertices else {
+            let view = PyEdges { graph: self.graph.clone_ref(py), weights, data, default };
+            return Ok(view.into_pyobject(py)?.into_any());
+        };
+        // A single id is a list of one, as in NetworkX.
+        let one = id_text(vertices).is_ok().then(|| PyTuple::new(py, [vertices])).transpose()?;
+        let vertices = one.as_ref().map_or(vertices, |one| one.as_any());
+        let list = match data {
+            Data::None => self.ends_from(py, vertices, weights)?,
+            _ => self.data_from(py, vertices, &data, default.as_ref())?,
+        };
+        Ok(list.into_any())
+    }
+
+    /// The values of an edge.
+    fn __getitem__<'py>(&self, py: Python<'py>, edge: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
+        let Ok((source, target)) = edge.extract::<(Bound<'_, PyAny>, Bound<'_, PyAny>)>() else {
+            let text = format!("expected two ids of an edge, g.edges[source, target], found {}", edge.repr()?);
+            return Err(PyTypeError::new_err(text));
+        };
+        let (graph, from, to) = (self.graph.get().open(py)?, id_text(&source)?, id_text(&target)?);
+        let found = run(py, graph.runtime(), || {
+            let (source, target) = (graph.find_or_refuse(&from)?, graph.find_or_refuse(&to)?);
+            EdgesFrom::new(Arc::clone(&graph))?.between(source, target)
+        })?;
+        match found {
+            Some(row) => dict_of(py, &row, 0, 2),
+            None => Err(PyKeyError::new_err((source.unbind(), target.unbind()))),
+        }
+    }
+
+    fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
+        Ok(self.graph.get().open(py)?.edges() as usize)
+    }
+
+    fn __contains__(&self, py: Python<'_>, edge: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let Ok((source, target)) = edge.extract::<(Bound<'_, PyAny>, Bound<'_, PyAny>)>() else { return Ok(false) };
+        match (id_text(&source), id_text(&target)) {
+            (Ok(_), Ok(_)) => self.graph.get().has_edge(py, &source, &target),
+            _ => Ok(false),
+        }
+    }
+
+    fn __iter__(&self, py: Python<'_>) -> PyResult<Rows> {
+        let reader = match self.data {
+            Data::None => Reader::Edges(Box::new(self.batches(py)?)),
+            _ => {
+                let default = self.default.as_ref().map(|default| default.clone_ref(py));
+                Reader::Data(Box::new(self.chosen(py)?), 2, self.data.clone(), default)
+            }
+        };
+        Ok(Rows::new(reader, self.graph.get().open(py)?.runtime()))
+    }
+
+    /// The edges as an Arrow stream.
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyCapsule>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        crate::stream::export(py, self.chosen(py)?, requested_schema)
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let more = match self.data {
+            Data::None if self.weights => ", with weights",
+            Data::None => "",
+            _ => ", with data",
+        };
+        Ok(format!("<outcore.Edges: {} edges{more}>", self.graph.get().open(py)?.edges()))
+    }
+}
