@@ -82,6 +82,7 @@ __all__ = [
     "Lcc",
     "Reciprocity",
     "ScanStatistics",
+    "NodeBoundary",
     "bfs",
     "breadth_first_search",
     "single_source_shortest_path_length",
@@ -107,4 +108,5 @@ __all__ = [
     "reciprocity",
     "overall_reciprocity",
     "scan_statistics",
+    "node_boundary",
 ]

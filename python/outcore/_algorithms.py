@@ -27,6 +27,7 @@ __all__ = [
     "Lcc",
     "Reciprocity",
     "ScanStatistics",
+    "NodeBoundary",
     "bfs",
     "breadth_first_search",
     "single_source_shortest_path_length",
@@ -52,6 +53,7 @@ __all__ = [
     "reciprocity",
     "overall_reciprocity",
     "scan_statistics",
+    "node_boundary",
 ]
 
 
@@ -236,6 +238,18 @@ class MultiSourceBfs(AlgorithmResult):
         when it is first asked for; it takes 9 bytes per source and target.
         """
         return self._attribute(2)
+
+
+class NodeBoundary(AlgorithmResult):
+    """The result of `node_boundary`: a table with attributes of its own."""
+
+    __slots__ = ()
+    __module__ = "outcore"
+
+    @property
+    def count(self) -> int:
+        """How many vertices are in the boundary."""
+        return self._attribute(0)
 
 
 class PageRank(AlgorithmResult):
@@ -824,6 +838,49 @@ def multi_source_bfs(
         targets=targets,
         depth_limit=depth_limit,
     )
+
+
+@algorithm()
+def node_boundary(
+    graph: Graph,
+    vertices: Iterable[int | str],
+    *,
+    verify: bool = False,
+) -> NodeBoundary:
+    """Node boundary: the vertices outside a set to which edges lead from it, and the number of these edges.
+
+    A vertex is in the boundary of a set if it is outside the set and an edge leads to it from the set. Edges
+    without direction lead both ways.
+
+    Args:
+        graph: The graph.
+        vertices: The ids of the vertices of the set.
+        verify: Whether to check the result with an independent algorithm.
+
+    Returns:
+        A table with a row per vertex: `vertex` and `edges`, the number of edges that lead from the set to a vertex
+            of the boundary; missing at all other vertices. Parallel edges count as often as they are stored.
+        `count`: How many vertices are in the boundary.
+
+    Cost: the pages of the set's out-lists, at most one pass; 8 bytes of memory per vertex, and 8 per vertex of the
+    set.
+
+    Raises:
+        UsageError: No vertex of one of the ids.
+        MemoryLimitError: Too little memory. It is raised before the run starts.
+        CorruptImageError: A damaged page.
+        VerificationError: A result that `verify` finds wrong.
+
+    `networkx.node_boundary` returns the vertices of the boundary as a set. There is no `nbunch2`: select rows of
+    the result.
+
+    Hoory, Linial, Wigderson: Expander graphs and their applications. Bulletin of the AMS 43, 2006.
+
+    >>> boundary = oc.node_boundary(g, ['home'], verify=True)
+    >>> boundary.count, boundary.row('news')
+    (2, {'vertex': 'news', 'edges': 1})
+    """
+    return run("node_boundary", NodeBoundary, graph, verify, vertices=vertices)
 
 
 @algorithm()
