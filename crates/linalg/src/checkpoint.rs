@@ -79,11 +79,16 @@ impl Words {
         Some(numbers.iter().map(|&bits| f64::from_bits(bits)).collect())
     }
 
-    pub fn take_matrix(&mut self) -> Option<Mat<f64>> {
-        let columns = (0..self.take()?).map(|_| self.take_all()).collect::<Option<Vec<_>>>()?;
-        let rows = columns.first().map_or(0, Vec::len);
-        let is_whole = columns.iter().all(|column| column.len() == rows);
-        is_whole.then(|| Mat::from_fn(rows, columns.len(), |row, column| columns[column][row]))
+    /// Overwrites a matrix with the next one, if that has as many rows and columns.
+    pub fn take_matrix(&mut self, matrix: &mut Mat<f64>) -> Option<()> {
+        if self.take()? != matrix.ncols() as u64 {
+            return None;
+        }
+        for column in 0..matrix.ncols() {
+            let numbers = self.take_all().filter(|numbers| numbers.len() == matrix.nrows())?;
+            matrix.col_as_slice_mut(column).copy_from_slice(&numbers);
+        }
+        Some(())
     }
 }
 

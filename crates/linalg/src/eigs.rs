@@ -302,7 +302,7 @@ fn solve<'a>(operator: &dyn Operator<'a>, options: &EigsOptions) -> Result<Solve
         basis = run.basis;
         basis.truncate(basis.len() - 1);
         basis.rotate(&(schur.space(wanted) * schur.eigenvectors(wanted, cancel)?))?;
-        (schur, wanted, run.norm, run.restarts)
+        (schur, wanted, run.iteration.norm, run.iteration.restarts)
     };
     check_scale(operator, norm, &mut basis)?;
     let pairs = measured(operator, &mut basis, &schur, wanted)?;

@@ -397,7 +397,7 @@ pub(crate) fn subspace<'a>(
     }
     let mut run = Lanczos::new(operator, basis, *goal, checkpoint)?;
     let ritz = run.run()?;
-    let (scale, mut basis, restarts) = (run.scale(&ritz), run.basis, run.restarts);
+    let (scale, mut basis, restarts) = (run.scale(&ritz), run.basis, run.iteration.restarts);
     check_scale(operator, scale, &mut basis)?;
     basis.truncate(basis.len() - 1);
     let mut order: Vec<usize> = (0..count).collect();

@@ -22,6 +22,7 @@
 
 use crate::basis::Basis;
 use crate::checkpoint::{Checkpoint, Words};
+use crate::iteration::Iteration;
 use crate::operator::Operator;
 use crate::orthonormal::{ROUNDING, orthonormalize, random};
 use crate::schur::Schur;
@@ -83,20 +84,11 @@ pub(crate) struct Goal {
 
 /// A run.
 pub(crate) struct KrylovSchur<'o, 'a> {
-    operator: &'o dyn Operator<'a>,
+    pub iteration: Iteration<'o, 'a>,
     pub basis: Basis<'a>,
     goal: Goal,
     /// The operator's projection on the basis. The row of the last vector couples it to the others.
     projection: Mat<f64>,
-    /// The greatest length of a product with a vector so far.
-    pub norm: f64,
-    seed: u64,
-    /// Steps since the last random start.
-    steps: usize,
-    /// Sort keys of the locked eigenvalues.
-    locked: Vec<f64>,
-    pub restarts: u64,
-    checkpoint: Option<Checkpoint<'a>>,
 }
 
 impl<'o, 'a> KrylovSchur<'o, 'a> {
@@ -105,54 +97,39 @@ impl<'o, 'a> KrylovSchur<'o, 'a> {
         operator: &'o dyn Operator<'a>,
         basis: Basis<'a>,
         goal: Goal,
-        mut checkpoint: Option<Checkpoint<'a>>,
+        checkpoint: Option<Checkpoint<'a>>,
     ) -> Result<Self> {
-        let mut run = KrylovSchur {
-            operator,
-            basis,
-            goal,
-            projection: Mat::zeros(goal.most_columns + 1, goal.most_columns + 1),
-            norm: 0.0,
-            seed: goal.seed,
-            steps: 0,
-            locked: Vec::new(),
-            restarts: 0,
-            checkpoint: None,
-        };
-        if let Some(checkpoint) = &mut checkpoint
-            && let Some(mut words) = checkpoint.load(&mut run.basis)?
-        {
-            run.restore(&mut words).ok_or_else(|| checkpoint.damaged_state())?;
-        } else {
-            run.begin()?;
+        let iteration = Iteration::new(operator, goal.seed, checkpoint);
+        let projection = Mat::zeros(goal.most_columns + 1, goal.most_columns + 1);
+        let mut run = KrylovSchur { iteration, basis, goal, projection };
+        match run.iteration.load(&mut run.basis)? {
+            Some(mut words) => {
+                let state = run.restore(&mut words);
+                run.iteration.restored(state)?;
+            }
+            None => run.begin()?,
         }
-        run.checkpoint = checkpoint;
         Ok(run)
     }
 
     /// Restores the state of a run from a checkpoint, the basis excepted.
     fn restore(&mut self, words: &mut Words) -> Option<()> {
-        self.operator.costs().borrow_mut().count(words.take()?);
-        (self.seed, self.restarts) = (words.take()?, words.take()?);
-        self.steps = words.take()? as usize;
-        self.norm = f64::from_bits(words.take()?);
-        let shape = self.projection.shape();
-        self.projection = words.take_matrix().filter(|kept| kept.shape() == shape)?;
-        self.locked = words.take_all()?;
+        let iteration = &mut self.iteration;
+        (iteration.seed, iteration.restarts, iteration.steps) = (words.take()?, words.take()?, words.take()?);
+        iteration.norm = f64::from_bits(words.take()?);
+        words.take_matrix(&mut self.projection)?;
+        iteration.locked = words.take_all()?;
         Some(())
     }
 
     /// Writes the checkpoint, if it is due.
-    fn keep_for_later(&mut self) -> Result<()> {
-        let Some(checkpoint) = self.checkpoint.as_mut().filter(|checkpoint| checkpoint.is_due()) else { return Ok(()) };
-        let mut words = Words::default();
-        let products = self.operator.costs().borrow().products;
-        let counts = [products, self.seed, self.restarts, self.steps as u64];
-        counts.into_iter().for_each(|word| words.put(word));
-        words.put(self.norm.to_bits());
+    fn save_if_due(&mut self) -> Result<()> {
+        let Some(mut words) = self.iteration.state_if_due() else { return Ok(()) };
+        let Iteration { norm, seed, steps, restarts, ref locked, .. } = self.iteration;
+        [seed, restarts, steps, norm.to_bits()].into_iter().for_each(|word| words.put(word));
         words.put_matrix(&self.projection);
-        words.put_all(&self.locked);
-        checkpoint.save(&mut self.basis, &words)
+        words.put_all(locked);
+        self.iteration.save(&mut self.basis, &words)
     }
 
     /// Columns of the basis but for the last, which is not multiplied yet.
@@ -164,18 +141,13 @@ impl<'o, 'a> KrylovSchur<'o, 'a> {
         self.basis.space.runtime.cancel()
     }
 
-    fn next_seed(&mut self) -> u64 {
-        self.seed = self.seed.wrapping_add(0x1_0000);
-        self.seed
-    }
-
     /// Appends a random vector, to which nothing of the small matrix is coupled.
     fn begin(&mut self) -> Result<()> {
-        let seed = self.next_seed();
+        let seed = self.iteration.next_seed();
         let mut vector = self.basis.fresh()?;
         random(&self.basis, &mut vector, seed)?;
         self.basis.push(vector);
-        self.steps = 0;
+        self.iteration.steps = 0;
         Ok(())
     }
 
@@ -183,23 +155,23 @@ impl<'o, 'a> KrylovSchur<'o, 'a> {
     fn extend(&mut self) -> Result<()> {
         let last = self.columns();
         let mut next = self.basis.fresh()?;
-        self.operator.apply(self.basis.last(), 1, &mut next)?;
+        self.iteration.operator.apply(self.basis.last(), 1, &mut next)?;
         let shares = self.basis.project_out(0..last + 1, &mut next)?;
         // A second projection removes what rounding left.
         let again = self.basis.project_out(0..last + 1, &mut next)?;
         let shares = shares.iter().zip(&again).map(|(one, more)| one[0][0] + more[0][0]);
         shares.enumerate().for_each(|(row, share)| self.projection[(row, last)] = share);
         let known = self.projection.col(last).get(..last + 1).norm_l2();
-        let seed = self.next_seed();
-        let found = orthonormalize(&self.basis, last + 1, &mut next, ROUNDING * self.norm.max(known), seed)?;
+        let seed = self.iteration.next_seed();
+        let found = orthonormalize(&self.basis, last + 1, &mut next, ROUNDING * self.iteration.norm.max(known), seed)?;
         if !found.finite {
-            return Err(self.operator.too_large());
+            return Err(self.iteration.operator.too_large());
         }
         let length = found.upper[0][0];
-        self.norm = self.norm.max(known.hypot(length));
+        self.iteration.norm = self.iteration.norm.max(known.hypot(length));
         self.couple(&[&vec![0.0; last], &[length][..]].concat());
         self.basis.push(next);
-        self.steps += 1;
+        self.iteration.steps += 1;
         Ok(())
     }
 
@@ -213,7 +185,7 @@ impl<'o, 'a> KrylovSchur<'o, 'a> {
     fn schur(&self, count: usize) -> Result<(Schur, Vec<f64>)> {
         let size = self.columns();
         let small = self.projection.get(..size, ..size).to_owned();
-        let mut schur = Schur::new(&small, self.cancel())?.ok_or_else(|| self.operator.too_large())?;
+        let mut schur = Schur::new(&small, self.cancel())?.ok_or_else(|| self.iteration.operator.too_large())?;
         schur.sort(count, self.cancel(), |one, other| self.goal.part.is_before(one, other))?;
         let coupling = self.coupling(&schur);
         Ok((schur, coupling))
@@ -282,11 +254,11 @@ impl<'o, 'a> KrylovSchur<'o, 'a> {
         let Some(mut last) = self.keep(&schur, count)? else { unreachable!("the last vector is in memory") };
         // Remove what rounding added.
         self.basis.project_out(0..count, &mut last)?;
-        let seed = self.next_seed();
+        let seed = self.iteration.next_seed();
         let length = orthonormalize(&self.basis, count, &mut last, 0.0, seed)?.upper[0][0];
         self.couple(&coupling[..count].iter().map(|entry| entry * length).collect::<Vec<_>>());
         self.basis.push(last);
-        self.restarts += 1;
+        self.iteration.restarts += 1;
         Ok(())
     }
 
@@ -296,31 +268,30 @@ impl<'o, 'a> KrylovSchur<'o, 'a> {
         let Goal { count, most_columns, most_restarts, tolerance, least_tolerance, .. } = self.goal;
         let between = LEAST_STEPS.max(most_columns / LOOKS);
         loop {
-            self.keep_for_later()?;
+            self.save_if_due()?;
             self.extend()?;
             let (size, is_full) = (self.columns(), self.columns() == most_columns);
-            if size <= count || !(is_full || self.steps.is_multiple_of(between)) {
+            if size <= count || !(is_full || self.iteration.steps.is_multiple_of(between as u64)) {
                 continue;
             }
             let (mut schur, coupling) = self.schur(count)?;
             let wanted = schur.end_of_block(count);
-            let floor = (tolerance * schur.largest()).max(least_tolerance * self.norm);
+            let floor = (tolerance * schur.largest()).max(least_tolerance * self.iteration.norm);
             if length(&coupling[..wanted]) <= floor {
                 let keys = self.keys(&schur, wanted);
-                let is_known = self.locked.len() == keys.len()
-                    && self.locked.iter().zip(&keys).all(|(a, b)| (a - b).abs() <= floor);
+                let is_known = self.iteration.is_locked(&keys, floor);
                 if is_known && self.is_behind(&mut schur, wanted, floor)? {
                     return Ok((schur, wanted));
                 }
-                if !is_known && (self.locked.is_empty() || self.restarts < most_restarts) {
-                    self.restarts += u64::from(!self.locked.is_empty());
+                if !is_known && (self.iteration.locked.is_empty() || self.iteration.restarts < most_restarts) {
+                    self.iteration.restarts += u64::from(!self.iteration.locked.is_empty());
                     self.lock(&schur, wanted)?;
-                    self.locked = keys;
+                    self.iteration.locked = keys;
                     continue;
                 }
             }
             if is_full {
-                if self.restarts >= most_restarts {
+                if self.iteration.restarts >= most_restarts {
                     return Ok((schur, wanted));
                 }
                 self.restart(schur, wanted)?;

@@ -22,6 +22,7 @@
 use crate::basis::Basis;
 use crate::checkpoint::{Checkpoint, Words};
 use crate::hermitian::small_eigen;
+use crate::iteration::Iteration;
 use crate::kernels::Square;
 use crate::operator::Operator;
 use crate::orthonormal::{ROUNDING, inverse, orthonormalize, product, random};
@@ -128,7 +129,7 @@ pub(crate) struct Ritz {
 
 /// A run.
 pub(crate) struct Lanczos<'o, 'a> {
-    operator: &'o dyn Operator<'a>,
+    pub iteration: Iteration<'o, 'a>,
     pub basis: Basis<'a>,
     goal: Goal,
     /// The operator's projection on the basis, and its last block's part in the next.
@@ -142,15 +143,6 @@ pub(crate) struct Lanczos<'o, 'a> {
     now: Mat<f64>,
     /// Number of coming steps that orthogonalize against all blocks.
     forced: u32,
-    /// The greatest length of a product with a vector so far.
-    norm: f64,
-    seed: u64,
-    /// Steps since the last random start.
-    steps: u64,
-    /// The locked eigenvalues.
-    locked: Vec<f64>,
-    pub restarts: u64,
-    checkpoint: Option<Checkpoint<'a>>,
 }
 
 impl<'o, 'a> Lanczos<'o, 'a> {
@@ -159,12 +151,12 @@ impl<'o, 'a> Lanczos<'o, 'a> {
         operator: &'o dyn Operator<'a>,
         basis: Basis<'a>,
         goal: Goal,
-        mut checkpoint: Option<Checkpoint<'a>>,
+        checkpoint: Option<Checkpoint<'a>>,
     ) -> Result<Self> {
         let size = goal.most_columns + 2 * basis.space.width;
         let width = basis.space.width;
         let mut run = Lanczos {
-            operator,
+            iteration: Iteration::new(operator, goal.seed, checkpoint),
             goal,
             projection: Mat::zeros(size, size),
             live: Vec::new(),
@@ -172,54 +164,45 @@ impl<'o, 'a> Lanczos<'o, 'a> {
             before: Mat::zeros(size, width),
             now: Mat::zeros(size, width),
             forced: 0,
-            norm: 0.0,
-            seed: goal.seed,
-            steps: 0,
-            locked: Vec::new(),
-            restarts: 0,
-            checkpoint: None,
             basis,
         };
-        if let Some(checkpoint) = &mut checkpoint
-            && let Some(mut words) = checkpoint.load(&mut run.basis)?
-        {
-            run.restore(&mut words).ok_or_else(|| checkpoint.damaged_state())?;
-        } else {
-            let block = run.basis.fresh()?;
-            run.begin(block)?;
+        match run.iteration.load(&mut run.basis)? {
+            Some(mut words) => {
+                let state = run.restore(&mut words);
+                run.iteration.restored(state)?;
+            }
+            None => {
+                let block = run.basis.fresh()?;
+                run.begin(block)?;
+            }
         }
-        run.checkpoint = checkpoint;
         Ok(run)
     }
 
     /// Restores the state of a run from a checkpoint, the basis excepted.
     fn restore(&mut self, words: &mut Words) -> Option<()> {
-        let known = self.operator.costs().borrow().products;
-        self.operator.costs().borrow_mut().count(words.take()?.saturating_sub(known));
         self.forced = words.take()? as u32;
-        (self.seed, self.steps, self.restarts) = (words.take()?, words.take()?, words.take()?);
-        self.norm = f64::from_bits(words.take()?);
+        let iteration = &mut self.iteration;
+        (iteration.seed, iteration.steps, iteration.restarts) = (words.take()?, words.take()?, words.take()?);
+        iteration.norm = f64::from_bits(words.take()?);
         for matrix in [&mut self.projection, &mut self.before, &mut self.now] {
-            let shape = matrix.shape();
-            *matrix = words.take_matrix().filter(|kept| kept.shape() == shape)?;
+            words.take_matrix(matrix)?;
         }
         self.live = words.take_all()?.iter().map(|&is_live| is_live != 0.0).collect();
-        (self.hidden, self.locked) = (words.take_all()?, words.take_all()?);
+        (self.hidden, iteration.locked) = (words.take_all()?, words.take_all()?);
         (self.live.len() == self.basis.len() * self.width()).then_some(())
     }
 
     /// Writes the checkpoint, if it is due.
-    fn keep_for_later(&mut self) -> Result<()> {
-        let Some(checkpoint) = self.checkpoint.as_mut().filter(|checkpoint| checkpoint.is_due()) else { return Ok(()) };
-        let mut words = Words::default();
-        let products = self.operator.costs().borrow().products;
-        let counts = [products, u64::from(self.forced), self.seed, self.steps, self.restarts];
+    fn save_if_due(&mut self) -> Result<()> {
+        let Some(mut words) = self.iteration.state_if_due() else { return Ok(()) };
+        let Iteration { norm, seed, steps, restarts, ref locked, .. } = self.iteration;
+        let counts = [u64::from(self.forced), seed, steps, restarts, norm.to_bits()];
         counts.into_iter().for_each(|word| words.put(word));
-        words.put(self.norm.to_bits());
         [&self.projection, &self.before, &self.now].into_iter().for_each(|matrix| words.put_matrix(matrix));
         let live: Vec<f64> = self.live.iter().map(|&is_live| f64::from(u8::from(is_live))).collect();
-        [&live, &self.hidden, &self.locked].into_iter().for_each(|numbers| words.put_all(numbers));
-        checkpoint.save(&mut self.basis, &words)
+        [&live, &self.hidden, locked].into_iter().for_each(|numbers| words.put_all(numbers));
+        self.iteration.save(&mut self.basis, &words)
     }
 
     fn width(&self) -> usize {
@@ -231,17 +214,12 @@ impl<'o, 'a> Lanczos<'o, 'a> {
         (self.basis.len() - 1) * self.width()
     }
 
-    fn next_seed(&mut self) -> u64 {
-        self.seed = self.seed.wrapping_add(0x1_0000);
-        self.seed
-    }
-
     /// Appends a random block, which the small matrix does not couple to the blocks before it.
     fn begin(&mut self, mut block: Array<f64>) -> Result<()> {
-        let seed = self.next_seed();
+        let seed = self.iteration.next_seed();
         random(&self.basis, &mut block, seed)?;
         self.append(block);
-        self.steps = 0;
+        self.iteration.steps = 0;
         Ok(())
     }
 
@@ -281,9 +259,10 @@ impl<'o, 'a> Lanczos<'o, 'a> {
     fn extend(&mut self) -> Result<()> {
         let (last, width) = (self.basis.len() - 1, self.width());
         let mut next = self.basis.fresh()?;
-        self.operator.apply(self.basis.last(), width, &mut next)?;
+        self.iteration.operator.apply(self.basis.last(), width, &mut next)?;
         let lengths = self.basis.space.dots(&next, &next)?;
-        self.norm = (0..width).map(|column| lengths[column][column].sqrt()).fold(self.norm, f64::max);
+        self.iteration.norm =
+            (0..width).map(|column| lengths[column][column].sqrt()).fold(self.iteration.norm, f64::max);
         let coupled = (0..last).find(|&block| self.square(block, last) != ZERO).unwrap_or(last);
         let known: Vec<Square> = (coupled..last).map(|block| self.square(block, last)).collect();
         self.basis.subtract(coupled..last, &known, &mut next)?;
@@ -297,11 +276,11 @@ impl<'o, 'a> Lanczos<'o, 'a> {
             symmetric[i][k] = (diagonal[i][k] + diagonal[k][i]) / 2.0;
         });
         self.set_square(last, last, &symmetric);
-        let seed = self.next_seed();
-        let floor = ROUNDING * self.norm;
+        let seed = self.iteration.next_seed();
+        let floor = ROUNDING * self.iteration.norm;
         let found = orthonormalize(&self.basis, last + 1, &mut next, floor, seed)?;
         if !found.finite {
-            return Err(self.operator.too_large());
+            return Err(self.iteration.operator.too_large());
         }
         let mut upper = found.upper;
         let mut is_new = found.replaced;
@@ -326,7 +305,7 @@ impl<'o, 'a> Lanczos<'o, 'a> {
                 (0..width).for_each(|column| self.now[(row, column)] = estimate[(row, column)]);
             }
         }
-        self.steps += 1;
+        self.iteration.steps += 1;
         Ok(())
     }
 
@@ -337,7 +316,7 @@ impl<'o, 'a> Lanczos<'o, 'a> {
         let tolerance = self.goal.tolerance;
         let (semi, most) = ((tolerance / 10.0).clamp(SEMI[0], SEMI[1]), (tolerance.sqrt() / 10.0).min(LOCKED));
         (0..estimate.nrows()).filter(|&row| self.live[row]).any(|row| {
-            let bound = (LOOSER * self.hidden[row] / self.norm).clamp(semi, most.max(semi));
+            let bound = (LOOSER * self.hidden[row] / self.iteration.norm).clamp(semi, most.max(semi));
             (0..estimate.ncols())
                 .any(|column| estimate[(row, column)].is_nan() || estimate[(row, column)].abs() >= bound)
         })
@@ -359,7 +338,7 @@ impl<'o, 'a> Lanczos<'o, 'a> {
         let mut estimate = Mat::zeros(size, width);
         let part = self.projection.submatrix(0, 0, size, size) * self.now.submatrix(0, 0, size, width);
         for row in 0..size {
-            let noise = (ORTHOGONAL * self.norm).max(self.hidden[row]);
+            let noise = (ORTHOGONAL * self.iteration.norm).max(self.hidden[row]);
             let mut line = [0.0; crate::kernels::MOST_WIDTH];
             for (column, entry) in line.iter_mut().enumerate().take(width) {
                 let known: f64 = (0..width)
@@ -384,7 +363,8 @@ impl<'o, 'a> Lanczos<'o, 'a> {
         let (size, width) = (self.columns(), self.width());
         let live: Vec<usize> = (0..size).filter(|&column| self.live[column]).collect();
         let small = Mat::from_fn(live.len(), live.len(), |i, k| self.projection[(live[i], live[k])]);
-        let (values, vectors) = small_eigen(&self.basis.space, &small).ok_or_else(|| self.operator.too_large())?;
+        let (values, vectors) =
+            small_eigen(&self.basis.space, &small).ok_or_else(|| self.iteration.operator.too_large())?;
         let mut order: Vec<usize> = (0..live.len()).collect();
         order.sort_by(|&a, &b| self.goal.end.key(values[b]).total_cmp(&self.goal.end.key(values[a])));
         let mut sorted = Mat::zeros(size, live.len());
@@ -412,7 +392,7 @@ impl<'o, 'a> Lanczos<'o, 'a> {
         self.clear(&ritz.values[..keep], hidden);
         // Remove rounding and the overlap of the old vectors.
         self.basis.project_out(0..keep / width, &mut block)?;
-        let seed = self.next_seed();
+        let seed = self.iteration.next_seed();
         let upper = orthonormalize(&self.basis, keep / width, &mut block, KEPT, seed)?.upper;
         let next = product(&upper, &next, width);
         self.append(block);
@@ -427,7 +407,7 @@ impl<'o, 'a> Lanczos<'o, 'a> {
             self.set_square(keep / width, to, &coupling);
         }
         self.forced = 2;
-        self.restarts += 1;
+        self.iteration.restarts += 1;
         Ok(())
     }
 
@@ -469,10 +449,12 @@ impl<'o, 'a> Lanczos<'o, 'a> {
     pub fn run(&mut self) -> Result<Ritz> {
         let Goal { count, most_columns, most_restarts, tolerance, .. } = self.goal;
         loop {
-            self.keep_for_later()?;
+            self.save_if_due()?;
             self.extend()?;
             let is_full = self.columns() + self.width() > most_columns;
-            if self.columns() <= count.max(self.locked.len()) || (self.basis.len().is_multiple_of(2) && !is_full) {
+            if self.columns() <= count.max(self.iteration.locked.len())
+                || (self.basis.len().is_multiple_of(2) && !is_full)
+            {
                 continue;
             }
             let ritz = self.ritz()?;
@@ -483,11 +465,10 @@ impl<'o, 'a> Lanczos<'o, 'a> {
             if converged == count {
                 let wanted = &ritz.values[..count];
                 let Some(crowd) = self.least_crowd(wanted, scale) else { return Ok(ritz) };
-                let is_known =
-                    self.locked.len() == count && wanted.iter().zip(&self.locked).all(|(a, b)| (a - b).abs() <= floor);
+                let is_known = self.iteration.is_locked(wanted, floor);
                 if !is_known {
                     self.lock(&ritz, count)?;
-                    self.locked = wanted.to_vec();
+                    self.iteration.locked = wanted.to_vec();
                     continue;
                 }
                 if self.is_complete(&ritz, crowd, floor) {
@@ -495,7 +476,7 @@ impl<'o, 'a> Lanczos<'o, 'a> {
                 }
             }
             if is_full {
-                if self.restarts >= most_restarts {
+                if self.iteration.restarts >= most_restarts {
                     return Ok(ritz);
                 }
                 self.restart(&ritz, count + (self.columns() - count) * 2 / 5)?;
@@ -517,7 +498,7 @@ impl<'o, 'a> Lanczos<'o, 'a> {
 
     /// The greatest magnitude of an eigenvalue, as far as it is known.
     pub fn scale(&self, ritz: &Ritz) -> f64 {
-        self.norm.max(magnitude(&ritz.values))
+        self.iteration.norm.max(magnitude(&ritz.values))
     }
 
     /// Whether no eigenvalue was missed whose sort key is at least `last`.
@@ -534,7 +515,7 @@ impl<'o, 'a> Lanczos<'o, 'a> {
         };
         let gap = ((last - rest_key) / (last - least)).clamp(0.0, 1.0);
         let rows = self.basis.space.rows as f64;
-        let bound = 1.648 * rows.sqrt() * (-gap.sqrt() * (2 * self.steps - 1) as f64).exp();
+        let bound = 1.648 * rows.sqrt() * (-gap.sqrt() * (2 * self.iteration.steps - 1) as f64).exp();
         bound <= MISSED
     }
 }

@@ -26,6 +26,7 @@ mod expm;
 mod gmres;
 mod hermitian;
 mod inverse;
+mod iteration;
 mod kernels;
 mod krylov_schur;
 mod lanczos;

@@ -163,3 +163,26 @@ fn what_belongs_to_another_run_or_is_damaged_is_refused() {
     let refused = refusal(0, &EigshOptions { checkpoint: Some(file), ..more });
     assert!(refused.contains("file"), "{refused}");
 }
+
+#[test]
+fn a_run_that_goes_on_counts_no_product_twice() {
+    let folder = tempfile::tempdir().unwrap();
+    let runtime = runtime(2, None);
+    let matrix = matrix(&runtime, &Entries::random(3000, 3000, 20_000, true).image(folder.path(), true), true);
+    let run = |solver: &str, max_iter: u64, name: &str| {
+        let (ncv, checkpoint) = (Some(20), Some(folder.path().join(name)));
+        match solver {
+            "eigs" => eigs(&matrix, &EigsOptions { k: 5, ncv, max_iter, checkpoint, ..Default::default() })
+                .map(|found| (found.converged, found.products)),
+            _ => eigsh(&matrix, &EigshOptions { ncv, max_iter, checkpoint, ..options(5) })
+                .map(|found| (found.converged, found.products)),
+        }
+        .unwrap()
+    };
+    for solver in ["eigsh", "eigs"] {
+        let whole = run(solver, 1000, &format!("{solver} whole"));
+        let stopped = format!("{solver} stopped");
+        assert!(run(solver, 0, &stopped).0 < 5 && run(solver, 1, &stopped).0 < 5);
+        assert_eq!(run(solver, 1000, &stopped), whole, "{solver}");
+    }
+}
