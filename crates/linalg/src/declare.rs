@@ -225,16 +225,6 @@ impl Convergence {
     }
 }
 
-/// A size that an option has.
-pub(crate) fn size(values: &Values, name: &str) -> usize {
-    values.size(name)
-}
-
-/// A size that an option may have.
-pub(crate) fn some_size(values: &Values, name: &str) -> Option<usize> {
-    values.some_size(name)
-}
-
 /// A file that must be there; the shell asks for it.
 pub(crate) fn required(file: Option<DenseFile>, name: &str) -> Result<DenseFile> {
     file.ok_or_else(|| Error::Usage(format!("expected the option {name}, found none")))

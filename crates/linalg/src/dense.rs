@@ -1,6 +1,6 @@
 //! Dense matrices that solvers found, on their way into files and arrays.
 
-use crate::embedding::SpectralEmbedding;
+use crate::embedding::Embedding;
 use crate::vectors::{ComplexVectors, Parts, Vectors};
 use outcore_image::{Error, Result};
 use outcore_io::Array;
@@ -27,7 +27,7 @@ enum Store<'a> {
     /// Matrices stored one after the other, with rows in the order of the ids; side by side in the result.
     Held(Array<f64>, usize),
     /// An embedding, and the sign of each column.
-    Embedding(Box<SpectralEmbedding<'a>>, Vec<f64>),
+    Embedding(Box<Embedding<'a>>, Vec<f64>),
     /// In a temporary file, in the order of the image.
     Product(UnnamedProduct),
     /// In the file that it goes to, which has no name yet.
@@ -57,7 +57,7 @@ impl<'a> Dense<'a> {
     }
 
     pub(crate) fn embedding(
-        embedding: SpectralEmbedding<'a>,
+        embedding: Embedding<'a>,
         signs: Vec<f64>,
         matrix: &'a SparseMatrix,
         shape: DenseShape,

@@ -3,16 +3,16 @@
 use crate::basis::{Basis, Room};
 use crate::checkpoint::Checkpoint;
 use crate::declare::{
-    Declaration, Found, Given, K, Kept, MAXITER, NCV, Needs, SEED, SolverPlan, TOL, complex_shape, pass_bytes, size,
-    some_size, values_bytes,
+    Declaration, Found, Given, K, Kept, MAXITER, NCV, Needs, SEED, SolverPlan, TOL, complex_shape, pass_bytes,
+    values_bytes,
 };
 use crate::dense::Dense;
-use crate::eigsh::{DENSE_ROWS, REACHED, check_scale, check_wanted, entries, steps_text, usual_columns};
+use crate::eigsh::{DENSE_ROWS, REACHED, check_scale, entries, usual_columns};
 use crate::kernels::Square;
 use crate::krylov_schur::{Goal, KrylovSchur, Part};
 use crate::operator::{Costs, Counted, Operator, require_real, space, square_rows};
 use crate::schur::Schur;
-use crate::spectral::ComplexPairs;
+use crate::spectral::{ComplexPairs, SpectralOptions, steps_text};
 use crate::tall::{Space, ZERO};
 use crate::vectors::{ComplexVectors, Parts, Vectors};
 use crate::verify::{check_complex_pairs, vectors_bytes};
@@ -23,7 +23,6 @@ use outcore_ingest::Choice;
 use outcore_io::Array;
 use outcore_matrix::{Operand, SparseMatrix};
 use std::cell::RefCell;
-use std::path::PathBuf;
 
 /// The smallest relative tolerance that is passed to the iteration, in units of the greatest eigenvalue.
 const LEAST_TOLERANCE: f64 = 4e-14;
@@ -106,18 +105,11 @@ pub(crate) static EIGS: Declaration = Declaration {
     )
 };
 
-fn plan(matrix: &SparseMatrix, Given { values, checkpoint, .. }: Given) -> Result<Box<dyn SolverPlan>> {
-    let options = EigsOptions {
-        k: size(&values, "k"),
-        which: values.choice("which"),
-        tol: values.real("tol"),
-        ncv: some_size(&values, "ncv"),
-        max_iter: values.whole("maxiter"),
-        seed: values.whole("seed"),
-        checkpoint,
-    };
+fn plan(matrix: &SparseMatrix, given: Given) -> Result<Box<dyn SolverPlan>> {
+    let which = given.values.choice("which");
+    let options = EigsOptions::given(given, "k", which);
     require_real(matrix)?;
-    check_options(square_rows(matrix)?, &options)?;
+    options.check(square_rows(matrix)?)?;
     Ok(Box::new(options))
 }
 
@@ -149,34 +141,18 @@ impl SolverPlan for EigsOptions {
                 ("eigenvalue_imag", values.iter().map(|value| value.im).collect()),
             ]
         };
-        let shape = complex_shape(matrix, found.values.len());
-        Ok(found.into_found(columns, |vectors| Dense::of_complex(vectors, matrix, shape)))
+        let count = found.values.len();
+        let shape = complex_shape(matrix, count);
+        found.into_found(count, columns, |vectors| Ok(vec![Dense::of_complex(vectors, matrix, shape)]))
     }
 }
 
 /// Options of the computation of eigenvalues of an unsymmetric matrix.
-#[derive(Clone, Debug)]
-pub struct EigsOptions {
-    /// Number of eigenvalues. Of a conjugate pair that does not fit only the one with the positive imaginary part is
-    /// returned.
-    pub k: usize,
-    /// The wanted part of the spectrum.
-    pub which: Spectrum,
-    /// The greatest residual, in units of the greatest eigenvalue's magnitude; 0 for what rounding allows.
-    pub tol: f64,
-    /// The most columns of the subspace; by default `2 k + 96`, if 64 GiB of disk hold so many.
-    pub ncv: Option<usize>,
-    /// The most restarts of a full subspace.
-    pub max_iter: u64,
-    /// Seed of the random numbers.
-    pub seed: u64,
-    /// Folder of a checkpoint, as in [`EigshOptions`](crate::EigshOptions).
-    pub checkpoint: Option<PathBuf>,
-}
+pub type EigsOptions = SpectralOptions<Spectrum>;
 
 impl Default for EigsOptions {
     fn default() -> Self {
-        EigsOptions { k: 6, which: Spectrum::default(), tol: 0.0, ncv: None, max_iter: 1000, seed: 0, checkpoint: None }
+        Self::usual(6, Spectrum::default(), 1)
     }
 }
 
@@ -196,7 +172,10 @@ impl Default for EigsOptions {
 /// A matrix that is not square; options that cannot be; entries that are not finite, or so small that their squares
 /// vanish; too little memory; a page that cannot be read or is damaged; a full disk; a request to stop.
 pub fn eigs<'a>(matrix: &'a SparseMatrix, options: &EigsOptions) -> Result<ComplexPairs<'a>> {
-    check_options(square_rows(matrix)?, options)?;
+    options.check(square_rows(matrix)?)?;
+    if options.block != 1 {
+        return Err(Error::Usage(format!("expected a block of 1 column for eigs, found {}", options.block)));
+    }
     let costs = RefCell::new(Costs::new(matrix, "eigs"));
     let Solved { mut pairs, basis, residual_bound, restarts } =
         solve(&Counted::new(matrix, Operand::Matrix, &costs)?, options)?;
@@ -210,21 +189,8 @@ pub fn eigs<'a>(matrix: &'a SparseMatrix, options: &EigsOptions) -> Result<Compl
     let residuals = pairs.iter().map(|pair| pair.residual).collect();
     let converged = pairs.iter().filter(|pair| pair.residual <= residual_bound).count();
     let run = (converged, residual_bound, restarts);
-    Ok(ComplexPairs::new(matrix, costs.into_inner(), (values, vectors, residuals), run))
-}
-
-/// Refuses options that are impossible for this number of rows.
-fn check_options(rows: usize, options: &EigsOptions) -> Result<()> {
-    let &EigsOptions { k, tol, ncv, .. } = options;
-    check_wanted(rows, k, tol)?;
-    match ncv {
-        Some(found) if found < k + MORE_COLUMNS => {
-            let least = k + MORE_COLUMNS;
-            let text = format!("expected ncv of at least {least}, which is k and {MORE_COLUMNS} more, found {found}");
-            Err(Error::Usage(text))
-        }
-        _ => Ok(()),
-    }
+    let costs = (costs.into_inner(), matrix.pages_per_pass(Operand::Matrix));
+    Ok(ComplexPairs::new(matrix, costs, (values, vectors, residuals), run))
 }
 
 /// An eigenvalue and its vector.

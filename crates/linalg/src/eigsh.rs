@@ -4,7 +4,7 @@ use crate::basis::{Basis, Room};
 use crate::checkpoint::Checkpoint;
 use crate::declare::{
     BLOCK, Declaration, Found, Given, K, Kept, MAXITER, NCV, Needs, SEED, SolverPlan, TOL, complex_shape, pass_bytes,
-    shape_of, size, some_size, values_bytes, vector_names,
+    shape_of, values_bytes, vector_names,
 };
 use crate::dense::Dense;
 use crate::hermitian::{self, eigsh_complex, small_eigen};
@@ -12,7 +12,7 @@ use crate::kernels::Square;
 use crate::lanczos::{End, Goal, Lanczos, magnitude, symmetric_eigen};
 use crate::nearest::nearest;
 use crate::operator::{Costs, Counted, Operator, space, square_rows};
-use crate::spectral::Eigenpairs;
+use crate::spectral::{Eigenpairs, SpectralOptions, steps_text};
 use crate::tall::{Space, ZERO};
 use crate::vectors::Vectors;
 use crate::verify::{check_eigenpairs, check_hermitian_pairs, hermitian_bytes, vectors_bytes};
@@ -25,7 +25,6 @@ use outcore_io::{Array, trim_freed_memory};
 use outcore_matrix::{EntrySums, Operand, SparseMatrix};
 use outcore_table::DenseShape;
 use std::cell::RefCell;
-use std::path::PathBuf;
 
 /// Columns of a basis beyond two for each wanted vector. Disk is cheap, and a restart costs what it forgets.
 const MORE_COLUMNS: usize = 96;
@@ -106,21 +105,14 @@ pub(crate) static EIGSH: Declaration = Declaration {
     )
 };
 
-fn plan(matrix: &SparseMatrix, Given { values, checkpoint, .. }: Given) -> Result<Box<dyn SolverPlan>> {
-    let options = EigshOptions {
-        k: size(&values, "k"),
-        which: values.choice("which"),
-        tol: values.real("tol"),
-        ncv: some_size(&values, "ncv"),
-        block: size(&values, "block"),
-        max_iter: values.whole("maxiter"),
-        seed: values.whole("seed"),
-        checkpoint,
-    };
+fn plan(matrix: &SparseMatrix, given: Given) -> Result<Box<dyn SolverPlan>> {
+    let which = given.values.choice("which");
+    let options = EigshOptions::given(given, "k", which);
     if matrix.is_complex() {
-        return hermitian::plan(matrix, options);
+        hermitian::check(matrix, &options)?;
+    } else {
+        options.check(square_rows(matrix)?)?;
     }
-    check_options(square_rows(matrix)?, &options)?;
     Ok(Box::new(options))
 }
 
@@ -158,13 +150,14 @@ impl SolverPlan for EigshOptions {
             if verify {
                 check_hermitian_pairs(matrix, &found.values, &mut found.vectors, &found.residuals)?;
             }
-            return Ok(found.into_found(columns, |vectors| Dense::of_complex(vectors, matrix, shape)));
+            return found.into_found(self.k, columns, |vectors| Ok(vec![Dense::of_complex(vectors, matrix, shape)]));
         }
         let mut found = eigsh(matrix, self)?;
         if verify {
             check_eigenpairs(matrix, &found.values, &mut found.vectors, &found.residuals)?;
         }
-        Ok(found.into_found(columns, |vectors| Dense::of_vectors(vectors, matrix, Operand::Matrix, shape)))
+        let dense = |vectors| Ok(vec![Dense::of_vectors(vectors, matrix, Operand::Matrix, shape)]);
+        found.into_found(self.k, columns, dense)
     }
 }
 
@@ -178,40 +171,12 @@ impl EigshOptions {
     }
 }
 
-/// Number of passes, as text, of a method that iterates until values have converged.
-pub(crate) fn steps_text(is_small: bool, rows: usize, width: usize) -> String {
-    match is_small {
-        true => format!("one for every {width} rows, as a matrix of so few is solved as a dense one: {rows} rows"),
-        false => format!("one per step of {width} vectors; no bound is known beforehand, often 30 to 300"),
-    }
-}
-
-/// Options of the computation of eigenvalues.
-#[derive(Clone, Debug)]
-pub struct EigshOptions {
-    /// Number of eigenvalues.
-    pub k: usize,
-    /// The wanted part of the spectrum.
-    pub which: Which,
-    /// The greatest residual, in units of the greatest eigenvalue's magnitude; 0 for what rounding allows.
-    pub tol: f64,
-    /// The most columns of the subspace; by default `2 k + 96`, if 64 GiB of disk hold so many.
-    pub ncv: Option<usize>,
-    /// Columns that are multiplied together: 1, 2, 4 or 8.
-    pub block: usize,
-    /// The most restarts of a full subspace.
-    pub max_iter: u64,
-    /// Seed of the random numbers.
-    pub seed: u64,
-    /// Folder of a checkpoint, which is written during the run. The same call, also with more restarts, resumes from it
-    /// with the same bits.
-    pub checkpoint: Option<PathBuf>,
-}
+/// Options of the computation of eigenvalues of a symmetric or Hermitian matrix.
+pub type EigshOptions = SpectralOptions<Which>;
 
 impl Default for EigshOptions {
     fn default() -> Self {
-        let (k, which, block, max_iter) = (6, Which::default(), 2, 1000);
-        EigshOptions { k, which, tol: 0.0, ncv: None, block, max_iter, seed: 0, checkpoint: None }
+        Self::usual(6, Which::default(), 2)
     }
 }
 
@@ -229,7 +194,7 @@ impl Default for EigshOptions {
 /// that cannot be; entries that are not finite; too little memory; a page that cannot be read or is damaged; a full
 /// disk; a request to stop.
 pub fn eigsh<'a>(matrix: &'a SparseMatrix, options: &EigshOptions) -> Result<Eigenpairs<'a>> {
-    check_options(square_rows(matrix)?, options)?;
+    options.check(square_rows(matrix)?)?;
     let costs = RefCell::new(Costs::new(matrix, "eigsh"));
     let solved = {
         let operator = Counted::new(matrix, Operand::Matrix, &costs)?;
@@ -243,37 +208,8 @@ pub fn eigsh<'a>(matrix: &'a SparseMatrix, options: &EigshOptions) -> Result<Eig
     let Solved { values, basis, residuals, converged, residual_bound, restarts } = solved;
     let vectors = Vectors::new(basis, matrix, values.len(), Operand::Matrix);
     let run = (converged, residual_bound, restarts);
-    Ok(Eigenpairs::new(matrix, costs.into_inner(), (values, vectors, residuals), run))
-}
-
-/// Refuses options that are impossible for this number of rows.
-pub(crate) fn check_options(rows: usize, options: &EigshOptions) -> Result<()> {
-    let &EigshOptions { k, tol, ncv, block, .. } = options;
-    let usage = |text: String| Err(Error::Usage(text));
-    check_wanted(rows, k, tol)?;
-    if ![1, 2, 4, 8].contains(&block) {
-        return usage(format!("expected a block of 1, 2, 4 or 8 columns, found {block}"));
-    }
-    match ncv {
-        Some(found) if found < k + 3 * block => {
-            usage(format!("expected ncv of at least {}, which is k and three blocks, found {found}", k + 3 * block))
-        }
-        _ => Ok(()),
-    }
-}
-
-/// Refuses an impossible tolerance, and a number of vectors that is 0 or greater than `most`.
-pub(crate) fn check_wanted(most: usize, k: usize, tol: f64) -> Result<()> {
-    if most == 0 {
-        return Err(Error::Usage("expected a matrix with rows and columns, found one without".to_owned()));
-    }
-    if k == 0 || k > most {
-        return Err(Error::Usage(format!("expected k from 1 to {most}, found {k}")));
-    }
-    if !(0.0..1.0).contains(&tol) {
-        return Err(Error::Usage(format!("expected tol from 0 to 1, found {tol}")));
-    }
-    Ok(())
+    let costs = (costs.into_inner(), matrix.pages_per_pass(Operand::Matrix));
+    Ok(Eigenpairs::new(matrix, costs, (values, vectors, residuals), run))
 }
 
 /// Refuses a matrix whose product with a random vector differs from that of its transpose, or adjoint. A real matrix

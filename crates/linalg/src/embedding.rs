@@ -11,22 +11,21 @@
 //! clustering*, Statistics and Computing 2007.
 
 use crate::declare::{
-    BLOCK, Convergence, Declaration, Found, Given, MAXITER, NCV, Needs, SEED, SolverPlan, TOL, shape_of, size,
-    some_size, vector_names,
+    BLOCK, Declaration, Found, Given, MAXITER, NCV, Needs, SEED, SolverPlan, TOL, shape_of, vector_names,
 };
 use crate::dense::Dense;
-use crate::eigsh::{EigshOptions, Solved, Which, check_options, check_symmetric, solve};
+use crate::eigsh::{EigshOptions, Solved, Which, check_symmetric, solve};
 use crate::operator::{Costs, Counted, Operator, require_real, space, square_rows};
+use crate::spectral::{SpectralOptions, SpectralPairs};
 use crate::tall::Space;
 use crate::vectors::Vectors;
 use crate::verify::{check_laplacian, vectors_bytes};
 use outcore_declare::Parameter;
-use outcore_image::{Error, Result, Stats};
+use outcore_image::{Error, Result};
 use outcore_io::Array;
 use outcore_matrix::{Operand, SparseMatrix};
 use std::cell::RefCell;
 use std::ops::Range;
-use std::path::PathBuf;
 
 const PURPOSE: &str = "degrees of a spectral embedding";
 /// Relative row sum without its loop below which it counts as rounding.
@@ -65,18 +64,9 @@ pub(crate) static SPECTRAL_EMBEDDING: Declaration = Declaration {
     )
 };
 
-fn plan(matrix: &SparseMatrix, Given { values, checkpoint, .. }: Given) -> Result<Box<dyn SolverPlan>> {
-    let options = SpectralEmbeddingOptions {
-        n_components: size(&values, "n_components"),
-        norm_laplacian: values.flag("norm_laplacian"),
-        drop_first: values.flag("drop_first"),
-        tol: values.real("tol"),
-        ncv: some_size(&values, "ncv"),
-        block: size(&values, "block"),
-        max_iter: values.whole("maxiter"),
-        seed: values.whole("seed"),
-        checkpoint,
-    };
+fn plan(matrix: &SparseMatrix, given: Given) -> Result<Box<dyn SolverPlan>> {
+    let [norm_laplacian, drop_first] = ["norm_laplacian", "drop_first"].map(|name| given.values.flag(name));
+    let options = SpectralEmbeddingOptions::given(given, "n_components", Laplacian { norm_laplacian, drop_first });
     require_real(matrix)?;
     options.eigsh(square_rows(matrix)?)?;
     Ok(Box::new(options))
@@ -87,12 +77,12 @@ impl SolverPlan for SpectralEmbeddingOptions {
         let rows = matrix.shape().0;
         let needs = self.eigsh(rows as usize)?.needs(matrix)?;
         // Degrees, and a block that they scale.
-        let scaled = if self.norm_laplacian { 8 * self.block as u64 } else { 0 };
+        let scaled = if self.which.norm_laplacian { 8 * self.block as u64 } else { 0 };
         Ok(Needs {
             least_bytes: needs.least_bytes + (16 + scaled) * rows,
-            verify_bytes: vectors_bytes(matrix, self.n_components) + 16 * rows,
+            verify_bytes: vectors_bytes(matrix, self.k) + 16 * rows,
             passes: format!("{}, and up to three for degrees", needs.passes),
-            shapes: vec![shape_of(matrix, Operand::Matrix, vector_names(self.n_components))],
+            shapes: vec![shape_of(matrix, Operand::Matrix, vector_names(self.k))],
             ..needs
         })
     }
@@ -100,91 +90,52 @@ impl SolverPlan for SpectralEmbeddingOptions {
     fn run<'a>(&self, matrix: &'a SparseMatrix, verify: bool) -> Result<Found<'a>> {
         let mut found = spectral_embedding(matrix, self)?;
         if verify {
-            let SpectralEmbedding { vectors, eigenvalues, residuals, .. } = &mut found;
-            check_laplacian(matrix, self.norm_laplacian, eigenvalues, vectors, residuals)?;
+            let SpectralEmbedding { vectors, values, residuals, .. } = &mut found;
+            check_laplacian(matrix, self.which.norm_laplacian, values, &mut vectors.vectors, residuals)?;
         }
-        let convergence = Convergence {
-            count: self.n_components + usize::from(self.drop_first),
-            converged: found.converged,
-            residual_bound: found.residual_bound,
-            products: found.products,
-            restarts: found.restarts,
-        };
-        let stats = found.stats.clone();
-        let values = vec![("eigenvalue", found.eigenvalues.clone()), ("residual", found.residuals.clone())];
-        let shape = shape_of(matrix, Operand::Matrix, vector_names(self.n_components));
-        let signs = found.signs()?;
-        Ok(convergence.found(values, vec![Dense::embedding(found, signs, matrix, shape)], stats))
+        let shape = shape_of(matrix, Operand::Matrix, vector_names(self.k));
+        let count = self.k + usize::from(self.which.drop_first);
+        let columns = |values| vec![("eigenvalue", values)];
+        found.into_found(count, columns, |embedding| {
+            let signs = embedding.signs()?;
+            Ok(vec![Dense::embedding(embedding, signs, matrix, shape)])
+        })
     }
 }
 
-/// Options of a spectral embedding.
-#[derive(Clone, Debug)]
-pub struct SpectralEmbeddingOptions {
-    /// Number of columns.
-    pub n_components: usize,
-    /// Whether the Laplacian is normalised.
+/// The Laplacian whose eigenvectors for the least eigenvalues are the columns of an embedding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Laplacian {
+    /// Whether it is normalised.
     pub norm_laplacian: bool,
     /// Whether the first eigenvector, which is the same everywhere in a connected graph, is left out.
     pub drop_first: bool,
-    /// The greatest residual, in units of the operator's norm; 0 for what rounding allows.
-    pub tol: f64,
-    /// Largest number of columns of the subspace, as in [`EigshOptions`].
-    pub ncv: Option<usize>,
-    /// Columns multiplied together, as in [`EigshOptions`].
-    pub block: usize,
-    /// Largest number of restarts, as in [`EigshOptions`].
-    pub max_iter: u64,
-    /// Seed of the random numbers.
-    pub seed: u64,
-    /// Folder of the checkpoint, as in [`EigshOptions`].
-    pub checkpoint: Option<PathBuf>,
 }
+
+/// Options of a spectral embedding of `k` columns.
+pub type SpectralEmbeddingOptions = SpectralOptions<Laplacian>;
 
 impl Default for SpectralEmbeddingOptions {
     fn default() -> Self {
-        let EigshOptions { tol, ncv, block, max_iter, seed, checkpoint, .. } = EigshOptions::default();
-        let (n_components, norm_laplacian, drop_first) = (8, true, true);
-        SpectralEmbeddingOptions {
-            n_components,
-            norm_laplacian,
-            drop_first,
-            tol,
-            ncv,
-            block,
-            max_iter,
-            seed,
-            checkpoint,
-        }
+        Self::usual(8, Laplacian { norm_laplacian: true, drop_first: true }, 2)
     }
 }
 
-/// A spectral embedding.
+/// A spectral embedding: the Laplacian's eigenvalues, one for each column, in ascending order, and its rows.
+pub type SpectralEmbedding<'a> = SpectralPairs<Embedding<'a>>;
+
+/// The rows of a spectral embedding.
 #[derive(Debug)]
-pub struct SpectralEmbedding<'a> {
+pub struct Embedding<'a> {
     /// Eigenvectors of length 1, the last one first.
     #[doc(hidden)]
     pub vectors: Vectors<'a>,
     /// Factor of each row, in the order of the image; none if the Laplacian is not normalised.
     scale: Option<Array<f64>>,
     matrix: &'a SparseMatrix,
-    /// The Laplacian's eigenvalues, one for each column, in ascending order.
-    pub eigenvalues: Vec<f64>,
-    /// The residual of each pair, before rows are scaled.
-    pub residuals: Vec<f64>,
-    /// Number of computed pairs that converged; with `drop_first` one more pair than columns is computed.
-    pub converged: usize,
-    /// The greatest residual that counts as converged.
-    pub residual_bound: f64,
-    /// Number of vectors multiplied.
-    pub products: u64,
-    /// Number of restarts of a full subspace.
-    pub restarts: u64,
-    /// Statistics of the run: time, reads, memory.
-    pub stats: Stats,
 }
 
-impl SpectralEmbedding<'_> {
+impl Embedding<'_> {
     /// Number of rows and columns.
     pub fn shape(&self) -> (usize, usize) {
         self.vectors.shape()
@@ -261,17 +212,15 @@ impl SpectralEmbeddingOptions {
     /// # Errors
     /// Options that cannot be.
     fn eigsh(&self, rows: usize) -> Result<EigshOptions> {
-        let &SpectralEmbeddingOptions { n_components, drop_first, tol, ncv, block, max_iter, seed, .. } = self;
+        let &SpectralEmbeddingOptions { k, which: Laplacian { drop_first, .. }, .. } = self;
         let dropped = usize::from(drop_first);
-        if n_components == 0 || n_components.saturating_add(dropped) > rows {
+        if k == 0 || k.saturating_add(dropped) > rows {
             let beside = if drop_first { " beside the first eigenvector" } else { "" };
             let text = format!("expected n_components from 1 to {}{beside}", rows.saturating_sub(dropped));
-            return Err(Error::Usage(format!("{text}, found {n_components}")));
+            return Err(Error::Usage(format!("{text}, found {k}")));
         }
-        let (k, which) = (n_components + dropped, Which::LargestAlgebraic);
-        let checkpoint = self.checkpoint.clone();
-        let options = EigshOptions { k, which, tol, ncv, block, max_iter, seed, checkpoint };
-        check_options(rows, &options)?;
+        let options = self.of(k + dropped, Which::LargestAlgebraic);
+        options.check(rows)?;
         Ok(options)
     }
 }
@@ -291,40 +240,31 @@ pub fn spectral_embedding<'a>(
     matrix: &'a SparseMatrix,
     options: &SpectralEmbeddingOptions,
 ) -> Result<SpectralEmbedding<'a>> {
-    let &SpectralEmbeddingOptions { n_components, norm_laplacian, drop_first, block, .. } = options;
+    let &SpectralEmbeddingOptions { k, which: Laplacian { norm_laplacian, drop_first }, block, .. } = options;
     let dropped = usize::from(drop_first);
     let options = options.eigsh(square_rows(matrix)?)?;
     let costs = RefCell::new(Costs::new(matrix, "spectral_embedding"));
     let (solved, scale) = {
         let operator = Counted::new(matrix, Operand::Matrix, &costs)?;
         check_symmetric(&operator)?;
-        let laplacian = Laplacian::new(operator, norm_laplacian, block)?;
+        let laplacian = ShiftedLaplacian::new(operator, norm_laplacian, block)?;
         let solved = solve(&laplacian, &options, "spectral_embedding")?;
         (solved, laplacian.scale)
     };
-    let costs = costs.into_inner();
     let Solved { values, basis, mut residuals, converged, residual_bound, restarts } = solved;
     let one = if norm_laplacian { 1.0 } else { 0.0 };
+    // The first is the last of those in ascending order.
     let eigenvalues = values.iter().rev().skip(dropped).map(|value| one - value).collect();
-    residuals.truncate(n_components);
+    residuals.truncate(k);
     residuals.reverse();
-    Ok(SpectralEmbedding {
-        // The first is the last of those in ascending order.
-        vectors: Vectors::new(basis, matrix, n_components, Operand::Matrix),
-        scale,
-        matrix,
-        eigenvalues,
-        residuals,
-        converged,
-        residual_bound,
-        products: costs.products,
-        restarts,
-        stats: costs.stats.finish(matrix.graph().runtime(), matrix.pages_per_pass(Operand::Matrix)),
-    })
+    let embedding = Embedding { vectors: Vectors::new(basis, matrix, k, Operand::Matrix), scale, matrix };
+    let costs = (costs.into_inner(), matrix.pages_per_pass(Operand::Matrix));
+    let run = (converged, residual_bound, restarts);
+    Ok(SpectralEmbedding::new(matrix, costs, (eigenvalues, embedding, residuals), run))
 }
 
 /// `I` minus the normalised Laplacian, or minus the Laplacian: `S A S - C`.
-struct Laplacian<'a, 'c> {
+struct ShiftedLaplacian<'a, 'c> {
     operator: Counted<'a, 'c>,
     /// S, where it is not 1, and room for a block that it multiplies.
     scale: Option<Array<f64>>,
@@ -333,7 +273,7 @@ struct Laplacian<'a, 'c> {
     shift: Array<f64>,
 }
 
-impl<'a, 'c> Laplacian<'a, 'c> {
+impl<'a, 'c> ShiftedLaplacian<'a, 'c> {
     fn new(operator: Counted<'a, 'c>, is_normalised: bool, width: usize) -> Result<Self> {
         let (matrix, space) = (operator.matrix, space(&operator, 1));
         if matrix.has_values() {
@@ -369,11 +309,11 @@ impl<'a, 'c> Laplacian<'a, 'c> {
         }
         let (scale, width) = if is_normalised { (Some(sums), width) } else { (None, 0) };
         let scaled = Array::zeroed(budget, "a block that is scaled by degrees", space.rows * width)?;
-        Ok(Laplacian { operator, scale, scaled: RefCell::new(scaled), shift: loops })
+        Ok(ShiftedLaplacian { operator, scale, scaled: RefCell::new(scaled), shift: loops })
     }
 }
 
-impl<'a> Operator<'a> for Laplacian<'a, '_> {
+impl<'a> Operator<'a> for ShiftedLaplacian<'a, '_> {
     fn shape(&self) -> (usize, usize) {
         self.operator.shape()
     }
@@ -408,7 +348,7 @@ impl<'a> Operator<'a> for Laplacian<'a, '_> {
     }
 }
 
-impl Laplacian<'_, '_> {
+impl ShiftedLaplacian<'_, '_> {
     /// Scales the rows of a product, and applies the shift by the factor.
     fn shift(
         &self,

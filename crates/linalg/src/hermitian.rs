@@ -13,10 +13,8 @@
 //! with a real matrix of the same spectrum, and vectors take twice the memory.
 
 use crate::basis::Basis;
-use crate::declare::SolverPlan;
 use crate::eigsh::{
-    DENSE_COPIES, EigshOptions, Solved, Subspace, Which, check_options, check_symmetric, goal as real_goal, is_small,
-    refine, subspace,
+    DENSE_COPIES, EigshOptions, Solved, Subspace, Which, check_symmetric, goal as real_goal, is_small, refine, subspace,
 };
 use crate::kernels::Square;
 use crate::lanczos::{Goal, magnitude, near_one, symmetric_eigen};
@@ -57,16 +55,17 @@ pub fn eigsh_complex<'a>(matrix: &'a SparseMatrix, options: &EigshOptions) -> Re
     let parts = Vectors::new(basis, matrix, 2 * options.k, Operand::Matrix);
     let columns = (0..options.k).map(|i| Parts { re: 2 * i, sign: 1.0 }).collect();
     let pairs = (once(values), ComplexVectors::new(parts, columns), once(residuals));
-    Ok(HermitianPairs::new(matrix, costs.into_inner(), pairs, (converged / 2, residual_bound, restarts)))
+    let costs = (costs.into_inner(), matrix.pages_per_pass(Operand::Matrix));
+    Ok(HermitianPairs::new(matrix, costs, pairs, (converged / 2, residual_bound, restarts)))
 }
 
-/// Refuses what cannot be.
-fn check(matrix: &SparseMatrix, options: &EigshOptions) -> Result<()> {
+/// Refuses a matrix of real numbers, and options that are impossible for a complex one.
+pub(crate) fn check(matrix: &SparseMatrix, options: &EigshOptions) -> Result<()> {
     if !matrix.is_complex() {
         let image = matrix.graph().path().display();
         return Err(Error::Unsuitable(format!("expected complex values in {image}, found real ones")));
     }
-    check_options(square_rows(matrix)?, options)?;
+    options.check(square_rows(matrix)?)?;
     if options.block > MOST_BLOCK {
         let block = options.block;
         return Err(Error::Usage(format!("expected a block of 1, 2 or 4 complex columns, found {block}")));
@@ -176,10 +175,4 @@ fn entries<'a>(operator: &dyn Operator<'a>, basis: &mut Basis<'a>) -> Result<Mat
     basis.give_back(unit);
     basis.give_back(product);
     Ok(matrix)
-}
-
-/// Checks the options of `eigsh` for a matrix of complex numbers; they are the plan.
-pub(crate) fn plan(matrix: &SparseMatrix, options: EigshOptions) -> Result<Box<dyn SolverPlan>> {
-    check(matrix, &options)?;
-    Ok(Box::new(options))
 }

@@ -11,8 +11,9 @@ use crate::declare::{
     Declaration, Found, Given, Kept, Needs, RANDOM_STATE, SolverPlan, both_shapes, both_sides, pass_bytes, table_lines,
     values_bytes,
 };
-use crate::eigsh::{LEAST_SCALE, SMALL_COPIES, check_entries, check_wanted, dense_bytes, padded};
+use crate::eigsh::{LEAST_SCALE, SMALL_COPIES, check_entries, dense_bytes, padded};
 use crate::operator::{Costs, Counted, Operator, require_real, space};
+use crate::spectral::check_wanted;
 use crate::svds::{append_orthonormal, small_svd};
 use crate::tall::Space;
 use crate::vectors::Vectors;

@@ -1,29 +1,123 @@
-//! Results that `eigsh`, `eigsh_complex` and `eigs` share, and the reports that all spectral solvers share.
+//! Options and results that the spectral solvers share: `eigsh`, `eigsh_complex`, `eigs`, `svds`, `spectral_embedding`.
 
-use crate::declare::{Convergence, Found};
+use crate::declare::{Convergence, Found, Given};
 use crate::dense::Dense;
 use crate::operator::Costs;
 use crate::vectors::{ComplexVectors, Vectors};
 use faer::c64;
-use outcore_image::Stats;
-use outcore_matrix::{Operand, SparseMatrix};
+use outcore_image::{Error, Result, Stats};
+use outcore_matrix::SparseMatrix;
+use std::path::PathBuf;
 
-/// Eigenvalues of type `T`, and their vectors in a container `V`.
+/// Options of the computation of eigenvalues or singular values; `W` says which are wanted.
+#[derive(Clone, Debug)]
+pub struct SpectralOptions<W> {
+    /// Number of values. Of a conjugate pair that does not fit only the one with the positive imaginary part is
+    /// returned.
+    pub k: usize,
+    /// The wanted part of the spectrum.
+    pub which: W,
+    /// The greatest residual, in units of the greatest value's magnitude; 0 for what rounding allows.
+    pub tol: f64,
+    /// The most columns of the subspace; by default `2 k + 96`, if 64 GiB of disk hold so many.
+    pub ncv: Option<usize>,
+    /// Columns that are multiplied together: 1, 2, 4 or 8. Complex ones are at most 4, and [`eigs`](crate::eigs)
+    /// multiplies a single one.
+    pub block: usize,
+    /// The most restarts of a full subspace.
+    pub max_iter: u64,
+    /// Seed of the random numbers.
+    pub seed: u64,
+    /// Folder of a checkpoint, which is written during the run. The same call, also with more restarts, resumes from it
+    /// with the same bits.
+    pub checkpoint: Option<PathBuf>,
+}
+
+impl<W> SpectralOptions<W> {
+    /// The defaults for these values.
+    pub(crate) fn usual(k: usize, which: W, block: usize) -> Self {
+        SpectralOptions { k, which, tol: 0.0, ncv: None, block, max_iter: 1000, seed: 0, checkpoint: None }
+    }
+
+    /// The options of a declared solver; `k` is the name of the number of values.
+    pub(crate) fn given(Given { values, checkpoint, .. }: Given, k: &str, which: W) -> Self {
+        SpectralOptions {
+            k: values.size(k),
+            which,
+            tol: values.real("tol"),
+            ncv: values.some_size("ncv"),
+            block: values.some_size("block").unwrap_or(1),
+            max_iter: values.whole("maxiter"),
+            seed: values.whole("seed"),
+            checkpoint,
+        }
+    }
+
+    /// The same options for another part of the spectrum.
+    pub(crate) fn of<V>(&self, k: usize, which: V) -> SpectralOptions<V> {
+        let &SpectralOptions { tol, ncv, block, max_iter, seed, ref checkpoint, .. } = self;
+        SpectralOptions { k, which, tol, ncv, block, max_iter, seed, checkpoint: checkpoint.clone() }
+    }
+
+    /// Refuses options that are impossible for this number of rows.
+    pub(crate) fn check(&self, rows: usize) -> Result<()> {
+        let &SpectralOptions { k, tol, ncv, block, .. } = self;
+        check_wanted(rows, k, tol)?;
+        if ![1, 2, 4, 8].contains(&block) {
+            return Err(Error::Usage(format!("expected a block of 1, 2, 4 or 8 columns, found {block}")));
+        }
+        let least = k + 3 * block;
+        match ncv {
+            Some(ncv) if ncv < least => {
+                Err(Error::Usage(format!("expected ncv of at least {least}, which is k and three blocks, found {ncv}")))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Refuses an impossible tolerance, and a number of vectors that is 0 or greater than `most`.
+pub(crate) fn check_wanted(most: usize, k: usize, tol: f64) -> Result<()> {
+    if most == 0 {
+        return Err(Error::Usage("expected a matrix with rows and columns, found one without".to_owned()));
+    }
+    if k == 0 || k > most {
+        return Err(Error::Usage(format!("expected k from 1 to {most}, found {k}")));
+    }
+    if !(0.0..1.0).contains(&tol) {
+        return Err(Error::Usage(format!("expected tol from 0 to 1, found {tol}")));
+    }
+    Ok(())
+}
+
+/// Number of passes, as text, of a method that iterates until values have converged.
+pub(crate) fn steps_text(is_small: bool, rows: usize, width: usize) -> String {
+    match is_small {
+        true => format!("one for every {width} rows, as a matrix of so few is solved as a dense one: {rows} rows"),
+        false => format!("one per step of {width} vectors; no bound is known beforehand, often 30 to 300"),
+    }
+}
+
+/// Eigenvalues or singular values of type `T`, and their vectors in a container `V`.
 #[derive(Debug)]
 pub struct SpectralPairs<V, T = f64> {
-    /// The eigenvalues: real ones in ascending order; complex ones with the most wanted first, and of a conjugate pair
-    /// that with the positive imaginary part first.
+    /// The values: real eigenvalues in ascending order, singular values in descending order; complex eigenvalues with
+    /// the most wanted first, and of a conjugate pair that with the positive imaginary part first.
     pub values: Vec<T>,
-    /// An eigenvector of length 1 for each. Of complex eigenvalues of a real matrix: a real one for a real eigenvalue,
+    /// A vector of length 1 for each. Of complex eigenvalues of a real matrix: a real one for a real eigenvalue,
     /// conjugate ones for a pair.
     pub vectors: V,
-    /// The length of `A v - w v` for each pair, from a product with the vector that is returned.
+    /// The length of `A v - w v` for each pair, from a product with the vector that is returned. Of singular values that
+    /// of `A^T u - s v`, or of `A v - s u` if there are more columns than rows; the other one is rounding. Of an
+    /// embedding, before rows are scaled.
     pub residuals: Vec<f64>,
-    /// Number of wanted pairs that converged; the others are the best approximations.
+    /// Number of wanted pairs that converged; the others are the best approximations. An embedding that drops the first
+    /// pair counts it, too.
     pub converged: usize,
-    /// The greatest residual that counts as converged.
+    /// The greatest residual that counts as converged: of the least singular value, for which rounding allows more if it
+    /// is small beside the greatest.
     pub residual_bound: f64,
-    /// Number of vectors multiplied, complex ones if the matrix is complex.
+    /// Number of vectors multiplied by the matrix or its transpose, complex ones if the matrix is complex.
     pub products: u64,
     /// Number of restarts: of a full subspace, or because more eigenvalues had appeared.
     pub restarts: u64,
@@ -39,28 +133,30 @@ pub type HermitianPairs<'a> = SpectralPairs<ComplexVectors<'a>>;
 pub type ComplexPairs<'a> = SpectralPairs<ComplexVectors<'a>, c64>;
 
 impl<V, T> SpectralPairs<V, T> {
-    /// Pairs of a run whose products cost `costs`; `converged`, `residual_bound` and `restarts` are those of the run.
+    /// Pairs of a run whose products cost `costs`, and read this number of pages each; `converged`, `residual_bound` and
+    /// `restarts` are those of the run.
     pub(crate) fn new(
         matrix: &SparseMatrix,
-        costs: Costs,
+        (costs, pages): (Costs, u64),
         (values, vectors, residuals): (Vec<T>, V, Vec<f64>),
         (converged, residual_bound, restarts): (usize, f64, u64),
     ) -> Self {
         let products = costs.products;
-        let stats = costs.stats.finish(matrix.graph().runtime(), matrix.pages_per_pass(Operand::Matrix));
+        let stats = costs.stats.finish(matrix.graph().runtime(), pages);
         SpectralPairs { values, vectors, residuals, converged, residual_bound, products, restarts, stats }
     }
 
-    /// The result as a declared solver returns it.
+    /// The result as a declared solver returns it; `count` pairs were computed.
     pub(crate) fn into_found<'a>(
         self,
+        count: usize,
         columns: impl FnOnce(Vec<T>) -> Vec<(&'static str, Vec<f64>)>,
-        dense: impl FnOnce(V) -> Dense<'a>,
-    ) -> Found<'a> {
+        dense: impl FnOnce(V) -> Result<Vec<Dense<'a>>>,
+    ) -> Result<Found<'a>> {
         let SpectralPairs { values, vectors, residuals, converged, residual_bound, products, restarts, stats } = self;
-        let convergence = Convergence { count: residuals.len(), converged, residual_bound, products, restarts };
+        let convergence = Convergence { count, converged, residual_bound, products, restarts };
         let mut values = columns(values);
         values.push(("residual", residuals));
-        convergence.found(values, vec![dense(vectors)], stats)
+        Ok(convergence.found(values, dense(vectors)?, stats))
     }
 }

@@ -9,25 +9,24 @@
 
 use crate::basis::{Basis, Room};
 use crate::declare::{
-    self, BLOCK, Declaration, Found, Given, K, Kept, MAXITER, NCV, Needs, SEED, SolverPlan, TOL, pass_bytes, size,
-    some_size, values_bytes,
+    self, BLOCK, Declaration, Found, Given, K, Kept, MAXITER, NCV, Needs, SEED, SolverPlan, TOL, pass_bytes,
+    values_bytes,
 };
 use crate::eigsh::{
-    EigshOptions, REACHED, SMALL_COPIES, Subspace, Which, check_options, dense_bytes, goal, is_small, most_blocks,
-    orthonormal, padded, steps_text, subspace,
+    REACHED, SMALL_COPIES, Subspace, Which, dense_bytes, goal, is_small, most_blocks, orthonormal, padded, subspace,
 };
 use crate::lanczos::{Goal, near_one};
 use crate::operator::{Costs, Counted, Operator, Squared, require_real, space};
 use crate::orthonormal::{ROUNDING, orthonormalize};
+use crate::spectral::{SpectralOptions, SpectralPairs, steps_text};
 use crate::tall::{Space, ZERO};
 use crate::vectors::Vectors;
 use crate::verify::{check_orthonormal, check_singular, vectors_bytes};
 use faer::Mat;
-use outcore_image::{Result, Stats};
+use outcore_image::Result;
 use outcore_io::Array;
 use outcore_matrix::{Operand, SparseMatrix};
 use std::cell::RefCell;
-use std::path::PathBuf;
 
 /// By how much rounding of the squared matrix may raise the residual of a value that is small beside the greatest.
 const MOST_LOST: f64 = 1e6;
@@ -47,30 +46,17 @@ pub(crate) static SVDS: Declaration = Declaration {
     )
 };
 
-fn plan(matrix: &SparseMatrix, Given { values, checkpoint, .. }: Given) -> Result<Box<dyn SolverPlan>> {
-    let options = SvdsOptions {
-        k: size(&values, "k"),
-        tol: values.real("tol"),
-        ncv: some_size(&values, "ncv"),
-        block: size(&values, "block"),
-        max_iter: values.whole("maxiter"),
-        seed: values.whole("seed"),
-        checkpoint,
-    };
+fn plan(matrix: &SparseMatrix, given: Given) -> Result<Box<dyn SolverPlan>> {
+    let options = SvdsOptions::given(given, "k", ());
     require_real(matrix)?;
-    check_options(matrix.shape().0.min(matrix.shape().1) as usize, &options.of_squares())?;
+    options.check(matrix.shape().0.min(matrix.shape().1) as usize)?;
     Ok(Box::new(options))
 }
 
 impl SvdsOptions {
-    /// The options for the product of the matrix and its transpose.
-    fn of_squares(&self) -> EigshOptions {
-        let &SvdsOptions { k, tol, ncv, block, max_iter, seed, .. } = self;
-        EigshOptions { k, which: Which::LargestAlgebraic, tol, ncv, block, max_iter, seed, checkpoint: None }
-    }
-
+    /// The goal of the iteration with the product of the matrix and its transpose, of `least` rows.
     fn goal(&self, least: usize) -> Goal {
-        Goal { is_of_squares: true, ..goal(least, &self.of_squares()) }
+        Goal { is_of_squares: true, ..goal(least, &self.of(self.k, Which::LargestAlgebraic)) }
     }
 }
 
@@ -104,19 +90,17 @@ impl SolverPlan for SvdsOptions {
         if verify {
             verify_svds(matrix, self.k, &mut found)?;
         }
-        let Svd { left, values, right, residuals, converged, residual_bound, products, restarts, stats } = found;
-        let convergence =
-            declare::Convergence { count: residuals.len(), converged, residual_bound, products, restarts };
-        let values = vec![("singular_value", values), ("residual", residuals)];
-        Ok(convergence.found(values, declare::both_sides(matrix, left, right), stats))
+        let columns = |values| vec![("singular_value", values)];
+        found
+            .into_found(self.k, columns, |SingularVectors { left, right }| Ok(declare::both_sides(matrix, left, right)))
     }
 }
 
 /// Checks both residuals of every pair, and that vectors are orthonormal.
 fn verify_svds(matrix: &SparseMatrix, k: usize, found: &mut Svd<'_>) -> Result<()> {
-    found.left.leave(vectors_bytes(matrix, k))?;
-    found.right.leave(vectors_bytes(matrix, k))?;
-    let Svd { left, right, values, residuals, .. } = found;
+    let Svd { vectors: SingularVectors { left, right }, values, residuals, .. } = found;
+    left.leave(vectors_bytes(matrix, k))?;
+    right.leave(vectors_bytes(matrix, k))?;
     let most = |i: usize| residuals[i];
     check_singular(matrix, Operand::Transpose, values, [left, right], most, None)?;
     check_singular(matrix, Operand::Matrix, values, [right, left], most, None)?;
@@ -124,55 +108,26 @@ fn verify_svds(matrix: &SparseMatrix, k: usize, found: &mut Svd<'_>) -> Result<(
     check_orthonormal(right, matrix)
 }
 
-/// Options of the computation of singular values.
-#[derive(Clone, Debug)]
-pub struct SvdsOptions {
-    /// Number of values.
-    pub k: usize,
-    /// The greatest residual, in units of the greatest singular value; 0 for what rounding allows.
-    pub tol: f64,
-    /// The most columns of the subspace, as with [`eigsh`](crate::eigsh).
-    pub ncv: Option<usize>,
-    /// Columns that are multiplied together: 1, 2, 4 or 8.
-    pub block: usize,
-    /// The most restarts of a full subspace.
-    pub max_iter: u64,
-    /// Seed of the random numbers.
-    pub seed: u64,
-    /// Folder of a checkpoint, as in [`EigshOptions`].
-    pub checkpoint: Option<PathBuf>,
-}
+/// Options of the computation of the greatest singular values.
+pub type SvdsOptions = SpectralOptions<()>;
 
 impl Default for SvdsOptions {
     fn default() -> Self {
-        SvdsOptions { k: 6, tol: 0.0, ncv: None, block: 2, max_iter: 1000, seed: 0, checkpoint: None }
+        Self::usual(6, (), 2)
     }
 }
 
-/// Singular values and vectors.
+/// Singular vectors of both sides.
 #[derive(Debug)]
-pub struct Svd<'a> {
+pub struct SingularVectors<'a> {
     /// Left singular vectors, one for each row.
     pub left: Vectors<'a>,
-    /// The singular values, in descending order.
-    pub values: Vec<f64>,
     /// Right singular vectors, one for each column.
     pub right: Vectors<'a>,
-    /// The length of `A^T u - s v` for each, or of `A v - s u` if there are more columns than rows, from a product with
-    /// the vector that is returned; the other one is rounding.
-    pub residuals: Vec<f64>,
-    /// Number of wanted pairs that converged; the others are the best approximations.
-    pub converged: usize,
-    /// The greatest residual with which the least value counts as converged: the tolerance, or what rounding allows,
-    /// which is more for a value that is small beside the greatest.
-    pub residual_bound: f64,
-    /// Number of vectors multiplied by the matrix or its transpose.
-    pub products: u64,
-    /// Number of restarts of a full subspace.
-    pub restarts: u64,
-    /// Statistics of the run: time, reads, memory.
-    pub stats: Stats,
 }
+
+/// Singular values, in descending order, and vectors.
+pub type Svd<'a> = SpectralPairs<SingularVectors<'a>>;
 
 /// Finds the greatest singular values of a matrix, and their vectors.
 ///
@@ -187,7 +142,7 @@ pub fn svds<'a>(matrix: &'a SparseMatrix, options: &SvdsOptions) -> Result<Svd<'
     let (rows, columns) = matrix.shape();
     let &SvdsOptions { k, block, .. } = options;
     let least = rows.min(columns) as usize;
-    check_options(least, &options.of_squares())?;
+    options.check(least)?;
     let goal = options.goal(least);
     // Whole blocks must not have more columns than there are rows.
     let block = if is_small(least, &goal) { 1 } else { block };
@@ -210,11 +165,10 @@ pub fn svds<'a>(matrix: &'a SparseMatrix, options: &SvdsOptions) -> Result<Svd<'
     let converged = residuals.iter().zip(&values).filter(|&(&residual, &value)| residual <= bound(value)).count();
     let residual_bound = values.last().map_or(0.0, |&least| if greatest > 0.0 { bound(least) } else { 0.0 });
     let pages = matrix.pages_per_pass(first) + matrix.pages_per_pass(second);
-    let costs = costs.into_inner();
-    let (products, stats) = (costs.products, costs.stats.finish(matrix.graph().runtime(), pages));
     let (near, far) = (Vectors::new(near, matrix, k, second), Vectors::new(far, matrix, k, first));
     let (left, right) = if first == Operand::Matrix { (far, near) } else { (near, far) };
-    Ok(Svd { left, values, right, residuals, converged, residual_bound, products, restarts, stats })
+    let (costs, vectors) = ((costs.into_inner(), pages), SingularVectors { left, right });
+    Ok(Svd::new(matrix, costs, (values, vectors, residuals), (converged, residual_bound, restarts)))
 }
 
 /// Singular vectors of both sides, with values in descending order.

@@ -25,8 +25,8 @@ fn solve(solver: &str, matrix: &SparseMatrix, checkpoint: Option<&Path>) -> Resu
         }
         "svds" => {
             let found = svds(matrix, &SvdsOptions { k: 4, ncv: Some(24), checkpoint, ..SvdsOptions::default() })?;
-            found.left.write(&mut numbers[..rows as usize * 4])?;
-            found.right.write(&mut numbers[rows as usize * 4..(rows + columns) as usize * 4])?;
+            found.vectors.left.write(&mut numbers[..rows as usize * 4])?;
+            found.vectors.right.write(&mut numbers[rows as usize * 4..(rows + columns) as usize * 4])?;
             (found.values, found.products)
         }
         "nmf" => {

@@ -410,6 +410,7 @@ fn what_cannot_be_is_refused() {
     assert!(refusal(&given, &options(901)).contains("found 901"));
     assert!(refusal(&given, &EigsOptions { ncv: Some(5), ..options(3) }).contains("expected ncv of at least 6"));
     assert!(refusal(&given, &EigsOptions { tol: f64::NAN, ..options(3) }).contains("found NaN"));
+    assert!(refusal(&given, &EigsOptions { block: 2, ..options(3) }).contains("expected a block of 1 column"));
     for rows in [900, 30] {
         let mut given = Entries::random(rows, rows, 4 * rows, false);
         (0..rows).for_each(|column| [7, 8].iter().for_each(|&row| given.add(row, column, f64::MAX)));

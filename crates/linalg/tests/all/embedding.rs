@@ -1,42 +1,44 @@
 //! Spectral embeddings beside closed forms and what an obvious program makes of the Laplacian.
 
 use crate::common::{Entries, bits, matrix, random, runtime};
-use outcore_linalg::{SpectralEmbedding, SpectralEmbeddingOptions, spectral_embedding};
+use outcore_linalg::{Laplacian, SpectralEmbedding, SpectralEmbeddingOptions, spectral_embedding};
 use std::f64::consts::PI;
 
-fn options(n_components: usize) -> SpectralEmbeddingOptions {
-    SpectralEmbeddingOptions { n_components, ..SpectralEmbeddingOptions::default() }
+const NORMALISED: Laplacian = Laplacian { norm_laplacian: true, drop_first: true };
+
+fn options(k: usize) -> SpectralEmbeddingOptions {
+    SpectralEmbeddingOptions { k, ..SpectralEmbeddingOptions::default() }
 }
 
 fn written(found: &SpectralEmbedding<'_>) -> Vec<f64> {
-    let (rows, count) = found.shape();
+    let (rows, count) = found.vectors.shape();
     let mut numbers = vec![f64::NAN; rows * count];
-    found.write(&mut numbers).unwrap();
+    found.vectors.write(&mut numbers).unwrap();
     numbers
 }
 
 /// Checks that columns solve `(D - W) x = w D x`, or without D, and that they have the lengths and signs of theirs.
 fn check(given: &Entries, found: &SpectralEmbedding<'_>, options: &SpectralEmbeddingOptions) -> Vec<f64> {
-    let (rows, count) = found.shape();
+    let (rows, count) = found.vectors.shape();
     let numbers = written(found);
     let mut without_loops = Entries::new(given.rows, given.columns);
     let all = given.expanded().entries;
     without_loops.entries = all.into_iter().filter(|((row, column), _)| row != column).collect();
     let degrees = without_loops.multiply(&vec![1.0; rows], 1);
     let most = degrees.iter().fold(1.0f64, |most, &degree| most.max(degree));
-    let masses: Vec<f64> = match options.norm_laplacian {
+    let masses: Vec<f64> = match options.which.norm_laplacian {
         true => degrees.iter().map(|&degree| if degree == 0.0 { 1.0 } else { degree }).collect(),
         false => vec![1.0; rows],
     };
     let products = without_loops.multiply(&numbers, count);
-    assert_eq!((count, found.converged), (options.n_components, count + usize::from(options.drop_first)));
-    assert!(found.eigenvalues.is_sorted() && found.residuals.len() == count && found.eigenvalues.len() == count);
+    assert_eq!((count, found.converged), (options.k, count + usize::from(options.which.drop_first)));
+    assert!(found.values.is_sorted() && found.residuals.len() == count && found.values.len() == count);
     for k in 0..count {
         let column = |numbers: &[f64]| (0..rows).map(|row| numbers[row * count + k]).collect::<Vec<_>>();
-        let (x, product, value) = (column(&numbers), column(&products), found.eigenvalues[k]);
+        let (x, product, value) = (column(&numbers), column(&products), found.values[k]);
         for row in 0..rows {
             // Isolated vertices have the eigenvalue 1 of the normalised Laplacian.
-            let degree = if options.norm_laplacian { masses[row] } else { degrees[row] };
+            let degree = if options.which.norm_laplacian { masses[row] } else { degrees[row] };
             let error = degree * x[row] - product[row] - value * masses[row] * x[row];
             assert!(error.abs() <= 1e-10 * most, "column {k} with {value}: {error} in row {row}");
         }
@@ -53,7 +55,7 @@ fn compare(given: &Entries, known: Option<&[f64]>, options: &SpectralEmbeddingOp
     let matrix = matrix(&runtime(2, None), &given.image(folder.path(), true), true);
     let found = spectral_embedding(&matrix, options).unwrap();
     check(given, &found, options);
-    for (found, known) in found.eigenvalues.iter().zip(known.into_iter().flatten()) {
+    for (found, known) in found.values.iter().zip(known.into_iter().flatten()) {
         assert!((found - known).abs() < 1e-11, "{found} {known}");
     }
 }
@@ -68,11 +70,12 @@ fn rings_hypercubes_and_paths() {
     let cube_values: Vec<f64> = [vec![0.0], vec![0.2; 10], vec![0.4; 4]].concat();
     for block in [1, 2, 4] {
         compare(&ring, Some(&ring_values[1..]), &SpectralEmbeddingOptions { block, ..options(7) });
-        let all = SpectralEmbeddingOptions { drop_first: false, block, ..options(8) };
+        let all =
+            SpectralEmbeddingOptions { which: Laplacian { drop_first: false, ..NORMALISED }, block, ..options(8) };
         compare(&ring, Some(&ring_values), &all);
         compare(&Entries::hypercube(10), Some(&cube_values[1..]), &SpectralEmbeddingOptions { block, ..options(14) });
     }
-    let plain = SpectralEmbeddingOptions { norm_laplacian: false, ..options(5) };
+    let plain = SpectralEmbeddingOptions { which: Laplacian { norm_laplacian: false, ..NORMALISED }, ..options(5) };
     let cube_values: Vec<f64> = vec![2.0; 5];
     compare(&Entries::hypercube(10), Some(&cube_values), &plain);
     let path_values: Vec<f64> = (1..=5).map(|i| 2.0 - 2.0 * (PI * i as f64 / 400.0).cos()).collect();
@@ -96,15 +99,19 @@ fn weights_loops_components_and_lone_vertices() {
         let given = scattered(rows, count);
         for norm_laplacian in [true, false] {
             for drop_first in [true, false] {
-                compare(&given, None, &SpectralEmbeddingOptions { norm_laplacian, drop_first, ..options(6) });
+                compare(
+                    &given,
+                    None,
+                    &SpectralEmbeddingOptions { which: Laplacian { norm_laplacian, drop_first }, ..options(6) },
+                );
             }
         }
     }
     // Three components and 500 single vertices.
     let zeros = |count: usize| vec![0.0; count];
-    let all = SpectralEmbeddingOptions { drop_first: false, ..options(3) };
+    let all = SpectralEmbeddingOptions { which: Laplacian { drop_first: false, ..NORMALISED }, ..options(3) };
     compare(&scattered(2000, 30_000), Some(&zeros(3)), &all);
-    let plain = SpectralEmbeddingOptions { norm_laplacian: false, n_components: 12, ..all };
+    let plain = SpectralEmbeddingOptions { which: Laplacian { norm_laplacian: false, ..all.which }, k: 12, ..all };
     compare(&scattered(2000, 30_000), Some(&zeros(12)), &plain);
     // No edges at all, but for loops.
     for rows in [1, 2, 300] {
@@ -112,7 +119,8 @@ fn weights_loops_components_and_lone_vertices() {
         (0..rows).for_each(|row| loops.add_both(&[(row, row, 0.1)]));
         for given in [Entries::new(rows, rows), loops] {
             for (norm_laplacian, value) in [(true, 1.0), (false, 0.0)] {
-                let one = SpectralEmbeddingOptions { norm_laplacian, drop_first: false, ..options(1) };
+                let one =
+                    SpectralEmbeddingOptions { which: Laplacian { norm_laplacian, drop_first: false }, ..options(1) };
                 compare(&given, Some(&[value]), &one);
             }
         }
@@ -129,8 +137,8 @@ fn bits_depend_on_nothing_but_the_options() {
         let matrix = matrix(&runtime(threads, memory), &image, true);
         let options = SpectralEmbeddingOptions { ncv: Some(60), tol: 1e-6, ..options(4) };
         let mut found = spectral_embedding(&matrix, &options).unwrap();
-        found.leave(1 << 40).unwrap();
-        let found = (bits(&written(&found)), bits(&found.eigenvalues), bits(&found.residuals), found.products);
+        found.vectors.leave(1 << 40).unwrap();
+        let found = (bits(&written(&found)), bits(&found.values), bits(&found.residuals), found.products);
         assert!(*expected.get_or_insert_with(|| found.clone()) == found, "{threads} {memory:?}");
     }
 }
@@ -145,7 +153,7 @@ fn what_cannot_be_is_refused() {
     let path = Entries::grid(1, 400);
     let expected = "expected n_components from 1 to 399 beside the first eigenvector, found 400";
     assert_eq!(refusal(&path, true, &options(400)), expected);
-    let all = SpectralEmbeddingOptions { drop_first: false, ..options(0) };
+    let all = SpectralEmbeddingOptions { which: Laplacian { drop_first: false, ..NORMALISED }, ..options(0) };
     assert_eq!(refusal(&path, true, &all), "expected n_components from 1 to 400, found 0");
     assert!(refusal(&Entries::new(1, 1), true, &options(1)).contains("from 1 to 0 beside"));
     let mut negative = Entries::grid(1, 400);

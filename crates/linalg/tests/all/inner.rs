@@ -9,8 +9,8 @@ use outcore_linalg::internal::{
     check_orthonormal, check_singular, check_solution,
 };
 use outcore_linalg::{
-    EigsOptions, EigshOptions, NmfOptions, SolveOptions, SpectralEmbedding, SpectralEmbeddingOptions, SvdsOptions, cg,
-    eigs, eigsh, expm_multiply, nmf, spectral_embedding, svds,
+    EigsOptions, EigshOptions, Laplacian, NmfOptions, SolveOptions, SpectralEmbedding, SpectralEmbeddingOptions,
+    SvdsOptions, cg, eigs, eigsh, expm_multiply, nmf, spectral_embedding, svds,
 };
 use outcore_matrix::{DenseFile, Operand, Semiring, SparseMatrix};
 
@@ -47,13 +47,13 @@ fn eigenpairs_that_are_wrong_are_found() {
 fn singular_values_factors_and_solutions_that_are_wrong_are_found() {
     with_matrix(55, |matrix| {
         let found = svds(matrix, &SvdsOptions { k: 3, ..SvdsOptions::default() }).unwrap();
-        let sides = [&found.left, &found.right];
+        let sides = [&found.vectors.left, &found.vectors.right];
         let check = |values: &[f64], sides| {
             check_singular(matrix, Operand::Transpose, values, sides, |i| found.residuals[i], None)
         };
         check(&found.values, sides).unwrap();
         check(&found.values.iter().map(|value| value * (1.0 - 1e-8)).collect::<Vec<_>>(), sides).unwrap_err();
-        check_orthonormal(&found.left, matrix).unwrap();
+        check_orthonormal(&found.vectors.left, matrix).unwrap();
         let mut found = nmf(matrix, &NmfOptions { max_iter: 5, ..NmfOptions::default() }).unwrap();
         let loss = found.losses[found.losses.len() - 1];
         check_factors(matrix, &mut found.w, &mut found.h_transposed, loss).unwrap();
@@ -85,9 +85,14 @@ fn exponentials_and_embeddings_that_are_wrong_are_found() {
             check_exponential(matrix, &b, 2, &steps, &wrong).unwrap_err();
         }
         for norm_laplacian in [true, false] {
-            let options = SpectralEmbeddingOptions { n_components: 3, norm_laplacian, ..Default::default() };
+            let options = SpectralEmbeddingOptions {
+                k: 3,
+                which: Laplacian { norm_laplacian, drop_first: true },
+                ..Default::default()
+            };
             let mut found = spectral_embedding(matrix, &options).unwrap();
-            let SpectralEmbedding { eigenvalues, residuals, vectors, .. } = &mut found;
+            let SpectralEmbedding { values: eigenvalues, residuals, vectors, .. } = &mut found;
+            let vectors = &mut vectors.vectors;
             check_laplacian(matrix, norm_laplacian, eigenvalues, vectors, residuals).unwrap();
             check_laplacian(matrix, !norm_laplacian, eigenvalues, vectors, residuals).unwrap_err();
             eigenvalues[1] += 1e-6;

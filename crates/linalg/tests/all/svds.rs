@@ -32,7 +32,7 @@ fn numbers(vectors: &Vectors<'_>) -> Vec<f64> {
 
 /// The vectors, which belong to each other and to the values.
 fn checked(given: &Entries, found: &Svd<'_>) -> (Vec<f64>, Vec<f64>) {
-    let (left, right, count) = (numbers(&found.left), numbers(&found.right), found.values.len());
+    let (left, right, count) = (numbers(&found.vectors.left), numbers(&found.vectors.right), found.values.len());
     let (forward, backward) = (given.multiply(&right, count), given.transposed().multiply(&left, count));
     let length = |product: &[f64], vectors: &[f64], i: usize| {
         let rows = product.chunks(count).zip(vectors.chunks(count));
