@@ -88,7 +88,7 @@ const UNSAFE_FILES: &[&str] = &[
     "crates/graph/src/engine/decode.rs",
     "crates/graph/src/engine/gather.rs",
     "crates/graph/src/program/engine.rs",
-    "crates/linalg/src/kernels.rs",
+    "crates/linalg/src/tall/kernels.rs",
     "crates/matrix/src/kernel.rs",
     "python/src/array/memory.rs",
     "python/src/element.rs",

@@ -7,9 +7,9 @@
 //! files; `plan` of the declaration checks both for a matrix; [`SolverPlan::needs`] says what the run will need, and
 //! [`SolverPlan::run`] does it.
 
-use crate::basis::temporary_folder;
 use crate::dense::Dense;
-use crate::vectors::Vectors;
+use crate::tall::basis::temporary_folder;
+use crate::tall::vectors::Vectors;
 use outcore_declare::{DefaultValue, Fact, Kind, NamedFact, Parameter, Unconverged, Values};
 use outcore_image::{Error, Result, Stats};
 use outcore_matrix::{DenseFile, Operand, SparseMatrix};

@@ -1,7 +1,7 @@
 //! Dense matrices that solvers found, on their way into files and arrays.
 
-use crate::embedding::Embedding;
-use crate::vectors::{ComplexVectors, Parts, Vectors};
+use crate::spectral::embedded::Embedding;
+use crate::tall::vectors::{ComplexVectors, Parts, Vectors};
 use outcore_image::{Error, Result};
 use outcore_io::Array;
 use outcore_matrix::{Operand, SparseMatrix, UnnamedProduct};

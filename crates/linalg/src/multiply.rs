@@ -9,12 +9,12 @@
 //!
 //! Freivalds, *Probabilistic machines can use less running time*, IFIP Congress 1977.
 
-use crate::basis::temporary_folder;
 use crate::declare::{
     Declaration, Found, Given, Needs, SolverPlan, Traffic, complex_names, pass_bytes, required, shape_of, values_bytes,
     vector_names,
 };
 use crate::dense::Dense;
+use crate::tall::basis::temporary_folder;
 use crate::verify::{chance, push, sizes};
 use outcore_declare::{DefaultValue, InputFile, Kind, Parameter};
 use outcore_image::{Error, Result};

@@ -1,11 +1,16 @@
 //! Linear operators of solvers: a matrix, its transpose, or their product, with vectors in the order of the image.
 
-use crate::tall::Space;
+use crate::tall::{Space, ZERO};
 use outcore_graph::KeptWeights;
 use outcore_image::{Error, Result, StatsBuilder};
 use outcore_io::{Array, Task, Unit};
-use outcore_matrix::{Operand, SparseMatrix};
+use outcore_matrix::{EntrySums, Operand, SparseMatrix};
 use std::cell::RefCell;
+
+/// The least magnitude of the greatest eigenvalue: squares of much smaller numbers underflow.
+pub(crate) const LEAST_SCALE: f64 = 1e-140;
+/// Largest relative distance between products of a symmetric matrix and of its transpose.
+const SYMMETRIC: f64 = 1e-10;
 
 /// A linear operator from vectors to vectors.
 pub(crate) trait Operator<'a> {
@@ -181,4 +186,47 @@ pub(crate) fn square_rows(matrix: &SparseMatrix) -> Result<usize> {
 pub(crate) fn space<'a>(operator: &dyn Operator<'a>, width: usize) -> Space<'a> {
     let matrix = operator.matrix();
     Space { runtime: matrix.graph().runtime(), rows: operator.shape().1, width, is_complex: matrix.is_complex() }
+}
+
+/// Refuses a matrix whose product with a random vector differs from that of its transpose, or adjoint. A real matrix
+/// that is stored as symmetric is not checked.
+pub(crate) fn check_symmetric(operator: &Counted<'_, '_>) -> Result<()> {
+    let matrix = operator.matrix;
+    let (width, other, name, transpose) = match matrix.is_complex() {
+        false if matrix.is_symmetric() => return Ok(()),
+        false => (1, Operand::Transpose, "symmetric", "transpose"),
+        true => (2, Operand::Adjoint, "Hermitian", "adjoint"),
+    };
+    let space = space(operator, width);
+    let vector = || Array::zeroed(space.runtime.budget(), "random vectors", space.numbers());
+    let (mut factor, mut one, mut two) = (vector()?, vector()?, vector()?);
+    space.randomize(&mut factor, |_| true, 1)?;
+    operator.apply(&factor, width, &mut one)?;
+    Counted::of_any(matrix, other, operator.costs)?.apply(&factor, width, &mut two)?;
+    let length = space.dots(&one, &one)?[0][0].sqrt();
+    if !length.is_finite() {
+        return Err(operator.too_large());
+    }
+    let mut minus = ZERO;
+    (0..width).for_each(|column| minus[column][column] = -1.0);
+    space.add_product(&one, &minus, &mut two)?;
+    if space.dots(&two, &two)?[0][0].sqrt() <= SYMMETRIC * length {
+        return Ok(());
+    }
+    let image = matrix.graph().path().display();
+    Err(Error::Unsuitable(format!("expected a {name} matrix in {image}, found one whose {transpose} differs")))
+}
+
+/// Refuses a matrix whose entries are so small that squares of them vanish, unless all are 0.
+pub(crate) fn check_entries(matrix: &SparseMatrix, sums: &EntrySums) -> Result<()> {
+    match sums.greatest > 0.0 && sums.greatest < LEAST_SCALE {
+        true => Err(too_small(matrix)),
+        false => Ok(()),
+    }
+}
+
+pub(crate) fn too_small(matrix: &SparseMatrix) -> Error {
+    let (image, least) = (matrix.graph().path().display(), LEAST_SCALE);
+    let expected = format!("expected products of at least {least:e} in {image}, found smaller ones");
+    Error::Unsuitable(format!("{expected}: multiply the matrix by a number first"))
 }

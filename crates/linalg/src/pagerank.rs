@@ -21,11 +21,11 @@
 //! Page, Brin, Motwani and Winograd, *The PageRank citation ranking*, 1999; Zheng, *FlashX: massive data analysis using
 //! fast I/O*, 2016, sections 4.4.1 and 4.5.3.1.
 
-use crate::basis::{Basis, Room, per_worker, temporary_folder};
 use crate::declare::values_bytes;
 use crate::operator::{Costs, require_real, square_rows};
 use crate::tall::Space;
-use crate::vectors::Vectors;
+use crate::tall::basis::{Basis, Room, per_worker, temporary_folder};
+use crate::tall::vectors::Vectors;
 use outcore_algo::{Dangling, Stop, StoppedBy};
 use outcore_image::{Error, Result, Stats, require_disk};
 use outcore_io::{Array, lock};

@@ -5,8 +5,7 @@
 //! lists in other files of the image, and in any case other code and another order of sums. That vectors belong to the
 //! values, and are orthonormal, is proven so; that no value is missing among them is not.
 
-use crate::embedding;
-use crate::vectors::{ComplexVectors, Vectors};
+use crate::tall::vectors::{ComplexVectors, Vectors};
 use faer::c64;
 use outcore_graph::{Direction, Edges, Frontier, ListPart, scan};
 use outcore_image::{Error, Result};
@@ -16,6 +15,8 @@ use outcore_matrix::{Operand, SparseMatrix};
 
 /// Largest difference between a stated residual and the one found, relative to the size of the matrix.
 const ROUNDING: f64 = 1e-11;
+/// Relative row sum without its loop below which it counts as rounding.
+pub(crate) const LONE: f64 = 1e-14;
 /// By how much dot products of orthonormal vectors may differ from 0 and 1.
 const ORTHONORMAL: f64 = 1e-10;
 /// Numbers of vectors that are in memory together while they are compared.
@@ -214,7 +215,7 @@ pub fn check_laplacian(
         }
     })?;
     for (degree, sum) in degrees.iter_mut().zip(pushed.product.iter()) {
-        *degree = if *degree > embedding::ROUNDING * sum { *degree } else { 0.0 };
+        *degree = if *degree > LONE * sum { *degree } else { 0.0 };
     }
     let scale = |row: usize| if is_normalised && degrees[row] > 0.0 { degrees[row].sqrt() } else { 1.0 };
     for (i, (&value, &said)) in values.iter().zip(residuals).enumerate() {
@@ -315,7 +316,7 @@ pub fn check_hermitian_pairs(
     }
     let mut gram = vec![c64::new(0.0, 0.0); count * count];
     for_each_piece(parts, matrix, rows, |row| {
-        let number = |column: &crate::vectors::Parts| c64::new(row[column.re], column.sign * row[column.re + 1]);
+        let number = |column: &crate::tall::vectors::Parts| c64::new(row[column.re], column.sign * row[column.re + 1]);
         for (one, sums) in columns.iter().zip(gram.chunks_exact_mut(count)) {
             let one = number(one).conj();
             sums.iter_mut().zip(columns).for_each(|(sum, other)| *sum += one * number(other));

@@ -7,11 +7,11 @@
 //! mixtures of both. The matrix maps the space of such vectors and of their products to itself, so a projection of the
 //! matrix on that space parts them.
 
-use crate::basis::{Basis, Room};
-use crate::eigsh::{EigshOptions, Solved, Subspace, Which, goal, refine, solve, subspace};
-use crate::lanczos::{End, Goal, Lanczos};
 use crate::operator::{Counted, Operator, Squared, space};
-use crate::orthonormal::orthonormalize;
+use crate::spectral::lanczos::{End, Goal, Lanczos};
+use crate::spectral::symmetric::{EigshOptions, Solved, Subspace, Which, goal, refine, solve, subspace};
+use crate::tall::basis::{Basis, Room};
+use crate::tall::orthonormal::orthonormalize;
 use outcore_image::Result;
 use outcore_io::Array;
 use outcore_matrix::Operand;

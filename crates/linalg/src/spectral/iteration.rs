@@ -1,8 +1,8 @@
 //! Bookkeeping of Krylov iterations with restarts: seeds, counts, locked values, and the checkpoint that holds them.
 
-use crate::basis::Basis;
 use crate::checkpoint::{Checkpoint, Words};
 use crate::operator::Operator;
+use crate::tall::basis::Basis;
 use outcore_image::Result;
 
 /// Distance of consecutive seeds: those of one block are between them.

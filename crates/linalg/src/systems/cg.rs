@@ -6,10 +6,10 @@
 //! Hestenes and Stiefel, *Methods of conjugate gradients for solving linear systems*, J. Research NBS 1952.
 
 use crate::declare::Declaration;
-use crate::inverse;
 use crate::operator::Operator;
-use crate::solve::{ATOL, PRECONDITIONER, RTOL, maxiter, method, plan};
-use crate::systems::{Method, Pause, Solution, SolveOptions, State, System, solve};
+use crate::systems::solve::{ATOL, PRECONDITIONER, RTOL, maxiter, method, plan};
+use crate::systems::system::{Method, Pause, SolveOptions, State, System};
+use crate::systems::{Solution, inverse, solve};
 use crate::tall::{FEW_NUMBERS, Space, dot};
 use outcore_image::{Error, Result};
 use outcore_io::Array;

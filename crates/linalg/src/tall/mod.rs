@@ -3,8 +3,15 @@
 //! Sums over their rows are those of *stripes*, adjacent rows that one worker takes at a time, added up in their order.
 //! Stripes depend on the number of rows alone, so the bits do not depend on threads.
 
-use crate::hermitian::complex_dots;
-use crate::kernels::{MOST_WIDTH, Square, add_product, dots, transform};
+pub(crate) mod basis;
+pub(crate) mod complex;
+pub(crate) mod kernels;
+pub(crate) mod orthonormal;
+pub(crate) mod panels;
+pub(crate) mod vectors;
+
+use crate::tall::complex::complex_dots;
+use crate::tall::kernels::{MOST_WIDTH, Square, add_product, dots, transform};
 use outcore_image::{Error, Result};
 use outcore_io::{Runtime, lock};
 use std::ops::Range;
@@ -130,7 +137,7 @@ impl<'a> Space<'a> {
         rows.start * self.width..rows.end * self.width
     }
 
-    /// Sums of dot products as a small matrix: of complex columns its squares are complex numbers, as `hermitian.rs`
+    /// Sums of dot products as a small matrix: of complex columns its squares are complex numbers, as `complex.rs`
     /// has them.
     pub fn finished(&self, sums: Square) -> Square {
         if self.is_complex { complex_dots(&sums) } else { sums }
@@ -212,4 +219,15 @@ pub(crate) fn uniform(seed: u64, place: u64) -> f64 {
     }
     word ^= word >> 31;
     (word >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+}
+
+/// The greatest magnitude of some values.
+pub(crate) fn magnitude(values: &[f64]) -> f64 {
+    values.iter().fold(0.0, |most, value| most.max(value.abs()))
+}
+
+/// The greatest power of two that is not greater than a magnitude, as far as numbers have all their digits. To divide
+/// by it changes none.
+pub(crate) fn power_of_two(magnitude: f64) -> f64 {
+    f64::from_bits(magnitude.to_bits() & f64::INFINITY.to_bits()).max(f64::MIN_POSITIVE)
 }

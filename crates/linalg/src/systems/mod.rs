@@ -9,20 +9,24 @@
 //!
 //! Saad, *Iterative Methods for Sparse Linear Systems*, second edition, 2003.
 
-use crate::eigsh::check_symmetric;
-use crate::inverse::{Inverse, Preconditioner};
-use crate::lanczos::{magnitude, power_of_two};
-use crate::operator::{Costs, Counted, Operator, space, square_rows};
-use crate::tall::{Space, dot};
+pub(crate) mod bicgstab;
+pub(crate) mod cg;
+pub(crate) mod gmres;
+pub(crate) mod inverse;
+pub(crate) mod minres;
+pub(crate) mod solve;
+pub(crate) mod system;
+
+use crate::operator::{Costs, Counted, check_symmetric, space, square_rows};
+use crate::systems::inverse::{Inverse, Preconditioner};
+use crate::systems::system::{Method, Pause, SolveOptions, State, System};
+use crate::tall::{Space, magnitude, power_of_two};
 use outcore_image::{Error, Result, Stats};
-use outcore_io::buffer::shared;
-use outcore_io::{Array, AtomicF64};
+use outcore_io::Array;
 use outcore_matrix::{Operand, SparseMatrix};
 use std::cell::RefCell;
 
 const PURPOSE: &str = "vectors of a linear system";
-/// Fall of the residual by the recurrence, beyond which it says nothing of the true residual.
-const RECURRENCE: f64 = 1e-14;
 /// The largest share of the residual that a run may leave; beyond it rounding allows no further progress.
 const ROUNDING_LEFT: f64 = 0.5;
 /// The largest such share of a run that ended because its vectors were full.
@@ -31,33 +35,6 @@ const FULL_LEFT: f64 = 1.0 - 1e-10;
 const GROWN: f64 = 2.0;
 /// Least divisor of a system, relative to the greatest magnitude in `x0`: squares of its products stay finite.
 const LEAST_SCALE: f64 = 1e-70;
-/// The least number that `x` may have as its greatest: smaller ones have fewer digits.
-const LEAST_SOLUTION: f64 = f64::MIN_POSITIVE;
-
-/// Options of a linear solver.
-#[derive(Clone, Copy, Debug)]
-pub struct SolveOptions<'a> {
-    /// The greatest residual, in units of the length of `b`.
-    pub rtol: f64,
-    /// The greatest residual; the greater of both counts.
-    pub atol: f64,
-    /// The most iterations, of [`gmres`](crate::gmres) the most cycles; by default `10 n`, of
-    /// [`minres`](crate::minres) `5 n`.
-    pub maxiter: Option<u64>,
-    /// Initial solution; 0 by default. Rows are in the order of ids.
-    pub x0: Option<&'a [f64]>,
-    /// Vectors that [`gmres`](crate::gmres) keeps before it begins a new cycle; other methods keep none.
-    pub restart: usize,
-    /// Preconditioner. For [`cg`](crate::cg) and [`minres`](crate::minres) it is symmetric and positive definite.
-    pub preconditioner: Preconditioner<'a>,
-}
-
-impl Default for SolveOptions<'_> {
-    fn default() -> Self {
-        let preconditioner = Preconditioner::default();
-        SolveOptions { rtol: 1e-5, atol: 0.0, maxiter: None, x0: None, restart: 20, preconditioner }
-    }
-}
 
 /// A method of linear systems.
 pub type Solve = fn(&SparseMatrix, &[f64], &SolveOptions<'_>) -> Result<Solution>;
@@ -107,136 +84,6 @@ pub struct Solution {
     pub residuals: Vec<f64>,
     /// Statistics of the run: time, reads, memory.
     pub stats: Stats,
-}
-
-/// A method.
-pub(crate) trait Method<'a>: Sized {
-    /// Whether the matrix is to be symmetric.
-    const NEEDS_SYMMETRY: bool;
-    /// Requirement of Jacobi's preconditioner on entries of the diagonal.
-    const DIAGONAL: &'static str;
-    /// Whether no step makes the residual greater, but for rounding.
-    const IS_MINIMAL: bool;
-    /// Default limit of steps, per row.
-    const STEPS_PER_ROW: u64;
-
-    /// The memory that it needs.
-    fn bytes(space: &Space<'_>, options: &SolveOptions<'_>) -> u64;
-
-    /// The inverse of an entry of the diagonal; not finite if it has none that fits the method.
-    fn inverse(entry: f64) -> f64;
-
-    /// The memory of the method.
-    fn new(system: &System<'a, '_>, options: &SolveOptions<'_>) -> Result<Self>;
-
-    /// Improves the vector until the method has to know the true residual, or no steps are left.
-    fn run(&mut self, system: &System<'a, '_>, state: &mut State<'_>) -> Result<Pause>;
-}
-
-/// Why a method has to know the true residual.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Pause {
-    /// Its recurrence says that it is small enough, or that it will not become smaller.
-    End,
-    /// There is no room for more vectors, or no step is left.
-    Full,
-}
-
-/// A system of equations, in the order of the image.
-pub(crate) struct System<'a, 'c> {
-    pub operator: Counted<'a, 'c>,
-    pub space: Space<'a>,
-    b: &'c [f64],
-    /// Divisor of `b`.
-    scale: f64,
-    /// The greatest residual, divided by the scale.
-    tolerance: f64,
-}
-
-/// Vectors and scalars of an iteration, divided by the system's scale.
-pub(crate) struct State<'c> {
-    pub x: Array<f64>,
-    /// `b - A x`, as far as the method needs it.
-    pub residual: Array<f64>,
-    pub inverse: Inverse<'c>,
-    /// Remaining number of steps.
-    pub steps_left: u64,
-    pub iterations: u64,
-    /// The lengths of the residuals.
-    pub norms: Vec<f64>,
-}
-
-impl State<'_> {
-    /// The length of the last residual.
-    pub fn norm(&self) -> f64 {
-        self.norms.last().copied().unwrap_or(0.0)
-    }
-
-    /// Takes note of an iteration.
-    pub fn iterated(&mut self, norm: f64) {
-        self.iterations += 1;
-        self.norms.push(norm);
-    }
-}
-
-impl System<'_, '_> {
-    /// Whether a method that began at the first of these residuals knows no more than at the second.
-    pub fn is_reached(&self, start: f64, norm: f64) -> bool {
-        norm <= self.tolerance.max(RECURRENCE * start)
-    }
-
-    /// Says that a number is finite.
-    pub fn finite(&self, number: f64) -> Result<f64> {
-        if number.is_finite() { Ok(number) } else { Err(self.operator.too_large()) }
-    }
-
-    /// The error for products whose squares vanish.
-    pub fn too_small(&self) -> Error {
-        let image = self.operator.matrix.graph().path().display();
-        let expected = "expected products whose squares are no numbers next to zero";
-        let advice = "multiply the matrix by a number first, or begin nearer to the solution";
-        Error::Unsuitable(format!("{expected}, found smaller ones with {image}: {advice}"))
-    }
-
-    /// Writes `b - A x`, or `b` if `x` is known to be 0, and returns its length.
-    fn residual(&self, state: &mut State<'_>, is_zero: bool) -> Result<f64> {
-        match is_zero {
-            true => state.residual.fill(0.0),
-            false => self.operator.apply(&state.x, 1, &mut state.residual)?,
-        }
-        let (matrix, b, scale) = (self.operator.matrix, self.b, self.scale);
-        let [square] = self.space.update([&mut state.residual], |rows, [residual], [square]| {
-            for (row, number) in rows.zip(residual.iter_mut()) {
-                *number = b[matrix.row_at(row)] / scale - *number;
-            }
-            *square += dot(residual, residual);
-        })?;
-        Ok(self.finite(square)?.sqrt())
-    }
-
-    /// The vector in the order of ids, as it is without the scale.
-    fn ordered(&self, x: &[f64]) -> Result<Array<f64>> {
-        let (matrix, scale) = (self.operator.matrix, self.scale);
-        let mut ordered = Array::zeroed(self.space.runtime.budget(), "the solution of a linear system", x.len())?;
-        let numbers = shared::<AtomicF64>(&mut ordered);
-        let greatest = self.space.stripes(|_, rows| {
-            let mut greatest = 0.0f64;
-            for row in rows {
-                greatest = greatest.max(x[row].abs());
-                numbers[matrix.column_at(row)].store(x[row] * scale);
-            }
-            Ok(greatest)
-        })?;
-        let greatest = greatest.into_iter().fold(0.0, f64::max);
-        if greatest == 0.0 || (LEAST_SOLUTION..=f64::MAX).contains(&(greatest * scale)) {
-            return Ok(ordered);
-        }
-        let (image, most) = (matrix.graph().path().display(), f64::MAX);
-        Err(Error::Unsuitable(format!(
-            "expected a solution whose greatest number is from {LEAST_SOLUTION:.1e} to {most:.1e}, found one outside \
-             with {image}: scale b first"
-        )))
-    }
 }
 
 /// Solves a system by a method.

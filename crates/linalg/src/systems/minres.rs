@@ -10,10 +10,11 @@
 //! Paige and Saunders, *MINRES-QLP*, SIAM J. Sci. Comput. 2011.
 
 use crate::declare::Declaration;
-use crate::inverse::{Inverse, not_definite};
 use crate::operator::Operator;
-use crate::solve::{ATOL, PRECONDITIONER, RTOL, maxiter, method, plan};
-use crate::systems::{Method, Pause, Solution, SolveOptions, State, System, solve};
+use crate::systems::inverse::{Inverse, not_definite};
+use crate::systems::solve::{ATOL, PRECONDITIONER, RTOL, maxiter, method, plan};
+use crate::systems::system::{Method, Pause, SolveOptions, State, System};
+use crate::systems::{Solution, solve};
 use crate::tall::{FEW_NUMBERS, Space, dot};
 use outcore_image::Result;
 use outcore_io::Array;

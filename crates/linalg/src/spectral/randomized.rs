@@ -6,17 +6,17 @@
 //!
 //! Halko, Martinsson and Tropp, *Finding structure with randomness*, SIAM Review 2011.
 
-use crate::basis::{Basis, Room};
 use crate::declare::{
     Declaration, Found, Given, Kept, Needs, RANDOM_STATE, SolverPlan, both_shapes, both_sides, pass_bytes, table_lines,
     values_bytes,
 };
-use crate::eigsh::{LEAST_SCALE, SMALL_COPIES, check_entries, dense_bytes, padded};
-use crate::operator::{Costs, Counted, Operator, require_real, space};
+use crate::operator::{Costs, Counted, LEAST_SCALE, Operator, check_entries, require_real, space};
 use crate::spectral::check_wanted;
-use crate::svds::{append_orthonormal, small_svd};
+use crate::spectral::small::{SMALL_COPIES, dense_bytes, padded, small_svd};
+use crate::spectral::svds::append_orthonormal;
 use crate::tall::Space;
-use crate::vectors::Vectors;
+use crate::tall::basis::{Basis, Room};
+use crate::tall::vectors::Vectors;
 use crate::verify::{check_orthonormal, check_singular, vectors_bytes};
 use faer::Mat;
 use outcore_declare::{Fact, Kind, Parameter};

@@ -9,10 +9,11 @@
 //! systems*, SIAM J. Sci. Stat. Comput. 1992.
 
 use crate::declare::Declaration;
-use crate::inverse::Inverse;
 use crate::operator::Operator;
-use crate::solve::{ATOL, PRECONDITIONER, RTOL, maxiter, method, plan};
-use crate::systems::{Method, Pause, Solution, SolveOptions, State, System, solve};
+use crate::systems::inverse::Inverse;
+use crate::systems::solve::{ATOL, PRECONDITIONER, RTOL, maxiter, method, plan};
+use crate::systems::system::{Method, Pause, SolveOptions, State, System};
+use crate::systems::{Solution, solve};
 use crate::tall::{FEW_NUMBERS, Space, dot};
 use outcore_image::Result;
 use outcore_io::Array;

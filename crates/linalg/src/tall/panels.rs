@@ -5,9 +5,9 @@
 //! on whole rows takes pieces of all panels, as blocks of the width that kernels have. How wide panels are and where
 //! they lie changes no bit.
 
-use crate::basis::write_block;
 use crate::checkpoint::{Get, Put};
-use crate::kernels::MOST_WIDTH;
+use crate::tall::basis::write_block;
+use crate::tall::kernels::MOST_WIDTH;
 use crate::tall::{Space, pick};
 use outcore_image::Result;
 use outcore_io::buffer::{raw_bytes, raw_bytes_mut};

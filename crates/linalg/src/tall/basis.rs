@@ -4,8 +4,8 @@
 //! no bit: all are worked on stripe by stripe, in pieces.
 
 use crate::checkpoint::{Blocks, Get, Put};
-use crate::kernels::{Square, add_product, dots};
 use crate::operator::Operator;
+use crate::tall::kernels::{Square, add_product, dots};
 use crate::tall::{Space, ZERO, added, pick};
 use faer::Mat;
 use outcore_graph::{Graph, PAGE_BYTES};

@@ -4,9 +4,10 @@ use crate::declare::{
     Declaration, Found, Given, Kept, Needs, SolverPlan, check_vector, pass_bytes, required, shape_of, values_bytes,
 };
 use crate::dense::Dense;
-use crate::inverse::Preconditioner;
 use crate::operator::{require_real, square_rows};
-use crate::systems::{Method, Solution, Solve, SolveOptions, StoppedBy};
+use crate::systems::inverse::Preconditioner;
+use crate::systems::system::{Method, SolveOptions};
+use crate::systems::{Solution, Solve, StoppedBy};
 use crate::tall::Space;
 use crate::verify::{Pushed, check_solution};
 use outcore_declare::{DefaultValue, InputFile, Kind, Parameter, Unconverged};

@@ -12,7 +12,7 @@
 //! Golub and Van Loan, *Matrix Computations*, 4th edition, 2013, sections 7.4 to 7.6; Bai and Demmel, *On swapping
 //! diagonal blocks in real Schur form*, Linear Algebra and its Applications 1993.
 
-use crate::lanczos::power_of_two;
+use crate::tall::power_of_two;
 use faer::linalg::solvers::Solve;
 use faer::{Mat, c64};
 use outcore_image::Result;

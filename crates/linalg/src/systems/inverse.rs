@@ -3,7 +3,7 @@
 //! *Idea.* A diagonal multiplies a few numbers at a time, where a method needs them. A function of the user's takes
 //! whole vectors in the order of ids: [`Inverse::prepare`] calls it, and keeps its product until the next call.
 
-use crate::systems::System;
+use crate::systems::system::System;
 use crate::tall::{FEW_NUMBERS, dot};
 use outcore_image::{Error, Result};
 use outcore_ingest::Choice;

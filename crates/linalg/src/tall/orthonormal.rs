@@ -5,10 +5,10 @@
 //!
 //! Yamamoto, Nakatsukasa, Yanagisawa and Fukaya, *Roundoff error analysis of the CholeskyQR2 algorithm*, ETNA 2015.
 
-use crate::basis::Basis;
-use crate::hermitian::second_half;
-use crate::kernels::Square;
 use crate::tall::ZERO;
+use crate::tall::basis::Basis;
+use crate::tall::complex::second_half;
+use crate::tall::kernels::Square;
 use outcore_image::Result;
 
 /// Columns of a product that are shorter than this, in lengths of the longest, are nothing but rounding.
@@ -42,7 +42,7 @@ pub(crate) fn orthonormalize(
     let space = &basis.space;
     let width = space.width;
     let mut found = Factor { upper: identity(width), replaced: false, finite: true };
-    let mut is_random = [false; crate::kernels::MOST_WIDTH];
+    let mut is_random = [false; crate::tall::kernels::MOST_WIDTH];
     for round in 0..MOST_ROUNDS {
         let gram = space.dots(block, block)?;
         if !gram.iter().flatten().all(|number| number.is_finite()) {
@@ -54,7 +54,7 @@ pub(crate) fn orthonormalize(
         if !lost.is_empty() {
             for &column in &lost {
                 is_random[column] = true;
-                found.upper[column] = [0.0; crate::kernels::MOST_WIDTH];
+                found.upper[column] = [0.0; crate::tall::kernels::MOST_WIDTH];
             }
             found.replaced = true;
             space.randomize(block, |column| lost.contains(&column), seed.wrapping_add(round as u64))?;
@@ -88,7 +88,7 @@ fn deviation(square: &Square, width: usize) -> f64 {
 }
 
 /// The upper Cholesky factor, and whether all pivots are good; columns with other ones are not scaled to length 1.
-/// Numbers may be complex, as `hermitian.rs` has them.
+/// Numbers may be complex, encoded as in `complex.rs`.
 fn upper_factor(gram: &Square, width: usize, is_complex: bool) -> (Square, bool) {
     let lengths: Vec<f64> = (0..width).map(|i| gram[i][i].sqrt()).collect();
     let (mut factor, mut is_good) = (ZERO, true);

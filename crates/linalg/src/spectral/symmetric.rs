@@ -1,30 +1,18 @@
-//! Eigenvalues of symmetric matrices, and what belongs to them.
+//! Eigenpairs of a symmetric or Hermitian operator: the wanted subspace, and the pairs in it.
 
-use crate::basis::{Basis, Room};
 use crate::checkpoint::Checkpoint;
-use crate::declare::{
-    BLOCK, Declaration, Found, Given, K, Kept, MAXITER, NCV, Needs, SEED, SolverPlan, TOL, complex_shape, pass_bytes,
-    shape_of, values_bytes, vector_names,
-};
-use crate::dense::Dense;
-use crate::hermitian::{self, eigsh_complex, small_eigen};
-use crate::kernels::Square;
-use crate::lanczos::{End, Goal, Lanczos, magnitude, symmetric_eigen};
-use crate::nearest::nearest;
-use crate::operator::{Costs, Counted, Operator, space, square_rows};
-use crate::spectral::{Eigenpairs, SpectralOptions, steps_text};
+use crate::operator::{LEAST_SCALE, Operator, space, too_small};
+use crate::spectral::SpectralOptions;
+use crate::spectral::lanczos::{End, Goal, Lanczos};
+use crate::spectral::small::{DENSE_COPIES, DENSE_ROWS, SMALL_COPIES, dense, dense_bytes, padded, small_eigen};
+use crate::tall::basis::{Basis, Room};
+use crate::tall::kernels::Square;
 use crate::tall::{Space, ZERO};
-use crate::vectors::Vectors;
-use crate::verify::{check_eigenpairs, check_hermitian_pairs, hermitian_bytes, vectors_bytes};
 use faer::linalg::triangular_solve::solve_upper_triangular_in_place;
-use faer::{Mat, Par, Side};
-use outcore_declare::{DefaultValue, Kind, Parameter};
-use outcore_image::{Error, Result};
+use faer::{Mat, Par, Side, c64};
+use outcore_image::Result;
 use outcore_ingest::Choice;
 use outcore_io::{Array, trim_freed_memory};
-use outcore_matrix::{EntrySums, Operand, SparseMatrix};
-use outcore_table::DenseShape;
-use std::cell::RefCell;
 
 /// Columns of a basis beyond two for each wanted vector. Disk is cheap, and a restart costs what it forgets.
 const MORE_COLUMNS: usize = 96;
@@ -32,22 +20,12 @@ const MORE_COLUMNS: usize = 96;
 const LEAST_COLUMNS: usize = 20;
 /// A basis takes no more of the disk than this, unless more columns are asked for or needed.
 const MOST_BASIS_BYTES: u64 = 64 << 30;
-/// Matrices with at most this number of rows are solved as dense ones.
-pub(crate) const DENSE_ROWS: usize = 256;
-/// Dense matrices that are in memory at once.
-pub(crate) const DENSE_COPIES: u64 = 6;
 /// Copies of the projection on a subspace: it is solved repeatedly, and the allocator keeps some of its memory.
 const PROJECTION_COPIES: u64 = 26;
-/// Copies of a projection on the returned vectors, or of its singular value decomposition.
-pub(crate) const SMALL_COPIES: u64 = 14;
 /// The smallest relative tolerance that is passed to the iteration, in units of the greatest eigenvalue.
 const LEAST_TOLERANCE: f64 = 1e-14;
 /// Relative residual that rounding alone leaves.
 pub(crate) const REACHED: f64 = 1e-13;
-/// The least magnitude of the greatest eigenvalue: squares of much smaller numbers underflow.
-pub(crate) const LEAST_SCALE: f64 = 1e-140;
-/// Largest relative distance between products of a symmetric matrix and of its transpose.
-const SYMMETRIC: f64 = 1e-10;
 
 /// The part of the spectrum of a symmetric matrix that is wanted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -83,94 +61,6 @@ impl Which {
     }
 }
 
-/// Declaration for the shell.
-pub(crate) static EIGSH: Declaration = Declaration {
-    options: &[
-        K,
-        Parameter::new("which", Kind::choice::<Which>(), DefaultValue::Name("LM"), "Which eigenvalues"),
-        TOL,
-        NCV,
-        BLOCK,
-        MAXITER,
-        SEED,
-    ],
-    values: Some("the eigenvalues and residuals, in the order of the vectors"),
-    has_checkpoints: true,
-    must_converge: true,
-    ..Declaration::new(
-        "eigsh",
-        "Eigenvalues and eigenvectors of a symmetric matrix, or a complex Hermitian one",
-        "the eigenvectors, one row per vertex",
-        plan,
-    )
-};
-
-fn plan(matrix: &SparseMatrix, given: Given) -> Result<Box<dyn SolverPlan>> {
-    let which = given.values.choice("which");
-    let options = EigshOptions::given(given, "k", which);
-    if matrix.is_complex() {
-        hermitian::check(matrix, &options)?;
-    } else {
-        options.check(square_rows(matrix)?)?;
-    }
-    Ok(Box::new(options))
-}
-
-impl SolverPlan for EigshOptions {
-    fn needs(&self, matrix: &SparseMatrix) -> Result<Needs> {
-        let (rows, &EigshOptions { k, block, .. }) = (matrix.shape().0 as usize, self);
-        let is_complex = matrix.is_complex();
-        let width = if is_complex { 2 * block } else { block };
-        let space = Space { runtime: matrix.graph().runtime(), rows, width, is_complex };
-        let goal = if is_complex { hermitian::goal(rows, self) } else { goal(rows, self) };
-        let (most_blocks, least_bytes) = most_blocks(&space, &goal);
-        let is_small = is_small(rows, &goal);
-        // Vectors for the comparison of a matrix with its transpose or adjoint.
-        let compared_bytes = match is_complex {
-            true => 48 * rows as u64,
-            false if matrix.is_symmetric() => 0,
-            false => 24 * rows as u64,
-        };
-        Ok(Needs {
-            least_bytes: least_bytes.max(compared_bytes) + values_bytes(matrix),
-            verify_bytes: if is_complex { hermitian_bytes(matrix, k) } else { vectors_bytes(matrix, k) },
-            kept: (!is_small).then(|| Kept::new(matrix, most_blocks * block, most_blocks as u64 * space.block_bytes())),
-            columns_per_pass: block,
-            passes: steps_text(is_small, rows, block),
-            bytes_per_pass: vec![pass_bytes(matrix, Operand::Matrix)],
-            files: None,
-            shapes: vec![self.shape(matrix)],
-        })
-    }
-
-    fn run<'a>(&self, matrix: &'a SparseMatrix, verify: bool) -> Result<Found<'a>> {
-        let (columns, shape) = (|values| vec![("eigenvalue", values)], self.shape(matrix));
-        if matrix.is_complex() {
-            let mut found = eigsh_complex(matrix, self)?;
-            if verify {
-                check_hermitian_pairs(matrix, &found.values, &mut found.vectors, &found.residuals)?;
-            }
-            return found.into_found(self.k, columns, |vectors| Ok(vec![Dense::of_complex(vectors, matrix, shape)]));
-        }
-        let mut found = eigsh(matrix, self)?;
-        if verify {
-            check_eigenpairs(matrix, &found.values, &mut found.vectors, &found.residuals)?;
-        }
-        let dense = |vectors| Ok(vec![Dense::of_vectors(vectors, matrix, Operand::Matrix, shape)]);
-        found.into_found(self.k, columns, dense)
-    }
-}
-
-impl EigshOptions {
-    /// Shape and names of the eigenvectors.
-    fn shape(&self, matrix: &SparseMatrix) -> DenseShape {
-        match matrix.is_complex() {
-            true => complex_shape(matrix, self.k),
-            false => shape_of(matrix, Operand::Matrix, vector_names(self.k)),
-        }
-    }
-}
-
 /// Options of the computation of eigenvalues of a symmetric or Hermitian matrix.
 pub type EigshOptions = SpectralOptions<Which>;
 
@@ -178,67 +68,6 @@ impl Default for EigshOptions {
     fn default() -> Self {
         Self::usual(6, Which::default(), 2)
     }
-}
-
-/// Finds some eigenvalues of a symmetric matrix, and their vectors.
-///
-/// Repeated eigenvalues are found as often as they are there, but for a probability of 10^-3 to the power of the block.
-/// The subspace is in memory as far as there is room, and otherwise in a temporary file beside the image, or where the
-/// runtime says. The bits of the result depend on neither.
-///
-/// *Cost.* At least two blocks of `8 n` bytes per column in memory. `(k + some) / block` and more passes, each over all
-/// lists.
-///
-/// # Errors
-/// A matrix that is not square, not symmetric, or complex: that is for [`eigsh_complex`](crate::eigsh_complex). Options
-/// that cannot be; entries that are not finite; too little memory; a page that cannot be read or is damaged; a full
-/// disk; a request to stop.
-pub fn eigsh<'a>(matrix: &'a SparseMatrix, options: &EigshOptions) -> Result<Eigenpairs<'a>> {
-    options.check(square_rows(matrix)?)?;
-    let costs = RefCell::new(Costs::new(matrix, "eigsh"));
-    let solved = {
-        let operator = Counted::new(matrix, Operand::Matrix, &costs)?;
-        check_symmetric(&operator)?;
-        let rows = operator.shape().1;
-        match options.which == Which::SmallestMagnitude && !is_small(rows, &goal(rows, options)) {
-            true => nearest(&operator, options)?,
-            false => solve(&operator, options, "eigsh")?,
-        }
-    };
-    let Solved { values, basis, residuals, converged, residual_bound, restarts } = solved;
-    let vectors = Vectors::new(basis, matrix, values.len(), Operand::Matrix);
-    let run = (converged, residual_bound, restarts);
-    let costs = (costs.into_inner(), matrix.pages_per_pass(Operand::Matrix));
-    Ok(Eigenpairs::new(matrix, costs, (values, vectors, residuals), run))
-}
-
-/// Refuses a matrix whose product with a random vector differs from that of its transpose, or adjoint. A real matrix
-/// that is stored as symmetric is not checked.
-pub(crate) fn check_symmetric(operator: &Counted<'_, '_>) -> Result<()> {
-    let matrix = operator.matrix;
-    let (width, other, name, transpose) = match matrix.is_complex() {
-        false if matrix.is_symmetric() => return Ok(()),
-        false => (1, Operand::Transpose, "symmetric", "transpose"),
-        true => (2, Operand::Adjoint, "Hermitian", "adjoint"),
-    };
-    let space = space(operator, width);
-    let vector = || Array::zeroed(space.runtime.budget(), "random vectors", space.numbers());
-    let (mut factor, mut one, mut two) = (vector()?, vector()?, vector()?);
-    space.randomize(&mut factor, |_| true, 1)?;
-    operator.apply(&factor, width, &mut one)?;
-    Counted::of_any(matrix, other, operator.costs)?.apply(&factor, width, &mut two)?;
-    let length = space.dots(&one, &one)?[0][0].sqrt();
-    if !length.is_finite() {
-        return Err(operator.too_large());
-    }
-    let mut minus = ZERO;
-    (0..width).for_each(|column| minus[column][column] = -1.0);
-    space.add_product(&one, &minus, &mut two)?;
-    if space.dots(&two, &two)?[0][0].sqrt() <= SYMMETRIC * length {
-        return Ok(());
-    }
-    let image = matrix.graph().path().display();
-    Err(Error::Unsuitable(format!("expected a {name} matrix in {image}, found one whose {transpose} differs")))
 }
 
 /// Eigenpairs of a symmetric operator.
@@ -326,7 +155,7 @@ pub(crate) fn subspace<'a>(
     let _held = space.runtime.budget().reserve("small dense matrices", small_bytes)?;
     let basis = Basis::new(space, Room::of(operator), most_blocks)?;
     if is_small {
-        let solve = if space.is_complex { hermitian::dense } else { dense };
+        let solve = if space.is_complex { dense::<c64> } else { dense::<f64> };
         let mut found = solve(operator, basis, goal)?;
         check_scale(operator, found.scale, &mut found.basis)?;
         return Ok(found);
@@ -346,11 +175,6 @@ pub(crate) fn subspace<'a>(
     Ok(Subspace { basis, scale, restarts })
 }
 
-/// Bytes of dense square matrices of this size.
-pub(crate) fn dense_bytes(copies: u64, size: usize) -> u64 {
-    copies * 8 * (size as u64).pow(2)
-}
-
 /// Refuses an operator whose numbers are so small that squares of them vanish, unless all are 0.
 pub(crate) fn check_scale<'a>(operator: &dyn Operator<'a>, scale: f64, basis: &mut Basis<'a>) -> Result<()> {
     if scale >= LEAST_SCALE {
@@ -367,20 +191,6 @@ pub(crate) fn check_scale<'a>(operator: &dyn Operator<'a>, scale: f64, basis: &m
         return Ok(());
     }
     Err(too_small(operator.matrix()))
-}
-
-/// Refuses a matrix whose entries are so small that squares of them vanish, unless all are 0.
-pub(crate) fn check_entries(matrix: &SparseMatrix, sums: &EntrySums) -> Result<()> {
-    match sums.greatest > 0.0 && sums.greatest < LEAST_SCALE {
-        true => Err(too_small(matrix)),
-        false => Ok(()),
-    }
-}
-
-fn too_small(matrix: &SparseMatrix) -> Error {
-    let (image, least) = (matrix.graph().path().display(), LEAST_SCALE);
-    let expected = format!("expected products of at least {least:e} in {image}, found smaller ones");
-    Error::Unsuitable(format!("{expected}: multiply the matrix by a number first"))
 }
 
 /// Largest number of blocks of a subspace, and the least memory that it needs.
@@ -406,47 +216,6 @@ pub(crate) fn is_small(rows: usize, goal: &Goal) -> bool {
 pub(crate) fn usual_columns(rows: usize, k: usize) -> usize {
     let most = MOST_BASIS_BYTES / (8 * rows as u64).max(1);
     (2 * k + MORE_COLUMNS).min((most as usize).max(LEAST_COLUMNS).max(2 * k + 1))
-}
-
-/// The entries of an operator with few rows.
-pub(crate) fn entries<'a>(operator: &dyn Operator<'a>, basis: &mut Basis<'a>) -> Result<Mat<f64>> {
-    let Space { rows, width, .. } = basis.space;
-    let (mut unit, mut product) = (basis.fresh()?, basis.fresh()?);
-    let mut matrix = Mat::zeros(rows, rows);
-    for first in (0..rows).step_by(width) {
-        unit.fill(0.0);
-        let columns = first..rows.min(first + width);
-        columns.clone().enumerate().for_each(|(i, column)| unit[column * width + i] = 1.0);
-        operator.apply(&unit, width, &mut product)?;
-        for (i, column) in columns.enumerate() {
-            (0..rows).for_each(|row| matrix[(row, column)] = product[row * width + i]);
-        }
-    }
-    basis.give_back(unit);
-    basis.give_back(product);
-    Ok(matrix)
-}
-
-/// The wanted eigenvectors of an operator with few rows.
-fn dense<'a>(operator: &dyn Operator<'a>, mut basis: Basis<'a>, goal: &Goal) -> Result<Subspace<'a>> {
-    let Space { rows, width, runtime, .. } = basis.space;
-    let _held = runtime.budget().reserve("a dense matrix", dense_bytes(DENSE_COPIES, rows))?;
-    let matrix = entries(operator, &mut basis)?;
-    let symmetric = Mat::from_fn(rows, rows, |i, k| matrix[(i, k)] / 2.0 + matrix[(k, i)] / 2.0);
-    let (values, vectors) = symmetric_eigen(&symmetric).ok_or_else(|| operator.too_large())?;
-    let mut order: Vec<usize> = (0..rows).collect();
-    order.sort_by(|&a, &b| goal.end.key(values[b]).total_cmp(&goal.end.key(values[a])));
-    order.truncate(goal.count);
-    order.sort_by(|&a, &b| values[a].total_cmp(&values[b]));
-    for columns in order.chunks(width) {
-        let mut block = basis.fresh()?;
-        block.fill(0.0);
-        for (i, &column) in columns.iter().enumerate() {
-            (0..rows).for_each(|row| block[row * width + i] = vectors[(row, column)]);
-        }
-        basis.push(block);
-    }
-    Ok(Subspace { basis, scale: magnitude(&values), restarts: 0 })
 }
 
 /// Makes vectors orthonormal to the last bit and eigenvalues of them, and computes the residuals.
@@ -509,12 +278,6 @@ pub(crate) fn orthonormal<'a>(
     let mut inverse = Mat::<f64>::identity(count, count);
     solve_upper_triangular_in_place(factor.L().transpose(), inverse.as_mut(), Par::Seq);
     basis.rotate(&padded(&inverse, basis.len() * width))
-}
-
-/// The matrix extended by zeros to a larger size.
-pub(crate) fn padded(small: &Mat<f64>, size: usize) -> Mat<f64> {
-    let count = small.nrows();
-    Mat::from_fn(size, size, |i, k| if i < count && k < count { small[(i, k)] } else { 0.0 })
 }
 
 /// Writes dot products with a block to the columns of a small matrix that belong to it.

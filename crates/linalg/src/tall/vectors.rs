@@ -1,8 +1,8 @@
 //! Vectors that were found: in memory or in a temporary file, until they are written where the user wants them.
 
-use crate::basis::Basis;
-use crate::panels::Panels;
 use crate::tall::Space;
+use crate::tall::basis::Basis;
+use crate::tall::panels::Panels;
 use faer::c64;
 use outcore_image::{Error, Result};
 use outcore_matrix::{Operand, SparseMatrix};

@@ -1,9 +1,24 @@
 //! Options and results that the spectral solvers share: `eigsh`, `eigsh_complex`, `eigs`, `svds`, `spectral_embedding`.
 
+pub(crate) mod eigs;
+pub(crate) mod eigsh;
+pub(crate) mod embedded;
+pub(crate) mod embedding;
+pub(crate) mod hermitian;
+pub(crate) mod iteration;
+pub(crate) mod krylov_schur;
+pub(crate) mod lanczos;
+pub(crate) mod nearest;
+pub(crate) mod randomized;
+pub(crate) mod schur;
+pub(crate) mod small;
+pub(crate) mod svds;
+pub(crate) mod symmetric;
+
 use crate::declare::{Convergence, Found, Given};
 use crate::dense::Dense;
 use crate::operator::Costs;
-use crate::vectors::{ComplexVectors, Vectors};
+use crate::tall::vectors::{ComplexVectors, Vectors};
 use faer::c64;
 use outcore_image::{Error, Result, Stats};
 use outcore_matrix::SparseMatrix;

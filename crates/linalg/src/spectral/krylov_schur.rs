@@ -20,12 +20,12 @@
 //!
 //! Stewart, *A Krylov-Schur algorithm for large eigenproblems*, SIAM J. Matrix Anal. 2001.
 
-use crate::basis::Basis;
 use crate::checkpoint::{Checkpoint, Words};
-use crate::iteration::Iteration;
 use crate::operator::Operator;
-use crate::orthonormal::{ROUNDING, orthonormalize, random};
-use crate::schur::Schur;
+use crate::spectral::iteration::Iteration;
+use crate::spectral::schur::Schur;
+use crate::tall::basis::Basis;
+use crate::tall::orthonormal::{ROUNDING, orthonormalize, random};
 use faer::{Mat, c64};
 use outcore_image::Result;
 use outcore_io::{Array, CancelFlag};

@@ -7,11 +7,12 @@
 //!
 //! Saad and Schultz, *GMRES: a generalized minimal residual algorithm*, SIAM J. Sci. Stat. Comput. 1986.
 
-use crate::basis::{Basis, Room};
 use crate::declare::Declaration;
 use crate::operator::Operator;
-use crate::solve::{ATOL, PRECONDITIONER, RTOL, maxiter, method, plan};
-use crate::systems::{Method, Pause, Solution, SolveOptions, State, System, solve};
+use crate::systems::solve::{ATOL, PRECONDITIONER, RTOL, maxiter, method, plan};
+use crate::systems::system::{Method, Pause, SolveOptions, State, System};
+use crate::systems::{Solution, solve};
+use crate::tall::basis::{Basis, Room};
 use crate::tall::{FEW_NUMBERS, Space, ZERO};
 use outcore_declare::Parameter;
 use outcore_image::Result;

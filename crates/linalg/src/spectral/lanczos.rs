@@ -19,18 +19,17 @@
 //! *Thick-restart Lanczos*, SIAM J. Matrix Anal. 2000; Kuczyński and Woźniakowski, *Estimating the largest eigenvalue
 //! by the power and Lanczos algorithms with a random start*, SIAM J. Matrix Anal. 1992.
 
-use crate::basis::Basis;
 use crate::checkpoint::{Checkpoint, Words};
-use crate::hermitian::small_eigen;
-use crate::iteration::Iteration;
-use crate::kernels::Square;
 use crate::operator::Operator;
-use crate::orthonormal::{ROUNDING, inverse, orthonormalize, product, random};
-use crate::tall::{ZERO, added};
-use faer::{Mat, Side};
+use crate::spectral::iteration::Iteration;
+use crate::spectral::small::small_eigen;
+use crate::tall::basis::Basis;
+use crate::tall::kernels::Square;
+use crate::tall::orthonormal::{ROUNDING, inverse, orthonormalize, product, random};
+use crate::tall::{ZERO, added, magnitude};
+use faer::Mat;
 use outcore_image::Result;
 use outcore_io::Array;
-use std::ops::Div;
 use std::path::Path;
 
 /// Vectors stay orthogonal to a tenth of the tolerance, within these: what is taken away later is missing from the
@@ -339,7 +338,7 @@ impl<'o, 'a> Lanczos<'o, 'a> {
         let part = self.projection.submatrix(0, 0, size, size) * self.now.submatrix(0, 0, size, width);
         for row in 0..size {
             let noise = (ORTHOGONAL * self.iteration.norm).max(self.hidden[row]);
-            let mut line = [0.0; crate::kernels::MOST_WIDTH];
+            let mut line = [0.0; crate::tall::kernels::MOST_WIDTH];
             for (column, entry) in line.iter_mut().enumerate().take(width) {
                 let known: f64 = (0..width)
                     .map(|i| self.now[(row, i)] * diagonal[i][column] + self.before[(row, i)] * coupling[i][column])
@@ -518,31 +517,4 @@ impl<'o, 'a> Lanczos<'o, 'a> {
         let bound = 1.648 * rows.sqrt() * (-gap.sqrt() * (2 * self.iteration.steps - 1) as f64).exp();
         bound <= MISSED
     }
-}
-
-/// The greatest magnitude of some values.
-pub(crate) fn magnitude(values: &[f64]) -> f64 {
-    values.iter().fold(0.0, |most, value| most.max(value.abs()))
-}
-
-/// The greatest power of two that is not greater than a magnitude, as far as numbers have all their digits. To divide
-/// by it changes none.
-pub(crate) fn power_of_two(magnitude: f64) -> f64 {
-    f64::from_bits(magnitude.to_bits() & f64::INFINITY.to_bits()).max(f64::MIN_POSITIVE)
-}
-
-/// A small matrix divided by a power of two, and that power: faer's eigenvalues and singular values of matrices of more
-/// than 128 rows are right only where the greatest entries are near 1.
-pub(crate) fn near_one<T: Copy + Div<f64, Output = T>>(small: &Mat<T>, magnitude: fn(T) -> f64) -> (Mat<T>, f64) {
-    let entries = small.col_iter().flat_map(|column| column.iter());
-    let unit = power_of_two(entries.fold(0.0, |most, &entry| magnitude(entry).max(most)));
-    (Mat::from_fn(small.nrows(), small.ncols(), |i, k| small[(i, k)] / unit), unit)
-}
-
-/// Eigenvalues and eigenvectors of a small symmetric matrix, or nothing if they are too large for numbers.
-pub(crate) fn symmetric_eigen(small: &Mat<f64>) -> Option<(Vec<f64>, Mat<f64>)> {
-    let (scaled, unit) = near_one(small, f64::abs);
-    let found = scaled.self_adjoint_eigen(Side::Lower).ok()?;
-    let values: Vec<f64> = found.S().column_vector().iter().map(|value| value * unit).collect();
-    values.iter().all(|value| value.is_finite()).then(|| (values, found.U().to_owned()))
 }

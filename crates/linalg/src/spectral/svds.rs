@@ -7,20 +7,19 @@
 //!
 //! Golub and Kahan, *Calculating the singular values and pseudo-inverse of a matrix*, SIAM J. Numer. Anal. 1965.
 
-use crate::basis::{Basis, Room};
 use crate::declare::{
     self, BLOCK, Declaration, Found, Given, K, Kept, MAXITER, NCV, Needs, SEED, SolverPlan, TOL, pass_bytes,
     values_bytes,
 };
-use crate::eigsh::{
-    REACHED, SMALL_COPIES, Subspace, Which, dense_bytes, goal, is_small, most_blocks, orthonormal, padded, subspace,
-};
-use crate::lanczos::{Goal, near_one};
 use crate::operator::{Costs, Counted, Operator, Squared, require_real, space};
-use crate::orthonormal::{ROUNDING, orthonormalize};
+use crate::spectral::lanczos::Goal;
+use crate::spectral::small::{SMALL_COPIES, dense_bytes, padded, small_svd};
+use crate::spectral::symmetric::{REACHED, Subspace, Which, goal, is_small, most_blocks, orthonormal, subspace};
 use crate::spectral::{SpectralOptions, SpectralPairs, steps_text};
+use crate::tall::basis::{Basis, Room};
+use crate::tall::orthonormal::{ROUNDING, orthonormalize};
+use crate::tall::vectors::Vectors;
 use crate::tall::{Space, ZERO};
-use crate::vectors::Vectors;
 use crate::verify::{check_orthonormal, check_singular, vectors_bytes};
 use faer::Mat;
 use outcore_image::Result;
@@ -251,12 +250,4 @@ pub(crate) fn append_orthonormal<'a>(
     }
     basis.push(block);
     Ok(())
-}
-
-/// The singular value decomposition of a small matrix, values in descending order: left vectors, values, right vectors.
-pub(crate) fn small_svd(small: &Mat<f64>) -> Option<(Mat<f64>, Vec<f64>, Mat<f64>)> {
-    let (scaled, unit) = near_one(small, f64::abs);
-    let found = scaled.svd().ok()?;
-    let values: Vec<f64> = found.S().column_vector().iter().map(|value| value * unit).collect();
-    values.iter().all(|value| value.is_finite()).then(|| (found.U().to_owned(), values, found.V().to_owned()))
 }

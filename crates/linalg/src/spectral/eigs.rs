@@ -1,20 +1,21 @@
 //! Eigenvalues of unsymmetric matrices, and what belongs to them.
 
-use crate::basis::{Basis, Room};
 use crate::checkpoint::Checkpoint;
 use crate::declare::{
     Declaration, Found, Given, K, Kept, MAXITER, NCV, Needs, SEED, SolverPlan, TOL, complex_shape, pass_bytes,
     values_bytes,
 };
 use crate::dense::Dense;
-use crate::eigsh::{DENSE_ROWS, REACHED, check_scale, entries, usual_columns};
-use crate::kernels::Square;
-use crate::krylov_schur::{Goal, KrylovSchur, Part};
 use crate::operator::{Costs, Counted, Operator, require_real, space, square_rows};
-use crate::schur::Schur;
+use crate::spectral::krylov_schur::{Goal, KrylovSchur, Part};
+use crate::spectral::schur::Schur;
+use crate::spectral::small::{DENSE_ROWS, entries};
+use crate::spectral::symmetric::{REACHED, check_scale, usual_columns};
 use crate::spectral::{ComplexPairs, SpectralOptions, steps_text};
+use crate::tall::basis::{Basis, Room};
+use crate::tall::kernels::Square;
+use crate::tall::vectors::{ComplexVectors, Parts, Vectors};
 use crate::tall::{Space, ZERO};
-use crate::vectors::{ComplexVectors, Parts, Vectors};
 use crate::verify::{check_complex_pairs, vectors_bytes};
 use faer::{Mat, c64};
 use outcore_declare::{DefaultValue, Kind, Parameter};
