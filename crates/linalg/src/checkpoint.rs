@@ -49,7 +49,7 @@ pub(crate) trait Blocks {
 #[derive(Default)]
 pub(crate) struct Words {
     words: Vec<u64>,
-    taken: usize,
+    position: usize,
 }
 
 impl Words {
@@ -68,14 +68,14 @@ impl Words {
     }
 
     pub fn take(&mut self) -> Option<u64> {
-        self.taken += 1;
-        self.words.get(self.taken - 1).copied()
+        self.position += 1;
+        self.words.get(self.position - 1).copied()
     }
 
     pub fn take_all(&mut self) -> Option<Vec<f64>> {
         let count = usize::try_from(self.take()?).ok()?;
-        let numbers = self.words.get(self.taken..self.taken.checked_add(count)?)?;
-        self.taken += count;
+        let numbers = self.words.get(self.position..self.position.checked_add(count)?)?;
+        self.position += count;
         Some(numbers.iter().map(|&bits| f64::from_bits(bits)).collect())
     }
 
@@ -104,7 +104,7 @@ pub(crate) struct Checkpoint<'a> {
     blocks: BTreeMap<u64, u32>,
     due: Instant,
     /// Memory reserved for writing, while nothing is written.
-    held: Option<Reservation>,
+    reservation: Option<Reservation>,
     _lock: Option<Lock>,
 }
 
@@ -135,8 +135,8 @@ impl<'a> Checkpoint<'a> {
         };
         let run = format!("{run}, matrix {:08x}", fingerprint(operator)?);
         let (folder, blocks) = (folder.to_owned(), BTreeMap::new());
-        let held = Some(hold(runtime)?);
-        Ok(Checkpoint { runtime, folder, run, is_begun: false, blocks, due: Instant::now(), held, _lock: lock })
+        let reservation = Some(hold(runtime)?);
+        Ok(Checkpoint { runtime, folder, run, is_begun: false, blocks, due: Instant::now(), reservation, _lock: lock })
     }
 
     /// The stored state, if any.
@@ -158,7 +158,7 @@ impl<'a> Checkpoint<'a> {
             };
         }
         let known = self.read_state(&directory.file(STATE)?.read_whole()?)?;
-        let known = Some(known).filter(|(_, words)| !words.words[words.taken..].is_empty());
+        let known = Some(known).filter(|(_, words)| !words.words[words.position..].is_empty());
         if let Some((serials, _)) = &known {
             for &(serial, checksum) in serials {
                 self.read_block(&directory, serial, checksum, blocks)?;
@@ -184,7 +184,7 @@ impl<'a> Checkpoint<'a> {
             )));
         }
         let words = lines.next().unwrap_or_default().as_chunks().0;
-        let mut words = Words { words: words.iter().map(|&word| u64::from_le_bytes(word)).collect(), taken: 0 };
+        let mut words = Words { words: words.iter().map(|&word| u64::from_le_bytes(word)).collect(), position: 0 };
         let blocks = (0..words.take().unwrap_or(0)).map(|_| Some((words.take()?, words.take()? as u32)));
         let blocks: Option<Vec<_>> = blocks.collect();
         Ok((blocks.ok_or_else(|| self.damaged(STATE))?, words))
@@ -245,7 +245,7 @@ impl<'a> Checkpoint<'a> {
     /// Errors of the operating system, such as a full disk.
     pub fn save(&mut self, blocks: &mut dyn Blocks, words: &Words) -> Result<()> {
         let (start, backend) = (Instant::now(), self.runtime.backend());
-        self.held = None;
+        self.reservation = None;
         if !self.is_begun {
             self.write_state(self.state_of(0))?;
             self.is_begun = true;
@@ -269,7 +269,7 @@ impl<'a> Checkpoint<'a> {
         for serial in old {
             backend.remove(&self.folder.join(format!("{BLOCK}{serial}")))?;
         }
-        self.held = Some(hold(self.runtime)?);
+        self.reservation = Some(hold(self.runtime)?);
         self.due = Instant::now() + (start.elapsed() * PAUSE).max(Duration::from_millis(1));
         Ok(())
     }

@@ -87,11 +87,11 @@ fn plan(matrix: &SparseMatrix, given: Given) -> Result<Box<dyn SolverPlan>> {
         let text = format!("expected real numbers for the semiring {}, found complex ones", semiring.name());
         return Err(Error::Usage(text));
     }
-    let ((rows, inner), (found, columns)) = (sizes(matrix, operand), factor.shape());
-    if found != inner as u64 || columns == 0 {
+    let ((rows, inner), (factor_rows, columns)) = (sizes(matrix, operand), factor.shape());
+    if factor_rows != inner as u64 || columns == 0 {
         let what = if operand == Operand::Matrix { "a matrix" } else { "the transpose, which is" };
         let expected = format!("{inner} rows and a column or more to multiply {what} of {rows} x {inner}");
-        return Err(Error::input(factor.path(), None, expected, format!("{found} x {columns}")));
+        return Err(Error::input(factor.path(), None, expected, format!("{factor_rows} x {columns}")));
     }
     let output = given.output.filter(|output| is_array_file(output));
     Ok(Box::new(Multiplying { semiring, operand, factor, is_complex, output }))
@@ -259,12 +259,12 @@ impl Multiplying {
         let mut columns = self.room(matrix, range.len(), false)?;
         let (width, factor) = (columns.width, shared::<AtomicF64>(&mut columns.factor));
         let runtime = matrix.graph().runtime();
-        self.factor.scan(runtime, range.clone(), self.is_complex, |rows, found, numbers| {
-            let wanted = range.start.max(found.start)..range.end.min(found.end);
-            for (row, numbers) in rows.zip(numbers.chunks_exact(found.len())) {
+        self.factor.scan(runtime, range.clone(), self.is_complex, |rows, piece, numbers| {
+            let wanted = range.start.max(piece.start)..range.end.min(piece.end);
+            for (row, numbers) in rows.zip(numbers.chunks_exact(piece.len())) {
                 let start = places[row] as usize * width;
                 for column in wanted.clone() {
-                    factor[start + column - range.start].store(numbers[column - found.start]);
+                    factor[start + column - range.start].store(numbers[column - piece.start]);
                 }
             }
             Ok(())
@@ -278,10 +278,10 @@ impl Multiplying {
         let mut columns = self.room(matrix, parts, true)?;
         let factor = shared::<AtomicF64>(&mut columns.factor);
         let magnitudes = shared::<AtomicF64>(columns.magnitudes.as_deref_mut().unwrap_or_default());
-        self.factor.scan(matrix.graph().runtime(), 0..self.numbers(), self.is_complex, |rows, found, numbers| {
-            for (row, numbers) in rows.zip(numbers.chunks_exact(found.len())) {
+        self.factor.scan(matrix.graph().runtime(), 0..self.numbers(), self.is_complex, |rows, piece, numbers| {
+            for (row, numbers) in rows.zip(numbers.chunks_exact(piece.len())) {
                 let start = places[row] as usize * parts;
-                for (column, number) in found.clone().zip(numbers) {
+                for (column, number) in piece.clone().zip(numbers) {
                     let term = chance(column / parts) * number;
                     factor[start + column % parts].add(term);
                     magnitudes[start + column % parts].add(term.abs());
@@ -364,9 +364,9 @@ impl Multiplying {
         columns: &Columns,
     ) -> Result<()> {
         let places = self.rows_of_product(matrix, as_stored)?;
-        product.scan(matrix.graph().runtime(), range.clone(), self.is_complex, |rows, found, numbers| {
-            let wanted = range.start.max(found.start)..range.end.min(found.end);
-            for (row, numbers) in rows.zip(numbers.chunks_exact(found.len())) {
+        product.scan(matrix.graph().runtime(), range.clone(), self.is_complex, |rows, piece, numbers| {
+            let wanted = range.start.max(piece.start)..range.end.min(piece.end);
+            for (row, numbers) in rows.zip(numbers.chunks_exact(piece.len())) {
                 let at = places.as_ref().map_or(row, |places| places[row] as usize) * columns.width;
                 for column in wanted.clone() {
                     let at = at + column - range.start;
@@ -376,7 +376,7 @@ impl Multiplying {
                         as_stored,
                         row,
                         Some(column),
-                        [expected, numbers[column - found.start], bound],
+                        [expected, numbers[column - piece.start], bound],
                     )?;
                 }
             }
@@ -396,19 +396,19 @@ impl Multiplying {
         let rows = sizes(matrix, self.operand).0;
         let mut sums = Array::<f64>::zeroed(matrix.graph().runtime().budget(), "a verification", rows * parts)?;
         let all = shared::<AtomicF64>(&mut sums);
-        product.scan(matrix.graph().runtime(), 0..self.numbers(), self.is_complex, |rows, found, numbers| {
-            for (row, numbers) in rows.zip(numbers.chunks_exact(found.len())) {
-                for (column, number) in found.clone().zip(numbers) {
+        product.scan(matrix.graph().runtime(), 0..self.numbers(), self.is_complex, |rows, piece, numbers| {
+            for (row, numbers) in rows.zip(numbers.chunks_exact(piece.len())) {
+                for (column, number) in piece.clone().zip(numbers) {
                     all[row * parts + column % parts].add(chance(column / parts) * number);
                 }
             }
             Ok(())
         })?;
-        for (at, &found) in sums.iter().enumerate() {
+        for (at, &computed) in sums.iter().enumerate() {
             let (row, part) = (at / parts, at % parts);
             let place = places.as_ref().map_or(row, |places| places[row] as usize) * parts + part;
             let [expected, bound] = [columns.sums[place], columns.bounds[place]];
-            self.check_number(matrix, as_stored, row, None, [expected, found, bound])?;
+            self.check_number(matrix, as_stored, row, None, [expected, computed, bound])?;
         }
         Ok(())
     }
@@ -421,18 +421,18 @@ impl Multiplying {
         as_stored: bool,
         row: usize,
         column: Option<usize>,
-        [expected, found, bound]: [f64; 3],
+        [expected, computed, bound]: [f64; 3],
     ) -> Result<()> {
-        let is_same = expected == found || expected.is_nan() && found.is_nan();
+        let is_same = expected == computed || expected.is_nan() && computed.is_nan();
         let bound = ROUNDING * bound;
         // Values that are not finite may come from sums that overflow in one order only.
-        if !bound.is_finite() || is_same || (expected - found).abs() <= bound {
+        if !bound.is_finite() || is_same || (expected - computed).abs() <= bound {
             return Ok(());
         }
         let row = if as_stored { self.row_of(matrix, self.operand, row) } else { row };
         let what = column.map_or("a sum of all columns".to_owned(), |column| format!("column {column}"));
         let text = format!("{expected} in row {row} of {what} of the product, but for {bound:e}");
-        Err(Error::verification(text, found.to_string()))
+        Err(Error::verification(text, computed.to_string()))
     }
 }
 

@@ -366,7 +366,7 @@ impl<'a, 'o> Walk<'a, 'o> {
         work: impl Fn(Range<usize>, &mut [f64], &[f64], &[f64], &mut [f64; N]) + Sync,
     ) -> Result<[f64; N]> {
         let Walk { space, product, sums, buffers, factor, .. } = self;
-        let found = space.stripes_of(factor, |worker, rows, factor| {
+        let parts = space.stripes_of(factor, |worker, rows, factor| {
             let (first, mut totals) = (rows.start, [0.0; N]);
             let mut buffer = lock(&buffers[worker]);
             for piece in space.pieces(rows, PIECE_ROWS) {
@@ -380,7 +380,7 @@ impl<'a, 'o> Walk<'a, 'o> {
         })?;
         let files = sums.files() + if with_product { product.files() } else { 0 };
         self.read_bytes += files * space.block_bytes();
-        Ok(found.iter().fold([0.0; N], |total, part| std::array::from_fn(|i| total[i] + part[i])))
+        Ok(parts.iter().fold([0.0; N], |total, part| std::array::from_fn(|i| total[i] + part[i])))
     }
 
     /// Makes ranks of the factor; says how many bytes were written to files, and read from them.

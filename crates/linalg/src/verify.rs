@@ -1,4 +1,4 @@
-//! Verifiers of what solvers found: products that are computed in another way, and sums by plain loops.
+//! Verifiers of solvers: products that are computed in another way, and sums by plain loops.
 //!
 //! A solver gathers: a row of the matrix picks numbers of the vector. A verifier pushes: every list of the *other* side
 //! adds what its number of the vector makes of each entry to where it belongs. For a directed graph these are other
@@ -13,7 +13,7 @@ use outcore_io::buffer::shared;
 use outcore_io::{Array, AtomicF64};
 use outcore_matrix::{Operand, SparseMatrix};
 
-/// Largest difference between a stated residual and the one found, relative to the size of the matrix.
+/// Largest difference between a stated residual and the computed one, relative to the size of the matrix.
 const ROUNDING: f64 = 1e-11;
 /// Relative row sum without its loop below which it counts as rounding.
 pub(crate) const LONE: f64 = 1e-14;
@@ -111,11 +111,11 @@ pub(crate) fn push(
 }
 
 /// Refuses a residual that differs from the stated one by more than rounding.
-fn check_residual(name: &str, said: f64, found: f64, rounding: f64) -> Result<()> {
-    if (said - found).abs() <= rounding {
+fn check_residual(name: &str, stated: f64, computed: f64, rounding: f64) -> Result<()> {
+    if (stated - computed).abs() <= rounding {
         return Ok(());
     }
-    Err(refuse(format!("a residual of {said:e} for {name}, but for {rounding:e}"), format!("{found:e}")))
+    Err(refuse(format!("a residual of {stated:e} for {name}, but for {rounding:e}"), format!("{computed:e}")))
 }
 
 /// Refuses vectors that are not orthonormal.
@@ -183,11 +183,11 @@ pub fn check_eigenpairs(
     let scale = values.iter().fold(0.0f64, |most, value| most.max(value.abs()));
     let mut pushed = Pushed::new(matrix, Operand::Matrix)?;
     let rows = vectors.shape().0;
-    for (i, (&value, &said)) in values.iter().zip(residuals).enumerate() {
+    for (i, (&value, &stated)) in values.iter().zip(residuals).enumerate() {
         vectors.copy_rows(0..rows, i..i + 1, &mut pushed.factor)?;
         pushed.multiply(|entry, number| entry * number)?;
-        let [found, length] = pushed.lengths(|row| value * pushed.factor[row]);
-        check_residual(&format!("eigenvalue {value}"), said, found, ROUNDING * scale.max(length))?;
+        let [residual, length] = pushed.lengths(|row| value * pushed.factor[row]);
+        check_residual(&format!("eigenvalue {value}"), stated, residual, ROUNDING * scale.max(length))?;
     }
     check_orthonormal(vectors, matrix)
 }
@@ -218,7 +218,7 @@ pub fn check_laplacian(
         *degree = if *degree > LONE * sum { *degree } else { 0.0 };
     }
     let scale = |row: usize| if is_normalised && degrees[row] > 0.0 { degrees[row].sqrt() } else { 1.0 };
-    for (i, (&value, &said)) in values.iter().zip(residuals).enumerate() {
+    for (i, (&value, &stated)) in values.iter().zip(residuals).enumerate() {
         vectors.copy_rows(0..rows, count - 1 - i..count - i, &mut vector)?;
         (0..rows).for_each(|row| pushed.factor[row] = vector[row] / scale(row));
         pushed.product.fill(0.0);
@@ -228,13 +228,13 @@ pub fn check_laplacian(
                 product[to].add(entry[0] * factor[from]);
             }
         })?;
-        let (mut found, mut most) = (0.0, 1.0 + value.powi(2));
+        let (mut square, mut most) = (0.0, 1.0 + value.powi(2));
         for row in 0..rows {
             let own = if is_normalised { vector[row] } else { degrees[row] * vector[row] };
-            found += (own - pushed.product[row] / scale(row) - value * vector[row]).powi(2);
+            square += (own - pushed.product[row] / scale(row) - value * vector[row]).powi(2);
             most += own.powi(2);
         }
-        check_residual(&format!("eigenvalue {value}"), said, found.sqrt(), ROUNDING * most.sqrt())?;
+        check_residual(&format!("eigenvalue {value}"), stated, square.sqrt(), ROUNDING * most.sqrt())?;
     }
     check_orthonormal(vectors, matrix)
 }
@@ -252,9 +252,9 @@ pub fn check_complex_pairs(
     let mut pushed = Pushed::new(matrix, Operand::Matrix)?;
     let budget = matrix.graph().runtime().budget();
     let mut other = Array::zeroed(budget, "vectors of a verification", rows)?;
-    for ((&value, column), &said) in values.iter().zip(columns).zip(residuals) {
+    for ((&value, column), &stated) in values.iter().zip(columns).zip(residuals) {
         // The square of the residual is that of its real part and of its imaginary one.
-        let (mut found, mut product, mut length) = (0.0, 0.0, 0.0);
+        let (mut square, mut product, mut length) = (0.0, 0.0, 0.0);
         for is_imaginary in [false, true] {
             let one = |place: usize, numbers: &mut [f64]| match place == 1 && column.sign == 0.0 {
                 true => {
@@ -269,12 +269,12 @@ pub fn check_complex_pairs(
             // (a + ib)(x + is y) has the parts ax - bsy and s(ay + bsx), for s either 1 or -1.
             let b = if is_imaginary { value.im * column.sign } else { -value.im * column.sign };
             let lengths = pushed.lengths(|row| value.re * pushed.factor[row] + b * other[row]);
-            found += lengths[0].powi(2);
+            square += lengths[0].powi(2);
             product += lengths[1].powi(2);
             length += pushed.factor.iter().map(|number| number.powi(2)).sum::<f64>();
         }
-        let scale = product.sqrt().max(value.re.hypot(value.im)).max(said);
-        check_residual(&format!("eigenvalue {value}"), said, found.sqrt(), ROUNDING * scale)?;
+        let scale = product.sqrt().max(value.re.hypot(value.im)).max(stated);
+        check_residual(&format!("eigenvalue {value}"), stated, square.sqrt(), ROUNDING * scale)?;
         if (length - 1.0).abs() > ORTHONORMAL {
             return Err(refuse(format!("a vector of length 1 for eigenvalue {value}"), length.sqrt()));
         }
@@ -301,7 +301,7 @@ pub fn check_hermitian_pairs(
     let array = || Array::zeroed(matrix.graph().runtime().budget(), "vectors of a verification", 2 * rows);
     let (mut factor, mut product) = (array()?, array()?);
     let scale = values.iter().fold(0.0f64, |most, value| most.max(value.abs()));
-    for ((&value, column), &said) in values.iter().zip(columns).zip(residuals) {
+    for ((&value, column), &stated) in values.iter().zip(columns).zip(residuals) {
         parts.copy_rows(0..rows, column.re..column.re + 2, &mut factor)?;
         product.fill(0.0);
         let sums = shared::<AtomicF64>(&mut product);
@@ -311,8 +311,8 @@ pub fn check_hermitian_pairs(
             sums[2 * to + 1].add(a * y + b * x);
         })?;
         let errors = product.iter().zip(factor.iter()).map(|(number, part)| (number - value * part).powi(2));
-        let (found, length) = (errors.sum::<f64>().sqrt(), product.iter().map(|n| n.powi(2)).sum::<f64>().sqrt());
-        check_residual(&format!("eigenvalue {value}"), said, found, ROUNDING * scale.max(length))?;
+        let (residual, length) = (errors.sum::<f64>().sqrt(), product.iter().map(|n| n.powi(2)).sum::<f64>().sqrt());
+        check_residual(&format!("eigenvalue {value}"), stated, residual, ROUNDING * scale.max(length))?;
     }
     let mut gram = vec![c64::new(0.0, 0.0); count * count];
     for_each_piece(parts, matrix, rows, |row| {
@@ -361,11 +361,11 @@ pub fn check_singular(
         // The transpose of a matrix without its means takes the sum of the vector's numbers, times the means.
         let sum: f64 = if means.is_some() { pushed.factor.iter().sum() } else { 0.0 };
         let mean = |row: usize| means.map_or(0.0, |means| sum * means[row]);
-        let [found, length] = pushed.lengths(|row| value * other[row] + mean(row));
+        let [residual, length] = pushed.lengths(|row| value * other[row] + mean(row));
         let bound = most(i) + ROUNDING * scale.max(length);
-        if found.is_nan() || found > bound {
+        if residual.is_nan() || residual > bound {
             let text = format!("a residual of at most {bound:e} for singular value {value}");
-            return Err(refuse(text, format!("{found:e}")));
+            return Err(refuse(text, format!("{residual:e}")));
         }
     }
     Ok(())
@@ -376,7 +376,7 @@ pub fn check_factors(
     matrix: &SparseMatrix,
     w: &mut Vectors<'_>,
     h_transposed: &mut Vectors<'_>,
-    said: f64,
+    stated: f64,
 ) -> Result<()> {
     let count = w.shape().1;
     w.leave(vectors_bytes(matrix, count))?;
@@ -401,24 +401,24 @@ pub fn check_factors(
         inner += pushed.product.iter().zip(other.iter()).map(|(one, other)| one * other).sum::<f64>();
     }
     let squares = matrix.sum_of_squares()?;
-    let found = (squares - 2.0 * inner + of_product).max(0.0);
+    let loss = (squares - 2.0 * inner + of_product).max(0.0);
     let rounding = ROUNDING * (squares + of_product);
-    if (found - said).abs() <= rounding {
+    if (loss - stated).abs() <= rounding {
         return Ok(());
     }
-    Err(refuse(format!("a loss of {said:e}, but for {rounding:e}"), format!("{found:e}")))
+    Err(refuse(format!("a loss of {stated:e}, but for {rounding:e}"), format!("{loss:e}")))
 }
 
 /// Checks the solution of a system, in the order of ids as `b`: its residual.
-pub fn check_solution(matrix: &SparseMatrix, x: &[f64], b: &[f64], said: f64) -> Result<()> {
+pub fn check_solution(matrix: &SparseMatrix, x: &[f64], b: &[f64], stated: f64) -> Result<()> {
     let mut pushed = Pushed::new(matrix, Operand::Matrix)?;
     (0..x.len()).for_each(|place| pushed.factor[place] = x[matrix.column_at(place)]);
     // Rounding depends on the terms, which may be larger than their sum.
     pushed.multiply(|entry, number| (entry * number).abs())?;
     let scale = pushed.lengths(|_| 0.0)[1] + b.iter().map(|number| number.powi(2)).sum::<f64>().sqrt();
     pushed.multiply(|entry, number| entry * number)?;
-    let [found, _] = pushed.lengths(|row| b[matrix.row_at(row)]);
-    check_residual("the solution", said, found, ROUNDING * scale)
+    let [residual, _] = pushed.lengths(|row| b[matrix.row_at(row)]);
+    check_residual("the solution", stated, residual, ROUNDING * scale)
 }
 
 /// Coefficient of a column in a combination of all: a pseudorandom number of magnitude 1 to 2.
@@ -479,10 +479,10 @@ pub fn check_exponential(
             }
             most = sum.iter().fold(most, |most, number| most.max(number.abs()));
         }
-        let found = &results[result * b.len()..][..b.len()];
+        let computed = &results[result * b.len()..][..b.len()];
         for (row, &expected) in sum.iter().enumerate() {
-            let number = combined(found, row, |number| number);
-            let bound = EXPONENTIAL * most.max(combined(found, row, f64::abs));
+            let number = combined(computed, row, |number| number);
+            let bound = EXPONENTIAL * most.max(combined(computed, row, f64::abs));
             if number.is_nan() || (expected - number).abs() > bound {
                 let row = matrix.row_at(row);
                 let text = format!("{expected} in row {row} of a sum of all columns, but for {bound:e}");

@@ -432,8 +432,8 @@ impl<'a> Run<'a> {
             if numbers.len() != factor.gram.len() * MOST_WIDTH * MOST_WIDTH {
                 return None;
             }
-            let kept = factor.gram.iter_mut().flatten().flatten();
-            kept.zip(&numbers).for_each(|(kept, &number)| *kept = number);
+            let entries = factor.gram.iter_mut().flatten().flatten();
+            entries.zip(&numbers).for_each(|(entries, &number)| *entries = number);
         }
         Some((words.take_all()?.try_into().ok()?, words.take_all()?))
     }
@@ -469,8 +469,8 @@ impl<'a> Run<'a> {
         if let Some(checkpoint) = &mut checkpoint
             && let Some(mut words) = checkpoint.load(self)?
         {
-            let kept = self.restore(&mut words).ok_or_else(|| checkpoint.damaged_state())?;
-            ([first_violation, checked], losses) = kept;
+            let state = self.restore(&mut words).ok_or_else(|| checkpoint.damaged_state())?;
+            ([first_violation, checked], losses) = state;
             self.made = losses.len().saturating_sub(1) as u64;
         }
         let loss = |inner: f64, w: &Gram, h: &Gram| match squares - 2.0 * inner + inner_product(w, h) {

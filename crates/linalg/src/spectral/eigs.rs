@@ -10,7 +10,7 @@ use crate::operator::{Costs, Counted, Operator, require_real, space, square_rows
 use crate::spectral::krylov_schur::{Goal, KrylovSchur, Part};
 use crate::spectral::schur::Schur;
 use crate::spectral::small::{DENSE_ROWS, entries};
-use crate::spectral::symmetric::{REACHED, check_scale, usual_columns};
+use crate::spectral::symmetric::{ROUNDING_RESIDUAL, check_scale, usual_columns};
 use crate::spectral::{ComplexPairs, SpectralOptions, steps_text};
 use crate::tall::basis::{Basis, Room};
 use crate::tall::kernels::Square;
@@ -273,7 +273,7 @@ fn solve<'a>(operator: &dyn Operator<'a>, options: &EigsOptions) -> Result<Solve
     };
     check_scale(operator, norm, &mut basis)?;
     let pairs = measured(operator, &mut basis, &schur, wanted)?;
-    let residual_bound = (options.tol.max(REACHED) * schur.largest()).max(REACHED * norm);
+    let residual_bound = (options.tol.max(ROUNDING_RESIDUAL) * schur.largest()).max(ROUNDING_RESIDUAL * norm);
     Ok(Solved { pairs, basis, residual_bound, restarts })
 }
 

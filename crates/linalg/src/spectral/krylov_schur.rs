@@ -13,10 +13,10 @@
 //!
 //! *Missed copies.* One vector sees one copy of a repeated eigenvalue. So when all wanted ones have converged, their
 //! space is locked, and the method begins again with a random vector orthogonal to it, until the best eigenvalue behind
-//! that space is known: it is as exact as the others, or its residual is a small part ([`BEHIND`]) of what it is behind
-//! them. One that is wanted more than those that are locked takes their place, and the method begins once more. So a
-//! copy is missed only if the method misses the best eigenvalue that its start vector sees. No bound is known for
-//! unsymmetric matrices that would say more.
+//! that space is known: it is as exact as the others, or its residual is a small part ([`UNWANTED_RESIDUAL`]) of what
+//! it is behind them. One that is wanted more than those that are locked takes their place, and the method begins once
+//! more. So a copy is missed only if the method misses the best eigenvalue that its start vector sees. No bound is
+//! known for unsymmetric matrices that would say more.
 //!
 //! Stewart, *A Krylov-Schur algorithm for large eigenproblems*, SIAM J. Matrix Anal. 2001.
 
@@ -35,7 +35,7 @@ const LOOKS: usize = 8;
 /// Least number of steps between two convergence checks.
 const LEAST_STEPS: usize = 8;
 /// The residual of an eigenvalue that is not wanted, in units of how much less it is wanted than the last that is.
-const BEHIND: f64 = 1e-2;
+const UNWANTED_RESIDUAL: f64 = 1e-2;
 
 /// The wanted part of the spectrum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -220,7 +220,7 @@ impl<'o, 'a> KrylovSchur<'o, 'a> {
             return Ok(false);
         }
         let gap = least.unwrap_or(f64::INFINITY) - best;
-        Ok(residual <= floor.max(BEHIND * gap))
+        Ok(residual <= floor.max(UNWANTED_RESIDUAL * gap))
     }
 
     /// Keeps the first vectors of a Schur form, whose space has converged, and begins again behind them.

@@ -6,14 +6,14 @@
 //! best approximations, and continues behind them.
 //!
 //! *Orthogonality.* In exact arithmetic only the last two blocks matter. With rounding others creep back, at a rate
-//! that a recurrence foretells from the small matrix; only when that reaches [`SEMI`] the whole basis is read and taken
-//! away, in this step and the next. Eigenvalues keep all their digits so (Simon 1984), and a basis on disk is rarely
-//! read.
+//! that a recurrence foretells from the small matrix; only when that reaches [`SEMIORTHOGONAL`] the whole basis is read
+//! and taken away, in this step and the next. Eigenvalues keep all their digits so (Simon 1984), and a basis on disk is
+//! rarely read.
 //!
 //! *Missed copies.* A block of b columns sees at most b copies of a repeated eigenvalue. So when all wanted pairs have
 //! converged and b of them are equal, they are locked, and the method begins again with a random block orthogonal to
-//! them, until a bound for random starts says that nothing was missed ([`MISSED`]), or what was missed has converged
-//! too.
+//! them, until a bound for random starts says that nothing was missed ([`MISSED_PROBABILITY`]), or what was missed has
+//! converged too.
 //!
 //! Grimes, Lewis and Simon, *A shifted block Lanczos algorithm*, SIAM J. Matrix Anal. 1994; Wu and Simon,
 //! *Thick-restart Lanczos*, SIAM J. Matrix Anal. 2000; Kuczyński and Woźniakowski, *Estimating the largest eigenvalue
@@ -34,21 +34,21 @@ use std::path::Path;
 
 /// Vectors stay orthogonal to a tenth of the tolerance, within these: what is taken away later is missing from the
 /// small matrix, and thus in the residuals.
-const SEMI: [f64; 2] = [1e-12, 1e-9];
+const SEMIORTHOGONAL: [f64; 2] = [1e-12, 1e-9];
 /// The share of the tolerance for residuals by the small matrix; the rest is for those that it does not contain.
-const SHARE: f64 = 0.5;
-/// Limit of dot products with locked vectors: this multiple of the relative residual, at most [`LOCKED`] and a tenth of
-/// the root of the tolerance.
-const LOOSER: f64 = 1e4;
-const LOCKED: f64 = 1e-4;
+const TOLERANCE_SHARE: f64 = 0.5;
+/// Limit of dot products with locked vectors: this multiple of the relative residual, at most [`MOST_LOCKED_DOT`] and a
+/// tenth of the root of the tolerance.
+const LOCKED_DOT_PER_RESIDUAL: f64 = 1e4;
+const MOST_LOCKED_DOT: f64 = 1e-4;
 /// Orthogonality of vectors directly after a projection.
 const ORTHOGONAL: f64 = 2e-15;
 /// Least length that a vector of length 1 keeps when it is orthogonalized again; below it the vector is rounding.
-const KEPT: f64 = 0.5;
+const LEAST_REMAINDER: f64 = 0.5;
 /// Eigenvalues that are no further apart, in units of the greatest, may be one that is repeated.
-const EQUAL: f64 = 1e-5;
+const EQUAL_DISTANCE: f64 = 1e-5;
 /// The probability that a wanted eigenvalue is missed, per column of a block.
-const MISSED: f64 = 1e-3;
+const MISSED_PROBABILITY: f64 = 1e-3;
 
 /// The wanted end of the spectrum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,7 +108,7 @@ impl Goal {
 
     /// The residual with which an eigenvalue has converged, as the small matrix has it, if the greatest is `scale`.
     fn floor(&self, value: f64, scale: f64) -> f64 {
-        let tolerance = SHARE * self.tolerance;
+        let tolerance = TOLERANCE_SHARE * self.tolerance;
         match self.is_of_squares {
             // For a singular pair the residual is this one over the singular value.
             true => (tolerance * (scale * value.max(0.0)).sqrt()).max(ROUNDING * scale),
@@ -288,7 +288,7 @@ impl<'o, 'a> Lanczos<'o, 'a> {
         let is_lost = estimate.as_ref().is_some_and(|estimate| self.is_lost(estimate));
         if is_lost {
             self.basis.project_out(0..last + 1, &mut next)?;
-            let again = orthonormalize(&self.basis, last + 1, &mut next, KEPT, seed)?;
+            let again = orthonormalize(&self.basis, last + 1, &mut next, LEAST_REMAINDER, seed)?;
             upper = product(&again.upper, &upper, width);
             is_new = again.replaced;
         }
@@ -313,9 +313,12 @@ impl<'o, 'a> Lanczos<'o, 'a> {
     /// as the last products are with all wanted vectors together.
     fn is_lost(&self, estimate: &Mat<f64>) -> bool {
         let tolerance = self.goal.tolerance;
-        let (semi, most) = ((tolerance / 10.0).clamp(SEMI[0], SEMI[1]), (tolerance.sqrt() / 10.0).min(LOCKED));
+        let (semi, most) = (
+            (tolerance / 10.0).clamp(SEMIORTHOGONAL[0], SEMIORTHOGONAL[1]),
+            (tolerance.sqrt() / 10.0).min(MOST_LOCKED_DOT),
+        );
         (0..estimate.nrows()).filter(|&row| self.live[row]).any(|row| {
-            let bound = (LOOSER * self.hidden[row] / self.iteration.norm).clamp(semi, most.max(semi));
+            let bound = (LOCKED_DOT_PER_RESIDUAL * self.hidden[row] / self.iteration.norm).clamp(semi, most.max(semi));
             (0..estimate.ncols())
                 .any(|column| estimate[(row, column)].is_nan() || estimate[(row, column)].abs() >= bound)
         })
@@ -392,7 +395,7 @@ impl<'o, 'a> Lanczos<'o, 'a> {
         // Remove rounding and the overlap of the old vectors.
         self.basis.project_out(0..keep / width, &mut block)?;
         let seed = self.iteration.next_seed();
-        let upper = orthonormalize(&self.basis, keep / width, &mut block, KEPT, seed)?.upper;
+        let upper = orthonormalize(&self.basis, keep / width, &mut block, LEAST_REMAINDER, seed)?.upper;
         let next = product(&upper, &next, width);
         self.append(block);
         for to in 0..keep / width {
@@ -486,7 +489,7 @@ impl<'o, 'a> Lanczos<'o, 'a> {
     /// The key of the equal values that are wanted least, of those of which copies may be missing: as many at least as
     /// a block has columns, and not those of the last wanted value.
     fn least_crowd(&self, wanted: &[f64], scale: f64) -> Option<f64> {
-        let (width, apart) = (self.width(), scale * EQUAL.max(10.0 * self.goal.tolerance));
+        let (width, apart) = (self.width(), scale * EQUAL_DISTANCE.max(10.0 * self.goal.tolerance));
         let least = |values: &[f64]| values.iter().map(|&value| self.goal.end.key(value)).fold(f64::INFINITY, f64::min);
         let (last, most) = (least(wanted), (width / self.goal.parts) as f64 * apart);
         let mut sorted = wanted.to_vec();
@@ -515,6 +518,6 @@ impl<'o, 'a> Lanczos<'o, 'a> {
         let gap = ((last - rest_key) / (last - least)).clamp(0.0, 1.0);
         let rows = self.basis.space.rows as f64;
         let bound = 1.648 * rows.sqrt() * (-gap.sqrt() * (2 * self.iteration.steps - 1) as f64).exp();
-        bound <= MISSED
+        bound <= MISSED_PROBABILITY
     }
 }

@@ -68,7 +68,7 @@ impl<W> SpectralOptions<W> {
         }
     }
 
-    /// The same options for another part of the spectrum.
+    /// Options for `k` values of another part of the spectrum.
     pub(crate) fn of<V>(&self, k: usize, which: V) -> SpectralOptions<V> {
         let &SpectralOptions { tol, ncv, block, max_iter, seed, ref checkpoint, .. } = self;
         SpectralOptions { k, which, tol, ncv, block, max_iter, seed, checkpoint: checkpoint.clone() }
@@ -122,15 +122,15 @@ pub struct SpectralPairs<V, T = f64> {
     /// A vector of length 1 for each. Of complex eigenvalues of a real matrix: a real one for a real eigenvalue,
     /// conjugate ones for a pair.
     pub vectors: V,
-    /// The length of `A v - w v` for each pair, from a product with the vector that is returned. Of singular values that
-    /// of `A^T u - s v`, or of `A v - s u` if there are more columns than rows; the other one is rounding. Of an
+    /// The length of `A v - w v` for each pair, from a product with the vector that is returned. Of singular values
+    /// that of `A^T u - s v`, or of `A v - s u` if there are more columns than rows; the other one is rounding. Of an
     /// embedding, before rows are scaled.
     pub residuals: Vec<f64>,
     /// Number of wanted pairs that converged; the others are the best approximations. An embedding that drops the first
     /// pair counts it, too.
     pub converged: usize,
-    /// The greatest residual that counts as converged: of the least singular value, for which rounding allows more if it
-    /// is small beside the greatest.
+    /// The greatest residual that counts as converged: of the least singular value, for which rounding allows more if
+    /// it is small beside the greatest.
     pub residual_bound: f64,
     /// Number of vectors multiplied by the matrix or its transpose, complex ones if the matrix is complex.
     pub products: u64,
@@ -148,8 +148,8 @@ pub type HermitianPairs<'a> = SpectralPairs<ComplexVectors<'a>>;
 pub type ComplexPairs<'a> = SpectralPairs<ComplexVectors<'a>, c64>;
 
 impl<V, T> SpectralPairs<V, T> {
-    /// Pairs of a run whose products cost `costs`, and read this number of pages each; `converged`, `residual_bound` and
-    /// `restarts` are those of the run.
+    /// Pairs of a run whose products cost `costs`, and read this number of pages each; `converged`, `residual_bound`
+    /// and `restarts` are those of the run.
     pub(crate) fn new(
         matrix: &SparseMatrix,
         (costs, pages): (Costs, u64),

@@ -22,26 +22,26 @@ const PROBED: usize = 32;
 /// residuals down to rounding.
 const MOST_JOINED: usize = 3;
 /// Least distance, relative to the greatest magnitude, by which a spectrum that reaches beyond zero does so.
-const BEYOND: f64 = 1e-3;
+const LEAST_OVERHANG: f64 = 1e-3;
 
 /// Finds the eigenpairs next to zero of a symmetric matrix.
 pub(crate) fn nearest<'a>(operator: &Counted<'a, '_>, options: &EigshOptions) -> Result<Solved<'a>> {
     let (least, greatest) = ends(operator, options)?;
-    let beyond = BEYOND * greatest.abs().max(least.abs());
+    let beyond = LEAST_OVERHANG * greatest.abs().max(least.abs());
     let which = match (least >= -beyond, greatest <= beyond) {
         (true, _) => Some(Which::SmallestAlgebraic),
         (false, true) => Some(Which::LargestAlgebraic),
         (false, false) => None,
     };
     if let Some(which) = which {
-        let found = solve(operator, &EigshOptions { which, ..options.clone() }, "eigsh")?;
-        let bound = found.residual_bound;
+        let pairs = solve(operator, &EigshOptions { which, ..options.clone() }, "eigsh")?;
+        let bound = pairs.residual_bound;
         let is_complete = match which {
-            Which::SmallestAlgebraic => found.values[0] >= -bound,
-            _ => found.values[found.values.len() - 1] <= bound,
+            Which::SmallestAlgebraic => pairs.values[0] >= -bound,
+            _ => pairs.values[pairs.values.len() - 1] <= bound,
         };
-        if is_complete || found.converged < options.k {
-            return Ok(found);
+        if is_complete || pairs.converged < options.k {
+            return Ok(pairs);
         }
     }
     // Vectors kept during the search for the least or the greatest belong to that search.
@@ -76,24 +76,24 @@ fn by_squares<'a>(operator: &Counted<'a, '_>, options: &EigshOptions) -> Result<
         subspace(&squared, &goal, width, checkpoint)?
     };
     let scale = scale.sqrt();
-    let mut found = refine(operator, Subspace { basis, scale, restarts }, &Goal { count, ..wanted })?;
+    let mut pairs = refine(operator, Subspace { basis, scale, restarts }, &Goal { count, ..wanted })?;
     for _ in 0..MOST_JOINED {
-        if best(&found, options.k).iter().all(|&i| found.residuals[i] <= found.residual_bound) {
+        if best(&pairs, options.k).iter().all(|&i| pairs.residuals[i] <= pairs.residual_bound) {
             break;
         }
-        let (some, bound) = (best(&found, count), found.residual_bound);
-        let basis = with_products(operator, found.pick(&some)?.basis, bound, options.seed)?;
-        found = refine(operator, Subspace { basis, scale, restarts }, &Goal { count: 2 * count, ..wanted })?;
+        let (some, bound) = (best(&pairs, count), pairs.residual_bound);
+        let basis = with_products(operator, pairs.pick(&some)?.basis, bound, options.seed)?;
+        pairs = refine(operator, Subspace { basis, scale, restarts }, &Goal { count: 2 * count, ..wanted })?;
     }
-    let best = best(&found, options.k);
-    found.pick(&best)
+    let best = best(&pairs, options.k);
+    pairs.pick(&best)
 }
 
 /// Indices of the pairs next to zero, by the length of the product of the matrix with the vector: for a mixture of two
 /// eigenvectors that is the magnitude of their eigenvalues.
-fn best(found: &Solved<'_>, count: usize) -> Vec<usize> {
-    let length = |i: usize| found.values[i].hypot(found.residuals[i]);
-    let mut order: Vec<usize> = (0..found.values.len()).collect();
+fn best(pairs: &Solved<'_>, count: usize) -> Vec<usize> {
+    let length = |i: usize| pairs.values[i].hypot(pairs.residuals[i]);
+    let mut order: Vec<usize> = (0..pairs.values.len()).collect();
     order.sort_by(|&a, &b| length(a).total_cmp(&length(b)));
     order.truncate(count);
     order.sort_unstable();

@@ -271,10 +271,10 @@ impl Schur {
             left - right
         });
         let known = Mat::from_fn(first * second, 1, |equation, _| -entry(equation % first, first + equation / first));
-        let found = equations.full_piv_lu().solve(&known);
+        let solution = equations.full_piv_lu().solve(&known);
         let column = |k: usize| -> Vec<f64> {
             let unit = (0..second).map(|i| if i == k { 1.0 } else { 0.0 });
-            (0..first).map(|i| found[(k * first + i, 0)]).chain(unit).collect()
+            (0..first).map(|i| solution[(k * first + i, 0)]).chain(unit).collect()
         };
         let mut columns: Vec<Vec<f64>> = (0..second).map(column).collect();
         if !columns.iter().flatten().all(|number| number.abs() < 1.0 / f64::EPSILON) {
@@ -320,19 +320,19 @@ impl Schur {
     /// The eigenvectors of the first blocks, in terms of the first columns of `Z`: a column for a real eigenvalue, the
     /// real and the imaginary part for a pair. Each has length 1.
     pub fn eigenvectors(&self, rows: usize, cancel: &CancelFlag) -> Result<Mat<f64>> {
-        let mut found = Mat::zeros(rows, rows);
+        let mut vectors = Mat::zeros(rows, rows);
         let least = f64::EPSILON * self.norm().max(1.0);
         for start in self.blocks(rows) {
             cancel.check()?;
             let vector = self.eigenvector(start, least);
             for (row, number) in vector.iter().enumerate() {
-                found[(row, start)] = number.re;
+                vectors[(row, start)] = number.re;
                 if self.rows_at(start) == 2 {
-                    found[(row, start + 1)] = number.im;
+                    vectors[(row, start + 1)] = number.im;
                 }
             }
         }
-        Ok(found)
+        Ok(vectors)
     }
 
     /// The eigenvector of a block; differences of eigenvalues below `least` are taken for that.
@@ -391,9 +391,9 @@ fn solve(square: &[[c64; 2]; 2], right: [c64; 2], least: f64) -> [c64; 2] {
     let pivot = away(square[row][column], least);
     let ratio = square[1 - row][column] / pivot;
     let last = away(square[1 - row][1 - column] - ratio * square[row][1 - column], least);
-    let mut found = [(right[1 - row] - ratio * right[row]) / last; 2];
-    found[column] = (right[row] - square[row][1 - column] * found[1 - column]) / pivot;
-    found
+    let mut solution = [(right[1 - row] - ratio * right[row]) / last; 2];
+    solution[column] = (right[row] - square[row][1 - column] * solution[1 - column]) / pivot;
+    solution
 }
 
 /// The normal of the mirror that makes all entries behind the first zero, unless they are.

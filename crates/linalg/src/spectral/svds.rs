@@ -14,7 +14,9 @@ use crate::declare::{
 use crate::operator::{Costs, Counted, Operator, Squared, require_real, space};
 use crate::spectral::lanczos::Goal;
 use crate::spectral::small::{SMALL_COPIES, dense_bytes, padded, small_svd};
-use crate::spectral::symmetric::{REACHED, Subspace, Which, goal, is_small, most_blocks, orthonormal, subspace};
+use crate::spectral::symmetric::{
+    ROUNDING_RESIDUAL, Subspace, Which, goal, is_small, most_blocks, orthonormal, subspace,
+};
 use crate::spectral::{SpectralOptions, SpectralPairs, steps_text};
 use crate::tall::basis::{Basis, Room};
 use crate::tall::orthonormal::{ROUNDING, orthonormalize};
@@ -28,7 +30,7 @@ use outcore_matrix::{Operand, SparseMatrix};
 use std::cell::RefCell;
 
 /// By how much rounding of the squared matrix may raise the residual of a value that is small beside the greatest.
-const MOST_LOST: f64 = 1e6;
+const MOST_ROUNDING_GROWTH: f64 = 1e6;
 
 /// Declaration for the shell.
 pub(crate) static SVDS: Declaration = Declaration {
@@ -160,7 +162,8 @@ pub fn svds<'a>(matrix: &'a SparseMatrix, options: &SvdsOptions) -> Result<Svd<'
     let Pairs { near, far, values, residuals } = refine(&operators.0, &operators.1, near, k)?;
     drop(operators);
     let greatest = values.first().copied().unwrap_or(0.0);
-    let bound = |value: f64| greatest * goal.tolerance.max(REACHED * (greatest / value).min(MOST_LOST));
+    let bound =
+        |value: f64| greatest * goal.tolerance.max(ROUNDING_RESIDUAL * (greatest / value).min(MOST_ROUNDING_GROWTH));
     let converged = residuals.iter().zip(&values).filter(|&(&residual, &value)| residual <= bound(value)).count();
     let residual_bound = values.last().map_or(0.0, |&least| if greatest > 0.0 { bound(least) } else { 0.0 });
     let pages = matrix.pages_per_pass(first) + matrix.pages_per_pass(second);

@@ -25,7 +25,7 @@ const PROJECTION_COPIES: u64 = 26;
 /// The smallest relative tolerance that is passed to the iteration, in units of the greatest eigenvalue.
 const LEAST_TOLERANCE: f64 = 1e-14;
 /// Relative residual that rounding alone leaves.
-pub(crate) const REACHED: f64 = 1e-13;
+pub(crate) const ROUNDING_RESIDUAL: f64 = 1e-13;
 
 /// The part of the spectrum of a symmetric matrix that is wanted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -245,7 +245,7 @@ pub(crate) fn refine<'a>(operator: &dyn Operator<'a>, found: Subspace<'a>, goal:
             residuals.extend(columns.map(|column| squares[column % width][column % width].sqrt()));
         }
         let values: Vec<f64> = (0..count).map(|i| small[(i, i)]).collect();
-        let bound = goal.tolerance.max(REACHED) * scale;
+        let bound = goal.tolerance.max(ROUNDING_RESIDUAL) * scale;
         let beside = (0..count * count).map(|at| (at / count, at % count)).filter(|(i, k)| i != k);
         let is_diagonal = beside.map(|at| small[at].abs()).all(|entry| entry <= bound);
         if is_diagonal || round == 2 {

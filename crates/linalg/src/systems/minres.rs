@@ -211,7 +211,7 @@ impl Minres {
         below: f64,
     ) -> Result<f64> {
         let &Column { epsilon, delta, gamma, step } = column;
-        let (kept, taken) = (rotations.sine * rotations.sine, rotations.phi_bar * rotations.cosine);
+        let (residual_share, product_share) = (rotations.sine * rotations.sine, rotations.phi_bar * rotations.cosine);
         let scale = if below > 0.0 { 1.0 / below } else { 0.0 };
         let (factor, last) = (self.preconditioned.as_ref().unwrap_or(&self.now), &self.direction);
         let x_and_direction = [&mut state.x[..], &mut self.direction_before];
@@ -226,7 +226,7 @@ impl Minres {
         let [square] = system.space.update(next_and_residual, |_, [next, residual], [square]| {
             for (next, residual) in next.iter_mut().zip(residual.iter_mut()) {
                 *next *= scale;
-                *residual = kept * *residual - taken * *next;
+                *residual = residual_share * *residual - product_share * *next;
             }
             *square += dot(residual, residual);
         })?;

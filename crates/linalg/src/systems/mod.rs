@@ -28,11 +28,11 @@ use std::cell::RefCell;
 
 const PURPOSE: &str = "vectors of a linear system";
 /// The largest share of the residual that a run may leave; beyond it rounding allows no further progress.
-const ROUNDING_LEFT: f64 = 0.5;
+const STAGNATION_SHARE: f64 = 0.5;
 /// The largest such share of a run that ended because its vectors were full.
-const FULL_LEFT: f64 = 1.0 - 1e-10;
+const FULL_STAGNATION_SHARE: f64 = 1.0 - 1e-10;
 /// Growth of a residual that a method minimises, beyond which squares of products must have underflowed.
-const GROWN: f64 = 2.0;
+const MOST_GROWTH: f64 = 2.0;
 /// Least divisor of a system, relative to the greatest magnitude in `x0`: squares of its products stay finite.
 const LEAST_SCALE: f64 = 1e-70;
 
@@ -234,14 +234,14 @@ fn iterate<'a, M: Method<'a>>(system: &System<'a, '_>, method: &mut M, state: &m
         if let Some(last) = state.norms.last_mut() {
             *last = norm;
         }
-        let left = match pause {
-            Pause::End => ROUNDING_LEFT,
-            Pause::Full => FULL_LEFT,
+        let share = match pause {
+            Pause::End => STAGNATION_SHARE,
+            Pause::Full => FULL_STAGNATION_SHARE,
         };
-        if M::IS_MINIMAL && norm > GROWN * before {
+        if M::IS_MINIMAL && norm > MOST_GROWTH * before {
             return Err(system.too_small());
         }
-        if norm > system.tolerance && norm >= left * before && state.steps_left > 0 {
+        if norm > system.tolerance && norm >= share * before && state.steps_left > 0 {
             return Ok(StoppedBy::Stagnation);
         }
     }

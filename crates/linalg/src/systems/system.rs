@@ -19,8 +19,8 @@ pub struct SolveOptions<'a> {
     pub rtol: f64,
     /// The greatest residual; the greater of both counts.
     pub atol: f64,
-    /// The most iterations, of [`gmres`](crate::gmres) the most cycles; by default `10 n`, of
-    /// [`minres`](crate::minres) `5 n`.
+    /// The most iterations, of [`gmres`](crate::gmres) the most cycles; by default `10 n`, of [`minres`](crate::minres)
+    /// `5 n`.
     pub maxiter: Option<u64>,
     /// Initial solution; 0 by default. Rows are in the order of ids.
     pub x0: Option<&'a [f64]>,

@@ -16,12 +16,12 @@ pub(crate) const MOST_BLOCK: usize = 4;
 
 /// The dot products of complex columns, each a square, from those of their parts.
 pub fn complex_dots(dots: &Square) -> Square {
-    let mut found = ZERO;
+    let mut squares = ZERO;
     for (i, k) in (0..MOST_BLOCK * MOST_BLOCK).map(|at| (2 * (at / MOST_BLOCK), 2 * (at % MOST_BLOCK))) {
         let (re, im) = (dots[i][k] + dots[i + 1][k + 1], dots[i][k + 1] - dots[i + 1][k]);
-        [found[i][k], found[i][k + 1], found[i + 1][k], found[i + 1][k + 1]] = [re, im, -im, re];
+        [squares[i][k], squares[i][k + 1], squares[i + 1][k], squares[i + 1][k + 1]] = [re, im, -im, re];
     }
-    found
+    squares
 }
 
 /// Writes the second column of the squares of a column of complex numbers whose first one is there: of a triangular

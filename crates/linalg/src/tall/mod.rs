@@ -75,21 +75,21 @@ impl<'a> Space<'a> {
         let step = self.stripe_rows();
         let count = self.rows.div_ceil(step.max(1));
         let next = AtomicUsize::new(0);
-        let found = self.runtime.run_on(count, |worker| {
-            let mut found = Vec::new();
+        let results = self.runtime.run_on(count, |worker| {
+            let mut results = Vec::new();
             loop {
                 let stripe = next.fetch_add(1, Ordering::Relaxed);
                 if stripe >= count {
-                    return Ok::<_, Error>(found);
+                    return Ok::<_, Error>(results);
                 }
                 self.runtime.cancel().check()?;
                 let start = stripe * step;
-                found.push((stripe, work(worker, start..self.rows.min(start + step))?));
+                results.push((stripe, work(worker, start..self.rows.min(start + step))?));
             }
         })?;
-        let mut found: Vec<_> = found.into_iter().flatten().collect();
-        found.sort_unstable_by_key(|&(stripe, _)| stripe);
-        Ok(found.into_iter().map(|(_, value)| value).collect())
+        let mut results: Vec<_> = results.into_iter().flatten().collect();
+        results.sort_unstable_by_key(|&(stripe, _)| stripe);
+        Ok(results.into_iter().map(|(_, value)| value).collect())
     }
 
     /// Calls `work` as [`Space::stripes`] does, with the numbers of each stripe of a block, which it may change.

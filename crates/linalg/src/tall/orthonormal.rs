@@ -41,22 +41,22 @@ pub(crate) fn orthonormalize(
 ) -> Result<Factor> {
     let space = &basis.space;
     let width = space.width;
-    let mut found = Factor { upper: identity(width), replaced: false, finite: true };
+    let mut result = Factor { upper: identity(width), replaced: false, finite: true };
     let mut is_random = [false; crate::tall::kernels::MOST_WIDTH];
     for round in 0..MOST_ROUNDS {
         let gram = space.dots(block, block)?;
         if !gram.iter().flatten().all(|number| number.is_finite()) {
-            return Ok(Factor { finite: false, ..found });
+            return Ok(Factor { finite: false, ..result });
         }
         let lost =
-            |column: usize| !is_random[column] && gram[column][column].sqrt() * found.upper[column][column] <= floor;
+            |column: usize| !is_random[column] && gram[column][column].sqrt() * result.upper[column][column] <= floor;
         let lost: Vec<usize> = (0..width).filter(|&column| lost(column)).collect();
         if !lost.is_empty() {
             for &column in &lost {
                 is_random[column] = true;
-                found.upper[column] = [0.0; crate::tall::kernels::MOST_WIDTH];
+                result.upper[column] = [0.0; crate::tall::kernels::MOST_WIDTH];
             }
-            found.replaced = true;
+            result.replaced = true;
             space.randomize(block, |column| lost.contains(&column), seed.wrapping_add(round as u64))?;
             basis.project_out(0..known, block)?;
             basis.project_out(0..known, block)?;
@@ -65,12 +65,12 @@ pub(crate) fn orthonormalize(
         let is_near = deviation(&gram, width) < NEAR;
         let (factor, is_good) = upper_factor(&gram, width, space.is_complex);
         space.transform(block, &inverse(&factor, width))?;
-        found.upper = product(&factor, &found.upper, width);
+        result.upper = product(&factor, &result.upper, width);
         if is_near && is_good {
             break;
         }
     }
-    Ok(found)
+    Ok(result)
 }
 
 /// The unit matrix.
@@ -99,14 +99,14 @@ fn upper_factor(gram: &Square, width: usize, is_complex: bool) -> (Square, bool)
         }
         for row in 0..=column {
             let known: f64 = (0..row).map(|i| factor[i][row] * factor[i][column]).sum();
-            let left = gram[row][column] / (lengths[row] * lengths[column]) - known;
+            let remainder = gram[row][column] / (lengths[row] * lengths[column]) - known;
             factor[row][column] = match row == column {
-                true if left < GOOD_PIVOT => {
+                true if remainder < GOOD_PIVOT => {
                     is_good = false;
                     1.0
                 }
-                true => left.sqrt(),
-                false => left / factor[row][row],
+                true => remainder.sqrt(),
+                false => remainder / factor[row][row],
             };
         }
     }
@@ -127,13 +127,13 @@ pub(crate) fn inverse(upper: &Square, width: usize) -> Square {
 
 /// The product of two small matrices.
 pub(crate) fn product(one: &Square, other: &Square, width: usize) -> Square {
-    let mut found = ZERO;
-    for (i, row) in found.iter_mut().enumerate().take(width) {
+    let mut entries = ZERO;
+    for (i, row) in entries.iter_mut().enumerate().take(width) {
         for (k, entry) in row.iter_mut().enumerate().take(width) {
             *entry = (0..width).map(|at| one[i][at] * other[at][k]).sum();
         }
     }
-    found
+    entries
 }
 
 /// A random block of orthonormal columns, orthogonal to all blocks of a basis.

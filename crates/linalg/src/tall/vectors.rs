@@ -1,4 +1,4 @@
-//! Vectors that were found: in memory or in a temporary file, until they are written where the user wants them.
+//! Resulting vectors: in memory or in a temporary file, until they are written where the user wants them.
 
 use crate::tall::Space;
 use crate::tall::basis::Basis;
@@ -71,7 +71,7 @@ impl<'a> Vectors<'a> {
         if numbers.len() != rows * count {
             return Err(Error::Usage(format!("expected room for {rows} x {count} numbers, found {}", numbers.len())));
         }
-        self.for_each_row(|row, columns, found| numbers[row * count..][columns].copy_from_slice(found))
+        self.for_each_row(|row, columns, values| numbers[row * count..][columns].copy_from_slice(values))
     }
 
     /// Copies some columns of adjacent rows, row by row; rows are in the order of the image.
@@ -85,12 +85,12 @@ impl<'a> Vectors<'a> {
     /// Calls `work` with a row, in the order of ids, some adjacent columns, and the numbers that are there.
     pub(crate) fn for_each_row(&self, mut work: impl FnMut(usize, Range<usize>, &[f64])) -> Result<()> {
         let mut put = |rows: Range<usize>, columns: Range<usize>, width: usize, piece: &[f64]| {
-            for (row, found) in rows.zip(piece.chunks_exact(width)) {
+            for (row, values) in rows.zip(piece.chunks_exact(width)) {
                 let place = match self.side {
                     Operand::Matrix => self.matrix.row_at(row),
                     Operand::Transpose | Operand::Adjoint => self.matrix.column_at(row),
                 };
-                work(place, columns.clone(), &found[..columns.len()]);
+                work(place, columns.clone(), &values[..columns.len()]);
             }
             self.space().runtime.cancel().check().map_err(Error::from)
         };
@@ -104,7 +104,7 @@ impl<'a> Vectors<'a> {
     }
 }
 
-/// Complex vectors that were found, in the same places: conjugate pairs share their columns.
+/// Resulting complex vectors, in the same places: conjugate pairs share their columns.
 #[derive(Debug)]
 pub struct ComplexVectors<'a> {
     parts: Vectors<'a>,
@@ -159,14 +159,14 @@ impl<'a> ComplexVectors<'a> {
             return Err(Error::Usage(format!("expected room for {rows} x {count} numbers, found {}", numbers.len())));
         }
         numbers.fill(c64::new(0.0, 0.0));
-        self.parts.for_each_row(|row, part, found| {
+        self.parts.for_each_row(|row, part, values| {
             let numbers = &mut numbers[row * count..][..count];
             for (number, &Parts { re, sign }) in numbers.iter_mut().zip(&self.columns) {
                 if part.contains(&re) {
-                    number.re = found[re - part.start];
+                    number.re = values[re - part.start];
                 }
                 if sign != 0.0 && part.contains(&(re + 1)) {
-                    number.im = sign * found[re + 1 - part.start];
+                    number.im = sign * values[re + 1 - part.start];
                 }
             }
         })
