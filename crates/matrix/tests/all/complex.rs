@@ -229,7 +229,7 @@ fn bits_are_the_same_for_all_threads_limits_back_ends_and_numbers_of_columns() {
     }
     let image = folder.path().join("a.oc");
     import_text(&runtime(2, None), folder.path(), &text, &image, OrderChoice::Degree).unwrap();
-    // However it is imported, its files are the same.
+    // Its files do not depend on the source of the import.
     for (threads, limit) in [(1, 24), (3, 64)] {
         let other = folder.path().join("b.oc");
         import_text(&runtime(threads, Some(limit << 20)), folder.path(), &text, &other, OrderChoice::Degree).unwrap();
