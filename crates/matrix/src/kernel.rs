@@ -69,7 +69,7 @@ impl<const W: usize> Picked<'_, W> {
         let neighbours = &neighbours[range.clone()];
         total::<S, G>(neighbours.len(), |i| {
             let row = &self.rows[(neighbours[i] - self.base) as usize][from..from + G];
-            values.terms::<S, G>(range.start + i, row.try_into().expect("as many as are asked for"))
+            values.terms::<S, G>(range.start + i, row.try_into().expect("a row has G numbers from `from` on"))
         })
     }
 }
@@ -145,9 +145,9 @@ pub(crate) enum Values<'a> {
     Conjugate(Weights<'a>),
 }
 
-/// Adds up adjacent lists, whose neighbours end where `ends` says after the first. Passes the rows of sums of some lists
-/// at a time to `finish`, with the number of the first of them. Complex values are added by [`Semiring::PlusTimes`],
-/// whatever the semiring.
+/// Adds up adjacent lists, whose neighbours end where `ends` says after the first. Passes the rows of sums of some
+/// lists at a time to `finish`, with the number of the first of them. Complex values are added by
+/// [`Semiring::PlusTimes`], whatever the semiring.
 ///
 /// # Panics
 /// If a neighbour picks no row.
