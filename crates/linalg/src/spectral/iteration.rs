@@ -44,7 +44,7 @@ impl<'o, 'a> Iteration<'o, 'a> {
     }
 
     /// Refuses a checkpoint from which no state of this run could be restored.
-    pub fn restored(&self, state: Option<()>) -> Result<()> {
+    pub fn check_restored(&self, state: Option<()>) -> Result<()> {
         match (state, &self.checkpoint) {
             (None, Some(checkpoint)) => Err(checkpoint.damaged_state()),
             _ => Ok(()),

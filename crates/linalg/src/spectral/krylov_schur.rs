@@ -105,7 +105,7 @@ impl<'o, 'a> KrylovSchur<'o, 'a> {
         match run.iteration.load(&mut run.basis)? {
             Some(mut words) => {
                 let state = run.restore(&mut words);
-                run.iteration.restored(state)?;
+                run.iteration.check_restored(state)?;
             }
             None => run.begin()?,
         }

@@ -168,7 +168,7 @@ impl<'o, 'a> Lanczos<'o, 'a> {
         match run.iteration.load(&mut run.basis)? {
             Some(mut words) => {
                 let state = run.restore(&mut words);
-                run.iteration.restored(state)?;
+                run.iteration.check_restored(state)?;
             }
             None => {
                 let block = run.basis.fresh()?;

@@ -6,6 +6,7 @@ use crate::spectral::symmetric::Subspace;
 use crate::tall::basis::Basis;
 use crate::tall::{Space, magnitude, power_of_two};
 use faer::traits::ComplexField;
+use faer::traits::math_utils::{conj, real};
 use faer::{Mat, Side, c64};
 use outcore_image::Result;
 use std::ops::{Add, Div};
@@ -26,10 +27,6 @@ pub(crate) trait Entry: ComplexField<Real = f64> + Copy + Add<Output = Self> + D
 
     fn write_parts(self, parts: &mut [f64]);
 
-    fn conjugate(self) -> Self;
-
-    fn real(self) -> f64;
-
     fn magnitude(self) -> f64;
 }
 
@@ -42,14 +39,6 @@ impl Entry for f64 {
 
     fn write_parts(self, parts: &mut [f64]) {
         parts[0] = self;
-    }
-
-    fn conjugate(self) -> Self {
-        self
-    }
-
-    fn real(self) -> f64 {
-        self
     }
 
     fn magnitude(self) -> f64 {
@@ -66,14 +55,6 @@ impl Entry for c64 {
 
     fn write_parts(self, parts: &mut [f64]) {
         parts.copy_from_slice(&[self.re, self.im]);
-    }
-
-    fn conjugate(self) -> Self {
-        self.conj()
-    }
-
-    fn real(self) -> f64 {
-        self.re
     }
 
     fn magnitude(self) -> f64 {
@@ -104,7 +85,7 @@ fn near_one<T: Entry>(small: &Mat<T>) -> (Mat<T>, f64) {
 fn eigen<T: Entry>(small: &Mat<T>) -> Option<(Vec<f64>, Mat<T>)> {
     let (scaled, unit) = near_one(small);
     let found = scaled.self_adjoint_eigen(Side::Lower).ok()?;
-    let values: Vec<f64> = found.S().column_vector().iter().map(|value| value.real() * unit).collect();
+    let values: Vec<f64> = found.S().column_vector().iter().map(|value| real(value) * unit).collect();
     values.iter().all(|value| value.is_finite()).then(|| (values, found.U().to_owned()))
 }
 
@@ -167,7 +148,7 @@ pub(crate) fn dense<'a, T: Entry>(
     let _held = runtime.budget().reserve("a dense matrix", dense_bytes(DENSE_COPIES * T::PARTS as u64, rows))?;
     let matrix = entries::<T>(operator, &mut basis)?;
     let half = |i: usize, k: usize| matrix[(i, k)] / 2.0;
-    let symmetric = Mat::from_fn(rows, rows, |i, k| half(i, k) + half(k, i).conjugate());
+    let symmetric = Mat::from_fn(rows, rows, |i, k| half(i, k) + conj(&half(k, i)));
     let (values, vectors) = eigen(&symmetric).ok_or_else(|| operator.too_large())?;
     let mut order: Vec<usize> = (0..rows).collect();
     order.sort_by(|&a, &b| goal.end.key(values[b]).total_cmp(&goal.end.key(values[a])));
