@@ -211,7 +211,9 @@ impl<D: Fn(u32) -> Option<u64>, P: Fn(u32) -> Option<u32>> EdgeCheck<'_, D, P> {
 fn find_ids(graph: &Graph, options: &GenerateOptions, numbers: &mut [u32]) -> Result<()> {
     if graph.is_directed() || graph.vertices() != 1 << options.scale {
         let expected = format!("an undirected graph of {} vertices", 1u64 << options.scale);
-        return Err(Error::Unsuitable(format!("expected {expected}, found another in {}", graph.path().display())));
+        let direction = if graph.is_directed() { "a directed" } else { "an undirected" };
+        let found = format!("{direction} one of {} in {}", graph.vertices(), graph.path().display());
+        return Err(Error::Unsuitable(format!("expected {expected}, found {found}")));
     }
     let mut strange = None;
     for_each_id(graph, |vertex, id| match numbers.get_mut(id as usize) {

@@ -327,7 +327,7 @@ impl<'a> Walk<'a> {
     fn take(&mut self, count: usize) -> Result<()> {
         self.edges += count;
         if self.edges > MAX_NEIGHBOURS {
-            return Err(bad(HEADER_BYTES, "as many neighbours as fit into a page", "more"));
+            return Err(bad(HEADER_BYTES, "as many neighbours as fit into a page", &self.edges.to_string()));
         }
         Ok(())
     }

@@ -129,7 +129,11 @@ impl<'a> Ids<'a> {
         };
         for row in 0..count {
             if self.next == self.end {
-                return Err(refusal(self.path, format!("{} rows", self.end - self.start), "more".to_owned()));
+                return Err(refusal(
+                    self.path,
+                    format!("{} rows", self.end - self.start),
+                    "a row behind the last one".to_owned(),
+                ));
             }
             while self.next >= self.first + self.batch.len() as u64 {
                 let Some((first, batch)) = self.stream.next()? else {

@@ -131,10 +131,11 @@ impl SparseMatrix {
             Some(rows) => (Side { first: 0, count: rows }, Side { first: rows, count: vertices - rows }),
         };
         if let Some(places) = &places
-            && places[..rows.count].iter().any(|&place| place as usize >= rows.count)
+            && let Some(row) = places[..rows.count].iter().position(|&place| place as usize >= rows.count)
         {
             let path = graph.path().to_owned();
-            let (expected, found) = ("rows whose ids sort before those of columns".to_owned(), "others".to_owned());
+            let expected = "rows whose ids sort before those of columns".to_owned();
+            let found = format!("place {} of {} rows for row {row}", places[row], rows.count);
             return Err(Error::Corrupt { path, offset_bytes: 0, expected, found });
         }
         let idle = Arc::<Idle>::default();
@@ -637,7 +638,7 @@ impl<const W: usize> ListFold for Product<'_, '_, W> {
                 path: graph.path().to_owned(),
                 offset_bytes: 0,
                 expected: "edges from rows to columns".to_owned(),
-                found: format!("others in a list at vertex {} or behind it", vertex - 1),
+                found: format!("an edge within one side in a list at vertex {} or behind it", vertex - 1),
             }),
         }
     }

@@ -182,7 +182,9 @@ pub(crate) fn normalized(graph: &Graph, set: &[(u32, f64)]) -> Result<Vec<(u32, 
     match seeds.len() {
         0 => return Err(Error::Usage("expected at least one seed in every set, found none".into())),
         _ if sum.is_infinite() => {
-            return refused("whose shares sum to at most 1.7e308, found more; divide them all by one number".into());
+            return refused(
+                "whose shares sum to at most 1.7e308, found an infinite sum; divide them all by one number".into(),
+            );
         }
         count if sum == 0.0 => return refused(format!("of which one has a share above 0, found {count} of 0")),
         _ => {}

@@ -171,7 +171,9 @@ pub fn verify_scan_statistics(graph: &Graph, options: &ScanStatisticsOptions, re
     members.sort_unstable();
     let is_beyond = |&vertex: &u32| u64::from(vertex) >= graph.vertices();
     if members.windows(2).any(|pair| pair[0] == pair[1]) || members.last().is_some_and(is_beyond) {
-        return Err(Error::verification("vertices of the image, each once", "others"));
+        let repeated = members.windows(2).find(|pair| pair[0] == pair[1]).map(|pair| format!("{} twice", pair[0]));
+        let beyond = || format!("{} of {} vertices", members[rows - 1], graph.vertices());
+        return Err(Error::verification("vertices of the image, each once", repeated.unwrap_or_else(beyond)));
     }
     let row = |place: usize| (Reverse(result.statistics[place]), result.vertices[place]);
     if let Some(place) = (1..rows).find(|&place| row(place - 1) > row(place)) {
@@ -198,7 +200,9 @@ pub fn verify_scan_statistics(graph: &Graph, options: &ScanStatisticsOptions, re
         let corners = corners(graph, chosen, |_, _, _| ())?;
         if let Some(rival) = corners.iter().find(|corner| (Reverse(corner.locality(graph)), corner.vertex) < least) {
             let text = format!("vertex {} of the image, with {} edges", rival.vertex, rival.locality(graph));
-            return Err(Error::verification(format!("{text}, among the greatest"), "others"));
+            let (Reverse(statistic), vertex) = least;
+            let claimed = format!("vertex {vertex} with {statistic} edges as the last of {rows}");
+            return Err(Error::verification(format!("{text}, among the greatest"), claimed));
         }
     }
     Ok(())
