@@ -32,8 +32,8 @@ pub static NODE_BOUNDARY: Algorithm = Algorithm {
         differences: "`networkx.node_boundary` returns the vertices of the boundary as a set. There is no `nbunch2`: \
                       select rows of the result.",
         networkx: Some(Oracle {
-            options: &[("vertices", "0,1,2")],
-            expression: "{v: sum(v in G[u] for u in (0, 1, 2)) for v in nx.node_boundary(G, (0, 1, 2))}",
+            options: &[("vertices", "0,1,2,3,4,5,6,7")],
+            expression: "{v: sum(v in G[u] for u in range(8)) for v in nx.node_boundary(G, range(8))}",
         }),
         references: "Hoory, Linial, Wigderson: Expander graphs and their applications. Bulletin of the AMS 43, 2006.",
         example: ">>> boundary = oc.node_boundary(g, ['home'], verify=True)\n\
