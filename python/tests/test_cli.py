@@ -17,6 +17,8 @@ import time
 import pytest
 from conftest import data_folder
 
+from outcore import _outcore
+
 OUTCORE = os.environ.get("OUTCORE") or shutil.which("outcore")
 pytestmark = pytest.mark.skipif(OUTCORE is None, reason="no outcore command: set OUTCORE")
 
@@ -489,8 +491,12 @@ def test_an_image_without_permission_says_so(tmp_path):
     other = {"user": 65534, "group": 65534, "extra_groups": []} if os.geteuid() == 0 else {}
     with tempfile.TemporaryDirectory() as name:
         os.chmod(name, 0o755)
-        command, place = pathlib.Path(name) / "outcore", pathlib.Path(name) / "g.oc"
-        shutil.copy(OUTCORE, command)
+        # Where `pip install --target` puts the command and the module that it loads.
+        command, place = pathlib.Path(name) / "bin" / "outcore", pathlib.Path(name) / "g.oc"
+        module = pathlib.Path(name) / "outcore" / "_outcore.abi3.so"
+        for file, original in ((command, OUTCORE), (module, _outcore.__file__)):
+            file.parent.mkdir()
+            shutil.copy(original, file)
         shutil.move(image, place)
         for path in (place, place / "manifest.json", place / "out.pages", place / "out.index"):
             mode = path.stat().st_mode

@@ -12,10 +12,10 @@ import pytest
 import scipy.io
 import scipy.sparse
 from conftest import data_folder
-from outcore import _outcore
 from scipy.sparse.linalg import eigsh, svds
 
 import outcore as oc
+from outcore import _outcore
 
 
 def symmetric(size=1500, seed=1):

@@ -37,6 +37,7 @@ def given_to(function, graph):
     needed = {
         "graph": graph, "source": "home", "sources": ["home"], "personalization": {"home"}, "state": np.zeros(4), "run": idle,
         "function": oc.bfs, "input": [(1, 2)], "image": "web.oc", "shape": "path", "scale": 3, "output": "path.oc",
+        "vertices": ["home"],
     }  # fmt: skip
     needed["self"] = None if function is not oc.Table.top else oc.components(graph)
     parameters = inspect.signature(function).parameters.items()
