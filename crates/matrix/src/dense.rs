@@ -190,10 +190,10 @@ impl DenseFile {
         let (rows, width) = (self.layout.rows as usize, self.layout.columns as usize * parts);
         let mut numbers = Array::zeroed(runtime.budget(), purpose, rows * width)?;
         let all: &[AtomicF64] = shared(&mut numbers);
-        self.scan(runtime, 0..width, as_complex, |rows, columns, values| {
-            for (row, values) in rows.zip(values.chunks_exact(columns.len())) {
+        self.scan(runtime, 0..width, as_complex, |rows, columns, found| {
+            for (row, found) in rows.zip(found.chunks_exact(columns.len())) {
                 let places = &all[row * width + columns.start..row * width + columns.end];
-                places.iter().zip(values).for_each(|(place, &number)| place.store(number));
+                places.iter().zip(found).for_each(|(place, &number)| place.store(number));
             }
             Ok(())
         })?;
@@ -215,7 +215,7 @@ impl DenseFile {
     ) -> Result<()> {
         let buffers = PieceBuffers::new(runtime, READ_BYTES)?;
         let parts = if as_complex { 2 } else { 1 };
-        self.for_each_piece(runtime, &buffers, wanted, parts, |rows, columns, values, _| work(rows, columns, values))
+        self.for_each_piece(runtime, &buffers, wanted, parts, |rows, columns, found, _| work(rows, columns, found))
     }
 
     /// The memory that [`DenseFile::scan`] takes.

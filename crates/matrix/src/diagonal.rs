@@ -46,8 +46,8 @@ impl SparseMatrix {
     fn pass_diagonal(&self, diagonal: &mut [f64], by_id: bool, stats: &mut StatsBuilder) -> Result<()> {
         let graph = self.graph();
         let _kept = self.keep_values(Operand::Matrix)?;
-        let folder = Diagonal { matrix: self, by_id, numbers: shared(diagonal) };
-        let ((), sweep) = fold(graph, self.edges_of(Operand::Matrix), self.lists_of(Operand::Matrix), &folder)?;
+        let found = Diagonal { matrix: self, by_id, numbers: shared(diagonal) };
+        let ((), sweep) = fold(graph, self.edges_of(Operand::Matrix), self.lists_of(Operand::Matrix), &found)?;
         stats.step("diagonal", self.shape().0, sweep);
         Ok(())
     }

@@ -8,15 +8,11 @@
 //! *Complex numbers.* A complex column is two adjacent real ones. The four products of a term are rounded, and so are
 //! their difference, the real part, and their sum, the imaginary part. Both parts go to the same lane.
 //!
-//! *Machine code.* The loops are compiled for every semiring, number of columns and instruction set, with and without
-//! values. What else differs is settled before them, for a page as a whole: whole numbers are converted, and signs of
-//! imaginary parts are bits.
-//!
 //! *Memory.* What lists pick is asked for some entries ahead, over the ends of lists. Terms of a single column are
 //! fetched for a page as a whole, as PageRank does it (`graph/src/engine/gather.rs`).
 #![allow(unsafe_code)]
 
-use crate::semiring::{MaxTimes, MinPlus, OrAnd, PlusFirst, PlusTimes, Rules, Semiring};
+use crate::semiring::{PlusTimes, Rules};
 use outcore_format::WeightKind;
 use outcore_graph::{Weights, gather};
 use outcore_io::buffer::prefetch;
@@ -24,8 +20,6 @@ use std::ops::Range;
 
 /// The lanes that terms are spread over.
 const LANES: usize = 8;
-/// Lists whose sums are handed over together: a call for each would cost as much as a short list.
-const LISTS: usize = 16;
 /// Distance of prefetches ahead of the terms, in cache lines.
 const AHEAD_LINES: usize = 64;
 /// Numbers of a cache line.
@@ -69,7 +63,7 @@ impl<const W: usize> Picked<'_, W> {
         let neighbours = &neighbours[range.clone()];
         total::<S, G>(neighbours.len(), |i| {
             let row = &self.rows[(neighbours[i] - self.base) as usize][from..from + G];
-            values.terms::<S, G>(range.start + i, row.try_into().expect("a row has G numbers from `from` on"))
+            values.terms::<S, G>(range.start + i, row.try_into().expect("as many as are asked for"))
         })
     }
 }
@@ -98,6 +92,16 @@ impl Entries for Ones {
 }
 
 #[derive(Clone, Copy)]
+struct Whole<'a>(&'a [u64]);
+
+impl Entries for Whole<'_> {
+    #[inline(always)]
+    fn value(self, i: usize) -> f64 {
+        self.0[i] as i64 as f64
+    }
+}
+
+#[derive(Clone, Copy)]
 struct Real<'a>(&'a [u64]);
 
 impl Entries for Real<'_> {
@@ -109,14 +113,12 @@ impl Entries for Real<'_> {
 
 /// Complex values, or their conjugates.
 #[derive(Clone, Copy)]
-struct Complex<'a> {
+struct Complex<'a, const CONJUGATE: bool> {
     real: &'a [u64],
     imaginary: &'a [u64],
-    /// The sign bit of conjugates, otherwise 0.
-    flipped: u64,
 }
 
-impl Entries for Complex<'_> {
+impl<const CONJUGATE: bool> Entries for Complex<'_, CONJUGATE> {
     #[inline(always)]
     fn value(self, i: usize) -> f64 {
         f64::from_bits(self.real[i])
@@ -124,7 +126,8 @@ impl Entries for Complex<'_> {
 
     #[inline(always)]
     fn terms<S: Rules, const G: usize>(self, i: usize, row: &[f64; G]) -> [f64; G] {
-        let (real, imaginary) = (self.value(i), f64::from_bits(self.imaginary[i] ^ self.flipped));
+        let (real, imaginary) = (self.value(i), f64::from_bits(self.imaginary[i]));
+        let imaginary = if CONJUGATE { -imaginary } else { imaginary };
         let mut terms = [0.0; G];
         for ([to_real, to_imaginary], [x, y]) in terms.as_chunks_mut().0.iter_mut().zip(row.as_chunks().0) {
             *to_real = real * x - imaginary * y;
@@ -134,67 +137,48 @@ impl Entries for Complex<'_> {
     }
 }
 
-/// The values of lists.
-#[derive(Clone, Copy)]
-pub(crate) enum Values<'a> {
-    /// Real ones; if there are none, each is 1.
-    Real(Weights<'a>),
-    /// Complex ones: two columns are the parts of a complex one.
-    Complex(Weights<'a>),
-    /// The conjugates of complex ones.
-    Conjugate(Weights<'a>),
-}
-
-/// Adds up adjacent lists, whose neighbours end where `ends` says after the first. Passes the rows of sums of some
-/// lists at a time to `finish`, with the number of the first of them. Complex values are added by
-/// [`Semiring::PlusTimes`], whatever the semiring.
+/// [`add_lists`] for complex values, or their conjugates: two columns are the parts of a complex one.
 ///
 /// # Panics
 /// If a neighbour picks no row.
-pub(crate) fn add_lists<const W: usize>(
-    semiring: Semiring,
-    picked: Picked<'_, W>,
-    neighbours: &[u32],
-    ends: &[u32],
-    values: Values<'_>,
-    finish: impl FnMut(usize, &[[f64; W]]),
-) {
-    let (values, flipped) = match values {
-        Values::Real(values) => {
-            return match semiring {
-                Semiring::PlusTimes => add_real::<PlusTimes, W>(picked, neighbours, ends, values, finish),
-                Semiring::MinPlus => add_real::<MinPlus, W>(picked, neighbours, ends, values, finish),
-                Semiring::OrAnd => add_real::<OrAnd, W>(picked, neighbours, ends, values, finish),
-                Semiring::MaxTimes => add_real::<MaxTimes, W>(picked, neighbours, ends, values, finish),
-                Semiring::PlusFirst => add_real::<PlusFirst, W>(picked, neighbours, ends, values, finish),
-            };
-        }
-        Values::Complex(values) => (values, 0),
-        Values::Conjugate(values) => (values, 1 << 63),
-    };
-    let values = Complex { real: values.bits(), imaginary: values.imaginary_bits(), flipped };
-    dispatch::<PlusTimes, _, W>(picked, neighbours, ends, values, finish);
-}
-
-fn add_real<S: Rules, const W: usize>(
+pub(crate) fn add_complex_lists<const W: usize>(
     picked: Picked<'_, W>,
     neighbours: &[u32],
     ends: &[u32],
     values: Weights<'_>,
-    finish: impl FnMut(usize, &[[f64; W]]),
+    conjugate: bool,
+    finish: impl FnMut(usize, &[f64; W]),
 ) {
-    if values.is_empty() {
-        return dispatch::<S, _, W>(picked, neighbours, ends, Ones, finish);
-    }
-    let converted: Vec<u64>;
-    let bits = match values.kind() {
-        WeightKind::F64 => values.bits(),
-        WeightKind::I64 => {
-            converted = values.bits().iter().map(|&bits| (bits as i64 as f64).to_bits()).collect();
-            &converted
+    let (real, imaginary) = (values.bits(), values.imaginary_bits());
+    match conjugate {
+        false => {
+            let values = Complex::<'_, false> { real, imaginary };
+            dispatch::<PlusTimes, _, W>(picked, neighbours, ends, values, finish);
         }
-    };
-    dispatch::<S, _, W>(picked, neighbours, ends, Real(bits), finish);
+        true => {
+            let values = Complex::<'_, true> { real, imaginary };
+            dispatch::<PlusTimes, _, W>(picked, neighbours, ends, values, finish);
+        }
+    }
+}
+
+/// Adds up adjacent lists, whose neighbours end where `ends` says after the first, and hands each its number and row of
+/// sums. Entries without values count as 1.
+///
+/// # Panics
+/// If a neighbour picks no row.
+pub(crate) fn add_lists<S: Rules, const W: usize>(
+    picked: Picked<'_, W>,
+    neighbours: &[u32],
+    ends: &[u32],
+    values: Weights<'_>,
+    finish: impl FnMut(usize, &[f64; W]),
+) {
+    match (values.is_empty(), values.kind()) {
+        (true, _) => dispatch::<S, _, W>(picked, neighbours, ends, Ones, finish),
+        (false, WeightKind::I64) => dispatch::<S, _, W>(picked, neighbours, ends, Whole(values.bits()), finish),
+        (false, WeightKind::F64) => dispatch::<S, _, W>(picked, neighbours, ends, Real(values.bits()), finish),
+    }
 }
 
 #[inline(always)]
@@ -203,7 +187,7 @@ fn dispatch<S: Rules, E: Entries, const W: usize>(
     neighbours: &[u32],
     ends: &[u32],
     values: E,
-    finish: impl FnMut(usize, &[[f64; W]]),
+    finish: impl FnMut(usize, &[f64; W]),
 ) {
     #[cfg(target_arch = "x86_64")]
     {
@@ -226,7 +210,7 @@ fn with_avx512<S: Rules, E: Entries, const W: usize>(
     neighbours: &[u32],
     ends: &[u32],
     values: E,
-    finish: impl FnMut(usize, &[[f64; W]]),
+    finish: impl FnMut(usize, &[f64; W]),
 ) {
     add::<S, E, W>(picked, neighbours, ends, values, finish);
 }
@@ -238,7 +222,7 @@ fn with_avx<S: Rules, E: Entries, const W: usize>(
     neighbours: &[u32],
     ends: &[u32],
     values: E,
-    finish: impl FnMut(usize, &[[f64; W]]),
+    finish: impl FnMut(usize, &[f64; W]),
 ) {
     add::<S, E, W>(picked, neighbours, ends, values, finish);
 }
@@ -249,44 +233,36 @@ fn add<S: Rules, E: Entries, const W: usize>(
     neighbours: &[u32],
     ends: &[u32],
     values: E,
-    mut finish: impl FnMut(usize, &[[f64; W]]),
+    mut finish: impl FnMut(usize, &[f64; W]),
 ) {
-    let (count, start) = (ends.len() - 1, ends[0] as usize);
-    let range = |list: usize| ends[list] as usize - start..ends[list + 1] as usize - start;
-    let mut sums = [[S::ZERO; W]; LISTS];
+    let first = ends[0] as usize;
+    let lists = ends.windows(2).map(|pair| pair[0] as usize - first..pair[1] as usize - first).enumerate();
     if W == 1 {
         let mut terms = picked.fetch(neighbours);
         (0..).zip(&mut terms).for_each(|(i, term)| *term = S::multiply(values.value(i), *term));
-        for first in (0..count).step_by(LISTS) {
-            let lists = first..count.min(first + LISTS);
-            for (list, sums) in lists.clone().zip(&mut sums) {
-                *sums = [column_total::<S>(&terms[range(list)]); W];
-            }
-            finish(first, &sums[..lists.len()]);
+        for (list, range) in lists {
+            finish(list, &[column_total::<S>(&terms[range]); W]);
         }
         return;
     }
     let ahead = AHEAD_LINES / W.div_ceil(LINE);
     neighbours.iter().take(ahead).for_each(|&neighbour| picked.ask(neighbour));
-    for first in (0..count).step_by(LISTS) {
-        let lists = first..count.min(first + LISTS);
-        for (list, sums) in lists.clone().zip(&mut sums) {
-            let range = range(list);
-            for &neighbour in neighbours.get(range.start + ahead..).into_iter().flatten().take(range.len()) {
-                picked.ask(neighbour);
-            }
-            // Columns are processed in groups whose lanes fit the registers.
-            let (groups, rest) = sums.as_chunks_mut::<LINE>();
-            for (group, sums) in groups.iter_mut().enumerate() {
-                *sums = picked.total::<S, E, LINE>(neighbours, range.clone(), values, group * LINE);
-            }
-            match rest.len() {
-                0 => {}
-                2 => rest.copy_from_slice(&picked.total::<S, E, 2>(neighbours, range, values, 0)),
-                _ => rest.copy_from_slice(&picked.total::<S, E, 4>(neighbours, range, values, 0)),
-            }
+    for (list, range) in lists {
+        for &neighbour in neighbours.get(range.start + ahead..).into_iter().flatten().take(range.len()) {
+            picked.ask(neighbour);
         }
-        finish(first, &sums[..lists.len()]);
+        let mut sums = [S::NOTHING; W];
+        // Columns are processed in groups whose lanes fit the registers.
+        let (groups, rest) = sums.as_chunks_mut::<LINE>();
+        for (group, sums) in groups.iter_mut().enumerate() {
+            *sums = picked.total::<S, E, LINE>(neighbours, range.clone(), values, group * LINE);
+        }
+        match rest.len() {
+            0 => {}
+            2 => rest.copy_from_slice(&picked.total::<S, E, 2>(neighbours, range, values, 0)),
+            _ => rest.copy_from_slice(&picked.total::<S, E, 4>(neighbours, range, values, 0)),
+        }
+        finish(list, &sums);
     }
 }
 
@@ -298,7 +274,7 @@ fn add<S: Rules, E: Entries, const W: usize>(
 #[allow(clippy::needless_range_loop)]
 fn total<S: Rules, const G: usize>(count: usize, term: impl Fn(usize) -> [f64; G]) -> [f64; G] {
     let blocks = count / LANES;
-    let mut sum = [S::ZERO; G];
+    let mut sum = [S::NOTHING; G];
     if blocks > 0 {
         let mut lanes = [[0.0; G]; LANES];
         for lane in 0..LANES {
@@ -327,7 +303,7 @@ fn total<S: Rules, const G: usize>(count: usize, term: impl Fn(usize) -> [f64; G
 #[inline(always)]
 fn column_total<S: Rules>(terms: &[f64]) -> f64 {
     let (blocks, rest) = terms.as_chunks::<LANES>();
-    let mut sum = [S::ZERO];
+    let mut sum = [S::NOTHING];
     if let Some((first, blocks)) = blocks.split_first() {
         let mut lanes = *first;
         for block in blocks {

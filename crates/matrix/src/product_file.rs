@@ -403,32 +403,32 @@ fn land(
     words: &mut [u64],
     places: &[AtomicF64],
 ) -> Result<u64> {
-    // Destination of the current row, its length, the numbers of it that are filled, and the number of remaining rows.
-    let (mut place, mut width, mut filled, mut remaining) = (0, 0, 0, 0);
-    let mut placed_rows = 0;
+    // Destination of the current row, its length, the numbers already there, and the number of remaining rows.
+    let (mut place, mut width, mut there, mut left) = (0, 0, 0, 0);
+    let mut landed = 0;
     while chain.words > 0 {
         runtime.cancel().check()?;
         let count = streams.read(&mut chain, words)?;
         let mut rest = &words[..count];
         while let Some((&head, behind)) = rest.split_first() {
-            if remaining == 0 {
+            if left == 0 {
                 let (row, rows, pass) = (head as u32 as usize, (head >> 32) as usize % RUN_ROWS, (head >> 44) as usize);
                 let column = pass * bands.pass_columns;
                 width = bands.pass_columns.min(bands.columns - column);
-                (place, filled, remaining) = ((row - start) * bands.columns + column, 0, rows);
-                placed_rows += rows as u64;
+                (place, there, left) = ((row - start) * bands.columns + column, 0, rows);
+                landed += rows as u64;
                 rest = behind;
                 continue;
             }
-            let (numbers, behind) = rest.split_at(rest.len().min(width - filled));
-            let to = &places[place + filled..];
+            let (numbers, behind) = rest.split_at(rest.len().min(width - there));
+            let to = &places[place + there..];
             to.iter().zip(numbers).for_each(|(to, &bits)| to.store(f64::from_bits(bits)));
-            filled += numbers.len();
-            if filled == width {
-                (place, filled, remaining) = (place + bands.columns, 0, remaining - 1);
+            there += numbers.len();
+            if there == width {
+                (place, there, left) = (place + bands.columns, 0, left - 1);
             }
             rest = behind;
         }
     }
-    Ok(placed_rows)
+    Ok(landed)
 }

@@ -20,30 +20,6 @@ pub enum Semiring {
     PlusFirst,
 }
 
-impl Semiring {
-    /// The additive identity: the product of a row without entries.
-    pub(crate) fn zero(self) -> f64 {
-        match self {
-            Semiring::PlusTimes => PlusTimes::ZERO,
-            Semiring::MinPlus => MinPlus::ZERO,
-            Semiring::OrAnd => OrAnd::ZERO,
-            Semiring::MaxTimes => MaxTimes::ZERO,
-            Semiring::PlusFirst => PlusFirst::ZERO,
-        }
-    }
-
-    /// The sum of two numbers.
-    pub(crate) fn add(self, one: f64, other: f64) -> f64 {
-        match self {
-            Semiring::PlusTimes => PlusTimes::add(one, other),
-            Semiring::MinPlus => MinPlus::add(one, other),
-            Semiring::OrAnd => OrAnd::add(one, other),
-            Semiring::MaxTimes => MaxTimes::add(one, other),
-            Semiring::PlusFirst => PlusFirst::add(one, other),
-        }
-    }
-}
-
 impl Choice for Semiring {
     const ALL: &'static [(Self, &'static str, &'static str)] = &[
         (Semiring::PlusTimes, "plus-times", "Sums of products"),
@@ -57,7 +33,7 @@ impl Choice for Semiring {
 /// A semiring as a type, so that products are monomorphized.
 pub(crate) trait Rules: Copy + Sync {
     /// The additive identity: the product of a row without entries.
-    const ZERO: f64;
+    const NOTHING: f64;
 
     fn add(sum: f64, term: f64) -> f64;
 
@@ -68,7 +44,7 @@ pub(crate) trait Rules: Copy + Sync {
 pub(crate) struct PlusTimes;
 
 impl Rules for PlusTimes {
-    const ZERO: f64 = 0.0;
+    const NOTHING: f64 = 0.0;
 
     #[inline(always)]
     fn add(sum: f64, term: f64) -> f64 {
@@ -85,7 +61,7 @@ impl Rules for PlusTimes {
 pub(crate) struct MinPlus;
 
 impl Rules for MinPlus {
-    const ZERO: f64 = f64::INFINITY;
+    const NOTHING: f64 = f64::INFINITY;
 
     #[inline(always)]
     fn add(least: f64, term: f64) -> f64 {
@@ -103,7 +79,7 @@ impl Rules for MinPlus {
 pub(crate) struct OrAnd;
 
 impl Rules for OrAnd {
-    const ZERO: f64 = 0.0;
+    const NOTHING: f64 = 0.0;
 
     #[inline(always)]
     fn add(any: f64, term: f64) -> f64 {
@@ -120,7 +96,7 @@ impl Rules for OrAnd {
 pub(crate) struct MaxTimes;
 
 impl Rules for MaxTimes {
-    const ZERO: f64 = f64::NEG_INFINITY;
+    const NOTHING: f64 = f64::NEG_INFINITY;
 
     #[inline(always)]
     fn add(greatest: f64, term: f64) -> f64 {
@@ -137,7 +113,7 @@ impl Rules for MaxTimes {
 pub(crate) struct PlusFirst;
 
 impl Rules for PlusFirst {
-    const ZERO: f64 = 0.0;
+    const NOTHING: f64 = 0.0;
 
     #[inline(always)]
     fn add(sum: f64, term: f64) -> f64 {

@@ -15,10 +15,10 @@
 //!
 //! Zheng, *FlashX: massive data analysis using fast I/O*, 2016, chapter 4.
 
-use crate::kernel::{Picked, Values, add_lists};
+use crate::kernel::{Picked, add_complex_lists, add_lists};
 use crate::places::places;
-use crate::product_file::{Rows, Slot};
-use crate::semiring::Semiring;
+use crate::product_file::Rows;
+use crate::semiring::{MaxTimes, MinPlus, OrAnd, PlusFirst, PlusTimes, Rules, Semiring};
 use crate::streamed::FileFactor;
 use outcore_format::Lists;
 use outcore_graph::{
@@ -30,7 +30,7 @@ use outcore_io::buffer::{prefetch, shared};
 use outcore_io::{Array, AtomicF64, Reclaim, lock};
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, Weak};
+use std::sync::{Arc, Mutex, Weak};
 
 /// The most columns of a dense matrix that one pass multiplies; half as many of a complex one.
 pub const MOST_COLUMNS: usize = 32;
@@ -450,7 +450,13 @@ impl Part<'_, '_> {
         let numbers = as_it_is.or(ordered.as_deref()).unwrap_or_default();
         let (rows, _) = numbers[..self.inner.count * W].as_chunks::<W>();
         graph.fill_cache()?;
-        self.pass::<W>(semiring, rows, stats)?;
+        match semiring {
+            Semiring::PlusTimes => self.pass::<PlusTimes, W>(rows, stats),
+            Semiring::MinPlus => self.pass::<MinPlus, W>(rows, stats),
+            Semiring::OrAnd => self.pass::<OrAnd, W>(rows, stats),
+            Semiring::MaxTimes => self.pass::<MaxTimes, W>(rows, stats),
+            Semiring::PlusFirst => self.pass::<PlusFirst, W>(rows, stats),
+        }?;
         if ordered.is_some() {
             *lock(&self.matrix.idle.0) = ordered;
         }
@@ -493,14 +499,14 @@ impl Part<'_, '_> {
         Ok(ordered)
     }
 
-    fn pass<const W: usize>(&self, semiring: Semiring, rows: &[[f64; W]], stats: &mut StatsBuilder) -> Result<()> {
+    fn pass<S: Rules, const W: usize>(&self, rows: &[[f64; W]], stats: &mut StatsBuilder) -> Result<()> {
         let graph = &*self.matrix.graph;
-        let product = Product::<W> {
+        let product = Product::<S, W> {
             part: self,
-            semiring,
             range: self.range(W),
             picked: Picked { rows, base: self.inner.first as u32 },
             wrong: AtomicU64::new(0),
+            rules: std::marker::PhantomData,
         };
         let lists = match self.given.only {
             None => self.matrix.lists_of(self.operand),
@@ -516,27 +522,17 @@ impl Part<'_, '_> {
 }
 
 /// One pass over the lists.
-struct Product<'a, 's, const W: usize> {
+struct Product<'a, 's, S, const W: usize> {
     part: &'a Part<'a, 's>,
-    semiring: Semiring,
     /// The columns that it is for.
     range: Range<usize>,
     picked: Picked<'a, W>,
     /// 1 plus a vertex whose list has a neighbour that is no column; 0 if there is none.
     wrong: AtomicU64,
+    rules: std::marker::PhantomData<S>,
 }
 
-/// Where the sums of adjacent lists go.
-enum Sums<'p, 's, const W: usize> {
-    /// Those of a single list, to its value.
-    Value(&'p mut [f64; W]),
-    /// To the product, from that of the first vertex to that of the last.
-    Memory(&'p [AtomicF64], Range<usize>),
-    /// To the product, from that of this vertex on.
-    Rows(&'p Rows<'s>, MutexGuard<'p, Slot<'s>>, usize),
-}
-
-impl<const W: usize> Product<'_, '_, W> {
+impl<S: Rules, const W: usize> Product<'_, '_, S, W> {
     /// Whether all neighbours are columns of the operand; notes the vertex in `wrong` if not. Readers of lists make
     /// sure only that neighbours are vertices.
     fn fits(&self, vertex: usize, neighbours: &[u32]) -> bool {
@@ -549,28 +545,16 @@ impl<const W: usize> Product<'_, '_, W> {
         fits
     }
 
-    /// Adds up adjacent lists.
-    fn add(&self, neighbours: &[u32], ends: &[u32], values: Weights<'_>, mut sums: Sums<'_, '_, W>) {
-        let values = match (self.part.matrix.is_complex, self.part.operand) {
-            (false, _) => Values::Real(values),
-            (true, Operand::Adjoint) => Values::Conjugate(values),
-            (true, _) => Values::Complex(values),
-        };
-        // One function for all destinations, so that the loops that call it are compiled once.
-        add_lists::<W>(self.semiring, self.picked, neighbours, ends, values, |list, totals| match &mut sums {
-            Sums::Value(value) => **value = totals[0],
-            Sums::Memory(product, vertices) => {
-                for (vertex, row) in (vertices.start + list..).zip(totals) {
-                    self.ask(product, (vertices.end - 1).min(vertex + AHEAD_ROWS));
-                    self.store(product, vertex, row);
-                }
+    /// Adds up adjacent lists, and hands each its number and row of sums.
+    #[inline(always)]
+    fn add(&self, neighbours: &[u32], ends: &[u32], values: Weights<'_>, finish: impl FnMut(usize, &[f64; W])) {
+        match self.part.matrix.is_complex {
+            false => add_lists::<S, W>(self.picked, neighbours, ends, values, finish),
+            true => {
+                let conjugate = self.part.operand == Operand::Adjoint;
+                add_complex_lists::<W>(self.picked, neighbours, ends, values, conjugate, finish);
             }
-            Sums::Rows(rows, slot, first) => {
-                for (vertex, row) in (*first + list..).zip(totals) {
-                    rows.put(slot, self.row(vertex), &row[..self.range.len()]);
-                }
-            }
-        });
+        }
     }
 
     /// Row of the product that belongs to a vertex.
@@ -598,26 +582,26 @@ impl<const W: usize> Product<'_, '_, W> {
     }
 }
 
-impl<const W: usize> ListFold for Product<'_, '_, W> {
+impl<S: Rules, const W: usize> ListFold for Product<'_, '_, S, W> {
     type Value = [f64; W];
     type Total = ();
 
     fn part(&self, list: ListPart<'_>) -> [f64; W] {
-        let mut row = [self.semiring.zero(); W];
+        let mut row = [S::NOTHING; W];
         let ends = [0, list.neighbours.len() as u32];
         if !self.fits(list.vertex as usize, list.neighbours) {
             return row;
         }
-        self.add(list.neighbours, &ends, list.weights, Sums::Value(&mut row));
+        self.add(list.neighbours, &ends, list.weights, |_, sums| row = *sums);
         row
     }
 
     fn merge(&self, before: [f64; W], after: [f64; W]) -> [f64; W] {
-        std::array::from_fn(|column| self.semiring.add(before[column], after[column]))
+        std::array::from_fn(|column| S::add(before[column], after[column]))
     }
 
     fn finish(&self, vertex: u32, value: Option<[f64; W]>, (): &mut ()) {
-        let (vertex, sums) = (vertex as usize, value.unwrap_or([self.semiring.zero(); W]));
+        let (vertex, sums) = (vertex as usize, value.unwrap_or([S::NOTHING; W]));
         match self.part.product {
             Target::Memory(product) => self.store(product, vertex, &sums),
             Target::Rows(rows) => {
@@ -651,10 +635,21 @@ impl<const W: usize> ListFold for Product<'_, '_, W> {
             return;
         }
         let (neighbours, weights) = (&lists.neighbours[edges.clone()], weights.part(edges));
-        let sums = match self.part.product {
-            Target::Memory(product) => Sums::Memory(product, first..first + range.len()),
-            Target::Rows(rows) => Sums::Rows(rows, rows.slot(self.row(first)), first),
-        };
-        self.add(neighbours, ends, weights, sums);
+        match self.part.product {
+            Target::Memory(product) => {
+                let last = range.len().saturating_sub(1);
+                self.add(neighbours, ends, weights, |list, sums| {
+                    self.ask(product, first + last.min(list + AHEAD_ROWS));
+                    self.store(product, first + list, sums);
+                });
+            }
+            Target::Rows(rows) => {
+                let slot = &mut rows.slot(self.row(first));
+                let width = self.range.len();
+                self.add(neighbours, ends, weights, |list, sums| {
+                    rows.put(slot, self.row(first + list), &sums[..width])
+                });
+            }
+        }
     }
 }

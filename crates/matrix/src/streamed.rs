@@ -318,25 +318,25 @@ impl SparseMatrix {
         let Placing { by_columns, as_stored } = output.unwrap_or_default();
         let as_stored = as_stored || in_order;
         let direct = banded.filter(|_| as_stored && !by_columns).map(|bands| Bands { is_direct: true, ..bands });
-        let (mut bands, mut chosen) = match direct.map(|direct| (direct, plan(Some(direct)))) {
-            Some((direct, Ok(chosen))) if chosen.passes <= 1 => (Some(direct), chosen),
+        let (mut bands, mut found) = match direct.map(|direct| (direct, plan(Some(direct)))) {
+            Some((direct, Ok(found))) if found.passes <= 1 => (Some(direct), found),
             _ => (banded, plan(banded)?),
         };
-        let width = chosen.columns_per_pass * self.parts();
-        if chosen.passes as usize >= MOST_PASSES {
-            return Err(Error::Usage(format!("expected fewer than {MOST_PASSES} passes, found {}", chosen.passes)));
+        let width = found.columns_per_pass * self.parts();
+        if found.passes as usize >= MOST_PASSES {
+            return Err(Error::Usage(format!("expected fewer than {MOST_PASSES} passes, found {}", found.passes)));
         }
         bands = bands.map(|bands| Bands { pass_columns: width.min(columns.max(1)), ..bands });
-        let panels = file.is_some_and(|file| !file.by_columns()) && chosen.passes > 2;
-        chosen.factor_bytes = file.map_or(0, |file| {
+        let panels = file.is_some_and(|file| !file.by_columns()) && found.passes > 2;
+        found.factor_bytes = file.map_or(0, |file| {
             let halves = parts > width && file.is_complex();
-            let times = if file.by_columns() { 1 + u64::from(halves) } else { chosen.passes };
+            let times = if file.by_columns() { 1 + u64::from(halves) } else { found.passes };
             file.len_bytes() * if panels { 1 } else { times }
         });
-        chosen.product_bytes = if output.is_some() { 8 * (rows.count * columns) as u64 } else { 0 };
+        found.product_bytes = if output.is_some() { 8 * (rows.count * columns) as u64 } else { 0 };
         let panel_bytes = if panels { 8 * (inner.count * (columns - width)) as u64 } else { 0 };
-        chosen.temporary_bytes = panel_bytes + bands.map_or(0, |bands| bands.temporary_bytes(as_stored));
-        Ok(Job { operand, rows, inner, columns, parts, file, plan: chosen, width, piece_bytes, bands, panels })
+        found.temporary_bytes = panel_bytes + bands.map_or(0, |bands| bands.temporary_bytes(as_stored));
+        Ok(Job { operand, rows, inner, columns, parts, file, plan: found, width, piece_bytes, bands, panels })
     }
 
     /// An error if there is not enough space for the product, or for temporary files.
@@ -413,10 +413,10 @@ impl FileFactor<'_> {
         let take = |first: usize, rows: Range<usize>, columns: Range<usize>, piece: &[f64]| {
             let wanted = range.start.max(columns.start)..range.end.min(columns.end);
             let skip = wanted.start.saturating_sub(columns.start);
-            for (row, given) in rows.zip(piece.chunks_exact(columns.len())) {
+            for (row, found) in rows.zip(piece.chunks_exact(columns.len())) {
                 let to = vertices.map_or(row, |vertices| vertices[row] as usize) * width;
                 let to = &numbers[to + wanted.start.min(wanted.end) - first..to + wanted.end - first];
-                to.iter().zip(&given[skip..]).for_each(|(to, &number)| to.store(number));
+                to.iter().zip(&found[skip..]).for_each(|(to, &number)| to.store(number));
             }
         };
         match self.panels {
