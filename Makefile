@@ -39,7 +39,7 @@ export OUTCORE_DATA ?= $(abspath ../shared/data)
 
 .PHONY: build install install-checked stubs demo test quick test-rust test-python docs test-docs tidy fuzz soak bench release clean
 
-# The command and the Python module share every dependency, so the second takes seconds: see crates/outcore/Cargo.toml.
+# The command that stands alone. It shares every dependency with the Python module: see crates/outcore/Cargo.toml.
 build:
 	$(STAGE) "compiling" cargo build --release --locked --package outcore-cli
 
@@ -47,8 +47,8 @@ $(VENV)/bin/pip $(TEST_VENV)/bin/pip:
 	python3 -m venv $(@:/bin/pip=)
 
 # Into the virtual environment: the Python package and the command.
-install: build $(VENV)/bin/pip
-	$(STAGE) "installing" $(PYTHON) $(PIP) install .
+install: $(VENV)/bin/pip
+	$(STAGE) "compiling and installing" $(PYTHON) $(PIP) install .
 
 install-checked: $(TEST_VENV)/bin/pip
 	OUTCORE_PROFILE=checked $(STAGE) "installing the checked build" $(TEST_PYTHON) $(PIP) install .
