@@ -16,7 +16,7 @@ from outcore import _outcore
 from outcore._errors import UsageError
 from outcore._outcore import Graph, Runtime
 
-# What `progress=` takes: whether a bar is shown, or a function that is called with events.
+# Values of `progress=`: whether a bar is shown, or a function that is called with events.
 Progress = bool | Callable[[dict[str, Any]], object]
 
 P = ParamSpec("P")
