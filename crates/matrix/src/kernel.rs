@@ -12,7 +12,7 @@
 //! fetched for a page as a whole, as PageRank does it (`graph/src/engine/gather.rs`).
 #![allow(unsafe_code)]
 
-use crate::semiring::{PlusTimes, Rules};
+use crate::semiring::Rules;
 use outcore_format::WeightKind;
 use outcore_graph::{Weights, gather};
 use outcore_io::buffer::prefetch;
@@ -137,33 +137,21 @@ impl<const CONJUGATE: bool> Entries for Complex<'_, CONJUGATE> {
     }
 }
 
-/// [`add_lists`] for complex values, or their conjugates: two columns are the parts of a complex one.
-///
-/// # Panics
-/// If a neighbour picks no row.
-pub(crate) fn add_complex_lists<const W: usize>(
-    picked: Picked<'_, W>,
-    neighbours: &[u32],
-    ends: &[u32],
-    values: Weights<'_>,
-    conjugate: bool,
-    finish: impl FnMut(usize, &[f64; W]),
-) {
-    let (real, imaginary) = (values.bits(), values.imaginary_bits());
-    match conjugate {
-        false => {
-            let values = Complex::<'_, false> { real, imaginary };
-            dispatch::<PlusTimes, _, W>(picked, neighbours, ends, values, finish);
-        }
-        true => {
-            let values = Complex::<'_, true> { real, imaginary };
-            dispatch::<PlusTimes, _, W>(picked, neighbours, ends, values, finish);
-        }
-    }
+/// Meaning of the columns of numbers.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Parts {
+    /// Each is a column of the matrix.
+    Real,
+    /// Two columns are the parts of a complex one, as are values of entries.
+    Complex,
+    /// As above, and the conjugates of the values count.
+    Conjugate,
 }
 
 /// Adds up adjacent lists, whose neighbours end where `ends` says after the first, and hands each its number and row of
 /// sums. Entries without values count as 1.
+///
+/// `finish` is of one type for a semiring and a width, or the loops are compiled again.
 ///
 /// # Panics
 /// If a neighbour picks no row.
@@ -172,8 +160,19 @@ pub(crate) fn add_lists<S: Rules, const W: usize>(
     neighbours: &[u32],
     ends: &[u32],
     values: Weights<'_>,
+    parts: Parts,
     finish: impl FnMut(usize, &[f64; W]),
 ) {
+    // A complex column is two, and other semirings have no complex numbers.
+    if const { S::HAS_COMPLEX && W.is_multiple_of(2) } && parts != Parts::Real {
+        let (real, imaginary) = (values.bits(), values.imaginary_bits());
+        return match parts {
+            Parts::Conjugate => {
+                dispatch::<S, _, W>(picked, neighbours, ends, Complex::<'_, true> { real, imaginary }, finish)
+            }
+            _ => dispatch::<S, _, W>(picked, neighbours, ends, Complex::<'_, false> { real, imaginary }, finish),
+        };
+    }
     match (values.is_empty(), values.kind()) {
         (true, _) => dispatch::<S, _, W>(picked, neighbours, ends, Ones, finish),
         (false, WeightKind::I64) => dispatch::<S, _, W>(picked, neighbours, ends, Whole(values.bits()), finish),

@@ -34,6 +34,8 @@ impl Choice for Semiring {
 pub(crate) trait Rules: Copy + Sync {
     /// The additive identity: the product of a row without entries.
     const NOTHING: f64;
+    /// Whether it is defined for complex numbers.
+    const HAS_COMPLEX: bool = false;
 
     fn add(sum: f64, term: f64) -> f64;
 
@@ -45,6 +47,7 @@ pub(crate) struct PlusTimes;
 
 impl Rules for PlusTimes {
     const NOTHING: f64 = 0.0;
+    const HAS_COMPLEX: bool = true;
 
     #[inline(always)]
     fn add(sum: f64, term: f64) -> f64 {

@@ -15,9 +15,9 @@
 //!
 //! Zheng, *FlashX: massive data analysis using fast I/O*, 2016, chapter 4.
 
-use crate::kernel::{Picked, add_complex_lists, add_lists};
+use crate::kernel::{Parts, Picked, add_lists};
 use crate::places::places;
-use crate::product_file::Rows;
+use crate::product_file::{Rows, Slot};
 use crate::semiring::{MaxTimes, MinPlus, OrAnd, PlusFirst, PlusTimes, Rules, Semiring};
 use crate::streamed::FileFactor;
 use outcore_format::Lists;
@@ -532,6 +532,14 @@ struct Product<'a, 's, S, const W: usize> {
     rules: std::marker::PhantomData<S>,
 }
 
+/// Destination of the sums of adjacent lists.
+enum Sums<'a, 's, 'r, const W: usize> {
+    Memory(&'a [AtomicF64]),
+    Rows(&'a Rows<'s>, &'r mut Slot<'s>),
+    /// Of a single list, or of a part of one.
+    Part(&'r mut [f64; W]),
+}
+
 impl<S: Rules, const W: usize> Product<'_, '_, S, W> {
     /// Whether all neighbours are columns of the operand; notes the vertex in `wrong` if not. Readers of lists make
     /// sure only that neighbours are vertices.
@@ -545,16 +553,23 @@ impl<S: Rules, const W: usize> Product<'_, '_, S, W> {
         fits
     }
 
-    /// Adds up adjacent lists, and hands each its number and row of sums.
-    #[inline(always)]
-    fn add(&self, neighbours: &[u32], ends: &[u32], values: Weights<'_>, finish: impl FnMut(usize, &[f64; W])) {
-        match self.part.matrix.is_complex {
-            false => add_lists::<S, W>(self.picked, neighbours, ends, values, finish),
-            true => {
-                let conjugate = self.part.operand == Operand::Adjoint;
-                add_complex_lists::<W>(self.picked, neighbours, ends, values, conjugate, finish);
+    /// Adds up adjacent lists from `first` on, and hands their sums to `sums`.
+    fn add(&self, neighbours: &[u32], ends: &[u32], values: Weights<'_>, first: usize, sums: &mut Sums<'_, '_, '_, W>) {
+        let parts = match (self.part.matrix.is_complex, self.part.operand) {
+            (false, _) => Parts::Real,
+            (true, Operand::Adjoint) => Parts::Conjugate,
+            (true, _) => Parts::Complex,
+        };
+        let last = (ends.len() - 1).saturating_sub(1);
+        let width = self.range.len();
+        add_lists::<S, W>(self.picked, neighbours, ends, values, parts, |list, row| match sums {
+            Sums::Memory(product) => {
+                self.ask(product, first + last.min(list + AHEAD_ROWS));
+                self.store(product, first + list, row);
             }
-        }
+            Sums::Rows(rows, slot) => rows.put(slot, self.row(first + list), &row[..width]),
+            Sums::Part(sum) => **sum = *row,
+        });
     }
 
     /// Row of the product that belongs to a vertex.
@@ -592,7 +607,7 @@ impl<S: Rules, const W: usize> ListFold for Product<'_, '_, S, W> {
         if !self.fits(list.vertex as usize, list.neighbours) {
             return row;
         }
-        self.add(list.neighbours, &ends, list.weights, |_, sums| row = *sums);
+        self.add(list.neighbours, &ends, list.weights, 0, &mut Sums::Part(&mut row));
         row
     }
 
@@ -635,21 +650,14 @@ impl<S: Rules, const W: usize> ListFold for Product<'_, '_, S, W> {
             return;
         }
         let (neighbours, weights) = (&lists.neighbours[edges.clone()], weights.part(edges));
-        match self.part.product {
-            Target::Memory(product) => {
-                let last = range.len().saturating_sub(1);
-                self.add(neighbours, ends, weights, |list, sums| {
-                    self.ask(product, first + last.min(list + AHEAD_ROWS));
-                    self.store(product, first + list, sums);
-                });
-            }
+        let mut slot;
+        let mut sums = match self.part.product {
+            Target::Memory(product) => Sums::Memory(product),
             Target::Rows(rows) => {
-                let slot = &mut rows.slot(self.row(first));
-                let width = self.range.len();
-                self.add(neighbours, ends, weights, |list, sums| {
-                    rows.put(slot, self.row(first + list), &sums[..width])
-                });
+                slot = rows.slot(self.row(first));
+                Sums::Rows(rows, &mut slot)
             }
-        }
+        };
+        self.add(neighbours, ends, weights, first, &mut sums);
     }
 }
