@@ -5,7 +5,9 @@ use crate::files::ImageFiles;
 use crate::stats::SweepStats;
 use outcore_format::{ImageFile, Index, Manifest, Origin, PAGE_BYTES};
 use outcore_io::plan::{MEASURED_FROM_PAGES, USUAL_GAP_PAGES, measure_gap};
-use outcore_io::{CacheShare, DataFile, LEAST_ADVICE_BYTES, PageCache, PageKey, Reader, Reservation, Runtime, lock};
+use outcore_io::{
+    CacheShare, DataFile, LEAST_ADVICE_BYTES, PageCache, PageKey, Reader, Reservation, Runtime, into_inner, lock,
+};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
@@ -324,37 +326,40 @@ impl Image {
         most: usize,
         work: impl Fn(&mut Worker, &AtomicBool) -> Result<T> + Sync,
     ) -> Result<(Vec<T>, SweepStats)> {
-        self.on_workers(most, &work)
+        let values: Vec<Mutex<Option<T>>> =
+            (0..most.clamp(1, self.runtime.threads())).map(|_| Mutex::default()).collect();
+        let total = self.on_workers(most, &|number, worker, stop| {
+            let value = work(worker, stop)?;
+            *lock(&values[number]) = Some(value);
+            Ok(())
+        })?;
+        Ok((values.into_iter().filter_map(into_inner).collect(), total))
     }
 
-    /// [`Image::with_workers`], compiled once per type of value.
-    fn on_workers<T: Send>(
+    /// [`Image::with_workers`], compiled once.
+    fn on_workers(
         &self,
         most: usize,
-        work: &(dyn Fn(&mut Worker, &AtomicBool) -> Result<T> + Sync),
-    ) -> Result<(Vec<T>, SweepStats)> {
+        work: &(dyn Fn(usize, &mut Worker, &AtomicBool) -> Result<()> + Sync),
+    ) -> Result<SweepStats> {
         self.check_process()?;
         if self.is_closed() {
             return Err(Error::Closed { path: self.path.clone() });
         }
         let lent = LentWorkers::take(self, most)?;
-        let outcome = self.runtime.run_on(lent.slots.len(), |number| {
+        let outcome: Result<Vec<SweepStats>> = self.runtime.run_on(lent.slots.len(), |number| {
             let mut worker = lent.worker(number).expect("every number is given out once");
-            let result = work(worker.get(), &lent.stop);
+            let result = work(number, worker.get(), &lent.stop);
             if result.is_err() {
                 lent.stop.store(true, Ordering::Relaxed);
             }
             let stats = worker.get().take_stats();
-            result.map(|value| (value, stats))
+            result.map(|()| stats)
         });
         drop(lent);
         let mut total = SweepStats::default();
-        let mut values = Vec::new();
-        for (value, stats) in outcome? {
-            values.push(value);
-            total.add(&stats);
-        }
-        Ok((values, total))
+        outcome?.iter().for_each(|stats| total.add(stats));
+        Ok(total)
     }
 
     /// The longest gap between wanted pages that is read over: measured on the image's device at the first call, if the
