@@ -55,7 +55,12 @@ pub(crate) enum Op {
     Source(Arc<dyn Source>),
     /// One value for all elements.
     Full(Scalar),
-    Computed(Box<dyn Operation>),
+    Computed {
+        /// The name of the operation in plans.
+        name: String,
+        operation: Box<dyn Operation>,
+        operands: Vec<Array>,
+    },
 }
 
 /// The axis of the pass that computes an array.
@@ -72,15 +77,16 @@ pub(crate) type Requests<'a> = Vec<(&'a Array, Option<usize>)>;
 
 /// An operation on arrays. `array` is always the array that it computes.
 pub(crate) trait Operation: Any + Send + Sync {
-    /// The name in plans.
-    fn name(&self) -> String;
+    /// The axes of the only operand that are folded.
+    fn over(&self) -> &[usize] {
+        &[]
+    }
 
-    /// The operands.
-    fn operands(&self) -> Vec<&Array>;
-
-    /// The axis of the pass that computes the array as a whole; `None` if it needs none.
+    /// The axis of the pass that computes the array as a whole; `None` if it needs none. By default the operand's long
+    /// axis if that is folded.
     fn pass_axis(&self, array: &Array) -> Option<Along> {
-        array.long_axis().map(Along::Own)
+        let folded = array.operands().first().and_then(Array::long_axis).filter(|axis| self.over().contains(axis));
+        folded.map(Along::Folded).or_else(|| array.long_axis().map(Along::Own))
     }
 
     /// Whether rows along an axis can be computed without all of them at once, if those of the operands can.
@@ -88,27 +94,32 @@ pub(crate) trait Operation: Any + Send + Sync {
         true
     }
 
-    /// The operands of rows along an axis. By default these are broadcast to each other.
-    fn requests(&self, array: &Array, axis: usize) -> Requests<'_> {
-        let own = |operand: &Array| (axis + operand.axes()).checked_sub(array.axes());
-        self.operands().into_iter().map(|operand| (operand, own(operand))).collect()
+    /// The operands of rows along an axis. By default these are broadcast to each other, or folded.
+    fn requests<'a>(&self, array: &'a Array, axis: usize) -> Requests<'a> {
+        let own = |operand: &Array| match self.over() {
+            [] => (axis + operand.axes()).checked_sub(array.axes()),
+            over => (0..operand.axes()).filter(|own| !over.contains(own)).nth(axis),
+        };
+        array.operands().iter().map(|operand| (operand, own(operand))).collect()
     }
 
     /// The operands of a pass along an axis over which they are folded.
-    fn folded_requests(&self, axis: usize) -> Requests<'_> {
-        vec![(self.operands()[0], Some(axis))]
+    fn folded_requests<'a>(&self, array: &'a Array, axis: usize) -> Requests<'a> {
+        array.operands().iter().map(|operand| (operand, Some(axis))).collect()
     }
 
-    /// An operand that must be in memory before any row is computed.
-    fn table(&self) -> Option<&Array> {
-        None
+    /// Whether the first operand must be in memory before any row is computed.
+    fn has_table(&self) -> bool {
+        false
     }
 
     /// Adds the steps that compute rows to a plan, and returns the view of their vectors.
     ///
     /// # Errors
     /// Rows along this axis need all others at once.
-    fn plan(&self, array: &Array, plan: &mut Plan, request: Request, known: &Known) -> Result<View>;
+    fn plan(&self, array: &Array, _plan: &mut Plan, _request: Request, _known: &Known) -> Result<View> {
+        Err(cannot_stream(array))
+    }
 
     /// The result of a pass along an axis over which operands are folded.
     ///
@@ -123,19 +134,14 @@ impl Op {
     /// The operation, if it is one of type `T`.
     pub fn get<T: Operation>(&self) -> Option<&T> {
         match self {
-            Op::Computed(operation) => (operation.as_ref() as &dyn Any).downcast_ref(),
+            Op::Computed { operation, .. } => (operation.as_ref() as &dyn Any).downcast_ref(),
             _ => None,
         }
     }
 
     /// The operands.
-    pub fn operands(&self) -> Vec<&Array> {
-        if let Op::Computed(operation) = self { operation.operands() } else { vec![] }
-    }
-
-    /// An operand that must be in memory before any row is computed.
-    pub fn table(&self) -> Option<&Array> {
-        if let Op::Computed(operation) = self { operation.table() } else { None }
+    pub fn operands(&self) -> &[Array] {
+        if let Op::Computed { operands, .. } = self { operands } else { &[] }
     }
 
     /// The name in plans.
@@ -144,7 +150,7 @@ impl Op {
             Op::Memory(_) => "memory".to_owned(),
             Op::Source(source) => source.describe(),
             Op::Full(value) => format!("full {value}"),
-            Op::Computed(operation) => operation.name(),
+            Op::Computed { name, .. } => name.clone(),
         }
     }
 }
@@ -184,22 +190,21 @@ impl Array {
         Ok(Array(Arc::new(Node { id, shape, element, long, depth, op })))
     }
 
-    /// The result of an operation whose shape, type and long axis are known.
+    /// The result of an operation with this name in plans, whose shape, type and long axis are known.
     pub(crate) fn computed(
-        operation: impl Operation,
+        (name, operation): (impl Into<String>, impl Operation),
+        operands: Vec<Array>,
         shape: Vec<u64>,
         element: ElementType,
         long: Option<Long>,
     ) -> Result<Self> {
-        Array::of(Op::Computed(Box::new(operation)), shape, element, long)
+        Array::of(Op::Computed { name: name.into(), operation: Box::new(operation), operands }, shape, element, long)
     }
 
     /// An array in memory.
     pub fn from_memory(memory: Memory) -> Self {
         let (shape, element) = (memory.shape().to_vec(), memory.element());
-        let longest = (0..shape.len()).rev().max_by_key(|&axis| shape[axis]);
-        let is_large = shape.iter().product::<u64>() > STREAMED_FROM;
-        let long = longest.filter(|_| is_large).map(|axis| Long { axis, is_fixed: false });
+        let long = Array::preferred(&shape);
         Array::of(Op::Memory(memory), shape, element, long).expect("an array in memory has a shape that fits")
     }
 
@@ -230,7 +235,7 @@ impl Array {
         Array::of(Op::Full(value), shape, value.element(), long)
     }
 
-    /// The long axis of an array that takes no memory and is in no file: the longest one; `None` for an array of at
+    /// The long axis of an array that is in no file: the longest one; `None` for an array of at
     /// most [`STREAMED_FROM`] elements.
     pub(crate) fn preferred(shape: &[u64]) -> Option<Long> {
         let longest = (0..shape.len()).rev().max_by_key(|&axis| shape[axis])?;
@@ -288,19 +293,23 @@ impl Array {
         self.0.long
     }
 
+    pub(crate) fn operands(&self) -> &[Array] {
+        self.0.op.operands()
+    }
+
     /// The axis of the pass that computes the array as a whole; `None` if it needs none.
     pub(crate) fn pass_axis(&self) -> Option<Along> {
         match self.op() {
             Op::Source(_) => Some(Along::Own(0)),
             Op::Memory(_) | Op::Full(_) => self.long_axis().map(Along::Own),
-            Op::Computed(operation) => operation.pass_axis(self),
+            Op::Computed { operation, .. } => operation.pass_axis(self),
         }
     }
 
     /// Number of rows of the pass that computes the array as a whole.
     pub(crate) fn pass_rows(&self) -> u64 {
         match self.pass_axis() {
-            Some(Along::Folded(axis)) => self.op().operands()[0].shape()[axis],
+            Some(Along::Folded(axis)) => self.operands()[0].shape()[axis],
             Some(Along::Own(axis)) => self.shape()[axis],
             None => 1,
         }
@@ -312,7 +321,7 @@ impl Array {
             Op::Source(_) => axis == 0,
             Op::Memory(_) | Op::Full(_) => true,
             // Sums over a streamed axis are results of passes.
-            Op::Computed(operation) => {
+            Op::Computed { operation, .. } => {
                 operation.can_stream(self, axis) && !matches!(operation.pass_axis(self), Some(Along::Folded(_)))
             }
         }
@@ -320,12 +329,17 @@ impl Array {
 
     /// The operands of a pass along an axis; without one all of them, as a whole.
     pub(crate) fn requests(&self, along: Option<Along>) -> Requests<'_> {
-        let Op::Computed(operation) = self.op() else { return Vec::new() };
+        let Op::Computed { operation, operands, .. } = self.op() else { return Vec::new() };
         match along {
-            None => operation.operands().into_iter().map(|operand| (operand, None)).collect(),
+            None => operands.iter().map(|operand| (operand, None)).collect(),
             Some(Along::Own(axis)) => operation.requests(self, axis),
-            Some(Along::Folded(axis)) => operation.folded_requests(axis),
+            Some(Along::Folded(axis)) => operation.folded_requests(self, axis),
         }
+    }
+
+    /// Whether the first operand must be in memory before any row is computed.
+    pub(crate) fn has_table(&self) -> bool {
+        matches!(self.op(), Op::Computed { operation, .. } if operation.has_table())
     }
 }
 

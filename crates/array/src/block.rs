@@ -204,12 +204,7 @@ impl Block<'_> {
                 let row_bytes = memory.stride_bytes(*axis);
                 let from = memory.from(along.at(self.first_row) as isize * row_bytes);
                 if row_bytes > 0 {
-                    let shape = RowMajor {
-                        rows,
-                        columns: step.vectors(),
-                        row_stride_bytes: row_bytes as usize,
-                        is_big_endian: cfg!(target_endian = "big"),
-                    };
+                    let shape = RowMajor::native(rows, step.vectors(), row_bytes as usize);
                     kernel::transpose(from, shape, ValuesMut::from_bytes(element, buffer.bytes_mut()), width);
                     return Ok(());
                 }

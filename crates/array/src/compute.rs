@@ -255,9 +255,9 @@ impl<'a> Computation<'a> {
         }
         let along = if is_target { array.pass_axis() } else { axis.map(Along::Own) };
         let mut is_waiting = false;
-        for (operand, axis) in array.requests(along) {
+        for (place, (operand, axis)) in array.requests(along).into_iter().enumerate() {
             let must_wait = self.add_prerequisites(operand, axis, prerequisites)?;
-            let is_table = array.op().table().is_some_and(|table| table.id() == operand.id());
+            let is_table = place == 0 && array.has_table();
             let is_whole = is_table || along.is_some() && axis.is_none_or(|axis| operand.shape()[axis] <= 1);
             if is_whole && !must_wait && !matches!(operand.op(), Op::Full(_)) {
                 // Values that are equal for all rows are computed before the pass.
@@ -407,12 +407,8 @@ impl<'a> Computation<'a> {
             });
         }
         let wanted: Vec<&Wanted> = sinks.iter().flat_map(Sink::wanted).collect();
-        let together: Vec<usize> = sinks
-            .iter()
-            .filter(|sink| sink.needs_buffers())
-            .flat_map(Sink::wanted)
-            .map(|wanted| wanted.view.step)
-            .collect();
+        let together = sinks.iter().filter(|sink| sink.needs_buffers).flat_map(Sink::wanted);
+        let together: Vec<usize> = together.map(|wanted| wanted.view.step).collect();
         plan.finish(&wanted, &together);
         Ok((plan, sinks))
     }
@@ -438,15 +434,15 @@ impl<'a> Computation<'a> {
 
     /// An array as a whole, by a pass along an axis of its own.
     fn collect(&self, array: &Array, axis: usize, plan: &mut Plan) -> Result<Sink> {
-        let (wanted, outer_axes) = plan.wanted(array, &[], axis, &self.known)?;
-        let shape = array.shape().to_vec();
-        let element = array.element();
-        Ok(Sink { kind: SinkKind::Collect { axis }, wanted, outer_axes, shape, element, is_image: false })
+        let (wanted, _) = plan.wanted(array, &[], axis, &self.known)?;
+        Ok(Sink::collect(wanted, axis, array.shape().to_vec()))
     }
 
     fn sink(&self, array: &Array, plan: &mut Plan) -> Result<Sink> {
         match (array.op(), array.pass_axis()) {
-            (Op::Computed(operation), Some(Along::Folded(axis))) => operation.sink(array, plan, axis, &self.known),
+            (Op::Computed { operation, .. }, Some(Along::Folded(axis))) => {
+                operation.sink(array, plan, axis, &self.known)
+            }
             (_, Some(Along::Own(axis))) => self.collect(array, axis, plan),
             _ => Err(cannot_stream(array)),
         }
@@ -461,14 +457,9 @@ impl<'a> Computation<'a> {
         let mut plan = Plan::new(1);
         let view = plan.add(array, Request::WHOLE, &self.known)?;
         let sizes: Vec<usize> = array.shape().iter().map(|&size| size as usize).collect();
-        let outer_axes = sizes.len();
         let wanted = Wanted { view, sizes, element: array.element() };
-        let mut shape = array.shape().to_vec();
-        shape.push(1);
-        let kind = SinkKind::Collect { axis: outer_axes };
-        let sink = Sink { kind, wanted, outer_axes, shape, element: array.element(), is_image: false };
-        plan.finish(&[&sink.wanted], &[]);
-        let sinks = [sink];
+        let sinks = [Sink::collect(wanted, array.axes(), [array.shape(), &[1]].concat())];
+        plan.finish(&[&sinks[0].wanted], &[]);
         let budget = self.runtime.budget();
         let needs = pass_needs(&plan, &sinks, self.runtime);
         let reservation = budget.reserve("computing arrays", needs.other_bytes)?;

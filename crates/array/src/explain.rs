@@ -4,7 +4,7 @@ use crate::compute::{Computation, Goal, Place, Target, image_shape, reached_at_o
 use crate::memory::Memory;
 use crate::operations::sparse::StoredPlan;
 use crate::pass::{partition_rows, pass_needs, read_bytes};
-use crate::plan::{Plan, View};
+use crate::plan::Plan;
 use crate::sink::Sink;
 use outcore_format::ElementType;
 use outcore_image::{DenseWriter, Result};
@@ -116,19 +116,18 @@ fn explained(
     targets: &[Target],
     (runtime, before_bytes): (&Runtime, u64),
 ) -> Result<ExplainedPass> {
-    let places = |views: Vec<&View>| views.into_iter().map(|view| view.step).collect::<Vec<_>>();
     let steps = plan.steps.iter().map(|step| ExplainedStep {
         name: step.name.clone(),
         shape: step.shape.clone(),
         element: step.element,
         is_kept: step.is_buffered,
-        operands: places(step.kind.views()),
+        operands: step.views.iter().map(|view| view.step).collect(),
     });
     let result = |(target, sink): (&Target, &Sink)| {
         let kind = match target.place {
             Place::Image(_) => "image",
             Place::Spill => "temporary file",
-            Place::Memory | Place::Product => sink.kind.name(),
+            Place::Memory | Place::Product => &sink.name,
         };
         let text = format!("{kind} {} {:?}", sink.element.name(), sink.shape);
         (text, sink.wanted().map(|wanted| wanted.view.step).collect())

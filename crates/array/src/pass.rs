@@ -403,7 +403,7 @@ impl Pass<'_> {
             block.memory.give_registers(registers);
             first_row += count as u64;
         }
-        self.sinks.iter().zip(&mut partials).try_for_each(|(sink, partial)| partial.close(sink))?;
+        partials.iter_mut().try_for_each(|partial| partial.close())?;
         drop(landed);
         self.merger.add(self, number, partials)
     }

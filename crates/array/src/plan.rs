@@ -107,6 +107,9 @@ pub(crate) enum Kind {
     Computed(Box<dyn Compute>),
 }
 
+/// Views, with the sizes of the axes that they have strides for.
+pub(crate) type Visits<'a> = Vec<(&'a View, Vec<usize>)>;
+
 /// A vector of a step: the one at an index of its shape, in a block of rows.
 #[derive(Clone, Copy)]
 pub(crate) struct VectorPlace<'a> {
@@ -117,13 +120,10 @@ pub(crate) struct VectorPlace<'a> {
 
 /// An operation of a step: which vectors of other steps it needs, and how a block computes its own.
 pub(crate) trait Compute: Any + Send + Sync {
-    /// The views of its operands.
-    fn views(&self) -> Vec<&View>;
-
-    /// The views of its operands, with the sizes of the axes that they have strides for: by default those of the
-    /// step's `shape`. A view that is visited twice is there twice.
-    fn visits(&self, shape: &[usize]) -> Vec<(&View, Vec<usize>)> {
-        self.views().into_iter().map(|view| (view, shape.to_vec())).collect()
+    /// The views of the step's operands, with the sizes of the axes that they have strides for: by default those of the
+    /// step. A view that is visited twice is there twice.
+    fn visits<'a>(&self, step: &'a Step) -> Visits<'a> {
+        step.views.iter().map(|view| (view, step.shape.clone())).collect()
     }
 
     /// Whether all vectors of the operand are needed at once, so that they must lie in a buffer.
@@ -133,11 +133,11 @@ pub(crate) trait Compute: Any + Send + Sync {
 
     /// Whether a vector can be computed without the step's others.
     fn is_by_vector(&self) -> bool {
-        true
+        !self.needs_buffer()
     }
 
-    /// An operation with the same results that takes less time, if the steps of the operands allow it.
-    fn fused(&self, _plan: &Plan, _step: &Step) -> Option<Box<dyn Compute>> {
+    /// An operation on another view with the same results that takes less time, if the steps of the operands allow it.
+    fn fused(&self, _plan: &Plan, _step: &Step) -> Option<(View, Box<dyn Compute>)> {
         None
     }
 
@@ -167,11 +167,6 @@ impl Kind {
         }
     }
 
-    /// The views of its operands.
-    pub fn views(&self) -> Vec<&View> {
-        if let Kind::Computed(operation) = self { operation.views() } else { vec![] }
-    }
-
     fn is_by_vector(&self) -> bool {
         match self {
             Kind::Source { .. } | Kind::Small(_) => false,
@@ -184,6 +179,8 @@ impl Kind {
 /// A step of a pass.
 pub(crate) struct Step {
     pub kind: Kind,
+    /// The views of its operands.
+    pub views: Vec<View>,
     /// The sizes of the outer axes.
     pub shape: Vec<usize>,
     pub element: ElementType,
@@ -216,8 +213,8 @@ impl Step {
     }
 
     /// The views of its operands, with the sizes of the axes that they have strides for.
-    pub fn visits(&self) -> Vec<(&View, Vec<usize>)> {
-        if let Kind::Computed(operation) = &self.kind { operation.visits(&self.shape) } else { vec![] }
+    pub fn visits(&self) -> Visits<'_> {
+        if let Kind::Computed(operation) = &self.kind { operation.visits(self) } else { vec![] }
     }
 
     /// Whether all vectors of its operand must lie in a buffer.
@@ -346,39 +343,40 @@ impl Plan {
         Ok(view)
     }
 
+    /// Adds the steps of an array, and returns a view of its vectors that has strides for all of its axes: 0 for that of
+    /// the pass.
+    pub fn add_all(&mut self, array: &Array, request: Request, known: &Known) -> Result<View> {
+        let mut view = self.add(array, request, known)?;
+        if view.strides.len() < array.axes() {
+            view.strides.insert(request.axis.expect("the axis of the pass has no stride"), 0);
+        }
+        Ok(view)
+    }
+
     /// A view that has strides for the axes of a result that an operand is broadcast to.
     pub fn operand(&mut self, array: &Array, axes: usize, request: Request, known: &Known) -> Result<View> {
-        let own = request.axis.and_then(|axis| (axis + array.axes()).checked_sub(axes));
-        let own = own.filter(|&own| array.shape()[own] > 1);
-        let view = self.add(array, request.at(own), known)?;
-        let mut own_strides = view.strides.iter().zip(outer(array.shape(), own));
-        let mut strides = Vec::new();
-        for axis in 0..axes {
-            let place = (axis + array.axes()).checked_sub(axes);
-            // The operand's axis along the pass has no stride; a broadcast axis has stride 0.
-            let stride = match place {
-                Some(place) if Some(place) != own => {
-                    let (&stride, size) = own_strides.next().expect("a stride for every outer axis");
-                    if size == 1 { 0 } else { stride }
-                }
-                _ => 0,
-            };
-            if Some(axis) != request.axis {
-                strides.push(stride);
-            }
-        }
-        Ok(View { strides, ..view })
+        let place = |axis: usize| (axis + array.axes()).checked_sub(axes);
+        let own = request.axis.and_then(place).filter(|&own| array.shape()[own] > 1);
+        let mut view = self.add_all(array, request.at(own), known)?;
+        // A broadcast axis has stride 0.
+        let stride =
+            |axis: usize| place(axis).filter(|&own| array.shape()[own] != 1).map_or(0, |own| view.strides[own]);
+        view.strides = (0..axes).filter(|&axis| Some(axis) != request.axis).map(stride).collect();
+        Ok(view)
     }
 
     fn step(&mut self, kind: Kind, shape: Vec<usize>, element: ElementType, name: String) -> View {
         let (strides, active) = (strides(&shape), self.active.clone());
-        self.steps.push(Step { kind, shape, element, is_buffered: false, registers: 0, active, name });
+        self.steps.push(Step { kind, views: vec![], shape, element, is_buffered: false, registers: 0, active, name });
         View { step: self.steps.len() - 1, offset: 0, strides }
     }
 
-    /// Adds a step of an array, which has vectors for indices of outer axes of this shape.
-    pub fn push(&mut self, array: &Array, shape: Vec<usize>, operation: impl Compute) -> View {
-        self.step(Kind::Computed(Box::new(operation)), shape, array.element(), array.op().name())
+    /// Adds a step of an operation on the vectors of views, for the rows of an array that are requested.
+    pub fn push(&mut self, array: &Array, request: Request, views: Vec<View>, operation: impl Compute) -> View {
+        let shape = outer(array.shape(), request.axis);
+        let view = self.step(Kind::Computed(Box::new(operation)), shape, array.element(), array.op().name());
+        self.steps[view.step].views = views;
+        view
     }
 
     fn make(&mut self, array: &Array, request: Request, known: &Known) -> Result<View> {
@@ -390,7 +388,7 @@ impl Plan {
             Op::Memory(memory) => Ok(self.memory(memory, request, shape)),
             Op::Source(source) => self.rows_of(array, source, request),
             Op::Full(value) => Ok(self.step(Kind::Full(*value), shape, array.element(), array.op().name())),
-            Op::Computed(operation) => operation.plan(array, self, request, known),
+            Op::Computed { operation, .. } => operation.plan(array, self, request, known),
         }
     }
 
@@ -439,39 +437,29 @@ impl Plan {
         }
     }
 
-    /// The view of an operand of which some axes are folded, and the sizes of these. It has strides for the other axes,
-    /// and then for the folded ones.
+    /// The view of the only operand of an array of which some axes are folded, and the sizes of these. It has strides
+    /// for the other axes, and then for the folded ones.
     pub fn folded(
         &mut self,
-        input: &Array,
+        array: &Array,
         over: &[usize],
         request: Request,
         known: &Known,
-    ) -> Result<(View, Vec<usize>)> {
-        let others: Vec<usize> = (0..input.axes()).filter(|axis| !over.contains(axis)).collect();
-        let own = request.axis.map(|axis| others[axis]);
-        self.split(input, over, request.at(own), known)
+    ) -> Result<(Vec<View>, Vec<usize>)> {
+        let input = &array.operands()[0];
+        let own = request.axis.and_then(|axis| (0..input.axes()).filter(|axis| !over.contains(axis)).nth(axis));
+        let (view, sizes) = self.split(input, over, request.at(own), known)?;
+        Ok((vec![view], sizes))
     }
 
     /// Implements `folded`, for a pass that may go along a folded axis.
-    pub fn split(
-        &mut self,
-        input: &Array,
-        over: &[usize],
-        request: Request,
-        known: &Known,
-    ) -> Result<(View, Vec<usize>)> {
-        let view = self.add(input, request, known)?;
-        let streamed = if view.strides.len() < input.axes() { request.axis } else { None };
-        let mut strides = view.strides.iter().copied();
-        let all: Vec<isize> = (0..input.axes())
-            .map(|axis| if Some(axis) == streamed { 0 } else { strides.next().unwrap_or(0) })
-            .collect();
+    fn split(&mut self, input: &Array, over: &[usize], request: Request, known: &Known) -> Result<(View, Vec<usize>)> {
+        let mut view = self.add_all(input, request, known)?;
         let others = (0..input.axes()).filter(|axis| !over.contains(axis) && Some(*axis) != request.axis);
         let folded: Vec<usize> = over.iter().copied().filter(|&axis| Some(axis) != request.axis).collect();
         let sizes = folded.iter().map(|&axis| input.shape()[axis] as usize).collect();
-        let strides = others.chain(folded.iter().copied()).map(|axis| all[axis]).collect();
-        Ok((View { strides, ..view }, sizes))
+        view.strides = others.chain(folded).map(|axis| view.strides[axis]).collect();
+        Ok((view, sizes))
     }
 
     /// The vectors of an operand in a pass along an axis, and the number of its outer axes that are not folded. Indices
@@ -490,8 +478,8 @@ impl Plan {
     pub fn finish(&mut self, wanted: &[&Wanted], together: &[usize]) {
         for place in 0..self.steps.len() {
             let Kind::Computed(operation) = &self.steps[place].kind else { continue };
-            if let Some(fused) = operation.fused(self, &self.steps[place]) {
-                self.steps[place].kind = Kind::Computed(fused);
+            if let Some((view, fused)) = operation.fused(self, &self.steps[place]) {
+                (self.steps[place].kind, self.steps[place].views) = (Kind::Computed(fused), vec![view]);
             }
         }
         self.narrow(wanted);
@@ -515,9 +503,9 @@ impl Plan {
         }
         for place in 0..self.steps.len() {
             let step = &self.steps[place];
-            let below = step.kind.views().into_iter().map(|view| match self.steps[view.step].is_buffered {
-                true => 0,
-                false => self.steps[view.step].registers,
+            let below = step.views.iter().map(|view| match &self.steps[view.step] {
+                operand if operand.is_buffered => 0,
+                operand => operand.registers,
             });
             // One for each operand and its own registers, one for the result, and one more for the best so far.
             let registers = below.enumerate().map(|(i, below)| i + 1 + below).max().unwrap_or(0) + 2;

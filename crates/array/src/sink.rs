@@ -5,7 +5,7 @@
 //! the memory, so neither do the bits of a result.
 
 use crate::array::Array;
-use crate::block::{Block, Register, for_each_index};
+use crate::block::{Block, Register, for_each_index, register};
 use crate::kernel::{self, RowMajor, Values};
 use crate::memory::{Memory, count};
 use crate::plan::{BLOCK_ROWS, Wanted};
@@ -21,9 +21,15 @@ const SMALL_BYTES: usize = 4096;
 
 /// A result of a pass.
 pub(crate) struct Sink {
+    /// The name in plans.
+    pub name: String,
     pub kind: SinkKind,
     /// Its vectors: for the axes of the result, except for that of the pass, and then for the folded ones.
     pub wanted: Wanted,
+    /// The vectors that it uses beside its own.
+    pub others: Vec<Wanted>,
+    /// Whether all vectors that it uses must lie in buffers, as they are needed at once.
+    pub needs_buffers: bool,
     /// Number of the axes of its vectors that are axes of the result; the others are folded.
     pub outer_axes: usize,
     /// The result.
@@ -36,7 +42,7 @@ pub(crate) struct Sink {
 /// The kind of a result.
 pub(crate) enum SinkKind {
     /// A fold of all rows.
-    Reduced(Box<dyn Reduction>),
+    Folded(Fold),
     /// All elements, of which those along this axis are the rows.
     Collect { axis: usize },
     /// All rows, into an image.
@@ -46,59 +52,52 @@ pub(crate) enum SinkKind {
 }
 
 /// A fold of all rows.
-pub(crate) trait Reduction: Send + Sync {
-    /// The name in plans.
-    fn name(&self) -> &str;
-
-    /// The vectors that it uses beside those of the sink.
-    fn others(&self) -> &[Wanted] {
-        &[]
-    }
-
-    /// Whether all vectors are needed at once, so that they must lie in buffers.
-    fn needs_buffers(&self) -> bool {
-        false
-    }
-
+pub(crate) struct Fold {
     /// Memory of a partial result of a partition with this number of rows.
-    fn partial_bytes(&self, sink: &Sink, partition_rows: u64) -> u64;
-
+    partial_bytes: Box<dyn Fn(&Sink, u64) -> u64 + Send + Sync>,
     /// The partial result of no rows.
-    fn begin(&self, sink: &Sink) -> Box<dyn Partial>;
-}
-
-impl SinkKind {
-    /// The name in plans.
-    pub fn name(&self) -> &str {
-        match self {
-            SinkKind::Reduced(reduction) => reduction.name(),
-            SinkKind::Collect { .. } => "array",
-            SinkKind::Store(_) => "image",
-            SinkKind::Spill(_) => "temporary file",
-        }
-    }
+    begin: Box<dyn Fn(&Sink) -> Box<dyn Partial> + Send + Sync>,
 }
 
 impl Sink {
-    /// The sink of a fold of the vectors `wanted`, of whose axes the first `outer_axes` are axes of the result.
-    pub fn reduced(array: &Array, (wanted, outer_axes): (Wanted, usize), reduction: impl Reduction + 'static) -> Self {
-        let (shape, element) = (array.shape().to_vec(), array.element());
-        Sink { kind: SinkKind::Reduced(Box::new(reduction)), wanted, outer_axes, shape, element, is_image: false }
+    /// The sink of an array as a whole, of whose axes `axis` is that of the pass.
+    pub fn collect(wanted: Wanted, axis: usize, shape: Vec<u64>) -> Self {
+        Sink {
+            name: "array".to_owned(),
+            kind: SinkKind::Collect { axis },
+            others: vec![],
+            needs_buffers: false,
+            outer_axes: wanted.sizes.len(),
+            shape,
+            element: wanted.element,
+            wanted,
+            is_image: false,
+        }
     }
 
-    /// The vectors that it uses beside its own.
-    pub fn others(&self) -> &[Wanted] {
-        if let SinkKind::Reduced(reduction) = &self.kind { reduction.others() } else { &[] }
+    /// The sink of a fold of the vectors `wanted`, of whose axes the first `outer_axes` are axes of the result: its name
+    /// in plans, the memory of the partial result of a partition with some rows, and the partial result of no rows.
+    pub fn folded<P: Partial>(
+        array: &Array,
+        name: &str,
+        (wanted, outer_axes): (Wanted, usize),
+        partial_bytes: impl Fn(&Sink, u64) -> u64 + Send + Sync + 'static,
+        begin: impl Fn(&Sink) -> P + Send + Sync + 'static,
+    ) -> Self {
+        let begin = Box::new(move |sink: &Sink| Box::new(begin(sink)) as Box<dyn Partial>);
+        let kind = SinkKind::Folded(Fold { partial_bytes: Box::new(partial_bytes), begin });
+        let (shape, element, name) = (array.shape().to_vec(), array.element(), name.to_owned());
+        Sink { name, kind, outer_axes, element, ..Sink::collect(wanted, 0, shape) }
+    }
+
+    /// The sink with further vectors, which must all lie in buffers or not.
+    pub fn with_others(self, others: Vec<Wanted>, needs_buffers: bool) -> Self {
+        Sink { others, needs_buffers, ..self }
     }
 
     /// All vectors that it uses.
     pub fn wanted(&self) -> impl Iterator<Item = &Wanted> {
-        std::iter::once(&self.wanted).chain(self.others())
-    }
-
-    /// Whether all vectors that it uses must lie in buffers.
-    pub fn needs_buffers(&self) -> bool {
-        matches!(&self.kind, SinkKind::Reduced(reduction) if reduction.needs_buffers())
+        std::iter::once(&self.wanted).chain(&self.others)
     }
 
     /// Number of vectors of the result.
@@ -114,18 +113,16 @@ impl Sink {
     /// Bytes that a row of the pass adds to the result; 0 if the result has no row for each row of the pass.
     pub fn row_bytes(&self) -> u64 {
         match self.kind {
-            SinkKind::Collect { .. } | SinkKind::Store(_) | SinkKind::Spill(_) => {
-                self.vectors() as u64 * self.element.bytes() as u64
-            }
-            _ => 0,
+            SinkKind::Folded(_) => 0,
+            _ => (self.vectors() * self.element.bytes()) as u64,
         }
     }
 
     /// Memory of a partial result of a partition with this number of rows.
     pub fn partial_bytes(&self, partition_rows: u64) -> u64 {
         match &self.kind {
-            SinkKind::Reduced(reduction) => reduction.partial_bytes(self, partition_rows),
-            SinkKind::Collect { .. } | SinkKind::Store(_) | SinkKind::Spill(_) => partition_rows * self.row_bytes(),
+            SinkKind::Folded(fold) => (fold.partial_bytes)(self, partition_rows),
+            _ => partition_rows * self.row_bytes(),
         }
     }
 
@@ -135,7 +132,10 @@ impl Sink {
     /// No memory for an array as a whole.
     pub fn begin_total(&self, budget: &Budget) -> Result<Box<dyn Partial>> {
         match self.kind {
-            SinkKind::Collect { .. } => Ok(Box::new(Whole { room: Room::new(budget, self.element, &self.shape)? })),
+            SinkKind::Collect { .. } => {
+                let whole = Some(Room::new(budget, self.element, &self.shape)?);
+                Ok(Box::new(Collected { blocks: vec![], whole }))
+            }
             _ => Ok(self.begin()),
         }
     }
@@ -143,9 +143,8 @@ impl Sink {
     /// The partial result of no rows.
     pub fn begin(&self) -> Box<dyn Partial> {
         match &self.kind {
-            SinkKind::Reduced(reduction) => reduction.begin(self),
-            SinkKind::Collect { .. } => Box::new(Collected::default()),
-            SinkKind::Store(_) | SinkKind::Spill(_) => Box::new(Stored::default()),
+            SinkKind::Folded(fold) => (fold.begin)(self),
+            _ => Box::new(Collected::default()),
         }
     }
 }
@@ -156,7 +155,7 @@ pub(crate) trait Partial: Any + Send {
     fn add(&mut self, sink: &Sink, block: &Block<'_>, registers: &mut [Register]) -> Result<()>;
 
     /// Makes it ready to be merged, once all blocks of its partition were added.
-    fn close(&mut self, _sink: &Sink) -> Result<()> {
+    fn close(&mut self) -> Result<()> {
         Ok(())
     }
 
@@ -227,18 +226,22 @@ pub(crate) fn for_each_vector(
     let folded: usize = sizes[sink.outer_axes..].iter().product();
     let mut number = 0;
     for_each_index(sizes, |index| {
-        let (slot, rest) = registers.split_first_mut().expect("a register");
+        let (slot, rest) = register(registers);
         visit(number / folded, block.fetch_vector(&sink.wanted.view, index, slot, rest)?);
         number += 1;
         Ok(())
     })
 }
 
-/// All vectors of a partition.
+/// A block of vectors: its first row, its rows, and its vectors one behind the other, in words.
+type CollectedBlock = (u64, usize, Vec<u64>);
+
+/// All vectors of a partition, which are merged into an array as a whole, an image or a temporary file.
 #[derive(Default)]
 struct Collected {
-    /// Of every block its rows, and its vectors one behind the other, in words.
-    blocks: Vec<(u64, usize, Vec<u64>)>,
+    blocks: Vec<CollectedBlock>,
+    /// The array, if it is the total of one.
+    whole: Option<Room>,
 }
 
 impl Partial for Collected {
@@ -253,72 +256,11 @@ impl Partial for Collected {
         Ok(())
     }
 
-    fn merge(&mut self, _sink: &Sink, _next: Box<dyn Partial>) -> Result<()> {
-        unreachable!("parts of an array are merged into the whole")
-    }
-
-    fn finish(self: Box<Self>, _sink: &Sink, _budget: &Budget) -> Result<Memory> {
-        unreachable!("parts of an array are merged into the whole")
-    }
-}
-
-/// An array as a whole, to which the vectors of partitions go.
-struct Whole {
-    room: Room,
-}
-
-impl Partial for Whole {
-    fn add(&mut self, _sink: &Sink, _block: &Block<'_>, _registers: &mut [Register]) -> Result<()> {
-        unreachable!("blocks go to parts of an array")
-    }
-
     fn merge(&mut self, sink: &Sink, next: Box<dyn Partial>) -> Result<()> {
-        let SinkKind::Collect { axis } = sink.kind else { unreachable!("an array as a whole") };
-        let size = sink.element.bytes();
-        // Vectors are numbered by the axes before and behind the one of the rows.
-        let behind: usize = sink.shape[axis + 1..].iter().map(|&size| size as usize).product();
-        let along = sink.shape[axis] as usize;
-        let to = self.room.bytes_mut();
-        for (first, rows, words) in same::<Collected>(next).blocks {
-            let bytes = &bytemuck::cast_slice::<u64, u8>(&words)[..sink.vectors() * rows * size];
-            let shape = |columns| RowMajor {
-                rows,
-                columns,
-                row_stride_bytes: behind * size,
-                is_big_endian: cfg!(target_endian = "big"),
-            };
-            // Vectors of one part of the axes before are rows of adjacent elements.
-            for (before, vectors) in bytes.chunks_exact((behind * rows * size).max(1)).enumerate() {
-                let start = (before * along + first as usize) * behind * size;
-                let vectors = Values::from_bytes(sink.element, vectors);
-                kernel::transpose_back(vectors, rows, shape(behind), &mut to[start..]);
-            }
-        }
-        Ok(())
-    }
-
-    fn finish(self: Box<Self>, sink: &Sink, _budget: &Budget) -> Result<Memory> {
-        Ok(self.room.into_memory(sink.element, &sink.shape))
-    }
-}
-
-/// All vectors of a partition, which are written to an image or a temporary file when they are merged.
-#[derive(Default)]
-struct Stored {
-    collected: Collected,
-}
-
-impl Partial for Stored {
-    fn add(&mut self, sink: &Sink, block: &Block<'_>, registers: &mut [Register]) -> Result<()> {
-        self.collected.add(sink, block, registers)
-    }
-
-    /// Writes the pages of the next partition, whose rows are those of whole pages.
-    fn merge(&mut self, sink: &Sink, next: Box<dyn Partial>) -> Result<()> {
-        let blocks = same::<Stored>(next).collected.blocks;
+        let blocks = same::<Collected>(next).blocks;
         let (size, page_rows) = (sink.element.bytes(), rows_per_page(sink.element) as u64);
         let mut run = Vec::new();
-        let mut for_each_run = |group: &[(u64, usize, Vec<u64>)], put: &mut dyn FnMut(u64, &[u8]) -> Result<()>| {
+        let mut for_each_run = |group: &[CollectedBlock], put: &mut dyn FnMut(u64, &[u8]) -> Result<()>| {
             (0..sink.vectors()).try_for_each(|vector| {
                 run.clear();
                 for (_, rows, words) in group {
@@ -328,21 +270,40 @@ impl Partial for Stored {
                 put(vector as u64, &run)
             })
         };
-        match &sink.kind {
-            SinkKind::Store(worker) => {
+        match (&sink.kind, &mut self.whole) {
+            (&SinkKind::Collect { axis }, Some(whole)) => copy_blocks(sink, axis, &blocks, whole.bytes_mut()),
+            (SinkKind::Store(worker), _) => {
                 let mut worker = lock(worker);
                 // Blocks end where pages do.
                 let mut pages = blocks.chunk_by(|(before, ..), (first, ..)| before / page_rows == first / page_rows);
-                pages.try_for_each(|page| for_each_run(page, &mut |vector, run| worker.put(page[0].0, vector, run)))
+                pages.try_for_each(|page| for_each_run(page, &mut |vector, run| worker.put(page[0].0, vector, run)))?;
             }
-            SinkKind::Spill(spill) => for_each_run(&blocks, &mut |vector, run| {
+            (SinkKind::Spill(spill), _) => for_each_run(&blocks, &mut |vector, run| {
                 Ok(spill.write(run, (vector * sink.shape[0] + blocks[0].0) * size as u64)?)
-            }),
-            _ => unreachable!("an image or a temporary file"),
+            })?,
+            _ => unreachable!("an array, an image or a temporary file"),
         }
+        Ok(())
     }
 
-    fn finish(self: Box<Self>, _sink: &Sink, _budget: &Budget) -> Result<Memory> {
-        unreachable!("an image has no value")
+    fn finish(self: Box<Self>, sink: &Sink, _budget: &Budget) -> Result<Memory> {
+        Ok(self.whole.expect("images and files have no value").into_memory(sink.element, &sink.shape))
+    }
+}
+
+/// Copies the vectors of blocks to an array whose axis `axis` is that of the rows.
+fn copy_blocks(sink: &Sink, axis: usize, blocks: &[CollectedBlock], to: &mut [u8]) {
+    let size = sink.element.bytes();
+    // Vectors are numbered by the axes before and behind the one of the rows.
+    let behind: usize = sink.shape[axis + 1..].iter().map(|&size| size as usize).product();
+    let along = sink.shape[axis] as usize;
+    for (first, rows, words) in blocks {
+        let bytes = &bytemuck::cast_slice::<u64, u8>(words)[..sink.vectors() * rows * size];
+        let shape = RowMajor::native(*rows, behind, behind * size);
+        // Vectors of one part of the axes before are rows of adjacent elements.
+        for (before, vectors) in bytes.chunks_exact((behind * rows * size).max(1)).enumerate() {
+            let start = (before * along + *first as usize) * behind * size;
+            kernel::transpose_back(Values::from_bytes(sink.element, vectors), *rows, shape, &mut to[start..]);
+        }
     }
 }

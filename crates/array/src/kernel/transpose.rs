@@ -23,6 +23,11 @@ pub struct RowMajor {
 }
 
 impl RowMajor {
+    /// Rows of elements in the byte order of the processor.
+    pub(crate) fn native(rows: usize, columns: usize, row_stride_bytes: usize) -> Self {
+        RowMajor { rows, columns, row_stride_bytes, is_big_endian: cfg!(target_endian = "big") }
+    }
+
     /// The bytes that the rows cover.
     fn len_bytes(&self, element_bytes: usize) -> usize {
         match self.rows {

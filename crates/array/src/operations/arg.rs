@@ -1,76 +1,62 @@
 //! Indices of the least or greatest elements along an axis.
 
-use super::fold;
-use crate::array::{Along, Array, Operation, Requests, no_function};
+use crate::array::{Array, Operation, no_function};
 use crate::block::{Block, Register, register};
 use crate::kernel::{self, Scalar, Values, ValuesMut};
 use crate::memory::Memory;
-use crate::plan::{Compute, Known, Plan, Request, VectorPlace, View, outer};
-use crate::sink::{Partial, Reduction, Sink, for_each_vector, result, same};
+use crate::plan::{Compute, Known, Plan, Request, Step, VectorPlace, View, Visits};
+use crate::sink::{Partial, Sink, for_each_vector, result, same};
 use outcore_format::ElementType;
 use outcore_image::{Error, Result};
 use outcore_io::Budget;
 
 /// The index of the least or greatest element along an axis.
-struct Arg<O> {
+struct Arg {
     is_max: bool,
-    input: O,
     /// The axis; in a plan its size, for which the view has the last stride.
-    over: usize,
+    over: [usize; 1],
 }
 
 fn name(is_max: bool) -> &'static str {
     if is_max { "argmax" } else { "argmin" }
 }
 
-impl Operation for Arg<Array> {
-    fn name(&self) -> String {
-        name(self.is_max).to_owned()
-    }
-
-    fn operands(&self) -> Vec<&Array> {
-        vec![&self.input]
-    }
-
-    fn pass_axis(&self, array: &Array) -> Option<Along> {
-        fold::pass_axis(array, &self.input, &[self.over])
-    }
-
-    fn requests(&self, _array: &Array, axis: usize) -> Requests<'_> {
-        fold::requests(&self.input, &[self.over], axis)
+impl Operation for Arg {
+    fn over(&self) -> &[usize] {
+        &self.over
     }
 
     fn plan(&self, array: &Array, plan: &mut Plan, request: Request, known: &Known) -> Result<View> {
-        let (input, over) = plan.folded(&self.input, &[self.over], request, known)?;
-        let shape = outer(array.shape(), request.axis);
-        Ok(plan.push(array, shape, Arg { is_max: self.is_max, input, over: over[0] }))
+        let (views, over) = plan.folded(array, &self.over, request, known)?;
+        Ok(plan.push(array, request, views, Arg { is_max: self.is_max, over: [over[0]] }))
     }
 
     fn sink(&self, array: &Array, plan: &mut Plan, axis: usize, known: &Known) -> Result<Sink> {
-        let wanted = plan.wanted(&self.input, &[self.over], axis, known)?;
-        Ok(Sink::reduced(array, wanted, ArgRows { is_max: self.is_max }))
+        let (wanted, is_max) = (plan.wanted(&array.operands()[0], &self.over, axis, known)?, self.is_max);
+        let begin = move |sink: &Sink| {
+            let (best, places) = (vec![0; sink.vectors()], vec![-1; sink.vectors()]);
+            Best { is_max, element: sink.wanted.element, best, places }
+        };
+        Ok(Sink::folded(array, name(is_max), wanted, |sink, _| 16 * sink.vectors() as u64, begin))
     }
 }
 
-impl Compute for Arg<View> {
-    fn views(&self) -> Vec<&View> {
-        vec![&self.input]
-    }
-
-    fn visits(&self, shape: &[usize]) -> Vec<(&View, Vec<usize>)> {
-        vec![(&self.input, [shape, &[self.over]].concat())]
+impl Compute for Arg {
+    fn visits<'a>(&self, step: &'a Step) -> Visits<'a> {
+        vec![(&step.views[0], [&step.shape[..], &self.over].concat())]
     }
 
     fn compute(&self, at: VectorPlace<'_>, to: ValuesMut<'_>, registers: &mut [Register]) -> Result<()> {
-        let VectorPlace { block, index, .. } = at;
-        let element = block.plan.steps[self.input.step].element;
+        let VectorPlace { block, step, index } = at;
+        let input = &step.views[0];
+        let element = block.plan.steps[input.step].element;
         let ValuesMut::Int64(places) = to else { unreachable!("places are int64") };
         let (slot, rest) = register(registers);
         let (best, rest) = register(rest);
         let mut own = [index, &[0]].concat();
-        for place in 0..self.over {
+        for place in 0..self.over[0] {
             own[index.len()] = place;
-            let value = block.fetch_vector(&self.input, &own, slot, rest)?;
+            let value = block.fetch_vector(input, &own, slot, rest)?;
             let best = best.values_mut(element, block.rows);
             if place == 0 {
                 kernel::cast(value, best);
@@ -80,27 +66,6 @@ impl Compute for Arg<View> {
             }
         }
         Ok(())
-    }
-}
-
-/// The row of the least or greatest element.
-struct ArgRows {
-    is_max: bool,
-}
-
-impl Reduction for ArgRows {
-    fn name(&self) -> &str {
-        name(self.is_max)
-    }
-
-    fn partial_bytes(&self, sink: &Sink, _partition_rows: u64) -> u64 {
-        16 * sink.vectors() as u64
-    }
-
-    fn begin(&self, sink: &Sink) -> Box<dyn Partial> {
-        let vectors = sink.vectors();
-        let (best, places) = (vec![0; vectors], vec![-1; vectors]);
-        Box::new(Best { is_max: self.is_max, element: sink.wanted.element, best, places })
     }
 }
 
@@ -175,7 +140,7 @@ impl Array {
             )));
         }
         let (shape, long) = (self.shape_without(&[axis]), self.long_without(&[axis]));
-        let operation = Arg { is_max, input: self.clone(), over: axis };
-        Array::computed(operation, shape, ElementType::Int64, long)?.with_axes(&[axis], keep_axis)
+        let operation = (name, Arg { is_max, over: [axis] });
+        Array::computed(operation, vec![self.clone()], shape, ElementType::Int64, long)?.with_axes(&[axis], keep_axis)
     }
 }

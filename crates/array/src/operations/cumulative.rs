@@ -3,26 +3,17 @@
 use crate::array::{Array, Operation, cannot_stream};
 use crate::block::{Block, Buffer, Register, for_each_index, register};
 use crate::kernel::{self, Fold};
-use crate::plan::{Compute, Known, Plan, Request, Step, View, outer};
+use crate::plan::{Compute, Known, Plan, Request, Step, View};
 use outcore_format::ElementType;
 use outcore_image::{Error, Result};
 
 /// The fold of every element and all before it along an axis; in a plan, an outer axis.
-struct Cumulative<O> {
+struct Cumulative {
     fold: Fold,
-    input: O,
     axis: usize,
 }
 
-impl Operation for Cumulative<Array> {
-    fn name(&self) -> String {
-        format!("cumulative {}", self.fold.name())
-    }
-
-    fn operands(&self) -> Vec<&Array> {
-        vec![&self.input]
-    }
-
+impl Operation for Cumulative {
     fn can_stream(&self, _array: &Array, axis: usize) -> bool {
         axis != self.axis
     }
@@ -31,18 +22,13 @@ impl Operation for Cumulative<Array> {
         if request.axis == Some(self.axis) {
             return Err(cannot_stream(array));
         }
-        let input = plan.operand(&self.input, array.axes(), request, known)?;
+        let input = plan.operand(&array.operands()[0], array.axes(), request, known)?;
         let axis = self.axis - usize::from(request.axis.is_some_and(|axis| axis < self.axis));
-        let shape = outer(array.shape(), request.axis);
-        Ok(plan.push(array, shape, Cumulative { fold: self.fold, input, axis }))
+        Ok(plan.push(array, request, vec![input], Cumulative { fold: self.fold, axis }))
     }
 }
 
-impl Compute for Cumulative<View> {
-    fn views(&self) -> Vec<&View> {
-        vec![&self.input]
-    }
-
+impl Compute for Cumulative {
     fn is_by_vector(&self) -> bool {
         false
     }
@@ -53,7 +39,7 @@ impl Compute for Cumulative<View> {
         let mut flat = 0;
         for_each_index(&step.shape, |index| {
             let (slot, rest) = register(registers);
-            let value = block.fetch_vector(&self.input, index, slot, rest)?;
+            let value = block.fetch_vector(&step.views[0], index, slot, rest)?;
             if index[self.axis] == 0 {
                 kernel::cast(value, buffer.values_mut(element, flat, rows));
             } else {
@@ -84,7 +70,7 @@ impl Array {
             }
             long => long.filter(|long| long.axis != axis),
         };
-        let (shape, element) = (input.shape().to_vec(), input.element());
-        Array::computed(Cumulative { fold, input, axis }, shape, element, long)
+        let (shape, element, name) = (input.shape().to_vec(), input.element(), format!("cumulative {}", fold.name()));
+        Array::computed((name, Cumulative { fold, axis }), vec![input], shape, element, long)
     }
 }

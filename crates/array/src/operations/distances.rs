@@ -4,26 +4,24 @@ use super::elementwise::{Elementwise, Function};
 use crate::block::{Block, Buffer, Register};
 use crate::kernel::{self, Binary, Unary, Values};
 use crate::memory::Memory;
-use crate::plan::{Compute, Kind, Plan, Step, View, strides};
+use crate::plan::{Compute, Kind, Plan, Step, View, Visits, strides};
 use outcore_format::ElementType;
 use outcore_image::Result;
 
 /// Squared distances of rows, whose coordinates are the vectors of a view, to the rows of a matrix in memory.
-struct Distances {
-    input: View,
-    points: Memory,
-}
+struct Distances(Memory);
 
 /// Recognizes a sum of squared differences over one axis, of rows and points in memory that are broadcast to each
 /// other. The intermediate steps stay in the plan, possibly without a consumer.
-pub(super) fn recognized(plan: &Plan, step: &Step, input: &View, over: &[usize]) -> Option<Box<dyn Compute>> {
-    let (&[count], &[width]) = (&step.shape[..], over) else { return None };
+pub(super) fn recognized(plan: &Plan, step: &Step, over: &[usize]) -> Option<(View, Box<dyn Compute>)> {
+    let (&[count], &[width], [input]) = (&step.shape[..], over, &step.views[..]) else { return None };
     let (square, size) = (&plan.steps[input.step], step.element.bytes());
-    let (Function::Unary(Unary::Square), [inner]) = square.kind.get::<Elementwise<View>>()?.parts() else {
+    let (Elementwise(Function::Unary(Unary::Square)), [inner]) = (square.kind.get()?, &square.views[..]) else {
         return None;
     };
     let difference = &plan.steps[inner.step];
-    let (Function::Binary(Binary::Subtract), [left, right]) = difference.kind.get::<Elementwise<View>>()?.parts()
+    let (Elementwise(Function::Binary(Binary::Subtract)), [left, right]) =
+        (difference.kind.get()?, &difference.views[..])
     else {
         return None;
     };
@@ -48,28 +46,20 @@ pub(super) fn recognized(plan: &Plan, step: &Step, input: &View, over: &[usize])
     let bytes: Vec<u8> = (0..count * width).flat_map(|i| element(i).to_vec()).collect();
     let points = Memory::of_bytes(&bytes, step.element, vec![count as u64, width as u64]);
     let input = View { step: rows.step, offset: rows.offset, strides: vec![rows.strides[1]] };
-    Some(Box::new(Distances { input, points }))
+    Some((input, Box::new(Distances(points))))
 }
 
 impl Compute for Distances {
-    fn views(&self) -> Vec<&View> {
-        vec![&self.input]
-    }
-
-    fn visits(&self, _shape: &[usize]) -> Vec<(&View, Vec<usize>)> {
-        vec![(&self.input, vec![self.points.shape()[1] as usize])]
+    fn visits<'a>(&self, step: &'a Step) -> Visits<'a> {
+        vec![(&step.views[0], vec![self.0.shape()[1] as usize])]
     }
 
     fn needs_buffer(&self) -> bool {
         true
     }
 
-    fn is_by_vector(&self) -> bool {
-        false
-    }
-
     fn fill(&self, block: &Block<'_>, step: &Step, buffer: &mut Buffer, _registers: &mut [Register]) -> Result<()> {
-        let vectors = block.vectors(&self.input, self.points.shape()[1] as usize);
+        let vectors = block.vectors(&step.views[0], self.0.shape()[1] as usize);
         match step.element {
             ElementType::Float32 => self.compute_in::<f32>(&vectors, buffer),
             _ => self.compute_in::<f64>(&vectors, buffer),
@@ -82,6 +72,6 @@ impl Distances {
     fn compute_in<T: kernel::Real>(&self, vectors: &[Values<'_>], to: &mut Buffer) {
         let columns: Vec<&[T]> = vectors.iter().map(|&values| T::slice(values)).collect();
         let width = to.width;
-        kernel::squared_distances(&columns, self.points.slice(), bytemuck::cast_slice_mut(to.bytes_mut()), width);
+        kernel::squared_distances(&columns, self.0.slice(), bytemuck::cast_slice_mut(to.bytes_mut()), width);
     }
 }

@@ -166,7 +166,7 @@ impl Folded {
     fn values<'a>(&self, state: &'a mut Partial) -> ValuesMut<'a> {
         let element = self.element();
         let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut state.words);
-        ValuesMut::from_bytes(element, &mut bytes[..RowFold::results(self) * element.bytes()])
+        ValuesMut::from_bytes(element, &mut bytes[..self.results() * element.bytes()])
     }
 }
 
@@ -190,7 +190,7 @@ impl RowFold for Folded {
     }
 
     fn state_bytes(&self, _rows: u64) -> u64 {
-        (RowFold::results(self) as u64 * self.element().bytes() as u64).next_multiple_of(8)
+        (self.results() as u64 * self.element().bytes() as u64).next_multiple_of(8)
     }
 
     fn begin(&self) -> Partial {
@@ -232,7 +232,7 @@ impl RowFold for Folded {
     fn finish(&self, mut state: Partial, result: ValuesMut<'_>) -> Result<()> {
         let size = self.element().bytes();
         let from = self.values(&mut state).into_bytes();
-        let columns = RowFold::results(self) / self.groups.max(1);
+        let columns = self.results() / self.groups.max(1);
         for (place, to) in result.into_bytes().chunks_exact_mut(size).enumerate() {
             let (group, column) = (place / columns, place % columns);
             to.copy_from_slice(&from[(column * self.groups + group) * size..][..size]);

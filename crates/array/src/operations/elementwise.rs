@@ -5,16 +5,13 @@ use super::user::{ElementFunction, caught};
 use crate::array::{Array, Long, Op, Operation, no_function, two_long_axes};
 use crate::block::{Register, assign, register};
 use crate::kernel::{self, Binary, Unary, ValuesMut, promote_mixed};
-use crate::plan::{Compute, Known, Plan, Request, VectorPlace, View, outer};
+use crate::plan::{Compute, Known, Plan, Request, VectorPlace, View};
 use outcore_format::ElementType;
 use outcore_image::{Error, Result};
 use std::sync::Arc;
 
-/// A function of the elements of some operands, which are broadcast to each other: arrays, or views of their vectors.
-pub(crate) struct Elementwise<O> {
-    pub function: Function,
-    pub operands: Vec<O>,
-}
+/// A function of the elements of some operands, which are broadcast to each other.
+pub(crate) struct Elementwise(pub Function);
 
 /// A function of elements.
 #[derive(Clone)]
@@ -30,9 +27,10 @@ pub(crate) enum Function {
     User(Arc<dyn ElementFunction>),
 }
 
-impl Operation for Elementwise<Array> {
-    fn name(&self) -> String {
-        match &self.function {
+impl Function {
+    /// The name in plans.
+    fn name(&self) -> &str {
+        match self {
             Function::Cast => "astype",
             Function::Unary(function) => function.name(),
             Function::Check(check) => check.name(),
@@ -40,36 +38,21 @@ impl Operation for Elementwise<Array> {
             Function::Select => "where",
             Function::User(function) => function.name(),
         }
-        .to_owned()
     }
+}
 
-    fn operands(&self) -> Vec<&Array> {
-        self.operands.iter().collect()
-    }
-
+impl Operation for Elementwise {
     fn plan(&self, array: &Array, plan: &mut Plan, request: Request, known: &Known) -> Result<View> {
-        let views = self.operands.iter().map(|operand| plan.operand(operand, array.axes(), request, known));
-        let operands = views.collect::<Result<_>>()?;
-        let shape = outer(array.shape(), request.axis);
-        Ok(plan.push(array, shape, Elementwise { function: self.function.clone(), operands }))
+        let views = array.operands().iter().map(|operand| plan.operand(operand, array.axes(), request, known));
+        let views = views.collect::<Result<_>>()?;
+        Ok(plan.push(array, request, views, Elementwise(self.0.clone())))
     }
 }
 
-impl Elementwise<View> {
-    /// The function and its operands.
-    pub fn parts(&self) -> (&Function, &[View]) {
-        (&self.function, &self.operands)
-    }
-}
-
-impl Compute for Elementwise<View> {
-    fn views(&self) -> Vec<&View> {
-        self.operands.iter().collect()
-    }
-
+impl Compute for Elementwise {
     fn compute(&self, at: VectorPlace<'_>, to: ValuesMut<'_>, registers: &mut [Register]) -> Result<()> {
-        let VectorPlace { block, index, .. } = at;
-        match (&self.function, &self.operands[..]) {
+        let VectorPlace { block, step, index } = at;
+        match (&self.0, &step.views[..]) {
             (Function::Cast, [input]) => {
                 let (slot, rest) = register(registers);
                 assign(block.fetch(input, index, slot, rest)?, to);
@@ -116,7 +99,7 @@ impl Array {
     /// A function of operands that are broadcast to `shape`.
     fn elementwise(function: Function, operands: Vec<Array>, shape: Vec<u64>, element: ElementType) -> Result<Self> {
         let long = long_of(&operands, shape.len())?;
-        Array::computed(Elementwise { function, operands }, shape, element, long)
+        Array::computed((function.name().to_owned(), Elementwise(function)), operands, shape, element, long)
     }
 
     /// A function of every element of this array.

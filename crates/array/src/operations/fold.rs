@@ -2,61 +2,37 @@
 
 use super::distances;
 use super::elementwise::{Elementwise, Function};
-use crate::array::{Along, Array, Long, Operation, Requests, no_function};
+use crate::array::{Array, Long, Operation, no_function};
 use crate::block::{Block, Register, for_each_index, register, unravel};
 use crate::kernel::{self, Binary, Fold, Operand, Scalar, Unary, Values, ValuesMut};
 use crate::memory::Memory;
-use crate::plan::{Compute, Known, Plan, Request, Step, VectorPlace, View, outer, strides};
-use crate::sink::{Partial, Reduction, Sink, for_each_vector, result, same};
+use crate::plan::{Compute, Known, Plan, Request, Step, VectorPlace, View, Visits, strides};
+use crate::sink::{Partial, Sink, for_each_vector, result, same};
 use outcore_format::ElementType;
 use outcore_image::{Error, Result};
 use outcore_io::Budget;
 
 /// Elements along some axes, folded into one.
-struct FoldAxes<O> {
+struct FoldAxes {
     fold: Fold,
-    input: O,
     /// The axes that are folded; in a plan their sizes, for which the view has strides behind those of the step's axes.
     over: Vec<usize>,
 }
 
-/// The axis of the pass that computes a fold over some axes: the operand's long axis if that is folded.
-pub(super) fn pass_axis(array: &Array, input: &Array, over: &[usize]) -> Option<Along> {
-    let folded = input.long_axis().filter(|axis| over.contains(axis)).map(Along::Folded);
-    folded.or_else(|| array.long_axis().map(Along::Own))
-}
-
-/// The operand of a fold over some axes, for rows along an axis of the result.
-pub(super) fn requests<'a>(input: &'a Array, over: &[usize], axis: usize) -> Requests<'a> {
-    vec![(input, (0..input.axes()).filter(|own| !over.contains(own)).nth(axis))]
-}
-
-impl Operation for FoldAxes<Array> {
-    fn name(&self) -> String {
-        self.fold.name().to_owned()
-    }
-
-    fn operands(&self) -> Vec<&Array> {
-        vec![&self.input]
-    }
-
-    fn pass_axis(&self, array: &Array) -> Option<Along> {
-        pass_axis(array, &self.input, &self.over)
-    }
-
-    fn requests(&self, _array: &Array, axis: usize) -> Requests<'_> {
-        requests(&self.input, &self.over, axis)
+impl Operation for FoldAxes {
+    fn over(&self) -> &[usize] {
+        &self.over
     }
 
     fn plan(&self, array: &Array, plan: &mut Plan, request: Request, known: &Known) -> Result<View> {
-        let (input, over) = plan.folded(&self.input, &self.over, request, known)?;
-        let shape = outer(array.shape(), request.axis);
-        Ok(plan.push(array, shape, FoldAxes { fold: self.fold, input, over }))
+        let (views, over) = plan.folded(array, &self.over, request, known)?;
+        Ok(plan.push(array, request, views, FoldAxes { fold: self.fold, over }))
     }
 
     fn sink(&self, array: &Array, plan: &mut Plan, axis: usize, known: &Known) -> Result<Sink> {
-        let wanted = plan.wanted(&self.input, &self.over, axis, known)?;
-        Ok(Sink::reduced(array, wanted, FoldRows(self.fold)))
+        let (wanted, fold) = (plan.wanted(&array.operands()[0], &self.over, axis, known)?, self.fold);
+        let begin = move |sink: &Sink| Folded::new(fold, sink.element, sink.vectors());
+        Ok(Sink::folded(array, fold.name(), wanted, |sink, _| 16 * sink.vectors() as u64, begin))
     }
 }
 
@@ -65,19 +41,19 @@ type Adder = fn(Operand<'_>, Operand<'_>, ValuesMut<'_>);
 /// Such a function, the step that it stands for, and its operands.
 type Pair<'a> = (Adder, &'a Step, &'a View, &'a View);
 
-impl FoldAxes<View> {
+impl FoldAxes {
     /// The operands of a sum of products, or of squared or absolute differences, which are added up in one sweep each
     /// if no other step uses the intermediate vectors.
-    fn pair<'a>(&self, plan: &'a Plan) -> Option<Pair<'a>> {
+    fn pair<'a>(&self, plan: &'a Plan, input: &View) -> Option<Pair<'a>> {
         let fused = |view: &View| {
             let step = &plan.steps[view.step];
-            let (function, operands) = step.kind.get::<Elementwise<View>>()?.parts();
-            (!step.is_buffered && step.element.is_real()).then_some((step, function, operands))
+            let Elementwise(function) = step.kind.get()?;
+            (!step.is_buffered && step.element.is_real()).then_some((step, function, &step.views[..]))
         };
         if self.fold != Fold::Sum {
             return None;
         }
-        let (step, function, operands) = fused(&self.input)?;
+        let (step, function, operands) = fused(input)?;
         let add = match (function, operands) {
             (Function::Binary(Binary::Multiply), [left, right]) => {
                 return Some((kernel::accumulate_product, step, left, right));
@@ -100,34 +76,31 @@ impl FoldAxes<View> {
     }
 }
 
-impl Compute for FoldAxes<View> {
-    fn views(&self) -> Vec<&View> {
-        vec![&self.input]
+impl Compute for FoldAxes {
+    fn visits<'a>(&self, step: &'a Step) -> Visits<'a> {
+        vec![(&step.views[0], [&step.shape[..], &self.over].concat())]
     }
 
-    fn visits(&self, shape: &[usize]) -> Vec<(&View, Vec<usize>)> {
-        vec![(&self.input, [shape, &self.over].concat())]
-    }
-
-    fn fused(&self, plan: &Plan, step: &Step) -> Option<Box<dyn Compute>> {
-        if self.fold == Fold::Sum { distances::recognized(plan, step, &self.input, &self.over) } else { None }
+    fn fused(&self, plan: &Plan, step: &Step) -> Option<(View, Box<dyn Compute>)> {
+        if self.fold == Fold::Sum { distances::recognized(plan, step, &self.over) } else { None }
     }
 
     fn compute(&self, at: VectorPlace<'_>, mut to: ValuesMut<'_>, registers: &mut [Register]) -> Result<()> {
         let VectorPlace { block, step, index } = at;
         let (slot, rest) = register(registers);
-        let (mut own, pair) = (index.to_vec(), self.pair(block.plan));
+        let input = &step.views[0];
+        let (mut own, pair) = (index.to_vec(), self.pair(block.plan, input));
         to.fill(kernel::identity(self.fold, step.element));
         for_each_index(&self.over, |folded| {
             own.truncate(index.len());
             own.extend(folded);
             match pair {
                 None => {
-                    let value = block.fetch_vector(&self.input, &own, slot, rest)?;
+                    let value = block.fetch_vector(input, &own, slot, rest)?;
                     kernel::accumulate(self.fold, value, to.reborrow());
                 }
                 Some((add, step, left, right)) => {
-                    let own = unravel(self.input.at(&own), &step.shape);
+                    let own = unravel(input.at(&own), &step.shape);
                     let left = block.fetch(left, &own, slot, rest)?;
                     let (slot, rest) = register(rest);
                     add(left, block.fetch(right, &own, slot, rest)?, to.reborrow());
@@ -135,23 +108,6 @@ impl Compute for FoldAxes<View> {
             }
             Ok(())
         })
-    }
-}
-
-/// A fold of all rows.
-struct FoldRows(Fold);
-
-impl Reduction for FoldRows {
-    fn name(&self) -> &str {
-        self.0.name()
-    }
-
-    fn partial_bytes(&self, sink: &Sink, _partition_rows: u64) -> u64 {
-        16 * sink.vectors() as u64
-    }
-
-    fn begin(&self, sink: &Sink) -> Box<dyn Partial> {
-        Box::new(Folded::new(self.0, sink.element, sink.vectors()))
     }
 }
 
@@ -270,7 +226,10 @@ impl Array {
         let (shape, long, element) = (input.shape_without(axes), input.long_without(axes), input.element());
         let result = match axes.is_empty() {
             true => input,
-            false => Array::computed(FoldAxes { fold, input, over: axes.to_vec() }, shape, element, long)?,
+            false => {
+                let operation = (fold.name(), FoldAxes { fold, over: axes.to_vec() });
+                Array::computed(operation, vec![input], shape, element, long)?
+            }
         };
         result.with_axes(axes, keep_axes)
     }

@@ -4,71 +4,59 @@ use crate::array::{Array, Operation, Requests, cannot_stream, no_function};
 use crate::block::{Register, flat_of, register};
 use crate::kernel::{Operand, Scalar, Values, ValuesMut};
 use crate::memory::Memory;
-use crate::plan::{Compute, Known, Plan, Request, VectorPlace, View, outer};
+use crate::plan::{Compute, Known, Plan, Request, Step, VectorPlace, View, Visits};
 use outcore_format::ElementType;
 use outcore_image::{Error, Result};
 
-/// Rows of a table, which indices pick: both arrays; in a plan, values in memory and a view.
-struct Gather<T, I> {
-    table: T,
-    index: I,
-}
+/// Rows of the first operand, a table, which the second one, indices, picks.
+struct Gather;
 
-impl Operation for Gather<Array, Array> {
-    fn name(&self) -> String {
-        "take".to_owned()
+impl Operation for Gather {
+    fn can_stream(&self, array: &Array, axis: usize) -> bool {
+        axis < array.operands()[1].axes()
     }
 
-    fn operands(&self) -> Vec<&Array> {
-        vec![&self.table, &self.index]
+    fn requests<'a>(&self, array: &'a Array, axis: usize) -> Requests<'a> {
+        let [table, index] = array.operands() else { unreachable!("a table and indices") };
+        vec![(table, None), (index, Some(axis).filter(|&axis| axis < index.axes()))]
     }
 
-    fn can_stream(&self, _array: &Array, axis: usize) -> bool {
-        axis < self.index.axes()
-    }
-
-    fn requests(&self, _array: &Array, axis: usize) -> Requests<'_> {
-        vec![(&self.table, None), (&self.index, Some(axis).filter(|&axis| axis < self.index.axes()))]
-    }
-
-    fn table(&self) -> Option<&Array> {
-        Some(&self.table)
+    fn has_table(&self) -> bool {
+        true
     }
 
     fn plan(&self, array: &Array, plan: &mut Plan, request: Request, known: &Known) -> Result<View> {
-        if request.axis.is_some_and(|axis| axis >= self.index.axes()) {
+        let [table, index] = array.operands() else { unreachable!("a table and indices") };
+        if request.axis.is_some_and(|axis| axis >= index.axes()) {
             return Err(cannot_stream(array));
         }
-        let index = plan.add(&self.index, request, known)?;
-        let table = known.operand(&self.table)?.packed();
-        Ok(plan.push(array, outer(array.shape(), request.axis), Gather { table, index }))
+        let index = plan.add(index, request, known)?;
+        Ok(plan.push(array, request, vec![index], RowsOf(known.operand(table)?.packed())))
     }
 }
 
-impl Gather<Memory, View> {
+/// Rows of a table in memory, which the vectors of a view pick.
+struct RowsOf(Memory);
+
+impl RowsOf {
     /// Number of axes of the index that are outer ones; the table's other axes follow.
     fn index_axes(&self, axes: usize) -> usize {
-        axes + 1 - self.table.shape().len()
+        axes + 1 - self.0.shape().len()
     }
 }
 
-impl Compute for Gather<Memory, View> {
-    fn views(&self) -> Vec<&View> {
-        vec![&self.index]
-    }
-
-    fn visits(&self, shape: &[usize]) -> Vec<(&View, Vec<usize>)> {
-        let (sizes, columns) = shape.split_at(self.index_axes(shape.len()));
+impl Compute for RowsOf {
+    fn visits<'a>(&self, step: &'a Step) -> Visits<'a> {
+        let (sizes, columns) = step.shape.split_at(self.index_axes(step.shape.len()));
         // The indices are looked at for every column of the table.
         let visits = if columns.iter().product::<usize>() > 1 { 2 } else { 1 };
-        vec![(&self.index, sizes.to_vec()); visits]
+        vec![(&step.views[0], sizes.to_vec()); visits]
     }
 
     fn compute(&self, at: VectorPlace<'_>, to: ValuesMut<'_>, registers: &mut [Register]) -> Result<()> {
-        let VectorPlace { block, index, .. } = at;
         let (slot, rest) = register(registers);
-        let (own, column) = index.split_at(self.index_axes(index.len()));
-        pick(&self.table, block.fetch(&self.index, own, slot, rest)?, column, to)
+        let (own, column) = at.index.split_at(self.index_axes(at.index.len()));
+        pick(&self.0, at.block.fetch(&at.step.views[0], own, slot, rest)?, column, to)
     }
 }
 
@@ -118,6 +106,6 @@ impl Array {
         shape.extend(others);
         let index = index.cast(ElementType::Int64)?;
         let long = index.long();
-        Array::computed(Gather { table: self.clone(), index }, shape, self.element(), long)
+        Array::computed(("take", Gather), vec![self.clone(), index], shape, self.element(), long)
     }
 }

@@ -4,7 +4,7 @@ use super::random::Random;
 use crate::array::{Array, Operation};
 use crate::block::Register;
 use crate::kernel::{self, Scalar, ValuesMut};
-use crate::plan::{Compute, Known, Plan, Request, Rows, VectorPlace, View, outer};
+use crate::plan::{Compute, Known, Plan, Request, Rows, VectorPlace, View};
 use outcore_format::ElementType;
 use outcore_image::{Error, Result};
 
@@ -33,31 +33,14 @@ struct GeneratedRows {
 }
 
 impl Operation for Generated {
-    fn name(&self) -> String {
-        match self {
-            Generated::Range { .. } => "arange",
-            Generated::Eye { .. } => "eye",
-            Generated::Random(random) => random.name(),
-        }
-        .to_owned()
-    }
-
-    fn operands(&self) -> Vec<&Array> {
-        vec![]
-    }
-
     fn plan(&self, array: &Array, plan: &mut Plan, request: Request, _known: &Known) -> Result<View> {
         let Request { axis, rows } = request;
         let generated = GeneratedRows { function: *self, axis, rows, shape: array.shape().to_vec() };
-        Ok(plan.push(array, outer(array.shape(), axis), generated))
+        Ok(plan.push(array, request, vec![], generated))
     }
 }
 
 impl Compute for GeneratedRows {
-    fn views(&self) -> Vec<&View> {
-        vec![]
-    }
-
     fn compute(&self, at: VectorPlace<'_>, mut to: ValuesMut<'_>, _registers: &mut [Register]) -> Result<()> {
         let VectorPlace { block, step, index } = at;
         let along = |i: usize| self.rows.at(block.first_row + i as u64);
@@ -111,7 +94,7 @@ impl Array {
             return Err(Error::Usage(format!("expected a start and a step of one type, found {start} and {step}")));
         }
         let long = Array::preferred(&[count]);
-        Array::computed(Generated::Range { start, step }, vec![count], start.element(), long)
+        Array::computed(("arange", Generated::Range { start, step }), vec![], vec![count], start.element(), long)
     }
 
     /// Ones where the column is the row plus `diagonal`, and zeros elsewhere; takes no memory.
@@ -120,7 +103,7 @@ impl Array {
     /// More elements than there can be.
     pub fn eye(rows: u64, columns: u64, diagonal: i64, element: ElementType) -> Result<Self> {
         let long = Array::preferred(&[rows, columns]);
-        Array::computed(Generated::Eye { diagonal }, vec![rows, columns], element, long)
+        Array::computed(("eye", Generated::Eye { diagonal }), vec![], vec![rows, columns], element, long)
     }
 
     /// Random elements, which depend on the seed and their place alone; takes no memory.
@@ -129,6 +112,6 @@ impl Array {
     /// More elements than there can be.
     pub fn random(shape: Vec<u64>, random: Random) -> Result<Self> {
         let long = Array::preferred(&shape);
-        Array::computed(Generated::Random(random), shape, random.element(), long)
+        Array::computed((random.name(), Generated::Random(random)), vec![], shape, random.element(), long)
     }
 }

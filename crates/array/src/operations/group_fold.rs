@@ -1,79 +1,35 @@
 //! Rows folded by their labels into groups.
 
 use super::check::Check;
-use crate::array::{Along, Array, Operation, Requests, cannot_stream};
+use crate::array::{Along, Array, Operation};
 use crate::block::{Block, Register, register};
 use crate::kernel::{self, Fold, Values, ValuesMut};
 use crate::memory::Memory;
-use crate::plan::{Known, Plan, Request, View, Wanted};
-use crate::sink::{Partial, Reduction, Sink, for_each_vector, result, same};
+use crate::plan::{Known, Plan};
+use crate::sink::{Partial, Sink, for_each_vector, result, same};
 use outcore_format::ElementType;
 use outcore_image::{Error, Result};
 use outcore_io::Budget;
 
-/// Rows folded by their labels into as many groups.
+/// Rows of the first operand, folded by their labels, the second one, into as many groups.
 struct GroupFold {
     fold: Fold,
-    input: Array,
-    labels: Array,
-    groups: u64,
+    groups: usize,
 }
 
 impl Operation for GroupFold {
-    fn name(&self) -> String {
-        format!("groupby {}", self.fold.name())
-    }
-
-    fn operands(&self) -> Vec<&Array> {
-        vec![&self.input, &self.labels]
-    }
-
     fn pass_axis(&self, _array: &Array) -> Option<Along> {
         Some(Along::Folded(0))
     }
 
-    fn can_stream(&self, _array: &Array, _axis: usize) -> bool {
-        false
-    }
-
-    fn folded_requests(&self, _axis: usize) -> Requests<'_> {
-        vec![(&self.input, Some(0)), (&self.labels, Some(0))]
-    }
-
-    fn plan(&self, array: &Array, _plan: &mut Plan, _request: Request, _known: &Known) -> Result<View> {
-        Err(cannot_stream(array))
-    }
-
     fn sink(&self, array: &Array, plan: &mut Plan, _axis: usize, known: &Known) -> Result<Sink> {
-        let (labels, _) = plan.wanted(&self.labels, &[], 0, known)?;
-        let rows = plan.wanted(&self.input, &[], 0, known)?;
-        let groups = self.groups as usize;
-        Ok(Sink::reduced(array, rows, GroupsOfRows { fold: self.fold, labels: [labels], groups }))
-    }
-}
-
-/// All rows in groups.
-struct GroupsOfRows {
-    fold: Fold,
-    labels: [Wanted; 1],
-    groups: usize,
-}
-
-impl Reduction for GroupsOfRows {
-    fn name(&self) -> &str {
-        "groups"
-    }
-
-    fn others(&self) -> &[Wanted] {
-        &self.labels
-    }
-
-    fn partial_bytes(&self, sink: &Sink, _partition_rows: u64) -> u64 {
-        (self.groups * sink.vectors() * sink.element.bytes()) as u64
-    }
-
-    fn begin(&self, sink: &Sink) -> Box<dyn Partial> {
-        Box::new(Groups::new(self.fold, sink.element, sink.vectors(), self.groups))
+        let [input, labels] = array.operands() else { unreachable!("rows and labels") };
+        let (labels, _) = plan.wanted(labels, &[], 0, known)?;
+        let rows = plan.wanted(input, &[], 0, known)?;
+        let GroupFold { fold, groups } = *self;
+        let bytes = move |sink: &Sink, _: u64| (groups * sink.vectors() * sink.element.bytes()) as u64;
+        let begin = move |sink: &Sink| Groups::new(fold, sink.element, sink.vectors(), groups);
+        Ok(Sink::folded(array, "groups", rows, bytes, begin).with_others(vec![labels], false))
     }
 }
 
@@ -104,7 +60,7 @@ impl Groups {
 impl Partial for Groups {
     fn add(&mut self, sink: &Sink, block: &Block<'_>, registers: &mut [Register]) -> Result<()> {
         let (slot, rest) = register(registers);
-        let labels = block.fetch_vector(&sink.others()[0].view, &[], slot, rest)?;
+        let labels = block.fetch_vector(&sink.others[0].view, &[], slot, rest)?;
         let Values::Int64(labels) = labels else { unreachable!("labels are int64") };
         let (fold, groups) = (self.fold, self.groups);
         for_each_vector(sink, block, rest, |number, vector| {
@@ -144,8 +100,9 @@ impl Array {
         let input = self.to_fold(fold)?;
         let mut shape = vec![groups];
         shape.extend(&self.shape()[1..]);
-        let element = input.element();
-        Array::computed(GroupFold { fold, input, labels, groups }, shape, element, None)
+        let (element, name) = (input.element(), format!("groupby {}", fold.name()));
+        let operation = GroupFold { fold, groups: groups as usize };
+        Array::computed((name, operation), vec![input, labels], shape, element, None)
     }
 
     /// The labels of the rows as int64, which are checked when they are computed.

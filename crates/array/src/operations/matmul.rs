@@ -5,119 +5,72 @@ use crate::array::{Along, Array, Long, Operation, Requests, cannot_stream, no_fu
 use crate::block::{Block, Buffer, Register};
 use crate::kernel::{self, Binary, Fold, Values, ValuesMut};
 use crate::memory::Memory;
-use crate::plan::{Compute, Known, Plan, Request, Step, View, Wanted, outer};
-use crate::sink::{Partial, Reduction, Sink, result, same};
+use crate::plan::{Compute, Known, Plan, Request, Step, View, Visits};
+use crate::sink::{Partial, Sink, result, same};
 use outcore_format::ElementType;
 use outcore_image::{Error, Result};
 use outcore_io::Budget;
 
-/// The product of two matrices; in a plan, of vectors with a matrix in memory of as many rows.
-struct MatMul<L, R> {
-    left: L,
-    right: R,
-}
+/// The product of two matrices.
+struct MatMul;
 
-impl Operation for MatMul<Array, Array> {
-    fn name(&self) -> String {
-        "matmul".to_owned()
-    }
-
-    fn operands(&self) -> Vec<&Array> {
-        vec![&self.left, &self.right]
-    }
-
+impl Operation for MatMul {
     fn pass_axis(&self, array: &Array) -> Option<Along> {
         Some(array.long_axis().map_or(Along::Folded(1), Along::Own))
     }
 
-    fn requests(&self, _array: &Array, axis: usize) -> Requests<'_> {
-        match axis {
-            0 => vec![(&self.left, Some(0)), (&self.right, None)],
-            _ => vec![(&self.left, None), (&self.right, Some(1))],
-        }
+    fn requests<'a>(&self, array: &'a Array, axis: usize) -> Requests<'a> {
+        let (left, right) = if axis == 0 { (Some(0), None) } else { (None, Some(1)) };
+        vec![(&array.operands()[0], left), (&array.operands()[1], right)]
     }
 
-    fn folded_requests(&self, _axis: usize) -> Requests<'_> {
-        vec![(&self.left, Some(1)), (&self.right, Some(0))]
+    fn folded_requests<'a>(&self, array: &'a Array, _axis: usize) -> Requests<'a> {
+        vec![(&array.operands()[0], Some(1)), (&array.operands()[1], Some(0))]
     }
 
     fn plan(&self, array: &Array, plan: &mut Plan, request: Request, known: &Known) -> Result<View> {
-        let (left, right) = match request.axis {
-            Some(0) => {
-                let left = plan.add(&self.left, request.at(Some(0)), known)?;
-                (left, known.operand(&self.right)?.packed())
-            }
-            Some(_) => {
-                let right = plan.add(&self.right, request.at(Some(1)), known)?;
-                (right, known.operand(&self.left)?.transposed().packed())
-            }
+        let [left, right] = array.operands() else { unreachable!("two matrices") };
+        let (vectors, matrix) = match request.axis {
+            Some(0) => (plan.add(left, request.at(Some(0)), known)?, known.operand(right)?.packed()),
+            Some(_) => (plan.add(right, request.at(Some(1)), known)?, known.operand(left)?.transposed().packed()),
             None => return Err(cannot_stream(array)),
         };
-        Ok(plan.push(array, outer(array.shape(), request.axis), MatMul { left, right }))
+        Ok(plan.push(array, request, vec![vectors], TallBySmall(matrix)))
     }
 
     fn sink(&self, array: &Array, plan: &mut Plan, _axis: usize, known: &Known) -> Result<Sink> {
-        let left = plan.wanted(&self.left, &[], 1, known)?;
-        let (right, _) = plan.wanted(&self.right, &[], 0, known)?;
-        Ok(Sink::reduced(array, left, ProductOfRows([right])))
+        let left = plan.wanted(&array.operands()[0], &[], 1, known)?;
+        let (right, _) = plan.wanted(&array.operands()[1], &[], 0, known)?;
+        let bytes = |sink: &Sink, _: u64| 8 * sink.shape.iter().product::<u64>();
+        let sink = match array.element() {
+            ElementType::Float32 => Sink::folded(array, "product", left, bytes, Product::<f32>::new),
+            _ => Sink::folded(array, "product", left, bytes, Product::<f64>::new),
+        };
+        Ok(sink.with_others(vec![right], true))
     }
 }
 
-impl Compute for MatMul<View, Memory> {
-    fn views(&self) -> Vec<&View> {
-        vec![&self.left]
-    }
+/// Products of vectors with a matrix in memory of as many rows.
+struct TallBySmall(Memory);
 
-    fn visits(&self, _shape: &[usize]) -> Vec<(&View, Vec<usize>)> {
-        vec![(&self.left, vec![self.right.shape()[0] as usize])]
+impl Compute for TallBySmall {
+    fn visits<'a>(&self, step: &'a Step) -> Visits<'a> {
+        vec![(&step.views[0], vec![self.0.shape()[0] as usize])]
     }
 
     fn needs_buffer(&self) -> bool {
         true
     }
 
-    fn is_by_vector(&self) -> bool {
-        false
-    }
-
     fn fill(&self, block: &Block<'_>, step: &Step, buffer: &mut Buffer, _registers: &mut [Register]) -> Result<()> {
-        let vectors = block.vectors(&self.left, self.right.shape()[0] as usize);
+        let vectors = block.vectors(&step.views[0], self.0.shape()[0] as usize);
         let (shape, width) = ((block.rows, step.vectors()), buffer.width);
-        tall_by_small(step.element, &vectors, &self.right, shape, buffer.bytes_mut(), width);
+        tall_by_small(step.element, &vectors, &self.0, shape, buffer.bytes_mut(), width);
         Ok(())
     }
 }
 
-/// The product of the transpose of the sink's vectors with others.
-struct ProductOfRows([Wanted; 1]);
-
-impl Reduction for ProductOfRows {
-    fn name(&self) -> &str {
-        "product"
-    }
-
-    fn others(&self) -> &[Wanted] {
-        &self.0
-    }
-
-    fn needs_buffers(&self) -> bool {
-        true
-    }
-
-    fn partial_bytes(&self, sink: &Sink, _partition_rows: u64) -> u64 {
-        8 * sink.shape.iter().product::<u64>()
-    }
-
-    fn begin(&self, sink: &Sink) -> Box<dyn Partial> {
-        let (p, q) = (sink.wanted.sizes[0], self.0[0].sizes[0]);
-        match sink.element {
-            ElementType::Float32 => Box::new(Product::<f32>::new(p, q)),
-            _ => Box::new(Product::<f64>::new(p, q)),
-        }
-    }
-}
-
-/// Sums of products of the rows so far.
+/// Sums of products of the rows so far: the product of the transpose of the sink's vectors with others.
 struct Product<T> {
     sums: Vec<f64>,
     left: Vec<T>,
@@ -126,14 +79,15 @@ struct Product<T> {
 }
 
 impl<T: Real> Product<T> {
-    fn new(p: usize, q: usize) -> Self {
-        Product { sums: vec![0.0; p * q], left: Vec::new(), right: Vec::new(), room: Vec::new() }
+    fn new(sink: &Sink) -> Self {
+        let sums = vec![0.0; sink.wanted.sizes[0] * sink.others[0].sizes[0]];
+        Product { sums, left: Vec::new(), right: Vec::new(), room: Vec::new() }
     }
 }
 
 impl<T: Real> Partial for Product<T> {
     fn add(&mut self, sink: &Sink, block: &Block<'_>, _registers: &mut [Register]) -> Result<()> {
-        let right = &sink.others()[0];
+        let right = &sink.others[0];
         packed(&block.vectors(&sink.wanted.view, sink.wanted.sizes[0]), block.rows, &mut self.left);
         // A matrix of sums of squares has the same vectors on both sides.
         if right.view == sink.wanted.view && right.sizes == sink.wanted.sizes {
@@ -226,7 +180,7 @@ impl Array {
             (Some(left), Some(right), ..) => Some(if right.is_fixed { right } else { left }),
             (left, right, ..) => left.or(right),
         };
-        Array::computed(MatMul { left: self.clone(), right: other.clone() }, shape, self.element(), long)
+        Array::computed(("matmul", MatMul), vec![self.clone(), other.clone()], shape, self.element(), long)
     }
 
     /// The products of stacks of matrices, or of matrices of whole numbers: sums of products of elements.

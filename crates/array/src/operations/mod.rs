@@ -2,7 +2,8 @@
 //! computation in a block or over a pass.
 //!
 //! A new shape is a struct that implements `Operation` (`array.rs`) for arrays and `Compute` (`plan.rs`) for vectors;
-//! if a pass folds all rows also `Reduction` (`sink.rs`). Nothing else names it.
+//! if a pass folds all rows, its partial results implement `Partial` (`sink.rs`). Nothing else names it. Arrays and
+//! steps of plans have the operands, so one struct serves both.
 
 mod arg;
 mod check;

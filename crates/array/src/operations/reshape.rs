@@ -8,57 +8,41 @@ use outcore_image::{Error, Result};
 
 /// The elements of an array, row by row, in another shape; in a plan, copies of the vectors of a view in the order of
 /// its indices.
-struct Reshape<O>(O);
+struct Reshape;
 
-impl Operation for Reshape<Array> {
-    fn name(&self) -> String {
-        "reshape".to_owned()
-    }
-
-    fn operands(&self) -> Vec<&Array> {
-        vec![&self.0]
-    }
-
+impl Operation for Reshape {
     fn can_stream(&self, array: &Array, axis: usize) -> bool {
-        same_axis(array.shape(), axis, self.0.shape()).is_some()
+        same_axis(array.shape(), axis, array.operands()[0].shape()).is_some()
     }
 
-    fn requests(&self, array: &Array, axis: usize) -> Requests<'_> {
-        vec![(&self.0, same_axis(array.shape(), axis, self.0.shape()))]
+    fn requests<'a>(&self, array: &'a Array, axis: usize) -> Requests<'a> {
+        let input = &array.operands()[0];
+        vec![(input, same_axis(array.shape(), axis, input.shape()))]
     }
 
     fn plan(&self, array: &Array, plan: &mut Plan, request: Request, known: &Known) -> Result<View> {
-        let Reshape(input) = self;
-        let own = match request.axis {
-            None => None,
-            Some(axis) => {
-                let same = same_axis(array.shape(), axis, input.shape());
-                Some(same.ok_or_else(|| cannot_stream(array))?)
-            }
-        };
+        let input = &array.operands()[0];
+        let own =
+            request.axis.map(|axis| same_axis(array.shape(), axis, input.shape()).ok_or_else(|| cannot_stream(array)));
+        let own = own.transpose()?;
         let view = plan.add(input, request.at(own), known)?;
         let sizes = outer(input.shape(), own);
-        let shape = outer(array.shape(), request.axis);
         if view.offset == 0 && view.strides == strides(&sizes) && plan.steps[view.step].shape == sizes {
             // The vectors are in this order already.
-            return Ok(View { strides: strides(&shape), ..view });
+            return Ok(View { strides: strides(&outer(array.shape(), request.axis)), ..view });
         }
-        let copy = plan.push(array, sizes, Reshape(view));
+        let copy = plan.push(array, request, vec![view], Reshape);
+        let step = &mut plan.steps[copy.step];
         // Indices of the copy are those of the operand's axes: a consumer with other axes needs all of it.
-        plan.steps[copy.step].is_buffered = true;
-        Ok(View { strides: strides(&shape), ..copy })
+        (step.shape, step.is_buffered) = (sizes, true);
+        Ok(copy)
     }
 }
 
-impl Compute for Reshape<View> {
-    fn views(&self) -> Vec<&View> {
-        vec![&self.0]
-    }
-
+impl Compute for Reshape {
     fn compute(&self, at: VectorPlace<'_>, to: ValuesMut<'_>, registers: &mut [Register]) -> Result<()> {
-        let VectorPlace { block, index, .. } = at;
         let (slot, rest) = register(registers);
-        assign(block.fetch(&self.0, index, slot, rest)?, to);
+        assign(at.block.fetch(&at.step.views[0], at.index, slot, rest)?, to);
         Ok(())
     }
 }
@@ -91,7 +75,7 @@ impl Array {
                 }
             }
         };
-        Array::computed(Reshape(self.clone()), shape.to_vec(), self.element(), long)
+        Array::computed(("reshape", Reshape), vec![self.clone()], shape.to_vec(), self.element(), long)
     }
 }
 

@@ -4,16 +4,15 @@
 //! States are merged in the order of the partitions, which do not depend on the number of workers or the memory: so
 //! neither does a result, even if merging is not associative.
 
-use crate::array::{Along, Array, Operation, Requests, cannot_stream, two_long_axes};
+use crate::array::{Along, Array, Operation, two_long_axes};
 use crate::block::{Block, Register};
 use crate::kernel::{Values, ValuesMut};
 use crate::memory::Memory;
-use crate::plan::{Known, Plan, Request, View, Wanted};
-use crate::sink::{Partial, Reduction, Room, Sink, same};
+use crate::plan::{Known, Plan, Wanted};
+use crate::sink::{Partial, Room, Sink, same};
 use outcore_format::ElementType;
 use outcore_image::{Error, Result};
 use outcore_io::Budget;
-use std::any::Any;
 use std::sync::Arc;
 
 /// Adjacent rows of the operands of a [`RowFold`].
@@ -81,141 +80,49 @@ pub trait RowFold: Send + Sync + 'static {
     fn finish(&self, state: Self::State, result: ValuesMut<'_>) -> Result<()>;
 }
 
-/// A [`RowFold`] whose states may be of any type.
-trait AnyRowFold: Send + Sync {
-    fn name(&self) -> &str;
-    fn state_bytes(&self, rows: u64) -> u64;
-    fn begin(&self) -> Box<dyn Any + Send>;
-    fn add(&self, state: &mut (dyn Any + Send), block: &RowBlock<'_>) -> Result<()>;
-    fn close(&self, state: &mut (dyn Any + Send)) -> Result<()>;
-    fn merge(&self, state: &mut (dyn Any + Send), next: Box<dyn Any + Send>) -> Result<()>;
-    fn finish(&self, state: Box<dyn Any + Send>, result: ValuesMut<'_>) -> Result<()>;
-}
-
-const OWN: &str = "states of one fold are of one type";
-
-impl<T: RowFold> AnyRowFold for T {
-    fn name(&self) -> &str {
-        RowFold::name(self)
-    }
-
-    fn state_bytes(&self, rows: u64) -> u64 {
-        RowFold::state_bytes(self, rows)
-    }
-
-    fn begin(&self) -> Box<dyn Any + Send> {
-        Box::new(RowFold::begin(self))
-    }
-
-    fn add(&self, state: &mut (dyn Any + Send), block: &RowBlock<'_>) -> Result<()> {
-        RowFold::add(self, state.downcast_mut().expect(OWN), block)
-    }
-
-    fn close(&self, state: &mut (dyn Any + Send)) -> Result<()> {
-        RowFold::close(self, state.downcast_mut().expect(OWN))
-    }
-
-    fn merge(&self, state: &mut (dyn Any + Send), next: Box<dyn Any + Send>) -> Result<()> {
-        RowFold::merge(self, state.downcast_mut().expect(OWN), *next.downcast().expect(OWN))
-    }
-
-    fn finish(&self, state: Box<dyn Any + Send>, result: ValuesMut<'_>) -> Result<()> {
-        RowFold::finish(self, *state.downcast().expect(OWN), result)
-    }
-}
-
 /// Rows of some operands, folded by a user's function.
-struct FoldOfRows {
-    fold: Arc<dyn AnyRowFold>,
-    operands: Vec<Array>,
-}
+struct FoldOfRows<F>(Arc<F>);
 
-impl Operation for FoldOfRows {
-    fn name(&self) -> String {
-        self.fold.name().to_owned()
-    }
-
-    fn operands(&self) -> Vec<&Array> {
-        self.operands.iter().collect()
-    }
-
+impl<F: RowFold> Operation for FoldOfRows<F> {
     fn pass_axis(&self, _array: &Array) -> Option<Along> {
         Some(Along::Folded(0))
     }
 
-    fn can_stream(&self, _array: &Array, _axis: usize) -> bool {
-        false
-    }
-
-    fn folded_requests(&self, _axis: usize) -> Requests<'_> {
-        self.operands.iter().map(|operand| (operand, Some(0))).collect()
-    }
-
-    fn plan(&self, array: &Array, _plan: &mut Plan, _request: Request, _known: &Known) -> Result<View> {
-        Err(cannot_stream(array))
-    }
-
     fn sink(&self, array: &Array, plan: &mut Plan, _axis: usize, known: &Known) -> Result<Sink> {
-        let first = plan.wanted(&self.operands[0], &[], 0, known)?;
-        let others = self.operands[1..].iter().map(|operand| Ok(plan.wanted(operand, &[], 0, known)?.0));
+        let first = plan.wanted(&array.operands()[0], &[], 0, known)?;
+        let others = array.operands()[1..].iter().map(|operand| Ok(plan.wanted(operand, &[], 0, known)?.0));
         let others = others.collect::<Result<_>>()?;
-        Ok(Sink::reduced(array, first, AllRows { fold: Arc::clone(&self.fold), others }))
-    }
-}
-
-/// All rows of the sink's vectors and of others.
-struct AllRows {
-    fold: Arc<dyn AnyRowFold>,
-    others: Vec<Wanted>,
-}
-
-impl Reduction for AllRows {
-    fn name(&self) -> &str {
-        "fold of rows"
-    }
-
-    fn others(&self) -> &[Wanted] {
-        &self.others
-    }
-
-    fn needs_buffers(&self) -> bool {
-        true
-    }
-
-    fn partial_bytes(&self, _sink: &Sink, partition_rows: u64) -> u64 {
-        self.fold.state_bytes(partition_rows)
-    }
-
-    fn begin(&self, _sink: &Sink) -> Box<dyn Partial> {
-        Box::new(FoldedRows { fold: Arc::clone(&self.fold), state: self.fold.begin() })
+        let (fold, own) = (Arc::clone(&self.0), Arc::clone(&self.0));
+        let bytes = move |_: &Sink, partition_rows: u64| own.state_bytes(partition_rows);
+        let begin = move |_: &Sink| FoldedRows { fold: Arc::clone(&fold), state: fold.begin() };
+        Ok(Sink::folded(array, "fold of rows", first, bytes, begin).with_others(others, true))
     }
 }
 
 /// The state of the rows so far.
-struct FoldedRows {
-    fold: Arc<dyn AnyRowFold>,
-    state: Box<dyn Any + Send>,
+struct FoldedRows<F: RowFold> {
+    fold: Arc<F>,
+    state: F::State,
 }
 
-impl Partial for FoldedRows {
+impl<F: RowFold> Partial for FoldedRows<F> {
     fn add(&mut self, sink: &Sink, block: &Block<'_>, _registers: &mut [Register]) -> Result<()> {
         let columns = |wanted: &Wanted| block.vectors(&wanted.view, wanted.sizes.iter().product());
         let operands = sink.wanted().map(columns).collect();
-        self.fold.add(self.state.as_mut(), &RowBlock { first_row: block.first_row, rows: block.rows, operands })
+        self.fold.add(&mut self.state, &RowBlock { first_row: block.first_row, rows: block.rows, operands })
     }
 
-    fn close(&mut self, _sink: &Sink) -> Result<()> {
-        self.fold.close(self.state.as_mut())
+    fn close(&mut self) -> Result<()> {
+        self.fold.close(&mut self.state)
     }
 
     fn merge(&mut self, _sink: &Sink, next: Box<dyn Partial>) -> Result<()> {
-        self.fold.merge(self.state.as_mut(), same::<FoldedRows>(next).state)
+        self.fold.merge(&mut self.state, same::<FoldedRows<F>>(next).state)
     }
 
     fn finish(self: Box<Self>, sink: &Sink, budget: &Budget) -> Result<Memory> {
         let mut room = Room::new(budget, sink.element, &sink.shape)?;
-        let to = ValuesMut::from_bytes(sink.element, room.bytes_mut());
-        self.fold.finish(self.state, to)?;
+        self.fold.finish(self.state, ValuesMut::from_bytes(sink.element, room.bytes_mut()))?;
         Ok(room.into_memory(sink.element, &sink.shape))
     }
 }
@@ -243,8 +150,8 @@ impl Array {
         if rows.is_none() {
             return Err(Error::Usage("expected vectors or matrices to fold, found no operand".to_owned()));
         }
-        let (shape, element) = (RowFold::shape(&fold), RowFold::element(&fold));
-        assert_eq!(shape.iter().product::<u64>(), RowFold::results(&fold) as u64, "a shape of all results");
-        Array::computed(FoldOfRows { fold: Arc::new(fold), operands: operands.to_vec() }, shape, element, None)
+        let (name, shape, element) = (fold.name().to_owned(), fold.shape(), fold.element());
+        assert_eq!(shape.iter().product::<u64>(), fold.results() as u64, "a shape of all results");
+        Array::computed((name, FoldOfRows(Arc::new(fold))), operands.to_vec(), shape, element, None)
     }
 }

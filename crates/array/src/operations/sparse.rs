@@ -93,23 +93,16 @@ impl Array {
                 let beyond = Array::full(vec![inner, width - columns], Scalar::Float64(0.0))?;
                 factor = Array::join(&[factor, beyond], 1)?;
             }
+            let operands = vec![factor.clone()];
             let product = SparseProduct { matrix: Arc::clone(matrix), operand, factor, columns };
-            Array::computed(product, shape, ElementType::Float64, Some(Long { axis: 0, is_fixed: true }))?
+            let long = Some(Long { axis: 0, is_fixed: true });
+            Array::computed((product.name(), product), operands, shape, ElementType::Float64, long)?
         };
         if is_vector { product.without_axis(1) } else { Ok(product) }
     }
 }
 
 impl Operation for SparseProduct {
-    fn name(&self) -> String {
-        let transposed = if self.operand == Operand::Matrix { "" } else { ".T" };
-        format!("{}{transposed} @", self.matrix.graph().path().display())
-    }
-
-    fn operands(&self) -> Vec<&Array> {
-        vec![&self.factor]
-    }
-
     fn pass_axis(&self, _array: &Array) -> Option<Along> {
         Some(Along::Own(0))
     }
@@ -119,7 +112,7 @@ impl Operation for SparseProduct {
     }
 
     /// The factor of a product is known before its rows are.
-    fn requests(&self, _array: &Array, _axis: usize) -> Requests<'_> {
+    fn requests<'a>(&self, _array: &'a Array, _axis: usize) -> Requests<'a> {
         Vec::new()
     }
 
@@ -130,6 +123,12 @@ impl Operation for SparseProduct {
 }
 
 impl SparseProduct {
+    /// The name in plans.
+    fn name(&self) -> String {
+        let transposed = if self.operand == Operand::Matrix { "" } else { ".T" };
+        format!("{}{transposed} @", self.matrix.graph().path().display())
+    }
+
     fn rows(&self) -> u64 {
         let (rows, columns) = self.matrix.shape();
         if self.operand == Operand::Matrix { rows } else { columns }

@@ -1,80 +1,61 @@
 //! Variances: sums of squared distances from the mean along axes, in one pass.
 
-use super::fold;
-use crate::array::{Along, Array, Operation, Requests};
+use crate::array::{Array, Operation};
 use crate::block::{Block, Register, for_each_index, register};
 use crate::kernel::{self, Binary, Moments, Scalar, Unary, ValuesMut};
 use crate::memory::Memory;
-use crate::plan::{Compute, Known, Plan, Request, VectorPlace, View, outer};
-use crate::sink::{Partial, Reduction, Sink, for_each_vector, result, same};
+use crate::plan::{Compute, Known, Plan, Request, Step, VectorPlace, View, Visits};
+use crate::sink::{Partial, Sink, for_each_vector, result, same};
 use outcore_format::ElementType;
 use outcore_image::Result;
 use outcore_io::Budget;
 
-/// The sum of squared distances from the mean along some axes.
-struct SquaredDeviations<O> {
-    input: O,
-    /// The axes; in a plan their sizes, for which the view has strides behind those of the step's axes.
-    over: Vec<usize>,
-}
+/// The sum of squared distances from the mean along some axes; in a plan their sizes, for which the view has strides
+/// behind those of the step's axes.
+struct SquaredDeviations(Vec<usize>);
 
 const NAME: &str = "squared deviations";
 
-impl Operation for SquaredDeviations<Array> {
-    fn name(&self) -> String {
-        NAME.to_owned()
-    }
-
-    fn operands(&self) -> Vec<&Array> {
-        vec![&self.input]
-    }
-
-    fn pass_axis(&self, array: &Array) -> Option<Along> {
-        fold::pass_axis(array, &self.input, &self.over)
-    }
-
-    fn requests(&self, _array: &Array, axis: usize) -> Requests<'_> {
-        fold::requests(&self.input, &self.over, axis)
+impl Operation for SquaredDeviations {
+    fn over(&self) -> &[usize] {
+        &self.0
     }
 
     fn plan(&self, array: &Array, plan: &mut Plan, request: Request, known: &Known) -> Result<View> {
-        let (input, over) = plan.folded(&self.input, &self.over, request, known)?;
-        Ok(plan.push(array, outer(array.shape(), request.axis), SquaredDeviations { input, over }))
+        let (views, over) = plan.folded(array, &self.0, request, known)?;
+        Ok(plan.push(array, request, views, SquaredDeviations(over)))
     }
 
     /// The moments of all vectors that are folded into one are merged.
     fn sink(&self, array: &Array, plan: &mut Plan, axis: usize, known: &Known) -> Result<Sink> {
-        let wanted = plan.wanted(&self.input, &self.over, axis, known)?;
-        Ok(Sink::reduced(array, wanted, SquaredDeviationsOfRows))
+        let wanted = plan.wanted(&array.operands()[0], &self.0, axis, known)?;
+        let begin = |sink: &Sink| Spread(vec![Moments::default(); sink.vectors()]);
+        Ok(Sink::folded(array, NAME, wanted, |sink, _| 24 * sink.vectors() as u64, begin))
     }
 }
 
-impl Compute for SquaredDeviations<View> {
-    fn views(&self) -> Vec<&View> {
-        vec![&self.input]
-    }
-
+impl Compute for SquaredDeviations {
     /// Once for the mean, and once for the distances from it.
-    fn visits(&self, shape: &[usize]) -> Vec<(&View, Vec<usize>)> {
-        vec![(&self.input, [shape, &self.over].concat()); 2]
+    fn visits<'a>(&self, step: &'a Step) -> Visits<'a> {
+        vec![(&step.views[0], [&step.shape[..], &self.0].concat()); 2]
     }
 
     fn compute(&self, at: VectorPlace<'_>, to: ValuesMut<'_>, registers: &mut [Register]) -> Result<()> {
-        let VectorPlace { block, index, .. } = at;
+        let VectorPlace { block, step, index } = at;
         let (slot, rest) = register(registers);
         let ValuesMut::Float64(sums) = to else { unreachable!("squared deviations are float64") };
         let (mut own, rows) = (index.to_vec(), block.rows);
         let (mut means, mut wide) = (vec![0.0; rows], vec![0.0; rows]);
-        let count: usize = self.over.iter().product();
+        let count: usize = self.0.iter().product();
         for is_second in [false, true] {
             if is_second {
                 means.iter_mut().for_each(|mean| *mean /= count as f64);
                 sums.fill(0.0);
             }
-            for_each_index(&self.over, |folded| {
+            for_each_index(&self.0, |folded| {
                 own.truncate(index.len());
                 own.extend(folded);
-                kernel::cast(block.fetch_vector(&self.input, &own, slot, rest)?, ValuesMut::Float64(&mut wide));
+                kernel::cast(block.fetch_vector(&step.views[0], &own, slot, rest)?, ValuesMut::Float64(&mut wide));
                 let pairs = wide.iter().zip(&mut means);
                 match is_second {
                     false => pairs.for_each(|(value, mean)| *mean += value),
@@ -90,44 +71,25 @@ impl Compute for SquaredDeviations<View> {
     }
 }
 
-/// The sum of squared distances of all rows.
-struct SquaredDeviationsOfRows;
-
-impl Reduction for SquaredDeviationsOfRows {
-    fn name(&self) -> &str {
-        NAME
-    }
-
-    fn partial_bytes(&self, sink: &Sink, _partition_rows: u64) -> u64 {
-        24 * sink.vectors() as u64
-    }
-
-    fn begin(&self, sink: &Sink) -> Box<dyn Partial> {
-        Box::new(Spread { moments: vec![Moments::default(); sink.vectors()] })
-    }
-}
-
 /// Of every vector the moments of the rows so far.
-struct Spread {
-    moments: Vec<Moments>,
-}
+struct Spread(Vec<Moments>);
 
 impl Partial for Spread {
     fn add(&mut self, sink: &Sink, block: &Block<'_>, registers: &mut [Register]) -> Result<()> {
         for_each_vector(sink, block, registers, |number, vector| {
-            self.moments[number] = self.moments[number].merge(kernel::moments(vector));
+            self.0[number] = self.0[number].merge(kernel::moments(vector));
         })
     }
 
     fn merge(&mut self, _sink: &Sink, next: Box<dyn Partial>) -> Result<()> {
         let next: Spread = same(next);
-        self.moments.iter_mut().zip(next.moments).for_each(|(own, next)| *own = own.merge(next));
+        self.0.iter_mut().zip(next.0).for_each(|(own, next)| *own = own.merge(next));
         Ok(())
     }
 
     fn finish(self: Box<Self>, sink: &Sink, budget: &Budget) -> Result<Memory> {
         result(budget, ElementType::Float64, &sink.shape, |bytes| {
-            let to = bytes.chunks_exact_mut(8).zip(&self.moments);
+            let to = bytes.chunks_exact_mut(8).zip(&self.0);
             to.for_each(|(to, moments)| to.copy_from_slice(&moments.m2.to_ne_bytes()));
         })
     }
@@ -146,8 +108,8 @@ impl Array {
         let count: u64 = axes.iter().map(|&axis| self.shape()[axis]).product();
         let divisor = Array::scalar(Scalar::Float64((count as f64 - correction).max(0.0)));
         let kind = real.element();
-        let operation = SquaredDeviations { input: real, over: axes.to_vec() };
-        let sum = Array::computed(operation, shape, ElementType::Float64, long)?;
+        let operation = (NAME, SquaredDeviations(axes.to_vec()));
+        let sum = Array::computed(operation, vec![real], shape, ElementType::Float64, long)?;
         sum.binary(Binary::Divide, &divisor)?.cast(kind)?.with_axes(axes, keep_axes)
     }
 

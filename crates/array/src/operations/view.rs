@@ -8,7 +8,6 @@ use outcore_image::{Error, Result};
 
 /// The elements of an array under other axes; axes of the array that none leads to have the index `fixed`.
 struct Reindexed {
-    input: Array,
     axes: Vec<ViewAxis>,
     fixed: Vec<i64>,
 }
@@ -40,51 +39,30 @@ pub enum Part {
 }
 
 impl Operation for Reindexed {
-    fn name(&self) -> String {
-        "view".to_owned()
+    fn requests<'a>(&self, array: &'a Array, axis: usize) -> Requests<'a> {
+        vec![(&array.operands()[0], self.axes[axis].axis)]
     }
 
-    fn operands(&self) -> Vec<&Array> {
-        vec![&self.input]
-    }
-
-    fn requests(&self, _array: &Array, axis: usize) -> Requests<'_> {
-        vec![(&self.input, self.axes[axis].axis)]
-    }
-
-    fn plan(&self, _array: &Array, plan: &mut Plan, request: Request, known: &Known) -> Result<View> {
-        let Reindexed { input, axes, fixed } = self;
-        let own = request.axis.map(|axis| &axes[axis]);
-        let inner = match own {
-            None => Request::WHOLE,
-            Some(own) => match own.axis {
-                // All rows are the same.
-                None => Request::WHOLE,
-                // One row, which is the same for all.
-                Some(axis) if input.shape()[axis] == 1 => Request::WHOLE,
-                Some(axis) => {
-                    let rows = request.rows;
-                    let rows = Rows { start: own.start + own.step * rows.start, step: own.step * rows.step };
-                    Request { axis: Some(axis), rows }
-                }
-            },
+    fn plan(&self, array: &Array, plan: &mut Plan, request: Request, known: &Known) -> Result<View> {
+        let (input, Reindexed { axes, fixed }) = (&array.operands()[0], self);
+        let inner = match request.axis.map(|axis| axes[axis]) {
+            // Of a single row all are the same.
+            Some(ViewAxis { axis: Some(axis), start, step }) if input.shape()[axis] != 1 => {
+                let rows = request.rows;
+                Request { axis: Some(axis), rows: Rows { start: start + step * rows.start, step: step * rows.step } }
+            }
+            _ => Request::WHOLE,
         };
-        let view = plan.add(input, inner, known)?;
-        // The stride of every axis of the operand, except for that of the pass.
-        let mut strides = view.strides.iter().copied();
-        let streamed = if view.strides.len() < input.axes() { inner.axis } else { None };
-        let of_input: Vec<isize> = (0..input.axes())
-            .map(|axis| if Some(axis) == streamed { 0 } else { strides.next().unwrap_or(0) })
-            .collect();
+        let view = plan.add_all(input, inner, known)?;
         let mut offset = view.offset;
         for (axis, &index) in fixed.iter().enumerate() {
             if !axes.iter().any(|view| view.axis == Some(axis)) {
-                offset += index as isize * of_input[axis];
+                offset += index as isize * view.strides[axis];
             }
         }
         let mut own_strides = Vec::new();
         for (axis, view_axis) in axes.iter().enumerate() {
-            let stride = view_axis.axis.map_or(0, |axis| of_input[axis]);
+            let stride = view_axis.axis.map_or(0, |axis| view.strides[axis]);
             if Some(axis) == request.axis {
                 continue;
             }
@@ -102,7 +80,7 @@ impl Array {
             let axis = axes.iter().position(|axis| axis.axis == Some(long.axis))?;
             Some(Long { axis, ..long })
         });
-        Array::computed(Reindexed { input: self.clone(), axes, fixed }, shape, self.element(), long)
+        Array::computed(("view", Reindexed { axes, fixed }), vec![self.clone()], shape, self.element(), long)
     }
 
     /// The array with its axes in another order.
