@@ -5,8 +5,9 @@
 //! that depends on no unknown value, and arrays with the same number of rows share a pass.
 
 use crate::array::{Along, Array, Op, cannot_stream};
+use crate::explain::ExplainedPass;
 use crate::memory::Memory;
-use crate::operations::sparse::{Factor, SparseProduct, StoredPlan};
+use crate::operations::sparse::{Factor, SparseProduct};
 use crate::pass::{pass_needs, run};
 use crate::plan::{Known, Plan, Request, Wanted};
 use crate::sink::{Sink, SinkKind};
@@ -326,12 +327,12 @@ impl<'a> Computation<'a> {
     }
 
     /// Plans a product of a sparse matrix by itself, and marks it as computed.
-    pub fn explain_product(&mut self, array: &Array) -> Result<StoredPlan> {
+    pub fn explain_product(&mut self, array: &Array) -> Result<ExplainedPass> {
         let product: &SparseProduct = array.op().get().expect("a product of a sparse matrix");
         let is_in_file = self.known.get(&product.factor).is_none();
-        let plan = product.explain(self.runtime, is_in_file)?;
-        self.known.products.insert(array.id(), Arc::clone(&plan.source));
-        Ok(plan)
+        let (pass, source) = product.explain(self.runtime, is_in_file)?;
+        self.known.products.insert(array.id(), Arc::new(source));
+        Ok(pass)
     }
 
     /// Marks a factor as stored in its temporary file.

@@ -2,7 +2,6 @@
 
 use crate::compute::{Computation, Goal, Place, Target, image_shape, reached_at_once};
 use crate::memory::Memory;
-use crate::operations::sparse::StoredPlan;
 use crate::pass::{partition_rows, pass_needs, read_bytes};
 use crate::plan::Plan;
 use crate::sink::Sink;
@@ -70,7 +69,7 @@ pub fn explain(runtime: &Arc<Runtime>, goals: &[Goal]) -> Result<Explanation> {
     while let Some(round) = computation.round(goals, &reached)? {
         for targets in round {
             if let [Target { array, place: Place::Product }] = &targets[..] {
-                passes.push(explained_product(computation.explain_product(array)?));
+                passes.push(computation.explain_product(array)?);
                 continue;
             }
             let (plan, sinks) = computation.plan(&targets, &[])?;
@@ -94,19 +93,6 @@ pub fn explain(runtime: &Arc<Runtime>, goals: &[Goal]) -> Result<Explanation> {
 /// An array that stands for one whose values are not known: the same element everywhere.
 fn unknown(shape: &[u64], element: ElementType) -> Memory {
     Memory::strided(Arc::new(vec![0u64]), 0, element, shape.to_vec(), vec![0; shape.len()])
-}
-
-/// A product of a sparse matrix that is computed by itself.
-fn explained_product(plan: StoredPlan) -> ExplainedPass {
-    ExplainedPass {
-        rows: plan.rows,
-        partition_rows: plan.rows,
-        reads: plan.reads,
-        steps: Vec::new(),
-        results: vec![(plan.result, Vec::new())],
-        memory_bytes: plan.memory_bytes,
-        result_bytes: plan.result_bytes,
-    }
 }
 
 /// The explanation of a pass after earlier ones with results of this size.

@@ -6,7 +6,7 @@
 use crate::checksum::Checksum;
 use crate::kernel::{self, RowMajor, ValuesMut};
 use crate::plan::BLOCK_ROWS;
-use crate::source::{Landed, Narrow, Source, SourceReader};
+use crate::source::{ColumnsInMemory, Landed, Narrow, RowsInMemory, Source, SourceReader};
 use crate::spaced::is_worth;
 use outcore_format::ElementType;
 use outcore_image::{Error, Result, SweepStats};
@@ -252,12 +252,17 @@ impl SourceReader for NpyReader<'_> {
                 )
                 .advise("the file is damaged: write it again"));
             }
-            return Ok(Box::new(RowsLanded { source, first: rows.start, bytes }));
+            let NpySource { element, is_big_endian, .. } = *source;
+            let (columns, row_bytes) = (source.layout.columns as usize, source.layout.row_bytes as usize);
+            let (first, is_vector, numbers) = (rows.start, false, bytes);
+            let rows = RowsInMemory { first, element, columns, row_bytes, is_big_endian, is_vector, numbers };
+            return Ok(Box::new(rows));
         }
         let rows = self.under_way.front().expect("rows were pushed").clone();
-        let (count, size) = ((rows.end - rows.start) as usize, source.element.bytes());
-        self.columns.resize((count * size * source.layout.columns as usize).div_ceil(8), 0);
-        for column in 0..source.layout.columns as usize {
+        let (count, size, columns) = (rows.end - rows.start, source.element.bytes(), source.layout.columns as usize);
+        let count = count as usize;
+        self.columns.resize((count * size * columns).div_ceil(8), 0);
+        for column in 0..columns {
             self.begin()?;
             let extent = self.reader.next()?.expect("what lands next was begun");
             let all: &mut [u8] = bytemuck::cast_slice_mut(&mut self.columns);
@@ -269,7 +274,7 @@ impl SourceReader for NpyReader<'_> {
         self.begin()?;
         self.under_way.pop_front();
         self.begun.0 -= 1;
-        Ok(Box::new(ColumnsLanded { source, rows, bytes: bytemuck::cast_slice(&self.columns) }))
+        Ok(Box::new(ColumnsInMemory { rows, columns, size, bytes: bytemuck::cast_slice(&self.columns) }))
     }
 
     fn take_stats(&mut self) -> SweepStats {
@@ -282,76 +287,5 @@ impl SourceReader for NpyReader<'_> {
             pages_wanted: std::mem::take(&mut self.wanted),
             ..SweepStats::default()
         }
-    }
-}
-
-/// Rows that lie together.
-struct RowsLanded<'a> {
-    source: &'a NpySource,
-    first: u64,
-    bytes: &'a [u8],
-}
-
-impl Landed for RowsLanded<'_> {
-    fn vector(&self, _column: usize, _rows: Range<u64>) -> Option<&[u8]> {
-        None
-    }
-
-    fn copy(&self, first: u64, step: i64, count: usize, to: &mut [u8], stride_bytes: usize) -> Result<()> {
-        let (layout, element) = (&self.source.layout, self.source.element);
-        let (columns, size) = (layout.columns as usize, element.bytes());
-        if columns == 0 {
-            return Ok(());
-        }
-        let row_bytes = layout.row_bytes as usize;
-        let shape =
-            |rows| RowMajor { rows, columns, row_stride_bytes: row_bytes, is_big_endian: self.source.is_big_endian };
-        if step == 1 {
-            let from = &self.bytes[(first - self.first) as usize * row_bytes..];
-            kernel::transpose(from, shape(count), ValuesMut::from_bytes(element, to), stride_bytes / size);
-            return Ok(());
-        }
-        for i in 0..count {
-            let row = first.wrapping_add_signed(step * i as i64);
-            let from = &self.bytes[(row - self.first) as usize * row_bytes..];
-            let to = ValuesMut::from_bytes(element, &mut to[i * size..]);
-            kernel::transpose(from, shape(1), to, stride_bytes / size);
-        }
-        Ok(())
-    }
-}
-
-/// Columns that lie together.
-struct ColumnsLanded<'a> {
-    source: &'a NpySource,
-    rows: Range<u64>,
-    bytes: &'a [u8],
-}
-
-impl ColumnsLanded<'_> {
-    fn column(&self, column: usize) -> &[u8] {
-        let len = (self.rows.end - self.rows.start) as usize * self.source.element.bytes();
-        &self.bytes[column * len..][..len]
-    }
-}
-
-impl Landed for ColumnsLanded<'_> {
-    fn vector(&self, column: usize, rows: Range<u64>) -> Option<&[u8]> {
-        let size = self.source.element.bytes();
-        let start = (rows.start - self.rows.start) as usize * size;
-        Some(&self.column(column)[start..start + (rows.end - rows.start) as usize * size])
-    }
-
-    fn copy(&self, first: u64, step: i64, count: usize, to: &mut [u8], stride_bytes: usize) -> Result<()> {
-        let size = self.source.element.bytes();
-        for column in 0..self.source.layout.columns as usize {
-            let from = self.column(column);
-            for i in 0..count {
-                let row = first.wrapping_add_signed(step * i as i64) - self.rows.start;
-                let to = &mut to[column * stride_bytes + i * size..][..size];
-                to.copy_from_slice(&from[row as usize * size..][..size]);
-            }
-        }
-        Ok(())
     }
 }

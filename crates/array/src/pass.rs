@@ -14,7 +14,7 @@
 use crate::block::{Block, BlockMemory};
 use crate::plan::{BLOCK_ROWS, Kind, PassSource, Plan};
 use crate::sink::{Partial, Sink};
-use crate::source::{Landed, Source, SourceReader};
+use crate::source::{Landed, MemoryReader, NoRows, SourceReader};
 use outcore_image::{Error, Result, SweepStats};
 use outcore_io::{Runtime, Unit, lock};
 use std::collections::{BTreeMap, VecDeque};
@@ -261,26 +261,13 @@ struct Flights<'a> {
     under_way: VecDeque<(u64, Range<u64>, usize)>,
 }
 
-/// Rows of a source that a partition does not need.
-struct Nothing;
-
-impl Landed for Nothing {
-    fn vector(&self, _column: usize, _rows: Range<u64>) -> Option<&[u8]> {
-        None
-    }
-
-    fn copy(&self, _first: u64, _step: i64, _count: usize, _to: &mut [u8], _stride_bytes: usize) -> Result<()> {
-        Ok(())
-    }
-}
-
 /// The shared state of all workers of a pass.
 struct Pass<'a> {
     plan: &'a Plan,
     sinks: &'a [Sink],
     runtime: &'a Runtime,
-    /// The sources that are read, in the order of the plan: the plan's own, or the computed rows of the stretch.
-    sources: Vec<&'a dyn Source>,
+    /// Of every source of the plan the rows of the stretch, if they are computed before they are read.
+    computed: Vec<Option<Box<dyn Landed>>>,
     partitions: Partitions,
     depth: usize,
     /// The next partition, and the one before which the stretch ends: the first one that failed, if one did.
@@ -347,8 +334,11 @@ impl Pass<'_> {
     /// A worker's part of a stretch.
     fn work(&self, task: &outcore_io::Task) -> Result<SweepStats> {
         let most = |source| most_rows(self.plan, source, self.partitions.partition_rows);
-        let readers = self.sources.iter().enumerate();
-        let readers = readers.map(|(place, source)| source.reader(self.runtime, most(place), self.depth));
+        let readers = self.plan.sources.iter().zip(&self.computed).enumerate();
+        let readers = readers.map(|(place, (own, computed))| match computed {
+            Some(rows) => Ok(Box::new(MemoryReader(&**rows)) as Box<dyn SourceReader>),
+            None => own.source.reader(self.runtime, most(place), self.depth),
+        });
         let mut flights = Flights { readers: readers.collect::<Result<_>>()?, under_way: VecDeque::new() };
         let mut memory = BlockMemory::new(self.plan);
         while !self.stop.load(Ordering::Relaxed) {
@@ -382,7 +372,7 @@ impl Pass<'_> {
         let landed =
             flights.readers.iter_mut().enumerate().map(|(place, reader)| match source_rows(self.plan, place, &rows) {
                 Some(_) => reader.next(),
-                None => Ok(Box::new(Nothing) as Box<dyn Landed>),
+                None => Ok(Box::new(NoRows) as Box<dyn Landed>),
             });
         let landed = landed.collect::<Result<Vec<_>>>()?;
         let mut partials: Vec<_> = self.sinks.iter().map(Sink::begin).collect();
@@ -451,18 +441,16 @@ pub(crate) fn run(plan: &Plan, sinks: &[Sink], runtime: &Runtime) -> Result<(Vec
         for (place, own) in plan.sources.iter().enumerate() {
             let own_rows = source_rows(plan, place, &rows);
             let rows = own_rows.map(|rows| own.source.compute_rows(runtime, rows)).transpose()?.flatten();
-            computed.push(rows.map(|(source, sweep)| {
+            computed.push(rows.map(|(rows, sweep)| {
                 stats.add(&sweep);
-                source
+                rows
             }));
         }
-        let sources = plan.sources.iter().zip(&computed);
-        let sources = sources.map(|(own, computed)| computed.as_deref().unwrap_or(&*own.source));
         let pass = Pass {
             plan,
             sinks,
             runtime,
-            sources: sources.collect(),
+            computed,
             partitions,
             depth: depth(plan, partitions.partition_rows.min(plan.rows)),
             next: AtomicU64::new(first),

@@ -1,9 +1,11 @@
 //! Arrays in files: the sources of a pass, read sequentially, ahead of the computation.
 
+use crate::kernel::{self, RowMajor, ValuesMut};
+use bytemuck::Pod;
 use outcore_format::ElementType;
 use outcore_image::{Result, SweepStats};
 use outcore_io::Runtime;
-use std::ops::Range;
+use std::ops::{Deref, Range};
 use std::sync::Arc;
 
 /// A source of some columns of another one, and these columns, as rising runs.
@@ -73,12 +75,12 @@ pub trait Source: Send + Sync {
         0
     }
 
-    /// Computes rows on all workers, if they are computed before they are read: a source of these rows, in memory, and
-    /// the cost of computing them.
+    /// Computes rows on all workers, if they are computed before they are read: these rows, in memory, and the cost of
+    /// computing them.
     ///
     /// # Errors
     /// Too little memory, a read that failed, a request to stop.
-    fn compute_rows(&self, _runtime: &Runtime, _rows: Range<u64>) -> Result<Option<(Box<dyn Source>, SweepStats)>> {
+    fn compute_rows(&self, _runtime: &Runtime, _rows: Range<u64>) -> Result<Option<(Box<dyn Landed>, SweepStats)>> {
         Ok(None)
     }
 
@@ -119,30 +121,30 @@ pub trait SourceReader: Send {
 }
 
 /// One worker's reads of rows that are in memory: all of them land at once.
-pub(crate) struct MemoryReader<L> {
-    landed: L,
-    under_way: usize,
-}
+#[derive(Clone, Copy)]
+pub(crate) struct MemoryReader<'a>(pub &'a dyn Landed);
 
-impl<L: Landed + Copy> MemoryReader<L> {
-    pub fn new(landed: L) -> Self {
-        MemoryReader { landed, under_way: 0 }
-    }
-}
-
-impl<L: Landed + Copy + Send> SourceReader for MemoryReader<L> {
+impl SourceReader for MemoryReader<'_> {
     fn push(&mut self, _rows: Range<u64>) -> Result<bool> {
-        self.under_way += 1;
         Ok(true)
     }
 
     fn next(&mut self) -> Result<Box<dyn Landed + '_>> {
-        self.under_way = self.under_way.checked_sub(1).expect("rows were pushed");
-        Ok(Box::new(self.landed))
+        Ok(Box::new(*self))
     }
 
     fn take_stats(&mut self) -> SweepStats {
         SweepStats::default()
+    }
+}
+
+impl Landed for MemoryReader<'_> {
+    fn vector(&self, column: usize, rows: Range<u64>) -> Option<&[u8]> {
+        self.0.vector(column, rows)
+    }
+
+    fn copy(&self, first: u64, step: i64, count: usize, to: &mut [u8], stride_bytes: usize) -> Result<()> {
+        self.0.copy(first, step, count, to, stride_bytes)
     }
 }
 
@@ -156,4 +158,88 @@ pub trait Landed: Sync {
     /// # Errors
     /// Bytes that are no such elements.
     fn copy(&self, first: u64, step: i64, count: usize, to: &mut [u8], stride_bytes: usize) -> Result<()>;
+}
+
+/// No rows: those of a source that a partition does not need, or that is computed before it is read.
+pub(crate) struct NoRows;
+
+impl Landed for NoRows {
+    fn vector(&self, _column: usize, _rows: Range<u64>) -> Option<&[u8]> {
+        None
+    }
+
+    fn copy(&self, _first: u64, _step: i64, _count: usize, _to: &mut [u8], _stride_bytes: usize) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// Adjacent rows in memory, as vectors of one column after the other.
+pub(crate) struct ColumnsInMemory<B> {
+    pub rows: Range<u64>,
+    pub columns: usize,
+    /// Size of an element in bytes.
+    pub size: usize,
+    pub bytes: B,
+}
+
+impl<B: Deref<Target = [u8]> + Sync> Landed for ColumnsInMemory<B> {
+    fn vector(&self, column: usize, rows: Range<u64>) -> Option<&[u8]> {
+        let first = column * (self.rows.end - self.rows.start) as usize + (rows.start - self.rows.start) as usize;
+        Some(&self.bytes[first * self.size..][..(rows.end - rows.start) as usize * self.size])
+    }
+
+    fn copy(&self, first: u64, step: i64, count: usize, to: &mut [u8], stride_bytes: usize) -> Result<()> {
+        let (size, all) = (self.size, (self.rows.end - self.rows.start) as usize);
+        for column in 0..self.columns {
+            let from = &self.bytes[column * all * size..][..all * size];
+            for i in 0..count {
+                let row = first.wrapping_add_signed(step * i as i64) - self.rows.start;
+                let to = &mut to[column * stride_bytes + i * size..][..size];
+                to.copy_from_slice(&from[row as usize * size..][..size]);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Adjacent rows in memory, one after the other.
+pub(crate) struct RowsInMemory<B> {
+    pub first: u64,
+    pub element: ElementType,
+    pub columns: usize,
+    pub row_bytes: usize,
+    pub is_big_endian: bool,
+    /// Whether the rows of a single column are a vector: aligned, adjacent, and in the byte order of the processor.
+    pub is_vector: bool,
+    pub numbers: B,
+}
+
+impl<T: Pod, B: Deref<Target = [T]> + Sync> RowsInMemory<B> {
+    /// The bytes from a row on.
+    fn from(&self, row: u64) -> &[u8] {
+        &bytemuck::cast_slice(&self.numbers)[(row - self.first) as usize * self.row_bytes..]
+    }
+}
+
+impl<T: Pod, B: Deref<Target = [T]> + Sync> Landed for RowsInMemory<B> {
+    fn vector(&self, _column: usize, rows: Range<u64>) -> Option<&[u8]> {
+        let len = (rows.end - rows.start) as usize * self.row_bytes;
+        self.is_vector.then(|| &self.from(rows.start)[..len])
+    }
+
+    fn copy(&self, first: u64, step: i64, count: usize, to: &mut [u8], stride_bytes: usize) -> Result<()> {
+        let &RowsInMemory { element, columns, row_bytes: row_stride_bytes, is_big_endian, .. } = self;
+        if columns == 0 {
+            return Ok(());
+        }
+        // Adjacent rows are transposed at once.
+        let at_once = if step == 1 { count } else { 1 };
+        for i in (0..count).step_by(at_once.max(1)) {
+            let row = first.wrapping_add_signed(step * i as i64);
+            let shape = RowMajor { rows: at_once, columns, row_stride_bytes, is_big_endian };
+            let to = ValuesMut::from_bytes(element, &mut to[i * element.bytes()..]);
+            kernel::transpose(self.from(row), shape, to, stride_bytes / element.bytes());
+        }
+        Ok(())
+    }
 }

@@ -4,7 +4,7 @@
 //! copied as they land, so memory is taken for them only.
 
 use crate::plan::{Kind, PassSource, Plan, Rows};
-use crate::source::{Landed, Source, SourceReader};
+use crate::source::{ColumnsInMemory, Landed, Source, SourceReader};
 use outcore_format::ElementType;
 use outcore_image::{Result, SweepStats};
 use outcore_io::{CancelFlag, Runtime};
@@ -182,30 +182,10 @@ impl SourceReader for SpacedReader<'_> {
         self.begin()?;
         self.pushed.pop_front();
         self.begun.0 -= 1;
-        Ok(Box::new(SpacedLanded { rows, size, bytes: bytemuck::cast_slice(&self.copied) }))
+        Ok(Box::new(ColumnsInMemory { rows, columns, size, bytes: bytemuck::cast_slice(&self.copied) }))
     }
 
     fn take_stats(&mut self) -> SweepStats {
         self.rows.take_stats()
-    }
-}
-
-/// Rows that were copied, as vectors.
-struct SpacedLanded<'a> {
-    rows: Range<u64>,
-    size: usize,
-    bytes: &'a [u8],
-}
-
-impl Landed for SpacedLanded<'_> {
-    fn vector(&self, column: usize, rows: Range<u64>) -> Option<&[u8]> {
-        let count = (self.rows.end - self.rows.start) as usize;
-        let first = column * count + (rows.start - self.rows.start) as usize;
-        Some(&self.bytes[first * self.size..][..(rows.end - rows.start) as usize * self.size])
-    }
-
-    fn copy(&self, _: u64, _: i64, _: usize, _: &mut [u8], _: usize) -> Result<()> {
-        assert!(self.bytes.is_empty(), "rows of a pass are vectors already, if there are columns");
-        Ok(())
     }
 }

@@ -10,7 +10,7 @@
 
 use crate::columns::joined;
 use crate::import::common_element;
-use crate::source::{Landed, MemoryReader, Narrow, Source, SourceReader};
+use crate::source::{ColumnsInMemory, Landed, MemoryReader, Narrow, NoRows, Source, SourceReader};
 use outcore_format::dense::rows_per_page;
 use outcore_format::{ElementType, PAGE_BYTES};
 use outcore_image::{Result, SweepStats};
@@ -167,7 +167,7 @@ impl Source for TableSource {
         self.columns.iter().map(|&column| self.table.decoding_bytes(column)).max().unwrap_or(0)
     }
 
-    fn compute_rows(&self, runtime: &Runtime, rows: Range<u64>) -> Result<Option<(Box<dyn Source>, SweepStats)>> {
+    fn compute_rows(&self, runtime: &Runtime, rows: Range<u64>) -> Result<Option<(Box<dyn Landed>, SweepStats)>> {
         let (start, count) = (Instant::now(), (rows.end - rows.start) as usize);
         let len = self.columns.len().saturating_mul(count).saturating_mul(self.element.bytes());
         let mut bytes = Memory::zeroed(runtime.budget(), "rows of a table", len)?;
@@ -182,91 +182,16 @@ impl Source for TableSource {
             pages_wanted: reads.bytes() / PAGE_BYTES as u64,
             ..SweepStats::default()
         };
-        let decoded = DecodedRows { bytes, rows, shape: self.shape, element: self.element, name: self.describe() };
+        let decoded = ColumnsInMemory { rows, columns: self.columns.len(), size: self.element.bytes(), bytes };
         Ok(Some((Box::new(decoded), stats)))
     }
 
     fn reader<'a>(&'a self, _runtime: &Runtime, _most_rows: u64, _depth: usize) -> Result<Box<dyn SourceReader + 'a>> {
         // Rows are decoded before they are read: a stretch needs none of these.
-        Ok(Box::new(MemoryReader::new(DecodedLanded(None))))
+        Ok(Box::new(MemoryReader(&NoRows)))
     }
 
     fn reader_bytes(&self, _most_rows: u64, _depth: usize) -> u64 {
         0
-    }
-}
-
-/// Rows in memory, as vectors of one column after the other.
-struct DecodedRows {
-    bytes: Memory<u8>,
-    rows: Range<u64>,
-    shape: [u64; 2],
-    element: ElementType,
-    name: String,
-}
-
-impl Source for DecodedRows {
-    fn shape(&self) -> &[u64] {
-        &self.shape
-    }
-
-    fn element(&self) -> ElementType {
-        self.element
-    }
-
-    fn describe(&self) -> String {
-        self.name.clone()
-    }
-
-    fn unit_rows(&self) -> u64 {
-        rows_per_page(self.element) as u64
-    }
-
-    fn bytes_of(&self, rows: u64) -> u64 {
-        rows * self.shape[1] * self.element.bytes() as u64
-    }
-
-    fn reader<'a>(&'a self, _runtime: &Runtime, _most_rows: u64, _depth: usize) -> Result<Box<dyn SourceReader + 'a>> {
-        Ok(Box::new(MemoryReader::new(DecodedLanded(Some(self)))))
-    }
-
-    fn reader_bytes(&self, _most_rows: u64, _depth: usize) -> u64 {
-        0
-    }
-}
-
-/// Rows in memory; nothing where there are none.
-#[derive(Clone, Copy)]
-struct DecodedLanded<'a>(Option<&'a DecodedRows>);
-
-impl DecodedLanded<'_> {
-    fn rows(&self) -> &DecodedRows {
-        self.0.expect("rows are decoded before they are read")
-    }
-
-    fn column(&self, column: usize) -> &[u8] {
-        let DecodedRows { bytes, rows, element, .. } = self.rows();
-        let len = (rows.end - rows.start) as usize * element.bytes();
-        &bytes[column * len..][..len]
-    }
-}
-
-impl Landed for DecodedLanded<'_> {
-    fn vector(&self, column: usize, rows: Range<u64>) -> Option<&[u8]> {
-        let (first, size) = (self.rows().rows.start, self.rows().element.bytes());
-        Some(&self.column(column)[(rows.start - first) as usize * size..(rows.end - first) as usize * size])
-    }
-
-    fn copy(&self, first: u64, step: i64, count: usize, to: &mut [u8], stride_bytes: usize) -> Result<()> {
-        let (decoded, size) = (self.rows(), self.rows().element.bytes());
-        for column in 0..decoded.shape[1] as usize {
-            let from = self.column(column);
-            for i in 0..count {
-                let row = first.wrapping_add_signed(step * i as i64) - decoded.rows.start;
-                let to = &mut to[column * stride_bytes + i * size..][..size];
-                to.copy_from_slice(&from[row as usize * size..][..size]);
-            }
-        }
-        Ok(())
     }
 }

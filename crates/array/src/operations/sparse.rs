@@ -13,11 +13,12 @@
 //! Zheng, *FlashX: massive data analysis using fast I/O*, 2016, sections 4.3 and 5.3.
 
 use crate::array::{Along, Array, Long, Op, Operation, Requests, cannot_stream};
-use crate::kernel::{self, RowMajor, Scalar, ValuesMut};
+use crate::explain::ExplainedPass;
+use crate::kernel::Scalar;
 use crate::memory::Memory;
 use crate::npy::NpySource;
 use crate::plan::{BLOCK_ROWS, Known, Plan, Request, View};
-use crate::source::{Landed, MemoryReader, Source, SourceReader};
+use crate::source::{Landed, MemoryReader, NoRows, RowsInMemory, Source, SourceReader};
 use outcore_format::{ElementType, PAGE_BYTES};
 use outcore_image::{Error, Result, StatsBuilder, SweepStats};
 use outcore_io::{Array as Large, CancelFlag, Runtime};
@@ -188,7 +189,7 @@ impl SparseProduct {
             let product = DenseProduct::Numbers(&mut numbers);
             let multiply = || self.matrix.multiply_streamed(semiring, operand, given, product);
             let cost = with_cancel_forwarded(runtime, cancel, multiply)?;
-            (State::InMemory { first: 0, numbers }, cost)
+            (State::InMemory(self.in_memory(0, numbers)), cost)
         } else {
             let place = ProductFile::Temporary { as_stored: false };
             let made = with_cancel_forwarded(runtime, cancel, || {
@@ -204,8 +205,8 @@ impl SparseProduct {
         Ok((self.source(state), sweep))
     }
 
-    /// The plan of [`SparseProduct::store`]: its inputs, its name, its memory and that of its product.
-    pub fn explain(&self, runtime: &Runtime, is_in_file: bool) -> Result<StoredPlan> {
+    /// The plan of [`SparseProduct::store`], and the source that passes will read.
+    pub fn explain(&self, runtime: &Runtime, is_in_file: bool) -> Result<(ExplainedPass, ProductSource)> {
         let (bytes, is_in_memory) = self.placing(runtime);
         let plan = self.matrix.plan(self.operand, self.width() as usize, if is_in_memory { bytes } else { 0 })?;
         let passes = format!("{} {}", plan.passes, if plan.passes == 1 { "pass" } else { "passes" });
@@ -215,30 +216,28 @@ impl SparseProduct {
         }
         let place = if is_in_memory { "memory" } else { "a temporary file" };
         let shape = [self.rows(), self.columns];
-        Ok(StoredPlan {
+        let pass = ExplainedPass {
             rows: self.rows(),
+            partition_rows: self.rows(),
             reads,
-            result: format!("product in {place} float64 {shape:?}"),
+            steps: Vec::new(),
+            results: vec![(format!("product in {place} float64 {shape:?}"), Vec::new())],
             memory_bytes: plan.state_bytes,
             result_bytes: if is_in_memory { bytes } else { 0 },
-            source: Arc::new(self.source(State::Planned { is_file: !is_in_memory })),
-        })
+        };
+        Ok((pass, self.source(State::Planned { is_file: !is_in_memory })))
+    }
+
+    /// Rows of the product in memory, from row `first` on.
+    fn in_memory(&self, first: u64, numbers: Large<f64>) -> RowsInMemory<Large<f64>> {
+        let (element, columns, width) = (ElementType::Float64, self.columns as usize, self.width() as usize);
+        let (row_bytes, is_big_endian) = (8 * width, cfg!(target_endian = "big"));
+        RowsInMemory { first, element, columns, row_bytes, is_big_endian, is_vector: width == 1, numbers }
     }
 
     fn source(&self, state: State) -> ProductSource {
         ProductSource { product: self.clone(), shape: [self.rows(), self.columns], state }
     }
-}
-
-/// The plan of a stored product.
-pub(crate) struct StoredPlan {
-    pub rows: u64,
-    pub reads: Vec<(String, u64)>,
-    pub result: String,
-    pub memory_bytes: u64,
-    pub result_bytes: u64,
-    /// The source that passes will read.
-    pub source: Arc<dyn Source>,
 }
 
 /// Works in the matrix's own runtime, and forwards this runtime's requests to stop to it.
@@ -280,20 +279,16 @@ pub(crate) struct ProductSource {
 
 enum State {
     /// Rows are multiplied as they are needed.
-    ByRows { factor: Memory },
-    /// Rows in memory, from this one on.
-    InMemory { first: u64, numbers: Large<f64> },
+    ByRows {
+        factor: Memory,
+    },
+    InMemory(RowsInMemory<Large<f64>>),
     /// In a temporary file.
     File(Box<NpySource>),
     /// It will be in memory or in a temporary file.
-    Planned { is_file: bool },
-}
-
-impl ProductSource {
-    fn memory_reader<'a>(&self, first: u64, numbers: &'a [f64]) -> Box<dyn SourceReader + 'a> {
-        let (columns, width) = (self.shape[1] as usize, self.product.width() as usize);
-        Box::new(MemoryReader::new(RowsInMemory { first, columns, width, numbers }))
-    }
+    Planned {
+        is_file: bool,
+    },
 }
 
 impl Source for ProductSource {
@@ -309,7 +304,7 @@ impl Source for ProductSource {
         let name = self.product.name();
         match self.state {
             State::ByRows { .. } => format!("{name} (1 pass, the product is not stored)"),
-            State::InMemory { .. } | State::Planned { is_file: false } => format!("{name} (in memory)"),
+            State::InMemory(_) | State::Planned { is_file: false } => format!("{name} (in memory)"),
             State::File(_) | State::Planned { is_file: true } => format!("{name} (in a temporary file)"),
         }
     }
@@ -329,7 +324,7 @@ impl Source for ProductSource {
                 let before = |row: u64| (bytes * u128::from(row) / u128::from(self.shape[0])) as u64;
                 before(rows.end) - before(rows.start)
             }
-            State::InMemory { .. } | State::Planned { is_file: false } => 0,
+            State::InMemory(_) | State::Planned { is_file: false } => 0,
             State::File(_) | State::Planned { is_file: true } => 8 * (rows.end - rows.start) * self.product.width(),
         }
     }
@@ -341,7 +336,7 @@ impl Source for ProductSource {
         }
     }
 
-    fn compute_rows(&self, runtime: &Runtime, rows: Range<u64>) -> Result<Option<(Box<dyn Source>, SweepStats)>> {
+    fn compute_rows(&self, runtime: &Runtime, rows: Range<u64>) -> Result<Option<(Box<dyn Landed>, SweepStats)>> {
         let State::ByRows { factor } = &self.state else { return Ok(None) };
         let SparseProduct { matrix, operand, .. } = &self.product;
         let (columns, count) = (self.product.width() as usize, (rows.end - rows.start) as usize);
@@ -351,16 +346,16 @@ impl Source for ProductSource {
         with_cancel_forwarded(runtime, matrix.graph().runtime().cancel(), || {
             matrix.multiply_rows(*operand, own, factor.slice::<f64>(), columns, &mut numbers, &mut stats)
         })?;
-        let source = self.product.source(State::InMemory { first: rows.start, numbers });
-        Ok(Some((Box::new(source), stats.finish(runtime, 1).total)))
+        let rows = self.product.in_memory(rows.start, numbers);
+        Ok(Some((Box::new(rows), stats.finish(runtime, 1).total)))
     }
 
     fn reader<'a>(&'a self, runtime: &Runtime, most_rows: u64, depth: usize) -> Result<Box<dyn SourceReader + 'a>> {
         match &self.state {
             State::File(file) => file.reader(runtime, most_rows, depth),
-            State::InMemory { first, numbers } => Ok(self.memory_reader(*first, numbers)),
+            State::InMemory(rows) => Ok(Box::new(MemoryReader(rows))),
             // Rows are multiplied before they are read: a stretch needs none of these.
-            State::ByRows { .. } | State::Planned { .. } => Ok(self.memory_reader(0, &[])),
+            State::ByRows { .. } | State::Planned { .. } => Ok(Box::new(MemoryReader(&NoRows))),
         }
     }
 
@@ -370,40 +365,5 @@ impl Source for ProductSource {
             State::Planned { is_file: true } => depth as u64 * self.read_bytes(0..most_rows).next_multiple_of(4096),
             _ => 0,
         }
-    }
-}
-
-/// Rows in memory.
-#[derive(Clone, Copy)]
-struct RowsInMemory<'a> {
-    first: u64,
-    columns: usize,
-    width: usize,
-    numbers: &'a [f64],
-}
-
-impl Landed for RowsInMemory<'_> {
-    fn vector(&self, _column: usize, rows: Range<u64>) -> Option<&[u8]> {
-        let rows = (rows.start - self.first) as usize..(rows.end - self.first) as usize;
-        // The only column is a vector already.
-        (self.width == 1).then(|| bytemuck::cast_slice(&self.numbers[rows]))
-    }
-
-    fn copy(&self, first: u64, step: i64, count: usize, to: &mut [u8], stride_bytes: usize) -> Result<()> {
-        let (width, columns) = (self.width, self.columns);
-        let from = |row: u64| bytemuck::cast_slice(&self.numbers[(row - self.first) as usize * width..]);
-        let shape =
-            |rows| RowMajor { rows, columns, row_stride_bytes: 8 * width, is_big_endian: cfg!(target_endian = "big") };
-        if step == 1 {
-            let to = ValuesMut::from_bytes(ElementType::Float64, to);
-            kernel::transpose(from(first), shape(count), to, stride_bytes / 8);
-            return Ok(());
-        }
-        for i in 0..count {
-            let row = first.wrapping_add_signed(step * i as i64);
-            let to = ValuesMut::from_bytes(ElementType::Float64, &mut to[i * 8..]);
-            kernel::transpose(from(row), shape(1), to, stride_bytes / 8);
-        }
-        Ok(())
     }
 }
