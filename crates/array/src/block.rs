@@ -80,8 +80,8 @@ impl Buffer {
 
 /// A worker's memory for blocks.
 pub(crate) struct BlockMemory {
-    buffers: Vec<Buffer>,
-    registers: Vec<Register>,
+    pub buffers: Vec<Buffer>,
+    pub registers: Vec<Register>,
 }
 
 impl BlockMemory {
@@ -102,22 +102,13 @@ impl BlockMemory {
         let buffers: usize = buffered.map(|step| Buffer::len_bytes(step, plan.block_rows())).sum();
         (buffers + BlockMemory::registers(plan) * BLOCK_ROWS * 8) as u64
     }
-
-    /// Takes the registers out, so that they are borrowed mutably beside the block.
-    pub fn take_registers(&mut self) -> Vec<Register> {
-        std::mem::take(&mut self.registers)
-    }
-
-    pub fn give_registers(&mut self, registers: Vec<Register>) {
-        self.registers = registers;
-    }
 }
 
 /// Rows of a pass, with the bytes that were read for them.
 pub(crate) struct Block<'a> {
     pub plan: &'a Plan,
     pub landed: &'a [Box<dyn Landed + 'a>],
-    pub memory: &'a mut BlockMemory,
+    pub buffers: &'a mut [Buffer],
     pub first_row: u64,
     pub rows: usize,
 }
@@ -155,20 +146,17 @@ pub(crate) fn unravel(mut flat: usize, shape: &[usize]) -> Vec<usize> {
 
 impl Block<'_> {
     /// Computes all steps that have buffers.
-    pub fn fill(&mut self) -> Result<()> {
-        let mut registers = self.memory.take_registers();
-        let outcome = (0..self.plan.steps.len()).try_for_each(|place| {
+    pub fn fill(&mut self, registers: &mut [Register]) -> Result<()> {
+        (0..self.plan.steps.len()).try_for_each(|place| {
             let step = &self.plan.steps[place];
             if !step.is_buffered || !step.active.contains(&self.first_row) || self.lies_in_place(step) {
                 return Ok(());
             }
-            let mut buffer = std::mem::take(&mut self.memory.buffers[place]);
-            let outcome = self.fill_buffer(step, &mut buffer, &mut registers);
-            self.memory.buffers[place] = buffer;
+            let mut buffer = std::mem::take(&mut self.buffers[place]);
+            let outcome = self.fill_buffer(step, &mut buffer, registers);
+            self.buffers[place] = buffer;
             outcome
-        });
-        self.memory.give_registers(registers);
-        outcome
+        })
     }
 
     /// The rows of a source or an array in memory that this block covers, if they are adjacent.
@@ -251,7 +239,7 @@ impl Block<'_> {
             }
             _ => {}
         }
-        step.is_buffered.then(|| self.memory.buffers[place].values(element, flat, self.rows))
+        step.is_buffered.then(|| self.buffers[place].values(element, flat, self.rows))
     }
 
     /// The value that a view leads to, if it is the same for all rows.

@@ -302,23 +302,21 @@ impl Filling {
             let count = (page_rows - self.filled).min(values.rows() - start);
             for column in 0..self.columns {
                 let from = &values.column(column)[start * size..(start + count) * size];
-                match count == page_rows {
-                    true => self.writer.put(self.rows, column as u64, from)?,
-                    false => {
-                        self.pages[column * GROUP_BYTES + self.filled * size..][..count * size].copy_from_slice(from)
-                    }
-                }
-            }
-            match count == page_rows {
-                true => self.rows += count as u64,
-                false => {
-                    self.filled += count;
-                    if self.filled == page_rows {
-                        self.write()?;
-                    }
+                if count == page_rows {
+                    self.writer.put(self.rows, column as u64, from)?;
+                } else {
+                    self.pages[column * GROUP_BYTES + self.filled * size..][..count * size].copy_from_slice(from);
                 }
             }
             start += count;
+            if count == page_rows {
+                self.rows += count as u64;
+                continue;
+            }
+            self.filled += count;
+            if self.filled == page_rows {
+                self.write()?;
+            }
         }
         Ok(())
     }

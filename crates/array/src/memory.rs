@@ -59,8 +59,14 @@ impl std::fmt::Debug for Memory {
 
 /// The distances between elements of an array that lies row by row without gaps.
 pub(crate) fn row_major(shape: &[u64], element: ElementType) -> Vec<isize> {
+    let sizes: Vec<usize> = shape.iter().map(|&size| size as usize).collect();
+    strides(&sizes).into_iter().map(|stride| stride * element.bytes() as isize).collect()
+}
+
+/// The distances between elements of an array that lies row by row, in elements.
+pub(crate) fn strides(shape: &[usize]) -> Vec<isize> {
     let mut strides = vec![0; shape.len()];
-    let mut stride = element.bytes() as isize;
+    let mut stride = 1;
     for (axis, &size) in shape.iter().enumerate().rev() {
         strides[axis] = stride;
         stride *= size.max(1) as isize;
@@ -152,10 +158,7 @@ impl Memory {
     /// The elements row by row in memory of their own: this array, or a copy if a caller owns its memory.
     #[must_use]
     pub fn owned(self) -> Self {
-        if self.bytes.is_own() && self.is_row_major() {
-            return self;
-        }
-        self.copied()
+        if self.bytes.is_own() { self.packed() } else { self.copied() }
     }
 
     /// A copy, row by row, in words, so that elements are aligned.
@@ -219,16 +222,11 @@ impl Memory {
 
     /// The elements row by row without gaps: this array, or a copy.
     pub(crate) fn packed(&self) -> Self {
-        if self.is_row_major() {
-            return self.clone();
-        }
-        self.copied()
+        if self.is_row_major() { self.clone() } else { self.copied() }
     }
 
     /// The bytes in another shape with the same number of elements.
     pub(crate) fn reshaped(&self, shape: Vec<u64>) -> Self {
-        let packed = self.packed();
-        let strides_bytes = row_major(&shape, self.element);
-        Memory { shape, strides_bytes, ..packed }
+        Memory { strides_bytes: row_major(&shape, self.element), shape, ..self.packed() }
     }
 }

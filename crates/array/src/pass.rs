@@ -384,13 +384,12 @@ impl Pass<'_> {
             let whole = self.partitions.block_end(first_row);
             let cut = self.plan.cuts.range(first_row + 1..).next().copied().unwrap_or(u64::MAX);
             let count = (rows.end.min(whole).min(cut) - first_row) as usize;
-            let mut block = Block { plan: self.plan, landed: &landed, memory, first_row, rows: count };
-            block.fill()?;
-            let mut registers = block.memory.take_registers();
+            let BlockMemory { buffers, registers } = &mut *memory;
+            let mut block = Block { plan: self.plan, landed: &landed, buffers, first_row, rows: count };
+            block.fill(registers)?;
             for (sink, partial) in self.sinks.iter().zip(&mut partials) {
-                partial.add(sink, &block, &mut registers)?;
+                partial.add(sink, &block, registers)?;
             }
-            block.memory.give_registers(registers);
             first_row += count as u64;
         }
         partials.iter_mut().try_for_each(|partial| partial.close())?;

@@ -10,7 +10,7 @@
 use crate::array::{Array, Op, cannot_stream};
 use crate::block::{Block, Buffer, Register};
 use crate::kernel::{Scalar, ValuesMut};
-use crate::memory::Memory;
+use crate::memory::{Memory, strides};
 use crate::source::Source;
 use outcore_format::ElementType;
 use outcore_image::Result;
@@ -268,17 +268,6 @@ impl Plan {
         of.dedup();
         if of.is_empty() { "computing arrays".to_owned() } else { format!("computing arrays {}", of.join(" and ")) }
     }
-}
-
-/// The distances between vectors of outer axes, in rows of the last one.
-pub(crate) fn strides(shape: &[usize]) -> Vec<isize> {
-    let mut strides = vec![0; shape.len()];
-    let mut stride = 1;
-    for (axis, &size) in shape.iter().enumerate().rev() {
-        strides[axis] = stride;
-        stride *= size.max(1) as isize;
-    }
-    strides
 }
 
 /// The sizes of all axes but that of the pass.

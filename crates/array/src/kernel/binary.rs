@@ -83,7 +83,7 @@ fn call_each<T: Element, Out>(function: fn(T, T) -> Out, a: Side<'_, T>, b: Side
     to.iter_mut().enumerate().for_each(|(i, to)| *to = function(a.at(i), b.at(i)));
 }
 
-/// Declares functions as types, with the names of [`Binary`].
+/// Declares functions as types, with the names of [`Binary`]; the last three are terms of sums (`statistics.rs`).
 pub(super) mod function {
     macro_rules! functions {
         ($($name:ident)*) => { $(pub(crate) struct $name;)* };
@@ -91,6 +91,7 @@ pub(super) mod function {
     functions! {
         Add Subtract Multiply Divide FloorDivide Remainder Pow Atan2 Hypot Copysign Nextafter Logaddexp Maximum Minimum
         Equal Less LessEqual BitwiseAnd BitwiseOr BitwiseXor BitwiseLeftShift BitwiseRightShift
+        SquaredDifference AbsoluteDifference IsDifferent
     }
 }
 
@@ -129,6 +130,9 @@ define!(Subtract(a, b: f32, f64) a - b);
 define!(commutes Multiply(a, b: u8, u16, u32, u64) a.wrapping_mul(b));
 define!(commutes Multiply(a, b: f32, f64) a * b);
 define!(Divide(a, b: f32, f64) a / b);
+define!(SquaredDifference(a, b: f32, f64) (a - b) * (a - b));
+define!(AbsoluteDifference(a, b: f32, f64) (a - b).abs());
+define!(IsDifferent(a, b: f32, f64) if a != b { 1.0 } else { 0.0 });
 define!(commutes Maximum(a, b: i8, i16, i32, i64, u8, u16, u32, u64) a.max(b));
 define!(commutes Minimum(a, b: i8, i16, i32, i64, u8, u16, u32, u64) a.min(b));
 define!(Maximum(a, b: f32, f64) if a >= b || a.is_nan() { a } else { b });

@@ -8,7 +8,7 @@
 use super::binary::{Apply, function};
 use super::function::named;
 use super::simd::{Loop, widest};
-use super::values::{Element, Scalar, Values, ValuesMut};
+use super::values::{Element, Scalar, Values, ValuesMut, each};
 use outcore_format::ElementType;
 use std::marker::PhantomData;
 
@@ -319,30 +319,16 @@ impl<T: Element, const MAX: bool> Loop for ArgAccumulate<'_, T, MAX> {
 /// # Panics
 /// If the types are not the same, or booleans, or the lengths differ.
 pub fn arg_accumulate(is_max: bool, index: i64, x: Values<'_>, best: ValuesMut<'_>, best_index: &mut [i64]) {
-    assert_eq!(x.len(), best_index.len(), "vectors of one operation have one length");
-    macro_rules! keep {
-        ($x:expr, $type:ty) => {{
-            let (x, best) = ($x, <$type>::slice_mut(best));
-            assert_eq!(x.len(), best.len(), "vectors of one operation have one length");
-            match is_max {
-                true => widest(ArgAccumulate::<$type, true> { index, x, best, best_index }),
-                false => widest(ArgAccumulate::<$type, false> { index, x, best, best_index }),
-            }
-        }};
+    fn of_type<T: Element>(is_max: bool, index: i64, x: &[T], best: &mut [T], best_index: &mut [i64]) {
+        let lens = (best.len(), best_index.len());
+        assert_eq!((x.len(), x.len()), lens, "vectors of one operation have one length");
+        match is_max {
+            true => widest(ArgAccumulate::<T, true> { index, x, best, best_index }),
+            false => widest(ArgAccumulate::<T, false> { index, x, best, best_index }),
+        }
     }
-    match x {
-        Values::Bool(_) => panic!("booleans have no order"),
-        Values::Int8(x) => keep!(x, i8),
-        Values::Int16(x) => keep!(x, i16),
-        Values::Int32(x) => keep!(x, i32),
-        Values::Int64(x) => keep!(x, i64),
-        Values::UInt8(x) => keep!(x, u8),
-        Values::UInt16(x) => keep!(x, u16),
-        Values::UInt32(x) => keep!(x, u32),
-        Values::UInt64(x) => keep!(x, u64),
-        Values::Float32(x) => keep!(x, f32),
-        Values::Float64(x) => keep!(x, f64),
-    }
+    assert!(x.element() != ElementType::Bool, "booleans have no order");
+    each!(Values, x, x => of_type(is_max, index, x, Element::slice_mut(best), best_index));
 }
 
 /// The least or greatest element of a vector and its index: the first of equal ones, and the first NaN if there is any.

@@ -106,45 +106,6 @@ pub fn count_nonzero(x: Values<'_>) -> i64 {
     }
 }
 
-/// The square of a difference.
-struct SquaredDifference;
-/// The size of a difference.
-struct AbsoluteDifference;
-/// 1 if the values differ, and 0 otherwise.
-struct IsDifferent;
-
-macro_rules! terms {
-    ($($type:ty)*) => {$(
-        impl Apply<$type> for SquaredDifference {
-            type Out = $type;
-
-            #[inline(always)]
-            fn apply(a: $type, b: $type) -> $type {
-                (a - b) * (a - b)
-            }
-        }
-
-        impl Apply<$type> for AbsoluteDifference {
-            type Out = $type;
-
-            #[inline(always)]
-            fn apply(a: $type, b: $type) -> $type {
-                (a - b).abs()
-            }
-        }
-
-        impl Apply<$type> for IsDifferent {
-            type Out = $type;
-
-            #[inline(always)]
-            fn apply(a: $type, b: $type) -> $type {
-                if a != b { 1.0 } else { 0.0 }
-            }
-        }
-    )*};
-}
-terms!(f32 f64);
-
 struct AddTerms<'a, T, B, F> {
     a: &'a [T],
     b: B,
@@ -231,7 +192,7 @@ pub fn accumulate_product(a: Operand<'_>, b: Operand<'_>, to: ValuesMut<'_>) {
 /// # Panics
 /// As [`accumulate_product`].
 pub fn accumulate_squared_difference(a: Operand<'_>, b: Operand<'_>, to: ValuesMut<'_>) {
-    add_real_terms::<SquaredDifference>(a, b, to);
+    add_real_terms::<function::SquaredDifference>(a, b, to);
 }
 
 /// Adds sizes of differences of real numbers: `to[i] += |a[i] - b[i]|`.
@@ -239,7 +200,7 @@ pub fn accumulate_squared_difference(a: Operand<'_>, b: Operand<'_>, to: ValuesM
 /// # Panics
 /// As [`accumulate_product`].
 pub fn accumulate_absolute_difference(a: Operand<'_>, b: Operand<'_>, to: ValuesMut<'_>) {
-    add_real_terms::<AbsoluteDifference>(a, b, to);
+    add_real_terms::<function::AbsoluteDifference>(a, b, to);
 }
 
 /// Counts real numbers that differ: `to[i] += 1` where `a[i] != b[i]`.
@@ -247,5 +208,5 @@ pub fn accumulate_absolute_difference(a: Operand<'_>, b: Operand<'_>, to: Values
 /// # Panics
 /// As [`accumulate_product`].
 pub fn accumulate_not_equal(a: Operand<'_>, b: Operand<'_>, to: ValuesMut<'_>) {
-    add_real_terms::<IsDifferent>(a, b, to);
+    add_real_terms::<function::IsDifferent>(a, b, to);
 }

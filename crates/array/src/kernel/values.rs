@@ -40,43 +40,43 @@ pub trait Element: Pod + PartialOrd + Default + Send + Sync + 'static {
     fn slice_mut<'a>(values: ValuesMut<'a>) -> &'a mut [Self];
 }
 
+/// Calls a macro with the arguments that it has, and the variants of all types.
+macro_rules! types {
+    ($macro:ident($($args:tt)*)) => {
+        $macro!(@ ($($args)*) Bool Int8 Int16 Int32 Int64 UInt8 UInt16 UInt32 UInt64 Float32 Float64)
+    };
+}
+pub(crate) use types;
+
 /// Evaluates an expression for the elements of a vector of any type, and gives them a name.
 macro_rules! each {
-    ($enum:ident, $values:expr, $x:ident => $body:expr) => {
+    (@ ($enum:ident, $values:expr, $x:ident => $body:expr) $($variant:ident)*) => {
         match $values {
-            $enum::Bool($x) => $body,
-            $enum::Int8($x) => $body,
-            $enum::Int16($x) => $body,
-            $enum::Int32($x) => $body,
-            $enum::Int64($x) => $body,
-            $enum::UInt8($x) => $body,
-            $enum::UInt16($x) => $body,
-            $enum::UInt32($x) => $body,
-            $enum::UInt64($x) => $body,
-            $enum::Float32($x) => $body,
-            $enum::Float64($x) => $body,
+            $($enum::$variant($x) => $body,)*
         }
     };
+    ($($args:tt)*) => { $crate::kernel::values::types!(each($($args)*)) };
 }
 pub(crate) use each;
 
-/// Makes a vector of the same type out of the elements of another.
+/// Makes a vector or a value of the type of another one out of its elements.
 macro_rules! mapped {
-    ($enum:ident, $values:expr, $x:ident => $body:expr) => {
+    (@ ($from:ident, $to:ident, $values:expr, $x:ident => $body:expr) $($variant:ident)*) => {
         match $values {
-            $enum::Bool($x) => Self::Bool($body),
-            $enum::Int8($x) => Self::Int8($body),
-            $enum::Int16($x) => Self::Int16($body),
-            $enum::Int32($x) => Self::Int32($body),
-            $enum::Int64($x) => Self::Int64($body),
-            $enum::UInt8($x) => Self::UInt8($body),
-            $enum::UInt16($x) => Self::UInt16($body),
-            $enum::UInt32($x) => Self::UInt32($body),
-            $enum::UInt64($x) => Self::UInt64($body),
-            $enum::Float32($x) => Self::Float32($body),
-            $enum::Float64($x) => Self::Float64($body),
+            $($from::$variant($x) => $to::$variant($body),)*
         }
     };
+    ($($args:tt)*) => { types!(mapped($($args)*)) };
+}
+
+/// Makes a vector or a value of a type that is known only when the program runs.
+macro_rules! made {
+    (@ ($enum:ident, $element:expr, $body:expr) $($variant:ident)*) => {
+        match $element {
+            $(ElementType::$variant => $enum::$variant($body),)*
+        }
+    };
+    ($($args:tt)*) => { types!(made($($args)*)) };
 }
 
 /// Declares an enum with a variant for each element type, and the element type of its values.
@@ -192,26 +192,24 @@ impl<T: Copy> Side<'_, T> {
     }
 }
 
+/// The type of whole numbers without a sign that is as wide as one with a sign; other types as they are.
+fn unsigned(element: ElementType) -> ElementType {
+    match element {
+        ElementType::Int8 => ElementType::UInt8,
+        ElementType::Int16 => ElementType::UInt16,
+        ElementType::Int32 => ElementType::UInt32,
+        ElementType::Int64 => ElementType::UInt64,
+        other => other,
+    }
+}
+
 impl<'a> Values<'a> {
     /// The elements that bytes hold, in the byte order of the processor.
     ///
     /// # Panics
     /// If the bytes are not aligned as the type needs it, or are no whole number of elements.
     pub fn from_bytes(element: ElementType, bytes: &'a [u8]) -> Self {
-        use bytemuck::cast_slice;
-        match element {
-            ElementType::Bool => Values::Bool(bytes),
-            ElementType::Int8 => Values::Int8(cast_slice(bytes)),
-            ElementType::Int16 => Values::Int16(cast_slice(bytes)),
-            ElementType::Int32 => Values::Int32(cast_slice(bytes)),
-            ElementType::Int64 => Values::Int64(cast_slice(bytes)),
-            ElementType::UInt8 => Values::UInt8(bytes),
-            ElementType::UInt16 => Values::UInt16(cast_slice(bytes)),
-            ElementType::UInt32 => Values::UInt32(cast_slice(bytes)),
-            ElementType::UInt64 => Values::UInt64(cast_slice(bytes)),
-            ElementType::Float32 => Values::Float32(cast_slice(bytes)),
-            ElementType::Float64 => Values::Float64(cast_slice(bytes)),
-        }
+        made!(Values, element, bytemuck::cast_slice(bytes))
     }
 
     /// The bytes of the elements.
@@ -234,18 +232,12 @@ impl<'a> Values<'a> {
     /// # Panics
     /// If there are not as many.
     pub fn slice(self, start: usize, len: usize) -> Values<'a> {
-        mapped!(Values, self, x => &x[start..start + len])
+        mapped!(Values, Values, self, x => &x[start..start + len])
     }
 
     /// The bits of whole numbers with a sign as whole numbers without; other elements as they are.
     pub(crate) fn unsigned(self) -> Self {
-        match self.element() {
-            ElementType::Int8 => Values::from_bytes(ElementType::UInt8, self.bytes()),
-            ElementType::Int16 => Values::from_bytes(ElementType::UInt16, self.bytes()),
-            ElementType::Int32 => Values::from_bytes(ElementType::UInt32, self.bytes()),
-            ElementType::Int64 => Values::from_bytes(ElementType::UInt64, self.bytes()),
-            _ => self,
-        }
+        Values::from_bytes(unsigned(self.element()), self.bytes())
     }
 
     /// Element `i`.
@@ -253,19 +245,7 @@ impl<'a> Values<'a> {
     /// # Panics
     /// If there are not as many.
     pub fn get(&self, i: usize) -> Scalar {
-        match self {
-            Values::Bool(x) => Scalar::Bool(x[i]),
-            Values::Int8(x) => Scalar::Int8(x[i]),
-            Values::Int16(x) => Scalar::Int16(x[i]),
-            Values::Int32(x) => Scalar::Int32(x[i]),
-            Values::Int64(x) => Scalar::Int64(x[i]),
-            Values::UInt8(x) => Scalar::UInt8(x[i]),
-            Values::UInt16(x) => Scalar::UInt16(x[i]),
-            Values::UInt32(x) => Scalar::UInt32(x[i]),
-            Values::UInt64(x) => Scalar::UInt64(x[i]),
-            Values::Float32(x) => Scalar::Float32(x[i]),
-            Values::Float64(x) => Scalar::Float64(x[i]),
-        }
+        mapped!(Values, Scalar, self, x => x[i])
     }
 }
 
@@ -275,20 +255,7 @@ impl<'a> ValuesMut<'a> {
     /// # Panics
     /// If the bytes are not aligned as the type needs it, or are no whole number of elements.
     pub fn from_bytes(element: ElementType, bytes: &'a mut [u8]) -> Self {
-        use bytemuck::cast_slice_mut;
-        match element {
-            ElementType::Bool => ValuesMut::Bool(bytes),
-            ElementType::Int8 => ValuesMut::Int8(cast_slice_mut(bytes)),
-            ElementType::Int16 => ValuesMut::Int16(cast_slice_mut(bytes)),
-            ElementType::Int32 => ValuesMut::Int32(cast_slice_mut(bytes)),
-            ElementType::Int64 => ValuesMut::Int64(cast_slice_mut(bytes)),
-            ElementType::UInt8 => ValuesMut::UInt8(bytes),
-            ElementType::UInt16 => ValuesMut::UInt16(cast_slice_mut(bytes)),
-            ElementType::UInt32 => ValuesMut::UInt32(cast_slice_mut(bytes)),
-            ElementType::UInt64 => ValuesMut::UInt64(cast_slice_mut(bytes)),
-            ElementType::Float32 => ValuesMut::Float32(cast_slice_mut(bytes)),
-            ElementType::Float64 => ValuesMut::Float64(cast_slice_mut(bytes)),
-        }
+        made!(ValuesMut, element, bytemuck::cast_slice_mut(bytes))
     }
 
     /// The bytes of the elements.
@@ -311,85 +278,38 @@ impl<'a> ValuesMut<'a> {
     /// # Panics
     /// If there are not as many.
     pub fn slice(self, start: usize, len: usize) -> ValuesMut<'a> {
-        mapped!(ValuesMut, self, x => &mut x[start..start + len])
+        mapped!(ValuesMut, ValuesMut, self, x => &mut x[start..start + len])
     }
 
     /// The bits of whole numbers with a sign as whole numbers without; other elements as they are.
     pub(crate) fn unsigned(self) -> Self {
-        match self.element() {
-            ElementType::Int8 => ValuesMut::from_bytes(ElementType::UInt8, self.into_bytes()),
-            ElementType::Int16 => ValuesMut::from_bytes(ElementType::UInt16, self.into_bytes()),
-            ElementType::Int32 => ValuesMut::from_bytes(ElementType::UInt32, self.into_bytes()),
-            ElementType::Int64 => ValuesMut::from_bytes(ElementType::UInt64, self.into_bytes()),
-            _ => self,
-        }
+        ValuesMut::from_bytes(unsigned(self.element()), self.into_bytes())
     }
 
     /// A reborrow of the elements for a shorter time.
     pub fn reborrow(&mut self) -> ValuesMut<'_> {
-        match self {
-            ValuesMut::Bool(x) => ValuesMut::Bool(x),
-            ValuesMut::Int8(x) => ValuesMut::Int8(x),
-            ValuesMut::Int16(x) => ValuesMut::Int16(x),
-            ValuesMut::Int32(x) => ValuesMut::Int32(x),
-            ValuesMut::Int64(x) => ValuesMut::Int64(x),
-            ValuesMut::UInt8(x) => ValuesMut::UInt8(x),
-            ValuesMut::UInt16(x) => ValuesMut::UInt16(x),
-            ValuesMut::UInt32(x) => ValuesMut::UInt32(x),
-            ValuesMut::UInt64(x) => ValuesMut::UInt64(x),
-            ValuesMut::Float32(x) => ValuesMut::Float32(x),
-            ValuesMut::Float64(x) => ValuesMut::Float64(x),
-        }
+        mapped!(ValuesMut, ValuesMut, self, x => x)
     }
 
     /// A read-only view of the elements.
     pub fn as_values(&self) -> Values<'_> {
-        match self {
-            ValuesMut::Bool(x) => Values::Bool(x),
-            ValuesMut::Int8(x) => Values::Int8(x),
-            ValuesMut::Int16(x) => Values::Int16(x),
-            ValuesMut::Int32(x) => Values::Int32(x),
-            ValuesMut::Int64(x) => Values::Int64(x),
-            ValuesMut::UInt8(x) => Values::UInt8(x),
-            ValuesMut::UInt16(x) => Values::UInt16(x),
-            ValuesMut::UInt32(x) => Values::UInt32(x),
-            ValuesMut::UInt64(x) => Values::UInt64(x),
-            ValuesMut::Float32(x) => Values::Float32(x),
-            ValuesMut::Float64(x) => Values::Float64(x),
-        }
+        mapped!(ValuesMut, Values, self, x => x)
     }
 
     /// Sets all elements to a value, cast to their type.
     pub fn fill(&mut self, value: Scalar) {
         let value = value.cast(self.element());
-        macro_rules! fill {
-            ($($variant:ident)*) => {
-                match (self, value) {
-                    $((ValuesMut::$variant(x), Scalar::$variant(value)) => x.fill(value),)*
-                    _ => unreachable!("cast to the type"),
-                }
-            };
-        }
-        fill!(Bool Int8 Int16 Int32 Int64 UInt8 UInt16 UInt32 UInt64 Float32 Float64);
+        each!(ValuesMut, self, x => x.fill(Element::from_scalar(value)));
     }
 }
 
 impl Scalar {
     /// The value cast to another type, by the rules of [`cast`](super::cast).
     pub fn cast(self, to: ElementType) -> Scalar {
-        match to {
-            ElementType::Bool => Scalar::Bool(each!(Scalar, self, x => u8::from(x.is_set()))),
-            ElementType::Int8 => Scalar::Int8(each!(Scalar, self, x => x as i8)),
-            ElementType::Int16 => Scalar::Int16(each!(Scalar, self, x => x as i16)),
-            ElementType::Int32 => Scalar::Int32(each!(Scalar, self, x => x as i32)),
-            ElementType::Int64 => Scalar::Int64(each!(Scalar, self, x => x as i64)),
-            ElementType::UInt8 => Scalar::UInt8(each!(Scalar, self, x => x as u8)),
-            ElementType::UInt16 => Scalar::UInt16(each!(Scalar, self, x => x as u16)),
-            ElementType::UInt32 => Scalar::UInt32(each!(Scalar, self, x => x as u32)),
-            ElementType::UInt64 => Scalar::UInt64(each!(Scalar, self, x => x as u64)),
-            ElementType::Float32 => Scalar::Float32(each!(Scalar, self, x => x as f32)),
-            ElementType::Float64 => Scalar::Float64(each!(Scalar, self, x => x as f64)),
+        if to == ElementType::Bool {
+            return Scalar::Bool(each!(Scalar, self, x => u8::from(x.is_set())));
         }
+        made!(Scalar, to, each!(Scalar, self, x => x as _))
     }
 
     /// The bits of a whole number with a sign as one without; other values as they are.

@@ -3,8 +3,8 @@
 use super::elementwise::{Elementwise, Function};
 use crate::block::{Block, Buffer, Register};
 use crate::kernel::{self, Binary, Unary, Values};
-use crate::memory::Memory;
-use crate::plan::{Compute, Kind, Plan, Step, View, Visits, strides};
+use crate::memory::{Memory, strides};
+use crate::plan::{Compute, Kind, Plan, Step, View, Visits};
 use outcore_format::ElementType;
 use outcore_image::Result;
 

@@ -7,8 +7,8 @@
 //! nothing about the functions is associative. It does not depend on the partitions either if the initial value is
 //! neutral for merging, and merging gives what adding the elements of both in their order would.
 
+use super::elementwise::caught;
 use super::row_fold::{RowBlock, RowFold};
-use super::user::caught;
 use crate::array::Array;
 use crate::kernel::{Element, Scalar, Values, ValuesMut};
 use crate::plan::BLOCK_ROWS;

@@ -1,13 +1,13 @@
 //! Functions of elements: their types, shapes by broadcasting, and the axis along which they are streamed.
 
 use super::check::{Check, negative_exponent};
-use super::user::{ElementFunction, caught};
 use crate::array::{Array, Long, Op, Operation, no_function, two_long_axes};
 use crate::block::{Register, assign, register};
-use crate::kernel::{self, Binary, Unary, ValuesMut, promote_mixed};
+use crate::kernel::{self, Binary, Unary, Values, ValuesMut, promote_mixed};
 use crate::plan::{Compute, Known, Plan, Request, VectorPlace, View};
 use outcore_format::ElementType;
 use outcore_image::{Error, Result};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 /// A function of the elements of some operands, which are broadcast to each other.
@@ -25,6 +25,27 @@ pub(crate) enum Function {
     /// Of the second operand where the first is true, of the third elsewhere.
     Select,
     User(Arc<dyn ElementFunction>),
+}
+
+/// A function of several vectors of elements that a user wrote. If it panics, that is an error with its name.
+pub trait ElementFunction: Send + Sync {
+    /// Its name, for plans and errors.
+    fn name(&self) -> &str;
+
+    /// Computes a vector of results from as many elements of every operand.
+    ///
+    /// # Errors
+    /// Any error ends the computation.
+    fn call(&self, operands: &[Values<'_>], results: ValuesMut<'_>) -> Result<()>;
+}
+
+/// Calls a user's function. If it panics, that is an error with its name.
+pub(crate) fn caught(name: &str, call: impl FnOnce() -> Result<()>) -> Result<()> {
+    catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<&str>().copied();
+        let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message");
+        Err(Error::Usage(format!("expected {name} to return, found that it panicked: {text}")))
+    })
 }
 
 impl Function {

@@ -3,7 +3,8 @@
 use crate::array::{Array, Long, Operation, Requests, cannot_stream};
 use crate::block::{Register, assign, register};
 use crate::kernel::ValuesMut;
-use crate::plan::{Compute, Known, Plan, Request, VectorPlace, View, outer, strides};
+use crate::memory::strides;
+use crate::plan::{Compute, Known, Plan, Request, VectorPlace, View, outer};
 use outcore_image::{Error, Result};
 
 /// The elements of an array, row by row, in another shape; in a plan, copies of the vectors of a view in the order of

@@ -83,6 +83,13 @@ impl Array {
         Array::computed(("view", Reindexed { axes, fixed }), vec![self.clone()], shape, self.element(), long)
     }
 
+    /// The axes in another order, where `None` stands for a new axis of size 1.
+    fn reordered(&self, order: impl Iterator<Item = Option<usize>>) -> Result<Self> {
+        let view = |axis: Option<usize>| ViewAxis { axis, start: 0, step: i64::from(axis.is_some()) };
+        let (axes, shape) = order.map(|axis| (view(axis), axis.map_or(1, |own| self.shape()[own]))).unzip();
+        self.view(axes, shape, vec![0; self.axes()])
+    }
+
     /// The array with its axes in another order.
     ///
     /// # Errors
@@ -90,13 +97,11 @@ impl Array {
     pub fn permute(&self, order: &[usize]) -> Result<Self> {
         let mut sorted = order.to_vec();
         sorted.sort_unstable();
-        if sorted != (0..self.axes()).collect::<Vec<_>>() {
+        if !sorted.iter().copied().eq(0..self.axes()) {
             let expected = format!("expected the axes below {} in some order", self.axes());
             return Err(Error::Usage(format!("{expected}, found {order:?}")));
         }
-        let axes = order.iter().map(|&axis| ViewAxis { axis: Some(axis), start: 0, step: 1 }).collect();
-        let shape = order.iter().map(|&axis| self.shape()[axis]).collect();
-        self.view(axes, shape, vec![0; self.axes()])
+        self.reordered(order.iter().copied().map(Some))
     }
 
     /// Parts of the axes: of every axis a start, a step and a count, or a single index, which removes the axis; `None`
@@ -197,19 +202,9 @@ impl Array {
         if !keep {
             return Ok(self);
         }
-        let (mut views, mut shape, mut own) = (Vec::new(), Vec::new(), 0);
-        for axis in 0..self.axes() + axes.len() {
-            if axes.contains(&axis) {
-                views.push(ViewAxis { axis: None, start: 0, step: 0 });
-                shape.push(1);
-            } else {
-                views.push(ViewAxis { axis: Some(own), start: 0, step: 1 });
-                shape.push(self.shape()[own]);
-                own += 1;
-            }
-        }
-        let fixed = vec![0; self.axes()];
-        self.view(views, shape, fixed)
+        let mut own = 0..self.axes();
+        let all = 0..self.axes() + axes.len();
+        self.reordered(all.map(|axis| if axes.contains(&axis) { None } else { own.next() }))
     }
 
     /// Removes an axis of size 1.
@@ -221,9 +216,7 @@ impl Array {
             let size = self.shape()[axis];
             return Err(Error::Usage(format!("expected size 1 of axis {axis}, found {size}")));
         }
-        let own = (0..self.axes()).filter(|&own| own != axis);
-        let axes = own.map(|own| ViewAxis { axis: Some(own), start: 0, step: 1 }).collect();
-        self.view(axes, self.shape_without(&[axis]), vec![0; self.axes()])
+        self.reordered((0..self.axes()).filter(|&own| own != axis).map(Some))
     }
 
     /// Inserts a new axis of size 1.
