@@ -15,10 +15,10 @@ const MOST_WAITING: usize = 4096;
 pub struct Checksum {
     expected: u32,
     rows: u64,
-    state: Mutex<State>,
+    state: Mutex<Progress>,
 }
 
-enum State {
+enum Progress {
     Unknown {
         /// Number of the first rows that `so_far` covers.
         first_rows: u64,
@@ -33,25 +33,25 @@ impl Checksum {
     /// The expected checksum of a head, of which the CRC-32 and the length are given, and of `rows` rows behind it.
     pub fn new(head: (u32, u64), expected: u32, rows: u64) -> Self {
         let so_far = Hasher::new_with_initial_len(head.0, head.1);
-        let state = Mutex::new(State::Unknown { first_rows: 0, so_far, waiting: BTreeMap::new() });
+        let state = Mutex::new(Progress::Unknown { first_rows: 0, so_far, waiting: BTreeMap::new() });
         Checksum { expected, rows, state }
     }
 
     /// Adds the checksum of rows that were read. Once all rows are covered, a mismatch returns the expected and the
     /// computed checksum.
     pub fn add(&self, rows: &Range<u64>, bytes: &[u8]) -> Result<(), (u32, u32)> {
-        if let State::Unknown { first_rows, waiting, .. } = &*lock(&self.state)
+        if let Progress::Unknown { first_rows, waiting, .. } = &*lock(&self.state)
             && (rows.start < *first_rows || waiting.len() >= MOST_WAITING || waiting.contains_key(&rows.start))
         {
             return Ok(());
         }
-        if let State::Known(computed) = *lock(&self.state) {
+        if let Progress::Known(computed) = *lock(&self.state) {
             return self.compare(computed);
         }
         let mut part = Hasher::new();
         part.update(bytes);
         let mut state = lock(&self.state);
-        let State::Unknown { first_rows, so_far, waiting } = &mut *state else { return Ok(()) };
+        let Progress::Unknown { first_rows, so_far, waiting } = &mut *state else { return Ok(()) };
         waiting.insert(rows.start, (rows.end, part));
         while let Some((end, part)) = waiting.remove(first_rows) {
             so_far.combine(&part);
@@ -61,7 +61,7 @@ impl Checksum {
             return Ok(());
         }
         let computed = so_far.clone().finalize();
-        *state = State::Known(computed);
+        *state = Progress::Known(computed);
         self.compare(computed)
     }
 

@@ -59,13 +59,11 @@ pub struct Computed {
 /// error of a user's function. Then there are no images.
 pub fn compute(runtime: &Arc<Runtime>, goals: &[Goal]) -> Result<Computed> {
     let mut stats = StatsBuilder::of(runtime);
-    let mut writers = Vec::new();
-    for goal in goals {
-        writers.push(match goal {
-            Goal::Value(_) => None,
-            Goal::Image(image) => Some(writer(runtime, image)?),
-        });
-    }
+    let writers = goals.iter().map(|goal| match goal {
+        Goal::Value(_) => Ok(None),
+        Goal::Image(image) => writer(runtime, image).map(Some),
+    });
+    let writers = writers.collect::<Result<Vec<_>>>()?;
     let mut computation = Computation::new(runtime);
     let mut reached = reached_at_once(goals);
     while let Some(round) = computation.round(goals, &reached)? {

@@ -141,6 +141,7 @@ fn explained(
 
 impl std::fmt::Display for Explanation {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let numbers = |steps: &[usize]| steps.iter().map(|step| format!("#{step}")).collect::<Vec<_>>().join(", ");
         let count = self.passes.len();
         writeln!(f, "{count} {}", if count == 1 { "pass" } else { "passes" })?;
         for (number, pass) in self.passes.iter().enumerate() {
@@ -151,15 +152,13 @@ impl std::fmt::Display for Explanation {
                 writeln!(f, "  reads {file}: {}", bytes_text(*bytes))?;
             }
             for (place, step) in pass.steps.iter().enumerate() {
-                let operands: Vec<String> = step.operands.iter().map(|operand| format!("#{operand}")).collect();
-                let kept = if step.is_kept { ", kept for a block" } else { "" };
-                let (name, element) = (&step.name, step.element.name());
-                writeln!(f, "  #{place} {name}({}): {element} {:?}{kept}", operands.join(", "), step.shape)?;
+                let buffered = if step.is_kept { ", kept for a block" } else { "" };
+                let (name, element, operands) = (&step.name, step.element.name(), numbers(&step.operands));
+                writeln!(f, "  #{place} {name}({operands}): {element} {:?}{buffered}", step.shape)?;
             }
             for (result, operands) in &pass.results {
-                let operands: Vec<String> = operands.iter().map(|operand| format!("#{operand}")).collect();
                 let of = if operands.is_empty() { "" } else { " of " };
-                writeln!(f, "  = {result}{of}{}", operands.join(", "))?;
+                writeln!(f, "  = {result}{of}{}", numbers(operands))?;
             }
         }
         Ok(())

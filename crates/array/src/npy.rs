@@ -62,19 +62,10 @@ impl NpySource {
 
     fn new(file: &DenseFile, layout: DenseLayout, is_vector: bool) -> Result<Self> {
         let (order, kind) = layout.element.split_at(1);
-        let element = match kind {
-            "b1" => ElementType::Bool,
-            "i1" => ElementType::Int8,
-            "i2" => ElementType::Int16,
-            "i4" => ElementType::Int32,
-            "i8" => ElementType::Int64,
-            "u1" => ElementType::UInt8,
-            "u2" => ElementType::UInt16,
-            "u4" => ElementType::UInt32,
-            "u8" => ElementType::UInt64,
-            "f4" => ElementType::Float32,
-            "f8" => ElementType::Float64,
-            _ => return Err(Error::input(file.path(), None, "bool, integers or real numbers", layout.element.clone())),
+        // The first letter of a type's name, and the bytes of an element.
+        let is_kind = |own: &ElementType| kind == format!("{}{}", &own.name()[..1], own.bytes());
+        let Some(element) = ElementType::ALL.into_iter().find(is_kind) else {
+            return Err(Error::input(file.path(), None, "bool, integers or real numbers", layout.element.clone()));
         };
         let size = element.bytes() as u64;
         let shape = if is_vector { vec![layout.rows] } else { vec![layout.rows, layout.columns] };

@@ -404,7 +404,7 @@ fn distances_in_registers_are_sums_of_squares() {
 }
 
 #[test]
-fn what_cannot_be_streamed_or_has_no_memory_is_refused() {
+fn operations_that_cannot_be_streamed_or_lack_memory_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.oc");
     let rows = 1_000_000;
@@ -434,7 +434,7 @@ fn what_cannot_be_streamed_or_has_no_memory_is_refused() {
 }
 
 #[test]
-fn what_has_no_elements_is_not_read_however_many_rows_it_has() {
+fn arrays_without_elements_are_not_read_for_any_number_of_rows() {
     let folder = tempfile::tempdir().unwrap();
     let runtime = runtime();
     for shape in [[1 << 40, 0], [0, 1 << 40], [0, 3], [3, 0]] {

@@ -72,68 +72,46 @@ fn unit(bits: u64) -> f64 {
     (number(high) * (1u64 << 21) as f64 + number(low)) * SCALE
 }
 
-struct Uniform;
+/// Defines how a distribution makes elements of a type.
+macro_rules! make {
+    ($name:ident -> $out:ty: |$self:ident, $numbers:pat_param| $body:expr) => {
+        impl Make for $name {
+            type Out = $out;
 
-impl Make for Uniform {
-    type Out = f64;
-
-    #[inline(always)]
-    fn make(&self, numbers: [u64; 2]) -> [f64; 2] {
-        numbers.map(unit)
-    }
+            #[inline(always)]
+            fn make(&$self, $numbers: [u64; 2]) -> [$out; 2] {
+                $body
+            }
+        }
+    };
 }
+
+struct Uniform;
+make!(Uniform -> f64: |self, numbers| numbers.map(unit));
 
 struct Normal;
-
-impl Make for Normal {
-    type Out = f64;
-
-    #[inline(always)]
-    fn make(&self, [a, b]: [u64; 2]) -> [f64; 2] {
-        let radius = (-2.0 * math::log(1.0 - unit(a))).sqrt();
-        let (sine, cosine) = math::sin_cos_turn(unit(b));
-        [radius * cosine, radius * sine]
-    }
-}
+make!(Normal -> f64: |self, [a, b]| {
+    let radius = (-2.0 * math::log(1.0 - unit(a))).sqrt();
+    let (sine, cosine) = math::sin_cos_turn(unit(b));
+    [radius * cosine, radius * sine]
+});
 
 struct Exponential;
-
-impl Make for Exponential {
-    type Out = f64;
-
-    #[inline(always)]
-    fn make(&self, [a, b]: [u64; 2]) -> [f64; 2] {
-        [0.0 - math::log(1.0 - unit(a)), 0.0 - math::log(1.0 - unit(b))]
-    }
-}
+make!(Exponential -> f64: |self, [a, b]| [0.0 - math::log(1.0 - unit(a)), 0.0 - math::log(1.0 - unit(b))]);
 
 struct Integers {
     low: i64,
     /// Number of elements to choose from.
     count: u64,
 }
-
-impl Make for Integers {
-    type Out = i64;
-
-    #[inline(always)]
-    fn make(&self, numbers: [u64; 2]) -> [i64; 2] {
-        numbers.map(|x| self.low.wrapping_add(((u128::from(x) * u128::from(self.count)) >> 64) as i64))
-    }
-}
+make!(Integers -> i64: |self, numbers| {
+    numbers.map(|x| self.low.wrapping_add(((u128::from(x) * u128::from(self.count)) >> 64) as i64))
+});
 
 struct Bernoulli {
     probability: f64,
 }
-
-impl Make for Bernoulli {
-    type Out = u8;
-
-    #[inline(always)]
-    fn make(&self, numbers: [u64; 2]) -> [u8; 2] {
-        numbers.map(|x| u8::from(unit(x) < self.probability))
-    }
-}
+make!(Bernoulli -> u8: |self, numbers| numbers.map(|x| u8::from(unit(x) < self.probability)));
 
 /// Fills a vector with elements `first` and so on of the stream of a seed: uniform in `[0, 1)`, of 53 random bits.
 pub fn random_uniform(seed: u64, first: u64, to: &mut [f64]) {

@@ -1,12 +1,16 @@
 //! Products of matrices, of stacks of them, and of vectors.
+//!
+//! Blocks of rows of real matrices are multiplied by `faer`, a library of the kind of BLAS, on one thread. A block of a
+//! tall matrix is vectors of adjacent elements, one per column, so it is a matrix in columns.
 
-use super::product::{Real, add_transposed_product, packed, tall_by_small};
 use crate::array::{Along, Array, Long, Operation, Requests, cannot_stream, no_function, two_long_axes};
 use crate::block::{Block, Buffer, Register};
-use crate::kernel::{self, Binary, Fold, Values, ValuesMut};
+use crate::kernel::{self, Binary, Element, Fold, Scalar, Values, ValuesMut};
 use crate::memory::Memory;
 use crate::plan::{Compute, Known, Plan, Request, Step, View, Visits};
 use crate::sink::{Partial, Sink, result, same};
+use faer::linalg::matmul::matmul;
+use faer::{Accum, MatMut, MatRef, Par};
 use outcore_format::ElementType;
 use outcore_image::{Error, Result};
 use outcore_io::Budget;
@@ -110,6 +114,64 @@ impl<T: Real> Partial for Product<T> {
             kernel::cast(Values::Float64(&self.sums), ValuesMut::from_bytes(sink.element, bytes));
         })
     }
+}
+
+/// Real numbers that `faer` multiplies, and whose sums are computed in float64.
+trait Real: faer::traits::ComplexField + Element + Into<f64> {}
+
+impl Real for f32 {}
+impl Real for f64 {}
+
+/// Vectors as a matrix in columns, one behind the other.
+fn packed<T: Real>(vectors: &[Values<'_>], rows: usize, room: &mut Vec<T>) {
+    room.clear();
+    for &vector in vectors {
+        room.extend_from_slice(&T::slice(vector)[..rows]);
+    }
+}
+
+/// The product of vectors with a matrix that lies row by row in memory. It has `shape.0` rows and `shape.1` columns,
+/// which begin `width` elements behind each other.
+fn tall_by_small(
+    element: ElementType,
+    left: &[Values<'_>],
+    right: &Memory,
+    shape: (usize, usize),
+    to: &mut [u8],
+    width: usize,
+) {
+    match element {
+        ElementType::Float64 => tall_by_small_of::<f64>(left, right, shape, to, width),
+        ElementType::Float32 => tall_by_small_of::<f32>(left, right, shape, to, width),
+        _ => unreachable!("matrices of real numbers are multiplied"),
+    }
+}
+
+fn tall_by_small_of<T: Real>(
+    left: &[Values<'_>],
+    right: &Memory,
+    (rows, columns): (usize, usize),
+    to: &mut [u8],
+    width: usize,
+) {
+    let (inner, mut room) = (left.len(), Vec::new());
+    packed::<T>(left, rows, &mut room);
+    let left = MatRef::from_column_major_slice(&room, rows, inner);
+    let right = MatRef::from_row_major_slice(right.slice::<T>(), inner, columns);
+    let to: &mut [T] = bytemuck::cast_slice_mut(&mut to[..columns * width * size_of::<T>()]);
+    let to = MatMut::from_column_major_slice_with_stride_mut(to, rows, columns, width);
+    matmul(to, Accum::Replace, left, right, T::from_scalar(Scalar::UInt8(1)), Par::Seq);
+}
+
+/// Adds the product of the transpose of some vectors with others to sums, row by row.
+fn add_transposed_product<T: Real>(left: &[T], right: &[T], rows: usize, sums: &mut [f64], room: &mut Vec<T>) {
+    let (p, q) = (left.len() / rows, right.len() / rows);
+    room.resize(p * q, T::zeroed());
+    let left = MatRef::from_column_major_slice(left, rows, p);
+    let right = MatRef::from_column_major_slice(right, rows, q);
+    let product = MatMut::from_row_major_slice_mut(room, p, q);
+    matmul(product, Accum::Replace, left.transpose(), right, T::from_scalar(Scalar::UInt8(1)), Par::Seq);
+    sums.iter_mut().zip(room.iter()).for_each(|(sum, term)| *sum += (*term).into());
 }
 
 impl Array {

@@ -17,7 +17,6 @@ pub(crate) mod generated;
 mod group_fold;
 mod join;
 mod matmul;
-mod product;
 mod reshape;
 pub(crate) mod row_fold;
 pub(crate) mod sparse;

@@ -167,7 +167,7 @@ impl SparseProduct {
 
     /// The source of the product for passes that multiply rows as they need them.
     pub fn by_rows(&self, factor: Memory) -> Option<ProductSource> {
-        self.is_by_rows().then(|| self.source(State::ByRows { factor }))
+        self.is_by_rows().then(|| self.source(ProductPlace::ByRows { factor }))
     }
 
     /// Computes the whole product: the source that passes read, and its cost.
@@ -184,12 +184,12 @@ impl SparseProduct {
             Factor::File(file) => DenseFactor::File(file),
         };
         let (semiring, operand, cancel) = (Semiring::PlusTimes, self.operand, self.matrix.graph().runtime().cancel());
-        let (state, cost) = if self.placing(runtime).1 {
+        let (place, cost) = if self.placing(runtime).1 {
             let mut numbers = Large::<f64>::zeroed(runtime.budget(), "a product", self.rows() as usize * columns)?;
             let product = DenseProduct::Numbers(&mut numbers);
             let multiply = || self.matrix.multiply_streamed(semiring, operand, given, product);
             let cost = with_cancel_forwarded(runtime, cancel, multiply)?;
-            (State::InMemory(self.in_memory(0, numbers)), cost)
+            (ProductPlace::InMemory(self.in_memory(0, numbers)), cost)
         } else {
             let place = ProductFile::Temporary { as_stored: false };
             let made = with_cancel_forwarded(runtime, cancel, || {
@@ -198,11 +198,11 @@ impl SparseProduct {
             let file = made.numbers(runtime)?;
             // The columns of the product alone.
             let layout = DenseLayout { columns: self.columns, ..file.layout().clone() };
-            (State::File(Box::new(NpySource::of_part(&file, layout)?)), made.cost().clone())
+            (ProductPlace::File(Box::new(NpySource::of_part(&file, layout)?)), made.cost().clone())
         };
         let mut sweep = cost.stats.total;
         sweep.bytes_read += cost.factor_bytes_read;
-        Ok((self.source(state), sweep))
+        Ok((self.source(place), sweep))
     }
 
     /// The plan of [`SparseProduct::store`], and the source that passes will read.
@@ -225,7 +225,7 @@ impl SparseProduct {
             memory_bytes: plan.state_bytes,
             result_bytes: if is_in_memory { bytes } else { 0 },
         };
-        Ok((pass, self.source(State::Planned { is_file: !is_in_memory })))
+        Ok((pass, self.source(ProductPlace::Planned { is_file: !is_in_memory })))
     }
 
     /// Rows of the product in memory, from row `first` on.
@@ -235,8 +235,8 @@ impl SparseProduct {
         RowsInMemory { first, element, columns, row_bytes, is_big_endian, is_vector: width == 1, numbers }
     }
 
-    fn source(&self, state: State) -> ProductSource {
-        ProductSource { product: self.clone(), shape: [self.rows(), self.columns], state }
+    fn source(&self, place: ProductPlace) -> ProductSource {
+        ProductSource { product: self.clone(), shape: [self.rows(), self.columns], place }
     }
 }
 
@@ -274,10 +274,10 @@ fn with_cancel_forwarded<T>(runtime: &Runtime, other: &CancelFlag, work: impl Fn
 pub(crate) struct ProductSource {
     product: SparseProduct,
     shape: [u64; 2],
-    state: State,
+    place: ProductPlace,
 }
 
-enum State {
+enum ProductPlace {
     /// Rows are multiplied as they are needed.
     ByRows {
         factor: Memory,
@@ -302,10 +302,10 @@ impl Source for ProductSource {
 
     fn describe(&self) -> String {
         let name = self.product.name();
-        match self.state {
-            State::ByRows { .. } => format!("{name} (1 pass, the product is not stored)"),
-            State::InMemory(_) | State::Planned { is_file: false } => format!("{name} (in memory)"),
-            State::File(_) | State::Planned { is_file: true } => format!("{name} (in a temporary file)"),
+        match self.place {
+            ProductPlace::ByRows { .. } => format!("{name} (1 pass, the product is not stored)"),
+            ProductPlace::InMemory(_) | ProductPlace::Planned { is_file: false } => format!("{name} (in memory)"),
+            ProductPlace::File(_) | ProductPlace::Planned { is_file: true } => format!("{name} (in a temporary file)"),
         }
     }
 
@@ -318,26 +318,28 @@ impl Source for ProductSource {
     }
 
     fn read_bytes(&self, rows: Range<u64>) -> u64 {
-        match self.state {
-            State::ByRows { .. } => {
+        match self.place {
+            ProductPlace::ByRows { .. } => {
                 let bytes = u128::from(self.product.pages() * PAGE_BYTES as u64);
                 let before = |row: u64| (bytes * u128::from(row) / u128::from(self.shape[0])) as u64;
                 before(rows.end) - before(rows.start)
             }
-            State::InMemory(_) | State::Planned { is_file: false } => 0,
-            State::File(_) | State::Planned { is_file: true } => 8 * (rows.end - rows.start) * self.product.width(),
+            ProductPlace::InMemory(_) | ProductPlace::Planned { is_file: false } => 0,
+            ProductPlace::File(_) | ProductPlace::Planned { is_file: true } => {
+                8 * (rows.end - rows.start) * self.product.width()
+            }
         }
     }
 
     fn computed_bytes(&self, rows: u64) -> u64 {
-        match self.state {
-            State::ByRows { .. } => 8 * rows.min(self.shape[0]) * self.product.width(),
+        match self.place {
+            ProductPlace::ByRows { .. } => 8 * rows.min(self.shape[0]) * self.product.width(),
             _ => 0,
         }
     }
 
     fn compute_rows(&self, runtime: &Runtime, rows: Range<u64>) -> Result<Option<(Box<dyn Landed>, SweepStats)>> {
-        let State::ByRows { factor } = &self.state else { return Ok(None) };
+        let ProductPlace::ByRows { factor } = &self.place else { return Ok(None) };
         let SparseProduct { matrix, operand, .. } = &self.product;
         let (columns, count) = (self.product.width() as usize, (rows.end - rows.start) as usize);
         let mut numbers = Large::<f64>::zeroed(runtime.budget(), "rows of a product", count * columns)?;
@@ -351,18 +353,20 @@ impl Source for ProductSource {
     }
 
     fn reader<'a>(&'a self, runtime: &Runtime, most_rows: u64, depth: usize) -> Result<Box<dyn SourceReader + 'a>> {
-        match &self.state {
-            State::File(file) => file.reader(runtime, most_rows, depth),
-            State::InMemory(rows) => Ok(Box::new(MemoryReader(rows))),
+        match &self.place {
+            ProductPlace::File(file) => file.reader(runtime, most_rows, depth),
+            ProductPlace::InMemory(rows) => Ok(Box::new(MemoryReader(rows))),
             // Rows are multiplied before they are read: a stretch needs none of these.
-            State::ByRows { .. } | State::Planned { .. } => Ok(Box::new(MemoryReader(&NoRows))),
+            ProductPlace::ByRows { .. } | ProductPlace::Planned { .. } => Ok(Box::new(MemoryReader(&NoRows))),
         }
     }
 
     fn reader_bytes(&self, most_rows: u64, depth: usize) -> u64 {
-        match &self.state {
-            State::File(file) => file.reader_bytes(most_rows, depth),
-            State::Planned { is_file: true } => depth as u64 * self.read_bytes(0..most_rows).next_multiple_of(4096),
+        match &self.place {
+            ProductPlace::File(file) => file.reader_bytes(most_rows, depth),
+            ProductPlace::Planned { is_file: true } => {
+                depth as u64 * self.read_bytes(0..most_rows).next_multiple_of(4096)
+            }
             _ => 0,
         }
     }

@@ -103,7 +103,7 @@ fn images_of_every_version_hold_what_was_stored() {
 }
 
 #[test]
-fn what_is_stored_has_the_same_bytes_but_for_its_id() {
+fn stored_images_differ_in_their_id_alone() {
     let folder = tempfile::tempdir().unwrap();
     let version = VERSIONS[VERSIONS.len() - 1];
     make();

@@ -100,7 +100,7 @@ fn rows_of_several_places_meet() {
 }
 
 #[test]
-fn rows_far_apart_are_stored_and_damage_is_told() {
+fn rows_far_apart_are_stored_and_damage_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let (path, other) = (folder.path().join("x.oc"), folder.path().join("y.oc"));
     let runtime = runtime_under(2, 64 * MIB, None);

@@ -137,7 +137,7 @@ fn factors_and_products_are_in_temporary_files_where_memory_has_no_room() {
 }
 
 #[test]
-fn what_has_no_terms_is_zero_and_what_does_not_fit_is_refused() {
+fn products_without_terms_are_zero_and_wrong_shapes_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let image = image(folder.path(), 50, 30, OrderChoice::Input);
     let runtime = runtime(64, 2);

@@ -288,7 +288,7 @@ fn rows_stay_in_order_whoever_parses_them() {
 }
 
 #[test]
-fn the_first_mistake_is_told_and_nothing_stays() {
+fn the_first_mistake_is_reported_and_no_image_remains() {
     let folder = tempfile::tempdir().unwrap();
     let (input, image) = (folder.path().join("t.csv"), folder.path().join("t.oc"));
     let good = "1\n".repeat(600_000);
