@@ -332,8 +332,7 @@ impl Plan {
         Ok(view)
     }
 
-    /// Adds the steps of an array, and returns a view of its vectors that has strides for all of its axes: 0 for that of
-    /// the pass.
+    /// Adds the steps of an array, and returns a view of its vectors with strides for all axes: 0 for that of the pass.
     pub fn add_all(&mut self, array: &Array, request: Request, known: &Known) -> Result<View> {
         let mut view = self.add(array, request, known)?;
         if view.strides.len() < array.axes() {

@@ -42,7 +42,7 @@ pub(crate) struct Sink {
 /// The kind of a result.
 pub(crate) enum SinkKind {
     /// A fold of all rows.
-    Folded(Fold),
+    Folded { partial_bytes: PartialBytes, begin: Begin },
     /// All elements, of which those along this axis are the rows.
     Collect { axis: usize },
     /// All rows, into an image.
@@ -51,13 +51,10 @@ pub(crate) enum SinkKind {
     Spill(Spill),
 }
 
-/// A fold of all rows.
-pub(crate) struct Fold {
-    /// Memory of a partial result of a partition with this number of rows.
-    partial_bytes: Box<dyn Fn(&Sink, u64) -> u64 + Send + Sync>,
-    /// The partial result of no rows.
-    begin: Box<dyn Fn(&Sink) -> Box<dyn Partial> + Send + Sync>,
-}
+/// Memory of a partial result of a partition with this number of rows.
+type PartialBytes = Box<dyn Fn(&Sink, u64) -> u64 + Send + Sync>;
+/// The partial result of no rows.
+type Begin = Box<dyn Fn(&Sink) -> Box<dyn Partial> + Send + Sync>;
 
 impl Sink {
     /// The sink of an array as a whole, of whose axes `axis` is that of the pass.
@@ -75,8 +72,8 @@ impl Sink {
         }
     }
 
-    /// The sink of a fold of the vectors `wanted`, of whose axes the first `outer_axes` are axes of the result: its name
-    /// in plans, the memory of the partial result of a partition with some rows, and the partial result of no rows.
+    /// The sink of a fold of the vectors `wanted`, of whose axes the first `outer_axes` are axes of the result. The
+    /// functions give the memory of the partial result of a partition with some rows, and that of no rows.
     pub fn folded<P: Partial>(
         array: &Array,
         name: &str,
@@ -85,7 +82,7 @@ impl Sink {
         begin: impl Fn(&Sink) -> P + Send + Sync + 'static,
     ) -> Self {
         let begin = Box::new(move |sink: &Sink| Box::new(begin(sink)) as Box<dyn Partial>);
-        let kind = SinkKind::Folded(Fold { partial_bytes: Box::new(partial_bytes), begin });
+        let kind = SinkKind::Folded { partial_bytes: Box::new(partial_bytes), begin };
         let (shape, element, name) = (array.shape().to_vec(), array.element(), name.to_owned());
         Sink { name, kind, outer_axes, element, ..Sink::collect(wanted, 0, shape) }
     }
@@ -113,7 +110,7 @@ impl Sink {
     /// Bytes that a row of the pass adds to the result; 0 if the result has no row for each row of the pass.
     pub fn row_bytes(&self) -> u64 {
         match self.kind {
-            SinkKind::Folded(_) => 0,
+            SinkKind::Folded { .. } => 0,
             _ => (self.vectors() * self.element.bytes()) as u64,
         }
     }
@@ -121,7 +118,7 @@ impl Sink {
     /// Memory of a partial result of a partition with this number of rows.
     pub fn partial_bytes(&self, partition_rows: u64) -> u64 {
         match &self.kind {
-            SinkKind::Folded(fold) => (fold.partial_bytes)(self, partition_rows),
+            SinkKind::Folded { partial_bytes, .. } => partial_bytes(self, partition_rows),
             _ => partition_rows * self.row_bytes(),
         }
     }
@@ -143,7 +140,7 @@ impl Sink {
     /// The partial result of no rows.
     pub fn begin(&self) -> Box<dyn Partial> {
         match &self.kind {
-            SinkKind::Folded(fold) => (fold.begin)(self),
+            SinkKind::Folded { begin, .. } => begin(self),
             _ => Box::new(Collected::default()),
         }
     }
