@@ -102,9 +102,9 @@ fn kind_name(kind: AttributeKind) -> &'static str {
 
 /// The options that differ from their defaults, as the engine takes them. Their types have been checked.
 pub fn values_of(declared: &impl Declared, given: &Bound<'_, PyDict>) -> PyResult<Vec<(&'static str, Value)>> {
-    let mut values = Vec::new();
+    let (mut values, signature) = (Vec::new(), declared.signature());
     for (name, found) in given {
-        let option = option_of(declared.name(), declared.options(), &name.extract::<String>()?);
+        let option = option_of(signature.name, signature.options, &name.extract::<String>()?);
         let option = option.map_err(|error| raise(given.py(), error))?;
         let value = match option.kind {
             Kind::Weight { .. } if found.is_none() => Value::Unweighted,

@@ -9,7 +9,7 @@
 //! the defaults; [`Algorithm::plan`] turns them into typed options; [`Plan`] estimates the run, and runs it.
 
 use crate::estimate::Estimate;
-use outcore_declare::{Declared, Parameter, Values, option_of};
+use outcore_declare::{Declared, Parameter, Signature, Values, option_of};
 use outcore_graph::Graph;
 use outcore_image::{Result, Stats};
 use outcore_io::Array;
@@ -253,6 +253,12 @@ impl Finding {
 /// A sink for the lines of a report.
 pub type Say<'a> = &'a mut dyn FnMut(std::fmt::Arguments<'_>);
 
+/// Reports a single line.
+pub(crate) fn say_line(say: Say<'_>, line: std::fmt::Arguments<'_>) -> Result<()> {
+    say(line);
+    Ok(())
+}
+
 /// The number of ids that are looked up together.
 const IDS_AT_ONCE: usize = 4096;
 
@@ -358,44 +364,20 @@ impl<O: Send + std::fmt::Debug, F> Plan for Run<O, F> {
 }
 
 impl Declared for Algorithm {
-    fn name(&self) -> &'static str {
-        self.name
-    }
-
-    fn aliases(&self) -> &'static [&'static str] {
-        self.aliases
-    }
-
-    fn summary(&self) -> &'static str {
-        self.summary
-    }
-
-    fn options(&self) -> &'static [Parameter] {
-        self.options
-    }
-
-    fn must_converge(&self) -> bool {
-        self.must_converge
-    }
-
-    fn counted(&self) -> Option<&'static str> {
-        self.counted
+    fn signature(&self) -> Signature {
+        let Algorithm { name, aliases, summary, options, must_converge, counted, .. } = *self;
+        Signature { name, aliases, summary, options, must_converge, counted }
     }
 }
 
 impl Algorithm {
     /// An algorithm without options and attributes, to be completed.
-    pub const fn new(
-        name: &'static str,
-        class: &'static str,
-        summary: &'static str,
-        kernel: &'static dyn Kernel,
-    ) -> Self {
+    pub const fn new(name: &'static str, class: &'static str, kernel: &'static dyn Kernel) -> Self {
         Algorithm {
             name,
             aliases: &[],
             class,
-            summary,
+            summary: "",
             options: &[],
             attributes: &[],
             doc: Doc::NONE,

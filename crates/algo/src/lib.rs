@@ -108,6 +108,19 @@ pub mod verify {
 
 /// The declarations: names, options and texts that the shell, Python and documents show.
 mod declared {
+    /// Names that most declarations use.
+    mod prelude {
+        pub(crate) use crate::declare::*;
+        pub(crate) use crate::estimate::Estimate;
+        pub(crate) use crate::graph_values::GraphValues;
+        pub(crate) use crate::{kernels, verify};
+        pub(crate) use outcore_declare::{DefaultValue, Kind, Parameter};
+        pub(crate) use outcore_graph::Graph;
+        pub(crate) use outcore_image::Result;
+        pub(crate) use outcore_table::Column;
+        pub(crate) use std::sync::Arc;
+    }
+
     pub(crate) mod all_pairs;
     pub(crate) mod betweenness_centrality;
     pub(crate) mod bfs;

@@ -94,20 +94,21 @@ pub fn in_shell(name: &str) -> String {
 /// The command of an algorithm, a solver or a statistic. `with_options` adds its options when they are needed: those of
 /// all commands would be memory that every run holds.
 fn command_of(declared: &impl Declared, with_options: fn(Command) -> Command) -> Command {
-    let command = Command::new(in_shell(declared.name())).about(declared.summary());
-    command.visible_aliases(declared.aliases().iter().map(|name| in_shell(name))).defer(with_options)
+    let signature = declared.signature();
+    let command = Command::new(in_shell(signature.name)).about(signature.summary);
+    command.visible_aliases(signature.aliases.iter().map(|name| in_shell(name))).defer(with_options)
 }
 
 /// The flag that accepts results which did not converge, where that is an error otherwise.
 pub fn allow_unconverged(declared: &impl Declared, accepted: &str) -> Option<Arg> {
     let flag = Arg::new(ALLOW_UNCONVERGED).long(in_shell(ALLOW_UNCONVERGED)).action(ArgAction::SetTrue);
     let help = format!("Take {accepted}; otherwise nothing is written, and the exit code is 4");
-    declared.must_converge().then(|| flag.help(help))
+    declared.signature().must_converge.then(|| flag.help(help))
 }
 
 /// Whether results that did not converge are accepted.
 pub fn allows_unconverged(declared: &impl Declared, matches: &ArgMatches) -> bool {
-    declared.must_converge() && matches.get_flag(ALLOW_UNCONVERGED)
+    declared.signature().must_converge && matches.get_flag(ALLOW_UNCONVERGED)
 }
 
 /// The command with the options of its algorithm.

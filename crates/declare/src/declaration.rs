@@ -4,31 +4,32 @@ use crate::parameter::Parameter;
 
 /// An operation with a name and options: an algorithm, a solver, a statistic or a model.
 pub trait Declared {
+    /// Its name, its texts and its options.
+    fn signature(&self) -> Signature;
+}
+
+/// The name of an operation, its texts and its options.
+#[derive(Clone, Copy)]
+pub struct Signature {
     /// Its name in Rust, in Python and in the shell, which writes `-` for `_`.
-    fn name(&self) -> &'static str;
-
+    pub name: &'static str,
     /// Other names that it has in Python and in the shell.
-    fn aliases(&self) -> &'static [&'static str];
-
+    pub aliases: &'static [&'static str],
     /// Its result, in a sentence without a full stop.
-    fn summary(&self) -> &'static str;
-
+    pub summary: &'static str,
     /// Its options.
-    fn options(&self) -> &'static [Parameter];
-
+    pub options: &'static [Parameter],
     /// Whether a run that did not converge is an error, unless the user allows it.
-    fn must_converge(&self) -> bool;
-
+    pub must_converge: bool,
     /// The option whose number of members the option `k` of estimates stands for.
-    fn counted(&self) -> Option<&'static str> {
-        None
-    }
+    pub counted: Option<&'static str>,
 }
 
 /// The operation of this name or alias, in Python or in the shell.
 pub fn named<T: Declared>(all: &'static [&'static T], name: &str) -> Option<&'static T> {
     let name = name.replace('-', "_");
-    all.iter().find(|declared| declared.name() == name || declared.aliases().contains(&&*name)).copied()
+    let is_meant = |Signature { name: own, aliases, .. }| own == name || aliases.contains(&&*name);
+    all.iter().copied().find(|declared| is_meant(declared.signature()))
 }
 
 /// A solver, a statistic or a model, as it is declared; `P` is the function that makes a plan of what users give.
@@ -87,24 +88,9 @@ impl<P> Declaration<P> {
 }
 
 impl<P> Declared for Declaration<P> {
-    fn name(&self) -> &'static str {
-        self.name
-    }
-
-    fn aliases(&self) -> &'static [&'static str] {
-        self.aliases
-    }
-
-    fn summary(&self) -> &'static str {
-        self.summary
-    }
-
-    fn options(&self) -> &'static [Parameter] {
-        self.options
-    }
-
-    fn must_converge(&self) -> bool {
-        self.must_converge
+    fn signature(&self) -> Signature {
+        let Declaration { name, aliases, summary, options, must_converge, .. } = *self;
+        Signature { name, aliases, summary, options, must_converge, counted: None }
     }
 }
 

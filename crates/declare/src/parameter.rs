@@ -111,6 +111,19 @@ pub enum Value {
     Unweighted,
 }
 
+impl DefaultValue {
+    /// The value, if there is one.
+    pub fn value(self) -> Option<Value> {
+        match self {
+            DefaultValue::Required | DefaultValue::None => None,
+            DefaultValue::Whole(value) => Some(Value::Whole(value)),
+            DefaultValue::Real(value) => Some(Value::Real(value)),
+            DefaultValue::Flag(value) => Some(Value::Flag(value)),
+            DefaultValue::Name(value) => Some(Value::Name(value.to_owned())),
+        }
+    }
+}
+
 impl Parameter {
     /// An option that may be given.
     pub const fn new(name: &'static str, kind: Kind, default: DefaultValue, help: &'static str) -> Self {
@@ -120,6 +133,11 @@ impl Parameter {
     /// An option that has to be given.
     pub const fn required(name: &'static str, kind: Kind, help: &'static str) -> Self {
         Self::new(name, kind, DefaultValue::Required, help)
+    }
+
+    /// An option without a default.
+    pub const fn optional(name: &'static str, kind: Kind, help: &'static str) -> Self {
+        Self::new(name, kind, DefaultValue::None, help)
     }
 
     /// A whole number.
@@ -140,6 +158,11 @@ impl Parameter {
     /// Yes or no.
     pub const fn flag(name: &'static str, default: bool, help: &'static str) -> Self {
         Self::new(name, Kind::Flag, DefaultValue::Flag(default), help)
+    }
+
+    /// One of the names of a type.
+    pub const fn choice<T: Choice>(name: &'static str, default: &'static str, help: &'static str) -> Self {
+        Self::new(name, Kind::choice::<T>(), DefaultValue::Name(default), help)
     }
 
     /// The option, with other names in Python and in the shell.

@@ -1,8 +1,8 @@
 //! The options of a run: the values that were given, checked, and the defaults of all others.
 
 use crate::choice::Choice;
-use crate::declaration::Declared;
-use crate::parameter::{DefaultValue, Kind, Parameter, Value, option_of, typed_id};
+use crate::declaration::{Declared, Signature};
+use crate::parameter::{DefaultValue, Kind, Value, option_of, typed_id};
 use outcore_image::{Error, Result};
 
 /// The vertices that ids stand for.
@@ -33,7 +33,7 @@ impl Values {
     /// # Errors
     /// One that is missing, out of range, or given beside one that it stands in the place of.
     pub fn new(declared: &impl Declared, given: Vec<(&'static str, Value)>) -> Result<Self> {
-        Self::checked(declared.name(), declared.options(), given, Names::Ids)
+        Self::checked(declared.signature(), given, Names::Ids)
     }
 
     /// The options of an example; `first` is the vertex that is called 0.
@@ -41,12 +41,13 @@ impl Values {
     /// # Errors
     /// An example whose options are invalid.
     pub fn of_example(algorithm: &impl Declared, example: &[(&str, &str)], first: u32) -> Result<Self> {
+        let signature = algorithm.signature();
         let parsed = |&(name, text): &(&str, &str)| {
-            let option = option_of(algorithm.name(), algorithm.options(), name)?;
+            let option = option_of(signature.name, signature.options, name)?;
             Ok((option.name, option.parse(text).map_err(Error::Usage)?))
         };
         let given = example.iter().map(parsed).collect::<Result<_>>()?;
-        Self::checked(algorithm.name(), algorithm.options(), given, Names::Places(first))
+        Self::checked(signature, given, Names::Places(first))
     }
 
     /// Options for an estimate, for which no ids need to be given. `k` is the option of that name, or the number of
@@ -59,10 +60,11 @@ impl Values {
         mut given: Vec<(&'static str, Value)>,
         k: Option<u64>,
     ) -> Result<Self> {
+        let signature = algorithm.signature();
         if let Some(k) = k {
-            given.push(counted(algorithm, &given, k)?);
+            given.push(counted(signature, &given, k)?);
         }
-        for option in algorithm.options().iter().filter(|option| option.default == DefaultValue::Required) {
+        for option in signature.options.iter().filter(|option| option.default == DefaultValue::Required) {
             if !given.iter().any(|(name, _)| *name == option.name) {
                 let one = || String::from("0");
                 let value = match option.kind {
@@ -73,15 +75,11 @@ impl Values {
                 given.push((option.name, value));
             }
         }
-        Self::checked(algorithm.name(), algorithm.options(), given, Names::Any)
+        Self::checked(signature, given, Names::Any)
     }
 
-    fn checked(
-        owner: &str,
-        options: &'static [Parameter],
-        mut given: Vec<(&'static str, Value)>,
-        names: Names,
-    ) -> Result<Self> {
+    fn checked(signature: Signature, mut given: Vec<(&'static str, Value)>, names: Names) -> Result<Self> {
+        let Signature { name: owner, options, .. } = signature;
         let has = |given: &[(&str, Value)], name: &str| given.iter().any(|(other, _)| *other == name);
         for option in options {
             let instead = option.instead_of.iter().find(|other| has(&given, option.name) && has(&given, other));
@@ -93,17 +91,15 @@ impl Values {
             option_of(owner, options, name)?.check(value).map_err(Error::Usage)?;
         }
         for option in options.iter().filter(|option| !has(&given, option.name)).collect::<Vec<_>>() {
-            given.push(match option.default {
+            let value = match option.default {
                 DefaultValue::Required => {
                     return Err(Error::Usage(format!("expected the option {}, found none", option.name)));
                 }
                 // Weights of the usual name are taken only if they are there.
-                DefaultValue::None | DefaultValue::Name("weight") => continue,
-                DefaultValue::Whole(value) => (option.name, Value::Whole(value)),
-                DefaultValue::Real(value) => (option.name, Value::Real(value)),
-                DefaultValue::Flag(value) => (option.name, Value::Flag(value)),
-                DefaultValue::Name(name) => (option.name, Value::Name(name.to_owned())),
-            });
+                DefaultValue::Name("weight") => None,
+                default => default.value(),
+            };
+            given.extend(value.map(|value| (option.name, value)));
         }
         Ok(Values { given, names })
     }
@@ -218,12 +214,9 @@ impl Values {
 }
 
 /// The option that an algorithm counts by, and its value for `k` of them.
-fn counted(algorithm: &impl Declared, given: &[(&'static str, Value)], k: u64) -> Result<(&'static str, Value)> {
-    let option = match (option_of(algorithm.name(), algorithm.options(), "k"), algorithm.counted()) {
-        (Ok(option), _) => option,
-        (Err(_), Some(name)) => option_of(algorithm.name(), algorithm.options(), name)?,
-        (Err(error), None) => return Err(error),
-    };
+fn counted(algorithm: Signature, given: &[(&'static str, Value)], k: u64) -> Result<(&'static str, Value)> {
+    let option_of = |name| option_of(algorithm.name, algorithm.options, name);
+    let option = option_of("k").or_else(|error| option_of(algorithm.counted.ok_or(error)?))?;
     let most = match option.kind {
         Kind::Vertices => MOST_SOURCES,
         Kind::Seeds => MOST_SETS,

@@ -10,7 +10,7 @@
 use crate::dense::Dense;
 use crate::tall::basis::temporary_folder;
 use crate::tall::vectors::Vectors;
-use outcore_declare::{DefaultValue, Fact, Kind, NamedFact, Parameter, Unconverged, Values};
+use outcore_declare::{Fact, Kind, NamedFact, Parameter, Unconverged, Values};
 use outcore_image::{Error, Result, Stats};
 use outcore_matrix::{DenseFile, Operand, SparseMatrix};
 use outcore_table::DenseShape;
@@ -162,7 +162,7 @@ pub(crate) fn pass_bytes(matrix: &SparseMatrix, operand: Operand) -> u64 {
 }
 
 /// Largest number of values shown.
-const SAID: usize = 10;
+const SHOWN_VALUES: usize = 10;
 
 /// The first values, line by line under their names, and how many there are beside these.
 pub(crate) fn table_lines(values: &[(&str, Vec<f64>)]) -> Vec<String> {
@@ -173,9 +173,9 @@ pub(crate) fn table_lines(values: &[(&str, Vec<f64>)]) -> Vec<String> {
         format!("  {:6}{cells}", format!("v{i}"))
     };
     let mut lines = vec![format!("  {:6}{heading}", "")];
-    lines.extend((0..count.min(SAID)).map(row));
-    if count > SAID {
-        lines.push(format!("  and {} more", count - SAID));
+    lines.extend((0..count.min(SHOWN_VALUES)).map(row));
+    if count > SHOWN_VALUES {
+        lines.push(format!("  and {} more", count - SHOWN_VALUES));
     }
     lines
 }
@@ -252,10 +252,9 @@ pub(crate) const TOL: Parameter = Parameter::real(
     "The greatest residual, in units of the greatest value's magnitude; 0 for what rounding allows",
 );
 /// The columns of a subspace.
-pub(crate) const NCV: Parameter = Parameter::new(
+pub(crate) const NCV: Parameter = Parameter::optional(
     "ncv",
     Kind::WHOLE,
-    DefaultValue::None,
     "The most columns of the subspace; if not given, 2 k + 96, if 64 GiB of disk hold so many",
 );
 /// The columns of a block.

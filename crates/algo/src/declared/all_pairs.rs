@@ -1,13 +1,8 @@
 //! Declaration of `all_pairs`: estimate, options, attributes, texts and report.
 
-use crate::declare::{Algorithm, Attribute, AttributeKind, Datum, Doc, Typed, say_ids};
 use crate::declared::multi_source_bfs::shared;
-use crate::estimate::Estimate;
-use crate::graph_values::GraphValues;
+use crate::declared::prelude::*;
 use crate::kernels::all_pairs::{AllPairs, AllPairsOptions, all_pairs};
-use crate::{kernels, verify};
-use outcore_declare::{DefaultValue, Kind, Parameter};
-use outcore_graph::Graph;
 
 /// The estimate for searching from chosen sources.
 pub fn estimate_all_pairs(graph: &Graph, options: &AllPairsOptions) -> Estimate {
@@ -15,30 +10,27 @@ pub fn estimate_all_pairs(graph: &Graph, options: &AllPairsOptions) -> Estimate 
         .verified_in(verify::searches::searches_bytes(graph).saturating_add(options.sources.bytes(graph)))
 }
 
+/// The seed of vertices that are drawn.
+pub(crate) const SEED: Parameter = Parameter::whole(
+    "seed",
+    1,
+    "Other seeds draw other vertices; the same draws the same ids, whatever the order of the image",
+);
+
 /// The declaration of `all_pairs`.
 pub static ALL_PAIRS: Algorithm = Algorithm {
+    summary: "Distances between chosen vertices, their eccentricities, and bounds on the diameter",
     options: &[
         Parameter {
             instead_of: &["k", "seed"],
-            ..Parameter::new(
+            ..Parameter::optional(
                 "sources",
                 Kind::Vertices,
-                DefaultValue::None,
                 "The ids of the vertices to start from; some are drawn if not given",
             )
         },
-        Parameter::new(
-            "k",
-            Kind::Whole { bits: 64, least: 1 },
-            DefaultValue::Whole(32),
-            "How many vertices are drawn; all if there are no more",
-        ),
-        Parameter::new(
-            "seed",
-            Kind::WHOLE,
-            DefaultValue::Whole(1),
-            "Other seeds draw other vertices; the same draws the same ids, whatever the order of the image",
-        ),
+        Parameter::count("k", 32, "How many vertices are drawn; all if there are no more"),
+        SEED,
     ],
     attributes: &[
         Attribute::new("sources", AttributeKind::Vertices, "The ids of the sources"),
@@ -77,12 +69,7 @@ pub static ALL_PAIRS: Algorithm = Algorithm {
     },
     counted: Some("sources"),
     examples: &[&[("sources", "0,1,2,3,4,5,6,7,8")]],
-    ..Algorithm::new(
-        "all_pairs",
-        "AllPairs",
-        "Distances between chosen vertices, their eccentricities, and bounds on the diameter",
-        &KERNEL,
-    )
+    ..Algorithm::new("all_pairs", "AllPairs", &KERNEL)
 };
 
 static KERNEL: Typed<AllPairsOptions, AllPairs> = Typed {

@@ -1,15 +1,9 @@
 //! Declaration of `betweenness_centrality`: estimate, options, attributes, texts and report.
 
-use crate::declare::{Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, Oracle, Typed};
-use crate::estimate::Estimate;
-use crate::graph_values::GraphValues;
+use crate::declared::all_pairs::SEED;
+use crate::declared::prelude::*;
 use crate::kernels::betweenness_centrality::{Betweenness, BetweennessOptions, betweenness_centrality};
 use crate::sources::Sources;
-use crate::{kernels, verify};
-use outcore_declare::{DefaultValue, Kind, Parameter};
-use outcore_graph::Graph;
-use outcore_table::Column;
-use std::sync::Arc;
 
 /// The estimate for betweenness centrality, with the least state that works: one source at a time.
 pub fn estimate_betweenness_centrality(graph: &Graph, options: &BetweennessOptions) -> Estimate {
@@ -19,53 +13,37 @@ pub fn estimate_betweenness_centrality(graph: &Graph, options: &BetweennessOptio
 
 /// The declaration of `betweenness_centrality`.
 pub static BETWEENNESS_CENTRALITY: Algorithm = Algorithm {
+    summary: "Betweenness centrality: which share of the shortest paths between others leads through a vertex",
     aliases: &["betweenness"],
     options: &[
         Parameter {
             is_positional: true,
-            ..Parameter::new(
+            ..Parameter::optional(
                 "k",
-                Kind::Whole { bits: 64, least: 1 },
-                DefaultValue::None,
+                Kind::COUNT,
                 "Start from so many vertices, drawn at random, which stand for all; from all vertices if not given",
             )
         },
         Parameter {
             instead_of: &["k", "seed", "failure"],
-            ..Parameter::new(
+            ..Parameter::optional(
                 "sources",
                 Kind::Vertices,
-                DefaultValue::None,
                 "The ids of vertices that are taken as the starts instead of drawn ones",
             )
         },
-        Parameter::new(
+        Parameter::flag(
             "normalized",
-            Kind::Flag,
-            DefaultValue::Flag(true),
+            true,
             "Whether sums are divided by the number of pairs of vertices between which a vertex can be",
         ),
-        Parameter::new(
-            "endpoints",
-            Kind::Flag,
-            DefaultValue::Flag(false),
-            "Whether the ends of a path count as vertices that it leads through",
-        ),
+        Parameter::flag("endpoints", false, "Whether the ends of a path count as vertices that it leads through"),
+        Parameter { needs: Some("k"), ..SEED },
         Parameter {
             needs: Some("k"),
-            ..Parameter::new(
-                "seed",
-                Kind::WHOLE,
-                DefaultValue::Whole(1),
-                "Other seeds draw other vertices; the same draws the same ids, whatever the order of the image",
-            )
-        },
-        Parameter {
-            needs: Some("k"),
-            ..Parameter::new(
+            ..Parameter::real(
                 "failure",
-                Kind::Real,
-                DefaultValue::Real(0.1),
+                0.1,
                 "The probability that the error of some vertex may exceed the bound that is told for vertices drawn",
             )
         },
@@ -106,12 +84,7 @@ pub static BETWEENNESS_CENTRALITY: Algorithm = Algorithm {
     },
     counted: Some("sources"),
     examples: &[&[("sources", "0,1,2,3,4,5,6,7,8,9")]],
-    ..Algorithm::new(
-        "betweenness_centrality",
-        "Betweenness",
-        "Betweenness centrality: which share of the shortest paths between others leads through a vertex",
-        &KERNEL,
-    )
+    ..Algorithm::new("betweenness_centrality", "Betweenness", &KERNEL)
 };
 
 static KERNEL: Typed<BetweennessOptions, Betweenness> = Typed {

@@ -1,17 +1,7 @@
 //! Declaration of `bfs`: estimate, options, attributes, texts and report.
 
-use crate::declare::{
-    Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, Graphalytics, Oracle, Outcome, Say, Typed, say_ids,
-};
-use crate::estimate::Estimate;
-use crate::graph_values::GraphValues;
+use crate::declared::prelude::*;
 use crate::kernels::bfs::{Bfs, BfsOptions, bfs};
-use crate::{kernels, verify};
-use outcore_declare::{DefaultValue, Kind, Parameter};
-use outcore_graph::Graph;
-use outcore_image::Result;
-use outcore_table::Column;
-use std::sync::Arc;
 
 /// The estimate for a search over this graph.
 pub fn estimate_bfs(graph: &Graph) -> Estimate {
@@ -21,10 +11,9 @@ pub fn estimate_bfs(graph: &Graph) -> Estimate {
 /// The option of searches by levels.
 pub(crate) const DEPTH_LIMIT: Parameter = Parameter {
     aliases: &["cutoff"],
-    ..Parameter::new(
+    ..Parameter::optional(
         "depth_limit",
         Kind::Whole { bits: 32, least: 0 },
-        DefaultValue::None,
         "The greatest level that is searched for; all if not given",
     )
 };
@@ -39,14 +28,14 @@ pub(crate) const PATH: Attribute = Attribute::new(
 
 /// The declaration of `bfs`.
 pub static BFS: Algorithm = Algorithm {
+    summary: "Breadth-first search: the level and parent of every vertex",
     aliases: &["breadth_first_search", "single_source_shortest_path_length"],
     options: &[
         Parameter::required("source", Kind::Vertex, "The id of the vertex to start from"),
         DEPTH_LIMIT,
-        Parameter::new(
+        Parameter::optional(
             "target",
             Kind::Vertex,
-            DefaultValue::None,
             "The id of a vertex on whose level the search ends, if there is a path to it; the path is told",
         ),
     ],
@@ -88,7 +77,7 @@ pub static BFS: Algorithm = Algorithm {
         fixed: &[],
     }),
     examples: &[&[("source", "0")], &[("source", "0"), ("depth_limit", "2")]],
-    ..Algorithm::new("bfs", "Bfs", "Breadth-first search: the level and parent of every vertex", &KERNEL)
+    ..Algorithm::new("bfs", "Bfs", &KERNEL)
 };
 
 static KERNEL: Typed<BfsOptions, Bfs> = Typed {

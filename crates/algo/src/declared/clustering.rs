@@ -1,12 +1,7 @@
 //! Declaration of `clustering`: estimate, options, attributes, texts and report.
 
-use crate::declare::{Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, Oracle, Typed};
-use crate::estimate::Estimate;
+use crate::declared::prelude::*;
 use crate::kernels::clustering::{Clustering, ClusteringOptions, clustering};
-use crate::{kernels, verify};
-use outcore_graph::Graph;
-use outcore_table::Column;
-use std::sync::Arc;
 
 /// The estimate for the clustering coefficients of this graph; the passes are what the memory limit leaves room
 /// for.
@@ -16,6 +11,7 @@ pub fn estimate_clustering(graph: &Graph) -> Estimate {
 
 /// The declaration of `clustering`.
 pub static CLUSTERING: Algorithm = Algorithm {
+    summary: "Clustering coefficients, their average, and transitivity",
     attributes: &[
         Attribute::new(
             "average",
@@ -47,7 +43,7 @@ pub static CLUSTERING: Algorithm = Algorithm {
                   (0.0, 0.0)",
         ..Doc::NONE
     },
-    ..Algorithm::new("clustering", "Clustering", "Clustering coefficients, their average, and transitivity", &KERNEL)
+    ..Algorithm::new("clustering", "Clustering", &KERNEL)
 };
 
 static KERNEL: Typed<ClusteringOptions, Clustering> = Typed {
@@ -56,8 +52,7 @@ static KERNEL: Typed<ClusteringOptions, Clustering> = Typed {
     run: clustering,
     verify: |graph, _, result| verify::verify_clustering(graph, result),
     report: |outcome, say| {
-        say(format_args!("average {}, transitivity {}", outcome.result.average, outcome.result.transitivity));
-        Ok(())
+        say_line(say, format_args!("average {}, transitivity {}", outcome.result.average, outcome.result.transitivity))
     },
     finding: |_, _, _, result| {
         let coefficients = vec![("clustering", Column::Real(Arc::new(result.coefficients)))];

@@ -1,15 +1,7 @@
 //! Declaration of `components`: estimate, options, attributes, texts and report.
 
-use crate::declare::{
-    Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, Graphalytics, Oracle, ReportNeeds, Say, Typed,
-};
-use crate::estimate::Estimate;
+use crate::declared::prelude::*;
 use crate::kernels::components::{Components, ComponentsOptions, components};
-use crate::{kernels, verify};
-use outcore_graph::Graph;
-use outcore_image::Result;
-use outcore_table::Column;
-use std::sync::Arc;
 
 /// The estimate for finding components of this graph.
 pub fn estimate_components(graph: &Graph) -> Estimate {
@@ -18,6 +10,7 @@ pub fn estimate_components(graph: &Graph) -> Estimate {
 
 /// The declaration of `components`.
 pub static CONNECTED_COMPONENTS: Algorithm = Algorithm {
+    summary: "Weakly connected components",
     aliases: &["weakly_connected_components", "components"],
     attributes: COUNT,
     report_needs: SIZES,
@@ -41,7 +34,7 @@ pub static CONNECTED_COMPONENTS: Algorithm = Algorithm {
         ..Doc::NONE
     },
     graphalytics: Some(Graphalytics { name: "WCC", place: 2, properties: &[], fixed: &[] }),
-    ..Algorithm::new("connected_components", "Components", "Weakly connected components", &KERNEL)
+    ..Algorithm::new("connected_components", "Components", &KERNEL)
 };
 
 /// The attributes of components.

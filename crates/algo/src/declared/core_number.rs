@@ -1,12 +1,7 @@
 //! Declaration of `core_number`: estimate, options, attributes, texts and report.
 
-use crate::declare::{Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, Oracle, Typed};
-use crate::estimate::Estimate;
+use crate::declared::prelude::*;
 use crate::kernels::core_number::{CoreNumbers, CoreNumbersOptions, core_number};
-use crate::{kernels, verify};
-use outcore_graph::Graph;
-use outcore_table::Column;
-use std::sync::Arc;
 
 /// The estimate for finding core numbers of this graph.
 pub fn estimate_core_number(graph: &Graph) -> Estimate {
@@ -15,6 +10,7 @@ pub fn estimate_core_number(graph: &Graph) -> Estimate {
 
 /// The declaration of `core_number`.
 pub static CORE_NUMBER: Algorithm = Algorithm {
+    summary: "Core numbers: the greatest k such that a vertex is in the k-core",
     attributes: &[Attribute::new("max_core", AttributeKind::Whole, "The greatest core number")],
     doc: Doc {
         about: "The k-core is the largest part of the graph in which every vertex has at least k edges. As with \
@@ -38,12 +34,7 @@ pub static CORE_NUMBER: Algorithm = Algorithm {
                   (2, {'about': 2, 'home': 2, 'news': 2, 'lone': 0})",
         ..Doc::NONE
     },
-    ..Algorithm::new(
-        "core_number",
-        "CoreNumbers",
-        "Core numbers: the greatest k such that a vertex is in the k-core",
-        &KERNEL,
-    )
+    ..Algorithm::new("core_number", "CoreNumbers", &KERNEL)
 };
 
 static KERNEL: Typed<CoreNumbersOptions, CoreNumbers> = Typed {
@@ -51,10 +42,7 @@ static KERNEL: Typed<CoreNumbersOptions, CoreNumbers> = Typed {
     estimate: |graph, _| estimate_core_number(graph),
     run: core_number,
     verify: |graph, _, result| verify::verify_core_number(graph, result),
-    report: |outcome, say| {
-        say(format_args!("the greatest core number is {}", outcome.result.max_core));
-        Ok(())
-    },
+    report: |outcome, say| say_line(say, format_args!("the greatest core number is {}", outcome.result.max_core)),
     finding: |_, _, _, result| {
         let cores = Column::Number(Arc::new(result.cores));
         Ok(Finding::new(vec![("core", cores)], vec![Datum::Whole(result.max_core.into())], result.stats).shown(""))

@@ -1,13 +1,7 @@
 //! Declaration of `degree_centrality`: estimate, options, attributes, texts and report.
 
-use crate::declare::{Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, Oracle, Typed};
-use crate::estimate::Estimate;
+use crate::declared::prelude::*;
 use crate::kernels::degree_centrality::{DegreeCentrality, DegreeCentralityOptions, DegreeEdges, degree_centrality};
-use crate::{kernels, verify};
-use outcore_declare::{DefaultValue, Kind, Parameter};
-use outcore_graph::Graph;
-use outcore_table::Column;
-use std::sync::Arc;
 
 /// The estimate for computing degree centrality over this graph.
 pub fn estimate_degree_centrality(graph: &Graph, options: &DegreeCentralityOptions) -> Estimate {
@@ -17,10 +11,10 @@ pub fn estimate_degree_centrality(graph: &Graph, options: &DegreeCentralityOptio
 
 /// The declaration of `degree_centrality`.
 pub static DEGREE_CENTRALITY: Algorithm = Algorithm {
-    options: &[Parameter::new(
+    summary: "Degree centrality: the number of a vertex's edges over that of the other vertices",
+    options: &[Parameter::choice::<DegreeEdges>(
         "edges",
-        Kind::choice::<DegreeEdges>(),
-        DefaultValue::Name("both"),
+        "both",
         "Which edges of a vertex count; those without direction all do",
     )],
     attributes: &[Attribute::new("max_degree", AttributeKind::Whole, "The greatest number of edges of a vertex")],
@@ -41,12 +35,7 @@ pub static DEGREE_CENTRALITY: Algorithm = Algorithm {
         ..Doc::NONE
     },
     examples: &[&[], &[("edges", "in")], &[("edges", "out")]],
-    ..Algorithm::new(
-        "degree_centrality",
-        "DegreeCentrality",
-        "Degree centrality: the number of a vertex's edges over that of the other vertices",
-        &KERNEL,
-    )
+    ..Algorithm::new("degree_centrality", "DegreeCentrality", &KERNEL)
 };
 
 static KERNEL: Typed<DegreeCentralityOptions, DegreeCentrality> = Typed {
@@ -54,10 +43,7 @@ static KERNEL: Typed<DegreeCentralityOptions, DegreeCentrality> = Typed {
     estimate: estimate_degree_centrality,
     run: degree_centrality,
     verify: verify::verify_degree_centrality,
-    report: |outcome, say| {
-        say(format_args!("the greatest degree is {}", outcome.result.max_degree));
-        Ok(())
-    },
+    report: |outcome, say| say_line(say, format_args!("the greatest degree is {}", outcome.result.max_degree)),
     finding: |_, _, _, result| {
         let centralities = vec![("degree_centrality", Column::Real(Arc::new(result.centralities)))];
         Ok(Finding::new(centralities, vec![Datum::Whole(result.max_degree)], result.stats).shown(""))

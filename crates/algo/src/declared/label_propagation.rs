@@ -1,13 +1,7 @@
 //! Declaration of `label_propagation`: estimate, options, attributes, texts and report.
 
-use crate::declare::{Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, Graphalytics, Typed};
-use crate::estimate::Estimate;
+use crate::declared::prelude::*;
 use crate::kernels::label_propagation::{LabelPropagation, LabelPropagationOptions, label_propagation};
-use crate::{kernels, verify};
-use outcore_declare::{DefaultValue, Kind, Parameter};
-use outcore_graph::Graph;
-use outcore_table::Column;
-use std::sync::Arc;
 
 /// The estimate for propagating labels over this graph; passes are those of `max_iter` iterations.
 pub fn estimate_label_propagation(graph: &Graph, options: &LabelPropagationOptions) -> Estimate {
@@ -17,6 +11,7 @@ pub fn estimate_label_propagation(graph: &Graph, options: &LabelPropagationOptio
 
 /// The declaration of `label_propagation`.
 pub static LABEL_PROPAGATION: Algorithm = Algorithm {
+    summary: "Label propagation: communities, as Graphalytics defines them (CDLP)",
     options: &[Parameter::new(
         "max_iter",
         Kind::Whole { bits: 32, least: 0 },
@@ -54,12 +49,7 @@ pub static LABEL_PROPAGATION: Algorithm = Algorithm {
         fixed: &[],
     }),
     examples: &[&[("max_iter", "3")]],
-    ..Algorithm::new(
-        "label_propagation",
-        "LabelPropagation",
-        "Label propagation: communities, as Graphalytics defines them (CDLP)",
-        &KERNEL,
-    )
+    ..Algorithm::new("label_propagation", "LabelPropagation", &KERNEL)
 };
 
 static KERNEL: Typed<LabelPropagationOptions, LabelPropagation> = Typed {

@@ -1,12 +1,7 @@
 //! Declaration of `lcc`: estimate, options, attributes, texts and report.
 
-use crate::declare::{Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, Graphalytics, Typed};
-use crate::estimate::Estimate;
+use crate::declared::prelude::*;
 use crate::kernels::lcc::{Lcc, LccOptions, lcc};
-use crate::{kernels, verify};
-use outcore_graph::Graph;
-use outcore_table::Column;
-use std::sync::Arc;
 
 /// The estimate for computing the local clustering coefficients of this graph; the passes are what the memory limit
 /// leaves room for.
@@ -16,6 +11,7 @@ pub fn estimate_lcc(graph: &Graph) -> Estimate {
 
 /// The declaration of `lcc`.
 pub static LCC: Algorithm = Algorithm {
+    summary: "Local clustering coefficients as Graphalytics defines them",
     attributes: &[Attribute::new("average", AttributeKind::Real, "The mean of the coefficients")],
     doc: Doc {
         about: "The neighbours of a vertex are those that an edge of any direction joins with it. The coefficient is the \
@@ -32,7 +28,7 @@ pub static LCC: Algorithm = Algorithm {
         ..Doc::NONE
     },
     graphalytics: Some(Graphalytics { name: "LCC", place: 4, properties: &[], fixed: &[] }),
-    ..Algorithm::new("lcc", "Lcc", "Local clustering coefficients as Graphalytics defines them", &KERNEL)
+    ..Algorithm::new("lcc", "Lcc", &KERNEL)
 };
 
 static KERNEL: Typed<LccOptions, Lcc> = Typed {
@@ -40,10 +36,7 @@ static KERNEL: Typed<LccOptions, Lcc> = Typed {
     estimate: |graph, _| estimate_lcc(graph),
     run: lcc,
     verify: |graph, _, result| verify::verify_lcc(graph, result),
-    report: |outcome, say| {
-        say(format_args!("average {}", outcome.result.average));
-        Ok(())
-    },
+    report: |outcome, say| say_line(say, format_args!("average {}", outcome.result.average)),
     finding: |_, _, _, result| {
         let coefficients = vec![("lcc", Column::Real(Arc::new(result.coefficients)))];
         Ok(Finding::new(coefficients, vec![Datum::Real(result.average)], result.stats).shown(""))

@@ -1,16 +1,9 @@
 //! Declaration of `multi_source_bfs`: estimate, options, attributes, texts and report.
 
-use crate::declare::{Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, Oracle, Typed};
 use crate::declared::bfs::DEPTH_LIMIT;
-use crate::estimate::Estimate;
-use crate::graph_values::GraphValues;
+use crate::declared::prelude::*;
 use crate::kernels::multi_source_bfs::multi_source_bfs;
 use crate::kernels::reach::{MultiSourceBfs, MultiSourceBfsOptions};
-use crate::{kernels, verify};
-use outcore_declare::{DefaultValue, Kind, Parameter};
-use outcore_graph::Graph;
-use outcore_table::Column;
-use std::sync::Arc;
 
 /// The estimate for searches from the sources, with the least state that works: 64 sources at a time.
 pub fn estimate_multi_source_bfs(graph: &Graph, options: &MultiSourceBfsOptions) -> Estimate {
@@ -20,12 +13,12 @@ pub fn estimate_multi_source_bfs(graph: &Graph, options: &MultiSourceBfsOptions)
 
 /// The declaration of `multi_source_bfs`.
 pub static MULTI_SOURCE_BFS: Algorithm = Algorithm {
+    summary: "Breadth-first search from many sources at once: by how many each vertex is reached, and its distances from them",
     options: &[
         Parameter::required("sources", Kind::Vertices, "The ids of the vertices to start from"),
-        Parameter::new(
+        Parameter::optional(
             "targets",
             Kind::Vertices,
-            DefaultValue::None,
             "The ids of the vertices whose distances from every source are told",
         ),
         DEPTH_LIMIT,
@@ -82,12 +75,7 @@ pub static MULTI_SOURCE_BFS: Algorithm = Algorithm {
             ("targets", "0,1,2,3,4"),
         ],
     ],
-    ..Algorithm::new(
-        "multi_source_bfs",
-        "MultiSourceBfs",
-        "Breadth-first search from many sources at once: by how many each vertex is reached, and its distances from them",
-        &KERNEL,
-    )
+    ..Algorithm::new("multi_source_bfs", "MultiSourceBfs", &KERNEL)
 };
 
 static KERNEL: Typed<MultiSourceBfsOptions, MultiSourceBfs> = Typed {

@@ -1,15 +1,8 @@
 //! Declaration of `node_boundary`: estimate, options, attributes, texts and report.
 
-use crate::declare::{Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, Oracle, Typed};
-use crate::estimate::Estimate;
-use crate::graph_values::GraphValues;
+use crate::declared::prelude::*;
 use crate::kernels::node_boundary::{NodeBoundary, NodeBoundaryOptions, node_boundary};
-use crate::{kernels, verify};
-use outcore_declare::{Kind, Parameter};
 use outcore_format::WeightKind;
-use outcore_graph::Graph;
-use outcore_table::Column;
-use std::sync::Arc;
 
 /// The estimate for the node boundary of a set.
 pub fn estimate_node_boundary(graph: &Graph, options: &NodeBoundaryOptions) -> Estimate {
@@ -19,6 +12,7 @@ pub fn estimate_node_boundary(graph: &Graph, options: &NodeBoundaryOptions) -> E
 
 /// The declaration of `node_boundary`.
 pub static NODE_BOUNDARY: Algorithm = Algorithm {
+    summary: "Node boundary: the vertices outside a set to which edges lead from it, and the number of these edges",
     options: &[Parameter::required("vertices", Kind::Vertices, "The ids of the vertices of the set")],
     attributes: &[Attribute::new("count", AttributeKind::Whole, "How many vertices are in the boundary")],
     doc: Doc {
@@ -42,12 +36,7 @@ pub static NODE_BOUNDARY: Algorithm = Algorithm {
     },
     counted: Some("vertices"),
     examples: &[&[("vertices", "0,1,2,3,4")]],
-    ..Algorithm::new(
-        "node_boundary",
-        "NodeBoundary",
-        "Node boundary: the vertices outside a set to which edges lead from it, and the number of these edges",
-        &KERNEL,
-    )
+    ..Algorithm::new("node_boundary", "NodeBoundary", &KERNEL)
 };
 
 static KERNEL: Typed<NodeBoundaryOptions, NodeBoundary> = Typed {

@@ -1,21 +1,10 @@
 //! Declaration of `pagerank`: estimate, options, attributes, texts and report.
 
 use crate::convergence::{Stop, StoppedBy};
-use crate::declare::{
-    Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, Graphalytics, Oracle, Outcome, Remedy, Say, Typed,
-    Unconverged,
-};
-use crate::estimate::Estimate;
-use crate::graph_values::GraphValues;
+use crate::declared::prelude::*;
 use crate::kernels::pagerank_options::{Dangling, PageRank, PageRankMethod, PageRankOptions};
 use crate::kernels::strengths::weight_bytes;
 use crate::kernels::{pagerank, pagerank_delta};
-use crate::verify;
-use outcore_declare::{DefaultValue, Kind, Parameter};
-use outcore_graph::Graph;
-use outcore_image::Result;
-use outcore_table::Column;
-use std::sync::Arc;
 
 /// The estimate for PageRank over this graph; passes are those of `max_iter` iterations.
 pub fn estimate_pagerank(graph: &Graph, options: &PageRankOptions) -> Estimate {
@@ -42,24 +31,15 @@ pub fn pagerank(graph: &Graph, options: &PageRankOptions) -> Result<PageRank> {
 
 /// The declaration of `pagerank`.
 pub static PAGERANK: Algorithm = Algorithm {
+    summary: "PageRank: how often a walk along the edges is at a vertex",
     options: &[
         ALPHA,
         TOL,
         STOP,
         MAX_ITER,
-        Parameter::new(
-            "method",
-            Kind::choice::<PageRankMethod>(),
-            DefaultValue::Name("power"),
-            "By which method ranks are computed",
-        ),
+        Parameter::choice::<PageRankMethod>("method", "power", "By which method ranks are computed"),
         Parameter::WEIGHT,
-        Parameter::new(
-            "dangling",
-            Kind::choice::<Dangling>(),
-            DefaultValue::Name("networkx"),
-            "What becomes of the rank of vertices without out-edges",
-        ),
+        Parameter::choice::<Dangling>("dangling", "networkx", "What becomes of the rank of vertices without out-edges"),
     ],
     attributes: CONVERGENCE,
     doc: Doc {
@@ -100,29 +80,19 @@ pub static PAGERANK: Algorithm = Algorithm {
         &[("tol", "0"), ("max_iter", "5"), ("method", "delta")],
         &[("tol", "1e-6"), ("max_iter", "5"), ("stop", "networkx"), ("dangling", "gap")],
     ],
-    ..Algorithm::new("pagerank", "PageRank", "PageRank: how often a walk along the edges is at a vertex", &KERNEL)
+    ..Algorithm::new("pagerank", "PageRank", &KERNEL)
 };
 
 /// Options of convergence, which personalised PageRank has too.
-pub(crate) const ALPHA: Parameter = Parameter::new(
-    "alpha",
-    Kind::Real,
-    DefaultValue::Real(0.85),
-    "The probability of following an edge rather than jumping",
-);
-pub(crate) const TOL: Parameter = Parameter::new(
+pub(crate) const ALPHA: Parameter =
+    Parameter::real("alpha", 0.85, "The probability of following an edge rather than jumping");
+pub(crate) const TOL: Parameter = Parameter::real(
     "tol",
-    Kind::Real,
-    DefaultValue::Real(1e-8),
+    1e-8,
     "Stop when the residual, the sum over all vertices of the absolute change in an iteration, is below this; 0 makes \
      exactly `max_iter` iterations",
 );
-pub(crate) const STOP: Parameter = Parameter::new(
-    "stop",
-    Kind::choice::<Stop>(),
-    DefaultValue::Name("residual"),
-    "With what the residual is compared",
-);
+pub(crate) const STOP: Parameter = Parameter::choice::<Stop>("stop", "residual", "With what the residual is compared");
 pub(crate) const MAX_ITER: Parameter = Parameter::new(
     "max_iter",
     Kind::Whole { bits: 32, least: 0 },

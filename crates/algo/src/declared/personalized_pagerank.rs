@@ -1,16 +1,11 @@
 //! Declaration of `personalized_pagerank`: estimate, options, attributes, texts and report.
 
-use crate::declare::{Algorithm, Doc, Finding, Oracle, Typed};
 use crate::declared::pagerank::{
     ALPHA, CONVERGENCE, MAX_ITER, STOP, TOL, say_convergence, say_unused_weights, with_convergence,
 };
-use crate::estimate::Estimate;
-use crate::graph_values::GraphValues;
+use crate::declared::prelude::*;
 use crate::kernels::personalized_pagerank::{PersonalizedPageRank, PersonalizedPageRankOptions, personalized_pagerank};
 use crate::kernels::strengths::weight_bytes;
-use crate::{kernels, verify};
-use outcore_declare::{Kind, Parameter};
-use outcore_graph::Graph;
 
 /// The estimate for personalised PageRank over this graph; passes are those of `max_iter` iterations.
 pub fn estimate_personalized_pagerank(graph: &Graph, options: &PersonalizedPageRankOptions) -> Estimate {
@@ -20,6 +15,7 @@ pub fn estimate_personalized_pagerank(graph: &Graph, options: &PersonalizedPageR
 
 /// The declaration of `personalized_pagerank`.
 pub static PERSONALIZED_PAGERANK: Algorithm = Algorithm {
+    summary: "PageRank where jumps lead to seeds instead of anywhere",
     options: &[
         Parameter {
             aliases: &["seeds"],
@@ -59,12 +55,7 @@ pub static PERSONALIZED_PAGERANK: Algorithm = Algorithm {
     must_converge: true,
     counted: Some("personalization"),
     examples: &[&[("personalization", "0,7,7"), ("tol", "0"), ("max_iter", "5")]],
-    ..Algorithm::new(
-        "personalized_pagerank",
-        "PageRank",
-        "PageRank where jumps lead to seeds instead of anywhere",
-        &KERNEL,
-    )
+    ..Algorithm::new("personalized_pagerank", "PageRank", &KERNEL)
 };
 
 static KERNEL: Typed<PersonalizedPageRankOptions, PersonalizedPageRank> = Typed {

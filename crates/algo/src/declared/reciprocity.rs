@@ -1,13 +1,8 @@
 //! Declaration of `reciprocity`: estimate, options, attributes, texts and report.
 
-use crate::declare::{Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, Oracle, Typed};
-use crate::estimate::Estimate;
+use crate::declared::prelude::*;
 use crate::kernels::reciprocity::{Reciprocity, ReciprocityOptions, reciprocity};
-use crate::{kernels, verify};
 use outcore_format::WeightKind;
-use outcore_graph::Graph;
-use outcore_table::Column;
-use std::sync::Arc;
 
 /// The estimate for computing reciprocities over this graph.
 pub fn estimate_reciprocity(graph: &Graph) -> Estimate {
@@ -16,6 +11,7 @@ pub fn estimate_reciprocity(graph: &Graph) -> Estimate {
 
 /// The declaration of `reciprocity`.
 pub static RECIPROCITY: Algorithm = Algorithm {
+    summary: "Reciprocity: the share of a vertex's edges whose opposite edge is there, too",
     aliases: &["overall_reciprocity"],
     attributes: &[Attribute::new(
         "overall",
@@ -40,12 +36,7 @@ pub static RECIPROCITY: Algorithm = Algorithm {
                   (0.8, {'vertex': 'home', 'reciprocity': 1.0})",
         ..Doc::NONE
     },
-    ..Algorithm::new(
-        "reciprocity",
-        "Reciprocity",
-        "Reciprocity: the share of a vertex's edges whose opposite edge is there, too",
-        &KERNEL,
-    )
+    ..Algorithm::new("reciprocity", "Reciprocity", &KERNEL)
 };
 
 static KERNEL: Typed<ReciprocityOptions, Reciprocity> = Typed {
@@ -53,10 +44,7 @@ static KERNEL: Typed<ReciprocityOptions, Reciprocity> = Typed {
     estimate: |graph, _| estimate_reciprocity(graph),
     run: reciprocity,
     verify: |graph, _, result| verify::verify_reciprocity(graph, result),
-    report: |outcome, say| {
-        say(format_args!("overall reciprocity {}", outcome.result.overall));
-        Ok(())
-    },
+    report: |outcome, say| say_line(say, format_args!("overall reciprocity {}", outcome.result.overall)),
     finding: |_, _, _, result| {
         let column = Column::Distance(Arc::new(result.reciprocities), WeightKind::F64);
         Ok(Finding::new(vec![("reciprocity", column)], vec![Datum::Real(result.overall)], result.stats).shown(""))

@@ -1,12 +1,8 @@
 //! Declaration of `scan_statistics`: estimate, options, attributes, texts and report.
 
-use crate::declare::{Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, Outcome, Typed, say_ids};
-use crate::estimate::Estimate;
+use crate::declared::prelude::*;
 use crate::kernels::scan_statistics::{Best, ScanStatistics, ScanStatisticsOptions, scan_statistics};
 use crate::state::Layout;
-use crate::{kernels, verify};
-use outcore_declare::{DefaultValue, Kind, Parameter};
-use outcore_graph::Graph;
 use outcore_table::ColumnKind;
 
 /// The estimate for finding the greatest locality statistics of this graph.
@@ -20,12 +16,8 @@ pub fn estimate_scan_statistics(graph: &Graph, options: &ScanStatisticsOptions) 
 
 /// The declaration of `scan_statistics`.
 pub static SCAN_STATISTICS: Algorithm = Algorithm {
-    options: &[Parameter::new(
-        "top",
-        Kind::Whole { bits: 64, least: 1 },
-        DefaultValue::Whole(1),
-        "How many vertices to find",
-    )],
+    summary: "Scan statistics: the vertices with the most edges among themselves and their neighbours",
+    options: &[Parameter::count("top", 1, "How many vertices to find")],
     attributes: &[
         Attribute::new("vertices", AttributeKind::Vertices, "The ids of the vertices found, by falling statistics"),
         Attribute::new(
@@ -58,12 +50,7 @@ pub static SCAN_STATISTICS: Algorithm = Algorithm {
     counted: Some("top"),
     // Few of the greatest statistics, and more than vertices are looked at one by one.
     examples: &[&[("top", "3")], &[("top", "300")]],
-    ..Algorithm::new(
-        "scan_statistics",
-        "ScanStatistics",
-        "Scan statistics: the vertices with the most edges among themselves and their neighbours",
-        &KERNEL,
-    )
+    ..Algorithm::new("scan_statistics", "ScanStatistics", &KERNEL)
 };
 
 static KERNEL: Typed<ScanStatisticsOptions, ScanStatistics> = Typed {

@@ -1,15 +1,8 @@
 //! Declaration of `sssp`: estimate, options, attributes, texts and report.
 
-use crate::declare::{Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, Graphalytics, Oracle, Typed, say_ids};
 use crate::declared::bfs::PATH;
-use crate::estimate::Estimate;
-use crate::graph_values::GraphValues;
+use crate::declared::prelude::*;
 use crate::kernels::sssp::{Sssp, SsspOptions, sssp, weight_bytes};
-use crate::{kernels, verify};
-use outcore_declare::{DefaultValue, Kind, Parameter};
-use outcore_graph::Graph;
-use outcore_table::Column;
-use std::sync::Arc;
 
 /// The estimate for a search over this graph; how many passes it makes depends on the weights.
 pub fn estimate_sssp(graph: &Graph, options: &SsspOptions) -> Estimate {
@@ -19,6 +12,7 @@ pub fn estimate_sssp(graph: &Graph, options: &SsspOptions) -> Estimate {
 
 /// The declaration of `sssp`.
 pub static SSSP: Algorithm = Algorithm {
+    summary: "Shortest paths from one vertex, over the weights of the edges",
     aliases: &["single_source_dijkstra"],
     options: &[
         Parameter::required("source", Kind::Vertex, "The id of the vertex to start from"),
@@ -28,17 +22,15 @@ pub static SSSP: Algorithm = Algorithm {
                    are called. Where edges have none, every length is 1",
             ..Parameter::WEIGHT
         },
-        Parameter::new(
+        Parameter::optional(
             "delta",
             Kind::Real,
-            DefaultValue::None,
             "How much farther than the nearest waiting vertex others may be that are relaxed together with it; chosen \
              by the weights if not given. It changes the time and nothing else",
         ),
-        Parameter::new(
+        Parameter::optional(
             "target",
             Kind::Vertex,
-            DefaultValue::None,
             "The id of a vertex, the path to which is told; the search goes on to all others",
         ),
     ],
@@ -81,7 +73,7 @@ pub static SSSP: Algorithm = Algorithm {
         fixed: &[],
     }),
     examples: &[&[("source", "0")], &[("source", "0"), ("delta", "0.5")]],
-    ..Algorithm::new("sssp", "Sssp", "Shortest paths from one vertex, over the weights of the edges", &KERNEL)
+    ..Algorithm::new("sssp", "Sssp", &KERNEL)
 };
 
 static KERNEL: Typed<SsspOptions, Sssp> = Typed {

@@ -1,12 +1,9 @@
 //! Declaration of `strong_components`: estimate, options, attributes, texts and report.
 
-use crate::declare::{Algorithm, Doc, Oracle, Typed};
 use crate::declared::components;
-use crate::estimate::Estimate;
+use crate::declared::prelude::*;
 use crate::kernels::components::Components;
 use crate::kernels::strong_components::{StrongComponentsOptions, strong_components};
-use crate::{kernels, verify};
-use outcore_graph::Graph;
 
 /// The estimate for finding strongly connected components of this graph; the passes are those of most graphs.
 pub fn estimate_strong_components(graph: &Graph) -> Estimate {
@@ -16,6 +13,7 @@ pub fn estimate_strong_components(graph: &Graph) -> Estimate {
 
 /// The declaration of `strong_components`.
 pub static STRONGLY_CONNECTED_COMPONENTS: Algorithm = Algorithm {
+    summary: "Strongly connected components",
     aliases: &["strong_components"],
     attributes: components::COUNT,
     report_needs: components::SIZES,
@@ -39,7 +37,7 @@ pub static STRONGLY_CONNECTED_COMPONENTS: Algorithm = Algorithm {
                   (2, {'about': 'about', 'home': 'about', 'news': 'about', 'lone': 'lone'})",
         ..Doc::NONE
     },
-    ..Algorithm::new("strongly_connected_components", "Components", "Strongly connected components", &KERNEL)
+    ..Algorithm::new("strongly_connected_components", "Components", &KERNEL)
 };
 
 static KERNEL: Typed<StrongComponentsOptions, Components> = Typed {

@@ -1,12 +1,7 @@
 //! Declaration of `triangles`: estimate, options, attributes, texts and report.
 
-use crate::declare::{Algorithm, Attribute, AttributeKind, Datum, Doc, Finding, Oracle, Typed};
-use crate::estimate::Estimate;
+use crate::declared::prelude::*;
 use crate::kernels::triangles::{Triangles, TrianglesOptions, triangles};
-use crate::{kernels, verify};
-use outcore_graph::Graph;
-use outcore_table::Column;
-use std::sync::Arc;
 
 /// The estimate for counting the triangles of this graph; the passes are what the memory limit leaves room for.
 pub fn estimate_triangles(graph: &Graph) -> Estimate {
@@ -15,6 +10,7 @@ pub fn estimate_triangles(graph: &Graph) -> Estimate {
 
 /// The declaration of `triangles`.
 pub static TRIANGLES: Algorithm = Algorithm {
+    summary: "Triangles: how many every vertex is a corner of, whatever the direction of edges",
     attributes: &[Attribute::new("total", AttributeKind::Whole, "How many triangles there are")],
     doc: Doc {
         about: "They are counted as `networkx.triangles` does. Directions of edges, parallel edges and loops are ignored.",
@@ -35,12 +31,7 @@ pub static TRIANGLES: Algorithm = Algorithm {
                   (0, {'about': 0, 'home': 0, 'news': 0, 'lone': 0})",
         ..Doc::NONE
     },
-    ..Algorithm::new(
-        "triangles",
-        "Triangles",
-        "Triangles: how many every vertex is a corner of, whatever the direction of edges",
-        &KERNEL,
-    )
+    ..Algorithm::new("triangles", "Triangles", &KERNEL)
 };
 
 static KERNEL: Typed<TrianglesOptions, Triangles> = Typed {
@@ -48,10 +39,7 @@ static KERNEL: Typed<TrianglesOptions, Triangles> = Typed {
     estimate: |graph, _| estimate_triangles(graph),
     run: triangles,
     verify: |graph, _, result| verify::verify_triangles(graph, result),
-    report: |outcome, say| {
-        say(format_args!("{} triangles", outcome.result.total));
-        Ok(())
-    },
+    report: |outcome, say| say_line(say, format_args!("{} triangles", outcome.result.total)),
     finding: |_, _, _, result| {
         let counts = vec![("triangles", Column::Count(Arc::new(result.counts)))];
         Ok(Finding::new(counts, vec![Datum::Whole(result.total)], result.stats).shown(""))
