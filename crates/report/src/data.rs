@@ -12,28 +12,15 @@ pub const SCHEMA: u32 = 1;
 
 /// The numbers of a page.
 pub fn data(report: &Report) -> Value {
-    let plan = &report.plan;
     json!({
         "schema": SCHEMA,
         "outcore": env!("CARGO_PKG_VERSION"),
         "name": report.name,
         "input": report.input,
         "call": report.call,
-        "options": report.options.iter().map(|option| json!({
-            "name": option.name,
-            "value": option.value,
-            "default": option.default,
-            "given": option.is_given,
-        })).collect::<Vec<_>>(),
+        "options": report.options,
         "facts": report.facts,
-        "plan": {
-            "memory_bytes": plan.memory_bytes,
-            "state_bytes": plan.state_bytes,
-            "passes": plan.passes,
-            "read_bytes": plan.read_bytes,
-            "bound": plan.bound,
-            "notes": plan.notes,
-        },
+        "plan": report.plan,
         "stats": stats(&report.stats),
         "read_amplification": amplification(&report.stats),
         "steps": steps(&report.stats.steps),
@@ -44,11 +31,8 @@ pub fn data(report: &Report) -> Value {
 
 /// The statistics under the keys of `--stats`, without steps.
 fn stats(stats: &Stats) -> Value {
-    let all = Stats { steps: Vec::new(), ..stats.clone() };
-    let mut object = serde_json::to_value(all).unwrap_or_default();
-    if let Value::Object(object) = &mut object {
-        object.remove("steps");
-    }
+    let mut object = json!(Stats { steps: Vec::new(), ..stats.clone() });
+    object.as_object_mut().map(|object| object.remove("steps"));
     object
 }
 

@@ -27,6 +27,7 @@ pub use page::page;
 use outcore_algo::Estimate;
 use outcore_image::Stats;
 use outcore_io::Sample;
+use serde::Serialize;
 use serde_json::{Map, Value};
 
 /// The content of a page.
@@ -51,7 +52,7 @@ pub struct Report {
 }
 
 /// The estimate of a run before it began.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct Planned {
     /// A memory limit that works, in bytes.
     pub memory_bytes: Option<u64>,

@@ -1,13 +1,14 @@
 //! Options as a page shows them, and commands and calls as they were typed.
 
-use outcore_declare::{DefaultValue, Parameter, Value};
+use outcore_declare::{Parameter, Value};
+use serde::Serialize;
 
 /// The most ids, and characters of a text, that are shown.
 const MOST_IDS: usize = 20;
 const MOST_CHARACTERS: usize = 400;
 
 /// An option.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Given {
     /// Its name.
     pub name: String,
@@ -16,6 +17,7 @@ pub struct Given {
     /// Default value.
     pub default: Option<String>,
     /// Whether it was given.
+    #[serde(rename = "given")]
     pub is_given: bool,
 }
 
@@ -25,13 +27,7 @@ impl Given {
         let mut all: Vec<_> = options
             .iter()
             .map(|option| {
-                let default = match option.default {
-                    DefaultValue::Required | DefaultValue::None => None,
-                    DefaultValue::Whole(value) => Some(value.to_string()),
-                    DefaultValue::Real(value) => Some(real_text(value)),
-                    DefaultValue::Flag(value) => Some(value.to_string()),
-                    DefaultValue::Name(value) => Some(value.to_owned()),
-                };
+                let default = option.default.value().as_ref().map(value_text);
                 let found = given.iter().find(|(name, _)| *name == option.name).map(|(_, value)| value_text(value));
                 let is_given = found.is_some();
                 let value = found.or_else(|| default.clone()).unwrap_or_else(|| "none".to_owned());
@@ -52,8 +48,8 @@ impl Given {
 fn value_text(value: &Value) -> String {
     shortened(match value {
         Value::Whole(number) | Value::Counted(number) => number.to_string(),
-        Value::Real(number) => real_text(*number),
-        Value::Reals(numbers) => listed(numbers, |&number| real_text(number)),
+        Value::Real(number) => short_real(*number),
+        Value::Reals(numbers) => listed(numbers, |&number| short_real(number)),
         Value::Flag(flag) => flag.to_string(),
         Value::Name(text) | Value::Vertex(text) => text.clone(),
         Value::Vertices(ids) => listed(ids, Clone::clone),
@@ -64,8 +60,8 @@ fn value_text(value: &Value) -> String {
     })
 }
 
-/// A real number, with an exponent where it would have many noughts.
-fn real_text(number: f64) -> String {
+/// A real number in the shorter notation: with an exponent, or without.
+fn short_real(number: f64) -> String {
     let (plain, short) = (number.to_string(), format!("{number:e}"));
     if short.len() < plain.len() { short } else { plain }
 }
@@ -123,7 +119,7 @@ mod tests {
         given.sort_unstable();
         assert_eq!(given, [("max_iter", "7"), ("tol", "0.5")]);
         assert!(all[2..].iter().all(|option| !option.is_given));
-        assert_eq!([0.0, 0.85, 1e-8, 20.0, 1.5e300].map(real_text), ["0", "0.85", "1e-8", "20", "1.5e300"]);
+        assert_eq!([0.0, 0.85, 1e-8, 20.0, 1.5e300].map(short_real), ["0", "0.85", "1e-8", "20", "1.5e300"]);
         let ids = Value::Vertices((0..1_000_000).map(|id| id.to_string()).collect());
         let text = value_text(&ids);
         assert!(text.starts_with("0, 1, 2") && text.ends_with("(1000000 in all)") && text.len() < 200, "{text}");

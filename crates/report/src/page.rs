@@ -24,7 +24,7 @@ pub fn page(report: &Report) -> String {
     let (title, call) = (escape(&title), escape(&report.call));
     let parts = [
         figures(report),
-        asked(&report.options),
+        options_section(&report.options),
         planned(&report.plan, report),
         charts(),
         table_of_steps(&report.stats),
@@ -105,7 +105,7 @@ fn most_taken(report: &Report) -> Option<u64> {
 }
 
 /// The section of options.
-fn asked(options: &[Given]) -> String {
+fn options_section(options: &[Given]) -> String {
     if options.is_empty() {
         return String::new();
     }

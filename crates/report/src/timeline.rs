@@ -27,15 +27,6 @@ pub struct Timeline {
     pub cache_bytes: Vec<u64>,
 }
 
-/// Resources used up to a moment.
-#[derive(Clone, Copy)]
-struct Point {
-    seconds: f64,
-    seconds_cpu: f64,
-    bytes_read: u64,
-    memory_bytes: u64,
-}
-
 impl Timeline {
     /// The timeline of a run.
     pub fn of(report: &Report) -> Self {
@@ -44,7 +35,7 @@ impl Timeline {
         }
         let least = LEAST_SECONDS.max(report.stats.total.seconds / MOST_TIMES);
         let mut timeline = Timeline { of: "steps", ..Timeline::default() };
-        let mut last = Point { seconds: 0.0, seconds_cpu: 0.0, bytes_read: 0, memory_bytes: 0 };
+        let mut last = Sample::default();
         let mut now = last;
         for step in &report.stats.steps {
             now.bytes_read += step.sweep.bytes_read;
@@ -55,7 +46,7 @@ impl Timeline {
             }
         }
         // The remaining stretch is short: it is merged with the end of the run.
-        let end = Point { seconds: report.stats.total.seconds, seconds_cpu: report.stats.seconds_cpu, ..now };
+        let end = Sample { seconds: report.stats.total.seconds, seconds_cpu: report.stats.seconds_cpu, ..now };
         if end.seconds - last.seconds >= least || timeline.seconds.is_empty() {
             timeline.push(&mut last, end);
         }
@@ -64,24 +55,18 @@ impl Timeline {
 
     fn of_samples(samples: &[Sample]) -> Self {
         let mut timeline = Timeline { of: "samples", ..Timeline::default() };
-        let point = |sample: &Sample| Point {
-            seconds: sample.seconds,
-            seconds_cpu: sample.seconds_cpu,
-            bytes_read: sample.bytes_read,
-            memory_bytes: sample.memory_bytes,
-        };
-        let Some(mut last) = samples.first().map(point) else { return timeline };
+        let Some(mut last) = samples.first().copied() else { return timeline };
         for sample in &samples[1..] {
             // The last one may come right behind the one before it.
             if sample.seconds - last.seconds >= LEAST_SECONDS {
-                timeline.push(&mut last, point(sample));
+                timeline.push(&mut last, *sample);
                 timeline.cache_bytes.push(sample.cache_bytes);
             }
         }
         timeline
     }
 
-    fn push(&mut self, last: &mut Point, now: Point) {
+    fn push(&mut self, last: &mut Sample, now: Sample) {
         let seconds = now.seconds - last.seconds;
         if seconds <= 0.0 {
             return;
