@@ -63,12 +63,12 @@ impl Data {
     ///
     /// # Errors
     /// No such column, several of that name, or one twice.
-    pub fn select(&self, asked: &[String]) -> Result<Data> {
+    pub fn select(&self, columns: &[String]) -> Result<Data> {
         let mut places = Vec::new();
-        for asked in asked {
-            let place = self.place("columns", asked)?;
+        for column in columns {
+            let place = self.place("columns", column)?;
             if places.contains(&place) {
-                return usage(format!("--columns {asked}: expected every column once, found it twice"));
+                return usage(format!("--columns {column}: expected every column once, found it twice"));
             }
             places.push(place);
         }
@@ -76,13 +76,13 @@ impl Data {
     }
 
     /// Index among the numeric columns of the column that an option names; a number counts all columns of the file.
-    fn place(&self, option: &str, asked: &str) -> Result<usize> {
-        let asked_of =
-            |names: &[String]| column_asked(option, asked, &names.iter().map(String::as_str).collect::<Vec<_>>());
-        let Some((names, places)) = &self.file.of_file else { return asked_of(&self.file.names) };
-        let place = asked_of(names)?;
+    fn place(&self, option: &str, column: &str) -> Result<usize> {
+        let place_in =
+            |names: &[String]| column_asked(option, column, &names.iter().map(String::as_str).collect::<Vec<_>>());
+        let Some((names, places)) = &self.file.of_file else { return place_in(&self.file.names) };
+        let place = place_in(names)?;
         places.iter().position(|&own| own == place).ok_or_else(|| {
-            Error::Usage(format!("--{option} {asked}: expected a column of numbers, found `{}`", names[place]))
+            Error::Usage(format!("--{option} {column}: expected a column of numbers, found `{}`", names[place]))
         })
     }
 
