@@ -257,26 +257,13 @@ _KINDS: dict[Any, _Kind] = {
 }
 
 
-def limits(
-    runtime: Runtime | None,
-    memory: int | str | None,
-    threads: int | None,
-    backend: str,
-    temporary: str | os.PathLike[str] | None,
-    progress: Progress,
-) -> dict[str, Any]:
-    """The options of all that needs a runtime."""
-    return {
-        "runtime": runtime,
-        "memory": memory,
-        "threads": threads,
-        "backend": backend,
-        "temporary": temporary,
-        "progress": progress,
-    }
+# The options of all that needs a runtime.
+LIMITS = ("runtime", "memory", "threads", "backend", "temporary", "progress")
 
 
-LIMITS = tuple(signature(limits).parameters)
+def limits(*given: Any) -> dict[str, Any]:
+    """These options, in this order, by their names."""
+    return dict(zip(LIMITS, given, strict=True))
 
 
 def split_limits(arguments: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:

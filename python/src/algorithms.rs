@@ -1,17 +1,16 @@
 //! The algorithms, as the engine declares them: what Python makes functions and classes of, and their runs.
 
-use crate::about::About;
 use crate::columns::{Distances, Path};
 use crate::convert::{id_list, id_text};
 use crate::errors::{exception, raise, usage};
 use crate::graph::PyGraph;
-use crate::result::PyTable;
+use crate::result::{PyTable, report_of};
 use crate::runtime::{run, run_watched};
 use outcore::io::Sampler;
 use outcore::report::{Given, Planned};
 use outcore::{
-    ALGORITHMS, Algorithm, AttributeKind, Datum, Declared, DefaultValue, Graph, GraphValues, Kind, Parameter,
-    Unconverged, Value, Values, option_of,
+    ALGORITHMS, Algorithm, Datum, Declared, DefaultValue, Graph, GraphValues, Kind, Parameter, Unconverged, Value,
+    Values, option_of,
 };
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::PyUserWarning;
@@ -42,8 +41,8 @@ pub fn algorithms(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
         dict.set_item("example", doc.example)?;
         let options = algorithm.options.iter().map(|option| described(py, option)).collect::<PyResult<Vec<_>>>()?;
         dict.set_item("options", options)?;
-        let attributes = algorithm.attributes.iter();
-        dict.set_item("attributes", attributes.map(|a| (a.name, kind_name(a.kind), a.help)).collect::<Vec<_>>())?;
+        let attributes = algorithm.attributes.iter().map(|a| (a.name, format!("{:?}", a.kind).to_lowercase(), a.help));
+        dict.set_item("attributes", attributes.collect::<Vec<_>>())?;
         Ok(dict)
     };
     PyList::new(py, ALGORITHMS.iter().map(declared).collect::<PyResult<Vec<_>>>()?)
@@ -86,20 +85,6 @@ pub fn described<'py>(py: Python<'py>, option: &Parameter) -> PyResult<Bound<'py
     Ok(dict)
 }
 
-fn kind_name(kind: AttributeKind) -> &'static str {
-    match kind {
-        AttributeKind::Whole => "whole",
-        AttributeKind::Wholes => "wholes",
-        AttributeKind::Bounds => "bounds",
-        AttributeKind::Real => "real",
-        AttributeKind::Flag => "flag",
-        AttributeKind::Text => "text",
-        AttributeKind::Vertices => "vertices",
-        AttributeKind::Path => "path",
-        AttributeKind::Distances => "distances",
-    }
-}
-
 /// The options that differ from their defaults, as the engine takes them. Their types have been checked.
 pub fn values_of(declared: &impl Declared, given: &Bound<'_, PyDict>) -> PyResult<Vec<(&'static str, Value)>> {
     let (mut values, signature) = (Vec::new(), declared.signature());
@@ -132,14 +117,14 @@ fn named(py: Python<'_>, name: &str) -> PyResult<&'static Algorithm> {
     Algorithm::named(name).ok_or_else(|| usage(py, format!("expected an algorithm, found '{name}'")))
 }
 
-/// An attribute of a result.
-enum Held {
+/// The value of an attribute of a result.
+enum Slot {
     Object(Py<PyAny>),
     Path(Option<Path>),
     Distances(Distances),
 }
 
-/// A datum, in the form in which a result holds it.
+/// A datum, whose ids were looked up.
 enum Fetched {
     Datum(Datum),
     Ids(Option<Vec<outcore::Id<String>>>),
@@ -149,12 +134,12 @@ enum Fetched {
 /// The result of an algorithm: a table, and attributes of its own.
 #[pyclass(frozen, subclass, extends = PyTable, module = "outcore")]
 pub struct AlgorithmResult {
-    attributes: Vec<Held>,
+    attributes: Vec<Slot>,
 }
 
 /// A result before it has its class.
 #[pyclass(frozen, module = "outcore._outcore")]
-pub struct Raw(Mutex<Option<(PyTable, Vec<Held>)>>);
+pub struct Raw(Mutex<Option<(PyTable, Vec<Slot>)>>);
 
 #[pymethods]
 impl AlgorithmResult {
@@ -170,10 +155,10 @@ impl AlgorithmResult {
     fn _attribute(slf: &Bound<'_, Self>, place: usize) -> PyResult<Py<PyAny>> {
         let (py, graph) = (slf.py(), slf.as_super().get().table.image());
         match &slf.get().attributes[place] {
-            Held::Object(value) => Ok(value.clone_ref(py)),
-            Held::Path(None) => Ok(py.None()),
-            Held::Path(Some(path)) => path.list(py, graph).map(Py::into_any),
-            Held::Distances(distances) => distances.array(py, graph),
+            Slot::Object(value) => Ok(value.clone_ref(py)),
+            Slot::Path(None) => Ok(py.None()),
+            Slot::Path(Some(path)) => path.list(py, graph).map(Py::into_any),
+            Slot::Distances(distances) => distances.array(py, graph),
         }
     }
 }
@@ -187,9 +172,9 @@ fn fetched(graph: &Graph, datum: Datum) -> outcore::Result<Fetched> {
     })
 }
 
-fn held(py: Python<'_>, fetched: Fetched) -> PyResult<Held> {
+fn slot(py: Python<'_>, fetched: Fetched) -> PyResult<Slot> {
     let object = match fetched {
-        Fetched::Path(path) => return Ok(Held::Path(path)),
+        Fetched::Path(path) => return Ok(Slot::Path(path)),
         Fetched::Ids(ids) => ids.map(|ids| id_list(py, &ids)).transpose()?.into_py_any(py)?,
         Fetched::Datum(datum) => match datum {
             Datum::Whole(value) => value.into_py_any(py)?,
@@ -199,12 +184,12 @@ fn held(py: Python<'_>, fetched: Fetched) -> PyResult<Held> {
             Datum::Flag(value) => value.into_py_any(py)?,
             Datum::Text(value) => value.into_py_any(py)?,
             Datum::Distances { levels, sources, targets } => {
-                return Ok(Held::Distances(Distances::new(levels, (sources, targets))));
+                return Ok(Slot::Distances(Distances::new(levels, (sources, targets))));
             }
             Datum::Vertices(_) | Datum::Path(_) => unreachable!("their ids were fetched"),
         },
     };
-    Ok(Held::Object(object))
+    Ok(Slot::Object(object))
 }
 
 /// A warning at the line that calls a function of the module: behind it are the check of its options, the function
@@ -238,7 +223,7 @@ pub fn run_algorithm(
     }
     let mut sampler = Sampler::start(graph.runtime());
     let look = || sampler.look(graph.runtime());
-    let (mut found, attributes, plan) = run_watched(py, graph.runtime(), look, || {
+    let (found, attributes, plan) = run_watched(py, graph.runtime(), look, || {
         let plan = algorithm.plan(&graph, values)?;
         let estimate = plan.estimate(&graph);
         estimate.check_result(&graph, verify, false)?;
@@ -248,9 +233,9 @@ pub fn run_algorithm(
         Ok((found, attributes, Planned::from(&estimate)))
     })?;
     let samples = sampler.finish(graph.runtime());
-    let attributes = attributes.into_iter().map(|one| held(py, one)).collect::<PyResult<Vec<_>>>()?;
-    let about = About { name: algorithm.name, options, info: graph.info(), plan, samples };
-    let table = PyTable::new(graph.table(std::mem::take(&mut found.columns)), found.stats, about);
+    let attributes = attributes.into_iter().map(|one| slot(py, one)).collect::<PyResult<Vec<_>>>()?;
+    let report = report_of(&graph, algorithm.name, options, (plan, found.stats, samples));
+    let table = PyTable::new(graph.table(found.columns), Arc::new(report));
     let result = class_.call1((Raw(Mutex::new(Some((table, attributes)))),))?.unbind();
     match found.unconverged {
         None => Ok(result),

@@ -4,17 +4,18 @@
 //! array is never copied as a whole. The generators run on a worker, which takes the interpreter's lock for each piece.
 
 use arrow_array::{
-    ArrayRef, FixedSizeListArray, Float64Array, Int64Array, NullArray, RecordBatch, RecordBatchReader, StringArray,
-    UInt64Array,
+    ArrayRef, FixedSizeListArray, Float64Array, Int64Array, NullArray, RecordBatch, RecordBatchIterator,
+    RecordBatchReader, StringArray, UInt64Array,
 };
 use arrow_schema::ArrowError;
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
-use numpy::{PyArray1, PyArrayMethods};
+use numpy::{Element, PyArray1, PyArrayMethods};
 use outcore::io::lock;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyIterator, PyTuple};
 use std::cell::Cell;
+use std::iter;
 use std::sync::{Arc, Mutex};
 
 /// State of a generator of rows while workers draw from it.
@@ -66,41 +67,37 @@ struct Chunks {
 
 thread_local! {
     /// Whether the thread waits for rows that Python makes.
-    static ASKED: Cell<bool> = const { Cell::new(false) };
+    static MAKING_ROWS: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Whether Python was called on this thread for rows of an import, which continues only when it returns.
-pub fn is_asked_for_rows() -> bool {
-    ASKED.get()
+pub fn is_making_rows() -> bool {
+    MAKING_ROWS.get()
 }
+
+/// Batches, one after the other.
+type Batches = Box<dyn RecordBatchReader + Send>;
 
 /// Rows that Python may make while they are asked for.
-struct Asked(Box<dyn RecordBatchReader + Send>, Raised);
-
-impl Iterator for Asked {
-    type Item = Result<RecordBatch, ArrowError>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let before = ASKED.replace(true);
-        lock(&self.1).waiting = this_thread().map(|thread| (thread, 0));
-        let batch = self.0.next();
-        lock(&self.1).waiting = None;
-        ASKED.set(before);
+fn making_rows(mut rows: Batches, raised: &Raised) -> Batches {
+    let (schema, raised) = (rows.schema(), Arc::clone(raised));
+    let next = move || {
+        let before = MAKING_ROWS.replace(true);
+        lock(&raised).waiting = this_thread().map(|thread| (thread, 0));
+        let batch = rows.next();
+        lock(&raised).waiting = None;
+        MAKING_ROWS.set(before);
         batch
-    }
-}
-
-impl RecordBatchReader for Asked {
-    fn schema(&self) -> SchemaRef {
-        self.0.schema()
-    }
+    };
+    Box::new(RecordBatchIterator::new(iter::from_fn(next), schema))
 }
 
 /// Rows from an object with `__arrow_c_stream__`, from one that has `streams` of such, or `columns` and `pieces`.
-pub fn reader(rows: &Bound<'_, PyAny>, raised: &Raised) -> PyResult<Box<dyn RecordBatchReader + Send>> {
+pub fn reader(rows: &Bound<'_, PyAny>, raised: &Raised) -> PyResult<Batches> {
     if rows.hasattr("__arrow_c_stream__")? {
-        return Ok(Box::new(Asked(crate::stream::import(rows)?, Arc::clone(raised))));
+        return Ok(making_rows(crate::stream::import(rows)?, raised));
     }
+    let for_python = Arc::clone(raised);
     if rows.hasattr("streams")? {
         let parts: Bound<'_, PyIterator> = rows.getattr("streams")?.try_iter()?;
         let Some(first) = parts.clone().next() else {
@@ -108,8 +105,9 @@ pub fn reader(rows: &Bound<'_, PyAny>, raised: &Raised) -> PyResult<Box<dyn Reco
         };
         let current = crate::stream::import(&first?)?;
         let schema = current.schema();
-        let parts = StreamsReader { schema, current, parts: parts.unbind(), place: 1, raised: Arc::clone(raised) };
-        return Ok(Box::new(Asked(Box::new(parts), Arc::clone(raised))));
+        let mut streams = Streams { schema: Arc::clone(&schema), current, parts: parts.unbind(), place: 1 };
+        let batches = iter::from_fn(move || streams.next(&for_python));
+        return Ok(making_rows(Box::new(RecordBatchIterator::new(batches, schema)), raised));
     }
     let Chunks { columns, pieces } = rows.extract()?;
     let field = |(name, kind): &(String, String)| match kind.as_str() {
@@ -125,20 +123,20 @@ pub fn reader(rows: &Bound<'_, PyAny>, raised: &Raised) -> PyResult<Box<dyn Reco
     };
     let fields = columns.iter().map(field).collect::<PyResult<Vec<_>>>()?;
     let schema = Arc::new(Schema::new(fields));
-    let chunks = ChunkReader { schema, pieces, raised: Arc::clone(raised) };
-    Ok(Box::new(Asked(Box::new(chunks), Arc::clone(raised))))
+    let of_batches = Arc::clone(&schema);
+    let batches = iter::from_fn(move || in_python(&for_python, |py| next_piece(py, &pieces, &schema)).transpose());
+    Ok(making_rows(Box::new(RecordBatchIterator::new(batches, of_batches)), raised))
 }
 
 /// Tables with the same columns, one after the other.
-struct StreamsReader {
+struct Streams {
     schema: SchemaRef,
-    current: Box<dyn RecordBatchReader + Send>,
+    current: Batches,
     parts: Py<PyIterator>,
     place: u64,
-    raised: Raised,
 }
 
-impl StreamsReader {
+impl Streams {
     /// Moves to the next table; false if there is none.
     fn advance(&mut self, py: Python<'_>) -> PyResult<bool> {
         let Some(part) = self.parts.bind(py).clone().next() else { return Ok(false) };
@@ -161,28 +159,18 @@ impl StreamsReader {
             self.place
         )))
     }
-}
 
-impl Iterator for StreamsReader {
-    type Item = Result<RecordBatch, ArrowError>;
-
-    fn next(&mut self) -> Option<Self::Item> {
+    fn next(&mut self, raised: &Raised) -> Option<Result<RecordBatch, ArrowError>> {
         loop {
             if let Some(batch) = self.current.next() {
                 return Some(batch);
             }
-            match in_python(&Arc::clone(&self.raised), |py| self.advance(py)) {
+            match in_python(raised, |py| self.advance(py)) {
                 Ok(true) => {}
                 Ok(false) => return None,
                 Err(error) => return Some(Err(error)),
             }
         }
-    }
-}
-
-impl RecordBatchReader for StreamsReader {
-    fn schema(&self) -> SchemaRef {
-        Arc::clone(&self.schema)
     }
 }
 
@@ -198,36 +186,14 @@ fn in_python<T>(raised: &Raised, call: impl FnOnce(Python<'_>) -> PyResult<T>) -
     outcome.unwrap_or_else(|| Err(ArrowError::ExternalError("the interpreter is ending".into())))
 }
 
-struct ChunkReader {
-    schema: SchemaRef,
-    pieces: Py<PyIterator>,
-    raised: Raised,
-}
-
-impl ChunkReader {
-    fn next_batch(&self, py: Python<'_>) -> PyResult<Option<RecordBatch>> {
-        let Some(piece) = self.pieces.bind(py).clone().next() else { return Ok(None) };
-        let piece = piece?.cast_into::<PyTuple>()?;
-        let columns = self.schema.fields().iter().zip(piece.iter());
-        let columns =
-            columns.map(|(field, values)| column(&values, field.data_type())).collect::<PyResult<Vec<_>>>()?;
-        let batch = RecordBatch::try_new(Arc::clone(&self.schema), columns);
-        batch.map(Some).map_err(|error| PyValueError::new_err(error.to_string()))
-    }
-}
-
-impl Iterator for ChunkReader {
-    type Item = Result<RecordBatch, ArrowError>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        in_python(&self.raised, |py| self.next_batch(py)).transpose()
-    }
-}
-
-impl RecordBatchReader for ChunkReader {
-    fn schema(&self) -> SchemaRef {
-        Arc::clone(&self.schema)
-    }
+/// The next piece of a generator as a batch.
+fn next_piece(py: Python<'_>, pieces: &Py<PyIterator>, schema: &SchemaRef) -> PyResult<Option<RecordBatch>> {
+    let Some(piece) = pieces.bind(py).clone().next() else { return Ok(None) };
+    let piece = piece?.cast_into::<PyTuple>()?;
+    let columns = schema.fields().iter().zip(piece.iter());
+    let columns = columns.map(|(field, values)| column(&values, field.data_type())).collect::<PyResult<Vec<_>>>()?;
+    let batch = RecordBatch::try_new(Arc::clone(schema), columns);
+    batch.map(Some).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
 /// A part of a complex number.
@@ -237,23 +203,13 @@ fn part() -> Field {
 
 /// One column of a piece; values that do not fit the type raise.
 fn column(values: &Bound<'_, PyAny>, kind: &DataType) -> PyResult<ArrayRef> {
-    let numbers = |name: &str| values.py().import("numpy")?.call_method1("asarray", (values, name));
     Ok(match kind {
-        DataType::Int64 => {
-            let array = numbers("int64")?.cast_into::<PyArray1<i64>>()?;
-            Arc::new(Int64Array::from(array.readonly().as_array().to_vec()))
-        }
-        DataType::UInt64 => {
-            let array = numbers("uint64")?.cast_into::<PyArray1<u64>>()?;
-            Arc::new(UInt64Array::from(array.readonly().as_array().to_vec()))
-        }
-        DataType::Float64 => {
-            let array = numbers("float64")?.cast_into::<PyArray1<f64>>()?;
-            Arc::new(Float64Array::from(array.readonly().as_array().to_vec()))
-        }
+        DataType::Int64 => Arc::new(Int64Array::from(numbers::<i64>(values, "int64")?)),
+        DataType::UInt64 => Arc::new(UInt64Array::from(numbers::<u64>(values, "uint64")?)),
+        DataType::Float64 => Arc::new(Float64Array::from(numbers::<f64>(values, "float64")?)),
         DataType::FixedSizeList(..) => {
-            let parts = numbers("complex128")?.call_method1("view", ("float64",))?.cast_into::<PyArray1<f64>>()?;
-            let parts = Arc::new(Float64Array::from(parts.readonly().as_array().to_vec()));
+            let parts = as_array(values, "complex128")?.call_method1("view", ("float64",))?;
+            let parts = Arc::new(Float64Array::from(numbers::<f64>(&parts, "float64")?));
             let pairs = FixedSizeListArray::try_new(Arc::new(part()), 2, parts, None);
             Arc::new(pairs.map_err(|error| PyValueError::new_err(error.to_string()))?)
         }
@@ -263,4 +219,13 @@ fn column(values: &Bound<'_, PyAny>, kind: &DataType) -> PyResult<ArrayRef> {
             Arc::new(StringArray::from(list.extract::<Vec<String>>()?))
         }
     })
+}
+
+/// A vector of NumPy's of a type.
+fn as_array<'py>(values: &Bound<'py, PyAny>, dtype: &str) -> PyResult<Bound<'py, PyAny>> {
+    values.py().import("numpy")?.call_method1("asarray", (values, dtype))
+}
+
+fn numbers<T: Element + Copy>(values: &Bound<'_, PyAny>, dtype: &str) -> PyResult<Vec<T>> {
+    Ok(as_array(values, dtype)?.cast_into::<PyArray1<T>>()?.readonly().as_array().to_vec())
 }

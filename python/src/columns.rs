@@ -26,12 +26,12 @@ const PATH_PART: usize = 1 << 16;
 
 /// Gives back memory that was set aside, when Python drops it.
 #[pyclass(frozen, module = "outcore._outcore")]
-struct Kept {
+struct SetAside {
     _reservation: Reservation,
 }
 
 #[pymethods]
-impl Kept {
+impl SetAside {
     /// The callback of `weakref.finalize`; dropping is all there is to do.
     fn __call__(&self) {}
 }
@@ -82,11 +82,11 @@ pub fn set_aside(py: Python<'_>, image: &Image, purpose: &str, bytes: u64) -> Py
 
 /// Sets memory aside for as long as an array, its mask or a view of either lives.
 pub fn keep(array: &Bound<'_, PyAny>, reservation: Reservation) -> PyResult<()> {
-    let kept = Bound::new(array.py(), Kept { _reservation: reservation })?;
+    let memory = Bound::new(array.py(), SetAside { _reservation: reservation })?;
     let finalize = array.py().import("weakref")?.getattr("finalize")?;
-    finalize.call1((owner(array.clone())?, &kept))?;
+    finalize.call1((owner(array.clone())?, &memory))?;
     if let Some(mask) = array.getattr_opt("mask")? {
-        finalize.call1((owner(mask)?, &kept))?;
+        finalize.call1((owner(mask)?, &memory))?;
     }
     Ok(())
 }
@@ -123,7 +123,7 @@ struct Maybe<T> {
     missing: Vec<bool>,
 }
 
-impl<T: Loud> Maybe<T> {
+impl<T: Element + ArrowNativeTypeOp> Maybe<T> {
     fn with_capacity(rows: usize) -> Self {
         Maybe { values: Vec::with_capacity(rows), missing: Vec::new() }
     }
@@ -132,7 +132,7 @@ impl<T: Loud> Maybe<T> {
         self.missing.resize(self.values.len(), false);
         for value in values {
             self.missing.push(value.is_none());
-            self.values.push(value.unwrap_or(T::LOUD));
+            self.values.push(value.unwrap_or_else(loud));
         }
     }
 
@@ -156,7 +156,7 @@ impl<T: Loud> Maybe<T> {
 }
 
 /// A masked array of some values.
-fn masked<'py, T: Loud>(
+fn masked<'py, T: Element + ArrowNativeTypeOp>(
     py: Python<'py>,
     values: impl ExactSizeIterator<Item = Option<T>>,
 ) -> PyResult<Bound<'py, PyAny>> {
@@ -166,16 +166,8 @@ fn masked<'py, T: Loud>(
 }
 
 /// The value under a mask: a number that no calculation that overlooks the mask can hide.
-trait Loud: Element + ArrowNativeTypeOp {
-    const LOUD: Self;
-}
-
-impl Loud for i64 {
-    const LOUD: i64 = i64::MIN;
-}
-
-impl Loud for u64 {
-    const LOUD: u64 = u64::MAX;
+fn loud<T: ArrowNativeTypeOp>() -> T {
+    if T::MIN_TOTAL_ORDER.is_zero() { T::MAX_TOTAL_ORDER } else { T::MIN_TOTAL_ORDER }
 }
 
 /// Distances between sources and targets, which become a NumPy array on first request.

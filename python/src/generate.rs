@@ -41,7 +41,7 @@ pub fn generate<'py>(
     let imported = ImportOptions { directed, order, replace, ..ImportOptions::default() };
     let runtime = settings.limits.runtime(py)?;
     if output.extension().is_some_and(|ending| ending == "oc") {
-        let is_within = chunks::is_asked_for_rows();
+        let is_within = chunks::is_making_rows();
         let outcome = run(py, &runtime, || {
             let _turn = turn(&runtime, is_within)?;
             import_noting(&runtime, source(&options)?, &output, &imported)

@@ -1,18 +1,20 @@
 //! `outcore.Graph`: an image, opened.
 
-use crate::convert::id_text;
+use crate::convert::{id_object, id_text};
 use crate::errors::{raise, usage};
-use crate::looks::direction_of;
 use crate::runtime::{Limits, checked_options, run, settings};
 use crate::views::{Data, PyDegrees, PyEdges, PyNodes, Rows, Which};
 use outcore::io::backend::Memory;
 use outcore::io::{escaped, lock};
-use outcore::{Graph, GraphOptions};
+use outcore::{Degree, Direction, Edges, Graph, GraphOptions, Neighbour, Weight};
 use pyo3::exceptions::{PyNotImplementedError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
+
+/// The neighbours of a vertex with the weights of the edges, if they are wanted.
+pub type Neighbours<'py> = Vec<(Bound<'py, PyAny>, Option<Bound<'py, PyAny>>)>;
 
 /// An imported graph, opened: what algorithms work on.
 ///
@@ -58,9 +60,7 @@ impl PyGraph {
         graph.runtime().budget().check_process().map_err(|error| raise(py, error))?;
         Ok(graph)
     }
-}
 
-impl PyGraph {
     /// A graph that was opened elsewhere.
     pub fn of(graph: Graph) -> Self {
         let path = graph.path().to_owned();
@@ -73,6 +73,51 @@ impl PyGraph {
             true => "in memory".to_owned(),
             false => format!("'{}'", escaped(self.path.display())),
         }
+    }
+
+    pub fn contains(&self, py: Python<'_>, vertex: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let graph = self.open(py)?;
+        let Ok(id) = id_text(vertex) else { return Ok(false) };
+        Ok(run(py, graph.runtime(), || graph.find(&id))?.is_some())
+    }
+
+    pub fn degree_of(&self, py: Python<'_>, vertex: &Bound<'_, PyAny>) -> PyResult<Degree> {
+        let (graph, id) = (self.open(py)?, id_text(vertex)?);
+        run(py, graph.runtime(), || graph.degree(graph.find_or_refuse(&id)?))
+    }
+
+    pub fn neighbours<'py>(
+        &self,
+        py: Python<'py>,
+        vertex: &Bound<'py, PyAny>,
+        direction: Direction,
+        weights: bool,
+    ) -> PyResult<Neighbours<'py>> {
+        let (graph, id) = (self.open(py)?, id_text(vertex)?);
+        let found = run(py, graph.runtime(), || {
+            if weights {
+                graph.weight_kind()?;
+            }
+            graph.neighbours(graph.find_or_refuse(&id)?, Edges::new(direction, weights))
+        })?;
+        let object = |found: Neighbour| {
+            let weight = match found.weight {
+                Weight::Integer(weight) => Some(weight.into_pyobject(py)?.into_any()),
+                Weight::Real(weight) => Some(weight.into_pyobject(py)?.into_any()),
+                Weight::None | Weight::Complex(..) => None,
+            };
+            Ok((id_object(py, &found.id)?, weight))
+        };
+        found.into_iter().map(object).collect()
+    }
+}
+
+/// The direction that is called so.
+pub fn direction_of(py: Python<'_>, name: &str) -> PyResult<Direction> {
+    match name {
+        "out" => Ok(Direction::Out),
+        "in" => Ok(Direction::In),
+        other => Err(usage(py, format!("expected direction \"out\" or \"in\", found \"{other}\""))),
     }
 }
 

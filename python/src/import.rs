@@ -1,6 +1,6 @@
 //! Importing: files, and tables in memory.
 
-use crate::chunks::{Raised, interrupt, is_asked_for_rows, reader};
+use crate::chunks::{Raised, interrupt, is_making_rows, reader};
 use crate::convert::id_text;
 use crate::errors::{raise, usage};
 use crate::exit;
@@ -16,12 +16,12 @@ use outcore::io::{self, lock};
 use outcore::{Choice, Graph, Result, Runtime, Table};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use serde::Serialize;
+use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// A value of a condition as text, and whether it is a string.
-type Value = (Option<String>, bool);
+type Operand = (Option<String>, bool);
 
 /// The keyword arguments of `outcore.import_graph`.
 #[derive(FromPyObject)]
@@ -35,7 +35,7 @@ pub struct Settings {
     /// All, or the columns of these names and numbers.
     attributes: (bool, Vec<String>),
     /// Columns, comparisons and values that edges must have.
-    conditions: Vec<(String, String, Vec<Value>)>,
+    conditions: Vec<(String, String, Vec<Operand>)>,
     delimiter: Option<String>,
     header: Option<bool>,
     comment: Option<String>,
@@ -64,87 +64,8 @@ pub fn choose<T: Choice>(py: Python<'_>, option: &str, found: &str) -> PyResult<
     })
 }
 
-impl Settings {
-    fn input(&self, py: Python<'_>) -> PyResult<InputOptions> {
-        let ids = choose(py, "ids", &self.ids)?;
-        Ok(InputOptions {
-            format: self.format.clone(),
-            ids,
-            source: self.source.clone(),
-            target: self.target.clone(),
-            weight: self.weight.clone(),
-            attributes: match &self.attributes {
-                (true, _) => Attributes::All,
-                (false, names) if names.is_empty() => Attributes::None,
-                (false, names) => Attributes::Named(names.clone()),
-            },
-            conditions: self
-                .conditions
-                .iter()
-                .map(|(column, comparison, values)| match comparison.is_empty() {
-                    true => Condition::parse(column),
-                    false => {
-                        let literal = |(text, is_string): &Value| {
-                            text.clone().map(|text| Literal { text, is_string: *is_string })
-                        };
-                        Condition::new(column, comparison, values.iter().map(literal).collect())
-                    }
-                })
-                .collect::<Result<_>>()
-                .map_err(|error| raise(py, error))?,
-            of_vertices: false,
-            delimiter: self.delimiter.clone(),
-            header: self.header,
-            comment: self.comment.clone(),
-            nulls: choose(py, "nulls", &self.nulls)?,
-            bipartite: self.bipartite.clone(),
-            directed: self.directed,
-            is_matrix: self.is_matrix,
-        })
-    }
-
-    fn import(&self, py: Python<'_>) -> PyResult<ImportOptions> {
-        Ok(ImportOptions {
-            directed: self.directed,
-            duplicates: choose(py, "duplicates", self.duplicates.as_deref().unwrap_or("first"))?,
-            self_loops: choose(py, "self_loops", &self.self_loops)?,
-            order: choose(py, "order", &self.order)?,
-            rows: self.rows,
-            replace: self.replace,
-            allow_empty: self.allow_empty,
-            require_edges: self.require_edges,
-        })
-    }
-}
-
 /// Further vertices: a table or the file of one, or how many integers from 0 on.
 type Vertices<'py> = (Option<Bound<'py, PyAny>>, Option<u64>);
-
-/// The estimate of an import, as Python sees it.
-#[derive(Serialize)]
-struct Needs {
-    format: &'static str,
-    edges: Option<u64>,
-    temporary_bytes: u64,
-    image_bytes: u64,
-    memory_bytes: u64,
-    notes: Vec<String>,
-}
-
-impl Needs {
-    fn of(runtime: &Runtime, facts: &Facts, options: &ImportOptions) -> Self {
-        let import::ImportEstimate { edges, temporary_bytes, image_bytes, memory_bytes } =
-            import::estimate(runtime, facts, options);
-        let notes = facts.notes.clone();
-        Needs { format: facts.format, edges, temporary_bytes, image_bytes, memory_bytes, notes }
-    }
-}
-
-/// The summary of an import, with the graph if it is in memory, or the needs of one that is only estimated.
-enum Outcome {
-    Did(Box<ImportSummary>, Option<Graph>),
-    Needs(Needs),
-}
 
 /// Imports a source, and keeps what it says about how it was read.
 pub fn import_noting(
@@ -165,8 +86,9 @@ pub fn import_files<'py>(
     vertices: Vertices<'py>,
     options: &Bound<'py, PyDict>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let job = Job::new(py, image, settings(options)?, &paths)?.with_vertices(vertices, Raised::default())?;
-    job.run(py, |runtime, input| import::open_inputs(runtime, &paths, input, |_| Ok(Part::default())))
+    let job = Job::new(py, image, settings(options)?, advised(py, &paths))?;
+    job.with_vertices(vertices, Raised::default())?
+        .run(py, |runtime, input| import::open_inputs(runtime, &paths, input, |_| Ok(Part::default())))
 }
 
 /// See `outcore.import_graph`: from tables in memory, called `name` in messages.
@@ -181,8 +103,8 @@ pub fn import_tables<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let raised = Raised::default();
     let edges = reader(edges, &raised)?;
-    let job = Job::new(py, image, settings(options)?, &[])?.with_vertices(vertices, raised)?;
-    job.run(py, |_, input| import::from_batches(edges, name, input))
+    let job = Job::new(py, image, settings(options)?, advised(py, &[]))?;
+    job.with_vertices(vertices, raised)?.run(py, |_, input| import::from_batches(edges, name, input))
 }
 
 /// See `outcore.Graph.subgraph` and its like: a graph, or a part of it, as an image or into memory.
@@ -197,7 +119,8 @@ pub fn import_part<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let graph = graph.open(py)?;
     let chosen = vertices.map(|given| Chosen::of(py, &graph, &given)).transpose()?;
-    let job = Job::beside(py, image, settings(options)?, graph.runtime())?;
+    let runtime = |limits: Limits, _: &InputOptions| limits.runtime_beside(py, graph.runtime());
+    let job = Job::new(py, image, settings(options)?, runtime)?;
     job.run(py, |_, input| {
         let mut part = match &chosen {
             None => Part::default(),
@@ -235,6 +158,14 @@ impl Chosen {
     }
 }
 
+/// The runtime of an import of these files, whose errors say what the files take.
+fn advised<'a>(
+    py: Python<'a>,
+    files: &'a [PathBuf],
+) -> impl FnOnce(Limits, &InputOptions) -> PyResult<Arc<Runtime>> + 'a {
+    move |limits, input| limits.runtime_or(py, |error, options| import::advise(error, options, files, input))
+}
+
 /// The turn of an import, which plans with all that is left of the memory: imports of one runtime wait for each other.
 /// Only one that another import waits for, since it asked for rows and they are made so, does not.
 pub fn turn(runtime: &Runtime, is_within: bool) -> Result<Option<io::Turn>> {
@@ -265,38 +196,58 @@ struct Job {
 }
 
 impl Job {
-    fn new(py: Python<'_>, image: Option<PathBuf>, settings: Settings, files: &[PathBuf]) -> PyResult<Self> {
-        let input = settings.input(py)?;
-        Job::with(py, image, settings, |py, limits| {
-            limits.runtime_or(py, |error, options| import::advise(error, options, files, &input))
-        })
-    }
-
-    /// An import of what has a runtime already.
-    fn beside(py: Python<'_>, image: Option<PathBuf>, settings: Settings, base: &Runtime) -> PyResult<Self> {
-        Job::with(py, image, settings, |py, limits| limits.runtime_beside(py, base))
-    }
-
-    fn with(
+    /// `runtime` makes the runtime of limits.
+    fn new(
         py: Python<'_>,
         image: Option<PathBuf>,
         settings: Settings,
-        runtime: impl FnOnce(Python<'_>, Limits) -> PyResult<Arc<Runtime>>,
+        runtime: impl FnOnce(Limits, &InputOptions) -> PyResult<Arc<Runtime>>,
     ) -> PyResult<Self> {
-        let (input, options) = (settings.input(py)?, settings.import(py)?);
-        let Settings { duplicates, explain, shape, limits, .. } = settings;
-        Ok(Job {
-            image,
-            input,
-            options,
-            says_duplicates: duplicates.is_some(),
-            explain,
-            shape,
-            runtime: runtime(py, limits)?,
-            listed: None,
-            counted: None,
-            raised: Raised::default(),
-        })
+        let Settings { conditions, attributes, directed, duplicates, ids, nulls, self_loops, order, .. } = settings;
+        let Settings { format, source, target, weight, delimiter, header, comment, bipartite, is_matrix, .. } =
+            settings;
+        let Settings { replace, allow_empty, require_edges, explain, rows, shape, limits, .. } = settings;
+        let literal = |(text, is_string): Operand| text.map(|text| Literal { text, is_string });
+        let condition = |(column, comparison, values): (String, String, Vec<Operand>)| match &*comparison {
+            "" => Condition::parse(&column),
+            comparison => Condition::new(&column, comparison, values.into_iter().map(literal).collect()),
+        };
+        let ids = choose(py, "ids", &ids)?;
+        let conditions = conditions.into_iter().map(condition).collect::<Result<_>>();
+        let input = InputOptions {
+            format,
+            ids,
+            source,
+            target,
+            weight,
+            attributes: match attributes {
+                (true, _) => Attributes::All,
+                (false, names) if names.is_empty() => Attributes::None,
+                (false, names) => Attributes::Named(names),
+            },
+            conditions: conditions.map_err(|error| raise(py, error))?,
+            of_vertices: false,
+            delimiter,
+            header,
+            comment,
+            nulls: choose(py, "nulls", &nulls)?,
+            bipartite,
+            directed,
+            is_matrix,
+        };
+        let options = ImportOptions {
+            directed,
+            duplicates: choose(py, "duplicates", duplicates.as_deref().unwrap_or("first"))?,
+            self_loops: choose(py, "self_loops", &self_loops)?,
+            order: choose(py, "order", &order)?,
+            rows,
+            replace,
+            allow_empty,
+            require_edges,
+        };
+        let (runtime, says_duplicates) = (runtime(limits, &input)?, duplicates.is_some());
+        let (listed, counted, raised) = (None, None, Raised::default());
+        Ok(Job { image, input, options, says_duplicates, explain, shape, runtime, listed, counted, raised })
     }
 
     fn with_vertices(mut self, (listed, counted): Vertices<'_>, raised: Raised) -> PyResult<Self> {
@@ -316,7 +267,7 @@ impl Job {
         open: impl FnOnce(&Arc<Runtime>, &InputOptions) -> Result<Box<dyn Source>> + Send,
     ) -> PyResult<Bound<'py, PyAny>> {
         let (runtime, raised) = (Arc::clone(&self.runtime), Arc::clone(&self.raised));
-        let is_within = is_asked_for_rows();
+        let is_within = is_making_rows();
         let cancel = runtime.cancel().clone();
         let look = || {
             // At the end of the interpreter nobody hears an exception.
@@ -332,18 +283,17 @@ impl Job {
         // An exception of the user's generator says more than the import that failed for it.
         match lock(&raised).raised.take() {
             Some(error) if outcome.is_err() && !exit::is_ending() => Err(error),
-            _ => match outcome? {
-                Outcome::Needs(needs) => crate::to_dict(py, &needs),
-                Outcome::Did(report, graph) => {
-                    let dict = crate::to_dict(py, &report)?;
-                    graph.map(|graph| dict.set_item("graph", PyGraph::of(graph))).transpose()?;
-                    Ok(dict)
-                }
-            },
+            _ => {
+                let (facts, graph) = outcome?;
+                let dict = crate::to_dict(py, &facts)?;
+                graph.map(|graph| dict.set_item("graph", PyGraph::of(graph))).transpose()?;
+                Ok(dict)
+            }
         }
     }
 
-    fn import(self, mut source: Box<dyn Source>) -> Result<Outcome> {
+    /// The summary of the import, with the graph if it is in memory, or the needs of one that is only estimated.
+    fn import(self, mut source: Box<dyn Source>) -> Result<(Value, Option<Graph>)> {
         let Job { image, mut options, runtime, .. } = self;
         if let Some(shape) = self.shape {
             source = import::with_shape(source, shape)?;
@@ -364,14 +314,22 @@ impl Job {
             options.duplicates = Duplicates::Keep;
         }
         if self.explain {
-            return Ok(Outcome::Needs(Needs::of(&runtime, source.facts(), &options)));
+            let import::ImportEstimate { edges, temporary_bytes, image_bytes, memory_bytes } =
+                import::estimate(&runtime, source.facts(), &options);
+            let Facts { format, notes, .. } = source.facts();
+            let needs = json!({
+                "format": format, "edges": edges, "temporary_bytes": temporary_bytes, "image_bytes": image_bytes,
+                "memory_bytes": memory_bytes, "notes": notes,
+            });
+            return Ok((needs, None));
         }
-        match image {
-            Some(image) => Ok(Outcome::Did(Box::new(import_noting(&runtime, source, &image, &options)?), None)),
+        let (summary, graph) = match image {
+            Some(image) => (import_noting(&runtime, source, &image, &options)?, None),
             None => {
                 let (graph, report) = import::import_into_memory(&runtime, source, &options)?;
-                Ok(Outcome::Did(Box::new(ImportSummary::of(report)), Some(graph)))
+                (ImportSummary::of(report), Some(graph))
             }
-        }
+        };
+        Ok((json!(summary), graph))
     }
 }

@@ -3,7 +3,6 @@
 //! Defaults, docstrings and the conversion of inputs are in `python/outcore`; everything else is here and below.
 #![deny(unsafe_code)]
 
-mod about;
 mod algorithms;
 mod array;
 mod chunks;
@@ -14,15 +13,13 @@ mod dense_files;
 mod element;
 mod errors;
 mod exit;
-mod expm;
 mod generate;
 mod graph;
 mod import;
 mod learn;
 mod linalg;
-mod looks;
 mod matrix;
-mod pagerank;
+mod products;
 mod program;
 mod progress;
 mod result;
@@ -62,8 +59,6 @@ mod _outcore {
     #[pymodule_export]
     use super::element::{element_fold, element_function};
     #[pymodule_export]
-    use super::expm::expm_multiply;
-    #[pymodule_export]
     use super::generate::generate;
     #[pymodule_export]
     use super::graph::PyGraph;
@@ -79,7 +74,7 @@ mod _outcore {
     #[pymodule_export]
     use super::matrix::PyMatrix;
     #[pymodule_export]
-    use super::pagerank::{rank_rows, shortest_paths};
+    use super::products::{expm_multiply, rank_rows, shortest_paths};
     #[pymodule_export]
     use super::program::{ProgramResult, program_raised, program_symbols, vertex_program};
     #[pymodule_export]

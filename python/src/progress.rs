@@ -53,12 +53,12 @@ impl Wanted {
             Wanted::Bar => None,
             Wanted::Function(function) => Some(function),
         };
-        Some(Arc::new(Told { state: Mutex::default(), function }))
+        Some(Arc::new(Display { state: Mutex::default(), function }))
     }
 }
 
 /// Receiver of progress: the tasks under way, and the events that wait to be shown.
-struct Told {
+struct Display {
     state: Mutex<State>,
     /// Instead of a bar.
     function: Option<Py<PyAny>>,
@@ -81,7 +81,7 @@ struct Task {
     total: Option<u64>,
     done: u64,
     /// The progress that was shown last; `None` for a task that is not shown.
-    told: Option<u64>,
+    shown: Option<u64>,
     begin: Instant,
 }
 
@@ -99,13 +99,13 @@ impl Event {
     }
 }
 
-impl Progress for Told {
+impl Progress for Display {
     fn start(&self, name: &str, unit: Unit, total: Option<u64>) {
         let state = &mut *lock(&self.state);
-        let is_told = state.tasks.is_empty() || state.waiting.len() < MOST_WAITING;
-        let (told, begin) = (is_told.then_some(0), Instant::now());
-        let task = Task { name: name.to_owned(), unit, total, done: 0, told, begin };
-        if is_told {
+        let is_shown = state.tasks.is_empty() || state.waiting.len() < MOST_WAITING;
+        let (shown, begin) = (is_shown.then_some(0), Instant::now());
+        let task = Task { name: name.to_owned(), unit, total, done: 0, shown, begin };
+        if is_shown {
             state.waiting.push_back(Event::of("start", &task, state.tasks.is_empty()));
         }
         state.tasks.push(task);
@@ -120,7 +120,7 @@ impl Progress for Told {
     fn finish(&self) {
         let state = &mut *lock(&self.state);
         let Some(task) = state.tasks.pop() else { return };
-        if task.told.is_some() {
+        if task.shown.is_some() {
             state.waiting.push_back(Event::of("finish", &task, state.tasks.is_empty()));
         }
     }
@@ -131,8 +131,8 @@ impl Progress for Told {
 /// # Errors
 /// The exception of the user's function.
 pub fn tell(py: Python<'_>, runtime: &Runtime) -> PyResult<()> {
-    match runtime.progress().and_then(|progress| (progress.as_ref() as &dyn Any).downcast_ref::<Told>()) {
-        Some(told) => told.tell(py),
+    match runtime.progress().and_then(|progress| (progress.as_ref() as &dyn Any).downcast_ref::<Display>()) {
+        Some(display) => display.tell(py),
         None => Ok(()),
     }
 }
@@ -145,7 +145,7 @@ pub fn tell_from_outside(runtime: &Runtime) -> PyResult<()> {
     if runtime.progress().is_none() { Ok(()) } else { attached(|py| tell(py, runtime)) }
 }
 
-impl Told {
+impl Display {
     fn tell(&self, py: Python<'_>) -> PyResult<()> {
         // Python may run something else while it is called: the state is not locked then.
         let events: Vec<Event> = {
@@ -153,9 +153,9 @@ impl Told {
             let mut events: Vec<Event> = state.waiting.drain(..).collect();
             let is_outermost = state.tasks.len() == 1;
             if let Some(task) = state.tasks.last_mut()
-                && task.told.is_some_and(|told| told < task.done)
+                && task.shown.is_some_and(|shown| shown < task.done)
             {
-                task.told = Some(task.done);
+                task.shown = Some(task.done);
                 events.push(Event::of("advance", task, is_outermost));
             }
             events

@@ -1,18 +1,19 @@
 //! `outcore.Table`: the result of an algorithm, one row per vertex.
 
-use crate::about::About;
 use crate::convert::{id_object, id_text, named, to_dict, to_numpy, to_pandas, tuples};
 use crate::errors::{raise, usage};
 use crate::runtime::{checked_options, run, settings};
 use crate::views::Rows;
 use numpy::{PyArray1, PyArrayMethods};
 use outcore::io::backend::Memory;
-use outcore::io::escaped;
-use outcore::{Column, Image, Stats, Table};
+use outcore::io::{Sample, escaped};
+use outcore::report::{self, Given, Planned, Report};
+use outcore::{Column, Graph, Image, Stats, Table};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyCapsule, PyDict, PyList, PyTuple};
+use serde_json::json;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -27,8 +28,7 @@ use std::sync::Arc;
 #[pyclass(frozen, subclass, name = "Table", module = "outcore")]
 pub struct PyTable {
     pub table: Table,
-    cost: Stats,
-    about: Arc<About>,
+    run: Arc<Report>,
     /// The cost as a dict, once it was asked for.
     stats: PyOnceLock<Py<PyAny>>,
 }
@@ -52,13 +52,14 @@ struct Top {
 }
 
 impl PyTable {
-    pub fn new(table: Table, cost: Stats, about: About) -> Self {
-        PyTable { table, cost, about: Arc::new(about), stats: PyOnceLock::new() }
+    /// A table of a run.
+    pub fn new(table: Table, run: Arc<Report>) -> Self {
+        PyTable { table, run, stats: PyOnceLock::new() }
     }
 
-    /// Another table of the same run.
+    /// Another table of this run.
     fn with(&self, table: Table) -> Self {
-        PyTable { table, cost: self.cost.clone(), about: Arc::clone(&self.about), stats: PyOnceLock::new() }
+        PyTable::new(table, Arc::clone(&self.run))
     }
 
     /// The name of a column that may be left out: then it is the first one beside `vertex`.
@@ -86,7 +87,7 @@ impl PyTable {
     /// 4096, the last entry is the sum of the rest.
     #[getter]
     fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let make = || Ok::<_, PyErr>(crate::to_dict(py, &self.cost)?.unbind());
+        let make = || Ok::<_, PyErr>(crate::to_dict(py, &self.run.stats)?.unbind());
         Ok(self.stats.get_or_try_init(py, make)?.bind(py).clone())
     }
 
@@ -102,7 +103,7 @@ impl PyTable {
     /// (True, 4)
     #[pyo3(signature = (path=None))]
     fn report<'py>(&self, py: Python<'py>, path: Option<PathBuf>) -> PyResult<Bound<'py, PyAny>> {
-        let html = py.detach(|| self.about.page(&self.table, &self.cost));
+        let html = py.detach(|| report::page(&self.run));
         if let Some(path) = path {
             let runtime = self.table.image().runtime();
             run(py, runtime, || outcore::write_file(runtime, &path, html.as_bytes()))?;
@@ -435,4 +436,17 @@ impl PyTable {
         let text = format!("<outcore.{name} of {graph}: {} rows, columns {columns}>", table.table.rows());
         Ok(escaped(text).to_string())
     }
+}
+
+/// The report of a run over a graph.
+pub fn report_of(
+    graph: &Graph,
+    name: &str,
+    options: Vec<Given>,
+    (plan, stats, samples): (Planned, Stats, Vec<Sample>),
+) -> Report {
+    let (name, input) = (name.to_owned(), graph.path().display().to_string());
+    let call = report::call_text(&name, &input, &options);
+    let facts = json!(graph.info()).as_object().cloned().unwrap_or_default();
+    Report { name, input, call, options, facts, plan, stats, samples }
 }

@@ -30,9 +30,10 @@ pub fn solve<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let known = METHODS.iter().find(|(name, _)| *name == method);
     let &(_, solve) = known.ok_or_else(|| usage(py, format!("expected a method, found '{method}'")))?;
-    let is_jacobi = preconditioner.as_ref().is_some_and(is_jacobi);
-    let approximate = preconditioner.map(|given| Approximate { function: given.unbind(), matrix });
-    let multiply = approximate.map(|approximate| move |vector: &mut [f64]| approximate.replace(vector));
+    let is_jacobi =
+        preconditioner.as_ref().is_some_and(|given| given.extract::<&str>().is_ok_and(|name| name == "jacobi"));
+    let multiply = preconditioner.map(Bound::unbind);
+    let multiply = multiply.map(|function| move |vector: &mut [f64]| approximate(&function, matrix, vector));
     let preconditioner = match &multiply {
         None => Preconditioner::None,
         Some(_) if is_jacobi => Preconditioner::Jacobi,
@@ -56,30 +57,17 @@ pub fn solve<'py>(
     Ok(facts)
 }
 
-fn is_jacobi(given: &Bound<'_, PyAny>) -> bool {
-    given.extract::<&str>().is_ok_and(|name| name == "jacobi")
-}
-
-/// A preconditioner of the user's.
-struct Approximate<'m> {
-    function: Py<PyAny>,
-    matrix: &'m PyMatrix,
-}
-
-impl Approximate<'_> {
-    /// Replaces a vector by what the function makes of an array with the same numbers, whose memory is set aside for as
-    /// long as it lives.
-    fn replace(&self, vector: &mut [f64]) -> outcore::Result<()> {
-        let called = attached(|py| {
-            let graph = self.matrix.matrix.graph();
-            let purpose = "a vector for a preconditioner as a NumPy array";
-            let reservation = set_aside(py, graph.image(), purpose, 8 * vector.len() as u64)?;
-            let given = PyArray1::from_slice(py, vector);
-            keep(given.as_any(), reservation)?;
-            let product: PyReadonlyArray1<'_, f64> = self.function.bind(py).call1((given,))?.extract()?;
-            vector.copy_from_slice(product.as_slice()?);
-            Ok(())
-        });
-        called.map_err(outcore::Error::custom)
-    }
+/// Replaces a vector by what a preconditioner of the user's makes of an array with the same numbers, whose memory is set
+/// aside for as long as it lives.
+fn approximate(function: &Py<PyAny>, matrix: &PyMatrix, vector: &mut [f64]) -> outcore::Result<()> {
+    let called = attached(|py| {
+        let (image, purpose) = (matrix.matrix.graph().image(), "a vector for a preconditioner as a NumPy array");
+        let reservation = set_aside(py, image, purpose, 8 * vector.len() as u64)?;
+        let given = PyArray1::from_slice(py, vector);
+        keep(given.as_any(), reservation)?;
+        let product: PyReadonlyArray1<'_, f64> = function.bind(py).call1((given,))?.extract()?;
+        vector.copy_from_slice(product.as_slice()?);
+        Ok(())
+    });
+    called.map_err(outcore::Error::custom)
 }

@@ -1,8 +1,7 @@
 //! Arrays computed together, explained, saved, and imported from tables.
 
-use super::expression::PyExpression;
-use super::memory::Held;
-use super::scalars::element;
+use super::expression::{PyExpression, element};
+use super::memory::EngineMemory;
 use crate::chunks::{Raised, reader};
 use crate::runtime::{Limits, run, settings};
 use outcore::array::{self, ArrayImportOptions, Goal, ImageGoal, NumberOptions, NumberTable, compute, explain};
@@ -106,7 +105,7 @@ pub fn compute_arrays<'py>(
     for (place, value) in computed.values.iter().enumerate() {
         let is_shared = computed.values[..place].iter().any(|other| other.address() == value.address());
         let value = value.clone().owned();
-        let own = Bound::new(py, Held { memory: value.clone() })?;
+        let own = Bound::new(py, EngineMemory { memory: value.clone() })?;
         let array = numpy.call_method1("asarray", (own,))?;
         let is_small = value.len_bytes() <= SMALL_BYTES;
         values.push(if is_small || is_shared { array.call_method0("copy")? } else { array });

@@ -1,17 +1,17 @@
 //! `Expression`: a lazy array of the engine.
 
 use super::memory::borrowed;
-use super::scalars::{element, fold, scalar};
 use crate::errors::{raise, usage};
 use crate::matrix::PyMatrix;
 use crate::runtime::{Limits, run, settings};
 use numpy::{PyUntypedArray, PyUntypedArrayMethods};
-use outcore::array::kernel::{Binary, Unary};
-use outcore::array::{self, Array, Distribution, ImageSource, MOST_AXES, NpySource, Part, Random};
+use outcore::array::kernel::{Binary, Fold, Scalar, Unary};
+use outcore::array::{self, Array, Distribution, ElementType, ImageSource, MOST_AXES, NpySource, Part, Random};
 use outcore::learn::{self, QuantilesOptions};
 use outcore::{DenseLayout, Result};
+use pyo3::exceptions::PyOverflowError;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyBool, PyDict, PyFloat, PyInt};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -25,6 +25,10 @@ pub struct PyExpression {
 impl PyExpression {
     pub(crate) fn of(py: Python<'_>, made: Result<Array>) -> PyResult<Self> {
         made.map(|array| PyExpression { array }).map_err(|error| raise(py, error))
+    }
+
+    fn axes(&self, py: Python<'_>, axes: Option<&[i64]>) -> PyResult<Vec<usize>> {
+        self.array.axes_of(axes).map_err(|error| raise(py, error))
     }
 }
 
@@ -164,13 +168,12 @@ impl PyExpression {
     }
 
     fn unary(&self, py: Python<'_>, name: &str) -> PyResult<Self> {
-        let function = Unary::from_name(name).ok_or_else(|| usage(py, format!("expected a function, found {name}")))?;
+        let function = function(py, Unary::from_name, name)?;
         PyExpression::of(py, self.array.unary(function))
     }
 
     fn binary(&self, py: Python<'_>, name: &str, other: &PyExpression) -> PyResult<Self> {
-        let function =
-            Binary::from_name(name).ok_or_else(|| usage(py, format!("expected a function, found {name}")))?;
+        let function = function(py, Binary::from_name, name)?;
         PyExpression::of(py, self.array.binary(function, &other.array))
     }
 
@@ -180,27 +183,27 @@ impl PyExpression {
 
     #[pyo3(signature = (name, axes, keep))]
     fn fold(&self, py: Python<'_>, name: &str, axes: Option<Vec<i64>>, keep: bool) -> PyResult<Self> {
-        let axes = self.array.axes_of(axes.as_deref()).map_err(|error| raise(py, error))?;
+        let axes = self.axes(py, axes.as_deref())?;
         PyExpression::of(py, self.array.fold(fold(py, name)?, &axes, keep))
     }
 
     fn mean(&self, py: Python<'_>, axes: Option<Vec<i64>>, keep: bool) -> PyResult<Self> {
-        let axes = self.array.axes_of(axes.as_deref()).map_err(|error| raise(py, error))?;
+        let axes = self.axes(py, axes.as_deref())?;
         PyExpression::of(py, self.array.mean(&axes, keep))
     }
 
     fn variance(&self, py: Python<'_>, axes: Option<Vec<i64>>, correction: f64, keep: bool) -> PyResult<Self> {
-        let axes = self.array.axes_of(axes.as_deref()).map_err(|error| raise(py, error))?;
+        let axes = self.axes(py, axes.as_deref())?;
         PyExpression::of(py, self.array.variance(&axes, correction, keep))
     }
 
     fn arg(&self, py: Python<'_>, is_max: bool, axis: i64, keep: bool) -> PyResult<Self> {
-        let axes = self.array.axes_of(Some(&[axis])).map_err(|error| raise(py, error))?;
+        let axes = self.axes(py, Some(&[axis]))?;
         PyExpression::of(py, self.array.arg(is_max, axes[0], keep))
     }
 
     fn cumulative(&self, py: Python<'_>, name: &str, axis: i64) -> PyResult<Self> {
-        let axes = self.array.axes_of(Some(&[axis])).map_err(|error| raise(py, error))?;
+        let axes = self.axes(py, Some(&[axis]))?;
         PyExpression::of(py, self.array.cumulative(fold(py, name)?, axes[0]))
     }
 
@@ -209,8 +212,7 @@ impl PyExpression {
     }
 
     fn inner(&self, py: Python<'_>, other: &PyExpression, pair: &str, name: &str) -> PyResult<Self> {
-        let function =
-            Binary::from_name(pair).ok_or_else(|| usage(py, format!("expected a function, found {pair}")))?;
+        let function = function(py, Binary::from_name, pair)?;
         PyExpression::of(py, self.array.inner(&other.array, function, fold(py, name)?))
     }
 
@@ -279,4 +281,48 @@ impl PyExpression {
         let inputs: Vec<Array> = inputs.into_iter().map(|input| input.array).collect();
         PyExpression::of(py, Array::join(&inputs, axis))
     }
+}
+
+/// The type of elements that is called so.
+pub fn element(py: Python<'_>, name: &str) -> PyResult<ElementType> {
+    ElementType::from_name(name).ok_or_else(|| usage(py, format!("expected a type of numbers, found {name}")))
+}
+
+/// A value of Python's as one of the type.
+pub fn scalar(value: &Bound<'_, PyAny>, element: ElementType) -> PyResult<Scalar> {
+    if let Ok(value) = value.cast::<PyBool>() {
+        return Ok(Scalar::Bool(u8::from(value.is_true())).cast(element));
+    }
+    if value.is_instance_of::<PyInt>() {
+        let out = |_| {
+            let text = format!("expected a number that {} holds, found {value}", element.name());
+            PyOverflowError::new_err(text)
+        };
+        return match element {
+            ElementType::UInt64 => Ok(Scalar::UInt64(value.extract::<u64>().map_err(out)?)),
+            ElementType::Float32 | ElementType::Float64 => Ok(Scalar::Float64(value.extract::<f64>()?).cast(element)),
+            _ => {
+                let wide = Scalar::Int64(value.extract::<i64>().map_err(out)?);
+                let narrow = wide.cast(element);
+                match element == ElementType::Bool || narrow.cast(ElementType::Int64) == wide {
+                    true => Ok(narrow),
+                    false => Err(out(PyOverflowError::new_err(""))),
+                }
+            }
+        };
+    }
+    if value.is_instance_of::<PyFloat>() {
+        return Ok(Scalar::Float64(value.extract::<f64>()?).cast(element));
+    }
+    Err(usage(value.py(), format!("expected a number, found {value}")))
+}
+
+/// The fold that is called so.
+pub fn fold(py: Python<'_>, name: &str) -> PyResult<Fold> {
+    Fold::from_name(name).ok_or_else(|| usage(py, format!("expected sum, prod, min, max, any or all, found {name}")))
+}
+
+/// The function of elements that is called so.
+fn function<T>(py: Python<'_>, from_name: impl FnOnce(&str) -> Option<T>, name: &str) -> PyResult<T> {
+    from_name(name).ok_or_else(|| usage(py, format!("expected a function, found {name}")))
 }

@@ -54,12 +54,12 @@ impl Bytes for Borrowed {
 
 /// A result in the engine's memory, as NumPy asks for it.
 #[pyclass(frozen, module = "outcore._outcore")]
-pub struct Held {
+pub struct EngineMemory {
     pub memory: Memory,
 }
 
 #[pymethods]
-impl Held {
+impl EngineMemory {
     #[getter]
     fn __array_interface__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let interface = PyDict::new(py);

@@ -3,8 +3,6 @@
 mod compute;
 mod expression;
 mod memory;
-mod scalars;
 
 pub use compute::{compute_arrays, explain_arrays, import_array, save_array};
-pub use expression::PyExpression;
-pub use scalars::{element, scalar};
+pub use expression::{PyExpression, element, scalar};

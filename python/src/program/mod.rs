@@ -7,15 +7,15 @@
 mod calls;
 mod functions;
 
-use crate::about::About;
 use crate::convert::id_text;
 use crate::errors::raise;
 use crate::graph::PyGraph;
-use crate::result::PyTable;
+use crate::result::{PyTable, report_of};
 use crate::runtime::{run, settings};
 use functions::{Functions, Program};
 use numpy::{Element, PyReadonlyArray1};
 use outcore::io::{Array, Raw, into_inner};
+use outcore::report::Planned;
 use outcore::{Column, Frontier, Graph, ProgramOptions, run_program};
 use pyo3::prelude::*;
 use pyo3::types::{PyAny, PyDict};
@@ -114,7 +114,9 @@ pub fn vertex_program(
         Ok((name, column(py, &graph, &values)?))
     });
     let columns = columns.collect::<PyResult<_>>()?;
-    let base = PyTable::new(graph.table(columns), found.stats, About::of_program(&graph));
+    // The options are functions.
+    let report = report_of(&graph, "vertex_program", Vec::new(), (Planned::default(), found.stats, Vec::new()));
+    let base = PyTable::new(graph.table(columns), Arc::new(report));
     let result = ProgramResult {
         iterations: found.iterations,
         finished: found.finished,

@@ -2,8 +2,8 @@
 
 use crate::convert::{tuples, value};
 use crate::errors::usage;
-use outcore::arrow::array::{Array, RecordBatch, RecordBatchReader};
-use outcore::arrow::schema::{ArrowError, Schema, SchemaRef};
+use arrow_array::{Array, RecordBatch, RecordBatchIterator, RecordBatchReader};
+use arrow_schema::{ArrowError, Schema};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
@@ -60,7 +60,7 @@ impl Data {
         ends: usize,
         default: Option<&Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyList>> {
-        if *self != Data::All && default.is_none() {
+        if *self == Data::None || *self != Data::All && default.is_none() {
             return tuples(py, batch);
         }
         let list = PyList::empty(py);
@@ -89,31 +89,13 @@ pub fn dict_of<'py>(py: Python<'py>, batch: &RecordBatch, row: usize, ends: usiz
 }
 
 /// Some columns of batches.
-pub struct Chosen<R> {
-    batches: R,
-    columns: Vec<usize>,
-    schema: SchemaRef,
-}
-
-impl<R: RecordBatchReader> Chosen<R> {
-    pub fn new(batches: R, columns: Vec<usize>) -> PyResult<Self> {
-        let schema = Arc::new(batches.schema().project(&columns).map_err(invalid)?);
-        Ok(Chosen { batches, columns, schema })
-    }
-}
-
-impl<R: RecordBatchReader> Iterator for Chosen<R> {
-    type Item = Result<RecordBatch, ArrowError>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        self.batches.next().map(|batch| batch?.project(&self.columns))
-    }
-}
-
-impl<R: RecordBatchReader> RecordBatchReader for Chosen<R> {
-    fn schema(&self) -> SchemaRef {
-        Arc::clone(&self.schema)
-    }
+pub fn chosen<R>(batches: R, columns: Vec<usize>) -> PyResult<Box<dyn RecordBatchReader + Send>>
+where
+    R: RecordBatchReader + Send + 'static,
+{
+    let schema = Arc::new(batches.schema().project(&columns).map_err(invalid)?);
+    let batches = batches.map(move |batch| batch?.project(&columns));
+    Ok(Box::new(RecordBatchIterator::new(batches, schema)))
 }
 
 /// The error for columns that a batch does not have.

@@ -1,14 +1,15 @@
 //! The edges of a graph.
 
-use super::data::{Chosen, Data, dict_of, invalid};
-use super::rows::{Reader, Rows};
+use super::data::{Data, chosen, dict_of, invalid};
+use super::rows::Rows;
 use crate::convert::id_text;
 use crate::graph::PyGraph;
 use crate::runtime::run;
-use outcore::{Direction, EdgeBatches, EdgeData, EdgesFrom, Graph};
+use arrow_array::RecordBatchReader;
+use outcore::{Direction, EdgeBatches, EdgeData, EdgesFrom};
 use pyo3::exceptions::{PyKeyError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyDict, PyList, PySet, PyTuple};
+use pyo3::types::{PyCapsule, PyDict, PyIterator, PyList, PySet, PyTuple};
 use std::sync::Arc;
 
 /// The edges of a graph: `for source, target in g.edges`, `(source, target) in g.edges`, `len(g.edges)`; and an Arrow
@@ -43,76 +44,40 @@ pub struct PyEdges {
 }
 
 impl PyEdges {
-    fn batches(&self, py: Python<'_>) -> PyResult<EdgeBatches<Arc<Graph>>> {
+    fn batches(&self, py: Python<'_>) -> PyResult<Box<dyn RecordBatchReader + Send>> {
         let graph = self.graph.get().open(py)?;
-        let data = match self.data {
-            Data::None => EdgeData { weights: self.weights, attributes: false },
-            _ => EdgeData { weights: graph.manifest().weights().is_some(), attributes: true },
+        let (weights, attributes) = match self.data {
+            Data::None => (self.weights, false),
+            _ => (graph.manifest().weights().is_some(), true),
         };
-        run(py, graph.runtime(), || EdgeBatches::new(Arc::clone(&graph), data, 0))
+        let data = EdgeData { weights, attributes };
+        let batches = run(py, graph.runtime(), || EdgeBatches::new(Arc::clone(&graph), data, 0))?;
+        match self.data {
+            Data::None => Ok(Box::new(batches)),
+            _ => {
+                let columns = self.data.columns(py, batches.schema(), 2)?;
+                chosen(batches, columns)
+            }
+        }
     }
 
-    fn chosen(&self, py: Python<'_>) -> PyResult<Chosen<EdgeBatches<Arc<Graph>>>> {
-        let batches = self.batches(py)?;
-        let schema = Arc::clone(batches.schema());
-        let columns = match self.data {
-            Data::None => (0..schema.fields().len()).collect(),
-            _ => self.data.columns(py, &schema, 2)?,
-        };
-        Chosen::new(batches, columns)
-    }
-
-    /// The edges from some vertices, as tuples of ids, perhaps with weights. Each vertex counts once, and so does an
-    /// edge without direction between two of them.
-    fn ends_from<'py>(
+    /// The edges from some vertices, of which `rows_of` has those of one, as tuples that begin with two ids. Each vertex
+    /// counts once, and so does an edge without direction between two of them.
+    fn from<'py>(
         &self,
         py: Python<'py>,
-        vertices: &Bound<'py, PyAny>,
-        weights: bool,
+        vertices: Bound<'py, PyIterator>,
+        rows_of: impl Fn(&Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>>,
     ) -> PyResult<Bound<'py, PyList>> {
         let (list, seen) = (PyList::empty(py), PySet::empty(py)?);
         let is_directed = self.graph.get().open(py)?.is_directed();
-        for vertex in vertices.try_iter()? {
-            let vertex = vertex?;
-            if seen.contains(&vertex)? {
-                continue;
-            }
-            for (neighbour, weight) in self.graph.get().neighbours(py, &vertex, Direction::Out, weights)? {
-                if !is_directed && seen.contains(&neighbour)? {
-                    continue;
-                }
-                match weight {
-                    Some(weight) => list.append((&vertex, neighbour, weight))?,
-                    None => list.append((&vertex, neighbour))?,
-                }
-            }
-            seen.add(&vertex)?;
-        }
-        Ok(list)
-    }
-
-    /// [`Self::ends_from`] with attributes behind the ids.
-    fn data_from<'py>(
-        &self,
-        py: Python<'py>,
-        vertices: &Bound<'py, PyAny>,
-        data: &Data,
-        default: Option<&Py<PyAny>>,
-    ) -> PyResult<Bound<'py, PyList>> {
-        let (list, seen) = (PyList::empty(py), PySet::empty(py)?);
-        let vertices = vertices.try_iter()?;
-        let graph = self.graph.get().open(py)?;
-        let edges = run(py, graph.runtime(), || EdgesFrom::new(Arc::clone(&graph)))?;
         for vertex in vertices {
             let vertex = vertex?;
             if seen.contains(&vertex)? {
                 continue;
             }
-            let id = id_text(&vertex)?;
-            let batch = run(py, graph.runtime(), || edges.of(graph.find_or_refuse(&id)?))?;
-            let columns = data.columns(py, &batch.schema(), 2)?;
-            for row in data.rows(py, &batch.project(&columns).map_err(invalid)?, 2, default)? {
-                if graph.is_directed() || !seen.contains(row.get_item(1)?)? {
+            for row in rows_of(&vertex)? {
+                if is_directed || !seen.contains(row.get_item(1)?)? {
                     list.append(row)?;
                 }
             }
@@ -141,12 +106,27 @@ impl PyEdges {
         };
         // A single id is a list of one, as in NetworkX.
         let one = id_text(vertices).is_ok().then(|| PyTuple::new(py, [vertices])).transpose()?;
-        let vertices = one.as_ref().map_or(vertices, |one| one.as_any());
-        let list = match data {
-            Data::None => self.ends_from(py, vertices, weights)?,
-            _ => self.data_from(py, vertices, &data, default.as_ref())?,
+        let vertices = one.as_ref().map_or(vertices, |one| one.as_any()).try_iter()?;
+        if data == Data::None {
+            let rows_of = |vertex: &Bound<'py, PyAny>| {
+                let row = |(neighbour, weight)| match weight {
+                    Some(weight) => (vertex, neighbour, weight).into_pyobject(py),
+                    None => (vertex, neighbour).into_pyobject(py),
+                };
+                let edges = self.graph.get().neighbours(py, vertex, Direction::Out, weights)?;
+                PyList::new(py, edges.into_iter().map(row).collect::<PyResult<Vec<_>>>()?)
+            };
+            return Ok(self.from(py, vertices, rows_of)?.into_any());
+        }
+        let graph = self.graph.get().open(py)?;
+        let edges = run(py, graph.runtime(), || EdgesFrom::new(Arc::clone(&graph)))?;
+        let rows_of = |vertex: &Bound<'py, PyAny>| {
+            let id = id_text(vertex)?;
+            let batch = run(py, graph.runtime(), || edges.of(graph.find_or_refuse(&id)?))?;
+            let columns = data.columns(py, &batch.schema(), 2)?;
+            data.rows(py, &batch.project(&columns).map_err(invalid)?, 2, default.as_ref())
         };
-        Ok(list.into_any())
+        Ok(self.from(py, vertices, rows_of)?.into_any())
     }
 
     /// The values of an edge.
@@ -179,14 +159,9 @@ impl PyEdges {
     }
 
     fn __iter__(&self, py: Python<'_>) -> PyResult<Rows> {
-        let reader = match self.data {
-            Data::None => Reader::Edges(Box::new(self.batches(py)?)),
-            _ => {
-                let default = self.default.as_ref().map(|default| default.clone_ref(py));
-                Reader::Data(Box::new(self.chosen(py)?), 2, self.data.clone(), default)
-            }
-        };
-        Ok(Rows::new(reader, self.graph.get().open(py)?.runtime()))
+        let default = self.default.as_ref().map(|default| default.clone_ref(py));
+        let runtime = Arc::clone(self.graph.get().open(py)?.runtime());
+        Ok(Rows::new(self.batches(py)?, &runtime, (2, self.data.clone(), default)))
     }
 
     /// The edges as an Arrow stream.
@@ -196,7 +171,7 @@ impl PyEdges {
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyCapsule>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
-        crate::stream::export(py, self.chosen(py)?, requested_schema)
+        crate::stream::export(py, self.batches(py)?, requested_schema)
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {

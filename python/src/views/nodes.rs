@@ -1,11 +1,11 @@
 //! The vertices of a graph.
 
-use super::data::{Chosen, Data, dict_of};
-use super::rows::{Reader, Rows};
+use super::data::{Data, chosen, dict_of};
+use super::rows::Rows;
 use crate::convert::id_text;
 use crate::graph::PyGraph;
 use crate::runtime::run;
-use outcore::arrow::array::RecordBatchReader;
+use arrow_array::RecordBatchReader;
 use outcore::{VertexBatches, VertexData};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict};
@@ -37,12 +37,12 @@ pub struct PyNodes {
 }
 
 impl PyNodes {
-    fn batches(&self, py: Python<'_>) -> PyResult<Chosen<VertexBatches>> {
+    fn batches(&self, py: Python<'_>) -> PyResult<Box<dyn RecordBatchReader + Send>> {
         let graph = self.graph.get().open(py)?;
         let runtime = Arc::clone(graph.runtime());
         let batches = run(py, &runtime, || VertexBatches::new(graph, None))?;
         let columns = self.data.columns(py, &batches.schema(), 1)?;
-        Chosen::new(batches, columns)
+        chosen(batches, columns)
     }
 }
 
@@ -82,8 +82,8 @@ impl PyNodes {
             return Rows::of_nodes(py, self.graph.get().open(py)?);
         }
         let default = self.default.as_ref().map(|default| default.clone_ref(py));
-        let reader = Reader::Data(Box::new(self.batches(py)?), 1, self.data.clone(), default);
-        Ok(Rows::new(reader, self.graph.get().open(py)?.runtime()))
+        let runtime = Arc::clone(self.graph.get().open(py)?.runtime());
+        Ok(Rows::new(self.batches(py)?, &runtime, (1, self.data.clone(), default)))
     }
 
     /// The ids as an Arrow stream.

@@ -1,11 +1,11 @@
-//! PageRank and shortest paths by products, for `outcore.linalg`.
+//! PageRank, shortest paths and products of matrix exponentials, for `outcore.linalg`.
 
 use crate::columns::{keep, set_aside};
 use crate::import::choose;
 use crate::linalg::{delivered, facts, require_room};
 use crate::matrix::{PyMatrix, costs};
 use crate::runtime::run;
-use numpy::{PyReadonlyArray1, PyReadwriteArray2, PyUntypedArrayMethods};
+use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyReadwriteArray2, PyReadwriteArray3, PyUntypedArrayMethods};
 use outcore::linalg::{self, BellmanFordOptions, RankOptions};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -65,4 +65,22 @@ pub fn shortest_paths<'py>(
     let (sources, results) = (sources.as_slice()?, results.as_slice_mut()?);
     let search = || linalg::bellman_ford(&matrix.matrix, sources, &options, results);
     costs(py, &run(py, graph.runtime(), search)?.stats)
+}
+
+/// Writes `exp(t A) B` for every time to an array, whose memory is set aside for as long as it lives. Returns
+/// the statistics.
+#[pyfunction]
+pub fn expm_multiply<'py>(
+    py: Python<'py>,
+    matrix: &PyMatrix,
+    b: PyReadonlyArray2<'py, f64>,
+    times: Vec<f64>,
+    mut results: PyReadwriteArray3<'py, f64>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let (graph, columns) = (matrix.matrix.graph(), b.shape()[1]);
+    let purpose = "products of a matrix exponential as a NumPy array";
+    keep(results.as_any(), set_aside(py, graph.image(), purpose, 8 * results.len() as u64)?)?;
+    let (b, results) = (b.as_slice()?, results.as_slice_mut()?);
+    let multiply = || linalg::expm_multiply(&matrix.matrix, b, columns, &times, results);
+    costs(py, &run(py, graph.runtime(), multiply)?.stats)
 }
