@@ -124,13 +124,6 @@ enum Slot {
     Distances(Distances),
 }
 
-/// A datum, whose ids were looked up.
-enum Fetched {
-    Datum(Datum),
-    Ids(Option<Vec<outcore::Id<String>>>),
-    Path(Option<Path>),
-}
-
 /// The result of an algorithm: a table, and attributes of its own.
 #[pyclass(frozen, subclass, extends = PyTable, module = "outcore")]
 pub struct AlgorithmResult {
@@ -163,31 +156,26 @@ impl AlgorithmResult {
     }
 }
 
-/// Looks ids up, and sets memory aside, while the interpreter's lock is released.
-fn fetched(graph: &Graph, datum: Datum) -> outcore::Result<Fetched> {
-    Ok(match datum {
-        Datum::Vertices(vertices) => Fetched::Ids(vertices.map(|vertices| graph.ids(&vertices)).transpose()?),
-        Datum::Path(path) => Fetched::Path(path.map(|vertices| Path::new(graph, vertices)).transpose()?),
-        datum => Fetched::Datum(datum),
-    })
-}
-
-fn slot(py: Python<'_>, fetched: Fetched) -> PyResult<Slot> {
-    let object = match fetched {
-        Fetched::Path(path) => return Ok(Slot::Path(path)),
-        Fetched::Ids(ids) => ids.map(|ids| id_list(py, &ids)).transpose()?.into_py_any(py)?,
-        Fetched::Datum(datum) => match datum {
-            Datum::Whole(value) => value.into_py_any(py)?,
-            Datum::Wholes(values) => PyList::new(py, values)?.into_py_any(py)?,
-            Datum::Bounds(least, most) => (least, most).into_py_any(py)?,
-            Datum::Real(value) => value.into_py_any(py)?,
-            Datum::Flag(value) => value.into_py_any(py)?,
-            Datum::Text(value) => value.into_py_any(py)?,
-            Datum::Distances { levels, sources, targets } => {
-                return Ok(Slot::Distances(Distances::new(levels, (sources, targets))));
-            }
-            Datum::Vertices(_) | Datum::Path(_) => unreachable!("their ids were fetched"),
-        },
+/// An attribute of the result of a run over this graph.
+fn slot(py: Python<'_>, graph: &Graph, datum: Datum) -> PyResult<Slot> {
+    let object = match datum {
+        Datum::Path(path) => {
+            let path = path.map(|vertices| Path::new(graph, vertices)).transpose();
+            return Ok(Slot::Path(path.map_err(|error| raise(py, error))?));
+        }
+        Datum::Distances { levels, sources, targets } => {
+            return Ok(Slot::Distances(Distances::new(levels, (sources, targets))));
+        }
+        Datum::Vertices(vertices) => {
+            let ids = vertices.map(|vertices| run(py, graph.runtime(), || graph.ids(&vertices))).transpose()?;
+            ids.map(|ids| id_list(py, &ids)).transpose()?.into_py_any(py)?
+        }
+        Datum::Whole(value) => value.into_py_any(py)?,
+        Datum::Wholes(values) => PyList::new(py, values)?.into_py_any(py)?,
+        Datum::Bounds(least, most) => (least, most).into_py_any(py)?,
+        Datum::Real(value) => value.into_py_any(py)?,
+        Datum::Flag(value) => value.into_py_any(py)?,
+        Datum::Text(value) => value.into_py_any(py)?,
     };
     Ok(Slot::Object(object))
 }
@@ -223,17 +211,14 @@ pub fn run_algorithm(
     }
     let mut sampler = Sampler::start(graph.runtime());
     let look = || sampler.look(graph.runtime());
-    let (found, attributes, plan) = run_watched(py, graph.runtime(), look, || {
+    let (found, plan) = run_watched(py, graph.runtime(), look, || {
         let plan = algorithm.plan(&graph, values)?;
         let estimate = plan.estimate(&graph);
         estimate.check_result(&graph, verify, false)?;
-        let mut found = plan.run(&graph, verify, None)?;
-        let attributes = std::mem::take(&mut found.attributes).into_iter().map(|datum| fetched(&graph, datum));
-        let attributes = attributes.collect::<outcore::Result<Vec<_>>>()?;
-        Ok((found, attributes, Planned::from(&estimate)))
+        Ok((plan.run(&graph, verify, None)?, Planned::from(&estimate)))
     })?;
     let samples = sampler.finish(graph.runtime());
-    let attributes = attributes.into_iter().map(|one| slot(py, one)).collect::<PyResult<Vec<_>>>()?;
+    let attributes = found.attributes.into_iter().map(|datum| slot(py, &graph, datum)).collect::<PyResult<Vec<_>>>()?;
     let report = report_of(&graph, algorithm.name, options, (plan, found.stats, samples));
     let table = PyTable::new(graph.table(found.columns), Arc::new(report));
     let result = class_.call1((Raw(Mutex::new(Some((table, attributes)))),))?.unbind();

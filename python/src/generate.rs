@@ -7,6 +7,7 @@ use outcore::generate::{GenerateOptions, source, write};
 use outcore::import::ImportOptions;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use serde_json::json;
 use std::path::PathBuf;
 
 /// The keyword arguments of `outcore.generate`.
@@ -49,8 +50,5 @@ pub fn generate<'py>(
         return crate::to_dict(py, &outcome?);
     }
     let written = run(py, &runtime, || write(&runtime, &options, &imported, &output))?;
-    let report = PyDict::new(py);
-    report.set_item("edges", written.edges)?;
-    report.set_item("bytes", written.bytes)?;
-    Ok(report.into_any())
+    crate::to_dict(py, &json!({ "edges": written.edges, "bytes": written.bytes }))
 }

@@ -3,7 +3,7 @@
 use crate::convert::{id_object, id_text};
 use crate::errors::{raise, usage};
 use crate::runtime::{Limits, checked_options, run, settings};
-use crate::views::{Data, PyDegrees, PyEdges, PyNodes, Rows, Which};
+use crate::views::{Data, PyDegrees, PyEdges, PyNodes, Rows};
 use outcore::io::backend::Memory;
 use outcore::io::{escaped, lock};
 use outcore::{Degree, Direction, Edges, Graph, GraphOptions, Neighbour, Weight};
@@ -425,19 +425,19 @@ impl PyGraph {
     /// The degrees: `g.degree(vertex)` is the number of a vertex's edges. An edge from a vertex to itself counts twice.
     #[getter]
     fn degree(slf: Py<Self>) -> PyDegrees {
-        PyDegrees { graph: slf, which: Which::All }
+        PyDegrees { graph: slf, direction: None }
     }
 
     /// The numbers of edges that lead to vertices; of all edges where these have no direction.
     #[getter]
     fn in_degree(slf: Py<Self>) -> PyDegrees {
-        PyDegrees { graph: slf, which: Which::In }
+        PyDegrees { graph: slf, direction: Some(Direction::In) }
     }
 
     /// The numbers of edges that lead from vertices; of all edges where these have no direction.
     #[getter]
     fn out_degree(slf: Py<Self>) -> PyDegrees {
-        PyDegrees { graph: slf, which: Which::Out }
+        PyDegrees { graph: slf, direction: Some(Direction::Out) }
     }
 
     /// Whether an edge leads from one vertex to another; `False` too where there is no such vertex.

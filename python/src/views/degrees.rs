@@ -2,27 +2,9 @@
 
 use crate::convert::id_text;
 use crate::graph::PyGraph;
-use outcore::Degree;
+use outcore::Direction;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
-
-/// The kind of degree.
-#[derive(Clone, Copy)]
-pub enum Which {
-    All,
-    In,
-    Out,
-}
-
-impl Which {
-    fn of(self, degree: Degree) -> u64 {
-        match self {
-            Which::All => degree.all,
-            Which::In => degree.into,
-            Which::Out => degree.from,
-        }
-    }
-}
 
 /// The degrees of a graph: `g.degree(vertex)`, or `g.degree[vertex]`, is the number of a vertex's edges. An edge from a
 /// vertex to itself counts twice, as in NetworkX. Where edges have a direction, `g.degree` counts those from the vertex
@@ -44,7 +26,8 @@ impl Which {
 #[pyclass(frozen, name = "Degrees", module = "outcore")]
 pub struct PyDegrees {
     pub graph: Py<PyGraph>,
-    pub which: Which,
+    /// The edges that count; all if none.
+    pub direction: Option<Direction>,
 }
 
 #[pymethods]
@@ -53,7 +36,7 @@ impl PyDegrees {
     #[pyo3(signature = (vertices=None))]
     fn __call__<'py>(&self, py: Python<'py>, vertices: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyAny>> {
         let Some(given) = vertices else {
-            let view = PyDegrees { graph: self.graph.clone_ref(py), which: self.which };
+            let view = PyDegrees { graph: self.graph.clone_ref(py), direction: self.direction };
             return Ok(view.into_pyobject(py)?.into_any());
         };
         if id_text(given).is_ok() {
@@ -71,7 +54,12 @@ impl PyDegrees {
     }
 
     fn __getitem__(&self, py: Python<'_>, vertex: &Bound<'_, PyAny>) -> PyResult<u64> {
-        Ok(self.which.of(self.graph.get().degree_of(py, vertex)?))
+        let degree = self.graph.get().degree_of(py, vertex)?;
+        Ok(match self.direction {
+            None => degree.all,
+            Some(Direction::In) => degree.into,
+            Some(Direction::Out) => degree.from,
+        })
     }
 
     fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
@@ -83,10 +71,10 @@ impl PyDegrees {
     }
 
     fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let edges = match self.which {
-            Which::All => "both",
-            Which::In => "in",
-            Which::Out => "out",
+        let edges = match self.direction {
+            None => "both",
+            Some(Direction::In) => "in",
+            Some(Direction::Out) => "out",
         };
         py.import("outcore._graphs.degrees")?.call_method1("pairs", (self.graph.clone_ref(py), edges))
     }

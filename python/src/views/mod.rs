@@ -8,7 +8,7 @@ mod nodes;
 mod rows;
 
 pub use data::Data;
-pub use degrees::{PyDegrees, Which};
+pub use degrees::PyDegrees;
 pub use edges::PyEdges;
 pub use nodes::PyNodes;
 pub use rows::Rows;
