@@ -3,6 +3,7 @@
 //! `outcore._inputs` makes generators that yield tuples of arrays or lists, some ten thousand values each; so a large
 //! array is never copied as a whole. The generators run on a worker, which takes the interpreter's lock for each piece.
 
+use crate::exit;
 use arrow_array::{
     ArrayRef, FixedSizeListArray, Float64Array, Int64Array, NullArray, RecordBatch, RecordBatchIterator,
     RecordBatchReader, StringArray, UInt64Array,
@@ -29,6 +30,14 @@ pub struct Making {
 
 /// The state of a generator, shared with the worker that draws rows from it.
 pub type Raised = Arc<Mutex<Making>>;
+
+/// The outcome of work that drew rows from a generator, whose exception says more than the error that it led to.
+pub fn or_raised<T>(outcome: PyResult<T>, raised: &Raised) -> PyResult<T> {
+    match lock(raised).raised.take() {
+        Some(error) if outcome.is_err() && !exit::is_ending() => Err(error),
+        _ => outcome,
+    }
+}
 
 /// Number of calls of [`interrupt`] between two interruptions.
 const LOOKS_BETWEEN: u64 = 20;

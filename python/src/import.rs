@@ -1,6 +1,6 @@
 //! Importing: files, and tables in memory.
 
-use crate::chunks::{Raised, interrupt, is_making_rows, reader};
+use crate::chunks::{Raised, interrupt, is_making_rows, or_raised, reader};
 use crate::convert::id_text;
 use crate::errors::{raise, usage};
 use crate::exit;
@@ -12,7 +12,7 @@ use outcore::arrow::array::RecordBatchReader;
 use outcore::import::{
     self, Attributes, Condition, Duplicates, Facts, ImportOptions, ImportSummary, InputOptions, Literal, Part, Source,
 };
-use outcore::io::{self, lock};
+use outcore::io;
 use outcore::{Choice, Graph, Result, Runtime, Table};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -280,16 +280,10 @@ impl Job {
             let source = open(&runtime, &self.input)?;
             self.import(source)
         });
-        // An exception of the user's generator says more than the import that failed for it.
-        match lock(&raised).raised.take() {
-            Some(error) if outcome.is_err() && !exit::is_ending() => Err(error),
-            _ => {
-                let (facts, graph) = outcome?;
-                let dict = crate::to_dict(py, &facts)?;
-                graph.map(|graph| dict.set_item("graph", PyGraph::of(graph))).transpose()?;
-                Ok(dict)
-            }
-        }
+        let (facts, graph) = or_raised(outcome, &raised)?;
+        let dict = crate::to_dict(py, &facts)?;
+        graph.map(|graph| dict.set_item("graph", PyGraph::of(graph))).transpose()?;
+        Ok(dict)
     }
 
     /// The summary of the import, with the graph if it is in memory, or the needs of one that is only estimated.

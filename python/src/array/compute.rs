@@ -2,10 +2,9 @@
 
 use super::expression::{PyExpression, element};
 use super::memory::EngineMemory;
-use crate::chunks::{Raised, reader};
+use crate::chunks::{Raised, or_raised, reader};
 use crate::runtime::{Limits, run, settings};
 use outcore::array::{self, ArrayImportOptions, Goal, ImageGoal, NumberOptions, NumberTable, compute, explain};
-use outcore::io::lock;
 use outcore::learn;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -52,11 +51,7 @@ pub fn import_array<'py>(
         }
         (None, path) => array::import_array_file(&runtime, &path.unwrap_or_default(), &image, &options),
     });
-    // An exception of the user's generator says more than the import that failed for it.
-    match lock(&raised).raised.take() {
-        Some(error) if outcome.is_err() => Err(error),
-        _ => crate::to_dict(py, &outcome?),
-    }
+    crate::to_dict(py, &or_raised(outcome, &raised)?)
 }
 
 /// An array, where its image goes, whether it may replace another one, and the names of its columns.
