@@ -57,8 +57,8 @@ pub fn solve<'py>(
     Ok(facts)
 }
 
-/// Replaces a vector by what a preconditioner of the user's makes of an array with the same numbers, whose memory is set
-/// aside for as long as it lives.
+/// Replaces a vector by the product that a preconditioner of the user's makes of it: of an array with the same numbers,
+/// whose memory is set aside for as long as it lives.
 fn approximate(function: &Py<PyAny>, matrix: &PyMatrix, vector: &mut [f64]) -> outcore::Result<()> {
     let called = attached(|py| {
         let (image, purpose) = (matrix.matrix.graph().image(), "a vector for a preconditioner as a NumPy array");

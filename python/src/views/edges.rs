@@ -61,8 +61,8 @@ impl PyEdges {
         }
     }
 
-    /// The edges from some vertices, of which `rows_of` has those of one, as tuples that begin with two ids. Each vertex
-    /// counts once, and so does an edge without direction between two of them.
+    /// The edges from some vertices, as tuples that begin with two ids; `rows_of` gives those of one. Each vertex is
+    /// visited once, and so is an edge without direction between two of them.
     fn from<'py>(
         &self,
         py: Python<'py>,
