@@ -22,10 +22,11 @@ use crate::kernels::sssp::{Sssp, SsspOptions};
 use crate::sources::Least;
 use crate::state::{Layout, array, bitmap, degrees};
 use crate::verify::{Contradiction, follow_parents, ways};
+use crate::visit::for_each_vertex;
 use outcore_format::WeightKind;
 use outcore_graph::generate::{GenerateOptions, for_each_edges, mix};
 use outcore_graph::import::Weights;
-use outcore_graph::{Bitmap, Direction, Graph, vertex_map};
+use outcore_graph::{Bitmap, Direction, Graph};
 use outcore_image::{Error, Result};
 use outcore_io::Array;
 use outcore_table::{Id, IdStream, distance_bits};
@@ -115,7 +116,6 @@ fn verify<L: Length>(
     options: &GenerateOptions,
     tree: &Tree<impl Fn(u32) -> Option<u64> + Sync, impl Fn(u32) -> Option<u32> + Sync>,
 ) -> Result<u64> {
-    let vertices = graph.vertices();
     graph.make_room("validation of a search", checking_bytes(graph))?;
     let (joined, mut numbers) = state(graph).make()?;
     find_ids(graph, options, &mut numbers)?;
@@ -132,18 +132,15 @@ fn verify<L: Length>(
     };
     check.apart.check(|vertex| wrong("the ends of every edge no farther apart than it is long", vertex))?;
     check.outside.check(|vertex| wrong("no edge between the tree and other vertices", vertex))?;
-    vertex_map(graph.runtime(), vertices, |range| {
-        for vertex in range.map(|v| v as u32) {
-            let result = ((tree.distance)(vertex), (tree.parent)(vertex));
-            let right = match vertex == tree.root {
-                true => result == (Some(0), Some(vertex)),
-                false => result == (None, None) || check.joined.contains(vertex),
-            };
-            if !right {
-                unjoined.at(vertex);
-            }
+    for_each_vertex(graph, |vertex| {
+        let result = ((tree.distance)(vertex), (tree.parent)(vertex));
+        let right = match vertex == tree.root {
+            true => result == (Some(0), Some(vertex)),
+            false => result == (None, None) || check.joined.contains(vertex),
+        };
+        if !right {
+            unjoined.at(vertex);
         }
-        Ok(())
     })?;
     unjoined.check(|vertex| wrong("an edge between every vertex and its parent, as long as they are apart", vertex))?;
     drop(check);

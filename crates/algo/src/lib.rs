@@ -16,6 +16,7 @@ pub mod graphalytics;
 mod sources;
 mod state;
 mod stored;
+mod visit;
 mod weights;
 
 pub use api::*;
@@ -90,7 +91,7 @@ pub mod verify {
     pub(crate) mod strong_components;
     pub(crate) mod triangles;
 
-    pub(crate) use checks::{Contradiction, follow_parents, loops_bytes, ways};
+    pub(crate) use checks::{Contradiction, check_equal, follow_parents, loops_bytes, ways};
 
     pub use bfs::verify_bfs;
     pub use components::verify_components;

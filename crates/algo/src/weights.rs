@@ -1,8 +1,9 @@
 //! The use of weights by an algorithm, and the refusal of weights that it cannot work with, with their edge.
 
+use crate::visit::for_each_list;
 use outcore_declare::real_text;
 use outcore_format::WeightKind;
-use outcore_graph::{Edges, Frontier, Graph, Weights, scan};
+use outcore_graph::{Edges, Frontier, Graph, Weights};
 use outcore_image::{Error, Result, StatsBuilder};
 use outcore_io::{into_inner, lock};
 use std::sync::Mutex;
@@ -59,20 +60,14 @@ impl Refused {
     pub fn check(&self, graph: &Graph, edges: Edges) -> Result<()> {
         let Ok(vertex) = u32::try_from(self.vertex.load(Ordering::Relaxed)) else { return Ok(()) };
         let first = Mutex::new((u32::MAX, String::new()));
-        scan(
-            graph,
-            edges,
-            Frontier::List(&[vertex]),
-            || (),
-            |(), list| {
-                for (i, &neighbour) in list.neighbours.iter().enumerate() {
-                    let mut first = lock(&first);
-                    if !(self.accepts)(list.weights.real(i)) && neighbour < first.0 {
-                        *first = (neighbour, weight_text(list.weights, i));
-                    }
+        for_each_list(graph, edges, Frontier::List(&[vertex]), |list| {
+            for (i, &neighbour) in list.neighbours.iter().enumerate() {
+                let mut first = lock(&first);
+                if !(self.accepts)(list.weights.real(i)) && neighbour < first.0 {
+                    *first = (neighbour, weight_text(list.weights, i));
                 }
-            },
-        )?;
+            }
+        })?;
         let (neighbour, weight) = into_inner(first);
         let (one, other) = (graph.id(vertex)?, graph.id(neighbour)?);
         Err(Error::Unsuitable(format!(

@@ -30,8 +30,9 @@ use crate::kernels::by_level::ByLevel;
 use crate::kernels::rows::{RowSums, Rows};
 use crate::sources::Sources;
 use crate::state::{Layout, array, bitmap, reservation};
+use crate::visit::for_each_vertex;
 use outcore_declare::real_text;
-use outcore_graph::{Bitmap, Direction, Frontier, Graph, RANGE, SPARSE_SHARE, fold, vertex_map};
+use outcore_graph::{Bitmap, Direction, Frontier, Graph, RANGE, SPARSE_SHARE, fold};
 use outcore_image::{Error, Result, Stats, StatsBuilder, SweepStats};
 use outcore_io::{Array, AtomicF64, Reservation, Unit};
 use outcore_table::ColumnKind;
@@ -142,14 +143,9 @@ pub fn betweenness_centrality(graph: &Graph, options: &BetweennessOptions) -> Re
         _ => Columns::<8>::run(graph, options, &sources, &mut stats)?,
     };
     let scale = Scale::new(graph, options, sources.len() as u64);
-    vertex_map(graph.runtime(), graph.vertices(), |range| {
-        scores[range].iter().for_each(|score| score.store(score.load() * scale.others));
-        Ok(())
-    })?;
-    for &source in sources.iter() {
-        let score = &scores[source as usize];
-        score.store(score.load() * scale.sources);
-    }
+    let multiply = |vertex: u32, factor: f64| scores[vertex as usize].store(scores[vertex as usize].load() * factor);
+    for_each_vertex(graph, |vertex| multiply(vertex, scale.others))?;
+    sources.iter().for_each(|&source| multiply(source, scale.sources));
     let stats = stats.finish(graph.runtime(), graph.all_pages());
     Ok(Betweenness { scores: scores.into_values(), sources, error_bound: scale.error_bound(options), stats })
 }
@@ -295,13 +291,9 @@ impl<'a, const B: usize> Columns<'a, B> {
             let others = (self.reached[b].count - 1) as f64;
             values.paths.of(source)[b].store(self.endpoints * others);
         }
-        vertex_map(self.graph.runtime(), self.graph.vertices(), |range| {
-            for v in range {
-                let sum = |sum: f64, value: &AtomicF64| sum + value.load();
-                self.scores[v]
-                    .store(values.paths.of(v as u32)[..sources.len()].iter().fold(self.scores[v].load(), sum));
-            }
-            Ok(())
+        for_each_vertex(self.graph, |v| {
+            let (score, dependencies) = (&self.scores[v as usize], &values.paths.of(v)[..sources.len()]);
+            score.store(dependencies.iter().fold(score.load(), |sum, value| sum + value.load()));
         })
     }
 

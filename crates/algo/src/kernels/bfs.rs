@@ -28,8 +28,9 @@ use crate::kernels::parents;
 use crate::sources::check_vertices;
 use crate::state::{Layout, array, hubs, part};
 use crate::stored::Stored;
+use crate::visit::{for_each_list, for_each_vertex};
 use outcore_graph::{
-    Bitmap, Decision, Direction, EdgeMap, EdgeMapper, Frontier, Graph, Labels, ListPart, NO_LABEL, Relaxer, Thin, scan,
+    Bitmap, Decision, Direction, EdgeMap, EdgeMapper, Frontier, Graph, Labels, ListPart, NO_LABEL, Relaxer, Thin,
     vertex_map,
 };
 use outcore_image::{Error, Result, Stats, StatsBuilder, SweepStats};
@@ -227,20 +228,17 @@ impl Rest<'_> {
     fn search(&self, graph: &Graph, relaxer: &mut Relaxer<'_>, stats: &mut StatsBuilder) -> Result<(u64, u32)> {
         let levels = &self.search.levels;
         let set = Bitmap::new(graph.runtime().budget(), "frontiers", graph.vertices())?;
-        vertex_map(graph.runtime(), graph.vertices(), |range| {
-            let last = range.filter(|&vertex| levels[vertex].load(Ordering::Relaxed) == self.depth + 1);
-            for vertex in last {
-                set.insert(vertex as u32);
+        for_each_vertex(graph, |vertex| {
+            if levels[vertex as usize].load(Ordering::Relaxed) == self.depth + 1 {
+                set.insert(vertex);
             }
-            Ok(())
         })?;
         let relaxed = relaxer.run(self, &set)?;
         stats.step("asynchronous", relaxed.vertices, relaxed.sweep);
         let reached_and_depth = self.choose_hubs(graph, &set)?;
         let undecided = set.count();
         if undecided > 0 {
-            let (_, sweep) =
-                scan(graph, Direction::In, Frontier::Set(&set), || (), |(), list| self.choose_first(&list))?;
+            let sweep = for_each_list(graph, Direction::In, Frontier::Set(&set), |list| self.choose_first(&list))?;
             stats.step("parents", undecided, sweep);
         }
         if let Some(vertex) = set.iter(0..set.words()).find(|&vertex| !self.search.parents.has(vertex)) {
@@ -340,13 +338,10 @@ impl Bfs {
     pub fn level_sizes(&self, graph: &Graph, most: usize) -> Result<Vec<u64>> {
         let count = most.min(self.depth as usize + 1);
         let sizes: Vec<AtomicU64> = (0..count).map(|_| AtomicU64::new(0)).collect();
-        vertex_map(graph.runtime(), graph.vertices(), |range| {
-            for level in &self.levels[range] {
-                if let Some(size) = level.checked_sub(1).and_then(|level| sizes.get(level as usize)) {
-                    size.fetch_add(1, Ordering::Relaxed);
-                }
+        for_each_vertex(graph, |vertex| {
+            if let Some(size) = self.level(vertex).and_then(|level| sizes.get(level as usize)) {
+                size.fetch_add(1, Ordering::Relaxed);
             }
-            Ok(())
         })?;
         Ok(sizes.into_iter().map(AtomicU64::into_inner).collect())
     }

@@ -14,7 +14,8 @@
 use crate::estimate::Estimate;
 use crate::kernels::shares::{Choices, One};
 use crate::kernels::triads::{self, Triads};
-use outcore_graph::{Graph, vertex_map, vertex_sum};
+use crate::visit::for_each_vertex;
+use outcore_graph::{Graph, vertex_sum};
 use outcore_image::{Result, Stats};
 use outcore_io::Array;
 use std::sync::atomic::Ordering;
@@ -76,9 +77,9 @@ pub(crate) fn coefficients(graph: &Graph, counted: Triads, times: f64) -> Result
         vertex_sum(graph.runtime(), graph.vertices(), |range| range.map(value).sum())
     };
     let (all_closed, all_possible) = (sum(&closed_at)?, sum(&|v| possible[v].load())?);
-    vertex_map(graph.runtime(), graph.vertices(), |range| {
-        range.for_each(|v| possible[v].store(ratio(closed_at(v), possible[v].load())));
-        Ok(())
+    for_each_vertex(graph, |v| {
+        let possible = &possible[v as usize];
+        possible.store(ratio(closed_at(v as usize), possible.load()));
     })?;
     let average = ratio(sum(&|v| possible[v].load())?, graph.vertices() as f64);
     let transitivity = ratio(all_closed, all_possible);

@@ -16,11 +16,12 @@
 
 use crate::estimate::{Bound, Cost, Estimate};
 use crate::state::{Layout, array, bitmap};
-use outcore_graph::{Bitmap, Frontier, Graph, scan, vertex_map};
+use crate::visit::{count_vertices, for_each_list, for_each_vertex};
+use outcore_graph::{Bitmap, Frontier, Graph, vertex_map};
 use outcore_image::{Result, Stats, StatsBuilder};
 use outcore_io::Array;
 use outcore_table::ColumnKind;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Options of weakly connected components: there are none.
 #[derive(Clone, Copy, Debug, Default)]
@@ -76,7 +77,7 @@ pub fn components(graph: &Graph, _options: &ComponentsOptions) -> Result<Compone
     let (parents, pending) = state(graph).make()?;
     let forest = Forest { parents };
     graph.fill_cache()?;
-    forest.plant(graph)?;
+    for_each_vertex(graph, |v| forest.parents[v as usize].store(v, Ordering::Relaxed))?;
     for &direction in graph.directions() {
         let sweep = graph.for_each_hub(direction, |vertex, hub| forest.link(vertex, hub))?;
         stats.step("link hubs", vertices, sweep);
@@ -86,16 +87,9 @@ pub fn components(graph: &Graph, _options: &ComponentsOptions) -> Result<Compone
     forest.mark_outside(graph, giant, &pending)?;
     let outside = pending.count();
     for &direction in graph.directions() {
-        let frontier = Frontier::Set(&pending);
-        let (_, sweep) = scan(
-            graph,
-            direction,
-            frontier,
-            || (),
-            |(), list| {
-                list.neighbours.iter().for_each(|&neighbour| forest.link(list.vertex, neighbour));
-            },
-        )?;
+        let sweep = for_each_list(graph, direction, Frontier::Set(&pending), |list| {
+            list.neighbours.iter().for_each(|&neighbour| forest.link(list.vertex, neighbour));
+        })?;
         stats.step("link lists", outside, sweep);
     }
     forest.flatten(graph)?;
@@ -105,14 +99,9 @@ pub fn components(graph: &Graph, _options: &ComponentsOptions) -> Result<Compone
 impl Components {
     /// Components with these labels, which are counted.
     pub(crate) fn new(graph: &Graph, labels: Array<AtomicU32>, stats: StatsBuilder) -> Result<Self> {
-        let count = AtomicU64::new(0);
-        vertex_map(graph.runtime(), graph.vertices(), |range| {
-            let here = range.filter(|&v| labels[v].load(Ordering::Relaxed) == v as u32).count();
-            count.fetch_add(here as u64, Ordering::Relaxed);
-            Ok(())
-        })?;
+        let count = count_vertices(graph, |v| labels[v as usize].load(Ordering::Relaxed) == v)?;
         let labels = labels.into_values();
-        Ok(Components { labels, count: count.into_inner(), stats: stats.finish(graph.runtime(), graph.all_pages()) })
+        Ok(Components { labels, count, stats: stats.finish(graph.runtime(), graph.all_pages()) })
     }
 
     /// How many vertices every component has, at the place of its smallest vertex; 0 at all other places. Takes 4 bytes
@@ -144,16 +133,6 @@ struct Forest {
 }
 
 impl Forest {
-    /// Makes every vertex a tree.
-    fn plant(&self, graph: &Graph) -> Result<()> {
-        vertex_map(graph.runtime(), graph.vertices(), |range| {
-            for v in range {
-                self.parents[v].store(v as u32, Ordering::Relaxed);
-            }
-            Ok(())
-        })
-    }
-
     #[inline]
     fn parent(&self, vertex: u32) -> u32 {
         self.parents[vertex as usize].load(Ordering::Relaxed)
@@ -181,18 +160,15 @@ impl Forest {
 
     /// Hangs every vertex directly under its root.
     fn flatten(&self, graph: &Graph) -> Result<()> {
-        vertex_map(graph.runtime(), graph.vertices(), |range| {
-            for slot in &self.parents[range] {
-                let first = slot.load(Ordering::Relaxed);
-                let mut root = first;
-                while self.parent(root) != root {
-                    root = self.parent(root);
-                }
-                if root != first {
-                    slot.store(root, Ordering::Relaxed);
-                }
+        for_each_vertex(graph, |v| {
+            let first = self.parent(v);
+            let mut root = first;
+            while self.parent(root) != root {
+                root = self.parent(root);
             }
-            Ok(())
+            if root != first {
+                self.parents[v as usize].store(root, Ordering::Relaxed);
+            }
         })
     }
 
@@ -200,11 +176,8 @@ impl Forest {
     fn giant(&self) -> u32 {
         let vertices = self.parents.len();
         let step = (vertices / SAMPLES).max(1);
-        let mut roots: Vec<u32> = (0..vertices)
-            .step_by(step)
-            .filter(|&v| self.parent(v as u32) != v as u32)
-            .map(|v| self.parent(v as u32))
-            .collect();
+        let sample = (0..vertices as u32).step_by(step).map(|v| (v, self.parent(v)));
+        let mut roots: Vec<u32> = sample.filter(|(v, root)| root != v).map(|(_, root)| root).collect();
         roots.sort_unstable();
         let most = roots.chunk_by(|a, b| a == b).max_by_key(|run| run.len());
         most.map_or(u32::MAX, |run| run[0])
@@ -212,15 +185,12 @@ impl Forest {
 
     /// Marks the vertices of all trees but one, and leaves out trees of a single vertex: it has no neighbours.
     fn mark_outside(&self, graph: &Graph, giant: u32, outside: &Bitmap) -> Result<()> {
-        vertex_map(graph.runtime(), graph.vertices(), |range| {
-            for v in range {
-                let root = self.parent(v as u32);
-                if root != v as u32 && root != giant {
-                    outside.insert(v as u32);
-                    outside.insert(root);
-                }
+        for_each_vertex(graph, |v| {
+            let root = self.parent(v);
+            if root != v && root != giant {
+                outside.insert(v);
+                outside.insert(root);
             }
-            Ok(())
         })
     }
 }

@@ -20,8 +20,9 @@
 
 use crate::estimate::{Bound, Cost, Estimate, degree_pages};
 use crate::state::{Layout, array, bitmap};
+use crate::visit::{for_each_list, for_each_vertex, loops_in, may_have_loops};
 use outcore_format::Lists;
-use outcore_graph::{Bitmap, Direction, Frontier, Graph, ListPart, Weights, scan, scan_pages, vertex_map};
+use outcore_graph::{Bitmap, Direction, Frontier, Graph, Weights, scan_pages, vertex_map};
 use outcore_image::{Error, Result, Stats, StatsBuilder, SweepStats};
 use outcore_io::Array;
 use outcore_io::buffer::prefetched;
@@ -160,19 +161,17 @@ impl<'a> Peel<'a> {
     /// Counts the edges of every vertex, self-loops left out.
     fn count_edges(&self, stats: &mut StatsBuilder) -> Result<()> {
         count_edges(self.graph, &self.degrees, stats)?;
-        let import = &self.graph.manifest().import;
-        if import.self_loops == 0 || !import.self_loops_kept {
+        if !may_have_loops(self.graph) {
             return Ok(());
         }
         let times = self.graph.directions().len() as u32;
-        let take_off = |(): &mut (), list: ListPart<'_>| {
-            let loops = loops_in(list);
+        let sweep = for_each_list(self.graph, Direction::Out, Frontier::All, |list| {
+            let loops = loops_in(&list);
             if loops > 0 {
                 self.degrees[list.vertex as usize].fetch_sub(times * loops, Ordering::Relaxed);
             }
-        };
-        let (_, read) = scan(self.graph, Direction::Out, Frontier::All, || (), take_off)?;
-        stats.step("self-loops", self.graph.vertices(), read);
+        })?;
+        stats.step("self-loops", self.graph.vertices(), sweep);
         Ok(())
     }
 
@@ -225,13 +224,10 @@ impl<'a> Peel<'a> {
 
     /// Marks the vertices that remain with degrees below the horizon.
     fn mark_soon(&self) -> Result<()> {
-        vertex_map(self.graph.runtime(), self.graph.vertices(), |range| {
-            for v in range.map(|v| v as u32) {
-                if (self.k + 1..self.horizon).contains(&self.degree(v)) {
-                    self.soon.insert(v);
-                }
+        for_each_vertex(self.graph, |v| {
+            if (self.k + 1..self.horizon).contains(&self.degree(v)) {
+                self.soon.insert(v);
             }
-            Ok(())
         })
     }
 
@@ -400,10 +396,4 @@ pub(crate) fn count_edges(graph: &Graph, degrees: &[AtomicU32], stats: &mut Stat
     let Ok(vertex) = u32::try_from(too_many.into_inner()) else { return Ok(()) };
     let id = graph.id(vertex)?;
     Err(Error::Unsuitable(format!("expected vertices of at most {} edges, found more at {id}", u32::MAX)))
-}
-
-/// How often the vertex of a list, or of a part of one, is its own neighbour.
-fn loops_in(list: ListPart<'_>) -> u32 {
-    let from = list.neighbours.partition_point(|&neighbour| neighbour < list.vertex);
-    list.neighbours[from..].iter().take_while(|&&neighbour| neighbour == list.vertex).count() as u32
 }

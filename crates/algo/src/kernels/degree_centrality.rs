@@ -10,7 +10,8 @@
 
 use crate::estimate::{Bound, Cost, Estimate};
 use crate::state::{Layout, array};
-use outcore_graph::{Direction, Frontier, Graph, ListPart, scan, vertex_map};
+use crate::visit::{for_each_list, for_each_vertex, loops_in, may_have_loops};
+use outcore_graph::{Direction, Frontier, Graph, ListPart};
 use outcore_image::{Result, Stats, StatsBuilder};
 use outcore_ingest::Choice;
 use outcore_io::{Array, AtomicF64};
@@ -74,8 +75,7 @@ fn state(graph: &Graph) -> impl Layout<Made = Array<AtomicF64>> {
 
 /// Whether the lists have to be read for edges from a vertex to itself.
 fn counts_loops(graph: &Graph) -> bool {
-    let import = &graph.manifest().import;
-    !graph.is_directed() && import.self_loops > 0 && import.self_loops_kept
+    !graph.is_directed() && may_have_loops(graph)
 }
 
 /// The estimate for computing degree centrality over this graph.
@@ -108,40 +108,16 @@ pub fn degree_centrality(graph: &Graph, options: &DegreeCentralityOptions) -> Re
         stats.other(graph.for_each_degree(direction, |vertex, degree| degrees[vertex as usize].add(degree.into()))?);
     }
     if counts_loops(graph) {
-        let again = |(): &mut (), list: ListPart<'_>| degrees[list.vertex as usize].add(loops_in(list));
-        let (_, sweep) = scan(graph, Direction::Out, Frontier::All, || (), again)?;
+        let again = |list: ListPart<'_>| degrees[list.vertex as usize].add(loops_in(&list).into());
+        let sweep = for_each_list(graph, Direction::Out, Frontier::All, again)?;
         stats.step("self-loops", vertices, sweep);
     }
-    let (scale, max_degree) = (scale(graph), AtomicU64::new(0));
-    vertex_map(graph.runtime(), vertices, |range| {
-        for slot in &degrees[range] {
-            max_degree.fetch_max(slot.load() as u64, Relaxed);
-            slot.store(scale.of(slot.load()));
-        }
-        Ok(())
+    let (others, max_degree) = (vertices.saturating_sub(1) as f64, AtomicU64::new(0));
+    for_each_vertex(graph, |vertex| {
+        let slot = &degrees[vertex as usize];
+        max_degree.fetch_max(slot.load() as u64, Relaxed);
+        slot.store(if others == 0.0 { 1.0 } else { slot.load() / others });
     })?;
     let stats = stats.finish(graph.runtime(), graph.pages(Direction::Out));
     Ok(DegreeCentrality { centralities: degrees.into_values(), max_degree: max_degree.into_inner(), stats })
-}
-
-/// How often the vertex of a list is its own neighbour.
-fn loops_in(list: ListPart<'_>) -> f64 {
-    let behind = |own: u32| list.neighbours.partition_point(|&neighbour| neighbour <= own);
-    let before = list.neighbours.partition_point(|&neighbour| neighbour < list.vertex);
-    (behind(list.vertex) - before) as f64
-}
-
-/// Divisor that turns numbers of edges into centralities: the number of other vertices, if there are any.
-#[derive(Clone, Copy)]
-struct Scale(Option<f64>);
-
-fn scale(graph: &Graph) -> Scale {
-    Scale((graph.vertices() > 1).then(|| (graph.vertices() - 1) as f64))
-}
-
-impl Scale {
-    /// A vertex without others has the centrality 1.
-    fn of(self, edges: f64) -> f64 {
-        self.0.map_or(1.0, |others| edges / others)
-    }
 }

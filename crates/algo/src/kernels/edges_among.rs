@@ -7,8 +7,9 @@
 //!
 //! *Cost.* At most one pass over the lists per group; a byte per vertex, and the state of the program.
 
+use crate::visit::for_each_vertex;
 use outcore_graph::{
-    Direction, Frontier, Graph, List, ProgramOptions, Vertex, VertexProgram, program_bytes, run_program, vertex_map,
+    Direction, Frontier, Graph, List, ProgramOptions, Vertex, VertexProgram, program_bytes, run_program,
 };
 use outcore_image::{Result, SweepStats};
 use outcore_io::Array;
@@ -32,10 +33,7 @@ pub(crate) fn count_edges_among(
     marks: &Array<AtomicU8>,
     group: &[u32],
 ) -> Result<([u64; GROUP], SweepStats)> {
-    vertex_map(graph.runtime(), graph.vertices(), |range| {
-        marks[range].iter().for_each(|mark| mark.store(0, Ordering::Relaxed));
-        Ok(())
-    })?;
+    for_each_vertex(graph, |vertex| marks[vertex as usize].store(0, Ordering::Relaxed))?;
     let look = Look { graph, group, marks, edges: Default::default() };
     let options = ProgramOptions {
         start: Frontier::List(group),

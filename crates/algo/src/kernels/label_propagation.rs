@@ -27,14 +27,15 @@
 use crate::estimate::{Bound, Cost, Estimate, LEAST_LABELS, all_entries, degree_pages, least_labels};
 use crate::kernels::core_number::count_edges;
 use crate::state::{Layout, array, bitmap, part};
-use outcore_graph::{Bitmap, Frontier, Graph, ListPart, scan, vertex_map};
+use crate::visit::{count_vertices, for_each_list, for_each_vertex};
+use outcore_graph::{Bitmap, Frontier, Graph, ListPart};
 use outcore_image::{Error, Result, Stats, StatsBuilder, SweepStats};
 use outcore_io::buffer::prefetched;
 use outcore_io::{Array, Unit, lock};
 use outcore_table::ColumnKind;
 use std::ops::Range;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Options of label propagation.
 #[derive(Clone, Copy, Debug)]
@@ -170,12 +171,9 @@ impl<'a> Propagation<'a> {
     /// Before the first iteration: every vertex has its own label.
     fn new(graph: &'a Graph, stats: &mut StatsBuilder) -> Result<Self> {
         let (by_id, labels, next, degrees, (changed, marked)) = state(graph).make()?;
-        vertex_map(graph.runtime(), graph.vertices(), |range| {
-            for rank in range {
-                let vertex = by_id.as_ref().map_or(rank, |by_id| by_id[rank] as usize);
-                labels[vertex].store(rank as u32, Ordering::Relaxed);
-            }
-            Ok(())
+        for_each_vertex(graph, |rank| {
+            let vertex = by_id.as_ref().map_or(rank, |by_id| by_id[rank as usize]);
+            labels[vertex as usize].store(rank, Ordering::Relaxed);
         })?;
         count_edges(graph, &degrees, stats)?;
         let most_pages = graph.all_pages() / 2;
@@ -196,11 +194,11 @@ impl<'a> Propagation<'a> {
             self.marked.insert_all(self.graph.vertices());
         } else {
             self.marked.clear();
-            let mark = |(): &mut (), list: ListPart<'_>| {
-                list.neighbours.iter().for_each(|&neighbour| _ = self.marked.insert(neighbour));
-            };
             for &direction in self.graph.directions() {
-                total.add(&scan(self.graph, direction, Frontier::Set(&self.changed), || (), mark)?.1);
+                let sweep = for_each_list(self.graph, direction, Frontier::Set(&self.changed), |list| {
+                    list.neighbours.iter().for_each(|&neighbour| _ = self.marked.insert(neighbour));
+                })?;
+                total.add(&sweep);
             }
             if changed_pages + pages(&self.marked) > self.graph.all_pages() {
                 // Halved every time, so marks that do not pay cost less than one pass in all.
@@ -236,7 +234,7 @@ impl<'a> Propagation<'a> {
 
     /// Puts the labels of the neighbours of a block's vertices into the buffer.
     fn gather(&self, block: &Block, buffer: &Buffer) -> Result<SweepStats> {
-        let put = |(): &mut (), list: ListPart<'_>| {
+        let put = |list: ListPart<'_>| {
             let count = list.neighbours.len();
             let start = buffer.ends[(list.vertex - block.start) as usize].fetch_add(count as u32, Ordering::Relaxed);
             // Labels without a place are noticed when the ends are compared with the degrees.
@@ -252,8 +250,7 @@ impl<'a> Propagation<'a> {
             false => Frontier::Part { set: &self.marked, first, end },
         };
         for &direction in self.graph.directions() {
-            let (_, sweep) = scan(self.graph, direction, frontier, || (), put)?;
-            total.add(&sweep);
+            total.add(&for_each_list(self.graph, direction, frontier, put)?);
         }
         let mut expected = 0;
         for v in self.marked_in(block) {
@@ -328,32 +325,20 @@ impl<'a> Propagation<'a> {
     /// Makes the next labels the labels; returns how many changed.
     fn advance(&mut self) -> Result<u64> {
         std::mem::swap(&mut self.labels, &mut self.next);
-        let changed = AtomicU64::new(0);
-        vertex_map(self.graph.runtime(), self.graph.vertices(), |range| {
-            let pairs = self.labels[range.clone()].iter().zip(&self.next[range]);
-            let others = pairs.filter(|(new, old)| new.load(Ordering::Relaxed) != old.load(Ordering::Relaxed));
-            changed.fetch_add(others.count() as u64, Ordering::Relaxed);
-            Ok(())
-        })?;
-        Ok(changed.into_inner())
+        let label = |labels: &[AtomicU32], v: u32| labels[v as usize].load(Ordering::Relaxed);
+        count_vertices(self.graph, |v| label(&self.labels, v) != label(&self.next, v))
     }
 
     /// Turns labels into the vertices of their ids; returns how many there are.
     fn finish(&self) -> Result<u64> {
-        let (runtime, vertices) = (self.graph.runtime(), self.graph.vertices());
-        let (count, seen) = (AtomicU64::new(0), &self.marked);
+        let seen = &self.marked;
         seen.clear();
-        vertex_map(runtime, vertices, |range| {
-            let mut new = 0;
-            for slot in &self.labels[range] {
-                let rank = slot.load(Ordering::Relaxed);
-                new += u64::from(seen.insert(rank));
-                slot.store(self.by_id.as_ref().map_or(rank, |by_id| by_id[rank as usize]), Ordering::Relaxed);
-            }
-            count.fetch_add(new, Ordering::Relaxed);
-            Ok(())
-        })?;
-        Ok(count.into_inner())
+        count_vertices(self.graph, |v| {
+            let slot = &self.labels[v as usize];
+            let rank = slot.load(Ordering::Relaxed);
+            slot.store(self.by_id.as_ref().map_or(rank, |by_id| by_id[rank as usize]), Ordering::Relaxed);
+            seen.insert(rank)
+        })
     }
 }
 

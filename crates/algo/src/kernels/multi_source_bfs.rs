@@ -25,9 +25,8 @@ use crate::kernels::rows::{BitRow, Rows, any};
 use crate::kernels::tally::Tally;
 use crate::sources::check_vertices;
 use crate::state::{Layout, array, bitmap, hubs};
-use outcore_graph::{
-    Bitmap, Direction, Frontier, Graph, ListPart, RANGE, SPARSE_SHARE, is_small_push, scan, vertex_map,
-};
+use crate::visit::for_each_list;
+use outcore_graph::{Bitmap, Direction, Frontier, Graph, RANGE, SPARSE_SHARE, is_small_push, scan, vertex_map};
 use outcore_image::{Result, StatsBuilder, SweepStats};
 use outcore_io::Array;
 use outcore_io::buffer::prefetched;
@@ -362,8 +361,7 @@ impl<'a, const W: usize> Searches<'a, W> {
     }
 
     fn pull(&self, pull: &BitRow<W>) -> Result<SweepStats> {
-        let frontier = Frontier::Set(&self.pulling);
-        let visit = |(): &mut (), part: ListPart<'_>| {
+        for_each_list(self.graph, self.onwards.reversed(), Frontier::Set(&self.pulling), |part| {
             let (seen, next) = (self.seen.load(part.vertex), self.next.load(part.vertex));
             let wanted: BitRow<W> = std::array::from_fn(|w| pull[w] & !seen[w] & !next[w]);
             let mut missing = wanted;
@@ -375,16 +373,14 @@ impl<'a, const W: usize> Searches<'a, W> {
                 }
             }
             self.next.set(part.vertex, &std::array::from_fn(|w| wanted[w] & !missing[w]));
-        };
-        Ok(scan(self.graph, self.onwards.reversed(), frontier, || (), visit)?.1)
+        })
     }
 
     fn push(&self, pull: &BitRow<W>) -> Result<SweepStats> {
-        let visit = |(): &mut (), part: ListPart<'_>| {
+        for_each_list(self.graph, self.onwards, Frontier::Set(&self.pushing), |part| {
             let visit = self.visit.load(part.vertex);
             let give = std::array::from_fn(|w| visit[w] & !pull[w]);
             self.offer(&give, part.neighbours, |_| ());
-        };
-        Ok(scan(self.graph, self.onwards, Frontier::Set(&self.pushing), || (), visit)?.1)
+        })
     }
 }

@@ -14,7 +14,8 @@
 use crate::estimate::{Bound, Cost, Estimate};
 use crate::sources::check_vertices;
 use crate::state::{Layout, array, reservation};
-use outcore_graph::{Direction, Frontier, Graph, ListPart, scan, vertex_map};
+use crate::visit::{count_vertices, for_each_list};
+use outcore_graph::{Direction, Frontier, Graph};
 use outcore_image::{Result, Stats, StatsBuilder};
 use outcore_io::buffer::prefetched;
 use outcore_io::{Array, Reservation};
@@ -75,23 +76,23 @@ pub fn node_boundary(graph: &Graph, options: &NodeBoundaryOptions) -> Result<Nod
     set.sort_unstable();
     set.dedup();
     graph.fill_cache()?;
-    let count_targets = |(): &mut (), list: ListPart<'_>| {
+    let sweep = for_each_list(graph, Direction::Out, Frontier::List(&set), |list| {
         for target in prefetched(&edges, list.neighbours) {
             edges[target as usize].fetch_add(1, Relaxed);
         }
-    };
-    let (_, sweep) = scan(graph, Direction::Out, Frontier::List(&set), || (), count_targets)?;
+    })?;
     stats.step("count edges", set.len() as u64, sweep);
     for &vertex in &set {
         edges[vertex as usize].store(0, Relaxed);
     }
-    let count = AtomicU64::new(0);
-    vertex_map(graph.runtime(), graph.vertices(), |range| {
-        let boundary = edges[range].iter().filter(|edges| edges.load(Relaxed) != 0);
-        let here = boundary.map(|edges| edges.store(!edges.load(Relaxed), Relaxed)).count();
-        count.fetch_add(here as u64, Relaxed);
-        Ok(())
+    let count = count_vertices(graph, |vertex| {
+        let edges = &edges[vertex as usize];
+        let is_boundary = edges.load(Relaxed) != 0;
+        if is_boundary {
+            edges.store(!edges.load(Relaxed), Relaxed);
+        }
+        is_boundary
     })?;
     let stats = stats.finish(graph.runtime(), graph.pages(Direction::Out));
-    Ok(NodeBoundary { edges: edges.into_values(), count: count.into_inner(), stats })
+    Ok(NodeBoundary { edges: edges.into_values(), count, stats })
 }

@@ -35,10 +35,11 @@ use crate::estimate::{Bound, Cost, Estimate};
 use crate::kernels::pagerank_options::{Dangling, PageRank, PageRankOptions, check, pages_per_pass};
 use crate::kernels::strengths::{Contribution, Divisors, RankDivisors, divisor_bytes, weight_passes};
 use crate::state::{Layout, array};
+use crate::visit::for_each_vertex;
 use outcore_format::Lists;
 use outcore_graph::{
     Direction, Edges, Frontier, Gathered, Graph, ListFold, ListPart, Weights, fold, gather_sum, gather_sums,
-    gather_weighted_sum, gather_weighted_sums, vertex_map, vertex_sum,
+    gather_weighted_sum, gather_weighted_sums, vertex_sum,
 };
 use outcore_image::{Result, Stats, StatsBuilder};
 use outcore_io::{Array, AtomicF32, AtomicF64, Task, Unit};
@@ -149,16 +150,12 @@ impl<'a, D: Divisors> Iteration<'a, D> {
 
     /// A new array of numbers, one per vertex. Memory of zeros only is never touched.
     fn each<T: Contribution>(&self, value: impl Fn(usize) -> f64 + Sync) -> Result<Array<T>> {
-        let (runtime, vertices) = (self.graph.runtime(), self.graph.vertices());
         let values = contributions::<T>(self.graph).make()?;
-        vertex_map(runtime, vertices, |range| {
-            for v in range {
-                let value = value(v);
-                if value != 0.0 {
-                    values[v].set(value);
-                }
+        for_each_vertex(self.graph, |v| {
+            let value = value(v as usize);
+            if value != 0.0 {
+                values[v as usize].set(value);
             }
-            Ok(())
         })?;
         Ok(values)
     }
@@ -235,11 +232,9 @@ impl<'a, D: Divisors> Iteration<'a, D> {
 
     /// Turns contributions into ranks.
     fn ranks(&self, contributions: Array<AtomicF64>) -> Result<Array<AtomicF64>> {
-        vertex_map(self.graph.runtime(), self.graph.vertices(), |range| {
-            for v in range {
-                contributions[v].store(self.rank(v, contributions[v].load()));
-            }
-            Ok(())
+        for_each_vertex(self.graph, |v| {
+            let slot = &contributions[v as usize];
+            slot.store(self.rank(v as usize, slot.load()));
         })?;
         Ok(contributions)
     }

@@ -42,6 +42,7 @@ use crate::estimate::{Bound, Cost, Estimate};
 use crate::kernels::pagerank_options::{Dangling, PageRank, PageRankOptions, check, pages_per_pass};
 use crate::kernels::strengths::{Contribution, Divisors, RankDivisors, divisor_bytes, weight_passes};
 use crate::state::{Layout, array, bitmap};
+use crate::visit::for_each_vertex;
 use outcore_graph::{Bitmap, Direction, Edges, Frontier, Graph, ListPart, scan, vertex_map, vertex_sum};
 use outcore_image::{Error, Result, Stats, StatsBuilder, SweepStats};
 use outcore_io::buffer::prefetched;
@@ -418,12 +419,9 @@ impl<'a, D: Divisors, S: Contribution> Delta<'a, D, S> {
 
     /// Adds every rest to its rank, as another full iteration would. No rank is below 0 but by rounding.
     fn finish(self) -> Result<Array<AtomicF64>> {
-        vertex_map(self.graph.runtime(), self.graph.vertices(), |range| {
-            for v in range {
-                let rank = self.scale * (self.ranks[v].load() + self.rest(v) / ONE);
-                self.ranks[v].store(rank.max(0.0));
-            }
-            Ok(())
+        for_each_vertex(self.graph, |v| {
+            let slot = &self.ranks[v as usize];
+            slot.store((self.scale * (slot.load() + self.rest(v as usize) / ONE)).max(0.0));
         })?;
         Ok(self.ranks)
     }

@@ -18,10 +18,12 @@
 use crate::convergence::{Stop, StoppedBy};
 use crate::estimate::{Bound, Cost, Estimate};
 use crate::kernels::pagerank_options::{PageRankOptions, check, pages_per_pass};
+use crate::kernels::rows::{Rows, add};
 use crate::kernels::strengths::{Divisors, RankDivisors, divisor_bytes, weight_passes};
 use crate::state::{Layout, array, bitmap, reservation};
+use crate::visit::for_each_vertex;
 use outcore_declare::real_text;
-use outcore_graph::{Bitmap, Direction, Edges, Frontier, Graph, ListFold, ListPart, fold, vertex_map, vertex_sum};
+use outcore_graph::{Bitmap, Direction, Edges, Frontier, Graph, ListFold, ListPart, fold, vertex_sum};
 use outcore_image::{Error, Result, Stats, StatsBuilder};
 use outcore_io::buffer::prefetched;
 use outcore_io::{Array, AtomicF64, Reservation};
@@ -220,8 +222,9 @@ impl Run<'_> {
     /// Does at most `K` sets together.
     fn some<D: Divisors, const K: usize>(&mut self, sets: &[Vec<(u32, f64)>], divisors: &D) -> Result<()> {
         let (graph, options) = (self.graph, self.options);
-        let (runtime, vertices) = (graph.runtime(), graph.vertices());
-        let (mut now, mut next, results, marked) = state(graph, K, sets.len()).make()?;
+        let vertices = graph.vertices();
+        let (now, next, results, marked) = state(graph, K, sets.len()).make()?;
+        let (mut now, mut next) = (Rows::<_, K>(now), Rows(next));
         let seeds = seeds_of(sets);
         seeds.iter().for_each(|seed| _ = marked.insert(seed.vertex));
         graph.fill_cache()?;
@@ -239,12 +242,10 @@ impl Run<'_> {
             made += 1;
             std::mem::swap(&mut now, &mut next);
         }
-        vertex_map(runtime, vertices, |range| {
-            for v in range {
-                let divisor = divisors.divisor(v);
-                results.iter().zip(&now[K * v..]).for_each(|(ranks, value)| ranks[v].store(value.load() * divisor));
-            }
-            Ok(())
+        for_each_vertex(graph, |v| {
+            let divisor = divisors.divisor(v as usize);
+            let values = results.iter().zip(now.of(v));
+            values.for_each(|(ranks, value)| ranks[v as usize].store(value.load() * divisor));
         })?;
         self.ranks.extend(results);
         self.iterations = self.iterations.max(made);
@@ -282,14 +283,12 @@ struct Setting<'a, D> {
 
 impl<D: Divisors> Setting<'_, D> {
     /// Contributions where all ranks are the same, and the rank of all dangling vertices.
-    fn start<const K: usize>(&self, graph: &Graph, now: &[AtomicF64]) -> Result<[f64; K]> {
+    fn start<const K: usize>(&self, graph: &Graph, now: &Rows<AtomicF64, K>) -> Result<[f64; K]> {
         let vertices = graph.vertices();
         let rank = 1.0 / vertices as f64;
-        vertex_map(graph.runtime(), vertices, |range| {
-            for v in range {
-                now[K * v..K * v + self.sets].iter().for_each(|value| value.store(rank / self.divisors.divisor(v)));
-            }
-            Ok(())
+        for_each_vertex(graph, |v| {
+            let contribution = rank / self.divisors.divisor(v as usize);
+            now.of(v)[..self.sets].iter().for_each(|value| value.store(contribution));
         })?;
         let dangling = vertex_sum(graph.runtime(), vertices, |range| {
             range.filter(|&v| self.divisors.of(v) == 0.0).count() as f64 * rank
@@ -303,8 +302,8 @@ struct Pull<'a, D, const K: usize> {
     setting: &'a Setting<'a, D>,
     /// Per set: the rank of all vertices without out-edges.
     dangling: [f64; K],
-    now: &'a [AtomicF64],
-    next: &'a [AtomicF64],
+    now: &'a Rows<AtomicF64, K>,
+    next: &'a Rows<AtomicF64, K>,
 }
 
 /// Sums of one iteration, per set of seeds.
@@ -319,16 +318,6 @@ impl<const K: usize> Default for Total<K> {
     }
 }
 
-fn added<const K: usize>(a: [f64; K], b: [f64; K]) -> [f64; K] {
-    std::array::from_fn(|i| a[i] + b[i])
-}
-
-/// The contributions of every vertex, side by side.
-#[inline]
-fn rows<const K: usize>(values: &[AtomicF64]) -> &[[AtomicF64; K]] {
-    values.as_chunks().0
-}
-
 impl<D: Divisors, const K: usize> ListFold for Pull<'_, D, K> {
     /// The sums over a list.
     type Value = [f64; K];
@@ -336,7 +325,7 @@ impl<D: Divisors, const K: usize> ListFold for Pull<'_, D, K> {
 
     fn part(&self, list: ListPart<'_>) -> [f64; K] {
         let mut sums = [0.0; K];
-        let rows = rows::<K>(self.now);
+        let rows = self.now.all();
         for (i, neighbour) in prefetched(rows, list.neighbours).enumerate() {
             let row = &rows[neighbour as usize];
             let weight = if self.setting.options.weights { list.weights.real(i) } else { 1.0 };
@@ -346,7 +335,7 @@ impl<D: Divisors, const K: usize> ListFold for Pull<'_, D, K> {
     }
 
     fn merge(&self, before: [f64; K], after: [f64; K]) -> [f64; K] {
-        added(before, after)
+        add(&before, &after)
     }
 
     fn finish(&self, vertex: u32, sums: Option<[f64; K]>, total: &mut Total<K>) {
@@ -359,18 +348,18 @@ impl<D: Divisors, const K: usize> ListFold for Pull<'_, D, K> {
             }
         }
         let divisor = divisors.divisor(vertex as usize);
-        let (now, next) = (&rows::<K>(self.now)[vertex as usize], &rows::<K>(self.next)[vertex as usize]);
+        let (now, next) = (self.now.of(vertex), self.next.of(vertex));
         for set in 0..*sets {
             total.change[set] += (ranks[set] - now[set].load() * divisor).abs();
             next[set].store(ranks[set] / divisor);
         }
         if divisors.of(vertex as usize) == 0.0 {
-            total.dangling = added(total.dangling, ranks);
+            total.dangling = add(&total.dangling, &ranks);
         }
     }
 
     fn add(&self, total: &mut Total<K>, later: Total<K>) {
-        total.change = added(total.change, later.change);
-        total.dangling = added(total.dangling, later.dangling);
+        total.change = add(&total.change, &later.change);
+        total.dangling = add(&total.dangling, &later.dangling);
     }
 }

@@ -16,7 +16,8 @@ use crate::estimate::{Bound, Cost, Estimate, all_entries, degree_pages, longest_
 use crate::kernels::neighbourhoods::{Neighbourhoods, Neighbours};
 use crate::state::{Layout, bitmap, degrees};
 use crate::stored::Stored;
-use outcore_graph::{Bitmap, Direction, Frontier, Graph, ListPart, scan};
+use crate::visit::{for_each_list, may_have_loops};
+use outcore_graph::{Bitmap, Direction, Frontier, Graph};
 use outcore_image::{Error, Result, Stats, StatsBuilder};
 use outcore_io::{Array, lock};
 use outcore_table::ColumnKind;
@@ -140,16 +141,14 @@ fn of_directed(
     loops: &Bitmap,
     stats: &mut StatsBuilder,
 ) -> Result<f64> {
-    let import = &graph.manifest().import;
     let mut chunks = Neighbourhoods::new(graph, entries(graph), stats)?;
     graph.fill_cache()?;
-    if import.self_loops > 0 && import.self_loops_kept {
-        let note = |(): &mut (), list: ListPart<'_>| {
+    if may_have_loops(graph) {
+        let sweep = for_each_list(graph, Direction::Out, Frontier::All, |list| {
             if list.neighbours.binary_search(&list.vertex).is_ok() {
                 loops.insert(list.vertex);
             }
-        };
-        let (_, sweep) = scan(graph, Direction::Out, Frontier::All, || (), note)?;
+        })?;
         stats.step("self-loops", graph.vertices(), sweep);
     }
     let all = Mutex::new(Sums::default());

@@ -93,7 +93,7 @@ impl<const B: usize> Rows<AtomicF64, B> {
 
 /// The sum of two rows, column by column.
 #[inline]
-fn add<const B: usize>(a: &[f64; B], b: &[f64; B]) -> [f64; B] {
+pub(crate) fn add<const B: usize>(a: &[f64; B], b: &[f64; B]) -> [f64; B] {
     std::array::from_fn(|i| a[i] + b[i])
 }
 

@@ -29,8 +29,9 @@ use crate::kernels::shares::{One, Opposite};
 use crate::kernels::triads::{self, Triads};
 use crate::state::{Layout, array, reservation};
 use crate::stored::Stored;
+use crate::visit::for_each_list;
 use outcore_format::WeightKind;
-use outcore_graph::{Frontier, Graph, ListPart, scan};
+use outcore_graph::{Frontier, Graph};
 use outcore_image::{Error, Result, Stats, StatsBuilder};
 use outcore_io::{Array, Reservation};
 use outcore_table::{Column, ColumnKind};
@@ -331,13 +332,12 @@ impl Degrees {
     ) -> Result<Vec<(Reverse<u64>, u32)>> {
         let ends: Vec<AtomicU64> = vertices.iter().map(|&vertex| AtomicU64::new(self.degree(vertex))).collect();
         for &direction in graph.directions() {
-            let add = |(): &mut (), list: ListPart<'_>| {
+            let read = for_each_list(graph, direction, Frontier::List(&vertices), |list| {
                 let Ok(place) = vertices.binary_search(&list.vertex) else { return };
                 let most = self.most_joining(self.degree(list.vertex));
                 let here = list.neighbours.iter().map(|&other| self.degree(other).min(most)).sum();
                 ends[place].fetch_add(here, Ordering::Relaxed);
-            };
-            let (_, read) = scan(graph, direction, Frontier::List(&vertices), || (), add)?;
+            })?;
             stats.step("bounds", vertices.len() as u64, read);
         }
         let bounds = ends.into_iter().map(|ends| ends.into_inner() / 2).zip(vertices);

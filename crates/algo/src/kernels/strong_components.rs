@@ -35,7 +35,8 @@ use crate::kernels::colouring::Colouring;
 use crate::kernels::components::{self, Components, ComponentsOptions, components};
 use crate::kernels::tarjan::Remainder;
 use crate::state::{Layout, array, bitmap, part};
-use outcore_graph::{Bitmap, Decision, Direction, EdgeMap, EdgeMapper, Frontier, Graph, ListPart, scan, vertex_map};
+use crate::visit::{for_each_list, for_each_vertex};
+use outcore_graph::{Bitmap, Decision, Direction, EdgeMap, EdgeMapper, Frontier, Graph, ListPart, scan};
 use outcore_image::{Result, StatsBuilder};
 use outcore_io::Array;
 use outcore_table::ColumnKind;
@@ -154,15 +155,12 @@ impl Work<'_> {
             let read = self.graph.for_each_hub(direction, |v, hub| store(hubs, v, hub))?;
             self.stats.step("hubs", self.graph.vertices(), read);
         }
-        vertex_map(self.graph.runtime(), self.graph.vertices(), |range| {
-            for v in range.start as u32..range.end as u32 {
-                if load(&self.first, v) == v || load(&self.second, v) == v {
-                    store(&self.classes.labels, v, v);
-                } else {
-                    self.classes.unsettled.insert(v);
-                }
+        for_each_vertex(self.graph, |v| {
+            if load(&self.first, v) == v || load(&self.second, v) == v {
+                store(&self.classes.labels, v, v);
+            } else {
+                self.classes.unsettled.insert(v);
             }
-            Ok(())
         })
     }
 
@@ -308,21 +306,14 @@ impl Work<'_> {
             store(incoming, v, 0);
             store(outgoing, v, 0);
         })?;
-        let frontier = Frontier::Set(&classes.unsettled);
-        let (_, read) = scan(
-            self.graph,
-            Direction::Out,
-            frontier,
-            || (),
-            |(), list| {
-                let mut count = 0;
-                for &other in list.neighbours.iter().filter(|&&other| classes.join(list.vertex, other)) {
-                    incoming[other as usize].fetch_add(1, Relaxed);
-                    count += 1;
-                }
-                outgoing[list.vertex as usize].fetch_add(count, Relaxed);
-            },
-        )?;
+        let read = for_each_list(self.graph, Direction::Out, Frontier::Set(&classes.unsettled), |list| {
+            let mut count = 0;
+            for &other in list.neighbours.iter().filter(|&&other| classes.join(list.vertex, other)) {
+                incoming[other as usize].fetch_add(1, Relaxed);
+                count += 1;
+            }
+            outgoing[list.vertex as usize].fetch_add(count, Relaxed);
+        })?;
         self.stats.step("count degrees", classes.unsettled.count(), read);
         Ok(())
     }

@@ -26,6 +26,15 @@ impl Contradiction {
     }
 }
 
+/// Refuses a value that is not the expected one; `in_words` describes the latter.
+pub(crate) fn check_equal<T: PartialEq + std::fmt::Display>(
+    expected: T,
+    claimed: T,
+    in_words: impl Fn(&T) -> String,
+) -> Result<()> {
+    if expected == claimed { Ok(()) } else { Err(Error::verification(in_words(&expected), claimed.to_string())) }
+}
+
 /// Vertices from which parents lead to the root, and those that were passed.
 pub(crate) fn ways(graph: &Graph) -> impl Layout<Made = (Bitmap, Bitmap)> {
     let set = || bitmap(graph, "ways to the root", graph.vertices());

@@ -2,7 +2,9 @@
 
 use crate::kernels::degree_centrality::{DegreeCentrality, DegreeCentralityOptions};
 use crate::state::{Layout, array};
-use outcore_graph::{Direction, Frontier, Graph, ListPart, scan};
+use crate::verify::check_equal;
+use crate::visit::for_each_list;
+use outcore_graph::{Frontier, Graph};
 use outcore_image::{Error, Result};
 use outcore_io::Array;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -24,19 +26,12 @@ pub fn verify_degree_centrality(
     graph.make_room("verification of degree centrality", counts(graph).bytes())?;
     let counts = counts(graph).make()?;
     for &direction in options.edges.directions(graph) {
-        let opposite = if direction == Direction::Out { Direction::In } else { Direction::Out };
-        scan(
-            graph,
-            opposite,
-            Frontier::All,
-            || (),
-            |(), list: ListPart<'_>| {
-                for &neighbour in list.neighbours {
-                    let times = if neighbour == list.vertex && !graph.is_directed() { 2 } else { 1 };
-                    counts[neighbour as usize].fetch_add(times, Relaxed);
-                }
-            },
-        )?;
+        for_each_list(graph, direction.reversed(), Frontier::All, |list| {
+            for &neighbour in list.neighbours {
+                let times = if neighbour == list.vertex && !graph.is_directed() { 2 } else { 1 };
+                counts[neighbour as usize].fetch_add(times, Relaxed);
+            }
+        })?;
     }
     let others = graph.vertices().saturating_sub(1);
     for (vertex, (count, &claimed)) in counts.iter().zip(result.centralities.iter()).enumerate() {
@@ -48,10 +43,7 @@ pub fn verify_degree_centrality(
         }
     }
     let most = counts.iter().map(|count| count.load(Relaxed)).max().unwrap_or(0);
-    match most == result.max_degree {
-        true => Ok(()),
-        false => Err(Error::verification(format!("a greatest degree of {most}"), result.max_degree.to_string())),
-    }
+    check_equal(most, result.max_degree, |most| format!("a greatest degree of {most}"))
 }
 
 /// The memory that verification takes beside the result, in bytes.

@@ -3,7 +3,8 @@
 //! *Encoding.* A vertex names the one that it hangs under, which is smaller; a root names itself.
 
 use crate::state::{Layout, array};
-use outcore_graph::{Direction, Frontier, Graph, ListPart, scan, vertex_map};
+use crate::visit::{for_each_list, for_each_vertex};
+use outcore_graph::{Direction, Frontier, Graph};
 use outcore_image::Result;
 use outcore_io::Array;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -15,19 +16,14 @@ pub(crate) fn trees(graph: &Graph) -> impl Layout<Made = Array<AtomicU32>> {
 
 /// Joins vertices over every edge; the root of every tree is the smallest vertex of its weakly connected component.
 pub(crate) fn forest(graph: &Graph, visit: impl Fn(u32, u32) + Sync) -> Result<Array<AtomicU32>> {
-    let vertices = graph.vertices();
     let roots = trees(graph).make()?;
-    vertex_map(graph.runtime(), vertices, |range| {
-        range.for_each(|v| roots[v].store(v as u32, Ordering::Relaxed));
-        Ok(())
-    })?;
-    let join = |(): &mut (), list: ListPart<'_>| {
+    for_each_vertex(graph, |v| roots[v as usize].store(v, Ordering::Relaxed))?;
+    for_each_list(graph, Direction::Out, Frontier::All, |list| {
         for &neighbour in list.neighbours {
             visit(list.vertex, neighbour);
             union(&roots, list.vertex, neighbour);
         }
-    };
-    scan(graph, Direction::Out, Frontier::All, || (), join)?;
+    })?;
     Ok(roots)
 }
 

@@ -2,7 +2,7 @@
 
 use crate::kernels::node_boundary::{NodeBoundary, NodeBoundaryOptions};
 use crate::state::{Layout, bitmap};
-use crate::verify::Contradiction;
+use crate::verify::{Contradiction, check_equal};
 use outcore_graph::{Bitmap, Direction, Frontier, Graph, ListFold, ListPart, fold};
 use outcore_image::{Error, Result};
 use outcore_table::distance_bits;
@@ -22,10 +22,7 @@ pub fn verify_node_boundary(graph: &Graph, options: &NodeBoundaryOptions, result
         let expected = format!("the number of edges from the set to vertex {vertex} of the image, if it is outside");
         Error::verification(expected, format!("{:?}", check.claimed(vertex)))
     })?;
-    match count == result.count {
-        true => Ok(()),
-        false => Err(Error::verification(format!("{count} vertices in the boundary"), result.count.to_string())),
-    }
+    check_equal(count, result.count, |count| format!("{count} vertices in the boundary"))
 }
 
 /// The memory that verification takes beside the result, in bytes.

@@ -10,7 +10,8 @@ use crate::estimate::longest_lists;
 use crate::kernels::pagerank_options::{Dangling, PageRank, PageRankMethod, PageRankOptions};
 use crate::kernels::personalized_pagerank::{PersonalizedPageRank, PersonalizedPageRankOptions};
 use crate::state::{Layout, array, degrees};
-use outcore_graph::{Direction, Edges, Frontier, Graph, ListPart, scan, vertex_sum};
+use crate::visit::for_each_list;
+use outcore_graph::{Direction, Edges, Frontier, Graph, ListPart, vertex_sum};
 use outcore_image::{Error, Result};
 use outcore_io::{Array, AtomicF64};
 use std::collections::HashMap;
@@ -141,10 +142,9 @@ fn verify_ranks(
     let edges = Edges::new(Direction::Out, options.weights);
     let strength: Box<dyn Fn(usize) -> f64 + Sync> = if options.weights {
         let sums = sums(graph).make()?;
-        let add = |(): &mut (), list: ListPart<'_>| {
+        for_each_list(graph, edges, Frontier::All, |list| {
             sums[list.vertex as usize].add((0..list.neighbours.len()).map(|i| list.weights.real(i)).sum());
-        };
-        scan(graph, edges, Frontier::All, || (), add)?;
+        })?;
         Box::new(move |v| sums[v].load())
     } else {
         let (degrees, _) = degrees(graph, Direction::Out).make()?;
@@ -152,14 +152,13 @@ fn verify_ranks(
     };
     let incoming = incoming(graph).make()?;
     let weight = |list: &ListPart<'_>, i| if options.weights { list.weights.real(i) } else { 1.0 };
-    let push = |(): &mut (), list: ListPart<'_>| {
+    for_each_list(graph, edges, Frontier::All, |list| {
         let v = list.vertex as usize;
         let share = if strength(v) == 0.0 { 0.0 } else { ranks[v] / strength(v) };
         for (i, &neighbour) in list.neighbours.iter().enumerate() {
             incoming[neighbour as usize].add(share * weight(&list, i));
         }
-    };
-    scan(graph, edges, Frontier::All, || (), push)?;
+    })?;
     let sum =
         |value: &(dyn Fn(usize) -> f64 + Sync)| vertex_sum(graph.runtime(), vertices, |range| range.map(value).sum());
     let total = sum(&|v| ranks[v])?;

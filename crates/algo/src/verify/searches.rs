@@ -6,7 +6,8 @@ use crate::kernels::reach::{MultiSourceBfs, MultiSourceBfsOptions, Reach};
 use crate::sources::Sources;
 use crate::state::{Layout, array};
 use crate::verify::forest::{find, forest, trees};
-use outcore_graph::{Direction, EdgeMapper, Frontier, Graph, ListPart, scan, vertex_map};
+use crate::visit::{for_each_list, for_each_vertex};
+use outcore_graph::{Direction, EdgeMapper, Frontier, Graph};
 use outcore_image::{Error, Result};
 use outcore_io::{Array, AtomicF64};
 use std::collections::{BTreeMap, HashMap};
@@ -21,7 +22,6 @@ const SCALE: f64 = f64::from_bits((1023 + 900) << 52);
 /// The first source or vertex with another result, too little memory (16.5 bytes per vertex), or a page
 /// that cannot be read.
 pub fn verify_multi_source_bfs(graph: &Graph, options: &MultiSourceBfsOptions, result: &MultiSourceBfs) -> Result<()> {
-    let vertices = graph.vertices();
     graph.make_room("verification of searches", searches_bytes(graph))?;
     let (reached_by, sums, mut levels) = counts(graph).make()?;
     let limit = options.depth_limit.unwrap_or(u32::MAX);
@@ -43,17 +43,14 @@ pub fn verify_multi_source_bfs(graph: &Graph, options: &MultiSourceBfsOptions, r
                 return Err(Error::verification(expected, format!("{:?}", result.level(i, j))));
             }
         }
-        vertex_map(graph.runtime(), vertices, |range| {
-            for v in range {
-                if let Some(level) = levels[v].load(Relaxed).checked_sub(1) {
-                    reached_by[v].fetch_add(1, Relaxed);
-                    sums[v].fetch_add(level.into(), Relaxed);
-                }
+        for_each_vertex(graph, |v| {
+            if let Some(level) = levels[v as usize].load(Relaxed).checked_sub(1) {
+                reached_by[v as usize].fetch_add(1, Relaxed);
+                sums[v as usize].fetch_add(level.into(), Relaxed);
             }
-            Ok(())
         })?;
     }
-    for v in 0..vertices as usize {
+    for v in 0..graph.vertices() as usize {
         let expected = (reached_by[v].load(Relaxed), sums[v].load(Relaxed));
         let claimed = (result.reached_by[v], result.distance_sums[v]);
         if expected != claimed {
@@ -86,10 +83,7 @@ fn levels(graph: &Graph) -> impl Layout<Made = Array<AtomicU32>> {
 /// # Errors
 /// As with [`verify_multi_source_bfs`].
 pub fn verify_all_pairs(graph: &Graph, options: &AllPairsOptions, result: &AllPairs) -> Result<()> {
-    let sources = options.sources.vertices(graph)?;
-    if sources[..] != result.sources[..] {
-        return Err(Error::verification(format!("sources {:?}", &sources[..]), format!("{:?}", &result.sources[..])));
-    }
+    let sources = checked_sources(graph, &options.sources, &result.sources)?;
     let searches = MultiSourceBfsOptions { sources: sources.to_vec(), targets: sources.to_vec(), depth_limit: None };
     verify_multi_source_bfs(graph, &searches, &result.search)?;
     let arrays = (levels(graph), trees(graph), sizes(graph)).bytes();
@@ -112,6 +106,15 @@ pub fn verify_all_pairs(graph: &Graph, options: &AllPairsOptions, result: &AllPa
         return Err(Error::verification(text(bounds), text(claimed)));
     }
     Ok(())
+}
+
+/// The sources that the options name, which the result must have.
+fn checked_sources(graph: &Graph, options: &Sources, claimed: &[u32]) -> Result<Array<u32>> {
+    let sources = options.vertices(graph)?;
+    match sources[..] == *claimed {
+        true => Ok(sources),
+        false => Err(Error::verification(format!("sources {:?}", &sources[..]), format!("{claimed:?}"))),
+    }
 }
 
 /// Bounds on the greatest distance between two vertices with a path, from sources and how far searches along the edges
@@ -154,10 +157,7 @@ fn diameter_bounds(graph: &Graph, searches: &[(u32, Reach, Reach)]) -> Result<(u
 /// The first vertex whose number differs by more than rounding, too little memory (32.5 bytes per vertex), or a page
 /// that cannot be read.
 pub fn verify_betweenness_centrality(graph: &Graph, options: &BetweennessOptions, result: &Betweenness) -> Result<()> {
-    let sources = options.sources.vertices(graph)?;
-    if sources[..] != result.sources[..] {
-        return Err(Error::verification(format!("sources {:?}", &sources[..]), format!("{:?}", &result.sources[..])));
-    }
+    let sources = checked_sources(graph, &options.sources, &result.sources)?;
     graph.make_room("verification of betweenness", betweenness_bytes(graph))?;
     let (sums, mut paths, mut depends, mut levels, mut order) = paths(graph).make()?;
     let ends = f64::from(u8::from(options.endpoints));
@@ -172,12 +172,11 @@ pub fn verify_betweenness_centrality(graph: &Graph, options: &BetweennessOptions
         // Levels whose numbers of paths have been divided.
         let mut scaled = Vec::new();
         for (same, next) in by_level().zip(by_level().skip(1)) {
-            let push = |(): &mut (), list: ListPart<'_>| {
+            for_each_list(graph, Direction::Out, Frontier::List(same), |list| {
                 let (behind, number) = (level(list.vertex) + 1, paths[list.vertex as usize].load());
                 let targets = list.neighbours.iter().filter(|&&target| level(target) == behind);
                 targets.for_each(|&target| paths[target as usize].add(number));
-            };
-            scan(graph, Direction::Out, Frontier::List(same), || (), push)?;
+            })?;
             if next.iter().any(|&v| paths[v as usize].load() > SCALE) {
                 next.iter().map(|&v| &paths[v as usize]).for_each(|number| number.store(number.load() / SCALE));
                 scaled.push(level(next[0]));
@@ -185,14 +184,13 @@ pub fn verify_betweenness_centrality(graph: &Graph, options: &BetweennessOptions
         }
         for same in by_level().rev().take(reach.depth as usize) {
             let scale = if scaled.contains(&level(same[0])) { SCALE } else { 1.0 };
-            let push = |(): &mut (), list: ListPart<'_>| {
+            for_each_list(graph, Direction::In, Frontier::List(same), |list| {
                 let v = list.vertex as usize;
                 let share = (1.0 + depends[v].load()) / paths[v].load();
                 for &before in list.neighbours.iter().filter(|&&before| level(before) + 1 == level(list.vertex)) {
                     depends[before as usize].add(paths[before as usize].load() * share / scale);
                 }
-            };
-            scan(graph, Direction::In, Frontier::List(same), || (), push)?;
+            })?;
             same.iter().for_each(|&v| sums[v as usize].add(ends + depends[v as usize].load()));
         }
         sums[source as usize].add(ends * (reach.reached - 1) as f64);

@@ -2,7 +2,7 @@
 
 use crate::kernels::sssp::{Sssp, SsspOptions};
 use crate::state::Layout;
-use crate::verify::{Contradiction, follow_parents, ways};
+use crate::verify::{Contradiction, check_equal, follow_parents, ways};
 use outcore_format::WeightKind;
 use outcore_graph::{Direction, Edges, Frontier, Graph, ListFold, ListPart, fold};
 use outcore_image::{Error, Result};
@@ -33,11 +33,7 @@ pub fn verify_sssp(graph: &Graph, options: &SsspOptions, result: &Sssp) -> Resul
     wrong.check(contradiction)?;
     // Edges were checked: every vertex on the way has a parent.
     let reached = follow_parents(graph, options.source, |vertex| result.parent(vertex), contradiction)?;
-    if reached != result.reached {
-        let expected = format!("{reached} vertices with a path");
-        return Err(Error::verification(expected, result.reached.to_string()));
-    }
-    Ok(())
+    check_equal(reached, result.reached, |reached| format!("{reached} vertices with a path"))
 }
 
 /// The memory that verification takes beside the result, in bytes.

@@ -2,8 +2,9 @@
 
 use crate::kernels::components::Components;
 use crate::state::{Layout, array, bitmap, part};
-use crate::verify::Contradiction;
-use outcore_graph::{Bitmap, Direction, EdgeMapper, Frontier, Graph, ListPart, Next, scan, vertex_map};
+use crate::verify::{Contradiction, check_equal};
+use crate::visit::{for_each_list, for_each_vertex};
+use outcore_graph::{Bitmap, Direction, EdgeMapper, Frontier, Graph, Next};
 use outcore_image::{Error, Result};
 use outcore_io::Array;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -28,10 +29,7 @@ pub fn verify_strong_components(graph: &Graph, result: &Components) -> Result<()
     check.wrong.check(|v| wrong("labels that are the smallest vertices of their components".into(), v))?;
     for (onwards, way) in [(Direction::Out, "from"), (Direction::In, "to")] {
         check.mark(|v, label| v == label)?;
-        let count = check.reached.count();
-        if count != result.count {
-            return Err(Error::verification(format!("{count} components"), result.count.to_string()));
-        }
+        check_equal(check.reached.count(), result.count, |count| format!("{count} components"))?;
         mapper.restart_with(onwards, &check.reached)?;
         check.spread(&mut mapper, |source, target, next| {
             if check.label(source) == check.label(target) && check.reached.insert(target) {
@@ -42,13 +40,12 @@ pub fn verify_strong_components(graph: &Graph, result: &Components) -> Result<()
     }
     let (incoming, members) = peeling(graph).make()?;
     check.link(&members);
-    let count = |(): &mut (), list: ListPart<'_>| {
+    for_each_list(graph, Direction::Out, Frontier::All, |list| {
         let others = list.neighbours.iter().map(|&target| check.label(target));
         for label in others.filter(|&label| label != check.label(list.vertex)) {
             incoming[label as usize].fetch_add(1, Ordering::Relaxed);
         }
-    };
-    scan(graph, Direction::Out, Frontier::All, || (), count)?;
+    })?;
     check.mark(|_, label| incoming[label as usize].load(Ordering::Relaxed) == 0)?;
     mapper.restart_with(Direction::Out, &check.reached)?;
     check.spread(&mut mapper, |source, target, next| {
@@ -94,20 +91,20 @@ impl StrongCheck<'_> {
 
     /// Notes the vertices for which `right` is not.
     fn for_each(&self, right: impl Fn(u32, u32) -> bool + Sync) -> Result<()> {
-        vertex_map(self.graph.runtime(), self.graph.vertices(), |range| {
-            let range = range.start as u32..range.end as u32;
-            range.filter(|&v| !right(v, self.label(v))).for_each(|v| self.wrong.at(v));
-            Ok(())
+        for_each_vertex(self.graph, |v| {
+            if !right(v, self.label(v)) {
+                self.wrong.at(v);
+            }
         })
     }
 
     /// Makes `reached` the vertices for which, and for whose labels, `chosen` holds.
     fn mark(&self, chosen: impl Fn(u32, u32) -> bool + Sync) -> Result<()> {
         self.reached.clear();
-        vertex_map(self.graph.runtime(), self.graph.vertices(), |range| {
-            let range = range.start as u32..range.end as u32;
-            range.filter(|&v| chosen(v, self.label(v))).for_each(|v| _ = self.reached.insert(v));
-            Ok(())
+        for_each_vertex(self.graph, |v| {
+            if chosen(v, self.label(v)) {
+                self.reached.insert(v);
+            }
         })
     }
 

@@ -13,7 +13,8 @@ use crate::kernels::scan_statistics::{ScanStatistics, ScanStatisticsOptions};
 use crate::kernels::triangles::Triangles;
 use crate::state::{Layout, array};
 use crate::verify::{Contradiction, loops_bytes};
-use outcore_graph::{Direction, Frontier, Graph, scan};
+use crate::visit::for_each_list;
+use outcore_graph::{Direction, Frontier, Graph};
 use outcore_image::{Error, Result};
 use outcore_io::{Array, Unit};
 use std::cmp::Reverse;
@@ -301,7 +302,12 @@ fn corners(graph: &Graph, chosen: &[u32], mut each: impl FnMut(u32, u64, u64)) -
     graph.make_room("verification of triangles", corners_bytes(graph))?;
     let marks = marks(graph).make()?;
     for (&direction, marks) in graph.directions().iter().zip(&marks) {
-        mark(graph, direction, chosen, marks)?;
+        for_each_list(graph, direction, Frontier::List(chosen), |list| {
+            let place = chosen.partition_point(|&vertex| vertex < list.vertex);
+            for &neighbour in list.neighbours.iter().filter(|&&neighbour| neighbour != list.vertex) {
+                marks[neighbour as usize].fetch_or(1 << place, Ordering::Relaxed);
+            }
+        })?;
     }
     let mut counted: Vec<_> = chosen.iter().map(|&vertex| Corner { vertex, ..Corner::default() }).collect();
     let task = graph.runtime().task("verification of triangles", Unit::Vertices, Some(vertices));
@@ -345,22 +351,6 @@ fn for_each_vertex(graph: &Graph, mut visit: impl FnMut(u32, &[u32], &[u32])) ->
         let into = into.as_mut().and_then(Iterator::next).transpose()?;
         visit(vertex, &out, into.as_ref().map_or(&[], |(_, list)| list));
     }
-    Ok(())
-}
-
-fn mark(graph: &Graph, direction: Direction, chosen: &[u32], marks: &[AtomicU64]) -> Result<()> {
-    scan(
-        graph,
-        direction,
-        Frontier::List(chosen),
-        || (),
-        |(), list| {
-            let place = chosen.partition_point(|&vertex| vertex < list.vertex);
-            for &neighbour in list.neighbours.iter().filter(|&&neighbour| neighbour != list.vertex) {
-                marks[neighbour as usize].fetch_or(1 << place, Ordering::Relaxed);
-            }
-        },
-    )?;
     Ok(())
 }
 
