@@ -70,7 +70,6 @@ impl<L: Length> ShortestPaths<'_, L> {
     fn explain_over_zeros(&self, unexplained: &Bitmap, waiting: &Waiting, stats: &mut StatsBuilder) -> Result<()> {
         let graph = self.graph;
         let edges = Edges::new(Direction::Out, self.weights);
-        let mut remaining = unexplained.count();
         let explained = (0..graph.vertices() as u32).filter(|&vertex| self.parents.has(vertex));
         explained.for_each(|vertex| waiting.insert(vertex));
         loop {
@@ -78,10 +77,7 @@ impl<L: Length> ShortestPaths<'_, L> {
             if batch.count == 0 {
                 break;
             }
-            for vertex in waiting.vertices_of(&batch).filter(|&vertex| unexplained.contains(vertex)) {
-                unexplained.remove(vertex);
-                remaining -= 1;
-            }
+            waiting.vertices_of(&batch).for_each(|vertex| unexplained.remove(vertex));
             let explain = |(): &mut (), list: &ListPart<'_>| {
                 let from = self.distances.or_greatest(list.vertex);
                 for (i, &target) in list.neighbours.iter().enumerate() {
@@ -97,10 +93,11 @@ impl<L: Length> ShortestPaths<'_, L> {
             stats.step("parents", batch.count, sweep);
             waiting.clear(&batch);
         }
-        if remaining > 0 {
-            let image = graph.path().display();
+        if let Some(vertex) = unexplained.iter(0..unexplained.words()).next() {
+            let (id, image) = (graph.id(vertex)?, graph.path().display());
             let text = format!(
-                "expected in-lists with the edges of the out-lists, found others in {image}; run `outcore check` on it"
+                "expected in-lists with the edges of the out-lists, found none on a shortest path to {id} in {image}; \
+                 run `outcore check` on it"
             );
             return Err(Error::Unsuitable(text));
         }

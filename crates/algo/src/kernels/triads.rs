@@ -283,9 +283,11 @@ impl<'g, S: Share> Counting<'g, S> {
                 let available_bytes = 4 * self.block.entries.len() as u64;
                 return Err(graph.runtime().budget().refusal("lists", 4 * wanted, available_bytes).into());
             }
-            let image = graph.path().display();
+            let (image, vertices) = (graph.path().display(), self.neighbourhoods.range(chunk));
+            let entries = self.neighbourhoods.entries(chunk);
             let text = format!(
-                "expected lists as long as the degrees say, found others in {image}; run `outcore check` on it"
+                "expected {entries} entries in the lists of the vertices {vertices:?}, as their degrees say, found \
+                 {wanted} in {image}; run `outcore check` on it"
             );
             return Err(Error::Unsuitable(text));
         }
