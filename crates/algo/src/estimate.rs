@@ -51,40 +51,37 @@ impl Bound {
     }
 }
 
-/// The costs from which an estimate is computed.
-pub(crate) struct Cost {
-    pub state_bytes: u64,
+/// The reads of an operation: passes over lists, each of some pages, and the pages of columns beside them.
+#[derive(Clone, Copy)]
+pub(crate) struct Reads {
     pub passes: f64,
     pub bound: Bound,
     pub pages_per_pass: u64,
-    /// The pages of columns that are read beside the passes.
-    pub more_pages: u64,
-    pub columns: Vec<ColumnKind>,
-    /// The memory of the result beside its columns.
-    pub more_result_bytes: u64,
+    pub column_pages: u64,
 }
 
-impl Cost {
-    pub fn estimate(self, graph: &Graph) -> Estimate {
-        let values = self.columns.iter().map(|column| column.bytes()).sum::<u64>().saturating_mul(graph.vertices());
-        let columns_bytes = values.saturating_add(self.more_result_bytes);
-        let result_bytes = columns_bytes.saturating_add(IdStream::bytes(graph) + REPORT_BYTES);
-        Estimate {
-            state_bytes: self.state_bytes,
-            memory_bytes: least_limit(graph, self.state_bytes.max(result_bytes)),
-            passes: self.passes,
-            read_bytes: ((self.passes * self.pages_per_pass as f64).ceil() as u64)
-                .saturating_add(self.more_pages)
-                .saturating_mul(PAGE_BYTES),
-            bound: self.bound,
-            result_bytes,
-            verify_bytes: columns_bytes,
-            columns: self.columns,
-        }
+impl Reads {
+    /// The estimate of an operation with this state, whose result has a value of each column for every vertex.
+    pub fn estimate(self, graph: &Graph, state_bytes: u64, columns: Vec<ColumnKind>) -> Estimate {
+        let Reads { passes, bound, pages_per_pass, column_pages } = self;
+        let pages = ((passes * pages_per_pass as f64).ceil() as u64).saturating_add(column_pages);
+        let read_bytes = pages.saturating_mul(PAGE_BYTES);
+        let verify_bytes = columns.iter().map(|column| column.bytes()).sum::<u64>().saturating_mul(graph.vertices());
+        let result_bytes = verify_bytes.saturating_add(IdStream::bytes(graph) + REPORT_BYTES);
+        let memory_bytes = least_limit(graph, state_bytes.max(result_bytes));
+        Estimate { state_bytes, memory_bytes, passes, read_bytes, bound, result_bytes, verify_bytes, columns }
     }
 }
 
 impl Estimate {
+    /// Adds the memory of the result beside its columns, in bytes.
+    pub(crate) fn with_more_result(mut self, graph: &Graph, bytes: u64) -> Self {
+        self.verify_bytes = self.verify_bytes.saturating_add(bytes);
+        self.result_bytes = self.result_bytes.saturating_add(bytes);
+        self.memory_bytes = self.memory_bytes.max(least_limit(graph, self.result_bytes));
+        self
+    }
+
     /// Adds the memory that verification takes beside the result, in bytes.
     pub(crate) fn verified_in(mut self, bytes: u64) -> Self {
         self.verify_bytes = self.verify_bytes.saturating_add(bytes);
@@ -116,10 +113,10 @@ impl Estimate {
     /// # Errors
     /// Too little memory. The error names the greatest need, the run included, so the limit that it names is enough.
     pub fn check_result(&self, graph: &Graph, verified: bool, written: bool) -> Result<()> {
-        let told = ("the result and the ids that are told of it", self.result_bytes);
+        let reported = ("the result and the ids that are told of it", self.result_bytes);
         let verified = verified.then_some(("the result and its verification", self.verify_bytes));
         let written = written.then(|| ("the result and what writes it", graph.output_bytes(&self.columns)));
-        let needs = || [Some(told), verified, written].into_iter().flatten();
+        let needs = || [Some(reported), verified, written].into_iter().flatten();
         if needs().all(|(purpose, bytes)| graph.make_room(purpose, bytes).is_ok()) {
             return Ok(());
         }

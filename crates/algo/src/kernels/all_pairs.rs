@@ -14,7 +14,7 @@
 //! Habib, *Fast computation of empirically tight bounds for the diameter of massive graphs*, J. Experimental
 //! Algorithmics 2009.
 
-use crate::estimate::{Bound, Cost, Estimate};
+use crate::estimate::{Bound, Estimate, Reads};
 use crate::kernels::components::{self, ComponentsOptions, components, estimate_components};
 use crate::kernels::multi_source_bfs::{estimate_multi_source_bfs, search};
 use crate::kernels::reach::{MultiSourceBfs, MultiSourceBfsOptions, Reach, results};
@@ -23,7 +23,6 @@ use crate::state::Layout;
 use outcore_graph::{Direction, Graph};
 use outcore_image::{Error, Result, StatsBuilder};
 use outcore_io::Array;
-use outcore_table::ColumnKind;
 
 /// Options of all-pairs shortest paths.
 #[derive(Clone, Debug)]
@@ -60,17 +59,11 @@ pub(crate) fn estimate_all_pairs(graph: &Graph, options: &AllPairsOptions) -> Es
     // Results stay in memory while components are counted.
     let later = (results(graph, &chosen), components::sizes(graph)).bytes().saturating_add(components.state_bytes);
     let state = search.state_bytes.max(later).saturating_add(32 * count);
+    let state = state.saturating_add(options.sources.bytes(graph));
     let passes = search.passes * graph.directions().len() as f64 + components.passes;
-    Cost {
-        state_bytes: state.saturating_add(options.sources.bytes(graph)),
-        passes,
-        bound: Bound::Usual,
-        pages_per_pass: graph.all_pages(),
-        more_pages: 0,
-        columns: vec![ColumnKind::Number, ColumnKind::Count],
-        more_result_bytes: count.saturating_mul(count).saturating_mul(4).saturating_add(4 * count),
-    }
-    .estimate(graph)
+    Reads { passes, bound: Bound::Usual, pages_per_pass: graph.all_pages(), column_pages: 0 }
+        .estimate(graph, state, search.columns)
+        .with_more_result(graph, count.saturating_mul(count).saturating_mul(4).saturating_add(4 * count))
 }
 
 /// Searches from chosen sources.

@@ -24,7 +24,7 @@
 //! *Centrality estimation in large networks*, Int. J. Bifurcation and Chaos 2007; Hoeffding, *Probability inequalities
 //! for sums of bounded random variables*, J. American Statistical Association 1963.
 
-use crate::estimate::{Bound, Cost, Estimate};
+use crate::estimate::{Bound, Estimate, Reads};
 use crate::kernels::bfs::{BfsOptions, bfs, estimate_bfs};
 use crate::kernels::by_level::ByLevel;
 use crate::kernels::rows::{RowSums, Rows};
@@ -79,16 +79,11 @@ const MOST_COLUMNS: u64 = 8;
 
 /// The estimate for betweenness centrality, with the least state that works: one source at a time.
 pub(crate) fn estimate_betweenness_centrality(graph: &Graph, options: &BetweennessOptions) -> Estimate {
-    Cost {
-        state_bytes: bytes(graph, options, 1),
-        passes: options.sources.count(graph) as f64,
-        bound: Bound::Usual,
-        pages_per_pass: graph.pages(Direction::In) + graph.pages(Direction::Out),
-        more_pages: 0,
-        columns: vec![ColumnKind::Real],
-        more_result_bytes: options.sources.count(graph).saturating_mul(4),
-    }
-    .estimate(graph)
+    let count = options.sources.count(graph);
+    let pages_per_pass = graph.pages(Direction::In) + graph.pages(Direction::Out);
+    Reads { passes: count as f64, bound: Bound::Usual, pages_per_pass, column_pages: 0 }
+        .estimate(graph, bytes(graph, options, 1), vec![ColumnKind::Real])
+        .with_more_result(graph, count.saturating_mul(4))
 }
 
 /// Centralities; per column, the vertices by level; the sources of a level, its vertices, and room for either a search

@@ -23,7 +23,7 @@
 //! *Cost.* 12 bytes and 3 bits per vertex. Every step reads each page it needs once. The search page by page takes
 //! further memory, and is skipped if there is none.
 
-use crate::estimate::{Bound, Cost, Estimate};
+use crate::estimate::{Bound, Estimate, Reads};
 use crate::kernels::parents;
 use crate::sources::check_vertices;
 use crate::state::{Layout, array, hubs, part};
@@ -101,16 +101,10 @@ fn state(graph: &Graph, source: u32) -> impl Layout<Made = State<'_>> {
 
 /// The estimate for a search over this graph.
 pub(crate) fn estimate_bfs(graph: &Graph) -> Estimate {
-    Cost {
-        state_bytes: state(graph, 0).bytes(),
-        passes: 1.0,
-        bound: Bound::Usual,
-        pages_per_pass: graph.pages(Direction::Out) + graph.pages(Direction::In),
-        more_pages: graph.hub_pages(Direction::In),
-        columns: vec![ColumnKind::Level, ColumnKind::Vertex],
-        more_result_bytes: 0,
-    }
-    .estimate(graph)
+    let pages_per_pass = graph.pages(Direction::Out) + graph.pages(Direction::In);
+    let column_pages = graph.hub_pages(Direction::In);
+    let reads = Reads { passes: 1.0, bound: Bound::Usual, pages_per_pass, column_pages };
+    reads.estimate(graph, state(graph, 0).bytes(), vec![ColumnKind::Level, ColumnKind::Vertex])
 }
 
 /// Searches breadth-first from a source along the direction of the edges.

@@ -41,8 +41,8 @@ pub struct Clustering {
 /// for.
 pub(crate) fn estimate_clustering(graph: &Graph) -> Estimate {
     match graph.is_directed() {
-        true => triads::cost::<Choices>(graph, true).estimate(graph),
-        false => triads::cost::<One>(graph, true).estimate(graph),
+        true => triads::estimate::<Choices>(graph, true),
+        false => triads::estimate::<One>(graph, true),
     }
 }
 

@@ -14,7 +14,7 @@
 //! *Cost.* 4 bytes and one bit per vertex, the hub columns once, and the lists of the vertices outside the giant
 //! component once: a few per cent of the pages on graphs with hubs, at most one pass per direction on any graph.
 
-use crate::estimate::{Bound, Cost, Estimate};
+use crate::estimate::{Bound, Estimate, Reads};
 use crate::state::{Layout, array, bitmap};
 use crate::visit::{count_vertices, for_each_list, for_each_vertex};
 use outcore_graph::{Bitmap, Frontier, Graph, vertex_map};
@@ -51,18 +51,11 @@ pub(crate) fn sizes(graph: &Graph) -> impl Layout<Made = Array<AtomicU32>> {
 
 /// The estimate for finding components of this graph.
 pub(crate) fn estimate_components(graph: &Graph) -> Estimate {
-    let pages = graph.all_pages();
+    let pages_per_pass = graph.all_pages();
     let hub_pages: u64 = graph.directions().iter().map(|&direction| graph.hub_pages(direction)).sum();
-    Cost {
-        state_bytes: state(graph).bytes(),
-        passes: 1.0 + hub_pages as f64 / pages.max(1) as f64,
-        bound: Bound::AtMost,
-        pages_per_pass: pages,
-        more_pages: 0,
-        columns: vec![ColumnKind::Component],
-        more_result_bytes: 0,
-    }
-    .estimate(graph)
+    let passes = 1.0 + hub_pages as f64 / pages_per_pass.max(1) as f64;
+    let reads = Reads { passes, bound: Bound::AtMost, pages_per_pass, column_pages: 0 };
+    reads.estimate(graph, state(graph).bytes(), vec![ColumnKind::Component])
 }
 
 /// Finds the weakly connected components: those that remain when edges lose their direction.

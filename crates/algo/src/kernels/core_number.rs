@@ -18,7 +18,7 @@
 //! *Cost.* 4 bytes and 3 bits per vertex, 5 in directed graphs. Every list is visited once; a page is read as often as
 //! there are rounds that remove vertices of it.
 
-use crate::estimate::{Bound, Cost, Estimate, degree_pages};
+use crate::estimate::{Bound, Estimate, Reads, degree_pages};
 use crate::state::{Layout, array, bitmap};
 use crate::visit::{for_each_list, for_each_vertex, loops_in, may_have_loops};
 use outcore_format::Lists;
@@ -55,16 +55,9 @@ fn state(graph: &Graph) -> impl Layout<Made = State> {
 
 /// The estimate for finding core numbers of this graph.
 pub(crate) fn estimate_core_number(graph: &Graph) -> Estimate {
-    Cost {
-        state_bytes: state(graph).bytes(),
-        passes: 1.0,
-        bound: Bound::AtLeast,
-        pages_per_pass: graph.all_pages(),
-        more_pages: degree_pages(graph),
-        columns: vec![ColumnKind::Number],
-        more_result_bytes: 0,
-    }
-    .estimate(graph)
+    let (pages_per_pass, column_pages) = (graph.all_pages(), degree_pages(graph));
+    let reads = Reads { passes: 1.0, bound: Bound::AtLeast, pages_per_pass, column_pages };
+    reads.estimate(graph, state(graph).bytes(), vec![ColumnKind::Number])
 }
 
 /// Finds the core number of every vertex.

@@ -8,7 +8,7 @@
 //!
 //! Freeman, *Centrality in social networks: conceptual clarification*, Social Networks 1978.
 
-use crate::estimate::{Bound, Cost, Estimate};
+use crate::estimate::{Bound, Estimate, Reads};
 use crate::state::{Layout, array};
 use crate::visit::{for_each_list, for_each_vertex, loops_in, may_have_loops};
 use outcore_graph::{Direction, Frontier, Graph, ListPart};
@@ -81,16 +81,10 @@ fn counts_loops(graph: &Graph) -> bool {
 /// The estimate for computing degree centrality over this graph.
 pub(crate) fn estimate_degree_centrality(graph: &Graph, options: &DegreeCentralityOptions) -> Estimate {
     let directions = options.edges.directions(graph);
-    Cost {
-        state_bytes: state(graph).bytes(),
-        passes: f64::from(u8::from(counts_loops(graph))),
-        bound: Bound::AtMost,
-        pages_per_pass: graph.pages(Direction::Out),
-        more_pages: directions.iter().map(|&direction| graph.degree_pages(direction)).sum(),
-        columns: vec![ColumnKind::Real],
-        more_result_bytes: 0,
-    }
-    .estimate(graph)
+    let column_pages = directions.iter().map(|&direction| graph.degree_pages(direction)).sum();
+    let (passes, pages_per_pass) = (f64::from(u8::from(counts_loops(graph))), graph.pages(Direction::Out));
+    let reads = Reads { passes, bound: Bound::AtMost, pages_per_pass, column_pages };
+    reads.estimate(graph, state(graph).bytes(), vec![ColumnKind::Real])
 }
 
 /// Computes the degree centrality of every vertex.

@@ -24,7 +24,7 @@
 //! Raghavan, Albert, Kumara, *Near linear time algorithm to detect community structures in large-scale networks*,
 //! Physical Review E, 2007; Iosup et al., *LDBC Graphalytics*, VLDB 2016.
 
-use crate::estimate::{Bound, Cost, Estimate, LEAST_LABELS, all_entries, degree_pages, least_labels};
+use crate::estimate::{Bound, Estimate, LEAST_LABELS, Reads, all_entries, degree_pages, least_labels};
 use crate::kernels::core_number::count_edges;
 use crate::state::{Layout, array, bitmap, part};
 use crate::visit::{count_vertices, for_each_list, for_each_vertex};
@@ -99,17 +99,11 @@ pub(crate) fn estimate_label_propagation(graph: &Graph, options: &LabelPropagati
     let borders = borders + LABELS_PER_VERTEX * graph.vertices() / room.max(LEAST_LABELS);
     let again = (borders * graph.directions().len() as u64) as f64 / graph.all_pages().max(1) as f64;
     let marks = u32::from(options.max_iter > WHOLE_ITERATIONS);
-    Cost {
-        // Vertices are put in the order of their ids before anything else is there.
-        state_bytes: state.max(graph.by_id_bytes()),
-        passes: f64::from(options.max_iter) * (1.0 + again) + f64::from(marks),
-        bound: Bound::AtMost,
-        pages_per_pass: graph.all_pages(),
-        more_pages: degree_pages(graph),
-        columns: vec![ColumnKind::Label],
-        more_result_bytes: 0,
-    }
-    .estimate(graph)
+    let passes = f64::from(options.max_iter) * (1.0 + again) + f64::from(marks);
+    let (pages_per_pass, column_pages) = (graph.all_pages(), degree_pages(graph));
+    let reads = Reads { passes, bound: Bound::AtMost, pages_per_pass, column_pages };
+    // Vertices are put in the order of their ids before anything else is there.
+    reads.estimate(graph, state.max(graph.by_id_bytes()), vec![ColumnKind::Label])
 }
 
 /// Propagates labels.

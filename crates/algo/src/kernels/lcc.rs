@@ -38,8 +38,8 @@ pub struct Lcc {
 /// leaves room for.
 pub(crate) fn estimate_lcc(graph: &Graph) -> Estimate {
     match graph.is_directed() {
-        true => triads::cost::<Opposite>(graph, true).estimate(graph),
-        false => triads::cost::<One>(graph, true).estimate(graph),
+        true => triads::estimate::<Opposite>(graph, true),
+        false => triads::estimate::<One>(graph, true),
     }
 }
 

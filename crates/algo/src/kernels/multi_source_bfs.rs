@@ -19,7 +19,7 @@
 //! *Cost.* 16.4 bytes per vertex, and 24 for every 64 sources of a batch. Every step reads each page it wants once per
 //! direction.
 
-use crate::estimate::{Bound, Cost, Estimate};
+use crate::estimate::{Bound, Estimate, Reads};
 use crate::kernels::reach::{MultiSourceBfs, MultiSourceBfsOptions, Reach, Reached, levels, results};
 use crate::kernels::rows::{BitRow, Rows, any};
 use crate::kernels::tally::Tally;
@@ -40,17 +40,10 @@ const PULL_SHARE: u64 = 1 << 11;
 
 /// The estimate for searches from the sources, with the least state that works: 64 sources at a time.
 pub(crate) fn estimate_multi_source_bfs(graph: &Graph, options: &MultiSourceBfsOptions) -> Estimate {
-    let batches = options.sources.len().div_ceil(64);
-    Cost {
-        state_bytes: bytes(graph, options, 1),
-        passes: batches as f64,
-        bound: Bound::Usual,
-        pages_per_pass: graph.all_pages(),
-        more_pages: 0,
-        columns: vec![ColumnKind::Number, ColumnKind::Count],
-        more_result_bytes: levels(graph, options).bytes(),
-    }
-    .estimate(graph)
+    let passes = options.sources.len().div_ceil(64) as f64;
+    Reads { passes, bound: Bound::Usual, pages_per_pass: graph.all_pages(), column_pages: 0 }
+        .estimate(graph, bytes(graph, options, 1), vec![ColumnKind::Number, ColumnKind::Count])
+        .with_more_result(graph, levels(graph, options).bytes())
 }
 
 /// Hubs; the rows `seen`, `visit` and `next`; and the vertices that push and that pull.

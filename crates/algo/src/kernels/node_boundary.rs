@@ -11,7 +11,7 @@
 //!
 //! Hoory, Linial, Wigderson, *Expander graphs and their applications*, Bulletin of the AMS 43, 2006.
 
-use crate::estimate::{Bound, Cost, Estimate};
+use crate::estimate::{Bound, Estimate, Reads};
 use crate::sources::check_vertices;
 use crate::state::{Layout, array, reservation};
 use crate::visit::{count_vertices, for_each_list};
@@ -48,16 +48,9 @@ fn state(graph: &Graph, options: &NodeBoundaryOptions) -> impl Layout<Made = (Ar
 
 /// The estimate for the node boundary of a set.
 pub(crate) fn estimate_node_boundary(graph: &Graph, options: &NodeBoundaryOptions) -> Estimate {
-    Cost {
-        state_bytes: state(graph, options).bytes(),
-        passes: 1.0,
-        bound: Bound::AtMost,
-        pages_per_pass: graph.pages(Direction::Out),
-        more_pages: 0,
-        columns: vec![ColumnKind::Distance],
-        more_result_bytes: 0,
-    }
-    .estimate(graph)
+    let pages_per_pass = graph.pages(Direction::Out);
+    let reads = Reads { passes: 1.0, bound: Bound::AtMost, pages_per_pass, column_pages: 0 };
+    reads.estimate(graph, state(graph, options).bytes(), vec![ColumnKind::Distance])
 }
 
 /// Finds the vertices outside a set to which edges lead from the set, and counts these edges.

@@ -31,7 +31,7 @@
 //! Page, Brin, Motwani, Winograd, *The PageRank citation ranking*, 1999; Beamer, Asanović, Patterson, *The GAP
 //! benchmark suite*, 2015.
 
-use crate::estimate::{Bound, Cost, Estimate};
+use crate::estimate::{Bound, Estimate, Reads};
 use crate::kernels::pagerank_options::{Dangling, PageRank, PageRankOptions, check, pages_per_pass};
 use crate::kernels::strengths::{Contribution, Divisors, RankDivisors, divisor_bytes, weight_passes};
 use crate::state::{Layout, array};
@@ -60,16 +60,10 @@ fn contributions<T: Contribution>(graph: &Graph) -> impl Layout<Made = Array<T>>
 /// The estimate for PageRank over this graph; passes are those of `max_iter` iterations.
 pub(crate) fn estimate(graph: &Graph, options: &PageRankOptions) -> Estimate {
     let contributions = (contributions::<AtomicF64>(graph), contributions::<AtomicF64>(graph));
-    Cost {
-        state_bytes: contributions.bytes() + divisor_bytes(graph, options),
-        passes: f64::from(options.max_iter) + weight_passes(graph, options),
-        bound: Bound::AtMost,
-        pages_per_pass: pages_per_pass(graph, options),
-        more_pages: if options.weights { 0 } else { graph.degree_pages(Direction::Out) },
-        columns: vec![ColumnKind::Real],
-        more_result_bytes: 0,
-    }
-    .estimate(graph)
+    let passes = f64::from(options.max_iter) + weight_passes(graph, options);
+    let column_pages = if options.weights { 0 } else { graph.degree_pages(Direction::Out) };
+    let reads = Reads { passes, bound: Bound::AtMost, pages_per_pass: pages_per_pass(graph, options), column_pages };
+    reads.estimate(graph, contributions.bytes() + divisor_bytes(graph, options), vec![ColumnKind::Real])
 }
 
 /// Computes ranks by power iteration.

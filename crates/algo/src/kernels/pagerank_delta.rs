@@ -38,7 +38,7 @@
 //! asynchronous graph processing framework for delta-based accumulative iterative computation*, TPDS 2014.
 
 use crate::convergence::StoppedBy;
-use crate::estimate::{Bound, Cost, Estimate};
+use crate::estimate::{Bound, Estimate, Reads};
 use crate::kernels::pagerank_options::{Dangling, PageRank, PageRankOptions, check, pages_per_pass};
 use crate::kernels::strengths::{Contribution, Divisors, RankDivisors, divisor_bytes, weight_passes};
 use crate::state::{Layout, array, bitmap};
@@ -82,17 +82,11 @@ fn state<S: Contribution>(graph: &Graph) -> impl Layout<Made = State<S>> {
 /// The estimate for PageRank by pushing.
 pub(crate) fn estimate(graph: &Graph, options: &PageRankOptions) -> Estimate {
     let state = if options.weights { state::<AtomicF64>(graph).bytes() } else { state::<AtomicF32>(graph).bytes() };
-    Cost {
-        state_bytes: state + divisor_bytes(graph, options),
-        // The last round may be a full one.
-        passes: f64::from(options.max_iter) + 1.0 + weight_passes(graph, options),
-        bound: Bound::AtMost,
-        pages_per_pass: pages_per_pass(graph, options),
-        more_pages: graph.degree_pages(Direction::Out) + graph.degree_pages(Direction::In),
-        columns: vec![ColumnKind::Real],
-        more_result_bytes: 0,
-    }
-    .estimate(graph)
+    // The last round may be a full one.
+    let passes = f64::from(options.max_iter) + 1.0 + weight_passes(graph, options);
+    let column_pages = graph.degree_pages(Direction::Out) + graph.degree_pages(Direction::In);
+    let reads = Reads { passes, bound: Bound::AtMost, pages_per_pass: pages_per_pass(graph, options), column_pages };
+    reads.estimate(graph, state + divisor_bytes(graph, options), vec![ColumnKind::Real])
 }
 
 /// The number of blocks of the out-lists.

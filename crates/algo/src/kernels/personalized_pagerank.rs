@@ -16,7 +16,7 @@
 //! Haveliwala, *Topic-sensitive PageRank*, WWW 2002.
 
 use crate::convergence::{Stop, StoppedBy};
-use crate::estimate::{Bound, Cost, Estimate};
+use crate::estimate::{Bound, Estimate, Reads};
 use crate::kernels::pagerank_options::{PageRankOptions, check, pages_per_pass};
 use crate::kernels::rows::{Rows, add};
 use crate::kernels::strengths::{Divisors, RankDivisors, divisor_bytes, weight_passes};
@@ -110,17 +110,12 @@ fn state(graph: &Graph, together: usize, sets: usize) -> impl Layout<Made = Stat
 pub(crate) fn estimate_personalized_pagerank(graph: &Graph, options: &PersonalizedPageRankOptions) -> Estimate {
     let (common, sets) = (options.common(), options.seeds.len());
     let together = sets.next_power_of_two().min(MOST_TOGETHER);
-    let passes = f64::from(options.max_iter) * sets.div_ceil(MOST_TOGETHER) as f64;
-    Cost {
-        state_bytes: (seeds(graph, options), state(graph, together, sets)).bytes() + divisor_bytes(graph, &common),
-        passes: passes + weight_passes(graph, &common),
-        bound: Bound::AtMost,
-        pages_per_pass: pages_per_pass(graph, &common),
-        more_pages: if options.weights { 0 } else { graph.degree_pages(Direction::Out) },
-        columns: vec![ColumnKind::Real; options.seeds.len()],
-        more_result_bytes: 0,
-    }
-    .estimate(graph)
+    let state = (seeds(graph, options), state(graph, together, sets)).bytes() + divisor_bytes(graph, &common);
+    let iterations = f64::from(options.max_iter) * sets.div_ceil(MOST_TOGETHER) as f64;
+    let (passes, pages_per_pass) = (iterations + weight_passes(graph, &common), pages_per_pass(graph, &common));
+    let column_pages = if options.weights { 0 } else { graph.degree_pages(Direction::Out) };
+    let reads = Reads { passes, bound: Bound::AtMost, pages_per_pass, column_pages };
+    reads.estimate(graph, state, vec![ColumnKind::Real; sets])
 }
 
 /// Computes the PageRank of every vertex for every set of seeds.

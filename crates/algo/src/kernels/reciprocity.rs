@@ -12,7 +12,7 @@
 //!
 //! Garlaschelli, Loffredo, *Patterns of link reciprocity in directed networks*, Physical Review Letters 93, 2004.
 
-use crate::estimate::{Bound, Cost, Estimate, all_entries, degree_pages, longest_lists};
+use crate::estimate::{Bound, Estimate, Reads, all_entries, degree_pages, longest_lists};
 use crate::kernels::neighbourhoods::{Neighbourhoods, Neighbours};
 use crate::state::{Layout, bitmap, degrees};
 use crate::stored::Stored;
@@ -69,16 +69,10 @@ pub(crate) fn estimate_reciprocity(graph: &Graph) -> Estimate {
     // Where two chunks meet, both read a page of each direction.
     let chunks = Neighbourhoods::most_cuts(graph, room) + 2;
     let borders = 2.0 * chunks as f64 / graph.all_pages().max(1) as f64;
-    Cost {
-        state_bytes: state(graph).bytes() + if graph.is_directed() { chunk_bytes(graph) } else { 0 },
-        passes: if graph.is_directed() { 2.0 + borders } else { 0.0 },
-        bound: Bound::AtMost,
-        pages_per_pass: graph.all_pages(),
-        more_pages: degree_pages(graph),
-        columns: vec![ColumnKind::Distance],
-        more_result_bytes: 0,
-    }
-    .estimate(graph)
+    let (passes, chunk_bytes) = if graph.is_directed() { (2.0 + borders, chunk_bytes(graph)) } else { (0.0, 0) };
+    let (pages_per_pass, column_pages) = (graph.all_pages(), degree_pages(graph));
+    let reads = Reads { passes, bound: Bound::AtMost, pages_per_pass, column_pages };
+    reads.estimate(graph, state(graph).bytes() + chunk_bytes, vec![ColumnKind::Distance])
 }
 
 /// Sums over all vertices: edges that lead back, and ends of edges, those from a vertex to itself left out; and

@@ -22,7 +22,7 @@
 //! bytes per vertex, and 4 for every degree up to the greatest. Without useful bounds, the passes and the memory of
 //! triangles, and 8 bytes per vertex more.
 
-use crate::estimate::{Cost, Estimate, degree_pages, longest_lists};
+use crate::estimate::{Estimate, Reads, degree_pages, longest_lists};
 use crate::kernels::core_number::count_edges;
 use crate::kernels::edges_among::{self, GROUP, count_edges_among};
 use crate::kernels::shares::{One, Opposite};
@@ -109,7 +109,7 @@ fn state(graph: &Graph) -> impl Layout<Made = State> {
 pub(crate) fn estimate_scan_statistics(graph: &Graph, options: &ScanStatisticsOptions) -> Estimate {
     let top = options.top.min(graph.vertices());
     let best = Best::layout(graph, top);
-    let all = match graph.is_directed() {
+    let (all_bytes, all) = match graph.is_directed() {
         true => triads::cost::<Opposite>(graph, true),
         false => triads::cost::<One>(graph, true),
     };
@@ -119,14 +119,8 @@ pub(crate) fn estimate_scan_statistics(graph: &Graph, options: &ScanStatisticsOp
         true => groups(top) + 1.0 + all.passes.max(groups(MOST_EXAMINED as u64)),
         false => all.passes,
     };
-    Cost {
-        state_bytes: few.max(all.state_bytes) + best.bytes(),
-        passes,
-        more_pages: all.more_pages + degree_pages(graph),
-        columns: vec![ColumnKind::Count],
-        ..all
-    }
-    .estimate(graph)
+    let reads = Reads { passes, column_pages: all.column_pages + degree_pages(graph), ..all };
+    reads.estimate(graph, few.max(all_bytes) + best.bytes(), vec![ColumnKind::Count])
 }
 
 /// Finds the vertices with the greatest locality statistics.

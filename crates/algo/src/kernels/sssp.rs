@@ -22,7 +22,7 @@
 //!
 //! Meyer and Sanders, *Delta-stepping: a parallelizable shortest path algorithm*, J. Algorithms 2003.
 
-use crate::estimate::{Bound, Cost, Estimate};
+use crate::estimate::{Bound, Estimate, Reads};
 use crate::kernels::lengths::{Integer, Length, NO_PATH, Real, length};
 use crate::kernels::parents;
 use crate::kernels::shortest_parents::ShortestPaths;
@@ -110,16 +110,9 @@ fn state(graph: &Graph) -> impl Layout<Made = (Stored<AtomicU64>, Stored<AtomicU
 pub(crate) fn estimate_sssp(graph: &Graph, options: &SsspOptions) -> Estimate {
     let state = state(graph).bytes() + ShortestPaths::<Integer>::bytes(graph) + Waiting::list_bytes(graph);
     let weight_pages = if options.weights { graph.weight_pages(Direction::Out) } else { 0 };
-    Cost {
-        state_bytes: state + weight_bytes(graph, options),
-        passes: 3.0,
-        bound: Bound::Usual,
-        pages_per_pass: graph.pages(Direction::Out) + weight_pages,
-        more_pages: 0,
-        columns: vec![ColumnKind::Distance, ColumnKind::Vertex],
-        more_result_bytes: 0,
-    }
-    .estimate(graph)
+    let pages_per_pass = graph.pages(Direction::Out) + weight_pages;
+    let reads = Reads { passes: 3.0, bound: Bound::Usual, pages_per_pass, column_pages: 0 };
+    reads.estimate(graph, state + weight_bytes(graph, options), vec![ColumnKind::Distance, ColumnKind::Vertex])
 }
 
 /// The memory that reading the weights takes.

@@ -29,7 +29,7 @@
 //! *Cost.* 12 bytes and 6 bits per vertex, and 8 bytes per edge that is finished in memory. On graphs with hubs about a
 //! tenth of the pages; on others up to two passes, and more where colouring has to do it.
 
-use crate::estimate::{Bound, Cost, Estimate};
+use crate::estimate::{Bound, Estimate, Reads};
 use crate::kernels::classes::{Classes, load, spread, store};
 use crate::kernels::colouring::Colouring;
 use crate::kernels::components::{self, Components, ComponentsOptions, components};
@@ -67,16 +67,8 @@ pub(crate) fn estimate_strong_components(graph: &Graph) -> Estimate {
     if !graph.is_directed() {
         return components::estimate_components(graph);
     }
-    Cost {
-        state_bytes: state(graph).bytes(),
-        passes: 1.0,
-        bound: Bound::Usual,
-        pages_per_pass: graph.all_pages(),
-        more_pages: 0,
-        columns: vec![ColumnKind::Component],
-        more_result_bytes: 0,
-    }
-    .estimate(graph)
+    let reads = Reads { passes: 1.0, bound: Bound::Usual, pages_per_pass: graph.all_pages(), column_pages: 0 };
+    reads.estimate(graph, state(graph).bytes(), vec![ColumnKind::Component])
 }
 
 /// Finds the strongly connected components: vertices are together if there are paths between them both ways, along the

@@ -24,7 +24,7 @@
 //! 5 bytes per neighbour of the largest neighbourhood; in the block 4 bytes per edge, 5 where it matters which edges go
 //! both ways.
 
-use crate::estimate::{Bound, Cost, all_entries, degree_pages, longest_lists};
+use crate::estimate::{Bound, Estimate, Reads, all_entries, degree_pages, longest_lists};
 use crate::kernels::core_number::count_edges;
 use crate::kernels::neighbourhoods::{Neighbourhoods, Neighbours};
 use crate::kernels::shares::Share;
@@ -121,7 +121,13 @@ impl Needs {
 }
 
 /// The estimate for counting with shares; the passes are what the limit leaves room for.
-pub(crate) fn cost<S: Share>(graph: &Graph, possible: bool) -> Cost {
+pub(crate) fn estimate<S: Share>(graph: &Graph, possible: bool) -> Estimate {
+    let (state_bytes, reads) = cost::<S>(graph, possible);
+    reads.estimate(graph, state_bytes, vec![if possible { ColumnKind::Real } else { ColumnKind::Count }])
+}
+
+/// The memory of counting with shares, in bytes, and its reads.
+pub(crate) fn cost<S: Share>(graph: &Graph, possible: bool) -> (u64, Reads) {
     let needs = Needs::new::<S>(graph, possible);
     let least = needs.least_bytes(graph);
     let available = graph.runtime().budget().available_bytes();
@@ -139,18 +145,10 @@ pub(crate) fn cost<S: Share>(graph: &Graph, possible: bool) -> Cost {
     // The chunk that did not fit is read again, and so is the page on which two chunks border; two chunks have more
     // than one holds.
     let again = (blocks - 1) as f64 * chunk as f64 / all_entries(graph).max(1) as f64;
-    let pages = graph.all_pages();
+    let pages_per_pass = graph.all_pages();
     let borders = Neighbourhoods::most_cuts(graph, chunk) * graph.directions().len() as u64;
-    let passes = ((1 + blocks) as f64 + again) * (1.0 + borders as f64 / pages.max(1) as f64);
-    Cost {
-        state_bytes: least,
-        passes,
-        bound: Bound::AtMost,
-        pages_per_pass: pages,
-        more_pages: 2 * degree_pages(graph),
-        columns: vec![if possible { ColumnKind::Real } else { ColumnKind::Count }],
-        more_result_bytes: 0,
-    }
+    let passes = ((1 + blocks) as f64 + again) * (1.0 + borders as f64 / pages_per_pass.max(1) as f64);
+    (least, Reads { passes, bound: Bound::AtMost, pages_per_pass, column_pages: 2 * degree_pages(graph) })
 }
 
 /// Counts the shares of every vertex, and, if requested, how many there could be.

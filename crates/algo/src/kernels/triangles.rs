@@ -30,7 +30,7 @@ pub struct Triangles {
 
 /// The estimate for counting the triangles of this graph; the passes are what the memory limit leaves room for.
 pub(crate) fn estimate_triangles(graph: &Graph) -> Estimate {
-    triads::cost::<One>(graph, false).estimate(graph)
+    triads::estimate::<One>(graph, false)
 }
 
 /// Counts the triangles: three vertices, each joined with both others by an edge of any direction.
