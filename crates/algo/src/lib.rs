@@ -36,7 +36,6 @@ mod kernels {
     pub(crate) mod betweenness_centrality;
     pub(crate) mod bfs;
     pub(crate) mod by_level;
-    pub(crate) mod classes;
     pub(crate) mod clustering;
     pub(crate) mod colouring;
     pub(crate) mod components;
@@ -44,7 +43,6 @@ mod kernels {
     pub(crate) mod degree_centrality;
     pub(crate) mod edges_among;
     pub(crate) mod label_propagation;
-    pub(crate) mod lcc;
     pub(crate) mod lengths;
     pub(crate) mod multi_source_bfs;
     pub(crate) mod neighbourhoods;
@@ -52,18 +50,15 @@ mod kernels {
     pub(crate) mod pagerank;
     pub(crate) mod pagerank_delta;
     pub(crate) mod pagerank_options;
-    pub(crate) mod parents;
     pub(crate) mod personalized_pagerank;
     pub(crate) mod reach;
     pub(crate) mod reciprocity;
     pub(crate) mod rows;
     pub(crate) mod scan_statistics;
-    pub(crate) mod shares;
     pub(crate) mod shortest_parents;
     pub(crate) mod sssp;
     pub(crate) mod strengths;
     pub(crate) mod strong_components;
-    pub(crate) mod tally;
     pub(crate) mod tarjan;
     pub(crate) mod triad_block;
     pub(crate) mod triads;
@@ -81,7 +76,6 @@ pub mod verify {
     pub(crate) mod components;
     pub(crate) mod core_number;
     pub(crate) mod degree_centrality;
-    mod forest;
     pub(crate) mod label_propagation;
     pub(crate) mod node_boundary;
     pub(crate) mod ranks;
@@ -188,7 +182,7 @@ pub mod api {
     pub use crate::kernels::all_pairs::{AllPairs, AllPairsOptions, all_pairs};
     pub use crate::kernels::betweenness_centrality::{Betweenness, BetweennessOptions, betweenness_centrality};
     pub use crate::kernels::bfs::{Bfs, BfsOptions, bfs};
-    pub use crate::kernels::clustering::{Clustering, ClusteringOptions, clustering};
+    pub use crate::kernels::clustering::{Clustering, ClusteringOptions, Lcc, LccOptions, clustering, lcc};
     pub use crate::kernels::components::{
         Components, ComponentsOptions, components, components as connected_components,
     };
@@ -197,7 +191,6 @@ pub mod api {
         DegreeCentrality, DegreeCentralityOptions, DegreeEdges, degree_centrality,
     };
     pub use crate::kernels::label_propagation::{LabelPropagation, LabelPropagationOptions, label_propagation};
-    pub use crate::kernels::lcc::{Lcc, LccOptions, lcc};
     pub use crate::kernels::multi_source_bfs::multi_source_bfs;
     pub use crate::kernels::node_boundary::{NodeBoundary, NodeBoundaryOptions, node_boundary};
     pub use crate::kernels::pagerank_options::{Dangling, PageRank, PageRankMethod, PageRankOptions};

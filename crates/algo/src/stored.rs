@@ -2,10 +2,11 @@
 //!
 //! *Encoding.* A number is stored as its bitwise complement, and 0 is none. So zeroed memory holds no numbers, and the
 //! smallest number has the greatest stored value, which wins a `fetch_max`. The greatest number of the type cannot be
-//! stored: it would be none.
+//! stored: it would be none. The parents of a search are stored so, and the source is its own parent.
 
 use crate::state::{Layout, array};
 use outcore_graph::Graph;
+use outcore_image::Result;
 use outcore_io::Array;
 use outcore_io::buffer::Plain;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
@@ -62,4 +63,26 @@ impl Stored<AtomicU64> {
     pub fn memory(&self) -> &[AtomicU64] {
         &self.0
     }
+}
+
+pub(crate) fn parent(parents: &[u32], vertex: u32) -> Option<u32> {
+    let stored = parents[vertex as usize];
+    (stored != 0).then_some(!stored)
+}
+
+/// The vertices on the path from the source to a vertex, both ends included, if there is one.
+///
+/// # Errors
+/// No room for it: 4 bytes per vertex on the path.
+pub(crate) fn path(graph: &Graph, parents: &[u32], target: u32) -> Result<Option<Vec<u32>>> {
+    if parent(parents, target).is_none() {
+        return Ok(None);
+    }
+    // Parents never run in a circle, except that the source is its own.
+    let before = |&vertex: &u32| parent(parents, vertex).filter(|&parent| parent != vertex);
+    let steps = || std::iter::successors(Some(target), before);
+    graph.make_room("a path", 4 * steps().count() as u64)?;
+    let mut path: Vec<u32> = steps().collect();
+    path.reverse();
+    Ok(Some(path))
 }

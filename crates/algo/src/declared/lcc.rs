@@ -1,12 +1,12 @@
 //! Declaration of `lcc`: estimate, options, attributes, texts and report.
 
 use crate::declared::prelude::*;
-use crate::kernels::lcc::{Lcc, LccOptions, lcc};
+use crate::kernels::clustering::{Lcc, LccOptions, lcc};
 
 /// The estimate for computing the local clustering coefficients of this graph; the passes are what the memory limit
 /// leaves room for.
 pub fn estimate_lcc(graph: &Graph) -> Estimate {
-    kernels::lcc::estimate_lcc(graph).verified_in(verify::triangles::corners_bytes(graph))
+    kernels::clustering::estimate_lcc(graph).verified_in(verify::triangles::corners_bytes(graph))
 }
 
 /// The declaration of `lcc`.

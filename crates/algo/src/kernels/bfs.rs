@@ -24,10 +24,9 @@
 //! further memory, and is skipped if there is none.
 
 use crate::estimate::{Bound, Estimate, Reads};
-use crate::kernels::parents;
 use crate::sources::check_vertices;
 use crate::state::{Layout, array, hubs, part};
-use crate::stored::Stored;
+use crate::stored::{self, Stored};
 use crate::visit::{for_each_list, for_each_vertex};
 use outcore_graph::{
     Bitmap, Decision, Direction, EdgeMap, EdgeMapper, Frontier, Graph, Labels, ListPart, NO_LABEL, Relaxer, Thin,
@@ -73,7 +72,7 @@ impl Bfs {
 
     /// The vertex before this one on a shortest path from the source, if there is a path.
     pub fn parent(&self, vertex: u32) -> Option<u32> {
-        parents::parent(&self.parents, vertex)
+        stored::parent(&self.parents, vertex)
     }
 
     /// The vertices on the path from the source to a vertex that the parents make, both ends included, if there is one.
@@ -81,7 +80,7 @@ impl Bfs {
     /// # Errors
     /// No room for it: 4 bytes per vertex on the path.
     pub fn path(&self, graph: &Graph, target: u32) -> Result<Option<Vec<u32>>> {
-        parents::path(graph, &self.parents, target)
+        stored::path(graph, &self.parents, target)
     }
 }
 

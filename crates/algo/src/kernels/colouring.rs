@@ -1,17 +1,74 @@
-//! One round of colouring, which settles strongly connected components without memory for edges.
+//! Classes of vertices whose strongly connected component is not known yet, and a round of colouring, which settles
+//! components without memory for edges.
 //!
 //! *Idea.* Labels travel forward and the smallest wins, so every vertex gets the colour of a root that reaches it. The
 //! component of the root is the set of vertices that reach the root within its colour. Edges between colours join no
 //! components, so the colours of the other vertices become their classes. Labels are in a new random order every round,
 //! so that a chain of components takes a number of rounds that is the logarithm of its length.
 //!
+//! *Encoding.* `labels[v]` is the component of a settled vertex and the class of an unsettled one. Components lie within
+//! classes.
+//!
 //! Slota, Rajamanickam, Madduri, *BFS and coloring-based parallel algorithms for strongly connected components and
 //! related problems*, IPDPS 2014.
 
-use crate::kernels::classes::{Classes, load, spread, store};
-use outcore_graph::{Bitmap, Direction, EdgeMapper, Graph};
+use outcore_graph::{Bitmap, Direction, EdgeMapper, Graph, Next, vertex_map};
 use outcore_image::{Result, StatsBuilder};
+use outcore_io::Array;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+/// The component or the class of every vertex.
+pub(crate) struct Classes {
+    pub labels: Array<AtomicU32>,
+    /// The vertices whose component is not known.
+    pub unsettled: Bitmap,
+}
+
+impl Classes {
+    /// Whether an edge from an unsettled vertex may join its component: both ends are unsettled and of one class.
+    #[inline]
+    pub fn join(&self, vertex: u32, other: u32) -> bool {
+        self.unsettled.contains(other) && vertex != other && load(&self.labels, vertex) == load(&self.labels, other)
+    }
+
+    /// Notes the component of a vertex.
+    pub fn settle(&self, vertex: u32, label: u32) {
+        store(&self.labels, vertex, label);
+        self.unsettled.remove(vertex);
+    }
+
+    /// Calls `visit` with every unsettled vertex, on all workers.
+    pub fn for_each(&self, graph: &Graph, visit: impl Fn(u32) + Sync) -> Result<()> {
+        vertex_map(graph.runtime(), graph.vertices(), |range| {
+            self.unsettled.iter(Bitmap::words_of(&range)).for_each(&visit);
+            Ok(())
+        })
+    }
+}
+
+#[inline]
+pub(crate) fn load(values: &[AtomicU32], vertex: u32) -> u32 {
+    values[vertex as usize].load(Relaxed)
+}
+
+#[inline]
+pub(crate) fn store(values: &[AtomicU32], vertex: u32, value: u32) {
+    values[vertex as usize].store(value, Relaxed);
+}
+
+/// Takes push steps until no vertex is active.
+pub(crate) fn spread(
+    mapper: &mut EdgeMapper<'_>,
+    stats: &mut StatsBuilder,
+    name: &'static str,
+    visit: impl Fn(u32, u32, &mut Next<'_>) + Sync,
+) -> Result<()> {
+    while mapper.active() > 0 {
+        let step = mapper.push_step(&visit)?;
+        stats.step(name, step.active, step.sweep);
+    }
+    Ok(())
+}
 
 /// A round, with scratch space of two numbers and a bit per vertex.
 pub(crate) struct Colouring<'a> {

@@ -21,8 +21,7 @@
 
 use crate::estimate::{Bound, Estimate, Reads};
 use crate::kernels::reach::{MultiSourceBfs, MultiSourceBfsOptions, Reach, Reached, levels, results};
-use crate::kernels::rows::{BitRow, Rows, any};
-use crate::kernels::tally::Tally;
+use crate::kernels::rows::{BitRow, Rows, Tally, any};
 use crate::sources::check_vertices;
 use crate::state::{Layout, array, bitmap, hubs};
 use crate::visit::for_each_list;

@@ -1,9 +1,10 @@
 //! Rows: `N` values side by side for every vertex, one for each of the searches that run together.
 //!
-//! One list that is read, and one cache line that is fetched, then serve all searches.
+//! One list that is read, and one cache line that is fetched, then serve all searches. [`Tally`] counts the vertices that
+//! have each of the bits of a row.
 
 use outcore_format::Lists;
-use outcore_graph::{ListFold, ListPart, Weights, gather_sum, gather_sums};
+use outcore_graph::{ListFold, ListPart, RANGE, Weights, gather_sum, gather_sums};
 use outcore_io::buffer::{Plain, prefetch};
 use outcore_io::{Array, AtomicF64};
 use std::ops::Range;
@@ -129,5 +130,47 @@ impl<const B: usize, F: Fn(u32, usize, f64) + Sync> ListFold for RowSums<'_, B, 
 
     fn whole(&self, lists: &Lists, _weights: Weights<'_>, range: Range<usize>, (): &mut ()) {
         self.rows.sums(lists, range, |i, sum| self.finish(lists.first_vertex as u32 + i as u32, Some(sum), &mut ()));
+    }
+}
+
+/// Counts the vertices that have each of the bits, in numbers whose digits lie in different words.
+#[derive(Clone, Copy)]
+pub(crate) struct Tally<const W: usize> {
+    digits: [BitRow<W>; RANGE.ilog2() as usize + 1],
+}
+
+impl<const W: usize> Default for Tally<W> {
+    fn default() -> Self {
+        Tally { digits: [[0; W]; RANGE.ilog2() as usize + 1] }
+    }
+}
+
+impl<const W: usize> Tally<W> {
+    /// Counts a row; there are at most [`RANGE`].
+    #[inline(always)]
+    pub fn count(&mut self, row: &BitRow<W>) {
+        for (w, &bits) in row.iter().enumerate() {
+            let mut carry = bits;
+            for digit in &mut self.digits {
+                if carry == 0 {
+                    break;
+                }
+                (digit[w], carry) = (digit[w] ^ carry, digit[w] & carry);
+            }
+        }
+    }
+
+    /// Adds the number of rows that have each bit to `counts`.
+    pub fn add_to(&self, counts: &[AtomicU64]) {
+        // Few vertices make few digits, and often few searches.
+        for (place, row) in self.digits.iter().enumerate().filter(|(_, row)| any(row)) {
+            for (word, counts) in row.iter().zip(counts.chunks(64)) {
+                let mut bits = *word;
+                while bits != 0 {
+                    counts[bits.trailing_zeros() as usize].fetch_add(1 << place, Relaxed);
+                    bits &= bits - 1;
+                }
+            }
+        }
     }
 }

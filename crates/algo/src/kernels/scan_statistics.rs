@@ -25,7 +25,7 @@
 use crate::estimate::{Estimate, Reads, degree_pages, longest_lists};
 use crate::kernels::core_number::count_edges;
 use crate::kernels::edges_among::{self, GROUP, count_edges_among};
-use crate::kernels::shares::{One, Opposite};
+use crate::kernels::triad_block::{One, Opposite};
 use crate::kernels::triads::{self, Triads};
 use crate::state::{Layout, array, reservation};
 use crate::stored::Stored;
@@ -109,10 +109,7 @@ fn state(graph: &Graph) -> impl Layout<Made = State> {
 pub(crate) fn estimate_scan_statistics(graph: &Graph, options: &ScanStatisticsOptions) -> Estimate {
     let top = options.top.min(graph.vertices());
     let best = Best::layout(graph, top);
-    let (all_bytes, all) = match graph.is_directed() {
-        true => triads::cost::<Opposite>(graph, true),
-        false => triads::cost::<One>(graph, true),
-    };
+    let (all_bytes, all) = triads::cost(graph, graph.is_directed(), true);
     let few = state(graph).bytes() + edges_among::bytes(graph);
     let groups = |vertices: u64| vertices.div_ceil(GROUP as u64) as f64;
     let passes = match top <= MOST_EXAMINED as u64 {

@@ -24,12 +24,11 @@
 
 use crate::estimate::{Bound, Estimate, Reads};
 use crate::kernels::lengths::{Integer, Length, NO_PATH, Real, length};
-use crate::kernels::parents;
 use crate::kernels::shortest_parents::ShortestPaths;
 use crate::kernels::waiting::{Batch, Waiting};
 use crate::sources::check_vertices;
 use crate::state::Layout;
-use crate::stored::Stored;
+use crate::stored::{self, Stored};
 use crate::weights::{Refused, note};
 use outcore_format::WeightKind;
 use outcore_graph::{Direction, Edges, Graph, Labels, ListPart, Relaxer, Thin};
@@ -79,7 +78,7 @@ impl Sssp {
 
     /// The vertex before this one on a shortest path, if there is a path.
     pub fn parent(&self, vertex: u32) -> Option<u32> {
-        parents::parent(&self.parents, vertex)
+        stored::parent(&self.parents, vertex)
     }
 
     /// The vertices on the path from the source to a vertex that the parents make, both ends included, if there is one.
@@ -87,7 +86,7 @@ impl Sssp {
     /// # Errors
     /// No room for it: 4 bytes per vertex on the path.
     pub fn path(&self, graph: &Graph, target: u32) -> Result<Option<Vec<u32>>> {
-        parents::path(graph, &self.parents, target)
+        stored::path(graph, &self.parents, target)
     }
 }
 

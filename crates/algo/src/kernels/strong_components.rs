@@ -23,15 +23,14 @@
 //! components and related problems*, IPDPS 2014; Pearce, *A space-efficient algorithm for finding strongly connected
 //! components*, IPL 116, 2016. Hubs in the place of lists, and choosing by bytes, are Outcore's.
 //!
-//! *Encoding.* `classes.rs`. The representative of a component depends on the order of the workers until the end; the
+//! *Encoding.* `colouring.rs`. The representative of a component depends on the order of the workers until the end; the
 //! partition does not, and the final label is the smallest member.
 //!
 //! *Cost.* 12 bytes and 6 bits per vertex, and 8 bytes per edge that is finished in memory. On graphs with hubs about a
 //! tenth of the pages; on others up to two passes, and more where colouring has to do it.
 
 use crate::estimate::{Bound, Estimate, Reads};
-use crate::kernels::classes::{Classes, load, spread, store};
-use crate::kernels::colouring::Colouring;
+use crate::kernels::colouring::{Classes, Colouring, load, spread, store};
 use crate::kernels::components::{self, Components, ComponentsOptions, components};
 use crate::kernels::tarjan::Remainder;
 use crate::state::{Layout, array, bitmap, part};

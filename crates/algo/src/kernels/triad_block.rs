@@ -1,7 +1,7 @@
 //! Blocks of triangle counting: the lists of neighbours before some adjacent vertices, and their lookup among the marks
-//! of a middle corner (`triads.rs`).
+//! of a middle corner (`triads.rs`). Shares are how much a triangle counts at each of its corners, by which `triangles`,
+//! `clustering` and `lcc` differ.
 
-use crate::kernels::shares::Share;
 use crate::state::{Layout, array};
 use outcore_graph::Graph;
 use outcore_io::Array;
@@ -13,9 +13,13 @@ use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 /// holds them.
 pub(crate) const HUBS: usize = 1 << 14;
 
-/// The `entries` entries of a block, and for each whether edges lead both ways, if shares depend on it.
-pub(crate) fn lists<S: Share>(graph: &Graph, entries: u64) -> impl Layout<Made = (Array<AtomicU32>, Array<AtomicU8>)> {
-    (array(graph, "lists", entries), array(graph, "edges both ways", if S::BOTH { entries } else { 0 }))
+/// The `entries` entries of a block, and for each whether edges lead both ways, if shares depend on that: `both`.
+pub(crate) fn lists(
+    graph: &Graph,
+    both: bool,
+    entries: u64,
+) -> impl Layout<Made = (Array<AtomicU32>, Array<AtomicU8>)> {
+    (array(graph, "lists", entries), array(graph, "edges both ways", if both { entries } else { 0 }))
 }
 
 /// Adjacent vertices, and for each the list of the neighbours before it, in rising order. A list of a single neighbour
@@ -124,4 +128,50 @@ fn bit(words: &[u64], vertex: u32) -> u64 {
 #[inline(always)]
 fn edges_at<S: Share>(both: &[AtomicU8], place: usize) -> u64 {
     if S::BOTH { 1 + u64::from(both[place].load(Ordering::Relaxed)) } else { 1 }
+}
+
+/// The contribution of a triangle to one of its corners.
+pub(crate) trait Share: Sync {
+    /// Whether shares depend on which edges go both ways.
+    const BOTH: bool;
+
+    /// The share of a corner. `opposite` is the number of edges that join the two other corners, and `beside` the
+    /// product of the numbers of edges that join the corner with either of them.
+    fn of(opposite: u64, beside: u64) -> u64;
+}
+
+/// Every triangle counts 1, whatever the direction of its edges.
+pub(crate) struct One;
+
+impl Share for One {
+    const BOTH: bool = false;
+
+    #[inline(always)]
+    fn of(_opposite: u64, _beside: u64) -> u64 {
+        1
+    }
+}
+
+/// A triangle counts the edges between the two other corners.
+pub(crate) struct Opposite;
+
+impl Share for Opposite {
+    const BOTH: bool = true;
+
+    #[inline(always)]
+    fn of(opposite: u64, _beside: u64) -> u64 {
+        opposite
+    }
+}
+
+/// A triangle counts the ways to choose one edge on each of its sides.
+pub(crate) struct Choices;
+
+impl Share for Choices {
+    const BOTH: bool = true;
+
+    #[inline(always)]
+    fn of(opposite: u64, beside: u64) -> u64 {
+        opposite * beside
+    }
 }

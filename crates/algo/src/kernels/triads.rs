@@ -27,8 +27,7 @@
 use crate::estimate::{Bound, Estimate, Reads, all_entries, degree_pages, longest_lists};
 use crate::kernels::core_number::count_edges;
 use crate::kernels::neighbourhoods::{Neighbourhoods, Neighbours};
-use crate::kernels::shares::Share;
-use crate::kernels::triad_block::{Block, HUBS, Lookup, lists};
+use crate::kernels::triad_block::{Block, HUBS, Lookup, Share, lists};
 use crate::state::{Layout, array};
 use outcore_format::Order;
 use outcore_graph::Graph;
@@ -69,11 +68,11 @@ pub(crate) struct Triads {
 type State = (Array<AtomicU32>, Vec<Mutex<Worker>>, Array<AtomicU64>, Array<AtomicF64>, Array<AtomicU32>);
 
 /// The state, whatever the size of chunks and blocks.
-fn state<S: Share>(graph: &Graph, possible: bool) -> impl Layout<Made = State> {
+fn state(graph: &Graph, both: bool, possible: bool) -> impl Layout<Made = State> {
     let vertices = graph.vertices();
     (
         array(graph, "degrees", if graph.manifest().order == Order::Degree { 0 } else { vertices }),
-        (0..graph.runtime().threads()).map(|_| Worker::layout::<S>(graph)).collect::<Vec<_>>(),
+        (0..graph.runtime().threads()).map(|_| Worker::layout(graph, both)).collect::<Vec<_>>(),
         array(graph, "triangles", vertices),
         array(graph, "possible triangles", if possible { vertices } else { 0 }),
         array(graph, "where lists begin", vertices + 1),
@@ -91,10 +90,10 @@ struct Needs {
 }
 
 impl Needs {
-    fn new<S: Share>(graph: &Graph, possible: bool) -> Self {
+    fn new(graph: &Graph, both: bool, possible: bool) -> Self {
         Needs {
-            fixed_bytes: state::<S>(graph, possible).bytes() + Neighbourhoods::split_bytes(graph),
-            entry_bytes: lists::<S>(graph, 1).bytes(),
+            fixed_bytes: state(graph, both, possible).bytes() + Neighbourhoods::split_bytes(graph),
+            entry_bytes: lists(graph, both, 1).bytes(),
             least_entries: longest_lists(graph).max(all_entries(graph).min(LEAST_CHUNK_ENTRIES)).max(1),
         }
     }
@@ -120,15 +119,16 @@ impl Needs {
     }
 }
 
-/// The estimate for counting with shares; the passes are what the limit leaves room for.
-pub(crate) fn estimate<S: Share>(graph: &Graph, possible: bool) -> Estimate {
-    let (state_bytes, reads) = cost::<S>(graph, possible);
+/// The estimate for counting with shares, which depend on edges that go `both` ways or not; the passes are what the limit
+/// leaves room for.
+pub(crate) fn estimate(graph: &Graph, both: bool, possible: bool) -> Estimate {
+    let (state_bytes, reads) = cost(graph, both, possible);
     reads.estimate(graph, state_bytes, vec![if possible { ColumnKind::Real } else { ColumnKind::Count }])
 }
 
 /// The memory of counting with shares, in bytes, and its reads.
-pub(crate) fn cost<S: Share>(graph: &Graph, possible: bool) -> (u64, Reads) {
-    let needs = Needs::new::<S>(graph, possible);
+pub(crate) fn cost(graph: &Graph, both: bool, possible: bool) -> (u64, Reads) {
+    let needs = Needs::new(graph, both, possible);
     let least = needs.least_bytes(graph);
     let available = graph.runtime().budget().available_bytes();
     let available = available.max(least) - needs.fixed_bytes;
@@ -153,7 +153,7 @@ pub(crate) fn cost<S: Share>(graph: &Graph, possible: bool) -> (u64, Reads) {
 
 /// Counts the shares of every vertex, and, if requested, how many there could be.
 pub(crate) fn count<S: Share>(graph: &Graph, name: &'static str, possible: Option<Possible>) -> Result<Triads> {
-    let needs = Needs::new::<S>(graph, possible.is_some());
+    let needs = Needs::new(graph, S::BOTH, possible.is_some());
     // Room for everything if there is, which may take the page cache.
     graph.make_room(name, needs.most_bytes(graph)).or_else(|_| graph.make_room(name, needs.least_bytes(graph)))?;
     let mut counting = Counting::<S>::new(graph, name, &needs, possible)?;
@@ -205,10 +205,10 @@ struct Worker {
 }
 
 impl Worker {
-    fn layout<S: Share>(graph: &Graph) -> impl Layout<Made = Mutex<Self>> {
+    fn layout(graph: &Graph, both: bool) -> impl Layout<Made = Mutex<Self>> {
         let words = graph.vertices().max(HUBS as u64).div_ceil(64);
         let marks = |wanted| array(graph, "marks", if wanted { words } else { 0 });
-        let parts = (Neighbours::layout(graph), marks(true), marks(S::BOTH), array(graph, "hubs", HUBS as u64));
+        let parts = (Neighbours::layout(graph), marks(true), marks(both), array(graph, "hubs", HUBS as u64));
         parts.then(|(neighbours, marks, marks_both, hubs)| {
             Ok(Mutex::new(Worker { neighbours, marks, marks_both, hubs }))
         })
@@ -237,7 +237,7 @@ impl<'g, S: Share> Counting<'g, S> {
         let budget = graph.runtime().budget();
         let chunk_entries = needs.chunk_entries(graph, budget.available_bytes().saturating_sub(needs.fixed_bytes));
         let neighbourhoods = Neighbourhoods::new(graph, chunk_entries, &mut stats)?;
-        let (degrees, workers, closed, possible, starts) = state::<S>(graph, possible_of.is_some()).make()?;
+        let (degrees, workers, closed, possible, starts) = state(graph, S::BOTH, possible_of.is_some()).make()?;
         let rank = match graph.manifest().order {
             Order::Degree => Rank::Number,
             Order::Input | Order::Near => {
@@ -245,7 +245,7 @@ impl<'g, S: Share> Counting<'g, S> {
                 Rank::Degree(degrees)
             }
         };
-        let (entries, both) = lists::<S>(graph, needs.block_entries(graph, budget.available_bytes())).make()?;
+        let (entries, both) = lists(graph, S::BOTH, needs.block_entries(graph, budget.available_bytes())).make()?;
         let block = Block { vertices: 0..0, starts, entries, both };
         graph.fill_cache()?;
         let task = graph.runtime().task(name, Unit::Vertices, None);

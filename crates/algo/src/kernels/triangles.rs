@@ -6,7 +6,7 @@
 //! *Directions* of edges, parallel edges and loops are ignored, as in NetworkX, which refuses graphs with directions.
 
 use crate::estimate::Estimate;
-use crate::kernels::shares::One;
+use crate::kernels::triad_block::One;
 use crate::kernels::triads::{self, Triads};
 use outcore_graph::Graph;
 use outcore_image::{Result, Stats};
@@ -30,7 +30,7 @@ pub struct Triangles {
 
 /// The estimate for counting the triangles of this graph; the passes are what the memory limit leaves room for.
 pub(crate) fn estimate_triangles(graph: &Graph) -> Estimate {
-    triads::estimate::<One>(graph, false)
+    triads::estimate(graph, false, false)
 }
 
 /// Counts the triangles: three vertices, each joined with both others by an edge of any direction.

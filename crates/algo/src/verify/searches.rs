@@ -5,7 +5,7 @@ use crate::kernels::betweenness_centrality::{Betweenness, BetweennessOptions};
 use crate::kernels::reach::{MultiSourceBfs, MultiSourceBfsOptions, Reach};
 use crate::sources::Sources;
 use crate::state::{Layout, array};
-use crate::verify::forest::{find, forest, trees};
+use crate::verify::components::{find, forest, trees};
 use crate::visit::{for_each_list, for_each_vertex};
 use outcore_graph::{Direction, EdgeMapper, Frontier, Graph};
 use outcore_image::{Error, Result};

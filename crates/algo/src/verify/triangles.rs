@@ -7,8 +7,7 @@
 //!
 //! *Cost.* One pass in each direction; 8 bytes per vertex and direction.
 
-use crate::kernels::clustering::Clustering;
-use crate::kernels::lcc::Lcc;
+use crate::kernels::clustering::{Clustering, Lcc};
 use crate::kernels::scan_statistics::{ScanStatistics, ScanStatisticsOptions};
 use crate::kernels::triangles::Triangles;
 use crate::state::{Layout, array};
