@@ -62,7 +62,6 @@ pub fn validation_bytes(graph: &Graph) -> u64 {
     12 * graph.vertices() + checking_bytes(graph)
 }
 
-/// The memory of a validation.
 fn checking_bytes(graph: &Graph) -> u64 {
     (state(graph), ways(graph)).bytes() + IdStream::bytes(graph)
 }
@@ -101,7 +100,6 @@ pub fn verify_sssp(graph: &Graph, options: &GenerateOptions, search: &SsspOption
     }
 }
 
-/// The tree of a search.
 struct Tree<D, P> {
     root: u32,
     /// Whether distances are sums of weights.

@@ -23,11 +23,9 @@ use outcore_table::{Column, Id, IdLookup, distance_bits};
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-/// The level of a vertex that was not reached.
 const UNREACHED: i128 = i64::MAX as i128;
 /// How far a real number may be from the reference, relatively.
 const EPSILON: f64 = 1e-4;
-/// No line of a reference is longer, in bytes.
 const MOST_LINE_BYTES: u64 = 4096;
 
 /// The kernels of the benchmark, in the order of its reports: their names there, and the algorithms that declare them.
@@ -88,7 +86,6 @@ pub fn comparison_bytes(graph: &Graph) -> u64 {
     state_bytes(graph, true).saturating_add(8 * graph.vertices())
 }
 
-/// The memory of a comparison.
 fn state_bytes(graph: &Graph, components: bool) -> u64 {
     let classes = if components { Classes::layout(graph).bytes() } else { 0 };
     graph.by_id_bytes().max(IdLookup::bytes(graph)).saturating_add(classes + seen(graph).bytes())

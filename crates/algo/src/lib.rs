@@ -69,7 +69,7 @@ mod kernels {
 /// Verifiers: each checks that a result has the properties that make it right, with another algorithm than computed it.
 ///
 /// They work out of core like the algorithms: state per vertex in memory, edges by sweeps. An error names the vertex
-/// and the values that contradict each other.
+/// and the values that contradict each other. A function `.._bytes` is the memory that a verifier takes beside the result.
 pub mod verify {
     pub(crate) mod bfs;
     mod checks;

@@ -29,7 +29,6 @@ pub(crate) trait Layout {
     }
 }
 
-/// A part of a layout.
 struct Part<F> {
     bytes: u64,
     make: F,

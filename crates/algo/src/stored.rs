@@ -28,13 +28,11 @@ macro_rules! stored {
                 !self.0[vertex as usize].load(Relaxed)
             }
 
-            /// Whether a vertex has a number.
             #[inline]
             pub fn has(&self, vertex: u32) -> bool {
                 self.or_greatest(vertex) != <$number>::MAX
             }
 
-            /// Sets the number of a vertex.
             #[inline]
             pub fn set(&self, vertex: u32, number: $number) {
                 self.0[vertex as usize].store(!number, Relaxed);

@@ -50,7 +50,6 @@ pub struct AllPairs {
     pub diameter_most: u32,
 }
 
-/// The estimate for searching from chosen sources.
 pub(crate) fn estimate_all_pairs(graph: &Graph, options: &AllPairsOptions) -> Estimate {
     let count = options.sources.count(graph);
     let chosen = vec![0; count as usize];
@@ -125,7 +124,6 @@ fn diameter(
     Ok((least, with.max(without.saturating_sub(1)) as u32))
 }
 
-/// The component of a source.
 struct SourceComponent {
     label: u32,
     size: u64,

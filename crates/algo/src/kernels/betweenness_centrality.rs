@@ -108,7 +108,6 @@ fn values(graph: &Graph, columns: u64) -> impl Layout<Made = (Array<AtomicF64>, 
     (rows("path counts"), rows("dependencies"), rows("values of a level"))
 }
 
-/// The memory of everything, with `columns` columns.
 fn bytes(graph: &Graph, options: &BetweennessOptions, columns: u64) -> u64 {
     let list = 4 * (graph.vertices() / SPARSE_SHARE + 1);
     state(graph, columns).bytes() + list + options.sources.bytes(graph)
@@ -236,7 +235,6 @@ struct Values<const B: usize> {
 }
 
 impl<'a, const B: usize> Columns<'a, B> {
-    /// The sums over all sources.
     fn run(
         graph: &'a Graph,
         options: &BetweennessOptions,
@@ -292,7 +290,6 @@ impl<'a, const B: usize> Columns<'a, B> {
         })
     }
 
-    /// Counts the paths to the vertices of a level.
     fn count_paths(&mut self, level: u32, count: usize, values: &Values<B>) -> Result<SweepStats> {
         let here = |reached: &ByLevel| level <= reached.depth;
         self.reached[..count].iter_mut().filter(|reached| here(reached)).for_each(ByLevel::next);
@@ -336,7 +333,6 @@ impl<'a, const B: usize> Columns<'a, B> {
         Ok(())
     }
 
-    /// Computes the dependencies of the vertices of a level.
     fn depend(&mut self, level: u32, count: usize, values: &Values<B>) -> Result<SweepStats> {
         let here = |reached: &ByLevel| level < reached.depth;
         self.reached[..count].iter_mut().filter(|reached| here(reached)).for_each(ByLevel::previous);

@@ -98,7 +98,6 @@ fn state(graph: &Graph, source: u32) -> impl Layout<Made = State<'_>> {
     )
 }
 
-/// The estimate for a search over this graph.
 pub(crate) fn estimate_bfs(graph: &Graph) -> Estimate {
     let pages_per_pass = graph.pages(Direction::Out) + graph.pages(Direction::In);
     let column_pages = graph.hub_pages(Direction::In);

@@ -13,11 +13,9 @@ use std::ops::Range;
 /// The vertices that a source reaches, in the order of their levels.
 pub(crate) struct ByLevel {
     order: Array<u32>,
-    /// A bit for the first of each level.
     firsts: Bitmap,
     /// The number of reached vertices, the source included.
     pub count: usize,
-    /// The deepest level.
     pub depth: u32,
     /// The places of the current level.
     level: Range<usize>,
@@ -55,7 +53,6 @@ impl ByLevel {
         self.level = 0..self.end_of(0);
     }
 
-    /// The end of the level that begins at `start`.
     fn end_of(&self, start: usize) -> usize {
         let mut place = start + 1;
         while place < self.count {

@@ -44,12 +44,10 @@ fn state(graph: &Graph) -> impl Layout<Made = (Array<AtomicU32>, Bitmap)> {
     (array(graph, "components", vertices), bitmap(graph, "vertices outside the giant component", vertices))
 }
 
-/// The number of vertices of every component.
 pub(crate) fn sizes(graph: &Graph) -> impl Layout<Made = Array<AtomicU32>> {
     array(graph, "component sizes", graph.vertices())
 }
 
-/// The estimate for finding components of this graph.
 pub(crate) fn estimate_components(graph: &Graph) -> Estimate {
     let pages_per_pass = graph.all_pages();
     let hub_pages: u64 = graph.directions().iter().map(|&direction| graph.hub_pages(direction)).sum();

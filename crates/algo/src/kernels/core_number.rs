@@ -53,7 +53,6 @@ fn state(graph: &Graph) -> impl Layout<Made = State> {
     (array(graph, "degrees", graph.vertices()), set(), removed)
 }
 
-/// The estimate for finding core numbers of this graph.
 pub(crate) fn estimate_core_number(graph: &Graph) -> Estimate {
     let (pages_per_pass, column_pages) = (graph.all_pages(), degree_pages(graph));
     let reads = Reads { passes: 1.0, bound: Bound::AtLeast, pages_per_pass, column_pages };

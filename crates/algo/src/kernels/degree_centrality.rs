@@ -68,7 +68,6 @@ pub struct DegreeCentrality {
     pub stats: Stats,
 }
 
-/// The number of every vertex's edges.
 fn state(graph: &Graph) -> impl Layout<Made = Array<AtomicF64>> {
     array(graph, "degree centralities", graph.vertices())
 }
@@ -78,7 +77,6 @@ fn counts_loops(graph: &Graph) -> bool {
     !graph.is_directed() && may_have_loops(graph)
 }
 
-/// The estimate for computing degree centrality over this graph.
 pub(crate) fn estimate_degree_centrality(graph: &Graph, options: &DegreeCentralityOptions) -> Estimate {
     let directions = options.edges.directions(graph);
     let column_pages = directions.iter().map(|&direction| graph.degree_pages(direction)).sum();

@@ -146,7 +146,6 @@ struct Propagation<'a> {
     labels: Array<AtomicU32>,
     /// The next labels of processed vertices; the labels of one iteration ago of the others.
     next: Array<AtomicU32>,
-    /// The lengths of a vertex's lists together.
     degrees: Array<AtomicU32>,
     /// The vertices whose labels are not those of two iterations ago.
     changed: Bitmap,
@@ -203,7 +202,6 @@ impl<'a> Propagation<'a> {
         Ok(total)
     }
 
-    /// The marked vertices of a block.
     fn marked_in(&self, block: &Block) -> impl Iterator<Item = u32> {
         let words = Bitmap::words_of(&(block.start as usize / 64 * 64..block.end as usize));
         self.marked.iter(words).filter(|vertex| block.contains(vertex))
@@ -257,7 +255,6 @@ impl<'a> Propagation<'a> {
         Ok(total)
     }
 
-    /// The error of a vertex whose lists are not as long as its degrees.
     fn wrong_degree(&self, v: usize) -> Error {
         Error::Corrupt {
             path: self.graph.path().to_owned(),
@@ -341,7 +338,6 @@ struct Buffer {
     labels: Array<AtomicU32>,
     /// Where the labels of every vertex of the block end.
     ends: Array<AtomicU32>,
-    /// The counters of every worker.
     counters: Vec<Mutex<Counter>>,
 }
 

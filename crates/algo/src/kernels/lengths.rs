@@ -8,7 +8,6 @@ use outcore_graph::ListPart;
 /// The bits of the distance of a vertex without a path.
 pub(crate) const NO_PATH: u64 = u64::MAX;
 
-/// The kind of lengths.
 pub(crate) trait Length: Sync {
     const KIND: WeightKind;
     /// An edge's length where it has no weight.
@@ -17,7 +16,6 @@ pub(crate) trait Length: Sync {
     const MOST: &'static str;
     /// The distance over one more edge, unless it is out of range.
     fn add(distance: u64, weight: u64) -> Option<u64>;
-    /// A distance as a real number.
     fn real(distance: u64) -> f64;
     /// The least distance that is greater than `distance + delta`, or the greatest of all.
     fn beyond(distance: u64, delta: f64) -> u64;

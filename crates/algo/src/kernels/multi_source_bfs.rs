@@ -56,7 +56,6 @@ fn state(graph: &Graph, backwards: Direction, words: u64) -> impl Layout<Made = 
     (hubs(graph, backwards), rows(), rows(), rows(), (set(), set()))
 }
 
-/// The memory of everything, with rows of `words` words.
 fn bytes(graph: &Graph, options: &MultiSourceBfsOptions, words: u64) -> u64 {
     let lists = 8 * (graph.vertices() / SPARSE_SHARE + 1);
     (results(graph, options), state(graph, Direction::In, words)).bytes().saturating_add(lists)
@@ -126,7 +125,6 @@ struct Searches<'a, const W: usize> {
 }
 
 impl<'a, const W: usize> Searches<'a, W> {
-    /// Searches from all sources, batch by batch.
     fn run(
         graph: &'a Graph,
         options: &MultiSourceBfsOptions,

@@ -21,7 +21,6 @@ const STARTS: u64 = 2;
 /// Memory of the record of a list that spans pages, in bytes.
 const SPLIT_BYTES: u64 = 32;
 
-/// The neighbours of one vertex.
 pub(crate) struct Neighbours {
     /// In rising order.
     pub vertices: Vec<u32>,
@@ -132,12 +131,10 @@ impl<'g> Neighbourhoods<'g> {
         Ok(Neighbourhoods { graph, cuts, sides, entries, loaded: None })
     }
 
-    /// How many chunks there are.
     pub fn chunks(&self) -> usize {
         self.cuts.len() - 1
     }
 
-    /// The vertices of a chunk.
     pub fn range(&self, chunk: usize) -> Range<u32> {
         self.cuts[chunk].vertex..self.cuts[chunk + 1].vertex
     }

@@ -46,7 +46,6 @@ fn state(graph: &Graph, options: &NodeBoundaryOptions) -> impl Layout<Made = (Ar
     (array(graph, "edges from the set", graph.vertices()), reservation(graph, "the set in rising order", set_bytes))
 }
 
-/// The estimate for the node boundary of a set.
 pub(crate) fn estimate_node_boundary(graph: &Graph, options: &NodeBoundaryOptions) -> Estimate {
     let pages_per_pass = graph.pages(Direction::Out);
     let reads = Reads { passes: 1.0, bound: Bound::AtMost, pages_per_pass, column_pages: 0 };

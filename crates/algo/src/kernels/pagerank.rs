@@ -216,7 +216,6 @@ impl<'a, D: Divisors> Iteration<'a, D> {
         Ok(scale)
     }
 
-    /// The rank of a vertex with this contribution.
     #[inline]
     fn rank(&self, v: usize, contribution: f64) -> f64 {
         // Only an isolated vertex has neither out-edges nor a stored rank.
@@ -224,7 +223,6 @@ impl<'a, D: Divisors> Iteration<'a, D> {
         if isolated { self.isolated } else { contribution * self.divisors.divisor(v) }
     }
 
-    /// Turns contributions into ranks.
     fn ranks(&self, contributions: Array<AtomicF64>) -> Result<Array<AtomicF64>> {
         for_each_vertex(self.graph, |v| {
             let slot = &contributions[v as usize];
@@ -253,7 +251,6 @@ struct Total {
 }
 
 impl<D: Divisors, T: Contribution> ListFold for Pull<'_, D, T> {
-    /// The sum over a list.
     type Value = f64;
     type Total = Total;
 

@@ -79,7 +79,6 @@ fn state<S: Contribution>(graph: &Graph) -> impl Layout<Made = State<S>> {
     )
 }
 
-/// The estimate for PageRank by pushing.
 pub(crate) fn estimate(graph: &Graph, options: &PageRankOptions) -> Estimate {
     let state = if options.weights { state::<AtomicF64>(graph).bytes() } else { state::<AtomicF32>(graph).bytes() };
     // The last round may be a full one.
@@ -342,7 +341,6 @@ impl<'a, D: Divisors, S: Contribution> Delta<'a, D, S> {
         (vertices.start as usize..vertices.end as usize, pages)
     }
 
-    /// Weighs the rests of all blocks.
     fn weigh(&self) -> Result<Weighed> {
         let classes: Vec<AtomicU64> = (0..1 << (u32::BITS - CLASS_SHIFT)).map(|_| AtomicU64::new(0)).collect();
         self.graph.runtime().for_each_range(self.densities.len(), BLOCKS, |blocks| -> Result<()> {

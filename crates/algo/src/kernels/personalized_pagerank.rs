@@ -190,7 +190,6 @@ pub(crate) fn normalized(graph: &Graph, set: &[(u32, f64)]) -> Result<Vec<(u32, 
     Ok(same.map(|same| (same[0].0, same.iter().map(|seed| seed.1 / sum).sum())).collect())
 }
 
-/// The iterations so far.
 struct Run<'a> {
     graph: &'a Graph,
     options: &'a PersonalizedPageRankOptions,
@@ -201,7 +200,6 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// Does all sets, some of them together.
     fn all<D: Divisors>(&mut self, sets: &[Vec<(u32, f64)>], divisors: &D) -> Result<()> {
         for sets in sets.chunks(MOST_TOGETHER) {
             match sets.len().next_power_of_two() {
@@ -214,7 +212,6 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Does at most `K` sets together.
     fn some<D: Divisors, const K: usize>(&mut self, sets: &[Vec<(u32, f64)>], divisors: &D) -> Result<()> {
         let (graph, options) = (self.graph, self.options);
         let vertices = graph.vertices();
@@ -314,7 +311,6 @@ impl<const K: usize> Default for Total<K> {
 }
 
 impl<D: Divisors, const K: usize> ListFold for Pull<'_, D, K> {
-    /// The sums over a list.
     type Value = [f64; K];
     type Total = Total<K>;
 

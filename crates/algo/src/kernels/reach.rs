@@ -63,7 +63,6 @@ pub(crate) fn results(graph: &Graph, options: &MultiSourceBfsOptions) -> impl La
     )
 }
 
-/// The distances between sources and targets.
 pub(crate) fn levels(graph: &Graph, options: &MultiSourceBfsOptions) -> impl Layout<Made = Array<AtomicU32>> {
     array(graph, "distances", (options.sources.len() as u64).saturating_mul(options.targets.len() as u64))
 }

@@ -63,7 +63,6 @@ fn chunk_bytes(graph: &Graph) -> u64 {
     Neighbourhoods::bytes(graph, entries(graph)) + Neighbourhoods::split_bytes(graph) + degrees.max(workers)
 }
 
-/// The estimate for computing reciprocities over this graph.
 pub(crate) fn estimate_reciprocity(graph: &Graph) -> Estimate {
     let room = entries(graph).max(1);
     // Where two chunks meet, both read a page of each direction.

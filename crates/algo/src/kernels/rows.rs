@@ -14,13 +14,11 @@ use std::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
 pub(crate) struct Rows<T: Plain, const N: usize>(pub Array<T>);
 
 impl<T: Plain, const N: usize> Rows<T, N> {
-    /// All rows, in the order of the vertices.
     #[inline(always)]
     pub fn all(&self) -> &[[T; N]] {
         self.0.as_chunks().0
     }
 
-    /// The row of a vertex.
     #[inline(always)]
     pub fn of(&self, vertex: u32) -> &[T; N] {
         &self.all()[vertex as usize]
@@ -30,7 +28,6 @@ impl<T: Plain, const N: usize> Rows<T, N> {
 /// One bit for each of `64 W` searches.
 pub(crate) type BitRow<const W: usize> = [u64; W];
 
-/// Whether any bit is set.
 pub(crate) fn any<const W: usize>(row: &BitRow<W>) -> bool {
     row.iter().any(|&word| word != 0)
 }
@@ -92,7 +89,6 @@ impl<const B: usize> Rows<AtomicF64, B> {
     }
 }
 
-/// The sum of two rows, column by column.
 #[inline]
 pub(crate) fn add<const B: usize>(a: &[f64; B], b: &[f64; B]) -> [f64; B] {
     std::array::from_fn(|i| a[i] + b[i])

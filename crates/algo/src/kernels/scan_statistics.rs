@@ -105,7 +105,6 @@ fn state(graph: &Graph) -> impl Layout<Made = State> {
     )
 }
 
-/// The estimate for finding the greatest locality statistics of this graph.
 pub(crate) fn estimate_scan_statistics(graph: &Graph, options: &ScanStatisticsOptions) -> Estimate {
     let top = options.top.min(graph.vertices());
     let best = Best::layout(graph, top);

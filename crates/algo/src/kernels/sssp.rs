@@ -114,7 +114,6 @@ pub(crate) fn estimate_sssp(graph: &Graph, options: &SsspOptions) -> Estimate {
     reads.estimate(graph, state + weight_bytes(graph, options), vec![ColumnKind::Distance, ColumnKind::Vertex])
 }
 
-/// The memory that reading the weights takes.
 pub(crate) fn weight_bytes(graph: &Graph, options: &SsspOptions) -> u64 {
     match options.weights {
         true => graph.directions().iter().map(|&direction| graph.weight_bytes(direction)).sum(),

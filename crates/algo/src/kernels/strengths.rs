@@ -13,7 +13,6 @@ use outcore_io::buffer::Plain;
 use outcore_io::{Array, AtomicF32, AtomicF64};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Out-degrees or strengths.
 pub(crate) trait Divisors: Sync {
     /// The number of a vertex's out-edges, or the sum of their weights; 0 if it has none.
     fn of(&self, v: usize) -> f64;
@@ -61,7 +60,6 @@ impl Contribution for AtomicF64 {
     }
 }
 
-/// The divisors of all vertices.
 pub(crate) enum RankDivisors {
     Degrees(Array<AtomicU32>),
     Strengths(Array<AtomicF64>),
@@ -95,7 +93,6 @@ pub(crate) fn divisor_bytes(graph: &Graph, options: &PageRankOptions) -> u64 {
     }
 }
 
-/// The memory that reading weights takes, in bytes.
 pub(crate) fn weight_bytes(graph: &Graph, options: &PageRankOptions) -> u64 {
     weight_directions(graph, options).iter().map(|&direction| graph.weight_bytes(direction)).sum()
 }

@@ -119,7 +119,6 @@ const GIANT_SHARE: u64 = 16;
 /// The fixed cost of a step of a search, in pages.
 const STEP_PAGES: u64 = 16;
 
-/// The state of the computation.
 struct Work<'a> {
     graph: &'a Graph,
     options: StrongComponentsOptions,
@@ -341,7 +340,6 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// One round of colouring.
     fn colour(&mut self) -> Result<()> {
         let Work { graph, classes, first, second, reached, mapper, rounds, stats, .. } = self;
         *rounds += 1;

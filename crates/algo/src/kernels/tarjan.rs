@@ -20,7 +20,6 @@ const CANCEL_CHECK: u64 = 1 << 20;
 
 /// The remaining part of a graph, in memory.
 pub(crate) struct Remainder<'a> {
-    /// Per vertex its first edge.
     heads: &'a [AtomicU32],
     /// A target, and in the lower half the next edge.
     edges: Array<AtomicU64>,
@@ -35,7 +34,6 @@ impl<'a> Remainder<'a> {
     /// More edges than this have no numbers.
     pub const MOST_EDGES: u64 = u32::MAX as u64;
 
-    /// Room for `vertices` vertices and `edges` edges.
     pub fn room(graph: &Graph, vertices: u64, edges: u64) -> impl Layout<Made = Room> {
         (array(graph, "remaining edges", edges), array(graph, "remaining vertices", vertices))
     }
@@ -83,7 +81,6 @@ impl<'a> Remainder<'a> {
     }
 }
 
-/// The state of a depth-first search.
 struct Visit<'a> {
     remainder: &'a Remainder<'a>,
     /// The least index that a vertex leads to, as far as it is known; the greatest number once its component is.
@@ -91,7 +88,6 @@ struct Visit<'a> {
     /// Vertices that lead to one of a lower index, so they are not the first of their component.
     below: &'a Bitmap,
     labels: &'a [AtomicU32],
-    /// The greatest index so far.
     index: u32,
     /// The number of vertices on the path.
     path: usize,

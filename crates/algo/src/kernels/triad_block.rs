@@ -34,7 +34,6 @@ pub(crate) struct Block {
 }
 
 impl Block {
-    /// The places of the list of a vertex.
     pub fn list(&self, vertex: u32) -> Range<usize> {
         let at = |place: usize| self.starts[place].load(Ordering::Relaxed) as usize;
         at(vertex as usize)..at(vertex as usize + 1)
@@ -111,14 +110,12 @@ impl<S: Share> Lookup<'_, S> {
     }
 }
 
-/// The shares of a middle and a last corner.
 #[derive(Default)]
 struct Shares {
     middle: u64,
     last: u64,
 }
 
-/// A vertex's bit.
 #[inline(always)]
 fn bit(words: &[u64], vertex: u32) -> u64 {
     words[vertex as usize / 64] >> (vertex % 64) & 1

@@ -54,7 +54,6 @@ const PORTION_VERTICES: u64 = 1024;
 /// The greatest sum of a vertex's shares, given the number of its neighbours and of those joined both ways.
 pub(crate) type Possible = fn(neighbours: u64, both: u64) -> f64;
 
-/// The counts of all vertices.
 pub(crate) struct Triads {
     /// Per vertex: the sum of its shares.
     pub closed: Array<AtomicU64>,
@@ -79,7 +78,6 @@ fn state(graph: &Graph, both: bool, possible: bool) -> impl Layout<Made = State>
     )
 }
 
-/// The memory that counting takes.
 struct Needs {
     /// The state, whatever the size of chunks and blocks.
     fixed_bytes: u64,
@@ -172,7 +170,6 @@ pub(crate) fn count<S: Share>(graph: &Graph, name: &'static str, possible: Optio
     Ok(Triads { closed, possible, stats: stats.finish(graph.runtime(), graph.all_pages()) })
 }
 
-/// The order of the vertices.
 enum Rank {
     /// Those of smaller numbers.
     Number,
@@ -194,7 +191,6 @@ impl Rank {
     }
 }
 
-/// The buffers of one worker.
 struct Worker {
     neighbours: Neighbours,
     /// A bit for every vertex before the middle corner, and for those of them that are joined with it both ways.
@@ -215,7 +211,6 @@ impl Worker {
     }
 }
 
-/// The state of the counting.
 struct Counting<'g, S> {
     graph: &'g Graph,
     rank: Rank,

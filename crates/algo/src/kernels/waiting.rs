@@ -56,7 +56,6 @@ impl Waiting {
         }
     }
 
-    /// All waiting vertices.
     pub fn vertices(&self) -> &Bitmap {
         &self.vertices
     }
@@ -123,7 +122,6 @@ impl Waiting {
         batch.blocks.iter().flat_map(|&block| self.batch.iter(self.words_of(block)))
     }
 
-    /// Visits the lists of the batch.
     pub fn visit<S: Send>(
         &self,
         graph: &Graph,

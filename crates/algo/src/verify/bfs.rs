@@ -47,7 +47,6 @@ pub fn verify_bfs(graph: &Graph, options: &BfsOptions, result: &Bfs) -> Result<(
     Ok(())
 }
 
-/// The memory that verification takes beside the result, in bytes.
 pub(crate) fn bfs_bytes(graph: &Graph) -> u64 {
     hubs(graph, Direction::In).bytes()
 }

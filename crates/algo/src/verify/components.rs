@@ -42,7 +42,6 @@ pub fn verify_components(graph: &Graph, result: &Components) -> Result<()> {
     check_equal(count, result.count, |count| format!("{count} components"))
 }
 
-/// The memory that verification takes beside the result, in bytes.
 pub(crate) fn components_bytes(graph: &Graph) -> u64 {
     trees(graph).bytes()
 }

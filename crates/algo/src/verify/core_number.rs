@@ -68,7 +68,6 @@ pub fn verify_core_number(graph: &Graph, result: &CoreNumbers) -> Result<()> {
     check_equal(most.into_inner(), result.max_core, |most| format!("{most} as the greatest core number"))
 }
 
-/// The memory that verification takes beside the result, in bytes.
 pub(crate) fn core_numbers_bytes(graph: &Graph) -> u64 {
     peeled(graph).bytes()
 }

@@ -9,7 +9,6 @@ use outcore_image::{Error, Result};
 use outcore_io::Array;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// The number of edges at every vertex.
 fn counts(graph: &Graph) -> impl Layout<Made = Array<AtomicU64>> {
     array(graph, "edges of vertices", graph.vertices())
 }
@@ -46,7 +45,6 @@ pub fn verify_degree_centrality(
     check_equal(most, result.max_degree, |most| format!("a greatest degree of {most}"))
 }
 
-/// The memory that verification takes beside the result, in bytes.
 pub(crate) fn counts_bytes(graph: &Graph) -> u64 {
     counts(graph).bytes()
 }

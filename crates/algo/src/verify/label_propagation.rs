@@ -51,7 +51,6 @@ pub fn verify_label_propagation(
     Ok(())
 }
 
-/// The memory that verification takes beside the result, in bytes.
 pub(crate) fn label_propagation_bytes(graph: &Graph) -> u64 {
     IdLookup::bytes(graph) + (propagating(graph).bytes() + loops_bytes(graph)).max(IdStream::bytes(graph))
 }
@@ -62,7 +61,6 @@ fn propagating(graph: &Graph) -> impl Layout<Made = (Array<u32>, Array<u32>, Res
     (labels(), labels(), reservation(graph, "labels of neighbours", 4 * least_labels(graph)))
 }
 
-/// One iteration of label propagation.
 fn propagate(graph: &Graph, ids: &IdLookup, labels: &[u32], next: &mut [u32]) -> Result<()> {
     let mut own = Vec::new();
     let mut incoming = graph.is_directed().then(|| graph.lists(Direction::In, Frontier::All).into_iter());

@@ -25,7 +25,6 @@ pub fn verify_node_boundary(graph: &Graph, options: &NodeBoundaryOptions, result
     check_equal(count, result.count, |count| format!("{count} vertices in the boundary"))
 }
 
-/// The memory that verification takes beside the result, in bytes.
 pub(crate) fn node_boundary_bytes(graph: &Graph) -> u64 {
     set(graph).bytes()
 }

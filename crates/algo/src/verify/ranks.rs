@@ -69,7 +69,6 @@ pub fn verify_personalized_pagerank(
     Ok(())
 }
 
-/// The memory that verification takes beside the result, in bytes.
 pub(crate) fn ranks_bytes(graph: &Graph, options: &PageRankOptions) -> u64 {
     let strengths = if options.weights { sums(graph).bytes() } else { degrees(graph, Direction::Out).bytes() };
     strengths + incoming(graph).bytes()

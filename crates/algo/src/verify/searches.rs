@@ -62,7 +62,6 @@ pub fn verify_multi_source_bfs(graph: &Graph, options: &MultiSourceBfsOptions, r
     Ok(())
 }
 
-/// The memory that verification takes beside the result, in bytes.
 pub(crate) fn searches_bytes(graph: &Graph) -> u64 {
     counts(graph).bytes() + EdgeMapper::bytes(graph.vertices())
 }
@@ -217,7 +216,6 @@ pub fn verify_betweenness_centrality(graph: &Graph, options: &BetweennessOptions
     Ok(())
 }
 
-/// The memory that verification of betweenness takes beside the result, in bytes.
 pub(crate) fn betweenness_bytes(graph: &Graph) -> u64 {
     paths(graph).bytes() + EdgeMapper::bytes(graph.vertices())
 }
@@ -307,7 +305,6 @@ fn search(graph: &Graph, onwards: Direction, source: u32, limit: u32, levels: &m
     Ok(reach)
 }
 
-/// The number of vertices of every component.
 fn sizes(graph: &Graph) -> impl Layout<Made = Array<AtomicU32>> {
     array(graph, "component sizes", graph.vertices())
 }

@@ -36,7 +36,6 @@ pub fn verify_sssp(graph: &Graph, options: &SsspOptions, result: &Sssp) -> Resul
     check_equal(reached, result.reached, |reached| format!("{reached} vertices with a path"))
 }
 
-/// The memory that verification takes beside the result, in bytes.
 pub(crate) fn sssp_bytes(graph: &Graph) -> u64 {
     ways(graph).bytes()
 }

@@ -61,7 +61,6 @@ pub fn verify_strong_components(graph: &Graph, result: &Components) -> Result<()
     check.wrong.check(|v| wrong("no paths from a component to others and back".into(), v))
 }
 
-/// The memory that verification takes beside the result, in bytes.
 pub(crate) fn strong_components_bytes(graph: &Graph) -> u64 {
     (searching(graph), peeling(graph)).bytes()
 }

@@ -269,7 +269,6 @@ struct Corner {
     /// How many neighbours it has, and how many of them edges join with it both ways.
     neighbours: u64,
     both: u64,
-    /// How many triangles there are.
     triangles: u64,
     /// How many edges lead between the two other corners, in all.
     opposite: u64,
