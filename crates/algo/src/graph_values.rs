@@ -2,6 +2,7 @@
 
 use crate::declare::Algorithm;
 use crate::has_lengths;
+use crate::kernels::personalized_pagerank::seeds_with;
 use crate::sources::Sources;
 use outcore_declare::{Kind, Names, Value, Values};
 use outcore_graph::Graph;
@@ -10,99 +11,68 @@ use std::sync::Arc;
 
 /// The values of options in a graph.
 pub trait GraphValues {
+    /// The values, whatever the graph.
+    fn values(&self) -> &Values;
+
     /// A vertex, if its id was given.
     ///
     /// # Errors
     /// There is no vertex of that id.
-    fn some_vertex(&self, graph: &Graph, name: &str) -> Result<Option<u32>>;
+    fn some_vertex(&self, graph: &Graph, name: &str) -> Result<Option<u32>> {
+        match self.values().get(name) {
+            Some(Value::Vertex(id)) => Ok(numbers(self.values(), graph, std::slice::from_ref(id))?.first().copied()),
+            _ => Ok(None),
+        }
+    }
 
     /// A vertex whose id must be given.
     ///
     /// # Errors
     /// There is no vertex of that id.
-    fn vertex(&self, graph: &Graph, name: &str) -> Result<u32>;
+    fn vertex(&self, graph: &Graph, name: &str) -> Result<u32> {
+        Ok(self.some_vertex(graph, name)?.unwrap_or_default())
+    }
 
     /// Vertices by their ids; none if they were not given.
     ///
     /// # Errors
     /// There is no vertex of one of these ids.
-    fn vertices(&self, graph: &Graph, name: &str) -> Result<Vec<u32>>;
+    fn vertices(&self, graph: &Graph, name: &str) -> Result<Vec<u32>> {
+        match self.values().get(name) {
+            Some(&Value::Counted(count)) => Ok(vec![0; count as usize]),
+            _ => numbers(self.values(), graph, self.values().ids(name)),
+        }
+    }
 
     /// Sets of seeds, whose vertices are named by their ids.
     ///
     /// # Errors
     /// There is no vertex of one of these ids.
-    fn seeds(&self, graph: &Graph, name: &str) -> Result<Vec<Vec<(u32, f64)>>>;
+    fn seeds(&self, graph: &Graph, name: &str) -> Result<Vec<Vec<(u32, f64)>>> {
+        let Some(Value::Seeds(sets)) = self.values().get(name) else { return Ok(Vec::new()) };
+        let ids: Vec<_> = sets.iter().flatten().map(|(id, _)| id.clone()).collect();
+        Ok(seeds_with(sets, numbers(self.values(), graph, &ids)?))
+    }
 
     /// The sources of searches: from `sources`, from `k` vertices that are drawn, or from all.
     ///
     /// # Errors
     /// There is no vertex of one of these ids.
-    fn sources(&self, graph: &Graph) -> Result<Sources>;
+    fn sources(&self, graph: &Graph) -> Result<Sources> {
+        match (self.values().get("sources"), self.values().some_whole("k")) {
+            (Some(_), _) => Ok(Sources::Given(self.vertices(graph, "sources")?)),
+            (None, Some(k)) => Ok(Sources::Drawn { k, seed: self.values().whole("seed") }),
+            (None, None) => Ok(Sources::All),
+        }
+    }
 
     /// The graph with the weights of the requested name: where those are an attribute of the edges, the image is opened
     /// once more, with that attribute as its weights.
     ///
     /// # Errors
     /// As for [`Graph::open`].
-    fn weighing(&self, graph: Arc<Graph>) -> Result<Arc<Graph>>;
-
-    /// Whether edges count by their weights.
-    ///
-    /// # Errors
-    /// There are no weights of the name that was given.
-    fn weights(&self, graph: &Graph) -> Result<bool>;
-
-    /// Whether weights are the lengths of edges. Without a name, the only weights of a graph are, whatever their name.
-    ///
-    /// # Errors
-    /// There are no weights of the name that was given.
-    fn lengths(&self, graph: &Graph) -> Result<bool>;
-
-    /// The name of weights that the image has and the run does not use.
-    fn unused_weights<'a>(&self, algorithm: &Algorithm, graph: &'a Graph) -> Option<&'a str>;
-}
-
-impl GraphValues for Values {
-    fn some_vertex(&self, graph: &Graph, name: &str) -> Result<Option<u32>> {
-        match self.get(name) {
-            Some(Value::Vertex(id)) => Ok(numbers(self, graph, std::slice::from_ref(id))?.first().copied()),
-            _ => Ok(None),
-        }
-    }
-
-    fn vertex(&self, graph: &Graph, name: &str) -> Result<u32> {
-        Ok(self.some_vertex(graph, name)?.unwrap_or_default())
-    }
-
-    fn vertices(&self, graph: &Graph, name: &str) -> Result<Vec<u32>> {
-        match self.get(name) {
-            Some(&Value::Counted(count)) => Ok(vec![0; count as usize]),
-            _ => numbers(self, graph, self.ids(name)),
-        }
-    }
-
-    fn seeds(&self, graph: &Graph, name: &str) -> Result<Vec<Vec<(u32, f64)>>> {
-        let Some(Value::Seeds(sets)) = self.get(name) else { return Ok(Vec::new()) };
-        let ids: Vec<_> = sets.iter().flatten().map(|(id, _)| id.clone()).collect();
-        let mut vertices = numbers(self, graph, &ids)?.into_iter();
-        // Seeds first: a set that ends must not take a vertex more.
-        let set = |set: &Vec<(String, f64)>| {
-            set.iter().zip(vertices.by_ref()).map(|(seed, vertex)| (vertex, seed.1)).collect()
-        };
-        Ok(sets.iter().map(set).collect())
-    }
-
-    fn sources(&self, graph: &Graph) -> Result<Sources> {
-        match (self.get("sources"), self.some_whole("k")) {
-            (Some(_), _) => Ok(Sources::Given(self.vertices(graph, "sources")?)),
-            (None, Some(k)) => Ok(Sources::Drawn { k, seed: self.whole("seed") }),
-            (None, None) => Ok(Sources::All),
-        }
-    }
-
     fn weighing(&self, graph: Arc<Graph>) -> Result<Arc<Graph>> {
-        match self.get("weight") {
+        match self.values().get("weight") {
             Some(Value::Name(name)) if graph.weight_name() != Some(name) => {
                 Ok(graph.weighing(name)?.map_or(graph, Arc::new))
             }
@@ -110,18 +80,33 @@ impl GraphValues for Values {
         }
     }
 
+    /// Whether edges count by their weights.
+    ///
+    /// # Errors
+    /// There are no weights of the name that was given.
     fn weights(&self, graph: &Graph) -> Result<bool> {
-        named_weights(self, |name| graph.has_weights(name))
+        named_weights(self.values(), |name| graph.has_weights(name))
     }
 
+    /// Whether weights are the lengths of edges. Without a name, the only weights of a graph are, whatever their name.
+    ///
+    /// # Errors
+    /// There are no weights of the name that was given.
     fn lengths(&self, graph: &Graph) -> Result<bool> {
-        named_weights(self, |name| has_lengths(graph, name))
+        named_weights(self.values(), |name| has_lengths(graph, name))
     }
 
+    /// The name of weights that the image has and the run does not use.
     fn unused_weights<'a>(&self, algorithm: &Algorithm, graph: &'a Graph) -> Option<&'a str> {
         let takes = algorithm.options.iter().any(|option| matches!(option.kind, Kind::Weight { lengths: false }));
         let is_used = || self.weights(graph).unwrap_or(true);
-        graph.weight_name().filter(|_| takes && self.get("weight") != Some(&Value::Unweighted) && !is_used())
+        graph.weight_name().filter(|_| takes && self.values().get("weight") != Some(&Value::Unweighted) && !is_used())
+    }
+}
+
+impl GraphValues for Values {
+    fn values(&self) -> &Values {
+        self
     }
 }
 

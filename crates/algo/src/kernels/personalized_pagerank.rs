@@ -20,6 +20,7 @@ use crate::estimate::{Bound, Estimate, Reads};
 use crate::kernels::pagerank_options::{PageRankOptions, check, pages_per_pass};
 use crate::kernels::rows::{Rows, add};
 use crate::kernels::strengths::{Divisors, RankDivisors, divisor_bytes, weight_passes};
+use crate::sources::check_vertices;
 use crate::state::{Layout, array, bitmap, reservation};
 use crate::visit::for_each_vertex;
 use outcore_declare::real_text;
@@ -157,11 +158,16 @@ pub fn personalized_pagerank(graph: &Graph, options: &PersonalizedPageRankOption
 /// As with [`Graph::vertices_of`].
 pub fn seeds_of_ids(graph: &Graph, sets: &[Vec<(String, f64)>]) -> Result<Vec<Vec<(u32, f64)>>> {
     let ids: Vec<&str> = sets.iter().flatten().map(|(id, _)| id.as_str()).collect();
-    let mut vertices = graph.vertices_of(&ids)?.into_iter();
+    Ok(seeds_with(sets, graph.vertices_of(&ids)?))
+}
+
+/// Sets of seeds with vertices in the place of their ids, in the order of the sets.
+pub(crate) fn seeds_with(sets: &[Vec<(String, f64)>], vertices: Vec<u32>) -> Vec<Vec<(u32, f64)>> {
+    let mut vertices = vertices.into_iter();
     // Seeds first: a set that ends must not take a vertex more.
     let set =
         |set: &Vec<(String, f64)>| set.iter().zip(vertices.by_ref()).map(|(seed, vertex)| (vertex, seed.1)).collect();
-    Ok(sets.iter().map(set).collect())
+    sets.iter().map(set).collect()
 }
 
 /// Seeds by their vertices, each once, with shares that sum to 1.
@@ -170,9 +176,7 @@ pub(crate) fn normalized(graph: &Graph, set: &[(u32, f64)]) -> Result<Vec<(u32, 
     seeds.sort_by_key(|seed| seed.0);
     let sum: f64 = seeds.iter().map(|seed| seed.1).sum();
     let refused = |what: String| Err(Error::Usage(format!("expected seeds {what}")));
-    if let Some(&(vertex, _)) = seeds.iter().find(|seed| u64::from(seed.0) >= graph.vertices()) {
-        return Err(Error::NoVertex { vertex: vertex.into(), vertices: graph.vertices() });
-    }
+    seeds.iter().try_for_each(|seed| check_vertices(graph, &[seed.0]))?;
     if let Some((_, share)) = seeds.iter().find(|seed| !(seed.1 >= 0.0 && seed.1.is_finite())) {
         return refused(format!("with finite shares of at least 0, found {}", real_text(*share)));
     }
