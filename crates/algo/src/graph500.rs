@@ -19,7 +19,7 @@
 use crate::kernels::bfs::Bfs;
 use crate::kernels::lengths::{Integer, Length, Real};
 use crate::kernels::sssp::{Sssp, SsspOptions};
-use crate::sources::Least;
+use crate::sources::Smallest;
 use crate::state::{Layout, array, bitmap, degrees};
 use crate::verify::{Contradiction, follow_parents, ways};
 use crate::visit::for_each_vertex;
@@ -48,13 +48,13 @@ pub fn roots(graph: &Graph, seed: u64, count: usize) -> Result<Vec<u32>> {
     graph.make_room("the degrees", degrees.bytes() + IdStream::bytes(graph))?;
     let (degrees, _) = degrees.make()?;
     // Every vertex draws a number; those with the least are chosen.
-    let mut least = Least::new(count);
+    let mut smallest = Smallest::new(count);
     for_each_id(graph, |vertex, id| {
         if degrees[vertex as usize].load(Ordering::Relaxed) > 0 {
-            least.offer(vertex, mix(mix(seed) ^ mix(id)));
+            smallest.offer((mix(mix(seed) ^ mix(id)), vertex));
         }
     })?;
-    Ok(least.vertices())
+    Ok(smallest.into_sorted().map(|(_, vertex)| vertex).collect())
 }
 
 /// The memory of a search's result and of its validation: distances are of 8 bytes, parents of 4.

@@ -85,7 +85,7 @@ pub mod verify {
     pub(crate) mod strong_components;
     pub(crate) mod triangles;
 
-    pub(crate) use checks::{Contradiction, check_equal, follow_parents, loops_bytes, ways};
+    pub(crate) use checks::{Contradiction, check_equal, follow_parents, lists_of_all, loops_bytes, ways};
 
     pub use bfs::verify_bfs;
     pub use components::verify_components;

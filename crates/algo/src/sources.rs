@@ -100,48 +100,48 @@ fn draw(graph: &Graph, count: u64, seed: u64) -> Result<Vec<u32>> {
     let _reservation = drawing(graph, count).make()?;
     let mixed = |state: u64, value: u64| mix(state.wrapping_add(value));
     let start = mixed(seed, 0);
-    let mut least = Least::new(count as usize);
+    let mut smallest = Smallest::new(count as usize);
     let mut ids = IdStream::new(graph)?;
     while let Some((first, batch)) = ids.next()? {
         for (vertex, id) in (first as u32..).zip(batch.iter()) {
-            least.offer(
-                vertex,
-                match id {
-                    Id::Unsigned(id) => mixed(start, id),
-                    Id::Signed(id) => mixed(start, id as u64),
-                    Id::Text(text) => text.bytes().fold(start, |state, byte| mixed(state, byte.into())),
-                },
-            );
+            let hash = match id {
+                Id::Unsigned(id) => mixed(start, id),
+                Id::Signed(id) => mixed(start, id as u64),
+                Id::Text(text) => text.bytes().fold(start, |state, byte| mixed(state, byte.into())),
+            };
+            smallest.offer((hash, vertex));
         }
     }
-    Ok(least.vertices())
+    Ok(smallest.into_sorted().map(|(_, vertex)| vertex).collect())
 }
 
-/// The vertices with the smallest numbers.
-pub(crate) struct Least {
-    count: usize,
-    drawn: BinaryHeap<(u64, u32)>,
+/// The smallest of the values that were offered, at most `most` of them; the greatest of these is on top of the heap.
+pub(crate) struct Smallest<T> {
+    pub most: usize,
+    pub heap: BinaryHeap<T>,
 }
 
-impl Least {
-    /// None yet, and at most `count`.
-    pub fn new(count: usize) -> Self {
-        Least { count, drawn: BinaryHeap::with_capacity(count + 1) }
+impl<T: Ord> Smallest<T> {
+    pub fn new(most: usize) -> Self {
+        Smallest { most, heap: BinaryHeap::with_capacity(most) }
     }
 
-    /// Offers a vertex with its number.
-    pub fn offer(&mut self, vertex: u32, number: u64) {
-        let drawn = (number, vertex);
-        if self.drawn.len() < self.count || self.drawn.peek().is_some_and(|&most| drawn < most) {
-            self.drawn.push(drawn);
-            if self.drawn.len() > self.count {
-                self.drawn.pop();
+    /// Whether a value would be among the smallest.
+    pub fn admits(&self, value: &T) -> bool {
+        self.heap.len() < self.most || self.heap.peek().is_some_and(|greatest| value < greatest)
+    }
+
+    pub fn offer(&mut self, value: T) {
+        if self.admits(&value) {
+            if self.heap.len() == self.most {
+                self.heap.pop();
             }
+            self.heap.push(value);
         }
     }
 
-    /// The vertices in the order of their numbers.
-    pub fn vertices(self) -> Vec<u32> {
-        self.drawn.into_sorted_vec().into_iter().map(|(_, vertex)| vertex).collect()
+    /// The values in rising order.
+    pub fn into_sorted(self) -> impl Iterator<Item = T> {
+        self.heap.into_sorted_vec().into_iter()
     }
 }

@@ -27,6 +27,7 @@ use crate::kernels::core_number::count_edges;
 use crate::kernels::edges_among::{self, GROUP, count_edges_among};
 use crate::kernels::triad_block::{One, Opposite};
 use crate::kernels::triads::{self, Triads};
+use crate::sources::Smallest;
 use crate::state::{Layout, array, reservation};
 use crate::stored::Stored;
 use crate::visit::for_each_list;
@@ -36,7 +37,6 @@ use outcore_image::{Error, Result, Stats, StatsBuilder};
 use outcore_io::{Array, Reservation};
 use outcore_table::{Column, ColumnKind};
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 
@@ -135,14 +135,14 @@ pub fn scan_statistics(graph: &Graph, options: &ScanStatisticsOptions) -> Result
         Some(looked_at) => looked_at,
         None => examine_all(graph, &mut best, &mut stats)?,
     };
-    let (vertices, statistics) = best.into_rows().unzip();
+    let (vertices, statistics) =
+        best.rows.into_sorted().map(|(Reverse(statistic), vertex)| (vertex, statistic)).unzip();
     Ok(ScanStatistics { vertices, statistics, looked_at, stats: stats.finish(graph.runtime(), graph.all_pages()) })
 }
 
-/// The greatest statistics so far: the least of them on top, and of equal ones that of the greatest vertex.
+/// The greatest statistics so far, each with its vertex; of equal ones those of the smaller vertices.
 pub(crate) struct Best {
-    heap: BinaryHeap<Reverse<(u64, Reverse<u32>)>>,
-    most: usize,
+    rows: Smallest<(Reverse<u64>, u32)>,
     _reservation: Reservation,
 }
 
@@ -150,39 +150,19 @@ impl Best {
     pub(crate) fn layout(graph: &Graph, most: u64) -> impl Layout<Made = Self> {
         // The heap, and the sorted rows of the result.
         let room = reservation(graph, "the greatest statistics", (16 + 12) * most);
-        let most = most as usize;
-        room.then(move |_reservation| Ok(Best { heap: BinaryHeap::with_capacity(most), most, _reservation }))
-    }
-
-    /// Whether a vertex of this statistic would be among the greatest.
-    fn admits(&self, statistic: u64, vertex: u32) -> bool {
-        self.heap.len() < self.most || self.heap.peek().is_some_and(|least| (statistic, Reverse(vertex)) > least.0)
-    }
-
-    /// The vertices and their statistics, the greatest first.
-    fn into_rows(self) -> impl Iterator<Item = (u32, u64)> {
-        self.heap.into_sorted_vec().into_iter().map(|Reverse((statistic, Reverse(vertex)))| (vertex, statistic))
-    }
-
-    fn offer(&mut self, statistic: u64, vertex: u32) {
-        if self.admits(statistic, vertex) {
-            if self.heap.len() == self.most {
-                self.heap.pop();
-            }
-            self.heap.push(Reverse((statistic, Reverse(vertex))));
-        }
+        room.then(move |_reservation| Ok(Best { rows: Smallest::new(most as usize), _reservation }))
     }
 }
 
 /// Examines vertices as long as there are some that may be among the greatest; returns how many, or `None` if there are
 /// too many.
 fn examine_few(graph: &Graph, best: &mut Best, stats: &mut StatsBuilder) -> Result<Option<u64>> {
-    if best.most > MOST_EXAMINED {
+    if best.rows.most > MOST_EXAMINED {
         return Ok(None);
     }
     let (degrees, counts, marks, _bounds) = state(graph).make()?;
     let degrees = Degrees::new(graph, degrees, counts, stats)?;
-    let first = degrees.greatest(best.most.next_multiple_of(GROUP) as u64);
+    let first = degrees.greatest(best.rows.most.next_multiple_of(GROUP) as u64);
     for group in first.chunks(GROUP) {
         examine(graph, &marks, group, best, stats)?;
     }
@@ -193,7 +173,7 @@ fn examine_few(graph: &Graph, best: &mut Best, stats: &mut StatsBuilder) -> Resu
     }
     let mut looked_at = first.len();
     for group in candidates.chunks(GROUP) {
-        let may = group.iter().filter(|&&(Reverse(bound), vertex)| best.admits(bound, vertex));
+        let may = group.iter().filter(|row| best.rows.admits(row));
         let mut group: Vec<u32> = may.map(|&(_, vertex)| vertex).collect();
         if group.is_empty() {
             break;
@@ -213,10 +193,10 @@ fn examine_all(graph: &Graph, best: &mut Best, stats: &mut StatsBuilder) -> Resu
         false => triads::count::<One>(graph, NAME, Some(own))?,
     };
     // The vertices that were examined before come again.
-    best.heap.clear();
+    best.rows.heap.clear();
     counted.steps.iter().for_each(|step| stats.step(step.name, step.active, step.sweep));
     for (vertex, (closed, own)) in closed.iter().zip(possible.iter()).enumerate() {
-        best.offer(closed.load(Ordering::Relaxed) + own.load() as u64, vertex as u32);
+        best.rows.offer((Reverse(closed.load(Ordering::Relaxed) + own.load() as u64), vertex as u32));
     }
     Ok(graph.vertices())
 }
@@ -301,11 +281,11 @@ impl Degrees {
     /// The vertices, without the first ones, whose degrees do not rule them out, in rising order; `None` if they are
     /// too many.
     fn candidates(&self, best: &Best, first: &[u32]) -> Option<Vec<u32>> {
-        let least = best.heap.peek().map_or(0, |least| least.0.0);
+        let least = best.rows.heap.peek().map_or(0, |least| least.0.0);
         let (reaching, beyond) = (self.reaching(least), self.reaching(least + 1));
         let may = |&vertex: &u32| {
             let class = self.class(vertex);
-            class >= beyond || class >= reaching && best.admits(least, vertex)
+            class >= beyond || class >= reaching && best.rows.admits(&(Reverse(least), vertex))
         };
         let candidates = (0..self.of.len() as u32).filter(may).filter(|vertex| first.binary_search(vertex).is_err());
         let candidates: Vec<u32> = candidates.take(MOST_BOUNDED + 1).collect();
@@ -330,9 +310,8 @@ impl Degrees {
             })?;
             stats.step("bounds", vertices.len() as u64, read);
         }
-        let bounds = ends.into_iter().map(|ends| ends.into_inner() / 2).zip(vertices);
-        let may = bounds.filter(|&(bound, vertex)| best.admits(bound, vertex));
-        let mut candidates: Vec<_> = may.map(|(bound, vertex)| (Reverse(bound), vertex)).collect();
+        let bounds = ends.into_iter().map(|ends| Reverse(ends.into_inner() / 2)).zip(vertices);
+        let mut candidates: Vec<_> = bounds.filter(|row| best.rows.admits(row)).collect();
         candidates.sort_unstable();
         Ok(candidates)
     }
@@ -348,6 +327,6 @@ fn examine(
 ) -> Result<()> {
     let (edges, sweep) = count_edges_among(graph, marks, group)?;
     stats.step("group", group.len() as u64, sweep);
-    group.iter().zip(edges).for_each(|(&vertex, edges)| best.offer(edges, vertex));
+    group.iter().zip(edges).for_each(|(&vertex, edges)| best.rows.offer((Reverse(edges), vertex)));
     Ok(())
 }

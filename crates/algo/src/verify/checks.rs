@@ -1,7 +1,7 @@
 //! Parts that verifiers share: the first contradiction, walks along parents, and the memory of loops over lists.
 
 use crate::state::{Layout, bitmap};
-use outcore_graph::{Bitmap, Frontier, Graph};
+use outcore_graph::{Bitmap, Direction, Frontier, Graph, Neighbours};
 use outcore_image::{Error, Result};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -71,6 +71,17 @@ pub(crate) fn follow_parents(
         }
     }
     Ok(count)
+}
+
+/// Every vertex, in rising order, with the list of its out-neighbours, and where edges have directions that of its
+/// in-neighbours.
+pub(crate) fn lists_of_all(graph: &Graph) -> impl Iterator<Item = Result<(u32, Neighbours, Option<Neighbours>)>> {
+    let mut incoming = graph.is_directed().then(|| graph.lists(Direction::In, Frontier::All).into_iter());
+    graph.lists(Direction::Out, Frontier::All).into_iter().map(move |list| {
+        let (vertex, out) = list?;
+        let into = incoming.as_mut().and_then(Iterator::next).transpose()?;
+        Ok((vertex, out, into.map(|(_, list)| list)))
+    })
 }
 
 /// The memory of a loop over the lists of every direction, all at the same time.

@@ -3,8 +3,8 @@
 use crate::estimate::least_labels;
 use crate::kernels::label_propagation::{LabelPropagation, LabelPropagationOptions};
 use crate::state::{Layout, array, reservation};
-use crate::verify::{Contradiction, loops_bytes};
-use outcore_graph::{Direction, Frontier, Graph};
+use crate::verify::{Contradiction, lists_of_all, loops_bytes};
+use outcore_graph::Graph;
 use outcore_image::{Error, Result};
 use outcore_io::{Array, Reservation};
 use outcore_table::{IdLookup, IdStream};
@@ -63,14 +63,11 @@ fn propagating(graph: &Graph) -> impl Layout<Made = (Array<u32>, Array<u32>, Res
 
 fn propagate(graph: &Graph, ids: &IdLookup, labels: &[u32], next: &mut [u32]) -> Result<()> {
     let mut own = Vec::new();
-    let mut incoming = graph.is_directed().then(|| graph.lists(Direction::In, Frontier::All).into_iter());
-    for list in graph.lists(Direction::Out, Frontier::All) {
-        let (vertex, neighbours) = list?;
+    for lists in lists_of_all(graph) {
+        let (vertex, out, into) = lists?;
+        let neighbours = out.iter().chain(into.as_deref().unwrap_or_default());
         own.clear();
-        own.extend(neighbours.iter().map(|&other| labels[other as usize]));
-        if let Some(list) = incoming.as_mut().and_then(Iterator::next) {
-            own.extend(list?.1.iter().map(|&other| labels[other as usize]));
-        }
+        own.extend(neighbours.map(|&other| labels[other as usize]));
         own.sort_unstable();
         let runs = own.chunk_by(|a, b| a == b).map(|run| (run.len(), run[0]));
         let best = runs.max_by(|a, b| a.0.cmp(&b.0).then_with(|| ids.id(b.1).cmp(&ids.id(a.1))));

@@ -1,7 +1,8 @@
 //! Verifies reciprocities.
 
 use crate::kernels::reciprocity::Reciprocity;
-use outcore_graph::{Direction, Frontier, Graph};
+use crate::verify::lists_of_all;
+use outcore_graph::Graph;
 use outcore_image::{Error, Result};
 use outcore_table::distance_bits;
 
@@ -11,12 +12,10 @@ use outcore_table::distance_bits;
 /// A vertex of another reciprocity, another overall reciprocity, too little memory for the longest lists, or a page
 /// that cannot be read.
 pub fn verify_reciprocity(graph: &Graph, result: &Reciprocity) -> Result<()> {
-    let mut into = graph.is_directed().then(|| graph.lists(Direction::In, Frontier::All).into_iter());
     let (mut all_both, mut all_ends, mut loops) = (0, 0, 0);
-    for list in graph.lists(Direction::Out, Frontier::All) {
-        let (vertex, out) = list?;
-        let behind = into.as_mut().and_then(Iterator::next).transpose()?;
-        let (out, behind) = (&*out, behind.as_ref().map_or(&*out, |(_, list)| &**list));
+    for lists in lists_of_all(graph) {
+        let (vertex, out, into) = lists?;
+        let (out, behind) = (&*out, into.as_deref().unwrap_or(&out));
         // Lists rise: of parallel edges the first counts.
         let others = |list: &[u32]| list.chunk_by(|a, b| a == b).filter(|same| same[0] != vertex).count() as u64;
         let is_both = |other: u32| other != vertex && behind.binary_search(&other).is_ok();
