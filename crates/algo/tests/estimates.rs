@@ -51,14 +51,14 @@ fn within(
             let image = given.image(directory.path(), order);
             for sample in Sample::all() {
                 let graph = open(&image, 2, None, Some(0));
-                let said = sample.plan(&graph, 0).unwrap().estimate(&graph);
+                let estimate = sample.plan(&graph, 0).unwrap().estimate(&graph);
                 let budget = graph.runtime().budget();
-                let _held = budget.reserve("a test", budget.available_bytes() - memory(&said)).unwrap();
+                let _reservation = budget.reserve("a test", budget.available_bytes() - memory(&estimate)).unwrap();
                 // Triangles are counted in as many passes as the memory asks for.
                 let plan = sample.plan(&graph, 0).unwrap();
-                let (said, what) = (plan.estimate(&graph), format!("{name}, order {order:?}, {sample:?}"));
+                let (estimate, what) = (plan.estimate(&graph), format!("{name}, order {order:?}, {sample:?}"));
                 let found = plan.run(&graph, verified, None).unwrap_or_else(|error| panic!("{what}: {error}"));
-                check(&what, sample, &graph, &said, &found.stats);
+                check(&what, sample, &graph, &estimate, &found.stats);
             }
         }
     }
@@ -68,9 +68,9 @@ fn within(
 fn the_memory_that_estimates_say_is_enough_and_passes_and_bytes_are_bounds() {
     within(
         &[OrderChoice::Input, OrderChoice::Degree, OrderChoice::Near],
-        |said| said.state_bytes,
+        |estimate| estimate.state_bytes,
         false,
-        |what, sample, graph, said, stats| {
+        |what, sample, graph, estimate, stats| {
             let (passes, read) = (stats.passes, stats.total.bytes_read);
             let expected = match sample.algorithm.name {
                 // As many passes as levels or distances at worst.
@@ -79,10 +79,10 @@ fn the_memory_that_estimates_say_is_enough_and_passes_and_bytes_are_bounds() {
                 "core_number" => Bound::AtLeast,
                 _ => Bound::AtMost,
             };
-            assert_eq!(said.bound, expected, "{what}");
-            if said.bound == Bound::AtMost {
-                assert!(passes <= said.passes, "{what}: {passes} passes, {} said", said.passes);
-                assert!(read <= said.read_bytes, "{what}: {read} bytes read, {} said", said.read_bytes);
+            assert_eq!(estimate.bound, expected, "{what}");
+            if estimate.bound == Bound::AtMost {
+                assert!(passes <= estimate.passes, "{what}: {passes} passes, {} estimated", estimate.passes);
+                assert!(read <= estimate.read_bytes, "{what}: {read} bytes read, {} estimated", estimate.read_bytes);
             }
         },
     );
@@ -92,7 +92,7 @@ fn the_memory_that_estimates_say_is_enough_and_passes_and_bytes_are_bounds() {
 fn verification_fits_the_memory_that_estimates_say() {
     // Verifiers know vertices in the order of ids, and in another one.
     let orders = [OrderChoice::Input, OrderChoice::Degree];
-    within(&orders, |said| said.state_bytes.max(said.verify_bytes), true, |_, _, _, _, _| ());
+    within(&orders, |estimate| estimate.state_bytes.max(estimate.verify_bytes), true, |_, _, _, _, _| ());
 }
 
 #[test]
@@ -102,13 +102,13 @@ fn a_refusal_names_a_limit_that_is_enough() {
     for sample in Sample::all() {
         for (verified, written) in [(false, false), (true, false), (false, true)] {
             let graph = open(&image, 2, None, Some(0));
-            let said = sample.plan(&graph, 0).unwrap().estimate(&graph);
-            let verify_bytes = if verified { said.verify_bytes } else { 0 };
-            let output_bytes = if written { graph.output_bytes(&said.columns) } else { 0 };
-            let most = said.state_bytes.max(said.result_bytes).max(verify_bytes).max(output_bytes);
+            let estimate = sample.plan(&graph, 0).unwrap().estimate(&graph);
+            let verify_bytes = if verified { estimate.verify_bytes } else { 0 };
+            let output_bytes = if written { graph.output_bytes(&estimate.columns) } else { 0 };
+            let most = estimate.state_bytes.max(estimate.result_bytes).max(verify_bytes).max(output_bytes);
             let budget = graph.runtime().budget();
-            let _held = budget.reserve("a test", budget.available_bytes() - said.result_bytes + 1).unwrap();
-            let error = said.check_result(&graph, verified, written).unwrap_err();
+            let _reservation = budget.reserve("a test", budget.available_bytes() - estimate.result_bytes + 1).unwrap();
+            let error = estimate.check_result(&graph, verified, written).unwrap_err();
             let Error::Io(outcore_io::Error::Memory { needed_bytes, .. }) = error else { panic!("{error}") };
             assert_eq!(needed_bytes, most, "{sample:?}, verified: {verified}, written: {written}");
         }
@@ -123,22 +123,22 @@ fn a_run_whose_result_cannot_be_verified_is_refused_beforehand() {
     for sample in Sample::all() {
         let graph = open(&image, 2, None, Some(0));
         let plan = sample.plan(&graph, 0).unwrap();
-        let said = plan.estimate(&graph);
-        let enough = said.state_bytes.max(said.result_bytes);
-        if said.verify_bytes <= enough {
+        let estimate = plan.estimate(&graph);
+        let enough = estimate.state_bytes.max(estimate.result_bytes);
+        if estimate.verify_bytes <= enough {
             continue;
         }
         larger += 1;
         let budget = graph.runtime().budget();
-        let _held = budget.reserve("a test", budget.available_bytes() - enough).unwrap();
-        said.check_result(&graph, false, false).unwrap();
+        let _reservation = budget.reserve("a test", budget.available_bytes() - enough).unwrap();
+        estimate.check_result(&graph, false, false).unwrap();
         plan.run(&graph, false, None).unwrap();
         assert!(
             plan.run(&graph, true, None).is_err(),
             "{sample:?} is verified with less than {} bytes",
-            said.verify_bytes
+            estimate.verify_bytes
         );
-        let error = said.check_result(&graph, true, false).unwrap_err().to_string();
+        let error = estimate.check_result(&graph, true, false).unwrap_err().to_string();
         assert!(error.contains("the result and its verification") && error.contains("raise the limit"), "{error}");
     }
     assert!(larger > 3, "{larger} algorithms need more memory for verification");

@@ -119,24 +119,24 @@ const MOST_PASSES_VERIFIED: f64 = 2.5;
 /// cost.
 fn run_within_the_limit(graph: &Graph, algorithm: &Algorithm) {
     let plan = algorithm.plan(graph, Values::of_example(algorithm, algorithm.examples[0], 5).unwrap()).unwrap();
-    let said = plan.estimate(graph);
-    if said.passes > MOST_PASSES || graph.make_room("a run", said.state_bytes).is_err() {
-        return println!("{} is left out: {} passes, {} bytes", algorithm.name, said.passes, said.state_bytes);
+    let estimate = plan.estimate(graph);
+    if estimate.passes > MOST_PASSES || graph.make_room("a run", estimate.state_bytes).is_err() {
+        return println!("{} is left out: {} passes, {} bytes", algorithm.name, estimate.passes, estimate.state_bytes);
     }
-    let verify = said.passes <= MOST_PASSES_VERIFIED && said.check_result(graph, true, false).is_ok();
+    let verify = estimate.passes <= MOST_PASSES_VERIFIED && estimate.check_result(graph, true, false).is_ok();
     let found = plan.run(graph, verify, None).unwrap();
-    let most = match said.bound {
-        Bound::AtMost => said.passes,
+    let most = match estimate.bound {
+        Bound::AtMost => estimate.passes,
         // The estimate is for vertices whose pages have no others of other levels.
-        Bound::Usual => 1.5 * said.passes,
+        Bound::Usual => 1.5 * estimate.passes,
         Bound::AtLeast => f64::INFINITY,
     };
     cost(algorithm.name, &found.stats, most);
 }
 
-/// Says what a run cost, which is no more than what was said before it.
+/// Says what a run cost, which is no more than what was estimate before it.
 fn cost(name: &str, stats: &Stats, most_passes: f64) {
-    assert!(stats.passes <= most_passes, "{name}: {} passes, {most_passes} said", stats.passes);
+    assert!(stats.passes <= most_passes, "{name}: {} passes, {most_passes} estimated", stats.passes);
     say(&format!("{name}_list_bytes"), list_bytes(stats));
     say(&format!("peak_after_{name}"), stats.memory_peak_bytes);
 }
@@ -261,11 +261,14 @@ fn label_propagation_reads_what_may_change_and_no_more() {
         // And in blocks.
         let budget = graph.runtime().budget();
         let state_bytes = estimate_label_propagation(&graph, &options).state_bytes;
-        let _held = budget.reserve("all but the least", budget.available_bytes() - state_bytes).unwrap();
+        let _reservation = budget.reserve("all but the least", budget.available_bytes() - state_bytes).unwrap();
         let least = label_propagation(&graph, &options).unwrap();
         same(&found.labels, &least.labels, "labels with the least memory");
-        let (passes, said) = (least.stats.passes, estimate_label_propagation(&graph, &options).passes);
-        assert!(passes > found.stats.passes && passes < 7.0 && passes <= said, "{passes} passes, {said} said");
+        let (passes, estimated) = (least.stats.passes, estimate_label_propagation(&graph, &options).passes);
+        assert!(
+            passes > found.stats.passes && passes < 7.0 && passes <= estimated,
+            "{passes} passes, {estimated} estimated"
+        );
     }
 }
 
@@ -293,8 +296,8 @@ fn triangles_are_counted_in_as_many_blocks_as_the_limit_asks_for() {
             let estimate = estimate_lcc(&graph);
             let found = lcc(&graph, &LccOptions::default()).unwrap();
             let blocks = found.stats.steps.iter().filter(|step| step.name == "block").count();
-            let (passes, said) = (found.stats.passes, estimate.passes);
-            assert!(passes <= said, "{passes} passes, {said} said");
+            let (passes, estimated) = (found.stats.passes, estimate.passes);
+            assert!(passes <= estimated, "{passes} passes, {estimated} estimated");
             assert!(blocks <= most_blocks && (blocks > 1) == (most_blocks > 1), "{least_times}: {blocks} blocks");
             answers.push(found.coefficients.to_vec());
             verify_lcc(&graph, &found).map_or_else(|error| assert!(error.to_string().contains("memory")), |()| ());

@@ -88,7 +88,7 @@ fn refused(outcome: outcore_algo::Result<()>, what: &str) {
 }
 
 #[test]
-fn what_ranks_say_of_their_convergence_is_not_believed() {
+fn a_claimed_convergence_that_ranks_contradict_is_refused() {
     let directory = tempfile::tempdir().unwrap();
     let graph = open(&tampering(true).image(directory.path(), OrderChoice::Input), 1, None, None);
     for method in [PageRankMethod::Power, PageRankMethod::Delta] {
@@ -132,8 +132,8 @@ fn what_ranks_say_of_their_convergence_is_not_believed() {
             verify_pagerank(&graph, &few, &found).unwrap();
             let fewer = pagerank(&graph, &PageRankOptions { max_iter: 4, ..few }).unwrap();
             refused(verify_pagerank(&graph, &few, &fewer), "fewer iterations");
-            let said = PageRank { iterations: 40, residual: 1e-3, ..fewer };
-            refused(verify_pagerank(&graph, &few, &said), "ranks of fewer iterations");
+            let claimed = PageRank { iterations: 40, residual: 1e-3, ..fewer };
+            refused(verify_pagerank(&graph, &few, &claimed), "ranks of fewer iterations");
         }
     }
 }
@@ -211,7 +211,7 @@ fn plain_ranks(given: &Given, iterations: u32) -> Vec<f64> {
 }
 
 #[test]
-fn single_precision_is_close_at_first_and_gone_in_the_end() {
+fn single_precision_leaves_no_error_in_converged_ranks() {
     // Half of the vertices have no edges that lead from them, the others two each, and some vertices are hubs.
     let target = |i: u32| (mix(i.into()) % u64::from(LARGE)) as u32 / (1 + i % 7 * (i % 1000));
     let edges = (0..LARGE).map(|i| (i / 4 * 2, target(i))).collect();

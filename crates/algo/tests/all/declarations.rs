@@ -40,7 +40,7 @@ fn declared_defaults_are_those_of_the_typed_options() {
 }
 
 #[test]
-fn options_become_typed_ones() {
+fn texts_of_options_become_typed_options() {
     let directory = tempfile::tempdir().unwrap();
     let graph = graph(directory.path());
     let text = options(&graph, "bfs", &[("source", "2"), ("cutoff", "7"), ("target", "3")]);
@@ -49,7 +49,7 @@ fn options_become_typed_ones() {
     let expected = BetweennessOptions { sources: drawn, normalized: false, endpoints: true, failure: 0.25 };
     let given = [("k", "5"), ("seed", "9"), ("normalized", "false"), ("endpoints", "true"), ("failure", "0.25")];
     assert_eq!(options(&graph, "betweenness_centrality", &given), format!("{expected:?}"));
-    for (name, given, said) in [
+    for (name, given, expected) in [
         ("bfs", [("depth_limit", "4294967296")], "a whole number from 0 to 2^32-1, found 4294967296"),
         ("scan_statistics", [("top", "0")], "expected top of at least 1, found 0"),
         ("pagerank", [("stop", "never")], "expected stop to be one of 'residual', 'networkx', found 'never'"),
@@ -57,7 +57,7 @@ fn options_become_typed_ones() {
         ("bfs", [("target", "1")], "expected the option source, found none"),
     ] {
         let error = Values::of_example(Algorithm::named(name).unwrap(), &given, 0).unwrap_err().to_string();
-        assert!(error.contains(said), "{error}");
+        assert!(error.contains(expected), "{error}");
     }
     let both = [("sources", "1,2"), ("seed", "3")];
     let error = Values::of_example(Algorithm::named("all-pairs").unwrap(), &both, 0).unwrap_err().to_string();
@@ -120,11 +120,11 @@ fn names_are_unique_and_results_have_what_was_declared() {
         }
         for example in algorithm.examples {
             let plan = algorithm.plan(&graph, Values::of_example(*algorithm, example, 0).unwrap()).unwrap();
-            let said = plan.estimate(&graph);
+            let estimate = plan.estimate(&graph);
             let mut lines = Vec::new();
             let found = plan.run(&graph, true, Some(&mut |line| lines.push(line.to_string()))).unwrap();
             assert!(!lines.is_empty(), "{} reports nothing", algorithm.name);
-            assert_eq!(found.columns.len(), said.columns.len(), "{}", algorithm.name);
+            assert_eq!(found.columns.len(), estimate.columns.len(), "{}", algorithm.name);
             assert_eq!(found.attributes.len(), algorithm.attributes.len(), "{}", algorithm.name);
             for (datum, attribute) in found.attributes.iter().zip(algorithm.attributes) {
                 let (kind, found) = (format!("{:?}", attribute.kind), format!("{datum:?}"));

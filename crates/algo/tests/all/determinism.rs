@@ -235,7 +235,7 @@ fn smallest_ids(ids: &[u32], labels: &[u32]) -> Vec<u32> {
 }
 
 #[test]
-fn how_many_sources_go_together_changes_nothing() {
+fn the_number_of_sources_per_batch_changes_no_bit() {
     let directory = tempfile::tempdir().unwrap();
     for directed in [true, false] {
         let graph = open(&kronecker(directory.path(), 12, 16, directed, OrderChoice::Degree), 2, None, Some(0));
@@ -249,13 +249,13 @@ fn how_many_sources_go_together_changes_nothing() {
         let budget = graph.runtime().budget();
         let least = |bytes: u64| budget.reserve("all but so much", budget.available_bytes() - bytes).unwrap();
         for times in [1, 2, 4] {
-            let held = least(times * estimate_multi_source_bfs(&graph, &options).state_bytes);
+            let reservation = least(times * estimate_multi_source_bfs(&graph, &options).state_bytes);
             same(&expected, &searches_of(&options), &format!("searches with {times} times the least memory"));
-            drop(held);
-            let held = least(times * estimate_betweenness_centrality(&graph, &sampled).state_bytes);
+            drop(reservation);
+            let reservation = least(times * estimate_betweenness_centrality(&graph, &sampled).state_bytes);
             let scores: Vec<_> = scores_of(&sampled);
             same(&expected_scores, &scores, &format!("betweenness with {times} times the least memory"));
-            drop(held);
+            drop(reservation);
         }
     }
 }

@@ -77,20 +77,20 @@ fn names(graph: &Graph) -> Vec<String> {
 /// Says what the algorithms find, vertex by vertex under the users' ids.
 fn describe(graph: &Graph) -> String {
     let names = names(graph);
-    let mut said = format!("{} vertices, {} edges\n", graph.vertices(), graph.edges());
+    let mut text = format!("{} vertices, {} edges\n", graph.vertices(), graph.edges());
     let options = iterations(20);
     let ranks_found = pagerank(graph, &options).unwrap();
     verify_pagerank(graph, &options, &ranks_found).unwrap();
     let joined = components(graph, &ComponentsOptions::default()).unwrap();
     verify_components(graph, &joined).unwrap();
-    writeln!(said, "{} components", joined.count).unwrap();
+    writeln!(text, "{} components", joined.count).unwrap();
     if names.is_empty() {
-        return said;
+        return text;
     }
     let found = bfs(graph, &BfsOptions::default()).unwrap();
     verify_bfs(graph, &BfsOptions::default(), &found).unwrap();
     writeln!(
-        said,
+        text,
         "from {}: {} reached, {:?} by level",
         names[0],
         found.reached,
@@ -102,10 +102,10 @@ fn describe(graph: &Graph) -> String {
         let level = found.level(v as u32).map_or("-".to_owned(), |level| level.to_string());
         let parent = found.parent(v as u32).map_or("-", |parent| &names[parent as usize]);
         let label = &names[labels[v] as usize];
-        writeln!(said, "{}: level {level}, parent {parent}, component {label}, rank {:.10}", names[v], ranks[v])
+        writeln!(text, "{}: level {level}, parent {parent}, component {label}, rank {:.10}", names[v], ranks[v])
             .unwrap();
     }
-    said
+    text
 }
 
 #[test]
@@ -117,13 +117,13 @@ fn images_give_the_answers_that_are_written_beside_them() {
         let folder = golden(version);
         let graph = open(&folder.join(name), 2, None, None);
         check(&graph).unwrap();
-        let said = describe(&graph);
+        let description = describe(&graph);
         let path = folder.join(format!("{name}.answers.txt"));
         if making() && !path.exists() {
-            std::fs::write(&path, &said).unwrap();
+            std::fs::write(&path, &description).unwrap();
         }
         let expected = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-        same(&expected.lines().collect::<Vec<_>>(), &said.lines().collect::<Vec<_>>(), name);
+        same(&expected.lines().collect::<Vec<_>>(), &description.lines().collect::<Vec<_>>(), name);
         if name == "hubs" {
             assert!(graph.pages(Direction::Out) > 3, "lists of more than a page");
         }
@@ -156,8 +156,8 @@ fn check_twin(folder: &Path, row: &str) {
             assert_eq!(offset_bytes, columns[4].parse::<u64>().unwrap(), "{row}");
         }
         // An image of a newer version is not for this reader to judge, whatever else is wrong with it.
-        Err(Error::Unsuitable(said)) if row.ends_with("a format version of at most 2") => {
-            assert!(said.contains("a newer Outcore may read it"), "{row}: {said}");
+        Err(Error::Unsuitable(text)) if row.ends_with("a format version of at most 2") => {
+            assert!(text.contains("a newer Outcore may read it"), "{row}: {text}");
         }
         Err(other) => panic!("{row}: {other}"),
         Ok(_) => panic!("{row}: not noticed"),

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 
 #[test]
-fn whole_centralities_are_whole() {
+fn whole_centralities_have_no_rounding_error() {
     // Three edges to each of 49 others are 3, and 3 * 49 * (1 / 49) is not. So it is with 345 numbers of others.
     let is_rounded = |&others: &u32| {
         let share = 1.0 / f64::from(others);

@@ -44,7 +44,7 @@ fn to_the_same_error_at_most_half_of_the_pages_are_read() {
 }
 
 #[test]
-fn work_is_bounded_and_what_cannot_be_pushed_is_refused() {
+fn work_is_bounded_by_max_iter_and_alpha_must_lie_between_0_and_1() {
     let directory = tempfile::tempdir().unwrap();
     let graph = open(&kronecker(directory.path(), 12, 16, true, OrderChoice::Degree), 2, None, None);
     let options =
@@ -128,7 +128,7 @@ fn the_residual_counts_what_rounding_loses() {
 }
 
 #[test]
-fn rounds_end_where_rounding_hides_what_is_left() {
+fn rounds_end_when_rounding_exceeds_the_remaining_rest() {
     let directory = tempfile::tempdir().unwrap();
     let graph = open(&kronecker(directory.path(), 8, 16, false, OrderChoice::Degree), 2, None, None);
     let options =

@@ -68,7 +68,7 @@ fn check(given: &Given) -> Vec<u64> {
 }
 
 #[test]
-fn graphs_at_the_edges_of_what_graphs_can_be() {
+fn empty_complete_and_parallel_graphs_have_the_statistics_of_the_model() {
     let new = |vertices, edges: Vec<_>| Given::new(vertices, edges, true);
     check(&new(0, vec![]));
     check(&new(1, vec![]));
@@ -88,7 +88,7 @@ fn graphs_at_the_edges_of_what_graphs_can_be() {
 }
 
 #[test]
-fn a_hub_is_looked_at_and_nothing_else() {
+fn in_a_star_only_the_group_of_the_hub_is_examined() {
     // Its list is longer than a unit of pages, so it comes in parts.
     let leaves = 300_000;
     let star: Vec<_> = (1..=leaves).map(|leaf| (0, leaf)).chain([(5, 6), (6, 5), (7, 7)]).collect();
@@ -116,7 +116,7 @@ fn random_graphs_of_every_density() {
 }
 
 #[test]
-fn few_vertices_are_looked_at_and_the_same_pages_wanted_everywhere() {
+fn few_vertices_are_examined_and_every_run_wants_the_same_pages() {
     let directory = tempfile::tempdir().unwrap();
     for directed in [true, false] {
         for order in [OrderChoice::Input, OrderChoice::Degree] {
@@ -153,23 +153,23 @@ fn the_memory_that_the_estimate_says_is_enough_beside_a_page_cache() {
             let needs = estimate_scan_statistics(&graph, &options);
             let budget = graph.runtime().budget();
             let hold = |bytes: u64| budget.reserve("a test", budget.available_bytes() - bytes).unwrap();
-            let held = hold(needs.state_bytes - 1);
+            let reservation = hold(needs.state_bytes - 1);
             let error = scan_statistics(&graph, &options).map(|_| ()).unwrap_err().to_string();
             assert!(error.contains("scan statistics") && error.contains("raise the limit"), "{error}");
-            drop(held);
-            let held = hold(needs.state_bytes);
+            drop(reservation);
+            let reservation = hold(needs.state_bytes);
             let (said, least) =
                 (estimate_scan_statistics(&graph, &options), scan_statistics(&graph, &options).unwrap());
             assert!(least.stats.passes <= said.passes, "{} passes, {} said", least.stats.passes, said.passes);
             assert_eq!(least.looked_at == graph.vertices(), top == 300);
-            drop(held);
+            drop(reservation);
             assert_eq!(rows(&least), rows(&scan_statistics(&graph, &options).unwrap()));
         }
     }
 }
 
 #[test]
-fn the_column_has_what_was_found_and_none_else() {
+fn the_column_has_values_for_the_reported_vertices_only() {
     let directory = tempfile::tempdir().unwrap();
     let graph = open(&tampering(true).image(directory.path(), OrderChoice::Input), 1, None, None);
     let found = scan_statistics(&graph, &ScanStatisticsOptions { top: 5 }).unwrap();

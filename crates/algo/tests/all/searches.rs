@@ -76,7 +76,7 @@ fn diamonds(count: u32, first: u32) -> Vec<(u32, u32)> {
 }
 
 #[test]
-fn paths_are_counted_beyond_what_a_number_holds() {
+fn path_counts_beyond_the_range_of_doubles_are_scaled() {
     const COUNT: u32 = 3000;
     let directory = tempfile::tempdir().unwrap();
     let image = Given::new(3 * COUNT + 1, diamonds(COUNT, 0), true).image(directory.path(), OrderChoice::Input);
@@ -170,7 +170,7 @@ fn lengths(directory: &Path, edges: &str) -> PathBuf {
 }
 
 #[test]
-fn lengths_that_are_none_are_refused_with_their_edge() {
+fn negative_lengths_are_refused_with_their_edge() {
     for (weight, refused) in [
         ("0", false),
         ("9223372036854774784", false),
@@ -193,8 +193,8 @@ fn lengths_that_are_none_are_refused_with_their_edge() {
             }
             Err(error) => {
                 let text = error.to_string();
-                let said = format!("not negative, found {weight} at the edge between bob and cat");
-                assert!(refused && text.contains(&said), "{weight}: {text}");
+                let expected = format!("not negative, found {weight} at the edge between bob and cat");
+                assert!(refused && text.contains(&expected), "{weight}: {text}");
             }
         }
     }
@@ -222,7 +222,7 @@ fn distances_that_are_too_great_are_refused_whatever_the_order_of_the_search() {
                     let distances = found.distances.iter().map(|&stored| !stored);
                     assert_eq!(distances.max(), Some(farthest), "delta {delta:?}");
                 }
-                (Err(error), Err(said)) => assert!(error.to_string().contains(said), "{error}"),
+                (Err(error), Err(expected)) => assert!(error.to_string().contains(expected), "{error}"),
                 (found, _) => panic!("delta {delta:?}, {farthest:?}: {:?}", found.map(|found| found.reached)),
             }
         }

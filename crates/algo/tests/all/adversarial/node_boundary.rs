@@ -57,7 +57,7 @@ fn every_changed_number_of_edges_is_refused() {
 }
 
 #[test]
-fn no_set_has_no_boundary_and_unknown_vertices_are_refused() {
+fn an_empty_set_has_no_boundary_and_unknown_vertices_are_refused() {
     let directory = tempfile::tempdir().unwrap();
     let graph = open(&tampering(true).image(directory.path(), OrderChoice::Input), 1, None, None);
     let found = node_boundary(&graph, &NodeBoundaryOptions::default()).unwrap();

@@ -7,7 +7,7 @@ use outcore_algo::{Dangling, PageRankOptions, PersonalizedPageRankOptions, pager
 use outcore_graph::import::{Duplicates, InputOptions, OrderChoice, open as read_input};
 
 #[test]
-fn seeds_that_cannot_be_are_refused_and_more_sets_than_fit_together_are_done_in_turns() {
+fn invalid_seeds_are_refused_and_many_sets_are_done_in_batches() {
     let directory = tempfile::tempdir().unwrap();
     let edges = (0..3000u64).map(|i| ((mix(i) % 500) as u32, (mix(!i) % 500) as u32)).collect();
     let graph = open(&Given::new(500, edges, true).image(directory.path(), OrderChoice::Auto), 2, None, None);
@@ -67,7 +67,7 @@ fn every_changed_rank_is_refused() {
 }
 
 #[test]
-fn weights_that_are_no_shares_are_refused_with_their_edge() {
+fn weights_out_of_range_are_refused_with_their_edge() {
     for (weight, refused) in [("0", false), ("1e-200", false), ("1e200", false), ("-1", true), ("1e-300", true)] {
         let directory = tempfile::tempdir().unwrap();
         let input = directory.path().join("edges.txt");

@@ -71,7 +71,7 @@ fn isolated_vertices_and_loops_alone() {
 }
 
 #[test]
-fn parallel_edges_that_stay() {
+fn parallel_edges_stored_and_merged() {
     let edges: Vec<_> = (0..3000u64).map(|i| ((mix(i) % 60) as u32, (mix(!i) % 60) as u32)).collect();
     check(&Given { parallel: true, ..Given::new(64, edges.clone(), true) }, &[0, 59, 63]);
     check(&Given::new(64, edges, true), &[0, 59, 63]);
