@@ -1,5 +1,5 @@
-//! Clustering coefficients: the share of the pairs of a vertex's neighbours that an edge joins, and the *local* clustering
-//! coefficient of the benchmark Graphalytics.
+//! Clustering coefficients: the share of the pairs of a vertex's neighbours that an edge joins, and the *local*
+//! clustering coefficient of the benchmark Graphalytics.
 //!
 //! *Without directions* it is 2 T / (d (d - 1)), where T is the number of its triangles and d that of its neighbours.
 //! *With directions* it is Fagiolo's: a triangle counts once for every choice of an edge on each side, and the vertex

@@ -6,8 +6,8 @@
 //! components, so the colours of the other vertices become their classes. Labels are in a new random order every round,
 //! so that a chain of components takes a number of rounds that is the logarithm of its length.
 //!
-//! *Encoding.* `labels[v]` is the component of a settled vertex and the class of an unsettled one. Components lie within
-//! classes.
+//! *Encoding.* `labels[v]` is the component of a settled vertex and the class of an unsettled one. Components lie
+//! within classes.
 //!
 //! Slota, Rajamanickam, Madduri, *BFS and coloring-based parallel algorithms for strongly connected components and
 //! related problems*, IPDPS 2014.

@@ -1,7 +1,7 @@
 //! Rows: `N` values side by side for every vertex, one for each of the searches that run together.
 //!
-//! One list that is read, and one cache line that is fetched, then serve all searches. [`Tally`] counts the vertices that
-//! have each of the bits of a row.
+//! One list that is read, and one cache line that is fetched, then serve all searches. [`Tally`] counts the vertices
+//! that have each of the bits of a row.
 
 use outcore_format::Lists;
 use outcore_graph::{ListFold, ListPart, RANGE, Weights, gather_sum, gather_sums};

@@ -117,8 +117,8 @@ impl Needs {
     }
 }
 
-/// The estimate for counting with shares, which depend on edges that go `both` ways or not; the passes are what the limit
-/// leaves room for.
+/// The estimate for counting with shares, which depend on edges that go `both` ways or not; the passes are what the
+/// limit leaves room for.
 pub(crate) fn estimate(graph: &Graph, both: bool, possible: bool) -> Estimate {
     let (state_bytes, reads) = cost(graph, both, possible);
     reads.estimate(graph, state_bytes, vec![if possible { ColumnKind::Real } else { ColumnKind::Count }])
