@@ -246,25 +246,16 @@ impl<'a> Propagation<'a> {
         }
         let mut expected = 0;
         for v in self.marked_in(block) {
-            expected += self.degrees[v as usize].load(Ordering::Relaxed);
+            let degree = self.degrees[v as usize].load(Ordering::Relaxed);
+            expected += degree;
             let end = buffer.ends[(v - first) as usize].load(Ordering::Relaxed);
             if end != expected {
-                return Err(self.wrong_degree(v as usize));
+                let expected = format!("{degree} neighbours of vertex {v}, as its degrees say");
+                let (path, found) = (self.graph.path().to_owned(), "lists of another length".to_owned());
+                return Err(Error::Corrupt { path, offset_bytes: 0, expected, found });
             }
         }
         Ok(total)
-    }
-
-    fn wrong_degree(&self, v: usize) -> Error {
-        Error::Corrupt {
-            path: self.graph.path().to_owned(),
-            offset_bytes: 0,
-            expected: format!(
-                "{} neighbours of vertex {v}, as its degrees say",
-                self.degrees[v].load(Ordering::Relaxed)
-            ),
-            found: "lists of another length".to_owned(),
-        }
     }
 
     /// Gives the marked vertices of a block their next labels.

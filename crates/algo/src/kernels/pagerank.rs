@@ -32,7 +32,7 @@
 //! benchmark suite*, 2015.
 
 use crate::estimate::{Bound, Estimate, Reads};
-use crate::kernels::pagerank_options::{Dangling, PageRank, PageRankOptions, check, pages_per_pass};
+use crate::kernels::pagerank_options::{Dangling, PageRank, PageRankOptions, check, finish, pages_per_pass};
 use crate::kernels::strengths::{Contribution, Divisors, RankDivisors, divisor_bytes, weight_passes};
 use crate::state::{Layout, array};
 use crate::visit::for_each_vertex;
@@ -41,7 +41,7 @@ use outcore_graph::{
     Direction, Edges, Frontier, Gathered, Graph, ListFold, ListPart, Weights, fold, gather_sum, gather_sums,
     gather_weighted_sum, gather_weighted_sums, vertex_sum,
 };
-use outcore_image::{Result, Stats, StatsBuilder};
+use outcore_image::{Result, StatsBuilder};
 use outcore_io::{Array, AtomicF32, AtomicF64, Task, Unit};
 use outcore_table::ColumnKind;
 use std::ops::Range;
@@ -110,8 +110,7 @@ fn iterate<D: Divisors>(
     let stopped_by = options.stop.outcome(options.tol, vertices, iteration.residual);
     let ranks = iteration.ranks(last)?;
     let Iteration { stats, made, residual, .. } = iteration;
-    let stats =
-        Stats { stopped_by: Some(stopped_by.name()), ..stats.finish(graph.runtime(), pages_per_pass(graph, options)) };
+    let stats = finish(graph, options, stats, stopped_by);
     Ok(PageRank { ranks: ranks.into_values(), iterations: made, residual, stopped_by, stats })
 }
 

@@ -39,12 +39,12 @@
 
 use crate::convergence::StoppedBy;
 use crate::estimate::{Bound, Estimate, Reads};
-use crate::kernels::pagerank_options::{Dangling, PageRank, PageRankOptions, check, pages_per_pass};
+use crate::kernels::pagerank_options::{Dangling, PageRank, PageRankOptions, check, finish, pages_per_pass};
 use crate::kernels::strengths::{Contribution, Divisors, RankDivisors, divisor_bytes, weight_passes};
 use crate::state::{Layout, array, bitmap};
 use crate::visit::for_each_vertex;
 use outcore_graph::{Bitmap, Direction, Edges, Frontier, Graph, ListPart, scan, vertex_map, vertex_sum};
-use outcore_image::{Error, Result, Stats, StatsBuilder, SweepStats};
+use outcore_image::{Error, Result, StatsBuilder, SweepStats};
 use outcore_io::buffer::prefetched;
 use outcore_io::{Array, AtomicF32, AtomicF64, Unit};
 use outcore_table::ColumnKind;
@@ -280,10 +280,7 @@ impl<'a, D: Divisors, S: Contribution> Delta<'a, D, S> {
             outcome => outcome,
         };
         let ranks = self.finish()?;
-        let stats = Stats {
-            stopped_by: Some(stopped_by.name()),
-            ..stats.finish(graph.runtime(), pages_per_pass(graph, options))
-        };
+        let stats = finish(graph, options, stats, stopped_by);
         Ok(PageRank { ranks: ranks.into_values(), iterations: rounds, residual, stopped_by, stats })
     }
 

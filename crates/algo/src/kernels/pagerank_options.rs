@@ -3,7 +3,7 @@
 use crate::convergence::{Stop, StoppedBy};
 use outcore_declare::real_text;
 use outcore_graph::{Direction, Graph};
-use outcore_image::{Error, Result, Stats};
+use outcore_image::{Error, Result, Stats, StatsBuilder};
 use outcore_ingest::Choice;
 use outcore_io::Array;
 
@@ -104,6 +104,12 @@ pub(crate) fn check(options: &PageRankOptions) -> Result<()> {
         return Err(Error::Usage(format!("expected a tolerance of at least 0, found {found}")));
     }
     Ok(())
+}
+
+/// Statistics of a run, with the reason that it ended.
+pub(crate) fn finish(graph: &Graph, options: &PageRankOptions, stats: StatsBuilder, stopped_by: StoppedBy) -> Stats {
+    let stats = stats.finish(graph.runtime(), pages_per_pass(graph, options));
+    Stats { stopped_by: Some(stopped_by.name()), ..stats }
 }
 
 /// The pages that a pass of the method reads.

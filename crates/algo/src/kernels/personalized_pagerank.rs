@@ -17,7 +17,7 @@
 
 use crate::convergence::{Stop, StoppedBy};
 use crate::estimate::{Bound, Estimate, Reads};
-use crate::kernels::pagerank_options::{PageRankOptions, check, pages_per_pass};
+use crate::kernels::pagerank_options::{PageRankOptions, check, finish, pages_per_pass};
 use crate::kernels::rows::{Rows, add};
 use crate::kernels::strengths::{Divisors, RankDivisors, divisor_bytes, weight_passes};
 use crate::sources::check_vertices;
@@ -139,15 +139,10 @@ pub fn personalized_pagerank(graph: &Graph, options: &PersonalizedPageRankOption
         RankDivisors::Strengths(strengths) => run.all(&sets, &strengths)?,
     }
     let Run { ranks, iterations, residual, stats, .. } = run;
-    let stopped_by = match options.seeds.is_empty() {
-        // Nothing was to converge.
-        true => options.stop.outcome(options.tol, 0, residual),
-        false => options.stop.outcome(options.tol, graph.vertices(), residual),
-    };
-    let stats = Stats {
-        stopped_by: Some(stopped_by.name()),
-        ..stats.finish(graph.runtime(), pages_per_pass(graph, &options.common()))
-    };
+    // Without seeds nothing was to converge.
+    let vertices = if options.seeds.is_empty() { 0 } else { graph.vertices() };
+    let stopped_by = options.stop.outcome(options.tol, vertices, residual);
+    let stats = finish(graph, &options.common(), stats, stopped_by);
     let ranks = ranks.into_iter().map(Array::into_values).collect();
     Ok(PersonalizedPageRank { ranks, iterations, residual, stopped_by, stats })
 }

@@ -133,7 +133,7 @@ pub fn sssp(graph: &Graph, options: &SsspOptions) -> Result<Sssp> {
         return Err(Error::Usage(format!("expected a delta above 0, found {delta}")));
     }
     graph.make_room("shortest paths", estimate_sssp(graph, options).state_bytes)?;
-    let _kept = graph.keep_weights(if options.weights { graph.directions() } else { &[] })?;
+    let _weights = graph.keep_weights(if options.weights { graph.directions() } else { &[] })?;
     let kind = if options.weights { graph.weight_kind()? } else { WeightKind::I64 };
     match kind {
         WeightKind::I64 => Search::<Integer>::run(graph, options),

@@ -118,33 +118,28 @@ pub(crate) fn weight_passes(graph: &Graph, options: &PageRankOptions) -> f64 {
 
 /// The sum of the weights of every vertex's out-edges.
 fn strengths(graph: &Graph) -> impl Layout<Made = (Array<AtomicF64>, SweepStats)> {
-    let sums = array(graph, "sums of weights", graph.vertices());
-    sums.then(|sums| {
-        let sweep = sum_weights(graph, &sums)?;
-        Ok((sums, sweep))
+    array(graph, "sums of weights", graph.vertices()).then(|strengths| {
+        let accepts =
+            |weight: f64| (0.0..=LARGEST_WEIGHT).contains(&weight) && (weight == 0.0 || weight >= SMALLEST_WEIGHT);
+        let refused = Refused::new("weights for PageRank from 1e-200 to 1e200, or 0", accepts);
+        let edges = Edges::new(Direction::Out, true);
+        let strengths = Strengths { strengths, refused };
+        let (_, sweep) = fold(graph, edges, Frontier::All, &strengths)?;
+        strengths.refused.check(graph, edges)?;
+        Ok((strengths.strengths, sweep))
     })
-}
-
-fn sum_weights(graph: &Graph, strengths: &[AtomicF64]) -> Result<SweepStats> {
-    let accepts =
-        |weight: f64| (0.0..=LARGEST_WEIGHT).contains(&weight) && (weight == 0.0 || weight >= SMALLEST_WEIGHT);
-    let refused = Refused::new("weights for PageRank from 1e-200 to 1e200, or 0", accepts);
-    let edges = Edges::new(Direction::Out, true);
-    let (_, sweep) = fold(graph, edges, Frontier::All, &Strengths { strengths, refused: &refused })?;
-    refused.check(graph, edges)?;
-    Ok(sweep)
 }
 
 /// Bounds of weights above 0. Between them sums of weights, and ranks divided by these, are finite.
 const LARGEST_WEIGHT: f64 = 1e200;
 const SMALLEST_WEIGHT: f64 = 1e-200;
 
-struct Strengths<'a> {
-    strengths: &'a [AtomicF64],
-    refused: &'a Refused,
+struct Strengths {
+    strengths: Array<AtomicF64>,
+    refused: Refused,
 }
 
-impl ListFold for Strengths<'_> {
+impl ListFold for Strengths {
     type Value = f64;
     type Total = ();
 

@@ -3,10 +3,11 @@
 use crate::kernels::bfs::{Bfs, BfsOptions};
 use crate::state::{Layout, hubs};
 use crate::verify::Contradiction;
-use outcore_graph::{Direction, Frontier, Graph, ListFold, ListPart, fold, vertex_map};
+use crate::visit::count_vertices;
+use outcore_graph::{Direction, Frontier, Graph, ListFold, ListPart, fold};
 use outcore_image::{Error, Result};
 use outcore_io::Array;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Checks a breadth-first search with one pass over the in-lists.
 ///
@@ -31,15 +32,13 @@ pub fn verify_bfs(graph: &Graph, options: &BfsOptions, result: &Bfs) -> Result<(
             format!("level {:?} and parent {:?}", result.level(vertex), result.parent(vertex)),
         )
     })?;
-    let (reached, depth) = (AtomicU64::new(0), AtomicU32::new(0));
-    vertex_map(graph.runtime(), graph.vertices(), |range| {
-        let levels = range.filter_map(|v| result.level(v as u32));
-        let (count, most) = levels.fold((0, 0), |(count, most), level| (count + 1, most.max(level)));
-        reached.fetch_add(count, Ordering::Relaxed);
-        depth.fetch_max(most, Ordering::Relaxed);
-        Ok(())
+    let depth = AtomicU32::new(0);
+    let reached = count_vertices(graph, |vertex| {
+        let level = result.level(vertex);
+        depth.fetch_max(level.unwrap_or(0), Ordering::Relaxed);
+        level.is_some()
     })?;
-    let (reached, depth) = (reached.into_inner(), depth.into_inner());
+    let depth = depth.into_inner();
     if (reached, depth) != (result.reached, result.depth) {
         let text = |reached, depth| format!("{reached} vertices reached up to level {depth}");
         return Err(Error::verification(text(reached, depth), text(result.reached, result.depth)));
