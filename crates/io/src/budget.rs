@@ -107,9 +107,12 @@ impl Budget {
         self.bytes_without_reclaim() + self.reclaims().iter().map(|owner| owner.reclaimable_bytes()).sum::<u64>()
     }
 
-    /// The largest possible reservation without [`Reclaim`] memory.
+    /// The largest possible reservation without [`Reclaim`] memory. Caches are not resized meanwhile: the memory that a
+    /// cache gives back leaves the cache before it is free.
     fn bytes_without_reclaim(&self) -> u64 {
-        self.free_bytes() + self.caches().iter().map(|cache| cache.memory_bytes()).sum::<u64>()
+        let caches = self.caches();
+        let _not_resizing: Vec<_> = caches.iter().map(|cache| cache.lock_size()).collect();
+        self.free_bytes() + caches.iter().map(|cache| cache.memory_bytes()).sum::<u64>()
     }
 
     /// The largest possible reservation that takes nothing from caches or [`Reclaim`] owners.

@@ -22,7 +22,7 @@ use crate::lock::lock;
 use std::cell::UnsafeCell;
 use std::ops::{Deref, Range};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 const PAGE_BYTES: usize = 4096;
 /// The frames of a set.
@@ -168,6 +168,11 @@ impl PageCache {
         (self.sets.len() * WAYS * PAGE_BYTES) as u64
     }
 
+    /// Keeps the size as it is until the guard is dropped.
+    pub(crate) fn lock_size(&self) -> MutexGuard<'_, ()> {
+        lock(&self.resizing)
+    }
+
     fn way_bytes(&self) -> u64 {
         (self.sets.len() * PAGE_BYTES) as u64
     }
@@ -175,7 +180,7 @@ impl PageCache {
     /// Shrinks by at least `bytes`, as far as it has them, and returns by how much. Pinned pages are freed when they
     /// are unpinned.
     pub fn give_back(&self, bytes: u64) -> u64 {
-        let _resizing = lock(&self.resizing);
+        let _resizing = self.lock_size();
         let open = self.open_ways.load(Ordering::Relaxed);
         let close = (bytes.div_ceil(self.way_bytes()) as usize).min(open);
         let ways = open - close..open;
@@ -203,7 +208,7 @@ impl PageCache {
 
     /// Opens ways again, up to `bytes` and as far as memory is free.
     pub fn grow(&self, bytes: u64) {
-        let _resizing = lock(&self.resizing);
+        let _resizing = self.lock_size();
         for _ in 0..bytes / self.way_bytes() {
             let way = self.open_ways.load(Ordering::Relaxed);
             let reservation = self.frames.array().reservation();

@@ -55,8 +55,12 @@ impl State {
     fn grow(&mut self, budget: &Budget) -> Result<()> {
         let wanted = self.wanted_bytes();
         let Some(cache) = &self.cache else {
-            self.cache = PageCache::new(budget, wanted.min(budget.free_bytes()))?;
-            return Ok(());
+            // Another operation may reserve memory between the look at what is free and the reservation.
+            let free = budget.free_bytes();
+            return match PageCache::new(budget, wanted.min(free)) {
+                Err(_) if budget.free_bytes() < free => self.grow(budget),
+                made => made.map(|cache| self.cache = cache),
+            };
         };
         cache.grow(wanted.saturating_sub(cache.memory_bytes()));
         let (has, free) = (cache.memory_bytes(), budget.free_bytes());
