@@ -74,16 +74,10 @@ impl Graph {
     }
 
     pub(crate) fn degree_file(&self, direction: Direction) -> ImageFile {
-        match direction {
-            Direction::In if self.is_directed() => ImageFile::IN_DEGREE,
-            _ => ImageFile::OUT_DEGREE,
-        }
+        if self.has_in_files(direction) { ImageFile::IN_DEGREE } else { ImageFile::OUT_DEGREE }
     }
 
     fn hub_file(&self, direction: Direction) -> ImageFile {
-        match direction {
-            Direction::In if self.is_directed() => ImageFile::IN_HUB,
-            _ => ImageFile::OUT_HUB,
-        }
+        if self.has_in_files(direction) { ImageFile::IN_HUB } else { ImageFile::OUT_HUB }
     }
 }

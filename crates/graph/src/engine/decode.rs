@@ -146,8 +146,6 @@ fn ways() -> Vec<(&'static str, Decode)> {
 /// Sixteen lanes of 32 bits, and what a block needs of them.
 #[cfg(target_arch = "x86_64")]
 trait Lanes: Copy {
-    /// All lanes zero.
-    unsafe fn zero() -> Self;
     /// All lanes `value`.
     unsafe fn splat(value: u32) -> Self;
     /// Sixteen integers of `width_bits` from the 64 bytes at `from`.
@@ -207,11 +205,6 @@ mod x86 {
     // SAFETY (all of it): only called from functions that enable the features; pointers are as the trait says.
     #[allow(clippy::undocumented_unsafe_blocks)]
     impl Lanes for Wide {
-        #[inline(always)]
-        unsafe fn zero() -> Self {
-            unsafe { Wide(_mm512_setzero_si512()) }
-        }
-
         #[inline(always)]
         unsafe fn splat(value: u32) -> Self {
             unsafe { Wide(_mm512_set1_epi32(value as i32)) }
@@ -327,11 +320,6 @@ mod x86 {
     // SAFETY (all of it): only called from functions that enable the features; pointers are as the trait says.
     #[allow(clippy::undocumented_unsafe_blocks)]
     impl Lanes for Pair {
-        #[inline(always)]
-        unsafe fn zero() -> Self {
-            unsafe { Pair(_mm256_setzero_si256(), _mm256_setzero_si256()) }
-        }
-
         #[inline(always)]
         unsafe fn splat(value: u32) -> Self {
             unsafe { Pair(_mm256_set1_epi32(value as i32), _mm256_set1_epi32(value as i32)) }
@@ -490,7 +478,7 @@ unsafe fn decode_ends<L: Lanes>(page: &Page<'_>, ends: &mut [u32]) -> Result<usi
     ends[0] = 0;
     // SAFETY: see `decode_with`.
     unsafe {
-        let mut carry = L::zero();
+        let mut carry = L::splat(0);
         let mut done = 0;
         while done < count {
             let take = (count - done).min(LANES);
@@ -537,7 +525,7 @@ unsafe fn decode_gaps<L: Lanes>(page: &Page<'_>, shape: Shape, out: &mut Lists, 
     // SAFETY: see `decode_with`.
     unsafe {
         let step = L::splat(u32::from(page.flags() & PARALLEL == 0));
-        let mut largest = L::zero();
+        let mut largest = L::splat(0);
         for pair in ends.windows(2) {
             let (mut at, end) = (pair[0] as usize, pair[1] as usize);
             if at < end {

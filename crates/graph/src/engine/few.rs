@@ -121,11 +121,11 @@ fn few_pages(
     let Some(cache) = cache.filter(|_| edges <= FEW_EDGES) else {
         return Ok(if edges > FEW_EDGES { Few::Many } else { Few::Alone });
     };
-    let slots = graph.guides().slots();
+    let slots = graph.guides();
     graph.check_process()?;
     graph.runtime().cancel().check()?;
-    let mut decoding = graph.decoder();
-    let pinned = &mut decoding.pinned;
+    let mut lent = graph.decoder();
+    let pinned = &mut lent.decoding.pinned;
     pinned.clear();
     let (mut count, mut cached) = (0, true);
     pages_of_list(&lists, vertices, |wanted| {
@@ -147,7 +147,7 @@ fn few_pages(
         pinned.clear();
         return Ok(if count > FEW_PAGES || edges > FEW_EDGES { Few::Many } else { Few::Alone });
     }
-    visit(FewPages { graph, lists: &lists, slots: slots.as_deref(), decoding: &mut decoding, vertices })?;
+    visit(FewPages { graph, lists: &lists, slots: slots.as_deref(), decoding: &mut lent.decoding, vertices })?;
     let (seconds, pages) = (start.elapsed().as_secs_f64(), count as u64);
     Ok(Few::Done(SweepStats { seconds, pages_wanted: pages, cache_hits: pages, ..SweepStats::default() }))
 }
@@ -207,7 +207,7 @@ impl PageAt<'_> {
         visitor: &mut dyn ListVisitor,
     ) -> Result<()> {
         if *decoded == Some((self.file, self.number)) {
-            return visitor.page(decoder.last(), Weights::NONE);
+            return visitor.page(self.number, decoder.last(), Weights::NONE);
         }
         *decoded = None;
         if are_some(vertices.len(), page) {
@@ -215,7 +215,7 @@ impl PageAt<'_> {
         }
         decoder.decode(page, self.graph.shape()).map_err(|error| self.corrupt(error))?;
         *decoded = Some((self.file, self.number));
-        visitor.page(decoder.last(), Weights::NONE)
+        visitor.page(self.number, decoder.last(), Weights::NONE)
     }
 
     /// Visits lists of a page, those of adjacent vertices together.
@@ -254,7 +254,7 @@ impl PageAt<'_> {
                 }
             };
             let lists = decoder.decode_some(page, shape, (mark, number * stride), places);
-            visitor.page(lists.map_err(|error| self.corrupt(error))?, Weights::NONE)?;
+            visitor.page(self.number, lists.map_err(|error| self.corrupt(error))?, Weights::NONE)?;
         }
         Ok(())
     }

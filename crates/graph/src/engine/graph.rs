@@ -5,14 +5,14 @@
 
 use crate::engine::decode::Decoder;
 use crate::engine::few::PinnedPages;
-use crate::engine::guides::Guides;
+use crate::engine::guides::Slots;
 use crate::engine::weights::{WeightColumn, worker_bytes};
 use crate::look::id_cache::IdCache;
 use outcore_format::{Index, ListFile, Origin, Shape};
 use outcore_image::{Error, Image, ImageFile, ImageOptions, Result, SweepStats};
 use outcore_io::{Array, Reclaim, Reservation, Runtime, lock};
 use outcore_table::{Column, ColumnKind, Id, Table};
-use std::ops::{Deref, DerefMut, Range};
+use std::ops::{Deref, Range};
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, Weak};
@@ -76,8 +76,8 @@ pub struct Graph {
     /// their indexes once the graph is closed.
     lists: Mutex<[Arc<Lists>; 2]>,
     decoders: Decoders,
-    /// Locations of lists in pages that small steps visit again.
-    guides: Guides,
+    /// Locations of lists in pages that small steps visit again, if there is a table of them.
+    guides: Mutex<Option<Arc<Slots>>>,
     /// All ids, from the first look into the graph until their memory is needed.
     id_cache: Arc<IdCache>,
     /// Number of small steps that had to read since the cache was last filled.
@@ -155,30 +155,15 @@ impl Decoding {
 /// A decoder while a worker has it.
 pub(crate) struct LentDecoder<'g> {
     graph: &'g Graph,
-    decoder: Decoding,
-}
-
-impl Deref for LentDecoder<'_> {
-    type Target = Decoding;
-
-    fn deref(&self) -> &Decoding {
-        &self.decoder
-    }
-}
-
-impl DerefMut for LentDecoder<'_> {
-    fn deref_mut(&mut self) -> &mut Decoding {
-        &mut self.decoder
-    }
+    pub decoding: Decoding,
 }
 
 impl Drop for LentDecoder<'_> {
     fn drop(&mut self) {
-        let decoder = std::mem::take(&mut self.decoder);
         let mut idle = lock(&self.graph.decoders.idle);
         // More are there only while operations run at the same time.
         if idle.len() < self.graph.runtime().threads() {
-            idle.push(decoder);
+            idle.push(std::mem::take(&mut self.decoding));
         }
         drop(idle);
         if self.graph.is_closed() {
@@ -218,7 +203,7 @@ impl Graph {
         let each_bytes = Decoder::bytes(entries, image.manifest().vertices);
         let reservation = image.runtime().budget().reserve(INDEX_PURPOSE, threads as u64 * each_bytes)?;
         let idle = Mutex::new((0..threads).map(|_| Decoding::new(entries)).collect());
-        let guides = Guides::new(&image, lists_pages)?;
+        let guides = Mutex::new(Slots::new(&image, lists_pages)?);
         image.add_workers(each_bytes + worker_bytes(image.manifest()))?;
         let (image, lists) = (Arc::new(image), Mutex::new([out, in_]));
         let id_cache = Arc::new(IdCache::default());
@@ -312,16 +297,16 @@ impl Graph {
         &self.id_cache
     }
 
-    /// Locations of lists in pages that small steps visit again.
-    pub(crate) fn guides(&self) -> &Guides {
-        &self.guides
+    /// Locations of lists in pages that small steps visit again, if there is a table of them.
+    pub(crate) fn guides(&self) -> Option<Arc<Slots>> {
+        lock(&self.guides).clone()
     }
 
     /// A decoder for a worker, whose memory was set aside with the worker's.
     pub(crate) fn decoder(&self) -> LentDecoder<'_> {
         let idle = lock(&self.decoders.idle).pop();
-        let decoder = idle.unwrap_or_else(|| Decoding::new(self.manifest().out_lists.entries));
-        LentDecoder { graph: self, decoder }
+        let decoding = idle.unwrap_or_else(|| Decoding::new(self.manifest().out_lists.entries));
+        LentDecoder { graph: self, decoding }
     }
 
     /// The number of vertices.
@@ -374,10 +359,12 @@ impl Graph {
 
     /// The file that holds the lists of a direction.
     pub(crate) fn list_file(&self, direction: Direction) -> ImageFile {
-        match direction {
-            Direction::In if self.is_directed() => ImageFile::IN_LISTS,
-            _ => ImageFile::OUT_LISTS,
-        }
+        if self.has_in_files(direction) { ImageFile::IN_LISTS } else { ImageFile::OUT_LISTS }
+    }
+
+    /// Whether lists of in-neighbours are asked for, and the graph has such beside those of out-neighbours.
+    pub(crate) fn has_in_files(&self, direction: Direction) -> bool {
+        direction == Direction::In && self.is_directed()
     }
 
     /// Number of pages of all lists that hold a vertex's edges.
@@ -446,7 +433,7 @@ impl Graph {
                 *lists = Arc::new(lists.closed());
             }
             self.decoders.clear();
-            self.guides.forget();
+            *lock(&self.guides) = None;
             self.id_cache.forget();
         }
     }

@@ -15,9 +15,9 @@
 
 use outcore_format::guide::{Guide, MOST_MARKS, Mark};
 use outcore_image::Image;
-use outcore_io::{Array, lock};
+use outcore_io::Array;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering, fence};
-use std::sync::{Arc, Mutex};
 
 /// The words of a slot: the key and the marks.
 const SLOT_WORDS: usize = 1 + MOST_MARKS;
@@ -28,38 +28,6 @@ const LEAST_LISTS: u64 = 128;
 /// The key of a slot that is being written.
 const CLAIMED: u64 = u64::MAX;
 
-/// The table of a graph, while it has one.
-#[derive(Default)]
-pub(crate) struct Guides(Mutex<Option<Arc<Slots>>>);
-
-impl Guides {
-    /// A table for lists in `pages` pages; an empty one if pages hold few lists, where it would help little.
-    ///
-    /// # Errors
-    /// Too little memory.
-    pub fn new(image: &Image, pages: u64) -> outcore_image::Result<Self> {
-        let manifest = image.manifest();
-        let lists = manifest.vertices * if manifest.directed { 2 } else { 1 };
-        if pages == 0 || lists < LEAST_LISTS * pages {
-            return Ok(Guides::default());
-        }
-        let count = pages.min(MOST_SLOTS);
-        let budget = image.runtime().budget();
-        let words = Array::zeroed(budget, "places of lists in pages", count as usize * SLOT_WORDS)?;
-        Ok(Guides(Mutex::new(Some(Arc::new(Slots { words, count })))))
-    }
-
-    /// Frees the table once the last sweep that uses it has ended.
-    pub fn forget(&self) {
-        *lock(&self.0) = None;
-    }
-
-    /// The table, if there is one.
-    pub fn slots(&self) -> Option<Arc<Slots>> {
-        lock(&self.0).clone()
-    }
-}
-
 /// A table of guides.
 pub(crate) struct Slots {
     words: Array<AtomicU64>,
@@ -67,6 +35,22 @@ pub(crate) struct Slots {
 }
 
 impl Slots {
+    /// A table for lists in `pages` pages; none if pages hold few lists, where it would help little.
+    ///
+    /// # Errors
+    /// Too little memory.
+    pub fn new(image: &Image, pages: u64) -> outcore_image::Result<Option<Arc<Self>>> {
+        let manifest = image.manifest();
+        let lists = manifest.vertices * if manifest.directed { 2 } else { 1 };
+        if pages == 0 || lists < LEAST_LISTS * pages {
+            return Ok(None);
+        }
+        let count = pages.min(MOST_SLOTS);
+        let budget = image.runtime().budget();
+        let words = Array::zeroed(budget, "places of lists in pages", count as usize * SLOT_WORDS)?;
+        Ok(Some(Arc::new(Slots { words, count })))
+    }
+
     fn slot(&self, file: usize, page: u64) -> (&[AtomicU64], u64) {
         // The files of an image begin at different slots, so that their first pages do not meet.
         let place = page + file as u64 * (self.count / 2);

@@ -275,13 +275,9 @@ impl Iterator for ListLoop<'_> {
             }
             match self.read() {
                 Ok(true) => {}
-                Ok(false) => {
+                end => {
                     self.ended = true;
-                    return None;
-                }
-                Err(error) => {
-                    self.ended = true;
-                    return Some(Err(error));
+                    return end.err().map(Err);
                 }
             }
         }
@@ -298,12 +294,8 @@ struct Collector<'a> {
 }
 
 impl ListVisitor for Collector<'_> {
-    fn page(&mut self, lists: &Lists, weights: Weights<'_>) -> Result<()> {
+    fn page(&mut self, _number: u64, lists: &Lists, weights: Weights<'_>) -> Result<()> {
         self.frontier.wanted(lists, |i| self.collected.push(list_at(lists, weights, i)));
-        Ok(())
-    }
-
-    fn end_unit(&mut self, _unit: u64) -> Result<()> {
         Ok(())
     }
 }
@@ -321,17 +313,15 @@ struct Piece {
 
 impl Piece {
     fn new(list: ListPart<'_>) -> Self {
-        let mut piece = Piece {
+        Piece {
             vertex: list.vertex,
             units: 0..0,
             begins: !list.continues,
-            ends: false,
-            neighbours: Vec::new(),
-            weights: Vec::new(),
+            ends: !list.continued,
+            neighbours: list.neighbours.to_vec(),
+            weights: list.weights.bits().to_vec(),
             kind: list.weights.kind(),
-        };
-        piece.push(list);
-        piece
+        }
     }
 
     fn push(&mut self, list: ListPart<'_>) {
@@ -430,12 +420,8 @@ struct PartVisitor<'a, V> {
 
 impl<V: FnMut(ListPart<'_>) + Send> ListVisitor for PartVisitor<'_, V> {
     #[inline]
-    fn page(&mut self, lists: &Lists, weights: Weights<'_>) -> Result<()> {
+    fn page(&mut self, _number: u64, lists: &Lists, weights: Weights<'_>) -> Result<()> {
         self.frontier.wanted(lists, |i| (self.visit)(list_at(lists, weights, i)));
-        Ok(())
-    }
-
-    fn end_unit(&mut self, _unit: u64) -> Result<()> {
         Ok(())
     }
 }
@@ -452,7 +438,7 @@ struct WholeVisitor<'a, S, V> {
 }
 
 impl<S: Send, R: Outcome, V: Fn(&mut S, List<'_>) -> R + Sync> ListVisitor for WholeVisitor<'_, S, V> {
-    fn page(&mut self, lists: &Lists, weights: Weights<'_>) -> Result<()> {
+    fn page(&mut self, _number: u64, lists: &Lists, weights: Weights<'_>) -> Result<()> {
         let WholeVisitor { frontier, state, visit, open, ended, .. } = self;
         let mut outcome = Ok(());
         frontier.wanted(lists, |i| {

@@ -238,12 +238,8 @@ struct ScanVisitor<'a, S, V> {
 // Visitors are shared, states are sent.
 impl<S: Send, R: Outcome, V: Fn(&mut S, &Lists, Weights<'_>) -> R + Sync> ListVisitor for ScanVisitor<'_, S, V> {
     #[inline]
-    fn page(&mut self, lists: &Lists, weights: Weights<'_>) -> Result<()> {
+    fn page(&mut self, _number: u64, lists: &Lists, weights: Weights<'_>) -> Result<()> {
         (self.visit)(&mut self.state, lists, weights).outcome()
-    }
-
-    fn end_unit(&mut self, _unit: u64) -> Result<()> {
-        Ok(())
     }
 }
 
@@ -366,7 +362,7 @@ struct FoldVisitor<'a, F: ListFold> {
 
 impl<F: ListFold> ListVisitor for FoldVisitor<'_, F> {
     #[inline]
-    fn page(&mut self, lists: &Lists, weights: Weights<'_>) -> Result<()> {
+    fn page(&mut self, _number: u64, lists: &Lists, weights: Weights<'_>) -> Result<()> {
         let frontier = self.frontier;
         if matches!(frontier, Frontier::All) {
             self.adjacent(lists, weights, 0..lists.count);

@@ -17,13 +17,13 @@ use std::sync::Arc;
 
 /// Visitor of the lists of a sweep.
 pub(crate) trait ListVisitor: Send {
-    /// Announces the next page, where all of its lists are visited.
-    #[inline]
-    fn begin(&mut self, _page: u64) {}
-    /// The lists of the next page of the unit that this worker is at, and the weights of its edges if they are wanted.
-    fn page(&mut self, lists: &DecodedLists, weights: Weights<'_>) -> Result<()>;
+    /// The lists of page `number`, which lies in the unit that this worker is at, and the weights of its edges if they
+    /// are wanted.
+    fn page(&mut self, number: u64, lists: &DecodedLists, weights: Weights<'_>) -> Result<()>;
     /// The unit's wanted pages have all been visited.
-    fn end_unit(&mut self, unit: u64) -> Result<()>;
+    fn end_unit(&mut self, _unit: u64) -> Result<()> {
+        Ok(())
+    }
 }
 
 /// The lists that a sweep visits.
@@ -38,14 +38,19 @@ pub(crate) enum Wanted<'a> {
 fn units_of(lists: &Lists, vertices: &[u32]) -> Vec<(u64, u64)> {
     let mut units: Vec<(u64, u64)> = Vec::new();
     pages_of_list(lists, vertices, |page| {
-        let (unit, bit) = (page.number / UNIT_PAGES, 1u64 << (page.number % UNIT_PAGES));
-        match units.last_mut() {
-            Some((last, mask)) if *last == unit => *mask |= bit,
-            _ => units.push((unit, bit)),
-        }
+        push_page(&mut units, page.number);
         true
     });
     units
+}
+
+/// Adds a page to the units and their pages, which rise.
+pub(crate) fn push_page(units: &mut Vec<(u64, u64)>, page: u64) {
+    let (unit, bit) = (page / UNIT_PAGES, 1 << (page % UNIT_PAGES));
+    match units.last_mut() {
+        Some((last, mask)) if *last == unit => *mask |= bit,
+        _ => units.push((unit, bit)),
+    }
 }
 
 /// The pages that hold the lists of the vertices `first..end`.
@@ -121,7 +126,7 @@ impl<'a> Swept<'a> {
     /// The content that a sweep visits, and the pages that hold it.
     pub fn new(graph: &Graph, edges: Edges, wanted: Wanted<'a>) -> Result<(Self, Selection<'a>)> {
         let weights = edges.weights.then(|| graph.weight_column(edges)).transpose()?;
-        let (lists, slots) = (graph.open_lists(edges.direction)?, graph.guides().slots());
+        let (lists, slots) = (graph.open_lists(edges.direction)?, graph.guides());
         let (vertices, selection) = match wanted {
             Wanted::Pages(selection) => (None, selection),
             Wanted::Lists(vertices) => (Some(vertices), Selection::Units(units_of(&lists, vertices))),
@@ -241,7 +246,7 @@ impl PageDecoding<'_> {
         visitor: &mut dyn ListVisitor,
     ) -> Result<()> {
         let at = PageAt { graph: self.graph, file, number };
-        let Decoding { decoder, decoded, .. } = &mut *self.decoding;
+        let Decoding { decoder, decoded, .. } = &mut self.decoding.decoding;
         // Small steps come back to the same page again and again.
         if !(verified && *decoded == Some((file, number))) {
             *decoded = None;
@@ -263,7 +268,6 @@ impl PageDecoding<'_> {
             Some(column) => self.weights.next(column, number, lists).map_err(|error| at.corrupt(error))?,
             None => Weights::NONE,
         };
-        visitor.begin(number);
-        visitor.page(lists, weights)
+        visitor.page(number, lists, weights)
     }
 }

@@ -7,6 +7,7 @@
 //! small buffer: first the weights of the batch are decoded, then its lists are visited beside them.
 
 use crate::engine::graph::{Direction, Edges, Graph, Lists};
+use crate::engine::sweep::push_page;
 use outcore_format::list::MAX_NEIGHBOURS;
 use outcore_format::{Attribute, Index, Lists as DecodedLists, Manifest, Origin, ValueType, WeightKind, values};
 use outcore_image::{Arrived, Error, ImageFile, ImageOptions, Result, UnitPages};
@@ -296,12 +297,12 @@ pub(crate) fn worker_bytes(manifest: &Manifest) -> u64 {
 /// The file of a column of the weights beside the lists of a direction.
 fn value_file(graph: &Graph, direction: Direction, column: usize) -> ImageFile {
     let column = graph.manifest().first_weight_column() + column;
-    ImageFile::values(column, graph.list_file(direction) == ImageFile::IN_LISTS)
+    ImageFile::values(column, graph.has_in_files(direction))
 }
 
 /// The files whose indexes say where weights lie: the lists' entries, and the weights.
 fn weight_indexes(graph: &Graph, direction: Direction) -> Vec<ImageFile> {
-    let incoming = graph.list_file(direction) == ImageFile::IN_LISTS;
+    let incoming = graph.has_in_files(direction);
     let columns = 0..graph.manifest().weight_columns();
     let entries = if incoming { ImageFile::IN_ENTRIES } else { ImageFile::OUT_ENTRIES };
     std::iter::once(entries).chain(columns.map(|column| value_file(graph, direction, column))).collect()
@@ -412,13 +413,7 @@ impl ValueFile {
         let mut units: Vec<(u64, u64)> = Vec::new();
         for range in edges {
             let page_of = |edge| self.index.last_at_most(edge).unwrap_or_default();
-            for page in page_of(range.start)..=page_of(range.end - 1) {
-                let (unit, bit) = (page / UNIT_PAGES, 1 << (page % UNIT_PAGES));
-                match units.last_mut() {
-                    Some((last, mask)) if *last == unit => *mask |= bit,
-                    _ => units.push((unit, bit)),
-                }
-            }
+            (page_of(range.start)..=page_of(range.end - 1)).for_each(|page| push_page(&mut units, page));
         }
         units
     }

@@ -64,12 +64,6 @@ pub(crate) struct ByPage<'a> {
     _reservations: [Reservation; 2],
 }
 
-impl std::fmt::Debug for ByPage<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ByPage").field("edges", &self.edges).finish_non_exhaustive()
-    }
-}
-
 impl<'a> ByPage<'a> {
     /// Prepares for a graph, unless it has too few or too many pages.
     ///
@@ -432,18 +426,11 @@ struct Visitor<'a, L> {
 }
 
 impl<L: Labels> ListVisitor for Visitor<'_, L> {
-    fn begin(&mut self, page: u64) {
-        self.page = page as u32;
-    }
-
-    fn page(&mut self, lists: &DecodedLists, weights: Weights<'_>) -> Result<()> {
+    fn page(&mut self, number: u64, lists: &DecodedLists, weights: Weights<'_>) -> Result<()> {
+        self.page = number as u32;
         self.relaxer.queue.begin(self.page);
         self.relaxer.queue.keep(self.page, lists, weights);
         self.visit(&DecodedPage(lists, weights));
-        Ok(())
-    }
-
-    fn end_unit(&mut self, _unit: u64) -> Result<()> {
         Ok(())
     }
 }

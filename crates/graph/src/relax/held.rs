@@ -56,7 +56,7 @@ impl HeldLists {
         let column = graph.weight_column(Edges::new(direction, true))?;
         let wanted = Wanted::Pages(Selection::Pages(0..graph.pages(direction)));
         let edges = Edges::new(direction, true);
-        let (_, stats) = sweep(graph, edges, wanted, || Filler { held: &held, column: &column, page: 0 })?;
+        let (_, stats) = sweep(graph, edges, wanted, || Filler { held: &held, column: &column })?;
         Ok((held, stats))
     }
 
@@ -164,16 +164,11 @@ fn widen(kind: ValueType, stored: u64) -> u64 {
 struct Filler<'a> {
     held: &'a HeldLists,
     column: &'a WeightColumn,
-    page: u64,
 }
 
 impl ListVisitor for Filler<'_> {
-    fn begin(&mut self, page: u64) {
-        self.page = page;
-    }
-
-    fn page(&mut self, lists: &DecodedLists, weights: Weights<'_>) -> Result<()> {
-        let (held, first, before) = (self.held, lists.first_vertex as usize, self.column.edges(self.page).start);
+    fn page(&mut self, number: u64, lists: &DecodedLists, weights: Weights<'_>) -> Result<()> {
+        let (held, first, before) = (self.held, lists.first_vertex as usize, self.column.edges(number).start);
         let targets = &lists.neighbours[..lists.edges()];
         for (target, at) in targets.iter().zip(&held.targets[before as usize..]) {
             at.store(*target, Ordering::Relaxed);
@@ -184,10 +179,6 @@ impl ListVisitor for Filler<'_> {
         for (end, at) in lists.ends[1..=ended].iter().zip(&held.ends[first + 1..]) {
             at.store(before as u32 + end, Ordering::Relaxed);
         }
-        Ok(())
-    }
-
-    fn end_unit(&mut self, _unit: u64) -> Result<()> {
         Ok(())
     }
 }
