@@ -34,7 +34,7 @@ pub use look::info::GraphInfo;
 pub use look::neighbours::{Degree, Neighbour};
 pub use program::engine::{program_bytes, run_program};
 pub use program::vertex_program::{Events, ProgramOptions, ProgramRun, Vertex, VertexProgram};
-pub use relax::held::HeldLists;
+pub use relax::cached_lists::CachedLists;
 pub use relax::relaxer::{Labels, NO_LABEL, Relaxed, Relaxer, Thin};
 pub use steps::active::SPARSE_SHARE;
 pub use steps::edge_map::{Decision, EdgeMap, EdgeMapper, Next, Stepped, Way, is_small_push};

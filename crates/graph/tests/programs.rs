@@ -567,7 +567,7 @@ fn a_full_disk_ends_a_program_however_much_it_goes_on_to_send() {
 }
 
 #[test]
-fn what_does_not_fit_is_refused_before_anything_is_read() {
+fn messages_that_exceed_the_limit_are_refused_before_the_run() {
     let model = model(20_000, 100_000, true);
     let directory = tempfile::tempdir().unwrap();
     let graph = open(&model.write(directory.path()), 2);
@@ -688,7 +688,10 @@ fn graphs_of_one_runtime_share_its_memory() {
     let expected = run(&open(&runtime(256)));
     let shared = runtime(42);
     let (one, other) = (open(&shared), open(&shared));
-    let kept = outcore_io::Array::<u64>::zeroed(one.runtime().budget(), "a result", 100_000).unwrap();
+    let result = outcore_io::Array::<u64>::zeroed(one.runtime().budget(), "a result", 100_000).unwrap();
+    // Both runs fit whenever each looks at what is available: a run takes its own memory and a quarter of the rest.
+    let (available, own) = (shared.budget().available_bytes(), program_bytes::<Ranks>(&one));
+    assert!(2 * (own + (available - own) / 4) < available, "{available} bytes for two runs of {own} bytes");
     std::thread::scope(|scope| {
         let runs = [&one, &other].map(|graph| scope.spawn(|| (0..2).map(|_| run(graph)).collect::<Vec<_>>()));
         runs.into_iter().flat_map(|run| run.join().unwrap()).for_each(|ranks| assert!(ranks == expected));
@@ -713,5 +716,5 @@ fn graphs_of_one_runtime_share_its_memory() {
     let error =
         run_program(&one, &Ranks { iterations: 1 }, &mut vec![Rank::default(); 1 << 15], &options()).unwrap_err();
     assert!(error.to_string().contains("was closed"), "{error}");
-    drop(kept);
+    drop(result);
 }

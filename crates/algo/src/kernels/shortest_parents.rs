@@ -10,7 +10,7 @@
 use crate::kernels::lengths::{Length, NO_PATH, length};
 use crate::kernels::waiting::Waiting;
 use crate::stored::Stored;
-use outcore_graph::{Bitmap, Direction, Edges, Frontier, Graph, HeldLists, ListFold, ListPart, fold, vertex_map};
+use outcore_graph::{Bitmap, CachedLists, Direction, Edges, Frontier, Graph, ListFold, ListPart, fold, vertex_map};
 use outcore_image::{Error, Result, StatsBuilder, SweepStats};
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -41,7 +41,7 @@ impl<L: Length> ShortestPaths<'_, L> {
     /// memory, a page that cannot be read.
     pub fn choose_parents(
         &self,
-        lists: Option<&HeldLists>,
+        lists: Option<&CachedLists>,
         waiting: &Waiting,
         stats: &mut StatsBuilder,
     ) -> Result<u64> {
@@ -135,7 +135,7 @@ impl<L: Length> Explain<'_, L> {
     }
 
     /// Folds lists that are in memory.
-    fn in_memory(&self, lists: &HeldLists) -> Result<(u64, SweepStats)> {
+    fn in_memory(&self, lists: &CachedLists) -> Result<(u64, SweepStats)> {
         let (start, graph, total) = (Instant::now(), self.paths.graph, AtomicU64::new(0));
         vertex_map(graph.runtime(), graph.vertices(), |range| {
             let mut reached = 0;

@@ -201,7 +201,7 @@ impl<'a, L: Length> Search<'a, L> {
                 limit = L::beyond(batch.nearest, self.delta());
             }
         }
-        let lists = relaxer.as_ref().and_then(Relaxer::held).filter(|_| !graph.is_directed());
+        let lists = relaxer.as_ref().and_then(Relaxer::cached_lists).filter(|_| !graph.is_directed());
         let (distances, weights) = (&self.distances, self.options.weights);
         let paths = ShortestPaths::<L> { graph, source, weights, distances, parents: &parents, length: PhantomData };
         let reached = paths.choose_parents(lists, &self.waiting, &mut self.stats)?;

@@ -7,20 +7,20 @@
 //! being read, others that are in memory are worked off.
 //!
 //! *Encoding.* A bit per vertex says that it is active. The list of a vertex may span pages: its bit stands for the
-//! first of them, and each of the others has a bit of its own. Of every page its first vertex is kept, and of every 64
+//! first of them, and each of the others has a bit of its own. Of every page its first vertex is stored, and of every 64
 //! vertices the page of the first, so that the page of a vertex is found without the index.
 //!
 //! *Ordering.* A worker that lowers a label writes it first, then sets the vertex's bit, then lets the page wait. One
 //! that visits a page first marks it as not waiting, then takes the bits, then reads the labels. So no label that fell
 //! is missed, and a page that was taken but not visited yet need not wait once more.
 //!
-//! *Kept pages.* Where the order of vertices does not suit the search, a page is visited many times for a few lists.
-//! From its second visit on it is kept decoded, as far as memory goes (`kept_pages.rs`): then a visit costs what the
-//! few lists cost.
+//! *Decoded pages.* Where the order of vertices does not suit the search, a page is visited many times for a few lists.
+//! From its second visit on it is cached in decoded form, as far as memory goes (`decoded_cache.rs`): then a visit
+//! costs what the few lists cost.
 //!
 //! *Cost.* Half a bit per vertex for finding pages, 40 bytes per page, and 44 bytes per list of the page with the most
-//! lists for each worker; decoded pages take what is free. Pages are read as often as they are visited, but for what is
-//! cached or kept; where the cache has room for all pages, the 64 around a page are read with it.
+//! lists for each worker; decoded pages take what is free. Pages are read as often as they are visited, but for those
+//! in a cache; where the page cache has room for all pages, the 64 around a page are read with it.
 //!
 //! Pearce, Gokhale, Amato, *Multithreaded asynchronous graph traversal for in-memory and semi-external memory*, SC
 //! 2010; *ACGraph*, SIGMOD 2026, works off blocks by priority.
@@ -29,10 +29,10 @@ use crate::engine::graph::{Edges, Graph, Lists};
 use crate::engine::sweep::{ListPages, ListVisitor, Swept, Wanted};
 use crate::engine::vertex_set::Bitmap;
 use crate::engine::weights::Weights;
-use crate::relax::kept_pages::{DecodedPage, KeptPage, KeptPages, MOST_KEPT_BYTES, PageLists};
+use crate::relax::decoded_cache::{CachedPage, DecodedCache, DecodedPage, MAX_CACHED_PAGE_BYTES, PageLists};
 use crate::relax::least_first::LeastFirst;
 use crate::relax::near_first::NearFirst;
-use crate::relax::relaxer::{Labels, NO_LABEL, Relaxed};
+use crate::relax::relaxer::{Labels, NO_LABEL, OnDrop, Relaxed};
 use outcore_format::Lists as DecodedLists;
 use outcore_image::{Pass, Result, Selection, SweepStats};
 use outcore_io::plan::UNIT_PAGES;
@@ -45,10 +45,10 @@ use std::time::Instant;
 /// Number of vertices in a group: the page of the first vertex of each group is known.
 const GROUP: u64 = 64;
 /// Decoded pages may take this share of a page cache that does not have room for all pages.
-const KEPT_SHARE: u64 = 4;
-/// Number of kept pages that a worker visits before it looks again at its reads.
-const KEPT_IN_A_ROW: usize = 64;
-/// Number of pages that wait because of one visit and are kept before the queue is told.
+const CACHED_SHARE: u64 = 4;
+/// Number of cached pages that a worker visits before it looks again at its reads.
+const CACHED_IN_A_ROW: usize = 64;
+/// Number of pages that wait because of one visit and are collected before the queue learns of them.
 const MOST_TOUCHED: usize = 256;
 
 /// Works off the active vertices of a graph until none is left.
@@ -79,25 +79,25 @@ impl<'a> ByPage<'a> {
         let worker = most_lists * Work::LIST_BYTES + Work::BYTES;
         let bytes = PageMap::bytes(lists.pages, vertices)
             + LeastFirst::bytes(lists.pages)
-            + KeptPages::bytes(lists.pages)
+            + DecodedCache::bytes(lists.pages)
             + graph.runtime().threads() as u64 * worker;
         let reservation = budget.reserve(purpose, bytes)?;
         let bits = || Bitmap::new(budget, purpose, lists.pages);
         let (claimed, parts, continues) = (bits()?, bits()?, bits()?);
-        let decoded_bytes = KeptPages::decoded_bytes(graph, edges);
-        let kept_bytes = decoded_bytes.min(free_for_kept(graph, lists.pages));
-        let kept = budget.reserve(purpose, kept_bytes)?;
+        let decoded_bytes = DecodedCache::decoded_bytes(graph, edges);
+        let cached_bytes = decoded_bytes.min(free_for_decoded(graph, lists.pages));
+        let cached = budget.reserve(purpose, cached_bytes)?;
         // A visitor of a page that has just made room holds it a little longer.
-        let held_bytes =
-            if kept_bytes < decoded_bytes { graph.runtime().threads() as u64 * MOST_KEPT_BYTES } else { 0 };
+        let evicted_bytes =
+            if cached_bytes < decoded_bytes { graph.runtime().threads() as u64 * MAX_CACHED_PAGE_BYTES } else { 0 };
         Ok(Some(ByPage {
             graph,
             edges,
             most_lists: most_lists as usize,
-            queue: Queue::new(lists.pages as usize, claimed, kept_bytes.saturating_sub(held_bytes)),
+            queue: Queue::new(lists.pages as usize, claimed, cached_bytes.saturating_sub(evicted_bytes)),
             parts,
             map: PageMap::new(&lists, vertices, continues),
-            _reservations: [reservation, kept],
+            _reservations: [reservation, cached],
         }))
     }
 
@@ -117,18 +117,21 @@ impl<'a> ByPage<'a> {
         sweep.read_around();
         let (outcome, mut total) = relaxer.graph.with_workers(usize::MAX, |worker, stop| {
             // The others wait for this one: they are told whatever ends it.
-            let _stop_on_drop = StopOnDrop(&relaxer.queue);
+            let _stop = OnDrop(|| {
+                lock(&relaxer.queue.pages).stopped = true;
+                relaxer.queue.changed.notify_all();
+            });
             let visitor = Visitor { relaxer, labels, active, work: Work::new(relaxer.most_lists), page: 0, horizon: 0 };
             let (mut pass, mut pages) = (Pass::default(), ListPages::new(relaxer.graph, &swept, visitor));
             while !stop.load(Ordering::Relaxed) {
-                pages.visitor.visit_kept();
+                pages.visitor.visit_cached();
                 if !pages.step(&mut pass, &sweep, worker)? && !relaxer.queue.wait() {
                     break;
                 }
             }
             let (mut stats, work) = (pass.stats, &pages.visitor.work);
-            stats.pages_wanted += work.kept_visits;
-            stats.cache_hits += work.kept_visits;
+            stats.pages_wanted += work.cached_visits;
+            stats.cache_hits += work.cached_visits;
             Ok((work.relaxed, stats))
         })?;
         total.add(sweep.prepared());
@@ -189,10 +192,10 @@ impl<'a> ByPage<'a> {
 
 /// The memory that decoded pages may take: most of what is free, and a share of a page cache that does not have room
 /// for all pages.
-fn free_for_kept(graph: &Graph, pages: u64) -> u64 {
+fn free_for_decoded(graph: &Graph, pages: u64) -> u64 {
     let free_bytes = graph.runtime().budget().free_bytes();
     let has_all = graph.cache().is_some_and(|cache| cache.capacity_pages() > pages);
-    free_bytes - free_bytes / 8 + if has_all { 0 } else { graph.cache_bytes() / KEPT_SHARE }
+    free_bytes - free_bytes / 8 + if has_all { 0 } else { graph.cache_bytes() / CACHED_SHARE }
 }
 
 /// The most lists that a page has.
@@ -267,7 +270,7 @@ struct Queue {
 
 struct Waiting {
     queue: LeastFirst,
-    kept: KeptPages,
+    cached: DecodedCache,
     /// Pages that were taken and whose visit has not begun.
     claimed: Bitmap,
     /// Pages that were taken and whose visit has not ended.
@@ -277,9 +280,9 @@ struct Waiting {
 }
 
 impl Queue {
-    fn new(pages: usize, claimed: Bitmap, kept_bytes: u64) -> Self {
-        let (queue, kept) = (LeastFirst::new(pages), KeptPages::new(pages, kept_bytes));
-        let waiting = Waiting { queue, kept, claimed, under_way: 0, sleepers: 0, stopped: false };
+    fn new(pages: usize, claimed: Bitmap, cached_bytes: u64) -> Self {
+        let (queue, cached) = (LeastFirst::new(pages), DecodedCache::new(pages, cached_bytes));
+        let waiting = Waiting { queue, cached, claimed, under_way: 0, sleepers: 0, stopped: false };
         Queue { pages: Mutex::new(waiting), changed: Condvar::new() }
     }
 
@@ -290,11 +293,11 @@ impl Queue {
         (waiting.under_way, waiting.stopped) = (0, false);
     }
 
-    /// The page with the least label, unless it is kept.
+    /// The page with the least label, unless it is cached.
     fn take(&self) -> Option<u64> {
         let mut waiting = lock(&self.pages);
         let page = waiting.queue.first()?;
-        if waiting.stopped || waiting.kept.has(page) {
+        if waiting.stopped || waiting.cached.has(page) {
             return None;
         }
         waiting.queue.take();
@@ -303,26 +306,26 @@ impl Queue {
         Some(page.into())
     }
 
-    /// The page with the least label, if it is kept. Its visit begins.
-    fn take_kept(&self) -> Option<(u32, Arc<KeptPage>)> {
+    /// The page with the least label, if it is cached. Its visit begins.
+    fn take_cached(&self) -> Option<(u32, Arc<CachedPage>)> {
         let mut waiting = lock(&self.pages);
         let page = waiting.queue.first()?;
         if waiting.stopped {
             return None;
         }
-        let kept = waiting.kept.get(page)?;
+        let cached = waiting.cached.get(page)?;
         waiting.queue.take();
         waiting.under_way += 1;
-        Some((page, kept))
+        Some((page, cached))
     }
 
-    /// A page was visited that is not kept, and may be from now on.
-    fn keep(&self, page: u32, lists: &DecodedLists, weights: Weights<'_>) {
-        if !lock(&self.pages).kept.visit(page, lists, weights) {
+    /// A page was visited that is not cached, and may be from now on.
+    fn cache(&self, page: u32, lists: &DecodedLists, weights: Weights<'_>) {
+        if !lock(&self.pages).cached.visit(page, lists, weights) {
             return;
         }
-        let copy = KeptPages::copy(lists, weights);
-        lock(&self.pages).kept.keep(page, copy);
+        let copy = DecodedCache::copy(lists, weights);
+        lock(&self.pages).cached.insert(page, copy);
     }
 
     /// The visit of a page begins: what becomes active in it from now on may be too late for that.
@@ -372,16 +375,6 @@ impl Queue {
     }
 }
 
-/// Guard of a worker: when it is dropped (return, error or panic), it stops the queue and wakes all workers.
-struct StopOnDrop<'a>(&'a Queue);
-
-impl Drop for StopOnDrop<'_> {
-    fn drop(&mut self) {
-        lock(&self.0.pages).stopped = true;
-        self.0.changed.notify_all();
-    }
-}
-
 /// Buffers of a worker for the page that it visits.
 struct Work {
     /// Lists that were active when the visit began, by rising label, where labels are even.
@@ -395,7 +388,7 @@ struct Work {
     touched: Vec<(u32, u64)>,
     relaxed: Relaxed,
     /// Visits of decoded pages in memory, which were neither read nor decoded.
-    kept_visits: u64,
+    cached_visits: u64,
 }
 
 impl Work {
@@ -410,7 +403,7 @@ impl Work {
             waiting: NearFirst::new(lists),
             touched: Vec::with_capacity(MOST_TOUCHED),
             relaxed: Relaxed::default(),
-            kept_visits: 0,
+            cached_visits: 0,
         }
     }
 }
@@ -429,20 +422,20 @@ impl<L: Labels> ListVisitor for Visitor<'_, L> {
     fn page(&mut self, number: u64, lists: &DecodedLists, weights: Weights<'_>) -> Result<()> {
         self.page = number as u32;
         self.relaxer.queue.begin(self.page);
-        self.relaxer.queue.keep(self.page, lists, weights);
+        self.relaxer.queue.cache(self.page, lists, weights);
         self.visit(&DecodedPage(lists, weights));
         Ok(())
     }
 }
 
 impl<L: Labels> Visitor<'_, L> {
-    /// Visits kept pages as long as they have the least labels, but not for ever.
-    fn visit_kept(&mut self) {
-        for _ in 0..KEPT_IN_A_ROW {
-            let Some((page, kept)) = self.relaxer.queue.take_kept() else { break };
+    /// Visits cached pages as long as they have the least labels, but not for ever.
+    fn visit_cached(&mut self) {
+        for _ in 0..CACHED_IN_A_ROW {
+            let Some((page, cached)) = self.relaxer.queue.take_cached() else { break };
             self.page = page;
-            self.work.kept_visits += 1;
-            self.visit(&*kept);
+            self.work.cached_visits += 1;
+            self.visit(&*cached);
         }
     }
 

@@ -1,4 +1,4 @@
-//! Relaxing edges asynchronously where all lists are held in memory: vertices whose label fell are worked off by rank,
+//! Relaxing edges asynchronously where all lists are cached in memory: vertices whose label fell are worked off by rank,
 //! the least first, and those of one rank in any order.
 //!
 //! *Idea.* Delta-stepping without steps. Every worker has bins of its own, one per rank; a vertex whose label falls
@@ -13,14 +13,14 @@
 //! *Ordering.* A worker that lowers a label writes it first, then sets the bit; one that takes the bit reads the label
 //! after that. So no label that fell is missed.
 //!
-//! *Cost.* One and a half bytes per vertex for hints beside the held lists.
+//! *Cost.* One and a half bytes per vertex for hints beside the cached lists.
 //!
 //! Meyer and Sanders, *Delta-stepping*, J. Algorithms 2003; Nguyen, Lenharth, Pingali, *A lightweight infrastructure
 //! for graph analytics*, SOSP 2013, keeps work in bags by priority.
 
 use crate::engine::vertex_set::Bitmap;
-use crate::relax::held::HeldLists;
-use crate::relax::relaxer::Labels;
+use crate::relax::cached_lists::CachedLists;
+use crate::relax::relaxer::{Labels, OnDrop};
 use outcore_image::Result;
 use outcore_io::{Runtime, lock};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -171,7 +171,7 @@ impl Bins {
 /// Data that the workers share.
 pub(crate) struct ByRank<'a, L> {
     labels: &'a L,
-    lists: &'a HeldLists,
+    lists: &'a CachedLists,
     /// The vertices whose lists are to be worked off.
     active: &'a Bitmap,
     /// The rank that every worker is at, or the greatest of all.
@@ -195,16 +195,6 @@ struct Pool {
     stopped: bool,
 }
 
-/// Guard of a worker: when it is dropped (return, error or panic), it stops the pool and wakes all workers.
-struct StopOnDrop<'a>(&'a Mutex<Pool>, &'a Condvar);
-
-impl Drop for StopOnDrop<'_> {
-    fn drop(&mut self) {
-        lock(self.0).stopped = true;
-        self.1.notify_all();
-    }
-}
-
 /// The memory that the hints of all workers take, and half of them once more where they are donations.
 pub(crate) fn hint_bytes(vertices: u64, workers: usize) -> u64 {
     (chunks(vertices, workers) * workers * size_of::<Chunk>()) as u64 * 3 / 2
@@ -215,7 +205,7 @@ fn chunks(vertices: u64, workers: usize) -> usize {
 }
 
 impl<'a, L: Labels> ByRank<'a, L> {
-    pub fn new(labels: &'a L, lists: &'a HeldLists, active: &'a Bitmap, vertices: u64, workers: usize) -> Self {
+    pub fn new(labels: &'a L, lists: &'a CachedLists, active: &'a Bitmap, vertices: u64, workers: usize) -> Self {
         ByRank {
             labels,
             lists,
@@ -239,7 +229,10 @@ impl<'a, L: Labels> ByRank<'a, L> {
             pool.workers += 1;
             pool.workers - 1
         };
-        let _stop_on_drop = StopOnDrop(&self.pool, &self.changed);
+        let _stop = OnDrop(|| {
+            lock(&self.pool).stopped = true;
+            self.changed.notify_all();
+        });
         let (mut bins, mut batch, mut count) = (Bins::new(self.chunks), [0; BATCH], 0);
         while !stop.load(Ordering::Relaxed) {
             let Some(rank) = bins.least() else {
@@ -522,7 +515,7 @@ mod tests {
             [(1, 100, 128), (2, 100, 128), (8, 30, 128), (3, 1, 128), (4, 100, 2), (2, 1_000_000, 1), (2, 7, 0)]
         {
             let runtime = Runtime::new(RuntimeOptions { threads: Some(threads), ..RuntimeOptions::default() }).unwrap();
-            let lists = HeldLists::of(runtime.budget(), vertices, &edges);
+            let lists = CachedLists::of(runtime.budget(), vertices, &edges);
             let labels: Vec<_> = (0..vertices).map(|_| AtomicU64::new(u64::MAX)).collect();
             let active = Bitmap::new(runtime.budget(), "a test", vertices.into()).unwrap();
             labels[0].store(0, Ordering::Relaxed);
@@ -549,7 +542,7 @@ mod tests {
     fn a_request_to_stop_stops_all() {
         let runtime = Runtime::new(RuntimeOptions { threads: Some(3), ..RuntimeOptions::default() }).unwrap();
         let edges = [(0, 1, 1), (1, 0, 1)];
-        let lists = HeldLists::of(runtime.budget(), 2, &edges);
+        let lists = CachedLists::of(runtime.budget(), 2, &edges);
         let active = Bitmap::new(runtime.budget(), "a test", 2).unwrap();
         active.insert(0);
         let labels = Distances { labels: vec![AtomicU64::new(0), AtomicU64::new(u64::MAX)], width: 1 };

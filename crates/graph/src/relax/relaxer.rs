@@ -2,13 +2,13 @@
 //!
 //! Where the final labels are unique (levels, distances), no steps are needed, and a search of a graph of large
 //! diameter is better off without them ([`Thin`]). Where memory has room for all lists, decoded, with their weights,
-//! they are held, and vertices are worked off by rank (`by_rank.rs`). Otherwise pages are (`by_page.rs`).
+//! they are cached, and vertices are worked off by rank (`by_rank.rs`). Otherwise pages are (`by_page.rs`).
 
 use crate::engine::graph::{Edges, Graph};
 use crate::engine::vertex_set::Bitmap;
 use crate::relax::by_page::ByPage;
 use crate::relax::by_rank::{ByRank, hint_bytes};
-use crate::relax::held::HeldLists;
+use crate::relax::cached_lists::CachedLists;
 use outcore_image::{Error, Result, SweepStats};
 use outcore_io::Reservation;
 use std::time::Instant;
@@ -55,7 +55,7 @@ pub struct Relaxed {
     pub vertices: u64,
     /// Number of visits of pages.
     pub visits: u64,
-    /// Statistics of the reads. A visit of a page that is kept counts as one that was found in the cache.
+    /// Statistics of the reads. A visit of a cached page counts as a cache hit.
     pub sweep: SweepStats,
 }
 
@@ -96,14 +96,8 @@ pub struct Relaxer<'a> {
 
 enum Method<'a> {
     /// The lists, what it took to read them, and the memory for hints.
-    Held(Box<(HeldLists, SweepStats, Reservation)>),
+    Cached(Box<(CachedLists, SweepStats, Reservation)>),
     ByPage(Box<ByPage<'a>>),
-}
-
-impl std::fmt::Debug for Relaxer<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Relaxer").field("held", &self.held().is_some()).finish_non_exhaustive()
-    }
 }
 
 impl<'a> Relaxer<'a> {
@@ -122,20 +116,20 @@ impl<'a> Relaxer<'a> {
     /// Holds all lists, if that leaves something free.
     fn hold(graph: &'a Graph, edges: Edges) -> Result<Option<Method<'a>>> {
         let (budget, vertices) = (graph.runtime().budget(), graph.vertices());
-        let Some(bytes) = HeldLists::bytes(graph, edges.direction).filter(|_| edges.weights) else { return Ok(None) };
+        let Some(bytes) = CachedLists::bytes(graph, edges.direction).filter(|_| edges.weights) else { return Ok(None) };
         let (hints, available) = (hint_bytes(vertices, graph.runtime().threads()), budget.available_bytes());
         if bytes + hints > available - available / FREE_SHARE {
             return Ok(None);
         }
         let hints = budget.reserve("hints of vertices", hints)?;
-        let (lists, loaded) = HeldLists::load(graph, edges.direction)?;
-        Ok(Some(Method::Held(Box::new((lists, loaded, hints)))))
+        let (lists, loaded) = CachedLists::load(graph, edges.direction)?;
+        Ok(Some(Method::Cached(Box::new((lists, loaded, hints)))))
     }
 
-    /// The lists with their weights, if they are held.
-    pub fn held(&self) -> Option<&HeldLists> {
+    /// The lists with their weights, if they are cached.
+    pub fn cached_lists(&self) -> Option<&CachedLists> {
         match &self.method {
-            Method::Held(held) => Some(&held.0),
+            Method::Cached(cached) => Some(&cached.0),
             Method::ByPage(_) => None,
         }
     }
@@ -149,8 +143,8 @@ impl<'a> Relaxer<'a> {
     pub fn run<L: Labels>(&mut self, labels: &L, active: &Bitmap) -> Result<Relaxed> {
         match &mut self.method {
             Method::ByPage(by_page) => by_page.run(labels, active),
-            Method::Held(held) => {
-                let (lists, loaded, _) = &mut **held;
+            Method::Cached(cached) => {
+                let (lists, loaded, _) = &mut **cached;
                 let (start, graph) = (Instant::now(), self.graph);
                 let by_rank = ByRank::new(labels, lists, active, graph.vertices(), graph.runtime().threads());
                 let (counts, _) = graph.with_workers(usize::MAX, |_, stop| by_rank.work(graph.runtime(), stop))?;
@@ -159,6 +153,15 @@ impl<'a> Relaxer<'a> {
                 Ok(Relaxed { vertices: counts.into_iter().sum(), visits: 0, sweep })
             }
         }
+    }
+}
+
+/// Guard of a worker: calls a function when it is dropped, by a return, an error or a panic.
+pub(crate) struct OnDrop<F: FnMut()>(pub F);
+
+impl<F: FnMut()> Drop for OnDrop<F> {
+    fn drop(&mut self) {
+        (self.0)();
     }
 }
 

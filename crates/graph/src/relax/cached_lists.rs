@@ -1,4 +1,4 @@
-//! All lists of a graph and their weights, decoded and held in memory, where the limit has room for that.
+//! All lists of a graph and their weights, decoded and cached in memory, where the limit has room for that.
 //!
 //! *Cost.* Four bytes per vertex, and per entry four and what a weight takes; one pass over lists and weights.
 
@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 const PURPOSE: &str = "decoded lists";
 
 /// Lists with weights, in the order of their vertices.
-pub struct HeldLists {
+pub struct CachedLists {
     /// Ends of lists among the entries; the first is 0, and that of vertex `v` comes `v + 1`st.
     ends: Array<AtomicU32>,
     targets: Array<AtomicU32>,
@@ -24,14 +24,8 @@ pub struct HeldLists {
     kind: ValueType,
 }
 
-impl std::fmt::Debug for HeldLists {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("HeldLists").field("entries", &self.targets.len()).field("kind", &self.kind).finish()
-    }
-}
-
-impl HeldLists {
-    /// The memory that the lists of a direction take, or nothing if they cannot be held: without weights, and beyond
+impl CachedLists {
+    /// The memory that the lists of a direction take, or nothing if they cannot be cached: without weights, and beyond
     /// 2^32 entries.
     pub(crate) fn bytes(graph: &Graph, direction: Direction) -> Option<u64> {
         let kind = graph.manifest().weights()?.kind;
@@ -47,7 +41,7 @@ impl HeldLists {
         let (budget, facts) = (graph.runtime().budget(), graph.list_facts(direction));
         let kind = graph.manifest().weights().map_or(ValueType::I64, |column| column.kind);
         let entries = facts.entries as usize;
-        let held = HeldLists {
+        let cached = CachedLists {
             ends: Array::zeroed(budget, PURPOSE, graph.vertices() as usize + 1)?,
             targets: Array::zeroed(budget, PURPOSE, entries)?,
             weights: Packed::new(budget, kind, entries)?,
@@ -56,8 +50,8 @@ impl HeldLists {
         let column = graph.weight_column(Edges::new(direction, true))?;
         let wanted = Wanted::Pages(Selection::Pages(0..graph.pages(direction)));
         let edges = Edges::new(direction, true);
-        let (_, stats) = sweep(graph, edges, wanted, || Filler { held: &held, column: &column })?;
-        Ok((held, stats))
+        let (_, stats) = sweep(graph, edges, wanted, || Filler { cached: &cached, column: &column })?;
+        Ok((cached, stats))
     }
 
     #[inline]
@@ -162,21 +156,21 @@ fn widen(kind: ValueType, stored: u64) -> u64 {
 }
 
 struct Filler<'a> {
-    held: &'a HeldLists,
+    cached: &'a CachedLists,
     column: &'a WeightColumn,
 }
 
 impl ListVisitor for Filler<'_> {
     fn page(&mut self, number: u64, lists: &DecodedLists, weights: Weights<'_>) -> Result<()> {
-        let (held, first, before) = (self.held, lists.first_vertex as usize, self.column.edges(number).start);
+        let (cached, first, before) = (self.cached, lists.first_vertex as usize, self.column.edges(number).start);
         let targets = &lists.neighbours[..lists.edges()];
-        for (target, at) in targets.iter().zip(&held.targets[before as usize..]) {
+        for (target, at) in targets.iter().zip(&cached.targets[before as usize..]) {
             at.store(*target, Ordering::Relaxed);
         }
-        held.weights.set(before as usize, weights.bits().iter().map(|&bits| narrow(held.kind, bits)));
+        cached.weights.set(before as usize, weights.bits().iter().map(|&bits| narrow(cached.kind, bits)));
         // The page in which a list ends says where.
         let ended = lists.count - usize::from(lists.continued);
-        for (end, at) in lists.ends[1..=ended].iter().zip(&held.ends[first + 1..]) {
+        for (end, at) in lists.ends[1..=ended].iter().zip(&cached.ends[first + 1..]) {
             at.store(before as u32 + end, Ordering::Relaxed);
         }
         Ok(())
@@ -184,10 +178,10 @@ impl ListVisitor for Filler<'_> {
 }
 
 #[cfg(test)]
-impl HeldLists {
+impl CachedLists {
     /// The lists of some edges in the order of their sources, with whole weights.
     pub fn of(budget: &Arc<Budget>, vertices: u32, edges: &[(u32, u32, u64)]) -> Self {
-        let held = HeldLists {
+        let cached = CachedLists {
             ends: Array::zeroed(budget, PURPOSE, vertices as usize + 1).unwrap(),
             targets: Array::zeroed(budget, PURPOSE, edges.len()).unwrap(),
             weights: Packed::new(budget, ValueType::U32, edges.len()).unwrap(),
@@ -195,11 +189,11 @@ impl HeldLists {
         };
         for vertex in 0..vertices {
             let end = edges.partition_point(|edge| edge.0 <= vertex);
-            held.ends[vertex as usize + 1].store(end as u32, Ordering::Relaxed);
+            cached.ends[vertex as usize + 1].store(end as u32, Ordering::Relaxed);
         }
-        edges.iter().zip(&*held.targets).for_each(|(edge, target)| target.store(edge.1, Ordering::Relaxed));
-        held.weights.set(0, edges.iter().map(|edge| edge.2));
-        held
+        edges.iter().zip(&*cached.targets).for_each(|(edge, target)| target.store(edge.1, Ordering::Relaxed));
+        cached.weights.set(0, edges.iter().map(|edge| edge.2));
+        cached
     }
 }
 

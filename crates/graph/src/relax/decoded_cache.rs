@@ -1,4 +1,4 @@
-//! Decoded pages that are kept because they are visited again and again, within a fixed amount of memory.
+//! Decoded pages that are cached because they are visited again and again, within a fixed amount of memory.
 //!
 //! Where all of it is in use, a page that was not visited since the last look at it makes room (second chance).
 
@@ -8,10 +8,10 @@ use outcore_format::Lists;
 use outcore_io::buffer::prefetch;
 use std::sync::Arc;
 
-/// A larger page is not kept.
-pub(crate) const MOST_KEPT_BYTES: u64 = 1 << 18;
-/// Number of visits from which on a page is kept: most pages of a graph in a good order have fewer.
-const KEPT_FROM: u8 = 2;
+/// A larger page is not cached.
+pub(crate) const MAX_CACHED_PAGE_BYTES: u64 = 1 << 18;
+/// Number of visits from which on a page is cached: most pages of a graph in a good order have fewer.
+const CACHED_FROM_VISITS: u8 = 2;
 
 /// The lists of a page, as they are worked off.
 pub(crate) trait PageLists {
@@ -92,8 +92,8 @@ impl Form {
     }
 }
 
-/// A page that is kept.
-pub(crate) struct KeptPage {
+/// A page that is cached.
+pub(crate) struct CachedPage {
     first_vertex: u32,
     count: u32,
     continues: bool,
@@ -103,7 +103,7 @@ pub(crate) struct KeptPage {
     words: Vec<u32>,
 }
 
-impl KeptPage {
+impl CachedPage {
     fn new(lists: &Lists, weights: Weights<'_>) -> Self {
         let form = Form::of(weights);
         let mut words = Vec::with_capacity(lists.count + 1 + form.words() * lists.edges());
@@ -119,7 +119,7 @@ impl KeptPage {
             }
         }
         let (first_vertex, count) = (lists.first_vertex as u32, lists.count as u32);
-        KeptPage { first_vertex, count, continues: lists.continues, continued: lists.continued, form, words }
+        CachedPage { first_vertex, count, continues: lists.continues, continued: lists.continued, form, words }
     }
 
     fn bytes(lists: &Lists, weights: Weights<'_>) -> usize {
@@ -133,7 +133,7 @@ impl KeptPage {
     }
 }
 
-impl PageLists for KeptPage {
+impl PageLists for CachedPage {
     fn first_vertex(&self) -> u32 {
         self.first_vertex
     }
@@ -176,10 +176,10 @@ impl PageLists for KeptPage {
     }
 }
 
-/// The pages that are kept.
-pub(crate) struct KeptPages {
+/// The pages that are cached.
+pub(crate) struct DecodedCache {
     pages: Vec<Slot>,
-    /// The pages that are kept, in no order, and which of them is looked at next.
+    /// The pages that are cached, in no order, and which of them is looked at next.
     ring: Vec<u32>,
     hand: usize,
     free_bytes: usize,
@@ -187,13 +187,13 @@ pub(crate) struct KeptPages {
 
 #[derive(Clone, Default)]
 struct Slot {
-    page: Option<Arc<KeptPage>>,
+    page: Option<Arc<CachedPage>>,
     bytes: u32,
     visits: u8,
     used: bool,
 }
 
-impl KeptPages {
+impl DecodedCache {
     /// The memory that it takes beside the pages.
     pub fn bytes(pages: u64) -> u64 {
         pages * (size_of::<Slot>() + size_of::<u32>()) as u64
@@ -202,42 +202,44 @@ impl KeptPages {
     /// Upper bound of the memory of all decoded pages of one direction.
     pub fn decoded_bytes(graph: &Graph, edges: Edges) -> u64 {
         let lists = graph.list_facts(edges.direction);
-        let page_bytes = 2 * size_of::<KeptPage>() as u64;
+        let page_bytes = 2 * size_of::<CachedPage>() as u64;
         lists.entries * if edges.weights { 12 } else { 4 } + 4 * graph.vertices() + page_bytes * lists.pages
     }
 
     /// Room for `free_bytes` of decoded pages.
     pub fn new(pages: usize, free_bytes: u64) -> Self {
         let free_bytes = usize::try_from(free_bytes).unwrap_or(usize::MAX);
-        KeptPages { pages: vec![Slot::default(); pages], ring: Vec::with_capacity(pages), hand: 0, free_bytes }
+        DecodedCache { pages: vec![Slot::default(); pages], ring: Vec::with_capacity(pages), hand: 0, free_bytes }
     }
 
-    /// Whether a page is kept.
+    /// Whether a page is cached.
     pub fn has(&self, page: u32) -> bool {
         self.pages[page as usize].page.is_some()
     }
 
-    /// The page, if it is kept.
-    pub fn get(&mut self, page: u32) -> Option<Arc<KeptPage>> {
+    /// The page, if it is cached.
+    pub fn get(&mut self, page: u32) -> Option<Arc<CachedPage>> {
         let slot = &mut self.pages[page as usize];
         slot.used = true;
         slot.page.clone()
     }
 
-    /// Counts a visit of a page that is not kept; returns whether it is to be.
+    /// Counts a visit of a page that is not cached; returns whether it is to be.
     pub fn visit(&mut self, page: u32, lists: &Lists, weights: Weights<'_>) -> bool {
         let slot = &mut self.pages[page as usize];
         slot.visits = slot.visits.saturating_add(1);
-        slot.page.is_none() && slot.visits >= KEPT_FROM && KeptPage::bytes(lists, weights) as u64 <= MOST_KEPT_BYTES
+        slot.page.is_none()
+            && slot.visits >= CACHED_FROM_VISITS
+            && CachedPage::bytes(lists, weights) as u64 <= MAX_CACHED_PAGE_BYTES
     }
 
-    /// Copies a page, to be kept.
-    pub fn copy(lists: &Lists, weights: Weights<'_>) -> (Arc<KeptPage>, u32) {
-        (Arc::new(KeptPage::new(lists, weights)), KeptPage::bytes(lists, weights) as u32)
+    /// Copies a page, to be cached.
+    pub fn copy(lists: &Lists, weights: Weights<'_>) -> (Arc<CachedPage>, u32) {
+        (Arc::new(CachedPage::new(lists, weights)), CachedPage::bytes(lists, weights) as u32)
     }
 
     /// Keeps a page, if there is room for it or can be made.
-    pub fn keep(&mut self, page: u32, (copy, bytes): (Arc<KeptPage>, u32)) {
+    pub fn insert(&mut self, page: u32, (copy, bytes): (Arc<CachedPage>, u32)) {
         while self.free_bytes < bytes as usize {
             let Some(&last) = self.ring.get(self.hand) else {
                 if self.ring.is_empty() {
@@ -277,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn kept_pages_have_the_lists_and_weights_of_decoded_ones() {
+    fn cached_pages_have_the_lists_and_weights_of_decoded_ones() {
         let lists = Lists {
             first_vertex: 70,
             continued: true,
@@ -291,39 +293,39 @@ mod tests {
         let mut sizes = Vec::new();
         for weights in cases.iter().map(|bits| &bits[..]).chain([&[][..]]) {
             let weights = Weights::new(weights, WeightKind::I64);
-            let (copy, bytes) = KeptPages::copy(&lists, weights);
+            let (copy, bytes) = DecodedCache::copy(&lists, weights);
             let decoded = DecodedPage(&lists, weights);
             for i in 0..3 {
                 assert!(copy.edges(i).eq(decoded.edges(i)), "{weights:?}");
             }
             assert_eq!((copy.first_vertex(), copy.count()), (decoded.first_vertex(), decoded.count()));
             assert_eq!((copy.continues(), copy.continued()), (decoded.continues(), decoded.continued()));
-            assert_eq!(bytes as usize, size_of::<KeptPage>() + 4 * copy.words.len());
+            assert_eq!(bytes as usize, size_of::<CachedPage>() + 4 * copy.words.len());
             sizes.push(copy.words.len());
         }
         assert_eq!(sizes, [14, 14, 14, 19, 9], "two words for an entry, three, and one");
     }
 
     #[test]
-    fn pages_are_kept_from_some_visits_on_and_those_in_use_stay() {
-        let size = KeptPage::bytes(&lists(0, 100), Weights::NONE) as u64;
-        let mut kept = KeptPages::new(10, 3 * size + 1);
+    fn pages_are_cached_from_some_visits_on_and_those_in_use_stay() {
+        let size = CachedPage::bytes(&lists(0, 100), Weights::NONE) as u64;
+        let mut cached = DecodedCache::new(10, 3 * size + 1);
         for page in 0..3 {
             let lists = lists(page.into(), 100);
-            let wanted: Vec<bool> = (0..4).map(|_| kept.visit(page, &lists, Weights::NONE)).collect();
+            let wanted: Vec<bool> = (0..4).map(|_| cached.visit(page, &lists, Weights::NONE)).collect();
             assert_eq!(wanted, [false, true, true, true]);
-            kept.keep(page, KeptPages::copy(&lists, Weights::NONE));
-            assert!(!kept.visit(page, &lists, Weights::NONE), "it is kept already");
+            cached.insert(page, DecodedCache::copy(&lists, Weights::NONE));
+            assert!(!cached.visit(page, &lists, Weights::NONE), "it is cached already");
         }
-        assert!((0..3).all(|page| kept.has(page)) && !kept.has(3));
-        assert_eq!(kept.get(0).unwrap().first_vertex, 0);
-        assert_eq!(kept.get(2).unwrap().edges(0).count(), 100);
-        kept.keep(5, KeptPages::copy(&lists(5, 100), Weights::NONE));
-        assert_eq!([0, 1, 2, 5].map(|page| kept.has(page)), [true, false, true, true]);
-        assert!(!kept.visit(7, &lists(7, 1 << 20), Weights::NONE), "too large to be kept");
-        // More than there is room for: everything goes, and nothing is kept.
-        kept.keep(8, KeptPages::copy(&lists(8, 1000), Weights::NONE));
-        assert!((0..10).all(|page| !kept.has(page)));
-        assert_eq!(kept.free_bytes as u64, 3 * size + 1);
+        assert!((0..3).all(|page| cached.has(page)) && !cached.has(3));
+        assert_eq!(cached.get(0).unwrap().first_vertex, 0);
+        assert_eq!(cached.get(2).unwrap().edges(0).count(), 100);
+        cached.insert(5, DecodedCache::copy(&lists(5, 100), Weights::NONE));
+        assert_eq!([0, 1, 2, 5].map(|page| cached.has(page)), [true, false, true, true]);
+        assert!(!cached.visit(7, &lists(7, 1 << 20), Weights::NONE), "too large to be cached");
+        // More than there is room for: everything goes, and nothing is cached.
+        cached.insert(8, DecodedCache::copy(&lists(8, 1000), Weights::NONE));
+        assert!((0..10).all(|page| !cached.has(page)));
+        assert_eq!(cached.free_bytes as u64, 3 * size + 1);
     }
 }
