@@ -8,9 +8,7 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
-/// The exit code of success.
 pub const SUCCESS: u8 = 0;
-/// The exit code of a failure.
 pub const FAILURE: u8 = 1;
 /// The exit code of a result that a verification finds wrong.
 pub const WRONG: u8 = 3;

@@ -64,7 +64,6 @@ fn choice<T: Choice + Send + Sync>() -> impl TypedValueParser<Value = T> {
     PossibleValuesParser::new(values).try_map(|name| T::named(&name).ok_or("no such name"))
 }
 
-/// `outcore import`.
 #[derive(Args)]
 #[command(override_usage = "outcore import [OPTIONS] INPUT... IMAGE.oc")]
 pub struct ImportArgs {
@@ -108,8 +107,8 @@ pub struct ImportArgs {
     #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
     pub delimiter: Option<String>,
     /// Whether the first line of a text file names the columns; detected if not given
-    #[arg(long, value_enum)]
-    pub header: Option<YesNo>,
+    #[arg(long, value_parser = names(&[("yes", "It does"), ("no", "It does not")]).map(|answer| answer == "yes"))]
+    pub header: Option<bool>,
     /// Sign that begins a comment in a text file, or `none`; # and % if not given, but nothing in CSV
     #[arg(long, value_name = "SIGN", allow_hyphen_values = true)]
     pub comment: Option<String>,
@@ -177,12 +176,10 @@ pub struct ImportArgs {
     /// Say what will be needed, and stop
     #[arg(long)]
     pub explain: bool,
-    /// Limits of memory, threads and reads
     #[command(flatten)]
     pub limits: Limits,
 }
 
-/// The rows and columns of a matrix.
 fn shape(text: &str) -> Result<[u64; 2], String> {
     let sizes = text.split_once('x').and_then(|(rows, columns)| Some([rows.parse().ok()?, columns.parse().ok()?]));
     sizes.ok_or_else(|| "expected rows and columns, such as 1000x50".to_owned())
@@ -199,22 +196,11 @@ pub enum Purpose {
     Array,
 }
 
-/// Takes the type of an array's elements.
 fn element() -> impl TypedValueParser<Value = ElementType> {
     let values = PossibleValuesParser::new(ElementType::ALL.map(ElementType::name));
     values.try_map(|name| ElementType::from_name(&name).ok_or("no such type"))
 }
 
-/// An answer.
-#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum YesNo {
-    /// It does
-    Yes,
-    /// It does not
-    No,
-}
-
-/// `outcore generate`.
 #[derive(Args)]
 pub struct GenerateArgs {
     /// Shape of the graph
@@ -244,12 +230,10 @@ pub struct GenerateArgs {
     /// Replace the image, if there is one of that name
     #[arg(long)]
     pub replace: bool,
-    /// Limits of memory, threads and reads
     #[command(flatten)]
     pub limits: Limits,
 }
 
-/// `outcore info`.
 #[derive(Args)]
 pub struct InfoArgs {
     /// The image, or a .npy file or a table: then how it is read as an array
@@ -259,7 +243,6 @@ pub struct InfoArgs {
     pub json: bool,
 }
 
-/// `outcore head`.
 #[derive(Args)]
 pub struct HeadArgs {
     /// The image
@@ -267,12 +250,10 @@ pub struct HeadArgs {
     /// How many edges
     #[arg(long, short = 'n', value_name = "N", default_value_t = 10)]
     pub edges: u64,
-    /// Limits of memory, threads and reads
     #[command(flatten)]
     pub limits: Limits,
 }
 
-/// `outcore neighbors`.
 #[derive(Args)]
 pub struct NeighborsArgs {
     /// The image
@@ -283,12 +264,10 @@ pub struct NeighborsArgs {
     /// Where edges come from, instead of where they lead to
     #[arg(long = "in")]
     pub incoming: bool,
-    /// Limits of memory, threads and reads
     #[command(flatten)]
     pub limits: Limits,
 }
 
-/// `outcore degrees`.
 #[derive(Args)]
 pub struct DegreesArgs {
     /// The image
@@ -296,22 +275,18 @@ pub struct DegreesArgs {
     /// The vertices
     #[arg(required = true, value_name = "ID", allow_negative_numbers = true)]
     pub ids: Vec<String>,
-    /// Limits of memory, threads and reads
     #[command(flatten)]
     pub limits: Limits,
 }
 
-/// `outcore check`.
 #[derive(Args)]
 pub struct CheckArgs {
     /// The image
     pub image: PathBuf,
-    /// Limits of memory, threads and reads
     #[command(flatten)]
     pub limits: Limits,
 }
 
-/// `outcore export`.
 #[derive(Args)]
 pub struct ExportArgs {
     /// The image
@@ -327,12 +302,10 @@ pub struct ExportArgs {
     #[arg(long, value_name = "FILE")]
     #[arg(help = format!("Another file, for all vertices and their attributes: {VERTEX_ENDINGS}"))]
     pub vertex_table: Option<PathBuf>,
-    /// Limits of memory, threads and reads
     #[command(flatten)]
     pub limits: Limits,
 }
 
-/// `outcore graphalytics`.
 #[derive(Args)]
 pub struct GraphalyticsArgs {
     /// Where data sets lie: NAME.v, NAME.e, NAME.properties, compressed or not, and reference outputs such as NAME-BFS,
@@ -348,12 +321,10 @@ pub struct GraphalyticsArgs {
     /// Where images and temporary files go; the system's place for them if not given
     #[arg(long, value_name = "DIR")]
     pub temporary: Option<PathBuf>,
-    /// Limits of memory, threads and reads
     #[command(flatten)]
     pub limits: Limits,
 }
 
-/// `outcore graph500`.
 #[derive(Args)]
 pub struct Graph500Args {
     /// The graph has 2 to this power vertices
@@ -371,12 +342,10 @@ pub struct Graph500Args {
     /// Where the image and temporary files go; the system's place for them if not given
     #[arg(long, value_name = "DIR")]
     pub temporary: Option<PathBuf>,
-    /// Limits of memory, threads and reads
     #[command(flatten)]
     pub limits: Limits,
 }
 
-/// `outcore gap`.
 #[derive(Args)]
 pub struct GapArgs {
     /// The image
@@ -388,7 +357,6 @@ pub struct GapArgs {
     /// Other seeds give other sources
     #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = 1)]
     pub seed: u64,
-    /// Limits of memory, threads and reads
     #[command(flatten)]
     pub limits: Limits,
 }

@@ -1,13 +1,12 @@
 //! Arguments that commands share: limits, and those of every `outcore run` with what they say of its cost.
 
-use crate::answer::{Answer, write_json};
+use crate::answer::Answer;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, ValueEnum};
 use outcore::io::{MOST_THREADS, backend, bytes_text, escaped};
-use outcore::{Error, OUTPUT_ENDINGS, Result, Runtime, Stats, is_standard_output};
+use outcore::{OUTPUT_ENDINGS, Stats, is_standard_output};
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// Limits of memory, threads and reads
 #[derive(Args, Clone)]
@@ -78,7 +77,6 @@ pub struct Common {
     /// The report goes to the standard error, as it does beside statistics
     #[arg(skip)]
     pub aside: bool,
-    /// Limits of memory, threads and reads
     #[command(flatten)]
     pub limits: Limits,
 }
@@ -107,7 +105,6 @@ pub struct OfArray {
     /// Say what memory, passes and bytes will be needed, and stop
     #[arg(long)]
     pub explain: bool,
-    /// Limits of memory, threads and reads
     #[command(flatten)]
     pub limits: Limits,
 }
@@ -123,6 +120,15 @@ fn file(name: &str) -> std::result::Result<PathBuf, String> {
 }
 
 impl Common {
+    /// The files that are written, with their options; `results` are those beside `--output`. The standard output is no
+    /// file where it takes statistics.
+    pub fn outputs<'a>(&'a self, results: &[(&'static str, Option<&'a Path>)]) -> Vec<(&'static str, &'a Path)> {
+        let output = ("--output", self.output.as_deref());
+        let stats = ("--stats", self.stats.as_deref().filter(|file| *file != Path::new("-")));
+        let all = [&[output], results, &[stats, ("--report", self.report.as_deref())]].concat();
+        all.into_iter().filter_map(|(option, file)| Some((option, file?))).collect()
+    }
+
     /// Says a line of the report: where the statistics do not go, and nowhere if nothing is to be said.
     pub fn say(&self, line: impl Display) {
         match &self.stats {
@@ -154,11 +160,4 @@ pub fn report(stats: &Stats, common: &Common) {
         bytes_text(outcore::io::peak_memory_bytes()),
         bytes_text(stats.memory_limit_bytes),
     ))
-}
-
-/// Writes statistics where they are wanted.
-pub fn write_stats(runtime: &Arc<Runtime>, stats: &Stats, common: &Common) -> Result<()> {
-    let Some(file) = &common.stats else { return Ok(()) };
-    let stats = Stats { memory_peak_bytes: outcore::io::peak_memory_bytes(), ..stats.clone() };
-    write_json(runtime, &serde_json::to_value(&stats).map_err(Error::custom)?, file, &common.answer)
 }

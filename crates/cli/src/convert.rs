@@ -1,7 +1,7 @@
 //! `outcore import`, `generate` and `export`: graphs and arrays into images, and graphs back.
 
 use crate::answer::{Answer, check_different, say, write_json};
-use crate::args::{ExportArgs, GenerateArgs, ImportArgs, Purpose, YesNo};
+use crate::args::{ExportArgs, GenerateArgs, ImportArgs, Purpose};
 use crate::common::Limits;
 use crate::progress::{runtime, runtime_or};
 use outcore::array::{self, ArrayImportOptions, ArrayImportReport, NumberOptions};
@@ -20,18 +20,19 @@ use std::sync::Arc;
 /// Largest number of columns of an array that a report lists.
 const MOST_COLUMNS_SHOWN: usize = 50;
 
-/// `outcore import`.
 pub fn import(args: &ImportArgs) -> Result<()> {
     if args.purpose == Purpose::Array {
         return import_array(args);
     }
-    let for_arrays = [("columns", args.columns.is_some()), ("dtype", args.dtype.is_some())];
-    if let Some((name, _)) = for_arrays.into_iter().find(|(_, is_given)| *is_given) {
-        return Err(Error::Usage(format!("--{name}: expected --as array beside it, found --as {}", purpose(args))));
-    }
     let is_matrix = args.purpose == Purpose::Matrix;
-    if args.shape.is_some() && !is_matrix {
-        return Err(Error::Usage(format!("--shape: expected --as matrix beside it, found --as {}", purpose(args))));
+    let not_for_it = [
+        ("columns", "array", args.columns.is_some()),
+        ("dtype", "array", args.dtype.is_some()),
+        ("shape", "matrix", args.shape.is_some() && !is_matrix),
+    ];
+    if let Some((name, wanted, _)) = not_for_it.into_iter().find(|(_, _, is_given)| *is_given) {
+        let purpose = if is_matrix { "matrix" } else { "graph" };
+        return Err(Error::Usage(format!("--{name}: expected --as {wanted} beside it, found --as {purpose}")));
     }
     let input = input_options(args, is_matrix)?;
     let (image, inputs) = match args.paths.as_slice() {
@@ -91,15 +92,6 @@ pub fn import(args: &ImportArgs) -> Result<()> {
     Ok(())
 }
 
-/// The purpose as `--as` has it.
-fn purpose(args: &ImportArgs) -> &'static str {
-    match args.purpose {
-        Purpose::Graph => "graph",
-        Purpose::Matrix => "matrix",
-        Purpose::Array => "array",
-    }
-}
-
 /// Refuses statistics in the place of the input or of the image.
 fn check_stats(runtime: &Runtime, args: &ImportArgs) -> Result<()> {
     let Some(stats) = args.stats.as_deref().filter(|stats| *stats != Path::new("-")) else { return Ok(()) };
@@ -123,7 +115,7 @@ fn input_options(args: &ImportArgs, is_matrix: bool) -> Result<InputOptions> {
         conditions: args.conditions.iter().map(|text| Condition::parse(text)).collect::<Result<_>>()?,
         of_vertices: false,
         delimiter: args.delimiter.clone(),
-        header: args.header.map(|answer| answer == YesNo::Yes),
+        header: args.header,
         comment: args.comment.clone(),
         nulls: args.nulls,
         bipartite: sides(args)?,
@@ -132,7 +124,6 @@ fn input_options(args: &ImportArgs, is_matrix: bool) -> Result<InputOptions> {
     })
 }
 
-/// The prefixes of the two sides.
 fn sides(args: &ImportArgs) -> Result<Option<[String; 2]>> {
     let Some(given) = &args.bipartite else { return Ok(None) };
     let two = <[String; 2]>::try_from(given.clone());
@@ -190,7 +181,7 @@ fn import_array(args: &ImportArgs) -> Result<()> {
     let numbers = NumberOptions {
         columns: args.columns.clone(),
         delimiter: args.delimiter.clone(),
-        header: args.header.map(|answer| answer == YesNo::Yes),
+        header: args.header,
         comment: args.comment.clone(),
     };
     let options = ArrayImportOptions { numbers, element: args.dtype, replace: args.replace };
@@ -220,7 +211,6 @@ fn tell_array(report: &ArrayImportReport) {
     report.notes.iter().for_each(|note| note!("note: {}", escaped(note)));
 }
 
-/// `outcore generate`.
 pub fn generate(args: &GenerateArgs) -> Result<()> {
     let runtime = runtime(&args.limits, None)?;
     let options = GenerateOptions {
@@ -244,7 +234,6 @@ pub fn generate(args: &GenerateArgs) -> Result<()> {
     Ok(())
 }
 
-/// `outcore export`.
 pub fn export(args: &ExportArgs) -> Result<()> {
     let runtime = runtime(&args.limits, None)?;
     let graph = Arc::new(Graph::open(&runtime, &args.image, GraphOptions::default())?);
@@ -394,7 +383,6 @@ fn tell(report: &ImportReport, text: Option<&TextFacts>, limits: &Limits) {
     report.notes.iter().for_each(|note| note!("note: {note}"));
 }
 
-/// A number of things, with their name.
 fn count(number: u64, one: &str, many: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { many })
 }

@@ -22,7 +22,6 @@ const TRIANGLE_TRIALS: usize = 3;
 const TOLERANCE: f64 = 1e-4;
 const ITERATIONS: u32 = 20;
 
-/// `outcore gap`.
 pub fn gap(args: &GapArgs) -> Result<()> {
     let runtime = runtime(&args.limits, None)?;
     let graph = Graph::open(&runtime, &args.image, GraphOptions::default())?;

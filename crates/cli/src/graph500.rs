@@ -17,7 +17,6 @@ use std::time::Instant;
 /// The distance, the parent and the number of a vertex: the least that a search and its validation take, in bytes.
 const VERTEX_BYTES: u64 = 16;
 
-/// `outcore graph500`.
 pub fn graph500(args: &Graph500Args) -> Result<()> {
     let runtime = runtime(&args.limits, args.temporary.clone())?;
     let options = GenerateOptions {

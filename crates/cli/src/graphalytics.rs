@@ -14,10 +14,8 @@ use std::sync::Arc;
 
 /// Endings of the files of a data set, beside reference outputs.
 const ENDINGS: [&str; 3] = [".v", ".e", ".properties"];
-/// Endings of compressed files.
 const PACKED: [&str; 3] = ["", ".gz", ".zst"];
 
-/// `outcore graphalytics`.
 pub fn graphalytics(args: &GraphalyticsArgs) -> Result<()> {
     let runtime = runtime(&args.limits, args.temporary.clone())?;
     let names = if args.names.is_empty() { data_sets(&runtime, &args.folder)? } else { args.names.clone() };
@@ -71,7 +69,6 @@ fn data_sets(runtime: &Runtime, folder: &Path) -> Result<Vec<String>> {
     Ok(names.into_iter().collect())
 }
 
-/// The outcome of a kernel.
 enum Outcome {
     Valid,
     Invalid(String),

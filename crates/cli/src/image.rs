@@ -25,7 +25,6 @@ const PACKED_ARROW: &str = "in place: columns are decompressed in every pass, a 
 const PLAIN_ARROW: &str = "in place: columns are copied in every pass; import it if you pass over it more than about 4 \
                            times and the image fits into memory";
 
-/// `outcore info`.
 pub fn info(args: &InfoArgs) -> Result<()> {
     let facts = facts(&args.image)?;
     let mut out = std::io::stdout().lock();
@@ -90,7 +89,6 @@ fn file_facts(runtime: &Runtime, path: &Path) -> Result<Value> {
     Ok(number_facts(table.facts(), "not in place: `outcore import --as array` makes an image of it"))
 }
 
-/// Facts of a table.
 fn number_facts(facts: &NumberFacts, reading: &str) -> Value {
     json!({
         "format": facts.format,
@@ -137,7 +135,6 @@ fn array_facts(source: &ImageSource) -> Value {
     })
 }
 
-/// `outcore check`.
 pub fn check(args: &CheckArgs) -> Result<()> {
     let runtime = runtime(&args.limits, None)?;
     if is_array(&args.image) {

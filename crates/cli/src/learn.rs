@@ -5,7 +5,7 @@ use crate::answer::{SUCCESS, check_different, say, write_json};
 use crate::common::{Common, OfArray, report};
 use crate::options::{allow_unconverged, allows_unconverged, arg_of, values_of};
 use crate::progress::runtime;
-use crate::report::{About, Page, account, not_converged};
+use crate::report::{About, Page, account, failure, not_converged};
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use outcore::io::backend::FileKind;
 use outcore::io::{bytes_text, escaped};
@@ -18,17 +18,12 @@ use std::sync::Arc;
 
 /// `outcore run` and a statistic or a model.
 pub struct LearnArgs {
-    /// Which.
     statistic: &'static Declaration,
-    /// The options that were given.
     given: Vec<(&'static str, Value)>,
-    /// Whether results that did not converge are accepted.
     allow_unconverged: bool,
-    /// Which columns, if not all.
     columns: Option<Vec<String>>,
     /// The file of all results.
     json: Option<PathBuf>,
-    /// Options shared with algorithms.
     common: Common,
 }
 
@@ -47,7 +42,6 @@ pub fn with_options(mut command: Command) -> Command {
 }
 
 impl LearnArgs {
-    /// The arguments of a command.
     pub fn of(statistic: &'static Declaration, matches: &ArgMatches) -> std::result::Result<Self, clap::Error> {
         let OfArray { array, columns, output, json, stats, report, explain, limits } =
             OfArray::from_arg_matches(matches)?;
@@ -63,16 +57,8 @@ impl LearnArgs {
         })
     }
 
-    /// The files that are written, with their options.
     fn outputs(&self) -> Vec<(&'static str, &Path)> {
-        let all = [
-            ("--output", self.common.output.as_deref()),
-            ("--json", self.json.as_deref()),
-            ("--stats", self.common.stats.as_deref()),
-            ("--report", self.common.report.as_deref()),
-        ];
-        let files = all.into_iter().filter_map(|(option, file)| Some((option, file?)));
-        files.filter(|(option, file)| *option == "--output" || *file != Path::new("-")).collect()
+        self.common.outputs(&[("--json", self.json.as_deref().filter(|file| *file != Path::new("-")))])
     }
 }
 
@@ -104,7 +90,7 @@ pub fn learn(args: &LearnArgs) -> Result<u8> {
     let page = page.map(Page::end);
     tell_notes(&runtime, common);
     if let Some(unconverged) = found.unconverged.take().filter(|_| !args.allow_unconverged) {
-        return not_converged("it did not converge", &unconverged, &runtime, &found.stats, page, common);
+        return not_converged(failure("it did not converge", &unconverged), &runtime, &found.stats, page, common);
     }
     found.lines.iter().for_each(|line| common.say(line));
     found.table.lines().iter().for_each(|line| common.say(line));
@@ -121,13 +107,12 @@ pub fn learn(args: &LearnArgs) -> Result<u8> {
     Ok(SUCCESS)
 }
 
-/// Facts before the run, for a page.
 fn about(args: &LearnArgs, data: &Data, plan: &Plan) -> About {
     let options = Given::all(args.statistic.options, &args.given);
     let facts = [("rows", json!(data.rows())), ("columns", json!(data.names.len()))];
     let facts = facts.into_iter().map(|(name, fact)| (name.to_owned(), fact)).collect();
     let plan = Planned { notes: vec![format!("Planned passes: {}.", plan.passes)], ..Planned::default() };
-    About::new(args.statistic.name, options, facts, plan)
+    About { name: args.statistic.name, options, facts, plan }
 }
 
 /// Says what the user should know about what was read.
@@ -148,7 +133,6 @@ fn object(found: &Found) -> Json {
     Json::Object(found.facts.iter().map(|(name, fact)| ((*name).to_owned(), value(fact))).collect::<Map<_, _>>())
 }
 
-/// An array as lists of lists.
 fn nested(numbers: &[f64], shape: &[usize]) -> Json {
     match shape {
         [] | [_] => json!(numbers),
@@ -159,7 +143,6 @@ fn nested(numbers: &[f64], shape: &[usize]) -> Json {
     }
 }
 
-/// Says what a run needs.
 fn explain(args: &LearnArgs, runtime: &Arc<Runtime>, data: &Data, plan: &Plan) -> Result<()> {
     let goals: Vec<_> = plan.pass.iter().cloned().map(outcore::array::Goal::Value).collect();
     let explained = outcore::array::explain(runtime, &goals)?;

@@ -54,7 +54,6 @@ fn with_weights<'a>(graph: &'a Graph, names: [&'a str; 2]) -> Vec<&'a str> {
     names.into_iter().chain(graph.weight_name()).collect()
 }
 
-/// `outcore head`.
 pub fn head(args: &HeadArgs) -> Result<()> {
     let graph = open(&args.image, &args.limits)?;
     let edges = outcore::first_edges(&graph, args.edges as usize)?;
@@ -74,7 +73,6 @@ pub fn head(args: &HeadArgs) -> Result<()> {
     lines.end()
 }
 
-/// `outcore neighbors`.
 pub fn neighbors(args: &NeighborsArgs) -> Result<()> {
     let graph = open(&args.image, &args.limits)?;
     let direction = if args.incoming { Direction::In } else { Direction::Out };
@@ -90,7 +88,6 @@ pub fn neighbors(args: &NeighborsArgs) -> Result<()> {
     lines.end()
 }
 
-/// `outcore degrees`.
 pub fn degrees(args: &DegreesArgs) -> Result<()> {
     let graph = open(&args.image, &args.limits)?;
     let vertices = graph.vertices_of(&args.ids)?;

@@ -25,27 +25,20 @@ fn has_own_top(algorithm: &Algorithm) -> bool {
     algorithm.options.iter().any(|option| option.name == TOP)
 }
 
-/// `outcore run`.
 pub enum RunArgs {
-    /// An algorithm over a graph.
     Algorithm(Box<AlgorithmArgs>),
-    /// A solver over a matrix.
     Solver(Box<SolverArgs>),
-    /// A statistic or a model over an array.
     Learn(Box<LearnArgs>),
 }
 
 /// `outcore run` and an algorithm.
 pub struct AlgorithmArgs {
-    /// Which algorithm.
     pub algorithm: &'static Algorithm,
-    /// The options that were given.
     pub given: Vec<(&'static str, Value)>,
     /// Ranks that have not converged are taken.
     pub allow_unconverged: bool,
     /// Number of the first rows that are shown.
     pub top: usize,
-    /// Options shared by all algorithms.
     pub common: Common,
 }
 
@@ -86,7 +79,6 @@ impl FromArgMatches for RunArgs {
     }
 }
 
-/// The name of something in the shell.
 pub fn in_shell(name: &str) -> String {
     name.replace('_', "-")
 }
@@ -106,7 +98,6 @@ pub fn allow_unconverged(declared: &impl Declared, accepted: &str) -> Option<Arg
     declared.signature().must_converge.then(|| flag.help(help))
 }
 
-/// Whether results that did not converge are accepted.
 pub fn allows_unconverged(declared: &impl Declared, matches: &ArgMatches) -> bool {
     declared.signature().must_converge && matches.get_flag(ALLOW_UNCONVERGED)
 }
@@ -132,7 +123,6 @@ fn with_options(mut command: Command) -> Command {
     Common::augment_args(command).about(algorithm.summary)
 }
 
-/// The argument of an option.
 pub fn arg_of(option: &'static Parameter) -> Arg {
     let is_required = option.default == DefaultValue::Required;
     let mut help = option.help.to_owned();
@@ -178,7 +168,6 @@ pub fn arg_of(option: &'static Parameter) -> Arg {
     arg.default_values(default).help(help)
 }
 
-/// The options that were given.
 pub fn values_of(options: &'static [Parameter], matches: &ArgMatches) -> Vec<(&'static str, Value)> {
     options.iter().filter_map(|option| Some((option.name, value_of(option, matches)?))).collect()
 }

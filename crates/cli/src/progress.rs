@@ -62,7 +62,6 @@ pub fn runtime_or(
     Ok(Arc::new(runtime))
 }
 
-/// The display of progress, if there is one.
 fn progress(limits: &Limits) -> Option<Arc<dyn Progress>> {
     let is_seen = std::io::stderr().is_terminal();
     match limits.progress {

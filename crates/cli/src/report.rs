@@ -1,13 +1,14 @@
 //! `outcore run --report`: the run as a page. While it goes on, a thread takes samples of what it uses; without the
 //! option there is none.
 
-use crate::answer::UNCONVERGED;
-use crate::common::{Common, report, write_stats};
+use crate::answer::{UNCONVERGED, write_json};
+use crate::common::{Common, report};
 use crate::options::in_shell;
 use outcore::io::Watch;
 use outcore::report::{Given, Planned, Report, page, shell_text};
-use outcore::{Estimate, Graph, NotConverged, Result, Runtime, Stats};
+use outcore::{Error, Graph, NotConverged, Result, Runtime, Stats};
 use serde_json::{Map, Value};
+use std::fmt::Display;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -15,41 +16,26 @@ use std::sync::Arc;
 pub struct Page {
     file: PathBuf,
     about: About,
+    input: String,
     watch: Option<Watch>,
     samples: Vec<outcore::io::Sample>,
 }
 
-/// Facts before the run.
 pub struct About {
     /// Name of the algorithm.
-    pub name: String,
-    /// The options.
+    pub name: &'static str,
     pub options: Vec<Given>,
     /// Facts of the input.
     pub facts: Map<String, Value>,
-    /// The estimate.
     pub plan: Planned,
-    input: String,
-}
-
-impl About {
-    /// Facts of any run.
-    pub fn new(name: &str, options: Vec<Given>, facts: Map<String, Value>, plan: Planned) -> Self {
-        About { name: in_shell(name), options, facts, plan, input: String::new() }
-    }
 }
 
 impl Page {
     /// The run begins; nothing if no page was asked for.
     pub fn begin(common: &Common, runtime: &Arc<Runtime>, about: impl FnOnce() -> About) -> Option<Self> {
         let file = common.report.clone()?;
-        let about = About { input: common.image.display().to_string(), ..about() };
-        Some(Page { file, about, watch: Some(Watch::start(runtime)), samples: Vec::new() })
-    }
-
-    /// Facts of the run of an algorithm.
-    pub fn of_graph(name: &str, options: Vec<Given>, estimate: &Estimate, graph: &Graph) -> About {
-        About::new(name, options, graph_facts(graph), Planned::from(estimate))
+        let (about, input) = (about(), common.image.display().to_string());
+        Some(Page { file, about, input, watch: Some(Watch::start(runtime)), samples: Vec::new() })
     }
 
     /// The run has ended.
@@ -59,16 +45,11 @@ impl Page {
         self
     }
 
-    /// Writes the page.
-    ///
-    /// # Errors
-    /// A file that cannot be written.
-    pub fn write(self, runtime: &Arc<Runtime>, stats: &Stats) -> Result<()> {
-        let Page { file, about, samples, .. } = self;
-        let About { name, options, facts, plan, input } = about;
+    fn write(self, runtime: &Arc<Runtime>, stats: Stats) -> Result<()> {
+        let Page { file, about: About { name, options, facts, plan }, input, samples, .. } = self;
+        let name = in_shell(name);
         let words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
         let call = shell_text(std::iter::once("outcore".to_owned()).chain(words));
-        let stats = Stats { memory_peak_bytes: outcore::io::peak_memory_bytes(), ..stats.clone() };
         let html = page(&Report { name, input, call, options, facts, plan, stats, samples });
         outcore::write_file(runtime, &file, html.as_bytes())
     }
@@ -84,26 +65,31 @@ pub fn graph_facts(graph: &Graph) -> Map<String, Value> {
 
 /// Writes statistics and the page where they are wanted.
 pub fn account(runtime: &Arc<Runtime>, stats: &Stats, page: Option<Page>, common: &Common) -> Result<()> {
-    write_stats(runtime, stats, common)?;
+    let stats = Stats { memory_peak_bytes: outcore::io::peak_memory_bytes(), ..stats.clone() };
+    if let Some(file) = &common.stats {
+        write_json(runtime, &serde_json::to_value(&stats).map_err(Error::custom)?, file, &common.answer)?;
+    }
     page.map_or(Ok(()), |page| page.write(runtime, stats))
 }
 
-/// Writes no result of a solver or a model, but what it cost, and says so in the exit code. `failure` is a clause.
+/// Writes no result, but the cost of the run, and returns the exit code of a run that did not converge. `failure` says
+/// what did not, and how to mend that.
 pub fn not_converged(
-    failure: &str,
-    NotConverged { text, raise }: &NotConverged,
+    failure: impl Display,
     runtime: &Arc<Runtime>,
     stats: &Stats,
     page: Option<Page>,
     common: &Common,
 ) -> Result<u8> {
     report(stats, common);
-    let options: Vec<_> = raise.iter().map(|name| format!("--{}", in_shell(name))).collect();
-    note!(
-        "outcore: {failure}: {text}; no result was written. To mend it, raise {}; or take what there is by \
-         --allow-unconverged",
-        options.join(" or ")
-    );
+    note!("outcore: {failure} by --allow-unconverged");
     account(runtime, stats, page, common)?;
     Ok(UNCONVERGED)
+}
+
+/// The failure of a solver or a model, which `clause` names, for [`not_converged`].
+pub fn failure(clause: &str, NotConverged { text, raise }: &NotConverged) -> String {
+    let options: Vec<_> = raise.iter().map(|name| format!("--{}", in_shell(name))).collect();
+    let raise = options.join(" or ");
+    format!("{clause}: {text}; no result was written. To mend it, raise {raise}; or take what there is")
 }

@@ -1,20 +1,20 @@
 //! `outcore run`: an algorithm over an image, its answer, and what it cost.
 
-use crate::answer::{SUCCESS, UNCONVERGED, check_different, say};
+use crate::answer::{SUCCESS, check_different, say};
 use crate::common::{Common, report};
 use crate::learn::learn;
 use crate::options::{AlgorithmArgs, RunArgs, in_shell};
 use crate::progress::runtime;
-use crate::report::{Page, account};
+use crate::report::{About, Page, account, graph_facts, not_converged};
 use crate::solve::solve;
 use outcore::io::bytes_text;
-use outcore::report::Given;
+use outcore::report::{Given, Planned};
 use outcore::{
     Column, Error, Estimate, Graph, GraphOptions, GraphValues, Result, Say, Stats, Table, Unconverged, Values,
     cell_text, is_standard_output,
 };
 use std::fmt::Arguments;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// `outcore run`. The exit code is 4 if ranks, or values, did not converge.
@@ -28,7 +28,7 @@ pub fn run(args: &RunArgs) -> Result<u8> {
 
 fn run_algorithm(args: &AlgorithmArgs) -> Result<u8> {
     let AlgorithmArgs { algorithm, given, allow_unconverged, top, common } = args;
-    let graph = open(common)?;
+    let graph = open(common, None)?;
     let values = Values::new(*algorithm, given.clone())?;
     let graph = values.weighing(graph)?;
     let plan = algorithm.plan(&graph, values)?;
@@ -46,12 +46,20 @@ fn run_algorithm(args: &AlgorithmArgs) -> Result<u8> {
         graph.make_room(needs.purpose, estimate.state_bytes)?;
     }
     let options = Given::all(algorithm.options, given);
-    let page = Page::begin(common, graph.runtime(), || Page::of_graph(algorithm.name, options, &estimate, &graph));
+    let page = Page::begin(common, graph.runtime(), || {
+        let (facts, plan) = (graph_facts(&graph), Planned::from(&estimate));
+        About { name: algorithm.name, options, facts, plan }
+    });
     let mut say = |line: Arguments<'_>| common.say(line);
     let outcome = plan.run(&graph, common.verify, shows_report.then_some(&mut say as Say<'_>))?;
     let page = page.map(Page::end);
-    if let Some(unconverged) = outcome.unconverged.filter(|_| !allow_unconverged) {
-        return ranks_not_converged(&graph, unconverged, &outcome.stats, page, common);
+    if let Some(Unconverged { tol, residual, remedy, .. }) = outcome.unconverged.filter(|_| !allow_unconverged) {
+        let advice = remedy.advice(|name| format!("--{}", in_shell(name)));
+        let failure = format_args!(
+            "the ranks did not converge: expected a tolerance of {tol:e}, found a residual of {residual:e}; no ranks \
+             were written. To mend it, {advice}; or take them as they are"
+        );
+        return not_converged(failure, graph.runtime(), &outcome.stats, page, common);
     }
     let table = graph.table(outcome.columns);
     for (heading, column) in &outcome.shown {
@@ -64,31 +72,10 @@ fn run_algorithm(args: &AlgorithmArgs) -> Result<u8> {
     Ok(SUCCESS)
 }
 
-fn open(common: &Common) -> Result<Arc<Graph>> {
-    let runtime = runtime(&common.limits, None)?;
-    Ok(Arc::new(Graph::open(
-        &runtime,
-        &common.image,
-        GraphOptions { cache_bytes: common.cache, ..GraphOptions::default() },
-    )?))
-}
-
-/// Writes no ranks, but what they cost, and says so in the exit code.
-fn ranks_not_converged(
-    graph: &Graph,
-    Unconverged { tol, residual, remedy, .. }: Unconverged,
-    stats: &Stats,
-    page: Option<Page>,
-    common: &Common,
-) -> Result<u8> {
-    report(stats, common);
-    let advice = remedy.advice(|name| format!("--{}", in_shell(name)));
-    note!(
-        "outcore: the ranks did not converge: expected a tolerance of {tol:e}, found a residual of {residual:e}; no \
-         ranks were written. To mend it, {advice}; or take them as they are by --allow-unconverged"
-    );
-    account(graph.runtime(), stats, page, common)?;
-    Ok(UNCONVERGED)
+/// Opens the graph of a run.
+pub fn open(common: &Common, temporary: Option<PathBuf>) -> Result<Arc<Graph>> {
+    let options = GraphOptions { cache_bytes: common.cache, ..GraphOptions::default() };
+    Ok(Arc::new(Graph::open(&runtime(&common.limits, temporary)?, &common.image, options)?))
 }
 
 /// Refuses what can be refused before the run, and explains what it needs if that is what was asked for: then nothing
@@ -100,15 +87,14 @@ fn planned(graph: &Graph, common: &Common, estimate: &Estimate) -> Result<bool> 
     if let Some(output) = &common.output {
         graph.check_output(output, &estimate.columns)?;
     }
-    let stats = common.stats.as_deref().filter(|file| *file != Path::new("-"));
-    let files = [("--output", common.output.as_deref()), ("--stats", stats), ("--report", common.report.as_deref())];
-    let files: Vec<_> = files.into_iter().filter_map(|(option, file)| Some((option, file?))).collect();
+    let files = common.outputs(&[]);
     check_different(graph.runtime(), &[], &files)?;
     if common.stats.as_deref() == Some(Path::new("-")) && common.output.as_deref().is_some_and(is_standard_output) {
         let text = "expected different places for --output and --stats, found the standard output for both";
         return Err(Error::Usage(text.to_owned()));
     }
-    [stats, common.report.as_deref()].into_iter().flatten().try_for_each(|file| outcore::check_file(graph, file))?;
+    let mut small = files.iter().filter(|(option, _)| *option != "--output");
+    small.try_for_each(|(_, file)| outcore::check_file(graph, file))?;
     if !common.explain {
         return Ok(false);
     }

@@ -11,7 +11,6 @@ use outcore::Result;
 use std::io::Write;
 use std::path::PathBuf;
 
-/// `outcore completions`.
 #[derive(Args)]
 pub struct CompletionsArgs {
     /// The shell
@@ -19,7 +18,6 @@ pub struct CompletionsArgs {
     pub shell: Shell,
 }
 
-/// `outcore man`.
 #[derive(Args)]
 pub struct ManArgs {
     /// The directory to write the pages to, which exists

@@ -3,48 +3,39 @@
 use crate::answer::{SUCCESS, check_different, say};
 use crate::common::{Common, report};
 use crate::options::{UNWEIGHTED, allow_unconverged, allows_unconverged, arg_of, in_shell, values_of};
-use crate::progress::runtime;
-use crate::report::{About, Page, account, graph_facts, not_converged};
+use crate::report::{About, Page, account, failure, graph_facts, not_converged};
+use crate::run::open;
 use clap::builder::ValueParser;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use outcore::io::{bytes_text, folder};
 use outcore::linalg::{Declaration, Found, Given, Needs, SOLVERS, SolverPlan, Traffic};
 use outcore::report::{self, Planned};
 use outcore::{
-    Error, Graph, GraphOptions, OUTPUT_ENDINGS, Result, SparseMatrix, Value, Values, check_columns, least_limit, named,
-    write_columns,
+    Error, OUTPUT_ENDINGS, Result, SparseMatrix, Value, Values, check_columns, least_limit, named, write_columns,
 };
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// The option for what has a row per column of the matrix.
 const RIGHT: &str = "right";
-/// The option for the values.
 const VALUES: &str = "values";
 /// The option for the folder that a run is kept in.
 const CHECKPOINT: &str = "checkpoint";
-/// The option for the folder of temporary files.
 const TEMPORARY: &str = "temporary";
 
 /// `outcore run` and a solver.
 pub struct SolverArgs {
-    /// Which solver.
     solver: &'static Declaration,
-    /// The options that were given.
     given: Vec<(&'static str, Value)>,
     /// The files that are read, in the order of the declaration.
     inputs: Vec<Option<PathBuf>>,
     /// The file of the result of columns.
     right: Option<PathBuf>,
-    /// The file of the values.
     values: Option<PathBuf>,
     temporary: Option<PathBuf>,
     checkpoint: Option<PathBuf>,
     /// Entries are 1, whatever their values.
     unweighted: bool,
-    /// Whether results that did not converge are accepted.
     allow_unconverged: bool,
-    /// Options shared with algorithms.
     common: Common,
 }
 
@@ -87,7 +78,6 @@ pub fn with_options(mut command: Command) -> Command {
 }
 
 impl SolverArgs {
-    /// The arguments of a solver's command.
     pub fn of(solver: &'static Declaration, matches: &ArgMatches) -> std::result::Result<Self, clap::Error> {
         let path = |name: &str| matches.get_one::<PathBuf>(name).cloned();
         Ok(SolverArgs {
@@ -104,17 +94,8 @@ impl SolverArgs {
         })
     }
 
-    /// The files that are written, with their options.
     fn outputs(&self) -> Vec<(&'static str, &Path)> {
-        let stats = self.common.stats.as_deref().filter(|file| *file != Path::new("-"));
-        let all = [
-            ("--output", self.common.output.as_deref()),
-            ("--right", self.right.as_deref()),
-            ("--values", self.values.as_deref()),
-            ("--stats", stats),
-            ("--report", self.common.report.as_deref()),
-        ];
-        all.into_iter().filter_map(|(option, file)| Some((option, file?))).collect()
+        self.common.outputs(&[("--right", self.right.as_deref()), ("--values", self.values.as_deref())])
     }
 
     /// The files of the results: of rows, of columns.
@@ -126,12 +107,7 @@ impl SolverArgs {
 /// `outcore run` and a solver. The exit code is 4 if values did not converge.
 pub fn solve(args: &SolverArgs) -> Result<u8> {
     let SolverArgs { solver, given, inputs, unweighted, common, .. } = args;
-    let runtime = runtime(&common.limits, args.temporary.clone())?;
-    let graph = Arc::new(Graph::open(
-        &runtime,
-        &common.image,
-        GraphOptions { cache_bytes: common.cache, ..GraphOptions::default() },
-    )?);
+    let graph = open(common, args.temporary.clone())?;
     let has_values = graph.manifest().weights().is_some() && !unweighted;
     let matrix = SparseMatrix::new(graph, has_values)?;
     let values = Values::new(*solver, given.clone())?;
@@ -157,7 +133,8 @@ fn run(args: &SolverArgs, matrix: &SparseMatrix, plan: &dyn SolverPlan, needs: &
     let Found { lines, values, dense, unconverged, stats, .. } = plan.run(matrix, common.verify)?;
     let page = page.map(Page::end);
     if let Some(unconverged) = unconverged.filter(|_| !args.allow_unconverged) {
-        return not_converged("not all has converged", &unconverged, image.runtime(), &stats, page, common);
+        let failure = failure("not all has converged", &unconverged);
+        return not_converged(failure, image.runtime(), &stats, page, common);
     }
     lines.iter().for_each(|line| common.say(line));
     report(&stats, common);
@@ -174,7 +151,6 @@ fn run(args: &SolverArgs, matrix: &SparseMatrix, plan: &dyn SolverPlan, needs: &
     Ok(SUCCESS)
 }
 
-/// Facts before the run, for a page.
 fn about(args: &SolverArgs, matrix: &SparseMatrix, needs: &Needs) -> About {
     let mut options = report::Given::all(args.solver.options, &args.given);
     for (input, file) in args.solver.inputs.iter().zip(&args.inputs) {
@@ -190,7 +166,7 @@ fn about(args: &SolverArgs, matrix: &SparseMatrix, needs: &Needs) -> About {
         )],
         ..Planned::default()
     };
-    About::new(args.solver.name, options, graph_facts(matrix.graph()), plan)
+    About { name: args.solver.name, options, facts: graph_facts(matrix.graph()), plan }
 }
 
 /// The part with the largest memory: the run, its verification, or writing its result.
@@ -240,7 +216,6 @@ fn check_files(args: &SolverArgs, matrix: &SparseMatrix, needs: &Needs) -> Resul
     small.try_for_each(|(_, file)| outcore::check_file(graph, file))
 }
 
-/// Says what a run needs.
 fn explain(args: &SolverArgs, matrix: &SparseMatrix, needs: &Needs) -> Result<()> {
     let graph = matrix.graph();
     let (_, least_bytes) = most_memory(args, matrix, needs)?;
