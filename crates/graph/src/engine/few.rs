@@ -72,44 +72,23 @@ pub(crate) fn pages_of_list(lists: &Lists, vertices: &[u32], mut visit: impl FnM
 }
 
 /// The outcome of a small sweep that was tried: done, or left to the usual sweep.
-pub(crate) enum Few<T> {
+pub(crate) enum Few {
     /// The sweep was small, and is done.
-    Done(T),
+    Done(SweepStats),
     /// The sweep is small, but must read pages or weights: one worker is enough.
     Alone,
     /// The sweep is large enough for all workers.
     Many,
 }
 
-/// Visits the lists of vertices in rising order, if they are few and their pages are cached.
-pub(crate) fn sweep_few<V: ListVisitor>(
-    graph: &Graph,
-    edges: Edges,
-    vertices: &[u32],
-    make: impl Fn() -> V,
-) -> Result<Few<(Vec<V>, SweepStats)>> {
-    let mut visitors = Vec::new();
-    let few = few_pages(graph, edges, vertices, &mut |pages| {
-        let mut visitor = make();
-        pages.visit(&mut visitor)?;
-        visitors.push(visitor);
-        Ok(())
-    })?;
-    Ok(match few {
-        Few::Done(stats) => Few::Done((visitors, stats)),
-        Few::Alone => Few::Alone,
-        Few::Many => Few::Many,
-    })
-}
-
-/// Pins the pages of a small sweep and calls `visit` with them, if the sweep is small. It is not generic over the
-/// visitor, so it is compiled once.
-fn few_pages(
+/// Pins the pages that hold the lists of vertices in rising order and calls `visit` with them, if they are few and
+/// cached. It is not generic over the visitor, so it is compiled once.
+pub(crate) fn sweep_few(
     graph: &Graph,
     Edges { direction, weights, .. }: Edges,
     vertices: &[u32],
     visit: &mut dyn FnMut(FewPages<'_>) -> Result<()>,
-) -> Result<Few<SweepStats>> {
+) -> Result<Few> {
     if vertices.len() > FEW_PAGES {
         return Ok(Few::Many);
     }
@@ -153,7 +132,7 @@ fn few_pages(
 }
 
 /// The pinned pages of a small sweep, with the vertices whose lists are wanted.
-struct FewPages<'a> {
+pub(crate) struct FewPages<'a> {
     graph: &'a Graph,
     lists: &'a Lists,
     slots: Option<&'a Slots>,
@@ -163,7 +142,7 @@ struct FewPages<'a> {
 
 impl FewPages<'_> {
     /// Visits the wanted lists of all pages, in order.
-    fn visit(self, visitor: &mut dyn ListVisitor) -> Result<()> {
+    pub fn visit(self, visitor: &mut dyn ListVisitor) -> Result<()> {
         let Decoding { decoder, decoded, pinned } = self.decoding;
         let mut unit = None;
         for (WantedPage { number, vertices: places }, bytes) in pinned.drain(..) {

@@ -21,18 +21,21 @@ use std::ops::Range;
 /// A number that sums gather.
 pub trait Gathered: Sync {
     /// The type of a loaded value.
-    type Loaded: Copy + Into<f64>;
+    type Loaded: Loaded;
 
     /// The number.
     fn loaded(&self) -> Self::Loaded;
+}
 
+/// The value of a number that sums gather.
+pub trait Loaded: Copy + Into<f64> {
     /// The first of eight numbers that the mask names, in double precision, and zeros.
     ///
     /// # Safety
     /// The processor has AVX-512, and as many numbers as the mask has ones lie at `from`.
     #[cfg(target_arch = "x86_64")]
     #[doc(hidden)]
-    unsafe fn eight(from: *const Self::Loaded, mask: __mmask8) -> __m512d;
+    unsafe fn eight(from: *const Self, mask: __mmask8) -> __m512d;
 }
 
 impl Gathered for AtomicF64 {
@@ -41,13 +44,6 @@ impl Gathered for AtomicF64 {
     #[inline(always)]
     fn loaded(&self) -> f64 {
         self.load()
-    }
-
-    #[cfg(target_arch = "x86_64")]
-    #[inline(always)]
-    unsafe fn eight(from: *const f64, mask: __mmask8) -> __m512d {
-        // SAFETY: by the contract of this function.
-        unsafe { _mm512_maskz_loadu_pd(mask, from) }
     }
 }
 
@@ -58,13 +54,6 @@ impl Gathered for AtomicF32 {
     fn loaded(&self) -> f32 {
         self.load()
     }
-
-    #[cfg(target_arch = "x86_64")]
-    #[inline(always)]
-    unsafe fn eight(from: *const f32, mask: __mmask8) -> __m512d {
-        // SAFETY: by the contract of this function.
-        unsafe { _mm512_cvtps_pd(_mm256_maskz_loadu_ps(mask, from)) }
-    }
 }
 
 impl Gathered for f64 {
@@ -74,12 +63,23 @@ impl Gathered for f64 {
     fn loaded(&self) -> f64 {
         *self
     }
+}
 
+impl Loaded for f64 {
     #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     unsafe fn eight(from: *const f64, mask: __mmask8) -> __m512d {
         // SAFETY: by the contract of this function.
         unsafe { _mm512_maskz_loadu_pd(mask, from) }
+    }
+}
+
+impl Loaded for f32 {
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    unsafe fn eight(from: *const f32, mask: __mmask8) -> __m512d {
+        // SAFETY: by the contract of this function.
+        unsafe { _mm512_cvtps_pd(_mm256_maskz_loadu_ps(mask, from)) }
     }
 }
 
@@ -212,7 +212,7 @@ mod x86 {
         // SAFETY: the processor has the features.
         let loaded = unsafe { wide_fetch(values, neighbours) };
         // SAFETY: as above.
-        add(&loaded, ends, |list| unsafe { wide_sum::<T>(list) })
+        add(&loaded, ends, |list| unsafe { wide_sum(list) })
     }
 
     /// # Safety
@@ -246,13 +246,13 @@ mod x86 {
 
     /// As `sum`, eight lanes at once.
     #[inline(always)]
-    unsafe fn wide_sum<T: Gathered>(list: &[T::Loaded]) -> f64 {
+    unsafe fn wide_sum<V: Loaded>(list: &[V]) -> f64 {
         // SAFETY: the processor has the features, and masks name no more than the list has.
         unsafe {
             let mut lanes = _mm512_setzero_pd();
             for block in list.chunks(LANES) {
                 let mask = _bzhi_u32(0xff, block.len() as u32) as __mmask8;
-                lanes = _mm512_add_pd(lanes, T::eight(block.as_ptr(), mask));
+                lanes = _mm512_add_pd(lanes, V::eight(block.as_ptr(), mask));
             }
             let four = _mm256_add_pd(_mm512_castpd512_pd256(lanes), _mm512_extractf64x4_pd::<1>(lanes));
             let two = _mm_add_pd(_mm256_castpd256_pd128(four), _mm256_extractf128_pd::<1>(four));

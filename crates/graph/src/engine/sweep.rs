@@ -160,12 +160,18 @@ pub(crate) fn sweep<V: ListVisitor>(
     wanted: Wanted<'_>,
     make: impl Fn() -> V + Sync,
 ) -> Result<(Vec<V>, SweepStats)> {
+    let mut visitors = Vec::new();
     let few = match wanted {
-        Wanted::Lists(vertices) => sweep_few(graph, edges, vertices, &make)?,
+        Wanted::Lists(vertices) => sweep_few(graph, edges, vertices, &mut |pages| {
+            let mut visitor = make();
+            pages.visit(&mut visitor)?;
+            visitors.push(visitor);
+            Ok(())
+        })?,
         Wanted::Pages(_) => Few::Many,
     };
     let most_workers = match few {
-        Few::Done(done) => return Ok(done),
+        Few::Done(stats) => return Ok((visitors, stats)),
         Few::Alone => 1,
         Few::Many => usize::MAX,
     };

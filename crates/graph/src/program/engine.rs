@@ -94,7 +94,7 @@ pub fn run_program<P: VertexProgram>(
     while !engine.is_idle() && options.max_iterations.is_none_or(|most| engine.iteration < most) {
         // Nothing else checks in iterations that read no page.
         graph.runtime().cancel().check()?;
-        let active = engine.shared.active.count();
+        let active = engine.shared.active.count;
         let sweep = engine.iterate()?;
         stats.step("iteration", active, sweep);
         engine.iteration += 1;
@@ -291,7 +291,7 @@ impl<'a, P: VertexProgram> Engine<'a, P> {
 
     /// No vertex is active and no message under way.
     fn is_idle(&self) -> bool {
-        self.shared.active.count() == 0 && self.mail.is_empty()
+        self.shared.active.count == 0 && self.mail.is_empty()
     }
 
     fn iterate(&mut self) -> Result<SweepStats> {
@@ -344,7 +344,7 @@ impl<'a, P: VertexProgram> Engine<'a, P> {
         }
         let mut order: Vec<u32> = match active.frontier() {
             Frontier::List(list) => list.to_vec(),
-            _ => active.set().iter(0..active.set().words()).collect(),
+            _ => active.set.iter(0..active.set.words()).collect(),
         };
         if P::ORDERED {
             let priority = |&vertex: &u32| Reverse(self.program.priority(vertex, self.shared_state(vertex)));
@@ -422,7 +422,7 @@ impl<'a, P: VertexProgram> Engine<'a, P> {
                 let words = Bitmap::words_of(&(range.start as usize / 64 * 64..range.end as usize));
                 self.shared
                     .active
-                    .set()
+                    .set
                     .iter(words)
                     .filter(|vertex| range.contains(vertex))
                     .for_each(|vertex| turn(vertex, hand));

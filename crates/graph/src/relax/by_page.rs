@@ -29,7 +29,7 @@ use crate::engine::graph::{Edges, Graph, Lists};
 use crate::engine::sweep::{ListPages, ListVisitor, Swept, Wanted};
 use crate::engine::vertex_set::Bitmap;
 use crate::engine::weights::Weights;
-use crate::relax::decoded_cache::{CachedPage, DecodedCache, DecodedPage, MAX_CACHED_PAGE_BYTES, PageLists};
+use crate::relax::decoded_cache::{CachedPage, DecodedCache, DecodedPage, MAX_CACHED_PAGE_BYTES, PageHead, PageLists};
 use crate::relax::least_first::LeastFirst;
 use crate::relax::near_first::NearFirst;
 use crate::relax::relaxer::{Labels, NO_LABEL, OnDrop, Relaxed};
@@ -458,7 +458,7 @@ impl<L: Labels> Visitor<'_, L> {
     /// Takes the page's active vertices.
     fn take_active(&mut self, lists: &impl PageLists) {
         let (labels, work) = (self.labels, &mut self.work);
-        let first = lists.first_vertex();
+        let PageHead { first_vertex: first, count, continues, .. } = lists.head();
         work.seeds.clear();
         let mut seed = |vertex: u32| {
             lists.prefetch_place(vertex - first);
@@ -466,10 +466,10 @@ impl<L: Labels> Visitor<'_, L> {
             work.seeds.push((label, vertex - first));
         };
         let page = self.page;
-        if lists.continues() && self.relaxer.parts.take(page as usize / 64, 1 << (page % 64)) != 0 {
+        if continues && self.relaxer.parts.take(page as usize / 64, 1 << (page % 64)) != 0 {
             seed(first);
         }
-        let begun = u64::from(first) + u64::from(lists.continues())..u64::from(first) + u64::from(lists.count());
+        let begun = u64::from(first) + u64::from(continues)..u64::from(first) + u64::from(count);
         for i in (begun.start / 64) as usize..begun.end.div_ceil(64) as usize {
             let mut remaining = self.active.take(i, word_within(&begun, i as u64));
             while remaining != 0 {
@@ -488,22 +488,22 @@ impl<L: Labels> Visitor<'_, L> {
 
     /// Works off active lists, those with the least labels first.
     fn work_off(&mut self, lists: &impl PageLists) {
-        let horizon = self.horizon;
+        let (horizon, head) = (self.horizon, lists.head());
         for place in 0..self.work.seeds.len() {
             let (label, i) = self.work.seeds[place];
             if label <= horizon {
                 self.work.waiting.lower(i, label);
             } else {
-                if i == 0 && lists.continues() {
+                if i == 0 && head.continues {
                     self.relaxer.parts.announce(self.page);
                 } else {
-                    self.active.announce(lists.first_vertex() + i);
+                    self.active.announce(head.first_vertex + i);
                 }
                 self.relaxer.touch(self.page, label, &mut self.work.touched);
             }
         }
         while let Some(i) = self.work.waiting.take() {
-            let label = self.labels.get(lists.first_vertex() + i);
+            let label = self.labels.get(head.first_vertex + i);
             self.relax(lists, i, label, |work, i, label| {
                 let near = label <= horizon;
                 if near {
@@ -520,7 +520,7 @@ impl<L: Labels> Visitor<'_, L> {
             self.work.seeds.sort_unstable();
         }
         self.work.fallen.clear();
-        let first = lists.first_vertex();
+        let first = lists.head().first_vertex;
         let (mut next_seed, mut next_fallen) = (0, 0);
         loop {
             let seed = self.work.seeds.get(next_seed).copied();
@@ -562,8 +562,8 @@ impl<L: Labels> Visitor<'_, L> {
     #[inline(always)]
     fn relax(&mut self, lists: &impl PageLists, i: u32, label: u64, wait: impl Fn(&mut Work, u32, u64) -> bool) {
         self.work.relaxed.vertices += 1;
-        let first = lists.first_vertex();
-        let begun = u32::from(lists.continues())..lists.count();
+        let PageHead { first_vertex: first, count, continues, continued } = lists.head();
+        let begun = u32::from(continues)..count;
         for (target, weight) in lists.edges(i) {
             let Some(offered) = self.labels.along(first + i, label, weight) else { continue };
             if offered >= self.labels.get(target) || !self.labels.lower(target, offered) {
@@ -571,7 +571,7 @@ impl<L: Labels> Visitor<'_, L> {
             }
             let place = target.wrapping_sub(first);
             if begun.contains(&place) && wait(&mut self.work, place, offered) {
-                if lists.continued() && place + 1 == begun.end {
+                if continued && place + 1 == begun.end {
                     self.relaxer.touch_parts(target, self.page, offered, &mut self.work.touched);
                 }
                 continue;

@@ -15,14 +15,8 @@ const CACHED_FROM_VISITS: u8 = 2;
 
 /// The lists of a page, as they are worked off.
 pub(crate) trait PageLists {
-    /// The vertex of the first list.
-    fn first_vertex(&self) -> u32;
-    /// Number of lists.
-    fn count(&self) -> u32;
-    /// The first list began in an earlier page.
-    fn continues(&self) -> bool;
-    /// The last list goes on in the next page.
-    fn continued(&self) -> bool;
+    /// Where the lists begin and end.
+    fn head(&self) -> PageHead;
     /// The targets of a list, and the bits of their weights, or 0 where there are none.
     fn edges(&self, list: u32) -> impl Iterator<Item = (u32, u64)>;
     /// Asks the processor to bring near where a list lies.
@@ -31,24 +25,33 @@ pub(crate) trait PageLists {
     fn prefetch_edges(&self, _list: u32) {}
 }
 
+/// The place of a page's lists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct PageHead {
+    /// The vertex of the first list.
+    pub first_vertex: u32,
+    /// Number of lists.
+    pub count: u32,
+    /// The first list began in an earlier page.
+    pub continues: bool,
+    /// The last list goes on in the next page.
+    pub continued: bool,
+}
+
+impl PageHead {
+    fn of(lists: &Lists) -> Self {
+        let (first_vertex, count) = (lists.first_vertex as u32, lists.count as u32);
+        PageHead { first_vertex, count, continues: lists.continues, continued: lists.continued }
+    }
+}
+
 /// Lists that were just decoded, and the weights beside them.
 pub(crate) struct DecodedPage<'a>(pub &'a Lists, pub Weights<'a>);
 
 impl PageLists for DecodedPage<'_> {
-    fn first_vertex(&self) -> u32 {
-        self.0.first_vertex as u32
-    }
-
-    fn count(&self) -> u32 {
-        self.0.count as u32
-    }
-
-    fn continues(&self) -> bool {
-        self.0.continues
-    }
-
-    fn continued(&self) -> bool {
-        self.0.continued
+    #[inline]
+    fn head(&self) -> PageHead {
+        PageHead::of(self.0)
     }
 
     #[inline]
@@ -94,10 +97,7 @@ impl Form {
 
 /// A page that is cached.
 pub(crate) struct CachedPage {
-    first_vertex: u32,
-    count: u32,
-    continues: bool,
-    continued: bool,
+    head: PageHead,
     form: Form,
     /// Ends of lists, the first being 0, and their entries: each a target and, right behind it, its weight.
     words: Vec<u32>,
@@ -118,8 +118,7 @@ impl CachedPage {
                 words.extend(entries.flat_map(|(&target, &bits)| [target, bits as u32, (bits >> 32) as u32]))
             }
         }
-        let (first_vertex, count) = (lists.first_vertex as u32, lists.count as u32);
-        CachedPage { first_vertex, count, continues: lists.continues, continued: lists.continued, form, words }
+        CachedPage { head: PageHead::of(lists), form, words }
     }
 
     fn bytes(lists: &Lists, weights: Weights<'_>) -> usize {
@@ -129,25 +128,14 @@ impl CachedPage {
     /// Index of an entry among the words.
     #[inline]
     fn place(&self, entry: u32) -> usize {
-        self.count as usize + 1 + self.form.words() * entry as usize
+        self.head.count as usize + 1 + self.form.words() * entry as usize
     }
 }
 
 impl PageLists for CachedPage {
-    fn first_vertex(&self) -> u32 {
-        self.first_vertex
-    }
-
-    fn count(&self) -> u32 {
-        self.count
-    }
-
-    fn continues(&self) -> bool {
-        self.continues
-    }
-
-    fn continued(&self) -> bool {
-        self.continued
+    #[inline]
+    fn head(&self) -> PageHead {
+        self.head
     }
 
     #[inline]
@@ -298,8 +286,7 @@ mod tests {
             for i in 0..3 {
                 assert!(copy.edges(i).eq(decoded.edges(i)), "{weights:?}");
             }
-            assert_eq!((copy.first_vertex(), copy.count()), (decoded.first_vertex(), decoded.count()));
-            assert_eq!((copy.continues(), copy.continued()), (decoded.continues(), decoded.continued()));
+            assert_eq!(copy.head(), decoded.head());
             assert_eq!(bytes as usize, size_of::<CachedPage>() + 4 * copy.words.len());
             sizes.push(copy.words.len());
         }
@@ -318,7 +305,7 @@ mod tests {
             assert!(!cached.visit(page, &lists, Weights::NONE), "it is cached already");
         }
         assert!((0..3).all(|page| cached.has(page)) && !cached.has(3));
-        assert_eq!(cached.get(0).unwrap().first_vertex, 0);
+        assert_eq!(cached.get(0).unwrap().head.first_vertex, 0);
         assert_eq!(cached.get(2).unwrap().edges(0).count(), 100);
         cached.insert(5, DecodedCache::copy(&lists(5, 100), Weights::NONE));
         assert_eq!([0, 1, 2, 5].map(|page| cached.has(page)), [true, false, true, true]);

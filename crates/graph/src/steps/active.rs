@@ -13,14 +13,15 @@ pub const SPARSE_SHARE: u64 = 128;
 
 /// The active vertices, and the next ones. Takes two bits per vertex.
 pub(crate) struct Active {
-    vertices: u64,
+    pub vertices: u64,
     /// The active ones as a list, while they are few.
     list: Option<Vec<u32>>,
-    count: u64,
+    /// Number of active vertices.
+    pub count: u64,
     /// The active ones as a bitmap, while they are many or [`Active::mark`] was called; empty otherwise.
-    set: Bitmap,
-    /// Empty between steps.
-    next: Bitmap,
+    pub set: Bitmap,
+    /// The vertices that are active next; empty between steps.
+    pub next: Bitmap,
 }
 
 impl Active {
@@ -55,32 +56,12 @@ impl Active {
         self.advance(vertices.count());
     }
 
-    /// Number of vertices.
-    pub fn vertices(&self) -> u64 {
-        self.vertices
-    }
-
-    /// Number of active vertices.
-    pub fn count(&self) -> u64 {
-        self.count
-    }
-
     /// The active vertices.
     pub fn frontier(&self) -> Frontier<'_> {
         match &self.list {
             Some(list) => Frontier::List(list),
             None => Frontier::Set(&self.set),
         }
-    }
-
-    /// The active vertices as a bitmap, once they were marked.
-    pub fn set(&self) -> &Bitmap {
-        &self.set
-    }
-
-    /// The vertices that are active next.
-    pub fn next(&self) -> &Bitmap {
-        &self.next
     }
 
     /// Writes the active vertices into the bitmap as well.

@@ -54,7 +54,7 @@ impl Next<'_> {
     /// active before. A vertex that the graph does not have makes the step fail with [`Error::NoVertex`].
     #[inline]
     pub fn activate(&mut self, vertex: u32) {
-        if u64::from(vertex) >= self.active.vertices() {
+        if u64::from(vertex) >= self.active.vertices {
             self.activated.beyond = Some(vertex);
             return;
         }
@@ -199,7 +199,7 @@ impl<'a> EdgeMapper<'a> {
 
     /// Number of active vertices.
     pub fn active(&self) -> u64 {
-        self.active.count()
+        self.active.count
     }
 
     /// One step from the active vertices to the next ones.
@@ -305,7 +305,7 @@ impl<'a> EdgeMapper<'a> {
                 while unvisited != 0 {
                     let bit = unvisited & unvisited.wrapping_neg();
                     unvisited ^= bit;
-                    match map.decide(64 * i as u32 + bit.trailing_zeros(), self.active.set()) {
+                    match map.decide(64 * i as u32 + bit.trailing_zeros(), &self.active.set) {
                         Decision::Never => undecided ^= bit,
                         Decision::Now => {
                             undecided ^= bit;
@@ -318,7 +318,7 @@ impl<'a> EdgeMapper<'a> {
                     self.undecided.set_word(i, undecided);
                 }
                 if next != 0 {
-                    self.active.next().set_word(i, next);
+                    self.active.next.set_word(i, next);
                     count += u64::from(next.count_ones());
                 }
             }
@@ -343,7 +343,7 @@ impl<'a> EdgeMapper<'a> {
         let (active, undecided) = (&self.active, Frontier::Set(&self.undecided));
         scan(self.graph, self.onwards.reversed(), undecided, Activated::default, |activated, list| {
             // Sources come in rising order, so the first active one is the one that counts.
-            let source = list.neighbours.iter().find(|&&source| active.set().contains(source));
+            let source = list.neighbours.iter().find(|&&source| active.set.contains(source));
             if let Some(&source) = source
                 && map.update(source, list.vertex)
             {
