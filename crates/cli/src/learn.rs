@@ -86,23 +86,23 @@ pub fn learn(args: &LearnArgs) -> Result<u8> {
         return Ok(SUCCESS);
     }
     let page = Page::begin(common, &runtime, || about(args, &data, &plan));
-    let mut found = plan.find(&runtime)?;
+    let mut results = plan.find(&runtime)?;
     let page = page.map(Page::end);
     tell_notes(&runtime, common);
-    if let Some(unconverged) = found.unconverged.take().filter(|_| !args.allow_unconverged) {
-        return not_converged(failure("it did not converge", &unconverged), &runtime, &found.stats, page, common);
+    if let Some(unconverged) = results.unconverged.take().filter(|_| !args.allow_unconverged) {
+        return not_converged(failure("it did not converge", &unconverged), &runtime, &results.stats, page, common);
     }
-    found.lines.iter().for_each(|line| common.say(line));
-    found.table.lines().iter().for_each(|line| common.say(line));
+    results.lines.iter().for_each(|line| common.say(line));
+    results.table.lines().iter().for_each(|line| common.say(line));
     // Results are kept if writing all rows fails.
     if let Some(file) = &args.json {
-        write_json(&runtime, &object(&found), file, &common.answer)?;
+        write_json(&runtime, &object(&results), file, &common.answer)?;
     }
     if let Some(output) = &common.output {
-        found.write(&runtime, &plan.output, output)?;
+        results.write(&runtime, &plan.output, output)?;
     }
-    report(&found.stats, common);
-    account(&runtime, &found.stats, page, common)?;
+    report(&results.stats, common);
+    account(&runtime, &results.stats, page, common)?;
     common.answer.heard()?;
     Ok(SUCCESS)
 }
@@ -122,7 +122,7 @@ fn tell_notes(runtime: &Runtime, common: &Common) {
 }
 
 /// All that was found. What is no number is null, as JSON has none for it.
-fn object(found: &Found) -> Json {
+fn object(results: &Found) -> Json {
     let value = |fact: &Fact| match fact {
         Fact::Whole(number) => json!(number),
         Fact::Real(number) => json!(number),
@@ -130,7 +130,7 @@ fn object(found: &Found) -> Json {
         Fact::Names(names) => json!(names),
         Fact::Array(numbers, shape) => nested(numbers, shape),
     };
-    Json::Object(found.facts.iter().map(|(name, fact)| ((*name).to_owned(), value(fact))).collect::<Map<_, _>>())
+    Json::Object(results.facts.iter().map(|(name, fact)| ((*name).to_owned(), value(fact))).collect::<Map<_, _>>())
 }
 
 fn nested(numbers: &[f64], shape: &[usize]) -> Json {

@@ -191,12 +191,13 @@ fn is_written_at_once(needs: &Needs) -> bool {
 /// Refuses files that cannot be written before the work is done.
 fn check_files(args: &SolverArgs, matrix: &SparseMatrix, needs: &Needs) -> Result<()> {
     let (outputs, graph) = (args.outputs(), matrix.graph());
-    if let Some(kept) = &args.checkpoint {
+    if let Some(checkpoint) = &args.checkpoint {
         let place = |folder: &Path| graph.runtime().backend().resolve(folder).ok();
-        let inside = |file: &Path| file == kept || place(kept).is_some_and(|kept| place(folder(file)) == Some(kept));
+        let inside =
+            |file: &Path| file == checkpoint || place(checkpoint).is_some_and(|own| place(folder(file)) == Some(own));
         if let Some((option, file)) = outputs.iter().find(|(_, file)| inside(file)) {
-            let (kept, file) = (kept.display(), file.display());
-            let text = format!("expected a file outside of --checkpoint {kept} for {option}, found {file}");
+            let (checkpoint, file) = (checkpoint.display(), file.display());
+            let text = format!("expected a file outside of --checkpoint {checkpoint} for {option}, found {file}");
             return Err(Error::Usage(text));
         }
     }
@@ -222,15 +223,13 @@ fn explain(args: &SolverArgs, matrix: &SparseMatrix, needs: &Needs) -> Result<()
     let mut lines = Vec::new();
     let (rows, columns) = matrix.shape();
     lines.push(format!("matrix   {rows} x {columns}, {} entries", matrix.entries()));
-    if let Some(kept) = &needs.kept {
-        let where_to = match kept.in_memory {
-            true => "in memory".to_owned(),
-            false => {
-                let folder = kept.folder.display();
-                format!("in memory as far as it has room, and otherwise in a temporary file in {folder}")
-            }
-        };
-        lines.push(format!("vectors  up to {}, {}, {where_to}", kept.count, bytes_text(kept.bytes)));
+    if let Some(vectors) = &needs.kept {
+        let mut place = "in memory".to_owned();
+        if !vectors.in_memory {
+            let folder = vectors.folder.display();
+            place += &format!(" as far as it has room, and otherwise in a temporary file in {folder}");
+        }
+        lines.push(format!("vectors  up to {}, {}, {place}", vectors.count, bytes_text(vectors.bytes)));
     }
     for (shape, output) in needs.shapes.iter().zip(args.results()) {
         if let Some(output) = output {

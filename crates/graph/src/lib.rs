@@ -38,7 +38,7 @@ pub use relax::cached_lists::CachedLists;
 pub use relax::relaxer::{Labels, NO_LABEL, Relaxed, Relaxer, Thin};
 pub use steps::active::SPARSE_SHARE;
 pub use steps::edge_map::{Decision, EdgeMap, EdgeMapper, Next, Stepped, Way, is_small_push};
-pub use steps::vertex_map::{RANGE, vertex_map, vertex_sum};
+pub use steps::{RANGE, vertex_map, vertex_sum};
 
 /// The size of a page in bytes.
 pub const PAGE_BYTES: u64 = outcore_format::PAGE_BYTES as u64;

@@ -109,7 +109,6 @@ pub(crate) struct Lists {
     pub pages: u64,
     /// The weights beside them, from when they are asked for until the memory is needed.
     pub weights: Mutex<Option<Arc<WeightColumn>>>,
-    /// The index.
     pub(crate) _reservation: Option<Reservation>,
 }
 
@@ -131,7 +130,6 @@ impl Drop for Graph {
 /// The decoders of an open graph, one per worker, while no worker has them.
 struct Decoders {
     idle: Mutex<Vec<Decoding>>,
-    /// Memory of one decoder, in bytes.
     each_bytes: u64,
     reservation: Reservation,
 }

@@ -28,7 +28,6 @@ const LEAST_LISTS: u64 = 128;
 /// The key of a slot that is being written.
 const CLAIMED: u64 = u64::MAX;
 
-/// A table of guides.
 pub(crate) struct Slots {
     words: Array<AtomicU64>,
     count: u64,

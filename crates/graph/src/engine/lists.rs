@@ -149,7 +149,6 @@ struct Collected {
 }
 
 impl Collected {
-    /// Number of complete lists.
     fn complete(&self) -> usize {
         self.vertices.len() - usize::from(self.open)
     }
@@ -324,10 +323,13 @@ impl Piece {
         }
     }
 
-    fn push(&mut self, list: ListPart<'_>) {
-        self.neighbours.extend_from_slice(list.neighbours);
-        self.weights.extend_from_slice(list.weights.bits());
-        self.ends = !list.continued;
+    /// The open piece with one more part of its list, or a new piece.
+    fn with(open: &mut Option<Piece>, list: ListPart<'_>) -> Self {
+        let Some(mut piece) = open.take().filter(|_| list.continues) else { return Piece::new(list) };
+        piece.neighbours.extend_from_slice(list.neighbours);
+        piece.weights.extend_from_slice(list.weights.bits());
+        piece.ends = !list.continued;
+        piece
     }
 
     fn append(&mut self, next: Piece) {
@@ -382,14 +384,10 @@ pub(crate) fn visit_here(
         if let Some(whole) = list.whole() {
             return visit(whole);
         }
-        match &mut open {
-            Some(piece) if list.continues => piece.push(list),
-            _ => open = Some(Piece::new(list)),
-        }
-        if !list.continued
-            && let Some(piece) = open.take()
-        {
-            visit(piece.list());
+        let piece = Piece::with(&mut open, list);
+        match piece.ends {
+            true => visit(piece.list()),
+            false => open = Some(piece),
         }
     })
 }
@@ -450,13 +448,7 @@ impl<S: Send, R: Outcome, V: Fn(&mut S, List<'_>) -> R + Sync> ListVisitor for W
                 outcome = visit(state, whole).outcome();
                 return;
             }
-            let piece = match open.take().filter(|_| list.continues) {
-                Some(mut piece) => {
-                    piece.push(list);
-                    piece
-                }
-                None => Piece::new(list),
-            };
+            let piece = Piece::with(open, list);
             match (piece.begins, piece.ends) {
                 (true, true) => outcome = visit(state, piece.list()).outcome(),
                 (false, true) => ended.push(piece),

@@ -29,7 +29,6 @@ impl ListPosition {
         ListPosition { vertex: lists.first_vertex, offset: lists.offset }
     }
 
-    /// The end of a page.
     fn end_of(lists: &Lists) -> Self {
         let Some(last) = lists.count.checked_sub(1).filter(|_| lists.continued) else {
             return ListPosition { vertex: lists.first_vertex + lists.count as u64, offset: 0 };

@@ -166,7 +166,6 @@ fn members(set: &Bitmap, range: Range<u64>) -> impl Iterator<Item = u64> {
     set.iter(words).map(u64::from).filter(move |vertex| range.contains(vertex))
 }
 
-/// The list at a place of a page.
 #[inline]
 pub(crate) fn list_at<'a>(lists: &'a Lists, weights: Weights<'a>, i: usize) -> ListPart<'a> {
     ListPart {

@@ -15,7 +15,6 @@ use outcore_io::plan::UNIT_PAGES;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Visitor of the lists of a sweep.
 pub(crate) trait ListVisitor: Send {
     /// The lists of page `number`, which lies in the unit that this worker is at, and the weights of its edges if they
     /// are wanted.

@@ -34,7 +34,6 @@ const REQUEST_BYTES: u64 = size_of::<Request>() as u64 + 4;
 /// Number of batches between deliveries of an asynchronous program.
 const ROUND: usize = 16;
 
-/// Work for one worker.
 enum Work {
     /// The active vertices of a range.
     Range(Range<u32>),
@@ -150,7 +149,6 @@ impl<'a, T> Lent<'a, T> {
         unsafe { &*self.first.add(vertex as usize) }
     }
 
-    /// All of them.
     fn all(&mut self) -> &[T] {
         // SAFETY: the slice that this was made of is still lent, and the borrow is exclusive.
         unsafe { std::slice::from_raw_parts(self.first, self.len) }
@@ -175,7 +173,6 @@ impl<M: Raw> Inbox<M> {
     }
 }
 
-/// Buffers and messages of one worker.
 struct Hand<M> {
     outbox: Outbox<M>,
     activated: Activated,
@@ -582,7 +579,6 @@ impl<'a, P: VertexProgram> Engine<'a, P> {
         self.step.fetch_add(1, Ordering::Relaxed) << 32
     }
 
-    /// Ends a worker's work.
     fn lay_down(&self, mut hand: Hand<P::Message>) -> Result<()> {
         hand.outbox.end()?;
         let mut results = lock(&self.results);

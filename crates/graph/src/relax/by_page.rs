@@ -56,7 +56,6 @@ pub(crate) struct ByPage<'a> {
     graph: &'a Graph,
     edges: Edges,
     map: PageMap,
-    /// The most lists in a page.
     most_lists: usize,
     queue: Queue,
     /// Pages whose first list began in an earlier page and is to be worked off.
@@ -335,8 +334,7 @@ impl Queue {
 
     /// Lets pages wait, by these labels.
     fn lower(&self, touched: &mut Vec<(u32, u64)>) {
-        let waiting = lock(&self.pages);
-        self.lower_in(waiting, touched);
+        self.lower_in(lock(&self.pages), touched);
     }
 
     /// The visit of a page has ended, because of which others wait.

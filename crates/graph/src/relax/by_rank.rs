@@ -41,7 +41,6 @@ const NONE: u32 = u32::MAX;
 /// Hints of one rank, which worker and worker hand on.
 type Donation = Vec<(u64, Vec<u32>)>;
 
-/// Hints by rank.
 struct Bins {
     chunks: Vec<Chunk>,
     /// The first chunk that is not in use.
@@ -176,7 +175,6 @@ pub(crate) struct ByRank<'a, L> {
     active: &'a Bitmap,
     /// The rank that every worker is at, or the greatest of all.
     places: Vec<AtomicU64>,
-    /// Number of waiting workers.
     waiting: AtomicUsize,
     /// Whether there may be bits without hints.
     unhinted: AtomicBool,

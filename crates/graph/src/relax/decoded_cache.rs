@@ -85,7 +85,6 @@ impl Form {
         }
     }
 
-    /// Number of words of an entry.
     fn words(self) -> usize {
         match self {
             Form::Absent => 1,
@@ -95,7 +94,6 @@ impl Form {
     }
 }
 
-/// A page that is cached.
 pub(crate) struct CachedPage {
     head: PageHead,
     form: Form,

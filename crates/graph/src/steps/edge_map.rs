@@ -11,7 +11,7 @@ use crate::engine::graph::{Direction, Edges, Graph};
 use crate::engine::scan::{Frontier, ListPart, scan};
 use crate::engine::vertex_set::Bitmap;
 use crate::steps::active::{Activated, Active};
-use crate::steps::vertex_map::vertex_map;
+use crate::steps::vertex_map;
 use outcore_image::{Error, Outcome, Result, SweepStats};
 use std::sync::atomic::{AtomicU64, Ordering};
 
