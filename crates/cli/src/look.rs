@@ -18,7 +18,7 @@ fn put(out: &mut impl Write, cells: impl IntoIterator<Item = String>) -> Result<
     writeln!(out, "{}", cells.join(",")).map_err(output_error)
 }
 
-/// What `push` writes into a cell.
+/// A cell with the bytes that `push` appends.
 fn cell(push: impl FnOnce(&mut Vec<u8>)) -> String {
     let mut cell = Vec::new();
     push(&mut cell);

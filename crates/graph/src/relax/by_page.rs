@@ -7,8 +7,8 @@
 //! being read, others that are in memory are worked off.
 //!
 //! *Encoding.* A bit per vertex says that it is active. The list of a vertex may span pages: its bit stands for the
-//! first of them, and each of the others has a bit of its own. Of every page its first vertex is stored, and of every 64
-//! vertices the page of the first, so that the page of a vertex is found without the index.
+//! first of them, and each of the others has a bit of its own. Of every page its first vertex is stored, and of every
+//! 64 vertices the page of the first, so that the page of a vertex is found without the index.
 //!
 //! *Ordering.* A worker that lowers a label writes it first, then sets the vertex's bit, then lets the page wait. One
 //! that visits a page first marks it as not waiting, then takes the bits, then reads the labels. So no label that fell

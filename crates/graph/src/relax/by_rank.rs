@@ -1,5 +1,5 @@
-//! Relaxing edges asynchronously where all lists are cached in memory: vertices whose label fell are worked off by rank,
-//! the least first, and those of one rank in any order.
+//! Relaxing edges asynchronously where memory caches all lists: vertices whose label fell are worked off by rank, the
+//! least first, and those of one rank in any order.
 //!
 //! *Idea.* Delta-stepping without steps. Every worker has bins of its own, one per rank; a vertex whose label falls
 //! goes into a bin of the worker that lowered it. A worker with empty bins, or some ranks ahead of another, waits for a
