@@ -32,35 +32,17 @@ pub enum ElementType {
 
 impl ElementType {
     /// All types.
-    pub const ALL: [ElementType; 11] = [
-        ElementType::Bool,
-        ElementType::Int8,
-        ElementType::Int16,
-        ElementType::Int32,
-        ElementType::Int64,
-        ElementType::UInt8,
-        ElementType::UInt16,
-        ElementType::UInt32,
-        ElementType::UInt64,
-        ElementType::Float32,
-        ElementType::Float64,
-    ];
+    pub const ALL: [ElementType; 11] = {
+        use ElementType::*;
+        [Bool, Int8, Int16, Int32, Int64, UInt8, UInt16, UInt32, UInt64, Float32, Float64]
+    };
+    /// The names, in the order of the types.
+    const NAMES: [&str; 11] =
+        ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64"];
 
     /// The name in the manifest and in the array API.
     pub fn name(self) -> &'static str {
-        match self {
-            ElementType::Bool => "bool",
-            ElementType::Int8 => "int8",
-            ElementType::Int16 => "int16",
-            ElementType::Int32 => "int32",
-            ElementType::Int64 => "int64",
-            ElementType::UInt8 => "uint8",
-            ElementType::UInt16 => "uint16",
-            ElementType::UInt32 => "uint32",
-            ElementType::UInt64 => "uint64",
-            ElementType::Float32 => "float32",
-            ElementType::Float64 => "float64",
-        }
+        ElementType::NAMES[self as usize]
     }
 
     /// The type of that name.

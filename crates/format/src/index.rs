@@ -96,7 +96,7 @@ impl Index {
         // Keys with that high part lie between the zero before it and the zero after; their low bits rise.
         let low = key & low_mask(self.low_bits);
         let start = if part == 0 { 0 } else { self.select_zero(part - 1) + 1 };
-        let (mut from, mut to) = (start - part, self.zero_from(start) - part);
+        let (mut from, mut to) = (start - part, self.bit_from(start, u64::MAX) - part);
         while from < to {
             let middle = from + (to - from) / 2;
             if self.get_low(middle) <= low {
@@ -108,13 +108,14 @@ impl Index {
         from
     }
 
-    /// Position of the first zero of the high part at or after `bit`.
-    fn zero_from(&self, bit: u64) -> u64 {
+    /// Position of the first one of the high part (`flip` 0), or zero (`flip` all ones), at or after `bit`.
+    #[inline]
+    fn bit_from(&self, bit: u64, flip: u64) -> u64 {
         let mut i = (bit / 64) as usize;
-        let mut word = !self.high[i] & (u64::MAX << (bit % 64));
+        let mut word = (self.high[i] ^ flip) & (u64::MAX << (bit % 64));
         while word == 0 {
             i += 1;
-            word = !self.high[i];
+            word = self.high[i] ^ flip;
         }
         64 * i as u64 + u64::from(word.trailing_zeros())
     }
@@ -148,11 +149,8 @@ impl Index {
             && low_words(count, low_bits) + high_words(count, last, low_bits) == words
             && bytes.len().is_multiple_of(8);
         if !fits {
-            return Err(Error::new(
-                12,
-                format!("an index that fills {} bytes", bytes.len()),
-                format!("{count} keys up to {last} with {low_bits} low bits"),
-            ));
+            let found = format!("{count} keys up to {last} with {low_bits} low bits");
+            return Err(Error::new(12, format!("an index that fills {} bytes", bytes.len()), found));
         }
         let word = |i: usize| read_u64(bytes, HEADER_BYTES + 8 * i);
         let low_count = low_words(count, low_bits);
@@ -270,13 +268,7 @@ impl Iterator for Keys<'_> {
         if self.next >= self.index.count {
             return None;
         }
-        let mut i = (self.bit / 64) as usize;
-        let mut word = self.index.high[i] & (u64::MAX << (self.bit % 64));
-        while word == 0 {
-            i += 1;
-            word = self.index.high[i];
-        }
-        let place = 64 * i as u64 + u64::from(word.trailing_zeros());
+        let place = self.index.bit_from(self.bit, 0);
         let key = (place - self.next) << self.index.low_bits | self.index.get_low(self.next);
         self.bit = place + 1;
         self.next += 1;

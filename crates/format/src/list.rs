@@ -63,9 +63,7 @@ impl Lists {
     pub fn edges(&self) -> usize {
         self.ends[self.count] as usize
     }
-}
 
-impl Lists {
     /// Checks the parts of lists that cross the ends of the page: there is a list, and it has neighbours on both sides.
     ///
     /// # Errors
@@ -162,11 +160,8 @@ pub fn decode(page: &Page<'_>, shape: Shape, out: &mut Lists) -> Result<()> {
 pub fn check_vertices(page: &Page<'_>, shape: Shape) -> Result<()> {
     let count = page.count() as u64;
     if page.first() > shape.vertices || count > shape.vertices - page.first() {
-        return Err(Error::new(
-            8,
-            format!("vertices below {}", shape.vertices),
-            format!("{count} from {}", page.first()),
-        ));
+        let found = format!("{count} from {}", page.first());
+        return Err(Error::new(8, format!("vertices below {}", shape.vertices), found));
     }
     if page.base() > u64::MAX - MAX_NEIGHBOURS as u64 {
         return Err(Error::new(16, "a number of entries", page.base().to_string()));
@@ -235,11 +230,8 @@ impl Cursor<'_> {
         if self.at == self.bytes.len() {
             return Ok(());
         }
-        Err(Error::new(
-            (self.base + self.at) as u64,
-            "the end of a section",
-            format!("{} more bytes", self.bytes.len() - self.at),
-        ))
+        let found = format!("{} more bytes", self.bytes.len() - self.at);
+        Err(Error::new((self.base + self.at) as u64, "the end of a section", found))
     }
 }
 
@@ -366,8 +358,6 @@ impl ListWriter {
         let fits = self.fitting(vertex, list);
         if let Some(fits) = fits {
             self.add(vertex, &list[..fits]);
-        }
-        if let Some(fits) = fits {
             self.written += fits as u64;
         }
         self.close(fits.is_some(), emit);
@@ -435,12 +425,11 @@ impl ListWriter {
 
     fn close(&mut self, continued: bool, emit: &mut impl FnMut(PageStart, &PageBytes)) {
         let relative = self.relative.bytes < self.absolute.bytes;
-        let mut flags = 0;
-        for (flag, set) in
-            [(CONTINUES, self.continues), (CONTINUED, continued), (RELATIVE, relative), (PARALLEL, self.parallel)]
-        {
-            flags |= if set { flag } else { 0 };
-        }
+        let flag = |flag, is_set| if is_set { flag } else { 0 };
+        let flags = flag(CONTINUES, self.continues)
+            | flag(CONTINUED, continued)
+            | flag(RELATIVE, relative)
+            | flag(PARALLEL, self.parallel);
         let (mut lengths, mut firsts) = (Vec::new(), Vec::new());
         write_sequence(&self.lengths.values, &mut lengths);
         let chosen = if relative { &self.relative } else { &self.absolute };
@@ -457,9 +446,7 @@ impl ListWriter {
         self.edges = 0;
         self.continues = continued;
         self.offset = if continued { self.written } else { 0 };
-        self.lengths.clear();
-        self.absolute.clear();
-        self.relative.clear();
+        [&mut self.lengths, &mut self.absolute, &mut self.relative].into_iter().for_each(Section::clear);
         self.gaps.clear();
     }
 }

@@ -85,11 +85,8 @@ impl Origin {
         let stored = read_u32(bytes, 0);
         let computed = self.checksum(page_number, bytes);
         if stored != computed {
-            return Err(Error::new(
-                0,
-                format!("page {page_number} with checksum {computed:08x}"),
-                format!("{stored:08x}"),
-            ));
+            let expected = format!("page {page_number} with checksum {computed:08x}");
+            return Err(Error::new(0, expected, format!("{stored:08x}")));
         }
         let page = self.trust(bytes)?;
         let end = page.section_end(2);
@@ -138,11 +135,8 @@ impl Origin {
         for section in 0..3 {
             let end = page.section_end(section);
             if end < start || end > PAGE_BYTES {
-                return Err(Error::new(
-                    24 + 2 * section as u64,
-                    format!("a section end in {start}..={PAGE_BYTES}"),
-                    end.to_string(),
-                ));
+                let (at, expected) = (24 + 2 * section as u64, format!("a section end in {start}..={PAGE_BYTES}"));
+                return Err(Error::new(at, expected, end.to_string()));
             }
             start = end;
         }
@@ -239,13 +233,9 @@ pub(crate) fn read_u16(bytes: &[u8], at: usize) -> u16 {
 }
 
 pub(crate) fn read_u32(bytes: &[u8], at: usize) -> u32 {
-    let mut word = [0; 4];
-    word.copy_from_slice(&bytes[at..at + 4]);
-    u32::from_le_bytes(word)
+    u32::from_le_bytes(*bytes[at..].first_chunk().expect("four bytes"))
 }
 
 pub(crate) fn read_u64(bytes: &[u8], at: usize) -> u64 {
-    let mut word = [0; 8];
-    word.copy_from_slice(&bytes[at..at + 8]);
-    u64::from_le_bytes(word)
+    u64::from_le_bytes(*bytes[at..].first_chunk().expect("eight bytes"))
 }

@@ -84,33 +84,14 @@ impl WeightKind {
 
 impl ValueType {
     /// All types.
-    pub const ALL: [ValueType; 10] = [
-        ValueType::I8,
-        ValueType::I16,
-        ValueType::I32,
-        ValueType::I64,
-        ValueType::U8,
-        ValueType::U16,
-        ValueType::U32,
-        ValueType::U64,
-        ValueType::F32,
-        ValueType::F64,
-    ];
+    pub const ALL: [ValueType; 10] = {
+        use ValueType::*;
+        [I8, I16, I32, I64, U8, U16, U32, U64, F32, F64]
+    };
 
     /// The name in the manifest.
     pub fn name(self) -> &'static str {
-        match self {
-            ValueType::I8 => "i8",
-            ValueType::I16 => "i16",
-            ValueType::I32 => "i32",
-            ValueType::I64 => "i64",
-            ValueType::U8 => "u8",
-            ValueType::U16 => "u16",
-            ValueType::U32 => "u32",
-            ValueType::U64 => "u64",
-            ValueType::F32 => "f32",
-            ValueType::F64 => "f64",
-        }
+        ["i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f32", "f64"][self as usize]
     }
 
     /// The size of a value in bytes.
@@ -394,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_refused() {
+    fn pages_that_contradict_their_type_are_refused() {
         let page =
             |flags, base, count, bytes: &[u8]| build(&ORIGIN, 0, Header { flags, count, first: 0, base }, &[bytes]);
         let refused = |page: Box<PageBytes>, kind| {
@@ -408,6 +389,6 @@ mod tests {
         assert!(refused(page(PACKED, 0, 20, &[0; 1]), ValueType::U8).contains("room"));
         assert!(refused(page(PACKED, 0, 2, &[0, 0]), ValueType::U8).contains("end of the values"));
         assert!(refused(page(PACKED, 255, 2, &[1, 2]), ValueType::U8).contains("type u8"));
-        assert!(refused(page(PACKED, 0, 2, &[65, 2]), ValueType::U64).contains(""));
+        assert!(refused(page(PACKED, 0, 2, &[65, 2]), ValueType::U64).contains("at most 64 bits"));
     }
 }
