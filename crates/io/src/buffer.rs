@@ -13,8 +13,8 @@ use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 const SMALL_BYTES: usize = 256 << 20;
 /// Arrays of at least this size ask for huge pages.
 const HUGE_BYTES: usize = 2 << 20;
-/// Alignment of mappings, as direct I/O needs it.
-const ALIGN_BYTES: usize = 4096;
+/// A page: alignment of mappings, and unit of direct reads and writes.
+pub(crate) const PAGE_BYTES: usize = 4096;
 
 /// A value for which all-zero bytes are valid and which may be dropped by forgetting it.
 ///
@@ -285,7 +285,7 @@ pub fn prefetched<T>(values: &[T], places: &[u32]) -> impl Iterator<Item = u32> 
 #[allow(unsafe_code)]
 fn map_zeroed(bytes: usize) -> Option<(*mut u8, usize)> {
     // One cache line more: vector loads may read, but not use, bytes behind the end.
-    let wanted = bytes.checked_add(64)?.checked_next_multiple_of(ALIGN_BYTES)?;
+    let wanted = bytes.checked_add(64)?.checked_next_multiple_of(PAGE_BYTES)?;
     // Miri knows neither huge pages nor memory that is not reserved.
     let slack = if bytes >= HUGE_BYTES && !cfg!(miri) { HUGE_BYTES } else { 0 };
     let lazily = if cfg!(miri) { 0 } else { libc::MAP_NORESERVE };
@@ -364,7 +364,7 @@ mod tests {
         for len in [0usize, 1, 1000, large] {
             let mut array = Array::<u64>::zeroed(&budget, "test", len).unwrap();
             assert_eq!(array.len(), len);
-            assert_eq!(array.as_ptr() as usize % ALIGN_BYTES, 0);
+            assert_eq!(array.as_ptr() as usize % PAGE_BYTES, 0);
             assert!(array.iter().all(|&value| value == 0));
             assert_eq!(before - budget.available_bytes(), 8 * len as u64);
             array.iter_mut().for_each(|value| *value = 7);

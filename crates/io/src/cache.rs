@@ -16,7 +16,7 @@
 #![allow(unsafe_code)]
 
 use crate::budget::{Budget, CACHE_PURPOSE, Reservation};
-use crate::buffer::Array;
+use crate::buffer::{Array, PAGE_BYTES};
 use crate::error::Result;
 use crate::lock::lock;
 use std::cell::UnsafeCell;
@@ -24,7 +24,6 @@ use std::ops::{Deref, Range};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-const PAGE_BYTES: usize = 4096;
 /// The frames of a set.
 const WAYS: usize = 8;
 /// Overhead of a frame, its page excluded.

@@ -4,14 +4,12 @@
 //! request, and spare blocks are filled while requests are under way. Several writers may write the same file, each on
 //! a thread of its own.
 
+use crate::buffer::PAGE_BYTES;
 use crate::directory::DataFile;
 use crate::error::Result;
 use crate::lanes::{Lanes, LanesOptions};
 use crate::runtime::Runtime;
 use std::sync::Arc;
-
-/// Blocks are whole pages.
-const PAGE_BYTES: usize = 4096;
 
 /// The memory of a writer.
 #[derive(Clone, Copy, Debug)]

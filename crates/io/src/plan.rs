@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::reader::Reader;
 use std::time::Instant;
 
-const PAGE_BYTES: u64 = 4096;
+const PAGE_BYTES: u64 = crate::buffer::PAGE_BYTES as u64;
 
 /// Number of pages of a unit.
 pub const UNIT_PAGES: u64 = 64;

@@ -354,10 +354,6 @@ mod tests {
             Ok(())
         }
 
-        fn submit(&mut self) -> Result<()> {
-            Ok(())
-        }
-
         fn wait(&mut self, _: &mut Vec<Completion>) -> Result<()> {
             Err(Error::file("a queue", "wait for", std::io::Error::other("no answer")))
         }

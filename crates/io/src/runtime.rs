@@ -39,7 +39,8 @@ pub struct RuntimeOptions {
     pub progress: Option<Arc<dyn Progress>>,
 }
 
-/// Memory limit, workers, back end, and the flag that stops work.
+/// Memory limit, workers, back end, and the flag that stops work. A clone shares all of them.
+#[derive(Clone)]
 pub struct Runtime {
     budget: Arc<Budget>,
     cache: Arc<SharedCache>,
@@ -125,18 +126,7 @@ impl Runtime {
     /// A runtime of the same memory, workers and back end, whose reservations carry the name of an owner.
     #[must_use]
     pub fn in_name_of(&self, owner: &str) -> Self {
-        Runtime {
-            budget: Arc::new(self.budget.in_name_of(owner)),
-            cache: Arc::clone(&self.cache),
-            threads: self.threads,
-            backend: Arc::clone(&self.backend),
-            temporary: self.temporary.clone(),
-            progress: self.progress.clone(),
-            cancel: self.cancel.clone(),
-            planning: Arc::clone(&self.planning),
-            notes: Arc::clone(&self.notes),
-            bytes_read: Arc::clone(&self.bytes_read),
-        }
+        Runtime { budget: Arc::new(self.budget.in_name_of(owner)), ..self.clone() }
     }
 
     /// A runtime of the same memory for work that is stopped on its own. An option that is not `None` replaces that of
@@ -148,15 +138,13 @@ impl Runtime {
         let same = self.in_name_of("");
         Ok(Runtime {
             threads: thread_count(options.threads, self.threads)?,
-            backend: options.backend.unwrap_or(same.backend),
-            temporary: options.temporary.or(same.temporary),
+            backend: options.backend.unwrap_or_else(|| Arc::clone(&same.backend)),
+            temporary: options.temporary.or_else(|| same.temporary.clone()),
             progress: options.progress,
             cancel: CancelFlag::default(),
-            cache: same.cache,
-            budget: same.budget,
-            planning: same.planning,
             notes: Arc::default(),
             bytes_read: Arc::default(),
+            ..same
         })
     }
 
@@ -292,8 +280,11 @@ impl Runtime {
     /// Splits `0..count` into runs of `step` and assigns them to the workers as they become free.
     ///
     /// # Errors
-    /// The error of the first worker that failed, or a request to stop, which is checked before every run. The other
-    /// workers finish the remaining runs.
+    /// The error of the first worker that failed, or a request to stop. Both are checked before every run: the other
+    /// workers end with the runs that they have begun.
+    ///
+    /// # Panics
+    /// If `step` is 0.
     pub fn for_each_range<E: Send + From<Error>>(
         &self,
         count: usize,
@@ -310,15 +301,17 @@ impl Runtime {
         step: usize,
         work: &(dyn Fn(std::ops::Range<usize>) -> std::result::Result<(), E> + Sync),
     ) -> std::result::Result<(), E> {
-        let next = AtomicUsize::new(0);
-        self.run_on::<(), E>(count.div_ceil(step.max(1)), |_| {
+        assert!(step > 0, "runs of {count} places have a length");
+        let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
+        self.run_on::<(), E>(count.div_ceil(step), |_| {
             loop {
                 let start = next.fetch_add(step, Ordering::Relaxed);
-                if start >= count {
+                if start >= count || stop.load(Ordering::Relaxed) {
                     return Ok(());
                 }
                 self.cancel.check()?;
-                work(start..(start + step).min(count))?;
+                work(start..start.saturating_add(step).min(count))
+                    .inspect_err(|_| stop.store(true, Ordering::Relaxed))?;
             }
         })?;
         Ok(())
@@ -495,5 +488,35 @@ mod tests {
             let stopped = runtime.for_each_range::<Error>(10, 1, |_| Ok(()));
             assert!(matches!(stopped, Err(Error::Cancelled)));
         }
+    }
+
+    #[test]
+    fn a_failed_range_ends_all_workers() {
+        for threads in [1, 2, 4] {
+            let runtime = Runtime::new(RuntimeOptions { threads: Some(threads), ..RuntimeOptions::default() }).unwrap();
+            let (begun, failed) = (AtomicUsize::new(0), AtomicBool::new(false));
+            let outcome = runtime.for_each_range::<Error>(1 << 40, 1, |range| {
+                begun.fetch_add(1, Ordering::Relaxed);
+                if range.start == 10 {
+                    failed.store(true, Ordering::Relaxed);
+                    return Err(Error::Cancelled);
+                }
+                // The others wait for the failure: each of them has one range then.
+                while range.start > 10 && !failed.load(Ordering::Relaxed) {
+                    std::thread::yield_now();
+                }
+                Ok(())
+            });
+            assert!(matches!(outcome, Err(Error::Cancelled)), "{threads} threads");
+            // Between the error and its notice a worker may begin some.
+            assert!(begun.load(Ordering::Relaxed) < 1 << 20, "{threads} threads");
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "runs of 10 places have a length")]
+    fn ranges_without_a_length_are_refused() {
+        let runtime = Runtime::new(RuntimeOptions::default()).unwrap();
+        let _ = runtime.for_each_range::<Error>(10, 0, |_| Ok(()));
     }
 }

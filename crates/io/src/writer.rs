@@ -4,6 +4,7 @@
 //! while it is written. Temporary files are written block by block, synchronously.
 
 use crate::backend::{Backend, Location, Open};
+use crate::buffer::PAGE_BYTES;
 use crate::directory::DataFile;
 use crate::error::{Error, Result};
 use crate::lanes::{Lanes, LanesOptions};
@@ -13,8 +14,6 @@ use std::sync::Arc;
 
 /// Blocks of a writer: one is filled while the other is under way. That of a temporary file has one.
 const BLOCKS: usize = 2;
-/// Blocks are whole pages.
-const PAGE_BYTES: usize = 4096;
 
 /// Writes a file from its start to its end.
 pub struct Writer {

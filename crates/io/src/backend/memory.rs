@@ -11,6 +11,7 @@ use super::{
     What,
 };
 use crate::budget::{Budget, Reservation};
+use crate::buffer::PAGE_BYTES;
 use crate::directory::{DataFile, folder};
 use crate::error::Result;
 use crate::lock::lock;
@@ -25,8 +26,6 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGua
 const FOLDER: &str = "<memory>";
 /// The ledger's purpose for this memory.
 const PURPOSE: &str = "files in memory";
-/// Allocation unit.
-const PAGE_BYTES: usize = 4096;
 
 /// A folder in memory, beside another back end.
 pub struct Memory {
@@ -393,10 +392,6 @@ impl Queue for MemoryQueue {
             (None, _) => Err(ErrorKind::Unsupported.into()),
         };
         self.done.push(Completion { tag: request.tag, result });
-        Ok(())
-    }
-
-    fn submit(&mut self) -> Result<()> {
         Ok(())
     }
 

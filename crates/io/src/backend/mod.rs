@@ -384,8 +384,10 @@ pub trait Queue: Send {
     #[allow(unsafe_code)]
     unsafe fn push(&mut self, request: Request) -> Result<()>;
 
-    /// Begins all added requests.
-    fn submit(&mut self) -> Result<()>;
+    /// Begins all added requests; by default they began when they were added.
+    fn submit(&mut self) -> Result<()> {
+        Ok(())
+    }
 
     /// Waits for at least one request to end and appends all that have ended.
     fn wait(&mut self, completions: &mut Vec<Completion>) -> Result<()>;

@@ -92,10 +92,6 @@ impl Queue for PosixQueue {
         Ok(())
     }
 
-    fn submit(&mut self) -> Result<()> {
-        Ok(())
-    }
-
     fn wait(&mut self, completions: &mut Vec<Completion>) -> Result<()> {
         if self.in_flight == 0 {
             return Ok(());

@@ -53,7 +53,7 @@ pub struct Sim {
 
 struct State {
     faults: Faults,
-    /// While set, no operation or read is counted, and none fails by its number. Written bytes and syncs still count.
+    /// While set, no operation, read or written byte is counted, and none fails by its number. Syncs still count.
     is_asleep: AtomicBool,
     operations: AtomicU64,
     reads: AtomicU64,
@@ -108,8 +108,8 @@ impl Sim {
         self.state.syncs.load(Ordering::Relaxed)
     }
 
-    /// Disables the counting of operations and reads, and the faults that depend on it, until [`wake`](Sim::wake) is
-    /// called: for tests that open an image first.
+    /// Disables the counting of operations, reads and written bytes, and the faults that depend on it, until
+    /// [`wake`](Sim::wake) is called: for tests that open an image first.
     #[must_use]
     pub fn asleep(self) -> Self {
         self.state.is_asleep.store(true, Ordering::Relaxed);
@@ -148,6 +148,9 @@ impl State {
 
     /// Takes disk space; fails if the plan says that the disk is full.
     fn take_space(&self, len_bytes: usize) -> std::io::Result<()> {
+        if self.is_asleep.load(Ordering::Relaxed) {
+            return Ok(());
+        }
         let before = self.written_bytes.fetch_add(len_bytes as u64, Ordering::Relaxed);
         match self.faults.full_after_bytes {
             Some(most) if before + len_bytes as u64 > most => Err(std::io::Error::from_raw_os_error(libc::ENOSPC)),
@@ -369,10 +372,6 @@ impl Queue for SimQueue {
         Ok(())
     }
 
-    fn submit(&mut self) -> Result<()> {
-        Ok(())
-    }
-
     fn wait(&mut self, completions: &mut Vec<Completion>) -> Result<()> {
         if self.waiting.is_empty() {
             return Ok(());
@@ -391,4 +390,21 @@ pub(super) fn mix(seed: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     z ^ (z >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_device_that_sleeps_counts_no_written_bytes() {
+        let directory = tempfile::tempdir().unwrap();
+        let sim = Sim::new(Faults { full_after_bytes: Some(4), ..Faults::default() }).asleep();
+        let file = sim.open(Location::at(&directory.path().join("file")), Open::Create).unwrap();
+        let write = |bytes: &[u8]| sim.change(&Change::Write { file: &file, offset_bytes: 0, bytes });
+        write(&[1; 100]).unwrap();
+        sim.wake();
+        write(&[2; 4]).unwrap();
+        assert_eq!(write(&[3]).unwrap_err().raw_os_error(), Some(libc::ENOSPC));
+    }
 }
