@@ -86,6 +86,6 @@ impl Image {
     }
 
     fn bad_column(&self, file: ImageFile, expected: String, found: String) -> Error {
-        Error::Corrupt { path: file.path(self.path()), offset_bytes: 0, expected, found }
+        Error::damaged(file.path(self.path()), 0, expected, found)
     }
 }

@@ -121,6 +121,16 @@ impl Error {
         }
     }
 
+    /// Bad bytes at an offset of a file of an image.
+    pub fn damaged(
+        path: impl AsRef<Path>,
+        offset_bytes: u64,
+        expected: impl Into<String>,
+        found: impl Into<String>,
+    ) -> Self {
+        Error::corrupt(path, offset_bytes, outcore_format::Error::new(0, expected, found))
+    }
+
     /// A bad record in an input file.
     pub fn input(
         path: impl AsRef<Path>,

@@ -132,8 +132,7 @@ impl ImageFiles {
     /// An index that cannot be read, is damaged or too large, or is that of another number of pages.
     pub fn read_index(&self, file: ImageFile, pages: u64) -> Result<Index> {
         let path = self.index_path(file);
-        let corrupt =
-            |expected: String, found: String| Error::Corrupt { path: path.clone(), offset_bytes: 0, expected, found };
+        let corrupt = |expected: String, found: String| Error::damaged(&path, 0, expected, found);
         let Some(data) = self.index(file) else {
             return Err(corrupt("an index".into(), "none in the manifest".into()));
         };
@@ -351,39 +350,29 @@ fn open_current<M: Described, T>(
 }
 
 fn open_directory<M: Described>(backend: &Arc<dyn Backend>, image: &Path) -> Result<Directory> {
-    let path = image.display();
+    let path = image.display().to_string();
     Directory::open(backend, image).map_err(|error| match io_kind(&error) {
-        Some(ErrorKind::NotFound) => Error::NoImage {
-            path: image.to_owned(),
-            found: "there is no such directory".into(),
-            advice: M::advice(&path.to_string()),
-        },
-        Some(ErrorKind::NotADirectory) => Error::NoImage {
-            path: image.to_owned(),
-            found: "it is a file".into(),
-            advice: M::advice_for_file(&path.to_string()),
-        },
+        Some(ErrorKind::NotFound) => no_image(image, "there is no such directory".into(), M::advice(&path)),
+        Some(ErrorKind::NotADirectory) => no_image(image, "it is a file".into(), M::advice_for_file(&path)),
         _ => error.into(),
     })
 }
 
+fn no_image(path: &Path, found: String, advice: String) -> Error {
+    Error::NoImage { path: path.to_owned(), found, advice }
+}
+
 fn open_manifest<M: Described>(directory: &Directory) -> Result<(DataFile, M)> {
-    let path = directory.path().display();
+    let path = directory.path();
     let file = directory.file(MANIFEST).map_err(|error| match io_kind(&error) {
-        Some(ErrorKind::NotFound) => Error::NoImage {
-            path: directory.path().to_owned(),
-            found: format!("it has no {MANIFEST}"),
-            advice: M::advice(&path.to_string()),
-        },
+        Some(ErrorKind::NotFound) => {
+            no_image(path, format!("it has no {MANIFEST}"), M::advice(&path.display().to_string()))
+        }
         _ => error.into(),
     })?;
     if file.len_bytes() > MAX_MANIFEST_BYTES {
-        return Err(Error::Corrupt {
-            path: file.path().to_owned(),
-            offset_bytes: 0,
-            expected: format!("a manifest of at most {}", bytes_text(MAX_MANIFEST_BYTES)),
-            found: bytes_text(file.len_bytes()),
-        });
+        let expected = format!("a manifest of at most {}", bytes_text(MAX_MANIFEST_BYTES));
+        return Err(Error::damaged(file.path(), 0, expected, bytes_text(file.len_bytes())));
     }
     let bytes = file.read_whole()?;
     if let Some(advice) = M::other_version(&bytes) {
@@ -403,12 +392,8 @@ fn io_kind(error: &outcore_io::Error) -> Option<ErrorKind> {
 fn open_pages(directory: &Directory, name: &str, pages: u64) -> Result<DataFile> {
     let data = directory.file(name)?;
     if pages.checked_mul(PAGE_BYTES as u64) != Some(data.len_bytes()) {
-        return Err(Error::Corrupt {
-            path: data.path().to_owned(),
-            offset_bytes: data.len_bytes(),
-            expected: format!("{pages} pages of {PAGE_BYTES} bytes"),
-            found: format!("{} bytes", data.len_bytes()),
-        });
+        let (expected, len) = (format!("{pages} pages of {PAGE_BYTES} bytes"), data.len_bytes());
+        return Err(Error::damaged(data.path(), len, expected, format!("{len} bytes")));
     }
     Ok(data.direct())
 }

@@ -403,20 +403,14 @@ impl Image {
     /// # Errors
     /// [`outcore_io::Error::Memory`] with the numbers and the largest holders.
     pub fn make_room(&self, purpose: &str, bytes: u64) -> Result<()> {
-        let advise = |error| match error {
-            outcore_io::Error::Memory { needed_bytes, available_bytes, purpose, limit_bytes, holders, .. } => {
-                let enough_bytes = limit_bytes.saturating_add(self.more_bytes(needed_bytes - available_bytes));
-                let advised_bytes = LEAST_ADVICE_BYTES.max(enough_bytes);
-                outcore_io::Error::Memory {
-                    purpose,
-                    needed_bytes,
-                    available_bytes,
-                    limit_bytes,
-                    advised_bytes,
-                    holders,
-                }
+        let advise = |mut error| {
+            if let outcore_io::Error::Memory { needed_bytes, available_bytes, limit_bytes, advised_bytes, .. } =
+                &mut error
+            {
+                let enough_bytes = limit_bytes.saturating_add(self.more_bytes(*needed_bytes - *available_bytes));
+                *advised_bytes = LEAST_ADVICE_BYTES.max(enough_bytes);
             }
-            other => other,
+            error
         };
         Ok(self.runtime.budget().require(purpose, bytes).map_err(advise)?)
     }

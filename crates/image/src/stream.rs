@@ -43,12 +43,8 @@ impl PageStream {
     /// # Errors
     /// An image without that file, or no memory.
     pub fn new(image: &Image, file: ImageFile, pages: Range<u64>) -> Result<Self> {
-        let place = image.file(file).ok_or_else(|| Error::Corrupt {
-            path: file.path(image.path()),
-            offset_bytes: 0,
-            expected: "a file of pages".into(),
-            found: "none in the manifest".into(),
-        })?;
+        let missing = || Error::damaged(file.path(image.path()), 0, "a file of pages", "none in the manifest");
+        let place = image.file(file).ok_or_else(missing)?;
         image.make_room("reading a column", STREAM_BYTES)?;
         let runtime = Arc::clone(image.runtime());
         let budget = runtime.budget();
@@ -113,12 +109,7 @@ impl PageStream {
 
     /// The error for a file that ends too early or too late.
     pub fn bad_end(&self, expected: impl Into<String>, found: impl Into<String>) -> Error {
-        Error::Corrupt {
-            path: self.data.path().to_owned(),
-            offset_bytes: self.page * PAGE_BYTES as u64,
-            expected: expected.into(),
-            found: found.into(),
-        }
+        Error::damaged(self.data.path(), self.page * PAGE_BYTES as u64, expected, found)
     }
 }
 
@@ -148,14 +139,18 @@ impl ColumnStream {
     /// # Errors
     /// An image without that column, or no memory.
     pub fn new(image: &Image, file: ImageFile, count: u64) -> Result<Self> {
-        let pages = PageStream::new(image, file, 0..u64::MAX)?;
+        ColumnStream::over(image, file, 0..u64::MAX, 0, count)
+    }
+
+    /// The values of pages of a column of `count` values; the first of them has the ordinal `read`.
+    fn over(image: &Image, file: ImageFile, pages: Range<u64>, read: u64, count: u64) -> Result<Self> {
         Ok(ColumnStream {
-            pages,
+            page: pages.start,
+            pages: PageStream::new(image, file, pages)?,
             kind: value_type(image, file),
             values: Vec::new(),
             position: 0,
-            page: 0,
-            read: 0,
+            read,
             end: count,
             skipped: 0,
             count,
@@ -173,22 +168,8 @@ impl ColumnStream {
             Some(page) => (page..index.last_at_most(range.end - 1).unwrap_or(page) + 1, index.get(page)),
             None => (0..0, range.start),
         };
-        let page = pages.start;
-        let pages = PageStream::new(image, file, pages)?;
         let (skipped, index) = (range.start - read, Some(Arc::clone(index)));
-        let kind = value_type(image, file);
-        Ok(ColumnStream {
-            pages,
-            kind,
-            values: Vec::new(),
-            position: 0,
-            page,
-            read,
-            end: range.end,
-            skipped,
-            count,
-            index,
-        })
+        Ok(ColumnStream { end: range.end, skipped, index, ..ColumnStream::over(image, file, pages, read, count)? })
     }
 
     /// The next values, at most `most`, without taking them; empty at the end of the column.
@@ -221,11 +202,19 @@ impl ColumnStream {
     ///
     /// # Errors
     /// As for [`peek`](ColumnStream::peek); a column that ends before.
-    pub fn take_into(&mut self, mut count: usize, out: &mut Vec<u64>) -> Result<()> {
+    pub fn take_into(&mut self, count: usize, out: &mut Vec<u64>) -> Result<()> {
+        self.take_each(count, |values| out.extend_from_slice(values))
+    }
+
+    /// Takes exactly `count` values; `visit` receives them, some at a time.
+    ///
+    /// # Errors
+    /// As for [`take_into`](ColumnStream::take_into).
+    pub fn take_each(&mut self, mut count: usize, mut visit: impl FnMut(&[u64])) -> Result<()> {
         while count > 0 {
             let values = self.peek(count)?;
             let len = values.len();
-            out.extend_from_slice(values);
+            visit(values);
             if len == 0 {
                 return Err(self.bad_end());
             }
