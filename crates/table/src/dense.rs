@@ -5,7 +5,7 @@
 //! vertices.
 
 use crate::ids::{BATCH_IDS, BATCH_TEXT_BYTES, Id, IdStream, string_ids};
-use crate::output::{Format, Owner, Rows, npy_start, write_rows};
+use crate::output::{Format, Owner, PutBatch, Rows, npy_start};
 use crate::table::{from_arrow, id_array, id_type};
 use crate::text_file::FILE_BYTES;
 use arrow_array::{ArrayRef, Float64Array, RecordBatch};
@@ -66,6 +66,15 @@ impl DenseShape {
         (BATCH_NUMBERS / self.names.len().max(1)).clamp(1, BATCH_IDS).min(self.rows().max(1))
     }
 
+    /// An id as users see it.
+    fn shown<'a>(&self, id: Id<&'a str>) -> Id<&'a str> {
+        match id {
+            Id::Unsigned(value) => Id::Unsigned(value.wrapping_sub(self.id_base)),
+            Id::Signed(value) => Id::Signed(value.wrapping_sub_unsigned(self.id_base)),
+            Id::Text(text) => Id::Text(text),
+        }
+    }
+
     /// Lower bound of the memory for writing to a file, beside the numbers.
     ///
     /// # Errors
@@ -104,7 +113,7 @@ impl DenseShape {
 pub fn write_dense(image: &Arc<Image>, shape: &DenseShape, rows: &dyn DenseRows, output: &Path) -> Result<()> {
     match Format::of(output)? {
         Format::Npy => write_array(image, shape, rows, output),
-        _ => write_rows(&DenseTable::new(image, shape, rows), output),
+        _ => write_table(image, shape, rows, output),
     }
 }
 
@@ -122,7 +131,8 @@ pub fn write_columns(image: &Arc<Image>, columns: &[(&str, Vec<f64>)], output: &
     let schema = Arc::new(Schema::new(fields));
     let arrays = columns.iter().map(|(_, numbers)| Arc::new(Float64Array::from(numbers.clone())) as ArrayRef);
     let batch = RecordBatch::try_new(Arc::clone(&schema), arrays.collect()).map_err(from_arrow)?;
-    write_rows(&Columns { image, batch }, output)
+    let (owner, count) = (Owner::Image(image), batch.num_rows() as u64);
+    Rows { owner, unit: Unit::Vertices, schema, count, batches: &|put| put(&batch) }.write(output)
 }
 
 /// Refuses a file that [`write_columns`] could not write, before its columns are computed.
@@ -163,97 +173,34 @@ fn write_array(image: &Arc<Image>, shape: &DenseShape, rows: &dyn DenseRows, out
     file.commit()
 }
 
-/// A dense matrix as a table.
-struct DenseTable<'a> {
-    image: &'a Arc<Image>,
-    shape: &'a DenseShape,
-    rows: &'a dyn DenseRows,
-    schema: SchemaRef,
-}
-
-impl<'a> DenseTable<'a> {
-    fn new(image: &'a Arc<Image>, shape: &'a DenseShape, rows: &'a dyn DenseRows) -> Self {
-        let mut fields = vec![Field::new(shape.id_name, id_type(image), false)];
-        fields.extend(shape.names.iter().map(|name| Field::new(name, DataType::Float64, false)));
-        DenseTable { image, shape, rows, schema: Arc::new(Schema::new(fields)) }
-    }
-
-    /// The rows of a few vertices, whose ids are given.
-    fn batch(&self, ids: ArrayRef, rows: Range<usize>, numbers: &mut [f64]) -> Result<RecordBatch> {
-        let columns = self.shape.names.len();
-        let numbers = &mut numbers[..rows.len() * columns];
-        self.rows.by_vertex(rows, numbers)?;
-        let mut arrays = vec![ids];
-        for column in 0..columns {
-            let values = numbers.iter().skip(column).step_by(columns.max(1)).copied();
-            arrays.push(Arc::new(Float64Array::from_iter_values(values)));
-        }
-        RecordBatch::try_new(Arc::clone(&self.schema), arrays).map_err(from_arrow)
-    }
-
-    /// The id that users see.
-    fn named<'b>(&self, id: Id<&'b str>) -> Id<&'b str> {
-        match id {
-            Id::Unsigned(value) => Id::Unsigned(value.wrapping_sub(self.shape.id_base)),
-            Id::Signed(value) => Id::Signed(value.wrapping_sub_unsigned(self.shape.id_base)),
-            Id::Text(text) => Id::Text(text),
-        }
-    }
-}
-
-impl Rows for DenseTable<'_> {
-    fn owner(&self) -> Owner<'_> {
-        Owner::Image(self.image)
-    }
-
-    fn schema(&self) -> SchemaRef {
-        Arc::clone(&self.schema)
-    }
-
-    fn count(&self) -> u64 {
-        self.shape.rows() as u64
-    }
-
-    fn for_each_batch(&self, put: &mut dyn FnMut(&RecordBatch) -> Result<()>) -> Result<()> {
-        let (step, columns, wanted) = (self.shape.batch_rows(), self.shape.names.len(), &self.shape.vertices);
-        let budget = self.image.runtime().budget();
-        let mut numbers = Array::<f64>::zeroed(budget, "rows of a result", step * columns)?;
+fn write_table(image: &Arc<Image>, shape: &DenseShape, rows: &dyn DenseRows, output: &Path) -> Result<()> {
+    let mut fields = vec![Field::new(shape.id_name, id_type(image), false)];
+    fields.extend(shape.names.iter().map(|name| Field::new(name, DataType::Float64, false)));
+    let schema = Arc::new(Schema::new(fields));
+    let (step, columns, wanted) = (shape.batch_rows(), shape.names.len(), &shape.vertices);
+    let batches = |put: PutBatch<'_>| {
+        let mut numbers = Array::<f64>::zeroed(image.runtime().budget(), "rows of a result", step * columns)?;
         // A second copy of the numbers, column by column, and the ids.
-        let _batch = self.image.reserve("a batch of rows", 8 * (step * (2 * columns + 2)) as u64)?;
-        let mut stream = IdStream::new(self.image)?;
+        let _batch = image.reserve("a batch of rows", 8 * (step * (2 * columns + 2)) as u64)?;
+        let mut stream = IdStream::new(image)?;
         while let Some((first, ids)) = stream.next()? {
             let range = wanted.start.max(first)..wanted.end.min(first + ids.len() as u64);
             for start in range.clone().step_by(step) {
                 let vertices = start..range.end.min(start + step as u64);
-                let own = vertices.clone().map(|vertex| Some(self.named(ids.get((vertex - first) as usize))));
-                let rows = (vertices.start - wanted.start) as usize..(vertices.end - wanted.start) as usize;
-                put(&self.batch(id_array(self.image, own), rows, &mut numbers)?)?;
+                let own = vertices.clone().map(|vertex| Some(shape.shown(ids.get((vertex - first) as usize))));
+                let numbers = &mut numbers[..(vertices.end - vertices.start) as usize * columns];
+                let of_rows = (vertices.start - wanted.start) as usize..(vertices.end - wanted.start) as usize;
+                rows.by_vertex(of_rows, numbers)?;
+                let mut arrays = vec![id_array(image, own)];
+                for column in 0..columns {
+                    let values = numbers.iter().skip(column).step_by(columns.max(1)).copied();
+                    arrays.push(Arc::new(Float64Array::from_iter_values(values)));
+                }
+                put(&RecordBatch::try_new(Arc::clone(&schema) as SchemaRef, arrays).map_err(from_arrow)?)?;
             }
         }
         Ok(())
-    }
-}
-
-/// Columns that are in memory.
-struct Columns<'a> {
-    image: &'a Arc<Image>,
-    batch: RecordBatch,
-}
-
-impl Rows for Columns<'_> {
-    fn owner(&self) -> Owner<'_> {
-        Owner::Image(self.image)
-    }
-
-    fn schema(&self) -> SchemaRef {
-        self.batch.schema()
-    }
-
-    fn count(&self) -> u64 {
-        self.batch.num_rows() as u64
-    }
-
-    fn for_each_batch(&self, put: &mut dyn FnMut(&RecordBatch) -> Result<()>) -> Result<()> {
-        put(&self.batch)
-    }
+    };
+    let (owner, count, schema) = (Owner::Image(image), shape.rows() as u64, Arc::clone(&schema));
+    Rows { owner, unit: Unit::Vertices, schema, count, batches: &batches }.write(output)
 }

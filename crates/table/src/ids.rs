@@ -123,7 +123,6 @@ impl IdBatch {
 pub struct IdStream {
     source: Source,
     batch: IdBatch,
-    budget: Arc<Budget>,
     /// The vertex of the next id, and the number of vertices.
     next: u64,
     vertices: u64,
@@ -133,7 +132,7 @@ pub struct IdStream {
 enum Source {
     Range { first: i64 },
     Number(Box<ColumnStream>),
-    Text { ends: Box<ColumnStream>, text: Box<TextStream>, start_bytes: u64, text_bytes: u64 },
+    Text(Box<Strings>),
 }
 
 impl std::fmt::Debug for IdStream {
@@ -152,28 +151,23 @@ impl IdStream {
         let vertices = image.manifest().vertices;
         let bytes = batch_bytes(image);
         let reservation = image.reserve("a batch of ids", bytes)?;
+        let numbers = || Ok::<_, Error>(Source::Number(Box::new(ColumnStream::new(image, ImageFile::ID, vertices)?)));
         let (source, batch) = match &image.manifest().ids {
             IdColumn::Range { first } => {
                 check_range(image, *first)?;
                 (Source::Range { first: *first }, IdBatch::Signed(Vec::new()))
             }
-            IdColumn::U64 { .. } => {
-                let column = ColumnStream::new(image, ImageFile::ID, vertices)?;
-                (Source::Number(Box::new(column)), IdBatch::Unsigned(Vec::new()))
-            }
-            IdColumn::I64 { .. } => {
-                let column = ColumnStream::new(image, ImageFile::ID, vertices)?;
-                (Source::Number(Box::new(column)), IdBatch::Signed(Vec::new()))
-            }
+            IdColumn::U64 { .. } => (numbers()?, IdBatch::Unsigned(Vec::new())),
+            IdColumn::I64 { .. } => (numbers()?, IdBatch::Signed(Vec::new())),
             IdColumn::String { text_bytes, .. } => {
-                let ends = Box::new(ColumnStream::new(image, ImageFile::ID, vertices)?);
-                let text = Box::new(TextStream::new(image, ImageFile::ID_TEXT)?);
-                let source = Source::Text { ends, text, start_bytes: 0, text_bytes: *text_bytes };
-                (source, IdBatch::Text { text: String::new(), ends: Vec::new() })
+                let ends = ColumnStream::new(image, ImageFile::ID, vertices)?;
+                let text = TextStream::new(image, ImageFile::ID_TEXT)?;
+                let budget = Arc::clone(image.runtime().budget());
+                let strings = Strings { ends, text, start_bytes: 0, text_bytes: *text_bytes, budget };
+                (Source::Text(Box::new(strings)), IdBatch::Text { text: String::new(), ends: Vec::new() })
             }
         };
-        let budget = Arc::clone(image.runtime().budget());
-        Ok(IdStream { source, batch, budget, next: 0, vertices, _reservation: reservation })
+        Ok(IdStream { source, batch, next: 0, vertices, _reservation: reservation })
     }
 
     /// Memory of a stream over the ids of a graph.
@@ -207,20 +201,9 @@ impl IdStream {
             }
             (Source::Number(column), IdBatch::Unsigned(values)) => column.take_into(most, values)?,
             (Source::Number(column), IdBatch::Signed(values)) => {
-                while values.len() < most {
-                    let read = column.peek(most - values.len())?;
-                    let count = read.len();
-                    values.extend(read.iter().map(|&value| value as i64));
-                    if count == 0 {
-                        return Err(column.bad_end());
-                    }
-                    column.take(count);
-                }
+                column.take_each(most, |read| values.extend(read.iter().map(|&value| value as i64)))?;
             }
-            (Source::Text { ends, text, start_bytes, text_bytes }, IdBatch::Text { text: into, ends: into_ends }) => {
-                let mut strings = Strings { ends, text, start_bytes, text_bytes: *text_bytes, budget: &self.budget };
-                strings.read(most, into, into_ends)?;
-            }
+            (Source::Text(strings), IdBatch::Text { text, ends }) => strings.read(most, text, ends)?,
             _ => unreachable!("a stream's batch is of the kind of its source"),
         }
         self.next += self.batch.len() as u64;
@@ -233,7 +216,8 @@ impl IdStream {
             Source::Number(column) => {
                 column.peek(1)?;
             }
-            Source::Text { ends, text, start_bytes, text_bytes } => {
+            Source::Text(strings) => {
+                let Strings { ends, text, start_bytes, text_bytes, .. } = &mut **strings;
                 ends.peek(1)?;
                 if start_bytes != text_bytes {
                     return Err(ends.bad_value(format!("a last end of {text_bytes}"), start_bytes.to_string()));
@@ -252,18 +236,18 @@ fn batch_bytes(image: &Image) -> u64 {
 }
 
 /// Source of strings.
-struct Strings<'a> {
-    ends: &'a mut ColumnStream,
-    text: &'a mut TextStream,
-    start_bytes: &'a mut u64,
+struct Strings {
+    ends: ColumnStream,
+    text: TextStream,
+    start_bytes: u64,
     text_bytes: u64,
-    budget: &'a Arc<Budget>,
+    budget: Arc<Budget>,
 }
 
-impl Strings<'_> {
+impl Strings {
     /// Reads at most `most` strings, and no more text than a batch may have; at least one string.
     fn read(&mut self, most: usize, into: &mut String, into_ends: &mut Vec<usize>) -> Result<()> {
-        let begin = *self.start_bytes;
+        let begin = self.start_bytes;
         let mut end = begin;
         while into_ends.len() < most {
             let next = self.ends.peek(1)?.first().copied();
@@ -292,7 +276,7 @@ impl Strings<'_> {
         if let Some(bad) = into_ends.iter().find(|&&end| !into.is_char_boundary(end)) {
             return Err(self.text.bad_text(begin + *bad as u64, "the end of an id", "the middle of a character"));
         }
-        *self.start_bytes = end;
+        self.start_bytes = end;
         Ok(())
     }
 }
@@ -302,12 +286,8 @@ fn check_range(image: &Image, first: i64) -> Result<()> {
     if last <= i128::from(i64::MAX) {
         return Ok(());
     }
-    Err(Error::Corrupt {
-        path: image.path().join(MANIFEST),
-        offset_bytes: 0,
-        expected: format!("ids up to {}", i64::MAX),
-        found: format!("{} ids from {first} on", image.manifest().vertices),
-    })
+    let found = format!("{} ids from {first} on", image.manifest().vertices);
+    Err(Error::damaged(image.path().join(MANIFEST), 0, format!("ids up to {}", i64::MAX), found))
 }
 
 /// Whether the users' ids are strings.
@@ -431,11 +411,11 @@ pub fn by_id_bytes(image: &Image) -> u64 {
 /// All ids in memory, for random access.
 #[derive(Debug)]
 pub struct IdLookup {
-    ids: Held,
+    ids: StoredIds,
 }
 
 #[derive(Debug)]
-enum Held {
+enum StoredIds {
     Range { first: i64 },
     Unsigned(Array<u64>),
     Signed(Array<i64>),
@@ -454,11 +434,11 @@ impl IdLookup {
         let mut ids = match &image.manifest().ids {
             IdColumn::Range { first } => {
                 check_range(image, *first)?;
-                return Ok(IdLookup { ids: Held::Range { first: *first } });
+                return Ok(IdLookup { ids: StoredIds::Range { first: *first } });
             }
-            IdColumn::U64 { .. } => Held::Unsigned(Array::zeroed(budget, "the ids", count)?),
-            IdColumn::I64 { .. } => Held::Signed(Array::zeroed(budget, "the ids", count)?),
-            IdColumn::String { text_bytes, .. } => Held::Text {
+            IdColumn::U64 { .. } => StoredIds::Unsigned(Array::zeroed(budget, "the ids", count)?),
+            IdColumn::I64 { .. } => StoredIds::Signed(Array::zeroed(budget, "the ids", count)?),
+            IdColumn::String { text_bytes, .. } => StoredIds::Text {
                 ends: Array::zeroed(budget, "the ends of the ids", count)?,
                 text: Array::zeroed(budget, "the text of the ids", *text_bytes as usize)?,
             },
@@ -468,9 +448,11 @@ impl IdLookup {
         while let Some((first, batch)) = stream.next()? {
             let first = first as usize;
             match (&mut ids, batch) {
-                (Held::Unsigned(all), IdBatch::Unsigned(some)) => all[first..first + some.len()].copy_from_slice(some),
-                (Held::Signed(all), IdBatch::Signed(some)) => all[first..first + some.len()].copy_from_slice(some),
-                (Held::Text { ends, text }, IdBatch::Text { text: more, ends: more_ends }) => {
+                (StoredIds::Unsigned(all), IdBatch::Unsigned(some)) => {
+                    all[first..first + some.len()].copy_from_slice(some)
+                }
+                (StoredIds::Signed(all), IdBatch::Signed(some)) => all[first..first + some.len()].copy_from_slice(some),
+                (StoredIds::Text { ends, text }, IdBatch::Text { text: more, ends: more_ends }) => {
                     text[text_end..text_end + more.len()].copy_from_slice(more.as_bytes());
                     for (slot, end) in ends[first..].iter_mut().zip(more_ends) {
                         *slot = (text_end + end) as u64;
@@ -518,10 +500,10 @@ impl IdLookup {
     pub fn id(&self, vertex: u32) -> Id<&str> {
         let place = vertex as usize;
         match &self.ids {
-            Held::Range { first } => Id::Signed(first.wrapping_add(i64::from(vertex))),
-            Held::Unsigned(values) => Id::Unsigned(values[place]),
-            Held::Signed(values) => Id::Signed(values[place]),
-            Held::Text { ends, text } => {
+            StoredIds::Range { first } => Id::Signed(first.wrapping_add(i64::from(vertex))),
+            StoredIds::Unsigned(values) => Id::Unsigned(values[place]),
+            StoredIds::Signed(values) => Id::Signed(values[place]),
+            StoredIds::Text { ends, text } => {
                 let start = if place == 0 { 0 } else { ends[place - 1] };
                 let bytes = &text[start as usize..ends[place] as usize];
                 Id::Text(std::str::from_utf8(bytes).expect("ids were checked when they were read"))

@@ -4,7 +4,7 @@
 //! one type, which the file keeps. A `.npy` file holds the numbers alone; other files are tables, whose first column
 //! may name the rows.
 
-use crate::output::{Format, Owner, Rows, check_names, npy_start, write_rows};
+use crate::output::{Format, Owner, PutBatch, Rows, check_names, npy_start};
 use crate::table::from_arrow;
 use crate::text_file::FILE_BYTES;
 use arrow_array::{
@@ -97,7 +97,22 @@ pub fn write_numbers(
 ) -> Result<()> {
     match Format::of(output)? {
         Format::Npy => write_array(runtime, shape, output, blocks),
-        _ => write_rows(&NumbersTable { runtime, shape, blocks, schema: shape.schema() }, output),
+        _ => {
+            let schema = shape.schema();
+            let batches = |put: PutBatch<'_>| {
+                let mut first = 0;
+                blocks(&mut |block| {
+                    let rows = shape.rows_of(block);
+                    for start in (0..rows).step_by(BATCH_ROWS) {
+                        put(&shape.batch(&schema, first, block, start..rows.min(start + BATCH_ROWS))?)?;
+                    }
+                    first += rows as u64;
+                    Ok(())
+                })
+            };
+            let (owner, schema) = (Owner::Runtime(runtime), Arc::clone(&schema));
+            Rows { owner, unit: Unit::Rows, schema, count: shape.rows, batches: &batches }.write(output)
+        }
     }
 }
 
@@ -108,7 +123,7 @@ impl NumbersShape {
             RowLabels::Counted => vec![Field::new("row", DataType::UInt64, false)],
             RowLabels::None => vec![],
         };
-        let kind = arrow_type(self.element);
+        let kind = arrow_array(self.element, &[]).data_type().clone();
         fields.extend(self.names.iter().map(|name| Field::new(name, kind.clone(), false)));
         Arc::new(Schema::new(fields))
     }
@@ -135,23 +150,6 @@ impl NumbersShape {
     }
 }
 
-/// The Arrow type of the same numbers.
-fn arrow_type(element: ElementType) -> DataType {
-    match element {
-        ElementType::Bool => DataType::Boolean,
-        ElementType::Int8 => DataType::Int8,
-        ElementType::Int16 => DataType::Int16,
-        ElementType::Int32 => DataType::Int32,
-        ElementType::Int64 => DataType::Int64,
-        ElementType::UInt8 => DataType::UInt8,
-        ElementType::UInt16 => DataType::UInt16,
-        ElementType::UInt32 => DataType::UInt32,
-        ElementType::UInt64 => DataType::UInt64,
-        ElementType::Float32 => DataType::Float32,
-        ElementType::Float64 => DataType::Float64,
-    }
-}
-
 /// Numbers of some bytes.
 fn arrow_array(element: ElementType, bytes: &[u8]) -> ArrayRef {
     macro_rules! of {
@@ -174,44 +172,6 @@ fn arrow_array(element: ElementType, bytes: &[u8]) -> ArrayRef {
     }
 }
 
-/// Rows as a table.
-struct NumbersTable<'a> {
-    runtime: &'a Arc<Runtime>,
-    shape: &'a NumbersShape,
-    blocks: &'a dyn Fn(PutRows<'_>) -> Result<()>,
-    schema: SchemaRef,
-}
-
-impl Rows for NumbersTable<'_> {
-    fn owner(&self) -> Owner<'_> {
-        Owner::Runtime(self.runtime)
-    }
-
-    fn unit(&self) -> Unit {
-        Unit::Rows
-    }
-
-    fn schema(&self) -> SchemaRef {
-        Arc::clone(&self.schema)
-    }
-
-    fn count(&self) -> u64 {
-        self.shape.rows
-    }
-
-    fn for_each_batch(&self, put: &mut dyn FnMut(&RecordBatch) -> Result<()>) -> Result<()> {
-        let mut first = 0;
-        (self.blocks)(&mut |block| {
-            let rows = self.shape.rows_of(block);
-            for start in (0..rows).step_by(BATCH_ROWS) {
-                put(&self.shape.batch(&self.schema, first, block, start..rows.min(start + BATCH_ROWS))?)?;
-            }
-            first += rows as u64;
-            Ok(())
-        })
-    }
-}
-
 fn write_array(
     runtime: &Arc<Runtime>,
     shape: &NumbersShape,
@@ -221,7 +181,7 @@ fn write_array(
     let mut file = AtomicFile::within(runtime, output)?;
     let sizes: Vec<String> = shape.axes.iter().map(u64::to_string).collect();
     let comma = if sizes.len() == 1 { "," } else { "" };
-    let start = npy_start(npy_type(shape.element), &format!("({}{comma})", sizes.join(", ")), shape.is_transposed);
+    let start = npy_start(&npy_type(shape.element), &format!("({}{comma})", sizes.join(", ")), shape.is_transposed);
     file.write_all(&start).map_err(|error| file.error(error))?;
     let task = runtime.task("writing", Unit::Rows, Some(shape.rows));
     let mut bytes = Vec::new();
@@ -254,19 +214,19 @@ fn by_rows<const N: usize>(columns: &[&[u8]], to: &mut [u8]) {
     }
 }
 
-/// NumPy's name of a type.
-fn npy_type(element: ElementType) -> &'static str {
-    match element {
-        ElementType::Bool => "'|b1'",
-        ElementType::Int8 => "'|i1'",
-        ElementType::UInt8 => "'|u1'",
-        ElementType::Int16 => "'<i2'",
-        ElementType::Int32 => "'<i4'",
-        ElementType::Int64 => "'<i8'",
-        ElementType::UInt16 => "'<u2'",
-        ElementType::UInt32 => "'<u4'",
-        ElementType::UInt64 => "'<u8'",
-        ElementType::Float32 => "'<f4'",
-        ElementType::Float64 => "'<f8'",
+/// NumPy's name of a type: byte order, the first letter of its name, and size.
+fn npy_type(element: ElementType) -> String {
+    let order = if element.bytes() == 1 { '|' } else { '<' };
+    format!("'{order}{}{}'", &element.name()[..1], element.bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn types_have_the_names_that_numpy_gives_them() {
+        let names = ["|b1", "|i1", "<i2", "<i4", "<i8", "|u1", "<u2", "<u4", "<u8", "<f4", "<f8"];
+        assert_eq!(ElementType::ALL.map(npy_type), names.map(|name| format!("'{name}'")));
     }
 }

@@ -175,46 +175,21 @@ impl<'a> Owner<'a> {
     }
 }
 
-/// Rows to be written to a file, batch by batch.
-pub(crate) trait Rows {
+/// Takes the next rows.
+pub(crate) type PutBatch<'a> = &'a mut dyn FnMut(&RecordBatch) -> Result<()>;
+
+/// Rows to be written to a file.
+pub(crate) struct Rows<'a> {
     /// The owner of the limits.
-    fn owner(&self) -> Owner<'_>;
-
+    pub owner: Owner<'a>,
     /// The unit of progress.
-    fn unit(&self) -> Unit {
-        Unit::Vertices
-    }
-
+    pub unit: Unit,
     /// The names and types of the columns.
-    fn schema(&self) -> SchemaRef;
-
+    pub schema: SchemaRef,
     /// Number of rows.
-    fn count(&self) -> u64;
-
-    /// Calls `put` with all rows in their order.
-    fn for_each_batch(&self, put: &mut dyn FnMut(&RecordBatch) -> Result<()>) -> Result<()>;
-}
-
-impl Rows for Table {
-    fn owner(&self) -> Owner<'_> {
-        Owner::Image(Table::image(self))
-    }
-
-    fn schema(&self) -> SchemaRef {
-        Table::schema(self)
-    }
-
-    fn count(&self) -> u64 {
-        self.rows()
-    }
-
-    fn for_each_batch(&self, put: &mut dyn FnMut(&RecordBatch) -> Result<()>) -> Result<()> {
-        let mut reader = self.reader()?;
-        while let Some(batch) = reader.next_batch()? {
-            put(&batch)?;
-        }
-        Ok(())
-    }
+    pub count: u64,
+    /// Passes all rows in their order, batch by batch.
+    pub batches: &'a dyn Fn(PutBatch<'_>) -> Result<()>,
 }
 
 impl Table {
@@ -224,7 +199,15 @@ impl Table {
     /// An unknown ending, two columns of one name, ids that the format cannot hold, a full disk, a request to stop.
     /// Then there is no new file, and an old one of that name is unchanged.
     pub fn write(&self, output: impl AsRef<Path>) -> Result<()> {
-        write_rows(self, output.as_ref())
+        let (owner, unit, schema) = (Owner::Image(self.image()), Unit::Vertices, self.schema());
+        let batches = |put: PutBatch<'_>| {
+            let mut reader = self.reader()?;
+            while let Some(batch) = reader.next_batch()? {
+                put(&batch)?;
+            }
+            Ok(())
+        };
+        Rows { owner, unit, schema, count: self.rows(), batches: &batches }.write(output.as_ref())
     }
 }
 
@@ -238,29 +221,31 @@ pub(crate) fn check_names(schema: &Schema) -> Result<()> {
     }
 }
 
-/// Writes rows to a file, in the format of its ending.
-pub(crate) fn write_rows(rows: &dyn Rows, output: &Path) -> Result<()> {
-    check_names(&rows.schema())?;
-    let writing = Writing { rows };
-    match Format::of(output)? {
-        Format::Csv(compression) => writing.write_csv(output, compression),
-        Format::JsonLines(compression) => writing.write_json_lines(output, compression),
-        Format::Parquet => writing.write_parquet(output),
-        Format::Npy => writing.write_npy(output),
-        Format::Arrow => writing.write_arrow(output),
+impl Rows<'_> {
+    /// Writes the rows to a file, in the format of its ending.
+    pub(crate) fn write(&self, output: &Path) -> Result<()> {
+        check_names(&self.schema)?;
+        match Format::of(output)? {
+            Format::Csv(compression) => self.write_csv(output, compression),
+            Format::JsonLines(compression) => self.write_json_lines(output, compression),
+            Format::Parquet => self.encode(Format::Parquet, output, |file, refused| {
+                let mut writer = parquet_writer(file, Arc::clone(&self.schema), refused)?;
+                self.for_each_batch(|batch| writer.put(batch).map_err(|error| refuse(refused, error)))?;
+                writer.finish().map_err(|error| refuse(refused, error))
+            }),
+            Format::Npy => self.write_npy(output),
+            Format::Arrow => self.encode(Format::Arrow, output, |file, refused| {
+                let mut writer = FileWriter::try_new(file, &self.schema).map_err(|error| refuse(refused, error))?;
+                self.for_each_batch(|batch| writer.write(batch).map_err(|error| refuse(refused, error)))?;
+                writer.finish().map_err(|error| refuse(refused, error))
+            }),
+        }
     }
-}
 
-/// Rows that are being written.
-struct Writing<'a> {
-    rows: &'a dyn Rows,
-}
-
-impl Writing<'_> {
     fn for_each_batch(&self, mut put: impl FnMut(&RecordBatch) -> Result<()>) -> Result<()> {
-        let runtime = self.rows.owner().runtime();
-        let task = runtime.task("writing", self.rows.unit(), Some(self.rows.count()));
-        self.rows.for_each_batch(&mut |batch| {
+        let runtime = self.owner.runtime();
+        let task = runtime.task("writing", self.unit, Some(self.count));
+        (self.batches)(&mut |batch| {
             runtime.cancel().check()?;
             put(batch)?;
             task.advance(batch.num_rows() as u64);
@@ -269,9 +254,9 @@ impl Writing<'_> {
     }
 
     fn write_csv(&self, output: &Path, compression: Compression) -> Result<()> {
-        let mut file = TextFile::of(self.rows.owner(), output, compression)?;
+        let mut file = TextFile::of(self.owner, output, compression)?;
         let mut line = Vec::new();
-        for (i, field) in self.rows.schema().fields().iter().enumerate() {
+        for (i, field) in self.schema.fields().iter().enumerate() {
             push_separator(&mut line, i);
             push_quoted(&mut line, field.name());
         }
@@ -293,9 +278,9 @@ impl Writing<'_> {
     }
 
     fn write_json_lines(&self, output: &Path, compression: Compression) -> Result<()> {
-        let mut file = TextFile::of(self.rows.owner(), output, compression)?;
+        let mut file = TextFile::of(self.owner, output, compression)?;
         let mut names: Vec<Vec<u8>> = Vec::new();
-        for (place, field) in self.rows.schema().fields().iter().enumerate() {
+        for (place, field) in self.schema.fields().iter().enumerate() {
             let mut name = if place == 0 { b"{".to_vec() } else { b", ".to_vec() };
             push_json(&mut name, field.name());
             name.extend_from_slice(b": ");
@@ -317,45 +302,26 @@ impl Writing<'_> {
         file.commit()
     }
 
-    fn write_parquet(&self, output: &Path) -> Result<()> {
-        let _reservation = self.reserve_encoder(Format::Parquet)?;
-        let mut file = self.rows.owner().file(output)?;
-        let mut refused = None;
-        let outcome = self.encode_parquet(&mut file, &mut refused);
+    /// Writes a file by an encoder whose memory is reserved; `encode` records its error.
+    fn encode(
+        &self,
+        format: Format,
+        output: &Path,
+        encode: impl FnOnce(&mut AtomicFile, &mut Option<String>) -> Result<()>,
+    ) -> Result<()> {
+        let bytes = format.encoder_bytes(self.count, self.schema.fields().len());
+        let _reservation = self.owner.reserve("encoding the output", bytes)?;
+        let (mut file, mut refused) = (self.owner.file(output)?, None);
+        let outcome = encode(&mut file, &mut refused);
         finish(file, outcome, refused)
-    }
-
-    fn encode_parquet(&self, file: &mut AtomicFile, refused: &mut Option<String>) -> Result<()> {
-        let mut writer = parquet_writer(file, self.rows.schema(), refused)?;
-        self.for_each_batch(|batch| writer.put(batch).map_err(|error| refuse(refused, error)))?;
-        writer.finish().map_err(|error| refuse(refused, error))
-    }
-
-    fn write_arrow(&self, output: &Path) -> Result<()> {
-        let _reservation = self.reserve_encoder(Format::Arrow)?;
-        let mut file = self.rows.owner().file(output)?;
-        let mut refused = None;
-        let outcome = self.encode_arrow(&mut file, &mut refused);
-        finish(file, outcome, refused)
-    }
-
-    fn encode_arrow(&self, file: &mut AtomicFile, refused: &mut Option<String>) -> Result<()> {
-        let mut writer = FileWriter::try_new(file, &self.rows.schema()).map_err(|error| refuse(refused, error))?;
-        self.for_each_batch(|batch| writer.write(batch).map_err(|error| refuse(refused, error)))?;
-        writer.finish().map_err(|error| refuse(refused, error))
-    }
-
-    fn reserve_encoder(&self, format: Format) -> Result<Reservation> {
-        let bytes = format.encoder_bytes(self.rows.count(), self.rows.schema().fields().len());
-        self.rows.owner().reserve("encoding the output", bytes)
     }
 
     fn write_npy(&self, output: &Path) -> Result<()> {
         let header = self.npy_header(output)?;
-        let mut file = self.rows.owner().file(output)?;
+        let mut file = self.owner.file(output)?;
         let mut outcome = file.write_all(&header).map_err(|error| file.error(error));
         if outcome.is_ok() {
-            let (mut rows, schema) = (Vec::new(), self.rows.schema());
+            let (mut rows, schema) = (Vec::new(), &self.schema);
             outcome = self.for_each_batch(|batch| {
                 rows.clear();
                 for row in 0..batch.num_rows() {
@@ -379,7 +345,7 @@ impl Writing<'_> {
 
     fn npy_header(&self, output: &Path) -> Result<Vec<u8>> {
         let mut fields = String::new();
-        for field in self.rows.schema().fields() {
+        for field in self.schema.fields() {
             let kind = match (field.data_type(), field.is_nullable()) {
                 (DataType::Float64, _) | (DataType::Int64 | DataType::UInt64, true) => "<f8",
                 (DataType::Int64, false) => "<i8",
@@ -389,7 +355,7 @@ impl Writing<'_> {
             let name = field.name().replace('\\', "\\\\").replace('\'', "\\'");
             fields.push_str(&format!("('{name}', '{kind}'), "));
         }
-        Ok(npy_start(&format!("[{fields}]"), &format!("({},)", self.rows.count()), false))
+        Ok(npy_start(&format!("[{fields}]"), &format!("({},)", self.count), false))
     }
 }
 
@@ -397,34 +363,22 @@ impl Writing<'_> {
 pub(crate) fn npy_start(kind: &str, shape: &str, by_columns: bool) -> Vec<u8> {
     let order = if by_columns { "True" } else { "False" };
     let text = format!("{{'descr': {kind}, 'fortran_order': {order}, 'shape': {shape}, }}");
-    let start = NpyStart::of(&text);
-    let start_bytes = 8 + start.length_bytes;
+    // Version 1 has two bytes for the length, version 2 four, and version 3 is UTF-8 instead of Latin-1.
+    let (version, length_bytes) = match text.is_ascii() {
+        true if text.len() + 64 <= usize::from(u16::MAX) => (1, 2),
+        true => (2, 4),
+        false => (3, 4),
+    };
+    let start_bytes = 8 + length_bytes;
     let bytes = (start_bytes + text.len() + 1).next_multiple_of(64);
     let length = (bytes - start_bytes) as u64;
     let mut header = b"\x93NUMPY".to_vec();
-    header.extend_from_slice(&[start.version, 0]);
-    header.extend_from_slice(&length.to_le_bytes()[..start.length_bytes]);
+    header.extend_from_slice(&[version, 0]);
+    header.extend_from_slice(&length.to_le_bytes()[..length_bytes]);
     header.extend_from_slice(text.as_bytes());
     header.resize(bytes - 1, b' ');
     header.push(b'\n');
     header
-}
-
-/// First bytes of a `.npy` file: the oldest version of the format that can hold its dictionary.
-struct NpyStart {
-    version: u8,
-    length_bytes: usize,
-}
-
-impl NpyStart {
-    fn of(dictionary: &str) -> Self {
-        // Version 1 has two bytes for the length, version 2 four, and version 3 is UTF-8 instead of Latin-1.
-        match dictionary.is_ascii() {
-            true if dictionary.len() + 64 <= usize::from(u16::MAX) => NpyStart { version: 1, length_bytes: 2 },
-            true => NpyStart { version: 2, length_bytes: 4 },
-            false => NpyStart { version: 3, length_bytes: 4 },
-        }
-    }
 }
 
 /// A writer of Parquet whose row groups stay small.
@@ -528,16 +482,12 @@ pub fn push_value(line: &mut Vec<u8>, column: &dyn arrow_array::Array, row: usiz
             Some(date) => write!(line, "{date}"),
             None => number!(Date32Type),
         },
-        DataType::Timestamp(TimeUnit::Second, zone) => time::<TimestampSecondType>(line, column, row, zone.is_some()),
-        DataType::Timestamp(TimeUnit::Millisecond, zone) => {
-            time::<TimestampMillisecondType>(line, column, row, zone.is_some())
-        }
-        DataType::Timestamp(TimeUnit::Microsecond, zone) => {
-            time::<TimestampMicrosecondType>(line, column, row, zone.is_some())
-        }
-        DataType::Timestamp(TimeUnit::Nanosecond, zone) => {
-            time::<TimestampNanosecondType>(line, column, row, zone.is_some())
-        }
+        DataType::Timestamp(unit, zone) => match unit {
+            TimeUnit::Second => time::<TimestampSecondType>(line, column, row, zone.is_some()),
+            TimeUnit::Millisecond => time::<TimestampMillisecondType>(line, column, row, zone.is_some()),
+            TimeUnit::Microsecond => time::<TimestampMicrosecondType>(line, column, row, zone.is_some()),
+            TimeUnit::Nanosecond => time::<TimestampNanosecondType>(line, column, row, zone.is_some()),
+        },
         _ => {
             push_quoted(line, column.as_string::<i32>().value(row));
             Ok(())

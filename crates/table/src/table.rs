@@ -99,25 +99,18 @@ fn batch_bytes(image: &Image, columns: usize) -> u64 {
 }
 
 impl Column {
-    /// Number of values.
-    fn rows(&self) -> usize {
+    /// Number of values, and the reservation of their memory.
+    fn memory(&self) -> (usize, &Reservation) {
         match self {
-            Column::Real(values) => values.len(),
-            Column::Count(values) | Column::Unsigned(values) | Column::Distance(values, _) => values.len(),
-            Column::Signed(values) => values.len(),
-            Column::Number(values) | Column::Level(values) | Column::Vertex(values) => values.len(),
-            Column::Component(values) | Column::Label(values) => values.len(),
-        }
-    }
-
-    /// The reservation of the values' memory.
-    fn reservation(&self) -> &Reservation {
-        match self {
-            Column::Real(values) => values.reservation(),
-            Column::Count(values) | Column::Unsigned(values) | Column::Distance(values, _) => values.reservation(),
-            Column::Signed(values) => values.reservation(),
-            Column::Number(values) | Column::Level(values) | Column::Vertex(values) => values.reservation(),
-            Column::Component(values) | Column::Label(values) => values.reservation(),
+            Column::Real(values) => (values.len(), values.reservation()),
+            Column::Count(values) | Column::Unsigned(values) | Column::Distance(values, _) => {
+                (values.len(), values.reservation())
+            }
+            Column::Signed(values) => (values.len(), values.reservation()),
+            Column::Number(values) | Column::Level(values) | Column::Vertex(values) => {
+                (values.len(), values.reservation())
+            }
+            Column::Component(values) | Column::Label(values) => (values.len(), values.reservation()),
         }
     }
 
@@ -204,8 +197,9 @@ impl Table {
     /// If a column has not one value per vertex.
     pub fn new(image: Arc<Image>, columns: Vec<(String, Column)>) -> Self {
         for (name, column) in &columns {
-            assert_eq!(column.rows() as u64, image.manifest().vertices, "column {name} has one value per vertex");
-            column.reservation().rename(&format!("the result column {name}"));
+            let (rows, reservation) = column.memory();
+            assert_eq!(rows as u64, image.manifest().vertices, "column {name} has one value per vertex");
+            reservation.rename(&format!("the result column {name}"));
         }
         let mut fields = vec![Field::new("vertex", id_type(&image), false)];
         fields.extend(columns.iter().map(|(name, column)| match column {
@@ -310,7 +304,6 @@ impl Table {
         rows: &[u32],
         name: impl Fn(usize, u32) -> Option<Id<&'a str>>,
     ) -> Result<RecordBatch> {
-        let at = |values: &Array<u32>, row: u32| values[row as usize];
         let mut arrays = vec![ids];
         for (place, (_, column)) in self.columns.iter().enumerate() {
             if let Some(array) = column.in_place(rows) {
@@ -318,27 +311,17 @@ impl Table {
                 continue;
             }
             arrays.push(match column {
-                Column::Real(values) => {
-                    Arc::new(Float64Array::from_iter_values(rows.iter().map(|&row| values[row as usize])))
-                }
-                Column::Number(values) => {
-                    Arc::new(Int64Array::from_iter_values(rows.iter().map(|&row| at(values, row).into())))
-                }
-                Column::Count(values) => {
-                    Arc::new(Int64Array::from_iter_values(rows.iter().map(|&row| signed_count(values[row as usize]))))
-                }
-                Column::Unsigned(values) => {
-                    Arc::new(UInt64Array::from_iter_values(rows.iter().map(|&row| values[row as usize])))
-                }
-                Column::Signed(values) => {
-                    Arc::new(Int64Array::from_iter_values(rows.iter().map(|&row| values[row as usize])))
-                }
+                Column::Real(values) => Arc::new(Float64Array::from_iter_values(at(values, rows))),
+                Column::Number(values) => Arc::new(Int64Array::from_iter_values(at(values, rows).map(i64::from))),
+                Column::Count(values) => Arc::new(Int64Array::from_iter_values(at(values, rows).map(signed_count))),
+                Column::Unsigned(values) => Arc::new(UInt64Array::from_iter_values(at(values, rows))),
+                Column::Signed(values) => Arc::new(Int64Array::from_iter_values(at(values, rows))),
                 Column::Level(values) => {
-                    let level = |&row: &u32| at(values, row).checked_sub(1).map(i64::from);
-                    Arc::new(rows.iter().map(level).collect::<Int64Array>())
+                    let levels = at(values, rows).map(|level| level.checked_sub(1).map(i64::from));
+                    Arc::new(levels.collect::<Int64Array>())
                 }
                 Column::Distance(values, kind) => {
-                    let bits = rows.iter().map(|&row| distance_bits(values[row as usize]));
+                    let bits = at(values, rows).map(distance_bits);
                     match kind {
                         WeightKind::I64 => Arc::new(bits.map(|bits| Some(bits? as i64)).collect::<Int64Array>()),
                         WeightKind::F64 => {
@@ -353,6 +336,11 @@ impl Table {
         }
         RecordBatch::try_new(self.schema(), arrays).map_err(from_arrow)
     }
+}
+
+/// The values of some rows.
+fn at<T: Raw>(values: &Array<T>, rows: &[u32]) -> impl Iterator<Item = T> {
+    rows.iter().map(|&row| values[row as usize])
 }
 
 /// A count as it is shown to users.

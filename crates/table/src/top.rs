@@ -4,10 +4,10 @@
 //! id first among equals. Vertices that those few rows name get their ids by further passes, so nothing grows with the
 //! image.
 
-use crate::ids::{Id, IdStream, vertices_of};
+use crate::ids::{Id, IdStream, parse_id, vertices_of};
 use crate::table::{Column, Table, distance_bits, id_array};
 use arrow_array::{ArrayRef, RecordBatch};
-use outcore_format::{IdColumn, Order};
+use outcore_format::Order;
 use outcore_image::{Error, Image, Result};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -46,11 +46,7 @@ impl Table {
         if self.order().is_some() && !self.vertices().any(|own| own == vertex) {
             return Err(Error::Usage(format!("the vertex `{id}` has no row in this table")));
         }
-        let parsed = match &image.manifest().ids {
-            IdColumn::String { .. } => Some(Id::Text(id)),
-            IdColumn::U64 { .. } => id.parse().ok().map(Id::Unsigned),
-            IdColumn::Range { .. } | IdColumn::I64 { .. } => id.parse().ok().map(Id::Signed),
-        };
+        let parsed = parse_id(image, id);
         self.some_rows(&[vertex], id_array(image, std::iter::once(parsed)))
     }
 
