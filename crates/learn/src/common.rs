@@ -2,7 +2,7 @@
 
 use faer::{Accum, MatMut, MatRef, Par};
 use outcore_array::kernel::{self, Element as _, Fold, Scalar, Values, ValuesMut};
-use outcore_array::{Array, Bytes, Computed, ElementType, Goal, Memory, RowBlock, compute};
+use outcore_array::{Array, Bytes, Computed, ElementFunction, ElementType, Goal, Memory, RowBlock, RowFold, compute};
 use outcore_image::{Error, Result, Stats};
 use outcore_io::Runtime;
 use std::sync::Arc;
@@ -52,13 +52,10 @@ pub(crate) fn vector(x: &Array, vector: &Array, name: &str) -> Result<Array> {
     vector.cast(ElementType::Float64)
 }
 
-/// Observations, and their weights if they have any.
-pub(crate) fn operands(x: &Array, weights: Option<&Array>) -> Result<Vec<Array>> {
-    let mut all = vec![x.clone()];
-    if let Some(weights) = weights {
-        all.push(vector(x, weights, "weights")?);
-    }
-    Ok(all)
+/// Observations, then labels or targets, and then weights, as far as they are given.
+pub(crate) fn operands(x: &Array, targets: Option<&Array>, weights: Option<&Array>) -> Result<Vec<Array>> {
+    let weights = weights.map(|weights| vector(x, weights, "weights")).transpose()?;
+    Ok([Some(x.clone()), targets.cloned(), weights].into_iter().flatten().collect())
 }
 
 /// An array in memory, of float64, row by row.
@@ -220,6 +217,63 @@ pub(crate) fn put(numbers: &[f64], result: ValuesMut<'_>) -> Result<()> {
     Ok(())
 }
 
+/// Buffers for the columns of a block.
+pub(crate) type Room = (Vec<f64>, Vec<f64>);
+
+/// A fold whose result is numbers that are summed over the rows, lazily. `add` adds a block to `results` numbers;
+/// `room` is the count of numbers in its buffers.
+pub(crate) fn sum_rows<F>(name: &'static str, results: usize, room: usize, operands: &[Array], add: F) -> Result<Array>
+where
+    F: Fn(&mut [f64], &mut Room, &RowBlock<'_>) -> Result<()> + Send + Sync + 'static,
+{
+    Array::fold_rows(SumFold { name, results, room, add }, operands)
+}
+
+struct SumFold<F> {
+    name: &'static str,
+    results: usize,
+    room: usize,
+    add: F,
+}
+
+impl<F: Fn(&mut [f64], &mut Room, &RowBlock<'_>) -> Result<()> + Send + Sync + 'static> RowFold for SumFold<F> {
+    type State = (Vec<f64>, Room);
+
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    fn results(&self) -> usize {
+        self.results
+    }
+
+    fn state_bytes(&self, _rows: u64) -> u64 {
+        8 * (self.results + self.room) as u64
+    }
+
+    fn begin(&self) -> Self::State {
+        (vec![0.0; self.results], Room::default())
+    }
+
+    fn add(&self, (sums, room): &mut Self::State, block: &RowBlock<'_>) -> Result<()> {
+        (self.add)(sums, room, block)
+    }
+
+    fn close(&self, state: &mut Self::State) -> Result<()> {
+        state.1 = Room::default();
+        Ok(())
+    }
+
+    fn merge(&self, state: &mut Self::State, next: Self::State) -> Result<()> {
+        add(&mut state.0, &next.0);
+        Ok(())
+    }
+
+    fn finish(&self, state: Self::State, result: ValuesMut<'_>) -> Result<()> {
+        put(&state.0, result)
+    }
+}
+
 /// Refuses results that overflowed.
 pub(crate) fn no_overflow(numbers: &[f64]) -> Result<()> {
     if numbers.iter().all(|number| number.is_finite()) {
@@ -242,17 +296,13 @@ pub(crate) fn add_product(left: &[f64], right: &[f64], rows: usize, sums: &mut [
     faer::linalg::matmul::matmul(sums, Accum::Add, left.transpose(), right, 1.0, Par::Seq);
 }
 
-/// The lower half of the product of a block's transposed columns with themselves, added to sums of `p x p`.
-pub(crate) fn add_square(left: &[f64], rows: usize, sums: &mut [f64]) {
-    add_half(left, left, rows, sums);
-}
-
-/// The lower half of a product that is symmetric.
+/// The lower half of the product of a block's transposed columns with others, if it is symmetric, added to sums of
+/// `p x p`.
 pub(crate) fn add_half(left: &[f64], right: &[f64], rows: usize, sums: &mut [f64]) {
     half_product(left, right, rows, sums, Accum::Add, 1.0);
 }
 
-/// As [`add_square`], of columns that are multiplied in float32, and added in float64. Each is scaled by a power of
+/// [`add_half`] of columns with themselves, which are multiplied in float32, and added in float64. Each is scaled by a power of
 /// two, so that products neither overflow nor vanish. `room` is for columns and products.
 pub(crate) fn add_square_by_float32(left: &[f64], rows: usize, sums: &mut [f64], room: &mut (Vec<f32>, Vec<f32>)) {
     let (narrow, product) = room;
@@ -314,4 +364,37 @@ pub(crate) fn uniform(seed: u64, place: u64) -> f64 {
     }
     word ^= word >> 31;
     (word >> 11) as f64 / (1u64 << 53) as f64
+}
+
+/// Refuses NaN and infinities in the rows that a model is applied to, as a fit does: otherwise the likeliest class of
+/// NaN would be class 0.
+struct Finite;
+
+impl ElementFunction for Finite {
+    fn name(&self) -> &str {
+        "finite"
+    }
+
+    fn call(&self, operands: &[Values<'_>], results: ValuesMut<'_>) -> Result<()> {
+        let values = reals(&operands[0]);
+        if !are_finite(values) {
+            return usage("expected finite numbers in rows that a model is applied to, found NaN or an infinity");
+        }
+        if let ValuesMut::Float64(results) = results {
+            results.copy_from_slice(values);
+        }
+        Ok(())
+    }
+}
+
+/// A matrix of observations as float64, lazily. NaN or an infinity is an error when it is computed.
+///
+/// # Errors
+/// Another number of axes; no row or no column.
+pub fn finite_rows(x: &Array) -> Result<Array> {
+    let rows = matrix(x)?;
+    match x.element() {
+        ElementType::Float32 | ElementType::Float64 => Array::user(Arc::new(Finite), &[rows], ElementType::Float64),
+        _ => Ok(rows),
+    }
 }

@@ -4,10 +4,10 @@
 //! `smoothing` times the greatest variance of a column is added.
 
 use crate::classes::{Labels, classes_of, named};
-use crate::common::{Costs, array, columns, matrix, positive, scalar, usage, vector};
+use crate::common::{Costs, array, columns, finite_rows, matrix, operands, positive, scalar, usage, vector};
 use crate::declare::{Data, Declaration, Found, PROBA, Plan, TARGET, Table, rows_shape};
 use crate::decomposition::pca::projected;
-use crate::finite::finite_rows;
+use crate::mixture::components::centre;
 use crate::moments::class_moments::{ClassMoments, Classes};
 use outcore_array::Array;
 use outcore_array::kernel::{Binary, Fold, Unary};
@@ -67,10 +67,7 @@ pub fn gaussian_nb(
     if classes == 0 {
         return usage("expected one class or more, found none");
     }
-    let mut operands = vec![x.clone(), vector(&x, labels, "labels")?];
-    if let Some(weights) = options.weights {
-        operands.push(vector(&x, weights, "weights")?);
-    }
+    let operands = operands(&x, Some(&vector(&x, labels, "labels")?), options.weights)?;
     let fold = ClassMoments { columns: columns(&x), classes: Some(classes), is_weighted: options.weights.is_some() };
     let mut costs = Costs::default();
     let found = Classes::of(&costs.one(runtime, Array::fold_rows(fold, &operands)?)?, classes)?;
@@ -109,7 +106,7 @@ pub fn joint_log_likelihood(x: &Array, priors: &[f64], means: &[f64], variances:
         return usage(format!("expected {} columns, found {p}", means.len() / k.max(1)));
     }
     // About the mean of the means, so that the squares of numbers far from 0 do not cancel.
-    let middle: Vec<f64> = (0..p).map(|i| (0..k).map(|c| means[c * p + i]).sum::<f64>() / k as f64).collect();
+    let middle = centre(means, p);
     let centred = x.binary(Binary::Subtract, &array(&middle, &[p]))?;
     let each = |of: &dyn Fn(f64, f64) -> f64| -> Vec<f64> {
         (0..k * p).map(|place| of(means[place] - middle[place % p], variances[place])).collect()

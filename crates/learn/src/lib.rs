@@ -11,7 +11,6 @@ mod clusters;
 mod common;
 mod declare;
 mod decomposition;
-mod finite;
 mod gaussian_nb;
 mod mixture;
 mod moments;
@@ -22,9 +21,9 @@ mod statistics;
 
 pub use classes::{Labels, classes_of, named};
 pub use clusters::kmeans::{KMeans, KMeansOptions, KMeansStart, kmeans};
+pub use common::finite_rows;
 pub use declare::{Data, Declaration, Found, Plan, Run, Table};
 pub use decomposition::pca::{Pca, PcaOptions, PcaSolver, TruncatedSvd, TruncatedSvdOptions, pca, truncated_svd};
-pub use finite::finite_rows;
 pub use gaussian_nb::{GaussianNb, GaussianNbOptions, gaussian_nb, joint_log_likelihood};
 pub use mixture::gaussian_mixture::{
     CovarianceType, GaussianMixture, GaussianMixtureOptions, MixtureStart, gaussian_mixture, mixture_logs,

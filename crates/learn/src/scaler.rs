@@ -2,8 +2,7 @@
 //!
 //! *Cost.* One pass (`class_moments.rs`); `2 p` numbers.
 
-use crate::common::{Costs, array, matrix, positive};
-use crate::finite::finite_rows;
+use crate::common::{Costs, array, finite_rows, matrix, positive};
 use crate::moments::class_moments::{ClassMoments, Classes};
 use outcore_array::Array;
 use outcore_array::kernel::Binary;

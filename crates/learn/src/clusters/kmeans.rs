@@ -14,11 +14,10 @@
 use crate::clusters::bounds::Bounds;
 use crate::clusters::lloyd::{Lloyd, Sums, squared_distances};
 use crate::clusters::seeding::{Pick, picked, reclustered};
-use crate::common::{Costs, array, columns, matrix, no_overflow, operands, positive, scalar, usage};
+use crate::common::{Costs, array, columns, finite_rows, matrix, no_overflow, operands, positive, scalar, usage};
 use crate::declare::{Data, Declaration, Found, N_INIT, Plan, Table, numbered, rows_shape, unconverged};
-use crate::finite::finite_rows;
 use crate::moments::class_moments::{ClassMoments, Classes};
-use outcore_array::kernel::{Binary, Fold};
+use outcore_array::kernel::{Binary, Fold, Scalar};
 use outcore_array::{Array, ElementType};
 use outcore_declare::{Fact, Parameter, Values};
 use outcore_image::{Error, Result, Stats};
@@ -151,22 +150,19 @@ impl<'a> Run<'a> {
         let (p, k) = (columns(x), options.clusters);
         let with = |shift: Vec<f64>| -> Result<Self> {
             let shifted = x.binary(Binary::Subtract, &array(&shift, &[p]))?;
-            let (centres, counts, weights) = (Vec::new(), Vec::new(), options.weights);
-            let (inertia, stopped_by) = (f64::INFINITY, "iterations");
-            let (bounds, spread, iterations) = (None, None, 0);
             Ok(Run {
                 runtime,
                 x,
-                weights,
+                weights: options.weights,
                 shift,
                 shifted,
-                centres,
-                counts,
-                inertia,
-                bounds,
-                spread,
-                iterations,
-                stopped_by,
+                centres: Vec::new(),
+                counts: Vec::new(),
+                inertia: f64::INFINITY,
+                bounds: None,
+                spread: None,
+                iterations: 0,
+                stopped_by: "iterations",
             })
         };
         let rounds = match options.start {
@@ -183,24 +179,25 @@ impl<'a> Run<'a> {
         // The first candidate, with the moments.
         let factors = usize::from(options.weights.is_some());
         let pick = Pick { columns: p, count: 1, seed: Some(seed), factors };
-        let first = Array::fold_rows(pick, &operands(x, options.weights)?)?;
+        let first = Array::fold_rows(pick, &operands(x, None, options.weights)?)?;
         let found = costs.compute(runtime, &[ClassMoments::of(x, options.weights)?, first])?;
         let moments = Classes::of(&found[0], 1)?;
         let weight = positive(moments.weights[0])?;
         let mut run = with(moments.means.clone())?;
         run.spread = Some(moments.squares.iter().map(|square| square / weight).sum::<f64>() / p as f64);
-        run.centres = picked(&found[1], p).remove(0).columns;
-        run.centres.iter_mut().zip(&run.shift).for_each(|(centre, shift)| *centre -= shift);
+        let (_, row) = picked(&found[1], p).next().expect("a row");
+        run.centres = row.iter().zip(&run.shift).map(|(centre, shift)| centre - shift).collect();
         for round in 1..=rounds as u64 {
             let mut operands = vec![run.shifted.clone(), run.squares(&run.centres)?];
             operands.extend(options.weights.map(|weights| weights.cast(ElementType::Float64)).transpose()?);
             let factors = operands.len() - 1;
             let pick = Pick { columns: p, count: k, seed: Some(seed.wrapping_add(round)), factors };
-            let rows = picked(&costs.one(runtime, Array::fold_rows(pick, &operands)?)?, p);
-            if rows.is_empty() {
+            let found = costs.one(runtime, Array::fold_rows(pick, &operands)?)?;
+            let before = run.centres.len();
+            picked(&found, p).for_each(|(_, row)| run.centres.extend(row));
+            if run.centres.len() == before {
                 break;
             }
-            rows.into_iter().for_each(|row| run.centres.extend(row.columns));
         }
         let shares = run.assigned(costs, false)?.counts;
         let candidates: Vec<Vec<f64>> = run.centres.chunks_exact(p).map(<[f64]>::to_vec).collect();
@@ -218,7 +215,7 @@ impl<'a> Run<'a> {
         let (shift, centres, k) = (self.shift.clone(), self.centres.clone(), self.centres.len() / self.shift.len());
         let look = self.bounds.as_ref().map(|bounds| bounds.look(&centres, shift.len()));
         let fold = Lloyd { shift, centres, is_weighted: self.weights.is_some(), look };
-        let mut all = vec![Array::fold_rows(fold, &operands(self.x, self.weights)?)?];
+        let mut all = vec![Array::fold_rows(fold, &operands(self.x, None, self.weights)?)?];
         if with_spread {
             all.push(ClassMoments::of(self.x, self.weights)?);
         }
@@ -245,9 +242,7 @@ impl<'a> Run<'a> {
         while self.iterations < options.most_iterations {
             let found = self.assigned(costs, self.spread.is_none())?;
             self.iterations += 1;
-            let is_same =
-                before.as_ref().is_some_and(|before| before.sums == found.sums && before.counts == found.counts);
-            if is_same {
+            if before.as_ref().is_some_and(|before| before.sums == found.sums && before.counts == found.counts) {
                 (self.inertia, self.counts, self.stopped_by) = (found.inertia, found.counts, "residual");
                 return Ok(());
             }
@@ -279,29 +274,29 @@ impl<'a> Run<'a> {
 
     /// Moves centres without rows to the rows that are farthest from theirs.
     fn fill_empty(&self, sums: &mut Sums, costs: &mut Costs) -> Result<()> {
-        let (p, empty) = (self.shift.len(), sums.counts.iter().filter(|count| **count == 0.0).count());
+        let p = self.shift.len();
+        let empty: Vec<usize> = (0..sums.counts.len()).filter(|&own| sums.counts[own] == 0.0).collect();
         let labels =
             squared_distances(&self.shifted, &self.centres)?.arg(false, 1, true)?.cast(ElementType::Float64)?;
         let mut squares = self.squares(&self.centres)?;
         let shares = match self.weights {
-            None => Array::full(vec![self.x.shape()[0]], outcore_array::kernel::Scalar::Float64(1.0))?,
+            None => Array::full(vec![self.x.shape()[0]], Scalar::Float64(1.0))?,
             Some(weights) => weights.cast(ElementType::Float64)?,
         };
         squares = shares.binary(Binary::Greater, &scalar(0.0))?.select(&squares, &scalar(0.0))?;
         let rows = Array::join(&[self.shifted.clone(), labels, shares.with_axis(1)?], 1)?;
-        let pick = Pick { columns: p + 2, count: empty, seed: None, factors: 1 };
+        let pick = Pick { columns: p + 2, count: empty.len(), seed: None, factors: 1 };
         let found = costs.one(self.runtime, Array::fold_rows(pick, &[rows, squares])?)?;
-        let empty: Vec<usize> = (0..sums.counts.len()).filter(|&own| sums.counts[own] == 0.0).collect();
-        for (to, row) in empty.into_iter().zip(picked(&found, p + 2)) {
-            let (from, share) = (row.columns[p] as usize, row.columns[p + 1]);
+        for (to, (key, row)) in empty.into_iter().zip(picked(&found, p + 2)) {
+            let (from, share) = (row[p] as usize, row[p + 1]);
             // Less than rounding of distances leaves is none.
-            let size: f64 = row.columns[..p].iter().map(|value| value * value).sum();
-            if -row.key <= 1e-14 * size || sums.counts[from] <= share {
+            let size: f64 = row[..p].iter().map(|value| value * value).sum();
+            if -key <= 1e-14 * size || sums.counts[from] <= share {
                 continue;
             }
             for i in 0..p {
-                sums.sums[from * p + i] -= share * row.columns[i];
-                sums.sums[to * p + i] = share * row.columns[i];
+                sums.sums[from * p + i] -= share * row[i];
+                sums.sums[to * p + i] = share * row[i];
             }
             sums.counts[from] -= share;
             sums.counts[to] = share;
@@ -359,10 +354,9 @@ fn plan(data: &Data, values: Values) -> Result<Plan> {
         let start = KMeansStart::Parallel { rounds: 5 };
         let options = KMeansOptions { clusters, start, starts, most_iterations, tolerance, seed, weights: None };
         let found = kmeans(runtime, &x, &options)?;
-        let names = ["count".to_owned()].into_iter().chain(columns.clone()).collect();
         let mut table = Table::of_rows(("cluster", numbered("", clusters)), columns.clone(), &found.centres);
         table.columns.insert(0, found.counts.clone());
-        table.names = names;
+        table.names.insert(0, "count".to_owned());
         let facts = vec![
             ("rows", Fact::Whole(rows)),
             ("columns", Fact::Names(columns.clone())),

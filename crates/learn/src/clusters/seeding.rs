@@ -24,9 +24,14 @@ pub(crate) struct Pick {
     pub factors: usize,
 }
 
-/// Rows with their keys, the least key first.
-pub(crate) struct Picked {
-    rows: Vec<(f64, u64, Vec<f64>)>,
+/// Rows with their keys and numbers, the least key first.
+type Picked = Vec<(f64, u64, Vec<f64>)>;
+
+impl Pick {
+    fn put(&self, rows: &mut Picked, row: (f64, u64, Vec<f64>)) {
+        rows.insert(rows.partition_point(|other| other.0 <= row.0), row);
+        rows.truncate(self.count);
+    }
 }
 
 impl RowFold for Pick {
@@ -45,7 +50,7 @@ impl RowFold for Pick {
     }
 
     fn begin(&self) -> Picked {
-        Picked { rows: Vec::new() }
+        Picked::new()
     }
 
     fn add(&self, state: &mut Picked, block: &RowBlock<'_>) -> Result<()> {
@@ -64,29 +69,22 @@ impl RowFold for Pick {
             }
             // With a seed by chance, and otherwise the greatest weights.
             let key = self.seed.map_or(-weight, |seed| -(1.0 - uniform(seed, place)).ln() / weight);
-            if state.rows.len() == self.count && state.rows.last().is_some_and(|last| key >= last.0) {
-                continue;
+            if state.len() < self.count || state.last().is_none_or(|last| key < last.0) {
+                self.put(state, (key, place, block.operands[0].iter().map(|own| reals(own)[row]).collect()));
             }
-            let at = state.rows.partition_point(|other| other.0 <= key);
-            state.rows.insert(at, (key, place, block.operands[0].iter().map(|own| reals(own)[row]).collect()));
-            state.rows.truncate(self.count);
         }
         Ok(())
     }
 
     fn merge(&self, state: &mut Picked, next: Picked) -> Result<()> {
-        for row in next.rows {
-            let at = state.rows.partition_point(|other| other.0 <= row.0);
-            state.rows.insert(at, row);
-            state.rows.truncate(self.count);
-        }
+        next.into_iter().for_each(|row| self.put(state, row));
         Ok(())
     }
 
     /// Of every row its key, number and columns; keys are NaN where there are not as many rows.
     fn finish(&self, state: Picked, result: ValuesMut<'_>) -> Result<()> {
         let mut numbers = vec![f64::NAN; self.results()];
-        for (to, (key, place, row)) in numbers.chunks_exact_mut(self.columns + 2).zip(&state.rows) {
+        for (to, (key, place, row)) in numbers.chunks_exact_mut(self.columns + 2).zip(&state) {
             (to[0], to[1]) = (*key, *place as f64);
             to[2..].copy_from_slice(row);
         }
@@ -94,16 +92,9 @@ impl RowFold for Pick {
     }
 }
 
-/// A row that was picked.
-pub(crate) struct PickedRow {
-    pub key: f64,
-    pub columns: Vec<f64>,
-}
-
-/// The rows that a pass picked.
-pub(crate) fn picked(numbers: &[f64], columns: usize) -> Vec<PickedRow> {
-    let rows = numbers.chunks_exact(columns + 2).filter(|row| !row[0].is_nan());
-    rows.map(|row| PickedRow { key: row[0], columns: row[2..].to_vec() }).collect()
+/// The rows that a pass picked: of each its key, and its columns.
+pub(crate) fn picked(numbers: &[f64], columns: usize) -> impl Iterator<Item = (f64, &[f64])> {
+    numbers.chunks_exact(columns + 2).filter(|row| !row[0].is_nan()).map(|row| (row[0], &row[2..]))
 }
 
 fn distance(one: &[f64], other: &[f64]) -> f64 {

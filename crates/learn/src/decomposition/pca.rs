@@ -5,10 +5,9 @@
 //! entry of the greatest size is positive, as scikit-learn's `svd_flip` has it. *Cost.* One pass, `n p^2`
 //! multiplications, or twice as many; `p^2` numbers.
 
-use crate::common::{Costs, array, columns, matrix, usage};
+use crate::common::{Costs, array, columns, finite_rows, matrix, usage};
 use crate::declare::{Data, Declaration, Found, Plan, Table, numbered, rows_shape};
 use crate::decomposition::tsqr::{self, Factor};
-use crate::finite::finite_rows;
 use crate::moments::co_moments::Moments;
 use faer::{Mat, MatRef, Side};
 use outcore_array::Array;

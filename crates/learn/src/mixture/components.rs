@@ -2,6 +2,7 @@
 
 use crate::common::{array, columns, mirror, scalar, usage};
 use crate::mixture::gaussian_mixture::CovarianceType;
+use faer::linalg::solvers::Llt;
 use faer::{Mat, MatRef, Side};
 use outcore_array::Array;
 use outcore_array::kernel::{Binary, Fold, Unary};
@@ -21,7 +22,7 @@ impl Components {
     /// The logarithms of weighted densities of rows (`n x k`), lazily.
     pub fn logs(&self, x: &Array) -> Result<Array> {
         let (p, k) = (columns(x), self.weights.len());
-        let shift: Vec<f64> = (0..p).map(|i| (0..k).map(|c| self.means[c * p + i]).sum::<f64>() / k as f64).collect();
+        let shift = centre(&self.means, p);
         let shifted = x.binary(Binary::Subtract, &array(&shift, &[p]))?;
         let means: Vec<f64> = self.means.iter().enumerate().map(|(place, mean)| mean - shift[place % p]).collect();
         let factors = &self.precisions_cholesky;
@@ -73,7 +74,7 @@ impl Components {
         let steps: Vec<f64> = deviations.iter().enumerate().map(|(at, sum)| sum / shares[at / p]).collect();
         let means = self.means.iter().zip(&steps).map(|(mean, step)| mean + step).collect();
         let weights = shares.iter().map(|share| share / total).collect();
-        let centre = tied_centre(&self.means, p);
+        let middle = centre(&self.means, p);
         let covariances: Vec<f64> = match self.kind {
             CovarianceType::Full => {
                 let mut all: Vec<f64> = products
@@ -93,7 +94,7 @@ impl Components {
             CovarianceType::Tied => {
                 let mut square = products.to_vec();
                 for (c, share) in shares.iter().enumerate() {
-                    let own: Vec<f64> = (0..p).map(|i| self.means[c * p + i] + steps[c * p + i] - centre[i]).collect();
+                    let own: Vec<f64> = (0..p).map(|i| self.means[c * p + i] + steps[c * p + i] - middle[i]).collect();
                     square.iter_mut().enumerate().for_each(|(at, sum)| *sum -= share * own[at / p] * own[at % p]);
                 }
                 mirror(&mut square, p);
@@ -115,31 +116,45 @@ impl Components {
 
     /// Adds the Cholesky factors of the precisions.
     pub fn factored(mut self, p: usize) -> Result<Self> {
-        let text = "expected covariances that are positive definite, found another; add more to variances (reg_covar)";
         self.precisions_cholesky = match self.kind {
             CovarianceType::Full | CovarianceType::Tied => {
                 let mut all = Vec::new();
                 for square in self.covariances.chunks_exact(p * p) {
-                    let Ok(factor) = MatRef::from_row_major_slice(square, p, p).llt(Side::Lower) else {
-                        return usage(text);
-                    };
+                    let factor = cholesky("covariances", square, p, "; add more to variances (reg_covar)")?;
                     let mut inverse = Mat::<f64>::identity(p, p);
                     factor.L().solve_lower_triangular_in_place(inverse.as_mut());
                     all.extend((0..p * p).map(|at| inverse[(at % p, at / p)]));
                 }
                 all
             }
-            _ if self.covariances.iter().any(|variance| *variance <= 0.0) => return usage(text),
-            _ => self.covariances.iter().map(|variance| 1.0 / variance.sqrt()).collect(),
+            _ => {
+                if let Some(variance) = self.covariances.iter().find(|variance| **variance <= 0.0) {
+                    return usage(format!(
+                        "expected covariances that are positive definite, found the variance {variance}; add more to \
+                         variances (reg_covar)"
+                    ));
+                }
+                self.covariances.iter().map(|variance| 1.0 / variance.sqrt()).collect()
+            }
         };
         Ok(self)
     }
 }
 
-/// Offset of the rows in the sums of a covariance that all components share.
-pub(crate) fn tied_centre(means: &[f64], p: usize) -> Vec<f64> {
+/// The mean of the means: the offset of rows, so that numbers far from 0 do not cancel.
+pub(crate) fn centre(means: &[f64], p: usize) -> Vec<f64> {
     let k = means.len() / p;
     (0..p).map(|i| (0..k).map(|c| means[c * p + i]).sum::<f64>() / k as f64).collect()
+}
+
+/// The Cholesky factor of a symmetric matrix, of which there are several, called `name`.
+fn cholesky(name: &str, square: &[f64], p: usize, advice: &str) -> Result<Llt<f64>> {
+    let matrix = MatRef::from_row_major_slice(square, p, p);
+    matrix.llt(Side::Lower).or_else(|_| {
+        // Of numbers without eigenvalues one is NaN or infinite.
+        let least = matrix.self_adjoint_eigenvalues(Side::Lower).map_or(f64::NAN, |values| values[0]);
+        usage(format!("expected {name} that are positive definite, found the eigenvalue {least}{advice}"))
+    })
 }
 
 /// The inverses of precisions.
@@ -150,10 +165,7 @@ pub(crate) fn inverses(kind: CovarianceType, precisions: &[f64], p: usize) -> Re
     }
     let mut all = Vec::new();
     for square in precisions.chunks_exact(p * p) {
-        let Ok(factor) = MatRef::from_row_major_slice(square, p, p).llt(Side::Lower) else {
-            return usage("expected precisions that are positive definite, found another");
-        };
-        let inverse = factor.inverse();
+        let inverse = cholesky("precisions", square, p, "")?.inverse();
         all.extend((0..p * p).map(|at| inverse[((at / p).max(at % p), (at / p).min(at % p))]));
     }
     Ok(all)

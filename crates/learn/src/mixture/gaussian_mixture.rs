@@ -11,9 +11,8 @@
 //! 1977.
 
 use crate::clusters::kmeans::{KMeansOptions, kmeans};
-use crate::common::{Costs, columns, matrix, no_overflow, scalar, usage};
+use crate::common::{Costs, columns, finite_rows, matrix, no_overflow, scalar, usage};
 use crate::declare::{Data, Declaration, Found, N_INIT, PROBA, Plan, Table, numbered, rows_shape, unconverged};
-use crate::finite::finite_rows;
 use crate::gaussian_nb::{log_sum_exp, softmax};
 use crate::mixture::components::{Components, inverses};
 use crate::mixture::mixture_sums::Sums;
@@ -150,7 +149,7 @@ pub fn gaussian_mixture(
             let logs = components.logs(&x)?;
             let fold = Sums { columns: columns(&x), kind: options.covariance, means: components.means.clone() };
             let operands = [x.clone(), softmax(&logs)?, log_sum_exp(&logs)?];
-            let found = costs.one(runtime, Array::fold_rows(fold, &operands)?)?;
+            let found = costs.one(runtime, fold.lazy(&operands)?)?;
             no_overflow(&found)?;
             let bound = found[0] / rows as f64;
             components = components.maximised(&found[1..], options.regularisation)?;
@@ -202,7 +201,7 @@ impl Components {
         let shares = labels.binary(Binary::Equal, &numbers)?.cast(ElementType::Float64)?;
         let fold = Sums { columns: p, kind, means: clusters.centres.clone() };
         let operands = [x.clone(), shares, labels.binary(Binary::Multiply, &scalar(0.0))?];
-        let found = costs.one(runtime, Array::fold_rows(fold, &operands)?)?;
+        let found = costs.one(runtime, fold.lazy(&operands)?)?;
         costs.include(clusters.stats);
         no_overflow(&found)?;
         let (weights, means) = (vec![0.0; k], clusters.centres);
@@ -303,10 +302,18 @@ pub(crate) static GMM: Declaration = Declaration {
 
 fn plan(data: &Data, values: Values) -> Result<Plan> {
     let (x, columns, rows) = (matrix(&data.array)?, data.names.clone(), data.rows());
-    let (k, p, proba) = (values.size("n_components"), columns.len(), values.flag("proba"));
-    let (starts, most_iterations, seed) = (values.size("n_init"), values.size("max_iter"), values.whole("seed"));
-    let (tolerance, regularisation) = (values.real("tol"), values.real("reg_covar"));
-    let covariance = values.choice("covariance_type");
+    let options = GaussianMixtureOptions {
+        components: values.size("n_components"),
+        covariance: values.choice("covariance_type"),
+        start: MixtureStart::KMeans,
+        starts: values.size("n_init"),
+        most_iterations: values.size("max_iter"),
+        tolerance: values.real("tol"),
+        regularisation: values.real("reg_covar"),
+        seed: values.whole("seed"),
+    };
+    let GaussianMixtureOptions { components: k, covariance, starts, most_iterations, .. } = options;
+    let (p, proba) = (columns.len(), values.flag("proba"));
     let shape = match covariance {
         CovarianceType::Full => vec![k, p, p],
         CovarianceType::Tied => vec![p, p],
@@ -320,22 +327,11 @@ fn plan(data: &Data, values: Values) -> Result<Plan> {
     let fold = Sums { columns: p, kind: covariance, means: means.clone() };
     let start = Components { kind: covariance, weights, means, covariances: Vec::new(), precisions_cholesky };
     let logs = start.logs(&x)?;
-    let pass = vec![Array::fold_rows(fold, &[x.clone(), softmax(&logs)?, log_sum_exp(&logs)?])?];
+    let pass = vec![fold.lazy(&[x.clone(), softmax(&logs)?, log_sum_exp(&logs)?])?];
     let names = if proba { numbered("component", k) } else { vec!["label".to_owned()] };
     let (output, fitted) = (rows_shape(data, names.clone(), !proba), columns.clone());
     let written = if proba { softmax(&logs)? } else { logs.arg(true, 1, false)? };
     let run = move |runtime: &Arc<Runtime>| -> Result<Found> {
-        let start = MixtureStart::KMeans;
-        let options = GaussianMixtureOptions {
-            components: k,
-            covariance,
-            start,
-            starts,
-            most_iterations,
-            tolerance,
-            regularisation,
-            seed,
-        };
         let found = gaussian_mixture(runtime, &x, &options)?;
         let mut table = Table::of_rows(("component", numbered("", k)), columns.clone(), &found.means);
         table.columns.insert(0, found.weights.clone());

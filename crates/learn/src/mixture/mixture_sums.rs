@@ -2,11 +2,10 @@
 //!
 //! *Cost.* `n k p^2` multiplications if covariances are full; `k p^2` numbers.
 
-use crate::common::{add, add_half, finite, pack, put, reals};
-use crate::mixture::components::tied_centre;
+use crate::common::{Room, add_half, finite, pack, reals, sum_rows};
+use crate::mixture::components::centre;
 use crate::mixture::gaussian_mixture::CovarianceType;
-use outcore_array::kernel::ValuesMut;
-use outcore_array::{RowBlock, RowFold};
+use outcore_array::{Array, RowBlock};
 use outcore_image::Result;
 
 /// The fold: operands are observations, responsibilities, and logarithms of densities.
@@ -17,43 +16,26 @@ pub(crate) struct Sums {
     pub means: Vec<f64>,
 }
 
-/// Sums, and buffers for a block.
-pub(crate) struct State {
-    sums: Vec<f64>,
-    room: (Vec<f64>, Vec<f64>),
-}
-
-impl RowFold for Sums {
-    type State = State;
-
-    fn name(&self) -> &str {
-        "gaussian mixture"
-    }
-
-    fn results(&self) -> usize {
+impl Sums {
+    /// The sums, lazily: of the logarithms of densities, and of each component the weights, deviations and products.
+    pub fn lazy(self, operands: &[Array]) -> Result<Array> {
         let (p, k) = (self.columns, self.means.len() / self.columns);
         let products = match self.kind {
             CovarianceType::Spherical => k * p,
             kind => kind.numbers(k, p),
         };
-        1 + k + k * p + products
+        let results = 1 + k + k * p + products;
+        sum_rows("gaussian mixture", results, 2 * 508 * p, operands, move |sums, room, block| {
+            self.add(sums, room, block)
+        })
     }
 
-    fn state_bytes(&self, _rows: u64) -> u64 {
-        8 * (self.results() + 2 * 508 * self.columns) as u64
-    }
-
-    fn begin(&self) -> State {
-        State { sums: vec![0.0; self.results()], room: Default::default() }
-    }
-
-    fn add(&self, state: &mut State, block: &RowBlock<'_>) -> Result<()> {
+    fn add(&self, sums: &mut [f64], (own, scaled): &mut Room, block: &RowBlock<'_>) -> Result<()> {
         finite(block, 0)?;
         let (p, k, n) = (self.columns, self.means.len() / self.columns, block.rows);
-        let (bound, rest) = state.sums.split_first_mut().expect("a bound");
+        let (bound, rest) = sums.split_first_mut().expect("a bound");
         let (shares, rest) = rest.split_at_mut(k);
         let (deviations, products) = rest.split_at_mut(k * p);
-        let (own, scaled) = &mut state.room;
         *bound += reals(&block.operands[2][0]).iter().sum::<f64>();
         for c in 0..k {
             let (share, means) = (reals(&block.operands[1][c]), &self.means[c * p..(c + 1) * p]);
@@ -77,23 +59,9 @@ impl RowFold for Sums {
             }
         }
         if self.kind == CovarianceType::Tied {
-            pack(&block.operands[0], Some(&tied_centre(&self.means, p)), own);
+            pack(&block.operands[0], Some(&centre(&self.means, p)), own);
             add_half(own, own, n, products);
         }
         Ok(())
-    }
-
-    fn close(&self, state: &mut State) -> Result<()> {
-        state.room = Default::default();
-        Ok(())
-    }
-
-    fn merge(&self, state: &mut State, next: State) -> Result<()> {
-        add(&mut state.sums, &next.sums);
-        Ok(())
-    }
-
-    fn finish(&self, state: State, result: ValuesMut<'_>) -> Result<()> {
-        put(&state.sums, result)
     }
 }

@@ -5,7 +5,7 @@
 //! joined as Chan, Golub and LeVeque have it (*Updating formulae and a pairwise algorithm for computing sample
 //! variances*, 1979), so that means far from 0 do no harm. *Cost.* One pass; `k (2 p + 1)` numbers.
 
-use crate::common::{classes, finite, no_overflow, put, reals, weights};
+use crate::common::{classes, columns, finite, no_overflow, operands, put, reals, weights};
 use outcore_array::kernel::ValuesMut;
 use outcore_array::{Array, RowBlock, RowFold};
 use outcore_image::Result;
@@ -80,9 +80,8 @@ impl Classes {
 impl ClassMoments {
     /// The fold of observations without classes.
     pub fn of(x: &Array, own_weights: Option<&Array>) -> Result<Array> {
-        let fold =
-            ClassMoments { columns: crate::common::columns(x), classes: None, is_weighted: own_weights.is_some() };
-        Array::fold_rows(fold, &crate::common::operands(x, own_weights)?)
+        let fold = ClassMoments { columns: columns(x), classes: None, is_weighted: own_weights.is_some() };
+        Array::fold_rows(fold, &operands(x, None, own_weights)?)
     }
 
     fn count(&self) -> usize {

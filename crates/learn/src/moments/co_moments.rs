@@ -8,8 +8,8 @@
 //! saves; `p^2` numbers per partition.
 
 use crate::common::{
-    add, add_half, add_square, add_square_by_float32, columns, finite, mirror, no_overflow, operands, pack, positive,
-    put, total, weights,
+    add, add_half, add_square_by_float32, columns, finite, mirror, no_overflow, operands, pack, positive, put, total,
+    weights,
 };
 use outcore_array::kernel::{Values, ValuesMut};
 use outcore_array::{Array, ElementType, Part, RowBlock, RowFold};
@@ -69,14 +69,10 @@ impl Moments {
 
     /// The lazy moments of observations.
     pub fn lazy(x: &Array, targets: Option<&Array>, own_weights: Option<&Array>) -> Result<Array> {
-        let mut all = operands(x, own_weights)?;
-        let mut count = columns(x);
-        if let Some(targets) = targets {
-            count += columns(targets);
-            all.insert(1, targets.clone());
-        }
         let (matrices, is_weighted) = (1 + usize::from(targets.is_some()), own_weights.is_some());
-        Array::fold_rows(CoMoments { columns: count, matrices, is_weighted, spreads_nan: false }, &all)
+        let columns = columns(x) + targets.map_or(0, columns);
+        let fold = CoMoments { columns, matrices, is_weighted, spreads_nan: false };
+        Array::fold_rows(fold, &operands(x, targets, own_weights)?)
     }
 }
 
@@ -163,7 +159,7 @@ impl RowFold for CoMoments {
                 if matches!(all.first(), Some(Values::Float32(_))) {
                     add_square_by_float32(&packed, rows, state.sums(), &mut narrow);
                 } else {
-                    add_square(&packed, rows, state.sums());
+                    add_half(&packed, &packed, rows, state.sums());
                 }
                 state.join(rows as f64, &means);
             }

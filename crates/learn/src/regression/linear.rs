@@ -7,11 +7,10 @@
 //! that rounding explains: of elements around 10^6 it leaves some 10^-9. *Cost.* One pass, `n (p + t)^2`
 //! multiplications; the second one takes four times as many. `(p + t)^2` numbers.
 
-use crate::common::{Costs, array, columns, matrix, usage, vector};
+use crate::common::{Costs, array, columns, finite_rows, matrix, usage, vector};
 use crate::declare::{Data, Declaration, FIT_INTERCEPT, Found, Plan, TARGET, Table, rows_shape};
 use crate::decomposition::pca::projected;
 use crate::decomposition::tsqr::{self, Factor};
-use crate::finite::finite_rows;
 use crate::moments::co_moments::Moments;
 use faer::linalg::solvers::Solve;
 use faer::{Mat, Side};
@@ -210,21 +209,25 @@ fn least_norm(mut r: Mat<f64>, noise: &[f64], alpha: f64, most: usize) -> Result
     Ok((svd.V().subcols(0, kept) * &inner, kept))
 }
 
+/// The intercept and the terms of all columns, for each row of `coefficients` (`n x t`), lazily. Products are computed
+/// about `shift`, so that numbers far from 0 do not cancel.
+pub(crate) fn linear_terms(x: &Array, shift: &[f64], coefficients: &[f64], intercept: &[f64]) -> Result<Array> {
+    let p = shift.len();
+    let at_shift = |(row, intercept): (&[f64], &f64)| {
+        intercept + row.iter().zip(shift).map(|(own, shift)| own * shift).sum::<f64>()
+    };
+    let at_shift: Vec<f64> = coefficients.chunks_exact(p).zip(intercept).map(at_shift).collect();
+    let shifted = finite_rows(x)?.binary(Binary::Subtract, &array(shift, &[p]))?;
+    projected(&shifted, coefficients, p)?.binary(Binary::Add, &array(&at_shift, &[at_shift.len()]))
+}
+
 impl LinearModel {
     /// The targets of observations (`n`, or `n x t`), lazily.
     ///
     /// # Errors
     /// Another number of columns.
     pub fn predict(&self, x: &Array) -> Result<Array> {
-        let p = self.mean.len();
-        let rows = self.coefficients.chunks_exact(p).zip(&self.intercept);
-        let at_mean = |(own, intercept): (&[f64], &f64)| {
-            intercept + own.iter().zip(&self.mean).map(|(w, mean)| w * mean).sum::<f64>()
-        };
-        let at_mean: Vec<f64> = rows.map(at_mean).collect();
-        let centred = finite_rows(x)?.binary(Binary::Subtract, &array(&self.mean, &[p]))?;
-        let all =
-            projected(&centred, &self.coefficients, p)?.binary(Binary::Add, &array(&at_mean, &[at_mean.len()]))?;
+        let all = linear_terms(x, &self.mean, &self.coefficients, &self.intercept)?;
         if self.is_vector { all.without_axis(1) } else { Ok(all) }
     }
 }

@@ -10,12 +10,12 @@
 //! Nocedal, Wright, *Numerical Optimization*, 2nd ed., 2006, chapters 3 and 7.
 
 use crate::classes::{Labels, classes_of, named};
-use crate::common::{Costs, array, columns, matrix, no_overflow, positive, usage, vector};
+use crate::common::{Costs, array, columns, matrix, no_overflow, operands, positive, usage, vector};
 use crate::declare::{Data, Declaration, FIT_INTERCEPT, Found, PROBA, Plan, TARGET, Table, rows_shape, unconverged};
 use crate::decomposition::pca::projected;
-use crate::finite::finite_rows;
 use crate::gaussian_nb::softmax;
 use crate::moments::class_moments::{ClassMoments, Classes};
+use crate::regression::linear::linear_terms;
 use crate::regression::logistic_loss::Loss;
 use crate::regression::steps::{Point, Steps, dot};
 use outcore_array::Array;
@@ -90,10 +90,7 @@ pub fn logistic_regression(
     if options.c.is_nan() || options.c <= 0.0 {
         return usage(format!("expected c above 0, found {}", options.c));
     }
-    let mut operands = vec![x.clone(), vector(&x, labels, "labels")?];
-    if let Some(weights) = options.weights {
-        operands.push(vector(&x, weights, "weights")?);
-    }
+    let operands = operands(&x, Some(&vector(&x, labels, "labels")?), options.weights)?;
     let (p, rows) = (columns(&x), if classes == 2 { 1 } else { classes });
     let mut costs = Costs::default();
     let moments = Classes::of(&costs.one(runtime, ClassMoments::of(&x, options.weights)?)?, 1)?;
@@ -185,7 +182,7 @@ impl Problem<'_> {
             is_newton: size <= MOST_NEWTON,
             is_weighted: self.operands.len() > 2,
         };
-        let mut found = self.costs.one(self.runtime, Array::fold_rows(fold, &self.operands)?)?;
+        let mut found = self.costs.one(self.runtime, fold.lazy(&self.operands)?)?;
         no_overflow(&found)?;
         found.iter_mut().for_each(|number| *number /= self.weight);
         let mut point =
@@ -210,14 +207,7 @@ impl LogisticRegression {
     /// # Errors
     /// Another number of columns.
     pub fn decision_function(&self, x: &Array) -> Result<Array> {
-        let p = self.shift.len();
-        let rows = self.coefficients.chunks_exact(p).zip(&self.intercept);
-        let at_shift = |(row, intercept): (&[f64], &f64)| {
-            intercept + row.iter().zip(&self.shift).map(|(own, shift)| own * shift).sum::<f64>()
-        };
-        let at_shift: Vec<f64> = rows.map(at_shift).collect();
-        let shifted = finite_rows(x)?.binary(Binary::Subtract, &array(&self.shift, &[p]))?;
-        projected(&shifted, &self.coefficients, p)?.binary(Binary::Add, &array(&at_shift, &[at_shift.len()]))
+        linear_terms(x, &self.shift, &self.coefficients, &self.intercept)
     }
 
     /// The decision function of all classes: of two that of the first is 0.
@@ -273,13 +263,14 @@ pub(crate) static LOGISTIC: Declaration = Declaration {
 fn plan(data: &Data, values: Values) -> Result<Plan> {
     let (own, y) = data.split(values.some_name("target").unwrap_or_default())?;
     let (x, columns, rows, proba) = (matrix(&own.array)?, own.names, data.rows(), values.flag("proba"));
-    let (c, intercept) = (values.real("c"), values.flag("fit_intercept"));
-    let (most_iterations, tolerance) = (values.size("max_iter"), values.real("tol"));
+    let (intercept, most_iterations) = (values.flag("fit_intercept"), values.size("max_iter"));
+    let (c, tolerance) = (values.real("c"), values.real("tol"));
+    let options = LogisticRegressionOptions { c, intercept, most_iterations, tolerance, weights: None };
     let (p, width) = (columns.len(), columns.len() + usize::from(intercept));
     // The number of classes is not known yet.
     let (shift, scale, place) = (vec![0.0; p], vec![1.0; p], vec![0.0; width]);
     let loss = Loss { rows: 1, width, shift, scale, place, is_newton: width <= MOST_NEWTON, is_weighted: false };
-    let pass = vec![Array::fold_rows(loss, &[x.clone(), vector(&x, &y, "labels")?])?];
+    let pass = vec![loss.lazy(&[x.clone(), vector(&x, &y, "labels")?])?];
     let (output, fitted) = (rows_shape(data, vec!["class".to_owned()], false), columns.clone());
     let scores = projected(&x, &vec![0.0; 2 * p], p)?;
     let written = if proba { softmax(&scores)? } else { scores.arg(true, 1, false)? };
@@ -288,7 +279,6 @@ fn plan(data: &Data, values: Values) -> Result<Plan> {
         if classes.len() < 2 {
             return usage(format!("expected two classes or more, found only {}", classes[0]));
         }
-        let options = LogisticRegressionOptions { c, intercept, most_iterations, tolerance, weights: None };
         let found = logistic_regression(runtime, &x, &numbers, classes.len(), &options)?;
         let mut costs = Costs::default();
         costs.include(found.stats.clone());

@@ -3,9 +3,8 @@
 //! *Cost.* With `m = k (p + 1)` parameters `2 n m` multiplications, and `n m^2 / 2` for second derivatives; `m^2`
 //! numbers.
 
-use crate::common::{add, add_product, classes, finite, pack, put, weights};
-use outcore_array::kernel::ValuesMut;
-use outcore_array::{RowBlock, RowFold};
+use crate::common::{add, add_product, classes, finite, pack, sum_rows, weights};
+use outcore_array::{Array, RowBlock};
 use outcore_image::Result;
 
 /// The fold: operands are observations, labels, and then weights.
@@ -21,27 +20,16 @@ pub(crate) struct Loss {
     pub is_weighted: bool,
 }
 
-impl RowFold for Loss {
-    type State = Vec<f64>;
-
-    fn name(&self) -> &str {
-        "logistic loss"
-    }
-
-    fn results(&self) -> usize {
+impl Loss {
+    /// The sums, lazily: the loss, its gradient, and the lower blocks of the second derivatives.
+    pub fn lazy(self, operands: &[Array]) -> Result<Array> {
         let size = self.place.len();
-        1 + size + if self.is_newton { size * size } else { 0 }
+        let results = 1 + size + if self.is_newton { size * size } else { 0 };
+        let room = 508 * (2 * self.width + 2 * self.rows);
+        sum_rows("logistic loss", results, room, operands, move |sums, _, block| self.add(sums, block))
     }
 
-    fn state_bytes(&self, _rows: u64) -> u64 {
-        8 * (self.results() + 508 * (2 * self.width + 2 * self.rows)) as u64
-    }
-
-    fn begin(&self) -> Vec<f64> {
-        vec![0.0; self.results()]
-    }
-
-    fn add(&self, state: &mut Vec<f64>, block: &RowBlock<'_>) -> Result<()> {
+    fn add(&self, sums: &mut [f64], block: &RowBlock<'_>) -> Result<()> {
         finite(block, 0)?;
         let (n, width, size) = (block.rows, self.width, self.place.len());
         let count = if self.rows == 1 { 2 } else { self.rows };
@@ -61,7 +49,7 @@ impl RowFold for Loss {
                 scores.iter_mut().zip(column).for_each(|(score, value)| *score += own * value);
             }
         }
-        let (loss, rest) = state.split_first_mut().expect("a loss");
+        let (loss, rest) = sums.split_first_mut().expect("a loss");
         // Scores become probabilities.
         for (row, &label) in labels.iter().enumerate() {
             if self.rows == 1 {
@@ -107,14 +95,5 @@ impl RowFold for Loss {
             }
         }
         Ok(())
-    }
-
-    fn merge(&self, state: &mut Vec<f64>, next: Vec<f64>) -> Result<()> {
-        add(state, &next);
-        Ok(())
-    }
-
-    fn finish(&self, state: Vec<f64>, result: ValuesMut<'_>) -> Result<()> {
-        put(&state, result)
     }
 }

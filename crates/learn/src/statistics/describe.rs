@@ -230,22 +230,20 @@ pub fn describe(runtime: &Arc<Runtime>, x: &Array) -> Result<Description> {
     let mut all = figures(&x)?;
     all[6] = all[6].cast(ElementType::Float64)?;
     let mut costs = Costs::default();
-    let found = costs.compute(runtime, &all)?;
-    let [min, max, mean, deviation, l1, l2, nonzeros] = <[Vec<f64>; 7]>::try_from(found).expect("seven results");
+    let figures = <[Vec<f64>; 7]>::try_from(costs.compute(runtime, &all)?);
+    let [min, max, mean, deviation, l1, l2, nonzeros] = figures.expect("seven results");
     let nonzeros = nonzeros.iter().map(|&count| count as u64).collect();
     let (count, stats) = (x.shape()[0], costs.finish(None));
     Ok(Description { count, min, max, mean, deviation, l1, l2, nonzeros, stats })
 }
 
 /// The command of the shell.
-pub(crate) static DESCRIBE: Declaration = Declaration {
-    ..Declaration::new(
-        "describe",
-        "Extremes, mean, standard deviation, norms and non-zeros of every column, in one pass",
-        "a row for each column",
-        plan,
-    )
-};
+pub(crate) static DESCRIBE: Declaration = Declaration::new(
+    "describe",
+    "Extremes, mean, standard deviation, norms and non-zeros of every column, in one pass",
+    "a row for each column",
+    plan,
+);
 
 fn plan(data: &Data, _: Values) -> Result<Plan> {
     const FIGURES: [&str; 7] = ["min", "max", "mean", "std", "l1", "l2", "nonzeros"];

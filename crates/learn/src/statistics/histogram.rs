@@ -3,10 +3,10 @@
 //! Bins are half-open but for the last one, which has both of its edges, as NumPy has it. *Cost.* One pass, `log b`
 //! comparisons per element; `p b` numbers.
 
-use crate::common::{Costs, add, columns, matrix, operands, put, reals, usage, weights};
+use crate::common::{Costs, columns, matrix, operands, reals, sum_rows, usage};
 use crate::declare::{Data, Declaration, Found, Plan, Table};
-use outcore_array::kernel::{Fold, ValuesMut};
-use outcore_array::{Array, ElementType, Part, RowBlock, RowFold};
+use outcore_array::kernel::Fold;
+use outcore_array::{Array, ElementType, Part};
 use outcore_declare::{DefaultValue, Fact, Kind, Parameter, Values};
 use outcore_image::{Result, Stats};
 use outcore_io::Runtime;
@@ -67,45 +67,18 @@ pub(crate) fn lazy_bins(x: &Array, edges: &[f64], weights: Option<&Array>) -> Re
     if edges.len() < 2 || !edges.windows(2).all(|pair| pair[0] <= pair[1]) {
         return usage(format!("expected two edges or more, none less than the one before, found {edges:?}"));
     }
-    let fold = Bins { edges: edges.to_vec(), columns: columns(x), is_weighted: weights.is_some() };
-    Array::fold_rows(fold, &operands(x, weights)?)
-}
-
-struct Bins {
-    edges: Vec<f64>,
-    columns: usize,
-    is_weighted: bool,
-}
-
-impl RowFold for Bins {
-    type State = Vec<f64>;
-
-    fn name(&self) -> &str {
-        "histogram"
-    }
-
-    fn results(&self) -> usize {
-        self.columns * self.edges.len()
-    }
-
-    fn state_bytes(&self, _rows: u64) -> u64 {
-        8 * self.results() as u64
-    }
-
-    fn begin(&self) -> Vec<f64> {
-        vec![0.0; self.results()]
-    }
-
-    fn add(&self, state: &mut Vec<f64>, block: &RowBlock<'_>) -> Result<()> {
-        let weights = weights(block, self.is_weighted.then_some(1))?;
-        let bins = self.edges.len() - 1;
-        let last = self.edges[bins];
-        let (counts, outside) = state.split_at_mut(self.columns * bins);
+    let (edges, columns, is_weighted) = (edges.to_vec(), columns(x), weights.is_some());
+    let operands = operands(x, None, weights)?;
+    sum_rows("histogram", columns * edges.len(), 0, &operands, move |sums, _, block| {
+        let weights = crate::common::weights(block, is_weighted.then_some(1))?;
+        let bins = edges.len() - 1;
+        let last = edges[bins];
+        let (counts, outside) = sums.split_at_mut(columns * bins);
         for (column, values) in block.operands[0].iter().enumerate() {
             let counts = &mut counts[column * bins..][..bins];
             for (row, &value) in reals(values).iter().enumerate() {
                 let weight = weights.map_or(1.0, |weights| weights[row]);
-                let place = if value == last { bins } else { self.edges.partition_point(|&edge| edge <= value) };
+                let place = if value == last { bins } else { edges.partition_point(|&edge| edge <= value) };
                 match place {
                     // NaN is not greater than any edge.
                     1.. if place <= bins => counts[place - 1] += weight,
@@ -114,16 +87,7 @@ impl RowFold for Bins {
             }
         }
         Ok(())
-    }
-
-    fn merge(&self, state: &mut Vec<f64>, next: Vec<f64>) -> Result<()> {
-        add(state, &next);
-        Ok(())
-    }
-
-    fn finish(&self, state: Vec<f64>, result: ValuesMut<'_>) -> Result<()> {
-        put(&state, result)
-    }
+    })
 }
 
 /// The command of the shell.
