@@ -19,16 +19,11 @@ pub fn folder(path: &Path) -> &Path {
 }
 
 /// An open directory.
+#[derive(Debug)]
 pub struct Directory {
     backend: Arc<dyn Backend>,
     path: PathBuf,
     file: Handle,
-}
-
-impl std::fmt::Debug for Directory {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Directory").field("path", &self.path).finish_non_exhaustive()
-    }
 }
 
 impl Directory {
@@ -81,13 +76,13 @@ impl Directory {
         })
     }
 
-    /// The open directory.
     pub(crate) fn handle(&self) -> &Handle {
         &self.file
     }
 }
 
 /// A plain file, open for reading, or for reading and writing.
+#[derive(Debug)]
 pub struct DataFile {
     backend: Arc<dyn Backend>,
     path: PathBuf,
@@ -95,13 +90,6 @@ pub struct DataFile {
     len_bytes: u64,
     /// Whether offsets, sizes and memory must be whole pages.
     is_direct: bool,
-}
-
-impl std::fmt::Debug for DataFile {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let mut file = f.debug_struct("DataFile");
-        file.field("path", &self.path).field("len_bytes", &self.len_bytes).finish_non_exhaustive()
-    }
 }
 
 impl DataFile {
@@ -257,7 +245,6 @@ impl DataFile {
         Ok(self.backend.look(What::Open(&self.file))?.len_bytes)
     }
 
-    /// The open file.
     pub(crate) fn file(&self) -> &Handle {
         &self.file
     }

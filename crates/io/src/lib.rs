@@ -48,7 +48,7 @@ pub use reader::{Extent, Reader, ReaderStats};
 pub use runtime::{CancelFlag, MOST_THREADS, Progress, Runtime, RuntimeOptions, Task, Turn, Unit, processors};
 pub use sampler::{MOST_SAMPLES, Sample, Sampler, Watch};
 pub use shared_cache::CacheShare;
-pub use spill::{Spill, SpillAppender, SpillReader, SpillWriter, SpillWriters};
+pub use spill::{Spill, SpillReader, SpillWriter, SpillWriters};
 pub use storage::Input;
 pub use streams::{Chain, Sink, Streams};
 pub use writer::Writer;

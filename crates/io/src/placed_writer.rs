@@ -61,7 +61,6 @@ impl PlacedWriter {
         }
     }
 
-    /// Begins to write the gathered pages.
     fn flush(&mut self) -> Result<()> {
         self.lanes.write(0, self.offset_bytes, &[])
     }

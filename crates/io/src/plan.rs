@@ -22,7 +22,6 @@ const MOST_GAP_PAGES: u32 = 8;
 pub const MEASURED_FROM_PAGES: u64 = 8192;
 /// The number of requests of one page in a measurement; a fourth as many long ones follow.
 const MEASURED_REQUESTS: u64 = 128;
-/// The pages of a long request.
 const LONG_PAGES: u64 = 16;
 
 /// Measures what requests and pages cost on the device of a file of `pages` pages, at least [`MEASURED_FROM_PAGES`]:

@@ -408,14 +408,7 @@ pub enum Unit {
 impl Unit {
     /// Its name, in the plural.
     pub fn name(self) -> &'static str {
-        match self {
-            Unit::Bytes => "bytes",
-            Unit::Edges => "edges",
-            Unit::Vertices => "vertices",
-            Unit::Steps => "steps",
-            Unit::Products => "products",
-            Unit::Rows => "rows",
-        }
+        ["bytes", "edges", "vertices", "steps", "products", "rows"][self as usize]
     }
 }
 

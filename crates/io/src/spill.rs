@@ -15,7 +15,6 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Purpose of the writers' memory.
 const WRITING: &str = "writing a temporary file";
 
 /// A temporary file that any worker may write and read. It has no name; clones share it, and it vanishes with the last
@@ -68,7 +67,6 @@ impl Spill {
         read.map_err(|error| Error::file_at(self.scratch.path(), "read", offset_bytes, error))
     }
 
-    /// Lanes to this file.
     pub(crate) fn lanes(&self, runtime: &Runtime, purpose: &str, options: &LanesOptions) -> Result<Lanes> {
         Lanes::new(runtime, purpose, Arc::clone(&self.scratch), options)
     }
@@ -132,10 +130,11 @@ impl SpillWriter {
     }
 }
 
-/// Writes words to several parts of a spill file, to each in order.
+/// Writes words to several parts of a spill file, to each in order; or to its end, as several writers at once may.
 pub struct SpillWriters {
+    spill: Spill,
     lanes: Lanes,
-    /// Offset in the file of the next block of each part.
+    /// Offset in the file of the next block of each part; empty for a writer that appends blocks to the file.
     offsets_bytes: Vec<u64>,
 }
 
@@ -146,10 +145,17 @@ impl SpillWriters {
     /// # Errors
     /// Too little memory under the budget, or errors of the operating system.
     pub fn new(runtime: &Runtime, spill: &Spill, offsets_bytes: Vec<u64>, buffer_bytes: usize) -> Result<Self> {
-        let block_bytes = buffer_bytes.max(64);
-        let lanes = offsets_bytes.len();
+        let (lanes, block_bytes) = (offsets_bytes.len().max(1), buffer_bytes.max(64));
         let options = LanesOptions { lanes, spare_blocks: 0, block_bytes, tail_bytes: 0 };
-        Ok(SpillWriters { lanes: spill.lanes(runtime, WRITING, &options)?, offsets_bytes })
+        Ok(SpillWriters { spill: spill.clone(), lanes: spill.lanes(runtime, WRITING, &options)?, offsets_bytes })
+    }
+
+    /// A writer of one part, 0, whose blocks are appended to the file, beside those of other writers.
+    ///
+    /// # Errors
+    /// As for [`new`](SpillWriters::new).
+    pub fn appending(runtime: &Runtime, spill: &Spill, buffer_bytes: usize) -> Result<Self> {
+        SpillWriters::new(runtime, spill, Vec::new(), buffer_bytes)
     }
 
     /// Appends a word to a part.
@@ -166,9 +172,11 @@ impl SpillWriters {
 
     #[cold]
     fn flush(&mut self, part: usize) -> Result<()> {
-        let offset_bytes = &mut self.offsets_bytes[part];
-        let start_bytes = *offset_bytes;
-        *offset_bytes += self.lanes.used_bytes(part) as u64;
+        let used_bytes = self.lanes.used_bytes(part) as u64;
+        let start_bytes = match self.offsets_bytes.get_mut(part) {
+            Some(offset_bytes) => std::mem::replace(offset_bytes, *offset_bytes + used_bytes),
+            None => self.spill.take(used_bytes),
+        };
         self.lanes.write(part, start_bytes, &[])
     }
 
@@ -177,52 +185,7 @@ impl SpillWriters {
     /// # Errors
     /// A full disk.
     pub fn finish(mut self) -> Result<()> {
-        (0..self.offsets_bytes.len()).try_for_each(|part| self.flush(part))?;
-        self.lanes.finish()
-    }
-}
-
-/// Appends words to a spill file with several appenders: each block holds words of one of them.
-pub struct SpillAppender {
-    spill: Spill,
-    lanes: Lanes,
-}
-
-impl SpillAppender {
-    /// An appender with a buffer of `buffer_bytes`, at least 64.
-    ///
-    /// # Errors
-    /// Too little memory under the budget, or errors of the operating system.
-    pub fn new(runtime: &Runtime, spill: &Spill, buffer_bytes: usize) -> Result<Self> {
-        let block_bytes = buffer_bytes.max(64);
-        let options = LanesOptions { lanes: 1, spare_blocks: 0, block_bytes, tail_bytes: 0 };
-        Ok(SpillAppender { spill: spill.clone(), lanes: spill.lanes(runtime, WRITING, &options)? })
-    }
-
-    /// Appends a word.
-    ///
-    /// # Errors
-    /// A full disk.
-    #[inline]
-    pub fn word(&mut self, value: u64) -> Result<()> {
-        while !self.lanes.put(0, &value.to_ne_bytes()) {
-            self.flush()?;
-        }
-        Ok(())
-    }
-
-    #[cold]
-    fn flush(&mut self) -> Result<()> {
-        let offset_bytes = self.spill.take(self.lanes.used_bytes(0) as u64);
-        self.lanes.write(0, offset_bytes, &[])
-    }
-
-    /// Writes the remaining words.
-    ///
-    /// # Errors
-    /// A full disk.
-    pub fn finish(mut self) -> Result<()> {
-        self.flush()?;
+        (0..self.offsets_bytes.len().max(1)).try_for_each(|part| self.flush(part))?;
         self.lanes.finish()
     }
 }

@@ -77,7 +77,6 @@ impl Streams {
         block * 8 * (self.block_words as u64 + 1)
     }
 
-    /// Allocates a block.
     fn take(&self) -> u64 {
         let block_bytes = self.offset(1);
         self.spill.take(block_bytes) / block_bytes
@@ -87,7 +86,6 @@ impl Streams {
 /// One worker's buffers of all streams.
 pub struct Sink<'a> {
     streams: &'a Streams,
-    /// One per stream.
     lanes: Lanes,
     /// The allocated next block of every stream, if one was written before.
     next: Vec<Option<u64>>,

@@ -112,7 +112,6 @@ impl Writer {
         if self.lanes.put_first(0, &bytes, len + 1) { Ok(()) } else { self.put(&bytes[..=len]) }
     }
 
-    /// Begins to write the gathered bytes.
     #[cold]
     fn flush(&mut self) -> Result<()> {
         let offset_bytes = self.offset_bytes;

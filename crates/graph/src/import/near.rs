@@ -23,7 +23,7 @@ use super::translate::{AHEAD, groups, locals};
 use outcore_image::{Error, Result, Workspace};
 use outcore_ingest::mix;
 use outcore_io::buffer::{prefetch, raw_bytes, raw_bytes_mut};
-use outcore_io::{Array, Runtime, Spill, SpillAppender, SpillWriter, Unit};
+use outcore_io::{Array, Runtime, Spill, SpillWriter, SpillWriters, Unit};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 pub(super) const PURPOSE: &str = "the order near";
@@ -74,7 +74,7 @@ impl ReadEdges<'_> {
             let segments: Vec<&Segment> = group.iter().flat_map(|(_, chunk)| &chunk.segments).collect();
             let next = AtomicUsize::new(0);
             self.runtime.run_on(self.workers, |_| {
-                let mut pairs = SpillAppender::new(self.runtime, file, READ_BYTES)?;
+                let mut pairs = SpillWriters::appending(self.runtime, file, READ_BYTES)?;
                 while let Some(segment) = segments.get(next.fetch_add(1, Ordering::Relaxed)) {
                     segment
                         .read(self.runtime, self.workspace, |words| self.append_pairs(words, &ids, &mut pairs))
@@ -87,7 +87,7 @@ impl ReadEdges<'_> {
     }
 
     /// Appends the pairs of some edges.
-    fn append_pairs(&self, words: &[u64], ids: &[u32], pairs: &mut SpillAppender) -> Result<()> {
+    fn append_pairs(&self, words: &[u64], ids: &[u32], pairs: &mut SpillWriters) -> Result<()> {
         for (i, &edge) in words.iter().enumerate().step_by(self.edge_words) {
             if let Some(&ahead) = words.get(i + AHEAD * self.edge_words) {
                 prefetch(ids, ahead as u32 as usize);
@@ -95,7 +95,7 @@ impl ReadEdges<'_> {
             }
             let (source, target) = (ids[edge as u32 as usize], ids[(edge >> 32) as usize]);
             if source != target {
-                pairs.word(u64::from(source.min(target)) | u64::from(source.max(target)) << 32)?;
+                pairs.word(0, u64::from(source.min(target)) | u64::from(source.max(target)) << 32)?;
             }
         }
         Ok(())

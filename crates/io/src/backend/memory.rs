@@ -24,7 +24,6 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGua
 
 /// The folder. No name of a user's file begins like this.
 const FOLDER: &str = "<memory>";
-/// The ledger's purpose for this memory.
 const PURPOSE: &str = "files in memory";
 
 /// A folder in memory, beside another back end.
@@ -117,7 +116,6 @@ impl MemoryFile {
         len
     }
 
-    /// Writes bytes at an offset.
     fn write(&self, bytes: &[u8], offset_bytes: u64) -> std::io::Result<()> {
         let mut content = self.content_mut();
         let end = offset_bytes.checked_add(bytes.len() as u64).ok_or(ErrorKind::FileTooLarge)?;
@@ -138,7 +136,6 @@ impl MemoryFile {
         Ok(())
     }
 
-    /// Sets the size of the file.
     fn truncate(&self, len_bytes: u64) {
         let mut content = self.content_mut();
         if len_bytes < content.len_bytes {

@@ -130,6 +130,12 @@ pub trait Backend: Send + Sync {
     }
 }
 
+impl std::fmt::Debug for dyn Backend {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
 /// An open file or directory of a back end.
 #[derive(Debug)]
 pub enum Handle {
@@ -140,7 +146,6 @@ pub enum Handle {
 }
 
 impl Handle {
-    /// The file of the operating system.
     pub(crate) fn system(&self) -> std::io::Result<&File> {
         match self {
             Handle::System(file) => Ok(file),

@@ -1,5 +1,5 @@
 //! Operations on files of the operating system that all back ends share: everything but reads and writes through
-//! queues.
+//! queues. Functions with the name of a method of [`Backend`](super::Backend) are its default.
 #![allow(unsafe_code)]
 
 use super::{Change, FileKind, FileStatus, Handle, Location, Lock, Open, What, random};
@@ -20,7 +20,6 @@ const MODE: libc::c_uint = 0o666;
 /// Permissions of files without a name.
 const OWN_MODE: u32 = 0o600;
 
-/// Implements [`Backend::open`](super::Backend::open).
 pub(crate) fn open(place: Location<'_>, how: Open) -> Result<File> {
     if BY_PATH {
         return open_by_path(&place.path(), how);
@@ -155,7 +154,6 @@ fn nameless(directory: &Path) -> Result<File> {
     }
 }
 
-/// Implements [`Backend::read`](super::Backend::read).
 pub(crate) fn read(file: &File, bytes: &mut [u8], offset_bytes: u64) -> Result<usize> {
     loop {
         match file.read_at(bytes, offset_bytes) {
@@ -165,7 +163,6 @@ pub(crate) fn read(file: &File, bytes: &mut [u8], offset_bytes: u64) -> Result<u
     }
 }
 
-/// Implements [`Backend::change`](super::Backend::change).
 pub(crate) fn change(change: &Change<'_>) -> Result<()> {
     match *change {
         Change::Write { file, offset_bytes, bytes } => file.system()?.write_all_at(bytes, offset_bytes),
@@ -251,7 +248,6 @@ fn remove(place: Location<'_>) -> Result<()> {
     at(place, |directory, name| checked(unsafe { libc::unlinkat(directory, name.as_ptr(), flags) }).map(drop))
 }
 
-/// Implements [`Backend::look`](super::Backend::look).
 pub(crate) fn look(what: What<'_>) -> Result<FileStatus> {
     let status = |metadata: Metadata| {
         let kind = match metadata.file_type() {
@@ -287,7 +283,6 @@ fn look_at(directory: RawFd, name: &CStr) -> Result<FileStatus> {
     Ok(FileStatus { kind, len_bytes: facts.st_size as u64, identity: (facts.st_dev as u64, facts.st_ino as u64) })
 }
 
-/// Implements [`Backend::list`](super::Backend::list).
 pub(crate) fn list(directory: Location<'_>) -> Result<Vec<OsString>> {
     if BY_PATH {
         return std::fs::read_dir(directory.path())?.map(|entry| Ok(entry?.file_name())).collect();
@@ -334,7 +329,6 @@ fn errno() -> *mut libc::c_int {
     return unsafe { libc::__error() };
 }
 
-/// Implements [`Backend::lock`](super::Backend::lock).
 pub(crate) fn lock(path: &Path) -> Result<Option<Lock>> {
     let file = OpenOptions::new().read(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(path)?;
     match file.try_lock() {
@@ -348,7 +342,6 @@ pub(crate) fn lock(path: &Path) -> Result<Option<Lock>> {
     Ok((own.identity == named.identity).then_some(Lock { _file: Some(file) }))
 }
 
-/// Implements [`Backend::free_bytes`](super::Backend::free_bytes).
 pub(crate) fn free_bytes(path: &Path) -> Result<u64> {
     let name = c_string(path.as_os_str())?;
     // SAFETY: all-zero bytes are a valid value of this plain C struct.
@@ -359,7 +352,6 @@ pub(crate) fn free_bytes(path: &Path) -> Result<u64> {
     Ok((facts.f_bavail as u64).saturating_mul(facts.f_frsize as u64))
 }
 
-/// Implements [`Backend::resolve`](super::Backend::resolve).
 pub(crate) fn resolve(path: &Path) -> Result<PathBuf> {
     std::fs::canonicalize(path)
 }
