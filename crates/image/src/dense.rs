@@ -109,7 +109,6 @@ impl DenseImage {
         Ok(self.runtime.budget().check_process()?)
     }
 
-    /// The file of pages.
     pub(crate) fn data_file(&self) -> &Arc<DataFile> {
         &self.files.pages
     }
@@ -124,15 +123,10 @@ impl DenseImage {
         PageKey { image: self.cache.image(), file: 0, page }
     }
 
-    /// Verifies a page that was read.
     pub(crate) fn verify(&self, place: &DensePlace, bytes: &PageBytes) -> Result<()> {
         let origin = ImageFile::DENSE.origin(self.manifest().image_id);
-        match dense::verify(&origin, self.shape.element, place, bytes) {
-            Ok(_) => Ok(()),
-            Err(error) => {
-                let base_bytes = place.page_number * PAGE_BYTES as u64;
-                Err(Error::corrupt(self.files.pages.path(), base_bytes, error))
-            }
-        }
+        let base_bytes = place.page_number * PAGE_BYTES as u64;
+        let verified = dense::verify(&origin, self.shape.element, place, bytes);
+        verified.map(drop).map_err(|error| Error::corrupt(self.files.pages.path(), base_bytes, error))
     }
 }

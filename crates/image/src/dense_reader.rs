@@ -51,12 +51,12 @@ struct Run {
 pub struct DensePages<'a> {
     pages: Range<u64>,
     tag: u64,
-    bytes: Lying<'a>,
+    bytes: PagePlace<'a>,
 }
 
 /// Location of pages in memory.
 #[derive(Clone, Copy)]
-enum Lying<'a> {
+enum PagePlace<'a> {
     Ring(&'a [PageBytes]),
     Cache(&'a [Pinned]),
 }
@@ -194,7 +194,7 @@ impl DenseReader {
         if !pinned.is_empty() {
             self.pinned_pages -= pinned.len() as u64;
             self.returned = pinned;
-            return Ok(Some(DensePages { pages, tag, bytes: Lying::Cache(&self.returned) }));
+            return Ok(Some(DensePages { pages, tag, bytes: PagePlace::Cache(&self.returned) }));
         }
         // Reset on success.
         self.failed = true;
@@ -210,7 +210,7 @@ impl DenseReader {
             }
         }
         self.failed = false;
-        Ok(Some(DensePages { pages, tag, bytes: Lying::Ring(bytes) }))
+        Ok(Some(DensePages { pages, tag, bytes: PagePlace::Ring(bytes) }))
     }
 
     /// First step of every call: releases the returned run, and runs that were pushed before a failure.
@@ -270,8 +270,8 @@ impl<'a> DensePages<'a> {
         assert!(self.pages.contains(&page_number), "page {page_number} among {:?}", self.pages);
         let place = (page_number - self.pages.start) as usize;
         match self.bytes {
-            Lying::Ring(bytes) => &bytes[place],
-            Lying::Cache(pinned) => &pinned[place],
+            PagePlace::Ring(bytes) => &bytes[place],
+            PagePlace::Cache(pinned) => &pinned[place],
         }
     }
 
@@ -279,8 +279,8 @@ impl<'a> DensePages<'a> {
     #[inline]
     pub fn contiguous(&self) -> Option<&'a [PageBytes]> {
         match self.bytes {
-            Lying::Ring(bytes) => Some(bytes),
-            Lying::Cache(_) => None,
+            PagePlace::Ring(bytes) => Some(bytes),
+            PagePlace::Cache(_) => None,
         }
     }
 }

@@ -13,7 +13,6 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Largest size of a manifest.
 pub(crate) const MAX_MANIFEST_BYTES: u64 = 1 << 20;
 
 /// The manifest's name within an image.
@@ -34,11 +33,11 @@ impl ImageFiles {
     /// # Errors
     /// A path that is no image, a damaged manifest, files that are missing, of the wrong size or no plain files.
     pub fn open(runtime: &Runtime, path: &Path) -> Result<Self> {
-        open_current::<Manifest, _>(runtime, path, Self::open_in)
+        open_current(runtime, path, &GRAPH, Self::open_in)
     }
 
     fn open_in(directory: &Arc<Directory>) -> Result<Self> {
-        let (manifest_file, manifest) = open_manifest::<Manifest>(directory)?;
+        let (manifest_file, manifest) = open_manifest(directory, &GRAPH)?;
         let (mut pages, mut indexes) = (Vec::new(), Vec::new());
         for (file, len_pages) in manifest.files() {
             if let Some(name) = file.name() {
@@ -172,8 +171,8 @@ impl DenseFiles {
     /// # Errors
     /// As for [`ImageFiles::open`].
     pub fn open(runtime: &Runtime, path: &Path) -> Result<Self> {
-        open_current::<DenseManifest, _>(runtime, path, |directory| {
-            let (manifest_file, manifest) = open_manifest::<DenseManifest>(directory)?;
+        open_current(runtime, path, &ARRAY, |directory| {
+            let (manifest_file, manifest) = open_manifest(directory, &ARRAY)?;
             let name = ImageFile::DENSE.name().unwrap_or_default();
             let pages = Arc::new(open_pages(directory, &name, manifest.shape().pages())?);
             let identity = identity(manifest.image_id, &manifest_file, [&*pages])?;
@@ -195,50 +194,40 @@ fn identity<'a>(image_id: u64, manifest: &DataFile, pages: impl IntoIterator<Ite
 }
 
 /// A kind of manifest.
-pub(crate) trait Described: Sized {
+pub(crate) struct ManifestKind<M> {
     /// Advice on making an image of that kind, for a user who named a path without one.
-    fn advice(place: &str) -> String;
+    advice: fn(&str) -> String,
     /// Advice on making an image of that kind, for a user who named a file.
-    fn advice_for_file(file: &str) -> String {
-        format!("import it with `outcore import {file} NAME.oc`")
-    }
+    advice_for_file: fn(&str) -> String,
     /// Advice on a manifest of another version, or of another kind, if it is one.
-    fn other_version(bytes: &[u8]) -> Option<String>;
-    /// Reads a manifest.
-    fn from_bytes(bytes: &[u8]) -> outcore_format::Result<Self>;
+    other_version: fn(&[u8]) -> Option<String>,
+    from_bytes: fn(&[u8]) -> outcore_format::Result<M>,
 }
 
-impl Described for Manifest {
-    fn advice(place: &str) -> String {
-        format!("make one with `outcore import INPUT {place}`")
-    }
-
-    fn other_version(bytes: &[u8]) -> Option<String> {
-        Manifest::other_version(bytes)
-    }
-
-    fn from_bytes(bytes: &[u8]) -> outcore_format::Result<Self> {
-        Manifest::from_bytes(bytes)
-    }
-}
-
-impl Described for DenseManifest {
-    fn advice(_: &str) -> String {
-        "save an array there first, or name another place".into()
-    }
-
-    fn advice_for_file(_: &str) -> String {
-        "import it as an array".into()
-    }
-
-    fn other_version(bytes: &[u8]) -> Option<String> {
-        DenseManifest::other_version(bytes)
-    }
-
-    fn from_bytes(bytes: &[u8]) -> outcore_format::Result<Self> {
-        DenseManifest::from_bytes(bytes)
-    }
-}
+const GRAPH: ManifestKind<Manifest> = ManifestKind {
+    advice: |place| format!("make one with `outcore import INPUT {place}`"),
+    advice_for_file: |file| format!("import it with `outcore import {file} NAME.oc`"),
+    other_version: Manifest::other_version,
+    from_bytes: Manifest::from_bytes,
+};
+const ARRAY: ManifestKind<DenseManifest> = ManifestKind {
+    advice: |_| "save an array there first, or name another place".into(),
+    advice_for_file: |_| "import it as an array".into(),
+    other_version: DenseManifest::other_version,
+    from_bytes: DenseManifest::from_bytes,
+};
+const ANY: ManifestKind<AnyManifest> = ManifestKind {
+    advice: GRAPH.advice,
+    advice_for_file: GRAPH.advice_for_file,
+    other_version: |bytes| match DenseManifest::is_array(bytes) {
+        true => DenseManifest::other_version(bytes),
+        false => Manifest::other_version(bytes),
+    },
+    from_bytes: |bytes| match DenseManifest::is_array(bytes) {
+        true => DenseManifest::from_bytes(bytes).map(AnyManifest::Array),
+        false => Manifest::from_bytes(bytes).map(|manifest| AnyManifest::Graph(Box::new(manifest))),
+    },
+};
 
 /// The manifest of an image of any kind.
 #[derive(Clone, Debug, PartialEq)]
@@ -249,32 +238,12 @@ pub enum AnyManifest {
     Array(DenseManifest),
 }
 
-impl Described for AnyManifest {
-    fn advice(place: &str) -> String {
-        Manifest::advice(place)
-    }
-
-    fn other_version(bytes: &[u8]) -> Option<String> {
-        match DenseManifest::is_array(bytes) {
-            true => DenseManifest::other_version(bytes),
-            false => Manifest::other_version(bytes),
-        }
-    }
-
-    fn from_bytes(bytes: &[u8]) -> outcore_format::Result<Self> {
-        match DenseManifest::is_array(bytes) {
-            true => DenseManifest::from_bytes(bytes).map(AnyManifest::Array),
-            false => Manifest::from_bytes(bytes).map(|manifest| AnyManifest::Graph(Box::new(manifest))),
-        }
-    }
-}
-
 /// Reads a graph's manifest.
 ///
 /// # Errors
 /// A path that is no image, or that of an array, or a damaged manifest.
 pub fn read_manifest(image: &Path) -> Result<Manifest> {
-    read_manifest_of(image)
+    read_manifest_of(image, &GRAPH)
 }
 
 /// Reads the manifest of a graph or of an array.
@@ -282,12 +251,12 @@ pub fn read_manifest(image: &Path) -> Result<Manifest> {
 /// # Errors
 /// A path that is no image, or a damaged manifest.
 pub fn read_any_manifest(image: &Path) -> Result<AnyManifest> {
-    read_manifest_of(image)
+    read_manifest_of(image, &ANY)
 }
 
-fn read_manifest_of<M: Described>(image: &Path) -> Result<M> {
+fn read_manifest_of<M>(image: &Path, kind: &ManifestKind<M>) -> Result<M> {
     let system: Arc<dyn Backend> = Arc::new(Posix);
-    Ok(open_manifest(&open_directory::<M>(&system, image)?)?.1)
+    Ok(open_manifest(&open_directory(&system, image, kind)?, kind)?.1)
 }
 
 /// The folders within the directory of a graph's image.
@@ -333,14 +302,15 @@ pub(crate) fn foreign_entry(
 
 /// Opens the image that has a path now, or the one that has replaced it meanwhile: `open` opens its files in the
 /// directory.
-fn open_current<M: Described, T>(
+fn open_current<M, T>(
     runtime: &Runtime,
     path: &Path,
+    kind: &ManifestKind<M>,
     open: impl Fn(&Arc<Directory>) -> Result<T>,
 ) -> Result<T> {
     loop {
         runtime.cancel().check()?;
-        let directory = Arc::new(open_directory::<M>(runtime.backend(), path)?);
+        let directory = Arc::new(open_directory(runtime.backend(), path, kind)?);
         match open(&directory) {
             // The files of an image that has been replaced are removed: start again with the one that has the path.
             Err(_) if !directory.is_current() => {}
@@ -349,11 +319,11 @@ fn open_current<M: Described, T>(
     }
 }
 
-fn open_directory<M: Described>(backend: &Arc<dyn Backend>, image: &Path) -> Result<Directory> {
+fn open_directory<M>(backend: &Arc<dyn Backend>, image: &Path, kind: &ManifestKind<M>) -> Result<Directory> {
     let path = image.display().to_string();
     Directory::open(backend, image).map_err(|error| match io_kind(&error) {
-        Some(ErrorKind::NotFound) => no_image(image, "there is no such directory".into(), M::advice(&path)),
-        Some(ErrorKind::NotADirectory) => no_image(image, "it is a file".into(), M::advice_for_file(&path)),
+        Some(ErrorKind::NotFound) => no_image(image, "there is no such directory".into(), (kind.advice)(&path)),
+        Some(ErrorKind::NotADirectory) => no_image(image, "it is a file".into(), (kind.advice_for_file)(&path)),
         _ => error.into(),
     })
 }
@@ -362,11 +332,11 @@ fn no_image(path: &Path, found: String, advice: String) -> Error {
     Error::NoImage { path: path.to_owned(), found, advice }
 }
 
-fn open_manifest<M: Described>(directory: &Directory) -> Result<(DataFile, M)> {
+fn open_manifest<M>(directory: &Directory, kind: &ManifestKind<M>) -> Result<(DataFile, M)> {
     let path = directory.path();
     let file = directory.file(MANIFEST).map_err(|error| match io_kind(&error) {
         Some(ErrorKind::NotFound) => {
-            no_image(path, format!("it has no {MANIFEST}"), M::advice(&path.display().to_string()))
+            no_image(path, format!("it has no {MANIFEST}"), (kind.advice)(&path.display().to_string()))
         }
         _ => error.into(),
     })?;
@@ -375,10 +345,10 @@ fn open_manifest<M: Described>(directory: &Directory) -> Result<(DataFile, M)> {
         return Err(Error::damaged(file.path(), 0, expected, bytes_text(file.len_bytes())));
     }
     let bytes = file.read_whole()?;
-    if let Some(advice) = M::other_version(&bytes) {
+    if let Some(advice) = (kind.other_version)(&bytes) {
         return Err(Error::Unsuitable(format!("{}: {advice}", file.path().display())));
     }
-    let manifest = M::from_bytes(&bytes).map_err(|error| Error::corrupt(file.path(), 0, error))?;
+    let manifest = (kind.from_bytes)(&bytes).map_err(|error| Error::corrupt(file.path(), 0, error))?;
     Ok((file, manifest))
 }
 

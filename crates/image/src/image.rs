@@ -38,7 +38,6 @@ pub struct Image {
     /// The image's share in the page cache of the runtime.
     cache: CacheShare,
     closed: AtomicBool,
-    /// Size of a worker's ring.
     ring_bytes: u64,
     /// Memory of a worker beside its ring: its buffers for decoding pages.
     worker_bytes: u64,

@@ -26,7 +26,6 @@ pub struct SweepStats {
 }
 
 impl SweepStats {
-    /// Statistics of a reader.
     pub(crate) fn of_reads(stats: ReaderStats) -> Self {
         SweepStats {
             seconds_io_wait: stats.wait_ns as f64 / 1e9,
@@ -102,6 +101,7 @@ const MOST_STEPS: usize = 4096;
 const LOOK_EVERY: Duration = Duration::from_millis(1);
 
 /// Collects the cost of an operation, from its start on.
+#[derive(Debug)]
 pub struct StatsBuilder {
     start: Instant,
     /// The CPU time of the process when the operation began.
@@ -113,13 +113,6 @@ pub struct StatsBuilder {
     steps: Vec<Step>,
     other: SweepStats,
     weights: Option<String>,
-}
-
-impl std::fmt::Debug for StatsBuilder {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let mut builder = f.debug_struct("StatsBuilder");
-        builder.field("steps", &self.steps).field("other", &self.other).finish_non_exhaustive()
-    }
 }
 
 impl StatsBuilder {

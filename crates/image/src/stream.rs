@@ -13,7 +13,6 @@ use std::sync::Arc;
 
 /// Number of pages of one read.
 const EXTENT_PAGES: u64 = 16;
-/// Size of one read.
 const EXTENT_BYTES: usize = EXTENT_PAGES as usize * PAGE_BYTES;
 /// The ring of read buffers for reading ahead.
 const RING_BYTES: usize = 4 * EXTENT_BYTES;

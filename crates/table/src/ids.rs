@@ -229,7 +229,6 @@ impl IdStream {
     }
 }
 
-/// Memory of a batch of ids.
 fn batch_bytes(image: &Image) -> u64 {
     8 * image.manifest().vertices.min(BATCH_IDS as u64)
         + if string_ids(image) { 2 * BATCH_TEXT_BYTES as u64 } else { 0 }

@@ -11,7 +11,6 @@ mod ids;
 mod names;
 mod numbers;
 mod output;
-mod preview;
 mod sorted;
 mod table;
 mod text_file;

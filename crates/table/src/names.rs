@@ -24,7 +24,6 @@ const ID_BYTES: u64 = 32;
 const GROWTH_FACTOR: u64 = 3;
 /// Memory of the smallest id of a component beside its text.
 const SMALLEST_BYTES: u64 = 128;
-/// Purpose of the memory.
 const PURPOSE: &str = "the ids that rows name";
 
 /// Lower bound of the memory for naming vertices, components included.
@@ -238,7 +237,6 @@ impl Group {
         Ok(Group { vertices, ids, reservation: Some(reservation) })
     }
 
-    /// Memory of the ids.
     fn bytes(&self) -> u64 {
         self.reservation.as_ref().map_or(0, Reservation::bytes)
     }

@@ -128,7 +128,6 @@ impl NumbersShape {
         Arc::new(Schema::new(fields))
     }
 
-    /// Number of rows of a block.
     fn rows_of(&self, block: &[&[u8]]) -> usize {
         block.first().map_or(0, |column| column.len() / self.element.bytes())
     }

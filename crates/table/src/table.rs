@@ -90,7 +90,6 @@ pub fn reader_bytes(image: &Image, columns: &[ColumnKind]) -> u64 {
     bytes
 }
 
-/// Memory of a batch of rows.
 fn batch_bytes(image: &Image, columns: usize) -> u64 {
     let columns = columns as u64 + 1;
     let texts = if string_ids(image) { columns } else { 0 };
@@ -144,20 +143,13 @@ impl Column {
 }
 
 /// One row per vertex, all of them or some: its id, and a value of every column.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Table {
     image: Arc<Image>,
     columns: Arc<Vec<(String, Column)>>,
     schema: SchemaRef,
     /// The vertices in the order of the rows, unless they are all vertices in their own order.
     order: Option<Arc<Array<u32>>>,
-}
-
-impl std::fmt::Debug for Table {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let names: Vec<&str> = self.columns.iter().map(|(name, _)| name.as_str()).collect();
-        f.debug_struct("Table").field("image", &self.image).field("columns", &names).finish_non_exhaustive()
-    }
 }
 
 /// A set of vertices, one bit per vertex of the graph.

@@ -1,4 +1,4 @@
-//! The greatest rows of a table, without sorting all of them.
+//! A few rows of a table: the first, the greatest without sorting all of them, and that of one vertex.
 //!
 //! One pass over values and ids in step keeps a heap of the `k` best rows so far: the greatest value first, the smaller
 //! id first among equals. Vertices that those few rows name get their ids by further passes, so nothing grows with the
@@ -7,11 +7,13 @@
 use crate::ids::{Id, IdStream, parse_id, vertices_of};
 use crate::table::{Column, Table, distance_bits, id_array};
 use arrow_array::{ArrayRef, RecordBatch};
-use outcore_format::Order;
+use outcore_format::{IdColumn, Order};
 use outcore_image::{Error, Image, Result};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
+/// Number of rows up to which a pass over the ids takes no noticeable time.
+const SMALL_ROWS: u64 = 1 << 16;
 /// Approximate memory of a row of the answer.
 const ROW_BYTES: u64 = 256;
 
@@ -48,6 +50,25 @@ impl Table {
         }
         let parsed = parse_id(image, id);
         self.some_rows(&[vertex], id_array(image, std::iter::once(parsed)))
+    }
+
+    /// The first rows, and the names of the columns that are left out. These name vertices, whose ids may take a pass
+    /// over all ids.
+    ///
+    /// # Errors
+    /// Ids that cannot be read, or no memory.
+    pub fn preview(&self, rows: usize) -> Result<(RecordBatch, Vec<String>)> {
+        let manifest = self.image().manifest();
+        let is_known = matches!(manifest.ids, IdColumn::Range { .. }) && manifest.order == Order::Input;
+        let is_small = self.rows() <= SMALL_ROWS;
+        let (shown, hidden): (Vec<_>, Vec<_>) =
+            self.columns().iter().cloned().partition(|(_, column)| is_known || is_small || !column.names_vertices());
+        let table = self.with_columns(shown);
+        let batch = match table.reader()?.next_batch()? {
+            Some(batch) => batch.slice(0, rows.min(batch.num_rows())),
+            None => RecordBatch::new_empty(table.schema()),
+        };
+        Ok((batch, hidden.into_iter().map(|(name, _)| name).collect()))
     }
 
     /// A few rows, whose ids are known.
