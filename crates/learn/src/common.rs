@@ -38,7 +38,6 @@ pub(crate) fn note_rounded(runtime: &Runtime, x: &Array, names: &[String], shown
     }
 }
 
-/// The number of columns.
 pub(crate) fn columns(x: &Array) -> usize {
     x.shape()[1] as usize
 }
@@ -65,7 +64,6 @@ pub(crate) fn array(numbers: &[f64], shape: &[usize]) -> Array {
     Array::from_memory(Memory::new(Arc::new(bytes) as Arc<dyn Bytes>, ElementType::Float64, shape))
 }
 
-/// A single number.
 pub(crate) fn scalar(number: f64) -> Array {
     Array::scalar(Scalar::Float64(number))
 }
@@ -302,8 +300,8 @@ pub(crate) fn add_half(left: &[f64], right: &[f64], rows: usize, sums: &mut [f64
     half_product(left, right, rows, sums, Accum::Add, 1.0);
 }
 
-/// [`add_half`] of columns with themselves, which are multiplied in float32, and added in float64. Each is scaled by a power of
-/// two, so that products neither overflow nor vanish. `room` is for columns and products.
+/// [`add_half`] of columns with themselves, which are multiplied in float32, and added in float64. Each is scaled by a
+/// power of two, so that products neither overflow nor vanish. `room` is for columns and products.
 pub(crate) fn add_square_by_float32(left: &[f64], rows: usize, sums: &mut [f64], room: &mut (Vec<f32>, Vec<f32>)) {
     let (narrow, product) = room;
     narrow.clear();

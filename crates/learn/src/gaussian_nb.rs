@@ -160,7 +160,6 @@ pub(crate) fn softmax(logs: &Array) -> Result<Array> {
     logs.binary(Binary::Subtract, &log_sum_exp(logs)?)?.unary(Unary::Exp)
 }
 
-/// The command of the shell.
 pub(crate) static GAUSSIAN_NB: Declaration = Declaration {
     aliases: &["naive_bayes"],
     options: &[

@@ -315,7 +315,6 @@ impl KMeans {
     }
 }
 
-/// The command of the shell.
 pub(crate) static KMEANS: Declaration = Declaration {
     aliases: &["k_means"],
     options: &[

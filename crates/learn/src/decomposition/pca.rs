@@ -117,25 +117,22 @@ impl Spectrum {
         vector
     }
 
-    /// Of a Gram matrix.
     fn of_gram(gram: MatRef<'_, f64>) -> Result<Self> {
         let eigen = gram.self_adjoint_eigen(Side::Lower).map_err(failed)?;
-        let (values, vectors, p) = (eigen.S().column_vector(), eigen.U(), gram.nrows());
-        let order = (0..p).rev();
-        Ok(Spectrum {
-            values: order.clone().map(|k| values[k].max(0.0).sqrt()).collect(),
-            vectors: order.map(|k| Spectrum::vector((0..p).map(|i| vectors[(i, k)]))).collect(),
-        })
+        let values = eigen.S().column_vector().iter().map(|value| value.max(0.0).sqrt());
+        Ok(Spectrum::new(values.collect::<Vec<_>>(), eigen.U(), |k| gram.nrows() - 1 - k))
     }
 
-    /// Of a factor.
     fn of_factor(factor: MatRef<'_, f64>) -> Result<Self> {
         let svd = factor.thin_svd().map_err(failed)?;
-        let (values, vectors, p) = (svd.S().column_vector(), svd.V(), factor.ncols());
-        Ok(Spectrum {
-            values: (0..p).map(|k| values[k]).collect(),
-            vectors: (0..p).map(|k| Spectrum::vector((0..p).map(|i| vectors[(i, k)]))).collect(),
-        })
+        Ok(Spectrum::new(svd.S().column_vector().iter().copied().collect(), svd.V(), |k| k))
+    }
+
+    /// Values and columns of vectors in an order: `place` is that of the k-th greatest.
+    fn new(values: Vec<f64>, vectors: MatRef<'_, f64>, place: impl Fn(usize) -> usize) -> Self {
+        let p = vectors.nrows();
+        let vector = |k| Spectrum::vector((0..p).map(|i| vectors[(i, place(k))]));
+        Spectrum { values: (0..p).map(|k| values[place(k)]).collect(), vectors: (0..p).map(vector).collect() }
     }
 }
 
@@ -258,7 +255,6 @@ const fn solver_option(name: &'static str) -> Parameter {
     Parameter::new(name, Kind::choice::<PcaSolver>(), default, "How components are found")
 }
 
-/// The commands of the shell.
 pub(crate) static PCA: Declaration = Declaration {
     options: &[
         Parameter::new(

@@ -157,7 +157,6 @@ fn cholesky(name: &str, square: &[f64], p: usize, advice: &str) -> Result<Llt<f6
     })
 }
 
-/// The inverses of precisions.
 pub(crate) fn inverses(kind: CovarianceType, precisions: &[f64], p: usize) -> Result<Vec<f64>> {
     use faer::linalg::solvers::DenseSolveCore;
     if matches!(kind, CovarianceType::Diagonal | CovarianceType::Spherical) {

@@ -273,7 +273,6 @@ impl GaussianMixture {
     }
 }
 
-/// The command of the shell.
 pub(crate) static GMM: Declaration = Declaration {
     aliases: &["gaussian_mixture"],
     options: &[

@@ -27,7 +27,7 @@ pub(crate) struct Classes {
     pub means: Vec<f64>,
     /// Sums of squared deviations, in the same order.
     pub squares: Vec<f64>,
-    room: (Vec<usize>, Vec<f64>, Vec<f64>),
+    room: (Vec<usize>, Vec<f64>),
 }
 
 impl Classes {
@@ -45,7 +45,6 @@ impl Classes {
         Ok(Classes { weights, means, squares, room: Default::default() })
     }
 
-    /// Joins the moments of more rows.
     fn join(&mut self, other: &Classes) {
         let columns = self.means.len() / self.weights.len();
         for class in 0..self.weights.len() {
@@ -110,7 +109,7 @@ impl RowFold for ClassMoments {
 
     fn add(&self, state: &mut Classes, block: &RowBlock<'_>) -> Result<()> {
         finite(block, 0)?;
-        let (mut labels, mut shares, _) = std::mem::take(&mut state.room);
+        let (mut labels, mut shares) = std::mem::take(&mut state.room);
         match self.classes {
             Some(count) => classes(block, 1, count, &mut labels)?,
             None => {
@@ -153,7 +152,7 @@ impl RowFold for ClassMoments {
             (0..count).for_each(|class| part.squares[class * columns + column] = sums[class]);
         }
         state.join(&part);
-        state.room = (labels, shares, Vec::new());
+        state.room = (labels, shares);
         Ok(())
     }
 

@@ -36,7 +36,6 @@ pub(crate) struct State {
 type Room = (Vec<f64>, Vec<f64>, Narrow);
 type Narrow = (Vec<f32>, Vec<f32>);
 
-/// Means and co-moments.
 pub(crate) struct Moments {
     pub weight: f64,
     pub means: Vec<f64>,

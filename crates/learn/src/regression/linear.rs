@@ -232,7 +232,6 @@ impl LinearModel {
     }
 }
 
-/// The commands of the shell.
 pub(crate) static REGRESSION: Declaration = Declaration {
     aliases: &["linear_regression"],
     options: &[TARGET, FIT_INTERCEPT],

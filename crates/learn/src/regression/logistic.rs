@@ -162,7 +162,6 @@ struct Problem<'a> {
     /// The parameters of a row: coefficients of scaled columns, and the intercept.
     width: usize,
     shift: Vec<f64>,
-    /// Scale of each column.
     scale: Vec<f64>,
     weight: f64,
     options: &'a LogisticRegressionOptions<'a>,
@@ -236,7 +235,6 @@ impl LogisticRegression {
     }
 }
 
-/// The command of the shell.
 pub(crate) static LOGISTIC: Declaration = Declaration {
     aliases: &["logistic_regression"],
     options: &[

@@ -91,7 +91,6 @@ fn moments(runtime: &Arc<Runtime>, x: &Array, weights: Option<&Array>) -> Result
     Ok((Moments::of(&found, columns(&x))?, costs.finish(None)))
 }
 
-/// The commands of the shell.
 pub(crate) static COV: Declaration = Declaration {
     aliases: &["covariance"],
     options: &[Parameter::real("correction", 1.0, "What the count of rows is lessened by")],

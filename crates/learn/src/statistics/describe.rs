@@ -237,7 +237,6 @@ pub fn describe(runtime: &Arc<Runtime>, x: &Array) -> Result<Description> {
     Ok(Description { count, min, max, mean, deviation, l1, l2, nonzeros, stats })
 }
 
-/// The command of the shell.
 pub(crate) static DESCRIBE: Declaration = Declaration::new(
     "describe",
     "Extremes, mean, standard deviation, norms and non-zeros of every column, in one pass",

@@ -90,7 +90,6 @@ pub(crate) fn lazy_bins(x: &Array, edges: &[f64], weights: Option<&Array>) -> Re
     })
 }
 
-/// The command of the shell.
 pub(crate) static HISTOGRAM: Declaration = Declaration {
     options: &[
         Parameter::count("bins", 10, "How many bins, all as wide"),

@@ -160,7 +160,6 @@ impl Sketch {
         self.compactions.iter().enumerate().map(|(level, count)| count << level).sum()
     }
 
-    /// The quantiles for some probabilities.
     fn quantiles(&self, probabilities: &[f64], rows: u64) -> Vec<f64> {
         let levels = self.levels.iter().enumerate();
         let mut all: Vec<(f64, u64)> =
@@ -247,7 +246,6 @@ impl RowFold for Sketches {
     }
 }
 
-/// The command of the shell.
 pub(crate) static QUANTILES: Declaration = Declaration {
     aliases: &["quantile"],
     options: &[
