@@ -79,11 +79,7 @@ pub enum Order {
 impl Order {
     /// The name in the manifest.
     pub fn name(self) -> &'static str {
-        match self {
-            Order::Input => "input",
-            Order::Degree => "degree",
-            Order::Near => "near",
-        }
+        ["input", "degree", "near"][self as usize]
     }
 }
 

@@ -245,14 +245,10 @@ pub fn parse_bytes(text: &str) -> std::result::Result<u64, String> {
             (None, None) => (unit, 1024),
         },
     };
-    let power = match prefix {
-        "" if base == 1 => 0,
-        "k" => 1,
-        "m" => 2,
-        "g" => 3,
-        "t" => 4,
-        "p" => 5,
-        _ => return Err(wrong()),
+    let power = match ["k", "m", "g", "t", "p"].iter().position(|&unit| unit == prefix) {
+        Some(place) => place as u32 + 1,
+        None if prefix.is_empty() && base == 1 => 0,
+        None => return Err(wrong()),
     };
     let scale = u64::pow(base, power);
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));

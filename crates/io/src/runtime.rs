@@ -21,7 +21,7 @@ pub const MOST_THREADS: usize = 1024;
 const CANCEL_CHECK: Duration = Duration::from_millis(50);
 
 /// Limits and resources of a runtime.
-#[derive(Clone, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct RuntimeOptions {
     /// The limit for all memory of the process, in bytes; `None` takes half of the free memory of the machine or its
     /// cgroup, plus the memory that counts as held by the process.
@@ -72,26 +72,11 @@ impl Drop for Turn {
     }
 }
 
-impl std::fmt::Debug for RuntimeOptions {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let mut options = f.debug_struct("RuntimeOptions");
-        options.field("memory_bytes", &self.memory_bytes).field("beside_process", &self.beside_process);
-        options.field("threads", &self.threads).field("backend", &self.backend.as_ref().map(|backend| backend.name()));
-        options.field("temporary", &self.temporary).finish_non_exhaustive()
-    }
-}
-
 impl std::fmt::Debug for Runtime {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let mut runtime = f.debug_struct("Runtime");
         runtime.field("budget", &self.budget).field("threads", &self.threads).field("backend", &self.backend.name());
         runtime.field("temporary", &self.temporary).finish_non_exhaustive()
-    }
-}
-
-impl std::fmt::Debug for Task {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Task").field("is_reported", &self.progress.is_some()).finish()
     }
 }
 
@@ -423,7 +408,14 @@ pub trait Progress: Any + Send + Sync {
     fn finish(&self);
 }
 
+impl std::fmt::Debug for dyn Progress {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Progress")
+    }
+}
+
 /// A long operation that reports its progress.
+#[derive(Debug)]
 pub struct Task {
     progress: Option<Arc<dyn Progress>>,
 }

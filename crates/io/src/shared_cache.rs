@@ -14,11 +14,11 @@ use std::sync::{Arc, Mutex};
 /// The cache of a runtime, and its shares.
 #[derive(Default)]
 pub(crate) struct SharedCache {
-    state: Mutex<State>,
+    state: Mutex<Shares>,
 }
 
 #[derive(Default)]
-struct State {
+struct Shares {
     cache: Option<Arc<PageCache>>,
     /// The size that every share could use, in bytes.
     wanted: BTreeMap<u64, u64>,
@@ -45,7 +45,7 @@ impl SharedCache {
     }
 }
 
-impl State {
+impl Shares {
     /// The size that all shares could use together.
     fn wanted_bytes(&self) -> u64 {
         self.wanted.values().fold(0, |all, &bytes| all.saturating_add(bytes))

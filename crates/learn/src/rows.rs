@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex};
 /// Of every column the bytes of its elements.
 type Bytes = Vec<Vec<u8>>;
 
-struct Rows {
+struct RowSender {
     columns: usize,
     element: ElementType,
     to: Mutex<SyncSender<Bytes>>,
@@ -51,7 +51,7 @@ pub fn for_each_rows(runtime: &Arc<Runtime>, array: &Array, put: PutRows<'_>) ->
 /// An array that sends rows as they are computed.
 pub(crate) fn lazy_rows(array: &Array, to: SyncSender<Bytes>) -> Result<Array> {
     let columns = array.shape().get(1).copied().unwrap_or(1) as usize;
-    let rows = Rows { columns, element: array.element(), to: Mutex::new(to) };
+    let rows = RowSender { columns, element: array.element(), to: Mutex::new(to) };
     Array::fold_rows(rows, std::slice::from_ref(array))
 }
 
@@ -61,7 +61,7 @@ pub(crate) fn rows_bytes(runtime: &Arc<Runtime>, rows: &Array) -> Result<u64> {
     Ok(passes.iter().map(|pass| pass.memory_bytes + pass.result_bytes).max().unwrap_or(0))
 }
 
-impl RowFold for Rows {
+impl RowFold for RowSender {
     type State = Bytes;
 
     fn name(&self) -> &str {

@@ -151,9 +151,9 @@ pub(crate) fn centre(means: &[f64], p: usize) -> Vec<f64> {
 fn cholesky(name: &str, square: &[f64], p: usize, advice: &str) -> Result<Llt<f64>> {
     let matrix = MatRef::from_row_major_slice(square, p, p);
     matrix.llt(Side::Lower).or_else(|_| {
-        // Of numbers without eigenvalues one is NaN or infinite.
+        // The iteration for eigenvalues fails only on NaN and infinities.
         let least = matrix.self_adjoint_eigenvalues(Side::Lower).map_or(f64::NAN, |values| values[0]);
-        usage(format!("expected {name} that are positive definite, found the eigenvalue {least}{advice}"))
+        usage(format!("expected {name} that are positive definite, found the least eigenvalue {least}{advice}"))
     })
 }
 

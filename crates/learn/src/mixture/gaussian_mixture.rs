@@ -211,14 +211,19 @@ impl Components {
 }
 
 impl CovarianceType {
+    /// The shape of the covariances of `k` components of `p` columns.
+    fn shape(self, k: usize, p: usize) -> Vec<usize> {
+        match self {
+            CovarianceType::Full => vec![k, p, p],
+            CovarianceType::Tied => vec![p, p],
+            CovarianceType::Diagonal => vec![k, p],
+            CovarianceType::Spherical => vec![k],
+        }
+    }
+
     /// Count of numbers in the covariances.
     pub(crate) fn numbers(self, k: usize, p: usize) -> usize {
-        match self {
-            CovarianceType::Full => k * p * p,
-            CovarianceType::Tied => p * p,
-            CovarianceType::Diagonal => k * p,
-            CovarianceType::Spherical => k,
-        }
+        self.shape(k, p).iter().product()
     }
 }
 
@@ -313,12 +318,7 @@ fn plan(data: &Data, values: Values) -> Result<Plan> {
     };
     let GaussianMixtureOptions { components: k, covariance, starts, most_iterations, .. } = options;
     let (p, proba) = (columns.len(), values.flag("proba"));
-    let shape = match covariance {
-        CovarianceType::Full => vec![k, p, p],
-        CovarianceType::Tied => vec![p, p],
-        CovarianceType::Diagonal => vec![k, p],
-        CovarianceType::Spherical => vec![k],
-    };
+    let shape = covariance.shape(k, p);
     if k as u64 > rows {
         return usage(format!("expected 1 to {rows} components, as many as rows at most, found {k}"));
     }

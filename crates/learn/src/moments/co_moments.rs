@@ -25,7 +25,7 @@ pub(crate) struct CoMoments {
 }
 
 /// Folded moments of some rows, and buffers for a block.
-pub(crate) struct State {
+pub(crate) struct Folded {
     /// The sum of weights, the means, and the lower half of the sums of products.
     numbers: Vec<f64>,
     columns: usize,
@@ -75,7 +75,7 @@ impl Moments {
     }
 }
 
-impl State {
+impl Folded {
     fn sums(&mut self) -> &mut [f64] {
         &mut self.numbers[1 + self.columns..]
     }
@@ -124,7 +124,7 @@ pub(crate) fn centre(packed: &mut [f64], rows: usize, shares: Option<&[f64]>, we
 }
 
 impl RowFold for CoMoments {
-    type State = State;
+    type State = Folded;
 
     fn name(&self) -> &str {
         "co-moments"
@@ -139,11 +139,11 @@ impl RowFold for CoMoments {
         8 * (self.results() + 2 * 508 * self.columns) as u64 + 4 * (self.columns * self.columns) as u64
     }
 
-    fn begin(&self) -> State {
-        State { numbers: vec![0.0; self.results()], columns: self.columns, room: Default::default() }
+    fn begin(&self) -> Folded {
+        Folded { numbers: vec![0.0; self.results()], columns: self.columns, room: Default::default() }
     }
 
-    fn add(&self, state: &mut State, block: &RowBlock<'_>) -> Result<()> {
+    fn add(&self, state: &mut Folded, block: &RowBlock<'_>) -> Result<()> {
         if !self.spreads_nan {
             (0..self.matrices).try_for_each(|operand| finite(block, operand))?;
         }
@@ -177,18 +177,18 @@ impl RowFold for CoMoments {
         Ok(())
     }
 
-    fn close(&self, state: &mut State) -> Result<()> {
+    fn close(&self, state: &mut Folded) -> Result<()> {
         state.room = Default::default();
         Ok(())
     }
 
-    fn merge(&self, state: &mut State, mut next: State) -> Result<()> {
+    fn merge(&self, state: &mut Folded, mut next: Folded) -> Result<()> {
         add(state.sums(), next.sums());
         state.join(next.numbers[0], &next.numbers[1..=self.columns]);
         Ok(())
     }
 
-    fn finish(&self, mut state: State, result: ValuesMut<'_>) -> Result<()> {
+    fn finish(&self, mut state: Folded, result: ValuesMut<'_>) -> Result<()> {
         mirror(state.sums(), self.columns);
         put(&state.numbers, result)
     }

@@ -197,16 +197,16 @@ fn least_norm(mut r: Mat<f64>, noise: &[f64], alpha: f64, most: usize) -> Result
     let values = svd.S().column_vector();
     // Directions in which all columns together are no more than rounding.
     let known = Mat::from_fn(p, p, |row, i| if noise[i] > 0.0 { left[(row, i)] / noise[i] } else { 0.0 });
-    let known =
-        known.svd().map_err(failed)?.S().column_vector().iter().filter(|&&value| value > (p as f64).sqrt()).count();
+    let known = known.svd().map_err(failed)?;
+    let known = known.S().column_vector().iter().filter(|&&value| value > (p as f64).sqrt()).count();
     let least = values[0] * (16 * p) as f64 * f64::EPSILON;
-    let kept = match alpha {
+    let rank = match alpha {
         0.0 => (0..p).filter(|&k| values[k] > least).count().min(known).min(most),
         _ => (0..p).filter(|&k| values[k] > 0.0).count(),
     };
-    let inner = svd.U().subcols(0, kept).transpose() * r.submatrix(0, p, p, all - p);
-    let inner = Mat::from_fn(kept, all - p, |i, k| inner[(i, k)] * (values[i] / (values[i] * values[i] + alpha)));
-    Ok((svd.V().subcols(0, kept) * &inner, kept))
+    let inner = svd.U().subcols(0, rank).transpose() * r.submatrix(0, p, p, all - p);
+    let inner = Mat::from_fn(rank, all - p, |i, k| inner[(i, k)] * (values[i] / (values[i] * values[i] + alpha)));
+    Ok((svd.V().subcols(0, rank) * &inner, rank))
 }
 
 /// The intercept and the terms of all columns, for each row of `coefficients` (`n x t`), lazily. Products are computed

@@ -307,8 +307,26 @@ fn one_component_is_the_normal_distribution() {
     let start = MixtureStart::Given { weights: &[1.0], means: &[5.0, 5.0], precisions: &[1.0, 0.0, 0.0, 1.0] };
     let given = gaussian_mixture(&runtime(2), &x, &GaussianMixtureOptions { start, ..options }).unwrap();
     assert_close(&given.covariances, &found.covariances, 1e-9);
-    let constant = array(&[3.0; 20], &[10, 2]);
-    assert!(gaussian_mixture(&runtime(1), &constant, &options).is_err());
+}
+
+#[test]
+fn mixtures_that_are_not_positive_definite_are_refused_with_the_value() {
+    let refused = |options: GaussianMixtureOptions<'_>| {
+        let constant = array(&[3.0; 20], &[10, 2]);
+        let options = GaussianMixtureOptions { regularisation: 0.0, ..options };
+        gaussian_mixture(&runtime(1), &constant, &options).unwrap_err().to_string()
+    };
+    for covariance in [CovarianceType::Full, CovarianceType::Tied] {
+        let error = refused(GaussianMixtureOptions { covariance, ..Default::default() });
+        assert!(error.ends_with("found the least eigenvalue 0; add more to variances (reg_covar)"), "{error}");
+    }
+    for covariance in [CovarianceType::Diagonal, CovarianceType::Spherical] {
+        let error = refused(GaussianMixtureOptions { covariance, ..Default::default() });
+        assert!(error.ends_with("found the variance 0; add more to variances (reg_covar)"), "{error}");
+    }
+    let start = MixtureStart::Given { weights: &[1.0], means: &[5.0, 5.0], precisions: &[1.0, 0.0, 0.0, -2.0] };
+    let error = refused(GaussianMixtureOptions { start, ..Default::default() });
+    assert_eq!(error, "expected precisions that are positive definite, found the least eigenvalue -2");
 }
 
 #[test]
