@@ -294,9 +294,9 @@ impl<'a> Run<'a> {
             if -key <= 1e-14 * size || sums.counts[from] <= share {
                 continue;
             }
-            for i in 0..p {
-                sums.sums[from * p + i] -= share * row[i];
-                sums.sums[to * p + i] = share * row[i];
+            for (i, value) in row[..p].iter().enumerate() {
+                sums.sums[from * p + i] -= share * value;
+                sums.sums[to * p + i] = share * value;
             }
             sums.counts[from] -= share;
             sums.counts[to] = share;
