@@ -219,13 +219,7 @@ impl Scratch {
 }
 
 impl Image {
-    fn new(
-        path: PathBuf,
-        source: Box<dyn Source>,
-        directed: Option<bool>,
-        duplicates: Duplicates,
-        order: OrderChoice,
-    ) -> Self {
+    fn new(path: PathBuf, source: Source, directed: Option<bool>, duplicates: Duplicates, order: OrderChoice) -> Self {
         let options = ImportOptions {
             directed,
             duplicates,

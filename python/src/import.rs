@@ -70,7 +70,7 @@ type Vertices<'py> = (Option<Bound<'py, PyAny>>, Option<u64>);
 /// Imports a source, and keeps what it says about how it was read.
 pub fn import_noting(
     runtime: &Runtime,
-    source: Box<dyn Source>,
+    source: Source,
     image: &Path,
     options: &ImportOptions,
 ) -> Result<ImportSummary> {
@@ -264,7 +264,7 @@ impl Job {
     fn run<'py>(
         self,
         py: Python<'py>,
-        open: impl FnOnce(&Arc<Runtime>, &InputOptions) -> Result<Box<dyn Source>> + Send,
+        open: impl FnOnce(&Arc<Runtime>, &InputOptions) -> Result<Source> + Send,
     ) -> PyResult<Bound<'py, PyAny>> {
         let (runtime, raised) = (Arc::clone(&self.runtime), Arc::clone(&self.raised));
         let is_within = is_making_rows();
@@ -287,7 +287,7 @@ impl Job {
     }
 
     /// The summary of the import, with the graph if it is in memory, or the needs of one that is only estimated.
-    fn import(self, mut source: Box<dyn Source>) -> Result<(Value, Option<Graph>)> {
+    fn import(self, mut source: Source) -> Result<(Value, Option<Graph>)> {
         let Job { image, mut options, runtime, .. } = self;
         if let Some(shape) = self.shape {
             source = import::with_shape(source, shape)?;

@@ -64,7 +64,7 @@ fn groups_of(rows: usize) -> WriterPropertiesBuilder {
     WriterProperties::builder().set_max_row_group_row_count(Some(rows))
 }
 
-fn opened(runtime: &Runtime, paths: &[PathBuf]) -> Box<dyn Source> {
+fn opened(runtime: &Runtime, paths: &[PathBuf]) -> Source {
     open(runtime, paths, &InputOptions::default()).unwrap()
 }
 
@@ -79,7 +79,7 @@ fn row_groups_make_the_same_image_in_any_order_of_decoding() {
         write(&paths[0], &tables[..1], groups_of(17_000));
         write(&paths[1], &tables[1..], groups_of(70_000));
         let options_of_import = ImportOptions { order: OrderChoice::Input, replace: true, ..ImportOptions::default() };
-        let make = |threads: usize, budget_mib: u64, source: &mut dyn FnMut(&Runtime) -> Box<dyn Source>| {
+        let make = |threads: usize, budget_mib: u64, source: &mut dyn FnMut(&Runtime) -> Source| {
             let runtime = Runtime::new(options(threads, budget_mib)).unwrap();
             let report = import(&runtime, source(&runtime), &image, &options_of_import).unwrap();
             assert_eq!(report.manifest.import.edges_read, 200_001);

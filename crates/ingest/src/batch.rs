@@ -383,28 +383,94 @@ impl Block {
     }
 }
 
-/// Cuts an input into blocks.
-pub trait Source: Send {
-    /// The facts of the input.
-    fn facts(&self) -> &Facts;
+/// An input: its facts, its blocks, and the parser that turns the blocks into edges.
+pub struct Source {
+    pub(crate) facts: Facts,
+    pub(crate) parser: Arc<dyn Parser>,
+    blocks: Box<dyn ReadBlocks>,
+    /// Whether vertices that the blocks declare at the end count.
+    pub(crate) declares_late: bool,
+    late_notes: Vec<Box<dyn Fn() -> Option<String> + Send>>,
+}
 
-    /// The next block, or nothing at the end of the input.
-    fn next_block(&mut self) -> Result<Option<Block>>;
+impl Source {
+    /// An input that `blocks` cuts into blocks, which `parser` understands.
+    pub fn new(facts: Facts, parser: Arc<dyn Parser>, blocks: impl ReadBlocks + 'static) -> Self {
+        Source { facts, parser, blocks: Box::new(blocks), declares_late: true, late_notes: Vec::new() }
+    }
+
+    /// The facts of the input.
+    pub fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    /// The facts of the input, to be changed.
+    pub fn facts_mut(&mut self) -> &mut Facts {
+        &mut self.facts
+    }
 
     /// The parser of the blocks.
-    fn parser(&self) -> Arc<dyn Parser>;
+    pub fn parser(&self) -> Arc<dyn Parser> {
+        Arc::clone(&self.parser)
+    }
 
-    /// Says, before the first block, that whoever asks for blocks adds this to their numbers, for the source is one of
-    /// several. Sources whose parser tells blocks apart by their numbers count from there.
-    fn begin_at(&mut self, _sequence: u64) {}
+    /// The next block, or nothing at the end of the input.
+    pub fn next_block(&mut self) -> Result<Option<Block>> {
+        self.blocks.next_block()
+    }
 
-    /// Facts that only the whole input tells, once `next_block` has returned nothing: vertices of a header whose
-    /// meaning was in doubt. The default is that of `facts`.
-    fn declared(&self) -> Option<(u64, u64)> {
-        self.facts().declared
+    /// Says, before the first block, that this is added to the numbers of blocks: the source is one of several.
+    pub(crate) fn begin_at(&mut self, sequence: u64) {
+        self.blocks.begin_at(sequence);
+    }
+
+    /// The integers (first, count) that are vertices whether or not an edge names them, once `next_block` has returned
+    /// nothing.
+    pub fn declared(&self) -> Option<(u64, u64)> {
+        hull(self.facts.declared, self.blocks.declared().filter(|_| self.declares_late))
     }
 
     /// Notes that only the whole input tells, once `next_block` has returned nothing.
+    pub fn late_notes(&self) -> Vec<String> {
+        let own = self.late_notes.iter().filter_map(|note| note());
+        self.blocks.late_notes().into_iter().chain(own).collect()
+    }
+
+    /// Adds a note that exists only once the whole input is read.
+    pub(crate) fn note_late(&mut self, note: impl Fn() -> Option<String> + Send + 'static) {
+        self.late_notes.push(Box::new(note));
+    }
+
+    /// Changes every batch of edges with `map`, which also gets the number of the first edge's row, in tables.
+    pub(crate) fn map(&mut self, map: impl Fn(&mut EdgeBatch, Option<u64>) -> Result<()> + Send + Sync + 'static) {
+        self.parser = Arc::new(MappedParser { inner: self.parser(), map });
+    }
+}
+
+/// The smallest range that holds both ranges (first, count).
+pub(crate) fn hull(a: Option<(u64, u64)>, b: Option<(u64, u64)>) -> Option<(u64, u64)> {
+    let (Some(a), Some(b)) = (a, b) else {
+        return a.or(b);
+    };
+    let first = a.0.min(b.0);
+    let end = a.0.saturating_add(a.1).max(b.0.saturating_add(b.1));
+    Some((first, end - first))
+}
+
+/// Cuts an input into blocks.
+pub trait ReadBlocks: Send {
+    /// The next block, or nothing at the end of the input.
+    fn next_block(&mut self) -> Result<Option<Block>>;
+
+    /// Adds this to the numbers of blocks, before the first one: readers of several inputs tell these apart by them.
+    fn begin_at(&mut self, _sequence: u64) {}
+
+    /// Vertices that only the whole input declares, such as by a header whose meaning was in doubt.
+    fn declared(&self) -> Option<(u64, u64)> {
+        None
+    }
+
+    /// Notes that only the whole input tells.
     fn late_notes(&self) -> Vec<String> {
         Vec::new()
     }
@@ -417,16 +483,9 @@ pub type TakeBatch<'a> = dyn FnMut(&mut EdgeBatch) -> Result<()> + 'a;
 /// state how many edges follow are checked by whoever finishes the last block.
 pub trait Parser: Send + Sync {
     /// Appends the edges of a block that is one part to `batch`, whose `ids` and `vertices` are of the right kind and
-    /// empty.
-    fn parse(&self, block: &Block, batch: &mut EdgeBatch) -> Result<()>;
-
-    /// Parses a block and hands its edges to `take`, which empties the batch: all in one batch by default. Formats
-    /// whose edges may take far more memory than the block hand them over in several batches of bounded size, in the
-    /// order of the block.
-    fn parse_in_batches(&self, block: &Block, batch: &mut EdgeBatch, take: &mut TakeBatch<'_>) -> Result<()> {
-        self.parse(block, batch)?;
-        take(batch)
-    }
+    /// empty, and hands them to `take`, which empties the batch: once, or, where edges may take far more memory than
+    /// the block, in several batches of bounded size, in the order of the block.
+    fn parse(&self, block: &Block, batch: &mut EdgeBatch, take: &mut TakeBatch<'_>) -> Result<()>;
 
     /// The input, for messages.
     fn path(&self) -> &Path;
@@ -439,6 +498,37 @@ pub trait Parser: Send + Sync {
     /// Number of rows left out because an end has no value, once all blocks are parsed.
     fn left_out(&self) -> u64 {
         0
+    }
+}
+
+/// Understands blocks as another parser does, and changes its batches.
+struct MappedParser<M> {
+    inner: Arc<dyn Parser>,
+    map: M,
+}
+
+impl<M: Fn(&mut EdgeBatch, Option<u64>) -> Result<()> + Send + Sync> Parser for MappedParser<M> {
+    fn parse(&self, block: &Block, batch: &mut EdgeBatch, take: &mut TakeBatch<'_>) -> Result<()> {
+        // Lines of text may be no edges.
+        let mut row = matches!(block.data, BlockData::Table(_)).then_some(block.first_record);
+        self.inner.parse(block, batch, &mut |batch| {
+            let count = batch.ids.len() as u64 / 2;
+            (self.map)(batch, row)?;
+            row = row.map(|first| first + count);
+            take(batch)
+        })
+    }
+
+    fn path(&self) -> &Path {
+        self.inner.path()
+    }
+
+    fn comments(&self) -> (u64, Option<String>) {
+        self.inner.comments()
+    }
+
+    fn left_out(&self) -> u64 {
+        self.inner.left_out()
     }
 }
 

@@ -3,8 +3,7 @@
 //! Sources are one side and targets the other. Behind the parser of the input, every id becomes a string with the
 //! prefix of its side, so that one graph holds both. What side a vertex is on is told by its id from then on.
 
-use crate::altered::{Altered, Declared};
-use crate::batch::{Block, EdgeBatch, Facts, Ids, InputOptions, Parser, Source, TakeBatch};
+use crate::batch::{Block, EdgeBatch, Ids, InputOptions, Parser, Source, TakeBatch};
 use crate::column_names::kinds_note;
 use crate::text::source::begin_at;
 use outcore_image::{Error, Result};
@@ -23,10 +22,9 @@ const MOST_PREFIX_BYTES: usize = 32;
 ///
 /// # Errors
 /// Prefixes of which one begins with the other; a matrix.
-pub(crate) fn with_sides(source: Box<dyn Source>, options: &InputOptions) -> Result<Box<dyn Source>> {
-    let said = source.facts().sides.clone();
+pub(crate) fn with_sides(mut source: Source, options: &InputOptions) -> Result<Source> {
     let is_told = options.bipartite.is_none();
-    let Some(prefixes) = options.bipartite.clone().or(said) else { return Ok(source) };
+    let Some(prefixes) = options.bipartite.clone().or(source.facts.sides.clone()) else { return Ok(source) };
     if options.is_matrix {
         let text = "--bipartite: expected a graph, found a matrix, whose rows and columns are apart already";
         return Err(Error::Usage(text.to_owned()));
@@ -43,8 +41,8 @@ pub(crate) fn with_sides(source: Box<dyn Source>, options: &InputOptions) -> Res
             long.len()
         )));
     }
-    let inner = source.facts();
-    let mut facts = Facts { sides: Some(prefixes.clone()), string_ids: true, declared: None, ..inner.clone() };
+    let (inner, strings, facts) = (source.parser(), source.facts.string_ids, &mut source.facts);
+    (facts.sides, facts.string_ids, facts.declared) = (Some(prefixes.clone()), true, None);
     // If the user wants directions, edges have those of the list.
     if facts.directed.is_none() && options.directed.is_none() {
         (facts.directed, facts.directed_by) = (Some(false), Some("the two sides".to_owned()));
@@ -55,8 +53,8 @@ pub(crate) fn with_sides(source: Box<dyn Source>, options: &InputOptions) -> Res
     if is_told {
         facts.notes.push(format!("Ids of sources begin with `{left}`, ids of targets with `{right}`."));
     }
-    let parser = Arc::new(SidesParser { inner: source.parser(), strings: inner.string_ids, prefixes });
-    Ok(Box::new(Altered::new(source, facts, parser, Declared::AsFacts)))
+    (source.parser, source.declares_late) = (Arc::new(SidesParser { inner, strings, prefixes }), false);
+    Ok(source)
 }
 
 struct SidesParser {
@@ -108,15 +106,9 @@ impl SidesParser {
 }
 
 impl Parser for SidesParser {
-    fn parse(&self, block: &Block, batch: &mut EdgeBatch) -> Result<()> {
+    fn parse(&self, block: &Block, batch: &mut EdgeBatch, take: &mut TakeBatch<'_>) -> Result<()> {
         let mut inner = EdgeBatch::new(self.strings);
-        self.inner.parse(block, &mut inner)?;
-        self.convert(&mut inner, batch)
-    }
-
-    fn parse_in_batches(&self, block: &Block, batch: &mut EdgeBatch, take: &mut TakeBatch<'_>) -> Result<()> {
-        let mut inner = EdgeBatch::new(self.strings);
-        self.inner.parse_in_batches(block, &mut inner, &mut |inner| {
+        self.inner.parse(block, &mut inner, &mut |inner| {
             self.convert(inner, batch)?;
             take(batch)
         })

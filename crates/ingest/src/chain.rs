@@ -4,8 +4,9 @@
 //! again: only one is held open, so that the memory does not depend on how many there are. Sources of any kind are
 //! open already. Blocks are numbered through; the parser finds the input of a block by its number.
 
-use crate::altered::hull;
-use crate::batch::{Block, EdgeBatch, Facts, IdKind, InputOptions, Parser, Source, TakeBatch, TextFacts};
+use crate::batch::{
+    Block, EdgeBatch, Facts, IdKind, InputOptions, Parser, ReadBlocks, Source, TakeBatch, TextFacts, hull,
+};
 use crate::format::{Format, is_table};
 use crate::input::file::Input;
 use crate::input::partitions::Partitions;
@@ -22,7 +23,7 @@ pub(crate) fn open(
     format: &'static Format,
     options: &InputOptions,
     partitions: &Partitions,
-) -> Result<Box<dyn Source>> {
+) -> Result<Source> {
     let (mut options, partitions) = (options.clone(), partitions.clone());
     options.format = Some(format.name.to_owned());
     let open_one =
@@ -44,7 +45,7 @@ pub(crate) fn open(
     let first = open_one(&inputs[0], &options)?;
     let mut rest = inputs.into_iter().skip(1);
     let open = Box::new(move || rest.next().map(|input| open_one(&input, &options)));
-    Ok(Box::new(Chain::new(first, names, facts, open)))
+    Ok(Chain::source(first, names, facts, open))
 }
 
 /// Concatenates sources, with their names for messages: of any formats, if they agree on the kinds of their ids and
@@ -55,13 +56,19 @@ pub(crate) fn open(
 ///
 /// # Panics
 /// If there is no source.
-pub fn chained(parts: Vec<(PathBuf, Box<dyn Source>)>) -> Result<Box<dyn Source>> {
-    let (names, sources): (Vec<PathBuf>, Vec<Box<dyn Source>>) = parts.into_iter().unzip();
+pub fn chained(parts: Vec<(PathBuf, Source)>) -> Result<Source> {
+    let (names, sources): (Vec<PathBuf>, Vec<Source>) = parts.into_iter().unzip();
     let all: Vec<Facts> = sources.iter().map(|source| source.facts().clone()).collect();
     let facts = join(&names, &vec![false; names.len()], &all)?;
     let mut sources = sources.into_iter();
     let first = sources.next().expect("a chain has parts");
-    Ok(Box::new(Chain::new(first, names, facts, Box::new(move || sources.next().map(Ok)))))
+    Ok(Chain::source(first, names, facts, Box::new(move || sources.next().map(Ok))))
+}
+
+/// A source of edges, and behind them one of vertices, whose facts are part of those of the edges.
+pub(crate) fn followed(edges: Source, vertices: Source) -> Source {
+    let (facts, mut vertices) = (edges.facts.clone(), Some(vertices));
+    Chain::source(edges, Vec::new(), facts, Box::new(move || vertices.take().map(Ok)))
 }
 
 /// Combines the facts of all inputs; a contradiction is an error.
@@ -210,20 +217,19 @@ fn columns_of(facts: &Facts) -> Option<String> {
 }
 
 /// Opens one source after the other, until there is none.
-type OpenNext = Box<dyn FnMut() -> Option<Result<Box<dyn Source>>> + Send>;
+type OpenNext = Box<dyn FnMut() -> Option<Result<Source>> + Send>;
 
 struct Chain {
-    /// Names of the inputs.
+    /// Names of the inputs; none if the first is the edges of the other.
     names: Vec<PathBuf>,
     /// Opens the next one, if there is one.
     open: OpenNext,
     /// Nothing at the end of the last one.
-    current: Option<Box<dyn Source>>,
+    current: Option<Source>,
     place: usize,
     first_sequence: u64,
     blocks_of_current: u64,
     bytes_before: u64,
-    facts: Facts,
     declared: Option<(u64, u64)>,
     /// Late notes of the inputs that have ended.
     late_notes: Vec<String>,
@@ -231,10 +237,11 @@ struct Chain {
 }
 
 impl Chain {
-    fn new(first: Box<dyn Source>, names: Vec<PathBuf>, facts: Facts, open: OpenNext) -> Self {
+    fn source(first: Source, names: Vec<PathBuf>, facts: Facts, open: OpenNext) -> Source {
         let parts = Mutex::new(vec![(0, first.parser())]);
-        let parser = Arc::new(ChainParser { parts, first: first.parser(), begin: AtomicU64::new(0) });
-        Chain {
+        let counted = if names.is_empty() { 1 } else { usize::MAX };
+        let parser = Arc::new(ChainParser { parts, first: first.parser(), counted, begin: AtomicU64::new(0) });
+        let chain = Chain {
             names,
             open,
             current: Some(first),
@@ -242,19 +249,15 @@ impl Chain {
             first_sequence: 0,
             blocks_of_current: 0,
             bytes_before: 0,
-            facts,
             declared: None,
             late_notes: Vec::new(),
-            parser,
-        }
+            parser: Arc::clone(&parser),
+        };
+        Source::new(facts, parser, chain)
     }
 }
 
-impl Source for Chain {
-    fn facts(&self) -> &Facts {
-        &self.facts
-    }
-
+impl ReadBlocks for Chain {
     fn next_block(&mut self) -> Result<Option<Block>> {
         while let Some(current) = &mut self.current {
             if let Some(mut block) = current.next_block()? {
@@ -264,8 +267,8 @@ impl Source for Chain {
                 return Ok(Some(block));
             }
             self.declared = hull(self.declared, current.declared());
-            let path = self.names[self.place].display();
-            self.late_notes.extend(current.late_notes().into_iter().map(|note| format!("{path}: {note}")));
+            let name = self.names.get(self.place).map_or(String::new(), |path| format!("{}: ", path.display()));
+            self.late_notes.extend(current.late_notes().into_iter().map(|note| format!("{name}{note}")));
             self.bytes_before += current.facts().input_bytes.unwrap_or(0);
             // It gives its memory back before the next one is opened.
             self.current = None;
@@ -280,10 +283,6 @@ impl Source for Chain {
             }
         }
         Ok(None)
-    }
-
-    fn parser(&self) -> Arc<dyn Parser> {
-        self.parser.clone()
     }
 
     fn begin_at(&mut self, sequence: u64) {
@@ -307,6 +306,8 @@ struct ChainParser {
     /// The first block's number of every input that has been started, and its parser.
     parts: Mutex<Vec<(u64, Arc<dyn Parser>)>>,
     first: Arc<dyn Parser>,
+    /// Number of inputs whose comments and rows left out count.
+    counted: usize,
     /// First sequence number of the blocks.
     begin: AtomicU64,
 }
@@ -323,12 +324,8 @@ impl ChainParser {
 }
 
 impl Parser for ChainParser {
-    fn parse(&self, block: &Block, batch: &mut EdgeBatch) -> Result<()> {
-        self.parser_of(block).parse(block, batch)
-    }
-
-    fn parse_in_batches(&self, block: &Block, batch: &mut EdgeBatch, take: &mut TakeBatch<'_>) -> Result<()> {
-        self.parser_of(block).parse_in_batches(block, batch, take)
+    fn parse(&self, block: &Block, batch: &mut EdgeBatch, take: &mut TakeBatch<'_>) -> Result<()> {
+        self.parser_of(block).parse(block, batch, take)
     }
 
     fn path(&self) -> &Path {
@@ -337,11 +334,11 @@ impl Parser for ChainParser {
 
     fn comments(&self) -> (u64, Option<String>) {
         let parts = lock(&self.parts);
-        let all: Vec<_> = parts.iter().map(|(_, parser)| parser.comments()).collect();
+        let all: Vec<_> = parts.iter().take(self.counted).map(|(_, parser)| parser.comments()).collect();
         (all.iter().map(|(count, _)| count).sum(), all.into_iter().find_map(|(_, first)| first))
     }
 
     fn left_out(&self) -> u64 {
-        lock(&self.parts).iter().map(|(_, parser)| parser.left_out()).sum()
+        lock(&self.parts).iter().take(self.counted).map(|(_, parser)| parser.left_out()).sum()
     }
 }

@@ -33,7 +33,7 @@ pub(crate) struct Format {
     pub(crate) lists: bool,
     /// A graph is two files, either of which opens it.
     pub(crate) is_pair: bool,
-    open: fn(&Input, &InputOptions) -> Result<Box<dyn Source>>,
+    open: fn(&Input, &InputOptions) -> Result<Source>,
 }
 
 /// The form of a file's content.
@@ -365,7 +365,7 @@ impl Format {
     ///
     /// # Errors
     /// Options that the format does not read; what the format refuses.
-    pub(crate) fn open(&self, input: &Input, options: &InputOptions) -> Result<Box<dyn Source>> {
+    pub(crate) fn open(&self, input: &Input, options: &InputOptions) -> Result<Source> {
         options.check_taken(self.options, input.path(), &format!("of format {}", self.name))?;
         if options.of_vertices && !matches!(self.content, Content::Columns | Content::Table) {
             let expected = "a table of vertices in CSV or other text in columns, Parquet or Arrow";
@@ -385,13 +385,13 @@ impl Format {
         if is_guessed && is_open && vertex_lines::has_strings(&beside)? {
             source = (self.open)(input, &strings)?;
         }
-        let mut facts = source.facts().clone();
+        let facts = &mut source.facts;
         if let (None, Some(own)) = (facts.directed, own) {
             facts.directed = Some(own.directed);
             facts.directed_by = Some(format!("the first line of {}, which Outcore wrote,", beside.path().display()));
         }
         facts.notes.push(format!("{} beside it is read too: it names more vertices.", beside.path().display()));
-        with_vertex_file(source, facts, &beside, is_guessed)
+        with_vertex_file(source, &beside, is_guessed)
     }
 }
 

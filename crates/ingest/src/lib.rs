@@ -6,7 +6,6 @@
 //! the memory out. The crates above decide what becomes of the records.
 #![forbid(unsafe_code)]
 
-mod altered;
 mod batch;
 mod bipartite;
 mod chain;
@@ -30,10 +29,9 @@ mod testing;
 mod text;
 mod vertices;
 
-pub use altered::{Altered, Declared};
 pub use batch::{
-    Block, BlockData, EdgeBatch, FULL_BYTES, Facts, IdKind, Ids, InputOptions, Parser, Rows, Source, TakeBatch,
-    TextFacts, Weights, mixed_ids,
+    Block, BlockData, EdgeBatch, FULL_BYTES, Facts, IdKind, Ids, InputOptions, Parser, ReadBlocks, Rows, Source,
+    TakeBatch, TextFacts, Weights, mixed_ids,
 };
 pub use bipartite::SIDES;
 pub use chain::chained;

@@ -3,7 +3,6 @@
 //! The source is wrapped here for all formats alike: partitions in names of folders, conditions, and the two sides of a
 //! bipartite graph.
 
-use crate::altered::{Altered, Declared};
 use crate::batch::{EdgeBatch, IdKind, InputOptions, Source};
 use crate::bipartite::with_sides;
 use crate::chain;
@@ -28,7 +27,7 @@ const MOST_MEMORY_BYTES: u64 = 1 << 30;
 ///
 /// Reads the first megabyte of each to find out what it is; nothing of the rest. What reading takes beside blocks of
 /// text, now and later, is counted in the runtime's budget.
-pub fn open(runtime: &Runtime, paths: &[PathBuf], options: &InputOptions) -> Result<Box<dyn Source>> {
+pub fn open(runtime: &Runtime, paths: &[PathBuf], options: &InputOptions) -> Result<Source> {
     let mut files = expand(runtime.backend(), paths)?;
     let (partitions, beside) = Partitions::of(&files, options)?;
     let (count, first) = (files.len(), files.first().cloned());
@@ -39,21 +38,15 @@ pub fn open(runtime: &Runtime, paths: &[PathBuf], options: &InputOptions) -> Res
         files.extend(first);
     }
     let source = with_conditions(open_all(runtime, &files, &beside, &partitions)?, options, &partitions.names)?;
-    let source = with_sides(source, options)?;
-    if unread == 0 {
-        return Ok(source);
+    let mut source = with_sides(source, options)?;
+    if unread > 0 {
+        let note = format!("Files in folders that do not meet --where, which were left out: {unread} of {count}.");
+        source.facts.notes.push(note);
     }
-    let (mut facts, parser) = (source.facts().clone(), source.parser());
-    facts.notes.push(format!("Files in folders that do not meet --where, which were left out: {unread} of {count}."));
-    Ok(Box::new(Altered::new(source, facts, parser, Declared::AsBefore)))
+    Ok(source)
 }
 
-fn open_all(
-    runtime: &Runtime,
-    paths: &[PathBuf],
-    options: &InputOptions,
-    partitions: &Partitions,
-) -> Result<Box<dyn Source>> {
+fn open_all(runtime: &Runtime, paths: &[PathBuf], options: &InputOptions, partitions: &Partitions) -> Result<Source> {
     let Some(first) = paths.first() else {
         return Err(Error::Usage("expected at least one input file, found none".to_owned()));
     };
@@ -98,12 +91,7 @@ fn open_all(
 ///
 /// # Errors
 /// As for [`open`] and [`with_vertices`].
-pub fn with_vertex_table(
-    runtime: &Runtime,
-    source: Box<dyn Source>,
-    table: &Path,
-    options: &InputOptions,
-) -> Result<Box<dyn Source>> {
+pub fn with_vertex_table(runtime: &Runtime, source: Source, table: &Path, options: &InputOptions) -> Result<Source> {
     // In text nothing but the number tells that it is one.
     let ids = if source.facts().string_ids { IdKind::String } else { IdKind::Auto };
     let of_text = InputOptions { delimiter: options.delimiter.clone(), header: options.header, ids, ..of_vertices() };
@@ -124,7 +112,7 @@ fn of_vertices() -> InputOptions {
 }
 
 /// Opens bytes in memory as a format.
-pub(crate) fn open_memory(format: &str, bytes: &[u8], options: &InputOptions) -> Result<Box<dyn Source>> {
+pub(crate) fn open_memory(format: &str, bytes: &[u8], options: &InputOptions) -> Result<Source> {
     let format = Format::named(format)?;
     let budget = Arc::new(Budget::new(MOST_MEMORY_BYTES, 0)?);
     let input = Input::memory(format.name, bytes, &InputContext::new(&budget, 1)).with_member()?;
@@ -141,8 +129,12 @@ pub fn parse_bytes(format: &str, bytes: &[u8], options: &InputOptions) -> Result
     let mut edges = 0;
     while let Some(block) = source.next_block()? {
         for part in block.parts() {
-            parser.parse(&part?, &mut batch)?;
-            edges += batch.ids.len() as u64 / 2;
+            batch.clear();
+            parser.parse(&part?, &mut batch, &mut |batch| {
+                edges += batch.ids.len() as u64 / 2;
+                batch.clear();
+                Ok(())
+            })?;
         }
     }
     Ok(edges)

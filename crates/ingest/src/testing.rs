@@ -58,7 +58,7 @@ fn read(format: &str, bytes: &[u8], options: &InputOptions) -> Result<Read> {
 }
 
 /// Reads a source to its end.
-pub(crate) fn collect(mut source: Box<dyn Source>) -> Result<Read> {
+pub(crate) fn collect(mut source: Source) -> Result<Read> {
     let parser = source.parser();
     let mut blocks = Vec::new();
     while let Some(block) = source.next_block()? {
@@ -69,7 +69,7 @@ pub(crate) fn collect(mut source: Box<dyn Source>) -> Result<Read> {
     let mut batches = Vec::new();
     for block in blocks.iter().rev() {
         let mut batch = EdgeBatch::new(false);
-        parser.parse(block, &mut batch)?;
+        parser.parse(block, &mut batch, &mut |_| Ok(()))?;
         batches.push(batch);
     }
     batches.sort_by_key(|batch| batch.sequence);

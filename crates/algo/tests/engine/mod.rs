@@ -8,8 +8,8 @@ use outcore_algo::{
 use outcore_graph::Graph;
 use outcore_graph::generate::{GenerateOptions, GeneratedWeights, Shape, source as generated};
 use outcore_graph::import::{
-    Block, BlockData, Duplicates, EdgeBatch, Facts, Ids, ImportOptions, OrderChoice, Parser, SelfLoops, Source,
-    Weights, import,
+    Block, BlockData, Duplicates, EdgeBatch, Facts, Ids, ImportOptions, OrderChoice, Parser, ReadBlocks, SelfLoops,
+    Source, TakeBatch, Weights, import,
 };
 use outcore_image::ImageOptions;
 use outcore_io::Runtime;
@@ -45,9 +45,10 @@ impl Given {
             weights: self.weighted.then(|| "weight".to_owned()),
             ..Facts::default()
         };
-        let source = GivenSource { given: Arc::new(self.clone()), facts, next: 0 };
+        let given = Arc::new(self.clone());
+        let source = Source::new(facts, Arc::new(GivenParser(Arc::clone(&given))), GivenSource { given, next: 0 });
         let duplicates = if self.parallel { Duplicates::Keep } else { Duplicates::First };
-        import_source(Box::new(source), directory, self.directed, duplicates, order)
+        import_source(source, directory, self.directed, duplicates, order)
     }
 }
 
@@ -61,15 +62,10 @@ pub fn weight(source: u32, target: u32) -> f64 {
 
 struct GivenSource {
     given: Arc<Given>,
-    facts: Facts,
     next: usize,
 }
 
-impl Source for GivenSource {
-    fn facts(&self) -> &Facts {
-        &self.facts
-    }
-
+impl ReadBlocks for GivenSource {
     fn next_block(&mut self) -> Result<Option<Block>> {
         if self.next * BLOCK_EDGES >= self.given.edges.len() {
             return Ok(None);
@@ -79,23 +75,19 @@ impl Source for GivenSource {
         let data = BlockData::Bytes(Vec::new());
         Ok(Some(Block { sequence, first_record: 0, first_vertex: 0, input_bytes: 0, data }))
     }
-
-    fn parser(&self) -> Arc<dyn Parser> {
-        Arc::new(GivenParser(Arc::clone(&self.given)))
-    }
 }
 
 struct GivenParser(Arc<Given>);
 
 impl Parser for GivenParser {
-    fn parse(&self, block: &Block, batch: &mut EdgeBatch) -> Result<()> {
+    fn parse(&self, block: &Block, batch: &mut EdgeBatch, take: &mut TakeBatch<'_>) -> Result<()> {
         let Ids::Integer { values, .. } = &mut batch.ids else { panic!("ids are integers") };
         let edges = self.0.edges.chunks(BLOCK_EDGES).nth(block.sequence as usize).unwrap_or_default();
         if self.0.weighted {
             batch.weights = Weights::Real(edges.iter().map(|&(source, target)| weight(source, target)).collect());
         }
         values.extend(edges.iter().flat_map(|&(source, target)| [u64::from(source), u64::from(target)]));
-        Ok(())
+        take(batch)
     }
 
     fn path(&self) -> &Path {
@@ -117,7 +109,7 @@ pub fn kronecker(directory: &Path, scale: u32, edge_factor: u64, directed: bool,
 
 /// Imports into a directory, under a name that says the options.
 pub fn import_source(
-    source: Box<dyn Source>,
+    source: Source,
     directory: &Path,
     directed: bool,
     duplicates: Duplicates,

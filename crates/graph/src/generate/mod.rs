@@ -13,7 +13,7 @@ mod file;
 pub use file::{GENERATE_ENDINGS, GenerateReport, write};
 
 use outcore_image::{Error, Result};
-use outcore_ingest::{Block, BlockData, Choice, EdgeBatch, Facts, Ids, Parser, Source, Weights};
+use outcore_ingest::{Block, BlockData, Choice, EdgeBatch, Facts, Ids, Parser, ReadBlocks, Source, TakeBatch, Weights};
 use outcore_io::Runtime;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -103,7 +103,7 @@ impl Default for GenerateOptions {
 ///
 /// # Errors
 /// A scale or a number of edges that is too large.
-pub fn source(options: &GenerateOptions) -> Result<Box<dyn Source>> {
+pub fn source(options: &GenerateOptions) -> Result<Source> {
     let generator = Generator::new(options)?;
     let facts = Facts {
         format: options.shape.name(),
@@ -115,20 +115,16 @@ pub fn source(options: &GenerateOptions) -> Result<Box<dyn Source>> {
         edges: Some(generator.edges),
         ..Facts::default()
     };
-    Ok(Box::new(Generated { generator: Arc::new(generator), facts, next: 0 }))
+    let generator = Arc::new(generator);
+    Ok(Source::new(facts, generator.clone(), Generated { generator, next: 0 }))
 }
 
 struct Generated {
     generator: Arc<Generator>,
-    facts: Facts,
     next: u64,
 }
 
-impl Source for Generated {
-    fn facts(&self) -> &Facts {
-        &self.facts
-    }
-
+impl ReadBlocks for Generated {
     fn next_block(&mut self) -> Result<Option<Block>> {
         let first_record = self.next * BLOCK_EDGES;
         if first_record >= self.generator.edges {
@@ -139,10 +135,6 @@ impl Source for Generated {
         let edges = BLOCK_EDGES.min(self.generator.edges - first_record);
         let data = BlockData::Bytes(Vec::new());
         Ok(Some(Block { sequence, first_record, first_vertex: 0, input_bytes: 16 * (first_record + edges), data }))
-    }
-
-    fn parser(&self) -> Arc<dyn Parser> {
-        Arc::clone(&self.generator) as Arc<dyn Parser>
     }
 }
 
@@ -283,12 +275,12 @@ impl Generator {
 }
 
 impl Parser for Generator {
-    fn parse(&self, block: &Block, batch: &mut EdgeBatch) -> Result<()> {
+    fn parse(&self, block: &Block, batch: &mut EdgeBatch, take: &mut TakeBatch<'_>) -> Result<()> {
         let first = block.sequence * BLOCK_EDGES;
         if let Ids::Integer { values, .. } = &mut batch.ids {
             self.fill(first..(first + BLOCK_EDGES).min(self.edges), values, &mut batch.weights);
         }
-        Ok(())
+        take(batch)
     }
 
     fn path(&self) -> &Path {

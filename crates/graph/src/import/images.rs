@@ -9,9 +9,7 @@ use crate::engine::vertex_set::Bitmap;
 use crate::export::edge_batches::{EdgeBatches, EdgeData};
 use crate::export::vertex_batches::VertexBatches;
 use outcore_image::{Error, ImageOptions, MANIFEST, Result};
-use outcore_ingest::{
-    Altered, Attributes, Declared, InputOptions, Source, chained, from_batches, narrowed, with_vertices,
-};
+use outcore_ingest::{Attributes, InputOptions, Source, chained, from_batches, narrowed, with_vertices};
 use outcore_io::Runtime;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -62,7 +60,7 @@ pub fn open_inputs(
     paths: &[PathBuf],
     options: &InputOptions,
     part: impl Fn(&Graph) -> Result<Part>,
-) -> Result<Box<dyn Source>> {
+) -> Result<Source> {
     if !paths.iter().any(|path| is_image(runtime, path)) {
         return outcore_ingest::open(runtime, paths, options);
     }
@@ -91,7 +89,7 @@ pub fn open_inputs(
 ///
 /// # Errors
 /// A graph with complex weights, options for files, or no memory.
-pub fn of_graph(graph: Arc<Graph>, options: &InputOptions, part: Part) -> Result<Box<dyn Source>> {
+pub fn of_graph(graph: Arc<Graph>, options: &InputOptions, part: Part) -> Result<Source> {
     let given = [
         ("format", options.format.is_some()),
         ("source", options.source.is_some()),
@@ -132,9 +130,9 @@ pub fn of_graph(graph: Arc<Graph>, options: &InputOptions, part: Part) -> Result
     let ids = VertexBatches::new(Arc::clone(&graph), part.vertices.clone())?;
     let of_vertices = InputOptions { of_vertices: true, ..InputOptions::default() };
     let ids = from_batches(Box::new(ids), &name, &of_vertices)?;
-    let source = with_vertices(from_batches(Box::new(edges), &name, &columns)?, ids, &name)?;
+    let mut source = with_vertices(from_batches(Box::new(edges), &name, &columns)?, ids, &name)?;
     let manifest = graph.manifest();
-    let mut facts = source.facts().clone();
+    let facts = source.facts_mut();
     let is_whole = part.vertices.is_none();
     facts.format = "image";
     facts.directed_by = Some(format!("the image {name}"));
@@ -144,8 +142,6 @@ pub fn of_graph(graph: Arc<Graph>, options: &InputOptions, part: Part) -> Result
     facts.rows = manifest.rows.filter(|_| is_whole && !part.reversed);
     facts.keeps_parallel = manifest.parallel_edges;
     facts.notes.clear();
-    let parser = source.parser();
-    let source = Box::new(Altered::new(source, facts, parser, Declared::AsBefore));
     let attributes = match &options.attributes {
         // All are kept unless the options name some.
         Attributes::None => Attributes::All,

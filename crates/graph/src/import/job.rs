@@ -122,11 +122,11 @@ impl<'a> Job<'a> {
         })
     }
 
-    pub(super) fn run(self, source: Box<dyn Source>) -> Result<ImportReport> {
+    pub(super) fn run(self, source: Source) -> Result<ImportReport> {
         if self.facts.string_ids { self.run_with::<Vec<u8>>(source) } else { self.run_with::<u64>(source) }
     }
 
-    fn run_with<K: JobId>(mut self, source: Box<dyn Source>) -> Result<ImportReport> {
+    fn run_with<K: JobId>(mut self, source: Source) -> Result<ImportReport> {
         let reading = Reading {
             runtime: self.runtime,
             workspace: &self.workspace,

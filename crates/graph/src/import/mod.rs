@@ -48,8 +48,8 @@ pub use images::{Part, is_image, of_graph, open_inputs};
 pub use options::{Duplicates, ImportOptions, ImportReport, ImportStats, OrderChoice, SelfLoops};
 pub use outcore_ingest::{
     AttributeField, Attributes, Block, BlockData, Condition, EdgeBatch, Facts, GraphalyticsProperties, IdKind, Ids,
-    InputOptions, Literal, Nulls, Parser, Rows, SIDES, Source, TakeBatch, TextFacts, Weights, formats, from_batches,
-    open, parse_bytes, with_shape, with_vertex_range, with_vertex_table, with_vertices,
+    InputOptions, Literal, Nulls, Parser, ReadBlocks, Rows, SIDES, Source, TakeBatch, TextFacts, Weights, formats,
+    from_batches, open, parse_bytes, with_shape, with_vertex_range, with_vertex_table, with_vertices,
 };
 pub use read::ReadEdge;
 pub use summary::ImportSummary;
@@ -72,12 +72,7 @@ const ONE_THREAD_EDGES: u64 = 1 << 14;
 /// # Errors
 /// Something that has the name already, bad input, a full disk, too little memory, a request to stop. Nothing is left
 /// behind then, and an older image stays.
-pub fn import(
-    runtime: &Runtime,
-    source: Box<dyn Source>,
-    image: &Path,
-    options: &ImportOptions,
-) -> Result<ImportReport> {
+pub fn import(runtime: &Runtime, source: Source, image: &Path, options: &ImportOptions) -> Result<ImportReport> {
     job::Job::new(runtime, source.facts().clone(), image, options)?.run(source)
 }
 
@@ -87,11 +82,7 @@ pub fn import(
 ///
 /// # Errors
 /// As for [`import`] and [`Graph::open`]; too little memory for the image.
-pub fn import_into_memory(
-    runtime: &Runtime,
-    source: Box<dyn Source>,
-    options: &ImportOptions,
-) -> Result<(Graph, ImportReport)> {
+pub fn import_into_memory(runtime: &Runtime, source: Source, options: &ImportOptions) -> Result<(Graph, ImportReport)> {
     let memory = Arc::new(Memory::new(runtime.budget(), Arc::clone(runtime.backend()))?);
     let image = Memory::folder().join("graph");
     let within = |edges: Option<u64>| {

@@ -214,7 +214,7 @@ impl WeightFacts {
 
 /// The source, and where in it reading stands.
 struct Queue {
-    source: Box<dyn Source>,
+    source: Source,
     next: u64,
     ended: bool,
 }
@@ -234,7 +234,7 @@ struct Shared<'a> {
 }
 
 /// Reads all of a source.
-pub(super) fn read(reading: &Reading<'_>, source: Box<dyn Source>) -> Result<Input> {
+pub(super) fn read(reading: &Reading<'_>, source: Source) -> Result<Input> {
     let parser = source.parser();
     let path = parser.path().to_owned();
     let shared = Shared {
@@ -266,7 +266,7 @@ pub(super) fn read(reading: &Reading<'_>, source: Box<dyn Source>) -> Result<Inp
         declared: queue.source.declared().filter(|&(_, count)| count > 0),
         edges_read: 0,
         comments: queue.source.parser().comments(),
-        late_notes: late_notes(&*queue.source),
+        late_notes: late_notes(&queue.source),
         first_edges: Vec::new(),
         written_bytes: 0,
     };
@@ -301,7 +301,7 @@ pub(super) fn read(reading: &Reading<'_>, source: Box<dyn Source>) -> Result<Inp
 }
 
 /// Notes that need the whole input to be read.
-fn late_notes(source: &dyn Source) -> Vec<String> {
+fn late_notes(source: &Source) -> Vec<String> {
     let left_out = source.parser().left_out();
     let note = format!("Rows without a source or a target that were left out: {left_out}.");
     source.late_notes().into_iter().chain((left_out > 0).then_some(note)).collect()
@@ -399,7 +399,7 @@ impl<'a> Worker<'a> {
         self.block_edges = 0;
         self.block_vertices = 0;
         let parser = Arc::clone(&self.shared.parser);
-        parser.parse_in_batches(block, batch, &mut |batch| self.take_batch(batch))
+        parser.parse(block, batch, &mut |batch| self.take_batch(batch))
     }
 
     /// Takes the edges of a block, or some of them, and empties the batch.

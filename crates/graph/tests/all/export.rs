@@ -38,7 +38,7 @@ fn read(path: &Path, directed: bool) -> (Edges, BTreeSet<String>, Option<bool>) 
     let mut blocks = std::iter::from_fn(|| source.next_block().unwrap()).flat_map(Block::parts);
     while let Some(block) = blocks.next().transpose().unwrap() {
         let mut batch = EdgeBatch::new(facts.string_ids);
-        parser.parse(&block, &mut batch).unwrap();
+        parser.parse(&block, &mut batch, &mut |_| Ok(())).unwrap();
         for i in 0..batch.ids.len() / 2 {
             let weight = match &batch.weights {
                 Weights::None => None,

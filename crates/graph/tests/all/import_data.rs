@@ -24,7 +24,7 @@ fn edges_of(runtime: &Runtime, path: &Path) -> (Vec<(u64, u64)>, bool) {
     let mut blocks = std::iter::from_fn(|| source.next_block().unwrap()).flat_map(Block::parts);
     while let Some(block) = blocks.next().transpose().unwrap() {
         let mut batch = EdgeBatch::new(false);
-        parser.parse(&block, &mut batch).unwrap();
+        parser.parse(&block, &mut batch, &mut |_| Ok(())).unwrap();
         let Ids::Integer { values, .. } = &batch.ids else { panic!("{path:?} has string ids") };
         edges.extend(values.chunks_exact(2).map(|edge| (edge[0], edge[1])));
     }

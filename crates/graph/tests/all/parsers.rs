@@ -37,11 +37,11 @@ fn empty_batch() -> EdgeBatch {
 }
 
 /// Reads a source with two workers, who take the blocks in a shuffled order.
-fn open(paths: &[PathBuf], options: &InputOptions) -> Result<Box<dyn Source>> {
+fn open(paths: &[PathBuf], options: &InputOptions) -> Result<Source> {
     import::open(&Runtime::new(RuntimeOptions::default()).unwrap(), paths, options)
 }
 
-fn collect(mut source: Box<dyn Source>) -> Result<Read> {
+fn collect(mut source: Source) -> Result<Read> {
     let parser = source.parser();
     let mut blocks: Vec<Block> = Vec::new();
     while let Some(block) = source.next_block()? {
@@ -62,7 +62,7 @@ fn collect(mut source: Box<dyn Source>) -> Result<Read> {
                         return;
                     };
                     let mut batch = empty_batch();
-                    let parsed = parser.parse(&block, &mut batch);
+                    let parsed = parser.parse(&block, &mut batch, &mut |_| Ok(()));
                     done.lock().unwrap().push((block.sequence, parsed.map(|()| batch)));
                 }
             });

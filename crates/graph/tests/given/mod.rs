@@ -2,7 +2,7 @@
 #![allow(dead_code)]
 
 use outcore_format::{IdColumn, Kind, Lists, Manifest, Order, Origin, PAGE_BYTES, Shape, ValueType};
-use outcore_graph::import::{Block, BlockData, EdgeBatch, Facts, Ids, Parser, Source, Weights};
+use outcore_graph::import::{Block, BlockData, EdgeBatch, Facts, Ids, Parser, ReadBlocks, Source, TakeBatch, Weights};
 use outcore_image::ImageFile;
 use outcore_image::{Error, Result};
 use std::collections::{BTreeMap, BTreeSet};
@@ -33,7 +33,7 @@ pub struct Given {
 }
 
 impl Given {
-    pub fn source(&self) -> Box<dyn Source> {
+    pub fn source(&self) -> Source {
         let facts = Facts {
             format: "by hand",
             directed: self.directed,
@@ -42,21 +42,17 @@ impl Given {
             declared: self.declared,
             ..Facts::default()
         };
-        Box::new(GivenSource { given: Arc::new(self.clone()), facts, next: 0 })
+        let given = Arc::new(self.clone());
+        Source::new(facts, Arc::new(GivenParser(Arc::clone(&given))), GivenSource { given, next: 0 })
     }
 }
 
 struct GivenSource {
     given: Arc<Given>,
-    facts: Facts,
     next: u64,
 }
 
-impl Source for GivenSource {
-    fn facts(&self) -> &Facts {
-        &self.facts
-    }
-
+impl ReadBlocks for GivenSource {
     fn next_block(&mut self) -> Result<Option<Block>> {
         let step = self.given.block_edges.max(1);
         let most = self.given.edges.len().max(self.given.vertices.len());
@@ -67,10 +63,6 @@ impl Source for GivenSource {
         self.next += 1;
         let data = BlockData::Bytes(Vec::new());
         Ok(Some(Block { sequence, first_record: 0, first_vertex: 0, input_bytes: 1, data }))
-    }
-
-    fn parser(&self) -> Arc<dyn Parser> {
-        Arc::new(GivenParser(Arc::clone(&self.given)))
     }
 }
 
@@ -97,7 +89,7 @@ fn push(ids: &mut Ids, id: &Id) {
 }
 
 impl Parser for GivenParser {
-    fn parse(&self, block: &Block, batch: &mut EdgeBatch) -> Result<()> {
+    fn parse(&self, block: &Block, batch: &mut EdgeBatch, take: &mut TakeBatch<'_>) -> Result<()> {
         let given = &self.0;
         let step = given.block_edges.max(1);
         if given.bad_block.is_some_and(|bad| block.sequence >= bad) {
@@ -121,7 +113,7 @@ impl Parser for GivenParser {
                 }
             }
         };
-        Ok(())
+        take(batch)
     }
 
     fn path(&self) -> &Path {

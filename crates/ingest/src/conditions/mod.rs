@@ -5,10 +5,9 @@
 
 mod compare;
 
-use crate::altered::{Alter, Altered, AlteredParser, Declared};
-use crate::batch::{EdgeBatch, InputOptions, Source};
+use crate::batch::{InputOptions, Source};
 use crate::condition::Condition;
-use crate::tables::attributes::{AttributeField, Attributes};
+use crate::tables::attributes::{AttributeField, Attributes, retain};
 use compare::Check;
 use outcore_format::AttributeKind;
 use outcore_image::Result;
@@ -20,11 +19,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 ///
 /// # Errors
 /// As for [`narrowed`].
-pub(crate) fn with_conditions(
-    source: Box<dyn Source>,
-    options: &InputOptions,
-    partitions: &[String],
-) -> Result<Box<dyn Source>> {
+pub(crate) fn with_conditions(source: Source, options: &InputOptions, partitions: &[String]) -> Result<Source> {
     if options.conditions.is_empty() { Ok(source) } else { narrowed(source, options, partitions) }
 }
 
@@ -33,26 +28,35 @@ pub(crate) fn with_conditions(
 ///
 /// # Errors
 /// A condition on a column that the source has not, or with a value that the column cannot have.
-pub fn narrowed(source: Box<dyn Source>, options: &InputOptions, partitions: &[String]) -> Result<Box<dyn Source>> {
-    let mut facts = source.facts().clone();
+pub fn narrowed(mut source: Source, options: &InputOptions, partitions: &[String]) -> Result<Source> {
+    let facts = &mut source.facts;
     let mut checks = Vec::new();
     for condition in &options.conditions {
         checks.push(Check::new(condition, &facts.attributes, facts.weights.as_deref(), facts.is_complex)?);
     }
-    let kinds = facts.attributes.iter().map(|field| field.kind.clone()).collect();
+    let kinds: Vec<AttributeKind> = facts.attributes.iter().map(|field| field.kind.clone()).collect();
     let is_kept = kept_fields(&facts.attributes, &options.attributes, partitions);
-    let mut each = is_kept.iter();
-    facts.attributes.retain(|_| each.next() == Some(&true));
+    retain(&mut facts.attributes, &is_kept);
     facts.edges = facts.edges.filter(|_| checks.is_empty());
     let left_out = Arc::new(AtomicU64::new(0));
     let counted = Arc::clone(&left_out);
-    let alter = Conditional { checks, kinds, is_kept, left_out };
-    let parser = Arc::new(AlteredParser { inner: source.parser(), alter });
-    let note = move || {
+    source.map(move |batch, _| {
+        let mut marks = vec![true; batch.ids.len() / 2];
+        if !marks.is_empty() {
+            for check in &checks {
+                check.apply(check.place.map(|place| &kinds[place]), batch, &mut marks);
+            }
+            batch.retain(&marks);
+        }
+        left_out.fetch_add(marks.iter().filter(|mark| !**mark).count() as u64, Ordering::Relaxed);
+        retain(&mut batch.attributes, &is_kept);
+        Ok(())
+    });
+    source.note_late(move || {
         let count = counted.load(Ordering::Relaxed);
         (count > 0).then(|| format!("Edges that do not meet --where and were left out: {count}."))
-    };
-    Ok(Box::new(Altered::new(source, facts, parser, Declared::AsBefore).noting(note)))
+    });
+    Ok(source)
 }
 
 /// Whether each attribute is kept: it is asked for by name or, as a column of a table, by number. Tables
@@ -72,31 +76,6 @@ fn kept_fields(fields: &[AttributeField], asked: &Attributes, partitions: &[Stri
 pub(crate) fn is_met(condition: &Condition, field: &AttributeField, value: Option<&str>) -> bool {
     let check = Check::new(condition, std::slice::from_ref(field), None, false);
     check.map_or(true, |check| check.is_met_by_text(&field.kind, value))
-}
-
-struct Conditional {
-    checks: Vec<Check>,
-    /// Kinds of the attributes of the input.
-    kinds: Vec<AttributeKind>,
-    /// Whether each of these attributes is kept.
-    is_kept: Vec<bool>,
-    left_out: Arc<AtomicU64>,
-}
-
-impl Alter for Conditional {
-    fn alter(&self, batch: &mut EdgeBatch) {
-        let mut marks = vec![true; batch.ids.len() / 2];
-        if !marks.is_empty() {
-            for check in &self.checks {
-                check.apply(check.place.map(|place| &self.kinds[place]), batch, &mut marks);
-            }
-            batch.retain(&marks);
-        }
-        let left_out = marks.iter().filter(|mark| !**mark).count() as u64;
-        self.left_out.fetch_add(left_out, Ordering::Relaxed);
-        let mut is_kept = self.is_kept.iter();
-        batch.attributes.retain(|_| is_kept.next() == Some(&true));
-    }
 }
 
 #[cfg(test)]

@@ -23,7 +23,7 @@ const MOST_ENDS_BYTES: usize = 1 << 20;
 const ID_BYTES: usize = 32;
 
 /// Opens a DOT file.
-pub(crate) fn open(input: &Input, options: &InputOptions) -> Result<Box<dyn Source>> {
+pub(crate) fn open(input: &Input, options: &InputOptions) -> Result<Source> {
     records::open("dot", input, options, |stream| Dot::new(stream, options))
 }
 

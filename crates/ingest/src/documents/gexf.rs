@@ -29,7 +29,7 @@ const TERMS: Terms = Terms {
 const LABEL_ID: &str = " label";
 
 /// Opens a GEXF file.
-pub(crate) fn open(input: &Input, options: &InputOptions) -> Result<Box<dyn Source>> {
+pub(crate) fn open(input: &Input, options: &InputOptions) -> Result<Source> {
     records::open("gexf", input, options, |stream| {
         let document = Document::new(stream, options, TERMS);
         Ok(Gexf { document, in_meta: false, of_edges: false, of_vertices: false, is_dynamic: false })

@@ -19,7 +19,7 @@ use std::borrow::Cow;
 const MOST_NAME_BYTES: usize = 12;
 
 /// Opens a GML file.
-pub(crate) fn open(input: &Input, options: &InputOptions) -> Result<Box<dyn Source>> {
+pub(crate) fn open(input: &Input, options: &InputOptions) -> Result<Source> {
     records::open("gml", input, options, |stream| Ok(Gml::new(stream, input, options)))
 }
 

@@ -26,7 +26,7 @@ const TERMS: Terms = Terms {
 };
 
 /// Opens a GraphML file.
-pub(crate) fn open(input: &Input, options: &InputOptions) -> Result<Box<dyn Source>> {
+pub(crate) fn open(input: &Input, options: &InputOptions) -> Result<Source> {
     records::open("graphml", input, options, |stream| {
         let document = Document::new(stream, options, TERMS);
         Ok(GraphMl { document, in_key: false, weights: None, open_graphs: 0, data_key: None })

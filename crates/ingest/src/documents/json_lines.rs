@@ -8,7 +8,7 @@
 //!
 //! Format: RFC 8259 for the objects.
 
-use crate::batch::{Block, EdgeBatch, Facts, IdKind, Ids, InputOptions, Parser, Source, Weights, bad_record};
+use crate::batch::{Block, EdgeBatch, Facts, IdKind, Ids, InputOptions, Parser, Source, TakeBatch, bad_record};
 use crate::column_names::{column_asked, find_ends, unread_columns, usual_weight};
 use crate::input::file::Stream;
 use crate::nulls::LeftOut;
@@ -18,7 +18,7 @@ use crate::text::blocks::LineBlocks;
 use crate::text::number::{self, Integer, integer, is_whole, lines};
 use crate::text::one_id::IdTaker;
 use crate::text::sample::{first_lines, other_direction, says_directed};
-use crate::text::source::{TextSource, begin, empty_reals, text_of};
+use crate::text::source::{Numbering, begin, begin_weights, text_of, text_source};
 use outcore_format::AttributeKind;
 use outcore_image::{Error, Result};
 use serde::de::{Deserialize, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
@@ -32,7 +32,7 @@ use std::sync::Arc;
 const MOST_MEMBERS: usize = 1024;
 
 /// Opens a file of JSON lines.
-pub(crate) fn open(stream: Stream, options: &InputOptions) -> Result<Box<dyn Source>> {
+pub(crate) fn open(stream: Stream, options: &InputOptions) -> Result<Source> {
     let mut blocks = LineBlocks::new(stream);
     let (first_line, start) = blocks.peek()?;
     let start = start.to_owned();
@@ -58,7 +58,7 @@ pub(crate) fn open(stream: Stream, options: &InputOptions) -> Result<Box<dyn Sou
     let guessed = options.ids == IdKind::Auto;
     let left_out = LeftOut::new(options.nulls);
     let parser = JsonLines { ids: IdTaker { path, strings, guessed }, members, direction, left_out };
-    Ok(Box::new(TextSource::new(blocks, facts, Arc::new(parser))))
+    Ok(text_source(blocks, facts, Arc::new(parser), Numbering::None, None))
 }
 
 /// Names of the wanted members.
@@ -433,10 +433,10 @@ impl JsonLines {
 }
 
 impl Parser for JsonLines {
-    fn parse(&self, block: &Block, batch: &mut EdgeBatch) -> Result<()> {
+    fn parse(&self, block: &Block, batch: &mut EdgeBatch, take: &mut TakeBatch<'_>) -> Result<()> {
         begin(batch, block, self.ids.strings);
-        let mut weights = empty_reals(batch);
         let Members { source, target, weight, attributes } = &self.members;
+        begin_weights(batch, weight.is_some());
         let mut columns: Vec<AttributeColumn> =
             attributes.iter().map(|field| AttributeColumn::new(&field.kind)).collect();
         for (number, text) in (block.first_record..).zip(lines(text_of(block, &self.ids.path)?)) {
@@ -458,15 +458,13 @@ impl Parser for JsonLines {
             self.push(source, line.source, text, number, &mut batch.ids)?;
             self.push(target, line.target, text, number, &mut batch.ids)?;
             if let Some(name) = weight {
-                weights.push(self.weight(name, line.weight, text, number)?);
+                batch.weights.reals().push(self.weight(name, line.weight, text, number)?);
             }
             self.take_attributes(&line, number, &mut columns)?;
         }
         batch.attributes = columns;
-        if weight.is_some() {
-            batch.weights = Weights::Real(weights);
-        }
-        batch.ids.check_one_kind(&self.ids.path, block.first_record, "say --ids string")
+        batch.ids.check_one_kind(&self.ids.path, block.first_record, "say --ids string")?;
+        take(batch)
     }
 
     fn path(&self) -> &Path {

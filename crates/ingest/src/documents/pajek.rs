@@ -17,7 +17,7 @@ use crate::text::source::weights_wanted;
 use outcore_image::{Error, Result};
 
 /// Opens a Pajek network.
-pub(crate) fn open(input: &Input, options: &InputOptions) -> Result<Box<dyn Source>> {
+pub(crate) fn open(input: &Input, options: &InputOptions) -> Result<Source> {
     let wants_weights = weights_wanted(options.weight.as_deref(), "pajek", &["weight", "3"])?;
     records::open("pajek", input, options, |stream| Ok(Pajek::new(stream, input, options, wants_weights)))
 }

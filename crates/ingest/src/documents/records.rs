@@ -6,14 +6,14 @@
 //! vertices are read twice.
 
 use crate::batch::{
-    Block, BlockData, EdgeBatch, Facts, IdKind, Ids, InputOptions, Parser, Source, Weights, bad_record,
+    Block, BlockData, EdgeBatch, Facts, IdKind, Ids, InputOptions, Parser, ReadBlocks, Source, TakeBatch, bad_record,
 };
 use crate::input::file::{Input, Stream};
 use crate::tables::attributes::{AttributeColumn, AttributeField};
 use crate::text::number::weight;
 use crate::text::one_id::{IdTaker, is_printed_integer};
 use crate::text::sample::other_direction;
-use crate::text::source::{begin, empty_reals, text_of};
+use crate::text::source::{begin, begin_weights, text_of};
 use outcore_image::{Error, Result};
 use std::path::Path;
 use std::sync::Arc;
@@ -221,7 +221,7 @@ pub(crate) fn open<R: ReadRecords + 'static>(
     input: &Input,
     options: &InputOptions,
     open: impl Fn(Stream) -> Result<R>,
-) -> Result<Box<dyn Source>> {
+) -> Result<Source> {
     let mut reader = open(input.stream()?)?;
     let mut first = Records::default();
     let mut ended = fill(&mut reader, &mut first)?;
@@ -263,7 +263,7 @@ pub(crate) fn open<R: ReadRecords + 'static>(
     let guessed = options.ids == IdKind::Auto;
     let ids = IdTaker { path: input.path().to_owned(), strings, guessed };
     let parser = Arc::new(RecordParser { ids, weights: known.weights, attributes: known.attributes });
-    Ok(Box::new(RecordSource { reader, facts, parser, first: Some(first), ended, sequence: 0 }))
+    Ok(Source::new(facts, parser, RecordBlocks { reader, first: Some(first), ended, sequence: 0 }))
 }
 
 /// Reads a block of records; true at the end.
@@ -276,21 +276,15 @@ fn fill(reader: &mut impl ReadRecords, records: &mut Records) -> Result<bool> {
     Ok(false)
 }
 
-struct RecordSource<R> {
+struct RecordBlocks<R> {
     reader: R,
-    facts: Facts,
-    parser: Arc<RecordParser>,
     /// The first records, which were read to learn the facts of the input.
     first: Option<Records>,
     ended: bool,
     sequence: u64,
 }
 
-impl<R: ReadRecords> Source for RecordSource<R> {
-    fn facts(&self) -> &Facts {
-        &self.facts
-    }
-
+impl<R: ReadRecords> ReadBlocks for RecordBlocks<R> {
     fn next_block(&mut self) -> Result<Option<Block>> {
         let records = match self.first.take() {
             Some(first) => first,
@@ -312,10 +306,6 @@ impl<R: ReadRecords> Source for RecordSource<R> {
             input_bytes: self.reader.stream().position_bytes(),
             data: BlockData::Bytes(records.bytes),
         }))
-    }
-
-    fn parser(&self) -> Arc<dyn Parser> {
-        self.parser.clone()
     }
 }
 
@@ -360,9 +350,9 @@ impl RecordParser {
 }
 
 impl Parser for RecordParser {
-    fn parse(&self, block: &Block, batch: &mut EdgeBatch) -> Result<()> {
+    fn parse(&self, block: &Block, batch: &mut EdgeBatch, take: &mut TakeBatch<'_>) -> Result<()> {
         begin(batch, block, self.ids.strings);
-        let mut weights = empty_reals(batch);
+        begin_weights(batch, self.weights.is_some());
         let empty = |fields: &Vec<AttributeField>| -> Vec<AttributeColumn> {
             fields.iter().map(|field| AttributeColumn::new(&field.kind)).collect()
         };
@@ -381,17 +371,17 @@ impl Parser for RecordParser {
                     for id in ends {
                         self.ids.push(id, line, &mut batch.ids)?;
                     }
-                    weights.extend(self.weight(token, line)?);
+                    if let Some(weight) = self.weight(token, line)? {
+                        batch.weights.reals().push(weight);
+                    }
                     last = line;
                 }
             }
         }
         [batch.attributes, batch.vertex_attributes] = columns;
-        if self.weights.is_some() {
-            batch.weights = Weights::Real(weights);
-        }
         check_one_kind(&batch.ids, &self.ids.path, last)?;
-        check_one_kind(&batch.vertices, &self.ids.path, last)
+        check_one_kind(&batch.vertices, &self.ids.path, last)?;
+        take(batch)
     }
 
     fn path(&self) -> &Path {

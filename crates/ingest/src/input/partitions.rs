@@ -2,14 +2,12 @@
 //!
 //! Columns of that kind are attributes where they are asked for: integers, if all folders have integers, else strings.
 
-use crate::altered::{Alter, Altered, AlteredParser, Declared};
-use crate::batch::{EdgeBatch, InputOptions, Source};
+use crate::batch::{InputOptions, Source};
 use crate::conditions::is_met;
 use crate::tables::attributes::{AttributeColumn, AttributeField, Attributes};
 use outcore_format::AttributeKind;
 use outcore_image::{Error, Result};
 use std::path::{Component, Path, PathBuf};
-use std::sync::Arc;
 
 /// The folder name of a missing value.
 const MISSING: &str = "__HIVE_DEFAULT_PARTITION__";
@@ -80,12 +78,11 @@ impl Partitions {
     }
 
     /// Adds the columns that are read to the attributes of a file.
-    pub(crate) fn add_to(&self, source: Box<dyn Source>, path: &Path) -> Box<dyn Source> {
-        let mut facts = source.facts().clone();
+    pub(crate) fn add_to(&self, mut source: Source, path: &Path) -> Source {
         if self.wanted.is_empty() {
             return source;
         }
-        let own = values_of(path);
+        let (own, attributes) = (values_of(path), &mut source.facts.attributes);
         let mut values = Vec::new();
         for field in &self.wanted {
             let value = value_in(&own, &field.name).map(|text| match field.kind {
@@ -93,15 +90,25 @@ impl Partitions {
                 _ => text.to_owned(),
             });
             // A column of the file that has the same name is not meant.
-            let place = facts.attributes.iter().position(|attribute| attribute.name == field.name);
+            let place = attributes.iter().position(|attribute| attribute.name == field.name);
             match place {
-                Some(place) => facts.attributes[place] = field.clone(),
-                None => facts.attributes.push(field.clone()),
+                Some(place) => attributes[place] = field.clone(),
+                None => attributes.push(field.clone()),
             }
             values.push((place, field.kind.clone(), value));
         }
-        let parser = Arc::new(AlteredParser { inner: source.parser(), alter: Constant { values } });
-        Box::new(Altered::new(source, facts, parser, Declared::AsBefore))
+        source.map(move |batch, _| {
+            for (place, kind, value) in &values {
+                let mut column = AttributeColumn::new(kind);
+                (0..batch.ids.len() / 2).for_each(|_| _ = column.push_value(kind, value.as_deref()));
+                match place {
+                    Some(place) => batch.attributes[*place] = column,
+                    None => batch.attributes.push(column),
+                }
+            }
+            Ok(())
+        });
+        source
     }
 }
 
@@ -139,26 +146,6 @@ fn decoded(name: &str) -> String {
         rest = if code.is_some() { &behind[2..] } else { behind };
     }
     String::from_utf8(bytes).unwrap_or_else(|_| name.to_owned())
-}
-
-/// Attributes with one value for all edges of a file, after its own attributes.
-struct Constant {
-    values: Vec<(Option<usize>, AttributeKind, Option<String>)>,
-}
-
-impl Alter for Constant {
-    fn alter(&self, batch: &mut EdgeBatch) {
-        for (place, kind, value) in &self.values {
-            let mut column = AttributeColumn::new(kind);
-            (0..batch.ids.len() / 2).for_each(|_| {
-                column.push_value(kind, value.as_deref());
-            });
-            match place {
-                Some(place) => batch.attributes[*place] = column,
-                None => batch.attributes.push(column),
-            }
-        }
-    }
 }
 
 #[cfg(test)]

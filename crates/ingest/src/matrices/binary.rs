@@ -9,9 +9,11 @@
 //! A block is about 1 MiB of whole records; parsing copies and looks for negative numbers, which are not vertices.
 //! Format: the Graph500 reference code, `packed_edge` in both of its forms.
 
-use crate::batch::{BLOCK_BYTES, Block, BlockData, EdgeBatch, Facts, Ids, InputOptions, Parser, Source, Weights};
+use crate::batch::{
+    BLOCK_BYTES, Block, BlockData, EdgeBatch, Facts, Ids, InputOptions, Parser, ReadBlocks, Source, TakeBatch,
+};
 use crate::input::file::Stream;
-use crate::text::source::{begin, integers_only, text_of, weights_wanted};
+use crate::text::source::{begin, begin_weights, integers_only, text_of, weights_wanted};
 use outcore_image::{Error, Result};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -38,12 +40,7 @@ impl Record {
 }
 
 /// Opens a file of records; `format` is the name to report.
-pub(crate) fn open(
-    stream: Stream,
-    options: &InputOptions,
-    format: &'static str,
-    record: Record,
-) -> Result<Box<dyn Source>> {
+pub(crate) fn open(stream: Stream, options: &InputOptions, format: &'static str, record: Record) -> Result<Source> {
     integers_only(options.ids, format)?;
     weights_wanted(options.weight.as_deref(), format, &[])?;
     let size_bytes = stream.size_bytes();
@@ -56,28 +53,24 @@ pub(crate) fn open(
         ..Facts::default()
     };
     let parser = Arc::new(BinaryParser { path: stream.path().to_owned(), record });
-    Ok(Box::new(BinarySource { stream, facts, parser, next_record: 0, sequence: 0, ended: false }))
+    let blocks = BinaryBlocks { stream, record_bytes: record.len_bytes(), next_record: 0, sequence: 0, ended: false };
+    Ok(Source::new(facts, parser, blocks))
 }
 
-struct BinarySource {
+struct BinaryBlocks {
     stream: Stream,
-    facts: Facts,
-    parser: Arc<BinaryParser>,
+    record_bytes: usize,
     next_record: u64,
     sequence: u64,
     ended: bool,
 }
 
-impl Source for BinarySource {
-    fn facts(&self) -> &Facts {
-        &self.facts
-    }
-
+impl ReadBlocks for BinaryBlocks {
     fn next_block(&mut self) -> Result<Option<Block>> {
         if self.ended {
             return Ok(None);
         }
-        let record_bytes = self.parser.record.len_bytes();
+        let record_bytes = self.record_bytes;
         let wanted = BLOCK_BYTES / record_bytes * record_bytes;
         let mut bytes = Vec::new();
         self.stream.fill(&mut bytes, wanted)?;
@@ -108,10 +101,6 @@ impl Source for BinarySource {
         self.sequence += 1;
         Ok(Some(block))
     }
-
-    fn parser(&self) -> Arc<dyn Parser> {
-        self.parser.clone()
-    }
 }
 
 struct BinaryParser {
@@ -137,9 +126,9 @@ impl BinaryParser {
 }
 
 impl Parser for BinaryParser {
-    fn parse(&self, block: &Block, batch: &mut EdgeBatch) -> Result<()> {
+    fn parse(&self, block: &Block, batch: &mut EdgeBatch, take: &mut TakeBatch<'_>) -> Result<()> {
         begin(batch, block, false);
-        batch.weights = Weights::None;
+        begin_weights(batch, false);
         let bytes = text_of(block, &self.path)?;
         let Ids::Integer { values, .. } = &mut batch.ids else {
             unreachable!("`begin` makes integer ids");
@@ -169,7 +158,7 @@ impl Parser for BinaryParser {
         if any >> 63 != 0 {
             return Err(self.negative(block, values));
         }
-        Ok(())
+        take(batch)
     }
 
     fn path(&self) -> &Path {

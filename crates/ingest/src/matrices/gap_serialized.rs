@@ -15,7 +15,9 @@
 //! one, and both are compared as METIS's are. A self-loop is handed on as often as it stands.
 //! Format: Beamer, Asanović, Patterson, "The GAP benchmark suite", arXiv 1508.03619, 2015, and its reference code.
 
-use crate::batch::{BLOCK_BYTES, Block, BlockData, EdgeBatch, Facts, InputOptions, Parser, Source, TakeBatch, Weights};
+use crate::batch::{
+    BLOCK_BYTES, Block, BlockData, EdgeBatch, Facts, InputOptions, Parser, ReadBlocks, Source, TakeBatch, Weights,
+};
 use crate::input::file::{Input, Stream};
 use crate::mix::mix;
 use crate::text::source::{begin, integers_only, push_pair, text_of, weights_wanted};
@@ -33,12 +35,7 @@ const MOST_VERTICES: u64 = 1 << 31;
 const PLACES_BYTES: usize = 64 << 10;
 
 /// Opens a serialized graph; `format` is the name to report.
-pub(crate) fn open(
-    input: &Input,
-    options: &InputOptions,
-    format: &'static str,
-    has_weights: bool,
-) -> Result<Box<dyn Source>> {
+pub(crate) fn open(input: &Input, options: &InputOptions, format: &'static str, has_weights: bool) -> Result<Source> {
     integers_only(options.ids, format)?;
     let names: &[&str] = if has_weights { &["weight"] } else { &[] };
     let weights_wanted = weights_wanted(options.weight.as_deref(), format, names)? && has_weights;
@@ -69,17 +66,17 @@ pub(crate) fn open(
     let of_in_edges = 8 * (u128::from(header.vertices) + 1) + u128::from(header.neighbours) * record_bytes as u128;
     let mut places = Places { stream: places, bytes: Vec::new(), at: 0, next: 0, before: 0, header };
     places.take()?;
-    Ok(Box::new(SerializedSource {
+    let blocks = SerializedBlocks {
         places,
         neighbours,
-        facts,
-        parser,
+        parser: Arc::clone(&parser),
         rest: 0,
         next_record: 0,
         sequence: 0,
         rest_bytes: if header.directed { of_in_edges } else { 0 },
         ended: false,
-    }))
+    };
+    Ok(Source::new(facts, parser, blocks))
 }
 
 /// Content of the first bytes.
@@ -186,10 +183,9 @@ impl Places {
 
 /// Blocks of neighbours. A block begins with the number of its runs, `u32`, and for each run its vertex and its number
 /// of neighbours, both `u32`; then come the neighbours of all runs as they are in the file.
-struct SerializedSource {
+struct SerializedBlocks {
     places: Places,
     neighbours: Stream,
-    facts: Facts,
     parser: Arc<Serialized>,
     /// Number of neighbours of the last vertex that are still to come.
     rest: u64,
@@ -200,7 +196,7 @@ struct SerializedSource {
     ended: bool,
 }
 
-impl SerializedSource {
+impl SerializedBlocks {
     /// The runs of the next block, and their number of neighbours.
     fn runs(&mut self) -> Result<(Vec<u8>, usize)> {
         let (mut runs, mut count) = (Vec::new(), 0);
@@ -246,11 +242,7 @@ impl SerializedSource {
     }
 }
 
-impl Source for SerializedSource {
-    fn facts(&self) -> &Facts {
-        &self.facts
-    }
-
+impl ReadBlocks for SerializedBlocks {
     fn next_block(&mut self) -> Result<Option<Block>> {
         if self.ended {
             return Ok(None);
@@ -287,10 +279,6 @@ impl Source for SerializedSource {
             input_bytes: self.neighbours.position_bytes(),
             data: BlockData::Bytes(bytes),
         }))
-    }
-
-    fn parser(&self) -> Arc<dyn Parser> {
-        self.parser.clone()
     }
 }
 
@@ -344,11 +332,7 @@ impl Serialized {
 }
 
 impl Parser for Serialized {
-    fn parse(&self, block: &Block, batch: &mut EdgeBatch) -> Result<()> {
-        self.parse_in_batches(block, batch, &mut |_| Ok(()))
-    }
-
-    fn parse_in_batches(&self, block: &Block, batch: &mut EdgeBatch, take: &mut TakeBatch<'_>) -> Result<()> {
+    fn parse(&self, block: &Block, batch: &mut EdgeBatch, take: &mut TakeBatch<'_>) -> Result<()> {
         begin(batch, block, false);
         batch.weights = if self.weights_wanted { Weights::Integer(Vec::new()) } else { Weights::None };
         let bytes = text_of(block, &self.path)?;

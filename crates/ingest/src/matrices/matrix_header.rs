@@ -15,6 +15,7 @@
 use crate::batch::bad_record;
 use crate::text::blocks::Lines;
 use crate::text::number::{Fields, lines};
+use crate::text::sample::end_of_line;
 use crate::text::source::data_lines;
 use outcore_image::{Error, Result};
 use std::path::Path;
@@ -301,10 +302,4 @@ fn numbers_of(line: &[u8]) -> Option<Vec<u64>> {
 fn columns_of(line: &[u8]) -> usize {
     let mut fields = Fields::new(line);
     (0..4).take_while(|_| fields.token().is_some()).count()
-}
-
-/// Start of the line after line `number` (from 0).
-fn end_of_line(bytes: &[u8], number: u64) -> usize {
-    let end = memchr::memchr_iter(b'\n', bytes).nth(number as usize);
-    end.map_or(bytes.len(), |end| end + 1)
 }

@@ -9,14 +9,14 @@
 //! read where a matrix is asked for, and refused where a graph is. The number of entries is compared with the header.
 //! `nan` is a value that matrices have, so it passes.
 
-use crate::batch::{Block, EdgeBatch, Facts, InputOptions, Parser, Source, Weights, bad_record};
+use crate::batch::{Block, EdgeBatch, Facts, InputOptions, Parser, Source, TakeBatch, Weights, bad_record};
 use crate::input::file::Stream;
 use crate::matrices::matrix_header::{Layout, MatrixHeader, Opening, Symmetry, Values, read_header};
 use crate::text::blocks::LineBlocks;
 use crate::text::edge_list;
 use crate::text::number::{Fields, integer, is_infinite_or_nan, real_or_zero, weight, weight_expected};
 use crate::text::source::{
-    Numbering, TextSource, begin, data_lines, first_data_block, integers_only, push_pair, text_of, weights_wanted,
+    Numbering, begin, data_lines, first_data_block, integers_only, push_pair, text_of, text_source, weights_wanted,
 };
 use crate::text::tally::Tally;
 use outcore_image::{Error, Result};
@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Opens a Matrix Market file.
-pub(crate) fn open(stream: Stream, options: &InputOptions) -> Result<Box<dyn Source>> {
+pub(crate) fn open(stream: Stream, options: &InputOptions) -> Result<Source> {
     integers_only(options.ids, "matrix-market")?;
     let mut blocks = LineBlocks::new(stream);
     let Some(mut first) = first_data_block(&mut blocks, |_| true)? else {
@@ -62,15 +62,9 @@ pub(crate) fn open(stream: Stream, options: &InputOptions) -> Result<Box<dyn Sou
             "Values of type uint64_t are read as real numbers: above 2^53 they are rounded to the nearest.".to_owned(),
         );
     }
-    if !first.bytes.is_empty() {
-        blocks.give_back(first);
-    }
-    let mut source = TextSource::new(blocks, facts, parser);
-    source.tally = Some(tally);
-    if header.layout == Layout::Array {
-        source.numbering = Numbering::Entries;
-    }
-    Ok(Box::new(source))
+    blocks.give_back(first);
+    let numbering = if header.layout == Layout::Array { Numbering::Entries } else { Numbering::None };
+    Ok(text_source(blocks, facts, parser, numbering, Some(tally)))
 }
 
 /// Parses entries.
@@ -306,7 +300,7 @@ impl Cell {
 }
 
 impl Parser for MatrixMarket {
-    fn parse(&self, block: &Block, batch: &mut EdgeBatch) -> Result<()> {
+    fn parse(&self, block: &Block, batch: &mut EdgeBatch, take: &mut TakeBatch<'_>) -> Result<()> {
         begin(batch, block, false);
         let text = text_of(block, &self.path)?;
         let (integers, reals, complex) = (Vec::new(), Vec::new(), Vec::new());
@@ -337,8 +331,8 @@ impl Parser for MatrixMarket {
             Values::Complex => Weights::Complex(complex),
             _ => Weights::Real(reals),
         };
-        let sums = self.tally.add([entries, 0, 0, 0]);
-        sums.map_or(Ok(()), |[entries, ..]| self.check(entries))
+        self.tally.add([entries, 0, 0, 0]).map_or(Ok(()), |[entries, ..]| self.check(entries))?;
+        take(batch)
     }
 
     fn path(&self) -> &Path {

@@ -12,7 +12,7 @@ use crate::tables::arrow_message::{
     CONTINUATION, DictionaryMessage, FILE_END_BYTES, FILE_MAGIC, MOST_BARE_SCHEMA_BYTES, MOST_PADDING_BYTES, Message,
     bare_schema, check_end, header_bytes, start_bytes, unpacked_len,
 };
-use crate::tables::table::{Batch, Batches, TableColumns, TableParser, TableSource, damaged, guarded};
+use crate::tables::table::{Batch, Batches, TableBlocks, TableColumns, TableParser, damaged, guarded};
 use arrow_buffer::Buffer;
 use arrow_ipc::reader::StreamDecoder;
 use arrow_schema::SchemaRef;
@@ -29,7 +29,7 @@ const READ_BYTES: usize = 1 << 20;
 const PIECE_BYTES: usize = 64 << 10;
 
 /// Opens an Arrow file or stream.
-pub(crate) fn open(input: &Input, options: &InputOptions) -> Result<Box<dyn Source>> {
+pub(crate) fn open(input: &Input, options: &InputOptions) -> Result<Source> {
     let (schema, reader) = begin(input)?;
     let block_bytes = reader.first_bytes.unwrap_or(0);
     let mut columns = TableColumns::find(&schema, input.path(), options, false)?;
@@ -48,7 +48,7 @@ pub(crate) fn open(input: &Input, options: &InputOptions) -> Result<Box<dyn Sour
     let facts = Facts { input_bytes, is_pipe, block_bytes, longest_line_bytes, ..columns.facts("arrow") };
     let parser =
         TableParser { path: input.path().to_owned(), columns, longest_id_bytes, left_out: LeftOut::new(options.nulls) };
-    Ok(TableSource::boxed(facts, parser, batches))
+    Ok(TableBlocks::source(facts, parser, batches))
 }
 
 /// All columns of a file or stream.

@@ -5,7 +5,7 @@
 //! refuses a file whose pages do not fit. Strings are decoded as views, which lie in the pages: a dictionary of few
 //! bytes may hold long strings many times. Cost: one small read per page when the file is opened.
 
-use crate::batch::{Block, BlockData, Facts, InputOptions, Parser, Rows, Source};
+use crate::batch::{Block, BlockData, Facts, InputOptions, ReadBlocks, Rows, Source};
 use crate::input::counted_file::CountedFile;
 use crate::input::file::Input;
 use crate::nulls::LeftOut;
@@ -40,7 +40,7 @@ const USUAL_BLOCK_BYTES: u64 = 16 << 20;
 const DECODED_FACTOR: u64 = 16;
 
 /// Opens a Parquet file.
-pub(crate) fn open(input: &Input, options: &InputOptions) -> Result<Box<dyn Source>> {
+pub(crate) fn open(input: &Input, options: &InputOptions) -> Result<Source> {
     match input.bytes() {
         Some(bytes) => open_with(&bytes, input, options),
         None => open_with(&Chunks::of(input)?, input, options),
@@ -83,7 +83,7 @@ impl ChunkReader for Chunks {
     }
 }
 
-fn open_with<R: ChunkReader>(reader: &R, input: &Input, options: &InputOptions) -> Result<Box<dyn Source>> {
+fn open_with<R: ChunkReader>(reader: &R, input: &Input, options: &InputOptions) -> Result<Source> {
     let path = input.path();
     let failed = |error: String| damaged(path, "a Parquet file", &error);
     let reservation = reserve_metadata(reader, input)?;
@@ -133,7 +133,16 @@ fn open_with<R: ChunkReader>(reader: &R, input: &Input, options: &InputOptions) 
         longest_id_bytes,
         left_out: LeftOut::new(options.nulls),
     });
-    Ok(Box::new(ParquetSource { file, facts, parser, next_group: 0, next_row: 0, sequence: 0 }))
+    let blocks = ParquetBlocks {
+        file,
+        all_rows: facts.edges.unwrap_or(0),
+        input_bytes: facts.input_bytes.unwrap_or(0),
+        block_bytes: facts.block_bytes,
+        next_group: 0,
+        next_row: 0,
+        sequence: 0,
+    };
+    Ok(Source::new(facts, parser, blocks))
 }
 
 /// The columns of a file that are chosen by its schema, row group by row group: how many rows there are, what the
@@ -268,20 +277,17 @@ fn first_rows<R: ChunkReader>(
     guarded(decode).map_err(failed)
 }
 
-struct ParquetSource {
+struct ParquetBlocks {
     file: Arc<ParquetFile>,
-    facts: Facts,
-    parser: Arc<TableParser>,
+    all_rows: u64,
+    input_bytes: u64,
+    block_bytes: u64,
     next_group: usize,
     next_row: u64,
     sequence: u64,
 }
 
-impl Source for ParquetSource {
-    fn facts(&self) -> &Facts {
-        &self.facts
-    }
-
+impl ReadBlocks for ParquetBlocks {
     fn next_block(&mut self) -> Result<Option<Block>> {
         let groups = self.file.metadata.metadata().row_groups();
         let Some(group) = groups.get(self.next_group) else { return Ok(None) };
@@ -293,22 +299,17 @@ impl Source for ParquetSource {
             group: self.next_group,
             reader: None,
             rows_left: rows,
-            block_bytes: self.facts.block_bytes,
+            block_bytes: self.block_bytes,
             reservation: None,
         };
         self.next_group += 1;
         self.next_row = self.next_row.saturating_add(rows);
         self.sequence += parts;
         // Bytes are reckoned as if all rows were equally long.
-        let all_rows = self.facts.edges.unwrap_or(0).max(1);
-        let input_bytes = u128::from(self.facts.input_bytes.unwrap_or(0));
-        let input_bytes = input_bytes * u128::from(self.next_row.min(all_rows)) / u128::from(all_rows);
+        let all_rows = self.all_rows.max(1);
+        let input_bytes = u128::from(self.input_bytes) * u128::from(self.next_row.min(all_rows)) / u128::from(all_rows);
         let data = BlockData::Rows(Rows { batches: Box::new(batches), parts });
         Ok(Some(Block { sequence, first_record, first_vertex: 0, input_bytes: input_bytes as u64, data }))
-    }
-
-    fn parser(&self) -> Arc<dyn Parser> {
-        self.parser.clone()
     }
 }
 

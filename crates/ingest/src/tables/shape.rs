@@ -4,20 +4,18 @@
 //! Any source of edges between integers can be given a shape. Indices count from 0. The columns of a rectangular matrix
 //! are vertices behind its rows, as those of a Matrix Market file are.
 
-use crate::altered::{Altered, Declared};
-use crate::batch::{Block, BlockData, EdgeBatch, Ids, Parser, Source, TakeBatch};
+use crate::batch::{EdgeBatch, Ids, Source};
 use crate::column_names::kinds_note;
 use outcore_image::{Error, Result};
-use std::path::Path;
-use std::sync::Arc;
+use std::path::PathBuf;
 
 /// Takes the sources of edges for row indices and the targets for column indices of a matrix of `rows` x `columns`.
 ///
 /// # Errors
 /// A source whose ids are strings, whose edges have no direction, or that has a size of its own; a shape of more than
 /// 2^64 rows and columns.
-pub fn with_shape(source: Box<dyn Source>, [rows, columns]: [u64; 2]) -> Result<Box<dyn Source>> {
-    let mut facts = source.facts().clone();
+pub fn with_shape(mut source: Source, [rows, columns]: [u64; 2]) -> Result<Source> {
+    let facts = &mut source.facts;
     let shape = format!("the shape {rows} x {columns}");
     let refused = |found: &str| {
         let expected = format!("a list or a table of row and column indices for {shape}");
@@ -45,13 +43,15 @@ pub fn with_shape(source: Box<dyn Source>, [rows, columns]: [u64; 2]) -> Result<
     facts.rows = (!is_square).then_some(rows);
     facts.declared = Some((0, if is_square { rows } else { count }));
     let first_column = if is_square { 0 } else { rows };
-    let parser = Arc::new(Entries { edges: source.parser(), rows, columns, first_column });
-    Ok(Box::new(Altered::new(source, facts, parser, Declared::AsFacts)))
+    let entries = Entries { path: source.parser.path().to_owned(), rows, columns, first_column };
+    source.declares_late = false;
+    source.map(move |batch, row| entries.shift(batch, row));
+    Ok(source)
 }
 
 /// Edges as entries of a matrix.
 struct Entries {
-    edges: Arc<dyn Parser>,
+    path: PathBuf,
     rows: u64,
     columns: u64,
     first_column: u64,
@@ -62,7 +62,7 @@ impl Entries {
     fn shift(&self, batch: &mut EdgeBatch, record: Option<u64>) -> Result<()> {
         if !batch.vertices.is_empty() {
             let found = "vertices beside them, such as those of a file that ends in .vertices";
-            return Err(Error::input(self.path(), None, "entries of a matrix", found));
+            return Err(Error::input(&self.path, None, "entries of a matrix", found));
         }
         let Ids::Integer { values, negative, huge } = &mut batch.ids else { return Ok(()) };
         for (entry, ends) in values.chunks_exact_mut(2).enumerate() {
@@ -73,47 +73,13 @@ impl Entries {
                 let found = format!("row {}, column {}", text(row), text(column));
                 let record = record.map(|first| first + entry as u64);
                 let advice = "is the shape right, and do indices count from 0?";
-                return Err(Error::input(self.path(), record, expected, found).advise(advice));
+                return Err(Error::input(&self.path, record, expected, found).advise(advice));
             }
             ends[1] += self.first_column;
         }
         (*negative, *huge) = (false, self.rows.saturating_add(self.columns) > i64::MAX as u64);
         Ok(())
     }
-}
-
-impl Parser for Entries {
-    fn parse(&self, block: &Block, batch: &mut EdgeBatch) -> Result<()> {
-        self.edges.parse(block, batch)?;
-        self.shift(batch, first_row(block))
-    }
-
-    fn parse_in_batches(&self, block: &Block, batch: &mut EdgeBatch, take: &mut TakeBatch<'_>) -> Result<()> {
-        let mut record = first_row(block);
-        self.edges.parse_in_batches(block, batch, &mut |batch| {
-            let count = batch.ids.len() as u64 / 2;
-            self.shift(batch, record)?;
-            record = record.map(|first| first + count);
-            take(batch)
-        })
-    }
-
-    fn path(&self) -> &Path {
-        self.edges.path()
-    }
-
-    fn comments(&self) -> (u64, Option<String>) {
-        self.edges.comments()
-    }
-
-    fn left_out(&self) -> u64 {
-        self.edges.left_out()
-    }
-}
-
-/// The number of a table's first row in a block: lines of text may be no entries.
-fn first_row(block: &Block) -> Option<u64> {
-    matches!(block.data, BlockData::Table(_)).then_some(block.first_record)
 }
 
 #[cfg(test)]
@@ -127,7 +93,7 @@ mod tests {
         let parser = source.parser();
         let mut batch = EdgeBatch::new(false);
         while let Some(block) = source.next_block()? {
-            parser.parse(&block, &mut batch)?;
+            parser.parse(&block, &mut batch, &mut |_| Ok(()))?;
         }
         Ok((source.facts().clone(), batch.ids))
     }

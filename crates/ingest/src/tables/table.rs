@@ -9,7 +9,8 @@
 //! memory, as the length of a line of text does.
 
 use crate::batch::{
-    Block, BlockData, EdgeBatch, FULL_BYTES, Facts, IdKind, Ids, InputOptions, Parser, Rows, Source, TakeBatch, Weights,
+    Block, BlockData, EdgeBatch, FULL_BYTES, Facts, IdKind, Ids, InputOptions, Parser, ReadBlocks, Rows, Source,
+    TakeBatch, Weights,
 };
 use crate::bipartite::with_sides;
 use crate::column_names::{column_asked, find_ends, kinds_note, unread_columns, usual_weight};
@@ -68,11 +69,7 @@ pub struct Batch {
 }
 
 /// Takes edges from record batches, as Python hands them over; `name` stands for a path in messages.
-pub fn from_batches(
-    reader: Box<dyn RecordBatchReader + Send>,
-    name: &str,
-    options: &InputOptions,
-) -> Result<Box<dyn Source>> {
+pub fn from_batches(reader: Box<dyn RecordBatchReader + Send>, name: &str, options: &InputOptions) -> Result<Source> {
     let path = PathBuf::from(name);
     options.check_taken(&["source", "target", "nulls", "attributes", "bipartite"], &path, "a table")?;
     let schema = reader.schema();
@@ -81,7 +78,7 @@ pub fn from_batches(
     let facts = columns.facts("arrow");
     let left_out = LeftOut::new(options.nulls);
     let parser = TableParser { path, columns, longest_id_bytes: LONGEST_ID_BYTES, left_out };
-    with_sides(with_conditions(TableSource::boxed(facts, parser, batches), options, &[])?, options)
+    with_sides(with_conditions(TableBlocks::source(facts, parser, batches), options, &[])?, options)
 }
 
 /// The chosen columns of record batches, which are validated; `path` stands for them in messages.
@@ -433,10 +430,9 @@ fn find_weight(schema: &Schema, path: &Path, options: &InputOptions, may_be_comp
 }
 
 /// Batches, cut into blocks.
-pub(crate) struct TableSource {
+pub(crate) struct TableBlocks {
     batches: Batches,
-    facts: Facts,
-    parser: Arc<TableParser>,
+    most_rows: usize,
     /// Remaining rows of the last batch.
     rest: Option<Batch>,
     next_row: u64,
@@ -444,18 +440,15 @@ pub(crate) struct TableSource {
     ended: bool,
 }
 
-impl TableSource {
-    pub(crate) fn boxed(facts: Facts, parser: TableParser, batches: Batches) -> Box<dyn Source> {
-        let parser = Arc::new(parser);
-        Box::new(TableSource { batches, facts, parser, rest: None, next_row: 0, sequence: 0, ended: false })
+impl TableBlocks {
+    pub(crate) fn source(facts: Facts, parser: TableParser, batches: Batches) -> Source {
+        let most_rows = parser.columns.block_rows();
+        let blocks = TableBlocks { batches, most_rows, rest: None, next_row: 0, sequence: 0, ended: false };
+        Source::new(facts, Arc::new(parser), blocks)
     }
 }
 
-impl Source for TableSource {
-    fn facts(&self) -> &Facts {
-        &self.facts
-    }
-
+impl ReadBlocks for TableBlocks {
     fn next_block(&mut self) -> Result<Option<Block>> {
         if self.ended {
             return Ok(None);
@@ -465,7 +458,7 @@ impl Source for TableSource {
             return Ok(None);
         };
         let Batch { rows, unpacked, position_bytes: input_bytes, .. } = batch;
-        let (count, most) = (rows.num_rows(), self.parser.columns.block_rows());
+        let (count, most) = (rows.num_rows(), self.most_rows);
         let table = rows.slice(0, count.min(most));
         if count > most {
             self.rest = Some(Batch { rows: rows.slice(most, count - most), unpacked: unpacked.clone(), ..batch });
@@ -479,10 +472,6 @@ impl Source for TableSource {
             BlockData::Rows(Rows { batches: Box::new(Kept { table: Some(table), _unpacked: unpacked }), parts: 1 })
         };
         Ok(Some(Block { sequence, first_record, first_vertex: 0, input_bytes, data }))
-    }
-
-    fn parser(&self) -> Arc<dyn Parser> {
-        self.parser.clone()
     }
 }
 
@@ -692,22 +681,7 @@ impl TableParser {
 }
 
 impl Parser for TableParser {
-    fn parse(&self, block: &Block, batch: &mut EdgeBatch) -> Result<()> {
-        begin(batch, block, self.columns.strings);
-        let table = self.rows(block)?;
-        self.check_direction(table, block.first_record)?;
-        if self.columns.strings {
-            let [sources, targets] = self.both_ends(table, block.first_record)?;
-            self.string_ids([&sources, &targets], block.first_record, &mut batch.ids)?;
-        } else {
-            self.integer_ids(table, block.first_record, &mut batch.ids)?;
-        }
-        batch.weights = self.weights(table, block.first_record)?;
-        batch.attributes = self.attributes(table, block.first_record)?;
-        Ok(())
-    }
-
-    fn parse_in_batches(&self, block: &Block, batch: &mut EdgeBatch, take: &mut TakeBatch<'_>) -> Result<()> {
+    fn parse(&self, block: &Block, batch: &mut EdgeBatch, take: &mut TakeBatch<'_>) -> Result<()> {
         if !self.left_out.is_wanted() {
             return self.parse_rows(block, batch, take);
         }
@@ -747,13 +721,15 @@ impl TableParser {
 
     /// Parses rows, whose edges are handed over in batches of bounded size.
     fn parse_rows(&self, block: &Block, batch: &mut EdgeBatch, take: &mut TakeBatch<'_>) -> Result<()> {
-        if !self.columns.strings {
-            self.parse(block, batch)?;
-            return take(batch);
-        }
-        begin(batch, block, true);
+        begin(batch, block, self.columns.strings);
         let table = self.rows(block)?;
         self.check_direction(table, block.first_record)?;
+        if !self.columns.strings {
+            self.integer_ids(table, block.first_record, &mut batch.ids)?;
+            batch.weights = self.weights(table, block.first_record)?;
+            batch.attributes = self.attributes(table, block.first_record)?;
+            return take(batch);
+        }
         let [sources, targets] = self.both_ends(table, block.first_record)?;
         let mut start = 0;
         while start < sources.len() {

@@ -7,21 +7,21 @@
 //! part is parsed as a line of the same vertex. NetworkX calls the form with blanks `adjlist`.
 
 use crate::batch::{
-    Block, EdgeBatch, Facts, IdKind, Ids, InputOptions, Parser, Source, TakeBatch, Weights, bad_record,
+    Block, EdgeBatch, Facts, IdKind, Ids, InputOptions, Parser, ReadBlocks, Source, TakeBatch, bad_record,
 };
 use crate::input::file::Stream;
 use crate::text::blocks::LineBlocks;
 use crate::text::columns::{Comments, Cut, Separator, Skipped};
 use crate::text::number::{integer, is_padded, is_whole, lines, real, trim};
 use crate::text::sample::{first_comments, first_lines, padded_id};
-use crate::text::source::{begin, text_of, weights_wanted};
+use crate::text::source::{begin, begin_weights, text_of, weights_wanted};
 use outcore_image::Result;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Opens an adjacency list.
-pub(crate) fn open(stream: Stream, options: &InputOptions) -> Result<Box<dyn Source>> {
+pub(crate) fn open(stream: Stream, options: &InputOptions) -> Result<Source> {
     weights_wanted(options.weight.as_deref(), "adjacency", &[])?;
     let mut blocks = LineBlocks::new(stream);
     let comments = first_comments(blocks.path(), options)?;
@@ -53,24 +53,20 @@ pub(crate) fn open(stream: Stream, options: &InputOptions) -> Result<Box<dyn Sou
         notes: vec![format!("Every line was read as a vertex and its neighbours, between {name}.")],
         ..blocks.facts()
     };
-    Ok(Box::new(AdjacencySource { blocks, facts, list: Arc::new(list), owner: None, sequence: 0 }))
+    let list = Arc::new(list);
+    Ok(Source::new(facts, list.clone(), AdjacencyBlocks { blocks, list, owner: None, sequence: 0 }))
 }
 
 /// Blocks of lines. What continues a line that was cut begins with the line's vertex, as a line of its own would.
-struct AdjacencySource {
+struct AdjacencyBlocks {
     blocks: LineBlocks,
-    facts: Facts,
     list: Arc<Adjacency>,
     /// The vertex of the line that was cut at the end of the last block.
     owner: Option<Vec<u8>>,
     sequence: u64,
 }
 
-impl Source for AdjacencySource {
-    fn facts(&self) -> &Facts {
-        &self.facts
-    }
-
+impl ReadBlocks for AdjacencyBlocks {
     fn next_block(&mut self) -> Result<Option<Block>> {
         let Some(mut lines) = self.blocks.next_lines()? else { return Ok(None) };
         let before = self.owner.take();
@@ -89,10 +85,6 @@ impl Source for AdjacencySource {
         }
         self.sequence += 1;
         Ok(Some(lines.into_block(self.sequence - 1, 0)))
-    }
-
-    fn parser(&self) -> Arc<dyn Parser> {
-        self.list.clone()
     }
 }
 
@@ -279,13 +271,9 @@ impl Adjacency {
 }
 
 impl Parser for Adjacency {
-    fn parse(&self, block: &Block, batch: &mut EdgeBatch) -> Result<()> {
-        self.parse_in_batches(block, batch, &mut |_| Ok(()))
-    }
-
-    fn parse_in_batches(&self, block: &Block, batch: &mut EdgeBatch, take: &mut TakeBatch<'_>) -> Result<()> {
+    fn parse(&self, block: &Block, batch: &mut EdgeBatch, take: &mut TakeBatch<'_>) -> Result<()> {
         begin(batch, block, self.strings);
-        batch.weights = Weights::None;
+        begin_weights(batch, false);
         for (number, line) in (block.first_record..).zip(lines(text_of(block, &self.path)?)) {
             if self.comments.is_data(line) {
                 self.list(line, number, batch, take)?;
@@ -364,7 +352,7 @@ mod tests {
             batch.clear();
             Ok(())
         };
-        source.parser().parse_in_batches(&block, &mut batch, &mut take).unwrap();
+        source.parser().parse(&block, &mut batch, &mut take).unwrap();
         assert_eq!(edges, 10_000);
         assert!(batches > 300, "{batches} batches");
     }

@@ -8,13 +8,14 @@ use crate::input::file::Stream;
 use crate::text::blocks::LineBlocks;
 use crate::text::columns::Comments;
 use crate::text::number::{Fields, lines, trim, unsigned};
-use crate::text::source::{Numbering, TextSource, begin, integers_only, push_pair, text_of, weights_wanted};
+use crate::text::sample::end_of_line;
+use crate::text::source::{Numbering, begin, integers_only, push_pair, text_of, text_source, weights_wanted};
 use outcore_image::{Error, Result};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Opens an ASCIIGraph.
-pub(crate) fn open(stream: Stream, options: &InputOptions) -> Result<Box<dyn Source>> {
+pub(crate) fn open(stream: Stream, options: &InputOptions) -> Result<Source> {
     integers_only(options.ids, "ascii-graph")?;
     weights_wanted(options.weight.as_deref(), "ascii-graph", &[])?;
     let mut blocks = LineBlocks::new(stream);
@@ -25,17 +26,13 @@ pub(crate) fn open(stream: Stream, options: &InputOptions) -> Result<Box<dyn Sou
     let Some(vertices) = unsigned(trim(line)) else {
         return Err(bad_record(blocks.path(), 1, "the number of vertices", line));
     };
-    let end = memchr::memchr(b'\n', &first.bytes).map_or(first.bytes.len(), |end| end + 1);
-    first.drop_front(end);
+    first.drop_front(end_of_line(&first.bytes, 0));
     blocks.split_long_lines([b' ', b'\t'], Comments::none());
     let facts = Facts { format: "ascii-graph", directed: Some(true), declared: Some((0, vertices)), ..blocks.facts() };
     let parser = Arc::new(AsciiGraph { path: blocks.path().to_owned(), vertices });
-    if !first.bytes.is_empty() {
-        blocks.give_back(first);
-    }
-    let mut source = TextSource::new(blocks, facts, parser);
-    source.numbering = Numbering::Adjacency { first: 0, count: vertices, comments: false };
-    Ok(Box::new(source))
+    blocks.give_back(first);
+    let numbering = Numbering::Adjacency { first: 0, count: vertices, comments: false };
+    Ok(text_source(blocks, facts, parser, numbering, None))
 }
 
 /// Parses lines of successors.
@@ -45,11 +42,7 @@ struct AsciiGraph {
 }
 
 impl Parser for AsciiGraph {
-    fn parse(&self, block: &Block, batch: &mut EdgeBatch) -> Result<()> {
-        self.parse_in_batches(block, batch, &mut |_| Ok(()))
-    }
-
-    fn parse_in_batches(&self, block: &Block, batch: &mut EdgeBatch, take: &mut TakeBatch<'_>) -> Result<()> {
+    fn parse(&self, block: &Block, batch: &mut EdgeBatch, take: &mut TakeBatch<'_>) -> Result<()> {
         begin(batch, block, false);
         batch.weights = Weights::None;
         let numbers = (block.first_record..).zip(block.first_vertex..);

@@ -143,7 +143,7 @@ impl LineBlocks {
     /// Gives lines back: they come again with the next call of `next_lines`.
     pub fn give_back(&mut self, lines: Lines) {
         debug_assert!(self.returned.is_none(), "only one block is given back");
-        self.returned = Some(lines);
+        self.returned = Some(lines).filter(|lines| !lines.bytes.is_empty());
     }
 
     /// The number of the next line, and the beginning of the next block without taking it: whole lines, or the front of

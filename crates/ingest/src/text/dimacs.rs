@@ -5,12 +5,13 @@
 //! without one, as some files are, any number from 0 may be a vertex.
 //! Format: the DIMACS implementation challenges, 2nd (1993) and 9th (2006).
 
-use crate::batch::{Block, EdgeBatch, Facts, InputOptions, Parser, Source, Weights, bad_record};
+use crate::batch::{Block, EdgeBatch, Facts, InputOptions, Parser, Source, TakeBatch, bad_record};
 use crate::input::file::Stream;
 use crate::text::blocks::LineBlocks;
 use crate::text::number::{self, Fields, lines, weight_expected};
 use crate::text::source::{
-    TextSource, begin, empty_reals, first_data_block, integers_only, push_pair, text_of, weights_wanted,
+    Numbering, begin, begin_weights, first_data_block, integers_only, parse_lines, push_pair, text_source,
+    weights_wanted,
 };
 use crate::text::tally::Tally;
 use outcore_image::{Error, Result};
@@ -18,7 +19,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Opens a DIMACS graph.
-pub(crate) fn open(stream: Stream, options: &InputOptions) -> Result<Box<dyn Source>> {
+pub(crate) fn open(stream: Stream, options: &InputOptions) -> Result<Source> {
     integers_only(options.ids, "dimacs")?;
     let mut blocks = LineBlocks::new(stream);
     let is_data = |line: &[u8]| matches!(Fields::new(line).first_byte(), Some(b'p' | b'a' | b'e'));
@@ -69,9 +70,7 @@ pub(crate) fn open(stream: Stream, options: &InputOptions) -> Result<Box<dyn Sou
         tally: tally.clone(),
     });
     blocks.give_back(first);
-    let mut source = TextSource::new(blocks, facts, parser);
-    source.tally = Some(tally);
-    Ok(Box::new(source))
+    Ok(text_source(blocks, facts, parser, Numbering::None, Some(tally)))
 }
 
 /// Content and place of the `p` line.
@@ -106,13 +105,7 @@ struct Dimacs {
 
 impl Dimacs {
     /// Parses a line and returns its number of edges; the error is the expected part of the message.
-    fn parse_line(
-        &self,
-        line: &[u8],
-        number: u64,
-        batch: &mut EdgeBatch,
-        weights: &mut Vec<f64>,
-    ) -> std::result::Result<u64, String> {
+    fn parse_line(&self, line: &[u8], number: u64, batch: &mut EdgeBatch) -> std::result::Result<u64, String> {
         let mut fields = Fields::new(line);
         let kind = match fields.token() {
             None | Some(b"c") => return Ok(0),
@@ -141,7 +134,7 @@ impl Dimacs {
             let token = fields.token().unwrap_or_default();
             let weight = number::weight(token).ok_or_else(|| weight_expected(token))?;
             if self.weights_wanted {
-                weights.push(weight);
+                batch.weights.reals().push(weight);
             }
         }
         if !fields.is_empty() {
@@ -167,20 +160,12 @@ impl Dimacs {
 }
 
 impl Parser for Dimacs {
-    fn parse(&self, block: &Block, batch: &mut EdgeBatch) -> Result<()> {
+    fn parse(&self, block: &Block, batch: &mut EdgeBatch, take: &mut TakeBatch<'_>) -> Result<()> {
         begin(batch, block, false);
-        let mut weights = empty_reals(batch);
-        let mut edges = 0;
-        for (number, line) in (block.first_record..).zip(lines(text_of(block, &self.path)?)) {
-            edges += self
-                .parse_line(line, number, batch, &mut weights)
-                .map_err(|expected| bad_record(&self.path, number, &expected, line))?;
-        }
-        if self.weights_wanted {
-            batch.weights = Weights::Real(weights);
-        }
-        let sums = self.tally.add([edges, 0, 0, 0]);
-        sums.map_or(Ok(()), |[edges, ..]| self.check(edges))
+        begin_weights(batch, self.weights_wanted);
+        let edges = parse_lines(block, &self.path, |line, number| self.parse_line(line, number, batch))?;
+        self.tally.add([edges, 0, 0, 0]).map_or(Ok(()), |[edges, ..]| self.check(edges))?;
+        take(batch)
     }
 
     fn path(&self) -> &Path {

@@ -6,7 +6,8 @@
 //! blanks, takes no list of columns at all.
 
 use crate::batch::{
-    Block, BlockData, EdgeBatch, Facts, IdKind, Ids, InputOptions, Parser, Source, TextFacts, Weights, bad_record,
+    Block, BlockData, EdgeBatch, Facts, IdKind, Ids, InputOptions, Parser, ReadBlocks, Source, TakeBatch, TextFacts,
+    bad_record,
 };
 use crate::bipartite::SIDES;
 use crate::input::file::Stream;
@@ -19,9 +20,9 @@ use crate::text::number::{
     self, Fields, Integer, Quoting, integer, is_infinite_or_nan, is_missing, is_padded, is_whole, lines, records, trim,
 };
 use crate::text::own_comment::OwnComment;
-use crate::text::sample::{first_comments, has_columns, other_direction, padded_id, says_directed};
+use crate::text::sample::{end_of_line, first_comments, has_columns, other_direction, padded_id, says_directed};
 use crate::text::size_line::{SizeLine, Verdict};
-use crate::text::source::{begin, empty_reals, text_of};
+use crate::text::source::{begin, begin_weights, text_of};
 use outcore_format::AttributeKind;
 use outcore_image::Result;
 use std::path::{Path, PathBuf};
@@ -48,12 +49,12 @@ pub(crate) const CEDGE: FixedColumns =
     FixedColumns { format: "cedge", count: 4, source: 1, target: 2, weight: Some((3, "length")) };
 
 /// Opens an edge list.
-pub(crate) fn open(stream: Stream, options: &InputOptions, shape: Shape) -> Result<Box<dyn Source>> {
+pub(crate) fn open(stream: Stream, options: &InputOptions, shape: Shape) -> Result<Source> {
     open_blocks(LineBlocks::new(stream), options, shape)
 }
 
 /// Opens an edge list whose first block may have been looked at.
-pub(crate) fn open_blocks(mut blocks: LineBlocks, options: &InputOptions, shape: Shape) -> Result<Box<dyn Source>> {
+pub(crate) fn open_blocks(mut blocks: LineBlocks, options: &InputOptions, shape: Shape) -> Result<Source> {
     let (format, fixed) = match shape {
         Shape::Free => ("edge-list", None),
         Shape::Fixed(fixed) => (fixed.format, Some(fixed)),
@@ -107,22 +108,11 @@ pub(crate) fn open_blocks(mut blocks: LineBlocks, options: &InputOptions, shape:
         ..blocks.facts()
     };
     let parser = Arc::new(EdgeList::new(blocks.path(), detected, options, skipped));
-    if !first.bytes.is_empty() {
-        blocks.give_back(first);
-    }
+    blocks.give_back(first);
     // The line held back takes number 0, whenever it comes.
     let sequence = size_line.is_some() as u64;
-    Ok(Box::new(EdgeListSource {
-        blocks,
-        facts,
-        parser,
-        size_line,
-        is_header,
-        first_edge: None,
-        declared: None,
-        note: None,
-        sequence,
-    }))
+    let lines = EdgeListBlocks { blocks, size_line, is_header, first_edge: None, declared: None, note: None, sequence };
+    Ok(Source::new(facts, parser, lines))
 }
 
 /// The first line of the file, if Outcore wrote it.
@@ -148,8 +138,7 @@ fn count_comments(first: &Lines, end: usize, comments: &Comments, skipped: &Skip
 fn hold_back(first: &mut Lines, columns: &Columns, skipped: &Skipped, is_header: bool) -> Option<(SizeLine, Lines)> {
     let (place, line) = (0u64..).zip(lines(&first.bytes)).find(|(_, line)| columns.comments.is_data(line))?;
     let mut trial = SizeLine::new(line, columns);
-    let end = memchr::memchr_iter(b'\n', &first.bytes).nth(place as usize);
-    let end = end.map_or(first.bytes.len(), |end| end + 1);
+    let end = end_of_line(&first.bytes, place);
     trial.see(&first.bytes[end..]);
     if trial.is_refuted() && !is_header {
         return None;
@@ -161,10 +150,8 @@ fn hold_back(first: &mut Lines, columns: &Columns, skipped: &Skipped, is_header:
     Some((size_line, line))
 }
 
-struct EdgeListSource {
+struct EdgeListBlocks {
     blocks: LineBlocks,
-    facts: Facts,
-    parser: Arc<EdgeList>,
     /// The first line while its meaning is in doubt.
     size_line: Option<(SizeLine, Lines)>,
     /// The user says that it is no edge.
@@ -177,7 +164,7 @@ struct EdgeListSource {
     sequence: u64,
 }
 
-impl EdgeListSource {
+impl EdgeListBlocks {
     /// Decides at the end of the input what the first line is; it loses its content if it is no edge.
     fn decide(&mut self) -> Result<()> {
         let Some((size_line, mut line)) = self.size_line.take() else { return Ok(()) };
@@ -214,11 +201,7 @@ impl EdgeListSource {
     }
 }
 
-impl Source for EdgeListSource {
-    fn facts(&self) -> &Facts {
-        &self.facts
-    }
-
+impl ReadBlocks for EdgeListBlocks {
     fn next_block(&mut self) -> Result<Option<Block>> {
         if self.first_edge.is_none() {
             if let Some(lines) = self.blocks.next_lines()? {
@@ -241,10 +224,6 @@ impl Source for EdgeListSource {
             input_bytes: line.input_bytes,
             data: BlockData::Bytes(line.bytes),
         }))
-    }
-
-    fn parser(&self) -> Arc<dyn Parser> {
-        self.parser.clone()
     }
 
     fn declared(&self) -> Option<(u64, u64)> {
@@ -529,13 +508,17 @@ impl<'a> Integers<'a> {
 }
 
 impl Parser for EdgeList {
-    fn parse(&self, block: &Block, batch: &mut EdgeBatch) -> Result<()> {
+    fn parse(&self, block: &Block, batch: &mut EdgeBatch, take: &mut TakeBatch<'_>) -> Result<()> {
         begin(batch, block, self.columns.strings);
-        let has_weights = self.columns.weight.is_some();
-        batch.weights = if has_weights { Weights::Real(empty_reals(batch)) } else { Weights::None };
+        begin_weights(batch, self.columns.weight.is_some());
         let kinds = self.columns.attributes.iter().map(|(_, field)| &field.kind);
         batch.attributes = kinds.map(AttributeColumn::new).collect();
-        if self.columns.strings { self.strings(block, batch) } else { self.integers(block, batch) }
+        if self.columns.strings {
+            self.strings(block, batch)?
+        } else {
+            self.integers(block, batch)?
+        }
+        take(batch)
     }
 
     fn path(&self) -> &Path {

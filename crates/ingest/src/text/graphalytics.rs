@@ -19,7 +19,7 @@ use outcore_io::Runtime;
 use std::path::{Path, PathBuf};
 
 /// Opens the graph that `input` belongs to; edges in memory have no siblings.
-pub(crate) fn open(input: &Input, options: &InputOptions) -> Result<Box<dyn Source>> {
+pub(crate) fn open(input: &Input, options: &InputOptions) -> Result<Source> {
     integers_only(options.ids, "graphalytics")?;
     let files = Files::of(input)?;
     let properties = match &files.properties {
@@ -40,14 +40,13 @@ pub(crate) fn open(input: &Input, options: &InputOptions) -> Result<Box<dyn Sour
         weight: has_weights.then_some((2, "weight")),
     };
     let options = options_for(options, properties.weight());
-    let edges = edge_list::open_blocks(edge_blocks, &options, Shape::Fixed(columns))?;
-    let mut facts = edges.facts().clone();
-    facts.directed = properties.value("directed", "`true` or `false`")?;
-    if let (Some(name), Some(wanted)) = (properties.weight(), facts.weights.as_mut()) {
+    let mut edges = edge_list::open_blocks(edge_blocks, &options, Shape::Fixed(columns))?;
+    edges.facts.directed = properties.value("directed", "`true` or `false`")?;
+    if let (Some(name), Some(wanted)) = (properties.weight(), edges.facts.weights.as_mut()) {
         *wanted = name.to_owned();
     }
     match &files.vertices {
-        Some(vertices) => with_vertex_file(edges, facts, vertices, false),
+        Some(vertices) => with_vertex_file(edges, vertices, false),
         None => Ok(edges),
     }
 }

@@ -7,14 +7,15 @@
 //! without weights may have any length; with weights, they are limited as in all text. Format: the METIS manual,
 //! version 5, section 4.1.1.
 
-use crate::batch::{Block, EdgeBatch, Facts, InputOptions, Parser, Source, TakeBatch, Weights, bad_record};
+use crate::batch::{Block, EdgeBatch, Facts, InputOptions, Parser, Source, TakeBatch, bad_record};
 use crate::input::file::Stream;
 use crate::mix::mix;
 use crate::text::blocks::{LineBlocks, Lines};
 use crate::text::columns::Comments;
 use crate::text::number::{self, Fields, lines, weight_expected};
+use crate::text::sample::end_of_line;
 use crate::text::source::{
-    Numbering, TextSource, begin, data_lines, empty_reals, first_data_block, integers_only, push_pair, text_of,
+    Numbering, begin, begin_weights, data_lines, first_data_block, integers_only, push_pair, text_of, text_source,
     weights_wanted,
 };
 use crate::text::tally::{Sums, Tally};
@@ -34,7 +35,7 @@ struct Header {
 }
 
 /// Opens a METIS graph.
-pub(crate) fn open(stream: Stream, options: &InputOptions) -> Result<Box<dyn Source>> {
+pub(crate) fn open(stream: Stream, options: &InputOptions) -> Result<Source> {
     integers_only(options.ids, "metis")?;
     let mut blocks = LineBlocks::new(stream);
     let is_data = |line: &[u8]| data_lines(line).next().is_some();
@@ -62,13 +63,9 @@ pub(crate) fn open(stream: Stream, options: &InputOptions) -> Result<Box<dyn Sou
         edges: Some(header.edges),
         ..blocks.facts()
     };
-    if !first.bytes.is_empty() {
-        blocks.give_back(first);
-    }
-    let mut source = TextSource::new(blocks, facts, parser);
-    source.tally = Some(tally);
-    source.numbering = Numbering::Adjacency { first: 1, count: header.vertices, comments: true };
-    Ok(Box::new(source))
+    blocks.give_back(first);
+    let numbering = Numbering::Adjacency { first: 1, count: header.vertices, comments: true };
+    Ok(text_source(blocks, facts, parser, numbering, Some(tally)))
 }
 
 /// Takes the header and the comments before it off the first block.
@@ -79,8 +76,7 @@ fn take_header(first: &mut Lines, path: &Path) -> Result<Header> {
         let advice = "fmt has up to three digits 0 or 1, and ncon is a small number";
         bad_record(path, line_number, "`n m [fmt [ncon]]`", line).advise(advice)
     })?;
-    let end = memchr::memchr_iter(b'\n', &first.bytes).nth(skipped as usize);
-    first.drop_front(end.map_or(first.bytes.len(), |end| end + 1));
+    first.drop_front(end_of_line(&first.bytes, skipped));
     Ok(header)
 }
 
@@ -199,13 +195,9 @@ impl Metis {
 }
 
 impl Parser for Metis {
-    fn parse(&self, block: &Block, batch: &mut EdgeBatch) -> Result<()> {
-        self.parse_in_batches(block, batch, &mut |_| Ok(()))
-    }
-
-    fn parse_in_batches(&self, block: &Block, batch: &mut EdgeBatch, take: &mut TakeBatch<'_>) -> Result<()> {
+    fn parse(&self, block: &Block, batch: &mut EdgeBatch, take: &mut TakeBatch<'_>) -> Result<()> {
         begin(batch, block, false);
-        batch.weights = if self.weights_wanted { Weights::Real(empty_reals(batch)) } else { Weights::None };
+        begin_weights(batch, self.weights_wanted);
         let mut vertex = block.first_vertex;
         let mut sums: Sums = [0; 4];
         for (number, line) in (block.first_record..).zip(lines(text_of(block, &self.path)?)) {
@@ -234,6 +226,7 @@ impl Parser for Metis {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::batch::Weights;
     use crate::open::open_memory;
     use crate::testing::{edges_of, failure_of};
 
@@ -309,7 +302,7 @@ mod tests {
                     batch.clear();
                     Ok(())
                 };
-                source.parser().parse_in_batches(&block, &mut batch, &mut take).unwrap();
+                source.parser().parse(&block, &mut batch, &mut take).unwrap();
             }
             assert!((edges, weights) == (n, n) || (edges, weights) == (2 * n, 0), "{format}: {edges}, {weights}");
         }

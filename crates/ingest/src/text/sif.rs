@@ -20,7 +20,7 @@ use outcore_image::{Error, Result};
 const NAME: &str = "interaction";
 
 /// Opens a SIF file.
-pub(crate) fn open(input: &Input, options: &InputOptions) -> Result<Box<dyn Source>> {
+pub(crate) fn open(input: &Input, options: &InputOptions) -> Result<Source> {
     if let Some(asked) = options.weight.as_deref().filter(|asked| *asked != "none") {
         return Err(Error::Usage(format!("--weight {asked}: SIF has no weights; leave the option out")));
     }

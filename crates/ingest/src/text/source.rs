@@ -3,7 +3,7 @@
 //! Edge lists need nothing but line numbers. Adjacency formats need to know which vertex a block starts with, and dense
 //! matrices which entry: the cutter counts those, because only it sees the blocks in order.
 
-use crate::batch::{Block, BlockData, EdgeBatch, Facts, Ids, Parser, Source, Weights, bad_record};
+use crate::batch::{Block, BlockData, EdgeBatch, Facts, Ids, Parser, ReadBlocks, Source, Weights, bad_record};
 use crate::text::blocks::{LineBlocks, Lines};
 use crate::text::number::lines;
 use crate::text::tally::Tally;
@@ -23,35 +23,32 @@ pub(crate) enum Numbering {
     Adjacency { first: u64, count: u64, comments: bool },
 }
 
-/// Blocks of lines for one parser.
-pub(crate) struct TextSource {
-    pub(crate) blocks: LineBlocks,
-    pub(crate) facts: Facts,
-    pub(crate) parser: Arc<dyn Parser>,
-    pub(crate) numbering: Numbering,
-    /// Ends the input with an empty block if present, so that the counts are compared.
-    pub(crate) tally: Option<Arc<Tally>>,
+/// A source of blocks of lines. With a tally, the input ends with an empty block, so that the counts are compared.
+pub(crate) fn text_source(
+    blocks: LineBlocks,
+    facts: Facts,
+    parser: Arc<dyn Parser>,
+    numbering: Numbering,
+    tally: Option<Arc<Tally>>,
+) -> Source {
+    let input_bytes = facts.input_bytes.unwrap_or(0);
+    let (counted, sequence, mid_line, ended) = (0, 0, false, false);
+    let text = TextBlocks { blocks, numbering, tally, input_bytes, counted, sequence, mid_line, ended };
+    Source::new(facts, parser, text)
+}
+
+struct TextBlocks {
+    blocks: LineBlocks,
+    numbering: Numbering,
+    tally: Option<Arc<Tally>>,
+    input_bytes: u64,
     counted: u64,
     sequence: u64,
     mid_line: bool,
     ended: bool,
 }
 
-impl TextSource {
-    pub(crate) fn new(blocks: LineBlocks, facts: Facts, parser: Arc<dyn Parser>) -> Self {
-        TextSource {
-            blocks,
-            facts,
-            parser,
-            numbering: Numbering::None,
-            tally: None,
-            counted: 0,
-            sequence: 0,
-            mid_line: false,
-            ended: false,
-        }
-    }
-
+impl TextBlocks {
     /// Gives `lines` the next number, counts what they hold, and makes them a block.
     fn number(&mut self, lines: Lines) -> Block {
         let counted_before = self.counted;
@@ -104,11 +101,7 @@ impl TextSource {
     }
 }
 
-impl Source for TextSource {
-    fn facts(&self) -> &Facts {
-        &self.facts
-    }
-
+impl ReadBlocks for TextBlocks {
     fn next_block(&mut self) -> Result<Option<Block>> {
         if self.ended {
             return Ok(None);
@@ -131,13 +124,9 @@ impl Source for TextSource {
             sequence: self.sequence,
             first_record: 0,
             first_vertex: 0,
-            input_bytes: self.facts.input_bytes.unwrap_or(0),
+            input_bytes: self.input_bytes,
             data: BlockData::Bytes(Vec::new()),
         }))
-    }
-
-    fn parser(&self) -> Arc<dyn Parser> {
-        self.parser.clone()
     }
 }
 
@@ -176,15 +165,26 @@ pub(crate) fn begin_at(batch: &mut EdgeBatch, sequence: u64, strings: bool) {
     }
 }
 
-/// The list of weights to fill: the memory of the last batch if it held reals.
-pub(crate) fn empty_reals(batch: &mut EdgeBatch) -> Vec<f64> {
-    match std::mem::replace(&mut batch.weights, Weights::None) {
-        Weights::Real(mut values) => {
-            values.clear();
-            values
-        }
-        _ => Vec::new(),
+/// Makes the weights of a batch ready: real numbers, in the memory of the last batch if it held some, or none.
+pub(crate) fn begin_weights(batch: &mut EdgeBatch, are_wanted: bool) {
+    match are_wanted {
+        true => batch.weights.reals().clear(),
+        false => batch.weights = Weights::None,
     }
+}
+
+/// Parses the lines of a block and returns their number of edges; the error of `parse` is the expected part of the
+/// message.
+pub(crate) fn parse_lines(
+    block: &Block,
+    path: &Path,
+    mut parse: impl FnMut(&[u8], u64) -> std::result::Result<u64, String>,
+) -> Result<u64> {
+    let mut edges = 0;
+    for (number, line) in (block.first_record..).zip(lines(text_of(block, path)?)) {
+        edges += parse(line, number).map_err(|expected| bad_record(path, number, &expected, line))?;
+    }
+    Ok(edges)
 }
 
 /// The text of a block.

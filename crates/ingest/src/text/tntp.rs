@@ -12,19 +12,21 @@
 //! is compared with the metadata. Format: Transportation Networks for Research (Stabler, Bar-Gera and Sall, since
 //! 2001).
 
-use crate::batch::{Block, EdgeBatch, Facts, InputOptions, Parser, Source, Weights, bad_record};
+use crate::batch::{Block, EdgeBatch, Facts, InputOptions, Parser, Source, TakeBatch, bad_record};
 use crate::column_names::{column_asked, listed};
 use crate::input::file::Stream;
 use crate::text::blocks::{LineBlocks, Lines};
 use crate::text::number::{self, Fields, lines, trim, unsigned, weight_expected};
-use crate::text::source::{TextSource, begin, empty_reals, first_data_block, integers_only, push_pair, text_of};
+use crate::text::source::{
+    Numbering, begin, begin_weights, first_data_block, integers_only, parse_lines, push_pair, text_source,
+};
 use crate::text::tally::Tally;
 use outcore_image::{Error, Result};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Opens a TNTP network.
-pub(crate) fn open(stream: Stream, options: &InputOptions) -> Result<Box<dyn Source>> {
+pub(crate) fn open(stream: Stream, options: &InputOptions) -> Result<Source> {
     integers_only(options.ids, "tntp")?;
     let mut blocks = LineBlocks::new(stream);
     let first = first_data_block(&mut blocks, |line| !trim(line).is_empty())?;
@@ -59,9 +61,7 @@ pub(crate) fn open(stream: Stream, options: &InputOptions) -> Result<Box<dyn Sou
         tally: tally.clone(),
     });
     blocks.give_back(first);
-    let mut source = TextSource::new(blocks, facts, parser);
-    source.tally = Some(tally);
-    Ok(Box::new(source))
+    Ok(text_source(blocks, facts, parser, Numbering::None, Some(tally)))
 }
 
 /// The lines before the links.
@@ -149,12 +149,7 @@ struct Tntp {
 
 impl Tntp {
     /// Parses a line and returns its number of links; the error is the expected part of the message.
-    fn parse_line(
-        &self,
-        line: &[u8],
-        batch: &mut EdgeBatch,
-        weights: &mut Vec<f64>,
-    ) -> std::result::Result<u64, String> {
+    fn parse_line(&self, line: &[u8], batch: &mut EdgeBatch) -> std::result::Result<u64, String> {
         let text = trim(line);
         if text.first().is_none_or(|first| matches!(first, b'~' | b'<')) {
             return Ok(0);
@@ -172,8 +167,9 @@ impl Tntp {
         for column in 2..self.columns {
             let token = fields.token().ok_or_else(|| format!("{} columns, as the first link has", self.columns))?;
             if self.weight == Some(column) {
-                let weight = number::weight(token);
-                weights.push(weight.ok_or_else(|| format!("{} in column {}", weight_expected(token), column + 1))?);
+                let weight = number::weight(token)
+                    .ok_or_else(|| format!("{} in column {}", weight_expected(token), column + 1))?;
+                batch.weights.reals().push(weight);
             }
         }
         if !fields.is_empty() {
@@ -185,25 +181,17 @@ impl Tntp {
 }
 
 impl Parser for Tntp {
-    fn parse(&self, block: &Block, batch: &mut EdgeBatch) -> Result<()> {
+    fn parse(&self, block: &Block, batch: &mut EdgeBatch, take: &mut TakeBatch<'_>) -> Result<()> {
         begin(batch, block, false);
-        let mut weights = empty_reals(batch);
-        let mut links = 0;
-        for (number, line) in (block.first_record..).zip(lines(text_of(block, &self.path)?)) {
-            links += self
-                .parse_line(line, batch, &mut weights)
-                .map_err(|expected| bad_record(&self.path, number, &expected, line))?;
-        }
-        if self.weight.is_some() {
-            batch.weights = Weights::Real(weights);
-        }
+        begin_weights(batch, self.weight.is_some());
+        let links = parse_lines(block, &self.path, |line, _| self.parse_line(line, batch))?;
         match (self.tally.add([links, 0, 0, 0]), self.links) {
             (Some([count, ..]), Some(links)) if count != links => {
                 let expected = format!("{links} links, as the metadata says");
                 Err(Error::input(&self.path, None, expected, count.to_string())
                     .advise("the file is truncated or its metadata is wrong"))
             }
-            _ => Ok(()),
+            _ => take(batch),
         }
     }
 

@@ -2,24 +2,24 @@
 //!
 //! An id may stand in double quotes, as in CSV: one with blanks at its ends, or one that would be a comment.
 
-use crate::batch::{Block, EdgeBatch, Facts, Ids, Parser, Source, Weights, bad_record};
+use crate::batch::{Block, EdgeBatch, Facts, Ids, Parser, Source, TakeBatch, bad_record};
 use crate::input::file::Input;
 use crate::text::blocks::LineBlocks;
 use crate::text::columns::{Separator, is_data, split};
 use crate::text::number::{integer, is_padded, lines, trim};
 use crate::text::own_comment::OwnComment;
 use crate::text::sample::padded_id;
-use crate::text::source::{TextSource, begin, text_of};
+use crate::text::source::{Numbering, begin, begin_weights, text_of, text_source};
 use outcore_image::Result;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Opens a file of vertices whose ids are strings, or integers, which may have been `guessed`.
-pub(crate) fn open(input: &Input, string_ids: bool, guessed: bool) -> Result<Box<dyn Source>> {
+pub(crate) fn open(input: &Input, string_ids: bool, guessed: bool) -> Result<Source> {
     let blocks = LineBlocks::new(input.stream()?);
     let facts = Facts { string_ids, ..blocks.facts() };
     let parser = Arc::new(VertexLines { path: input.path().to_owned(), string_ids, guessed });
-    Ok(Box::new(TextSource::new(blocks, facts, parser)))
+    Ok(text_source(blocks, facts, parser, Numbering::None, None))
 }
 
 /// Whether the first lines hold ids that are no integers.
@@ -75,15 +75,15 @@ impl VertexLines {
 }
 
 impl Parser for VertexLines {
-    fn parse(&self, block: &Block, batch: &mut EdgeBatch) -> Result<()> {
+    fn parse(&self, block: &Block, batch: &mut EdgeBatch, take: &mut TakeBatch<'_>) -> Result<()> {
         begin(batch, block, self.string_ids);
-        batch.weights = Weights::None;
+        begin_weights(batch, false);
         for (number, line) in (block.first_record..).zip(lines(text_of(block, &self.path)?)) {
             if is_data(line) {
                 self.push(line, number, &mut batch.vertices)?;
             }
         }
-        Ok(())
+        take(batch)
     }
 
     fn path(&self) -> &Path {
@@ -101,7 +101,7 @@ mod tests {
         let mut batch = EdgeBatch::new(string_ids);
         let parser = source.parser();
         while let Some(block) = source.next_block()? {
-            parser.parse(&block, &mut batch)?;
+            parser.parse(&block, &mut batch, &mut |_| Ok(()))?;
         }
         Ok(batch.vertices)
     }
