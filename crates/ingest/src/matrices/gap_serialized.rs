@@ -19,9 +19,8 @@ use crate::batch::{
     BLOCK_BYTES, Block, BlockData, EdgeBatch, Facts, InputOptions, Parser, ReadBlocks, Source, TakeBatch, Weights,
 };
 use crate::input::file::{Input, Stream};
-use crate::mix::mix;
 use crate::text::source::{begin, integers_only, push_pair, text_of, weights_wanted};
-use crate::text::tally::{Sums, Tally};
+use crate::text::tally::{Sums, Tally, see_end};
 use outcore_image::{Error, Result};
 use outcore_io::random;
 use std::path::{Path, PathBuf};
@@ -290,8 +289,7 @@ struct Serialized {
     /// Place of the first neighbour in the file, in bytes.
     first_byte: u64,
     weights_wanted: bool,
-    /// Of undirected edges: those at their smaller ends and those at the others, and the difference between what they
-    /// are, as sums of a hash with a key that nobody knows.
+    /// Of undirected edges.
     tally: Tally,
     key: u64,
 }
@@ -312,13 +310,7 @@ impl Serialized {
         Ok((valid, weight))
     }
 
-    /// A number that only the same edge of the same weight has.
-    fn hash(&self, one: u64, other: u64, weight: i32) -> u64 {
-        let weight = if self.weights_wanted { u64::from(weight as u32) } else { 0 };
-        mix(mix(mix(self.key ^ one).wrapping_add(other)).wrapping_add(weight))
-    }
-
-    fn check(&self, [up, down, difference, _]: Sums) -> Result<()> {
+    fn check(&self, [up, down, _, difference]: Sums) -> Result<()> {
         if up == down && difference == 0 {
             return Ok(());
         }
@@ -347,14 +339,9 @@ impl Parser for Serialized {
             let vertex = u64::from(vertex);
             for (number, record) in records.by_ref().take(len as usize) {
                 let (neighbour, weight) = self.record(record, number)?;
-                if !self.header.directed && neighbour < vertex {
-                    sums[1] += 1;
-                    sums[2] = sums[2].wrapping_sub(self.hash(neighbour, vertex, weight));
+                let weight_bits = if self.weights_wanted { u64::from(weight as u32) } else { 0 };
+                if !self.header.directed && !see_end(&mut sums, self.key, [vertex, neighbour], weight_bits) {
                     continue;
-                }
-                if !self.header.directed && neighbour > vertex {
-                    sums[0] += 1;
-                    sums[2] = sums[2].wrapping_add(self.hash(vertex, neighbour, weight));
                 }
                 push_pair(&mut batch.ids, vertex, neighbour);
                 if self.weights_wanted {

@@ -9,7 +9,6 @@
 
 use crate::batch::{Block, EdgeBatch, Facts, InputOptions, Parser, Source, TakeBatch, bad_record};
 use crate::input::file::Stream;
-use crate::mix::mix;
 use crate::text::blocks::{LineBlocks, Lines};
 use crate::text::columns::Comments;
 use crate::text::number::{self, Fields, lines, weight_expected};
@@ -18,7 +17,7 @@ use crate::text::source::{
     Numbering, begin, begin_weights, data_lines, first_data_block, integers_only, push_pair, text_of, text_source,
     weights_wanted,
 };
-use crate::text::tally::{Sums, Tally};
+use crate::text::tally::{Sums, Tally, see_end};
 use outcore_image::{Error, Result};
 use outcore_io::random;
 use std::path::{Path, PathBuf};
@@ -103,8 +102,6 @@ struct Metis {
     path: PathBuf,
     header: Header,
     weights_wanted: bool,
-    /// Numbers of arcs to larger vertices, of arcs to smaller ones and of self-loops; and the difference between the
-    /// sums of the hashes of the first two, with a random key.
     tally: Arc<Tally>,
     key: u64,
 }
@@ -116,11 +113,11 @@ impl Metis {
         (line, number): (&[u8], u64),
         vertex: u64,
         batch: &mut EdgeBatch,
+        sums: &mut Sums,
         take: &mut TakeBatch<'_>,
-    ) -> Result<Sums> {
+    ) -> Result<()> {
         let bad = |expected| bad_record(&self.path, number, expected, line);
         let mut fields = Fields::new(line);
-        let mut sums: Sums = [0; 4];
         for _ in 0..self.header.skipped_columns {
             fields.unsigned().ok_or_else(|| bad("the weights of the vertex, as fmt says"))?;
         }
@@ -135,16 +132,9 @@ impl Metis {
             } else {
                 0.0
             };
-            if neighbour < vertex {
-                sums[1] += 1;
-                sums[3] = sums[3].wrapping_sub(self.hash(neighbour, vertex, weight));
+            let weight_bits = if self.weights_wanted { weight.to_bits() } else { 0 };
+            if !see_end(sums, self.key, [vertex, neighbour], weight_bits) {
                 continue;
-            }
-            if neighbour == vertex {
-                sums[2] += 1;
-            } else {
-                sums[0] += 1;
-                sums[3] = sums[3].wrapping_add(self.hash(vertex, neighbour, weight));
             }
             push_pair(&mut batch.ids, vertex, neighbour);
             if self.weights_wanted {
@@ -154,30 +144,18 @@ impl Metis {
                 take(batch)?;
             }
         }
-        Ok(sums)
-    }
-
-    /// A hash of an edge and its weight, the same from both ends.
-    fn hash(&self, one: u64, other: u64, weight: f64) -> u64 {
-        let weight = if self.weights_wanted { weight.to_bits() } else { 0 };
-        mix(mix(mix(self.key ^ one).wrapping_add(other)).wrapping_add(weight))
+        Ok(())
     }
 
     /// Compares arcs with those in the other direction, and all of them with the header.
     fn check(&self, [up, down, loops, difference]: Sums) -> Result<()> {
-        if up == down && difference != 0 {
-            let found = "arcs whose reverse is missing or has another weight";
+        if up != down || difference != 0 {
+            let found = match up == down {
+                true => "arcs whose reverse is missing or has another weight".to_owned(),
+                false => format!("{up} arcs to larger vertices and {down} to smaller ones"),
+            };
             return Err(Error::input(&self.path, None, "every edge in the lines of both its ends", found)
                 .advise("METIS graphs are undirected: give a directed graph as an edge list"));
-        }
-        if up != down {
-            return Err(Error::input(
-                &self.path,
-                None,
-                "every edge in the lines of both its ends",
-                format!("{up} arcs to larger vertices and {down} to smaller ones"),
-            )
-            .advise("METIS graphs are undirected: give a directed graph as an edge list"));
         }
         let m = self.header.edges;
         // A loop has one line to stand in; some writers put it there twice.
@@ -208,10 +186,7 @@ impl Parser for Metis {
                 let expected = format!("only {} lines of neighbours", self.header.vertices);
                 return Err(bad_record(&self.path, number, &expected, line));
             }
-            let line_sums = self.parse_line((line, number), vertex, batch, take)?;
-            for (sum, more) in sums.iter_mut().zip(line_sums) {
-                *sum = sum.wrapping_add(more);
-            }
+            self.parse_line((line, number), vertex, batch, &mut sums, take)?;
             vertex += 1;
         }
         self.tally.add(sums).map_or(Ok(()), |all| self.check(all))?;
