@@ -296,6 +296,9 @@ mod tests {
             let read = edges_of("edge-list", &archive(&entries));
             assert_eq!((read.pairs, read.facts.directed), (vec![(1, 2), (2, 3)], Some(false)));
         }
+        // The size of the archive tells nothing of the number of records in it.
+        let read = edges_of("binary32", &archive(&[entry("e", b'0', &[1, 0, 0, 0, 2, 0, 0, 0])]));
+        assert_eq!((read.pairs, read.facts.edges), (vec![(1, 2)], None));
         let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
         io::Write::write_all(&mut packed, &archive(&[readme, edges])).unwrap();
         let read = edges_of("edge-list", &packed.finish().unwrap());

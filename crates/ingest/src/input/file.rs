@@ -400,9 +400,9 @@ impl Stream {
         (self.coding != Coding::Plain).then(|| self.coding.name())
     }
 
-    /// Whether the bytes on disk are compressed.
-    pub(crate) fn is_compressed(&self) -> bool {
-        self.coding != Coding::Plain
+    /// Whether the bytes on disk are others than those of the stream: compressed, or in an archive.
+    pub(crate) fn is_packed(&self) -> bool {
+        self.coding != Coding::Plain || self.tar_member.is_some()
     }
 
     /// The next bytes, at most `len`, which stay to be read.

@@ -44,7 +44,7 @@ pub(crate) fn open(stream: Stream, options: &InputOptions, format: &'static str,
     integers_only(options.ids, format)?;
     weights_wanted(options.weight.as_deref(), format, &[])?;
     let size_bytes = stream.size_bytes();
-    let edges = size_bytes.filter(|_| !stream.is_compressed());
+    let edges = size_bytes.filter(|_| !stream.is_packed());
     let facts = Facts {
         format,
         input_bytes: size_bytes,
