@@ -306,6 +306,11 @@ impl Format {
         })
     }
 
+    /// The format whose files have names, in lower case and without endings of compression, that end so.
+    pub(crate) fn by_ending(name: &str) -> Option<&'static Self> {
+        FORMATS.iter().find(|format| format.endings.iter().any(|ending| name.ends_with(ending)))
+    }
+
     /// The format of an input.
     ///
     /// # Errors
@@ -313,14 +318,13 @@ impl Format {
     pub(crate) fn of(input: &Input, options: &InputOptions) -> Result<&'static Self> {
         let asked = options.format.as_deref().map(Format::named).transpose()?;
         let name = input.plain_name();
-        let by_name = || FORMATS.iter().find(|format| format.endings.iter().any(|ending| name.ends_with(ending)));
         if asked.is_none()
             && let Some(Kind::Foreign(what, advice)) = recognise::by_name(&name)
         {
             return Err(foreign(input, "a format that is read", what, advice));
         }
         let start = input.start(LOOKED_AT_BYTES)?;
-        let format = asked.or_else(by_name).unwrap_or(&FORMATS[0]);
+        let format = asked.or_else(|| Format::by_ending(&name)).unwrap_or(&FORMATS[0]);
         match (asked, recognise::by_start(&start)) {
             (None, Some(Kind::Read(recognized))) => Format::named(recognized),
             _ => format.check(input, &start).map(|()| format),

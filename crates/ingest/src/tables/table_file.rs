@@ -3,13 +3,12 @@
 //! The first column may hold ids; all others are numbers without nulls. What decoding takes is set aside as it is for
 //! imports (`parquet.rs`, `arrow_stream.rs`).
 
+use crate::format::{Format, is_table};
 use crate::input::context::InputContext;
 use crate::input::file::Input;
-use crate::tables::arrow_stream;
-use crate::tables::parquet;
 use crate::tables::table::Batches;
-use crate::tables::values::texts_of;
-use crate::tables::values::{each_integer, each_real, is_integer, is_real};
+use crate::tables::values::{column_names, each_integer, each_real, is_integer, is_real, texts_of};
+use crate::tables::{arrow_stream, parquet};
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::SchemaRef;
 use outcore_image::{Error, Result};
@@ -59,8 +58,7 @@ impl std::fmt::Debug for TableFile {
 impl TableFile {
     /// Whether a file is taken for a table, by what its name ends in.
     pub fn is_named(path: &Path) -> bool {
-        let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default().to_ascii_lowercase();
-        is_arrow(&ending) || ending == "parquet"
+        table_format(path).is_some()
     }
 
     /// Opens a table; its rows are not read yet.
@@ -69,8 +67,7 @@ impl TableFile {
     /// Errors of the operating system; a damaged file; no memory.
     pub fn open(runtime: &Runtime, path: &Path) -> Result<Self> {
         let input = Input::file(path, &InputContext::of(runtime))?;
-        let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default().to_ascii_lowercase();
-        let (schema, batches) = match is_arrow(&ending) {
+        let (schema, batches) = match table_format(path) == Some("arrow") {
             true => arrow_stream::whole(&input)?,
             false => {
                 let (_, schema, batches) = parquet::chosen(&input, |schema| Ok((0..schema.fields().len()).collect()))?;
@@ -83,7 +80,7 @@ impl TableFile {
 
     /// The names of the columns.
     pub fn names(&self) -> Vec<String> {
-        self.schema.fields().iter().map(|field| field.name().clone()).collect()
+        column_names(&self.schema).into_iter().map(str::to_owned).collect()
     }
 
     /// Calls `work` with all rows in their order, some at a time: their ids, if the first column has them, and the
@@ -131,8 +128,10 @@ impl TableFile {
     }
 }
 
-fn is_arrow(ending: &str) -> bool {
-    matches!(ending, "arrow" | "feather" | "ipc")
+/// The name of the format, if the ending of the file's name is that of tables.
+fn table_format(path: &Path) -> Option<&'static str> {
+    let name = path.file_name()?.to_str()?.to_ascii_lowercase();
+    Format::by_ending(&name).map(|format| format.name).filter(|name| is_table(name))
 }
 
 fn ids_of(column: &dyn Array) -> RowIds {
