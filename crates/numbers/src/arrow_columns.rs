@@ -8,6 +8,7 @@
 //! *Cost.* One small read per batch when the file is opened, and one of every dictionary of numbers; 56 bytes of memory
 //! for a column in a batch.
 
+use crate::placed_table::{Packing, PlacedColumns};
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_buffer::{Buffer, MutableBuffer};
 use arrow_ipc::reader::{read_dictionary, read_record_batch};
@@ -233,21 +234,6 @@ impl ArrowColumns {
         Ok((ArrowColumns { path, fields, batches, columns, rows, _reservation: reservation }, own))
     }
 
-    /// Number of rows.
-    pub(crate) fn rows(&self) -> u64 {
-        self.rows
-    }
-
-    /// Number of batches.
-    pub(crate) fn batches(&self) -> usize {
-        self.batches.len()
-    }
-
-    /// The compression of the buffers, if there is any.
-    pub(crate) fn compression(&self) -> Option<&'static str> {
-        self.batches.iter().find_map(|batch| Some(if batch.codec? == CompressionType::ZSTD { "zstd" } else { "lz4" }))
-    }
-
     /// The rows of a batch.
     fn range(&self, batch: usize) -> Range<u64> {
         let end = self.batches.get(batch + 1).map_or(self.rows, |next| next.first_row);
@@ -259,94 +245,8 @@ impl ArrowColumns {
         self.batches.partition_point(|batch| batch.first_row <= row) - 1
     }
 
-    /// Adjacent rows as runs that are decoded one by one: of one batch each.
-    pub(crate) fn runs(&self, rows: &Range<u64>, most_rows: u64) -> Vec<Range<u64>> {
-        let (mut runs, mut start) = (Vec::new(), rows.start);
-        while start < rows.end {
-            let batch = self.batch_of(start);
-            let mut end = self.range(batch).end.min(rows.end);
-            if self.batches[batch].codec.is_none() {
-                end = end.min(start + most_rows);
-            }
-            runs.push(start..end);
-            start = end;
-        }
-        runs
-    }
-
     fn place(&self, batch: usize, column: usize) -> ColumnPlace {
         self.columns[batch * self.fields.len() + column]
-    }
-
-    /// The bytes of the file that are read for a run of rows of a column.
-    pub(crate) fn read_bytes(&self, column: usize, run: Range<u64>) -> u64 {
-        let batch = self.batch_of(run.start);
-        let ColumnPlace { nulls, validity, values } = self.place(batch, column);
-        if self.batches[batch].codec.is_some() {
-            return values.1 + if nulls == 0 { 0 } else { validity.1 };
-        }
-        let bits = value_bits(self.fields[column].field(0).data_type()) + u64::from(nulls != 0);
-        // They are read from the row on that begins a byte of bits.
-        let first = run.start - (run.start - self.range(batch).start) % 8;
-        ((run.end - first) * bits).div_ceil(8)
-    }
-
-    /// The memory that reading rows of a column takes, at most.
-    pub(crate) fn decoding_bytes(&self, column: usize) -> u64 {
-        let bits = value_bits(self.fields[column].field(0).data_type());
-        let bytes = |batch: usize| {
-            let (ColumnPlace { validity, values, .. }, range) = (self.place(batch, column), self.range(batch));
-            let rows = range.end - range.start;
-            match self.batches[batch].codec {
-                None => unpacked_bytes(rows.min(DECODED_ROWS), bits),
-                Some(_) => (validity.1 + values.1).saturating_add(unpacked_bytes(rows, bits)),
-            }
-        };
-        (0..self.batches.len()).map(bytes).max().unwrap_or(0)
-    }
-
-    /// Decodes rows of a column, all of one batch, and hands them over in order, some at a time.
-    pub(crate) fn read(
-        &self,
-        file: &CountedFile,
-        budget: &Budget,
-        (column, rows): (usize, Range<u64>),
-        mut take: impl FnMut(&dyn Array) -> Result<()>,
-    ) -> Result<()> {
-        let batch = self.batch_of(rows.start);
-        let (place, range) = (self.place(batch, column), self.range(batch));
-        let (mut start, end) = (rows.start - range.start, rows.end - range.start);
-        if self.batches[batch].codec.is_some() {
-            let all = self.compressed(file, budget, (batch, column))?;
-            while start < end {
-                let count = (end - start).min(DECODED_ROWS);
-                take(&all.column(0).slice(start as usize, count as usize))?;
-                start += count;
-            }
-            return Ok(());
-        }
-        let bits = value_bits(self.fields[column].field(0).data_type());
-        while start < end {
-            let count = (end - start).min(DECODED_ROWS);
-            // Bits are read from the byte on that has the first one.
-            let skipped = start % 8;
-            let (from, rows) = (start - skipped, count + skipped);
-            let part = |(offset, _): (u64, u64), bits: u64| {
-                let (start, end) = (from * bits / 8, ((from + rows) * bits).div_ceil(8));
-                (offset + start, end - start)
-            };
-            let validity = if place.nulls == 0 { (0, 0) } else { part(place.validity, 1) };
-            let mut own = ColumnPlace { nulls: place.nulls, validity, values: part(place.values, bits) };
-            let buffers = self.buffers(file, &own)?;
-            if own.nulls > 0 {
-                // Those of the batch may be in other rows.
-                own.nulls = rows as i64 - buffers.count_set_bits_offset(0, rows as usize) as i64;
-            }
-            let found = self.decode((batch, column), buffers, &own, rows)?;
-            take(&found.column(0).slice(skipped as usize, count as usize))?;
-            start += count;
-        }
-        Ok(())
     }
 
     /// All rows of a column in a batch whose buffers are compressed.
@@ -401,6 +301,92 @@ impl ArrowColumns {
 
     fn damaged(&self, error: &str) -> Error {
         damaged(&self.path, "an Arrow file or stream", error)
+    }
+}
+
+impl PlacedColumns for ArrowColumns {
+    fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    fn packing(&self) -> Packing {
+        let codec = |batch: &BatchPlace| Some(if batch.codec? == CompressionType::ZSTD { "zstd" } else { "lz4" });
+        let codecs = vec![self.batches.iter().find_map(codec).unwrap_or("none").to_owned()];
+        Packing { groups: self.batches.len(), group_name: "batches", codecs, encodings: Vec::new() }
+    }
+
+    fn run_end(&self, row: u64, most_rows: u64) -> u64 {
+        let batch = self.batch_of(row);
+        let end = self.range(batch).end;
+        if self.batches[batch].codec.is_none() { end.min(row + most_rows) } else { end }
+    }
+
+    fn read_bytes(&self, column: usize, run: Range<u64>) -> u64 {
+        let batch = self.batch_of(run.start);
+        let ColumnPlace { nulls, validity, values } = self.place(batch, column);
+        if self.batches[batch].codec.is_some() {
+            return values.1 + if nulls == 0 { 0 } else { validity.1 };
+        }
+        let bits = value_bits(self.fields[column].field(0).data_type()) + u64::from(nulls != 0);
+        // They are read from the row on that begins a byte of bits.
+        let first = run.start - (run.start - self.range(batch).start) % 8;
+        ((run.end - first) * bits).div_ceil(8)
+    }
+
+    fn decoding_bytes(&self, column: usize) -> u64 {
+        let bits = value_bits(self.fields[column].field(0).data_type());
+        let bytes = |batch: usize| {
+            let (ColumnPlace { validity, values, .. }, range) = (self.place(batch, column), self.range(batch));
+            let rows = range.end - range.start;
+            match self.batches[batch].codec {
+                None => unpacked_bytes(rows.min(DECODED_ROWS), bits),
+                Some(_) => (validity.1 + values.1).saturating_add(unpacked_bytes(rows, bits)),
+            }
+        };
+        (0..self.batches.len()).map(bytes).max().unwrap_or(0)
+    }
+
+    fn read(
+        &self,
+        file: &CountedFile,
+        budget: &Budget,
+        (column, rows): (usize, Range<u64>),
+        take: &mut dyn FnMut(&dyn Array) -> Result<()>,
+    ) -> Result<()> {
+        let batch = self.batch_of(rows.start);
+        let (place, range) = (self.place(batch, column), self.range(batch));
+        let (mut start, end) = (rows.start - range.start, rows.end - range.start);
+        if self.batches[batch].codec.is_some() {
+            let all = self.compressed(file, budget, (batch, column))?;
+            while start < end {
+                let count = (end - start).min(DECODED_ROWS);
+                take(&all.column(0).slice(start as usize, count as usize))?;
+                start += count;
+            }
+            return Ok(());
+        }
+        let bits = value_bits(self.fields[column].field(0).data_type());
+        while start < end {
+            let count = (end - start).min(DECODED_ROWS);
+            // Bits are read from the byte on that has the first one.
+            let skipped = start % 8;
+            let (from, rows) = (start - skipped, count + skipped);
+            let part = |(offset, _): (u64, u64), bits: u64| {
+                let (start, end) = (from * bits / 8, ((from + rows) * bits).div_ceil(8));
+                (offset + start, end - start)
+            };
+            let validity = if place.nulls == 0 { (0, 0) } else { part(place.validity, 1) };
+            let mut own = ColumnPlace { nulls: place.nulls, validity, values: part(place.values, bits) };
+            let buffers = self.buffers(file, &own)?;
+            if own.nulls > 0 {
+                // Those of the batch may be in other rows.
+                own.nulls = rows as i64 - buffers.count_set_bits_offset(0, rows as usize) as i64;
+            }
+            let found = self.decode((batch, column), buffers, &own, rows)?;
+            take(&found.column(0).slice(skipped as usize, count as usize))?;
+            start += count;
+        }
+        Ok(())
     }
 }
 

@@ -7,11 +7,12 @@
 //! *Cost.* One small read per page when the file is opened, and 24 bytes of memory for it; a page that rows begin or
 //! end in is decoded for those before and behind it again.
 
+use crate::placed_table::{Packing, PlacedColumns};
 use arrow_array::Array;
 use arrow_schema::Schema;
 use outcore_image::Result;
 use outcore_ingest::parts::{Chunks, CountedFile, Input, VALUE_BYTES, damaged, guarded, load_parquet, placed_pages};
-use outcore_io::Reservation;
+use outcore_io::{Budget, Reservation};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder, RowSelectionPolicy,
@@ -102,88 +103,9 @@ impl ParquetColumns {
         Ok((ParquetColumns { path, metadata, columns, first_rows, _reservation: reservation }, schema))
     }
 
-    /// Number of rows.
-    pub(crate) fn rows(&self) -> u64 {
-        self.first_rows[self.first_rows.len() - 1]
-    }
-
-    /// Number of row groups.
-    pub(crate) fn groups(&self) -> usize {
-        self.first_rows.len() - 1
-    }
-
-    /// Compressions of the pages of the columns, and encodings of their numbers.
-    pub(crate) fn packing(&self) -> (Vec<String>, Vec<String>) {
-        let (mut codecs, mut encodings) = (BTreeSet::new(), BTreeSet::new());
-        let groups = self.metadata.metadata().row_groups().iter();
-        for chunk in groups.flat_map(|group| self.columns.iter().map(|column| group.column(column.leaf))) {
-            codecs.insert(codec_name(chunk.compression()));
-            // Levels, which say what is missing, have encodings of their own.
-            let all = chunk.encodings().filter(|encoding| *encoding != Encoding::RLE);
-            encodings.extend(all.map(|encoding| encoding.to_string().to_lowercase().replace('_', " ")));
-        }
-        (codecs.into_iter().collect(), encodings.into_iter().collect())
-    }
-
     /// The row group that a row is in.
     fn group_of(&self, row: u64) -> usize {
         self.first_rows.partition_point(|&first| first <= row) - 1
-    }
-
-    /// Adjacent rows as runs that are decoded one by one: of one row group each.
-    pub(crate) fn runs(&self, rows: &Range<u64>, most_rows: u64) -> Vec<Range<u64>> {
-        let (mut runs, mut start) = (Vec::new(), rows.start);
-        while start < rows.end {
-            let group_end = self.first_rows[self.group_of(start) + 1];
-            let end = group_end.min(rows.end).min(start + most_rows);
-            runs.push(start..end);
-            start = end;
-        }
-        runs
-    }
-
-    /// The bytes of the file that are read for a run of rows of a column: the pages that hold them, and a dictionary.
-    pub(crate) fn read_bytes(&self, column: usize, run: Range<u64>) -> u64 {
-        let (group, leaf) = (self.group_of(run.start), self.columns[column].leaf);
-        let (start, len) = self.metadata.metadata().row_group(group).column(leaf).byte_range();
-        let places = self.metadata.metadata().offset_index().and_then(|groups| groups.get(group)?.get(leaf));
-        let Some(pages) = places.map(|index| index.page_locations()).filter(|pages| !pages.is_empty()) else {
-            return len;
-        };
-        let [first, end] = [run.start, run.end].map(|row| (row - self.first_rows[group]) as i64);
-        let before = |row: i64| pages.partition_point(|page| page.first_row_index < row);
-        let held = &pages[before(first + 1).saturating_sub(1)..before(end)];
-        let dictionary_bytes = (pages[0].offset as u64).saturating_sub(start);
-        held.iter().map(|page| u64::try_from(page.compressed_page_size).unwrap_or(0)).sum::<u64>() + dictionary_bytes
-    }
-
-    /// The memory that reading rows of a column takes, at most.
-    pub(crate) fn decoding_bytes(&self, column: usize) -> u64 {
-        self.columns[column].decoding_bytes
-    }
-
-    /// Decodes rows of a column, all of one row group, and hands them over in order, some at a time.
-    pub(crate) fn read(
-        &self,
-        file: &CountedFile,
-        (column, rows): (usize, Range<u64>),
-        mut take: impl FnMut(&dyn Array) -> Result<()>,
-    ) -> Result<()> {
-        let damaged = |error: String| damaged(&self.path, "rows of a table", &error);
-        let group = self.group_of(rows.start);
-        let mut reader = guarded(|| self.reader(file, column, group, &rows)).map_err(damaged)?;
-        let mut left = rows.end - rows.start;
-        while left > 0 {
-            let next = || reader.next().transpose().map_err(|error| error.to_string());
-            let batch = guarded(next).map_err(damaged)?;
-            let found = batch.as_ref().map_or(0, |batch| batch.num_rows() as u64);
-            let Some(batch) = batch.filter(|_| found == left.min(DECODED_ROWS as u64)) else {
-                return Err(damaged(format!("{found} rows where {left} of row group {group} are left")));
-            };
-            take(batch.column(0))?;
-            left -= found;
-        }
-        Ok(())
     }
 
     fn reader(
@@ -201,6 +123,71 @@ impl ParquetColumns {
         let builder = builder.with_row_selection_policy(RowSelectionPolicy::Selectors).with_batch_size(DECODED_ROWS);
         let builder = builder.with_offset(first as usize).with_limit(count as usize);
         builder.build().map_err(|error| error.to_string())
+    }
+}
+
+impl PlacedColumns for ParquetColumns {
+    fn rows(&self) -> u64 {
+        self.first_rows[self.first_rows.len() - 1]
+    }
+
+    fn packing(&self) -> Packing {
+        let (mut codecs, mut encodings) = (BTreeSet::new(), BTreeSet::new());
+        let groups = self.metadata.metadata().row_groups().iter();
+        for chunk in groups.flat_map(|group| self.columns.iter().map(|column| group.column(column.leaf))) {
+            codecs.insert(codec_name(chunk.compression()));
+            // Levels, which say what is missing, have encodings of their own.
+            let all = chunk.encodings().filter(|encoding| *encoding != Encoding::RLE);
+            encodings.extend(all.map(|encoding| encoding.to_string().to_lowercase().replace('_', " ")));
+        }
+        let (codecs, encodings) = (codecs.into_iter().collect(), encodings.into_iter().collect());
+        Packing { groups: self.first_rows.len() - 1, group_name: "row groups", codecs, encodings }
+    }
+
+    fn run_end(&self, row: u64, most_rows: u64) -> u64 {
+        self.first_rows[self.group_of(row) + 1].min(row + most_rows)
+    }
+
+    fn read_bytes(&self, column: usize, run: Range<u64>) -> u64 {
+        let (group, leaf) = (self.group_of(run.start), self.columns[column].leaf);
+        let (start, len) = self.metadata.metadata().row_group(group).column(leaf).byte_range();
+        let places = self.metadata.metadata().offset_index().and_then(|groups| groups.get(group)?.get(leaf));
+        let Some(pages) = places.map(|index| index.page_locations()).filter(|pages| !pages.is_empty()) else {
+            return len;
+        };
+        let [first, end] = [run.start, run.end].map(|row| (row - self.first_rows[group]) as i64);
+        let before = |row: i64| pages.partition_point(|page| page.first_row_index < row);
+        let held = &pages[before(first + 1).saturating_sub(1)..before(end)];
+        let dictionary_bytes = (pages[0].offset as u64).saturating_sub(start);
+        held.iter().map(|page| u64::try_from(page.compressed_page_size).unwrap_or(0)).sum::<u64>() + dictionary_bytes
+    }
+
+    fn decoding_bytes(&self, column: usize) -> u64 {
+        self.columns[column].decoding_bytes
+    }
+
+    fn read(
+        &self,
+        file: &CountedFile,
+        _: &Budget,
+        (column, rows): (usize, Range<u64>),
+        take: &mut dyn FnMut(&dyn Array) -> Result<()>,
+    ) -> Result<()> {
+        let damaged = |error: String| damaged(&self.path, "rows of a table", &error);
+        let group = self.group_of(rows.start);
+        let mut reader = guarded(|| self.reader(file, column, group, &rows)).map_err(damaged)?;
+        let mut left = rows.end - rows.start;
+        while left > 0 {
+            let next = || reader.next().transpose().map_err(|error| error.to_string());
+            let batch = guarded(next).map_err(damaged)?;
+            let found = batch.as_ref().map_or(0, |batch| batch.num_rows() as u64);
+            let Some(batch) = batch.filter(|_| found == left.min(DECODED_ROWS as u64)) else {
+                return Err(damaged(format!("{found} rows where {left} of row group {group} are left")));
+            };
+            take(batch.column(0))?;
+            left -= found;
+        }
+        Ok(())
     }
 }
 

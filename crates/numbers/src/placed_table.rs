@@ -35,13 +35,35 @@ pub struct PlacedTable {
     all_names: Vec<String>,
     places: Vec<usize>,
     rows: u64,
-    content: Content,
+    columns: Box<dyn PlacedColumns>,
     rounded: Rounded,
 }
 
-enum Content {
-    Parquet(ParquetColumns),
-    Arrow(ArrowColumns),
+/// The columns that are taken of a file.
+pub(crate) trait PlacedColumns: Send + Sync {
+    /// Number of rows.
+    fn rows(&self) -> u64;
+
+    /// The layout of the rows in the file.
+    fn packing(&self) -> Packing;
+
+    /// End of the run that begins at a row: rows that are decoded together, `most_rows` if they need not be more.
+    fn run_end(&self, row: u64, most_rows: u64) -> u64;
+
+    /// The bytes of the file that are read for a run of rows of a column.
+    fn read_bytes(&self, column: usize, run: Range<u64>) -> u64;
+
+    /// The memory that reading rows of a column takes, at most.
+    fn decoding_bytes(&self, column: usize) -> u64;
+
+    /// Decodes a run of rows of a column, and hands them over in order, some at a time.
+    fn read(
+        &self,
+        file: &CountedFile,
+        budget: &Budget,
+        column_and_rows: (usize, Range<u64>),
+        take: &mut dyn FnMut(&dyn Array) -> Result<()>,
+    ) -> Result<()>;
 }
 
 /// The layout of the rows of a table in its file.
@@ -94,18 +116,17 @@ impl PlacedTable {
             *chosen.borrow_mut() = Some(found);
             Ok(columns)
         };
-        let (format, content, schema, rows) = match start.starts_with(b"PAR1") {
+        let (format, columns, schema): (_, Box<dyn PlacedColumns>, _) = match start.starts_with(b"PAR1") {
             true => {
                 let (columns, schema) = ParquetColumns::open(&input, &counted, choose)?;
-                let rows = columns.rows();
-                ("parquet", Content::Parquet(columns), schema, rows)
+                ("parquet", Box::new(columns), schema)
             }
             false => {
                 let (columns, schema) = ArrowColumns::open(path, &counted, input.budget(), choose)?;
-                let rows = columns.rows();
-                ("arrow", Content::Arrow(columns), schema, rows)
+                ("arrow", Box::new(columns), schema)
             }
         };
+        let rows = columns.rows();
         let Chosen { columns: places, kinds, note } = chosen.into_inner().unwrap_or_default();
         let facts = NumberFacts {
             format,
@@ -118,7 +139,7 @@ impl PlacedTable {
             notes: note.into_iter().collect(),
         };
         let (path, all_names, rounded) = (path.to_owned(), all_names.into_inner(), Rounded::default());
-        Ok(PlacedTable { path, file, identity, facts, all_names, places, rows, content, rounded })
+        Ok(PlacedTable { path, file, identity, facts, all_names, places, rows, columns, rounded })
     }
 
     /// The file.
@@ -143,40 +164,28 @@ impl PlacedTable {
 
     /// The layout of the rows in the file.
     pub fn packing(&self) -> Packing {
-        match &self.content {
-            Content::Parquet(columns) => {
-                let (codecs, encodings) = columns.packing();
-                Packing { groups: columns.groups(), group_name: "row groups", codecs, encodings }
-            }
-            Content::Arrow(columns) => {
-                let codecs = vec![columns.compression().unwrap_or("none").to_owned()];
-                Packing { groups: columns.batches(), group_name: "batches", codecs, encodings: Vec::new() }
-            }
-        }
+        self.columns.packing()
     }
 
     /// The bytes of the file that are read for a run of rows of a column.
     pub fn read_bytes(&self, column: usize, run: Range<u64>) -> u64 {
-        match &self.content {
-            Content::Parquet(columns) => columns.read_bytes(column, run),
-            Content::Arrow(columns) => columns.read_bytes(column, run),
-        }
+        self.columns.read_bytes(column, run)
     }
 
     /// The memory that a worker takes which reads rows of a column, at most.
     pub fn decoding_bytes(&self, column: usize) -> u64 {
-        match &self.content {
-            Content::Parquet(columns) => columns.decoding_bytes(column),
-            Content::Arrow(columns) => columns.decoding_bytes(column),
-        }
+        self.columns.decoding_bytes(column)
     }
 
     /// Adjacent rows as runs, each of which [`PlacedTable::read`] reads.
     pub fn runs(&self, rows: &Range<u64>) -> Vec<Range<u64>> {
-        match &self.content {
-            Content::Parquet(columns) => columns.runs(rows, MOST_RUN_ROWS),
-            Content::Arrow(columns) => columns.runs(rows, MOST_RUN_ROWS),
+        let (mut runs, mut start) = (Vec::new(), rows.start);
+        while start < rows.end {
+            let end = self.columns.run_end(start, MOST_RUN_ROWS).min(rows.end);
+            runs.push(start..end);
+            start = end;
         }
+        runs
     }
 
     /// Reads a run of rows of a column as elements of a type; the caller has set aside what decoding takes.
@@ -195,7 +204,7 @@ impl PlacedTable {
         let name = self.facts.names.as_ref().map_or("", |names| names[column].as_str());
         let (mut row, mut rest) = (rows.start, to);
         let mut failed_row = None;
-        let take = |values: &dyn Array| {
+        let mut take = |values: &dyn Array| {
             let (own, left) = std::mem::take(&mut rest).split_at_mut(values.len() * element.bytes());
             rest = left;
             if let Err((at, found)) = fill(values, element, own) {
@@ -209,10 +218,7 @@ impl PlacedTable {
             row += values.len() as u64;
             Ok(())
         };
-        let outcome = match &self.content {
-            Content::Parquet(columns) => columns.read(&file, (column, rows), take),
-            Content::Arrow(columns) => columns.read(&file, budget, (column, rows), take),
-        };
+        let outcome = self.columns.read(&file, budget, (column, rows), &mut take);
         outcome.map_err(|error| Misplaced { row: failed_row.unwrap_or(row), error })
     }
 
