@@ -358,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_unclear_is_refused() {
+    fn unclear_adjacency_lists_are_refused_with_their_lines() {
         for (text, expected) in [
             ("1 2 3\n2 x\n3 1\n", ":2: expected an integer id, as most lines have, found `x`"),
             ("1 02\n2 3\n", ":1: expected integer ids without leading zeros"),
