@@ -4,14 +4,14 @@
 //! [`EdgeBatch`], on any worker and in any order (that is where the time is spent). The sequence number of a block
 //! carries the input order, so the result does not depend on which worker parsed which block.
 
-use crate::choice::Choice;
 use crate::condition::Condition;
-use crate::nulls::Nulls;
 use crate::tables::attributes::{AttributeColumn, AttributeField, Attributes, retain, retain_text};
 use arrow_array::RecordBatch;
+use outcore_declare::Choice;
 use outcore_image::{Error, Result};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The kind of the user's ids.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -35,6 +35,47 @@ impl Choice for IdKind {
         (IdKind::Integer, "integer", "Integers"),
         (IdKind::String, "string", "Strings"),
     ];
+}
+
+/// Treatment of rows whose source or target has no value.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Nulls {
+    /// The first one is an error.
+    #[default]
+    Error,
+    /// They are left out.
+    Skip,
+}
+
+impl Choice for Nulls {
+    const ALL: &'static [(Self, &'static str, &'static str)] =
+        &[(Nulls::Error, "error", "The first one is an error"), (Nulls::Skip, "skip", "They are left out and counted")];
+}
+
+/// Number of rows that were left out.
+#[derive(Debug)]
+pub(crate) struct LeftOut {
+    nulls: Nulls,
+    count: AtomicU64,
+}
+
+impl LeftOut {
+    pub(crate) fn new(nulls: Nulls) -> Self {
+        LeftOut { nulls, count: AtomicU64::new(0) }
+    }
+
+    /// Whether rows are left out.
+    pub(crate) fn is_wanted(&self) -> bool {
+        self.nulls == Nulls::Skip
+    }
+
+    pub(crate) fn add(&self, rows: u64) {
+        self.count.fetch_add(rows, Ordering::Relaxed);
+    }
+
+    pub(crate) fn count(&self) -> u64 {
+        self.count.load(Ordering::Relaxed)
+    }
 }
 
 /// Ids of one kind. Edge `i` of a batch runs from id `2 i` to id `2 i + 1`.

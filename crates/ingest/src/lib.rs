@@ -9,7 +9,6 @@
 mod batch;
 mod bipartite;
 mod chain;
-mod choice;
 mod column_names;
 mod condition;
 mod conditions;
@@ -18,7 +17,6 @@ mod format;
 mod input;
 mod matrices;
 mod mix;
-mod nulls;
 mod open;
 pub mod parts;
 mod plan;
@@ -30,12 +28,11 @@ mod text;
 mod vertices;
 
 pub use batch::{
-    Block, BlockData, EdgeBatch, FULL_BYTES, Facts, IdKind, Ids, InputOptions, Parser, ReadBlocks, Rows, Source,
+    Block, BlockData, EdgeBatch, FULL_BYTES, Facts, IdKind, Ids, InputOptions, Nulls, Parser, ReadBlocks, Rows, Source,
     TakeBatch, TextFacts, Weights, mixed_ids,
 };
 pub use bipartite::SIDES;
 pub use chain::chained;
-pub use choice::Choice;
 pub use column_names::column_asked;
 pub use condition::{Comparison, Condition, Literal};
 pub use conditions::narrowed;
@@ -44,8 +41,8 @@ pub use format::{formats, is_document};
 pub use input::counted_file::Reads;
 pub use input::folders::expand;
 pub use mix::mix;
-pub use nulls::Nulls;
 pub use open::{open, parse_bytes, with_vertex_table};
+pub use outcore_declare::Choice;
 pub use plan::{
     LARGE_BLOCK_BYTES, LEAST_BYTES, LEAST_PAGE_BUFFER_BYTES, PartitionPlan, Plan, SAMPLE_BYTES, enough_bytes,
     needed_bytes,

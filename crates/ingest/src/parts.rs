@@ -11,7 +11,7 @@ pub use crate::input::file::{Input, Stream};
 pub use crate::recognise::{Kind, LOOKED_AT_BYTES, by_magic, by_start};
 pub use crate::tables::arrow_message::{
     CONTINUATION, DictionaryMessage, FILE_END_BYTES, FILE_MAGIC, MOST_BARE_SCHEMA_BYTES, MOST_PADDING_BYTES, Message,
-    bare_schema, batches_listed, check_end, header_bytes, schema_of, start_bytes, unpacked_len,
+    bare_schema, batches_listed, check_end, header_bytes, schema_of, shared, start_bytes, unpacked_len,
 };
 pub use crate::tables::arrow_stream::whole as arrow_batches;
 pub use crate::tables::guarded::{damaged, guarded};

@@ -17,12 +17,12 @@ use arrow_ipc::{
     MetadataVersion, RecordBatchArgs,
 };
 use arrow_schema::{DataType, Schema, SchemaRef, UnionMode};
-use bytes::Bytes;
 use flatbuffers::FlatBufferBuilder;
 use outcore_image::{Error, Result};
 use outcore_ingest::parts::{
     CONTINUATION, CountedFile, FILE_END_BYTES, FILE_MAGIC, MOST_BARE_SCHEMA_BYTES, MOST_PADDING_BYTES, Message,
-    bare_schema, batches_listed, check_end, damaged, guarded, header_bytes, schema_of, start_bytes, unpacked_len,
+    bare_schema, batches_listed, check_end, damaged, guarded, header_bytes, schema_of, shared, start_bytes,
+    unpacked_len,
 };
 use outcore_io::{Array as Memory, Budget, Reservation};
 use std::collections::HashMap;
@@ -64,15 +64,6 @@ struct ColumnPlace {
     nulls: i64,
     validity: (u64, u64),
     values: (u64, u64),
-}
-
-/// Memory that is given back with the last array in it.
-struct Shared(Memory<u8>);
-
-impl AsRef<[u8]> for Shared {
-    fn as_ref(&self) -> &[u8] {
-        &self.0
-    }
 }
 
 /// A reader of the messages of a file, one after the other.
@@ -172,7 +163,7 @@ impl Walk<'_> {
         let mut memory = Memory::zeroed(self.budget, &purpose, message.len_bytes)?;
         self.file.read_at(&mut memory, self.at).map_err(|error| self.damaged(&error.to_string()))?;
         let unpacked = self.budget.reserve(&purpose, message.unpacked_bytes(&memory))?;
-        Ok((Buffer::from(Bytes::from_owner(Shared(memory))), unpacked))
+        Ok((shared(memory), unpacked))
     }
 }
 

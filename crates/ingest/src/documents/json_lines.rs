@@ -8,15 +8,15 @@
 //!
 //! Format: RFC 8259 for the objects.
 
+use crate::batch::LeftOut;
 use crate::batch::{Block, EdgeBatch, Facts, IdKind, Ids, InputOptions, Parser, Source, TakeBatch, bad_record};
 use crate::column_names::{column_asked, find_ends, unread_columns, usual_weight};
+use crate::documents::records::IdTaker;
 use crate::input::file::Stream;
-use crate::nulls::LeftOut;
 use crate::tables::attribute_columns::asked_columns;
 use crate::tables::attributes::{AttributeColumn, AttributeField, Attributes};
 use crate::text::blocks::LineBlocks;
 use crate::text::number::{self, Integer, integer, is_whole, lines};
-use crate::text::one_id::IdTaker;
 use crate::text::sample::{first_lines, other_direction, says_directed};
 use crate::text::source::{Numbering, begin, begin_weights, text_of, text_source};
 use outcore_format::AttributeKind;

@@ -11,8 +11,8 @@ use crate::batch::{InputOptions, Source};
 use crate::documents::numbered::NumberedVertices;
 use crate::documents::records::{self, Directions, Known, ReadRecords, Records, STRING_IDS, WeightRule};
 use crate::input::file::{Input, Stream};
+use crate::text::blocks::RecordLines;
 use crate::text::number::{integer, is_blank, is_infinite_or_nan, real};
-use crate::text::record_lines::RecordLines;
 use crate::text::source::weights_wanted;
 use outcore_image::{Error, Result};
 

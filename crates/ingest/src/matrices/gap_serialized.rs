@@ -19,8 +19,8 @@ use crate::batch::{
     BLOCK_BYTES, Block, BlockData, EdgeBatch, Facts, InputOptions, Parser, ReadBlocks, Source, TakeBatch, Weights,
 };
 use crate::input::file::{Input, Stream};
+use crate::text::source::{Sums, Tally, see_end};
 use crate::text::source::{begin, integers_only, push_pair, text_of, weights_wanted};
-use crate::text::tally::{Sums, Tally, see_end};
 use outcore_image::{Error, Result};
 use outcore_io::random;
 use std::path::{Path, PathBuf};

@@ -15,10 +15,10 @@ use crate::matrices::matrix_header::{Layout, MatrixHeader, Opening, Symmetry, Va
 use crate::text::blocks::LineBlocks;
 use crate::text::edge_list;
 use crate::text::number::{Fields, integer, is_infinite_or_nan, real_or_zero, weight, weight_expected};
+use crate::text::source::Tally;
 use crate::text::source::{
     Numbering, begin, data_lines, first_data_block, integers_only, push_pair, text_of, text_source, weights_wanted,
 };
-use crate::text::tally::Tally;
 use outcore_image::{Error, Result};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

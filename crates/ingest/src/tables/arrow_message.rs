@@ -6,6 +6,8 @@
 use arrow_buffer::Buffer;
 use arrow_ipc::reader::StreamDecoder;
 use arrow_schema::SchemaRef;
+use bytes::Bytes;
+use outcore_io::Array as Memory;
 
 /// The magic number at both ends of an Arrow file.
 pub const FILE_MAGIC: &[u8] = b"ARROW1";
@@ -128,6 +130,17 @@ impl Message {
         let starts = self.compressed.iter().filter_map(|&start| bytes.get(start..)?.first_chunk());
         starts.map(|len| unpacked_len(*len)).fold(0, u64::saturating_add)
     }
+}
+
+/// A buffer in memory that is given back with the last array in it.
+pub fn shared(memory: Memory<u8>) -> Buffer {
+    struct Shared(Memory<u8>);
+    impl AsRef<[u8]> for Shared {
+        fn as_ref(&self) -> &[u8] {
+            &self.0
+        }
+    }
+    Buffer::from(Bytes::from_owner(Shared(memory)))
 }
 
 /// Unpacked length of a buffer, from its first bytes.

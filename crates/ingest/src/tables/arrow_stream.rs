@@ -4,19 +4,18 @@
 //! The size of a batch is known only when it arrives. The first one is read when the input is opened, and the plan of
 //! an import reserves as much for every worker that reads; a larger one later takes free memory, or is refused.
 
+use crate::batch::LeftOut;
 use crate::batch::{Facts, InputOptions, Source};
 use crate::input::file::{Input, Stream};
-use crate::nulls::LeftOut;
 use crate::plan::PLAN_SHARE;
 use crate::tables::arrow_message::{
     CONTINUATION, DictionaryMessage, FILE_END_BYTES, FILE_MAGIC, MOST_BARE_SCHEMA_BYTES, MOST_PADDING_BYTES, Message,
-    bare_schema, check_end, header_bytes, start_bytes, unpacked_len,
+    bare_schema, check_end, header_bytes, shared, start_bytes, unpacked_len,
 };
 use crate::tables::table::{Batch, Batches, TableBlocks, TableColumns, TableParser, damaged, guarded};
 use arrow_buffer::Buffer;
 use arrow_ipc::reader::StreamDecoder;
 use arrow_schema::SchemaRef;
-use bytes::Bytes;
 use outcore_image::{Error, Result};
 use outcore_io::{Array as Memory, Reservation};
 use std::collections::HashMap;
@@ -118,15 +117,6 @@ struct Dictionary {
     unpacked: Arc<Reservation>,
 }
 
-/// Memory that is given back with the last array in it.
-struct Shared(Memory<u8>);
-
-impl AsRef<[u8]> for Shared {
-    fn as_ref(&self) -> &[u8] {
-        &self.0
-    }
-}
-
 impl ArrowStream {
     fn damaged(&self, error: &str) -> Error {
         damaged(self.input.path(), "an Arrow file or stream", error)
@@ -183,7 +173,7 @@ impl ArrowStream {
             if let Some(dictionary) = &message.dictionary {
                 self.keep(dictionary, message.len_bytes as u64, unpacked.clone())?;
             }
-            let mut buffer = Buffer::from(Bytes::from_owner(Shared(memory)));
+            let mut buffer = shared(memory);
             let decoder = &mut self.decoder;
             let decoded = guarded(|| decoder.decode(&mut buffer).map_err(|error| error.to_string()));
             let decoded = decoded.map_err(|error| self.damaged(&error))?;

@@ -5,16 +5,16 @@
 //! refuses a file whose pages do not fit. Strings are decoded as views, which lie in the pages: a dictionary of few
 //! bytes may hold long strings many times. Cost: one small read per page when the file is opened.
 
+use crate::batch::LeftOut;
 use crate::batch::{Block, BlockData, Facts, InputOptions, ReadBlocks, Rows, Source};
 use crate::input::counted_file::CountedFile;
 use crate::input::file::Input;
-use crate::nulls::LeftOut;
 use crate::tables::parquet_pages::{decoded_metadata_bytes, decoding, encoded_metadata_bytes};
 use crate::tables::table::{
     BLOCK_ROWS, Batch, Batches, FIRST_ROWS, STRING_ROWS, TableColumns, TableParser, damaged, guarded, places_in_file,
 };
 use arrow_array::RecordBatch;
-use arrow_schema::{DataType, Schema, SchemaRef};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use bytes::Bytes;
 use outcore_image::Result;
 use outcore_io::Reservation;
@@ -86,21 +86,10 @@ impl ChunkReader for Chunks {
 fn open_with<R: ChunkReader>(reader: &R, input: &Input, options: &InputOptions) -> Result<Source> {
     let path = input.path();
     let failed = |error: String| damaged(path, "a Parquet file", &error);
-    let reservation = reserve_metadata(reader, input)?;
-    // Statistics would be kept for every column of every row group.
-    let skip = ParquetStatisticsPolicy::SkipAll;
-    let options_of_reader = ArrowReaderOptions::default()
-        .with_column_stats_policy(skip.clone())
-        .with_encoding_stats_policy(skip.clone())
-        .with_size_stats_policy(skip);
-    let load = || ArrowReaderMetadata::load(reader, options_of_reader.clone()).map_err(|error| error.to_string());
-    let mut metadata = guarded(load).map_err(failed)?;
+    let (mut metadata, options_of_reader, reservation) = load(reader, input)?;
     let mut columns = TableColumns::find(metadata.schema(), path, options, false)?;
     if columns.has_text() {
-        let options = options_of_reader.clone().with_schema(columns.with_views(metadata.schema()));
-        let load =
-            || ArrowReaderMetadata::try_new(metadata.metadata().clone(), options).map_err(|error| error.to_string());
-        metadata = guarded(load).map_err(failed)?;
+        metadata = with_views(&metadata, options_of_reader, |column| columns.is_view(column)).map_err(failed)?;
     }
     if let Some(kind) = columns.kind() {
         let mask = ProjectionMask::roots(metadata.parquet_schema(), [kind.column]);
@@ -155,15 +144,9 @@ pub fn chosen(input: &Input, choose: impl FnOnce(&Schema) -> Result<Vec<usize>>)
     let is_text = |kind: &DataType| matches!(kind, DataType::Utf8 | DataType::LargeUtf8);
     let has_text = chosen.iter().any(|&column| is_text(metadata.schema().field(column).data_type()));
     if has_text {
-        let view = |field: &Arc<arrow_schema::Field>| match is_text(field.data_type()) {
-            true => Arc::new(field.as_ref().clone().with_data_type(DataType::Utf8View)),
-            false => Arc::clone(field),
-        };
-        let fields: Vec<_> = metadata.schema().fields().iter().map(view).collect();
-        let options = options.with_schema(Arc::new(Schema::new_with_metadata(fields, Default::default())));
-        let load =
-            || ArrowReaderMetadata::try_new(metadata.metadata().clone(), options).map_err(|error| error.to_string());
-        metadata = guarded(load).map_err(failed)?;
+        let schema = Arc::clone(metadata.schema());
+        let is_view = |column: usize| is_text(schema.field(column).data_type());
+        metadata = with_views(&metadata, options, is_view).map_err(failed)?;
     }
     let schema = metadata.schema().project(&chosen).map_err(|error| failed(error.to_string()))?;
     let mask = ProjectionMask::roots(metadata.parquet_schema(), chosen.iter().copied());
@@ -188,12 +171,36 @@ pub fn chosen(input: &Input, choose: impl FnOnce(&Schema) -> Result<Vec<usize>>)
 }
 
 /// The metadata of a file, how they were read, and memory for them.
-pub fn load(reader: &Chunks, input: &Input) -> Result<(ArrowReaderMetadata, ArrowReaderOptions, Reservation)> {
+pub fn load(
+    reader: &impl ChunkReader,
+    input: &Input,
+) -> Result<(ArrowReaderMetadata, ArrowReaderOptions, Reservation)> {
     let reservation = reserve_metadata(reader, input)?;
-    let options = ArrowReaderOptions::default().with_column_stats_policy(ParquetStatisticsPolicy::SkipAll);
+    // Statistics would be kept for every column of every row group.
+    let skip = ParquetStatisticsPolicy::SkipAll;
+    let options = ArrowReaderOptions::default()
+        .with_column_stats_policy(skip.clone())
+        .with_encoding_stats_policy(skip.clone())
+        .with_size_stats_policy(skip);
     let load = || ArrowReaderMetadata::load(reader, options.clone()).map_err(|error| error.to_string());
     let metadata = guarded(load).map_err(|error| damaged(input.path(), "a Parquet file", &error))?;
     Ok((metadata, options, reservation))
+}
+
+/// The metadata of a file some of whose columns are read as views of strings.
+fn with_views(
+    metadata: &ArrowReaderMetadata,
+    options: ArrowReaderOptions,
+    is_view: impl Fn(usize) -> bool,
+) -> std::result::Result<ArrowReaderMetadata, String> {
+    let schema = metadata.schema();
+    let view = |(column, field): (usize, &Arc<Field>)| match is_view(column) {
+        true => Arc::new(field.as_ref().clone().with_data_type(DataType::Utf8View)),
+        false => Arc::clone(field),
+    };
+    let fields: Vec<_> = schema.fields().iter().enumerate().map(view).collect();
+    let options = options.with_schema(Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone())));
+    guarded(|| ArrowReaderMetadata::try_new(metadata.metadata().clone(), options).map_err(|error| error.to_string()))
 }
 
 /// Sets memory aside for the metadata, encoded and decoded. Of a damaged file the decoder says what is wrong.

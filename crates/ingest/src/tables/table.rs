@@ -8,6 +8,7 @@
 //! 8192 with strings, whose edges are handed over in batches of bounded size. How long an id may be follows from the
 //! memory, as the length of a line of text does.
 
+use crate::batch::LeftOut;
 use crate::batch::{
     Block, BlockData, EdgeBatch, FULL_BYTES, Facts, IdKind, Ids, InputOptions, Parser, ReadBlocks, Rows, Source,
     TakeBatch, Weights,
@@ -15,7 +16,6 @@ use crate::batch::{
 use crate::bipartite::with_sides;
 use crate::column_names::{column_asked, find_ends, kinds_note, unread_columns, usual_weight};
 use crate::conditions::with_conditions;
-use crate::nulls::LeftOut;
 use crate::plan::ATTRIBUTES_BYTES;
 use crate::tables::attribute_columns::{column_of, find_attributes};
 use crate::tables::attributes::{AttributeColumn, AttributeField, Attributes};
@@ -28,7 +28,7 @@ use crate::text::sample::{other_direction, says_directed};
 use crate::text::source::begin;
 use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchReader};
 use arrow_buffer::NullBuffer;
-use arrow_schema::{ArrowError, DataType, Field, Schema};
+use arrow_schema::{ArrowError, DataType, Schema};
 use outcore_format::AttributeKind;
 use outcore_image::{Error, Result};
 use outcore_io::{Reservation, bytes_text};
@@ -331,19 +331,10 @@ impl TableColumns {
         self.strings || self.kind.is_some() || self.attributes.iter().any(is_text)
     }
 
-    /// The schema of a table where the strings that are read are views.
-    pub(crate) fn with_views(&self, schema: &Schema) -> Arc<Schema> {
-        let kind = self.kind.as_ref().map(|kind| kind.column);
-        let field = |(place, field): (usize, &Arc<Field>)| {
-            let is_id = self.strings && (place == self.source || place == self.target);
-            if is_id || Some(place) == kind {
-                Arc::new(field.as_ref().clone().with_data_type(DataType::Utf8View))
-            } else {
-                Arc::clone(field)
-            }
-        };
-        let fields: Vec<_> = schema.fields().iter().enumerate().map(field).collect();
-        Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()))
+    /// Whether a column is read as a view of strings.
+    pub(crate) fn is_view(&self, column: usize) -> bool {
+        let is_id = self.strings && (column == self.source || column == self.target);
+        is_id || self.kind.as_ref().is_some_and(|kind| kind.column == column)
     }
 
     /// Largest number of rows of a block, or of a part of one.

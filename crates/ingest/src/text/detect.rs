@@ -6,9 +6,9 @@
 //! options name, else those whose names mean it, else the only two beside the weights. What is open then is refused,
 //! with the option that decides.
 
+use crate::batch::Nulls;
 use crate::batch::{IdKind, InputOptions, bad_record};
 use crate::column_names::{column_asked, ends_by_name, find_ends, has_pair, kinds_note, unread_columns, usual_weight};
-use crate::nulls::Nulls;
 use crate::tables::attribute_columns::asked_columns;
 use crate::tables::attributes::{AttributeField, Attributes, kind_of_fields};
 use crate::text::blocks::Lines;

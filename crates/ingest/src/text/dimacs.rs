@@ -9,11 +9,11 @@ use crate::batch::{Block, EdgeBatch, Facts, InputOptions, Parser, Source, TakeBa
 use crate::input::file::Stream;
 use crate::text::blocks::LineBlocks;
 use crate::text::number::{self, Fields, lines, weight_expected};
+use crate::text::source::Tally;
 use crate::text::source::{
     Numbering, begin, begin_weights, first_data_block, integers_only, parse_lines, push_pair, text_source,
     weights_wanted,
 };
-use crate::text::tally::Tally;
 use outcore_image::{Error, Result};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -5,13 +5,13 @@
 //! [`size_line`](crate::text::size_line). Every line has the same number of columns. The common case, integers between
 //! blanks, takes no list of columns at all.
 
+use crate::batch::LeftOut;
 use crate::batch::{
     Block, BlockData, EdgeBatch, Facts, IdKind, Ids, InputOptions, Parser, ReadBlocks, Source, TakeBatch, TextFacts,
     bad_record,
 };
 use crate::bipartite::SIDES;
 use crate::input::file::Stream;
-use crate::nulls::LeftOut;
 use crate::tables::attributes::AttributeColumn;
 use crate::text::blocks::{LineBlocks, Lines};
 use crate::text::columns::{Columns, Comments, Field, FixedColumns, Separator, Skipped, split};

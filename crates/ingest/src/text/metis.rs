@@ -17,7 +17,7 @@ use crate::text::source::{
     Numbering, begin, begin_weights, data_lines, first_data_block, integers_only, push_pair, text_of, text_source,
     weights_wanted,
 };
-use crate::text::tally::{Sums, Tally, see_end};
+use crate::text::source::{Sums, Tally, see_end};
 use outcore_image::{Error, Result};
 use outcore_io::random;
 use std::path::{Path, PathBuf};

@@ -4,8 +4,8 @@
 //! meant, which column the weights are and what they are called. What an option says comes first.
 
 use crate::batch::{IdKind, InputOptions};
-use crate::choice::Choice;
 use crate::text::detect::Detected;
+use outcore_declare::Choice;
 use std::borrow::Cow;
 
 /// Start of the line.

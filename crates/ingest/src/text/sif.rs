@@ -11,8 +11,8 @@ use crate::batch::{InputOptions, Source};
 use crate::documents::records::{self, Known, ReadRecords, Records};
 use crate::input::file::{Input, Stream};
 use crate::tables::attributes::{AttributeField, Attributes};
+use crate::text::blocks::RecordLines;
 use crate::text::number::real;
-use crate::text::record_lines::RecordLines;
 use outcore_format::AttributeKind;
 use outcore_image::{Error, Result};
 

@@ -17,10 +17,10 @@ use crate::column_names::{column_asked, listed};
 use crate::input::file::Stream;
 use crate::text::blocks::{LineBlocks, Lines};
 use crate::text::number::{self, Fields, lines, trim, unsigned, weight_expected};
+use crate::text::source::Tally;
 use crate::text::source::{
     Numbering, begin, begin_weights, first_data_block, integers_only, parse_lines, push_pair, text_source,
 };
-use crate::text::tally::Tally;
 use outcore_image::{Error, Result};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
