@@ -31,6 +31,8 @@ pub(crate) struct Format {
     /// It lists edges and says nothing else: several files may be read as one graph, and one beside may name more
     /// vertices.
     pub(crate) lists: bool,
+    /// Ids are integers, whatever `--ids` says.
+    has_integers_only: bool,
     /// A graph is two files, either of which opens it.
     pub(crate) is_pair: bool,
     open: fn(&Input, &InputOptions) -> Result<Source>,
@@ -51,11 +53,7 @@ enum Content {
     Records,
 }
 
-const COLUMNS: &[&str] = &["delimiter", "header", "comment", "source", "target", "nulls", "attributes", "bipartite"];
-const LINES: &[&str] = &["delimiter", "comment", "bipartite"];
-const NAMED: &[&str] = &["source", "target", "nulls", "attributes", "bipartite"];
-
-/// Defaults of text that lists edges.
+/// Text that lists edges.
 const LIST: Format = Format {
     name: "",
     summary: "",
@@ -64,214 +62,144 @@ const LIST: Format = Format {
     content: Content::Text,
     lists: true,
     is_pair: false,
+    has_integers_only: false,
     open: |_, _| unreachable!("every format has its own"),
 };
-/// Defaults of text that holds a whole graph.
+const NUMBERED_LIST: Format = Format { has_integers_only: true, ..LIST };
+const LINES: Format = Format { options: &["delimiter", "comment", "bipartite"], ..LIST };
+const NAMED: Format = Format { options: &["source", "target", "nulls", "attributes", "bipartite"], ..LIST };
+const COLUMNS: Format = Format {
+    options: &["delimiter", "header", "comment", "source", "target", "nulls", "attributes", "bipartite"],
+    content: Content::Columns,
+    ..LIST
+};
+const TABLE: Format = Format { content: Content::Table, ..NAMED };
+const RECORDS: Format = Format { content: Content::Records, ..NUMBERED_LIST };
+/// Text that holds a whole graph.
 const GRAPH: Format = Format { options: &[], lists: false, ..LIST };
-const TABLE: Format = Format { options: NAMED, content: Content::Table, ..LIST };
-const RECORDS: Format = Format { content: Content::Records, ..LIST };
+const NUMBERED: Format = Format { has_integers_only: true, ..GRAPH };
+const SERIALIZED: Format = Format { content: Content::Records, ..NUMBERED };
+const DOCUMENT: Format = Format { content: Content::Document, ..GRAPH };
+const XML: Format = Format { options: &["attributes"], ..DOCUMENT };
+
+const fn format(
+    name: &'static str,
+    summary: &'static str,
+    endings: &'static [&'static str],
+    kind: Format,
+    open: fn(&Input, &InputOptions) -> Result<Source>,
+) -> Format {
+    Format { name, summary, endings, open, ..kind }
+}
 
 /// All formats. The first one is taken where neither the name nor the content of an input says another.
 static FORMATS: [Format; 26] = [
-    Format {
-        name: "edge-list",
-        summary: "text, an edge a line, columns between blanks, tabs, commas, semicolons or bars",
-        endings: &[".txt", ".edges", ".edgelist", ".tsv", ".csv"],
-        options: COLUMNS,
-        content: Content::Columns,
-        open: |input, options| edge_list::open(input.stream()?, options, Shape::Free),
-        ..LIST
-    },
-    Format {
-        name: "adjacency",
-        summary: "text, a vertex and its neighbours a line, `u v1 v2` or `u<TAB>v1,v2`",
-        endings: &[".adj", ".adjlist"],
-        options: LINES,
-        open: |input, options| adjacency::open(input.stream()?, options),
-        ..LIST
-    },
-    Format {
-        name: "tntp",
-        summary: "TNTP road networks",
-        endings: &[".tntp"],
-        open: |input, options| tntp::open(input.stream()?, options),
-        ..GRAPH
-    },
-    Format {
-        name: "el",
-        summary: "GAP's text edges, `source target`",
-        endings: &[".el"],
-        options: LINES,
-        open: |input, options| edge_list::open(input.stream()?, options, Shape::Fixed(edge_list::EL)),
-        ..LIST
-    },
-    Format {
-        name: "wel",
-        summary: "GAP's weighted text edges, `source target weight`",
-        endings: &[".wel"],
-        options: LINES,
-        open: |input, options| edge_list::open(input.stream()?, options, Shape::Fixed(edge_list::WEL)),
-        ..LIST
-    },
-    Format {
-        name: "cedge",
-        summary: "road networks, `edge_id u v length`",
-        endings: &[".cedge"],
-        options: LINES,
-        open: |input, options| edge_list::open(input.stream()?, options, Shape::Fixed(edge_list::CEDGE)),
-        ..LIST
-    },
-    Format {
-        name: "dimacs",
-        summary: "DIMACS, `a u v w` or `e u v`",
-        endings: &[".gr", ".col", ".dimacs"],
-        open: |input, options| dimacs::open(input.stream()?, options),
-        ..LIST
-    },
-    Format {
-        name: "matrix-market",
-        summary: "Matrix Market, patterns and matrices of integers or reals; as a graph they are square",
-        endings: &[".mtx"],
-        open: |input, options| matrix_market::open(input.stream()?, options),
-        ..GRAPH
-    },
-    Format {
-        name: "metis",
-        summary: "METIS, a line of neighbours per vertex, from 1",
-        endings: &[".graph", ".metis"],
-        open: |input, options| metis::open(input.stream()?, options),
-        ..GRAPH
-    },
-    Format {
-        name: "ascii-graph",
-        summary: "WebGraph's ASCIIGraph, a line of successors per vertex, from 0",
-        endings: &[".graph-txt"],
-        open: |input, options| ascii_graph::open(input.stream()?, options),
-        ..GRAPH
-    },
-    Format {
-        name: "graphalytics",
-        summary: "LDBC Graphalytics, NAME.v and NAME.e side by side",
-        endings: &[".v", ".e"],
-        is_pair: true,
-        open: graphalytics::open,
-        ..GRAPH
-    },
-    Format {
-        name: "graph500",
-        summary: "binary records of two little-endian i64",
-        endings: &[".graph500", ".tuples"],
-        open: |input, options| binary::open(input.stream()?, options, "graph500", Record::Signed64),
-        ..RECORDS
-    },
-    Format {
-        name: "graph500-packed",
-        summary: "binary records of 12 bytes with two 48-bit vertices",
-        endings: &[".packed"],
-        open: |input, options| binary::open(input.stream()?, options, "graph500-packed", Record::Packed48),
-        ..RECORDS
-    },
-    Format {
-        name: "binary64",
-        summary: "the same as graph500",
-        endings: &[],
-        open: |input, options| binary::open(input.stream()?, options, "binary64", Record::Signed64),
-        ..RECORDS
-    },
-    Format {
-        name: "binary32",
-        summary: "binary records of two little-endian u32",
-        endings: &[],
-        open: |input, options| binary::open(input.stream()?, options, "binary32", Record::Unsigned32),
-        ..RECORDS
-    },
-    Format {
-        name: "sg",
-        summary: "GAP's serialized graphs",
-        endings: &[".sg"],
-        content: Content::Records,
-        open: |input, options| gap_serialized::open(input, options, "sg", false),
-        ..GRAPH
-    },
-    Format {
-        name: "wsg",
-        summary: "GAP's serialized graphs with weights",
-        endings: &[".wsg"],
-        content: Content::Records,
-        open: |input, options| gap_serialized::open(input, options, "wsg", true),
-        ..GRAPH
-    },
-    Format {
-        name: "parquet",
-        summary: "Parquet, columns source, target and maybe weight",
-        endings: &[".parquet", ".pq"],
-        open: parquet::open,
-        ..TABLE
-    },
-    Format {
-        name: "arrow",
-        summary: "Arrow file or stream, columns as for parquet",
-        endings: &[".arrow", ".feather", ".ipc", ".arrows"],
-        open: arrow_stream::open,
-        ..TABLE
-    },
-    Format {
-        name: "jsonl",
-        summary: "JSON lines, an object a line, `{\"source\": 1, \"target\": 2, \"weight\": 3.5}`",
-        endings: &[".jsonl", ".ndjson"],
-        options: NAMED,
-        open: |input, options| json_lines::open(input.stream()?, options),
-        ..LIST
-    },
-    Format {
-        name: "graphml",
-        summary: "GraphML, the weights of the key `weight`",
-        endings: &[".graphml"],
-        options: &["attributes"],
-        content: Content::Document,
-        open: graphml::open,
-        ..GRAPH
-    },
-    Format {
-        name: "gexf",
-        summary: "GEXF, Gephi's form",
-        endings: &[".gexf"],
-        options: &["attributes"],
-        content: Content::Document,
-        open: gexf::open,
-        ..GRAPH
-    },
-    Format {
-        name: "gml",
-        summary: "GML, `graph [ node [ id 1 ] edge [ source 1 target 1 ] ]`",
-        endings: &[".gml"],
-        content: Content::Document,
-        open: gml::open,
-        ..GRAPH
-    },
-    Format {
-        name: "pajek",
-        summary: "Pajek networks, sections such as `*Vertices` and `*Arcs`",
-        endings: &[".net", ".paj"],
-        content: Content::Document,
-        open: pajek::open,
-        ..GRAPH
-    },
-    Format {
-        name: "dot",
-        summary: "DOT, Graphviz's `graph { a -- b }` and `digraph { a -> b }`",
-        endings: &[".dot", ".gv"],
-        open: dot::open,
-        ..GRAPH
-    },
-    Format {
-        name: "sif",
-        summary: "SIF, a vertex, an interaction and other vertices a line",
-        endings: &[".sif"],
-        options: &["attributes"],
-        open: sif::open,
-        ..GRAPH
-    },
+    format(
+        "edge-list",
+        "text, an edge a line, columns between blanks, tabs, commas, semicolons or bars",
+        &[".txt", ".edges", ".edgelist", ".tsv", ".csv"],
+        COLUMNS,
+        |input, options| edge_list::open(input, options, Shape::Free),
+    ),
+    format(
+        "adjacency",
+        "text, a vertex and its neighbours a line, `u v1 v2` or `u<TAB>v1,v2`",
+        &[".adj", ".adjlist"],
+        LINES,
+        adjacency::open,
+    ),
+    format("tntp", "TNTP road networks", &[".tntp"], NUMBERED, tntp::open),
+    format("el", "GAP's text edges, `source target`", &[".el"], LINES, |input, options| {
+        edge_list::open(input, options, Shape::Fixed(edge_list::EL))
+    }),
+    format("wel", "GAP's weighted text edges, `source target weight`", &[".wel"], LINES, |input, options| {
+        edge_list::open(input, options, Shape::Fixed(edge_list::WEL))
+    }),
+    format("cedge", "road networks, `edge_id u v length`", &[".cedge"], LINES, |input, options| {
+        edge_list::open(input, options, Shape::Fixed(edge_list::CEDGE))
+    }),
+    format("dimacs", "DIMACS, `a u v w` or `e u v`", &[".gr", ".col", ".dimacs"], NUMBERED_LIST, dimacs::open),
+    format(
+        "matrix-market",
+        "Matrix Market, patterns and matrices of integers or reals; as a graph they are square",
+        &[".mtx"],
+        NUMBERED,
+        matrix_market::open,
+    ),
+    format("metis", "METIS, a line of neighbours per vertex, from 1", &[".graph", ".metis"], NUMBERED, metis::open),
+    format(
+        "ascii-graph",
+        "WebGraph's ASCIIGraph, a line of successors per vertex, from 0",
+        &[".graph-txt"],
+        NUMBERED,
+        ascii_graph::open,
+    ),
+    format(
+        "graphalytics",
+        "LDBC Graphalytics, NAME.v and NAME.e side by side",
+        &[".v", ".e"],
+        Format { is_pair: true, ..NUMBERED },
+        graphalytics::open,
+    ),
+    format(
+        "graph500",
+        "binary records of two little-endian i64",
+        &[".graph500", ".tuples"],
+        RECORDS,
+        |input, options| binary::open(input, options, "graph500", Record::Signed64),
+    ),
+    format(
+        "graph500-packed",
+        "binary records of 12 bytes with two 48-bit vertices",
+        &[".packed"],
+        RECORDS,
+        |input, options| binary::open(input, options, "graph500-packed", Record::Packed48),
+    ),
+    format("binary64", "the same as graph500", &[], RECORDS, |input, options| {
+        binary::open(input, options, "binary64", Record::Signed64)
+    }),
+    format("binary32", "binary records of two little-endian u32", &[], RECORDS, |input, options| {
+        binary::open(input, options, "binary32", Record::Unsigned32)
+    }),
+    format("sg", "GAP's serialized graphs", &[".sg"], SERIALIZED, |input, options| {
+        gap_serialized::open(input, options, "sg", false)
+    }),
+    format("wsg", "GAP's serialized graphs with weights", &[".wsg"], SERIALIZED, |input, options| {
+        gap_serialized::open(input, options, "wsg", true)
+    }),
+    format("parquet", "Parquet, columns source, target and maybe weight", &[".parquet", ".pq"], TABLE, parquet::open),
+    format(
+        "arrow",
+        "Arrow file or stream, columns as for parquet",
+        &[".arrow", ".feather", ".ipc", ".arrows"],
+        TABLE,
+        arrow_stream::open,
+    ),
+    format(
+        "jsonl",
+        "JSON lines, an object a line, `{\"source\": 1, \"target\": 2, \"weight\": 3.5}`",
+        &[".jsonl", ".ndjson"],
+        NAMED,
+        json_lines::open,
+    ),
+    format("graphml", "GraphML, the weights of the key `weight`", &[".graphml"], XML, graphml::open),
+    format("gexf", "GEXF, Gephi's form", &[".gexf"], XML, gexf::open),
+    format("gml", "GML, `graph [ node [ id 1 ] edge [ source 1 target 1 ] ]`", &[".gml"], DOCUMENT, gml::open),
+    format(
+        "pajek",
+        "Pajek networks, sections such as `*Vertices` and `*Arcs`",
+        &[".net", ".paj"],
+        DOCUMENT,
+        pajek::open,
+    ),
+    format("dot", "DOT, Graphviz's `graph { a -- b }` and `digraph { a -> b }`", &[".dot", ".gv"], GRAPH, dot::open),
+    format(
+        "sif",
+        "SIF, a vertex, an interaction and other vertices a line",
+        &[".sif"],
+        Format { options: XML.options, ..GRAPH },
+        sif::open,
+    ),
 ];
 
 /// The formats that can be read: the name that `--format` takes, and a description of each.
@@ -371,6 +299,10 @@ impl Format {
     /// Options that the format does not read; what the format refuses.
     pub(crate) fn open(&self, input: &Input, options: &InputOptions) -> Result<Source> {
         options.check_taken(self.options, input.path(), &format!("of format {}", self.name))?;
+        if self.has_integers_only && options.ids == IdKind::String {
+            let text = format!("--ids string: format {} numbers its vertices; use --ids auto or integer", self.name);
+            return Err(Error::Usage(text));
+        }
         if options.of_vertices && !matches!(self.content, Content::Columns | Content::Table) {
             let expected = "a table of vertices in CSV or other text in columns, Parquet or Arrow";
             return Err(Error::input(input.path(), None, expected, self.name));

@@ -12,7 +12,7 @@ use crate::batch::LeftOut;
 use crate::batch::{Block, EdgeBatch, Facts, IdKind, Ids, InputOptions, Parser, Source, TakeBatch, bad_record};
 use crate::column_names::{column_asked, find_ends, unread_columns, usual_weight};
 use crate::documents::records::IdTaker;
-use crate::input::file::Stream;
+use crate::input::file::Input;
 use crate::tables::attribute_columns::asked_columns;
 use crate::tables::attributes::{AttributeColumn, AttributeField, Attributes};
 use crate::text::blocks::LineBlocks;
@@ -32,8 +32,8 @@ use std::sync::Arc;
 const MOST_MEMBERS: usize = 1024;
 
 /// Opens a file of JSON lines.
-pub(crate) fn open(stream: Stream, options: &InputOptions) -> Result<Source> {
-    let mut blocks = LineBlocks::new(stream);
+pub(crate) fn open(input: &Input, options: &InputOptions) -> Result<Source> {
+    let mut blocks = LineBlocks::new(input.stream()?);
     let (first_line, start) = blocks.peek()?;
     let start = start.to_owned();
     let path = blocks.path().to_owned();

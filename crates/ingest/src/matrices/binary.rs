@@ -12,8 +12,8 @@
 use crate::batch::{
     BLOCK_BYTES, Block, BlockData, EdgeBatch, Facts, Ids, InputOptions, Parser, ReadBlocks, Source, TakeBatch,
 };
-use crate::input::file::Stream;
-use crate::text::source::{begin, begin_weights, integers_only, text_of, weights_wanted};
+use crate::input::file::{Input, Stream};
+use crate::text::source::{begin, begin_weights, text_of, weights_wanted};
 use outcore_image::{Error, Result};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -40,8 +40,8 @@ impl Record {
 }
 
 /// Opens a file of records; `format` is the name to report.
-pub(crate) fn open(stream: Stream, options: &InputOptions, format: &'static str, record: Record) -> Result<Source> {
-    integers_only(options.ids, format)?;
+pub(crate) fn open(input: &Input, options: &InputOptions, format: &'static str, record: Record) -> Result<Source> {
+    let stream = input.stream()?;
     weights_wanted(options.weight.as_deref(), format, &[])?;
     let size_bytes = stream.size_bytes();
     let edges = size_bytes.filter(|_| !stream.is_packed());

@@ -20,7 +20,7 @@ use crate::batch::{
 };
 use crate::input::file::{Input, Stream};
 use crate::text::source::{Sums, Tally, see_end};
-use crate::text::source::{begin, integers_only, push_pair, text_of, weights_wanted};
+use crate::text::source::{begin, push_pair, text_of, weights_wanted};
 use outcore_image::{Error, Result};
 use outcore_io::random;
 use std::path::{Path, PathBuf};
@@ -35,7 +35,6 @@ const PLACES_BYTES: usize = 64 << 10;
 
 /// Opens a serialized graph; `format` is the name to report.
 pub(crate) fn open(input: &Input, options: &InputOptions, format: &'static str, has_weights: bool) -> Result<Source> {
-    integers_only(options.ids, format)?;
     let names: &[&str] = if has_weights { &["weight"] } else { &[] };
     let weights_wanted = weights_wanted(options.weight.as_deref(), format, names)? && has_weights;
     let mut places = input.stream()?;

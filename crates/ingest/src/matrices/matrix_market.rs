@@ -10,23 +10,22 @@
 //! `nan` is a value that matrices have, so it passes.
 
 use crate::batch::{Block, EdgeBatch, Facts, InputOptions, Parser, Source, TakeBatch, Weights, bad_record};
-use crate::input::file::Stream;
+use crate::input::file::Input;
 use crate::matrices::matrix_header::{Layout, MatrixHeader, Opening, Symmetry, Values, read_header};
 use crate::text::blocks::LineBlocks;
 use crate::text::edge_list;
 use crate::text::number::{Fields, integer, is_infinite_or_nan, real_or_zero, weight, weight_expected};
 use crate::text::source::Tally;
 use crate::text::source::{
-    Numbering, begin, data_lines, first_data_block, integers_only, push_pair, text_of, text_source, weights_wanted,
+    Numbering, begin, data_lines, first_data_block, push_pair, text_of, text_source, weights_wanted,
 };
 use outcore_image::{Error, Result};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Opens a Matrix Market file.
-pub(crate) fn open(stream: Stream, options: &InputOptions) -> Result<Source> {
-    integers_only(options.ids, "matrix-market")?;
-    let mut blocks = LineBlocks::new(stream);
+pub(crate) fn open(input: &Input, options: &InputOptions) -> Result<Source> {
+    let mut blocks = LineBlocks::new(input.stream()?);
     let Some(mut first) = first_data_block(&mut blocks, |_| true)? else {
         return Err(Error::input(blocks.path(), None, "a matrix", "an empty file"));
     };

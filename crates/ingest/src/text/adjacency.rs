@@ -9,7 +9,7 @@
 use crate::batch::{
     Block, EdgeBatch, Facts, IdKind, Ids, InputOptions, Parser, ReadBlocks, Source, TakeBatch, bad_record,
 };
-use crate::input::file::Stream;
+use crate::input::file::Input;
 use crate::text::blocks::LineBlocks;
 use crate::text::columns::{Comments, Cut, Separator, Skipped};
 use crate::text::number::{integer, is_padded, is_whole, lines, real, trim};
@@ -21,9 +21,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Opens an adjacency list.
-pub(crate) fn open(stream: Stream, options: &InputOptions) -> Result<Source> {
+pub(crate) fn open(input: &Input, options: &InputOptions) -> Result<Source> {
     weights_wanted(options.weight.as_deref(), "adjacency", &[])?;
-    let mut blocks = LineBlocks::new(stream);
+    let mut blocks = LineBlocks::new(input.stream()?);
     let comments = first_comments(blocks.path(), options)?;
     // Blocks of comments alone are not counted: they would have to be larger than a megabyte.
     while blocks.peek()?.1.iter().len() > 0 && !lines(blocks.peek()?.1).any(|line| comments.is_data(line)) {

@@ -4,21 +4,20 @@
 //! Format: the documentation of `ASCIIGraph` in the WebGraph framework (Boldi and Vigna, WWW 2004).
 
 use crate::batch::{Block, EdgeBatch, Facts, InputOptions, Parser, Source, TakeBatch, Weights, bad_record};
-use crate::input::file::Stream;
+use crate::input::file::Input;
 use crate::text::blocks::LineBlocks;
 use crate::text::columns::Comments;
 use crate::text::number::{Fields, lines, trim, unsigned};
 use crate::text::sample::end_of_line;
-use crate::text::source::{Numbering, begin, integers_only, push_pair, text_of, text_source, weights_wanted};
+use crate::text::source::{Numbering, begin, push_pair, text_of, text_source, weights_wanted};
 use outcore_image::{Error, Result};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Opens an ASCIIGraph.
-pub(crate) fn open(stream: Stream, options: &InputOptions) -> Result<Source> {
-    integers_only(options.ids, "ascii-graph")?;
+pub(crate) fn open(input: &Input, options: &InputOptions) -> Result<Source> {
     weights_wanted(options.weight.as_deref(), "ascii-graph", &[])?;
-    let mut blocks = LineBlocks::new(stream);
+    let mut blocks = LineBlocks::new(input.stream()?);
     let Some(mut first) = blocks.next_lines()? else {
         return Err(Error::input(blocks.path(), None, "the number of vertices", "an empty file"));
     };

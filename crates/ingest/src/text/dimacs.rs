@@ -6,22 +6,20 @@
 //! Format: the DIMACS implementation challenges, 2nd (1993) and 9th (2006).
 
 use crate::batch::{Block, EdgeBatch, Facts, InputOptions, Parser, Source, TakeBatch, bad_record};
-use crate::input::file::Stream;
+use crate::input::file::Input;
 use crate::text::blocks::LineBlocks;
 use crate::text::number::{self, Fields, lines, weight_expected};
 use crate::text::source::Tally;
 use crate::text::source::{
-    Numbering, begin, begin_weights, first_data_block, integers_only, parse_lines, push_pair, text_source,
-    weights_wanted,
+    Numbering, begin, begin_weights, first_data_block, parse_lines, push_pair, text_source, weights_wanted,
 };
 use outcore_image::{Error, Result};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Opens a DIMACS graph.
-pub(crate) fn open(stream: Stream, options: &InputOptions) -> Result<Source> {
-    integers_only(options.ids, "dimacs")?;
-    let mut blocks = LineBlocks::new(stream);
+pub(crate) fn open(input: &Input, options: &InputOptions) -> Result<Source> {
+    let mut blocks = LineBlocks::new(input.stream()?);
     let is_data = |line: &[u8]| matches!(Fields::new(line).first_byte(), Some(b'p' | b'a' | b'e'));
     let Some(first) = first_data_block(&mut blocks, is_data)? else {
         return Err(Error::input(blocks.path(), None, "a line `a u v w` or `e u v`", "the end of the file"));

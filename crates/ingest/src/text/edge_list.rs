@@ -11,7 +11,7 @@ use crate::batch::{
     bad_record,
 };
 use crate::bipartite::SIDES;
-use crate::input::file::Stream;
+use crate::input::file::Input;
 use crate::tables::attributes::AttributeColumn;
 use crate::text::blocks::{LineBlocks, Lines};
 use crate::text::columns::{Columns, Comments, Field, FixedColumns, Separator, Skipped, split};
@@ -49,8 +49,8 @@ pub(crate) const CEDGE: FixedColumns =
     FixedColumns { format: "cedge", count: 4, source: 1, target: 2, weight: Some((3, "length")) };
 
 /// Opens an edge list.
-pub(crate) fn open(stream: Stream, options: &InputOptions, shape: Shape) -> Result<Source> {
-    open_blocks(LineBlocks::new(stream), options, shape)
+pub(crate) fn open(input: &Input, options: &InputOptions, shape: Shape) -> Result<Source> {
+    open_blocks(LineBlocks::new(input.stream()?), options, shape)
 }
 
 /// Opens an edge list whose first block may have been looked at.

@@ -12,7 +12,6 @@ use crate::text::blocks::LineBlocks;
 use crate::text::columns::FixedColumns;
 use crate::text::edge_list::{self, Shape};
 use crate::text::number::{Fields, lines, real};
-use crate::text::source::integers_only;
 use crate::vertices::with_vertex_file;
 use outcore_image::{Error, Result};
 use outcore_io::Runtime;
@@ -20,7 +19,6 @@ use std::path::{Path, PathBuf};
 
 /// Opens the graph that `input` belongs to; edges in memory have no siblings.
 pub(crate) fn open(input: &Input, options: &InputOptions) -> Result<Source> {
-    integers_only(options.ids, "graphalytics")?;
     let files = Files::of(input)?;
     let properties = match &files.properties {
         Some(file) => GraphalyticsProperties::of(file)?,

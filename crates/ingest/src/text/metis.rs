@@ -8,14 +8,13 @@
 //! version 5, section 4.1.1.
 
 use crate::batch::{Block, EdgeBatch, Facts, InputOptions, Parser, Source, TakeBatch, bad_record};
-use crate::input::file::Stream;
+use crate::input::file::Input;
 use crate::text::blocks::{LineBlocks, Lines};
 use crate::text::columns::Comments;
 use crate::text::number::{self, Fields, lines, weight_expected};
 use crate::text::sample::end_of_line;
 use crate::text::source::{
-    Numbering, begin, begin_weights, data_lines, first_data_block, integers_only, push_pair, text_of, text_source,
-    weights_wanted,
+    Numbering, begin, begin_weights, data_lines, first_data_block, push_pair, text_of, text_source, weights_wanted,
 };
 use crate::text::source::{Sums, Tally, see_end};
 use outcore_image::{Error, Result};
@@ -34,9 +33,8 @@ struct Header {
 }
 
 /// Opens a METIS graph.
-pub(crate) fn open(stream: Stream, options: &InputOptions) -> Result<Source> {
-    integers_only(options.ids, "metis")?;
-    let mut blocks = LineBlocks::new(stream);
+pub(crate) fn open(input: &Input, options: &InputOptions) -> Result<Source> {
+    let mut blocks = LineBlocks::new(input.stream()?);
     let is_data = |line: &[u8]| data_lines(line).next().is_some();
     let Some(mut first) = first_data_block(&mut blocks, is_data)? else {
         return Err(Error::input(blocks.path(), None, "a line `n m`", "an empty file"));

@@ -223,16 +223,6 @@ pub(crate) fn weights_wanted(weights: Option<&str>, format: &str, names: &[&str]
     }
 }
 
-/// Refuses string ids for a format that has integers only.
-pub(crate) fn integers_only(kind: crate::IdKind, format: &str) -> Result<()> {
-    if kind == crate::IdKind::String {
-        return Err(Error::Usage(format!(
-            "--ids string: format {format} numbers its vertices; use --ids auto or integer"
-        )));
-    }
-    Ok(())
-}
-
 // Parsing is spread over workers and no block is the last one in time, so each worker adds what it found, and whoever
 // completes the last block gets the sums. The source makes that possible by ending every counted input with an empty
 // block, before which it says how many blocks there are. Cost: four additions per block.

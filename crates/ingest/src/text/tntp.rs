@@ -14,21 +14,18 @@
 
 use crate::batch::{Block, EdgeBatch, Facts, InputOptions, Parser, Source, TakeBatch, bad_record};
 use crate::column_names::{column_asked, listed};
-use crate::input::file::Stream;
+use crate::input::file::Input;
 use crate::text::blocks::{LineBlocks, Lines};
 use crate::text::number::{self, Fields, lines, trim, unsigned, weight_expected};
 use crate::text::source::Tally;
-use crate::text::source::{
-    Numbering, begin, begin_weights, first_data_block, integers_only, parse_lines, push_pair, text_source,
-};
+use crate::text::source::{Numbering, begin, begin_weights, first_data_block, parse_lines, push_pair, text_source};
 use outcore_image::{Error, Result};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Opens a TNTP network.
-pub(crate) fn open(stream: Stream, options: &InputOptions) -> Result<Source> {
-    integers_only(options.ids, "tntp")?;
-    let mut blocks = LineBlocks::new(stream);
+pub(crate) fn open(input: &Input, options: &InputOptions) -> Result<Source> {
+    let mut blocks = LineBlocks::new(input.stream()?);
     let first = first_data_block(&mut blocks, |line| !trim(line).is_empty())?;
     let Some(first) = first else {
         return Err(Error::input(blocks.path(), None, "a line `<NUMBER OF NODES> n`", "an empty file"));
