@@ -9,9 +9,9 @@ use crate::number_table::{ColumnKind, NumberOptions, Refused};
 use outcore_format::ElementType;
 use outcore_image::{Error, Result};
 use outcore_ingest::parts::{
-    BLOCK_BYTES, Comments, Cut, Field, LineBlocks, Lines, RowCounts, Sample, Separator, bad_record, end_of_line,
-    first_comments, first_lines, has_columns, integer, is_blank, is_called_csv, is_exactly, is_missing,
-    is_separator_line, lines, name_of, real, settled_comments, trim,
+    BLOCK_BYTES, Comments, Cut, Field, LineBlocks, Lines, Sample, Separator, bad_record, end_of_line, first_comments,
+    first_lines, has_columns, integer, is_blank, is_called_csv, is_exactly, is_missing, is_separator_line, lines,
+    name_of, real, separator_of_rows, settled_comments, trim,
 };
 use outcore_ingest::{InputOptions, is_whole};
 use outcore_io::Budget;
@@ -35,12 +35,10 @@ pub(crate) struct NumberText {
     pub(crate) words: Vec<Option<(u64, String)>>,
     /// Whether a column has numbers with a comma instead of a point.
     pub(crate) has_commas: Vec<bool>,
-    /// Whether there are lines below the names.
     pub(crate) has_rows: bool,
 }
 
 impl NumberText {
-    /// Looks at the first lines.
     pub(crate) fn open(mut blocks: LineBlocks, options: &NumberOptions) -> Result<Self> {
         let path = blocks.path().to_owned();
         let as_lists = InputOptions { comment: options.comment.clone(), ..InputOptions::default() };
@@ -91,7 +89,7 @@ fn separator_of(data: &[&[u8]], first: &Lines, path: &Path, options: &NumberOpti
     if data.iter().all(|line| line.contains(&b'\t')) {
         return Ok(Separator::Byte(b'\t'));
     }
-    Ok(match RowCounts::new(data).separator(first, path)? {
+    Ok(match separator_of_rows(data, first, path)? {
         Separator::Blanks if is_called_csv(path) => Separator::Byte(b','),
         found => found,
     })
@@ -211,7 +209,6 @@ fn kind_of(field: &Field<'_>) -> ColumnKind {
     }
 }
 
-/// A real number, an infinity or NaN.
 fn any_real(token: &[u8]) -> Option<f64> {
     real(token).or_else(|| {
         let unsigned = token.strip_prefix(b"+").filter(|rest| !rest.starts_with(b"-")).unwrap_or(token);
@@ -238,7 +235,6 @@ fn other_width(path: &Path, line: u64, expected: usize, found: usize) -> Error {
     .advise("mend the line, or say --delimiter if the columns are cut wrongly")
 }
 
-/// Turns lines into elements.
 pub(crate) struct TextParser {
     pub(crate) path: PathBuf,
     pub(crate) budget: Arc<Budget>,

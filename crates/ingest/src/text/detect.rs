@@ -15,7 +15,7 @@ use crate::text::blocks::Lines;
 use crate::text::columns::{Columns, Comments, Field, FixedColumns, Separator};
 use crate::text::konect::{self, Konect};
 use crate::text::number::{is_missing, is_padded, is_whole, real, records, trim};
-use crate::text::rows::RowCounts;
+use crate::text::rows::separator_of;
 use crate::text::sample::{
     SAMPLE_LINES, Sample, end_of_record, first_comments, has_columns, is_called_csv, is_separator_line, name_of,
     padded_id, says_directed, settled_comments,
@@ -25,10 +25,8 @@ use outcore_image::{Error, Result};
 use std::collections::HashSet;
 use std::path::Path;
 
-/// Number of columns of a line that are examined.
 const MOST_COLUMNS: usize = 1024;
 
-/// Facts that the first lines tell.
 #[derive(Debug)]
 pub(crate) struct Detected {
     pub(crate) columns: Columns,
@@ -41,17 +39,14 @@ pub(crate) struct Detected {
     pub(crate) names_end: usize,
     /// That line, without blanks around it; empty if it could be a row.
     pub(crate) names_line: Vec<u8>,
-    /// The first line could be `n m`.
     pub(crate) may_have_size_line: bool,
     /// Whether edges have a direction, and what says so.
     pub(crate) directed: Option<(bool, String)>,
     /// The two columns of ends are two sides.
     pub(crate) has_sides: bool,
-    /// For people.
     pub(crate) notes: Vec<String>,
 }
 
-/// Whether a token is a number with digits.
 fn is_number(token: &[u8]) -> bool {
     let token = trim(token);
     token.iter().any(u8::is_ascii_digit) && real(token).is_some()
@@ -90,20 +85,22 @@ pub(crate) fn detect(
         Error::Usage(text) => Error::Usage(format!("{}: {text}", path.display())),
         other => other,
     };
-    let (weight, ends) = sample.weight_and_ends(&names, has_names, fixed, options).map_err(named_file)?;
     let body = &sample.rows[usize::from(has_names).min(sample.rows.len())..];
+    let named = Named { sample: &sample, options, names: &names, has_names, body };
+    let (weight, ends) = named.weight_and_ends(fixed).map_err(named_file)?;
     let names_line = sample.names_line(first, has_names)?;
-    let strings = sample.has_string_ids(body, ends, options)?;
-    let (direction, said) = sample.direction(body, &names, has_names)?;
+    let strings = named.has_string_ids(ends)?;
+    let direction = named.direction();
+    let by_column = direction.map(|(column, directed)| (directed, format!("the column `{}`", names[column])));
     let called = |column: usize| if has_names { names[column].to_owned() } else { format!("column {}", column + 1) };
     let mut notes = Vec::new();
     notes.extend(konect.as_ref().map(Konect::note));
-    notes.extend(sample.header_note(has_names, options));
+    notes.extend(named.header_note());
     notes.extend(if has_names { kinds_note(names[ends.0], names[ends.1], strings) } else { None });
     let used = [Some(ends.0), Some(ends.1), weight.as_ref().map(|(column, _)| *column), direction.map(|(at, _)| at)];
-    let attributes = sample.attributes(&names, has_names, &used, body, options).map_err(named_file)?;
+    let attributes = named.attributes(&used).map_err(named_file)?;
     let read: Vec<Option<usize>> = used.into_iter().chain(attributes.iter().map(|(column, _)| Some(*column))).collect();
-    notes.extend(sample.unread_note(&names, has_names, &read, body, options));
+    notes.extend(named.unread_note(&read));
     Ok(Detected {
         ends: if count == 0 { ["column 1", "column 2"].map(str::to_owned) } else { [called(ends.0), called(ends.1)] },
         columns: Columns {
@@ -124,7 +121,7 @@ pub(crate) fn detect(
         names_end: if has_names { sample.names_end(first) } else { 0 },
         may_have_size_line: may_have_size_line && !strings,
         has_sides: konect.as_ref().is_some_and(|konect| konect.has_sides),
-        directed: said.or(konect.map(|konect| konect.directed())),
+        directed: by_column.or(konect.map(|konect| konect.directed())),
         notes,
     })
 }
@@ -158,7 +155,7 @@ fn separator_and_comments(first: &Lines, path: &Path, options: &InputOptions) ->
     }
     let separator = match &options.delimiter {
         Some(asked) => Separator::named(asked)?,
-        None => RowCounts::new(&data).separator(first, path)?,
+        None => separator_of(&data, first, path)?,
     };
     // A page or message of a server in place of a table has words between blanks.
     let first_row = data.iter().find(|line| Comments::usual().is_data(line));
@@ -191,7 +188,6 @@ impl<'a> Sample<'a> {
         }
     }
 
-    /// End of the first row.
     fn names_end(&self, first: &Lines) -> usize {
         end_of_record(&first.bytes, self.rows[0].0, self.comments.quoting(Some(self.separator)))
     }
@@ -317,7 +313,6 @@ impl<'a> Sample<'a> {
             .advise("write a first line with names, or say --header yes if this one names the columns"))
     }
 
-    /// Whether the first line names the columns.
     fn has_names(&self, options: &InputOptions) -> bool {
         let Some((_, first)) = self.rows.first() else { return false };
         if let Some(said) = options.header {
@@ -350,75 +345,15 @@ impl<'a> Sample<'a> {
         let body: Vec<_> = self.rows[1..].iter().filter(|(_, fields)| !is_first(fields)).collect();
         let shift = usize::from(body.first().is_some_and(|(_, fields)| fields.len() == first.len() + 1));
         let is_number_column = |(place, field): (usize, &Field<'_>)| {
-            let below =
-                |(_, fields): &&(u64, Vec<Field<'_>>)| fields.get(place + shift).is_some_and(|f| is_number(f.raw));
+            let below = |(_, fields): &&Row<'_>| fields.get(place + shift).is_some_and(|f| is_number(f.raw));
             !is_missing(field.raw) && body.iter().all(below)
         };
         !body.is_empty() && first.iter().enumerate().any(is_number_column)
     }
 
-    /// Whether the first line could be `n m`.
     fn may_be_size(&self) -> bool {
         let unsigned = |field: &Field<'_>| crate::text::number::unsigned(trim(field.raw)).is_some();
         self.rows.first().is_some_and(|(_, fields)| fields.len() == 2 && fields.iter().all(unsigned))
-    }
-
-    /// The column of the weights and its name, if there is one, and those of the ends.
-    #[allow(clippy::type_complexity)]
-    fn weight_and_ends(
-        &self,
-        names: &[&str],
-        has_names: bool,
-        fixed: Option<FixedColumns>,
-        options: &InputOptions,
-    ) -> Result<(Option<(usize, String)>, (usize, usize))> {
-        if options.of_vertices {
-            return Ok((None, (0, 0)));
-        }
-        if let Some(fixed) = fixed {
-            return Ok((fixed_weight(options, fixed)?, (fixed.source, fixed.target)));
-        }
-        let weight = free_weight(options, names, has_names)?;
-        let ends = match self.rows.is_empty() {
-            true => (0, 1),
-            false => self.ends(names, has_names, weight.as_ref().map(|(column, _)| *column), options)?,
-        };
-        Ok((weight, ends))
-    }
-
-    /// The columns of the ends; a message for unnamed columns says what could be meant.
-    fn ends(
-        &self,
-        names: &[&str],
-        has_names: bool,
-        weight: Option<usize>,
-        options: &InputOptions,
-    ) -> Result<(usize, usize)> {
-        if let (Separator::Byte(b'\t'), 2, None) = (self.separator, names.len(), &options.delimiter) {
-            self.refuse_adjacency()?;
-        }
-        let unclear = names.len() != 2 + usize::from(weight.is_some());
-        if has_names || !unclear || options.source.is_some() || options.target.is_some() {
-            return find_ends(names, weight, self.path, options);
-        }
-        let row = self.rows.len().min(2) - 1;
-        let shown: Vec<_> = self.rows[row].1.iter().take(8).map(|f| String::from_utf8_lossy(f.raw)).collect();
-        let shown: String = shown.join(" | ").chars().take(80).collect();
-        let advice = match names.len() {
-            _ if self.has_dictionaries() => OF_NETWORKX,
-            1 => "say --delimiter if the columns are cut wrongly, or --format if this is no list of edges",
-            3 if weight.is_none() => {
-                "say --weight 3 if they are source, target and weight; or which to take, such as --source 1 --target 2; \
-                 or --header yes if the first line names them"
-            }
-            _ => {
-                "say which to take, such as --source 1 --target 2 and maybe --weight 3; or --header yes if the first line \
-                 names them"
-            }
-        };
-        let found = format!("{} columns without names: `{shown}`", names.len());
-        let expected = "two columns, or columns with names such as source and target";
-        Err(Error::input(self.path, Some(self.line(row)), expected, found).advise(advice))
     }
 
     /// Whether there are attributes as NetworkX writes them, such as `{'weight': 4}`.
@@ -445,14 +380,73 @@ impl<'a> Sample<'a> {
             }
         }
     }
+}
+
+/// A row of a sample: the number of its line, from 0, and its columns.
+type Row<'a> = (u64, Vec<Field<'a>>);
+
+/// A sample whose columns have names: of the first line, or their numbers.
+struct Named<'s, 'a> {
+    sample: &'s Sample<'a>,
+    options: &'s InputOptions,
+    names: &'s [&'s str],
+    has_names: bool,
+    /// The rows without the one that names the columns.
+    body: &'s [Row<'a>],
+}
+
+impl<'a> Named<'_, 'a> {
+    /// The column of the weights and its name, if there is one, and those of the ends.
+    #[allow(clippy::type_complexity)]
+    fn weight_and_ends(&self, fixed: Option<FixedColumns>) -> Result<(Option<(usize, String)>, (usize, usize))> {
+        let options = self.options;
+        if options.of_vertices {
+            return Ok((None, (0, 0)));
+        }
+        if let Some(fixed) = fixed {
+            return Ok((fixed_weight(options, fixed)?, (fixed.source, fixed.target)));
+        }
+        let weight = free_weight(options, self.names, self.has_names)?;
+        let ends = match self.sample.rows.is_empty() {
+            true => (0, 1),
+            false => self.ends(weight.as_ref().map(|(column, _)| *column))?,
+        };
+        Ok((weight, ends))
+    }
+
+    /// The columns of the ends; a message for unnamed columns says what could be meant.
+    fn ends(&self, weight: Option<usize>) -> Result<(usize, usize)> {
+        let Named { sample, options, names, has_names, .. } = *self;
+        if let (Separator::Byte(b'\t'), 2, None) = (sample.separator, names.len(), &options.delimiter) {
+            sample.refuse_adjacency()?;
+        }
+        let unclear = names.len() != 2 + usize::from(weight.is_some());
+        if has_names || !unclear || options.source.is_some() || options.target.is_some() {
+            return find_ends(names, weight, sample.path, options);
+        }
+        let row = sample.rows.len().min(2) - 1;
+        let shown: Vec<_> = sample.rows[row].1.iter().take(8).map(|f| String::from_utf8_lossy(f.raw)).collect();
+        let shown: String = shown.join(" | ").chars().take(80).collect();
+        let advice = match names.len() {
+            _ if sample.has_dictionaries() => OF_NETWORKX,
+            1 => "say --delimiter if the columns are cut wrongly, or --format if this is no list of edges",
+            3 if weight.is_none() => {
+                "say --weight 3 if they are source, target and weight; or which to take, such as --source 1 --target 2; \
+                 or --header yes if the first line names them"
+            }
+            _ => {
+                "say which to take, such as --source 1 --target 2 and maybe --weight 3; or --header yes if the first line \
+                 names them"
+            }
+        };
+        let found = format!("{} columns without names: `{shown}`", names.len());
+        let expected = "two columns, or columns with names such as source and target";
+        Err(Error::input(sample.path, Some(sample.line(row)), expected, found).advise(advice))
+    }
 
     /// Whether ids are strings; a few that are no integers are refused.
-    fn has_string_ids(
-        &self,
-        body: &[(u64, Vec<Field<'a>>)],
-        ends: (usize, usize),
-        options: &InputOptions,
-    ) -> Result<bool> {
+    fn has_string_ids(&self, ends: (usize, usize)) -> Result<bool> {
+        let Named { sample, options, body, .. } = *self;
         match options.ids {
             IdKind::String => return Ok(true),
             IdKind::Integer => return Ok(false),
@@ -461,17 +455,17 @@ impl<'a> Sample<'a> {
         let ids =
             |fields: &Vec<Field<'a>>| [ends.0, ends.1].into_iter().filter_map(|at| fields.get(at).copied()).collect();
         let is_left_out = |id: &[u8]| id.is_empty() || options.nulls == Nulls::Skip && is_missing(id);
-        let ids = |row: &(u64, Vec<Field<'a>>)| -> Vec<&'a [u8]> {
+        let ids = |row: &Row<'a>| -> Vec<&'a [u8]> {
             let fields: Vec<Field<'a>> = ids(&row.1);
             fields.into_iter().map(|field| trim(field.raw)).filter(|id| !is_left_out(id)).collect()
         };
-        let is_other = |row: &&(u64, Vec<Field<'a>>)| !ids(row).into_iter().all(is_whole);
+        let is_other = |row: &&Row<'a>| !ids(row).into_iter().all(is_whole);
         let others = body.iter().filter(is_other).count();
         if others == 0 {
             let padded = body.iter().find_map(|row| Some((row.0, ids(row).into_iter().find(|id| is_padded(id))?)));
             return match padded {
                 None => Ok(false),
-                Some((place, id)) => Err(padded_id(self.path, self.first_line + place, id)),
+                Some((place, id)) => Err(padded_id(sample.path, sample.first_line + place, id)),
             };
         }
         let integers = body.len() - others;
@@ -479,7 +473,7 @@ impl<'a> Sample<'a> {
             Some(row) if integers >= others => {
                 let found = ids(row).into_iter().find(|id| !is_whole(id)).unwrap_or_default();
                 let expected = "an integer id, as most lines have";
-                Err(bad_record(self.path, self.first_line + row.0, expected, found)
+                Err(bad_record(sample.path, sample.first_line + row.0, expected, found)
                     .advise("take the line out, or read all ids as strings with --ids string"))
             }
             _ => Ok(true),
@@ -487,28 +481,23 @@ impl<'a> Sample<'a> {
     }
 
     /// The direction that a column `Type`, as Gephi writes it, gives the edges.
-    #[allow(clippy::type_complexity)]
-    fn direction(
-        &self,
-        body: &[(u64, Vec<Field<'a>>)],
-        names: &[&str],
-        has_names: bool,
-    ) -> Result<(Option<(usize, bool)>, Option<(bool, String)>)> {
-        let place = names.iter().position(|name| has_names && name.eq_ignore_ascii_case("type"));
-        let Some(place) = place else { return Ok((None, None)) };
-        let values = || body.iter().filter_map(|(_, fields)| fields.get(place)).map(|field| says_directed(field.raw));
-        if body.is_empty() || values().any(|said| said.is_none()) {
-            return Ok((None, None));
+    fn direction(&self) -> Option<(usize, bool)> {
+        let place = self.names.iter().position(|name| self.has_names && name.eq_ignore_ascii_case("type"))?;
+        let values =
+            || self.body.iter().filter_map(|(_, fields)| fields.get(place)).map(|field| says_directed(field.raw));
+        if self.body.is_empty() || values().any(|said| said.is_none()) {
+            return None;
         }
         let directed = values().next().flatten().unwrap_or(true);
-        Ok((Some((place, directed)), Some((directed, format!("the column `{}`", names[place])))))
+        Some((place, directed))
     }
 
     /// A note on whether the first line was taken as a header, where its content does not decide.
-    fn header_note(&self, has_names: bool, options: &InputOptions) -> Option<String> {
-        let (_, first) = self.rows.first()?;
+    fn header_note(&self) -> Option<String> {
+        let Named { sample, options, has_names, .. } = *self;
+        let (_, first) = sample.rows.first()?;
         let has_number = |fields: &[Field<'_>]| fields.iter().any(|field| is_number(field.raw));
-        if has_names || options.header.is_some() || self.rows.iter().any(|(_, fields)| has_number(fields)) {
+        if has_names || options.header.is_some() || sample.rows.iter().any(|(_, fields)| has_number(fields)) {
             return None;
         }
         let shown: Vec<_> = first.iter().take(8).map(|field| String::from_utf8_lossy(field.raw)).collect();
@@ -521,14 +510,8 @@ impl<'a> Sample<'a> {
     }
 
     /// The columns that are kept, and what they hold: where the first line names no columns, only those asked for.
-    fn attributes(
-        &self,
-        names: &[&str],
-        has_names: bool,
-        used: &[Option<usize>],
-        body: &[(u64, Vec<Field<'a>>)],
-        options: &InputOptions,
-    ) -> Result<Vec<(usize, AttributeField)>> {
+    fn attributes(&self, used: &[Option<usize>]) -> Result<Vec<(usize, AttributeField)>> {
+        let Named { sample, options, names, has_names, body } = *self;
         if (options.attributes == Attributes::All || options.of_vertices) && !has_names {
             return Ok(Vec::new());
         }
@@ -536,18 +519,11 @@ impl<'a> Sample<'a> {
             let kind = kind_of_fields(body.iter().filter_map(|(_, fields)| fields.get(column).copied()));
             (column, AttributeField { name: names[column].to_owned(), kind })
         };
-        Ok(asked_columns(options, names, used, self.path)?.into_iter().map(field).collect())
+        Ok(asked_columns(options, names, used, sample.path)?.into_iter().map(field).collect())
     }
 
-    /// Which columns are not read.
-    fn unread_note(
-        &self,
-        names: &[&str],
-        has_names: bool,
-        used: &[Option<usize>],
-        body: &[(u64, Vec<Field<'a>>)],
-        options: &InputOptions,
-    ) -> Option<String> {
+    fn unread_note(&self, used: &[Option<usize>]) -> Option<String> {
+        let Named { options, names, has_names, body, .. } = *self;
         let unread: Vec<usize> = (0..names.len()).filter(|&column| !used.contains(&Some(column))).collect();
         let called = |&column: &usize| match names[column] {
             name if has_names && !name.is_empty() => name.to_owned(),

@@ -11,77 +11,60 @@ const TAB: Separator = Separator::Byte(b'\t');
 /// The separators of CSV, the least ambiguous first: a comma also stands in numbers.
 const CSV: [u8; 3] = [b';', b',', b'|'];
 
-/// Data lines, to be cut.
-pub struct RowCounts<'a> {
-    lines: &'a [&'a [u8]],
-}
-
-impl<'a> RowCounts<'a> {
-    /// Data lines whose separator is sought.
-    pub fn new(lines: &'a [&'a [u8]]) -> Self {
-        RowCounts { lines }
+/// The separator of rows, which are data lines of the block `first`.
+///
+/// # Errors
+/// Lines that two separators cut into different columns.
+pub fn separator_of(rows: &[&[u8]], first: &Lines, path: &Path) -> Result<Separator> {
+    let with = |byte: u8| rows.iter().filter(|line| has_outside_quotes(line, byte)).count();
+    let tabs = with(b'\t');
+    let is_blank_head = rows.first().is_some_and(|line| !has_outside_quotes(line, b'\t'));
+    if tabs > 0 && is_blank_head && is_table(rows, Separator::Blanks) && is_numeric(rows) {
+        // A size `n m` between blanks, and edges between tabs.
+        return Ok(Separator::Blanks);
     }
-
-    /// The separator of these lines, which are data lines of the block `first`.
-    ///
-    /// # Errors
-    /// Lines that two separators cut into different columns.
-    pub fn separator(&self, first: &Lines, path: &Path) -> Result<Separator> {
-        let with = |byte: u8| self.lines.iter().filter(|line| has_outside_quotes(line, byte)).count();
-        let tabs = with(b'\t');
-        let is_blank_head = self.lines.first().is_some_and(|line| !has_outside_quotes(line, b'\t'));
-        if tabs > 0 && is_blank_head && self.is_table(Separator::Blanks) && self.is_numeric() {
-            // A size `n m` between blanks, and edges between tabs.
-            return Ok(Separator::Blanks);
-        }
-        if tabs > 0 && self.is_table(TAB) {
+    if tabs > 0 && is_table(rows, TAB) {
+        return Ok(TAB);
+    }
+    if tabs > 0 && !(is_table(rows, Separator::Blanks) && is_numeric(rows)) {
+        if 2 * tabs > rows.len() {
             return Ok(TAB);
         }
-        if tabs > 0 && !(self.is_table(Separator::Blanks) && self.is_numeric()) {
-            if 2 * tabs > self.lines.len() {
-                return Ok(TAB);
-            }
-            let line = self.lines.iter().find(|line| has_outside_quotes(line, b'\t')).copied().unwrap_or_default();
-            return Err(bad_record(
-                path,
-                line_of(first, line),
-                "tabs between the columns of every line, or of none",
-                line,
-            )
+        let line = rows.iter().find(|line| has_outside_quotes(line, b'\t')).copied().unwrap_or_default();
+        return Err(bad_record(path, line_of(first, line), "tabs between the columns of every line, or of none", line)
             .advise("say --delimiter tab or --delimiter blanks"));
-        }
-        let all = || CSV.into_iter().filter(|&byte| !self.lines.is_empty() && with(byte) == self.lines.len());
-        let most = || CSV.into_iter().filter(|&byte| with(byte) > 0 && 2 * with(byte) >= self.lines.len());
-        let found = all().find(|&byte| self.is_table(Separator::Byte(byte))).or_else(|| all().next());
-        let Some(byte) = found.or_else(|| most().next()) else { return Ok(Separator::Blanks) };
-        if let Some(line) = self.lines.iter().find(|line| holds_several_numbers(line, byte)) {
-            let expected = format!("one value between `{}`", byte as char);
-            return Err(bad_record(path, line_of(first, line), &expected, line)
-                .advise("say --delimiter comma, semicolon or blanks; numbers are written with a point"));
-        }
-        Ok(Separator::Byte(byte))
     }
+    let all = || CSV.into_iter().filter(|&byte| !rows.is_empty() && with(byte) == rows.len());
+    let most = || CSV.into_iter().filter(|&byte| with(byte) > 0 && 2 * with(byte) >= rows.len());
+    let found = all().find(|&byte| is_table(rows, Separator::Byte(byte))).or_else(|| all().next());
+    let Some(byte) = found.or_else(|| most().next()) else { return Ok(Separator::Blanks) };
+    if let Some(line) = rows.iter().find(|line| holds_several_numbers(line, byte)) {
+        let expected = format!("one value between `{}`", byte as char);
+        return Err(bad_record(path, line_of(first, line), &expected, line)
+            .advise("say --delimiter comma, semicolon or blanks; numbers are written with a point"));
+    }
+    Ok(Separator::Byte(byte))
+}
 
-    /// Whether the separator cuts all lines, the first apart, into the same number of columns, at least two.
-    fn is_table(&self, separator: Separator) -> bool {
-        let mut fields = Vec::new();
-        let mut counts = self.lines.iter().skip(usize::from(self.lines.len() > 1)).map(|line| {
-            let cut = split(line, separator, usize::MAX, &mut fields);
-            let hollow = fields.iter().rev().skip(1).any(Field::is_empty);
-            (cut.is_ok() && !hollow).then_some(fields.len())
-        });
-        let Some(Some(count)) = counts.next() else { return false };
-        count >= 2 && counts.all(|other| other == Some(count))
-    }
+/// Whether the separator cuts all lines, the first apart, into the same number of columns, at least two.
+fn is_table(rows: &[&[u8]], separator: Separator) -> bool {
+    let mut fields = Vec::new();
+    let mut counts = rows.iter().skip(usize::from(rows.len() > 1)).map(|line| {
+        let cut = split(line, separator, usize::MAX, &mut fields);
+        let hollow = fields.iter().rev().skip(1).any(Field::is_empty);
+        (cut.is_ok() && !hollow).then_some(fields.len())
+    });
+    let Some(Some(count)) = counts.next() else { return false };
+    count >= 2 && counts.all(|other| other == Some(count))
+}
 
-    /// Whether there is nothing but numbers between blanks.
-    fn is_numeric(&self) -> bool {
-        let is_numeric = |line: &&[u8]| {
-            let mut fields = Fields::new(line);
-            std::iter::from_fn(|| fields.token()).all(|token| real(token).is_some())
-        };
-        self.lines.iter().skip(usize::from(self.lines.len() > 1)).all(is_numeric)
-    }
+/// Whether there is nothing but numbers between blanks.
+fn is_numeric(rows: &[&[u8]]) -> bool {
+    let is_numeric = |line: &&[u8]| {
+        let mut fields = Fields::new(line);
+        std::iter::from_fn(|| fields.token()).all(|token| real(token).is_some())
+    };
+    rows.iter().skip(usize::from(rows.len() > 1)).all(is_numeric)
 }
 
 /// The number that most lines have.
