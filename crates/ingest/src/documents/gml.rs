@@ -18,12 +18,10 @@ use std::borrow::Cow;
 /// The longest name of a character, such as `Epsilon`.
 const MOST_NAME_BYTES: usize = 12;
 
-/// Opens a GML file.
 pub(crate) fn open(input: &Input, options: &InputOptions) -> Result<Source> {
     records::open("gml", input, options, |stream| Ok(Gml::new(stream, input, options)))
 }
 
-/// A token of the file.
 #[derive(Debug, PartialEq, Eq)]
 enum Token {
     /// A key or a number.
@@ -46,13 +44,81 @@ impl Token {
     }
 }
 
-/// The tokens of a file, one by one.
-struct Tokens {
-    text: Characters,
+/// A text with its references to characters resolved, such as `&quot;` and `&#233;`; unknown ones stay as they are.
+fn unescaped(text: &[u8]) -> Cow<'_, [u8]> {
+    if !text.contains(&b'&') {
+        return Cow::Borrowed(text);
+    }
+    let mut plain = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(start) = memchr::memchr(b'&', rest) {
+        plain.extend_from_slice(&rest[..start]);
+        rest = &rest[start..];
+        let end = rest.iter().take(MOST_NAME_BYTES).position(|&byte| byte == b';');
+        let resolved = end.and_then(|end| std::str::from_utf8(&rest[1..end]).ok()).and_then(character);
+        let reference_bytes = end.filter(|_| resolved.is_some()).map_or(1, |end| end + 1);
+        match resolved {
+            Some(resolved) => plain.extend_from_slice(resolved.encode_utf8(&mut [0; 4]).as_bytes()),
+            None => plain.push(b'&'),
+        }
+        rest = &rest[reference_bytes..];
+    }
+    plain.extend_from_slice(rest);
+    Cow::Owned(plain)
 }
 
-impl Tokens {
-    fn next(&mut self) -> Result<Token> {
+fn character(name: &str) -> Option<char> {
+    let number = match name.strip_prefix('#') {
+        Some(number) => match number.strip_prefix(['x', 'X']) {
+            Some(number) => u32::from_str_radix(number, 16).ok(),
+            None => number.parse().ok(),
+        },
+        None => quick_xml::escape::resolve_predefined_entity(name).and_then(|text| text.chars().next()).map(u32::from),
+    };
+    number.and_then(char::from_u32)
+}
+
+/// An edge: its line, the numbers of its ends, and its weight.
+struct Edge {
+    line: u64,
+    ends: [i64; 2],
+    weight: Option<Vec<u8>>,
+}
+
+struct Gml {
+    text: Characters,
+    vertices: NumberedVertices,
+    /// Name of the weights; `None` if they are not wanted.
+    weight_name: Option<String>,
+    is_asked: bool,
+    weighted: bool,
+    directed: Option<bool>,
+    is_multigraph: bool,
+    has_string_ids: bool,
+    /// Position of the reader: before the graph (`None`), in it (`true`), behind it (`false`).
+    graph: Option<bool>,
+    /// An edge that waits until all vertices are handed over.
+    waiting: Option<Edge>,
+}
+
+impl Gml {
+    fn new(stream: Stream, input: &Input, options: &InputOptions) -> Self {
+        let weight_name = Some(options.weight.clone().unwrap_or("weight".to_owned())).filter(|name| name != "none");
+        Gml {
+            text: Characters::new(stream),
+            vertices: NumberedVertices::new(input.path(), input.budget()),
+            is_asked: options.weight.is_some(),
+            weight_name,
+            weighted: false,
+            directed: None,
+            is_multigraph: false,
+            has_string_ids: false,
+            graph: None,
+            waiting: None,
+        }
+    }
+
+    fn token(&mut self) -> Result<Token> {
         loop {
             match self.text.peek()? {
                 None => return Ok(Token::End),
@@ -84,93 +150,15 @@ impl Tokens {
             }
         }
     }
-}
 
-/// A text with its references to characters resolved, such as `&quot;` and `&#233;`; unknown ones stay as they are.
-fn unescaped(text: &[u8]) -> Cow<'_, [u8]> {
-    if !text.contains(&b'&') {
-        return Cow::Borrowed(text);
-    }
-    let mut plain = Vec::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(start) = memchr::memchr(b'&', rest) {
-        plain.extend_from_slice(&rest[..start]);
-        rest = &rest[start..];
-        let end = rest.iter().take(MOST_NAME_BYTES).position(|&byte| byte == b';');
-        let resolved = end.and_then(|end| std::str::from_utf8(&rest[1..end]).ok()).and_then(character);
-        let reference_bytes = end.filter(|_| resolved.is_some()).map_or(1, |end| end + 1);
-        match resolved {
-            Some(resolved) => plain.extend_from_slice(resolved.encode_utf8(&mut [0; 4]).as_bytes()),
-            None => plain.push(b'&'),
-        }
-        rest = &rest[reference_bytes..];
-    }
-    plain.extend_from_slice(rest);
-    Cow::Owned(plain)
-}
-
-/// The character of a name.
-fn character(name: &str) -> Option<char> {
-    let number = match name.strip_prefix('#') {
-        Some(number) => match number.strip_prefix(['x', 'X']) {
-            Some(number) => u32::from_str_radix(number, 16).ok(),
-            None => number.parse().ok(),
-        },
-        None => quick_xml::escape::resolve_predefined_entity(name).and_then(|text| text.chars().next()).map(u32::from),
-    };
-    number.and_then(char::from_u32)
-}
-
-/// An edge: its line, the numbers of its ends, and its weight.
-struct Edge {
-    line: u64,
-    ends: [i64; 2],
-    weight: Option<Vec<u8>>,
-}
-
-struct Gml {
-    tokens: Tokens,
-    vertices: NumberedVertices,
-    /// Name of the weights; `None` if they are not wanted.
-    weight_name: Option<String>,
-    is_asked: bool,
-    weighted: bool,
-    directed: Option<bool>,
-    /// The file has `multigraph 1`.
-    is_multigraph: bool,
-    has_string_ids: bool,
-    /// Position of the reader: before the graph (`None`), in it (`true`), behind it (`false`).
-    graph: Option<bool>,
-    /// An edge that waits until all vertices are handed over.
-    waiting: Option<Edge>,
-}
-
-impl Gml {
-    fn new(stream: Stream, input: &Input, options: &InputOptions) -> Self {
-        let weight_name = Some(options.weight.clone().unwrap_or("weight".to_owned())).filter(|name| name != "none");
-        Gml {
-            tokens: Tokens { text: Characters::new(stream) },
-            vertices: NumberedVertices::new(input.path(), input.budget()),
-            is_asked: options.weight.is_some(),
-            weight_name,
-            weighted: false,
-            directed: None,
-            is_multigraph: false,
-            has_string_ids: false,
-            graph: None,
-            waiting: None,
-        }
-    }
-
-    /// Passes over a value.
     fn skip_value(&mut self) -> Result<()> {
         let mut depth = 0u64;
         loop {
-            match self.tokens.next()? {
+            match self.token()? {
                 Token::Open => depth += 1,
-                Token::Close if depth == 0 => return Err(self.tokens.text.bad("a value behind a key", "`]`")),
+                Token::Close if depth == 0 => return Err(self.text.bad("a value behind a key", "`]`")),
                 Token::Close => depth -= 1,
-                Token::End => return Err(self.tokens.text.truncated("the end of a list")),
+                Token::End => return Err(self.text.truncated("the end of a list")),
                 Token::Word(_) | Token::Text(_) => {}
             }
             if depth == 0 {
@@ -181,49 +169,49 @@ impl Gml {
 
     /// The keys of a list with the words and texts that are their values, handed to `take`; lists are passed over.
     fn each_value(&mut self, mut take: impl FnMut(&[u8], Token) -> Result<()>) -> Result<()> {
-        match self.tokens.next()? {
+        match self.token()? {
             Token::Open => {}
-            other => return Err(self.tokens.text.bad("`[`", &other.shown())),
+            other => return Err(self.text.bad("`[`", &other.shown())),
         }
         loop {
-            match self.tokens.next()? {
+            match self.token()? {
                 Token::Close => return Ok(()),
-                Token::Word(key) => match self.tokens.next()? {
+                Token::Word(key) => match self.token()? {
                     Token::Open => while !matches!(self.skip_member()?, Token::Close) {},
                     value @ (Token::Word(_) | Token::Text(_)) => take(&key, value)?,
-                    Token::Close => return Err(self.tokens.text.bad("a value behind a key", "`]`")),
-                    Token::End => return Err(self.tokens.text.truncated("`]`")),
+                    Token::Close => return Err(self.text.bad("a value behind a key", "`]`")),
+                    Token::End => return Err(self.text.truncated("`]`")),
                 },
-                Token::End => return Err(self.tokens.text.truncated("`]`")),
-                other => return Err(self.tokens.text.bad("a key", &other.shown())),
+                Token::End => return Err(self.text.truncated("`]`")),
+                other => return Err(self.text.bad("a key", &other.shown())),
             }
         }
     }
 
     /// Passes over a key and its value, or takes the end of the list.
     fn skip_member(&mut self) -> Result<Token> {
-        match self.tokens.next()? {
+        match self.token()? {
             Token::Close => Ok(Token::Close),
             Token::Word(key) => self.skip_value().map(|()| Token::Word(key)),
-            Token::End => Err(self.tokens.text.truncated("`]`")),
-            other => Err(self.tokens.text.bad("a key", &other.shown())),
+            Token::End => Err(self.text.truncated("`]`")),
+            other => Err(self.text.bad("a key", &other.shown())),
         }
     }
 
     fn number(&self, key: &str, value: &Token) -> Result<i64> {
         let (Token::Word(token) | Token::Text(token)) = value else {
-            return Err(self.tokens.text.bad(&format!("a whole number as `{key}`"), &value.shown()));
+            return Err(self.text.bad(&format!("a whole number as `{key}`"), &value.shown()));
         };
         integer(token).and_then(|number| number.signed()).ok_or_else(|| {
             let expected = format!("a whole number of 64 bits as `{key}`");
-            bad_record(self.tokens.text.path(), self.tokens.text.line, &expected, token)
+            bad_record(self.text.path(), self.text.line, &expected, token)
         })
     }
 
     fn node(&mut self) -> Result<()> {
-        let line = self.tokens.text.line;
+        let line = self.text.line;
         if self.vertices.is_decided() {
-            return Err(self.tokens.text.bad("all vertices before the edges", "`node` after the first edge"));
+            return Err(self.text.bad("all vertices before the edges", "`node` after the first edge"));
         }
         let (mut id, mut label) = (None, None);
         self.each_value(|key, value| {
@@ -234,7 +222,7 @@ impl Gml {
             }
             Ok(())
         })?;
-        let id = id.ok_or_else(|| self.tokens.text.bad("a vertex with the key `id`", "`node` without `id`"))?;
+        let id = id.ok_or_else(|| self.text.bad("a vertex with the key `id`", "`node` without `id`"))?;
         let id = self.number("id", &id)?;
         let label = match &label {
             Some(Token::Text(text)) => Some(unescaped(text)),
@@ -245,7 +233,7 @@ impl Gml {
     }
 
     fn edge(&mut self) -> Result<Edge> {
-        let line = self.tokens.text.line;
+        let line = self.text.line;
         let (mut source, mut target, mut weight) = (None, None, None);
         let name = self.weight_name.clone();
         self.each_value(|key, value| {
@@ -260,11 +248,11 @@ impl Gml {
         let mut ends = [0; 2];
         for (place, (name, value)) in ends.iter_mut().zip([("source", source), ("target", target)]) {
             let missing =
-                || self.tokens.text.bad(&format!("an edge with the key `{name}`"), &format!("`edge` without `{name}`"));
+                || self.text.bad(&format!("an edge with the key `{name}`"), &format!("`edge` without `{name}`"));
             *place = self.number(name, &value.ok_or_else(missing)?)?;
             if !self.vertices.has(*place) {
                 let found = place.to_string();
-                let path = self.tokens.text.path();
+                let path = self.text.path();
                 return Err(bad_record(path, line, "an edge between vertices above it", found.as_bytes()));
             }
         }
@@ -282,7 +270,7 @@ impl Gml {
 
     /// Takes a key of the graph and its value; false at the end of the graph.
     fn member(&mut self, records: &mut Records) -> Result<bool> {
-        match self.tokens.next()? {
+        match self.token()? {
             Token::Word(key) => match key.as_slice() {
                 b"node" => self.node()?,
                 b"edge" => {
@@ -296,22 +284,19 @@ impl Gml {
                     }
                 }
                 b"directed" => {
-                    let value = self.tokens.next()?;
+                    let value = self.token()?;
                     let directed = match self.number("directed", &value)? {
                         0 => false,
                         1 => true,
-                        number => return Err(self.tokens.text.bad("0 or 1 as `directed`", &number.to_string())),
+                        number => return Err(self.text.bad("0 or 1 as `directed`", &number.to_string())),
                     };
                     if self.vertices.is_decided() && directed != self.directed.unwrap_or(false) {
-                        return Err(self
-                            .tokens
-                            .text
-                            .bad("`directed` before the edges", "`directed` after the first edge"));
+                        return Err(self.text.bad("`directed` before the edges", "`directed` after the first edge"));
                     }
                     self.directed = Some(directed);
                 }
                 b"multigraph" => {
-                    let value = self.tokens.next()?;
+                    let value = self.token()?;
                     self.is_multigraph = self.number("multigraph", &value)? == 1;
                 }
                 key => {
@@ -320,37 +305,37 @@ impl Gml {
                 }
             },
             Token::Close => return Ok(false),
-            Token::End => return Err(self.tokens.text.truncated("the end of the graph, `]`")),
-            other => return Err(self.tokens.text.bad("a key", &other.shown())),
+            Token::End => return Err(self.text.truncated("the end of the graph, `]`")),
+            other => return Err(self.text.bad("a key", &other.shown())),
         }
         Ok(true)
     }
 
     /// Takes a key of the file and its value; false at the end of the file.
     fn outside(&mut self) -> Result<bool> {
-        match self.tokens.next()? {
-            Token::End if self.graph.is_none() => Err(self.tokens.text.truncated("a key `graph`")),
+        match self.token()? {
+            Token::End if self.graph.is_none() => Err(self.text.truncated("a key `graph`")),
             Token::End => Ok(false),
             Token::Word(key) if key == b"graph" => {
                 if self.graph.is_some() {
                     let found = "a second key `graph`";
-                    return Err(self.tokens.text.bad("one graph", found).advise("make a file of each graph"));
+                    return Err(self.text.bad("one graph", found).advise("make a file of each graph"));
                 }
                 self.graph = Some(true);
-                match self.tokens.next()? {
+                match self.token()? {
                     Token::Open => Ok(true),
-                    other => Err(self.tokens.text.bad("`[` behind `graph`", &other.shown())),
+                    other => Err(self.text.bad("`[` behind `graph`", &other.shown())),
                 }
             }
             Token::Word(_) => self.skip_value().map(|()| true),
-            other => Err(self.tokens.text.bad("a key", &other.shown())),
+            other => Err(self.text.bad("a key", &other.shown())),
         }
     }
 }
 
 impl ReadRecords for Gml {
     fn read(&mut self, records: &mut Records) -> Result<bool> {
-        if self.vertices.is_decided() && self.vertices.push(self.tokens.text.line, records) {
+        if self.vertices.is_decided() && self.vertices.push(self.text.line, records) {
             return Ok(true);
         }
         if let Some(edge) = self.waiting.take() {
@@ -382,7 +367,7 @@ impl ReadRecords for Gml {
     }
 
     fn stream(&self) -> &Stream {
-        self.tokens.text.stream()
+        self.text.stream()
     }
 }
 

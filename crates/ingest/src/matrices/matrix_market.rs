@@ -23,7 +23,6 @@ use outcore_image::{Error, Result};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Opens a Matrix Market file.
 pub(crate) fn open(input: &Input, options: &InputOptions) -> Result<Source> {
     let mut blocks = LineBlocks::new(input.stream()?);
     let Some(mut first) = first_data_block(&mut blocks, |_| true)? else {
@@ -66,16 +65,13 @@ pub(crate) fn open(input: &Input, options: &InputOptions) -> Result<Source> {
     Ok(text_source(blocks, facts, parser, numbering, Some(tally)))
 }
 
-/// Parses entries.
 struct MatrixMarket {
     path: PathBuf,
     header: MatrixHeader,
     weights_wanted: bool,
-    /// Entries.
     tally: Arc<Tally>,
 }
 
-/// A value of any kind.
 #[derive(Clone, Copy)]
 enum Value {
     Integer(i64),
@@ -103,11 +99,9 @@ impl Value {
     }
 }
 
-/// Description of the expected token, for messages.
 type Expected = String;
 
 impl MatrixMarket {
-    /// Reads a real number.
     fn real(&self, token: &[u8]) -> std::result::Result<f64, Expected> {
         // A value that is no weight may be any number, but must not underflow to zero.
         match (self.weights_wanted, is_infinite_or_nan(token)) {
@@ -120,7 +114,6 @@ impl MatrixMarket {
         }
     }
 
-    /// Reads a value of the file's kind.
     fn value(&self, fields: &mut Fields<'_>) -> std::result::Result<Value, Expected> {
         let token = fields.token().ok_or("a value")?;
         match self.header.values {
@@ -146,8 +139,7 @@ impl MatrixMarket {
         }
     }
 
-    /// Parses `row column [value]`.
-    fn coordinate(&self, line: &[u8], out: &mut Entries<'_>) -> std::result::Result<(), Expected> {
+    fn coordinate(&self, line: &[u8], batch: &mut EdgeBatch) -> std::result::Result<(), Expected> {
         let MatrixHeader { rows, columns, .. } = self.header;
         let mut fields = Fields::new(line);
         let mut place = |most| fields.unsigned().filter(|&place| place >= 1 && place <= most);
@@ -168,7 +160,7 @@ impl MatrixMarket {
             return Err("no entry on the diagonal, since the matrix is skew-symmetric".to_owned());
         }
         self.check_diagonal(row == column, value)?;
-        self.push(row, column, value, out)
+        self.push(row, column, value, batch)
     }
 
     /// Refuses a value with an imaginary part on the diagonal of a Hermitian matrix.
@@ -189,21 +181,21 @@ impl MatrixMarket {
         row: u64,
         column: u64,
         value: Option<Value>,
-        out: &mut Entries<'_>,
+        batch: &mut EdgeBatch,
     ) -> std::result::Result<(), Expected> {
         // The columns of a rectangular matrix are vertices behind its rows.
         let first_column = if self.header.is_square() { 0 } else { self.header.rows };
-        push_pair(&mut out.batch.ids, row, first_column + column);
-        out.push_value(value);
+        push_pair(&mut batch.ids, row, first_column + column);
+        push_value(&mut batch.weights, value);
         if self.header.mirrors() && row != column {
-            push_pair(&mut out.batch.ids, column, row);
-            out.push_value(value.map(|value| value.mirrored(self.header.symmetry)).transpose()?);
+            push_pair(&mut batch.ids, column, row);
+            push_value(&mut batch.weights, value.map(|value| value.mirrored(self.header.symmetry)).transpose()?);
         }
         Ok(())
     }
 
     /// Parses one value of an array, which stands at (row, column) from 0.
-    fn dense(&self, line: &[u8], place: Cell, out: &mut Entries<'_>) -> std::result::Result<(), Expected> {
+    fn dense(&self, line: &[u8], place: Cell, batch: &mut EdgeBatch) -> std::result::Result<(), Expected> {
         let mut fields = Fields::new(line);
         let value = self.value(&mut fields)?;
         if !fields.is_empty() {
@@ -213,7 +205,7 @@ impl MatrixMarket {
             return Ok(());
         }
         self.check_diagonal(place.row == place.column, Some(value))?;
-        self.push(place.row + 1, place.column + 1, Some(value), out)
+        self.push(place.row + 1, place.column + 1, Some(value), batch)
     }
 
     fn check(&self, entries: u64) -> Result<()> {
@@ -227,23 +219,13 @@ impl MatrixMarket {
     }
 }
 
-/// The edges that a block fills.
-struct Entries<'a> {
-    batch: &'a mut EdgeBatch,
-    wanted: bool,
-    integers: Vec<i64>,
-    reals: Vec<f64>,
-    complex: Vec<[f64; 2]>,
-}
-
-impl Entries<'_> {
-    fn push_value(&mut self, value: Option<Value>) {
-        match value {
-            Some(Value::Integer(value)) if self.wanted => self.integers.push(value),
-            Some(Value::Real(value)) if self.wanted => self.reals.push(value),
-            Some(Value::Complex(value)) if self.wanted => self.complex.push(value),
-            _ => {}
-        }
+/// Appends a value to weights of its kind; there are none if they are not wanted.
+fn push_value(weights: &mut Weights, value: Option<Value>) {
+    match (weights, value) {
+        (Weights::Integer(weights), Some(Value::Integer(value))) => weights.push(value),
+        (Weights::Real(weights), Some(Value::Real(value))) => weights.push(value),
+        (Weights::Complex(weights), Some(Value::Complex(value))) => weights.push(value),
+        _ => {}
     }
 }
 
@@ -264,7 +246,6 @@ impl Cell {
         }
     }
 
-    /// Number of values before a column.
     fn start(header: &MatrixHeader, column: u64) -> u128 {
         let (size, column) = (header.rows as u128, column as u128);
         match header.symmetry {
@@ -302,8 +283,12 @@ impl Parser for MatrixMarket {
     fn parse(&self, block: &Block, batch: &mut EdgeBatch, take: &mut TakeBatch<'_>) -> Result<()> {
         begin(batch, block, false);
         let text = text_of(block, &self.path)?;
-        let (integers, reals, complex) = (Vec::new(), Vec::new(), Vec::new());
-        let mut out = Entries { batch, wanted: self.weights_wanted, integers, reals, complex };
+        batch.weights = match self.header.values {
+            _ if !self.weights_wanted => Weights::None,
+            Values::Integer { .. } => Weights::Integer(Vec::new()),
+            Values::Complex => Weights::Complex(Vec::new()),
+            _ => Weights::Real(Vec::new()),
+        };
         let mut entries = 0;
         let mut place = Cell { row: 0, column: 0 };
         if self.header.layout == Layout::Array && block.first_vertex < self.header.entries {
@@ -311,11 +296,11 @@ impl Parser for MatrixMarket {
         }
         for (skipped, line) in data_lines(text) {
             let parsed = if self.header.layout == Layout::Coordinate {
-                self.coordinate(line, &mut out)
+                self.coordinate(line, batch)
             } else if block.first_vertex.saturating_add(entries) >= self.header.entries {
                 Err(format!("only {} values, as the size line says", self.header.entries))
             } else {
-                let parsed = self.dense(line, place, &mut out);
+                let parsed = self.dense(line, place, batch);
                 place.advance(&self.header);
                 parsed
             };
@@ -323,13 +308,6 @@ impl Parser for MatrixMarket {
             parsed.map_err(|expected| bad_record(&self.path, number, &expected, line))?;
             entries += 1;
         }
-        let Entries { integers, reals, complex, .. } = out;
-        batch.weights = match self.header.values {
-            _ if !self.weights_wanted => Weights::None,
-            Values::Integer { .. } => Weights::Integer(integers),
-            Values::Complex => Weights::Complex(complex),
-            _ => Weights::Real(reals),
-        };
         self.tally.add([entries, 0, 0, 0]).map_or(Ok(()), |[entries, ..]| self.check(entries))?;
         take(batch)
     }

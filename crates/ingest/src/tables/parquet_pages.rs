@@ -48,8 +48,7 @@ pub(crate) fn decoded_metadata_bytes<R: ChunkReader>(reader: &R, encoded_bytes: 
     let mut thrift = Thrift { bytes: &bytes, at: 0 };
     let (mut groups, mut chunks) = (0, 0);
     let mut field = 0;
-    while let Some((number, kind)) = thrift.field(field)? {
-        field = number;
+    while let Some((number, kind)) = thrift.field(&mut field)? {
         if (number, kind) != (4, 9) {
             thrift.skip(kind, MOST_DEPTH)?;
             continue;
@@ -57,8 +56,7 @@ pub(crate) fn decoded_metadata_bytes<R: ChunkReader>(reader: &R, encoded_bytes: 
         for _ in 0..thrift.list()?.1 {
             groups += 1;
             let mut field = 0;
-            while let Some((number, kind)) = thrift.field(field)? {
-                field = number;
+            while let Some((number, kind)) = thrift.field(&mut field)? {
                 if (number, kind) != (1, 9) {
                     thrift.skip(kind, MOST_DEPTH)?;
                     continue;
@@ -78,7 +76,6 @@ pub(crate) fn decoded_metadata_bytes<R: ChunkReader>(reader: &R, encoded_bytes: 
 pub(crate) struct Decoding {
     /// Largest memory of a row group, for the wanted columns.
     pub(crate) len_bytes: u64,
-    /// Number of rows decoded at a time.
     pub(crate) rows: usize,
 }
 
@@ -154,9 +151,7 @@ struct Pages {
     largest_bytes: u64,
     /// Strings may share the beginnings of others.
     are_shared: bool,
-    /// Places of the pages.
     places: Vec<PageLocation>,
-    /// The rows of all of them.
     rows: u64,
 }
 
@@ -238,8 +233,7 @@ fn parse_header(bytes: &[u8]) -> Option<PageHeader> {
     let mut thrift = Thrift { bytes, at: 0 };
     let (mut unpacked, mut packed, mut rows, mut encoding) = (None, None, None, 0);
     let mut field = 0;
-    while let Some((number, kind)) = thrift.field(field)? {
-        field = number;
+    while let Some((number, kind)) = thrift.field(&mut field)? {
         match (number, kind) {
             (2, 5) => unpacked = Some(thrift.signed()?),
             (3, 5) => packed = Some(thrift.signed()?),
@@ -257,7 +251,6 @@ fn parse_header(bytes: &[u8]) -> Option<PageHeader> {
     Some(PageHeader { rows, are_shared, unpacked_bytes: unpacked?, packed_bytes: packed?, len_bytes: thrift.at })
 }
 
-/// A place in bytes in Thrift's compact form.
 struct Thrift<'a> {
     bytes: &'a [u8],
     at: usize,
@@ -289,7 +282,7 @@ impl Thrift<'_> {
 
     /// The next field's number and type; nothing at the end of the structure.
     #[allow(clippy::option_option)]
-    fn field(&mut self, before: i64) -> Option<Option<(i64, u8)>> {
+    fn field(&mut self, before: &mut i64) -> Option<Option<(i64, u8)>> {
         let byte = self.byte()?;
         if byte == 0 {
             return Some(None);
@@ -298,14 +291,14 @@ impl Thrift<'_> {
             0 => self.signed()?,
             step => before.checked_add(i64::from(step))?,
         };
+        *before = number;
         Some(Some((number, byte & 15)))
     }
 
     /// The numbers in fields 1 to 4 of a structure, zero where there is none.
     fn first_numbers(&mut self) -> Option<[i64; 4]> {
         let (mut found, mut field) = ([0; 4], 0);
-        while let Some((number, kind)) = self.field(field)? {
-            field = number;
+        while let Some((number, kind)) = self.field(&mut field)? {
             match (number, kind) {
                 // The library takes integers of any width for each other.
                 (1..=4, 4..=6) => found[number as usize - 1] = self.signed()?,
@@ -315,7 +308,6 @@ impl Thrift<'_> {
         Some(found)
     }
 
-    /// The type of a list's elements, and how many there are.
     fn list(&mut self) -> Option<(u8, u64)> {
         let byte = self.byte()?;
         let count = if byte >> 4 == 15 { self.unsigned()? } else { u64::from(byte >> 4) };
@@ -343,8 +335,7 @@ impl Thrift<'_> {
             }
             12 => {
                 let mut field = 0;
-                while let Some((number, kind)) = self.field(field)? {
-                    field = number;
+                while let Some((_, kind)) = self.field(&mut field)? {
                     self.skip(kind, depth)?;
                 }
             }
