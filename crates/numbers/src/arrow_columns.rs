@@ -37,7 +37,6 @@ const DECODED_ROWS: u64 = 1 << 14;
 /// Buffers in memory begin at multiples of this.
 const ALIGNED_BYTES: u64 = 64;
 
-/// A file, opened.
 pub(crate) struct ArrowColumns {
     path: PathBuf,
     /// Of the columns that are taken.
@@ -49,7 +48,6 @@ pub(crate) struct ArrowColumns {
     _reservation: Reservation,
 }
 
-/// A batch.
 struct BatchPlace {
     first_row: u64,
     version: MetadataVersion,
@@ -225,13 +223,11 @@ impl ArrowColumns {
         Ok((ArrowColumns { path, fields, batches, columns, rows, _reservation: reservation }, own))
     }
 
-    /// The rows of a batch.
     fn range(&self, batch: usize) -> Range<u64> {
         let end = self.batches.get(batch + 1).map_or(self.rows, |next| next.first_row);
         self.batches[batch].first_row..end
     }
 
-    /// The batch that a row is in.
     fn batch_of(&self, row: u64) -> usize {
         self.batches.partition_point(|batch| batch.first_row <= row) - 1
     }
@@ -502,7 +498,6 @@ fn count(
     }
 }
 
-/// Bits per value of a column of numbers.
 fn value_bits(kind: &DataType) -> u64 {
     match kind {
         DataType::Boolean => 1,

@@ -22,7 +22,6 @@ pub(crate) trait Number: Copy {
     fn of_whole(whole: i128) -> Option<Self>;
     /// The element for a real number.
     fn of_real(real: f64) -> Option<Self>;
-    /// Writes the bytes of the element.
     fn put(self, to: &mut [u8]);
 }
 
@@ -149,7 +148,6 @@ impl NumberValues {
         &mut self.bytes[column * self.stride_bytes..][..len]
     }
 
-    /// Writes an element.
     #[inline]
     pub(crate) fn put<T: Number>(&mut self, row: usize, column: usize, value: T) {
         value.put(&mut self.bytes[column * self.stride_bytes + row * size_of::<T>()..][..size_of::<T>()]);
@@ -183,7 +181,6 @@ impl Rounded {
 
 /// A value that is no element.
 pub(crate) enum NoElement {
-    /// There is no value.
     Missing,
     /// A number that elements do not hold.
     Other(String),

@@ -40,7 +40,7 @@ pub struct NumberOptions {
 }
 
 /// Facts of a table that are known before its rows are read.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct NumberFacts {
     /// "parquet", "arrow" or "text".
     pub format: &'static str,
@@ -76,9 +76,7 @@ enum Content {
 /// The kind of a column of text, as far as lines were examined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ColumnKind {
-    /// Nothing.
     Empty,
-    /// Whole numbers.
     Whole,
     /// Numbers, or whole ones of which some are missing.
     Real,
@@ -86,7 +84,6 @@ pub(crate) enum ColumnKind {
     Truth,
     /// Booleans, of which some are missing.
     SomeTruth,
-    /// Anything else.
     Text,
 }
 
@@ -135,7 +132,6 @@ pub(crate) struct Chosen {
 }
 
 impl Chosen {
-    /// Chooses from all columns of a table.
     fn of(path: &Path, all: &[Column<'_>], options: &NumberOptions) -> Result<Self> {
         let (columns, note) = match &options.columns {
             Some(asked) => (Chosen::asked(path, all, asked)?, None),
@@ -189,7 +185,6 @@ impl Chosen {
         Ok((columns, (!others.is_empty()).then_some(note)))
     }
 
-    /// Chooses from the columns of a table.
     pub(crate) fn of_schema(path: &Path, schema: &Schema, options: &NumberOptions) -> Result<Self> {
         let no_text = [("delimiter", options.delimiter.is_some()), ("header", options.header.is_some())];
         let given = no_text.into_iter().chain([("comment", options.comment.is_some())]).find(|(_, is_given)| *is_given);
@@ -209,7 +204,6 @@ impl Chosen {
         Chosen::of(path, &columns, options)
     }
 
-    /// Chooses from the columns of a text.
     fn of_text(path: &Path, text: &NumberText, options: &NumberOptions) -> Result<Self> {
         if !text.has_rows && options.columns.is_none() {
             return Err(Error::input(path, None, "columns of numbers", "the names of columns, and no rows")
@@ -301,8 +295,8 @@ impl NumberTable {
             rows,
             input_bytes: input.size_bytes(),
             is_pipe: input.size_bytes().is_none(),
-            separator: None,
             notes: chosen.note.into_iter().collect(),
+            ..NumberFacts::default()
         };
         let budget = Some(Arc::clone(input.budget()));
         Ok(NumberTable { path: path.to_owned(), budget, facts, content: Content::Table(batches) })
@@ -320,11 +314,11 @@ impl NumberTable {
                 .as_ref()
                 .map(|names| chosen.columns.iter().map(|&column| names[column].clone()).collect()),
             kinds: chosen.kinds,
-            rows: None,
             input_bytes,
             is_pipe,
             separator: Some(text.separator.name()),
             notes: chosen.note.into_iter().collect(),
+            ..NumberFacts::default()
         };
         let content = Content::Text { text: Box::new(text), chosen: chosen.columns };
         Ok(NumberTable { path: path.to_owned(), budget: Some(Arc::clone(input.budget())), facts, content })
@@ -346,11 +340,9 @@ impl NumberTable {
             format: "arrow",
             names: Some(chosen.columns.iter().map(|&column| schema.field(column).name().clone()).collect()),
             kinds: chosen.kinds,
-            rows: None,
-            input_bytes: None,
             is_pipe: true,
-            separator: None,
             notes: chosen.note.into_iter().collect(),
+            ..NumberFacts::default()
         };
         let batches = checked_batches(reader, chosen.columns, &path);
         Ok(NumberTable { path, budget: None, facts, content: Content::Table(batches) })
@@ -480,7 +472,6 @@ impl NumberParser {
     }
 }
 
-/// The rows of a table.
 struct TableRows {
     path: PathBuf,
     budget: Arc<Budget>,

@@ -24,13 +24,11 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Rows decoded at a time.
 const DECODED_ROWS: usize = 1 << 14;
 
 /// Memory of a column beside its name, in schemas and lists of columns.
 const FIELD_BYTES: usize = 768;
 
-/// A file, opened.
 pub(crate) struct ParquetColumns {
     path: PathBuf,
     metadata: ArrowReaderMetadata,
@@ -103,7 +101,6 @@ impl ParquetColumns {
         Ok((ParquetColumns { path, metadata, columns, first_rows, _reservation: reservation }, schema))
     }
 
-    /// The row group that a row is in.
     fn group_of(&self, row: u64) -> usize {
         self.first_rows.partition_point(|&first| first <= row) - 1
     }

@@ -134,9 +134,8 @@ impl PlacedTable {
             kinds,
             rows: Some(rows),
             input_bytes: input.size_bytes(),
-            is_pipe: false,
-            separator: None,
             notes: note.into_iter().collect(),
+            ..NumberFacts::default()
         };
         let (path, all_names, rounded) = (path.to_owned(), all_names.into_inner(), Rounded::default());
         Ok(PlacedTable { path, file, identity, facts, all_names, places, rows, columns, rounded })
