@@ -288,6 +288,16 @@ const WORDS: &[&[u8]] = &[
     b"\xff\xff\xff\xff",
     b"\x01\0\0\0",
 ];
+const SERIALIZED: &[&[u8]] = &[
+    b"\0",
+    b"\x01",
+    b"\x03\0\0\0\0\0\0\0",
+    b"\0\0\0\0\0\0\0\0",
+    b"\xff\xff\xff\xff\xff\xff\xff\xff",
+    b"\0\0\0\x80\0\0\0\0",
+    b"\x02\0\0\0",
+    b"\xff\xff\xff\xff",
+];
 const PARQUET: &[&[u8]] =
     &[b"PAR1", b"source", b"target", b"weight", b"\x15\0", b"\x15\x02", b"\x19\x1c", b"\xff\xff\xff\xff", b"\0\0\0\0"];
 const ARROW: &[&[u8]] =
@@ -297,7 +307,7 @@ const fn of(name: &'static str, run: fn(&[u8]), tokens: &'static [&'static [u8]]
     Target { name, run, tokens, most_bytes: 4096, most_memory_bytes: MOST_MEMORY_BYTES }
 }
 
-pub(crate) static TARGETS: [Target; 24] = [
+pub(crate) static TARGETS: [Target; 26] = [
     of("edge-list", |bytes| parse("edge-list", bytes), LINES),
     of("adjacency", |bytes| parse("adjacency", bytes), LISTS),
     of("tntp", |bytes| parse("tntp", bytes), NETWORK),
@@ -320,6 +330,8 @@ pub(crate) static TARGETS: [Target; 24] = [
     of("graph500", |bytes| parse("graph500", bytes), WORDS),
     of("graph500-packed", |bytes| parse("graph500-packed", bytes), WORDS),
     of("binary32", |bytes| parse("binary32", bytes), WORDS),
+    of("sg", |bytes| parse("sg", bytes), SERIALIZED),
+    of("wsg", |bytes| parse("wsg", bytes), SERIALIZED),
     // A page of a Parquet file may take 256 MiB unpacked, and columns are read side by side.
     Target { most_memory_bytes: 2 << 30, ..of("parquet", |bytes| parse("parquet", bytes), PARQUET) },
     of("arrow", |bytes| parse("arrow", bytes), ARROW),
