@@ -52,7 +52,6 @@ impl Choice for Nulls {
         &[(Nulls::Error, "error", "The first one is an error"), (Nulls::Skip, "skip", "They are left out and counted")];
 }
 
-/// Number of rows that were left out.
 #[derive(Debug)]
 pub(crate) struct LeftOut {
     nulls: Nulls,
@@ -64,7 +63,6 @@ impl LeftOut {
         LeftOut { nulls, count: AtomicU64::new(0) }
     }
 
-    /// Whether rows are left out.
     pub(crate) fn is_wanted(&self) -> bool {
         self.nulls == Nulls::Skip
     }
@@ -142,7 +140,6 @@ impl Ids {
         }
     }
 
-    /// Size of the ids in bytes.
     fn len_bytes(&self) -> usize {
         match self {
             Ids::Integer { values, .. } => size_of_val(&values[..]),

@@ -185,7 +185,6 @@ fn join_attributes(joined: &mut Facts, facts: &Facts, first: &Path, name: &Path)
     Ok(())
 }
 
-/// The direction of edges, for messages.
 fn direction(facts: &Facts) -> &'static str {
     match facts.directed {
         Some(true) => "directed edges",
@@ -194,7 +193,6 @@ fn direction(facts: &Facts) -> &'static str {
     }
 }
 
-/// The kind of weights, for messages.
 fn kind_of_weights(facts: &Facts) -> &'static str {
     match (&facts.weights, facts.is_complex) {
         (None, _) => "no weights",
@@ -203,7 +201,6 @@ fn kind_of_weights(facts: &Facts) -> &'static str {
     }
 }
 
-/// Attributes in a message.
 fn listed(attributes: &[AttributeField]) -> String {
     let all: Vec<String> = attributes.iter().map(|field| format!("{} ({})", field.name, field.kind.name())).collect();
     if all.is_empty() { "no attributes".to_owned() } else { format!("the attributes {}", all.join(", ")) }
@@ -222,7 +219,6 @@ type OpenNext = Box<dyn FnMut() -> Option<Result<Source>> + Send>;
 struct Chain {
     /// Names of the inputs; none if the first is the edges of the other.
     names: Vec<PathBuf>,
-    /// Opens the next one, if there is one.
     open: OpenNext,
     /// Nothing at the end of the last one.
     current: Option<Source>,
@@ -231,7 +227,6 @@ struct Chain {
     blocks_of_current: u64,
     bytes_before: u64,
     declared: Option<(u64, u64)>,
-    /// Late notes of the inputs that have ended.
     late_notes: Vec<String>,
     parser: Arc<ChainParser>,
 }
@@ -313,7 +308,6 @@ struct ChainParser {
 }
 
 impl ChainParser {
-    /// The parser of the input that a block is of.
     fn parser_of(&self, block: &Block) -> Arc<dyn Parser> {
         let parts = lock(&self.parts);
         // The first entry is 0, so there is always one at or below.

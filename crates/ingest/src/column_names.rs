@@ -53,7 +53,6 @@ const PREFIXES: [(&str, &str); 7] = [
 /// Pairs whose columns count things of two kinds.
 const KINDS: [&str; 2] = ["user", "userid"];
 
-/// Largest number of names that a message lists.
 const MOST_NAMES_SHOWN: usize = 50;
 
 /// The columns whose names mean source and target, if it is clear which.

@@ -17,7 +17,6 @@ use crate::text::{adjacency, ascii_graph, dimacs, graphalytics, metis, sif, tntp
 use crate::vertices::with_vertex_file;
 use outcore_image::{Error, Result};
 
-/// A format that can be read.
 pub(crate) struct Format {
     /// As `--format` has it.
     pub(crate) name: &'static str,
@@ -38,12 +37,10 @@ pub(crate) struct Format {
     open: fn(&Input, &InputOptions) -> Result<Source>,
 }
 
-/// The form of a file's content.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Content {
     /// Text in columns, which can also be a table of vertices.
     Columns,
-    /// Other text.
     Text,
     /// A document of a whole graph, which does not say whether parallel edges are meant (DOT says so, by `strict`).
     Document,

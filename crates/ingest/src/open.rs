@@ -106,12 +106,10 @@ pub fn with_vertex_table(runtime: &Runtime, source: Source, table: &Path, option
     with_vertices(source, opened, &table.display().to_string())
 }
 
-/// Options for reading a table of vertices.
 fn of_vertices() -> InputOptions {
     InputOptions { of_vertices: true, ..InputOptions::default() }
 }
 
-/// Opens bytes in memory as a format.
 pub(crate) fn open_memory(format: &str, bytes: &[u8], options: &InputOptions) -> Result<Source> {
     let format = Format::named(format)?;
     let budget = Arc::new(Budget::new(MOST_MEMORY_BYTES, 0)?);

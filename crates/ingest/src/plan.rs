@@ -140,7 +140,6 @@ fn has_attributes(facts: &Facts) -> bool {
     !facts.attributes.is_empty() || !facts.vertex_attributes.is_empty()
 }
 
-/// Memory of a reader for long lines.
 fn line_bytes(longest_line_bytes: u64) -> u64 {
     LINE_FACTOR * longest_line_bytes.saturating_sub(BLOCK_BYTES as u64)
 }

@@ -24,7 +24,6 @@ const CONVERT: &str = "write it as a list of edges, `source target [weight]` a l
 const LOAD: &str = "load it and give import_graph a tuple of arrays (source, target), or import_matrix a SciPy matrix";
 const UTF8: &str = "convert the file to UTF-8, as with iconv -f UTF-16 -t UTF-8";
 
-/// Magic numbers of files.
 const MAGIC: [(&[u8], Kind); 15] = [
     (b"PAR1", Kind::Read("parquet")),
     (b"ARROW1", Kind::Read("arrow")),
@@ -72,7 +71,6 @@ pub fn by_magic(bytes: &[u8]) -> Option<Kind> {
     found.filter(|_| !bytes.starts_with(b"BZh") || is_bzip2())
 }
 
-/// The kind of a text.
 pub(crate) fn by_text(bytes: &[u8]) -> Option<Kind> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let bytes = &bytes[..bytes.len().min(LOOKED_AT_BYTES)];
@@ -106,7 +104,6 @@ fn is_tntp(text: &[u8]) -> bool {
     names.iter().any(|name| starts_with(text, name))
 }
 
-/// XML and HTML.
 fn markup(text: &[u8]) -> Option<Kind> {
     let is_tag =
         text.first() == Some(&b'<') && text.get(1).is_some_and(|b| b.is_ascii_alphabetic() || matches!(b, b'?' | b'!'));

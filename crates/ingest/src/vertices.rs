@@ -67,7 +67,6 @@ pub(crate) fn with_vertex_file(mut source: Source, file: &Input, guessed: bool) 
     Ok(followed(source, vertices))
 }
 
-/// Makes vertices of loops.
 fn keep_ends(batch: &mut EdgeBatch) {
     std::mem::swap(&mut batch.ids, &mut batch.vertices);
     batch.ids.clear();

@@ -11,7 +11,6 @@ use outcore_image::Result;
 use std::cmp::Ordering;
 use std::collections::HashSet;
 
-/// Form of dates, in the notation of `chrono`.
 const DATE: &str = "%Y-%m-%d";
 /// Forms of times without an offset from UTC.
 const TIMES: [&str; 4] = ["%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M"];
@@ -240,7 +239,6 @@ fn date(text: &str) -> Option<NaiveDate> {
     NaiveDate::parse_from_str(text, DATE).ok()
 }
 
-/// A value of an edge.
 #[derive(Clone, Copy)]
 enum Value<'a> {
     Missing,

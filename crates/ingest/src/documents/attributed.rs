@@ -14,14 +14,12 @@ use outcore_format::{AttributeKind, MAX_ATTRIBUTES};
 use outcore_image::{Error, Result};
 use std::path::Path;
 
-/// Largest number of declared attributes.
 const MOST_DECLARED: usize = 4096;
 /// Largest size of the texts of all declarations of a document, and of the values of all its open elements.
 const MOST_TEXT_BYTES: usize = 1 << 20;
 
 /// Words of a format, for messages.
 pub(crate) struct Terms {
-    /// Name of the format.
     pub(crate) format: &'static str,
     /// The element that declares an attribute.
     pub(crate) declaration: &'static str,
@@ -72,17 +70,14 @@ pub(crate) struct Document {
     pub(crate) declared: Vec<Declared>,
     pub(crate) directions: Directions,
     has_graph: bool,
-    /// The document states that ids are strings.
     pub(crate) has_string_ids: bool,
     /// The attributes to keep are chosen, since a vertex or an edge has begun, or may begin.
     pub(crate) is_chosen: bool,
     /// Attributes to keep, of edges and of vertices.
     chosen: [ChosenAttributes; 2],
-    /// A note on the attributes that are not kept.
     note: Option<String>,
     /// Ids of the attributes of the weights: several, where there is one of each type.
     pub(crate) weight_ids: Vec<String>,
-    /// An edge has a weight.
     pub(crate) has_weights: bool,
     /// Open edges and vertices, each within the one before it.
     pub(crate) open: Vec<Open>,
@@ -141,7 +136,6 @@ impl Document {
         Err(self.xml.bad(format!("a {} document", self.terms.format), &format!("an element `{name}`")))
     }
 
-    /// Adds the declaration of an attribute.
     pub(crate) fn declare(&mut self, attribute: Declared) -> Result<()> {
         if self.declared.len() == MOST_DECLARED {
             let (word, id) = (self.terms.declaration, &attribute.id);
@@ -198,7 +192,6 @@ impl Document {
         self.check_bytes(self.open_bytes, self.terms.open)
     }
 
-    /// Ends the innermost open element.
     pub(crate) fn end(&mut self, records: &mut Records) -> Result<()> {
         let Some(Open { line, id, target, directed, is_mutual, weight, mut values }) = self.open.pop() else {
             return Ok(());
@@ -219,7 +212,6 @@ impl Document {
         Ok(())
     }
 
-    /// The facts known so far.
     pub(crate) fn known(&self, weights: Option<WeightRule>) -> Known {
         Known {
             directed: Some(self.directions.of_graph()),

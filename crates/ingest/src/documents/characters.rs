@@ -4,12 +4,9 @@ use crate::input::file::Stream;
 use outcore_image::{Error, Result};
 use std::path::Path;
 
-/// Largest length of a word or a text.
 pub(crate) const MOST_BYTES: usize = 1 << 20;
-/// Bytes read at once.
 const READ_BYTES: usize = 128 << 10;
 
-/// The end of a file, for messages.
 pub(crate) const END: &str = "the end of the file";
 
 /// The beginning of a word or a text, for messages.
@@ -32,7 +29,6 @@ impl Characters {
         Characters { stream, buffer: Vec::new(), place: 0, has_begun: false, line: 1 }
     }
 
-    /// The next character; nothing at the end.
     pub(crate) fn peek(&mut self) -> Result<Option<u8>> {
         if self.place == self.buffer.len() {
             self.buffer.clear();

@@ -15,19 +15,15 @@ use crate::documents::records::{self, Known, ReadRecords, Records, WeightRule};
 use crate::input::file::{Input, Stream};
 use outcore_image::Result;
 
-/// Largest depth of nested braces.
 const MOST_DEPTH: usize = 256;
 /// Memory limit for ids in braces that are the end of edges, and for the ids of a statement.
 const MOST_ENDS_BYTES: usize = 1 << 20;
-/// Memory of an id beside its bytes.
 const ID_BYTES: usize = 32;
 
-/// Opens a DOT file.
 pub(crate) fn open(input: &Input, options: &InputOptions) -> Result<Source> {
     records::open("dot", input, options, |stream| Dot::new(stream, options))
 }
 
-/// A token of the file.
 #[derive(Debug, PartialEq, Eq)]
 enum Token {
     /// A name that may be a keyword.
@@ -90,7 +86,6 @@ impl Ends {
     }
 }
 
-/// The ends of edges of a statement, and their memory.
 #[derive(Debug, Default)]
 struct Chain {
     ends: Vec<Ends>,
@@ -161,7 +156,6 @@ impl Dot {
         })
     }
 
-    /// Passes over blanks and comments.
     fn skip_blanks(&mut self) -> Result<()> {
         while let Some(byte) = self.text.peek()? {
             match byte {
@@ -322,7 +316,6 @@ impl Dot {
         Err(self.text.truncated("the end of a text in angle brackets"))
     }
 
-    /// A name, in quotes or not.
     fn name(&mut self, expected: &str) -> Result<Vec<u8>> {
         match self.next()? {
             Token::Word(name) | Token::Text(name) => Ok(name),
@@ -331,7 +324,6 @@ impl Dot {
         }
     }
 
-    /// Takes a sign, if it comes next.
     fn takes(&mut self, sign: u8) -> Result<bool> {
         let token = self.next()?;
         if token == Token::Sign(sign) {
@@ -363,7 +355,6 @@ impl Dot {
         Ok(weight)
     }
 
-    /// Reads the text before the first brace.
     fn begin(&mut self) -> Result<()> {
         let mut token = self.next()?;
         if token.is_word("strict") {
@@ -436,7 +427,6 @@ impl Dot {
         }
     }
 
-    /// Refuses an id that is not UTF-8.
     fn check_id(&self, id: &[u8]) -> Result<()> {
         match std::str::from_utf8(id) {
             Ok(_) => Ok(()),
@@ -533,7 +523,6 @@ impl Dot {
         Ok(())
     }
 
-    /// Hands over the next edge of a statement.
     fn push(&mut self, records: &mut Records) {
         let Some(pending) = &mut self.pending else { return };
         let Pending { chain, weight, line, at } = pending;

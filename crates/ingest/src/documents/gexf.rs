@@ -28,7 +28,6 @@ const TERMS: Terms = Terms {
 /// The id that stands for labels: no attribute of the document has an id with a leading blank.
 const LABEL_ID: &str = " label";
 
-/// Opens a GEXF file.
 pub(crate) fn open(input: &Input, options: &InputOptions) -> Result<Source> {
     records::open("gexf", input, options, |stream| {
         let document = Document::new(stream, options, TERMS);
@@ -38,7 +37,6 @@ pub(crate) fn open(input: &Input, options: &InputOptions) -> Result<Source> {
 
 struct Gexf {
     document: Document,
-    /// Whether the element `meta` is open.
     in_meta: bool,
     /// The attributes that have begun are those of edges, or of vertices.
     of_edges: bool,
@@ -47,7 +45,6 @@ struct Gexf {
 }
 
 impl Gexf {
-    /// Name of the weights.
     fn weight_name(&self) -> &str {
         self.document.options.weight.as_deref().unwrap_or("weight")
     }
@@ -154,7 +151,6 @@ impl Gexf {
         Ok(())
     }
 
-    /// Whether attributes are declared here.
     fn is_declaring(&self) -> bool {
         (self.of_edges || self.of_vertices) && self.document.open.is_empty()
     }

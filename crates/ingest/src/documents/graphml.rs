@@ -25,7 +25,6 @@ const TERMS: Terms = Terms {
     open: "an edge with its data, or vertices within each other with theirs,",
 };
 
-/// Opens a GraphML file.
 pub(crate) fn open(input: &Input, options: &InputOptions) -> Result<Source> {
     records::open("graphml", input, options, |stream| {
         let document = Document::new(stream, options, TERMS);

@@ -31,7 +31,6 @@ use std::sync::Arc;
 /// Number of members of an object that are searched for the wanted ones.
 const MOST_MEMBERS: usize = 1024;
 
-/// Opens a file of JSON lines.
 pub(crate) fn open(input: &Input, options: &InputOptions) -> Result<Source> {
     let mut blocks = LineBlocks::new(input.stream()?);
     let (first_line, start) = blocks.peek()?;
@@ -184,7 +183,6 @@ struct Sample<'a> {
     names: Vec<String>,
 }
 
-/// The names of an object's members.
 struct Names;
 
 impl<'de> DeserializeSeed<'de> for Names {
@@ -369,7 +367,6 @@ impl Held {
     }
 }
 
-/// Parses lines.
 struct JsonLines {
     ids: IdTaker,
     members: Members,

@@ -21,12 +21,10 @@ const STEP_BYTES: u64 = 1 << 20;
 /// Number of vertices put into a block at a time.
 const PUSHED: usize = 1000;
 
-/// The vertices of a file.
 pub(crate) struct NumberedVertices {
     path: PathBuf,
     budget: Arc<Budget>,
     reserved: Option<Reservation>,
-    /// Places by numbers.
     places: HashMap<i64, u32>,
     numbers: Vec<i64>,
     /// The labels, one after the other, and where each ends.
@@ -36,7 +34,6 @@ pub(crate) struct NumberedVertices {
     unlabelled: u64,
     /// Whether labels are the ids, once that is chosen.
     by_label: Option<bool>,
-    /// Number of vertices handed over.
     pushed: usize,
 }
 
@@ -84,7 +81,6 @@ impl NumberedVertices {
         Ok(())
     }
 
-    /// Number of listed vertices.
     pub(crate) fn len(&self) -> u64 {
         self.numbers.len() as u64
     }
@@ -115,7 +111,6 @@ impl NumberedVertices {
         self.by_label.is_some()
     }
 
-    /// A note on the choice of ids.
     pub(crate) fn note(&self) -> Option<String> {
         let is_mixed = self.by_label == Some(false) && !self.text.is_empty();
         match self.by_label {
@@ -128,7 +123,6 @@ impl NumberedVertices {
         }
     }
 
-    /// The id of a number.
     pub(crate) fn id(&self, number: i64) -> Cow<'_, [u8]> {
         match self.places.get(&number).filter(|_| self.by_label == Some(true)) {
             Some(&place) => Cow::Borrowed(self.label(place as usize)),

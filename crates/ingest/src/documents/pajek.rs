@@ -16,7 +16,6 @@ use crate::text::number::{integer, is_blank, is_infinite_or_nan, real};
 use crate::text::source::weights_wanted;
 use outcore_image::{Error, Result};
 
-/// Opens a Pajek network.
 pub(crate) fn open(input: &Input, options: &InputOptions) -> Result<Source> {
     let wants_weights = weights_wanted(options.weight.as_deref(), "pajek", &["weight", "3"])?;
     records::open("pajek", input, options, |stream| Ok(Pajek::new(stream, input, options, wants_weights)))
@@ -25,7 +24,6 @@ pub(crate) fn open(input: &Input, options: &InputOptions) -> Result<Source> {
 /// The kind of lines of a section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Section {
-    /// None has begun.
     None,
     Vertices,
     /// Two ends and a weight.
@@ -110,7 +108,6 @@ impl Pajek {
         Ok(None)
     }
 
-    /// Begins a section.
     fn begin(&mut self, line: &[u8]) -> Result<()> {
         let mut words = fields(line);
         let name = words.next().unwrap_or_default().to_ascii_lowercase();

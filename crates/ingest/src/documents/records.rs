@@ -131,11 +131,9 @@ impl<'a> Iterator for RecordIter<'a> {
     }
 }
 
-/// The weights of a format.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct WeightRule {
     pub(crate) name: String,
-    /// The weight of an edge without one.
     pub(crate) default: Option<f64>,
 }
 
@@ -160,15 +158,12 @@ pub(crate) struct Known {
 /// Name under which exports note that ids are strings, although some look like numbers.
 pub const STRING_IDS: &str = "outcoreStringIds";
 
-/// Reads an input from its beginning to its end.
 pub(crate) trait ReadRecords: Send {
     /// Appends one record or a few; false at the end.
     fn read(&mut self, records: &mut Records) -> Result<bool>;
 
-    /// The facts known so far.
     fn known(&self) -> Result<Known>;
 
-    /// The input.
     fn stream(&self) -> &Stream;
 }
 
@@ -308,7 +303,6 @@ impl<R: ReadRecords> ReadBlocks for RecordBlocks<R> {
     }
 }
 
-/// Takes the ids of an input.
 pub(crate) struct IdTaker {
     pub(crate) path: PathBuf,
     pub(crate) strings: bool,
@@ -373,7 +367,6 @@ impl RecordParser {
         Ok(())
     }
 
-    /// The weight of an edge.
     fn weight(&self, token: Option<&[u8]>, line: u64) -> Result<Option<f64>> {
         let path = &self.ids.path;
         match (&self.weights, token) {

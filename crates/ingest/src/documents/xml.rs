@@ -17,11 +17,9 @@ use std::path::{Path, PathBuf};
 
 /// Largest size of a tag, of the text of an element, and of all open tags.
 const MOST_BYTES: usize = 1 << 20;
-/// Bytes read at once.
 const READ_BYTES: usize = 128 << 10;
 const DAMAGED: &str = "the file is truncated or damaged, or no XML: fetch or write it again";
 
-/// The beginning of an element.
 #[derive(Debug)]
 pub(crate) struct Element {
     /// Without a prefix.
@@ -36,13 +34,11 @@ impl Element {
     }
 }
 
-/// An item of the document.
 #[derive(Debug)]
 pub(crate) enum Item {
     Begin(Element),
     /// The end of the element of this name, and the text behind the last tag of the namespace.
     End(String, String),
-    /// The end of the document.
     Done,
 }
 
@@ -98,17 +94,14 @@ impl Xml {
         &self.path
     }
 
-    /// The number of the current line, from 1.
     pub(crate) fn line(&self) -> u64 {
         self.reader.get_ref().line
     }
 
-    /// An error at the current line.
     pub(crate) fn bad(&self, expected: impl Into<String>, found: &str) -> Error {
         Error::input(&self.path, Some(self.line()), expected, found.chars().take(80).collect::<String>())
     }
 
-    /// An attribute that an element must have.
     pub(crate) fn attribute<'a>(&self, element: &'a Element, name: &str) -> Result<&'a str> {
         let missing = || {
             self.bad(
@@ -265,7 +258,6 @@ struct Bytes {
     place: usize,
     line: u64,
     piece_bytes: usize,
-    /// Why reading failed.
     failure: Option<Error>,
 }
 

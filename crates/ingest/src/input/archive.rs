@@ -16,7 +16,6 @@ use std::io::{self, ErrorKind, Read};
 pub(crate) const BLOCK_BYTES: usize = 512;
 /// Largest length of a name that stands in a header of its own.
 const MOST_NAME_BYTES: u64 = 64 << 10;
-/// Largest number of files that a message names.
 pub(crate) const MOST_SHOWN: usize = 10;
 /// Prefixes and endings of the names of descriptions, in lower case. KONECT's `ent` and `rel` describe vertices and
 /// edges.
@@ -32,10 +31,8 @@ pub(crate) fn is_description(path: &str) -> bool {
         || DESCRIPTION_ENDINGS.iter().any(has)
 }
 
-/// The reason why an archive is refused.
 #[derive(Debug)]
 pub(crate) struct Unsuitable {
-    /// The found part of the message.
     pub(crate) found: String,
 }
 
@@ -79,13 +76,11 @@ fn number(field: &[u8]) -> Option<u64> {
     u64::from_str_radix(text.trim_matches(['\0', ' ']), 8).ok()
 }
 
-/// Text up to the first byte of 0.
 fn text(field: &[u8]) -> String {
     let end = memchr::memchr(0, field).unwrap_or(field.len());
     String::from_utf8_lossy(&field[..end]).into_owned()
 }
 
-/// A file of a tar archive.
 struct Entry {
     name: String,
     len_bytes: u64,

@@ -13,15 +13,12 @@ use std::sync::Arc;
 /// Memory of the decoder: four bytes for every byte of the largest block, its tables, and the bytes read at once.
 const DECODER_BYTES: u64 = 4 << 20;
 
-/// The magic number of a stream.
 const MAGIC: &[u8] = b"BZh";
 
-/// The plain bytes of bzip2 streams.
 pub(crate) struct Bzip2Streams<R> {
     reader: R,
     /// Nothing between two streams.
     decoder: Option<Decompress>,
-    /// Number of decoded bytes.
     position_bytes: u64,
     _window: Window,
 }

@@ -8,13 +8,11 @@ use crate::input::zstd_frames::is_zstd;
 /// Number of bytes that decide.
 pub(crate) const START_BYTES: usize = 10;
 
-/// Endings of compressed files.
 pub(crate) const ENDINGS: [&str; 5] = [".gz", ".zst", ".bz2", ".xz", ".zip"];
 
 /// First bytes of a block of a bzip2 stream, and of the end of one without blocks: after `BZh` and the size of blocks.
 const BZIP2_MARKS: [[u8; 6]; 2] = [[0x31, 0x41, 0x59, 0x26, 0x53, 0x59], [0x17, 0x72, 0x45, 0x38, 0x50, 0x90]];
 
-/// The compression of a stream on disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Coding {
     Plain,

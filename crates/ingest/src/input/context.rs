@@ -43,12 +43,10 @@ impl InputContext {
         Arc::new(InputContext { budget, state: Mutex::default(), threads, cancel, backend, longest_line_bytes })
     }
 
-    /// Checked while waiting for input.
     pub(crate) fn cancel(&self) -> &CancelFlag {
         &self.cancel
     }
 
-    /// The back end of the inputs.
     pub(crate) fn backend(&self) -> &Arc<dyn Backend> {
         &self.backend
     }
@@ -59,7 +57,6 @@ impl InputContext {
         *self.longest_line_bytes.get_or_init(longest)
     }
 
-    /// Number of workers that share the budget.
     pub(crate) fn threads(&self) -> usize {
         self.threads
     }
@@ -94,7 +91,6 @@ pub(crate) struct Window {
 }
 
 impl Window {
-    /// Bytes reserved for the window.
     pub(crate) fn len_bytes(&self) -> u64 {
         self.len_bytes
     }

@@ -24,7 +24,6 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-/// Bytes of compressed input read at once.
 const COMPRESSED_READ_BYTES: usize = 128 << 10;
 
 /// Name of the input `-` in messages.
@@ -39,7 +38,6 @@ enum Content {
     Pipe(Arc<Mutex<Pipe>>),
 }
 
-/// A pipe, a device, or the standard input.
 enum Pipe {
     Closed(PathBuf),
     Open(Box<Stream>),
@@ -134,7 +132,6 @@ impl Input {
         &self.path
     }
 
-    /// The content if it is in memory.
     pub(crate) fn bytes(&self) -> Option<Bytes> {
         match &self.content {
             Content::File | Content::Pipe(_) => None,
@@ -151,7 +148,6 @@ impl Input {
         }
     }
 
-    /// The kind of input, for messages.
     pub(crate) fn kind(&self) -> &'static str {
         match &self.content {
             Content::File => "a file",
@@ -179,7 +175,6 @@ impl Input {
         self.context.longest_line_bytes()
     }
 
-    /// Number of workers that share the budget.
     pub(crate) fn threads(&self) -> usize {
         self.context.threads()
     }
@@ -375,12 +370,10 @@ impl Stream {
         &self.path
     }
 
-    /// The budget that reading the input uses.
     pub(crate) fn budget(&self) -> &Budget {
         self.context.budget()
     }
 
-    /// Largest length of a line of text.
     pub(crate) fn longest_line_bytes(&self) -> usize {
         self.context.longest_line_bytes()
     }
@@ -395,7 +388,6 @@ impl Stream {
         self.position_bytes.load(Ordering::Relaxed)
     }
 
-    /// The compression of the bytes on disk, if there is any.
     pub(crate) fn compression(&self) -> Option<&'static str> {
         (self.coding != Coding::Plain).then(|| self.coding.name())
     }
@@ -495,7 +487,6 @@ fn truncated(path: &Path, expected: &str, at: u64) -> Error {
         .advise("the file is truncated: fetch or copy it again")
 }
 
-/// A reader that counts what passes.
 struct Counted {
     raw: Box<dyn Read + Send>,
     position_bytes: Arc<AtomicU64>,

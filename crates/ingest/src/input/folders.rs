@@ -14,9 +14,7 @@ use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-/// Largest number of files of an import.
 const MOST_FILES: usize = 1 << 16;
-/// Largest depth of nested folders.
 const MOST_DEPTH: usize = 64;
 /// Ending of a file of vertices, after the name of the file that it belongs to.
 const VERTICES: &str = ".vertices";
@@ -84,7 +82,6 @@ fn is_hidden(name: &str) -> bool {
     name.starts_with(['.', '_'])
 }
 
-/// A search for files.
 struct Walk<'a> {
     backend: &'a Arc<dyn Backend>,
     files: Vec<PathBuf>,
@@ -138,7 +135,6 @@ impl Walk<'_> {
         }
     }
 
-    /// All files that a pattern matches.
     fn pattern(&mut self, pattern: &Path) -> Result<()> {
         let parts: Vec<Component<'_>> = pattern.components().collect();
         self.matching(PathBuf::new(), &parts, 0)

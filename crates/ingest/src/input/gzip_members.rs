@@ -7,13 +7,11 @@ use std::io::{BufRead, BufReader, Error, ErrorKind, Read, Result};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The magic number of a member.
 pub(crate) const MAGIC: [u8; 2] = [0x1f, 0x8b];
 
 /// Bytes after the end of compressed data that are not compressed data.
 #[derive(Debug)]
 pub(crate) struct BytesBehind {
-    /// Start of these bytes in the file.
     pub(crate) start_bytes: u64,
 }
 

@@ -9,13 +9,11 @@ use outcore_format::AttributeKind;
 use outcore_image::{Error, Result};
 use std::path::{Component, Path, PathBuf};
 
-/// The folder name of a missing value.
 const MISSING: &str = "__HIVE_DEFAULT_PARTITION__";
 
 /// The columns in the names of the folders of all files, and those that are read.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Partitions {
-    /// Names of the columns.
     pub(crate) names: Vec<String>,
     wanted: Vec<AttributeField>,
 }

@@ -13,13 +13,11 @@ use std::io::{BufRead, Error, ErrorKind, Read, Result};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The magic number of a stream.
 pub(crate) const MAGIC: [u8; 6] = *b"\xfd7zXZ\0";
 
 /// Memory of a decoder beside that in the header: its tables, and the compressed bytes read at once.
 const DECODER_BYTES: u64 = 256 << 10;
 
-/// The plain bytes of xz streams.
 pub(crate) struct XzStreams<R> {
     reader: R,
     path: PathBuf,
@@ -29,7 +27,6 @@ pub(crate) struct XzStreams<R> {
     window: Option<Window>,
     /// Memory limit of the decoder, as the decoder counts it.
     limit_kib: u32,
-    /// Number of decoded bytes.
     position_bytes: u64,
     /// Number of zeros after the last stream so far.
     padding_bytes: u64,

@@ -32,7 +32,6 @@ const WIDE_FIELD: usize = 1;
 const STORED: usize = 0;
 const DEFLATED: usize = 8;
 
-/// Whether bytes begin a zip archive.
 pub(crate) fn is_zip(start: &[u8]) -> bool {
     MAGICS.iter().any(|magic| start.starts_with(magic))
 }
@@ -40,21 +39,17 @@ pub(crate) fn is_zip(start: &[u8]) -> bool {
 /// Reads exactly these bytes of an archive, from an offset.
 pub(crate) type ReadAt<'a> = dyn Fn(&mut [u8], u64) -> io::Result<()> + 'a;
 
-/// The only file of an archive.
 #[derive(Clone, Debug)]
 pub(crate) struct Member {
     /// Without folders.
     pub(crate) name: String,
-    /// Start of its compressed bytes.
     pub(crate) start_bytes: u64,
-    /// Number of its compressed bytes.
     pub(crate) packed_bytes: u64,
     plain_bytes: u64,
     checksum: u32,
     deflated: bool,
 }
 
-/// A number of `len` bytes.
 fn number(bytes: &[u8], at: usize, len: usize) -> u64 {
     bytes[at..at + len].iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte))
 }
@@ -105,7 +100,6 @@ impl Member {
         }
     }
 
-    /// The file of an entry of the directory.
     fn of(
         path: &Path,
         name: String,

@@ -24,7 +24,6 @@ const MOST_WINDOW_LOG: u32 = 31;
 /// Memory of a decoder beside the window: its tables, three blocks, and the compressed bytes read at once.
 const DECODER_BYTES: u64 = 640 << 10;
 
-/// The plain bytes of a zstd stream.
 pub(crate) struct ZstdFrames<R> {
     reader: R,
     path: PathBuf,
@@ -32,7 +31,6 @@ pub(crate) struct ZstdFrames<R> {
     context: Arc<InputContext>,
     window: Option<Window>,
     in_frame: bool,
-    /// Number of decoded bytes of the stream.
     position_bytes: u64,
 }
 

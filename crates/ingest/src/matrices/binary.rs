@@ -18,14 +18,11 @@ use outcore_image::{Error, Result};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The encoding of an edge.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Record {
-    /// Two `i64`.
     Signed64,
     /// Two 48-bit numbers in three `u32`.
     Packed48,
-    /// Two `u32`.
     Unsigned32,
 }
 

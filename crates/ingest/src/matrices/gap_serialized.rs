@@ -28,7 +28,6 @@ use std::sync::Arc;
 
 /// Length of the flag and the two counts.
 const HEADER_BYTES: usize = 17;
-/// Neighbours are `i32`.
 const MOST_VERTICES: u64 = 1 << 31;
 /// Bytes of places that are read at a time.
 const PLACES_BYTES: usize = 64 << 10;
@@ -77,7 +76,6 @@ pub(crate) fn open(input: &Input, options: &InputOptions, format: &'static str, 
     Ok(Source::new(facts, parser, blocks))
 }
 
-/// Content of the first bytes.
 #[derive(Clone, Copy)]
 struct Header {
     directed: bool,
@@ -114,7 +112,6 @@ impl Header {
     }
 }
 
-/// Reads past bytes.
 fn skip(stream: &mut Stream, len_bytes: u64) -> Result<()> {
     let (mut rest, mut bytes) = (len_bytes, Vec::new());
     while rest > 0 {
@@ -280,7 +277,6 @@ impl ReadBlocks for SerializedBlocks {
     }
 }
 
-/// Parses blocks of neighbours.
 struct Serialized {
     path: PathBuf,
     header: Header,
@@ -288,7 +284,6 @@ struct Serialized {
     /// Place of the first neighbour in the file, in bytes.
     first_byte: u64,
     weights_wanted: bool,
-    /// Of undirected edges.
     tally: Tally,
     key: u64,
 }

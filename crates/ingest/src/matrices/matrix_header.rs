@@ -20,7 +20,6 @@ use crate::text::source::data_lines;
 use outcore_image::{Error, Result};
 use std::path::Path;
 
-/// The layout of the entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Layout {
     /// `row column [value]` a line.
@@ -39,16 +38,16 @@ pub(crate) enum Symmetry {
     Hermitian,
 }
 
-/// The kind of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Values {
-    /// There are none.
     Pattern,
     /// Whole numbers in this range.
-    Integer { min: i64, max: i64 },
+    Integer {
+        min: i64,
+        max: i64,
+    },
     /// Whole numbers from 0 up to `u64::MAX`, handed on as reals.
     Unsigned64,
-    /// Real numbers.
     Real,
     /// Complex numbers, as two real ones.
     Complex,
@@ -62,7 +61,6 @@ pub(crate) struct MatrixHeader {
     pub(crate) values: Values,
     pub(crate) rows: u64,
     pub(crate) columns: u64,
-    /// Entries in the file.
     pub(crate) entries: u64,
 }
 
@@ -74,7 +72,6 @@ pub(crate) enum Opening {
     Pairs,
 }
 
-/// Content of the banner and the type line.
 struct Banner {
     layout: Layout,
     symmetry: Symmetry,
@@ -185,7 +182,6 @@ fn narrow(values: Values, bytes: &[u8], path: &Path) -> Result<Values> {
     Ok(narrowed)
 }
 
-/// The values of a GraphBLAS type.
 fn named_type(name: &[u8]) -> Option<Values> {
     let integer = |min: i64, max: i64| Some(Values::Integer { min, max });
     match name {
@@ -204,7 +200,6 @@ fn named_type(name: &[u8]) -> Option<Values> {
     }
 }
 
-/// Reads the size line of a file with a banner.
 fn read_size(first: &Lines, path: &Path, banner: &Banner, is_matrix: bool) -> Result<Opening> {
     let expected = match banner.layout {
         Layout::Coordinate => "a line `rows columns entries`",

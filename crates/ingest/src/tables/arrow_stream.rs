@@ -21,13 +21,11 @@ use outcore_io::{Array as Memory, Reservation};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Bytes read at once after the last batch.
 const READ_BYTES: usize = 1 << 20;
 
 /// Bytes read at once of data that is skipped.
 const PIECE_BYTES: usize = 64 << 10;
 
-/// Opens an Arrow file or stream.
 pub(crate) fn open(input: &Input, options: &InputOptions) -> Result<Source> {
     let (schema, reader) = begin(input)?;
     let block_bytes = reader.first_bytes.unwrap_or(0);
@@ -56,7 +54,6 @@ pub fn whole(input: &Input) -> Result<(SchemaRef, Batches)> {
     Ok((schema, Box::new(reader)))
 }
 
-/// Reads the schema and the first batch.
 fn begin(input: &Input) -> Result<(SchemaRef, ArrowStream)> {
     let mut stream = input.stream()?;
     let start = stream.peek(8)?;
@@ -96,7 +93,6 @@ fn begin(input: &Input) -> Result<(SchemaRef, ArrowStream)> {
     Ok((schema, reader))
 }
 
-/// Batches from a stream.
 struct ArrowStream {
     input: Input,
     stream: Stream,
@@ -110,7 +106,6 @@ struct ArrowStream {
     ended: bool,
 }
 
-/// The values of a dictionary.
 struct Dictionary {
     len_bytes: u64,
     /// For what is not in the memory of a message.

@@ -15,7 +15,6 @@ use outcore_format::{AttributeKind, MAX_ATTRIBUTES, TimeUnit};
 use outcore_image::{Error, Result};
 use std::path::Path;
 
-/// Milliseconds of a day.
 const DAY_MILLISECONDS: i64 = 86_400_000;
 
 /// The attribute kind of an Arrow type; `None` if it cannot be kept.
@@ -89,7 +88,6 @@ pub(crate) fn asked_columns(
     Ok(columns)
 }
 
-/// The columns that are kept, and what they hold.
 pub(crate) fn find_attributes(
     schema: &Schema,
     path: &Path,

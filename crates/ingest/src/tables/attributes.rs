@@ -67,7 +67,6 @@ pub struct AttributeColumn {
 }
 
 impl AttributeColumn {
-    /// No values of a kind.
     pub(crate) fn new(kind: &AttributeKind) -> Self {
         let values = match kind {
             AttributeKind::String => AttributeValues::Text { bytes: Vec::new(), ends: Vec::new() },

@@ -39,7 +39,6 @@ const USUAL_BLOCK_BYTES: u64 = 16 << 20;
 /// Largest ratio of decoded to encoded metadata.
 const DECODED_FACTOR: u64 = 16;
 
-/// Opens a Parquet file.
 pub(crate) fn open(input: &Input, options: &InputOptions) -> Result<Source> {
     match input.bytes() {
         Some(bytes) => open_with(&bytes, input, options),
@@ -227,9 +226,7 @@ struct ParquetFile {
     mask: ProjectionMask,
     /// Places of source, target and weight among the columns that are read.
     order: Vec<usize>,
-    /// Number of rows decoded at a time.
     rows: usize,
-    /// Memory for the metadata.
     _reservation: Reservation,
 }
 
@@ -239,7 +236,6 @@ impl ParquetFile {
     }
 }
 
-/// The rows of a group, some at a time.
 fn rows_of(
     input: &Input,
     metadata: &ArrowReaderMetadata,

@@ -49,7 +49,6 @@ pub fn with_shape(mut source: Source, [rows, columns]: [u64; 2]) -> Result<Sourc
     Ok(source)
 }
 
-/// Edges as entries of a matrix.
 struct Entries {
     path: PathBuf,
     rows: u64,

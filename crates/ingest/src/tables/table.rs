@@ -42,7 +42,6 @@ pub const PARALLEL_KEY: &str = "outcore.parallel";
 /// The entry that says which column holds the weights.
 pub const WEIGHT_KEY: &str = "outcore.weight";
 
-/// Number of rows parsed at a time.
 pub(crate) const BLOCK_ROWS: usize = 1 << 16;
 /// And how many with strings: a dictionary of few bytes may hold long strings many times.
 pub(crate) const STRING_ROWS: usize = 1 << 13;
@@ -118,30 +117,24 @@ pub fn checked_batches(mut reader: Box<dyn RecordBatchReader + Send>, chosen: Ve
     Box::new(batches)
 }
 
-/// Which columns of a table hold what.
 #[derive(Clone, Debug)]
 pub(crate) struct TableColumns {
     source: usize,
     target: usize,
-    /// Names of source and target.
     names: [String; 2],
     weight: Option<(usize, String)>,
-    /// The weights are real numbers by their type.
     has_real_weights: bool,
     /// They are complex numbers, each a list of two real ones.
     is_complex: bool,
     pub(crate) strings: bool,
     /// Whether edges have a direction, where the table is an export that says so.
     directed: Option<bool>,
-    /// Parallel edges are meant to be kept.
     keeps_parallel: bool,
     /// Gephi's column `Type`, if there is one.
     kind: Option<KindColumn>,
-    /// Attributes kept beside the ends and the weights.
     attributes: Vec<(usize, AttributeField)>,
     /// The attribute of the column `Type`, if the column does not give the direction and is wanted.
     kind_field: Option<AttributeField>,
-    /// Notes on the other columns.
     unread: Vec<String>,
 }
 
@@ -255,12 +248,10 @@ impl TableColumns {
         self.kind.as_ref()
     }
 
-    /// Which of the columns to read is that of the first attribute.
     fn attributes_place(&self) -> usize {
         2 + usize::from(self.weight.is_some()) + usize::from(self.kind.is_some())
     }
 
-    /// Which of the columns to read is that of the directions.
     fn kind_place(&self) -> Option<usize> {
         self.kind.as_ref().map(|_| 2 + usize::from(self.weight.is_some()))
     }
@@ -303,7 +294,6 @@ impl TableColumns {
         })))
     }
 
-    /// The facts of a table with these columns.
     pub(crate) fn facts(&self, format: &'static str) -> Facts {
         let weights = self.weight.as_ref().map(|(_, name)| name.clone());
         Facts {
@@ -325,7 +315,6 @@ impl TableColumns {
         }
     }
 
-    /// Whether some of the columns to read hold strings.
     pub(crate) fn has_text(&self) -> bool {
         let is_text = |(_, field): &(usize, AttributeField)| field.kind == AttributeKind::String;
         self.strings || self.kind.is_some() || self.attributes.iter().any(is_text)
@@ -420,11 +409,9 @@ fn find_weight(schema: &Schema, path: &Path, options: &InputOptions, may_be_comp
     Ok(Some(column))
 }
 
-/// Batches, cut into blocks.
 pub(crate) struct TableBlocks {
     batches: Batches,
     most_rows: usize,
-    /// Remaining rows of the last batch.
     rest: Option<Batch>,
     next_row: u64,
     sequence: u64,
@@ -544,12 +531,10 @@ impl TableParser {
         Ok((column, name))
     }
 
-    /// The columns of source and target, where they are strings.
     fn both_ends<'a>(&self, table: &'a RecordBatch, first_record: u64) -> Result<[Vec<&'a str>; 2]> {
         Ok([self.strings(table, 0, first_record)?, self.strings(table, 1, first_record)?])
     }
 
-    /// A column of strings, without nulls.
     fn strings<'a>(&self, table: &'a RecordBatch, place: usize, first_record: u64) -> Result<Vec<&'a str>> {
         let (column, name) = self.column(table, place, first_record)?;
         let rows: Vec<usize> = (0..table.num_rows()).collect();
@@ -559,7 +544,6 @@ impl TableParser {
         })
     }
 
-    /// Appends edges between strings.
     fn string_ids(&self, [sources, targets]: [&[&str]; 2], first_record: u64, ids: &mut Ids) -> Result<()> {
         let Ids::Text { bytes, ends } = ids else {
             unreachable!("`begin` makes string ids");
@@ -592,7 +576,6 @@ impl TableParser {
             .advise("give shorter ids; those of files may be longer under a higher memory limit; rows count from 0")
     }
 
-    /// The rows of a block.
     fn rows<'a>(&self, block: &'a Block) -> Result<&'a RecordBatch> {
         match &block.data {
             BlockData::Table(table) => Ok(table),

@@ -148,12 +148,10 @@ pub(crate) fn texts_of(column: &dyn Array) -> Vec<&str> {
     texts
 }
 
-/// The names of all columns.
 pub(crate) fn column_names(schema: &Schema) -> Vec<&str> {
     schema.fields().iter().map(|field| field.name().as_str()).collect()
 }
 
-/// Content of a column, for messages.
 pub(crate) fn kind_name(kind: &DataType) -> String {
     match kind {
         DataType::Null => "no values of one type".to_owned(),

@@ -20,7 +20,6 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Opens an adjacency list.
 pub(crate) fn open(input: &Input, options: &InputOptions) -> Result<Source> {
     weights_wanted(options.weight.as_deref(), "adjacency", &[])?;
     let mut blocks = LineBlocks::new(input.stream()?);
@@ -88,12 +87,10 @@ impl ReadBlocks for AdjacencyBlocks {
     }
 }
 
-/// Whether an id is a number that is not whole.
 fn is_fraction(id: &[u8]) -> bool {
     id.iter().any(u8::is_ascii_digit) && real(id).is_some() && !is_whole(id)
 }
 
-/// The separator between neighbours.
 fn separator(sample: &[(u64, &[u8])]) -> Separator {
     let behind = |line: &[u8]| memchr::memchr(b'\t', line).map_or(0, |tab| tab + 1);
     if sample.iter().any(|(_, line)| line[behind(line)..].contains(&b',')) {
@@ -105,10 +102,8 @@ fn separator(sample: &[(u64, &[u8])]) -> Separator {
     }
 }
 
-/// Parses lines of neighbours.
 struct Adjacency {
     path: PathBuf,
-    /// The separator between neighbours.
     separator: Separator,
     /// Nobody said so.
     guessed_separator: bool,
@@ -119,7 +114,6 @@ struct Adjacency {
     skipped: Arc<Skipped>,
 }
 
-/// The expected content of a line, for messages.
 const LINE: &str = "a vertex and its neighbours, none of them empty";
 
 /// The neighbours on a line; an error is what was expected.
@@ -170,7 +164,6 @@ impl Adjacency {
         Ok(())
     }
 
-    /// Whether ids are integers, by the first lines.
     fn decide_ids(&mut self, sample: &[(u64, &[u8])]) -> Result<()> {
         let (mut integers, mut other) = (0, None);
         for &(number, line) in sample {

@@ -14,7 +14,6 @@ use outcore_image::{Error, Result};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Opens an ASCIIGraph.
 pub(crate) fn open(input: &Input, options: &InputOptions) -> Result<Source> {
     weights_wanted(options.weight.as_deref(), "ascii-graph", &[])?;
     let mut blocks = LineBlocks::new(input.stream()?);
@@ -34,7 +33,6 @@ pub(crate) fn open(input: &Input, options: &InputOptions) -> Result<Source> {
     Ok(text_source(blocks, facts, parser, numbering, None))
 }
 
-/// Parses lines of successors.
 struct AsciiGraph {
     path: PathBuf,
     vertices: u64,

@@ -33,7 +33,6 @@ impl Lines {
         self.bytes.drain(..end);
     }
 
-    /// The lines as a block.
     pub(crate) fn into_block(self, sequence: u64, first_vertex: u64) -> Block {
         Block {
             sequence,
@@ -69,7 +68,6 @@ pub struct LineBlocks {
 struct Cuts {
     /// Behind one of these.
     separators: [u8; 2],
-    /// Comments stay whole.
     comments: Comments,
 }
 
@@ -124,7 +122,6 @@ impl LineBlocks {
         self.stream.path()
     }
 
-    /// The stream that the blocks come from.
     pub(crate) fn stream(&self) -> &Stream {
         &self.stream
     }
@@ -283,7 +280,6 @@ impl RecordLines {
         RecordLines { blocks: LineBlocks::new(stream), block: None, place: 0, line: 0 }
     }
 
-    /// The next line; nothing at the end.
     pub(crate) fn next(&mut self) -> Result<Option<Vec<u8>>> {
         loop {
             let Some(block) = &self.block else {

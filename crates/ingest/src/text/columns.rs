@@ -59,7 +59,6 @@ impl Separator {
         }
     }
 
-    /// The bytes that separate.
     pub(crate) fn bytes(self) -> [u8; 2] {
         match self {
             Separator::Blanks => [b' ', b'\t'],
@@ -73,7 +72,6 @@ impl Separator {
     }
 }
 
-/// Columns that a format fixes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FixedColumns {
     pub(crate) format: &'static str,
@@ -81,7 +79,6 @@ pub(crate) struct FixedColumns {
     pub(crate) count: usize,
     pub(crate) source: usize,
     pub(crate) target: usize,
-    /// The column of the weights, and its name.
     pub(crate) weight: Option<(usize, &'static str)>,
 }
 
@@ -90,7 +87,6 @@ pub(crate) struct FixedColumns {
 pub struct Comments(Vec<Vec<u8>>);
 
 impl Comments {
-    /// No line is a comment.
     pub(crate) fn none() -> Self {
         Comments(Vec::new())
     }
@@ -120,7 +116,6 @@ impl Comments {
         Quoting { has_comments: !self.0.is_empty(), separator }
     }
 
-    /// Whether a line is a comment.
     #[inline]
     pub(crate) fn has(&self, line: &[u8]) -> bool {
         let from = line.iter().position(|b| !is_blank(*b)).unwrap_or(line.len());
@@ -138,7 +133,6 @@ impl Comments {
 #[derive(Debug, Default)]
 pub(crate) struct Skipped {
     count: AtomicU64,
-    /// The first by its line.
     first: Mutex<Option<(u64, String)>>,
 }
 
@@ -152,7 +146,6 @@ impl Skipped {
         }
     }
 
-    /// Number of comments, and the first.
     pub(crate) fn all(&self) -> (u64, Option<String>) {
         let first = lock(&self.first);
         (self.count.load(Ordering::Relaxed), first.as_ref().map(|(_, line)| line.clone()))
@@ -164,7 +157,6 @@ impl Skipped {
 pub(crate) struct Columns {
     pub(crate) separator: Separator,
     pub(crate) comments: Comments,
-    /// Number of columns of every line.
     pub(crate) count: usize,
     pub(crate) source: usize,
     pub(crate) target: usize,

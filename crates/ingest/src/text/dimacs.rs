@@ -17,7 +17,6 @@ use outcore_image::{Error, Result};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Opens a DIMACS graph.
 pub(crate) fn open(input: &Input, options: &InputOptions) -> Result<Source> {
     let mut blocks = LineBlocks::new(input.stream()?);
     let is_data = |line: &[u8]| matches!(Fields::new(line).first_byte(), Some(b'p' | b'a' | b'e'));
@@ -97,7 +96,6 @@ struct Dimacs {
     problem: Option<Problem>,
     has_weights: bool,
     weights_wanted: bool,
-    /// Edges.
     tally: Arc<Tally>,
 }
 

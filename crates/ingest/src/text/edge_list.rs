@@ -31,9 +31,7 @@ use std::sync::Arc;
 /// Facts about the columns before the file is opened.
 #[derive(Clone, Copy)]
 pub(crate) enum Shape {
-    /// Nothing.
     Free,
-    /// The format fixes them.
     Fixed(FixedColumns),
 }
 
@@ -48,7 +46,6 @@ pub(crate) const WEL: FixedColumns =
 pub(crate) const CEDGE: FixedColumns =
     FixedColumns { format: "cedge", count: 4, source: 1, target: 2, weight: Some((3, "length")) };
 
-/// Opens an edge list.
 pub(crate) fn open(input: &Input, options: &InputOptions, shape: Shape) -> Result<Source> {
     open_blocks(LineBlocks::new(input.stream()?), options, shape)
 }
@@ -124,7 +121,6 @@ fn own_comment(blocks: &mut LineBlocks) -> Result<Option<OwnComment>> {
     Ok(own)
 }
 
-/// Counts the comments among the first bytes of lines.
 fn count_comments(first: &Lines, end: usize, comments: &Comments, skipped: &Skipped) {
     for (number, line) in (first.first_line..).zip(lines(&first.bytes[..end])) {
         if comments.has(line) {
@@ -235,7 +231,6 @@ impl ReadBlocks for EdgeListBlocks {
     }
 }
 
-/// Parses lines of edges.
 pub(crate) struct EdgeList {
     path: PathBuf,
     columns: Columns,
@@ -250,7 +245,6 @@ pub(crate) struct EdgeList {
     left_out: LeftOut,
 }
 
-/// An edge between integers.
 type Pair = (Integer, Integer, f64);
 
 impl EdgeList {
@@ -346,7 +340,6 @@ impl EdgeList {
         trim(field.raw).is_empty() || !self.columns.strings && is_missing(field.raw)
     }
 
-    /// Appends the attributes of a line.
     fn take_attributes(&self, fields: &[Field<'_>], number: u64, into: &mut [AttributeColumn]) -> Result<()> {
         for ((column, field), values) in self.columns.attributes.iter().zip(into) {
             let value = fields[*column];

@@ -59,7 +59,6 @@ fn options_for(options: &InputOptions, weight: Option<&str>) -> InputOptions {
     options
 }
 
-/// The files of a graph.
 struct Files {
     vertices: Option<Input>,
     edges: Input,

@@ -17,7 +17,6 @@ pub(crate) fn separator(found: Separator, options: &InputOptions) -> Separator {
     if is_tab && options.delimiter.is_none() { Separator::Blanks } else { found }
 }
 
-/// Content of the first line.
 pub(crate) struct Konect {
     line: String,
     directed: bool,
@@ -75,7 +74,6 @@ impl Konect {
         (self.directed, format!("the first line, `{}`", self.line))
     }
 
-    /// For people.
     pub(crate) fn note(&self) -> String {
         let direction = if self.directed { "have a direction" } else { "have no direction" };
         let sides = if self.has_sides { ", and the graph has two sides" } else { "" };

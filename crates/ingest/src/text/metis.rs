@@ -22,7 +22,6 @@ use outcore_io::random;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Content of the first line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Header {
     vertices: u64,
@@ -32,7 +31,6 @@ struct Header {
     skipped_columns: u64,
 }
 
-/// Opens a METIS graph.
 pub(crate) fn open(input: &Input, options: &InputOptions) -> Result<Source> {
     let mut blocks = LineBlocks::new(input.stream()?);
     let is_data = |line: &[u8]| data_lines(line).next().is_some();
@@ -95,7 +93,6 @@ fn parse_header(line: &[u8]) -> Option<Header> {
     Some(Header { vertices, edges, has_edge_weights: digit(0), skipped_columns: weights.checked_add(digit(2) as u64)? })
 }
 
-/// Parses lines of neighbours.
 struct Metis {
     path: PathBuf,
     header: Header,

@@ -259,7 +259,6 @@ pub(crate) fn records(text: &[u8], number: u64, quoting: Quoting) -> RecordIter<
     RecordIter { rest: text, number, has_quotes: memchr::memchr(b'"', text).is_some(), quoting }
 }
 
-/// See [`records`].
 pub(crate) struct RecordIter<'a> {
     rest: &'a [u8],
     number: u64,
@@ -295,7 +294,6 @@ pub(crate) struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
-    /// The columns of `line`.
     #[inline]
     pub(crate) fn new(line: &'a [u8]) -> Self {
         let mut fields = Fields { rest: line };
@@ -312,7 +310,6 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Whether no column is left.
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.rest.is_empty()
@@ -330,7 +327,6 @@ impl<'a> Fields<'a> {
         is_padded(self.rest)
     }
 
-    /// The next column.
     #[inline]
     pub(crate) fn token(&mut self) -> Option<&'a [u8]> {
         if self.rest.is_empty() {

@@ -8,9 +8,7 @@ use crate::text::detect::Detected;
 use outcore_declare::Choice;
 use std::borrow::Cow;
 
-/// Start of the line.
 const START: &str = "# outcore ";
-/// That parallel edges are meant.
 const PARALLEL: &str = "parallel";
 /// The column of the weights, from 0, and as an option has it, from 1.
 const WEIGHT_PLACE: usize = 2;

@@ -11,7 +11,6 @@ use crate::text::rows::most_common;
 use outcore_image::{Error, Result};
 use std::path::Path;
 
-/// Number of lines in a sample.
 pub(crate) const SAMPLE_LINES: usize = 1000;
 
 /// The first data lines of a text, which begins with the line of the number `first_line`, and their numbers.

@@ -16,10 +16,8 @@ use crate::text::number::real;
 use outcore_format::AttributeKind;
 use outcore_image::{Error, Result};
 
-/// Name of the attribute of interactions.
 const NAME: &str = "interaction";
 
-/// Opens a SIF file.
 pub(crate) fn open(input: &Input, options: &InputOptions) -> Result<Source> {
     if let Some(asked) = options.weight.as_deref().filter(|asked| *asked != "none") {
         return Err(Error::Usage(format!("--weight {asked}: SIF has no weights; leave the option out")));

@@ -48,7 +48,6 @@ impl SizeLine {
         }
     }
 
-    /// Looks at the next lines of the input.
     pub(crate) fn see(&mut self, bytes: &[u8]) {
         for line in lines(bytes) {
             if self.refuted {
@@ -68,7 +67,6 @@ impl SizeLine {
         }
     }
 
-    /// Whether the line is certainly an edge.
     pub(crate) fn is_refuted(&self) -> bool {
         self.refuted
     }

@@ -17,12 +17,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// The meaning of `first_vertex` of a block.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Numbering {
-    /// Nothing.
     None,
     /// Lines that are neither blank nor comments, from 0.
     Entries,
     /// Lines, from `first`, of which there must be `count`; lines that start with `%` do not count if `comments`.
-    Adjacency { first: u64, count: u64, comments: bool },
+    Adjacency {
+        first: u64,
+        count: u64,
+        comments: bool,
+    },
 }
 
 /// A source of blocks of lines. With a tally, the input ends with an empty block, so that the counts are compared.
@@ -189,7 +192,6 @@ pub(crate) fn parse_lines(
     Ok(edges)
 }
 
-/// The text of a block.
 pub(crate) fn text_of<'a>(block: &'a Block, path: &Path) -> Result<&'a [u8]> {
     match &block.data {
         BlockData::Bytes(bytes) => Ok(bytes),
@@ -230,7 +232,6 @@ pub(crate) fn weights_wanted(weights: Option<&str>, format: &str, names: &[&str]
 /// Sums over one block, or over the whole input; the format defines the meaning of each number.
 pub(crate) type Sums = [u64; 4];
 
-/// Sums over all blocks.
 pub(crate) struct Tally {
     sums: [AtomicU64; 4],
     parsed_blocks: AtomicU64,

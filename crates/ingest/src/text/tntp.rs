@@ -23,7 +23,6 @@ use outcore_image::{Error, Result};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Opens a TNTP network.
 pub(crate) fn open(input: &Input, options: &InputOptions) -> Result<Source> {
     let mut blocks = LineBlocks::new(input.stream()?);
     let first = first_data_block(&mut blocks, |line| !trim(line).is_empty())?;
@@ -61,7 +60,6 @@ pub(crate) fn open(input: &Input, options: &InputOptions) -> Result<Source> {
     Ok(text_source(blocks, facts, parser, Numbering::None, Some(tally)))
 }
 
-/// The lines before the links.
 struct Header {
     nodes: Option<u64>,
     links: Option<u64>,
@@ -133,14 +131,12 @@ fn link_columns(line: &[u8]) -> usize {
     std::iter::from_fn(|| fields.token()).count()
 }
 
-/// Parses links.
 struct Tntp {
     path: PathBuf,
     columns: usize,
     nodes: u64,
     links: Option<u64>,
     weight: Option<usize>,
-    /// Links.
     tally: Arc<Tally>,
 }
 
