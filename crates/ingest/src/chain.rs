@@ -296,14 +296,12 @@ impl ReadBlocks for Chain {
     }
 }
 
-/// Hands each block to the parser of its input.
 struct ChainParser {
     /// The first block's number of every input that has been started, and its parser.
     parts: Mutex<Vec<(u64, Arc<dyn Parser>)>>,
     first: Arc<dyn Parser>,
     /// Number of inputs whose comments and rows left out count.
     counted: usize,
-    /// First sequence number of the blocks.
     begin: AtomicU64,
 }
 

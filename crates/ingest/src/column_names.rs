@@ -116,12 +116,10 @@ pub(crate) fn usual_weight(names: &[&str], options: &InputOptions) -> Result<Opt
     wanted.filter_map(called).next().map(|name| column_asked("weight", name, names)).transpose()
 }
 
-/// Whether a column of this name holds sources.
 pub(crate) fn means_source(name: &str) -> bool {
     END_NAMES.iter().any(|(source, _)| plain(name) == *source)
 }
 
-/// Whether a column of this name holds targets.
 pub(crate) fn means_target(name: &str) -> bool {
     END_NAMES.iter().any(|(_, target)| plain(name) == *target)
 }

@@ -126,7 +126,6 @@ fn split(text: &str) -> Vec<&str> {
     .collect()
 }
 
-/// A value as it is written.
 fn value_of(text: &str) -> Result<Option<Literal>> {
     let text = text.trim();
     if let Some(quote) = text.chars().next().filter(|c| matches!(c, '"' | '\'')) {
@@ -145,7 +144,6 @@ fn value_of(text: &str) -> Result<Option<Literal>> {
     Ok((lower != "null").then(|| Literal { text: text.to_owned(), is_string: false }))
 }
 
-/// An error for a part of a condition.
 pub(crate) fn refused(found: &str, expected: &str) -> Error {
     Error::Usage(format!("--where: expected {expected}, found `{found}`"))
 }

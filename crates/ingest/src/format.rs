@@ -12,15 +12,13 @@ use crate::matrices::binary::{self, Record};
 use crate::matrices::{gap_serialized, matrix_market};
 use crate::recognise::{self, Kind, LOOKED_AT_BYTES};
 use crate::tables::{arrow_stream, parquet};
-use crate::text::edge_list::{self, Shape};
-use crate::text::{adjacency, ascii_graph, dimacs, graphalytics, metis, sif, tntp, vertex_lines};
+use crate::text::{adjacency, ascii_graph, dimacs, edge_list, graphalytics, metis, sif, tntp, vertex_lines};
 use crate::vertices::with_vertex_file;
 use outcore_image::{Error, Result};
 
 pub(crate) struct Format {
     /// As `--format` has it.
     pub(crate) name: &'static str,
-    /// A description, for `--help`.
     pub(crate) summary: &'static str,
     /// Endings of its files, without those of compression.
     endings: &'static [&'static str],
@@ -96,7 +94,7 @@ static FORMATS: [Format; 26] = [
         "text, an edge a line, columns between blanks, tabs, commas, semicolons or bars",
         &[".txt", ".edges", ".edgelist", ".tsv", ".csv"],
         COLUMNS,
-        |input, options| edge_list::open(input, options, Shape::Free),
+        |input, options| edge_list::open(input, options, None),
     ),
     format(
         "adjacency",
@@ -107,13 +105,13 @@ static FORMATS: [Format; 26] = [
     ),
     format("tntp", "TNTP road networks", &[".tntp"], NUMBERED, tntp::open),
     format("el", "GAP's text edges, `source target`", &[".el"], LINES, |input, options| {
-        edge_list::open(input, options, Shape::Fixed(edge_list::EL))
+        edge_list::open(input, options, Some(edge_list::EL))
     }),
     format("wel", "GAP's weighted text edges, `source target weight`", &[".wel"], LINES, |input, options| {
-        edge_list::open(input, options, Shape::Fixed(edge_list::WEL))
+        edge_list::open(input, options, Some(edge_list::WEL))
     }),
     format("cedge", "road networks, `edge_id u v length`", &[".cedge"], LINES, |input, options| {
-        edge_list::open(input, options, Shape::Fixed(edge_list::CEDGE))
+        edge_list::open(input, options, Some(edge_list::CEDGE))
     }),
     format("dimacs", "DIMACS, `a u v w` or `e u v`", &[".gr", ".col", ".dimacs"], NUMBERED_LIST, dimacs::open),
     format(

@@ -21,7 +21,6 @@ const LINES_SHARE: u64 = 8;
 const WORKER_BYTES: u64 = 14 * MIB;
 /// The part of the memory that no plan has: one of so many.
 pub(crate) const PLAN_SHARE: u64 = 16;
-/// Bytes that a worker reads of a file of edges at a time.
 const READ_BYTES: u64 = 256 << 10;
 /// Blocks of partitions are of about this size where there is little memory.
 const SMALL_BLOCK_BYTES: u64 = 16 << 10;

@@ -8,6 +8,7 @@ use crate::text::number::{Integer, integer, real};
 use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime};
 use outcore_format::{AttributeKind, TimeUnit};
 use outcore_image::Result;
+use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::collections::HashSet;
 
@@ -17,14 +18,13 @@ const TIMES: [&str; 4] = ["%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%d %H:%M:%S%.f", "%Y-%m
 /// Forms of times with an offset, beside that of RFC 3339.
 const OFFSET_TIMES: [&str; 3] = ["%Y-%m-%dT%H:%M%:z", "%Y-%m-%d %H:%M:%S%.f%:z", "%Y-%m-%d %H:%M%:z"];
 
-/// A condition on a column of a batch.
 pub(super) struct Check {
     /// The attribute; `None` for the weights.
     pub(super) place: Option<usize>,
     comparison: Comparison,
     /// Values that the column may equal, or the bound that it is compared with.
     set: Set,
-    operands: Vec<Operand>,
+    operands: Vec<Value<'static>>,
 }
 
 impl Check {
@@ -61,18 +61,18 @@ impl Check {
                 return Err(refused(text, &expected));
             }
             // Whole weights are compared as such.
-            let whole = || Operand::of(&AttributeKind::Integer, text).filter(|_| place.is_none());
-            whole().or_else(|| Operand::of(&kind, text)).ok_or_else(|| {
+            let whole = || Value::of(&AttributeKind::Integer, text).filter(|_| place.is_none());
+            whole().or_else(|| Value::of(&kind, text)).ok_or_else(|| {
                 let expected = format!("a value that `{column}` can have ({})", kind.name());
                 refused(text.unwrap_or("null"), &expected)
             })
         };
-        let operands: Vec<Operand> = values.iter().map(operand).collect::<Result<_>>()?;
+        let operands: Vec<Value<'static>> = values.iter().map(operand).collect::<Result<_>>()?;
         let set = if is_ordered { Set::default() } else { Set::of(&operands) };
         Ok(Check { place, comparison: *comparison, set, operands })
     }
 
-    fn is_met(&self, value: Value<'_>) -> bool {
+    fn is_met(&self, value: &Value<'_>) -> bool {
         let order = || self.operands.first().and_then(|operand| value.compare(operand));
         match self.comparison {
             Comparison::Equal => self.set.has(value),
@@ -88,7 +88,7 @@ impl Check {
     /// Clears the marks of the edges that do not meet the condition; `kind` is that of the attribute.
     pub(super) fn apply(&self, kind: Option<&AttributeKind>, batch: &EdgeBatch, marks: &mut [bool]) {
         let mut each = |value: &dyn Fn(usize) -> Value<'static>| {
-            marks.iter_mut().enumerate().for_each(|(edge, mark)| *mark = *mark && self.is_met(value(edge)));
+            marks.iter_mut().enumerate().for_each(|(edge, mark)| *mark = *mark && self.is_met(&value(edge)));
         };
         let Some(column) = self.place.map(|place| &batch.attributes[place]) else {
             return match &batch.weights {
@@ -113,8 +113,8 @@ impl Check {
                 for (edge, (&end, mark)) in ends.iter().zip(marks).enumerate() {
                     let text = &bytes[start..end as usize];
                     start = end as usize;
-                    let value = if is_missing(edge) { Value::Missing } else { Value::Text(text) };
-                    *mark = *mark && self.is_met(value);
+                    let value = if is_missing(edge) { Value::Missing } else { Value::Text(Cow::Borrowed(text)) };
+                    *mark = *mark && self.is_met(&value);
                 }
             }
         }
@@ -123,49 +123,36 @@ impl Check {
     /// Whether a value of a column, as its text, meets the condition; true if it cannot be compared, which is an error
     /// elsewhere.
     pub(super) fn is_met_by_text(&self, kind: &AttributeKind, text: Option<&str>) -> bool {
-        match Operand::of(kind, text) {
+        match Value::of(kind, text) {
             None => true,
-            Some(Operand::Missing) => self.is_met(Value::Missing),
-            Some(Operand::Whole(whole) | Operand::Between(whole)) => self.is_met(Value::Whole(whole)),
-            Some(Operand::Real(real)) => self.is_met(Value::Real(real)),
-            Some(Operand::Text(text)) => self.is_met(Value::Text(&text)),
+            Some(Value::Between(whole)) => self.is_met(&Value::Whole(whole)),
+            Some(value) => self.is_met(&value),
         }
     }
 }
 
-/// The right side, in the kind of the column.
-#[derive(Clone, Debug)]
-enum Operand {
-    Missing,
-    Whole(i64),
-    /// A time between this count of the column's unit and the next one.
-    Between(i64),
-    Real(f64),
-    Text(Vec<u8>),
-}
-
-impl Operand {
+impl Value<'static> {
     /// A value in the kind of a column; nothing if the column cannot have it.
-    fn of(kind: &AttributeKind, value: Option<&str>) -> Option<Operand> {
-        let Some(text) = value else { return Some(Operand::Missing) };
-        let whole = || integer(text.as_bytes()).and_then(Integer::signed).map(Operand::Whole);
+    fn of(kind: &AttributeKind, value: Option<&str>) -> Option<Self> {
+        let Some(text) = value else { return Some(Value::Missing) };
+        let whole = || integer(text.as_bytes()).and_then(Integer::signed).map(Value::Whole);
         let infinite = || match text {
             "inf" | "infinity" => Some(f64::INFINITY),
             "-inf" | "-infinity" => Some(f64::NEG_INFINITY),
             _ => None,
         };
-        let real = || real(text.as_bytes()).or_else(infinite).map(Operand::Real);
+        let real = || real(text.as_bytes()).or_else(infinite).map(Value::Real);
         match kind {
             AttributeKind::Integer => whole().or_else(real),
             AttributeKind::Real => real(),
             AttributeKind::Boolean => match text.to_ascii_lowercase().as_str() {
-                "true" | "1" => Some(Operand::Whole(1)),
-                "false" | "0" => Some(Operand::Whole(0)),
+                "true" | "1" => Some(Value::Whole(1)),
+                "false" | "0" => Some(Value::Whole(0)),
                 _ => None,
             },
-            AttributeKind::String => Some(Operand::Text(text.as_bytes().to_vec())),
+            AttributeKind::String => Some(Value::Text(Cow::Owned(text.as_bytes().to_vec()))),
             AttributeKind::Date => {
-                Some(Operand::Whole(date(text)?.signed_duration_since(NaiveDate::default()).num_days()))
+                Some(Value::Whole(date(text)?.signed_duration_since(NaiveDate::default()).num_days()))
             }
             AttributeKind::Timestamp { unit, .. } => time(text, *unit),
         }
@@ -183,41 +170,42 @@ struct Set {
 }
 
 impl Set {
-    fn of(operands: &[Operand]) -> Self {
+    fn of(operands: &[Value<'_>]) -> Self {
         let mut set = Set::default();
         for operand in operands {
             match operand {
-                Operand::Missing => set.missing = true,
-                Operand::Between(_) => {}
-                Operand::Whole(whole) => drop(set.wholes.insert(*whole)),
-                Operand::Real(real) => set.reals.push(real + 0.0),
-                Operand::Text(text) => drop(set.texts.insert(text.clone())),
+                Value::Missing => set.missing = true,
+                Value::Between(_) => {}
+                Value::Whole(whole) => drop(set.wholes.insert(*whole)),
+                Value::Real(real) => set.reals.push(real + 0.0),
+                Value::Text(text) => drop(set.texts.insert(text.to_vec())),
             }
         }
         set.reals.sort_by(f64::total_cmp);
         set
     }
 
-    fn has(&self, value: Value<'_>) -> bool {
+    fn has(&self, value: &Value<'_>) -> bool {
         let has_real = |real: f64| self.reals.binary_search_by(|one| one.total_cmp(&(real + 0.0))).is_ok();
         match value {
             Value::Missing => self.missing,
             // A real number that a whole one equals has its bits.
             Value::Whole(whole) => {
-                self.wholes.contains(&whole)
-                    || compare_real(whole, whole as f64) == Some(Ordering::Equal) && has_real(whole as f64)
+                self.wholes.contains(whole)
+                    || compare_real(*whole, *whole as f64) == Some(Ordering::Equal) && has_real(*whole as f64)
             }
+            Value::Between(_) => false,
             Value::Real(real) => {
-                let whole = real as i64;
-                has_real(real) || compare_real(whole, real) == Some(Ordering::Equal) && self.wholes.contains(&whole)
+                let whole = *real as i64;
+                has_real(*real) || compare_real(whole, *real) == Some(Ordering::Equal) && self.wholes.contains(&whole)
             }
-            Value::Text(text) => self.texts.contains(text),
+            Value::Text(text) => self.texts.contains(&**text),
         }
     }
 }
 
 /// The number of units of a column from 1970 to a date or a time: in UTC, unless the text states an offset.
-fn time(text: &str, unit: TimeUnit) -> Option<Operand> {
+fn time(text: &str, unit: TimeUnit) -> Option<Value<'static>> {
     let with_offset = || OFFSET_TIMES.iter().find_map(|form| DateTime::parse_from_str(text, form).ok());
     let without = || TIMES.iter().find_map(|form| NaiveDateTime::parse_from_str(text, form).ok());
     let time = match DateTime::parse_from_rfc3339(text).ok().or_else(with_offset) {
@@ -232,31 +220,34 @@ fn time(text: &str, unit: TimeUnit) -> Option<Operand> {
     };
     // Counts are rounded down, those before 1970 too.
     let is_whole = time.timestamp_subsec_nanos().is_multiple_of(nanoseconds);
-    Some(if is_whole { Operand::Whole(count) } else { Operand::Between(count) })
+    Some(if is_whole { Value::Whole(count) } else { Value::Between(count) })
 }
 
 fn date(text: &str) -> Option<NaiveDate> {
     NaiveDate::parse_from_str(text, DATE).ok()
 }
 
-#[derive(Clone, Copy)]
+/// A value of an edge, or of a condition in the kind of the column.
+#[derive(Clone, Debug)]
 enum Value<'a> {
     Missing,
     Whole(i64),
+    /// Of a condition: a time between this count of the column's unit and the next one.
+    Between(i64),
     Real(f64),
-    Text(&'a [u8]),
+    Text(Cow<'a, [u8]>),
 }
 
 impl Value<'_> {
-    fn compare(self, operand: &Operand) -> Option<Ordering> {
+    fn compare(&self, operand: &Value<'_>) -> Option<Ordering> {
         match (self, operand) {
-            (Value::Whole(value), Operand::Whole(operand)) => Some(value.cmp(operand)),
-            (Value::Whole(value), Operand::Between(operand)) => Some(value.cmp(operand).then(Ordering::Less)),
-            (Value::Whole(value), Operand::Real(operand)) => compare_real(value, *operand),
-            (Value::Real(value), Operand::Real(operand)) => value.partial_cmp(operand),
-            (Value::Real(value), Operand::Whole(operand)) => compare_real(*operand, value).map(Ordering::reverse),
-            (Value::Text(value), Operand::Text(operand)) => Some(value.cmp(operand)),
-            (Value::Missing, Operand::Missing) => Some(Ordering::Equal),
+            (Value::Whole(value), Value::Whole(operand)) => Some(value.cmp(operand)),
+            (Value::Whole(value), Value::Between(operand)) => Some(value.cmp(operand).then(Ordering::Less)),
+            (Value::Whole(value), Value::Real(operand)) => compare_real(*value, *operand),
+            (Value::Real(value), Value::Real(operand)) => value.partial_cmp(operand),
+            (Value::Real(value), Value::Whole(operand)) => compare_real(*operand, *value).map(Ordering::reverse),
+            (Value::Text(value), Value::Text(operand)) => Some(value.cmp(operand)),
+            (Value::Missing, Value::Missing) => Some(Ordering::Equal),
             _ => None,
         }
     }
@@ -296,8 +287,8 @@ mod tests {
     #[test]
     fn times_count_from_1970() {
         let count = |text, unit| match time(text, unit) {
-            Some(Operand::Whole(count)) => Some((count, true)),
-            Some(Operand::Between(count)) => Some((count, false)),
+            Some(Value::Whole(count)) => Some((count, true)),
+            Some(Value::Between(count)) => Some((count, false)),
             _ => None,
         };
         assert_eq!(count("1970-01-02", TimeUnit::Second), Some((86_400, true)));
@@ -309,15 +300,15 @@ mod tests {
         assert_eq!(count("1969-12-31 23:59", TimeUnit::Nanosecond), Some((-60_000_000_000, true)));
         assert_eq!(count("9999-01-01", TimeUnit::Nanosecond), None);
         assert_eq!(count("noon", TimeUnit::Second), None);
-        let day = Operand::of(&AttributeKind::Date, Some("1969-12-31"));
-        assert!(matches!(day, Some(Operand::Whole(-1))));
+        let day = Value::of(&AttributeKind::Date, Some("1969-12-31"));
+        assert!(matches!(day, Some(Value::Whole(-1))));
         let seconds = AttributeKind::Timestamp { unit: TimeUnit::Second, zone: None };
-        assert!(Operand::of(&seconds, Some("2024")).is_none(), "a year, or seconds");
-        let between = Operand::of(&seconds, Some("1970-01-01T00:00:07.5")).unwrap();
+        assert!(Value::of(&seconds, Some("2024")).is_none(), "a year, or seconds");
+        let between = Value::of(&seconds, Some("1970-01-01T00:00:07.5")).unwrap();
         assert_eq!(
             [7, 8].map(|time| Value::Whole(time).compare(&between)),
             [Ordering::Less, Ordering::Greater].map(Some)
         );
-        assert!(!Set::of(&[between]).has(Value::Whole(7)));
+        assert!(!Set::of(&[between]).has(&Value::Whole(7)));
     }
 }

@@ -21,11 +21,8 @@ const MOST_TEXT_BYTES: usize = 1 << 20;
 /// Words of a format, for messages.
 pub(crate) struct Terms {
     pub(crate) format: &'static str,
-    /// The element that declares an attribute.
     pub(crate) declaration: &'static str,
-    /// All texts of declarations.
     pub(crate) declarations: &'static str,
-    /// All open elements.
     pub(crate) open: &'static str,
 }
 
@@ -47,14 +44,12 @@ fn bytes_of(values: &Values) -> usize {
     values.iter().flatten().map(String::len).sum::<usize>() + size_of_val(values.as_slice())
 }
 
-/// An edge or a vertex that has begun.
 pub(crate) struct Open {
     line: u64,
     /// The id of a vertex, or of the source of an edge.
     id: String,
     /// The id of the target of an edge.
     target: Option<String>,
-    /// The direction that an edge itself states.
     pub(crate) directed: Option<bool>,
     /// The edge stands for one in each direction.
     pub(crate) is_mutual: bool,
@@ -73,7 +68,6 @@ pub(crate) struct Document {
     pub(crate) has_string_ids: bool,
     /// The attributes to keep are chosen, since a vertex or an edge has begun, or may begin.
     pub(crate) is_chosen: bool,
-    /// Attributes to keep, of edges and of vertices.
     chosen: [ChosenAttributes; 2],
     note: Option<String>,
     /// Ids of the attributes of the weights: several, where there is one of each type.
@@ -224,7 +218,6 @@ impl Document {
     }
 }
 
-/// The attributes to keep, of edges or of vertices.
 #[derive(Default)]
 struct ChosenAttributes {
     /// The places of attributes by the ids that documents give them: several, where a document has one of each type.

@@ -9,7 +9,6 @@ const READ_BYTES: usize = 128 << 10;
 
 pub(crate) const END: &str = "the end of the file";
 
-/// The beginning of a word or a text, for messages.
 pub(crate) fn shown(text: &[u8]) -> String {
     format!("`{}`", String::from_utf8_lossy(&text[..text.len().min(80)]))
 }
@@ -67,7 +66,6 @@ impl Characters {
         Ok(Some(bytes).filter(|_| is_end(b'\n')))
     }
 
-    /// Adds a character to a word or a text.
     pub(crate) fn push(&self, bytes: &mut Vec<u8>, byte: u8) -> Result<()> {
         if bytes.len() == MOST_BYTES {
             let found = format!("more than 1 MiB from {} on", shown(bytes));

@@ -53,7 +53,6 @@ impl Token {
     }
 }
 
-/// The vertices at one end of edges.
 #[derive(Debug, Default)]
 struct Ends {
     ids: Vec<Box<[u8]>>,
@@ -105,12 +104,10 @@ impl Chain {
     }
 }
 
-/// The open scope between two braces.
 #[derive(Debug, Default)]
 struct Scope {
     /// The weight of edges that have none of their own.
     weight: Option<Vec<u8>>,
-    /// The vertices within.
     within: Ends,
     /// The ends of the statement outside that the braces are part of.
     outside: Chain,

@@ -34,11 +34,9 @@ pub(crate) fn open(input: &Input, options: &InputOptions) -> Result<Source> {
 
 struct GraphMl {
     document: Document,
-    /// A key of edges or vertices is open.
     in_key: bool,
     weights: Option<WeightRule>,
     open_graphs: usize,
-    /// The key of the data that have begun.
     data_key: Option<String>,
 }
 

@@ -60,7 +60,6 @@ pub(crate) fn open(input: &Input, options: &InputOptions) -> Result<Source> {
     Ok(text_source(blocks, facts, Arc::new(parser), Numbering::None, None))
 }
 
-/// Names of the wanted members.
 #[derive(Clone)]
 struct Members {
     source: String,
@@ -175,7 +174,6 @@ fn parse<'a, T: DeserializeSeed<'a>>(path: &Path, line: u64, text: &'a [u8], see
     })
 }
 
-/// The first lines, and the names of their members.
 struct Sample<'a> {
     path: &'a Path,
     lines: Vec<(u64, &'a [u8])>,
@@ -232,7 +230,6 @@ impl<'a> Sample<'a> {
         Ok(Sample { path, lines: all, names })
     }
 
-    /// Which members hold the ends and the weight.
     fn members(&self, path: &Path, options: &InputOptions) -> Result<Members> {
         let names: Vec<&str> = self.names.iter().map(String::as_str).collect();
         if names.is_empty() {
@@ -330,7 +327,6 @@ fn is_blank_line(line: &[u8]) -> bool {
     line.iter().all(u8::is_ascii_whitespace)
 }
 
-/// The kinds of values that a member has.
 #[derive(Clone, Copy, Default)]
 struct Held {
     strings: bool,

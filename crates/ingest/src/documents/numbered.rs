@@ -53,7 +53,6 @@ impl NumberedVertices {
         }
     }
 
-    /// Adds a vertex that stands on this line.
     pub(crate) fn add(&mut self, number: i64, label: Option<&[u8]>, line: u64) -> Result<()> {
         let label_bytes = label.map_or(0, <[u8]>::len) as u64;
         let needed_bytes = 2 * (self.text.len() as u64 + label_bytes) + VERTEX_BYTES * (self.numbers.len() as u64 + 1);
@@ -106,7 +105,6 @@ impl NumberedVertices {
         self.by_label = Some(is_unique);
     }
 
-    /// Whether ids are chosen, so that edges may follow.
     pub(crate) fn is_decided(&self) -> bool {
         self.by_label.is_some()
     }

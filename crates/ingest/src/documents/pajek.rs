@@ -21,7 +21,6 @@ pub(crate) fn open(input: &Input, options: &InputOptions) -> Result<Source> {
     records::open("pajek", input, options, |stream| Ok(Pajek::new(stream, input, options, wants_weights)))
 }
 
-/// The kind of lines of a section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Section {
     None,

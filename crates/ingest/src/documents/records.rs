@@ -143,9 +143,7 @@ pub(crate) struct Known {
     pub(crate) directed: Option<bool>,
     pub(crate) weights: Option<WeightRule>,
     pub(crate) notes: Vec<String>,
-    /// Whether ids are strings, where the file says so.
     pub(crate) strings: Option<bool>,
-    /// Parallel edges are meant, where the file says so.
     pub(crate) keeps_parallel: bool,
     /// Attributes to keep, of edges and of vertices: every record has a value for each.
     pub(crate) attributes: [Vec<AttributeField>; 2],
@@ -172,7 +170,6 @@ pub(crate) trait ReadRecords: Send {
 pub(crate) struct Directions {
     /// The direction of edges that do not state their own.
     pub(crate) usual: bool,
-    /// The direction that the user requests.
     pub(crate) requested: Option<bool>,
 }
 
@@ -316,7 +313,6 @@ pub(crate) fn is_printed_integer(id: &[u8]) -> bool {
 }
 
 impl IdTaker {
-    /// Appends an id that stands on this line.
     pub(crate) fn push(&self, id: &[u8], line: u64, ids: &mut Ids) -> Result<()> {
         match ids {
             Ids::Integer { values, negative, huge } => {

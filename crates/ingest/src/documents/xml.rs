@@ -22,7 +22,6 @@ const DAMAGED: &str = "the file is truncated or damaged, or no XML: fetch or wri
 
 #[derive(Debug)]
 pub(crate) struct Element {
-    /// Without a prefix.
     pub(crate) name: String,
     attributes: Vec<(String, String)>,
 }
@@ -42,7 +41,6 @@ pub(crate) enum Item {
     Done,
 }
 
-/// A document of which elements are read.
 pub(crate) struct Xml {
     reader: NsReader<Bytes>,
     buffer: Vec<u8>,
@@ -50,7 +48,6 @@ pub(crate) struct Xml {
     version: XmlVersion,
     /// The namespace of the root, once it was seen.
     namespace: Option<Option<String>>,
-    /// The sizes of all open tags, and their sum.
     open: Vec<usize>,
     open_bytes: usize,
     text: String,
@@ -58,7 +55,6 @@ pub(crate) struct Xml {
     end: Option<String>,
 }
 
-/// The meaning of an event.
 enum Step<'a> {
     /// An element, unless its namespace is another, and whether it has no content.
     Begin(Option<Element>, bool),

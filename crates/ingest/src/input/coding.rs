@@ -5,7 +5,6 @@ use crate::input::xz_streams;
 use crate::input::zip_member;
 use crate::input::zstd_frames::is_zstd;
 
-/// Number of bytes that decide.
 pub(crate) const START_BYTES: usize = 10;
 
 pub(crate) const ENDINGS: [&str; 5] = [".gz", ".zst", ".bz2", ".xz", ".zip"];

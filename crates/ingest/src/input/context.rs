@@ -61,7 +61,6 @@ impl InputContext {
         self.threads
     }
 
-    /// The budget of the windows and of everything read.
     pub(crate) fn budget(&self) -> &Arc<Budget> {
         &self.budget
     }

@@ -29,7 +29,6 @@ const COMPRESSED_READ_BYTES: usize = 128 << 10;
 /// Name of the input `-` in messages.
 const STANDARD_INPUT: &str = "standard input";
 
-/// The place of the bytes of an input.
 #[derive(Clone)]
 enum Content {
     File,
@@ -383,7 +382,6 @@ impl Stream {
         self.size_bytes
     }
 
-    /// Number of bytes read, as they lie on disk.
     pub(crate) fn position_bytes(&self) -> u64 {
         self.position_bytes.load(Ordering::Relaxed)
     }

@@ -94,7 +94,6 @@ impl Walk<'_> {
         Ok(names.map_err(|error| outcore_io::Error::file(here, "list", error))?)
     }
 
-    /// All files of a folder, and of those below it.
     fn folder(&mut self, folder: &Path, depth: usize) -> Result<()> {
         for name in self.names(folder)? {
             if !is_hidden(&name.to_string_lossy()) {
@@ -104,7 +103,6 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// A file, or all files of a folder.
     fn take(&mut self, path: PathBuf, depth: usize) -> Result<()> {
         let file = self.backend.look(What::Named(&path));
         match file.map_err(|error| outcore_io::Error::file(&path, "open", error))?.kind {

@@ -66,7 +66,6 @@ impl Partitions {
         Ok((Partitions { names, wanted: all }, beside))
     }
 
-    /// Whether the conditions of options let a file be read.
     pub(crate) fn is_read(&self, path: &Path, options: &InputOptions) -> bool {
         let values = values_of(path);
         options.conditions.iter().all(|condition| {
@@ -75,7 +74,6 @@ impl Partitions {
         })
     }
 
-    /// Adds the columns that are read to the attributes of a file.
     pub(crate) fn add_to(&self, mut source: Source, path: &Path) -> Source {
         if self.wanted.is_empty() {
             return source;

@@ -101,7 +101,6 @@ impl<R: BufRead> Read for ZstdFrames<R> {
     }
 }
 
-/// Whether bytes begin a zstd stream: with a frame, or with one to skip.
 pub(crate) fn is_zstd(start: &[u8]) -> bool {
     start.starts_with(&MAGIC) || is_skippable(start)
 }

@@ -26,7 +26,6 @@ use outcore_io::random;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Length of the flag and the two counts.
 const HEADER_BYTES: usize = 17;
 const MOST_VERTICES: u64 = 1 << 31;
 /// Bytes of places that are read at a time.
@@ -192,7 +191,6 @@ struct SerializedBlocks {
 }
 
 impl SerializedBlocks {
-    /// The runs of the next block, and their number of neighbours.
     fn runs(&mut self) -> Result<(Vec<u8>, usize)> {
         let (mut runs, mut count) = (Vec::new(), 0);
         let most = BLOCK_BYTES / self.parser.record_bytes;
@@ -281,7 +279,6 @@ struct Serialized {
     path: PathBuf,
     header: Header,
     record_bytes: usize,
-    /// Place of the first neighbour in the file, in bytes.
     first_byte: u64,
     weights_wanted: bool,
     tally: Tally,

@@ -64,14 +64,6 @@ pub(crate) struct MatrixHeader {
     pub(crate) entries: u64,
 }
 
-/// A file whose name says Matrix Market.
-pub(crate) enum Opening {
-    /// It is a matrix; `end` is where its first entry starts in the first block.
-    Matrix { header: MatrixHeader, end: usize },
-    /// It is a list of pairs without any header.
-    Pairs,
-}
-
 struct Banner {
     layout: Layout,
     symmetry: Symmetry,
@@ -89,8 +81,9 @@ impl MatrixHeader {
     }
 }
 
-/// Reads the header from the first block. Where no matrix is asked for but a graph, it has to be square.
-pub(crate) fn read_header(first: &Lines, path: &Path, is_matrix: bool) -> Result<Opening> {
+/// Reads the header from the first block, and finds where the first entry starts in it; `None` if the file is a list of
+/// pairs without any header. Where no matrix is asked for but a graph, it has to be square.
+pub(crate) fn read_header(first: &Lines, path: &Path, is_matrix: bool) -> Result<Option<(MatrixHeader, usize)>> {
     let banner = lines(&first.bytes).next().unwrap_or_default();
     if banner.len() >= 2 && banner.starts_with(b"%%") {
         let declared = read_banner(&first.bytes, path, is_matrix)?;
@@ -200,7 +193,7 @@ fn named_type(name: &[u8]) -> Option<Values> {
     }
 }
 
-fn read_size(first: &Lines, path: &Path, banner: &Banner, is_matrix: bool) -> Result<Opening> {
+fn read_size(first: &Lines, path: &Path, banner: &Banner, is_matrix: bool) -> Result<Option<(MatrixHeader, usize)>> {
     let expected = match banner.layout {
         Layout::Coordinate => "a line `rows columns entries`",
         Layout::Array => "a line `rows columns`",
@@ -220,14 +213,12 @@ fn read_size(first: &Lines, path: &Path, banner: &Banner, is_matrix: bool) -> Re
     let entries = entries.or_else(|| dense_entries([rows, columns], banner.symmetry));
     let entries = entries.ok_or_else(|| bad_record(path, number, "a smaller matrix", line))?;
     let Banner { layout, symmetry, values } = *banner;
-    Ok(Opening::Matrix {
-        header: MatrixHeader { layout, symmetry, values, rows, columns, entries },
-        end: end_of_line(&first.bytes, skipped),
-    })
+    let header = MatrixHeader { layout, symmetry, values, rows, columns, entries };
+    Ok(Some((header, end_of_line(&first.bytes, skipped))))
 }
 
 /// The header of a file without a banner, by its first lines.
-fn guess(first: &Lines, path: &Path, is_matrix: bool) -> Result<Opening> {
+fn guess(first: &Lines, path: &Path, is_matrix: bool) -> Result<Option<(MatrixHeader, usize)>> {
     let mut data = data_lines(&first.bytes);
     let (skipped, line) = data.next().unwrap_or((0, b""));
     let number = first.first_line + skipped;
@@ -241,7 +232,7 @@ fn guess(first: &Lines, path: &Path, is_matrix: bool) -> Result<Opening> {
         (Some(&[rows, columns]), 1) => {
             (Layout::Array, [rows, columns], dense_entries([rows, columns], Symmetry::General), Values::Real)
         }
-        (Some(&[_, _]), 0 | 2) => return Ok(Opening::Pairs),
+        (Some(&[_, _]), 0 | 2) => return Ok(None),
         _ => {
             let expected = "`%%MatrixMarket`, or a size and entries without it, or pairs";
             return Err(bad_record(path, number, expected, line).advise("is it a Matrix Market file? see --format"));
@@ -249,10 +240,8 @@ fn guess(first: &Lines, path: &Path, is_matrix: bool) -> Result<Opening> {
     };
     check_size([rows, columns], is_matrix, path, number)?;
     let entries = entries.ok_or_else(|| bad_record(path, number, "a smaller matrix", line))?;
-    Ok(Opening::Matrix {
-        header: MatrixHeader { layout, symmetry: Symmetry::General, values, rows, columns, entries },
-        end: end_of_line(&first.bytes, skipped),
-    })
+    let header = MatrixHeader { layout, symmetry: Symmetry::General, values, rows, columns, entries };
+    Ok(Some((header, end_of_line(&first.bytes, skipped))))
 }
 
 fn check_size([rows, columns]: [u64; 2], may_be_rectangular: bool, path: &Path, number: u64) -> Result<()> {

@@ -11,7 +11,7 @@
 
 use crate::batch::{Block, EdgeBatch, Facts, InputOptions, Parser, Source, TakeBatch, Weights, bad_record};
 use crate::input::file::Input;
-use crate::matrices::matrix_header::{Layout, MatrixHeader, Opening, Symmetry, Values, read_header};
+use crate::matrices::matrix_header::{Layout, MatrixHeader, Symmetry, Values, read_header};
 use crate::text::blocks::LineBlocks;
 use crate::text::edge_list;
 use crate::text::number::{Fields, integer, is_infinite_or_nan, real_or_zero, weight, weight_expected};
@@ -28,12 +28,9 @@ pub(crate) fn open(input: &Input, options: &InputOptions) -> Result<Source> {
     let Some(mut first) = first_data_block(&mut blocks, |_| true)? else {
         return Err(Error::input(blocks.path(), None, "a matrix", "an empty file"));
     };
-    let (header, end) = match read_header(&first, blocks.path(), options.is_matrix)? {
-        Opening::Matrix { header, end } => (header, end),
-        Opening::Pairs => {
-            blocks.give_back(first);
-            return edge_list::open_blocks(blocks, options, edge_list::Shape::Free);
-        }
+    let Some((header, end)) = read_header(&first, blocks.path(), options.is_matrix)? else {
+        blocks.give_back(first);
+        return edge_list::open_blocks(blocks, options, None);
     };
     let names: &[&str] = if header.values == Values::Pattern { &[] } else { &["value", "weight"] };
     let wanted = weights_wanted(options.weight.as_deref(), "matrix-market", names)? && !names.is_empty();

@@ -122,9 +122,7 @@ impl AttributeColumn {
         }
         is_known
     }
-}
 
-impl AttributeColumn {
     /// Appends a value as its text, if there is one. False if it is none of the kind, or too long.
     pub(crate) fn push_value(&mut self, kind: &AttributeKind, value: Option<&str>) -> bool {
         let Some(text) = value else {
@@ -141,6 +139,17 @@ impl AttributeColumn {
             self.missing.push(false);
         }
         end.is_ok()
+    }
+
+    /// Removes the values without a mark.
+    pub(crate) fn retain(&mut self, marks: &[bool]) {
+        match &mut self.values {
+            AttributeValues::Words(words) => retain(words, marks),
+            AttributeValues::Text { bytes, ends } => retain_text(bytes, ends, marks, 1),
+        }
+        if !self.missing.is_empty() {
+            retain(&mut self.missing, marks);
+        }
     }
 }
 
@@ -189,19 +198,6 @@ pub(crate) fn kind_of_fields<'a>(fields: impl Iterator<Item = Field<'a>> + Clone
         [_, true, _] => AttributeKind::Real,
         [_, _, true] => AttributeKind::Boolean,
         _ => AttributeKind::String,
-    }
-}
-
-impl AttributeColumn {
-    /// Removes the values without a mark.
-    pub(crate) fn retain(&mut self, marks: &[bool]) {
-        match &mut self.values {
-            AttributeValues::Words(words) => retain(words, marks),
-            AttributeValues::Text { bytes, ends } => retain_text(bytes, ends, marks, 1),
-        }
-        if !self.missing.is_empty() {
-            retain(&mut self.missing, marks);
-        }
     }
 }
 

@@ -447,23 +447,15 @@ impl ReadBlocks for TableBlocks {
         let data = if unpacked.is_empty() {
             BlockData::Table(table)
         } else {
-            BlockData::Rows(Rows { batches: Box::new(Kept { table: Some(table), _unpacked: unpacked }), parts: 1 })
+            let mut table = Some(table);
+            let batches = std::iter::from_fn(move || {
+                // The memory is set aside until the table has been parsed, when the iterator is dropped.
+                let _ = &unpacked;
+                table.take().map(Ok)
+            });
+            BlockData::Rows(Rows { batches: Box::new(batches), parts: 1 })
         };
         Ok(Some(Block { sequence, first_record, first_vertex: 0, input_bytes, data }))
-    }
-}
-
-/// A table, and the memory set aside for it until it has been parsed.
-struct Kept {
-    table: Option<RecordBatch>,
-    _unpacked: Vec<Arc<Reservation>>,
-}
-
-impl Iterator for Kept {
-    type Item = Result<RecordBatch>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        self.table.take().map(Ok)
     }
 }
 

@@ -137,7 +137,6 @@ pub(crate) struct Skipped {
 }
 
 impl Skipped {
-    /// Counts a comment on the line of this number.
     pub(crate) fn add(&self, number: u64, line: &[u8]) {
         self.count.fetch_add(1, Ordering::Relaxed);
         let mut first = lock(&self.first);
@@ -164,7 +163,6 @@ pub(crate) struct Columns {
     /// A column that says whether the edge has a direction, and what it says on every line.
     pub(crate) direction: Option<(usize, bool)>,
     pub(crate) strings: bool,
-    /// Columns that are kept beside these.
     pub(crate) attributes: Vec<(usize, AttributeField)>,
 }
 

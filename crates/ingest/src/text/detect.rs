@@ -30,7 +30,6 @@ const MOST_COLUMNS: usize = 1024;
 #[derive(Debug)]
 pub(crate) struct Detected {
     pub(crate) columns: Columns,
-    /// Names of the source, target and weight columns.
     pub(crate) ends: [String; 2],
     pub(crate) weight_name: Option<String>,
     pub(crate) has_names: bool,
@@ -42,7 +41,6 @@ pub(crate) struct Detected {
     pub(crate) may_have_size_line: bool,
     /// Whether edges have a direction, and what says so.
     pub(crate) directed: Option<(bool, String)>,
-    /// The two columns of ends are two sides.
     pub(crate) has_sides: bool,
     pub(crate) notes: Vec<String>,
 }
@@ -192,7 +190,6 @@ impl<'a> Sample<'a> {
         end_of_record(&first.bytes, self.rows[0].0, self.comments.quoting(Some(self.separator)))
     }
 
-    /// Refuses lines with other numbers of columns.
     fn check_counts(&self, count: usize, skipped: usize, has_names: bool, options: &InputOptions) -> Result<()> {
         let wrong = |row: usize| !has_columns(&self.rows[row].1, count);
         let asked = options.source.is_some() && options.target.is_some();
@@ -217,7 +214,6 @@ impl<'a> Sample<'a> {
         Err(error.advise(self.advice(row, fields, raggedness, options)))
     }
 
-    /// Number of columns of the lines, or an error if they differ.
     fn checked_count(
         &self,
         fixed: Option<FixedColumns>,

@@ -28,13 +28,6 @@ use outcore_image::Result;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Facts about the columns before the file is opened.
-#[derive(Clone, Copy)]
-pub(crate) enum Shape {
-    Free,
-    Fixed(FixedColumns),
-}
-
 /// GAP's `.el`: pairs.
 pub(crate) const EL: FixedColumns = FixedColumns { format: "el", count: 2, source: 0, target: 1, weight: None };
 
@@ -46,16 +39,17 @@ pub(crate) const WEL: FixedColumns =
 pub(crate) const CEDGE: FixedColumns =
     FixedColumns { format: "cedge", count: 4, source: 1, target: 2, weight: Some((3, "length")) };
 
-pub(crate) fn open(input: &Input, options: &InputOptions, shape: Shape) -> Result<Source> {
-    open_blocks(LineBlocks::new(input.stream()?), options, shape)
+pub(crate) fn open(input: &Input, options: &InputOptions, fixed: Option<FixedColumns>) -> Result<Source> {
+    open_blocks(LineBlocks::new(input.stream()?), options, fixed)
 }
 
-/// Opens an edge list whose first block may have been looked at.
-pub(crate) fn open_blocks(mut blocks: LineBlocks, options: &InputOptions, shape: Shape) -> Result<Source> {
-    let (format, fixed) = match shape {
-        Shape::Free => ("edge-list", None),
-        Shape::Fixed(fixed) => (fixed.format, Some(fixed)),
-    };
+/// Opens an edge list whose first block may have been looked at, and whose columns the format may have fixed.
+pub(crate) fn open_blocks(
+    mut blocks: LineBlocks,
+    options: &InputOptions,
+    fixed: Option<FixedColumns>,
+) -> Result<Source> {
+    let format = fixed.map_or("edge-list", |fixed| fixed.format);
     let asked = options.delimiter.as_deref().map(Separator::named).transpose()?;
     blocks.keep_quoted(first_comments(blocks.path(), options)?.quoting(asked));
     let own = own_comment(&mut blocks)?;
@@ -155,7 +149,6 @@ struct EdgeListBlocks {
     /// The first line once its meaning is known: an edge, or else empty.
     first_edge: Option<Lines>,
     declared: Option<(u64, u64)>,
-    /// A note on the meaning of the first line.
     note: Option<String>,
     sequence: u64,
 }

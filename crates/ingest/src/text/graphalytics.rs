@@ -10,7 +10,7 @@ use crate::input::context::InputContext;
 use crate::input::file::Input;
 use crate::text::blocks::LineBlocks;
 use crate::text::columns::FixedColumns;
-use crate::text::edge_list::{self, Shape};
+use crate::text::edge_list;
 use crate::text::number::{Fields, lines, real};
 use crate::vertices::with_vertex_file;
 use outcore_image::{Error, Result};
@@ -38,7 +38,7 @@ pub(crate) fn open(input: &Input, options: &InputOptions) -> Result<Source> {
         weight: has_weights.then_some((2, "weight")),
     };
     let options = options_for(options, properties.weight());
-    let mut edges = edge_list::open_blocks(edge_blocks, &options, Shape::Fixed(columns))?;
+    let mut edges = edge_list::open_blocks(edge_blocks, &options, Some(columns))?;
     edges.facts.directed = properties.value("directed", "`true` or `false`")?;
     if let (Some(name), Some(wanted)) = (properties.weight(), edges.facts.weights.as_mut()) {
         *wanted = name.to_owned();
