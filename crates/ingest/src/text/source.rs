@@ -264,6 +264,20 @@ impl Tally {
     }
 }
 
+/// Counts an undirected edge at one of its ends, `vertex`: arcs to larger vertices, to smaller ones, self-loops, and
+/// the difference between the sums of the hashes of the first two, with a random key. False at the larger end of an
+/// edge, which is handed on from the smaller one.
+#[inline]
+pub(crate) fn see_end(sums: &mut Sums, key: u64, [vertex, neighbour]: [u64; 2], weight_bits: u64) -> bool {
+    let hash = |one, other| mix(mix(mix(key ^ one).wrapping_add(other)).wrapping_add(weight_bits));
+    match neighbour.cmp(&vertex) {
+        Less => (sums[1], sums[3]) = (sums[1] + 1, sums[3].wrapping_sub(hash(neighbour, vertex))),
+        Equal => sums[2] += 1,
+        Greater => (sums[0], sums[3]) = (sums[0] + 1, sums[3].wrapping_add(hash(vertex, neighbour))),
+    }
+    neighbour >= vertex
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -277,18 +291,4 @@ mod tests {
         tally.end(3);
         assert_eq!(tally.add(one), Some([9, 3, 0, 1 << 63]));
     }
-}
-
-/// Counts an undirected edge at one of its ends, `vertex`: arcs to larger vertices, to smaller ones, self-loops, and the
-/// difference between the sums of the hashes of the first two, with a random key. False at the larger end of an edge,
-/// which is handed on from the smaller one.
-#[inline]
-pub(crate) fn see_end(sums: &mut Sums, key: u64, [vertex, neighbour]: [u64; 2], weight_bits: u64) -> bool {
-    let hash = |one, other| mix(mix(mix(key ^ one).wrapping_add(other)).wrapping_add(weight_bits));
-    match neighbour.cmp(&vertex) {
-        Less => (sums[1], sums[3]) = (sums[1] + 1, sums[3].wrapping_sub(hash(neighbour, vertex))),
-        Equal => sums[2] += 1,
-        Greater => (sums[0], sums[3]) = (sums[0] + 1, sums[3].wrapping_add(hash(vertex, neighbour))),
-    }
-    neighbour >= vertex
 }
