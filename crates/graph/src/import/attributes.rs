@@ -13,6 +13,7 @@
 //! *Cost.* A row takes 8 bytes for each attribute in the temporary file; the memory holds 8 bytes per row of one
 //! column, or of a part of it, and all different strings.
 
+use super::job::Job;
 use super::places;
 use outcore_format::text::TextWriter;
 use outcore_format::values::ValueWriter;
@@ -370,12 +371,10 @@ pub(super) struct StoredAttributes {
 
 /// Inputs of writing attributes.
 pub(super) struct AttributeWriting<'a> {
-    pub runtime: &'a Runtime,
-    pub workspace: &'a Workspace,
+    pub job: &'a Job<'a>,
     pub image_id: u64,
     /// The most memory of the columns that are written at the same time.
     pub memory_bytes: u64,
-    pub workers: usize,
 }
 
 /// A column of values that is written: whose, and whether it says what is missing.
@@ -438,7 +437,7 @@ impl AttributeWriting<'_> {
                         let column = &mut stored.values[raw.column - first_column];
                         *(if incoming { &mut column.in_pages } else { &mut column.out_pages }) = pages;
                     }
-                    places::remove(self.runtime, self.workspace, incoming)?;
+                    places::remove(self.job.runtime, &self.job.workspace, incoming)?;
                 }
             }
         }
@@ -451,7 +450,7 @@ impl AttributeWriting<'_> {
             return Ok(None);
         }
         self.create_folder(file)?;
-        let mut file = PageWriter::create(self.runtime, self.workspace, file, self.image_id, WRITER_BYTES)?;
+        let mut file = PageWriter::create(self.job.runtime, &self.job.workspace, file, self.image_id, WRITER_BYTES)?;
         let mut writer = TextWriter::new(file.origin());
         let mut full = Vec::new();
         let Sorted { strings, text_bytes, .. } = &rows.strings[attribute];
@@ -466,7 +465,7 @@ impl AttributeWriting<'_> {
     }
 
     fn create_folder(&self, file: ImageFile) -> Result<()> {
-        create_folder(self.runtime, self.workspace, file)
+        create_folder(self.job.runtime, &self.job.workspace, file)
     }
 
     /// Writes columns for all places of a source; returns their pages.
@@ -478,8 +477,8 @@ impl AttributeWriting<'_> {
         places: u64,
         file: &(dyn Fn(&Raw) -> ImageFile + Sync),
     ) -> Result<Vec<u64>> {
-        let task = self.runtime.task("attributes", Unit::Edges, Some(places * raws.len() as u64));
-        let workers = self.workers.min(raws.len()).max(1);
+        let task = self.job.runtime.task("attributes", Unit::Edges, Some(places * raws.len() as u64));
+        let workers = self.job.plan.workers.min(raws.len()).max(1);
         let most_rows = (self.memory_bytes / 16 / workers as u64).max(1 << 12);
         let ranges = rows.rows.div_ceil(most_rows).clamp(1, MOST_RANGES);
         let range_rows = rows.rows.div_ceil(ranges).max(1);
@@ -487,7 +486,7 @@ impl AttributeWriting<'_> {
         // Before the workers: two of them would make it at once.
         raws.first().map_or(Ok(()), |raw| self.create_folder(file(raw)))?;
         let (next, pages) = (AtomicUsize::new(0), Mutex::new(vec![0; raws.len()]));
-        self.runtime.run_on(workers, |_| {
+        self.job.runtime.run_on(workers, |_| {
             while let Some((place, raw)) = {
                 let place = next.fetch_add(1, Ordering::Relaxed);
                 raws.get(place).map(|raw| (place, raw))
@@ -516,17 +515,17 @@ impl AttributeWriting<'_> {
     ) -> Result<u64> {
         match distributed {
             None => {
-                let part = rows.load(self.runtime, raw, 0..rows.rows)?;
+                let part = rows.load(self.job.runtime, raw, 0..rows.rows)?;
                 let look = |place| rows.row(place).map(|row| part[row as usize]);
-                source.for_each(self.runtime, &mut |place| output.push(look(place)))?;
+                source.for_each(self.job.runtime, &mut |place| output.push(look(place)))?;
             }
             Some((parts, range_rows)) => {
                 let values = self.look_up(rows, raw, parts, range_rows)?;
                 let mut next: Vec<Next<'_>> = Vec::new();
                 for chain in &values.chains {
-                    next.push(Next::new(self.runtime, &values.streams, *chain)?);
+                    next.push(Next::new(self.job.runtime, &values.streams, *chain)?);
                 }
-                source.for_each(self.runtime, &mut |place| match rows.row(place) {
+                source.for_each(self.job.runtime, &mut |place| match rows.row(place) {
                     Some(row) => output.push(Some(next[(row / range_rows) as usize].word()?)),
                     None => output.push(None),
                 })?;
@@ -536,17 +535,17 @@ impl AttributeWriting<'_> {
     }
 
     fn streams(&self, name: &str, ranges: usize) -> Result<Streams> {
-        let most_words = self.memory_bytes / self.workers as u64 / 4 / 8 / ranges as u64;
+        let most_words = self.memory_bytes / self.job.plan.workers as u64 / 4 / 8 / ranges as u64;
         let block_words = usize::try_from(most_words).unwrap_or(usize::MAX).clamp(LEAST_BLOCK_WORDS, 8192);
-        let path = self.workspace.temporary(name);
-        Ok(Streams::create(self.runtime.backend(), &path, block_words)?)
+        let path = self.job.workspace.temporary(name);
+        Ok(Streams::create(self.job.runtime.backend(), &path, block_words)?)
     }
 
     /// Distributes the rows of all places by the range that they are in.
     fn distribute(&self, rows: &AttributeRows, source: &Source<'_>, ranges: u64, range_rows: u64) -> Result<Parts> {
         let streams = self.streams("attribute-rows", ranges as usize)?;
-        let mut sink = streams.sink(self.runtime, ranges as usize)?;
-        source.for_each(self.runtime, &mut |place| match rows.row(place) {
+        let mut sink = streams.sink(self.job.runtime, ranges as usize)?;
+        source.for_each(self.job.runtime, &mut |place| match rows.row(place) {
             Some(row) => Ok(sink.push((row / range_rows) as usize, row)?),
             None => Ok(()),
         })?;
@@ -557,14 +556,14 @@ impl AttributeWriting<'_> {
     /// Range by range, the values of the rows that were distributed.
     fn look_up(&self, rows: &AttributeRows, raw: &Raw, parts: &Parts, range_rows: u64) -> Result<Parts> {
         let streams = self.streams(&format!("attribute-values-{}", raw.column), parts.chains.len())?;
-        let mut sink = streams.sink(self.runtime, parts.chains.len())?;
+        let mut sink = streams.sink(self.job.runtime, parts.chains.len())?;
         for (range, &chain) in parts.chains.iter().enumerate() {
             let first = range as u64 * range_rows;
-            let part = rows.load(self.runtime, raw, first..rows.rows.min(first + range_rows))?;
-            let mut next = Next::new(self.runtime, &parts.streams, chain)?;
+            let part = rows.load(self.job.runtime, raw, first..rows.rows.min(first + range_rows))?;
+            let mut next = Next::new(self.job.runtime, &parts.streams, chain)?;
             for done in 0..chain.words {
                 if done % STEP == 0 {
-                    self.runtime.cancel().check()?;
+                    self.job.runtime.cancel().check()?;
                 }
                 sink.push(range, part[(next.word()? - first) as usize])?;
             }
@@ -633,7 +632,7 @@ impl Source<'_> {
                 Ok(())
             }
             Source::File(writing, incoming) => {
-                places::for_each(runtime, writing.workspace, writing.image_id, *incoming, visit)
+                places::for_each(runtime, &writing.job.workspace, writing.image_id, *incoming, visit)
             }
         }
     }
@@ -711,7 +710,8 @@ impl<'a> Output<'a> {
         file: ImageFile,
         task: &'a Task,
     ) -> Result<Self> {
-        let file = PageWriter::create(writing.runtime, writing.workspace, file, writing.image_id, WRITER_BYTES)?;
+        let file =
+            PageWriter::create(writing.job.runtime, &writing.job.workspace, file, writing.image_id, WRITER_BYTES)?;
         let is_string = rows.fields[raw.attribute].kind == AttributeKind::String && !raw.flags;
         Ok(Output {
             writer: ValueWriter::new(file.origin(), raw.kind, 0),

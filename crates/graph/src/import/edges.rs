@@ -12,12 +12,12 @@
 //!
 //! A chunk's edges are in files of 64 MiB, *segments*, which are removed one by one as they are used up.
 
+use super::job::Job;
 use super::options::Duplicates;
-use super::read::Reading;
-use outcore_image::{Result, Workspace};
+use outcore_image::Result;
 use outcore_ingest::Facts;
 use outcore_io::buffer::raw_bytes_mut;
-use outcore_io::{Array, Error, Runtime, Writer};
+use outcore_io::{Array, Error, Writer};
 use std::io::Read;
 use std::path::PathBuf;
 
@@ -50,29 +50,19 @@ pub(super) struct Segment {
 
 impl Segment {
     /// Calls `visit` with all words, in runs of whole edges, and removes the file.
-    pub(super) fn consume(
-        &self,
-        runtime: &Runtime,
-        workspace: &Workspace,
-        visit: impl FnMut(&[u64]) -> Result<()>,
-    ) -> Result<()> {
-        self.read(runtime, workspace, visit)?;
-        Ok(runtime.backend().remove(&path(workspace, self.name))?)
+    pub(super) fn consume(&self, job: &Job<'_>, visit: impl FnMut(&[u64]) -> Result<()>) -> Result<()> {
+        self.read(job, visit)?;
+        Ok(job.runtime.backend().remove(&path(job, self.name))?)
     }
 
     /// Calls `visit` with all words, in runs of whole edges.
-    pub(super) fn read(
-        &self,
-        runtime: &Runtime,
-        workspace: &Workspace,
-        mut visit: impl FnMut(&[u64]) -> Result<()>,
-    ) -> Result<()> {
-        let path = path(workspace, self.name);
-        let mut buffer: Array<u64> = Array::zeroed(runtime.budget(), "reading edges", READ_BYTES / 8)?;
-        let mut input = runtime.backend().input(&path)?;
+    pub(super) fn read(&self, job: &Job<'_>, mut visit: impl FnMut(&[u64]) -> Result<()>) -> Result<()> {
+        let path = path(job, self.name);
+        let mut buffer: Array<u64> = Array::zeroed(job.runtime.budget(), "reading edges", READ_BYTES / 8)?;
+        let mut input = job.runtime.backend().input(&path)?;
         let mut remaining = self.words;
         while remaining > 0 {
-            runtime.cancel().check()?;
+            job.runtime.cancel().check()?;
             let take = remaining.min(buffer.len() as u64) as usize;
             let read = input.read_exact(raw_bytes_mut(&mut buffer[..take]));
             read.map_err(|error| Error::file(&path, "read", error))?;
@@ -83,13 +73,13 @@ impl Segment {
     }
 }
 
-fn path(workspace: &Workspace, (worker, number): (u32, u32)) -> PathBuf {
-    workspace.temporary(&format!("edges-{worker}-{number}"))
+fn path(job: &Job<'_>, (worker, number): (u32, u32)) -> PathBuf {
+    job.workspace.temporary(&format!("edges-{worker}-{number}"))
 }
 
 /// Writes one worker's edges.
 pub(super) struct EdgeFile<'a> {
-    reading: &'a Reading<'a>,
+    job: &'a Job<'a>,
     buffer_bytes: usize,
     real: bool,
     segment: Option<Writer>,
@@ -101,9 +91,9 @@ pub(super) struct EdgeFile<'a> {
 
 impl<'a> EdgeFile<'a> {
     /// The edges of a worker; one that writes to several files passes a number for each.
-    pub(super) fn new(reading: &'a Reading<'a>, worker: usize, buffer_bytes: usize) -> Self {
+    pub(super) fn new(job: &'a Job<'a>, worker: usize, buffer_bytes: usize) -> Self {
         let (segment, closed) = (None, Vec::new());
-        EdgeFile { reading, buffer_bytes, real: false, segment, closed, name: (worker as u32, 0), written_bytes: 0 }
+        EdgeFile { job, buffer_bytes, real: false, segment, closed, name: (worker as u32, 0), written_bytes: 0 }
     }
 
     /// Says of what kind the weights of the following edges are.
@@ -130,8 +120,8 @@ impl<'a> EdgeFile<'a> {
 
     #[cold]
     fn open(&mut self) -> Result<&mut Writer> {
-        let path = path(self.reading.workspace, self.name);
-        let writer = Writer::create_temporary(self.reading.runtime, "writing edges", &path, self.buffer_bytes)?;
+        let path = path(self.job, self.name);
+        let writer = Writer::create_temporary(self.job.runtime, "writing edges", &path, self.buffer_bytes)?;
         Ok(self.segment.insert(writer))
     }
 

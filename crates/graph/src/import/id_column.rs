@@ -5,14 +5,14 @@
 //! distributed by ranges of numbers, each with its number, and the ranges are sorted in memory.
 
 use super::ids::runs::{RunId, Vertices};
+use super::job::Job;
 use super::order::{SLOTS, slot};
 use super::sides::Sides;
 use outcore_format::column::ColumnWriter;
 use outcore_format::text::TextWriter;
 use outcore_format::{IdColumn, Order, PageBytes};
-use outcore_image::{ImageFile, PageWriter, Result, Workspace};
-use outcore_ingest::Plan;
-use outcore_io::{Array, Chain, Runtime, Spill, SpillReader, Streams};
+use outcore_image::{ImageFile, PageWriter, Result};
+use outcore_io::{Array, Chain, Spill, SpillReader, Streams};
 
 /// The highest bit, which sorting flips where ids are signed.
 const SIGN: u64 = 1 << 63;
@@ -22,18 +22,13 @@ const LEAST_BLOCK_WORDS: u64 = 512;
 
 /// Inputs of writing ids.
 pub(super) struct IdWriting<'a> {
-    pub runtime: &'a Runtime,
-    pub plan: &'a Plan,
-    pub workspace: &'a Workspace,
+    pub job: &'a Job<'a>,
     pub vertices: &'a Vertices,
     pub order: Order,
     /// The vertices' numbers in the order of their ids, where the order is near.
     pub near: Option<&'a Spill>,
-    /// Where slots begin in the order by degree, and how many vertices are rows.
+    /// Where slots begin in the order by degree.
     pub slot_starts: &'a [(usize, u64)],
-    pub rows: u64,
-    /// Prefixes of the ids of each side, in a graph with two sides.
-    pub sides: Option<&'a [String; 2]>,
     pub image_id: u64,
 }
 
@@ -80,8 +75,8 @@ impl IdWriting<'_> {
 
     /// Writes strings, and the sides that they tell.
     pub(super) fn strings(&self) -> Result<WrittenIds> {
-        let sides = self.sides.map(|sides| Sides::create(self.runtime, self.workspace, self.image_id, sides));
-        let mut sides = sides.transpose()?;
+        let mut sides =
+            self.job.facts.sides.as_ref().map(|sides| Sides::create(self.job, self.image_id, sides)).transpose()?;
         let mut ends = self.page_writer(ImageFile::ID)?;
         let mut texts = self.page_writer(ImageFile::ID_TEXT)?;
         let mut column = ColumnWriter::new(ends.origin(), false);
@@ -124,7 +119,7 @@ impl IdWriting<'_> {
     }
 
     fn page_writer(&self, file: ImageFile) -> Result<PageWriter<'_>> {
-        PageWriter::create(self.runtime, self.workspace, file, self.image_id, 256 << 10)
+        PageWriter::create(self.job.runtime, &self.job.workspace, file, self.image_id, 256 << 10)
     }
 
     /// Turns every id into words, and hands the words out in the order of the vertices' numbers: `next` takes as many
@@ -135,7 +130,7 @@ impl IdWriting<'_> {
         len_words: impl Fn(u64) -> u64,
         mut next: impl FnMut(&mut dyn FnMut() -> Result<Option<u64>>) -> Result<bool>,
     ) -> Result<()> {
-        let budget = self.runtime.budget();
+        let budget = self.job.runtime.budget();
         let mut stream_of_slot = [0; SLOTS];
         let count = match self.order {
             Order::Input => 1,
@@ -146,16 +141,17 @@ impl IdWriting<'_> {
             stream_of_slot[slot] = stream % count;
         }
         let range_vertices = self.vertices.count().div_ceil(count as u64).max(1);
-        let block_words = (self.plan.memory_bytes / 32 / count as u64).clamp(LEAST_BLOCK_WORDS, 8192) as usize;
-        let path = self.workspace.temporary("ids");
-        let streams = Streams::create(self.runtime.backend(), &path, block_words)?;
-        let mut sink = streams.sink(self.runtime, count)?;
-        let mut vertices = self.vertices.reader::<K>(self.runtime)?;
-        let near = self.near.map(|file| SpillReader::new(file, budget, self.plan.run_buffer_bytes));
+        let block_words = (self.job.plan.memory_bytes / 32 / count as u64).clamp(LEAST_BLOCK_WORDS, 8192) as usize;
+        let path = self.job.workspace.temporary("ids");
+        let streams = Streams::create(self.job.runtime.backend(), &path, block_words)?;
+        let mut sink = streams.sink(self.job.runtime, count)?;
+        let mut vertices = self.vertices.reader::<K>(self.job.runtime)?;
+        let near = self.near.map(|file| SpillReader::new(file, budget, self.job.plan.run_buffer_bytes));
         let mut near = near.transpose()?;
         let mut seen = 0u64;
         while vertices.advance()? {
-            let mut stream = stream_of_slot[slot(vertices.sources + vertices.targets, seen, self.rows)];
+            let mut stream =
+                stream_of_slot[slot(vertices.sources + vertices.targets, seen, self.job.rows.unwrap_or(0))];
             if let Some(near) = &mut near {
                 let number = near.word()?;
                 stream = (number / range_vertices) as usize;
@@ -164,7 +160,7 @@ impl IdWriting<'_> {
             put(&vertices.id, &mut |word| Ok(sink.push(stream, word)?))?;
             seen += 1;
             if seen.is_multiple_of(1 << 16) {
-                self.runtime.cancel().check()?;
+                self.job.runtime.cancel().check()?;
             }
         }
         drop((vertices, near));
@@ -182,7 +178,7 @@ impl IdWriting<'_> {
                     let Some(next) = rest.next() else { return Ok(None) };
                     chain = next;
                 }
-                self.runtime.cancel().check()?;
+                self.job.runtime.cancel().check()?;
                 filled = streams.read(&mut chain, &mut buffer)?;
                 used = 0;
             }
@@ -197,8 +193,8 @@ impl IdWriting<'_> {
     fn ranges(&self) -> usize {
         // Number, length and place of each id, and its bytes.
         let bytes = self.vertices.count().saturating_mul(32).saturating_add(self.vertices.len_bytes());
-        let most = (self.plan.memory_bytes / 32 / LEAST_BLOCK_WORDS).max(1);
-        bytes.div_ceil(self.plan.memory_bytes / 4).clamp(1, most) as usize
+        let most = (self.job.plan.memory_bytes / 32 / LEAST_BLOCK_WORDS).max(1);
+        bytes.div_ceil(self.job.plan.memory_bytes / 4).clamp(1, most) as usize
     }
 
     /// Hands out the words of the ids of every range in the order of their numbers.
@@ -210,14 +206,14 @@ impl IdWriting<'_> {
         len_words: impl Fn(u64) -> u64,
         mut next: impl FnMut(&mut dyn FnMut() -> Result<Option<u64>>) -> Result<bool>,
     ) -> Result<()> {
-        let budget = self.runtime.budget();
+        let budget = self.job.runtime.budget();
         let mut places: Array<u64> = Array::zeroed(budget, "sorting ids", range_vertices as usize)?;
         for (range, mut chain) in ranges.into_iter().enumerate() {
             let first = range as u64 * range_vertices;
             let mut words: Array<u64> = Array::zeroed(budget, "sorting ids", chain.words as usize + 1)?;
             let mut filled = 0;
             while chain.words > 0 {
-                self.runtime.cancel().check()?;
+                self.job.runtime.cancel().check()?;
                 filled += streams.read(&mut chain, &mut words[filled..])?;
             }
             let (mut place, mut count) = (0, 0);

@@ -7,12 +7,12 @@ use super::estimate;
 use super::id_column::{IdWriting, WrittenIds};
 use super::ids::runs::{Locals, MergePlan, Numbers, Run, RunId, RunWriter, Vertices, merge_all, too_many_vertices};
 use super::lists::{Writing, Written};
-use super::near::{self, ReadEdges};
+use super::near;
 use super::options::{Duplicates, ImportOptions, ImportReport, ImportStats, OrderChoice, SelfLoops};
 use super::order::{Classes, Cutter};
 use super::partition::Layout;
 use super::places;
-use super::read::{Chunk, Input, ReadEdge, Reading, read};
+use super::read::{Chunk, Input, ReadEdge, read};
 use super::sample::Sample;
 use super::sides;
 use super::translate::{Partitioned, Translation, table_bytes};
@@ -34,20 +34,20 @@ const IMAGINARY_NAME: &str = "imaginary";
 
 /// An import on its way.
 pub(super) struct Job<'a> {
-    runtime: &'a Runtime,
-    options: &'a ImportOptions,
+    pub runtime: &'a Runtime,
+    pub options: &'a ImportOptions,
     directed: bool,
     /// Edges without direction go in both directions, since the user wants directions.
-    mirrored: bool,
+    pub mirrored: bool,
     /// Number of vertices that are rows of a rectangular matrix, if it is one.
-    rows: Option<u64>,
-    facts: Facts,
+    pub rows: Option<u64>,
+    pub facts: Facts,
     /// There is an image of that name already.
     replaces: bool,
-    plan: Plan,
+    pub plan: Plan,
     /// Of edges and of vertices.
-    attributes: [Option<Attributes>; 2],
-    workspace: Workspace,
+    pub attributes: [Option<Attributes>; 2],
+    pub workspace: Workspace,
     stats: ImportStats,
     start: Instant,
     step: Instant,
@@ -127,18 +127,7 @@ impl<'a> Job<'a> {
     }
 
     fn run_with<K: JobId>(mut self, source: Source) -> Result<ImportReport> {
-        let reading = Reading {
-            runtime: self.runtime,
-            workspace: &self.workspace,
-            plan: &self.plan,
-            facts: &self.facts,
-            attributes: self.attributes.each_ref().map(Option::as_ref),
-            edge_words: self.edge_words(),
-            drop_loops: self.options.self_loops == SelfLoops::Drop,
-            mirrored: self.mirrored,
-            sampled: self.options.order == OrderChoice::Auto,
-        };
-        let mut input = read(&reading, source)?;
+        let mut input = read(&self, source)?;
         self.check_rows(&input)?;
         self.stats.read_seconds = self.lap();
         self.stats.chunks = input.chunks.len() as u64;
@@ -163,15 +152,11 @@ impl<'a> Job<'a> {
         self.stats.lists_seconds = self.lap();
         let slot_starts = merged.classes.starts();
         let writing = IdWriting {
-            runtime: self.runtime,
-            plan: &self.plan,
-            workspace: &self.workspace,
+            job: &self,
             vertices: &merged.vertices,
             near: numbered.near.as_ref(),
             order: numbered.order,
             slot_starts: &slot_starts,
-            rows: self.rows.unwrap_or(0),
-            sides: self.facts.sides.as_ref(),
             image_id,
         };
         let WrittenIds { column, side_pages } = K::write_column(&writing, merged.consecutive_from)?;
@@ -387,16 +372,7 @@ impl<'a> Job<'a> {
     /// The place of every vertex in the order near, by its number by id.
     fn near_numbers(&mut self, chunks: &[Chunk], numbers: &Numbers, merged: &Merged) -> Result<Array<u32>> {
         let pairs = self.spill("pairs")?;
-        let edges = ReadEdges {
-            runtime: self.runtime,
-            workspace: &self.workspace,
-            workers: self.plan.workers,
-            chunks,
-            numbers,
-            strings: self.facts.string_ids,
-            edge_words: self.edge_words(),
-        };
-        edges.write_pairs(&pairs)?;
+        near::write_pairs(self, chunks, numbers, &pairs)?;
         self.stats.temporary_bytes += pairs.len_bytes();
         near::near_numbers(self.runtime, &pairs, merged.vertices.count())
     }
@@ -411,7 +387,8 @@ impl<'a> Job<'a> {
         })
     }
 
-    fn edge_words(&self) -> usize {
+    /// Number of words of an edge, see `edges.rs`.
+    pub(super) fn edge_words(&self) -> usize {
         edge_words(&self.facts, self.options.duplicates)
     }
 
@@ -431,16 +408,11 @@ impl<'a> Job<'a> {
         weights: Option<ValueType>,
     ) -> Result<Partitioned> {
         let translation = Translation {
-            runtime: self.runtime,
-            workspace: &self.workspace,
-            plan: &self.plan,
+            job: self,
             order: numbered.order,
-            strings: self.facts.string_ids,
             slot_starts: merged.classes.starts(),
             numbers: &numbered.numbers,
             whole_weights: weights.map(|kind| !kind.is_real()),
-            is_complex: self.facts.is_complex,
-            edge_words: self.edge_words(),
             layouts: &numbered.layouts,
         };
         // Now that the edges are counted, the space is known: edges as they were read go while entries come.
@@ -509,9 +481,7 @@ impl<'a> Job<'a> {
             }
         }
         let writing = Writing {
-            runtime: self.runtime,
-            plan: &self.plan,
-            workspace: &self.workspace,
+            job: self,
             encoding: Encoding {
                 origins: files.map(|file| file.origin(image_id)),
                 directed: self.directed,
@@ -551,13 +521,8 @@ impl<'a> Job<'a> {
     /// Writes the attributes of edges and vertices, now that nothing else needs the memory.
     fn write_attributes(&mut self, manifest: &mut Manifest, vertex_places: Option<Array<u64>>) -> Result<()> {
         let [edges, vertices] = std::mem::take(&mut self.attributes);
-        let writing = AttributeWriting {
-            runtime: self.runtime,
-            workspace: &self.workspace,
-            image_id: manifest.image_id,
-            memory_bytes: self.plan.memory_bytes / 2,
-            workers: self.plan.workers,
-        };
+        let (image_id, memory_bytes) = (manifest.image_id, self.plan.memory_bytes / 2);
+        let writing = AttributeWriting { job: self, image_id, memory_bytes };
         if let (Some(vertices), Some(places)) = (vertices, vertex_places) {
             let owner = Owner::Vertices { places: &places, first: manifest.vertex_values.len() };
             let StoredAttributes { values, attributes } = writing.write(&vertices.finish(), owner)?;

@@ -6,14 +6,14 @@
 
 use super::encode::{Encoder, Encoding, Entry, LEAST_PAGES, ListStats, Pages, Tag, Target, WRITERS_BYTES};
 use super::ids::heap::Heap;
+use super::job::Job;
 use super::partition::{Layout, NEIGHBOUR_SHIFT};
 use outcore_format::PAGE_BYTES;
-use outcore_image::{Error, ImageFile, IndexWriter, KEYS_BYTES, PageWriter, Result, Workspace};
-use outcore_ingest::{LARGE_BLOCK_BYTES, LEAST_BYTES, LEAST_PAGE_BUFFER_BYTES, Plan};
+use outcore_image::{Error, ImageFile, IndexWriter, KEYS_BYTES, PageWriter, Result};
+use outcore_ingest::{LARGE_BLOCK_BYTES, LEAST_BYTES, LEAST_PAGE_BUFFER_BYTES};
 use outcore_io::buffer::{raw_bytes, raw_bytes_mut};
 use outcore_io::sort::radix_sort;
-use outcore_io::{Array, Chain, Error as IoError, Runtime, Spill, SpillWriter, Streams, Task, Unit};
-use outcore_io::{into_inner, lock};
+use outcore_io::{Array, Chain, Error as IoError, Runtime, Spill, SpillWriter, Streams, Task, Unit, into_inner, lock};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
@@ -38,9 +38,7 @@ const _: () = assert!(
 
 /// Inputs of writing the lists of one direction.
 pub(super) struct Writing<'a> {
-    pub runtime: &'a Runtime,
-    pub plan: &'a Plan,
-    pub workspace: &'a Workspace,
+    pub job: &'a Job<'a>,
     pub encoding: Encoding,
     pub layout: &'a Layout,
     pub streams: &'a Streams,
@@ -84,20 +82,21 @@ impl Writing<'_> {
     pub(super) fn run<E: Entry>(&self) -> Result<Written> {
         let words = self.chains.iter().flatten().map(|chain| chain.words).sum::<u64>();
         let count = words * 8 / size_of::<E>() as u64;
-        let buffer_bytes = self.plan.page_buffer_bytes;
-        let create =
-            |&file: &ImageFile| PageWriter::create(self.runtime, self.workspace, file, self.image_id, buffer_bytes);
+        let buffer_bytes = self.job.plan.page_buffer_bytes;
+        let create = |&file: &ImageFile| {
+            PageWriter::create(self.job.runtime, &self.job.workspace, file, self.image_id, buffer_bytes)
+        };
         let files = self.files.iter().map(create).collect::<Result<Vec<_>>>()?;
-        let index = |file| IndexWriter::create(self.runtime, self.workspace, file, self.image_id);
+        let index = |file| IndexWriter::create(self.job.runtime, &self.job.workspace, file, self.image_id);
         let entries = self.entries.map(index).transpose()?;
         let turn = Turn { partition: 0, files, entries, stats: ListStats::default(), failure: None, sort_bytes: 0 };
         let shared = Shared {
             turn: Mutex::new(turn),
             passed: Condvar::new(),
             next: AtomicUsize::new(0),
-            progress: self.runtime.task("sorting lists", Unit::Edges, Some(count)),
+            progress: self.job.runtime.task("sorting lists", Unit::Edges, Some(count)),
         };
-        self.runtime.run_on(self.plan.workers, |worker| {
+        self.job.runtime.run_on(self.job.plan.workers, |worker| {
             if let Err(error) = self.work::<E>(&shared, worker) {
                 lock(&shared.turn).failure.get_or_insert(error);
                 shared.passed.notify_all();
@@ -108,15 +107,15 @@ impl Writing<'_> {
         if let Some(failure) = turn.failure {
             return Err(failure);
         }
-        turn.entries.map_or(Ok(()), |index| index.finish(self.runtime))?;
+        turn.entries.map_or(Ok(()), |index| index.finish(self.job.runtime))?;
         let pages = turn.files.into_iter().map(PageWriter::finish).collect::<Result<Vec<_>>>()?;
         Ok(Written { stats: turn.stats, pages, sort_bytes: turn.sort_bytes })
     }
 
     fn work<E: Entry>(&self, shared: &Shared<'_>, worker: usize) -> Result<()> {
-        let files_bytes = ((self.plan.page_buffer_bytes + KEYS_BYTES) * self.files.len() + KEYS_BYTES) as u64;
-        let share = (self.plan.memory_bytes - files_bytes) / self.plan.workers as u64;
-        let _writers = self.runtime.budget().reserve("encoding lists", WRITERS_BYTES)?;
+        let files_bytes = ((self.job.plan.page_buffer_bytes + KEYS_BYTES) * self.files.len() + KEYS_BYTES) as u64;
+        let share = (self.job.plan.memory_bytes - files_bytes) / self.job.plan.workers as u64;
+        let _writers = self.job.runtime.budget().reserve("encoding lists", WRITERS_BYTES)?;
         let share = share - WRITERS_BYTES;
         let largest = self.chains.iter().map(|chains| entries_in::<E>(chains)).max().unwrap_or(0);
         let block_entries = self.streams.block_words() * 8 / size_of::<E>();
@@ -127,18 +126,18 @@ impl Writing<'_> {
         // Behind a block its successor's place is read.
         let room = room.min(largest).max(block_entries) + 1;
         let mut sorter = Sorter::<E> {
-            runtime: self.runtime,
+            runtime: self.job.runtime,
             streams: self.streams,
-            spill: self.workspace.temporary(&format!("sort-{worker}")),
-            records: Array::zeroed(self.runtime.budget(), "sorting lists", room)?,
-            helper: Array::zeroed(self.runtime.budget(), "sorting lists", room)?,
+            spill: self.job.workspace.temporary(&format!("sort-{worker}")),
+            records: Array::zeroed(self.job.runtime.budget(), "sorting lists", room)?,
+            helper: Array::zeroed(self.job.runtime.budget(), "sorting lists", room)?,
             sort_bytes: 0,
         };
-        let mut encoder = Encoder::new(self.runtime, &self.encoding, pages)?;
+        let mut encoder = Encoder::new(self.job.runtime, &self.encoding, pages)?;
         loop {
             let partition = shared.next.fetch_add(1, Ordering::Relaxed);
             let Some(range) = self.layout.partitions.get(partition) else { break };
-            self.runtime.cancel().check()?;
+            self.job.runtime.cancel().check()?;
             encoder.begin(range.first_vertex, &self.layout.buckets[range.buckets.clone()]);
             let mut flush = |pages: &mut Pages| self.flush(shared, partition, pages);
             sorter.sort(&self.chains[partition], |entries| encoder.feed(entries, &mut flush))?;
@@ -154,7 +153,7 @@ impl Writing<'_> {
     fn flush(&self, shared: &Shared<'_>, partition: usize, pages: &mut Pages) -> Result<()> {
         let mut turn = lock(&shared.turn);
         while turn.partition != partition {
-            self.runtime.cancel().check()?;
+            self.job.runtime.cancel().check()?;
             if turn.failure.is_some() {
                 // The other worker's failure was noted first, so this one is never reported.
                 return Err(IoError::Cancelled.into());

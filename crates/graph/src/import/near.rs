@@ -17,10 +17,11 @@
 
 use super::edges::{READ_BYTES, Segment};
 use super::ids::runs::{Numbers, RunId, Vertices};
+use super::job::Job;
 use super::order::{Classes, Cutter, class};
 use super::read::Chunk;
 use super::translate::{AHEAD, groups, locals};
-use outcore_image::{Error, Result, Workspace};
+use outcore_image::{Error, Result};
 use outcore_ingest::mix;
 use outcore_io::buffer::{prefetch, raw_bytes, raw_bytes_mut};
 use outcore_io::{Array, Runtime, Spill, SpillWriter, SpillWriters, Unit};
@@ -49,57 +50,43 @@ pub(super) fn may_suit(classes: &Classes, vertices: u64) -> bool {
     vertices >= LEAST_VERTICES && classes.greatest().is_some_and(|greatest| greatest < class(HUB_DEGREE))
 }
 
-/// Edges in locals, as they were read.
-pub(super) struct ReadEdges<'a> {
-    pub runtime: &'a Runtime,
-    pub workspace: &'a Workspace,
-    pub workers: usize,
-    pub chunks: &'a [Chunk],
-    pub numbers: &'a Numbers,
-    pub strings: bool,
-    /// Number of words of an edge.
-    pub edge_words: usize,
+/// Writes all edges that were read, but loops, to an empty file: the lesser number by id, the greater one << 32.
+pub(super) fn write_pairs(job: &Job<'_>, chunks: &[Chunk], numbers: &Numbers, file: &Spill) -> Result<()> {
+    let Job { runtime, .. } = *job;
+    for group in groups(chunks) {
+        let mut ids: Array<u32> = Array::zeroed(runtime.budget(), "translating ids", locals(&group))?;
+        for &(index, chunk) in &group {
+            let visit = |local: u64, _, id| ids[local as usize] = id;
+            numbers.for_each_local(runtime, &chunk.run, index, job.facts.string_ids, visit)?;
+        }
+        let segments: Vec<&Segment> = group.iter().flat_map(|(_, chunk)| &chunk.segments).collect();
+        let next = AtomicUsize::new(0);
+        runtime.run_on(job.plan.workers, |_| {
+            let mut pairs = SpillWriters::appending(runtime, file, READ_BYTES)?;
+            while let Some(segment) = segments.get(next.fetch_add(1, Ordering::Relaxed)) {
+                segment
+                    .read(job, |words| append_pairs(words, job.edge_words(), &ids, &mut pairs))
+                    .inspect_err(|_| next.store(segments.len(), Ordering::Relaxed))?;
+            }
+            Ok::<(), Error>(pairs.finish()?)
+        })?;
+    }
+    Ok(())
 }
 
-impl ReadEdges<'_> {
-    /// Writes all edges but loops to an empty file: the lesser number by id, the greater one << 32.
-    pub(super) fn write_pairs(&self, file: &Spill) -> Result<()> {
-        let budget = self.runtime.budget();
-        for group in groups(self.chunks) {
-            let mut ids: Array<u32> = Array::zeroed(budget, "translating ids", locals(&group))?;
-            for &(index, chunk) in &group {
-                let visit = |local: u64, _, id| ids[local as usize] = id;
-                self.numbers.for_each_local(self.runtime, &chunk.run, index, self.strings, visit)?;
-            }
-            let segments: Vec<&Segment> = group.iter().flat_map(|(_, chunk)| &chunk.segments).collect();
-            let next = AtomicUsize::new(0);
-            self.runtime.run_on(self.workers, |_| {
-                let mut pairs = SpillWriters::appending(self.runtime, file, READ_BYTES)?;
-                while let Some(segment) = segments.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    segment
-                        .read(self.runtime, self.workspace, |words| self.append_pairs(words, &ids, &mut pairs))
-                        .inspect_err(|_| next.store(segments.len(), Ordering::Relaxed))?;
-                }
-                Ok::<(), Error>(pairs.finish()?)
-            })?;
+/// Appends the pairs of some edges of `edge_words` words each.
+fn append_pairs(words: &[u64], edge_words: usize, ids: &[u32], pairs: &mut SpillWriters) -> Result<()> {
+    for (i, &edge) in words.iter().enumerate().step_by(edge_words) {
+        if let Some(&ahead) = words.get(i + AHEAD * edge_words) {
+            prefetch(ids, ahead as u32 as usize);
+            prefetch(ids, (ahead >> 32) as usize);
         }
-        Ok(())
-    }
-
-    /// Appends the pairs of some edges.
-    fn append_pairs(&self, words: &[u64], ids: &[u32], pairs: &mut SpillWriters) -> Result<()> {
-        for (i, &edge) in words.iter().enumerate().step_by(self.edge_words) {
-            if let Some(&ahead) = words.get(i + AHEAD * self.edge_words) {
-                prefetch(ids, ahead as u32 as usize);
-                prefetch(ids, (ahead >> 32) as usize);
-            }
-            let (source, target) = (ids[edge as u32 as usize], ids[(edge >> 32) as usize]);
-            if source != target {
-                pairs.word(0, u64::from(source.min(target)) | u64::from(source.max(target)) << 32)?;
-            }
+        let (source, target) = (ids[edge as u32 as usize], ids[(edge >> 32) as usize]);
+        if source != target {
+            pairs.word(0, u64::from(source.min(target)) | u64::from(source.max(target)) << 32)?;
         }
-        Ok(())
     }
+    Ok(())
 }
 
 /// The place of every vertex in the order, by its number by id. `pairs` holds the edges; it is overwritten.

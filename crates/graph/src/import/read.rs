@@ -3,15 +3,16 @@
 //! Every worker takes a block, parses it, maps its ids by its own dictionary and writes the edges to its own files.
 //! The chunks differ with the number of workers; results that are computed from all of them do not.
 
-use super::attributes::Attributes;
 use super::edges::{EdgeFile, Segment};
 use super::ids::dictionary::{Dictionary, Direct, GROUP_EDGES, Group, Hashed};
 use super::ids::runs::{Run, RunWriter};
+use super::job::Job;
+use super::options::{OrderChoice, SelfLoops};
 use super::sample::Sample;
 use outcore_format::ValueType;
-use outcore_image::{Error, Result, Workspace};
+use outcore_image::{Error, Result};
 use outcore_ingest::{Block, EdgeBatch, Facts, Ids, Parser, Plan, Source, Weights, mixed_ids};
-use outcore_io::{Reservation, Runtime, Spill, Task, Unit, into_inner, lock};
+use outcore_io::{Reservation, Spill, Task, Unit, into_inner, lock};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -32,22 +33,6 @@ const VERTEX_ROWS_BYTES: usize = 16 << 10;
 pub(super) const EXACT: u64 = 1 << 53;
 /// Whole numbers below this, and down to its negative, are integers of 64 bits.
 const INTEGERS_END: f64 = (1u64 << 63) as f64;
-
-/// Options of reading edges.
-pub(super) struct Reading<'a> {
-    pub runtime: &'a Runtime,
-    pub workspace: &'a Workspace,
-    pub plan: &'a Plan,
-    pub facts: &'a Facts,
-    /// The attributes of edges and of vertices, if the input has some.
-    pub attributes: [Option<&'a Attributes>; 2],
-    /// Words of an edge, see `edges.rs`.
-    pub edge_words: usize,
-    pub drop_loops: bool,
-    /// Every edge goes in both directions.
-    pub mirrored: bool,
-    pub sampled: bool,
-}
 
 /// The input that was read: its chunks, and facts about it.
 pub(super) struct Input {
@@ -220,7 +205,7 @@ struct Queue {
 }
 
 struct Shared<'a> {
-    reading: &'a Reading<'a>,
+    job: &'a Job<'a>,
     queue: Mutex<Queue>,
     parser: Arc<dyn Parser>,
     stop: AtomicBool,
@@ -234,11 +219,11 @@ struct Shared<'a> {
 }
 
 /// Reads all of a source.
-pub(super) fn read(reading: &Reading<'_>, source: Source) -> Result<Input> {
+pub(super) fn read(job: &Job<'_>, source: Source) -> Result<Input> {
     let parser = source.parser();
     let path = parser.path().to_owned();
     let shared = Shared {
-        reading,
+        job,
         queue: Mutex::new(Queue { source, next: 0, ended: false }),
         parser,
         stop: AtomicBool::new(false),
@@ -246,9 +231,9 @@ pub(super) fn read(reading: &Reading<'_>, source: Source) -> Result<Input> {
         direct: OnceLock::new(),
         chunks: AtomicU32::new(0),
         position_bytes: AtomicU64::new(0),
-        progress: reading.runtime.task("reading", Unit::Bytes, reading.facts.input_bytes),
+        progress: job.runtime.task("reading", Unit::Bytes, job.facts.input_bytes),
     };
-    let parts = reading.runtime.run_on(reading.plan.readers, |worker| {
+    let parts = job.runtime.run_on(job.plan.readers, |worker| {
         Worker::new(&shared, worker).and_then(Worker::run).inspect_err(|_| shared.stop.store(true, Ordering::Relaxed))
     })?;
     if let Some((_, error)) = lock(&shared.failure).take() {
@@ -344,7 +329,7 @@ struct Worker<'a> {
 
 impl<'a> Worker<'a> {
     fn new(shared: &'a Shared<'a>, worker: usize) -> Result<Self> {
-        let Reading { runtime, workspace, plan, facts, .. } = shared.reading;
+        let Job { runtime, workspace, plan, facts, .. } = shared.job;
         let runs = Spill::create(runtime.backend(), &workspace.temporary(&format!("runs-{worker}")))?;
         Ok(Worker {
             shared,
@@ -355,8 +340,8 @@ impl<'a> Worker<'a> {
             beyond: facts.string_ids,
             group: Group::new(),
             block_vertices: 0,
-            edges: EdgeFile::new(shared.reading, worker, plan.edge_buffer_bytes),
-            vertex_rows: EdgeFile::new(shared.reading, VERTEX_ROWS + worker, VERTEX_ROWS_BYTES),
+            edges: EdgeFile::new(shared.job, worker, plan.edge_buffer_bytes),
+            vertex_rows: EdgeFile::new(shared.job, VERTEX_ROWS + worker, VERTEX_ROWS_BYTES),
             runs: Arc::new(runs),
             part: WorkerResults {
                 chunks: Vec::new(),
@@ -375,7 +360,7 @@ impl<'a> Worker<'a> {
     }
 
     fn run(mut self) -> Result<WorkerResults> {
-        let Reading { runtime, plan, facts, .. } = self.shared.reading;
+        let Job { runtime, plan, facts, .. } = self.shared.job;
         let _parse = runtime.budget().reserve("parsing", plan.parse_bytes)?;
         let mut batch = EdgeBatch::new(facts.string_ids);
         while let Some((place, block)) = self.next_block()? {
@@ -404,12 +389,12 @@ impl<'a> Worker<'a> {
 
     /// Takes the edges of a block, or some of them, and empties the batch.
     fn take_batch(&mut self, batch: &mut EdgeBatch) -> Result<()> {
-        self.shared.reading.runtime.cancel().check()?;
+        self.shared.job.runtime.cancel().check()?;
         self.part.edges_read += batch.ids.len() as u64 / 2;
         if !batch.ids.is_empty() && self.part.first_edges.as_ref().is_none_or(|&(first, _)| batch.sequence < first) {
             self.part.first_edges = Some((batch.sequence, ReadEdge::first_of(batch)));
         }
-        let again = if self.shared.reading.mirrored { mirror(batch) } else { Vec::new() };
+        let again = if self.shared.job.mirrored { mirror(batch) } else { Vec::new() };
         self.take_attributes(batch, &again)?;
         self.take(batch)?;
         self.block_edges += batch.ids.len() as u64 / 2;
@@ -420,12 +405,12 @@ impl<'a> Worker<'a> {
 
     /// Takes what the rows of a batch say beside edges and vertices.
     fn take_attributes(&self, batch: &EdgeBatch, again: &[usize]) -> Result<()> {
-        let Reading { runtime, attributes, .. } = self.shared.reading;
-        let [edges, vertices] = *attributes;
-        if let Some(edges) = edges.filter(|_| !batch.ids.is_empty()) {
+        let Job { runtime, attributes, .. } = self.shared.job;
+        let [edges, vertices] = attributes;
+        if let Some(edges) = edges.as_ref().filter(|_| !batch.ids.is_empty()) {
             edges.take(runtime, &batch.attributes, again, batch.sequence << 32 | self.block_edges)?;
         }
-        if let Some(vertices) = vertices.filter(|_| !batch.vertex_attributes.is_empty()) {
+        if let Some(vertices) = vertices.as_ref().filter(|_| !batch.vertex_attributes.is_empty()) {
             vertices.take(runtime, &batch.vertex_attributes, &[], batch.sequence << 32 | self.block_vertices)?;
         }
         Ok(())
@@ -433,7 +418,7 @@ impl<'a> Worker<'a> {
 
     /// The next block and its place in the input; nothing at the end, or when a worker has failed.
     fn next_block(&self) -> Result<Option<(u64, Block)>> {
-        self.shared.reading.runtime.cancel().check()?;
+        self.shared.job.runtime.cancel().check()?;
         let mut queue = lock(&self.shared.queue);
         if queue.ended || self.shared.stop.load(Ordering::Relaxed) {
             return Ok(None);
@@ -465,13 +450,13 @@ impl<'a> Worker<'a> {
 
     fn take(&mut self, batch: &EdgeBatch) -> Result<()> {
         let edges = batch.ids.len() / 2;
-        let strings = self.shared.reading.facts.string_ids;
+        let strings = self.shared.job.facts.string_ids;
         let weights = batch.weights.count();
         let is_complex = matches!(batch.weights, Weights::Complex(_));
-        let weighted = self.shared.reading.facts.weights.is_some();
+        let weighted = self.shared.job.facts.weights.is_some();
         let fits = batch.ids.len().is_multiple_of(2)
             && (edges == 0 || weights.is_some() == weighted && weights.is_none_or(|count| count == edges))
-            && (edges == 0 || is_complex == self.shared.reading.facts.is_complex)
+            && (edges == 0 || is_complex == self.shared.job.facts.is_complex)
             && [&batch.ids, &batch.vertices].iter().all(|ids| matches!(ids, Ids::Text { .. }) == strings);
         if !fits {
             return Err(Error::custom(format!(
@@ -526,7 +511,7 @@ impl<'a> Worker<'a> {
                 facts.note_range(values.iter().map(|&value| value as i64));
                 facts.wide |= values.iter().any(|&value| f64::from(value as f32) != value);
                 // In text nothing but the number tells its type: whole ones that 64 bits hold are whole there.
-                let is_exact = |value: f64| match self.shared.reading.facts.has_real_weights {
+                let is_exact = |value: f64| match self.shared.job.facts.has_real_weights {
                     true => value.abs() <= EXACT as f64,
                     false => (-INTEGERS_END..INTEGERS_END).contains(&value),
                 };
@@ -539,11 +524,12 @@ impl<'a> Worker<'a> {
     /// Maps and writes edges from place `at` on; returns of how many.
     fn take_group(&mut self, batch: &EdgeBatch, at: usize, most: usize) -> Result<usize> {
         let edges = self.map(&batch.ids, 2 * at, 2 * most)? / 2;
-        let Reading { edge_words, drop_loops, sampled, .. } = *self.shared.reading;
+        let Job { options, .. } = self.shared.job;
+        let (edge_words, drop_loops) = (self.shared.job.edge_words(), options.self_loops == SelfLoops::Drop);
         if let Some(dictionary) = &mut self.dictionary {
             dictionary.count(&self.group, edges, drop_loops);
         }
-        if let Some(chunk) = self.chunk.filter(|_| sampled) {
+        if let Some(chunk) = self.chunk.filter(|_| options.order == OrderChoice::Auto) {
             self.part.sample.take(&self.group, edges, chunk);
         }
         let locals = &self.group.locals[..2 * edges];
@@ -599,7 +585,7 @@ impl<'a> Worker<'a> {
             if let Dictionary::Direct(_) = dictionary {
                 self.beyond = true;
             } else if dictionary.is_empty() {
-                let Reading { runtime, plan, .. } = self.shared.reading;
+                let Job { runtime, plan, .. } = self.shared.job;
                 let bytes = plan.dictionary_bytes;
                 return Err(runtime.budget().refusal("the longest id", 2 * bytes, bytes).into());
             }
@@ -608,7 +594,7 @@ impl<'a> Worker<'a> {
     }
 
     fn begin_chunk(&mut self, ids: &Ids) -> Result<()> {
-        let Reading { runtime, plan, facts, .. } = self.shared.reading;
+        let Job { runtime, plan, facts, .. } = self.shared.job;
         let budget = runtime.budget();
         self.chunk.get_or_insert_with(|| self.shared.chunks.fetch_add(1, Ordering::Relaxed));
         let direct = *self.shared.direct.get_or_init(|| direct_range(ids, facts, plan));
@@ -624,7 +610,7 @@ impl<'a> Worker<'a> {
         let Some(dictionary) = self.dictionary.take().filter(|dictionary| !dictionary.is_empty()) else {
             return Ok(());
         };
-        let Reading { runtime, plan, .. } = self.shared.reading;
+        let Job { runtime, plan, .. } = self.shared.job;
         if !self.part.chunks_memory.grow(CHUNK_BYTES) {
             let found_bytes = self.part.chunks_memory.bytes();
             return Err(runtime.budget().refusal(CHUNKS_PURPOSE, plan.memory_bytes, found_bytes).into());

@@ -3,11 +3,11 @@
 //! Its name is NetworkX's, and so are its values: 0 for sources and 1 for targets.
 
 use super::attributes::{StoredAttributes, create_folder};
+use super::job::Job;
 use outcore_format::values::ValueWriter;
 use outcore_format::{Attribute, AttributeKind, ImageFile, PageBytes, ValueColumn, ValueType};
-use outcore_image::{Error, PageWriter, Result, Workspace};
+use outcore_image::{Error, PageWriter, Result};
 use outcore_ingest::Facts;
-use outcore_io::Runtime;
 
 /// The name of the attribute.
 const NAME: &str = "bipartite";
@@ -24,15 +24,10 @@ pub(super) struct Sides<'a> {
 }
 
 impl<'a> Sides<'a> {
-    pub fn create(
-        runtime: &'a Runtime,
-        workspace: &'a Workspace,
-        image_id: u64,
-        prefixes: &'a [String; 2],
-    ) -> Result<Self> {
+    pub fn create(job: &'a Job<'a>, image_id: u64, prefixes: &'a [String; 2]) -> Result<Self> {
         let file = ImageFile::vertex_values(0);
-        create_folder(runtime, workspace, file)?;
-        let file = PageWriter::create(runtime, workspace, file, image_id, WRITER_BYTES)?;
+        create_folder(job.runtime, &job.workspace, file)?;
+        let file = PageWriter::create(job.runtime, &job.workspace, file, image_id, WRITER_BYTES)?;
         Ok(Sides { writer: ValueWriter::new(file.origin(), ValueType::U8, 0), file, prefixes, full: Vec::new() })
     }
 

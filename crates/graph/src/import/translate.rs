@@ -7,15 +7,14 @@
 use super::attributes::NO_PLACE;
 use super::edges::Segment;
 use super::ids::runs::{Locals, Numbers};
+use super::job::Job;
 use super::partition::Layout;
 use super::read::Chunk;
 use outcore_format::Order;
-use outcore_image::{Error, Result, Workspace};
-use outcore_ingest::Plan;
+use outcore_image::{Error, Result};
 use outcore_ingest::mix;
 use outcore_io::buffer::prefetch;
-use outcore_io::{Array, Chain, Runtime, Sink, Streams, Task, Unit};
-use outcore_io::{into_inner, lock};
+use outcore_io::{Array, Chain, Sink, Streams, Task, Unit, into_inner, lock};
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -25,19 +24,13 @@ pub(super) const AHEAD: usize = 24;
 
 /// Inputs of translating.
 pub(super) struct Translation<'a> {
-    pub runtime: &'a Runtime,
-    pub workspace: &'a Workspace,
-    pub plan: &'a Plan,
+    pub job: &'a Job<'a>,
     pub order: Order,
-    pub strings: bool,
     /// Where degree classes begin in the order by degree.
     pub slot_starts: Vec<(usize, u64)>,
     pub numbers: &'a Numbers,
     /// Weights are stored as whole numbers; `None` without weights.
     pub whole_weights: Option<bool>,
-    /// Weights are complex.
-    pub is_complex: bool,
-    pub edge_words: usize,
     /// Out-lists, and in-lists where edges have a direction.
     pub layouts: &'a [Layout],
 }
@@ -82,17 +75,18 @@ pub(super) fn locals(chunks: &[NumberedChunk<'_>]) -> usize {
 impl Translation<'_> {
     /// Translates all chunks. Streams are made at `paths`, one per layout, with blocks of `block_words`.
     pub(super) fn run(&self, chunks: &[Chunk], paths: &[&Path], block_words: usize) -> Result<Partitioned> {
-        let backend = self.runtime.backend();
+        let backend = self.job.runtime.backend();
         let streams = paths.iter().map(|path| Ok(Streams::create(backend, path, block_words)?));
         let streams = streams.collect::<Result<Vec<_>>>()?;
         let mut states = Vec::new();
-        for _ in 0..self.plan.workers {
+        for _ in 0..self.job.plan.workers {
             let sinks = streams.iter().zip(self.layouts);
-            let sinks = sinks.map(|(streams, layout)| Ok(streams.sink(self.runtime, layout.partitions.len().max(1))?));
+            let sinks =
+                sinks.map(|(streams, layout)| Ok(streams.sink(self.job.runtime, layout.partitions.len().max(1))?));
             states.push(Mutex::new(State { sinks: sinks.collect::<Result<_>>()?, fingerprint: 0 }));
         }
         let edges = chunks.iter().flat_map(|chunk| &chunk.segments).map(|segment| segment.words * 8).sum();
-        let progress = self.runtime.task("distributing", Unit::Bytes, Some(edges));
+        let progress = self.job.runtime.task("distributing", Unit::Bytes, Some(edges));
         for group in groups(chunks) {
             let table = Table::load(self, &group)?;
             let segments: Vec<&Segment> = group.iter().flat_map(|(_, chunk)| &chunk.segments).collect();
@@ -129,7 +123,7 @@ impl Translation<'_> {
             }
             let table = Table::load(self, &group)?;
             for segment in segments {
-                segment.consume(self.runtime, self.workspace, |words| {
+                segment.consume(self.job, |words| {
                     for &[local, place] in words.as_chunks::<2>().0 {
                         let (vertex, _) = table.get(local as u32);
                         let first = &mut places[vertex as usize];
@@ -149,20 +143,22 @@ impl Translation<'_> {
         states: &[Mutex<State<'_>>],
         progress: &Task,
     ) -> Result<()> {
-        let next = AtomicUsize::new(0);
-        self.runtime.run_on(self.plan.workers, |worker| {
+        let (next, edge_words) = (AtomicUsize::new(0), self.job.edge_words());
+        self.job.runtime.run_on(self.job.plan.workers, |worker| {
             let Some(state) = states.get(worker) else { return Ok(()) };
             let mut state = lock(state);
             while let Some(segment) = segments.get(next.fetch_add(1, Ordering::Relaxed)) {
                 segment
-                    .consume(self.runtime, self.workspace, |words| {
+                    .consume(self.job, |words| {
                         progress.advance(8 * words.len() as u64);
                         match (self.whole_weights, self.layouts) {
-                            (None, [both]) if self.edge_words == 1 => state.edges::<false>(table, both, both, words),
-                            (None, layouts) if self.edge_words == 1 => {
+                            (None, [both]) if edge_words == 1 => state.edges::<false>(table, both, both, words),
+                            (None, layouts) if edge_words == 1 => {
                                 state.edges::<true>(table, &layouts[0], &layouts[1], words)
                             }
-                            _ if self.is_complex => state.weighted::<4>(table, self.layouts, words, |real| real),
+                            _ if self.job.facts.is_complex => {
+                                state.weighted::<4>(table, self.layouts, words, |real| real)
+                            }
                             (whole, _) => {
                                 let whole = whole.unwrap_or(true);
                                 let store = |weight| match (segment.real, whole) {
@@ -170,7 +166,7 @@ impl Translation<'_> {
                                     (false, false) => (weight as i64 as f64).to_bits(),
                                     _ => weight,
                                 };
-                                match self.edge_words {
+                                match edge_words {
                                     2 => state.weighted::<2>(table, self.layouts, words, store),
                                     _ => state.weighted::<3>(table, self.layouts, words, store),
                                 }
@@ -256,7 +252,8 @@ struct Table {
 
 impl Table {
     fn load(translation: &Translation<'_>, chunks: &[NumberedChunk<'_>]) -> Result<Self> {
-        let budget = translation.runtime.budget();
+        let job = translation.job;
+        let budget = job.runtime.budget();
         let len = locals(chunks);
         // Numbers by degree tell the class; the others do not.
         let by_degree = translation.order == Order::Degree;
@@ -265,8 +262,8 @@ impl Table {
         let starts = &translation.slot_starts;
         for (index, chunk) in chunks {
             let run = &chunk.run;
-            let strings = translation.strings;
-            translation.numbers.for_each_local(translation.runtime, run, *index, strings, |local, degree, other| {
+            let strings = job.facts.string_ids;
+            translation.numbers.for_each_local(job.runtime, run, *index, strings, |local, degree, other| {
                 let local = local as usize;
                 if by_degree {
                     numbers[local] = degree;
