@@ -14,6 +14,7 @@
 //! column, or of a part of it, and all different strings.
 
 use super::job::Job;
+use super::page_file::PageFile;
 use super::places;
 use outcore_format::text::TextWriter;
 use outcore_format::values::ValueWriter;
@@ -21,7 +22,7 @@ use outcore_format::{
     Attribute, AttributeKind, ImageFile, MAX_ATTRIBUTES, MAX_STRING_BYTES, MAX_VALUE_COLUMNS, Strings, ValueColumn,
     ValueType,
 };
-use outcore_image::{Error, PageWriter, Result, Workspace};
+use outcore_image::{Error, Result, Workspace};
 use outcore_ingest::mix;
 use outcore_ingest::{AttributeColumn, AttributeField, AttributeValues};
 use outcore_io::buffer::{raw_bytes, raw_bytes_mut};
@@ -449,23 +450,17 @@ impl AttributeWriting<'_> {
         if rows.fields[attribute].kind != AttributeKind::String {
             return Ok(None);
         }
-        self.create_folder(file)?;
-        let mut file = PageWriter::create(self.job.runtime, &self.job.workspace, file, self.image_id, WRITER_BYTES)?;
-        let mut writer = TextWriter::new(file.origin());
-        let mut full = Vec::new();
+        create_folder(self.job, file)?;
+        let mut file = PageFile::create(self.job, file, self.image_id, WRITER_BYTES, TextWriter::new)?;
         let Sorted { strings, text_bytes, .. } = &rows.strings[attribute];
         for text in strings {
-            writer.push(&(text.len() as u32).to_le_bytes(), |page| full.push(Box::new(*page)));
-            writer.push(text, |page| full.push(Box::new(*page)));
-            full.drain(..).try_for_each(|page| file.append(0, &page))?;
+            file.put(|writer, emit| {
+                writer.push(&(text.len() as u32).to_le_bytes(), |page| emit(0, page));
+                writer.push(text, |page| emit(0, page));
+            })?;
         }
-        writer.finish(|page| full.push(Box::new(*page)));
-        full.drain(..).try_for_each(|page| file.append(0, &page))?;
-        Ok(Some(Strings { count: strings.len() as u64, text_bytes: *text_bytes, pages: file.finish()? }))
-    }
-
-    fn create_folder(&self, file: ImageFile) -> Result<()> {
-        create_folder(self.job.runtime, &self.job.workspace, file)
+        let pages = file.finish(|writer, emit| writer.finish(|page| emit(0, page)))?;
+        Ok(Some(Strings { count: strings.len() as u64, text_bytes: *text_bytes, pages }))
     }
 
     /// Writes columns for all places of a source; returns their pages.
@@ -484,7 +479,7 @@ impl AttributeWriting<'_> {
         let range_rows = rows.rows.div_ceil(ranges).max(1);
         let distributed = if ranges > 1 { Some(self.distribute(rows, source, ranges, range_rows)?) } else { None };
         // Before the workers: two of them would make it at once.
-        raws.first().map_or(Ok(()), |raw| self.create_folder(file(raw)))?;
+        raws.first().map_or(Ok(()), |raw| create_folder(self.job, file(raw)))?;
         let (next, pages) = (AtomicUsize::new(0), Mutex::new(vec![0; raws.len()]));
         self.job.runtime.run_on(workers, |_| {
             while let Some((place, raw)) = {
@@ -531,7 +526,7 @@ impl AttributeWriting<'_> {
                 })?;
             }
         }
-        output.finish()
+        output.file.finish(|writer, emit| writer.finish(emit))
     }
 
     fn streams(&self, name: &str, ranges: usize) -> Result<Streams> {
@@ -574,9 +569,9 @@ impl AttributeWriting<'_> {
 }
 
 /// Creates the folder of a file of the image, unless it is there.
-pub(super) fn create_folder(runtime: &Runtime, workspace: &Workspace, file: ImageFile) -> Result<()> {
-    let path = file.path(workspace.partial());
-    let backend = runtime.backend();
+pub(super) fn create_folder(job: &Job<'_>, file: ImageFile) -> Result<()> {
+    let path = file.path(job.workspace.partial());
+    let backend = job.runtime.backend();
     match path.parent().filter(|folder| backend.named_itself(folder).is_none()) {
         Some(folder) => Ok(backend.create_directory(folder)?),
         None => Ok(()),
@@ -691,37 +686,28 @@ impl AttributeRows {
 
 /// A column of values that is being written.
 struct Output<'a> {
-    file: PageWriter<'a>,
-    writer: ValueWriter,
+    file: PageFile<'a, ValueWriter>,
     /// The value where there is no row: 1 in a column that says what is missing, otherwise 0.
     default: u64,
     /// The places of strings by their numbers, from 1 on.
     places: Option<&'a [u32]>,
-    full: Vec<(u64, Box<outcore_format::PageBytes>)>,
     task: &'a Task,
     pushed: u64,
 }
 
 impl<'a> Output<'a> {
     fn new(
-        writing: &'a AttributeWriting<'_>,
+        writing: &AttributeWriting<'a>,
         rows: &'a AttributeRows,
         raw: &Raw,
         file: ImageFile,
         task: &'a Task,
     ) -> Result<Self> {
-        let file =
-            PageWriter::create(writing.job.runtime, &writing.job.workspace, file, writing.image_id, WRITER_BYTES)?;
+        let writer = |origin| ValueWriter::new(origin, raw.kind, 0);
+        let file = PageFile::create(writing.job, file, writing.image_id, WRITER_BYTES, writer)?;
         let is_string = rows.fields[raw.attribute].kind == AttributeKind::String && !raw.flags;
-        Ok(Output {
-            writer: ValueWriter::new(file.origin(), raw.kind, 0),
-            file,
-            default: u64::from(raw.flags),
-            places: is_string.then_some(&rows.strings[raw.attribute].places),
-            full: Vec::new(),
-            task,
-            pushed: 0,
-        })
+        let places = is_string.then_some(&rows.strings[raw.attribute].places[..]);
+        Ok(Output { file, default: u64::from(raw.flags), places, task, pushed: 0 })
     }
 
     #[inline]
@@ -732,25 +718,10 @@ impl<'a> Output<'a> {
             (Some(number), Some(places)) => u64::from(places[number as usize - 1]),
             (Some(value), None) => value,
         };
-        let full = &mut self.full;
-        self.writer.push(value, |first, page| full.push((first, Box::new(*page))));
         self.pushed += 1;
         if self.pushed.is_multiple_of(STEP) {
             self.task.advance(STEP);
         }
-        if self.full.is_empty() { Ok(()) } else { self.append() }
-    }
-
-    #[cold]
-    fn append(&mut self) -> Result<()> {
-        let file = &mut self.file;
-        self.full.drain(..).try_for_each(|(first, page)| file.append(first, &page))
-    }
-
-    fn finish(mut self) -> Result<u64> {
-        let full = &mut self.full;
-        self.writer.finish(|first, page| full.push((first, Box::new(*page))));
-        self.full.drain(..).try_for_each(|(first, page)| self.file.append(first, &page))?;
-        self.file.finish()
+        self.file.put(|writer, emit| writer.push(value, emit))
     }
 }

@@ -7,11 +7,12 @@
 use super::ids::runs::{RunId, Vertices};
 use super::job::Job;
 use super::order::{SLOTS, slot};
+use super::page_file::PageFile;
 use super::sides::Sides;
 use outcore_format::column::ColumnWriter;
 use outcore_format::text::TextWriter;
-use outcore_format::{IdColumn, Order, PageBytes};
-use outcore_image::{ImageFile, PageWriter, Result};
+use outcore_format::{IdColumn, Order, Origin};
+use outcore_image::{ImageFile, Result};
 use outcore_io::{Array, Chain, Spill, SpillReader, Streams};
 
 /// The highest bit, which sorting flips where ids are signed.
@@ -54,22 +55,17 @@ impl IdWriting<'_> {
         {
             return Ok(IdColumn::Range { first });
         }
-        let mut file = self.page_writer(ImageFile::ID)?;
-        let mut column = ColumnWriter::new(file.origin(), signed);
-        let mut full = Vec::new();
+        let mut column = self.file(ImageFile::ID, |origin| ColumnWriter::new(origin, signed))?;
         self.in_order(
             |id: &u64, put| put(*id),
             |_| 1,
             |words| {
                 let Some(id) = words()? else { return Ok(false) };
-                column.push(plain(id), |first, page| full.push((first, Box::new(*page))));
-                append_all(&mut file, &mut full)?;
+                column.put(|writer, emit| writer.push(plain(id), emit))?;
                 Ok(true)
             },
         )?;
-        column.finish(|first, page| full.push((first, Box::new(*page))));
-        append_all(&mut file, &mut full)?;
-        let pages = file.finish()?;
+        let pages = column.finish(|writer, emit| writer.finish(emit))?;
         Ok(if signed { IdColumn::I64 { pages } } else { IdColumn::U64 { pages } })
     }
 
@@ -77,12 +73,9 @@ impl IdWriting<'_> {
     pub(super) fn strings(&self) -> Result<WrittenIds> {
         let mut sides =
             self.job.facts.sides.as_ref().map(|sides| Sides::create(self.job, self.image_id, sides)).transpose()?;
-        let mut ends = self.page_writer(ImageFile::ID)?;
-        let mut texts = self.page_writer(ImageFile::ID_TEXT)?;
-        let mut column = ColumnWriter::new(ends.origin(), false);
-        let mut writer = TextWriter::new(texts.origin());
+        let mut ends = self.file(ImageFile::ID, |origin| ColumnWriter::new(origin, false))?;
+        let mut texts = self.file(ImageFile::ID_TEXT, TextWriter::new)?;
         let mut text_bytes = 0u64;
-        let (mut full_ends, mut full_texts) = (Vec::new(), Vec::new());
         let mut string = Vec::new();
         self.in_order(
             |id: &Vec<u8>, put| {
@@ -102,24 +95,20 @@ impl IdWriting<'_> {
                 }
                 string.truncate(len as usize);
                 text_bytes += len;
-                column.push(text_bytes, |first, page| full_ends.push((first, Box::new(*page))));
-                writer.push(&string, |page| full_texts.push((0, Box::new(*page))));
-                append_all(&mut ends, &mut full_ends)?;
-                append_all(&mut texts, &mut full_texts)?;
+                ends.put(|writer, emit| writer.push(text_bytes, emit))?;
+                texts.put(|writer, emit| writer.push(&string, |page| emit(0, page)))?;
                 sides.as_mut().map_or(Ok(()), |sides| sides.push(&string))?;
                 Ok(true)
             },
         )?;
-        column.finish(|first, page| full_ends.push((first, Box::new(*page))));
-        writer.finish(|page| full_texts.push((0, Box::new(*page))));
-        append_all(&mut ends, &mut full_ends)?;
-        append_all(&mut texts, &mut full_texts)?;
-        let column = IdColumn::String { end_pages: ends.finish()?, text_pages: texts.finish()?, text_bytes };
+        let end_pages = ends.finish(|writer, emit| writer.finish(emit))?;
+        let text_pages = texts.finish(|writer, emit| writer.finish(|page| emit(0, page)))?;
+        let column = IdColumn::String { end_pages, text_pages, text_bytes };
         Ok(WrittenIds { column, side_pages: sides.map(Sides::finish).transpose()? })
     }
 
-    fn page_writer(&self, file: ImageFile) -> Result<PageWriter<'_>> {
-        PageWriter::create(self.job.runtime, &self.job.workspace, file, self.image_id, 256 << 10)
+    fn file<W>(&self, file: ImageFile, writer: impl FnOnce(Origin) -> W) -> Result<PageFile<'_, W>> {
+        PageFile::create(self.job, file, self.image_id, 256 << 10, writer)
     }
 
     /// Turns every id into words, and hands the words out in the order of the vertices' numbers: `next` takes as many
@@ -232,11 +221,4 @@ impl IdWriting<'_> {
         }
         Ok(())
     }
-}
-
-fn append_all(file: &mut PageWriter<'_>, pages: &mut Vec<(u64, Box<PageBytes>)>) -> Result<()> {
-    for (first, page) in pages.drain(..) {
-        file.append(first, &page)?;
-    }
-    Ok(())
 }

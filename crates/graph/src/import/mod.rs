@@ -35,6 +35,7 @@ mod lists;
 mod near;
 mod options;
 mod order;
+mod page_file;
 mod partition;
 mod places;
 mod read;

@@ -4,9 +4,10 @@
 
 use super::attributes::{StoredAttributes, create_folder};
 use super::job::Job;
+use super::page_file::PageFile;
 use outcore_format::values::ValueWriter;
-use outcore_format::{Attribute, AttributeKind, ImageFile, PageBytes, ValueColumn, ValueType};
-use outcore_image::{Error, PageWriter, Result};
+use outcore_format::{Attribute, AttributeKind, ImageFile, ValueColumn, ValueType};
+use outcore_image::{Error, Result};
 use outcore_ingest::Facts;
 
 /// The name of the attribute.
@@ -16,19 +17,17 @@ const WRITER_BYTES: usize = 64 << 10;
 
 /// The sides on their way to the image, vertex by vertex.
 pub(super) struct Sides<'a> {
-    file: PageWriter<'a>,
-    writer: ValueWriter,
+    file: PageFile<'a, ValueWriter>,
     /// Prefixes of the ids of the two sides.
     prefixes: &'a [String; 2],
-    full: Vec<(u64, Box<PageBytes>)>,
 }
 
 impl<'a> Sides<'a> {
     pub fn create(job: &'a Job<'a>, image_id: u64, prefixes: &'a [String; 2]) -> Result<Self> {
         let file = ImageFile::vertex_values(0);
-        create_folder(job.runtime, &job.workspace, file)?;
-        let file = PageWriter::create(job.runtime, &job.workspace, file, image_id, WRITER_BYTES)?;
-        Ok(Sides { writer: ValueWriter::new(file.origin(), ValueType::U8, 0), file, prefixes, full: Vec::new() })
+        create_folder(job, file)?;
+        let writer = |origin| ValueWriter::new(origin, ValueType::U8, 0);
+        Ok(Sides { file: PageFile::create(job, file, image_id, WRITER_BYTES, writer)?, prefixes })
     }
 
     /// Adds the next vertex.
@@ -42,21 +41,12 @@ impl<'a> Sides<'a> {
                 String::from_utf8_lossy(&id[..id.len().min(80)])
             )));
         };
-        let (side, full) = (side as u64, &mut self.full);
-        self.writer.push(side, |first, page| full.push((first, Box::new(*page))));
-        self.append()
-    }
-
-    fn append(&mut self) -> Result<()> {
-        self.full.drain(..).try_for_each(|(first, page)| self.file.append(first, &page))
+        self.file.put(|writer, emit| writer.push(side as u64, emit))
     }
 
     /// Writes the last page; returns the number of pages.
-    pub fn finish(mut self) -> Result<u64> {
-        let full = &mut self.full;
-        self.writer.finish(|first, page| full.push((first, Box::new(*page))));
-        self.full.drain(..).try_for_each(|(first, page)| self.file.append(first, &page))?;
-        self.file.finish()
+    pub fn finish(self) -> Result<u64> {
+        self.file.finish(|writer, emit| writer.finish(emit))
     }
 }
 
