@@ -166,7 +166,7 @@ impl<'a> Job<'a> {
             (manifest.vertex_values, manifest.vertex_attributes) = (stored.values, stored.attributes);
         }
         let notes = self.notes(&mut input, manifest.import.duplicates);
-        let first_edges = std::mem::take(&mut input.first_edges);
+        let first_edges = input.first_edges.take().map_or(Vec::new(), |(_, edges)| edges);
         drop((merged, numbered, input));
         self.write_attributes(&mut manifest, partitioned.vertex_places)?;
         self.finish(manifest, first_edges, notes)
@@ -308,7 +308,7 @@ impl<'a> Job<'a> {
             by_id.iter_mut().zip(entries).for_each(|(cutter, entries)| cutter.add(1, entries));
             Ok(u64::from(degree_number) << 32 | u64::from(id_number))
         })?;
-        let sample = std::mem::replace(&mut input.sample, Sample::new());
+        let sample = std::mem::take(&mut input.sample);
         let (order, near) = match self.options.order {
             OrderChoice::Input => (Order::Input, None),
             OrderChoice::Degree => (Order::Degree, None),

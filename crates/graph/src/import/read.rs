@@ -34,7 +34,8 @@ pub(super) const EXACT: u64 = 1 << 53;
 /// Whole numbers below this, and down to its negative, are integers of 64 bits.
 const INTEGERS_END: f64 = (1u64 << 63) as f64;
 
-/// The input that was read: its chunks, and facts about it.
+/// The input that was read, by a worker or by all of them: its chunks, and facts about it.
+#[derive(Default)]
 pub(super) struct Input {
     pub chunks: Vec<Chunk>,
     /// The memory that chunks take, their runs while these are merged included.
@@ -42,8 +43,9 @@ pub(super) struct Input {
     pub sample: Sample,
     pub edges: u64,
     pub self_loops: u64,
-    /// Ids are integers of either sign.
+    /// Ids are integers of either sign; some are above `i64::MAX`.
     pub signed: bool,
+    huge: bool,
     pub weights: WeightFacts,
     /// Integers that are vertices whether or not an edge names them.
     pub declared: Option<(u64, u64)>,
@@ -52,9 +54,28 @@ pub(super) struct Input {
     /// Number of skipped comments, and the first of them.
     pub comments: (u64, Option<String>),
     pub late_notes: Vec<String>,
-    /// The first edges as they were understood.
-    pub first_edges: Vec<ReadEdge>,
+    /// The number of the first block with edges, and its first edges as they were understood.
+    pub first_edges: Option<(u64, Vec<ReadEdge>)>,
     pub written_bytes: u64,
+}
+
+impl Input {
+    /// Adds the blocks that another worker read.
+    fn merge(mut self, other: Input) -> Self {
+        let earlier = |&(block, _): &(u64, _)| self.first_edges.as_ref().is_none_or(|&(first, _)| block < first);
+        self.first_edges = other.first_edges.filter(earlier).or(self.first_edges);
+        self.chunks.extend(other.chunks);
+        self._chunks_memory.extend(other._chunks_memory);
+        self.sample.merge(other.sample);
+        self.edges += other.edges;
+        self.edges_read += other.edges_read;
+        self.self_loops += other.self_loops;
+        self.signed |= other.signed;
+        self.huge |= other.huge;
+        self.weights.merge(other.weights);
+        self.written_bytes += other.written_bytes;
+        self
+    }
 }
 
 /// Number of edges in a report that show how an input was read.
@@ -240,44 +261,14 @@ pub(super) fn read(job: &Job<'_>, source: Source) -> Result<Input> {
         return Err(error);
     }
     let queue = into_inner(shared.queue);
-    let mut input = Input {
-        chunks: Vec::new(),
-        _chunks_memory: Vec::new(),
-        sample: Sample::new(),
-        edges: 0,
-        self_loops: 0,
-        signed: false,
-        weights: WeightFacts::default(),
-        declared: queue.source.declared().filter(|&(_, count)| count > 0),
-        edges_read: 0,
-        comments: queue.source.parser().comments(),
-        late_notes: late_notes(&queue.source),
-        first_edges: Vec::new(),
-        written_bytes: 0,
-    };
-    let mut huge = false;
-    let mut first = u64::MAX;
-    for part in parts {
-        if let Some((sequence, edges)) = part.first_edges
-            && sequence < first
-        {
-            (first, input.first_edges) = (sequence, edges);
-        }
-        input.edges_read += part.edges_read;
-        input.chunks.extend(part.chunks);
-        input._chunks_memory.push(part.chunks_memory);
-        input.sample.merge(part.sample);
-        input.edges += part.edges;
-        input.self_loops += part.self_loops;
-        input.signed |= part.negative;
-        huge |= part.huge;
-        input.weights.merge(part.weights);
-        input.written_bytes += part.written_bytes;
-    }
+    let mut input = parts.into_iter().fold(Input::default(), Input::merge);
+    input.declared = queue.source.declared().filter(|&(_, count)| count > 0);
+    input.comments = queue.source.parser().comments();
+    input.late_notes = late_notes(&queue.source);
     input.chunks.sort_unstable_by_key(|chunk| chunk.number);
     // Numbers without a gap: the sample refers to chunks by them.
     debug_assert!(input.chunks.iter().enumerate().all(|(i, chunk)| chunk.number as usize == i));
-    if input.signed && huge {
+    if input.signed && input.huge {
         return Err(
             mixed_ids(&path, None).advise("read them as strings: --ids string, or columns of strings in a table")
         );
@@ -290,22 +281,6 @@ fn late_notes(source: &Source) -> Vec<String> {
     let left_out = source.parser().left_out();
     let note = format!("Rows without a source or a target that were left out: {left_out}.");
     source.late_notes().into_iter().chain((left_out > 0).then_some(note)).collect()
-}
-
-/// Results of one reading worker.
-struct WorkerResults {
-    chunks: Vec<Chunk>,
-    chunks_memory: Reservation,
-    sample: Sample,
-    edges: u64,
-    edges_read: u64,
-    /// Of the first block with edges, by its number.
-    first_edges: Option<(u64, Vec<ReadEdge>)>,
-    self_loops: u64,
-    negative: bool,
-    huge: bool,
-    weights: WeightFacts,
-    written_bytes: u64,
 }
 
 struct Worker<'a> {
@@ -324,7 +299,8 @@ struct Worker<'a> {
     edges: EdgeFile<'a>,
     vertex_rows: EdgeFile<'a>,
     runs: Arc<Spill>,
-    part: WorkerResults,
+    chunks_memory: Reservation,
+    input: Input,
 }
 
 impl<'a> Worker<'a> {
@@ -343,23 +319,12 @@ impl<'a> Worker<'a> {
             edges: EdgeFile::new(shared.job, worker, plan.edge_buffer_bytes),
             vertex_rows: EdgeFile::new(shared.job, VERTEX_ROWS + worker, VERTEX_ROWS_BYTES),
             runs: Arc::new(runs),
-            part: WorkerResults {
-                chunks: Vec::new(),
-                chunks_memory: runtime.budget().reserve(CHUNKS_PURPOSE, 0)?,
-                sample: Sample::new(),
-                edges: 0,
-                edges_read: 0,
-                first_edges: None,
-                self_loops: 0,
-                negative: false,
-                huge: false,
-                weights: WeightFacts::default(),
-                written_bytes: 0,
-            },
+            chunks_memory: runtime.budget().reserve(CHUNKS_PURPOSE, 0)?,
+            input: Input::default(),
         })
     }
 
-    fn run(mut self) -> Result<WorkerResults> {
+    fn run(mut self) -> Result<Input> {
         let Job { runtime, plan, facts, .. } = self.shared.job;
         let _parse = runtime.budget().reserve("parsing", plan.parse_bytes)?;
         let mut batch = EdgeBatch::new(facts.string_ids);
@@ -373,8 +338,9 @@ impl<'a> Worker<'a> {
             self.shared.progress.advance(position_bytes.saturating_sub(before));
         }
         self.end_chunk()?;
-        self.part.written_bytes = self.edges.written_bytes + self.vertex_rows.written_bytes + self.runs.len_bytes();
-        Ok(self.part)
+        self.input.written_bytes = self.edges.written_bytes + self.vertex_rows.written_bytes + self.runs.len_bytes();
+        self.input._chunks_memory.push(self.chunks_memory);
+        Ok(self.input)
     }
 
     /// Parses a block, or a part of one, and takes its edges.
@@ -390,9 +356,9 @@ impl<'a> Worker<'a> {
     /// Takes the edges of a block, or some of them, and empties the batch.
     fn take_batch(&mut self, batch: &mut EdgeBatch) -> Result<()> {
         self.shared.job.runtime.cancel().check()?;
-        self.part.edges_read += batch.ids.len() as u64 / 2;
-        if !batch.ids.is_empty() && self.part.first_edges.as_ref().is_none_or(|&(first, _)| batch.sequence < first) {
-            self.part.first_edges = Some((batch.sequence, ReadEdge::first_of(batch)));
+        self.input.edges_read += batch.ids.len() as u64 / 2;
+        if !batch.ids.is_empty() && self.input.first_edges.as_ref().is_none_or(|&(first, _)| batch.sequence < first) {
+            self.input.first_edges = Some((batch.sequence, ReadEdge::first_of(batch)));
         }
         let again = if self.shared.job.mirrored { mirror(batch) } else { Vec::new() };
         self.take_attributes(batch, &again)?;
@@ -469,8 +435,8 @@ impl<'a> Worker<'a> {
         }
         for ids in [&batch.ids, &batch.vertices] {
             if let Ids::Integer { negative, huge, .. } = ids {
-                self.part.negative |= negative;
-                self.part.huge |= huge;
+                self.input.signed |= negative;
+                self.input.huge |= huge;
             }
         }
         self.note_weights(&batch.weights);
@@ -496,7 +462,7 @@ impl<'a> Worker<'a> {
     }
 
     fn note_weights(&mut self, weights: &Weights) {
-        let facts = &mut self.part.weights;
+        let facts = &mut self.input.weights;
         match weights {
             // Complex numbers have one type only.
             Weights::None | Weights::Complex(_) => {}
@@ -530,12 +496,12 @@ impl<'a> Worker<'a> {
             dictionary.count(&self.group, edges, drop_loops);
         }
         if let Some(chunk) = self.chunk.filter(|_| options.order == OrderChoice::Auto) {
-            self.part.sample.take(&self.group, edges, chunk);
+            self.input.sample.take(&self.group, edges, chunk);
         }
         let locals = &self.group.locals[..2 * edges];
         let loops = locals.chunks_exact(2).filter(|edge| edge[0] == edge[1]).count();
-        self.part.edges += edges as u64;
-        self.part.self_loops += loops as u64;
+        self.input.edges += edges as u64;
+        self.input.self_loops += loops as u64;
         self.chunk_edges += edges as u64;
         let is_stored = |edge: &[u32]| !(drop_loops && edge[0] == edge[1]);
         let pack = |edge: &[u32]| u64::from(edge[0]) | u64::from(edge[1]) << 32;
@@ -611,15 +577,15 @@ impl<'a> Worker<'a> {
             return Ok(());
         };
         let Job { runtime, plan, .. } = self.shared.job;
-        if !self.part.chunks_memory.grow(CHUNK_BYTES) {
-            let found_bytes = self.part.chunks_memory.bytes();
+        if !self.chunks_memory.grow(CHUNK_BYTES) {
+            let found_bytes = self.chunks_memory.bytes();
             return Err(runtime.budget().refusal(CHUNKS_PURPOSE, plan.memory_bytes, found_bytes).into());
         }
         let writer = RunWriter::new(runtime, &self.runs, plan.run_buffer_bytes)?;
         let run = dictionary.finish(writer)?;
         let (segments, vertex_rows) = (self.edges.finish_chunk()?, self.vertex_rows.finish_chunk()?);
         if let Some(number) = self.chunk.take() {
-            self.part.chunks.push(Chunk { number, run, segments, vertex_rows });
+            self.input.chunks.push(Chunk { number, run, segments, vertex_rows });
         }
         self.chunk_edges = 0;
         Ok(())

@@ -35,14 +35,15 @@ struct Edge {
 pub(super) struct Sample {
     edges: Vec<Edge>,
     threshold: u32,
-    most: usize,
+}
+
+impl Default for Sample {
+    fn default() -> Self {
+        Sample { edges: Vec::with_capacity(MOST_EDGES + 1), threshold: u32::MAX }
+    }
 }
 
 impl Sample {
-    pub(super) fn new() -> Self {
-        Sample { edges: Vec::with_capacity(MOST_EDGES + 1), threshold: u32::MAX, most: MOST_EDGES }
-    }
-
     /// Takes what belongs to the sample of the first `edges` edges of a group.
     #[inline]
     pub(super) fn take(&mut self, group: &Group, edges: usize, chunk: u32) {
@@ -59,12 +60,12 @@ impl Sample {
 
     fn add(&mut self, edge: Edge) {
         self.edges.push(edge);
-        while self.edges.len() > self.most && self.threshold > 0 {
+        while self.edges.len() > MOST_EDGES && self.threshold > 0 {
             self.threshold /= 2;
             let threshold = self.threshold;
             self.edges.retain(|edge| edge.hash <= threshold);
         }
-        self.edges.truncate(self.most);
+        self.edges.truncate(MOST_EDGES);
     }
 
     /// Takes what another worker sampled.
@@ -92,13 +93,13 @@ impl Sample {
         let mut by_degree = Vec::with_capacity(self.edges.len());
         let mut by_id = Vec::with_capacity(self.edges.len());
         for edges in self.edges.chunk_by(|one, other| one.list / 2 == other.list / 2) {
-            let chunk = edges[0].list as usize / 2;
-            let table = WantedLocals::new(runtime, edges, &chunks[chunk], chunk, numbers, strings)?;
+            let locals = sampled_locals(runtime, edges, chunks, numbers, strings)?;
+            let find = |local: u32| locals.get(locals.partition_point(|entry| entry.0 < local)).copied();
             for edge in edges {
-                let (owner, neighbour) = (table.get(edge.owner), table.get(edge.neighbour));
+                let [owner, neighbour] = [edge.owner, edge.neighbour].map(|end| find(end).unwrap_or_default());
                 let list = if directed { edge.list % 2 } else { 0 };
-                by_degree.push((list, owner.0, neighbour.0));
-                by_id.push((list, owner.1, neighbour.1));
+                by_degree.push((list, owner.1, neighbour.1));
+                by_id.push((list, owner.2, neighbour.2));
             }
         }
         let (degree_bytes, id_bytes) = (lists_bytes(&mut by_degree), lists_bytes(&mut by_id));
@@ -141,40 +142,28 @@ fn saves(bytes: u64, than_bytes: u64) -> bool {
 /// An entry of a sampled list: file, owner, neighbour.
 type Entry = (u32, u32, u32);
 
-/// The numbers of those locals of a chunk that a sample names.
-struct WantedLocals {
-    /// Locals with their numbers by degree and by id, sorted.
-    numbers: Vec<(u32, u32, u32)>,
-}
-
-impl WantedLocals {
-    fn new(
-        runtime: &Runtime,
-        edges: &[Edge],
-        chunk: &Chunk,
-        index: usize,
-        all: &Numbers,
-        strings: bool,
-    ) -> Result<Self> {
-        let last = edges.iter().map(|edge| edge.owner.max(edge.neighbour)).max().unwrap_or(0);
-        let mut wanted: Array<u64> = Array::zeroed(runtime.budget(), "the sample", last as usize / 64 + 1)?;
-        for local in edges.iter().flat_map(|edge| [edge.owner, edge.neighbour]) {
-            wanted[local as usize / 64] |= 1 << (local % 64);
+/// Those locals of a chunk that its sampled edges name, with their numbers by degree and by id, sorted.
+fn sampled_locals(
+    runtime: &Runtime,
+    edges: &[Edge],
+    chunks: &[Chunk],
+    numbers: &Numbers,
+    strings: bool,
+) -> Result<Vec<(u32, u32, u32)>> {
+    let index = edges[0].list as usize / 2;
+    let last = edges.iter().map(|edge| edge.owner.max(edge.neighbour)).max().unwrap_or(0);
+    let mut is_sampled: Array<u64> = Array::zeroed(runtime.budget(), "the sample", last as usize / 64 + 1)?;
+    for local in edges.iter().flat_map(|edge| [edge.owner, edge.neighbour]) {
+        is_sampled[local as usize / 64] |= 1 << (local % 64);
+    }
+    let mut locals = Vec::new();
+    numbers.for_each_local(runtime, &chunks[index].run, index, strings, |local, by_degree, by_id| {
+        if local <= u64::from(last) && is_sampled[local as usize / 64] >> (local % 64) & 1 != 0 {
+            locals.push((local as u32, by_degree, by_id));
         }
-        let mut numbers = Vec::new();
-        all.for_each_local(runtime, &chunk.run, index, strings, |local, by_degree, by_id| {
-            if local <= u64::from(last) && wanted[local as usize / 64] >> (local % 64) & 1 != 0 {
-                numbers.push((local as u32, by_degree, by_id));
-            }
-        })?;
-        numbers.sort_unstable();
-        Ok(WantedLocals { numbers })
-    }
-
-    fn get(&self, local: u32) -> (u32, u32) {
-        let place = self.numbers.partition_point(|entry| entry.0 < local);
-        self.numbers.get(place).map_or((0, 0), |entry| (entry.1, entry.2))
-    }
+    })?;
+    locals.sort_unstable();
+    Ok(locals)
 }
 
 /// Size of encoded lists in bytes; sorts their entries and leaves each once.
