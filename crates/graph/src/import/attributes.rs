@@ -370,13 +370,8 @@ pub(super) struct StoredAttributes {
     pub attributes: Vec<Attribute>,
 }
 
-/// Inputs of writing attributes.
-pub(super) struct AttributeWriting<'a> {
-    pub job: &'a Job<'a>,
-    pub image_id: u64,
-    /// The most memory of the columns that are written at the same time.
-    pub memory_bytes: u64,
-}
+/// Hands the places of all rows out, in the order of the values.
+type Places<'a> = dyn Fn(&mut dyn FnMut(u64) -> Result<()>) -> Result<()> + Sync + 'a;
 
 /// A column of values that is written: whose, and whether it says what is missing.
 #[derive(Clone, Copy)]
@@ -387,9 +382,9 @@ struct Raw {
     kind: ValueType,
 }
 
-impl AttributeWriting<'_> {
+impl AttributeRows {
     /// Writes all columns and strings of attributes.
-    pub fn write(&self, rows: &AttributeRows, owner: Owner<'_>) -> Result<StoredAttributes> {
+    pub fn write(&self, job: &Job<'_>, owner: Owner<'_>) -> Result<StoredAttributes> {
         let mut stored = StoredAttributes::default();
         let (first_column, first_strings, is_of_vertices) = match owner {
             Owner::Vertices { first, .. } => (first, first, true),
@@ -397,16 +392,16 @@ impl AttributeWriting<'_> {
         };
         let has_gaps = matches!(owner, Owner::Vertices { places, .. } if places.contains(&NO_PLACE));
         let mut raws = Vec::new();
-        for (i, field) in rows.fields.iter().enumerate() {
-            let missing = has_gaps || rows.ranges[i].missing;
+        for (i, field) in self.fields.iter().enumerate() {
+            let missing = has_gaps || self.ranges[i].missing;
             let column = first_column + raws.len();
-            raws.push(Raw { attribute: i, flags: false, column, kind: rows.value_type(i, missing) });
+            raws.push(Raw { attribute: i, flags: false, column, kind: self.value_type(i, missing) });
             if missing {
                 raws.push(Raw { attribute: i, flags: true, column: column + 1, kind: ValueType::U8 });
             }
-            let strings = self.write_strings(rows, i, ImageFile::strings(first_strings + i, is_of_vertices))?;
+            let strings = self.write_strings(job, i, ImageFile::strings(first_strings + i, is_of_vertices))?;
             let (name, kind) = (field.name.clone(), field.kind.clone());
-            let counts = kind.is_number() && !is_of_vertices && !missing && !rows.ranges[i].infinite;
+            let counts = kind.is_number() && !is_of_vertices && !missing && !self.ranges[i].infinite;
             let missing = missing.then_some(column + 1);
             stored.attributes.push(Attribute { name, kind, column, counts, missing, strings });
         }
@@ -417,28 +412,33 @@ impl AttributeWriting<'_> {
                 first_column + raws.len()
             )));
         }
-        let name = |raw: &Raw| rows.fields[raw.attribute].name.clone();
+        let name = |raw: &Raw| self.fields[raw.attribute].name.clone();
         let column = |raw: &Raw| ValueColumn { name: name(raw), kind: raw.kind, out_pages: 0, in_pages: 0 };
         stored.values = raws.iter().map(column).collect();
         match owner {
             Owner::Vertices { places, .. } => {
-                let source = Source::Memory(places);
+                let source = |visit: &mut dyn FnMut(u64) -> Result<()>| {
+                    places.chunks(STEP as usize).try_for_each(|some| {
+                        job.runtime.cancel().check()?;
+                        some.iter().try_for_each(|&place| visit(place))
+                    })
+                };
                 let file = |raw: &Raw| ImageFile::vertex_values(raw.column);
-                let pages = self.write_side(rows, &raws, &source, places.len() as u64, &file)?;
+                let pages = self.write_side(job, &raws, &source, places.len() as u64, &file)?;
                 stored.values.iter_mut().zip(pages).for_each(|(column, pages)| column.out_pages = pages);
             }
             Owner::Edges { entries, sides, .. } => {
                 for incoming in [false, true].into_iter().take(sides) {
                     let is_beside = |raw: &&Raw| !incoming || stored.attributes[raw.attribute].counts;
                     let beside: Vec<Raw> = raws.iter().filter(is_beside).copied().collect();
-                    let source = Source::File(self, incoming);
+                    let source = |visit: &mut dyn FnMut(u64) -> Result<()>| places::for_each(job, incoming, visit);
                     let file = |raw: &Raw| ImageFile::values(raw.column, incoming);
-                    let pages = self.write_side(rows, &beside, &source, entries, &file)?;
+                    let pages = self.write_side(job, &beside, &source, entries, &file)?;
                     for (raw, pages) in beside.iter().zip(pages) {
                         let column = &mut stored.values[raw.column - first_column];
                         *(if incoming { &mut column.in_pages } else { &mut column.out_pages }) = pages;
                     }
-                    places::remove(self.job.runtime, &self.job.workspace, incoming)?;
+                    places::remove(job, incoming)?;
                 }
             }
         }
@@ -446,13 +446,13 @@ impl AttributeWriting<'_> {
     }
 
     /// Writes the strings of an attribute, if it has some.
-    fn write_strings(&self, rows: &AttributeRows, attribute: usize, file: ImageFile) -> Result<Option<Strings>> {
-        if rows.fields[attribute].kind != AttributeKind::String {
+    fn write_strings(&self, job: &Job<'_>, attribute: usize, file: ImageFile) -> Result<Option<Strings>> {
+        if self.fields[attribute].kind != AttributeKind::String {
             return Ok(None);
         }
-        create_folder(self.job, file)?;
-        let mut file = PageFile::create(self.job, file, self.image_id, WRITER_BYTES, TextWriter::new)?;
-        let Sorted { strings, text_bytes, .. } = &rows.strings[attribute];
+        create_folder(job, file)?;
+        let mut file = PageFile::create(job, file, WRITER_BYTES, TextWriter::new)?;
+        let Sorted { strings, text_bytes, .. } = &self.strings[attribute];
         for text in strings {
             file.put(|writer, emit| {
                 writer.push(&(text.len() as u32).to_le_bytes(), |page| emit(0, page));
@@ -466,29 +466,29 @@ impl AttributeWriting<'_> {
     /// Writes columns for all places of a source; returns their pages.
     fn write_side(
         &self,
-        rows: &AttributeRows,
+        job: &Job<'_>,
         raws: &[Raw],
-        source: &Source<'_>,
+        source: &Places<'_>,
         places: u64,
         file: &(dyn Fn(&Raw) -> ImageFile + Sync),
     ) -> Result<Vec<u64>> {
-        let task = self.job.runtime.task("attributes", Unit::Edges, Some(places * raws.len() as u64));
-        let workers = self.job.plan.workers.min(raws.len()).max(1);
-        let most_rows = (self.memory_bytes / 16 / workers as u64).max(1 << 12);
-        let ranges = rows.rows.div_ceil(most_rows).clamp(1, MOST_RANGES);
-        let range_rows = rows.rows.div_ceil(ranges).max(1);
-        let distributed = if ranges > 1 { Some(self.distribute(rows, source, ranges, range_rows)?) } else { None };
+        let task = job.runtime.task("attributes", Unit::Edges, Some(places * raws.len() as u64));
+        let workers = job.plan.workers.min(raws.len()).max(1);
+        let most_rows = (job.plan.memory_bytes / 2 / 16 / workers as u64).max(1 << 12);
+        let ranges = self.rows.div_ceil(most_rows).clamp(1, MOST_RANGES);
+        let range_rows = self.rows.div_ceil(ranges).max(1);
+        let distributed = if ranges > 1 { Some(self.distribute(job, source, ranges, range_rows)?) } else { None };
         // Before the workers: two of them would make it at once.
-        raws.first().map_or(Ok(()), |raw| create_folder(self.job, file(raw)))?;
+        raws.first().map_or(Ok(()), |raw| create_folder(job, file(raw)))?;
         let (next, pages) = (AtomicUsize::new(0), Mutex::new(vec![0; raws.len()]));
-        self.job.runtime.run_on(workers, |_| {
+        job.runtime.run_on(workers, |_| {
             while let Some((place, raw)) = {
                 let place = next.fetch_add(1, Ordering::Relaxed);
                 raws.get(place).map(|raw| (place, raw))
             } {
-                let output = Output::new(self, rows, raw, file(raw), &task);
+                let output = Output::new(job, self, raw, file(raw), &task);
                 let column = output.and_then(|output| {
-                    self.write_column(rows, raw, source, output, distributed.as_ref().map(|parts| (parts, range_rows)))
+                    self.write_column(job, raw, source, output, distributed.as_ref().map(|parts| (parts, range_rows)))
                 });
                 // No worker begins another column once one has failed.
                 let written = column.inspect_err(|_| next.store(raws.len(), Ordering::Relaxed))?;
@@ -502,25 +502,25 @@ impl AttributeWriting<'_> {
     /// Writes a column for all places; returns its pages.
     fn write_column(
         &self,
-        rows: &AttributeRows,
+        job: &Job<'_>,
         raw: &Raw,
-        source: &Source<'_>,
+        source: &Places<'_>,
         mut output: Output<'_>,
         distributed: Option<(&Parts, u64)>,
     ) -> Result<u64> {
         match distributed {
             None => {
-                let part = rows.load(self.job.runtime, raw, 0..rows.rows)?;
-                let look = |place| rows.row(place).map(|row| part[row as usize]);
-                source.for_each(self.job.runtime, &mut |place| output.push(look(place)))?;
+                let part = self.load(job.runtime, raw, 0..self.rows)?;
+                let look = |place| self.row(place).map(|row| part[row as usize]);
+                source(&mut |place| output.push(look(place)))?;
             }
             Some((parts, range_rows)) => {
-                let values = self.look_up(rows, raw, parts, range_rows)?;
+                let values = self.look_up(job, raw, parts, range_rows)?;
                 let mut next: Vec<Next<'_>> = Vec::new();
                 for chain in &values.chains {
-                    next.push(Next::new(self.job.runtime, &values.streams, *chain)?);
+                    next.push(Next::new(job.runtime, &values.streams, *chain)?);
                 }
-                source.for_each(self.job.runtime, &mut |place| match rows.row(place) {
+                source(&mut |place| match self.row(place) {
                     Some(row) => output.push(Some(next[(row / range_rows) as usize].word()?)),
                     None => output.push(None),
                 })?;
@@ -529,18 +529,18 @@ impl AttributeWriting<'_> {
         output.file.finish(|writer, emit| writer.finish(emit))
     }
 
-    fn streams(&self, name: &str, ranges: usize) -> Result<Streams> {
-        let most_words = self.memory_bytes / self.job.plan.workers as u64 / 4 / 8 / ranges as u64;
+    fn streams(job: &Job<'_>, name: &str, ranges: usize) -> Result<Streams> {
+        let most_words = job.plan.memory_bytes / 2 / job.plan.workers as u64 / 4 / 8 / ranges as u64;
         let block_words = usize::try_from(most_words).unwrap_or(usize::MAX).clamp(LEAST_BLOCK_WORDS, 8192);
-        let path = self.job.workspace.temporary(name);
-        Ok(Streams::create(self.job.runtime.backend(), &path, block_words)?)
+        let path = job.workspace.temporary(name);
+        Ok(Streams::create(job.runtime.backend(), &path, block_words)?)
     }
 
     /// Distributes the rows of all places by the range that they are in.
-    fn distribute(&self, rows: &AttributeRows, source: &Source<'_>, ranges: u64, range_rows: u64) -> Result<Parts> {
-        let streams = self.streams("attribute-rows", ranges as usize)?;
-        let mut sink = streams.sink(self.job.runtime, ranges as usize)?;
-        source.for_each(self.job.runtime, &mut |place| match rows.row(place) {
+    fn distribute(&self, job: &Job<'_>, source: &Places<'_>, ranges: u64, range_rows: u64) -> Result<Parts> {
+        let streams = Self::streams(job, "attribute-rows", ranges as usize)?;
+        let mut sink = streams.sink(job.runtime, ranges as usize)?;
+        source(&mut |place| match self.row(place) {
             Some(row) => Ok(sink.push((row / range_rows) as usize, row)?),
             None => Ok(()),
         })?;
@@ -549,16 +549,16 @@ impl AttributeWriting<'_> {
     }
 
     /// Range by range, the values of the rows that were distributed.
-    fn look_up(&self, rows: &AttributeRows, raw: &Raw, parts: &Parts, range_rows: u64) -> Result<Parts> {
-        let streams = self.streams(&format!("attribute-values-{}", raw.column), parts.chains.len())?;
-        let mut sink = streams.sink(self.job.runtime, parts.chains.len())?;
+    fn look_up(&self, job: &Job<'_>, raw: &Raw, parts: &Parts, range_rows: u64) -> Result<Parts> {
+        let streams = Self::streams(job, &format!("attribute-values-{}", raw.column), parts.chains.len())?;
+        let mut sink = streams.sink(job.runtime, parts.chains.len())?;
         for (range, &chain) in parts.chains.iter().enumerate() {
             let first = range as u64 * range_rows;
-            let part = rows.load(self.job.runtime, raw, first..rows.rows.min(first + range_rows))?;
-            let mut next = Next::new(self.job.runtime, &parts.streams, chain)?;
+            let part = self.load(job.runtime, raw, first..self.rows.min(first + range_rows))?;
+            let mut next = Next::new(job.runtime, &parts.streams, chain)?;
             for done in 0..chain.words {
                 if done % STEP == 0 {
-                    self.job.runtime.cancel().check()?;
+                    job.runtime.cancel().check()?;
                 }
                 sink.push(range, part[(next.word()? - first) as usize])?;
             }
@@ -607,29 +607,6 @@ impl<'a> Next<'a> {
         }
         self.next += 1;
         Ok(self.words[self.next - 1])
-    }
-}
-
-/// The source of places, in the order of the values.
-enum Source<'a> {
-    Memory(&'a [u64]),
-    File(&'a AttributeWriting<'a>, bool),
-}
-
-impl Source<'_> {
-    fn for_each(&self, runtime: &Runtime, visit: &mut dyn FnMut(u64) -> Result<()>) -> Result<()> {
-        match self {
-            Source::Memory(places) => {
-                for some in places.chunks(STEP as usize) {
-                    runtime.cancel().check()?;
-                    some.iter().try_for_each(|&place| visit(place))?;
-                }
-                Ok(())
-            }
-            Source::File(writing, incoming) => {
-                places::for_each(runtime, &writing.job.workspace, writing.image_id, *incoming, visit)
-            }
-        }
     }
 }
 
@@ -696,15 +673,9 @@ struct Output<'a> {
 }
 
 impl<'a> Output<'a> {
-    fn new(
-        writing: &AttributeWriting<'a>,
-        rows: &'a AttributeRows,
-        raw: &Raw,
-        file: ImageFile,
-        task: &'a Task,
-    ) -> Result<Self> {
+    fn new(job: &Job<'a>, rows: &'a AttributeRows, raw: &Raw, file: ImageFile, task: &'a Task) -> Result<Self> {
         let writer = |origin| ValueWriter::new(origin, raw.kind, 0);
-        let file = PageFile::create(writing.job, file, writing.image_id, WRITER_BYTES, writer)?;
+        let file = PageFile::create(job, file, WRITER_BYTES, writer)?;
         let is_string = rows.fields[raw.attribute].kind == AttributeKind::String && !raw.flags;
         let places = is_string.then_some(&rows.strings[raw.attribute].places[..]);
         Ok(Output { file, default: u64::from(raw.flags), places, task, pushed: 0 })

@@ -30,7 +30,6 @@ pub(super) struct IdWriting<'a> {
     pub near: Option<&'a Spill>,
     /// Where slots begin in the order by degree.
     pub slot_starts: &'a [(usize, u64)],
-    pub image_id: u64,
 }
 
 /// The id column that was written.
@@ -71,8 +70,7 @@ impl IdWriting<'_> {
 
     /// Writes strings, and the sides that they tell.
     pub(super) fn strings(&self) -> Result<WrittenIds> {
-        let mut sides =
-            self.job.facts.sides.as_ref().map(|sides| Sides::create(self.job, self.image_id, sides)).transpose()?;
+        let mut sides = self.job.facts.sides.as_ref().map(|sides| Sides::create(self.job, sides)).transpose()?;
         let mut ends = self.file(ImageFile::ID, |origin| ColumnWriter::new(origin, false))?;
         let mut texts = self.file(ImageFile::ID_TEXT, TextWriter::new)?;
         let mut text_bytes = 0u64;
@@ -108,7 +106,7 @@ impl IdWriting<'_> {
     }
 
     fn file<W>(&self, file: ImageFile, writer: impl FnOnce(Origin) -> W) -> Result<PageFile<'_, W>> {
-        PageFile::create(self.job, file, self.image_id, 256 << 10, writer)
+        PageFile::create(self.job, file, 256 << 10, writer)
     }
 
     /// Turns every id into words, and hands the words out in the order of the vertices' numbers: `next` takes as many

@@ -1,6 +1,6 @@
 //! An import, step by step.
 
-use super::attributes::{AttributeWriting, Attributes, Owner, StoredAttributes};
+use super::attributes::{Attributes, Owner, StoredAttributes};
 use super::edges::edge_words;
 use super::encode::{Beside, Encoding};
 use super::estimate;
@@ -45,6 +45,9 @@ pub(super) struct Job<'a> {
     /// There is an image of that name already.
     replaces: bool,
     pub plan: Plan,
+    /// A number that ties the files of the image together: the same for the same graph and options. 0 until all edges
+    /// are distributed.
+    pub image_id: u64,
     /// Of edges and of vertices.
     pub attributes: [Option<Attributes>; 2],
     pub workspace: Workspace,
@@ -114,6 +117,7 @@ impl<'a> Job<'a> {
             facts,
             replaces,
             plan,
+            image_id: 0,
             attributes,
             workspace,
             stats: ImportStats { memory_limit_bytes: runtime.budget().limit_bytes(), ..ImportStats::default() },
@@ -140,11 +144,11 @@ impl<'a> Job<'a> {
         let weights = self.weight_type(&input)?;
         let mut partitioned = self.translate(&mut input, &numbered, &merged, weights)?;
         self.stats.translate_seconds = self.lap();
-        let image_id = self.image_id(&merged, &partitioned, numbered.order, weights);
+        self.image_id = self.image_id(&merged, &partitioned, numbered.order, weights);
         let mut written = Vec::new();
         // The records of a direction go with its turn, so that they take no space beside the lists of the other one.
         for (side, records) in std::mem::take(&mut partitioned.directions).into_iter().enumerate() {
-            let lists = self.lists(side, &numbered, &records, weights, image_id)?;
+            let lists = self.lists(side, &numbered, &records, weights)?;
             self.check_lists::<K>(&lists, &merged, &numbered)?;
             written.push(lists);
         }
@@ -157,10 +161,9 @@ impl<'a> Job<'a> {
             near: numbered.near.as_ref(),
             order: numbered.order,
             slot_starts: &slot_starts,
-            image_id,
         };
         let WrittenIds { column, side_pages } = K::write_column(&writing, merged.consecutive_from)?;
-        let mut manifest = self.manifest(&input, &merged, &written, column, weights, numbered.order, image_id);
+        let mut manifest = self.manifest(&input, &merged, &written, column, weights, numbered.order);
         if let Some(pages) = side_pages {
             let stored = sides::stored(pages);
             (manifest.vertex_values, manifest.vertex_attributes) = (stored.values, stored.attributes);
@@ -433,7 +436,6 @@ impl<'a> Job<'a> {
         Ok(partitioned)
     }
 
-    /// A number that ties the files of the image together: the same for the same graph and options.
     fn image_id(&self, merged: &Merged, partitioned: &Partitioned, order: Order, weights: Option<ValueType>) -> u64 {
         let facts = [
             merged.vertices.count(),
@@ -462,7 +464,6 @@ impl<'a> Job<'a> {
         numbered: &Numbered,
         (streams, chains): &(Streams, Vec<Vec<Chain>>),
         weights: Option<ValueType>,
-        image_id: u64,
     ) -> Result<Written> {
         let [lists, degree, hub] = match side {
             0 => [ImageFile::OUT_LISTS, ImageFile::OUT_DEGREE, ImageFile::OUT_HUB],
@@ -483,7 +484,7 @@ impl<'a> Job<'a> {
         let writing = Writing {
             job: self,
             encoding: Encoding {
-                origins: files.map(|file| file.origin(image_id)),
+                origins: files.map(|file| file.origin(self.image_id)),
                 directed: self.directed,
                 order: numbered.order,
                 duplicates: self.options.duplicates,
@@ -500,7 +501,6 @@ impl<'a> Job<'a> {
                 .copied()
                 .collect(),
             entries: has_values.then_some([ImageFile::OUT_ENTRIES, ImageFile::IN_ENTRIES][side]),
-            image_id,
         };
         match words {
             1 => writing.run::<u64>(),
@@ -521,11 +521,9 @@ impl<'a> Job<'a> {
     /// Writes the attributes of edges and vertices, now that nothing else needs the memory.
     fn write_attributes(&mut self, manifest: &mut Manifest, vertex_places: Option<Array<u64>>) -> Result<()> {
         let [edges, vertices] = std::mem::take(&mut self.attributes);
-        let (image_id, memory_bytes) = (manifest.image_id, self.plan.memory_bytes / 2);
-        let writing = AttributeWriting { job: self, image_id, memory_bytes };
         if let (Some(vertices), Some(places)) = (vertices, vertex_places) {
             let owner = Owner::Vertices { places: &places, first: manifest.vertex_values.len() };
-            let StoredAttributes { values, attributes } = writing.write(&vertices.finish(), owner)?;
+            let StoredAttributes { values, attributes } = vertices.finish().write(self, owner)?;
             manifest.vertex_values.extend(values);
             manifest.vertex_attributes.extend(attributes);
         }
@@ -535,7 +533,7 @@ impl<'a> Job<'a> {
                 entries: manifest.out_lists.entries,
                 sides: 1 + manifest.in_lists.iter().len(),
             };
-            let stored = writing.write(&edges.finish(), owner)?;
+            let stored = edges.finish().write(self, owner)?;
             manifest.values.extend(stored.values);
             manifest.attributes = stored.attributes;
         }
@@ -594,7 +592,6 @@ impl<'a> Job<'a> {
         ids: IdColumn,
         weights: Option<ValueType>,
         order: Order,
-        image_id: u64,
     ) -> Manifest {
         let list_file = |side: &Written| ListFile {
             pages: side.pages[0],
@@ -615,7 +612,7 @@ impl<'a> Job<'a> {
         Manifest {
             format: FORMAT_NAME.into(),
             format_version: FORMAT_VERSION,
-            image_id,
+            image_id: self.image_id,
             vertices: merged.vertices.count(),
             edges: written[0].stats.edges,
             directed: self.directed,

@@ -48,7 +48,6 @@ pub(super) struct Writing<'a> {
     pub files: Vec<ImageFile>,
     /// The index of how many entries lie before each page of lists, if there are weights or attributes.
     pub entries: Option<ImageFile>,
-    pub image_id: u64,
 }
 
 /// Counts and sizes of the lists that were written.
@@ -84,10 +83,10 @@ impl Writing<'_> {
         let count = words * 8 / size_of::<E>() as u64;
         let buffer_bytes = self.job.plan.page_buffer_bytes;
         let create = |&file: &ImageFile| {
-            PageWriter::create(self.job.runtime, &self.job.workspace, file, self.image_id, buffer_bytes)
+            PageWriter::create(self.job.runtime, &self.job.workspace, file, self.job.image_id, buffer_bytes)
         };
         let files = self.files.iter().map(create).collect::<Result<Vec<_>>>()?;
-        let index = |file| IndexWriter::create(self.job.runtime, &self.job.workspace, file, self.image_id);
+        let index = |file| IndexWriter::create(self.job.runtime, &self.job.workspace, file, self.job.image_id);
         let entries = self.entries.map(index).transpose()?;
         let turn = Turn { partition: 0, files, entries, stats: ListStats::default(), failure: None, sort_bytes: 0 };
         let shared = Shared {

@@ -18,11 +18,10 @@ impl<'a, W> PageFile<'a, W> {
     pub fn create(
         job: &Job<'a>,
         file: ImageFile,
-        image_id: u64,
         buffer_bytes: usize,
         writer: impl FnOnce(Origin) -> W,
     ) -> Result<Self> {
-        let file = PageWriter::create(job.runtime, &job.workspace, file, image_id, buffer_bytes)?;
+        let file = PageWriter::create(job.runtime, &job.workspace, file, job.image_id, buffer_bytes)?;
         Ok(PageFile { writer: writer(file.origin()), file, full: Vec::new() })
     }
 

@@ -3,9 +3,10 @@
 //! They are written as a column of values is, by the same encoder, and read once or twice before the image is complete;
 //! then they go.
 
+use super::job::Job;
 use outcore_format::{ImageFile, MAX_VALUE_COLUMNS, PAGE_BYTES, PageBytes, ValueType, values};
-use outcore_image::{Error, Result, Workspace};
-use outcore_io::{Error as IoError, Runtime};
+use outcore_image::{Error, Result};
+use outcore_io::Error as IoError;
 use std::io::Read;
 
 /// The type of places.
@@ -17,14 +18,9 @@ pub(super) fn file(incoming: bool) -> ImageFile {
 }
 
 /// Calls `visit` with the place of every entry.
-pub(super) fn for_each(
-    runtime: &Runtime,
-    workspace: &Workspace,
-    image_id: u64,
-    incoming: bool,
-    visit: &mut dyn FnMut(u64) -> Result<()>,
-) -> Result<()> {
-    let (path, origin) = (file(incoming).path(workspace.partial()), file(incoming).origin(image_id));
+pub(super) fn for_each(job: &Job<'_>, incoming: bool, visit: &mut dyn FnMut(u64) -> Result<()>) -> Result<()> {
+    let (file, runtime) = (file(incoming), job.runtime);
+    let (path, origin) = (file.path(job.workspace.partial()), file.origin(job.image_id));
     let mut input = std::io::BufReader::with_capacity(64 * PAGE_BYTES, runtime.backend().input(&path)?);
     let mut bytes: Box<PageBytes> = Box::new([0; PAGE_BYTES]);
     let mut places = Vec::new();
@@ -43,10 +39,10 @@ pub(super) fn for_each(
 }
 
 /// Removes the places of a direction.
-pub(super) fn remove(runtime: &Runtime, workspace: &Workspace, incoming: bool) -> Result<()> {
+pub(super) fn remove(job: &Job<'_>, incoming: bool) -> Result<()> {
     let file = file(incoming);
     for name in [file.name(), file.index_name()].into_iter().flatten() {
-        runtime.backend().remove(&workspace.partial().join(name))?;
+        job.runtime.backend().remove(&job.workspace.partial().join(name))?;
     }
     Ok(())
 }

@@ -23,11 +23,11 @@ pub(super) struct Sides<'a> {
 }
 
 impl<'a> Sides<'a> {
-    pub fn create(job: &'a Job<'a>, image_id: u64, prefixes: &'a [String; 2]) -> Result<Self> {
+    pub fn create(job: &'a Job<'a>, prefixes: &'a [String; 2]) -> Result<Self> {
         let file = ImageFile::vertex_values(0);
         create_folder(job, file)?;
         let writer = |origin| ValueWriter::new(origin, ValueType::U8, 0);
-        Ok(Sides { file: PageFile::create(job, file, image_id, WRITER_BYTES, writer)?, prefixes })
+        Ok(Sides { file: PageFile::create(job, file, WRITER_BYTES, writer)?, prefixes })
     }
 
     /// Adds the next vertex.
