@@ -14,6 +14,7 @@ use crate::check::ids::check_ids;
 use crate::check::lists::{Sums, check_lists};
 use crate::engine::degree_class::degree_class;
 use crate::engine::graph::{Direction, Graph};
+use crate::generate::mix;
 use crate::look::attributes::{check_attributes, indexed_values};
 use outcore_format::{Manifest, Order};
 use outcore_image::{ColumnStream, Error, ImageFile, MANIFEST, Result};
@@ -329,13 +330,4 @@ impl KeyedHash {
     pub(crate) fn pair(&self, one: u64, other: u64) -> u64 {
         self.one(self.one(one) ^ other)
     }
-}
-
-/// A well-mixed number of a number (SplitMix64; Steele, Lea, Flood, OOPSLA 2014).
-#[inline]
-fn mix(value: u64) -> u64 {
-    let mut z = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
 }

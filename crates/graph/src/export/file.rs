@@ -25,17 +25,18 @@
 
 use crate::engine::graph::Graph;
 use crate::engine::weights::Weight;
-use crate::export::edge_batches::weight_column;
+use crate::export::edge_batches::{EdgeBatches, EdgeData, weight_column};
 use crate::export::edge_stream::for_each_entry;
 use crate::export::job::{Degrees, ExportReport, Job, beside, push_weight};
 use crate::export::records::Form;
-use crate::export::table::Cells;
+use crate::export::table::{Cells, write_parquet};
 use outcore_format::IdColumn;
 use outcore_image::{Error, Result, is_standard_output};
 use outcore_io::Unit;
-use outcore_table::{BATCH_IDS, Compression, Id, IdLookup, TextFile, push_quoted, string_ids};
+use outcore_table::{BATCH_IDS, Compression, ENCODER_BYTES, Id, IdLookup, TextFile, push_quoted, string_ids};
 use std::io::Write as _;
 use std::path::Path;
+use std::sync::Arc;
 
 /// Endings of the formats that a graph can be exported to: `--help` and errors list them.
 pub const EXPORT_ENDINGS: &str = ".txt, .edges, .tsv, .csv, .el, .wel, .mtx, .graph, .jsonl, .graphml, .gexf, .gml, .net, \
@@ -345,7 +346,13 @@ impl Job<'_> {
 
     fn parquet(&self) -> Result<ExportReport> {
         let (isolated, beside) = self.write_isolated("")?;
-        let edges = crate::export::parquet::write(self.graph, self.output)?;
+        let mut batches = EdgeBatches::new(self.graph, EdgeData::all(self.graph), ENCODER_BYTES)?;
+        let task = self.graph.runtime().task("exporting", Unit::Edges, Some(self.graph.edges()));
+        let edges = write_parquet(self.graph, self.output, Arc::clone(batches.schema()), || {
+            let batch = batches.next_batch()?;
+            task.advance(batch.iter().map(|batch| batch.num_rows() as u64).sum());
+            Ok(batch)
+        })?;
         self.done(edges, isolated, false, beside, None)
     }
 }

@@ -6,7 +6,7 @@ use crate::engine::weights::Weight;
 use crate::export::edge_batches::weight_column;
 use crate::export::edge_stream::{Entry, edge_stream_bytes, for_each_edge};
 use crate::export::table::INTERACTION;
-use outcore_image::{AtomicFile, ColumnStream, Error, ImageFile, Result, is_standard_output};
+use outcore_image::{AtomicFile, ColumnStream, Error, Result, is_standard_output};
 use outcore_ingest::{OwnComment, is_whole};
 use outcore_io::{Unit, folder};
 use outcore_table::{BATCH_IDS, Compression, Id, IdLookup, IdStream, TextFile, push_quoted, string_ids};
@@ -298,24 +298,16 @@ impl Job<'_> {
 pub(crate) type Beside = (PathBuf, TextFile);
 
 /// Total degrees, in the order of the vertices.
-pub(crate) struct Degrees {
-    out: ColumnStream,
-    in_: Option<ColumnStream>,
-}
+pub(crate) struct Degrees(Vec<ColumnStream>);
 
 impl Degrees {
     pub(crate) fn new(graph: &Graph) -> Result<Self> {
-        let out = ColumnStream::new(graph, ImageFile::OUT_DEGREE, graph.vertices())?;
-        let in_ = match graph.is_directed() {
-            true => Some(ColumnStream::new(graph, ImageFile::IN_DEGREE, graph.vertices())?),
-            false => None,
-        };
-        Ok(Degrees { out, in_ })
+        let column = |&direction| ColumnStream::new(graph, graph.degree_file(direction), graph.vertices());
+        graph.directions().iter().map(column).collect::<Result<_>>().map(Degrees)
     }
 
     pub(crate) fn next(&mut self) -> Result<u64> {
-        let in_ = self.in_.as_mut().map_or(Ok(0), ColumnStream::value)?;
-        Ok(self.out.value()?.saturating_add(in_))
+        self.0.iter_mut().try_fold(0u64, |sum, column| Ok(sum.saturating_add(column.value()?)))
     }
 }
 

@@ -4,7 +4,6 @@ pub(crate) mod edge_batches;
 pub(crate) mod edge_stream;
 pub(crate) mod file;
 pub(crate) mod job;
-pub(crate) mod parquet;
 pub(crate) mod records;
 pub(crate) mod table;
 pub(crate) mod vertex_batches;

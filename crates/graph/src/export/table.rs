@@ -5,6 +5,7 @@ use crate::export::edge_batches::{EdgeBatches, EdgeData};
 use crate::export::vertex_batches::VertexBatches;
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, RecordBatch, RecordBatchReader};
+use arrow_schema::SchemaRef;
 use outcore_image::{AtomicFile, Error, Result};
 use outcore_ingest::is_whole;
 use outcore_table::{Compression, ENCODER_BYTES, TextFile, finish, parquet_writer, push_quoted, push_value, refuse};
@@ -152,21 +153,30 @@ pub fn export_vertices(graph: &Arc<Graph>, output: impl AsRef<Path>) -> Result<u
             }
             file.finish()?.commit()?;
         }
-        None => {
-            let _reservation = graph.runtime().budget().reserve("encoding the output", ENCODER_BYTES)?;
-            let mut file = AtomicFile::create(graph, output)?;
-            let mut refused = None;
-            let outcome = encode(&mut batches, &mut file, &mut refused);
-            finish(file, outcome, refused)?;
-        }
+        None => drop(write_parquet(graph, output, batches.schema(), || batches.next_batch())?),
     }
     Ok(graph.vertices())
 }
 
-fn encode(batches: &mut VertexBatches, file: &mut AtomicFile, refused: &mut Option<String>) -> Result<()> {
-    let mut writer = parquet_writer(file, batches.schema(), refused)?;
-    while let Some(batch) = batches.next_batch()? {
-        writer.put(&batch).map_err(|error| refuse(refused, error))?;
-    }
-    writer.finish().map_err(|error| refuse(refused, error))
+/// Writes batches as a Parquet file; returns the number of their rows.
+pub(crate) fn write_parquet(
+    graph: &Graph,
+    output: &Path,
+    schema: SchemaRef,
+    mut next_batch: impl FnMut() -> Result<Option<RecordBatch>>,
+) -> Result<u64> {
+    let _reservation = graph.runtime().budget().reserve("encoding the output", ENCODER_BYTES)?;
+    let mut file = AtomicFile::create(graph, output)?;
+    let (mut refused, mut rows) = (None, 0);
+    let encode = || {
+        let mut writer = parquet_writer(&mut file, schema, &mut refused)?;
+        while let Some(batch) = next_batch()? {
+            writer.put(&batch).map_err(|error| refuse(&mut refused, error))?;
+            rows += batch.num_rows() as u64;
+        }
+        writer.finish().map_err(|error| refuse(&mut refused, error))
+    };
+    let outcome = encode();
+    finish(file, outcome, refused)?;
+    Ok(rows)
 }

@@ -9,6 +9,7 @@ use flate2::write::GzEncoder;
 use outcore_image::{Error, Partial, Result};
 use outcore_ingest::{Choice, OwnComment, Weights};
 use outcore_io::{Error as IoError, Runtime, Task, Unit, Writer, folder, into_inner, lock};
+use outcore_table::Compression;
 use std::io::Write;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,7 +18,8 @@ use std::time::Duration;
 
 /// Endings of the names of edge files; texts may be compressed, with `.gz` or `.zst` behind that.
 pub const GENERATE_ENDINGS: &str = ".el, .txt, .wel, .csv, .graph500 or .bin16";
-/// Memory of a worker's edges and their text: at most 2 + 1 + 6 + 6 MiB at ten digits an id.
+/// Memory of a worker, of which 10.5 MiB are needed: 1 for ids, 0.5 for weights, 4 for a vector of text (at most 2.8 MiB,
+/// 45 bytes an edge), as much for the compressed text, and 1 for the compressor.
 const WORKER_BYTES: u64 = 12 << 20;
 
 /// Size of the gathered text and of the text that is being written, together.
@@ -49,13 +51,6 @@ enum Opening {
     Comment,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Packing {
-    None,
-    Gzip,
-    Zstd,
-}
-
 /// Writes a generated graph as an edge file, of the format that its name ends in. `how` is what an import of the graph
 /// would be told: of that a `.txt` file says the direction, in its first line.
 ///
@@ -64,7 +59,7 @@ enum Packing {
 /// request to stop. There is no new file then.
 pub fn write(runtime: &Runtime, options: &GenerateOptions, how: &ImportOptions, path: &Path) -> Result<GenerateReport> {
     let generator = Generator::new(options)?;
-    let (layout, packing) = format_of(path, options.weights.is_some())?;
+    let (layout, compression) = format_of(path, options.weights.is_some())?;
     let opening = opening(layout, options, how, path)?;
     let create = |path: &Path| Writer::create(runtime, "an output buffer", path, BUFFER_BYTES);
     let (temporary, output) = Partial::file(runtime.backend(), path, create)?;
@@ -72,7 +67,7 @@ pub fn write(runtime: &Runtime, options: &GenerateOptions, how: &ImportOptions, 
         runtime,
         generator,
         layout,
-        packing,
+        compression,
         opening,
         path,
         turn: Mutex::new(Turn { next: 0, output, failure: None }),
@@ -86,13 +81,9 @@ pub fn write(runtime: &Runtime, options: &GenerateOptions, how: &ImportOptions, 
 }
 
 /// Format and compression that follow from a file's name.
-fn format_of(path: &Path, weights: bool) -> Result<(Layout, Packing)> {
+fn format_of(path: &Path, weights: bool) -> Result<(Layout, Compression)> {
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
-    let (stem, packing) = match name.rsplit_once('.') {
-        Some((stem, "gz")) => (stem, Packing::Gzip),
-        Some((stem, "zst")) => (stem, Packing::Zstd),
-        _ => (&name[..], Packing::None),
-    };
+    let (compression, stem) = Compression::of(&name);
     let ending = stem.rsplit_once('.').map_or("", |(_, ending)| ending);
     let layout = match ending {
         "txt" => Layout::Text { separator: b' ', weights, opening: Opening::Comment },
@@ -107,7 +98,7 @@ fn format_of(path: &Path, weights: bool) -> Result<(Layout, Packing)> {
     };
     let fits = match layout {
         Layout::Text { weights: columns, .. } => columns == weights,
-        Layout::Tuples => !weights && packing == Packing::None,
+        Layout::Tuples => !weights && compression == Compression::None,
     };
     if !fits {
         return Err(Error::Usage(format!(
@@ -119,7 +110,7 @@ fn format_of(path: &Path, weights: bool) -> Result<(Layout, Packing)> {
             }
         )));
     }
-    Ok((layout, packing))
+    Ok((layout, compression))
 }
 
 /// The header above the edges of a file. Refuses options that the file cannot express.
@@ -142,12 +133,13 @@ fn opening(layout: Layout, options: &GenerateOptions, how: &ImportOptions, path:
     }
     match layout {
         Layout::Text { weights, opening: Opening::Comment, .. } => {
-            let said = how.directed.or(shape.directed());
+            let directed = how.directed.or(shape.directed());
             let weight = weights.then(|| "weight".to_owned());
-            if said.is_none() && weight.is_none() {
+            if directed.is_none() && weight.is_none() {
                 return Ok(String::new());
             }
-            Ok(OwnComment { directed: said.unwrap_or(true), string_ids: false, parallel: false, weight }.line() + "\n")
+            Ok(OwnComment { directed: directed.unwrap_or(true), string_ids: false, parallel: false, weight }.line()
+                + "\n")
         }
         _ if how.directed == Some(false) => refused(format!(
             "expected a name that ends in .txt for edges without direction (--undirected), found {file}, which cannot \
@@ -163,7 +155,7 @@ struct Writing<'a> {
     runtime: &'a Runtime,
     generator: Generator,
     layout: Layout,
-    packing: Packing,
+    compression: Compression,
     /// The header above the edges.
     opening: String,
     path: &'a Path,
@@ -250,13 +242,13 @@ impl Writing<'_> {
 
     fn pack(&self, bytes: &[u8]) -> Result<Option<Vec<u8>>> {
         let failed = |error| Error::Io(IoError::file(self.path, "compress", error));
-        match self.packing {
-            Packing::None => Ok(None),
-            Packing::Gzip => {
+        match self.compression {
+            Compression::None => Ok(None),
+            Compression::Gzip => {
                 let mut encoder = GzEncoder::new(Vec::new(), flate2::Compression::fast());
                 encoder.write_all(bytes).and_then(|()| encoder.finish()).map(Some).map_err(failed)
             }
-            Packing::Zstd => zstd::bulk::compress(bytes, 1).map(Some).map_err(failed),
+            Compression::Zstd => zstd::bulk::compress(bytes, 1).map(Some).map_err(failed),
         }
     }
 

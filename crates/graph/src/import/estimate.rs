@@ -39,8 +39,7 @@ pub struct ImportEstimate {
 pub fn estimate(runtime: &Runtime, facts: &Facts, options: &ImportOptions) -> ImportEstimate {
     let budget = runtime.budget();
     let memory_bytes = budget.limit_for(needed_bytes(runtime, facts), budget.available_bytes());
-    let Space { edges, temporary_bytes, image_bytes } = space(facts, options);
-    ImportEstimate { edges, temporary_bytes, image_bytes, memory_bytes }
+    ImportEstimate { memory_bytes, ..space(facts, options) }
 }
 
 /// A refusal of memory for the runtime of an import, with advice that is enough for importing these files too. They are
@@ -65,14 +64,8 @@ pub fn advise(error: Error, runtime: &RuntimeOptions, files: &[PathBuf], options
     refusal.advising(needed_bytes.unwrap_or(0).saturating_sub(advised_bytes)).into()
 }
 
-/// Estimated disk space of an import.
-struct Space {
-    edges: Option<u64>,
-    temporary_bytes: u64,
-    image_bytes: u64,
-}
-
-fn space(facts: &Facts, options: &ImportOptions) -> Space {
+/// Estimated disk space of an import, without its memory.
+fn space(facts: &Facts, options: &ImportOptions) -> ImportEstimate {
     let text_bytes = TEXT_BYTES[facts.weights.iter().len()];
     let edges = facts.edges.or(facts.input_bytes.map(|bytes| bytes / text_bytes));
     let count = edges.unwrap_or(0);
@@ -86,8 +79,9 @@ fn space(facts: &Facts, options: &ImportOptions) -> Space {
     // is sorted.
     let entries = count.saturating_mul(2);
     let columns = if directed { 4 } else { 2 };
-    Space {
+    ImportEstimate {
         edges,
+        memory_bytes: 0,
         temporary_bytes: (entries.saturating_add(count / 2))
             .saturating_mul(record_bytes)
             .saturating_add(count.saturating_mul(8 * attributes))
@@ -126,8 +120,8 @@ fn require_temporary(what: &str, bytes: u64, least_bytes: u64, directory: &Path)
 /// Memory in bytes that an import into memory needs for its files and beside them, as estimated before it begins: the
 /// least without which it cannot end, and an amount that should be enough.
 pub(super) fn in_memory_bytes(runtime: &Runtime, facts: &Facts, options: &ImportOptions) -> (u64, u64) {
-    let (Space { temporary_bytes, image_bytes, .. }, beside_bytes) =
-        (space(facts, options), needed_bytes(runtime, facts));
+    let ImportEstimate { temporary_bytes, image_bytes, .. } = space(facts, options);
+    let beside_bytes = needed_bytes(runtime, facts);
     let least_bytes = beside_bytes.saturating_add(temporary_bytes / 2).saturating_add(image_bytes / 3);
     (least_bytes, beside_bytes.saturating_add(temporary_bytes).saturating_add(image_bytes))
 }
