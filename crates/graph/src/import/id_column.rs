@@ -4,6 +4,7 @@
 //! a class they stay in order, and the classes one after the other are the column. In the order near they are
 //! distributed by ranges of numbers, each with its number, and the ranges are sorted in memory.
 
+use super::attributes::StoredAttributes;
 use super::ids::runs::{RunId, Vertices};
 use super::job::Job;
 use super::order::{SLOTS, slot};
@@ -32,20 +33,9 @@ pub(super) struct IdWriting<'a> {
     pub slot_starts: &'a [(usize, u64)],
 }
 
-/// The id column that was written.
-pub(super) struct WrittenIds {
-    pub column: IdColumn,
-    /// The pages of the side of every vertex, in a graph with two sides.
-    pub side_pages: Option<u64>,
-}
-
 impl IdWriting<'_> {
     /// Writes integers, unless they are consecutive and stand in their own order: `first` is the least of them then.
-    pub(super) fn integers(&self, first: Option<u64>) -> Result<WrittenIds> {
-        Ok(WrittenIds { column: self.integer_column(first)?, side_pages: None })
-    }
-
-    fn integer_column(&self, first: Option<u64>) -> Result<IdColumn> {
+    pub(super) fn integers(&self, first: Option<u64>) -> Result<IdColumn> {
         let signed = self.vertices.signed;
         let plain = |id: u64| if signed { id ^ SIGN } else { id };
         if let Some(first) = first
@@ -68,8 +58,8 @@ impl IdWriting<'_> {
         Ok(if signed { IdColumn::I64 { pages } } else { IdColumn::U64 { pages } })
     }
 
-    /// Writes strings, and the sides that they tell.
-    pub(super) fn strings(&self) -> Result<WrittenIds> {
+    /// Writes strings and, in a graph with two sides, the side of every vertex.
+    pub(super) fn strings(&self) -> Result<(IdColumn, Option<StoredAttributes>)> {
         let mut sides = self.job.facts.sides.as_ref().map(|sides| Sides::create(self.job, sides)).transpose()?;
         let mut ends = self.file(ImageFile::ID, |origin| ColumnWriter::new(origin, false))?;
         let mut texts = self.file(ImageFile::ID_TEXT, TextWriter::new)?;
@@ -102,7 +92,7 @@ impl IdWriting<'_> {
         let end_pages = ends.finish(|writer, emit| writer.finish(emit))?;
         let text_pages = texts.finish(|writer, emit| writer.finish(|page| emit(0, page)))?;
         let column = IdColumn::String { end_pages, text_pages, text_bytes };
-        Ok(WrittenIds { column, side_pages: sides.map(Sides::finish).transpose()? })
+        Ok((column, sides.map(Sides::finish).transpose()?))
     }
 
     fn file<W>(&self, file: ImageFile, writer: impl FnOnce(Origin) -> W) -> Result<PageFile<'_, W>> {

@@ -4,7 +4,7 @@ use super::attributes::{Attributes, Owner, StoredAttributes};
 use super::edges::edge_words;
 use super::encode::{Beside, Encoding};
 use super::estimate;
-use super::id_column::{IdWriting, WrittenIds};
+use super::id_column::IdWriting;
 use super::ids::runs::{Locals, MergePlan, Numbers, Run, RunId, RunWriter, Vertices, merge_all, too_many_vertices};
 use super::lists::{Writing, Written};
 use super::near;
@@ -130,7 +130,7 @@ impl<'a> Job<'a> {
         if self.facts.string_ids { self.run_with::<Vec<u8>>(source) } else { self.run_with::<u64>(source) }
     }
 
-    fn run_with<K: JobId>(mut self, source: Source) -> Result<ImportReport> {
+    fn run_with<K: RunId>(mut self, source: Source) -> Result<ImportReport> {
         let mut input = read(&self, source)?;
         self.check_rows(&input)?;
         self.stats.read_seconds = self.lap();
@@ -162,11 +162,11 @@ impl<'a> Job<'a> {
             order: numbered.order,
             slot_starts: &slot_starts,
         };
-        let WrittenIds { column, side_pages } = K::write_column(&writing, merged.consecutive_from)?;
-        let mut manifest = self.manifest(&input, &merged, &written, column, weights, numbered.order);
-        if let Some(pages) = side_pages {
-            let stored = sides::stored(pages);
-            (manifest.vertex_values, manifest.vertex_attributes) = (stored.values, stored.attributes);
+        let (ids, sides) =
+            if self.facts.string_ids { writing.strings()? } else { (writing.integers(merged.consecutive_from)?, None) };
+        let mut manifest = self.manifest(&input, &merged, &written, ids, weights, numbered.order);
+        if let Some(StoredAttributes { values, attributes }) = sides {
+            (manifest.vertex_values, manifest.vertex_attributes) = (values, attributes);
         }
         let notes = self.notes(&mut input, manifest.import.duplicates);
         let first_edges = input.first_edges.take().map_or(Vec::new(), |(_, edges)| edges);
@@ -252,7 +252,7 @@ impl<'a> Job<'a> {
     }
 
     /// Merges the runs of all dictionaries, and what the format declares, into the vertices.
-    fn merge<K: JobId>(&self, input: &Input) -> Result<Merged> {
+    fn merge<K: RunId>(&self, input: &Input) -> Result<Merged> {
         let declared = input.declared.filter(|_| !self.facts.string_ids);
         let declared = declared.map(|(first, count)| self.declared_run(first, count, input.signed)).transpose()?;
         let runs = input.chunks.iter().map(|chunk| chunk.run.clone()).chain(declared);
@@ -296,7 +296,7 @@ impl<'a> Job<'a> {
     }
 
     /// Gives the vertices their numbers, chooses the order, and lays out partitions.
-    fn number<K: JobId>(&mut self, input: &mut Input, merged: &mut Merged) -> Result<Numbered> {
+    fn number<K: RunId>(&mut self, input: &mut Input, merged: &mut Merged) -> Result<Numbered> {
         if self.options.order == OrderChoice::Near {
             self.plan.require(self.runtime, near::PURPOSE, near::needed_bytes(merged.vertices.count()))?;
         }
@@ -381,7 +381,7 @@ impl<'a> Job<'a> {
     }
 
     /// Tells the dictionaries the numbers by degree and, instead of those by id, those in the order near.
-    fn number_near<K: JobId>(&self, merged: &mut Merged, near: &Spill) -> Result<Numbers> {
+    fn number_near<K: RunId>(&self, merged: &mut Merged, near: &Spill) -> Result<Numbers> {
         let mut numbering = merged.classes.numbering();
         let mut near = SpillReader::new(near, self.runtime.budget(), self.plan.run_buffer_bytes)?;
         merged.vertices.number::<K>(self.runtime, self.spill("numbers")?, |sources, targets| {
@@ -541,26 +541,26 @@ impl<'a> Job<'a> {
     }
 
     /// Errors that lists can show only when they are complete.
-    fn check_lists<K: JobId>(&self, lists: &Written, merged: &Merged, numbered: &Numbered) -> Result<()> {
-        if let Some((source, target)) = lists.stats.forbidden {
-            let [source, target] = self.names::<K>(merged, numbered, [source, target])?;
-            return Err(Error::Unsuitable(format!(
-                "expected every edge once, found more than one edge between {source} and {target}; \
-                 choose what to do with them: --duplicates first, sum, min, max or keep"
-            )));
-        }
-        if let Some((source, target)) = lists.stats.overflow {
-            let [source, target] = self.names::<K>(merged, numbered, [source, target])?;
-            return Err(Error::Unsuitable(format!(
-                "expected weights whose sums fit their type, found duplicate edges between {source} and {target} whose sum \
-                 does not; choose another way to combine them: --duplicates first, min, max or keep"
-            )));
-        }
-        Ok(())
+    fn check_lists<K: RunId>(&self, lists: &Written, merged: &Merged, numbered: &Numbered) -> Result<()> {
+        let (ends, before, behind) = match (lists.stats.forbidden, lists.stats.overflow) {
+            (Some(ends), _) => (
+                ends,
+                "expected every edge once, found more than one edge",
+                "; choose what to do with them: --duplicates first, sum, min, max or keep",
+            ),
+            (None, Some(ends)) => (
+                ends,
+                "expected weights whose sums fit their type, found duplicate edges",
+                " whose sum does not; choose another way to combine them: --duplicates first, min, max or keep",
+            ),
+            (None, None) => return Ok(()),
+        };
+        let [source, target] = self.names::<K>(merged, numbered, ends.into())?;
+        Err(Error::Unsuitable(format!("{before} between {source} and {target}{behind}")))
     }
 
     /// The user's ids of two vertices.
-    fn names<K: JobId>(&self, merged: &Merged, numbered: &Numbered, wanted: [u32; 2]) -> Result<[String; 2]> {
+    fn names<K: RunId>(&self, merged: &Merged, numbered: &Numbered, wanted: [u32; 2]) -> Result<[String; 2]> {
         let mut names = [const { String::new() }; 2];
         let mut numbering = merged.classes.numbering();
         let near = numbered.near.as_ref();
@@ -707,53 +707,4 @@ fn files_bytes(backend: &Arc<dyn Backend>, directory: &Path) -> u64 {
     let names = backend.list(Location::at(directory)).unwrap_or_default();
     let files = names.iter().filter_map(|name| backend.named_itself(&directory.join(name)));
     files.filter(|file| file.kind == FileKind::File).map(|file| file.len_bytes).sum()
-}
-
-/// An id, as the steps need it.
-trait JobId: RunId {
-    /// The id as an integer that sorts as it does, if it is one.
-    fn number(&self) -> Option<u64>;
-    /// Mixes the id into a fingerprint.
-    fn fingerprint(&self, before: u64) -> u64;
-    /// The id as the user writes it.
-    fn text(&self, signed: bool) -> String;
-    /// Writes the id column.
-    fn write_column(writing: &IdWriting<'_>, consecutive_from: Option<u64>) -> Result<WrittenIds>;
-}
-
-impl JobId for u64 {
-    fn number(&self) -> Option<u64> {
-        Some(*self)
-    }
-
-    fn fingerprint(&self, before: u64) -> u64 {
-        (before.rotate_left(5) ^ self).wrapping_mul(0x9e37_79b9_7f4a_7c15)
-    }
-
-    fn text(&self, signed: bool) -> String {
-        if signed { ((self ^ 1 << 63) as i64).to_string() } else { self.to_string() }
-    }
-
-    fn write_column(writing: &IdWriting<'_>, consecutive_from: Option<u64>) -> Result<WrittenIds> {
-        writing.integers(consecutive_from)
-    }
-}
-
-impl JobId for Vec<u8> {
-    fn number(&self) -> Option<u64> {
-        None
-    }
-
-    fn fingerprint(&self, before: u64) -> u64 {
-        let step = |hash: u64, &byte: &u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
-        self.iter().fold(before.rotate_left(5) ^ self.len() as u64, step)
-    }
-
-    fn text(&self, _: bool) -> String {
-        format!("`{}`", String::from_utf8_lossy(self))
-    }
-
-    fn write_column(writing: &IdWriting<'_>, _: Option<u64>) -> Result<WrittenIds> {
-        writing.strings()
-    }
 }

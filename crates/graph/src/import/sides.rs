@@ -44,19 +44,15 @@ impl<'a> Sides<'a> {
         self.file.put(|writer, emit| writer.push(side as u64, emit))
     }
 
-    /// Writes the last page; returns the number of pages.
-    pub fn finish(self) -> Result<u64> {
-        self.file.finish(|writer, emit| writer.finish(emit))
+    /// Writes the last page; returns the manifest's entries for the attribute.
+    pub fn finish(self) -> Result<StoredAttributes> {
+        let name = || NAME.to_owned();
+        let (kind, out_pages) = (ValueType::U8, self.file.finish(|writer, emit| writer.finish(emit))?);
+        let values = vec![ValueColumn { name: name(), kind, out_pages, in_pages: 0 }];
+        let (kind, column) = (AttributeKind::Integer, 0);
+        let attribute = Attribute { name: name(), kind, column, counts: false, missing: None, strings: None };
+        Ok(StoredAttributes { values, attributes: vec![attribute] })
     }
-}
-
-/// The manifest's entries for the attribute, whose values fill `pages` pages.
-pub(super) fn stored(pages: u64) -> StoredAttributes {
-    let name = || NAME.to_owned();
-    let values = ValueColumn { name: name(), kind: ValueType::U8, out_pages: pages, in_pages: 0 };
-    let kind = AttributeKind::Integer;
-    let attribute = Attribute { name: name(), kind, column: 0, counts: false, missing: None, strings: None };
-    StoredAttributes { values: vec![values], attributes: vec![attribute] }
 }
 
 /// Refuses an attribute of that name, where it is taken.

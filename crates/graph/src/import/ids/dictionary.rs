@@ -334,24 +334,18 @@ impl Hashed {
         let slots = &mut self.slots[..used];
         let counts = |slot: &[u64; 3]| (slot[1] & u64::from(u32::MAX), slot[1] >> 32);
         let local = |slot: &[u64; 3]| (slot[2] & u64::from(u32::MAX)) - 1;
-        match &self.text {
-            None => {
-                slots.sort_unstable_by_key(|slot| slot[0]);
-                for slot in slots.iter() {
-                    let (sources, targets) = counts(slot);
-                    writer.integer(slot[0], sources, targets)?;
-                    writer.local(local(slot))?;
-                }
+        let string = |slot: &[u64; 3]| self.text.as_ref().map(|text| string_at(text, slot[0] as usize));
+        match self.text {
+            None => slots.sort_unstable_by_key(|slot| slot[0]),
+            Some(_) => slots.sort_unstable_by(|one, other| string(one).cmp(&string(other))),
+        }
+        for slot in slots.iter() {
+            let (sources, targets) = counts(slot);
+            match string(slot) {
+                None => writer.integer(slot[0], sources, targets)?,
+                Some(string) => writer.string(string, sources, targets)?,
             }
-            Some(text) => {
-                let string = |slot: &[u64; 3]| string_at(text, slot[0] as usize);
-                slots.sort_unstable_by(|one, other| string(one).cmp(string(other)));
-                for slot in slots.iter() {
-                    let (sources, targets) = counts(slot);
-                    writer.string(string(slot), sources, targets)?;
-                    writer.local(local(slot))?;
-                }
-            }
+            writer.local(local(slot))?;
         }
         writer.finish(Locals::Stored { count: used as u64 })
     }

@@ -147,6 +147,12 @@ pub trait RunId: Ord + Clone + Default + Send {
     fn read(&mut self, reader: &mut SpillReader<'_>, mask: u64) -> Result<()>;
     /// Writes the id as it sorts.
     fn write(&self, writer: &mut RunWriter<'_>, sources: u64, targets: u64) -> Result<()>;
+    /// The id as an integer that sorts as it does, if it is one.
+    fn number(&self) -> Option<u64>;
+    /// Mixes the id into a fingerprint.
+    fn fingerprint(&self, before: u64) -> u64;
+    /// The id as the user writes it.
+    fn text(&self, signed: bool) -> String;
 }
 
 impl RunId for u64 {
@@ -164,6 +170,19 @@ impl RunId for u64 {
     fn write(&self, writer: &mut RunWriter<'_>, sources: u64, targets: u64) -> Result<()> {
         writer.integer(*self, sources, targets)
     }
+
+    #[inline]
+    fn number(&self) -> Option<u64> {
+        Some(*self)
+    }
+
+    fn fingerprint(&self, before: u64) -> u64 {
+        (before.rotate_left(5) ^ self).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+    }
+
+    fn text(&self, signed: bool) -> String {
+        if signed { ((self ^ SIGN) as i64).to_string() } else { self.to_string() }
+    }
 }
 
 impl RunId for Vec<u8> {
@@ -177,6 +196,19 @@ impl RunId for Vec<u8> {
 
     fn write(&self, writer: &mut RunWriter<'_>, sources: u64, targets: u64) -> Result<()> {
         writer.string(self, sources, targets)
+    }
+
+    fn number(&self) -> Option<u64> {
+        None
+    }
+
+    fn fingerprint(&self, before: u64) -> u64 {
+        let step = |hash: u64, &byte: &u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        self.iter().fold(before.rotate_left(5) ^ self.len() as u64, step)
+    }
+
+    fn text(&self, _: bool) -> String {
+        format!("`{}`", String::from_utf8_lossy(self))
     }
 }
 
@@ -193,7 +225,7 @@ pub struct RunReader<'a, K> {
     /// Number of edges with this id as their target.
     pub targets: u64,
     /// Its local, where locals are stored.
-    pub local: u64,
+    local: u64,
 }
 
 impl<'a, K: RunId> RunReader<'a, K> {
@@ -226,14 +258,12 @@ impl<'a, K: RunId> RunReader<'a, K> {
         }
         Ok(true)
     }
-}
 
-impl RunReader<'_, u64> {
-    /// The local of the record, where ids are integers.
+    /// The record's local.
     #[inline]
-    fn local_of_integer(&self) -> u64 {
-        match self.locals {
-            Locals::Direct { base, .. } => (self.id ^ self.mask).wrapping_sub(base),
+    fn local(&self) -> u64 {
+        match (self.locals, self.id.number()) {
+            (Locals::Direct { base, .. }, Some(id)) => (id ^ self.mask).wrapping_sub(base),
             _ => self.local,
         }
     }
@@ -497,11 +527,8 @@ impl Numbers {
         strings: bool,
         visit: impl FnMut(u64, u32, u32),
     ) -> Result<()> {
-        if strings {
-            self.visit::<Vec<u8>>(runtime, run, index, |reader| reader.local, visit)
-        } else {
-            self.visit::<u64>(runtime, run, index, |reader| reader.local_of_integer(), visit)
-        }
+        let visit_all = if strings { Self::visit::<Vec<u8>> } else { Self::visit::<u64> };
+        visit_all(self, runtime, run, index, visit)
     }
 
     fn visit<K: RunId>(
@@ -509,7 +536,6 @@ impl Numbers {
         runtime: &Runtime,
         run: &Run,
         index: usize,
-        local: impl Fn(&RunReader<'_, K>) -> u64,
         mut visit: impl FnMut(u64, u32, u32),
     ) -> Result<()> {
         const BUFFER_BYTES: usize = 64 << 10;
@@ -518,7 +544,7 @@ impl Numbers {
         numbers.seek(self.starts_bytes[index], self.starts_bytes[index] + 8 * run.records);
         while records.advance()? {
             let number = numbers.word()?;
-            visit(local(&records), (number >> 32) as u32, number as u32);
+            visit(records.local(), (number >> 32) as u32, number as u32);
         }
         Ok(())
     }
