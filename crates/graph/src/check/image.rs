@@ -42,8 +42,7 @@ struct Degrees {
     /// The class of every vertex.
     classes: Array<u8>,
     /// Sums over each direction's column.
-    out: ColumnSums,
-    in_: ColumnSums,
+    sums: Vec<ColumnSums>,
     isolated: u64,
 }
 
@@ -72,15 +71,15 @@ pub fn check(graph: &Graph) -> Result<CheckReport> {
         check_order(graph, &degrees.classes)?;
     }
     let classes = (exact || manifest.order == Order::Degree).then_some(&degrees.classes);
-    let out = check_lists(graph, Direction::Out, classes, hash, &task)?;
-    check_direction(graph, Direction::Out, &out, &degrees.out)?;
-    let mut entries = out.entries;
-    let mut wrong_hubs = vec![(ImageFile::OUT_HUB, out.wrong_hub)];
-    if graph.is_directed() {
-        let in_ = check_lists(graph, Direction::In, classes, hash, &task)?;
-        check_direction(graph, Direction::In, &in_, &degrees.in_)?;
-        entries += in_.entries;
-        wrong_hubs.push((ImageFile::IN_HUB, in_.wrong_hub));
+    let (mut lists, mut entries) = (Vec::new(), 0);
+    for (&direction, column) in graph.directions().iter().zip(&degrees.sums) {
+        let sums = check_lists(graph, direction, classes, hash, &task)?;
+        check_direction(graph, direction, &sums, column)?;
+        entries += sums.entries;
+        lists.push(sums);
+    }
+    let out = &lists[0];
+    if let Some(in_) = lists.get(1) {
         if in_.loops != out.loops {
             let expected = format!("the edges of the out-lists, of which {} are self-loops", out.loops);
             return Err(bad(graph, ImageFile::IN_LISTS, expected, format!("{} self-loops", in_.loops)));
@@ -106,8 +105,8 @@ pub fn check(graph: &Graph) -> Result<CheckReport> {
             return Err(bad_manifest(graph, "edges", edges, manifest.edges));
         }
     }
-    for (file, wrong) in wrong_hubs {
-        if let Some((_, expected, found)) = wrong {
+    for (file, sums) in [ImageFile::OUT_HUB, ImageFile::IN_HUB].into_iter().zip(&lists) {
+        if let Some((_, expected, found)) = &sums.wrong_hub {
             return Err(bad(graph, file, expected, found.to_string()));
         }
     }
@@ -193,27 +192,20 @@ fn read_degrees(graph: &Graph, hash: KeyedHash) -> Result<Degrees> {
     let vertices = graph.vertices();
     graph.make_room("degree classes and hubs", 5 * vertices)?;
     let mut classes = Array::<u8>::zeroed(graph.runtime().budget(), "degree classes", vertices as usize)?;
-    let mut out_column = ColumnStream::new(graph, ImageFile::OUT_DEGREE, vertices)?;
-    let mut in_column = match graph.is_directed() {
-        true => Some(ColumnStream::new(graph, ImageFile::IN_DEGREE, vertices)?),
-        false => None,
-    };
-    let (mut out, mut in_, mut isolated) = (ColumnSums::default(), ColumnSums::default(), 0);
+    let column = |&direction| ColumnStream::new(graph, graph.degree_file(direction), vertices);
+    let mut columns = graph.directions().iter().map(column).collect::<Result<Vec<_>>>()?;
+    let (mut sums, mut isolated) = (vec![ColumnSums::default(); columns.len()], 0);
     for (vertex, class) in classes.iter_mut().enumerate() {
-        let degree = out_column.value()?;
-        let mut total = out.add(hash.pair(vertex as u64, degree), degree, &out_column, graph)?;
-        if let Some(column) = &mut in_column {
+        let mut total = 0;
+        for (column, sums) in columns.iter_mut().zip(&mut sums) {
             let degree = column.value()?;
-            total += in_.add(hash.pair(vertex as u64, degree), degree, column, graph)?;
+            total += sums.add(hash.pair(vertex as u64, degree), degree, column, graph)?;
         }
         isolated += u64::from(total == 0);
         *class = degree_class(total);
     }
-    out_column.peek(1)?;
-    if let Some(column) = &mut in_column {
-        column.peek(1)?;
-    }
-    Ok(Degrees { classes, out, in_, isolated })
+    columns.iter_mut().try_for_each(|column| column.peek(1).map(|_| ()))?;
+    Ok(Degrees { classes, sums, isolated })
 }
 
 impl ColumnSums {
@@ -312,7 +304,6 @@ pub(crate) struct KeyedHash {
 }
 
 impl KeyedHash {
-    /// A hash with a random key.
     pub(crate) fn new() -> Self {
         // Seeds of the standard library's tables are random once per process, and different at every call.
         let random = RandomState::new();

@@ -69,7 +69,6 @@ struct Context<'a> {
     task: &'a Task,
 }
 
-/// The weights beside the lists.
 struct Weights {
     /// Their columns of values: two if they are complex.
     columns: Vec<(ImageFile, Arc<Index>)>,
@@ -117,6 +116,11 @@ pub(crate) fn check_lists(
 ) -> Result<Sums> {
     let file = graph.list_file(direction);
     let pages = graph.pages(direction);
+    let weights = graph.manifest().weights().map(|column| {
+        let WeightIndexes { before, columns } = read_weight_indexes(graph, direction)?;
+        let columns = columns.into_iter().map(|(file, index)| (file, Arc::new(index))).collect();
+        Ok::<_, Error>(Weights { columns, before, real: column.kind.is_real() })
+    });
     let context = Context {
         graph,
         direction,
@@ -124,7 +128,7 @@ pub(crate) fn check_lists(
         file,
         classes,
         hubs: graph.hubs(direction)?.0,
-        weights: Weights::of(graph, direction)?,
+        weights: weights.transpose()?,
         hash,
         task,
     };
@@ -142,15 +146,6 @@ pub(crate) fn check_lists(
         stretch
     })?;
     context.join(&mut stretches)
-}
-
-impl Weights {
-    fn of(graph: &Graph, direction: Direction) -> Result<Option<Self>> {
-        let Some(kind) = graph.manifest().weights().map(|column| column.kind) else { return Ok(None) };
-        let WeightIndexes { before, columns } = read_weight_indexes(graph, direction)?;
-        let columns = columns.into_iter().map(|(file, index)| (file, Arc::new(index))).collect();
-        Ok(Some(Weights { columns, before, real: kind.is_real() }))
-    }
 }
 
 impl Context<'_> {
@@ -177,7 +172,10 @@ impl Context<'_> {
                 }
                 imaginary.clear();
                 for (column, values) in columns.iter_mut().zip([&mut weights, &mut imaginary]) {
-                    self.take_weights(source, column, edges, values)?;
+                    column.take_into(edges, values)?;
+                    if source.real && values.iter().any(|&bits| f64::from_bits(bits).is_nan()) {
+                        return Err(column.bad_value("weights that are numbers", "NaN"));
+                    }
                 }
                 // Weights are compared by their hashes alone.
                 let pairs = weights.iter_mut().zip(&imaginary);
@@ -209,20 +207,6 @@ impl Context<'_> {
         let file = if self.file == ImageFile::IN_LISTS { ImageFile::IN_ENTRIES } else { ImageFile::OUT_ENTRIES };
         let found = format!("{} entries", range.end - range.start);
         Err(bad(self.graph, file, format!("{edges} entries in page {page} of the lists"), found))
-    }
-
-    fn take_weights(
-        &self,
-        source: &Weights,
-        column: &mut ColumnStream,
-        edges: usize,
-        weights: &mut Vec<u64>,
-    ) -> Result<()> {
-        column.take_into(edges, weights)?;
-        if source.real && weights.iter().any(|&bits| f64::from_bits(bits).is_nan()) {
-            return Err(column.bad_value("weights that are numbers", "NaN"));
-        }
-        Ok(())
     }
 
     fn check_page(&self, number: u64, lists: &Lists, weights: &[u64], stretch: &mut Stretch) -> Result<()> {

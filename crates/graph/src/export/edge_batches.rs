@@ -131,7 +131,6 @@ impl<G: Deref<Target = Graph>> EdgeBatches<G> {
         EdgeBatches { wanted: Some(vertices), ..self }
     }
 
-    /// The graph.
     pub(crate) fn graph(&self) -> &Graph {
         &self.graph
     }

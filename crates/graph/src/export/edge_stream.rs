@@ -20,7 +20,6 @@ pub(crate) struct Entry {
     pub vertex: u32,
     /// The vertex at the other end of the edge.
     pub neighbour: u32,
-    /// The edge's weight.
     pub weight: Weight,
     /// Index of the entry in its page of lists.
     pub place: u32,
@@ -37,9 +36,6 @@ pub(crate) struct EntryPages {
 
 impl EntryPages {
     /// All pages, from the first on, perhaps with the weights. Takes [`edge_stream_bytes`].
-    ///
-    /// # Errors
-    /// No memory.
     pub fn new(graph: &Graph, weights: bool) -> Result<Self> {
         let lists = ListStream::new(graph, Direction::Out, 0..u64::MAX)?;
         let entries = graph.manifest().out_lists.entries;
@@ -90,9 +86,6 @@ impl EntryPages {
 }
 
 /// Calls `visit` with every out-list of the graph, entry by entry, and with the end of each list (`None`).
-///
-/// # Errors
-/// As for [`EntryPages::next`].
 pub(crate) fn for_each_entry(graph: &Graph, mut visit: impl FnMut(u32, Option<Entry>) -> Result<()>) -> Result<()> {
     let mut pages = EntryPages::new(graph, true)?;
     while pages.next(graph, &mut visit)?.is_some() {}
@@ -112,9 +105,6 @@ pub(crate) fn stands_for_edge(graph: &Graph, lookup: &IdLookup, entry: &Entry) -
 }
 
 /// Calls `visit` with every edge once.
-///
-/// # Errors
-/// As for [`EntryPages::next`].
 pub(crate) fn for_each_edge(
     graph: &Graph,
     lookup: &IdLookup,

@@ -88,9 +88,6 @@ impl Job<'_> {
     }
 
     /// Calls `check` with every vertex and its id, if ids are strings; whether any id is written like a number.
-    ///
-    /// # Errors
-    /// The first error of `check`; a request to stop.
     pub(crate) fn check_strings(
         &self,
         lookup: &IdLookup,
@@ -116,9 +113,6 @@ impl Job<'_> {
 
     /// Writes every edge once; `push` appends the line of an edge, given the number of edges before it. Returns the
     /// number of edges.
-    ///
-    /// # Errors
-    /// The first error of `push`; lists or weights that cannot be read; a full disk; a request to stop.
     pub(crate) fn put_edges(
         &self,
         lookup: &IdLookup,

@@ -20,7 +20,6 @@ use std::io::Write as _;
 /// The interaction of edges that have none of their own, as igraph and Cytoscape write it.
 const USUAL_INTERACTION: &str = "interacts";
 
-/// A form of records.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
     JsonLines,
@@ -84,7 +83,6 @@ impl Form {
 }
 
 impl Job<'_> {
-    /// Writes a file of records.
     pub(crate) fn records(&self, form: Form) -> Result<ExportReport> {
         let lookup = self.lookup()?;
         if form == Form::Sif && self.graph.manifest().weights().is_some() {

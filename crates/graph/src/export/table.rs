@@ -12,7 +12,6 @@ use outcore_table::{Compression, ENCODER_BYTES, TextFile, finish, parquet_writer
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-/// The attribute that SIF has.
 pub(crate) const INTERACTION: &str = "interaction";
 
 /// Endings of the formats of a table of vertices.
@@ -57,7 +56,6 @@ impl<'a> Cells<'a> {
         Ok(Some(Cells { batches, batch: None, row: 0 }))
     }
 
-    /// Their names.
     pub fn names(&self) -> Vec<String> {
         let has_weights = self.batches.graph().manifest().weights().is_some();
         // In text these names mean the direction, and weights.
@@ -92,7 +90,6 @@ impl<'a> Cells<'a> {
         Ok(())
     }
 
-    /// Takes the next edge.
     fn advance(&mut self) -> Result<()> {
         while self.batch.as_ref().is_none_or(|batch| self.row == batch.num_rows()) {
             self.batch = self.batches.next_batch()?;

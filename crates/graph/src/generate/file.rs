@@ -44,7 +44,6 @@ enum Layout {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Opening {
     None,
-    /// The names of the columns.
     Names,
     /// Outcore's own comment, where there are weights, of which an import takes none from a third column without a
     /// name, and where something is known of the direction.
@@ -156,7 +155,6 @@ struct Writing<'a> {
     generator: Generator,
     layout: Layout,
     compression: Compression,
-    /// The header above the edges.
     opening: String,
     path: &'a Path,
     turn: Mutex<Turn>,
@@ -279,7 +277,6 @@ fn named(error: IoError, path: &Path) -> IoError {
     }
 }
 
-/// Appends a number in decimal digits.
 fn decimal(mut number: u64, bytes: &mut Vec<u8>) {
     let mut digits = [0; 20];
     let mut first = digits.len();

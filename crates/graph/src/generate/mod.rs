@@ -27,7 +27,6 @@ const MOST_SCALE: u32 = 31;
 const QUADRANTS: [u16; 3] = [37356, 49807, 62259];
 /// Memory of a worker's edges: their ends and their weights.
 const BATCH_BYTES: u64 = 24 * BLOCK_EDGES;
-/// The step of the generator.
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// Shape of a generated graph.
@@ -169,7 +168,6 @@ pub fn for_each_edges(
     runtime.run::<(), Error>(work).map(drop)
 }
 
-/// Makes edges.
 struct Generator {
     options: GenerateOptions,
     edges: u64,

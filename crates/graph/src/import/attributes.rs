@@ -16,6 +16,7 @@
 use super::job::Job;
 use super::page_file::PageFile;
 use super::places;
+use super::read::widened;
 use outcore_format::text::TextWriter;
 use outcore_format::values::ValueWriter;
 use outcore_format::{
@@ -39,13 +40,9 @@ const PIECE_BYTES: u64 = 2 * size_of::<Piece>() as u64;
 /// The parts of the memory that are set aside for strings, and for pieces where there are none.
 const STRINGS_SHARE: u64 = 4;
 const PIECES_SHARE: u64 = 64;
-/// The purpose of the memory, as refusals name it.
 const PURPOSE: &str = "attributes";
-/// The shortest blocks of ranges of rows.
 const LEAST_BLOCK_WORDS: usize = 512;
-/// The most ranges of rows.
 const MOST_RANGES: u64 = 256;
-/// The buffer of a file of values.
 const WRITER_BYTES: usize = 256 << 10;
 /// The place of a vertex that no row names.
 pub(super) const NO_PLACE: u64 = u64::MAX;
@@ -72,9 +69,8 @@ const _: () = assert!(MAX_ATTRIBUTES <= u128::BITS as usize);
 /// Facts about the values of a column.
 #[derive(Clone, Copy, Default)]
 struct Range {
-    has_values: bool,
-    least: i64,
-    most: i64,
+    /// The least and the greatest value, as integers.
+    range: Option<(i64, i64)>,
     /// Some are no real numbers of 32 bits; some are not finite.
     wide: bool,
     infinite: bool,
@@ -83,11 +79,7 @@ struct Range {
 
 impl Range {
     fn note(&mut self, other: Range) {
-        if other.has_values {
-            let (least, most) = if self.has_values { (self.least, self.most) } else { (other.least, other.most) };
-            (self.least, self.most) = (least.min(other.least), most.max(other.most));
-            self.has_values = true;
-        }
+        self.range = widened(self.range, other.range.into_iter().flat_map(<[i64; 2]>::from));
         self.wide |= other.wide;
         self.infinite |= other.infinite;
         self.missing |= other.missing;
@@ -157,12 +149,10 @@ impl Attributes {
         })
     }
 
-    /// The size of the temporary file.
     pub fn len_bytes(&self) -> u64 {
         self.spill.len_bytes()
     }
 
-    /// A number that depends on all values.
     pub fn fingerprint(&self) -> u64 {
         lock(&self.state).fingerprint
     }
@@ -307,20 +297,12 @@ fn hash(column: usize, values: &AttributeValues) -> u64 {
 }
 
 fn range(kind: &AttributeKind, words: &[u64], missing: &[bool]) -> Range {
-    let mut range = Range { has_values: !words.is_empty(), missing: missing.contains(&true), ..Range::default() };
-    match kind {
-        AttributeKind::Real => {
-            let is_wide = |&word: &u64| {
-                let value = f64::from_bits(word);
-                f64::from(value as f32).to_bits() != word
-            };
-            range.wide = words.iter().any(is_wide);
-            range.infinite = words.iter().any(|&word| !f64::from_bits(word).is_finite());
-        }
-        _ => {
-            range.least = words.iter().map(|&word| word as i64).min().unwrap_or(0);
-            range.most = words.iter().map(|&word| word as i64).max().unwrap_or(0);
-        }
+    let mut range = Range { missing: missing.contains(&true), ..Range::default() };
+    if *kind == AttributeKind::Real {
+        range.wide = words.iter().any(|&word| f64::from(f64::from_bits(word) as f32).to_bits() != word);
+        range.infinite = words.iter().any(|&word| !f64::from_bits(word).is_finite());
+    } else {
+        range.range = widened(None, words.iter().map(|&word| word as i64));
     }
     range
 }
@@ -624,7 +606,8 @@ impl AttributeRows {
 
     /// The narrowest type that holds all values of a column.
     fn value_type(&self, column: usize, missing: bool) -> ValueType {
-        let Range { least, most, wide, .. } = self.ranges[column];
+        let Range { range, wide, .. } = self.ranges[column];
+        let (least, most) = range.unwrap_or_default();
         match self.fields[column].kind {
             AttributeKind::Boolean => ValueType::U8,
             AttributeKind::Real if wide => ValueType::F64,

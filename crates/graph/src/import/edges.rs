@@ -26,7 +26,6 @@ const SEGMENT_BYTES: u64 = 64 << 20;
 pub(super) const READ_BYTES: usize = 192 << 10;
 const _: () = assert!((READ_BYTES / 8).is_multiple_of(12));
 
-/// Number of words of an edge.
 pub(super) fn edge_words(facts: &Facts, duplicates: Duplicates) -> usize {
     let has_place = match duplicates {
         Duplicates::First | Duplicates::Keep => true,
@@ -77,7 +76,6 @@ fn path(job: &Job<'_>, (worker, number): (u32, u32)) -> PathBuf {
     job.workspace.temporary(&format!("edges-{worker}-{number}"))
 }
 
-/// Writes one worker's edges.
 pub(super) struct EdgeFile<'a> {
     job: &'a Job<'a>,
     buffer_bytes: usize,
@@ -105,7 +103,6 @@ impl<'a> EdgeFile<'a> {
         Ok(())
     }
 
-    /// Appends edges.
     #[inline]
     pub(super) fn write_all<const WORDS: usize>(&mut self, edges: impl Iterator<Item = [u64; WORDS]>) -> Result<()> {
         let segment = match &mut self.segment {

@@ -25,7 +25,6 @@ pub(super) const WRITERS_BYTES: u64 = 3 << 20;
 /// The fewest pages of an encoder.
 pub(super) const LEAST_PAGES: usize = 2 * STEP_PAGES;
 
-/// One entry of a list.
 pub(super) trait Entry: Record + Raw {
     /// Whether it has a weight.
     const WEIGHTED: bool;
@@ -33,7 +32,6 @@ pub(super) trait Entry: Record + Raw {
     fn weight(&self) -> [u64; 2];
     /// Whether it comes before another one: by its ends, then by its place in the input or, if it has none, its weight.
     fn before(&self, other: &Self) -> bool;
-    /// The words of entries.
     fn words(entries: &mut [Self]) -> &mut [u64];
     /// Puts entries with the same ends, which are neighbours already, into that order.
     fn order_equals(entries: &mut [Self]);
@@ -98,7 +96,6 @@ pub(super) enum Target {
 /// Values of a column beside the weights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Beside {
-    /// Imaginary parts.
     Imaginary,
     /// The places of the edges in the input, by which their attributes are found.
     Places,
@@ -113,7 +110,6 @@ impl Beside {
     }
 }
 
-/// Options of the encoding of lists.
 #[derive(Clone, Copy)]
 pub(super) struct Encoding {
     pub origins: [Origin; 5],
@@ -227,7 +223,6 @@ impl<'a> Encoder<'a> {
         })
     }
 
-    /// Begins a partition.
     pub(super) fn begin(&mut self, first_vertex: u64, buckets: &'a [Bucket]) {
         self.first_vertex = first_vertex;
         self.vertex = first_vertex;

@@ -22,7 +22,6 @@ const SIGN: u64 = 1 << 63;
 /// The shortest blocks of temporary files.
 const LEAST_BLOCK_WORDS: u64 = 512;
 
-/// Inputs of writing ids.
 pub(super) struct IdWriting<'a> {
     pub job: &'a Job<'a>,
     pub vertices: &'a Vertices,

@@ -65,22 +65,16 @@ pub fn open_inputs(
         return outcore_ingest::open(runtime, paths, options);
     }
     let mut sources = Vec::new();
-    let mut files: Vec<PathBuf> = Vec::new();
-    for path in paths {
-        if !is_image(runtime, path) {
-            files.push(path.clone());
-            continue;
-        }
-        if !files.is_empty() {
-            let names = std::mem::take(&mut files);
-            sources.push((names[0].clone(), outcore_ingest::open(runtime, &names, options)?));
-        }
-        let graph = Arc::new(Graph::open(runtime, path, ImageOptions::default())?);
-        let part = part(&graph)?;
-        sources.push((path.clone(), of_graph(graph, options, part)?));
-    }
-    if !files.is_empty() {
-        sources.push((files[0].clone(), outcore_ingest::open(runtime, &files, options)?));
+    // An image is a group of its own; files that follow each other are one.
+    for group in paths.chunk_by(|one, other| !is_image(runtime, one) && !is_image(runtime, other)) {
+        let source = if is_image(runtime, &group[0]) {
+            let graph = Arc::new(Graph::open(runtime, &group[0], ImageOptions::default())?);
+            let part = part(&graph)?;
+            of_graph(graph, options, part)?
+        } else {
+            outcore_ingest::open(runtime, group, options)?
+        };
+        sources.push((group[0].clone(), source));
     }
     if sources.len() == 1 { Ok(sources.remove(0).1) } else { chained(sources) }
 }

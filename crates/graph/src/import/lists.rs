@@ -36,7 +36,6 @@ const _: () = assert!(
         <= LEAST_BYTES
 );
 
-/// Inputs of writing the lists of one direction.
 pub(super) struct Writing<'a> {
     pub job: &'a Job<'a>,
     pub encoding: Encoding,
@@ -77,7 +76,6 @@ struct Shared<'a> {
 }
 
 impl Writing<'_> {
-    /// Writes the lists of all partitions.
     pub(super) fn run<E: Entry>(&self) -> Result<Written> {
         let words = self.chains.iter().flatten().map(|chain| chain.words).sum::<u64>();
         let count = words * 8 / size_of::<E>() as u64;

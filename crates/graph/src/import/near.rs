@@ -28,7 +28,6 @@ use outcore_io::{Array, Runtime, Spill, SpillWriter, SpillWriters, Unit};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 pub(super) const PURPOSE: &str = "the order near";
-/// Memory of a vertex in bytes.
 const VERTEX_BYTES: u64 = 24;
 /// Memory of buffers beside the vertices, in bytes.
 const BUFFERS_BYTES: u64 = 1 << 20;
@@ -37,10 +36,8 @@ const BUFFERS_BYTES: u64 = 1 << 20;
 const HUB_DEGREE: u64 = 64;
 /// With fewer vertices all lists are in a few pages, in any order.
 const LEAST_VERTICES: u64 = 1 << 13;
-/// No vertex.
 const NONE: u32 = u32::MAX;
 
-/// The memory that the order needs.
 pub(super) fn needed_bytes(vertices: u64) -> u64 {
     VERTEX_BYTES * vertices + BUFFERS_BYTES
 }
@@ -246,7 +243,6 @@ impl Clusters {
         self.least.fill(u64::MAX);
     }
 
-    /// The place of every vertex.
     fn into_numbers(self) -> Array<u32> {
         let Clusters { nearer, next, last: mut numbers, .. } = self;
         let mut number = 0;

@@ -95,7 +95,6 @@ impl Classes {
     }
 }
 
-/// Hands out numbers.
 pub(super) struct Numbering {
     next: [u64; SLOTS],
     by_id: u64,
@@ -153,7 +152,6 @@ pub(super) struct Bucket {
     pub entries: u64,
 }
 
-/// Cuts vertices into buckets.
 #[derive(Default)]
 pub(super) struct Cutter {
     buckets: Vec<Bucket>,

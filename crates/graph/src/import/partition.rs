@@ -13,9 +13,7 @@
 
 use super::order::{Bucket, VERTEX_BITS};
 
-/// Where the vertex begins in a record.
 const VERTEX_SHIFT: u32 = 64 - VERTEX_BITS;
-/// Where the neighbour begins in a record.
 pub(super) const NEIGHBOUR_SHIFT: u32 = 8;
 /// How many leading bits of a number tell about where its partition is.
 const GUESS_BITS: u32 = 10;

@@ -9,7 +9,6 @@ use outcore_image::{Error, Result};
 use outcore_io::Error as IoError;
 use std::io::Read;
 
-/// The type of places.
 pub(super) const PLACE_TYPE: ValueType = ValueType::U64;
 
 /// The file of the places of a direction, among columns of values.

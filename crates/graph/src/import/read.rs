@@ -179,14 +179,11 @@ pub(super) struct WeightFacts {
 
 impl WeightFacts {
     fn note_range(&mut self, values: impl Iterator<Item = i64>) {
-        self.range = values.fold(self.range, |range, value| match range {
-            Some((least, most)) => Some((least.min(value), most.max(value))),
-            None => Some((value, value)),
-        });
+        self.range = widened(self.range, values);
     }
 
     fn merge(&mut self, other: WeightFacts) {
-        self.note_range(other.range.into_iter().flat_map(|(least, most)| [least, most]));
+        self.note_range(other.range.into_iter().flat_map(<[i64; 2]>::from));
         self.wide |= other.wide;
         self.integers |= other.integers;
         self.large |= other.large;
@@ -218,6 +215,14 @@ impl WeightFacts {
     }
 }
 
+/// The least and the greatest of some values and those of a range.
+pub(super) fn widened(range: Option<(i64, i64)>, values: impl Iterator<Item = i64>) -> Option<(i64, i64)> {
+    values.fold(range, |range, value| {
+        let (least, most) = range.unwrap_or((value, value));
+        Some((least.min(value), most.max(value)))
+    })
+}
+
 /// The source, and where in it reading stands.
 struct Queue {
     source: Source,
@@ -239,7 +244,6 @@ struct Shared<'a> {
     progress: Task,
 }
 
-/// Reads all of a source.
 pub(super) fn read(job: &Job<'_>, source: Source) -> Result<Input> {
     let parser = source.parser();
     let path = parser.path().to_owned();

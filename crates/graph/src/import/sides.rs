@@ -10,9 +10,7 @@ use outcore_format::{Attribute, AttributeKind, ImageFile, ValueColumn, ValueType
 use outcore_image::{Error, Result};
 use outcore_ingest::Facts;
 
-/// The name of the attribute.
 const NAME: &str = "bipartite";
-/// The buffer of the file of values.
 const WRITER_BYTES: usize = 64 << 10;
 
 /// The sides on their way to the image, vertex by vertex.
@@ -30,7 +28,6 @@ impl<'a> Sides<'a> {
         Ok(Sides { file: PageFile::create(job, file, WRITER_BYTES, writer)?, prefixes })
     }
 
-    /// Adds the next vertex.
     pub fn push(&mut self, id: &[u8]) -> Result<()> {
         let is_on = |prefix: &String| id.starts_with(prefix.as_bytes());
         let Some(side) = self.prefixes.iter().position(is_on) else {

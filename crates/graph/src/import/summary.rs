@@ -1,7 +1,8 @@
 //! Report of an import, as one object for programs: what Python returns, and the shell writes as JSON.
 
 use super::options::{ImportReport, ImportStats};
-use outcore_format::{Attribute, IdColumn, ImportFacts, Order};
+use crate::look::info::named;
+use outcore_format::{IdColumn, ImportFacts, Order};
 use serde::Serialize;
 
 /// Report of an import.
@@ -53,8 +54,4 @@ impl ImportSummary {
             stats,
         }
     }
-}
-
-fn named(attributes: &[Attribute]) -> Vec<(String, &'static str)> {
-    attributes.iter().map(|attribute| (attribute.name.clone(), attribute.kind.name())).collect()
 }

@@ -22,7 +22,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// Number of edges ahead for which the table is prefetched.
 pub(super) const AHEAD: usize = 24;
 
-/// Inputs of translating.
 pub(super) struct Translation<'a> {
     pub job: &'a Job<'a>,
     pub order: Order,
@@ -181,7 +180,6 @@ impl Translation<'_> {
     }
 }
 
-/// Results of one worker.
 struct State<'a> {
     sinks: Vec<Sink<'a>>,
     fingerprint: u64,

@@ -38,9 +38,6 @@ pub(crate) struct AttributeIndex {
 
 impl AttributeIndex {
     /// Takes the strings of all attributes, and the indexes of their values.
-    ///
-    /// # Errors
-    /// A page that cannot be read or is damaged; no memory.
     pub fn new(graph: &Graph, owner: Owner) -> Result<Self> {
         let columns = Arc::new(Columns::new(graph, owner)?);
         let (indexes, _reservation) = place_indexes(graph, columns.files.iter().map(|(file, _)| *file))?;
@@ -48,9 +45,6 @@ impl AttributeIndex {
     }
 
     /// The attributes of the edges or vertices in a range.
-    ///
-    /// # Errors
-    /// No memory.
     pub fn part(&self, graph: &Graph, range: &Range<u64>) -> Result<Attributes> {
         let files = self.columns.files.iter().zip(&self.indexes);
         let streams =
@@ -70,7 +64,6 @@ pub(crate) fn place_indexes(
     Ok((read.into_iter().map(Arc::new).collect(), reservation))
 }
 
-/// An attribute.
 struct Column {
     name: String,
     kind: AttributeKind,
@@ -85,7 +78,6 @@ struct Column {
 pub(crate) enum Owner {
     /// The edges', beside the lists of out-neighbours.
     Edges,
-    /// The vertices'.
     Vertices,
 }
 
@@ -113,9 +105,6 @@ fn strings_bytes(strings: &Strings) -> u64 {
 
 impl Attributes {
     /// All attributes from the first value on.
-    ///
-    /// # Errors
-    /// Strings that cannot be read or are damaged; no memory.
     pub fn new(graph: &Graph, owner: Owner) -> Result<Self> {
         Self::open(graph, owner, |file, count| ColumnStream::new(graph, file, count))
     }
@@ -174,7 +163,6 @@ impl Attributes {
         })
     }
 
-    /// Number of columns of values.
     pub fn width(&self) -> usize {
         self.streams.len()
     }
@@ -296,9 +284,6 @@ pub(crate) fn indexed_values(graph: &Graph, file: ImageFile, count: u64) -> Resu
 }
 
 /// Reads all attributes, of edges and of vertices, with the indexes of their columns.
-///
-/// # Errors
-/// A page that cannot be read or is damaged; no memory.
 pub(crate) fn check_attributes(graph: &Graph) -> Result<()> {
     for (owner, count) in [(Owner::Edges, graph.manifest().out_lists.entries), (Owner::Vertices, graph.vertices())] {
         let mut attributes = Attributes::open(graph, owner, |file, count| indexed_values(graph, file, count))?;

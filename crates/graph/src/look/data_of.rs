@@ -148,35 +148,6 @@ impl EdgesFrom {
         let most = if only.is_some() { LOOKED_AT } else { u64::MAX };
         let bytes = (range.end - range.start).min(most) * (EDGE_BYTES + 16 * width);
         let reservation = graph.reserve("the edges from a vertex", bytes)?;
-        let (edges, words) = self.read((vertex, only), pages, range, &mut attributes)?;
-        Ok(List { edges, words, attributes, _reservation: reservation })
-    }
-
-    /// The pages of the list of a vertex.
-    fn pages_of(&self, vertex: u32) -> Result<Range<u64>> {
-        let lists = self.graph.open_lists(Direction::Out)?;
-        // A page that begins within a list has a key that is odd.
-        let page = |key| lists.index.last_at_most(key).unwrap_or_default();
-        Ok(page(2 * u64::from(vertex))..page(2 * u64::from(vertex) + 1) + 1)
-    }
-
-    /// The entries of some pages, as values are counted.
-    fn entries_of(&self, pages: &Range<u64>) -> Range<u64> {
-        let entries = self.graph.manifest().out_lists.entries;
-        let Some(before) = &self.before else { return 0..entries.min((pages.end - pages.start) << 11) };
-        let before = |page: u64| if page < before.len() { before.get(page) } else { entries };
-        before(pages.start)..before(pages.end)
-    }
-
-    /// The entries of a list, and their attributes column by column.
-    fn read(
-        &self,
-        (vertex, only): (u32, Option<u32>),
-        pages: Range<u64>,
-        range: Range<u64>,
-        attributes: &mut Attributes,
-    ) -> Result<(Vec<Entry>, Vec<Vec<u64>>)> {
-        let graph = &*self.graph;
         let entries = graph.manifest().out_lists.entries;
         let weights = self.weights.as_ref();
         let mut weights =
@@ -216,7 +187,22 @@ impl EdgesFrom {
                 words.extend_from_slice(&page_words[first..first + list.len()]);
             }
         }
-        Ok((edges, words))
+        Ok(List { edges, words, attributes, _reservation: reservation })
+    }
+
+    fn pages_of(&self, vertex: u32) -> Result<Range<u64>> {
+        let lists = self.graph.open_lists(Direction::Out)?;
+        // A page that begins within a list has a key that is odd.
+        let page = |key| lists.index.last_at_most(key).unwrap_or_default();
+        Ok(page(2 * u64::from(vertex))..page(2 * u64::from(vertex) + 1) + 1)
+    }
+
+    /// The entries of some pages, as values are counted.
+    fn entries_of(&self, pages: &Range<u64>) -> Range<u64> {
+        let entries = self.graph.manifest().out_lists.entries;
+        let Some(before) = &self.before else { return 0..entries.min((pages.end - pages.start) << 11) };
+        let before = |page: u64| if page < before.len() { before.get(page) } else { entries };
+        before(pages.start)..before(pages.end)
     }
 }
 

@@ -28,9 +28,6 @@ impl IdCache {
     }
 
     /// The ids, read if there is room for them; nothing if there is none.
-    ///
-    /// # Errors
-    /// A column that cannot be read or is damaged.
     pub fn get(&self, image: &Image) -> Result<Option<Arc<Ids>>> {
         let mut ids = lock(&self.0);
         if ids.is_none() && Ids::making_bytes(image) <= image.runtime().budget().available_bytes() / IDS_PART {
@@ -39,7 +36,6 @@ impl IdCache {
         Ok(ids.clone())
     }
 
-    /// Frees the ids.
     pub fn forget(&self) {
         *lock(&self.0) = None;
     }

@@ -81,7 +81,8 @@ pub struct GraphInfo {
     pub format_version: u32,
 }
 
-fn named(attributes: &[Attribute]) -> Vec<(String, &'static str)> {
+/// The names of attributes, and what they are.
+pub(crate) fn named(attributes: &[Attribute]) -> Vec<(String, &'static str)> {
     attributes.iter().map(|attribute| (attribute.name.clone(), attribute.kind.name())).collect()
 }
 

@@ -105,9 +105,6 @@ impl Graph {
     }
 
     /// The ids of vertices, from the cache of ids or by one pass over their column.
-    ///
-    /// # Errors
-    /// A column that cannot be read or is damaged; no memory.
     pub(crate) fn ids_of(&self, vertices: &[u32]) -> Result<Vec<Id<String>>> {
         match self.id_cache().get(self)? {
             Some(ids) => Ok(vertices.iter().map(|&vertex| ids.lookup.id(vertex).to_owned()).collect()),

@@ -19,7 +19,6 @@ use std::sync::{Arc, OnceLock};
 
 /// Number of edges mapped at a time: their locals stay in the first-level cache.
 pub const GROUP_EDGES: usize = 1024;
-/// Purpose of the memory of tables, for messages.
 const SLOTS_PURPOSE: &str = "numbering vertices";
 /// The first size of a hash table, in slots.
 const FIRST_SLOTS: usize = 1 << 13;
@@ -29,7 +28,6 @@ const SLOT_BYTES: usize = 24;
 
 /// The ids of a group of edges, as locals.
 pub struct Group {
-    /// One local per id.
     pub locals: Vec<u32>,
     /// One well-mixed number per id, the same in every dictionary.
     pub hashes: Vec<u32>,
@@ -38,7 +36,6 @@ pub struct Group {
 }
 
 impl Group {
-    /// Room for one group.
     #[allow(clippy::new_without_default)]
     pub fn new() -> Self {
         let empty = || vec![0; 2 * GROUP_EDGES];
@@ -46,11 +43,8 @@ impl Group {
     }
 }
 
-/// From ids to locals.
 pub enum Dictionary {
-    /// By their distance from a base.
     Direct(Direct),
-    /// By a hash table.
     Hashed(Hashed),
 }
 
@@ -90,7 +84,6 @@ impl Dictionary {
         }
     }
 
-    /// Whether it holds anything.
     pub fn is_empty(&self) -> bool {
         match self {
             Dictionary::Direct(direct) => direct.last_local.is_none(),
@@ -107,7 +100,6 @@ impl Dictionary {
     }
 }
 
-/// A dictionary of integers in a small range.
 pub struct Direct {
     base: u64,
     /// Occurrences as source and as target.

@@ -20,7 +20,6 @@ impl Heap {
         self.order.first().copied()
     }
 
-    /// Whether all were removed.
     pub fn is_empty(&self) -> bool {
         self.order.is_empty()
     }

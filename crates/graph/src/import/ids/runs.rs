@@ -29,17 +29,9 @@ const SIGN: u64 = 1 << 63;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Locals {
     /// The local is the id's distance from a base.
-    Direct {
-        /// The base.
-        base: u64,
-        /// Number of locals.
-        count: u64,
-    },
+    Direct { base: u64, count: u64 },
     /// The local stands in the record.
-    Stored {
-        /// Number of locals.
-        count: u64,
-    },
+    Stored { count: u64 },
     /// There are none: nothing refers to the run's records by local.
     None,
 }
@@ -52,9 +44,7 @@ pub struct Run {
     /// Start of the integers with the highest bit.
     split_bytes: u64,
     end_bytes: u64,
-    /// Number of records.
     pub records: u64,
-    /// The relation of locals to the records.
     pub locals: Locals,
     /// Ids are as they sort: integers that are signed have their highest bit flipped.
     ordered: bool,
@@ -62,7 +52,6 @@ pub struct Run {
     longest_id_bytes: u64,
 }
 
-/// Writes a run.
 pub struct RunWriter<'a> {
     spill: &'a Arc<Spill>,
     writer: SpillWriter,
@@ -123,7 +112,6 @@ impl<'a> RunWriter<'a> {
         Ok(self.writer.number(local)?)
     }
 
-    /// Ends the run.
     pub fn finish(self, locals: Locals) -> Result<Run> {
         let end_bytes = self.writer.finish()?;
         Ok(Run {
@@ -220,9 +208,7 @@ pub struct RunReader<'a, K> {
     locals: Locals,
     /// The id as it sorts.
     pub id: K,
-    /// Number of edges with this id as their source.
     pub sources: u64,
-    /// Number of edges with this id as their target.
     pub targets: u64,
     /// Its local, where locals are stored.
     local: u64,
@@ -299,11 +285,9 @@ pub struct Numbers {
 
 /// Resources of merging: files, and memory for one buffer per run.
 pub struct MergePlan {
-    /// The file of merged runs.
     pub runs: Arc<Spill>,
     /// The file of the places of records in merged runs.
     pub positions: Spill,
-    /// Memory for all buffers.
     pub memory_bytes: u64,
     /// Integers may be below zero.
     pub signed: bool,
@@ -311,7 +295,6 @@ pub struct MergePlan {
 
 /// The least and the most memory for one buffer.
 const BUFFER_BYTES: std::ops::RangeInclusive<u64> = PAGE_BYTES..=256 << 10;
-/// A page of memory.
 const PAGE_BYTES: u64 = 4 << 10;
 /// Buffers beside two for each run that is merged: those of the merged run.
 const MORE_BUFFERS: u64 = 2;
@@ -420,7 +403,6 @@ pub fn too_many_vertices(found: String) -> Error {
 }
 
 impl Vertices {
-    /// Number of vertices.
     pub fn count(&self) -> u64 {
         self.root.run.records
     }
