@@ -34,20 +34,21 @@ pub struct GenerateReport {
     pub bytes: u64,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Layout {
-    Text { separator: u8, weights: bool, opening: Opening },
-    Tuples,
-}
+/// Endings of the formats; the separator of columns, in text; and whether there are weights, where the format says so.
+const FORMATS: [(&str, Option<u8>, Option<bool>); 6] = [
+    ("txt", Some(b' '), None),
+    ("csv", Some(b','), None),
+    ("el", Some(b' '), Some(false)),
+    ("wel", Some(b' '), Some(true)),
+    ("graph500", None, Some(false)),
+    ("bin16", None, Some(false)),
+];
 
-/// The header above the edges.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Opening {
-    None,
-    Names,
-    /// Outcore's own comment, where there are weights, of which an import takes none from a third column without a
-    /// name, and where something is known of the direction.
-    Comment,
+struct Format {
+    ending: &'static str,
+    /// The separator of the columns of text; none in a file of tuples.
+    separator: Option<u8>,
+    compression: Compression,
 }
 
 /// Writes a generated graph as an edge file, of the format that its name ends in. `how` is what an import of the graph
@@ -58,15 +59,14 @@ enum Opening {
 /// request to stop. There is no new file then.
 pub fn write(runtime: &Runtime, options: &GenerateOptions, how: &ImportOptions, path: &Path) -> Result<GenerateReport> {
     let generator = Generator::new(options)?;
-    let (layout, compression) = format_of(path, options.weights.is_some())?;
-    let opening = opening(layout, options, how, path)?;
+    let format = format_of(path, options.weights.is_some())?;
+    let opening = opening(&format, options, how, path)?;
     let create = |path: &Path| Writer::create(runtime, "an output buffer", path, BUFFER_BYTES);
     let (temporary, output) = Partial::file(runtime.backend(), path, create)?;
     let writing = Writing {
         runtime,
         generator,
-        layout,
-        compression,
+        format,
         opening,
         path,
         turn: Mutex::new(Turn { next: 0, output, failure: None }),
@@ -79,41 +79,29 @@ pub fn write(runtime: &Runtime, options: &GenerateOptions, how: &ImportOptions, 
     Ok(report)
 }
 
-/// Format and compression that follow from a file's name.
-fn format_of(path: &Path, weights: bool) -> Result<(Layout, Compression)> {
+/// The format that follows from a file's name.
+fn format_of(path: &Path, weights: bool) -> Result<Format> {
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
     let (compression, stem) = Compression::of(&name);
     let ending = stem.rsplit_once('.').map_or("", |(_, ending)| ending);
-    let layout = match ending {
-        "txt" => Layout::Text { separator: b' ', weights, opening: Opening::Comment },
-        "csv" => Layout::Text { separator: b',', weights, opening: Opening::Names },
-        "el" => Layout::Text { separator: b' ', weights: false, opening: Opening::None },
-        "wel" => Layout::Text { separator: b' ', weights: true, opening: Opening::None },
-        "graph500" | "bin16" => Layout::Tuples,
-        _ => {
-            let message = format!("expected a name that ends in {GENERATE_ENDINGS}, found {}", path.display());
-            return Err(Error::Usage(message));
-        }
+    let Some(&(ending, separator, columns)) = FORMATS.iter().find(|(name, ..)| *name == ending) else {
+        let message = format!("expected a name that ends in {GENERATE_ENDINGS}, found {}", path.display());
+        return Err(Error::Usage(message));
     };
-    let fits = match layout {
-        Layout::Text { weights: columns, .. } => columns == weights,
-        Layout::Tuples => !weights && compression == Compression::None,
-    };
-    if !fits {
-        return Err(Error::Usage(format!(
-            "a .{ending} file has {}; choose another name or leave the option out",
-            match layout {
-                Layout::Tuples => "neither weights nor compression",
-                Layout::Text { weights: true, .. } => "weights",
-                Layout::Text { .. } => "no weights",
-            }
-        )));
+    if columns.is_some_and(|columns| columns != weights) || separator.is_none() && compression != Compression::None {
+        let content = match (separator, columns) {
+            (None, _) => "neither weights nor compression",
+            (_, Some(true)) => "weights",
+            _ => "no weights",
+        };
+        let text = format!("a .{ending} file has {content}; choose another name or leave the option out");
+        return Err(Error::Usage(text));
     }
-    Ok((layout, compression))
+    Ok(Format { ending, separator, compression })
 }
 
 /// The header above the edges of a file. Refuses options that the file cannot express.
-fn opening(layout: Layout, options: &GenerateOptions, how: &ImportOptions, path: &Path) -> Result<String> {
+fn opening(format: &Format, options: &GenerateOptions, how: &ImportOptions, path: &Path) -> Result<String> {
     let (shape, file) = (options.shape, path.display());
     let refused = |text: String| Err(Error::Usage(text));
     if how.order != OrderChoice::Auto {
@@ -130,22 +118,20 @@ fn opening(layout: Layout, options: &GenerateOptions, how: &ImportOptions, path:
             shape.name()
         ));
     }
-    match layout {
-        Layout::Text { weights, opening: Opening::Comment, .. } => {
-            let directed = how.directed.or(shape.directed());
-            let weight = weights.then(|| "weight".to_owned());
-            if directed.is_none() && weight.is_none() {
-                return Ok(String::new());
-            }
-            Ok(OwnComment { directed: directed.unwrap_or(true), string_ids: false, parallel: false, weight }.line()
-                + "\n")
+    let weight = options.weights.map(|_| "weight".to_owned());
+    match (format.ending, how.directed.or(shape.directed())) {
+        // Outcore's own comment, since an import takes no weights from a third column without a name.
+        ("txt", None) if weight.is_none() => Ok(String::new()),
+        ("txt", directed) => {
+            let directed = directed.unwrap_or(true);
+            Ok(OwnComment { directed, string_ids: false, parallel: false, weight }.line() + "\n")
         }
         _ if how.directed == Some(false) => refused(format!(
             "expected a name that ends in .txt for edges without direction (--undirected), found {file}, which cannot \
              say it; choose .txt, or leave the option out and import the file with --undirected"
         )),
-        Layout::Text { weights: true, opening: Opening::Names, .. } => Ok("source,target,weight\n".to_owned()),
-        Layout::Text { opening: Opening::Names, .. } => Ok("source,target\n".to_owned()),
+        ("csv", _) if weight.is_some() => Ok("source,target,weight\n".to_owned()),
+        ("csv", _) => Ok("source,target\n".to_owned()),
         _ => Ok(String::new()),
     }
 }
@@ -153,8 +139,8 @@ fn opening(layout: Layout, options: &GenerateOptions, how: &ImportOptions, path:
 struct Writing<'a> {
     runtime: &'a Runtime,
     generator: Generator,
-    layout: Layout,
-    compression: Compression,
+    format: Format,
+    /// The header above the edges.
     opening: String,
     path: &'a Path,
     turn: Mutex<Turn>,
@@ -214,7 +200,7 @@ impl Writing<'_> {
     }
 
     fn render(&self, begins: bool, ids: &[u64], weights: &Weights, bytes: &mut Vec<u8>) {
-        let Layout::Text { separator, weights: weighted, .. } = self.layout else {
+        let Some(separator) = self.format.separator else {
             bytes.extend(ids.iter().flat_map(|id| id.to_le_bytes()));
             return;
         };
@@ -225,14 +211,16 @@ impl Writing<'_> {
             decimal(edge[0], bytes);
             bytes.push(separator);
             decimal(edge[1], bytes);
-            if weighted {
-                bytes.push(separator);
-            }
             match weights {
                 // None is complex: these are graphs.
                 Weights::None | Weights::Complex(_) => {}
-                Weights::Integer(weights) => decimal(weights[i].unsigned_abs(), bytes),
-                Weights::Real(weights) => bytes.extend_from_slice(weights[i].to_string().as_bytes()),
+                Weights::Integer(weights) => {
+                    bytes.push(separator);
+                    decimal(weights[i].unsigned_abs(), bytes);
+                }
+                Weights::Real(weights) => {
+                    bytes.extend_from_slice(format!("{}{}", separator as char, weights[i]).as_bytes())
+                }
             }
             bytes.push(b'\n');
         }
@@ -240,7 +228,7 @@ impl Writing<'_> {
 
     fn pack(&self, bytes: &[u8]) -> Result<Option<Vec<u8>>> {
         let failed = |error| Error::Io(IoError::file(self.path, "compress", error));
-        match self.compression {
+        match self.format.compression {
             Compression::None => Ok(None),
             Compression::Gzip => {
                 let mut encoder = GzEncoder::new(Vec::new(), flate2::Compression::fast());
