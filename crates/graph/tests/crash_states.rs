@@ -380,7 +380,7 @@ const PUT_BACK: (&str, Maker) =
     ("an import after one that was killed where names cannot be exchanged", killed_without_exchange);
 
 #[test]
-fn every_state_is_the_old_image_the_new_one_or_a_clear_absence() {
+fn every_crash_state_is_the_old_image_the_new_one_or_a_clear_error() {
     let (mut states, mut distinct) = (0, 0);
     for (name, make) in SCENES[..12].iter().chain(&[PUT_BACK]) {
         let scene = make(Faults::default());

@@ -360,7 +360,7 @@ fn outcome_under(limit_mib: u64, input: &Path) -> String {
 }
 
 #[test]
-fn how_long_a_line_may_be_follows_from_the_limit() {
+fn the_longest_line_follows_from_the_memory_limit() {
     let directory = tempfile::tempdir().unwrap();
     // A kilobyte of zstd that is one line.
     let endless = directory.path().join("endless.txt.zst");
@@ -379,7 +379,7 @@ fn how_long_a_line_may_be_follows_from_the_limit() {
 }
 
 #[test]
-fn a_hub_of_an_adjacency_list_is_never_held_whole() {
+fn a_line_of_an_adjacency_list_is_parsed_in_parts() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("hub.adj");
     let mut file = std::io::BufWriter::new(std::fs::File::create(&path).unwrap());

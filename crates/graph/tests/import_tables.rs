@@ -318,7 +318,7 @@ fn options_of_text_are_refused_for_tables() {
 }
 
 #[test]
-fn parts_with_ids_of_two_kinds_are_told_what_helps() {
+fn parts_with_ids_of_two_kinds_are_refused_with_advice() {
     let directory = tempfile::tempdir().unwrap();
     let paths = ["a.parquet", "b.parquet"].map(|name| directory.path().join(name));
     write(&paths[0], &[table(10, 10, false)], groups_of(10));
@@ -351,7 +351,7 @@ fn batches_that_do_not_fit_are_refused_as_they_arrive() {
 }
 
 #[test]
-fn the_limit_that_a_refusal_asks_for_is_enough_at_the_first_go() {
+fn the_limit_that_a_refusal_advises_is_enough() {
     let directory = tempfile::tempdir().unwrap();
     let at = |name: &str| directory.path().join(name);
     let image = at("graph.oc");

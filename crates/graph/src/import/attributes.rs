@@ -166,10 +166,10 @@ impl Attributes {
         }
         let fits = |column: &AttributeColumn| column.values.len() + again.len() == rows;
         if columns.len() != self.fields.len() || !columns.iter().all(fits) {
-            let found = columns.len();
+            let count = columns.len();
             let expected = self.fields.len();
             return Err(Error::custom(format!(
-                "expected {expected} attributes of {rows} rows, found {found}; this is a defect of the parser"
+                "expected {expected} attributes of {rows} rows, found {count}; this is a defect of the parser"
             )));
         }
         let flagged = columns.iter().filter(|column| !column.missing.is_empty()).count();
@@ -488,7 +488,7 @@ impl AttributeRows {
         raw: &Raw,
         source: &Places<'_>,
         mut output: Output<'_>,
-        distributed: Option<(&Parts, u64)>,
+        distributed: Option<(&RangedWords, u64)>,
     ) -> Result<u64> {
         match distributed {
             None => {
@@ -498,9 +498,9 @@ impl AttributeRows {
             }
             Some((parts, range_rows)) => {
                 let values = self.look_up(job, raw, parts, range_rows)?;
-                let mut next: Vec<Next<'_>> = Vec::new();
+                let mut next: Vec<ChainReader<'_>> = Vec::new();
                 for chain in &values.chains {
-                    next.push(Next::new(job.runtime, &values.streams, *chain)?);
+                    next.push(ChainReader::new(job.runtime, &values.streams, *chain)?);
                 }
                 source(&mut |place| match self.row(place) {
                     Some(row) => output.push(Some(next[(row / range_rows) as usize].word()?)),
@@ -519,7 +519,7 @@ impl AttributeRows {
     }
 
     /// Distributes the rows of all places by the range that they are in.
-    fn distribute(&self, job: &Job<'_>, source: &Places<'_>, ranges: u64, range_rows: u64) -> Result<Parts> {
+    fn distribute(&self, job: &Job<'_>, source: &Places<'_>, ranges: u64, range_rows: u64) -> Result<RangedWords> {
         let streams = Self::streams(job, "attribute-rows", ranges as usize)?;
         let mut sink = streams.sink(job.runtime, ranges as usize)?;
         source(&mut |place| match self.row(place) {
@@ -527,17 +527,17 @@ impl AttributeRows {
             None => Ok(()),
         })?;
         let chains = Sink::finish(sink)?;
-        Ok(Parts { streams, chains })
+        Ok(RangedWords { streams, chains })
     }
 
     /// Range by range, the values of the rows that were distributed.
-    fn look_up(&self, job: &Job<'_>, raw: &Raw, parts: &Parts, range_rows: u64) -> Result<Parts> {
+    fn look_up(&self, job: &Job<'_>, raw: &Raw, parts: &RangedWords, range_rows: u64) -> Result<RangedWords> {
         let streams = Self::streams(job, &format!("attribute-values-{}", raw.column), parts.chains.len())?;
         let mut sink = streams.sink(job.runtime, parts.chains.len())?;
         for (range, &chain) in parts.chains.iter().enumerate() {
             let first = range as u64 * range_rows;
             let part = self.load(job.runtime, raw, first..self.rows.min(first + range_rows))?;
-            let mut next = Next::new(job.runtime, &parts.streams, chain)?;
+            let mut next = ChainReader::new(job.runtime, &parts.streams, chain)?;
             for done in 0..chain.words {
                 if done % STEP == 0 {
                     job.runtime.cancel().check()?;
@@ -546,7 +546,7 @@ impl AttributeRows {
             }
         }
         let chains = Sink::finish(sink)?;
-        Ok(Parts { streams, chains })
+        Ok(RangedWords { streams, chains })
     }
 }
 
@@ -561,13 +561,13 @@ pub(super) fn create_folder(job: &Job<'_>, file: ImageFile) -> Result<()> {
 }
 
 /// Words in ranges.
-struct Parts {
+struct RangedWords {
     streams: Streams,
     chains: Vec<outcore_io::Chain>,
 }
 
 /// The words of a range, one after the other.
-struct Next<'a> {
+struct ChainReader<'a> {
     streams: &'a Streams,
     chain: outcore_io::Chain,
     words: Array<u64>,
@@ -575,10 +575,10 @@ struct Next<'a> {
     filled: usize,
 }
 
-impl<'a> Next<'a> {
+impl<'a> ChainReader<'a> {
     fn new(runtime: &Runtime, streams: &'a Streams, chain: outcore_io::Chain) -> Result<Self> {
         let words = Array::zeroed(runtime.budget(), PURPOSE, streams.block_words() + 1)?;
-        Ok(Next { streams, chain, words, next: 0, filled: 0 })
+        Ok(ChainReader { streams, chain, words, next: 0, filled: 0 })
     }
 
     #[inline]

@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn slots_rise_with_numbers_and_begin_where_they_should() {
+    fn slots_rise_with_numbers_and_begin_at_their_least_number() {
         for slot_number in 0..=slot(u32::MAX) {
             let first = first_in_slot(slot_number) as u32;
             assert_eq!(slot(first), slot_number);

@@ -77,27 +77,27 @@ impl Translation<'_> {
         let backend = self.job.runtime.backend();
         let streams = paths.iter().map(|path| Ok(Streams::create(backend, path, block_words)?));
         let streams = streams.collect::<Result<Vec<_>>>()?;
-        let mut states = Vec::new();
+        let mut distributors = Vec::new();
         for _ in 0..self.job.plan.workers {
             let sinks = streams.iter().zip(self.layouts);
             let sinks =
                 sinks.map(|(streams, layout)| Ok(streams.sink(self.job.runtime, layout.partitions.len().max(1))?));
-            states.push(Mutex::new(State { sinks: sinks.collect::<Result<_>>()?, fingerprint: 0 }));
+            distributors.push(Mutex::new(Distributor { sinks: sinks.collect::<Result<_>>()?, fingerprint: 0 }));
         }
         let edges = chunks.iter().flat_map(|chunk| &chunk.segments).map(|segment| segment.words * 8).sum();
         let progress = self.job.runtime.task("distributing", Unit::Bytes, Some(edges));
         for group in groups(chunks) {
             let table = Table::load(self, &group)?;
             let segments: Vec<&Segment> = group.iter().flat_map(|(_, chunk)| &chunk.segments).collect();
-            self.translate(&table, &segments, &states, &progress)?;
+            self.translate(&table, &segments, &distributors, &progress)?;
         }
         let mut directions: Vec<Vec<Vec<Chain>>> =
             self.layouts.iter().map(|layout| vec![Vec::new(); layout.partitions.len().max(1)]).collect();
         let mut fingerprint = 0u64;
-        for state in states {
-            let state = into_inner(state);
-            fingerprint = fingerprint.wrapping_add(state.fingerprint);
-            for (sink, direction) in state.sinks.into_iter().zip(&mut directions) {
+        for distributor in distributors {
+            let distributor = into_inner(distributor);
+            fingerprint = fingerprint.wrapping_add(distributor.fingerprint);
+            for (sink, direction) in distributor.sinks.into_iter().zip(&mut directions) {
                 for (chain, partition) in sink.finish()?.into_iter().zip(direction) {
                     partition.push(chain);
                 }
@@ -139,24 +139,24 @@ impl Translation<'_> {
         &self,
         table: &Table,
         segments: &[&Segment],
-        states: &[Mutex<State<'_>>],
+        distributors: &[Mutex<Distributor<'_>>],
         progress: &Task,
     ) -> Result<()> {
         let (next, edge_words) = (AtomicUsize::new(0), self.job.edge_words());
         self.job.runtime.run_on(self.job.plan.workers, |worker| {
-            let Some(state) = states.get(worker) else { return Ok(()) };
-            let mut state = lock(state);
+            let Some(distributor) = distributors.get(worker) else { return Ok(()) };
+            let mut distributor = lock(distributor);
             while let Some(segment) = segments.get(next.fetch_add(1, Ordering::Relaxed)) {
                 segment
                     .consume(self.job, |words| {
                         progress.advance(8 * words.len() as u64);
                         match (self.whole_weights, self.layouts) {
-                            (None, [both]) if edge_words == 1 => state.edges::<false>(table, both, both, words),
+                            (None, [both]) if edge_words == 1 => distributor.edges::<false>(table, both, both, words),
                             (None, layouts) if edge_words == 1 => {
-                                state.edges::<true>(table, &layouts[0], &layouts[1], words)
+                                distributor.edges::<true>(table, &layouts[0], &layouts[1], words)
                             }
                             _ if self.job.facts.is_complex => {
-                                state.weighted::<4>(table, self.layouts, words, |real| real)
+                                distributor.weighted::<4>(table, self.layouts, words, |real| real)
                             }
                             (whole, _) => {
                                 let whole = whole.unwrap_or(true);
@@ -166,8 +166,8 @@ impl Translation<'_> {
                                     _ => weight,
                                 };
                                 match edge_words {
-                                    2 => state.weighted::<2>(table, self.layouts, words, store),
-                                    _ => state.weighted::<3>(table, self.layouts, words, store),
+                                    2 => distributor.weighted::<2>(table, self.layouts, words, store),
+                                    _ => distributor.weighted::<3>(table, self.layouts, words, store),
                                 }
                             }
                         }
@@ -180,12 +180,12 @@ impl Translation<'_> {
     }
 }
 
-struct State<'a> {
+struct Distributor<'a> {
     sinks: Vec<Sink<'a>>,
     fingerprint: u64,
 }
 
-impl State<'_> {
+impl Distributor<'_> {
     fn edges<const DIRECTED: bool>(&mut self, table: &Table, out: &Layout, into: &Layout, words: &[u64]) -> Result<()> {
         let last = self.sinks.len() - 1;
         for (i, &word) in words.iter().enumerate() {

@@ -109,7 +109,7 @@ fn workers_that_write_columns_at_once_need_one_folder() {
 }
 
 #[test]
-fn a_column_that_is_called_as_the_sides_are_is_refused() {
+fn a_vertex_column_with_the_name_of_the_sides_is_refused() {
     let directory = tempfile::tempdir().unwrap();
     let runtime = common::runtime(1);
     let (edges, vertices) = (directory.path().join("e.csv"), directory.path().join("v.csv"));

@@ -191,7 +191,7 @@ fn files_that_contradict_each_other_are_noticed() {
 }
 
 #[test]
-fn what_the_manifest_says_of_loops_is_compared_with_the_lists() {
+fn counts_of_self_loops_in_the_manifest_are_compared_with_the_lists() {
     for directed in [false, true] {
         for (loops, kept) in [(1, false), (0, true), (0, false)] {
             let directory = tempfile::tempdir().unwrap();
@@ -227,7 +227,7 @@ fn edit_page(image: &Path, file: ImageFile, number: usize, edit: impl FnOnce(&mu
 }
 
 #[test]
-fn fields_that_are_reserved_are_zero() {
+fn reserved_fields_must_be_zero() {
     let directory = tempfile::tempdir().unwrap();
     let image = models()[1].write(directory.path());
     for (file, at, found) in [
@@ -253,7 +253,7 @@ fn fields_that_are_reserved_are_zero() {
 }
 
 #[test]
-fn sections_that_columns_and_text_do_not_use_are_empty() {
+fn unused_sections_of_columns_and_text_must_be_empty() {
     let directory = tempfile::tempdir().unwrap();
     let image = models()[1].write(directory.path());
     for (file, section) in [(ImageFile::OUT_DEGREE, 1), (ImageFile::values(0, false), 2), (ImageFile::ID_TEXT, 1)] {
@@ -284,7 +284,7 @@ fn members_of_later_writers_are_no_damage() {
 }
 
 #[test]
-fn files_that_the_manifest_does_not_name_are_told() {
+fn files_that_the_manifest_does_not_name_are_reported() {
     let model = Model::random(5, 500, 12_000, false, true);
     for name in ["edges/out_0.pages", "edges/out_entries.index", "in.index", "columns/id.text.pages"] {
         let directory = tempfile::tempdir().unwrap();
@@ -297,7 +297,7 @@ fn files_that_the_manifest_does_not_name_are_told() {
 }
 
 #[test]
-fn what_follows_the_last_section_of_a_page_is_zero() {
+fn bytes_after_the_last_section_of_a_page_must_be_zero() {
     let directory = tempfile::tempdir().unwrap();
     let image = models()[1].write(directory.path());
     let mut tried = 0;

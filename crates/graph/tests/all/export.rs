@@ -126,7 +126,7 @@ fn edge_lists_come_back_and_so_do_vertices_without_edges() {
 }
 
 #[test]
-fn strings_come_back_whatever_they_are_and_without_a_note() {
+fn all_strings_come_back_without_a_note() {
     let directory = tempfile::tempdir().unwrap();
     let model =
         |ids: [&str; 3]| Model::random(1, 3, 0, true, false).with_ids(ModelIds::Text(ids.map(str::to_owned).to_vec()));
@@ -149,7 +149,7 @@ fn strings_come_back_whatever_they_are_and_without_a_note() {
 }
 
 #[test]
-fn what_rows_cannot_say_comes_back_all_the_same() {
+fn directions_and_string_ids_come_back_from_files_without_edges() {
     let directory = tempfile::tempdir().unwrap();
     let ids = |ids: [&str; 3]| ModelIds::Text(ids.map(str::to_owned).to_vec());
     // Neither edges nor their column tell that these are strings, or the direction.
@@ -185,7 +185,7 @@ fn what_rows_cannot_say_comes_back_all_the_same() {
 }
 
 #[test]
-fn records_keep_everything() {
+fn graphs_come_back_from_every_form_of_records() {
     for (i, model) in models(300).iter().enumerate() {
         for name in ["e.jsonl.zst", "e.graphml", "e.gexf", "e.gml.gz", "e.net"] {
             let directory = tempfile::tempdir().unwrap();
@@ -245,7 +245,7 @@ fn records_hold_odd_ids_and_no_edges() {
 }
 
 #[test]
-fn graphalytics_keeps_everything() {
+fn graphs_come_back_from_graphalytics() {
     for (i, model) in models(1000).iter().enumerate() {
         let directory = tempfile::tempdir().unwrap();
         if let ModelIds::Text(_) | ModelIds::Signed(_) = model.ids {
@@ -295,7 +295,7 @@ fn matrices_and_metis_keep_every_vertex_under_its_number() {
 }
 
 #[test]
-fn what_a_format_cannot_hold_is_refused() {
+fn graphs_that_a_format_cannot_hold_are_refused() {
     let odd = |id: &str| {
         let mut ids = vec!["a".to_owned(), "b".to_owned(), id.to_owned()];
         ids.sort();
@@ -350,7 +350,7 @@ fn what_a_format_cannot_hold_is_refused() {
 }
 
 #[test]
-fn vertices_beside_go_with_the_file_that_they_belong_to_and_others_stay() {
+fn files_of_vertices_are_replaced_only_with_their_edges() {
     let mut model = Model::random(1, 20, 0, true, false);
     model.edges = (0..20).map(|vertex| (vertex, (vertex + 1) % 20, 1.0)).collect();
     for ending in ["csv", "txt.gz", "parquet", "mtx"] {

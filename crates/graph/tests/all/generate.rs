@@ -117,7 +117,7 @@ fn text_files_say_whether_edges_have_a_direction() {
 }
 
 #[test]
-fn what_a_file_cannot_say_is_refused() {
+fn options_that_a_generated_file_cannot_express_are_refused() {
     let directory = tempfile::tempdir().unwrap();
     let refusal = |shape, how: &ImportOptions, name: &str| {
         let options = GenerateOptions { shape, scale: 3, ..GenerateOptions::default() };

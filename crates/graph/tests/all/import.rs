@@ -192,7 +192,7 @@ fn random_graphs_come_back_under_all_options() {
 }
 
 #[test]
-fn graphs_at_the_edges_of_what_there_is() {
+fn empty_and_extreme_graphs_come_back() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("graph.oc");
     let one = |a: i128, b: i128| vec![(Id::Integer(a), Id::Integer(b))];
@@ -244,7 +244,7 @@ fn shuffled_grid(side: usize) -> Given {
 }
 
 #[test]
-fn the_order_that_is_chosen_makes_lists_small() {
+fn auto_chooses_the_order_with_the_smaller_lists() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("graph.oc");
     let path_graph = Given {
@@ -275,7 +275,7 @@ fn the_order_that_is_chosen_makes_lists_small() {
 }
 
 #[test]
-fn edges_that_are_forbidden_have_their_names_in_any_order() {
+fn refused_duplicates_are_named_by_their_ids_in_every_order() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("graph.oc");
     let mut given = shuffled_grid(20);

@@ -193,7 +193,7 @@ fn inputs_that_contradict_themselves_are_refused() {
 }
 
 #[test]
-fn only_images_are_replaced_and_only_if_that_was_asked_for() {
+fn only_images_are_replaced_and_only_with_the_option() {
     let directory = tempfile::tempdir().unwrap();
     let runtime = Runtime::new(options(2)).unwrap();
     let import_to = |path: &Path, replace: bool| {
@@ -227,7 +227,7 @@ fn only_images_are_replaced_and_only_if_that_was_asked_for() {
 }
 
 #[test]
-fn what_is_not_to_be_replaced_or_does_not_fit_is_refused_before_the_input_is_read() {
+fn existing_images_and_full_disks_are_refused_before_the_input_is_read() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("graph.oc");
     let refuse = |given: &Given, expected: &str| {
@@ -246,7 +246,7 @@ fn what_is_not_to_be_replaced_or_does_not_fit_is_refused_before_the_input_is_rea
 }
 
 #[test]
-fn what_killed_imports_left_is_removed_and_what_runs_is_not() {
+fn files_of_killed_imports_are_removed_and_those_of_running_ones_stay() {
     let directory = tempfile::tempdir().unwrap();
     let temporary = tempfile::tempdir().unwrap();
     // Of an image of another name, too.

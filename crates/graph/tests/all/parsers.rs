@@ -427,7 +427,7 @@ fn several_inputs_are_one_graph_in_their_order() {
 }
 
 #[test]
-fn what_is_no_input_file_is_refused() {
+fn paths_that_are_no_input_files_are_refused() {
     let scratch = Scratch::new();
     let missing = failure(read_with(&scratch.0.path().join("missing.txt"), &InputOptions::default()));
     assert!(missing.contains("missing.txt"), "{missing}");

@@ -83,7 +83,7 @@ fn files_are_synced_before_they_get_their_name() {
 }
 
 #[test]
-fn what_is_not_synced_is_noticed() {
+fn a_missing_sync_is_detected() {
     let directory = tempfile::tempdir().unwrap();
     let [from, to] = ["from", "to"].map(|name| directory.path().join(name));
     let (sim, runtime) = sim();

@@ -76,7 +76,7 @@ fn header(said: bool) -> InputOptions {
 }
 
 #[test]
-fn columns_are_taken_by_names_that_mean_it_or_as_asked_and_never_guessed() {
+fn columns_are_chosen_by_known_names_or_options_and_never_guessed() {
     for (text, input, expected) in [
         ("edge_id,source_id,target_id\n7,1,2\n8,2,3\n", options(), ["1 2", "2 3"]),
         ("to,from,weight\n2,1,9\n3,2,9\n", options(), ["1 2", "2 3"]),
@@ -196,7 +196,7 @@ fn whole_weights_of_text_are_integers_as_far_as_64_bits_hold_them() {
 }
 
 #[test]
-fn a_first_line_n_m_is_decided_by_both_counts_or_by_the_user() {
+fn a_first_line_is_a_size_if_both_counts_fit_or_by_option() {
     let body = "1 2\n2 3\n3 4\n4 5\n5 6\n";
     assert!(failure("g.txt", format!("7 5\n{body}"), &options()).contains("--header yes"));
     assert_eq!(edges("g.txt", &format!("7 5\n{body}"), &header(true)).len(), 5);
@@ -250,7 +250,7 @@ fn in_csv_nothing_is_a_comment_and_skipped_lines_are_counted() {
 }
 
 #[test]
-fn ids_do_not_change_their_kind_for_a_few_lines_nor_lose_their_zeros() {
+fn a_few_lines_do_not_change_the_kind_of_ids_and_leading_zeros_stay() {
     let error = failure("g.txt", "1 2\n2 3\nx y\n3 4\n", &options());
     assert!(error.contains("g.txt:3") && error.contains("--ids string"), "{error}");
     let error = failure("g.txt", "007 1\n7 2\n", &options());
@@ -326,7 +326,7 @@ fn options_that_an_input_has_no_use_for_are_refused() {
 }
 
 #[test]
-fn a_symmetric_input_that_shall_have_directions_has_both() {
+fn undirected_input_imported_as_directed_has_both_directions() {
     let directed = ImportOptions { directed: Some(true), ..ImportOptions::default() };
     let matrix = "%%MatrixMarket matrix coordinate real symmetric\n3 3 3\n2 1 5\n3 2 6\n3 3 7\n";
     for (name, text) in
@@ -399,7 +399,7 @@ fn files_of_one_import_agree_in_their_columns() {
 }
 
 #[test]
-fn a_message_in_the_place_of_a_table_replaces_no_image() {
+fn an_error_message_in_place_of_a_table_replaces_no_image() {
     let directory = tempfile::tempdir().unwrap();
     let image = directory.path().join("g.oc");
     let run = |name: &str, text: &str, delimiter: Option<&str>| {
@@ -443,7 +443,7 @@ fn an_input_without_rows_replaces_no_image() {
 }
 
 #[test]
-fn what_is_not_read_is_refused_by_its_name() {
+fn unsupported_formats_are_refused_by_name() {
     let samples: [(&str, &[u8], &str); 12] = [
         ("g.gdf", b"nodedef>name VARCHAR\na\nedgedef>node1,node2\na,a\n", "GDF"),
         ("g.txt", b"1 a\n2 b\n#\n1 2 x\n", "TGF"),

@@ -627,7 +627,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_are_merged_in_as_many_levels_as_it_takes() {
+    fn many_runs_are_merged_in_several_levels() {
         for count in [0, 1, 2, 3, 4, 37] {
             check(count, false);
             check(count, true);
