@@ -61,9 +61,7 @@ impl Job<'_> {
     fn renamed_weights(&self) -> Option<&'static str> {
         let weights = self.graph.manifest().weights()?;
         let renamed = match self.ending {
-            "txt" | "edges" | "e" => return None,
-            // It has none.
-            "sif" => return None,
+            "txt" | "edges" | "e" | "sif" => return None,
             "mtx" => "value",
             "csv" | "tsv" | "parquet" | "jsonl" | "ndjson" | "graphml" | "gml"
                 if weight_column(self.graph) == Some(&weights.name) =>
@@ -231,12 +229,6 @@ impl Job<'_> {
         }
     }
 
-    /// Whether the only attribute is the one that SIF has.
-    fn holds_interactions(&self) -> bool {
-        let attributes = &self.graph.manifest().attributes;
-        self.ending == "sif" && attributes.iter().all(|attribute| attribute.name == INTERACTION)
-    }
-
     pub(crate) fn refuse(&self, why: &str, instead: &str) -> Error {
         Error::Unsuitable(format!("cannot export to {}: {why}; export to {instead} instead", self.output.display()))
     }
@@ -270,8 +262,11 @@ impl Job<'_> {
         }
         files.push(self.output.to_owned());
         let renamed_weights = self.renamed_weights();
-        let holds_attributes = matches!(self.ending, "csv" | "tsv" | "parquet") || self.holds_interactions();
-        let without_attributes = !holds_attributes && !self.graph.manifest().attributes.is_empty();
+        let without_attributes = match self.ending {
+            "csv" | "tsv" | "parquet" => false,
+            "sif" => self.graph.manifest().attributes.iter().any(|attribute| attribute.name != INTERACTION),
+            _ => !self.graph.manifest().attributes.is_empty(),
+        };
         let unsaid_parallel =
             self.graph.manifest().parallel_edges && !matches!(self.ending, "txt" | "edges" | "parquet");
         Ok(ExportReport {

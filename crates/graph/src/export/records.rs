@@ -88,7 +88,11 @@ impl Job<'_> {
         if form == Form::Sif && self.graph.manifest().weights().is_some() {
             return Err(self.refuse("it has no weights, but the graph does", ".csv or .graphml"));
         }
-        let has_numbers = self.check_records(form, &lookup)?;
+        let has_numbers = string_ids(self.graph)
+            && self.check_strings(&lookup, |vertex, id| match form.refusal(id) {
+                Some(why) => Err(self.refuse_id(why, id, vertex, ".parquet")),
+                None => Ok(()),
+            })?;
         let mut file = TextFile::create(self.graph, self.output, self.compression)?;
         let (isolated, beside) = match form {
             Form::JsonLines => {
@@ -98,8 +102,7 @@ impl Job<'_> {
             }
             _ => (self.isolated()?, Vec::new()),
         };
-        let marked = has_numbers && string_ids(self.graph);
-        file.put(self.head(form, marked).as_bytes())?;
+        file.put(self.head(form, has_numbers).as_bytes())?;
         self.put_vertices(form, &mut file)?;
         let between: &str = match (form, self.graph.is_directed()) {
             (Form::Gexf, _) => "</nodes>\n<edges>\n",
@@ -119,17 +122,6 @@ impl Job<'_> {
             Form::JsonLines | Form::Pajek | Form::Sif => b"",
         })?;
         self.done(edges, isolated, false, beside, Some(file))
-    }
-
-    /// Refuses ids that the form cannot hold, and says whether one is written like a number.
-    fn check_records(&self, form: Form, lookup: &IdLookup) -> Result<bool> {
-        if !string_ids(self.graph) {
-            return Ok(false);
-        }
-        self.check_strings(lookup, |vertex, id| match form.refusal(id) {
-            Some(why) => Err(self.refuse_id(why, id, vertex, ".parquet")),
-            None => Ok(()),
-        })
     }
 
     /// The header before the vertices; `marked` if it must say that ids are strings.
@@ -183,10 +175,9 @@ impl Job<'_> {
         while let Some((first, batch)) = stream.next()? {
             for (number, id) in (first..).zip(batch.iter()) {
                 let (before, after) = match form {
-                    Form::JsonLines | Form::Sif | Form::GraphMl => ("<node id=\"".to_owned(), "\"/>\n"),
-                    Form::Gexf => ("<node id=\"".to_owned(), "\"/>\n"),
                     Form::Gml => (format!("node [ id {number} label \""), "\" ]\n"),
                     Form::Pajek => (format!("{} \"", number + 1), "\"\n"),
+                    _ => ("<node id=\"".to_owned(), "\"/>\n"),
                 };
                 line.clear();
                 line.extend_from_slice(before.as_bytes());

@@ -101,15 +101,6 @@ pub(super) enum Beside {
     Places,
 }
 
-impl Beside {
-    fn value_type(self) -> ValueType {
-        match self {
-            Beside::Imaginary => ValueType::F64,
-            Beside::Places => PLACE_TYPE,
-        }
-    }
-}
-
 #[derive(Clone, Copy)]
 pub(super) struct Encoding {
     pub origins: [Origin; 5],
@@ -240,7 +231,9 @@ impl<'a> Encoder<'a> {
             degree: ColumnWriter::new(origins[1], false).starting_at(self.vertex),
             hub: ColumnWriter::new(origins[2], false).starting_at(self.vertex),
             weight: weights.map(|kind| values(origins[3], kind)),
-            beside: beside.map(|beside| values(origins[4], beside.value_type())),
+            beside: beside.map(|beside| {
+                values(origins[4], if beside == Beside::Imaginary { ValueType::F64 } else { PLACE_TYPE })
+            }),
         });
     }
 

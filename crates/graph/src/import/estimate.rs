@@ -108,12 +108,8 @@ pub(super) fn check_space(facts: &Facts, options: &ImportOptions, directory: &Pa
     require_temporary(&what, needed.temporary_bytes, needed.temporary_bytes / 2, directory)
 }
 
-/// An error if a directory has less space than the temporary files of `edges` edges need.
-pub(super) fn require_space(edges: u64, temporary_bytes: u64, directory: &Path) -> Result<()> {
-    require_temporary(&format!("{edges} edges"), temporary_bytes, temporary_bytes, directory)
-}
-
-fn require_temporary(what: &str, bytes: u64, least_bytes: u64, directory: &Path) -> Result<()> {
+/// An error if a directory has less space than the temporary files of an import need.
+pub(super) fn require_temporary(what: &str, bytes: u64, least_bytes: u64, directory: &Path) -> Result<()> {
     require_disk(&format!("temporary files of an import of {what}"), bytes, least_bytes, directory)
 }
 

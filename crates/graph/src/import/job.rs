@@ -419,8 +419,8 @@ impl<'a> Job<'a> {
             layouts: &numbered.layouts,
         };
         // Now that the edges are counted, the space is known: edges as they were read go while entries come.
-        let record_bytes = 8 * self.edge_words() as u64;
-        estimate::require_space(input.edges, record_bytes * input.edges, self.workspace.temporary_directory())?;
+        let (text, bytes) = (format!("{} edges", input.edges), 8 * self.edge_words() as u64 * input.edges);
+        estimate::require_temporary(&text, bytes, bytes, self.workspace.temporary_directory())?;
         let paths = ["out-entries", "in-entries"].map(|name| self.workspace.temporary(name));
         let paths: Vec<&Path> = paths.iter().map(|path| path.as_path()).take(numbered.layouts.len()).collect();
         let chunks = std::mem::take(&mut input.chunks);
@@ -473,13 +473,9 @@ impl<'a> Job<'a> {
         let beside = self.beside();
         let last = if beside == Some(Beside::Places) { places::file(side == 1) } else { values(1) };
         let files = [lists, degree, hub, values(0), last];
-        let words = self.edge_words();
         let has_values = weights.is_some() || beside.is_some();
-        if has_values {
-            let path = self.workspace.partial().join("edges");
-            if side == 0 {
-                self.runtime.backend().create_directory(&path)?;
-            }
+        if has_values && side == 0 {
+            self.runtime.backend().create_directory(&self.workspace.partial().join("edges"))?;
         }
         let writing = Writing {
             job: self,
@@ -502,7 +498,7 @@ impl<'a> Job<'a> {
                 .collect(),
             entries: has_values.then_some([ImageFile::OUT_ENTRIES, ImageFile::IN_ENTRIES][side]),
         };
-        match words {
+        match self.edge_words() {
             1 => writing.run::<u64>(),
             2 => writing.run::<[u64; 2]>(),
             3 => writing.run::<[u64; 3]>(),

@@ -165,11 +165,9 @@ pub(super) struct Chunk {
 /// Facts about the weights that were read.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct WeightFacts {
-    /// Some batch had whole numbers by their type; some of those beyond 2^53.
-    integers: bool,
+    /// Some weight is a whole number by its type, and beyond 2^53.
     large: bool,
-    /// Some batch had real numbers; some of those were not whole, or beyond 64 bits, or beyond 2^53 and real by type.
-    reals: bool,
+    /// Some weight is a real number that is not whole, or beyond 64 bits, or beyond 2^53 and real by its type.
     fractions: bool,
     /// Some weight is no real number of 32 bits.
     wide: bool,
@@ -185,25 +183,12 @@ impl WeightFacts {
     fn merge(&mut self, other: WeightFacts) {
         self.note_range(other.range.into_iter().flat_map(<[i64; 2]>::from));
         self.wide |= other.wide;
-        self.integers |= other.integers;
         self.large |= other.large;
-        self.reals |= other.reals;
         self.fractions |= other.fractions;
     }
 
     /// The narrowest type that holds all of them, and their sums if those are stored.
     pub(super) fn value_type(&self, sums: bool) -> Result<ValueType> {
-        let (least, most) = self.range.unwrap_or_default();
-        Ok(match (self.are_integers()?, sums) {
-            (true, false) => ValueType::of_range(least, most),
-            (true, true) => ValueType::I64,
-            (false, false) if !self.wide => ValueType::F32,
-            (false, _) => ValueType::F64,
-        })
-    }
-
-    /// Whether they are stored as whole numbers.
-    fn are_integers(&self) -> Result<bool> {
         if self.large && self.fractions {
             return Err(Error::Unsuitable(
                 "expected weights of one kind, found whole numbers beyond 2^53 beside fractions, which no type holds \
@@ -211,7 +196,13 @@ impl WeightFacts {
                     .into(),
             ));
         }
-        Ok(!self.fractions)
+        let (least, most) = self.range.unwrap_or_default();
+        Ok(match (self.fractions, sums) {
+            (false, false) => ValueType::of_range(least, most),
+            (false, true) => ValueType::I64,
+            (true, false) if !self.wide => ValueType::F32,
+            (true, _) => ValueType::F64,
+        })
     }
 }
 
@@ -265,10 +256,14 @@ pub(super) fn read(job: &Job<'_>, source: Source) -> Result<Input> {
         return Err(error);
     }
     let queue = into_inner(shared.queue);
+    let parser = queue.source.parser();
     let mut input = parts.into_iter().fold(Input::default(), Input::merge);
     input.declared = queue.source.declared().filter(|&(_, count)| count > 0);
-    input.comments = queue.source.parser().comments();
-    input.late_notes = late_notes(&queue.source);
+    input.comments = parser.comments();
+    input.late_notes = queue.source.late_notes();
+    if let left_out @ 1.. = parser.left_out() {
+        input.late_notes.push(format!("Rows without a source or a target that were left out: {left_out}."));
+    }
     input.chunks.sort_unstable_by_key(|chunk| chunk.number);
     // Numbers without a gap: the sample refers to chunks by them.
     debug_assert!(input.chunks.iter().enumerate().all(|(i, chunk)| chunk.number as usize == i));
@@ -278,13 +273,6 @@ pub(super) fn read(job: &Job<'_>, source: Source) -> Result<Input> {
         );
     }
     Ok(input)
-}
-
-/// Notes that need the whole input to be read.
-fn late_notes(source: &Source) -> Vec<String> {
-    let left_out = source.parser().left_out();
-    let note = format!("Rows without a source or a target that were left out: {left_out}.");
-    source.late_notes().into_iter().chain((left_out > 0).then_some(note)).collect()
 }
 
 struct Worker<'a> {
@@ -471,13 +459,11 @@ impl<'a> Worker<'a> {
             // Complex numbers have one type only.
             Weights::None | Weights::Complex(_) => {}
             Weights::Integer(values) => {
-                facts.integers |= !values.is_empty();
                 facts.large |= values.iter().any(|value| value.unsigned_abs() > EXACT);
                 facts.note_range(values.iter().copied());
                 facts.wide |= values.iter().any(|&value| f64::from(value as f32) != value as f64);
             }
             Weights::Real(values) => {
-                facts.reals |= !values.is_empty();
                 facts.note_range(values.iter().map(|&value| value as i64));
                 facts.wide |= values.iter().any(|&value| f64::from(value as f32) != value);
                 // In text nothing but the number tells its type: whole ones that 64 bits hold are whole there.

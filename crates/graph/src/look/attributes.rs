@@ -115,37 +115,7 @@ impl Attributes {
         let streams = columns.files.iter().map(|&(file, count)| open(file, count)).collect::<Result<_>>()?;
         Ok(Attributes { columns, streams })
     }
-}
 
-impl Columns {
-    fn new(graph: &Graph, owner: Owner) -> Result<Self> {
-        let attributes = owner.attributes(graph);
-        let string_bytes: u64 =
-            attributes.iter().filter_map(|attribute| attribute.strings.as_ref()).map(strings_bytes).sum();
-        let budget = graph.runtime().budget();
-        let reservation =
-            (string_bytes > 0).then(|| budget.reserve("strings of attributes", string_bytes)).transpose()?;
-        let (mut all, mut files) = (Vec::new(), Vec::new());
-        for (place, attribute) in attributes.iter().enumerate() {
-            let mut add = |column: usize| {
-                files.push(match owner {
-                    Owner::Edges => (ImageFile::values(column, false), graph.manifest().out_lists.entries),
-                    Owner::Vertices => (ImageFile::vertex_values(column), graph.vertices()),
-                });
-                files.len() - 1
-            };
-            let (values, missing) = (add(attribute.column), attribute.missing.map(&mut add));
-            let strings = match &attribute.strings {
-                Some(strings) => read_strings(graph, ImageFile::strings(place, owner == Owner::Vertices), strings)?,
-                None => Vec::new(),
-            };
-            all.push(Column { name: attribute.name.clone(), kind: attribute.kind.clone(), values, missing, strings });
-        }
-        Ok(Columns { all, files, _strings: reservation })
-    }
-}
-
-impl Attributes {
     /// The columns as a schema has them.
     pub fn fields(&self) -> impl Iterator<Item = Field> {
         self.columns.all.iter().map(|column| {
@@ -197,6 +167,34 @@ impl Attributes {
     /// Rows as Arrow arrays; `words` has their values, column by column.
     pub fn arrays<'a>(&'a self, words: &'a [&'a [u64]]) -> impl Iterator<Item = ArrayRef> + 'a {
         self.columns.all.iter().map(|column| column.array(words))
+    }
+}
+
+impl Columns {
+    fn new(graph: &Graph, owner: Owner) -> Result<Self> {
+        let attributes = owner.attributes(graph);
+        let string_bytes: u64 =
+            attributes.iter().filter_map(|attribute| attribute.strings.as_ref()).map(strings_bytes).sum();
+        let budget = graph.runtime().budget();
+        let reservation =
+            (string_bytes > 0).then(|| budget.reserve("strings of attributes", string_bytes)).transpose()?;
+        let (mut all, mut files) = (Vec::new(), Vec::new());
+        for (place, attribute) in attributes.iter().enumerate() {
+            let mut add = |column: usize| {
+                files.push(match owner {
+                    Owner::Edges => (ImageFile::values(column, false), graph.manifest().out_lists.entries),
+                    Owner::Vertices => (ImageFile::vertex_values(column), graph.vertices()),
+                });
+                files.len() - 1
+            };
+            let (values, missing) = (add(attribute.column), attribute.missing.map(&mut add));
+            let strings = match &attribute.strings {
+                Some(strings) => read_strings(graph, ImageFile::strings(place, owner == Owner::Vertices), strings)?,
+                None => Vec::new(),
+            };
+            all.push(Column { name: attribute.name.clone(), kind: attribute.kind.clone(), values, missing, strings });
+        }
+        Ok(Columns { all, files, _strings: reservation })
     }
 }
 
