@@ -7,10 +7,10 @@
 //!   order.rs      numbers by id, by degree class, or near ones for neighbours (near.rs); a sample of the lists tells
 //!                 which order makes them smallest (sample.rs)
 //!   translate.rs  edges -> records in vertex numbers, distributed to partitions (partition.rs)
-//!   lists.rs      partitions -> sorted -> pages (encode.rs, pages.rs)
+//!   lists.rs      partitions -> sorted -> pages (encode.rs)
 //!   attributes.rs columns of the input's rows -> columns beside lists and vertices, by the places (places.rs) that the
 //!                 lists leave behind
-//!   id_column.rs  the id column; then the manifest; then the directory takes its name (workspace.rs)
+//!   id_column.rs  the id column (page_file.rs); then the manifest; then the directory takes its name (workspace.rs)
 //! ```
 //!
 //! An edge is written and read three times (8 bytes each time, 16 or 24 with weights, 32 with complex ones): as it was
