@@ -18,8 +18,8 @@ use std::time::Duration;
 
 /// Endings of the names of edge files; texts may be compressed, with `.gz` or `.zst` behind that.
 pub const GENERATE_ENDINGS: &str = ".el, .txt, .wel, .csv, .graph500 or .bin16";
-/// Memory of a worker, of which 10.5 MiB are needed: 1 for ids, 0.5 for weights, 4 for a vector of text (at most 2.8 MiB,
-/// 45 bytes an edge), as much for the compressed text, and 1 for the compressor.
+/// Memory of a worker. It needs 10.5 MiB: 1 for ids, 0.5 for weights, 4 for a vector of text (45 bytes an edge, 2.8 MiB
+/// in all), as much for the compressed text, and 1 for the compressor.
 const WORKER_BYTES: u64 = 12 << 20;
 
 /// Size of the gathered text and of the text that is being written, together.
