@@ -45,51 +45,89 @@ pub(crate) trait Blocks {
     fn take(&mut self, serial: u64, get: Get<'_>) -> Result<()>;
 }
 
-/// Numbers of a state, in their order.
+/// A run that can be stopped and resumed: its blocks, and the rest of its state.
+pub(crate) trait Resumable {
+    fn blocks(&mut self) -> &mut dyn Blocks;
+
+    /// Writes the state without the blocks to `words`, or reads it from them, in one order. None if it does not fit.
+    fn state(&mut self, words: &mut Words) -> Option<()>;
+}
+
+/// Numbers of a state, in their order. Each function writes its argument, or reads it if there is a position to read
+/// from; none if it does not fit.
 #[derive(Default)]
 pub(crate) struct Words {
     words: Vec<u64>,
-    position: usize,
+    position: Option<usize>,
 }
 
 impl Words {
-    pub fn put(&mut self, word: u64) {
-        self.words.push(word);
-    }
-
-    pub fn put_all(&mut self, numbers: &[f64]) {
-        self.put(numbers.len() as u64);
-        self.words.extend(numbers.iter().map(|number| number.to_bits()));
-    }
-
-    pub fn put_matrix(&mut self, matrix: &Mat<f64>) {
-        self.put(matrix.ncols() as u64);
-        (0..matrix.ncols()).for_each(|column| self.put_all(matrix.col_as_slice(column)));
-    }
-
-    pub fn take(&mut self) -> Option<u64> {
-        self.position += 1;
-        self.words.get(self.position - 1).copied()
-    }
-
-    pub fn take_all(&mut self) -> Option<Vec<f64>> {
-        let count = usize::try_from(self.take()?).ok()?;
-        let numbers = self.words.get(self.position..self.position.checked_add(count)?)?;
-        self.position += count;
-        Some(numbers.iter().map(|&bits| f64::from_bits(bits)).collect())
-    }
-
-    /// Overwrites a matrix with the next one, if that has as many rows and columns.
-    pub fn take_matrix(&mut self, matrix: &mut Mat<f64>) -> Option<()> {
-        if self.take()? != matrix.ncols() as u64 {
-            return None;
-        }
-        for column in 0..matrix.ncols() {
-            let numbers = self.take_all().filter(|numbers| numbers.len() == matrix.nrows())?;
-            matrix.col_as_slice_mut(column).copy_from_slice(&numbers);
+    pub fn word(&mut self, word: &mut u64) -> Option<()> {
+        match &mut self.position {
+            Some(position) => {
+                *word = *self.words.get(*position)?;
+                *position += 1;
+            }
+            None => self.words.push(*word),
         }
         Some(())
     }
+
+    pub fn number(&mut self, number: &mut f64) -> Option<()> {
+        let mut bits = number.to_bits();
+        self.word(&mut bits)?;
+        *number = f64::from_bits(bits);
+        Some(())
+    }
+
+    fn count(&mut self, count: usize) -> Option<()> {
+        let mut word = count as u64;
+        self.word(&mut word)?;
+        (word == count as u64).then_some(())
+    }
+
+    /// Numbers whose count is known.
+    pub fn slice(&mut self, numbers: &mut [f64]) -> Option<()> {
+        self.count(numbers.len())?;
+        numbers.iter_mut().try_for_each(|number| self.number(number))
+    }
+
+    /// Numbers whose count is part of the state.
+    pub fn list(&mut self, numbers: &mut Vec<f64>) -> Option<()> {
+        if let Some(&count) = self.position.and_then(|position| self.words.get(position)) {
+            numbers.resize(usize::try_from(count).ok().filter(|&count| count < self.words.len())?, 0.0);
+        }
+        self.slice(numbers)
+    }
+
+    pub fn matrix(&mut self, matrix: &mut Mat<f64>) -> Option<()> {
+        self.count(matrix.ncols())?;
+        (0..matrix.ncols()).try_for_each(|column| self.slice(matrix.col_as_slice_mut(column)))
+    }
+}
+
+/// Restores a run from its checkpoint; returns whether there was one.
+///
+/// # Errors
+/// Those of [`Checkpoint::load`]; a state that this run cannot have written.
+pub(crate) fn resume(checkpoint: &mut Option<Checkpoint<'_>>, run: &mut dyn Resumable) -> Result<bool> {
+    let Some(checkpoint) = checkpoint else { return Ok(false) };
+    let Some(mut words) = checkpoint.load(run.blocks())? else { return Ok(false) };
+    run.state(&mut words).ok_or_else(|| checkpoint.damaged(STATE))?;
+    Ok(true)
+}
+
+/// Writes the checkpoint of a run, if there is one and it is time to.
+///
+/// # Errors
+/// Those of [`Checkpoint::save`].
+pub(crate) fn save_if_due(checkpoint: &mut Option<Checkpoint<'_>>, run: &mut dyn Resumable) -> Result<()> {
+    let Some(checkpoint) = checkpoint.as_mut().filter(|checkpoint| Instant::now() >= checkpoint.due) else {
+        return Ok(());
+    };
+    let mut words = Words::default();
+    run.state(&mut words).ok_or_else(|| checkpoint.damaged(STATE))?;
+    checkpoint.save(run.blocks(), &words.words)
 }
 
 /// The checkpoint of a run: its folder, and the blocks in it.
@@ -109,11 +147,12 @@ pub(crate) struct Checkpoint<'a> {
 }
 
 impl<'a> Checkpoint<'a> {
-    /// Opens a folder, or creates it. `run` describes the computation with the operator.
+    /// Opens a folder, or creates it; nothing without a folder. `run` describes the computation with the operator.
     ///
     /// # Errors
     /// Another run uses the folder; errors of the operating system; no memory for two vectors.
-    pub fn open(operator: &dyn Operator<'a>, folder: &Path, run: &str) -> Result<Self> {
+    pub fn open(operator: &dyn Operator<'a>, folder: Option<&Path>, run: &str) -> Result<Option<Self>> {
+        let Some(folder) = folder else { return Ok(None) };
         let (image, runtime) = (operator.matrix().graph().image(), operator.matrix().graph().runtime());
         let backend = runtime.backend();
         // A folder in which no file can be created, such as an image, stays unchanged.
@@ -135,15 +174,15 @@ impl<'a> Checkpoint<'a> {
         };
         let run = format!("{run}, matrix {:08x}", fingerprint(operator)?);
         let (folder, blocks) = (folder.to_owned(), BTreeMap::new());
-        let reservation = Some(hold(runtime)?);
-        Ok(Checkpoint { runtime, folder, run, is_begun: false, blocks, due: Instant::now(), reservation, _lock: lock })
+        let (reservation, due) = (Some(hold(runtime)?), Instant::now());
+        Ok(Some(Checkpoint { runtime, folder, run, is_begun: false, blocks, due, reservation, _lock: lock }))
     }
 
     /// The stored state, if any.
     ///
     /// # Errors
     /// A state of another run, or a damaged one.
-    pub fn load(&mut self, blocks: &mut dyn Blocks) -> Result<Option<Words>> {
+    fn load(&mut self, blocks: &mut dyn Blocks) -> Result<Option<Words>> {
         let directory = Directory::open(self.runtime.backend(), &self.folder)?;
         let names = directory.names("")?;
         self.is_begun = names.iter().any(|name| name == STATE);
@@ -157,15 +196,15 @@ impl<'a> Checkpoint<'a> {
                 None => Ok(None),
             };
         }
-        let known = self.read_state(&directory.file(STATE)?.read_whole()?)?;
-        let known = Some(known).filter(|(_, words)| !words.words[words.position..].is_empty());
-        if let Some((serials, _)) = &known {
-            for &(serial, checksum) in serials {
+        let (serials, words) = self.read_state(&directory.file(STATE)?.read_whole()?)?;
+        let is_complete = words.position < Some(words.words.len());
+        if is_complete {
+            for (serial, checksum) in serials {
                 self.read_block(&directory, serial, checksum, blocks)?;
             }
         }
         self.remove_others(&directory)?;
-        Ok(known.map(|(_, words)| words))
+        Ok(is_complete.then_some(words))
     }
 
     /// The blocks that a state names, with their checksums, and the rest of it.
@@ -184,10 +223,16 @@ impl<'a> Checkpoint<'a> {
             )));
         }
         let words = lines.next().unwrap_or_default().as_chunks().0;
-        let mut words = Words { words: words.iter().map(|&word| u64::from_le_bytes(word)).collect(), position: 0 };
-        let blocks = (0..words.take().unwrap_or(0)).map(|_| Some((words.take()?, words.take()? as u32)));
-        let blocks: Option<Vec<_>> = blocks.collect();
-        Ok((blocks.ok_or_else(|| self.damaged(STATE))?, words))
+        let words: Vec<u64> = words.iter().map(|&word| u64::from_le_bytes(word)).collect();
+        let (&count, rest) = words.split_first().unwrap_or((&0, &[]));
+        let blocks =
+            rest.as_chunks().0.iter().take(count as usize).map(|&[serial, checksum]| (serial, checksum as u32));
+        let blocks: Vec<_> = blocks.collect();
+        if blocks.len() as u64 != count {
+            return Err(self.damaged(STATE));
+        }
+        let position = Some(1 + 2 * blocks.len());
+        Ok((blocks, Words { words, position }))
     }
 
     fn read_block(&mut self, directory: &Directory, serial: u64, checksum: u32, blocks: &mut dyn Blocks) -> Result<()> {
@@ -217,11 +262,6 @@ impl<'a> Checkpoint<'a> {
         Error::Usage(format!("{path}: expected what a checkpoint wrote, found other bytes; name another folder"))
     }
 
-    /// The error for a state that this run cannot have written.
-    pub fn damaged_state(&self) -> Error {
-        self.damaged(STATE)
-    }
-
     /// Removes blocks that no state names.
     fn remove_others(&self, directory: &Directory) -> Result<()> {
         let serial = |name: &str| name.strip_prefix(BLOCK)?.parse::<u64>().ok();
@@ -234,16 +274,11 @@ impl<'a> Checkpoint<'a> {
         Ok(())
     }
 
-    /// Whether it is time to write.
-    pub fn is_due(&self) -> bool {
-        Instant::now() >= self.due
-    }
-
     /// Writes the blocks that changed, and the state that a resumed run begins with.
     ///
     /// # Errors
     /// Errors of the operating system, such as a full disk.
-    pub fn save(&mut self, blocks: &mut dyn Blocks, words: &Words) -> Result<()> {
+    fn save(&mut self, blocks: &mut dyn Blocks, words: &[u64]) -> Result<()> {
         let (start, backend) = (Instant::now(), self.runtime.backend());
         self.reservation = None;
         if !self.is_begun {
@@ -261,7 +296,7 @@ impl<'a> Checkpoint<'a> {
             known.insert(serial, checksum);
             state.extend(serial.to_le_bytes().into_iter().chain(u64::from(checksum).to_le_bytes()));
         }
-        state.extend(words.words.iter().flat_map(|word| word.to_le_bytes()));
+        state.extend(words.iter().flat_map(|word| word.to_le_bytes()));
         backend.sync_directory(&self.folder)?;
         self.write_state(state)?;
         let old: Vec<u64> = self.blocks.keys().copied().filter(|serial| !known.contains_key(serial)).collect();

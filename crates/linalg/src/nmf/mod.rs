@@ -20,10 +20,9 @@
 
 mod pieces;
 
-use crate::checkpoint::{Blocks, Checkpoint, Get, Put, Words};
+use crate::checkpoint::{Blocks, Checkpoint, Get, Put, Resumable, Words, resume, save_if_due};
 use crate::declare::{
-    Declaration, Found as Outcome, Given, Kept, Needs, RANDOM_STATE, SolverPlan, both_shapes, both_sides, pass_bytes,
-    values_bytes,
+    Declaration, Found, Given, Kept, Needs, RANDOM_STATE, SolverPlan, both_shapes, both_sides, pass_bytes, values_bytes,
 };
 use crate::nmf::pieces::{Gram, Piece, Sums, change, inner_product};
 use crate::operator::{Costs, Counted, Operator, check_entries, require_real};
@@ -137,7 +136,7 @@ impl SolverPlan for NmfOptions {
         })
     }
 
-    fn run<'a>(&self, matrix: &'a SparseMatrix, verify: bool) -> Result<Outcome<'a>> {
+    fn run<'a>(&self, matrix: &'a SparseMatrix, verify: bool) -> Result<Found<'a>> {
         let mut found = nmf(matrix, self)?;
         let loss = found.losses.last().copied().unwrap_or(0.0);
         if verify {
@@ -146,7 +145,7 @@ impl SolverPlan for NmfOptions {
         let Nmf { w, h_transposed, losses, iterations, converged, products, stats } = found;
         let stopped_by = if converged { "tol" } else { "max_iter" };
         let (error, first) = (loss.sqrt(), losses[0].sqrt());
-        Ok(Outcome {
+        Ok(Found {
             lines: vec![
                 format!("error {error}, the root of |A - W H|^2; in the beginning {first}"),
                 format!("{iterations} iterations, stopped by {stopped_by}; {products} products"),
@@ -254,21 +253,19 @@ pub fn nmf<'a>(matrix: &'a SparseMatrix, options: &NmfOptions) -> Result<Nmf<'a>
         let (image, least) = (matrix.graph().path().display(), sums.least);
         return Err(Error::Unsuitable(format!("expected entries that are not negative in {image}, found {least}")));
     }
-    let (run, found) = {
+    let (run, converged) = {
         let forward = Counted::new(matrix, Operand::Matrix, &costs)?;
         let backward = Counted::new(matrix, Operand::Transpose, &costs)?;
-        let checkpoint = options.checkpoint.as_ref().map(|folder| Checkpoint::open(&forward, folder, &options.text()));
-        let checkpoint = checkpoint.transpose()?;
+        let checkpoint = Checkpoint::open(&forward, options.checkpoint.as_deref(), &options.text())?;
         let mut run = Run::new(matrix, options, &sums)?;
-        let found = run.run(&forward, &backward, options, sums.sum_of_squares, checkpoint)?;
-        (run, found)
+        let converged = run.run(&forward, &backward, options, sums.sum_of_squares, checkpoint)?;
+        (run, converged)
     };
-    let costs = costs.into_inner();
-    let Found { losses, iterations, converged } = found;
+    let (costs, iterations) = (costs.into_inner(), run.iterations());
     Ok(Nmf {
         w: Vectors::of_panels(run.w.panels, matrix, Operand::Matrix),
         h_transposed: Vectors::of_panels(run.h.panels, matrix, Operand::Transpose),
-        losses,
+        losses: run.losses,
         iterations,
         converged,
         products: 2 * iterations * options.n_components as u64,
@@ -317,16 +314,13 @@ struct Run<'a> {
     product: Panels<'a>,
     /// One per worker.
     buffers: Vec<Mutex<Array<f64>>>,
-    /// Number of iterations made.
-    made: u64,
+    /// The loss in the beginning and after every iteration.
+    losses: Vec<f64>,
+    /// The violation of the first iteration, and the root of the loss that was checked last.
+    first_violation: f64,
+    checked: f64,
     /// Memory for the sums of stripes.
     _held: Reservation,
-}
-
-struct Found {
-    losses: Vec<f64>,
-    iterations: u64,
-    converged: bool,
 }
 
 /// Layout of the factors and the memory they need.
@@ -408,7 +402,17 @@ impl<'a> Run<'a> {
         };
         let w = factor(panels(m)?, options.alpha_w * n as f64, m)?;
         let h = factor(panels(n)?, options.alpha_h * m as f64, n)?;
-        let mut run = Run { solver: options.solver, w, h, product: panels(most_rows)?, buffers, made: 0, _held: held };
+        let mut run = Run {
+            solver: options.solver,
+            w,
+            h,
+            product: panels(most_rows)?,
+            buffers,
+            losses: Vec::new(),
+            first_violation: 0.0,
+            checked: 0.0,
+            _held: held,
+        };
         let mean = sums.sum / (m as f64 * n as f64).max(1.0);
         run.randomize((mean / columns as f64).sqrt(), options.seed)?;
         Ok(run)
@@ -424,38 +428,7 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// Restores the state of a run from a checkpoint, the factors excepted. Returns the first violation, the root of
-    /// the loss that was checked last, and all losses.
-    fn restore(&mut self, words: &mut Words) -> Option<([f64; 2], Vec<f64>)> {
-        for factor in [&mut self.w, &mut self.h] {
-            let numbers = words.take_all()?;
-            if numbers.len() != factor.gram.len() * MOST_WIDTH * MOST_WIDTH {
-                return None;
-            }
-            let entries = factor.gram.iter_mut().flatten().flatten();
-            entries.zip(&numbers).for_each(|(entries, &number)| *entries = number);
-        }
-        Some((words.take_all()?.try_into().ok()?, words.take_all()?))
-    }
-
-    /// Writes the checkpoint, if it is due.
-    fn keep_for_later(
-        &mut self,
-        checkpoint: &mut Option<Checkpoint<'a>>,
-        numbers: [f64; 2],
-        losses: &[f64],
-    ) -> Result<()> {
-        let Some(checkpoint) = checkpoint.as_mut().filter(|checkpoint| checkpoint.is_due()) else { return Ok(()) };
-        let mut words = Words::default();
-        for factor in [&self.w, &self.h] {
-            words.put_all(&factor.gram.iter().flatten().flatten().copied().collect::<Vec<_>>());
-        }
-        words.put_all(&numbers);
-        words.put_all(losses);
-        checkpoint.save(self, &words)
-    }
-
-    /// Improves both factors until they are good enough.
+    /// Improves both factors until they are good enough; returns whether they are.
     fn run(
         &mut self,
         forward: &Counted<'a, '_>,
@@ -463,55 +436,67 @@ impl<'a> Run<'a> {
         options: &NmfOptions,
         squares: f64,
         mut checkpoint: Option<Checkpoint<'a>>,
-    ) -> Result<Found> {
-        let mut losses: Vec<f64> = Vec::new();
-        let (mut first_violation, mut checked) = (0.0, 0.0);
-        if let Some(checkpoint) = &mut checkpoint
-            && let Some(mut words) = checkpoint.load(self)?
-        {
-            let state = self.restore(&mut words).ok_or_else(|| checkpoint.damaged_state())?;
-            ([first_violation, checked], losses) = state;
-            self.made = losses.len().saturating_sub(1) as u64;
-        }
+    ) -> Result<bool> {
+        resume(&mut checkpoint, self)?;
         let loss = |inner: f64, w: &Gram, h: &Gram| match squares - 2.0 * inner + inner_product(w, h) {
             loss if loss.is_finite() => Ok(loss.max(0.0)),
             _ => Err(forward.too_large()),
         };
-        for iteration in self.made + 1..=options.max_iter.max(self.made + 1) {
-            self.keep_for_later(&mut checkpoint, [first_violation, checked], &losses)?;
+        for iteration in self.iterations() + 1.. {
+            save_if_due(&mut checkpoint, self)?;
             let before = self.w.gram.clone();
             let of_w = improve(forward, self.solver, &self.buffers, &mut self.product, &mut self.h, &mut self.w)?;
             if iteration == 1 {
-                losses.push(loss(of_w.inner[0], &before, &self.h.gram)?);
-                checked = losses[0].sqrt();
+                self.losses.push(loss(of_w.inner[0], &before, &self.h.gram)?);
+                self.checked = self.losses[0].sqrt();
             }
             let of_h = improve(backward, self.solver, &self.buffers, &mut self.product, &mut self.w, &mut self.h)?;
             let now = loss(of_h.inner[1], &self.w.gram, &self.h.gram)?;
-            losses.push(now);
+            self.losses.push(now);
             let violation = of_w.violation + of_h.violation;
             if iteration == 1 {
-                first_violation = violation;
+                self.first_violation = violation;
             }
             let is_good = match self.solver {
-                Solver::Hals => violation <= options.tol * first_violation,
+                Solver::Hals => violation <= options.tol * self.first_violation,
                 Solver::MultiplicativeUpdates if iteration % CHECKED_ITERATIONS == 0 => {
-                    let fall = std::mem::replace(&mut checked, now.sqrt()) - now.sqrt();
-                    fall <= options.tol * losses[0].sqrt()
+                    let fall = std::mem::replace(&mut self.checked, now.sqrt()) - now.sqrt();
+                    fall <= options.tol * self.losses[0].sqrt()
                 }
                 Solver::MultiplicativeUpdates => false,
             };
-            self.made = iteration;
             if is_good || iteration >= options.max_iter {
-                return Ok(Found { losses, iterations: iteration, converged: is_good });
+                return Ok(is_good);
             }
         }
         unreachable!("there is an iteration that is the last")
+    }
+
+    /// Number of iterations made: there is a loss before the first, too.
+    fn iterations(&self) -> u64 {
+        self.losses.len().saturating_sub(1) as u64
+    }
+}
+
+impl Resumable for Run<'_> {
+    fn blocks(&mut self) -> &mut dyn Blocks {
+        self
+    }
+
+    fn state(&mut self, words: &mut Words) -> Option<()> {
+        for factor in [&mut self.w, &mut self.h] {
+            words.slice(factor.gram.as_flattened_mut().as_flattened_mut())?;
+        }
+        let mut numbers = [self.first_violation, self.checked];
+        words.slice(&mut numbers)?;
+        [self.first_violation, self.checked] = numbers;
+        words.list(&mut self.losses)
     }
 }
 
 impl Blocks for Run<'_> {
     fn serials(&self) -> Vec<u64> {
-        vec![2 * self.made, 2 * self.made + 1]
+        vec![2 * self.iterations(), 2 * self.iterations() + 1]
     }
 
     fn give(&mut self, block: usize, put: Put<'_>) -> Result<()> {

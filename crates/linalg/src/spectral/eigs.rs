@@ -262,10 +262,9 @@ fn solve<'a>(operator: &dyn Operator<'a>, options: &EigsOptions) -> Result<Solve
             seed: options.seed,
         };
         let run = format!("eigs, k {k}, {part:?}, tol {:e}, ncv {most_columns}, seed {}", options.tol, options.seed);
-        let checkpoint = options.checkpoint.as_ref().map(|folder| Checkpoint::open(operator, folder, &run));
-        let checkpoint = checkpoint.transpose()?;
-        let mut run = KrylovSchur::new(operator, basis, goal, checkpoint)?;
-        let (schur, wanted) = run.run()?;
+        let checkpoint = Checkpoint::open(operator, options.checkpoint.as_deref(), &run)?;
+        let mut run = KrylovSchur::new(operator, basis, goal);
+        let (schur, wanted) = run.run(checkpoint)?;
         basis = run.basis;
         basis.truncate(basis.len() - 1);
         basis.rotate(&(schur.space(wanted) * schur.eigenvectors(wanted, cancel)?))?;

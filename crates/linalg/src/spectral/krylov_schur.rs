@@ -20,7 +20,7 @@
 //!
 //! Stewart, *A Krylov-Schur algorithm for large eigenproblems*, SIAM J. Matrix Anal. 2001.
 
-use crate::checkpoint::{Checkpoint, Words};
+use crate::checkpoint::{Blocks, Checkpoint, Resumable, Words, resume, save_if_due};
 use crate::operator::Operator;
 use crate::spectral::iteration::Iteration;
 use crate::spectral::schur::Schur;
@@ -92,44 +92,10 @@ pub(crate) struct KrylovSchur<'o, 'a> {
 }
 
 impl<'o, 'a> KrylovSchur<'o, 'a> {
-    /// A run with a random first vector, or one resumed from its checkpoint.
-    pub fn new(
-        operator: &'o dyn Operator<'a>,
-        basis: Basis<'a>,
-        goal: Goal,
-        checkpoint: Option<Checkpoint<'a>>,
-    ) -> Result<Self> {
-        let iteration = Iteration::new(operator, goal.seed, checkpoint);
+    /// A run with an empty basis.
+    pub fn new(operator: &'o dyn Operator<'a>, basis: Basis<'a>, goal: Goal) -> Self {
         let projection = Mat::zeros(goal.most_columns + 1, goal.most_columns + 1);
-        let mut run = KrylovSchur { iteration, basis, goal, projection };
-        match run.iteration.load(&mut run.basis)? {
-            Some(mut words) => {
-                let state = run.restore(&mut words);
-                run.iteration.check_restored(state)?;
-            }
-            None => run.begin()?,
-        }
-        Ok(run)
-    }
-
-    /// Restores the state of a run from a checkpoint, the basis excepted.
-    fn restore(&mut self, words: &mut Words) -> Option<()> {
-        let iteration = &mut self.iteration;
-        (iteration.seed, iteration.restarts, iteration.steps) = (words.take()?, words.take()?, words.take()?);
-        iteration.norm = f64::from_bits(words.take()?);
-        words.take_matrix(&mut self.projection)?;
-        iteration.locked = words.take_all()?;
-        Some(())
-    }
-
-    /// Writes the checkpoint, if it is due.
-    fn save_if_due(&mut self) -> Result<()> {
-        let Some(mut words) = self.iteration.state_if_due() else { return Ok(()) };
-        let Iteration { norm, seed, steps, restarts, ref locked, .. } = self.iteration;
-        [seed, restarts, steps, norm.to_bits()].into_iter().for_each(|word| words.put(word));
-        words.put_matrix(&self.projection);
-        words.put_all(locked);
-        self.iteration.save(&mut self.basis, &words)
+        KrylovSchur { iteration: Iteration::new(operator, goal.seed), basis, goal, projection }
     }
 
     /// Columns of the basis but for the last, which is not multiplied yet.
@@ -263,12 +229,16 @@ impl<'o, 'a> KrylovSchur<'o, 'a> {
     }
 
     /// Runs until all wanted eigenvalues have converged and none is wanted more, or there were too many restarts.
-    /// Returns the Schur form and how many rows of it are wanted: one more if the last has a conjugate.
-    pub fn run(&mut self) -> Result<(Schur, usize)> {
+    /// Returns the Schur form and how many rows of it are wanted: one more if the last has a conjugate. Begins with a
+    /// random vector, or at the checkpoint.
+    pub fn run(&mut self, mut checkpoint: Option<Checkpoint<'a>>) -> Result<(Schur, usize)> {
         let Goal { count, most_columns, most_restarts, tolerance, least_tolerance, .. } = self.goal;
         let between = LEAST_STEPS.max(most_columns / LOOKS);
+        if !resume(&mut checkpoint, self)? {
+            self.begin()?;
+        }
         loop {
-            self.save_if_due()?;
+            save_if_due(&mut checkpoint, self)?;
             self.extend()?;
             let (size, is_full) = (self.columns(), self.columns() == most_columns);
             if size <= count || !(is_full || self.iteration.steps.is_multiple_of(between as u64)) {
@@ -297,6 +267,23 @@ impl<'o, 'a> KrylovSchur<'o, 'a> {
                 self.restart(schur, wanted)?;
             }
         }
+    }
+}
+
+impl Resumable for KrylovSchur<'_, '_> {
+    fn blocks(&mut self) -> &mut dyn Blocks {
+        &mut self.basis
+    }
+
+    fn state(&mut self, words: &mut Words) -> Option<()> {
+        let iteration = &mut self.iteration;
+        iteration.products(words)?;
+        [&mut iteration.seed, &mut iteration.restarts, &mut iteration.steps]
+            .into_iter()
+            .try_for_each(|word| words.word(word))?;
+        words.number(&mut iteration.norm)?;
+        words.matrix(&mut self.projection)?;
+        words.list(&mut iteration.locked)
     }
 }
 

@@ -19,7 +19,7 @@
 //! *Thick-restart Lanczos*, SIAM J. Matrix Anal. 2000; Kuczyński and Woźniakowski, *Estimating the largest eigenvalue
 //! by the power and Lanczos algorithms with a random start*, SIAM J. Matrix Anal. 1992.
 
-use crate::checkpoint::{Checkpoint, Words};
+use crate::checkpoint::{Blocks, Checkpoint, Resumable, Words, resume, save_if_due};
 use crate::operator::Operator;
 use crate::spectral::iteration::Iteration;
 use crate::spectral::small::small_eigen;
@@ -103,7 +103,7 @@ impl Goal {
         let (count, most_columns) = (self.count / parts, self.most_columns / parts);
         let run =
             format!("{solver}, k {count}, {end:?}, tol {tolerance:e}, ncv {most_columns}, block {block}, seed {seed}");
-        folder.map(|folder| Checkpoint::open(operator, folder, &run)).transpose()
+        Checkpoint::open(operator, folder, &run)
     }
 
     /// The residual with which an eigenvalue has converged, as the small matrix has it, if the greatest is `scale`.
@@ -141,21 +141,15 @@ pub(crate) struct Lanczos<'o, 'a> {
     before: Mat<f64>,
     now: Mat<f64>,
     /// Number of coming steps that orthogonalize against all blocks.
-    forced: u32,
+    forced: u64,
 }
 
 impl<'o, 'a> Lanczos<'o, 'a> {
-    /// A run with a random first block, or one resumed from its checkpoint.
-    pub fn new(
-        operator: &'o dyn Operator<'a>,
-        basis: Basis<'a>,
-        goal: Goal,
-        checkpoint: Option<Checkpoint<'a>>,
-    ) -> Result<Self> {
-        let size = goal.most_columns + 2 * basis.space.width;
-        let width = basis.space.width;
-        let mut run = Lanczos {
-            iteration: Iteration::new(operator, goal.seed, checkpoint),
+    /// A run with an empty basis.
+    pub fn new(operator: &'o dyn Operator<'a>, basis: Basis<'a>, goal: Goal) -> Self {
+        let (size, width) = (goal.most_columns + 2 * basis.space.width, basis.space.width);
+        Lanczos {
+            iteration: Iteration::new(operator, goal.seed),
             goal,
             projection: Mat::zeros(size, size),
             live: Vec::new(),
@@ -164,44 +158,7 @@ impl<'o, 'a> Lanczos<'o, 'a> {
             now: Mat::zeros(size, width),
             forced: 0,
             basis,
-        };
-        match run.iteration.load(&mut run.basis)? {
-            Some(mut words) => {
-                let state = run.restore(&mut words);
-                run.iteration.check_restored(state)?;
-            }
-            None => {
-                let block = run.basis.fresh()?;
-                run.begin(block)?;
-            }
         }
-        Ok(run)
-    }
-
-    /// Restores the state of a run from a checkpoint, the basis excepted.
-    fn restore(&mut self, words: &mut Words) -> Option<()> {
-        self.forced = words.take()? as u32;
-        let iteration = &mut self.iteration;
-        (iteration.seed, iteration.steps, iteration.restarts) = (words.take()?, words.take()?, words.take()?);
-        iteration.norm = f64::from_bits(words.take()?);
-        for matrix in [&mut self.projection, &mut self.before, &mut self.now] {
-            words.take_matrix(matrix)?;
-        }
-        self.live = words.take_all()?.iter().map(|&is_live| is_live != 0.0).collect();
-        (self.hidden, iteration.locked) = (words.take_all()?, words.take_all()?);
-        (self.live.len() == self.basis.len() * self.width()).then_some(())
-    }
-
-    /// Writes the checkpoint, if it is due.
-    fn save_if_due(&mut self) -> Result<()> {
-        let Some(mut words) = self.iteration.state_if_due() else { return Ok(()) };
-        let Iteration { norm, seed, steps, restarts, ref locked, .. } = self.iteration;
-        let counts = [u64::from(self.forced), seed, steps, restarts, norm.to_bits()];
-        counts.into_iter().for_each(|word| words.put(word));
-        [&self.projection, &self.before, &self.now].into_iter().for_each(|matrix| words.put_matrix(matrix));
-        let live: Vec<f64> = self.live.iter().map(|&is_live| f64::from(u8::from(is_live))).collect();
-        [&live, &self.hidden, locked].into_iter().for_each(|numbers| words.put_all(numbers));
-        self.iteration.save(&mut self.basis, &words)
     }
 
     fn width(&self) -> usize {
@@ -294,7 +251,7 @@ impl<'o, 'a> Lanczos<'o, 'a> {
         }
         // Components removed from one block return from the next: two consecutive blocks are orthogonalized.
         self.forced = match was_forced {
-            0 => u32::from(is_lost || is_new),
+            0 => u64::from(is_lost || is_new),
             more => more - 1,
         };
         self.set_square(last + 1, last, &upper);
@@ -447,11 +404,15 @@ impl<'o, 'a> Lanczos<'o, 'a> {
     }
 
     /// Runs until all wanted pairs have converged and none is missed, or there were too many restarts; returns the best
-    /// approximations.
-    pub fn run(&mut self) -> Result<Ritz> {
+    /// approximations. Begins with a random block, or at the checkpoint.
+    pub fn run(&mut self, mut checkpoint: Option<Checkpoint<'a>>) -> Result<Ritz> {
         let Goal { count, most_columns, most_restarts, tolerance, .. } = self.goal;
+        if !resume(&mut checkpoint, self)? {
+            let block = self.basis.fresh()?;
+            self.begin(block)?;
+        }
         loop {
-            self.save_if_due()?;
+            save_if_due(&mut checkpoint, self)?;
             self.extend()?;
             let is_full = self.columns() + self.width() > most_columns;
             if self.columns() <= count.max(self.iteration.locked.len())
@@ -519,5 +480,27 @@ impl<'o, 'a> Lanczos<'o, 'a> {
         let rows = self.basis.space.rows as f64;
         let bound = 1.648 * rows.sqrt() * (-gap.sqrt() * (2 * self.iteration.steps - 1) as f64).exp();
         bound <= MISSED_PROBABILITY
+    }
+}
+
+impl Resumable for Lanczos<'_, '_> {
+    fn blocks(&mut self) -> &mut dyn Blocks {
+        &mut self.basis
+    }
+
+    fn state(&mut self, words: &mut Words) -> Option<()> {
+        let iteration = &mut self.iteration;
+        iteration.products(words)?;
+        [&mut self.forced, &mut iteration.seed, &mut iteration.steps, &mut iteration.restarts]
+            .into_iter()
+            .try_for_each(|word| words.word(word))?;
+        words.number(&mut iteration.norm)?;
+        [&mut self.projection, &mut self.before, &mut self.now]
+            .into_iter()
+            .try_for_each(|matrix| words.matrix(matrix))?;
+        let mut live = self.live.iter().map(|&is_live| f64::from(u8::from(is_live))).collect();
+        [&mut live, &mut self.hidden, &mut iteration.locked].into_iter().try_for_each(|numbers| words.list(numbers))?;
+        self.live = live.iter().map(|&is_live| is_live != 0.0).collect();
+        (self.live.len() == self.basis.len() * self.width()).then_some(())
     }
 }

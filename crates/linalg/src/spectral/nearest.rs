@@ -55,7 +55,7 @@ fn ends<'a>(operator: &Counted<'a, '_>, options: &EigshOptions) -> Result<(f64, 
     let few =
         Goal { count: 1, end: End::Smallest, most_columns: PROBED, most_restarts: 0, ..goal_of(operator, options) };
     let basis = Basis::new(space(operator, options.block), Room::of(operator), few.most_columns / options.block + 2)?;
-    let ritz = Lanczos::new(operator, basis, few, None)?.run()?;
+    let ritz = Lanczos::new(operator, basis, few).run(None)?;
     Ok((ritz.values[0], ritz.values[ritz.values.len() - 1]))
 }
 

@@ -160,8 +160,8 @@ pub(crate) fn subspace<'a>(
         check_scale(operator, found.scale, &mut found.basis)?;
         return Ok(found);
     }
-    let mut run = Lanczos::new(operator, basis, *goal, checkpoint)?;
-    let ritz = run.run()?;
+    let mut run = Lanczos::new(operator, basis, *goal);
+    let ritz = run.run(checkpoint)?;
     let (scale, mut basis, restarts) = (run.scale(&ritz), run.basis, run.iteration.restarts);
     check_scale(operator, scale, &mut basis)?;
     basis.truncate(basis.len() - 1);

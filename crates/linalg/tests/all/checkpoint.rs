@@ -2,11 +2,13 @@
 
 use crate::common::{Entries, bits, matrix, options, runtime};
 use outcore_image::{Error, Result};
+use outcore_io::{CancelFlag, Progress, Runtime, RuntimeOptions, Unit};
 use outcore_linalg::{EigsOptions, EigshOptions, NmfOptions, SvdsOptions, Which, eigs, eigsh, nmf, svds};
 use outcore_matrix::SparseMatrix;
 use std::fs;
 use std::path::Path;
-use std::time::Duration;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 /// All bits of a result, and how many vectors were multiplied.
 type Found = (Vec<u64>, u64);
@@ -48,6 +50,38 @@ fn solve(solver: &str, matrix: &SparseMatrix, checkpoint: Option<&Path>) -> Resu
     Ok((bits(&[values, numbers].concat()), products))
 }
 
+/// Cancels a run after a number of products, those of the run that it resumes included.
+struct StopAfter {
+    products: u64,
+    counted: AtomicU64,
+    cancel: OnceLock<CancelFlag>,
+}
+
+impl Progress for StopAfter {
+    fn start(&self, _name: &str, unit: Unit, _total: Option<u64>) {
+        assert_eq!(unit, Unit::Products);
+    }
+
+    fn advance(&self, products: u64) {
+        if self.counted.fetch_add(products, Ordering::Relaxed) + products >= self.products {
+            self.cancel.get().unwrap().cancel();
+        }
+    }
+
+    fn finish(&self) {}
+}
+
+/// A runtime that cancels its run after this many products.
+fn stopped_after(products: u64, threads: usize, memory_bytes: Option<u64>) -> Arc<Runtime> {
+    let stop = Arc::new(StopAfter { products, counted: AtomicU64::new(0), cancel: OnceLock::new() });
+    let progress: Arc<dyn Progress> = stop.clone();
+    let options = RuntimeOptions { progress: Some(progress), threads: Some(threads), ..RuntimeOptions::default() };
+    let beside_process = memory_bytes.is_some();
+    let runtime = Runtime::new(RuntimeOptions { memory_bytes, beside_process, ..options }).unwrap();
+    stop.cancel.set(runtime.cancel().clone()).ok();
+    Arc::new(runtime)
+}
+
 #[test]
 fn a_run_that_is_stopped_goes_on_with_the_same_bits() {
     let square = [("eigsh", 20_000, 20_000), ("nearest", 8000, 8000), ("eigs", 6_000, 6_000)];
@@ -67,17 +101,11 @@ fn a_run_that_is_stopped_goes_on_with_the_same_bits() {
         let expected = solve(solver, &matrix(&runtime(2, None), &image, true), None).unwrap();
         let mut stops = 0;
         let found = loop {
-            // Limits that have room for all vectors, and for few; every run is given more time.
-            let runtime = runtime(1 + stops % 3, [None, Some(32 << 20)][stops % 2]);
-            let (cancel, opened) = (runtime.cancel().clone(), matrix(&runtime, &image, true));
-            let wait = Duration::from_millis(20 + 15 * stops as u64);
-            let stopper = std::thread::spawn(move || {
-                std::thread::sleep(wait);
-                cancel.cancel();
-            });
-            let found = solve(solver, &opened, Some(&kept));
-            stopper.join().unwrap();
-            match found {
+            // Limits that have room for all vectors, and for few. A sixth of all products more is allowed each time, so
+            // the loop ends even if no run had written a checkpoint.
+            let products = expected.1 * (stops as u64 + 1) / 6;
+            let runtime = stopped_after(products, 1 + stops % 3, [None, Some(32 << 20)][stops % 2]);
+            match solve(solver, &matrix(&runtime, &image, true), Some(&kept)) {
                 Ok(found) => break found,
                 Err(Error::Io(outcore_io::Error::Cancelled)) => stops += 1,
                 Err(error) => panic!("{error}"),
