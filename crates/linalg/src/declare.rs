@@ -7,7 +7,7 @@
 //! files; `plan` of the declaration checks both for a matrix; [`SolverPlan::needs`] says what the run will need, and
 //! [`SolverPlan::run`] does it.
 
-use crate::dense::Dense;
+use crate::dense::{Dense, Store};
 use crate::tall::basis::temporary_folder;
 use crate::tall::vectors::Vectors;
 use outcore_declare::{Fact, Kind, NamedFact, Parameter, Unconverged, Values};
@@ -286,5 +286,5 @@ pub(crate) fn both_shapes(matrix: &SparseMatrix, count: usize) -> Vec<DenseShape
 pub(crate) fn both_sides<'a>(matrix: &'a SparseMatrix, left: Vectors<'a>, right: Vectors<'a>) -> Vec<Dense<'a>> {
     let shapes = both_shapes(matrix, left.shape().1);
     let sides = [Operand::Matrix, Operand::Transpose].into_iter().zip([left, right]);
-    sides.zip(shapes).map(|((side, vectors), shape)| Dense::of_vectors(vectors, matrix, side, shape)).collect()
+    sides.zip(shapes).map(|((side, vectors), shape)| Dense::new(matrix, side, shape, Store::Vectors(vectors))).collect()
 }

@@ -1,7 +1,8 @@
-//! Dense matrices that solvers found, on their way into files and arrays.
+//! Dense results of solvers, on their way into files and arrays.
 
-use crate::spectral::embedded::Embedding;
+use crate::spectral::embedding::Embedding;
 use crate::tall::vectors::{ComplexVectors, Parts, Vectors};
+use crate::tall::{check_room, for_each_row};
 use outcore_image::{Error, Result};
 use outcore_io::Array;
 use outcore_matrix::{Operand, SparseMatrix, UnnamedProduct};
@@ -9,7 +10,7 @@ use outcore_table::{DenseRows, DenseShape, write_dense};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// A dense matrix that was found: a row for each row of the matrix, or for each column.
+/// A dense result: a row for each row of the matrix, or for each column.
 #[derive(Debug)]
 pub struct Dense<'a> {
     /// Shape and names of rows and columns.
@@ -21,62 +22,21 @@ pub struct Dense<'a> {
 
 /// Storage of the numbers.
 #[derive(Debug)]
-enum Store<'a> {
+pub(crate) enum Store<'a> {
     Vectors(Vectors<'a>),
     Complex(ComplexVectors<'a>),
     /// Matrices stored one after the other, with rows in the order of the ids; side by side in the result.
-    Held(Array<f64>, usize),
+    Ordered(Array<f64>, usize),
     /// An embedding, and the sign of each column.
     Embedding(Box<Embedding<'a>>, Vec<f64>),
     /// In a temporary file, in the order of the image.
     Product(UnnamedProduct),
-    /// In the file that it goes to, which has no name yet.
+    /// In the file that it goes to, which has no name yet; [`Dense::write`] must name it later.
     Written(UnnamedProduct, PathBuf),
 }
 
-/// Numbers that are read together in a sweep over all rows.
-const NUMBERS: usize = 1 << 16;
-
 impl<'a> Dense<'a> {
-    pub(crate) fn of_vectors(
-        vectors: Vectors<'a>,
-        matrix: &'a SparseMatrix,
-        side: Operand,
-        shape: DenseShape,
-    ) -> Dense<'a> {
-        Dense { shape, matrix, side, store: Store::Vectors(vectors) }
-    }
-
-    pub(crate) fn of_complex(vectors: ComplexVectors<'a>, matrix: &'a SparseMatrix, shape: DenseShape) -> Dense<'a> {
-        Dense { shape, matrix, side: Operand::Matrix, store: Store::Complex(vectors) }
-    }
-
-    /// A result from matrices stored one after the other, with rows in the order of ids.
-    pub(crate) fn held(numbers: Array<f64>, count: usize, matrix: &'a SparseMatrix, shape: DenseShape) -> Dense<'a> {
-        Dense { shape, matrix, side: Operand::Matrix, store: Store::Held(numbers, count) }
-    }
-
-    pub(crate) fn embedding(
-        embedding: Embedding<'a>,
-        signs: Vec<f64>,
-        matrix: &'a SparseMatrix,
-        shape: DenseShape,
-    ) -> Dense<'a> {
-        Dense { shape, matrix, side: Operand::Matrix, store: Store::Embedding(Box::new(embedding), signs) }
-    }
-
-    /// A product in a temporary file, or in the file that is given, as [`Dense::write`] must be later.
-    pub(crate) fn product(
-        product: UnnamedProduct,
-        output: Option<PathBuf>,
-        matrix: &'a SparseMatrix,
-        side: Operand,
-        shape: DenseShape,
-    ) -> Dense<'a> {
-        let store = match output {
-            Some(output) => Store::Written(product, output),
-            None => Store::Product(product),
-        };
+    pub(crate) fn new(matrix: &'a SparseMatrix, side: Operand, shape: DenseShape, store: Store<'a>) -> Self {
         Dense { shape, matrix, side, store }
     }
 
@@ -108,7 +68,7 @@ impl<'a> Dense<'a> {
             Store::Vectors(vectors) => vectors.leave(bytes),
             Store::Complex(vectors) => vectors.leave(bytes),
             Store::Embedding(embedding, _) => embedding.leave(bytes),
-            Store::Held(..) | Store::Product(_) | Store::Written(..) => Ok(()),
+            Store::Ordered(..) | Store::Product(_) | Store::Written(..) => Ok(()),
         }
     }
 
@@ -117,81 +77,57 @@ impl<'a> Dense<'a> {
     /// # Errors
     /// Too few or too many numbers, a temporary file that cannot be read.
     pub fn copy_to(&self, numbers: &mut [f64]) -> Result<()> {
-        let (rows, count) = (self.rows(), self.shape.names.len());
-        if numbers.len() != rows * count {
-            return Err(Error::Usage(format!("expected room for {rows} x {count} numbers, found {}", numbers.len())));
-        }
+        let rows = (self.shape.vertices.end - self.shape.vertices.start) as usize;
+        check_room((rows, self.shape.names.len()), numbers.len())?;
         self.copy_by_id(0..rows, numbers)
     }
 
-    /// Number of rows.
-    fn rows(&self) -> usize {
-        (self.shape.vertices.end - self.shape.vertices.start) as usize
-    }
-
-    /// Calls `work` with every row: its place in the order of ids, and its numbers.
-    fn for_each_row(&self, mut work: impl FnMut(usize, &[f64])) -> Result<()> {
-        let count = self.shape.names.len().max(1);
-        let (all, runtime) = (self.rows(), self.matrix.graph().runtime());
-        let step = (NUMBERS / count).max(1).min(all.max(1));
-        let mut part = Array::zeroed(runtime.budget(), "rows of a result", step * count)?;
-        for first in (0..all).step_by(step) {
-            runtime.cancel().check()?;
-            let rows = first..all.min(first + step);
-            let part = &mut part[..rows.len() * count];
-            self.by_vertex(rows.clone(), part)?;
-            rows.zip(part.chunks_exact(count)).for_each(|(row, numbers)| work(self.place_at(row), numbers));
-        }
-        Ok(())
-    }
-
     /// Copies a row, in the order of the ids, of matrices stored one after the other.
-    fn copy_held(&self, held: &[f64], count: usize, row: usize, numbers: &mut [f64]) {
-        let width = numbers.len() / count.max(1);
-        for (one, numbers) in held.chunks_exact((held.len() / count.max(1)).max(1)).zip(numbers.chunks_exact_mut(width))
-        {
+    fn copy_ordered(all: &[f64], count: usize, row: usize, numbers: &mut [f64]) {
+        let (width, size) = (numbers.len() / count.max(1), all.len() / count.max(1));
+        for (one, numbers) in all.chunks_exact(size.max(1)).zip(numbers.chunks_exact_mut(width)) {
             numbers.copy_from_slice(&one[row * width..][..width]);
         }
     }
 
-    /// Copies some rows, in the order of ids, by a sweep over all of them unless they are held in that order.
+    /// Copies some rows, in the order of ids, by a sweep over all of them unless they are stored in that order.
     fn copy_by_id(&self, rows: Range<usize>, numbers: &mut [f64]) -> Result<()> {
         let count = self.shape.names.len();
         let start = |row: usize| (row - rows.start) * count;
         match &self.store {
-            Store::Held(held, matrices) => {
+            Store::Ordered(all, matrices) => {
                 for (row, numbers) in rows.zip(numbers.chunks_exact_mut(count.max(1))) {
-                    self.copy_held(held, *matrices, row, numbers);
+                    Self::copy_ordered(all, *matrices, row, numbers);
                 }
                 Ok(())
             }
-            Store::Product(_) | Store::Embedding(..) => self.for_each_row(|row, found| {
-                if rows.contains(&row) {
-                    numbers[start(row)..][..count].copy_from_slice(found);
-                }
-            }),
+            Store::Product(_) | Store::Embedding(..) => {
+                let all = (self.shape.vertices.end - self.shape.vertices.start) as usize;
+                let (runtime, copy) =
+                    (self.matrix.graph().runtime(), |rows, part: &mut [f64]| self.by_vertex(rows, part));
+                for_each_row(runtime, "rows of a result", (all, count), copy, |place, values| {
+                    let row = self.matrix.row_of(self.side, place);
+                    if rows.contains(&row) {
+                        numbers[start(row)..][..count].copy_from_slice(values);
+                    }
+                    Ok(())
+                })
+            }
             Store::Written(..) => unreachable!("a product in its place is not written again"),
-            Store::Vectors(vectors) => vectors.for_each_row(|row, columns, found| {
+            Store::Vectors(vectors) => vectors.for_each_row(|row, columns, values| {
                 if rows.contains(&row) {
-                    numbers[start(row)..][columns].copy_from_slice(found);
+                    numbers[start(row)..][columns].copy_from_slice(values);
                 }
             }),
             Store::Complex(vectors) => {
                 let (parts, columns) = vectors.parts();
                 numbers.fill(0.0);
-                parts.for_each_row(|row, part, found| {
+                parts.for_each_row(|row, part, values| {
                     if rows.contains(&row) {
-                        put_complex(columns, part, found, &mut numbers[start(row)..][..count]);
+                        put_complex(columns, part, values, &mut numbers[start(row)..][..count]);
                     }
                 })
             }
-        }
-    }
-
-    fn place_at(&self, row: usize) -> usize {
-        match self.side {
-            Operand::Matrix => self.matrix.row_at(row),
-            Operand::Transpose | Operand::Adjoint => self.matrix.column_at(row),
         }
     }
 }
@@ -215,9 +151,9 @@ impl DenseRows for Dense<'_> {
             Store::Product(product) => product.copy_rows(rows, numbers),
             Store::Written(..) => unreachable!("a product in its place is not written again"),
             Store::Embedding(embedding, signs) => embedding.copy_rows(signs, rows, numbers),
-            Store::Held(held, matrices) => {
-                for (row, numbers) in rows.zip(numbers.chunks_exact_mut(count.max(1))) {
-                    self.copy_held(held, *matrices, self.place_at(row), numbers);
+            Store::Ordered(all, matrices) => {
+                for (place, numbers) in rows.zip(numbers.chunks_exact_mut(count.max(1))) {
+                    Self::copy_ordered(all, *matrices, self.matrix.row_of(self.side, place), numbers);
                 }
                 Ok(())
             }
@@ -225,10 +161,9 @@ impl DenseRows for Dense<'_> {
     }
 
     fn by_id(&self, rows: Range<usize>, numbers: &mut [f64]) -> Result<()> {
-        match &self.store {
-            Store::Held(..) => self.copy_by_id(rows, numbers),
-            _ if self.is_in_order() => self.by_vertex(rows, numbers),
-            _ => self.copy_by_id(rows, numbers),
+        match matches!(self.store, Store::Ordered(..)) || !self.is_in_order() {
+            true => self.copy_by_id(rows, numbers),
+            false => self.by_vertex(rows, numbers),
         }
     }
 
@@ -238,15 +173,15 @@ impl DenseRows for Dense<'_> {
 }
 
 /// Puts a row of parts, of which some adjacent ones are given, to where they are in a row of complex numbers.
-fn put_complex(columns: &[Parts], part: Range<usize>, found: &[f64], numbers: &mut [f64]) {
+fn put_complex(columns: &[Parts], part: Range<usize>, values: &[f64], numbers: &mut [f64]) {
     for (number, &Parts { re, sign }) in numbers.chunks_exact_mut(2).zip(columns) {
         if part.contains(&re) {
-            number[0] = found[re - part.start];
+            number[0] = values[re - part.start];
         }
         if sign == 0.0 {
             number[1] = 0.0;
         } else if part.contains(&(re + 1)) {
-            number[1] = sign * found[re + 1 - part.start];
+            number[1] = sign * values[re + 1 - part.start];
         }
     }
 }

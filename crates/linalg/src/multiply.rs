@@ -13,9 +13,9 @@ use crate::declare::{
     Declaration, Found, Given, Needs, SolverPlan, Traffic, complex_names, pass_bytes, required, shape_of, values_bytes,
     vector_names,
 };
-use crate::dense::Dense;
+use crate::dense::{Dense, Store};
 use crate::tall::basis::temporary_folder;
-use crate::verify::{chance, push, sizes};
+use crate::verify::{chance, push};
 use outcore_declare::{DefaultValue, InputFile, Kind, Parameter};
 use outcore_image::{Error, Result};
 use outcore_ingest::Choice;
@@ -70,24 +70,16 @@ pub struct Multiplying {
     pub output: Option<PathBuf>,
 }
 
-/// The operand whose rows are the columns of this one.
-fn other(operand: Operand) -> Operand {
-    match operand {
-        Operand::Matrix => Operand::Transpose,
-        Operand::Transpose | Operand::Adjoint => Operand::Matrix,
-    }
-}
-
 fn plan(matrix: &SparseMatrix, given: Given) -> Result<Box<dyn SolverPlan>> {
     let semiring: Semiring = given.values.choice("semiring");
     let operand = if given.values.flag("transpose") { Operand::Transpose } else { Operand::Matrix };
-    let factor = required(given.open(matrix, other(operand), 0)?, "by")?;
+    let factor = required(given.open(matrix, operand.transposed(), 0)?, "by")?;
     let is_complex = matrix.is_complex() || factor.is_complex();
     if is_complex && semiring != Semiring::PlusTimes {
         let text = format!("expected real numbers for the semiring {}, found complex ones", semiring.name());
         return Err(Error::Usage(text));
     }
-    let ((rows, inner), (factor_rows, columns)) = (sizes(matrix, operand), factor.shape());
+    let ((rows, inner), (factor_rows, columns)) = (matrix.shape_of(operand), factor.shape());
     if factor_rows != inner as u64 || columns == 0 {
         let what = if operand == Operand::Matrix { "a matrix" } else { "the transpose, which is" };
         let expected = format!("{inner} rows and a column or more to multiply {what} of {rows} x {inner}");
@@ -126,7 +118,7 @@ impl Multiplying {
 
 impl SolverPlan for Multiplying {
     fn needs(&self, matrix: &SparseMatrix) -> Result<Needs> {
-        let (graph, inner) = (matrix.graph(), sizes(matrix, self.operand).1 as u64);
+        let (graph, inner) = (matrix.graph(), matrix.shape_of(self.operand).1 as u64);
         let columns = self.columns(matrix);
         let column_bytes = if matrix.is_complex() { 16 } else { 8 } * inner;
         // If memory has no room for a single column, the plan is made for one column all the same.
@@ -136,7 +128,7 @@ impl SolverPlan for Multiplying {
         let worker_bytes = LEAST_WORKER_BYTES * graph.runtime().threads() as u64;
         Ok(Needs {
             least_bytes: column_bytes + order_bytes + worker_bytes + values_bytes(matrix),
-            verify_bytes: self.verify_bytes(matrix, self.parts(matrix)),
+            verify_bytes: self.verify_bytes(matrix, parts(matrix)),
             kept: None,
             columns_per_pass,
             passes: columns.div_ceil(columns_per_pass).to_string(),
@@ -161,14 +153,18 @@ impl SolverPlan for Multiplying {
             let numbers = product.numbers(matrix.graph().runtime())?;
             self.check(matrix, &numbers, product.is_as_stored())?;
         }
-        let (m, n) = sizes(matrix, self.operand);
+        let (m, n) = matrix.shape_of(self.operand);
         let stats = product.cost().stats.clone();
         let shape = self.shape(matrix);
+        let store = match self.output.clone() {
+            Some(output) => Store::Written(product, output),
+            None => Store::Product(product),
+        };
         Ok(Found {
             lines: vec![format!("a product of {m} x {n} and {} columns", self.factor.shape().1)],
             values: Vec::new(),
             facts: Vec::new(),
-            dense: vec![Dense::product(product, self.output.clone(), matrix, self.operand, shape)],
+            dense: vec![Dense::new(matrix, self.operand, shape, store)],
             unconverged: None,
             stats,
         })
@@ -186,16 +182,16 @@ struct Columns {
     bounds: Array<f64>,
 }
 
-impl Multiplying {
-    /// Numbers of an element that belong together: the parts of complex ones if the matrix is complex.
-    fn parts(&self, matrix: &SparseMatrix) -> usize {
-        if matrix.is_complex() { 2 } else { 1 }
-    }
+/// Numbers of an element that belong together: the parts of complex ones if the matrix is complex.
+fn parts(matrix: &SparseMatrix) -> usize {
+    if matrix.is_complex() { 2 } else { 1 }
+}
 
+impl Multiplying {
     /// Bytes for verifying this number of columns together, or a combination of all; with the order of rows and pieces
     /// of files.
     fn verify_bytes(&self, matrix: &SparseMatrix, width: usize) -> u64 {
-        let ((rows, inner), parts) = (sizes(matrix, self.operand), self.parts(matrix));
+        let ((rows, inner), parts) = (matrix.shape_of(self.operand), parts(matrix));
         let vectors = ((inner + 2 * rows) * width).max((2 * inner + 3 * rows) * parts) as u64;
         let order_bytes = 4 * (rows + inner) as u64;
         8 * vectors + order_bytes + DenseFile::scan_bytes(matrix.graph().runtime()) + values_bytes(matrix)
@@ -203,51 +199,34 @@ impl Multiplying {
 
     /// Computes the product once more. `as_stored` says whether its rows are in the order of the image.
     pub fn check(&self, matrix: &SparseMatrix, product: &DenseFile, as_stored: bool) -> Result<()> {
-        let (all, parts) = (self.numbers(), self.parts(matrix));
+        let all = self.numbers();
         let budget = matrix.graph().runtime().budget();
-        let mut width = parts;
+        let mut width = parts(matrix);
         let most = all.min(MOST_COLUMNS);
         while width < most && self.verify_bytes(matrix, most.min(2 * width)) <= budget.available_bytes() {
             width = most.min(2 * width);
         }
         matrix.graph().make_room("the verification of the result", self.verify_bytes(matrix, width))?;
-        let places = self.places(matrix)?;
+        let places = places(matrix, self.operand.transposed())?;
+        let comparison = Comparison { multiplying: self, matrix, product, as_stored };
         if width < all && self.semiring == Semiring::PlusTimes {
             let mut columns = self.combined(matrix, &places)?;
             if columns.magnitudes.iter().flat_map(|numbers| numbers.iter()).all(|number| number.is_finite()) {
                 self.push(matrix, &mut columns)?;
-                return self.compare_combined(matrix, product, as_stored, &columns);
+                return comparison.of_combination(&columns);
             }
         }
         for first in (0..all).step_by(width) {
             let range = first..all.min(first + width);
             let mut columns = self.columns_of(matrix, range.clone(), &places)?;
             self.push(matrix, &mut columns)?;
-            self.compare(matrix, product, as_stored, range, &columns)?;
+            comparison.of_columns(range, &columns)?;
         }
         Ok(())
     }
 
-    /// Position in the image of each row of the factor, rows in the order of ids.
-    fn places(&self, matrix: &SparseMatrix) -> Result<Array<u32>> {
-        let inner = sizes(matrix, self.operand).1;
-        let mut places = Array::zeroed(matrix.graph().runtime().budget(), "rows of a verification", inner)?;
-        for place in 0..inner {
-            places[self.row_of(matrix, other(self.operand), place)] = place as u32;
-        }
-        Ok(places)
-    }
-
-    /// A row of an operand in the order of the ids, for one in that of the image.
-    fn row_of(&self, matrix: &SparseMatrix, operand: Operand, row: usize) -> usize {
-        match operand {
-            Operand::Matrix => matrix.row_at(row),
-            Operand::Transpose | Operand::Adjoint => matrix.column_at(row),
-        }
-    }
-
     fn room(&self, matrix: &SparseMatrix, width: usize, with_magnitudes: bool) -> Result<Columns> {
-        let (rows, inner) = sizes(matrix, self.operand);
+        let (rows, inner) = matrix.shape_of(self.operand);
         let budget = matrix.graph().runtime().budget();
         let array = |count: usize| Array::<f64>::zeroed(budget, "vectors of a verification", count * width);
         let magnitudes = if with_magnitudes { Some(array(inner)?) } else { None };
@@ -274,7 +253,7 @@ impl Multiplying {
 
     /// A random combination of all columns of the factor.
     fn combined(&self, matrix: &SparseMatrix, places: &[u32]) -> Result<Columns> {
-        let parts = self.parts(matrix);
+        let parts = parts(matrix);
         let mut columns = self.room(matrix, parts, true)?;
         let factor = shared::<AtomicF64>(&mut columns.factor);
         let magnitudes = shared::<AtomicF64>(columns.magnitudes.as_deref_mut().unwrap_or_default());
@@ -342,94 +321,90 @@ impl Multiplying {
             }
         }
     }
+}
 
+/// Position in the image of each row of an operand, rows in the order of ids.
+fn places(matrix: &SparseMatrix, operand: Operand) -> Result<Array<u32>> {
+    let rows = matrix.shape_of(operand).0;
+    let mut places = Array::zeroed(matrix.graph().runtime().budget(), "rows of a verification", rows)?;
+    (0..rows).for_each(|place| places[matrix.row_of(operand, place)] = place as u32);
+    Ok(places)
+}
+
+/// A comparison of a product with what was computed once more.
+struct Comparison<'m> {
+    multiplying: &'m Multiplying,
+    matrix: &'m SparseMatrix,
+    product: &'m DenseFile,
+    /// Whether the rows of the product are in the order of the image.
+    as_stored: bool,
+}
+
+impl Comparison<'_> {
     /// Position in the image of each row of the product, rows in the order of its file; none if the orders are equal.
-    fn rows_of_product(&self, matrix: &SparseMatrix, as_stored: bool) -> Result<Option<Array<u32>>> {
-        let rows = sizes(matrix, self.operand).0;
-        if as_stored || matrix.is_in_order() {
-            return Ok(None);
+    fn places(&self) -> Result<Option<Array<u32>>> {
+        match self.as_stored || self.matrix.is_in_order() {
+            true => Ok(None),
+            false => places(self.matrix, self.multiplying.operand).map(Some),
         }
-        let mut places = Array::zeroed(matrix.graph().runtime().budget(), "rows of a verification", rows)?;
-        (0..rows).for_each(|row| places[self.row_of(matrix, self.operand, row)] = row as u32);
-        Ok(Some(places))
     }
 
-    /// Compares some columns of the product with what was computed.
-    fn compare(
+    /// Calls `work` with the row, the columns and the numbers of pieces of the product.
+    fn scan(
         &self,
-        matrix: &SparseMatrix,
-        product: &DenseFile,
-        as_stored: bool,
-        range: Range<usize>,
-        columns: &Columns,
+        columns: Range<usize>,
+        work: impl Fn(usize, Range<usize>, &[f64]) -> Result<()> + Sync,
     ) -> Result<()> {
-        let places = self.rows_of_product(matrix, as_stored)?;
-        product.scan(matrix.graph().runtime(), range.clone(), self.is_complex, |rows, piece, numbers| {
-            let wanted = range.start.max(piece.start)..range.end.min(piece.end);
-            for (row, numbers) in rows.zip(numbers.chunks_exact(piece.len())) {
-                let at = places.as_ref().map_or(row, |places| places[row] as usize) * columns.width;
-                for column in wanted.clone() {
-                    let at = at + column - range.start;
-                    let [expected, bound] = [columns.sums[at], columns.bounds[at]];
-                    self.check_number(
-                        matrix,
-                        as_stored,
-                        row,
-                        Some(column),
-                        [expected, numbers[column - piece.start], bound],
-                    )?;
-                }
-            }
-            Ok(())
+        let runtime = self.matrix.graph().runtime();
+        self.product.scan(runtime, columns, self.multiplying.is_complex, |rows, piece, numbers| {
+            rows.zip(numbers.chunks_exact(piece.len())).try_for_each(|(row, numbers)| work(row, piece.clone(), numbers))
         })
     }
 
-    /// Compares a random combination of all columns of the product with what was computed.
-    fn compare_combined(
-        &self,
-        matrix: &SparseMatrix,
-        product: &DenseFile,
-        as_stored: bool,
-        columns: &Columns,
-    ) -> Result<()> {
-        let (places, parts) = (self.rows_of_product(matrix, as_stored)?, self.parts(matrix));
-        let rows = sizes(matrix, self.operand).0;
-        let mut sums = Array::<f64>::zeroed(matrix.graph().runtime().budget(), "a verification", rows * parts)?;
+    /// Compares some columns of the product.
+    fn of_columns(&self, range: Range<usize>, columns: &Columns) -> Result<()> {
+        let places = self.places()?;
+        self.scan(range.clone(), |row, piece, numbers| {
+            let place = places.as_ref().map_or(row, |places| places[row] as usize) * columns.width;
+            (range.start.max(piece.start)..range.end.min(piece.end)).try_for_each(|column| {
+                let at = place + column - range.start;
+                let number = numbers[column - piece.start];
+                self.check_number(row, Some(column), [columns.sums[at], number, columns.bounds[at]])
+            })
+        })
+    }
+
+    /// Compares a random combination of all columns of the product.
+    fn of_combination(&self, columns: &Columns) -> Result<()> {
+        let (places, parts) = (self.places()?, parts(self.matrix));
+        let rows = self.matrix.shape_of(self.multiplying.operand).0;
+        let budget = self.matrix.graph().runtime().budget();
+        let mut sums = Array::<f64>::zeroed(budget, "a verification", rows * parts)?;
         let all = shared::<AtomicF64>(&mut sums);
-        product.scan(matrix.graph().runtime(), 0..self.numbers(), self.is_complex, |rows, piece, numbers| {
-            for (row, numbers) in rows.zip(numbers.chunks_exact(piece.len())) {
-                for (column, number) in piece.clone().zip(numbers) {
-                    all[row * parts + column % parts].add(chance(column / parts) * number);
-                }
+        self.scan(0..self.multiplying.numbers(), |row, piece, numbers| {
+            for (column, number) in piece.zip(numbers) {
+                all[row * parts + column % parts].add(chance(column / parts) * number);
             }
             Ok(())
         })?;
         for (at, &computed) in sums.iter().enumerate() {
             let (row, part) = (at / parts, at % parts);
             let place = places.as_ref().map_or(row, |places| places[row] as usize) * parts + part;
-            let [expected, bound] = [columns.sums[place], columns.bounds[place]];
-            self.check_number(matrix, as_stored, row, None, [expected, computed, bound])?;
+            self.check_number(row, None, [columns.sums[place], computed, columns.bounds[place]])?;
         }
         Ok(())
     }
 
     /// Refuses a number that is not the expected one, but for rounding, in units of a bound of its terms; without a
     /// column it is a combination of all.
-    fn check_number(
-        &self,
-        matrix: &SparseMatrix,
-        as_stored: bool,
-        row: usize,
-        column: Option<usize>,
-        [expected, computed, bound]: [f64; 3],
-    ) -> Result<()> {
+    fn check_number(&self, row: usize, column: Option<usize>, [expected, computed, bound]: [f64; 3]) -> Result<()> {
         let is_same = expected == computed || expected.is_nan() && computed.is_nan();
         let bound = ROUNDING * bound;
         // Values that are not finite may come from sums that overflow in one order only.
         if !bound.is_finite() || is_same || (expected - computed).abs() <= bound {
             return Ok(());
         }
-        let row = if as_stored { self.row_of(matrix, self.operand, row) } else { row };
+        let row = if self.as_stored { self.matrix.row_of(self.multiplying.operand, row) } else { row };
         let what = column.map_or("a sum of all columns".to_owned(), |column| format!("column {column}"));
         let text = format!("{expected} in row {row} of {what} of the product, but for {bound:e}");
         Err(Error::verification(text, computed.to_string()))

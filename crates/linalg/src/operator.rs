@@ -14,20 +14,34 @@ const SYMMETRIC: f64 = 1e-10;
 
 /// A linear operator from vectors to vectors.
 pub(crate) trait Operator<'a> {
+    /// The operator that multiplies the matrix: it, or the first one that it is made of.
+    fn counted(&self) -> &Counted<'a, '_>;
+
     /// Number of rows and columns.
-    fn shape(&self) -> (usize, usize);
+    fn shape(&self) -> (usize, usize) {
+        self.counted().shape()
+    }
 
     /// Writes the product with some vectors, which lie side by side; a complex one is two columns, its parts.
     fn apply(&self, factor: &[f64], columns: usize, product: &mut [f64]) -> Result<()>;
 
     /// Number of pages that a product reads.
-    fn pages(&self) -> u64;
+    fn pages(&self) -> u64 {
+        self.counted().pages()
+    }
 
     /// The matrix that it is made of.
-    fn matrix(&self) -> &'a SparseMatrix;
+    fn matrix(&self) -> &'a SparseMatrix {
+        self.counted().matrix
+    }
 
     /// Costs of its products so far.
-    fn costs(&self) -> &RefCell<Costs>;
+    fn costs<'s>(&'s self) -> &'s RefCell<Costs>
+    where
+        'a: 's,
+    {
+        self.counted().costs
+    }
 
     /// The error for products that are not finite: images hold finite values only.
     fn too_large(&self) -> Error {
@@ -84,12 +98,12 @@ impl<'a, 'c> Counted<'a, 'c> {
 }
 
 impl<'a> Operator<'a> for Counted<'a, '_> {
+    fn counted(&self) -> &Counted<'a, '_> {
+        self
+    }
+
     fn shape(&self) -> (usize, usize) {
-        let (rows, columns) = self.matrix.shape();
-        match self.operand {
-            Operand::Matrix => (rows as usize, columns as usize),
-            Operand::Transpose | Operand::Adjoint => (columns as usize, rows as usize),
-        }
+        self.matrix.shape_of(self.operand)
     }
 
     fn pages(&self) -> u64 {
@@ -102,14 +116,6 @@ impl<'a> Operator<'a> for Counted<'a, '_> {
         self.matrix.multiply_as_stored(self.operand, factor, columns, product, &mut costs.stats)?;
         costs.count(columns as u64);
         Ok(())
-    }
-
-    fn matrix(&self) -> &'a SparseMatrix {
-        self.matrix
-    }
-
-    fn costs(&self) -> &RefCell<Costs> {
-        self.costs
     }
 }
 
@@ -124,11 +130,8 @@ pub(crate) struct Squared<'a, 'c> {
 impl<'a, 'c> Squared<'a, 'c> {
     /// `A^T A` for the operand `A`, for this number of vectors at a time.
     pub fn new(matrix: &'a SparseMatrix, operand: Operand, width: usize, costs: &'c RefCell<Costs>) -> Result<Self> {
-        let other = match operand {
-            Operand::Matrix => Operand::Transpose,
-            Operand::Transpose | Operand::Adjoint => Operand::Matrix,
-        };
-        let (first, second) = (Counted::new(matrix, operand, costs)?, Counted::new(matrix, other, costs)?);
+        let first = Counted::new(matrix, operand, costs)?;
+        let second = Counted::new(matrix, operand.transposed(), costs)?;
         let budget = matrix.graph().runtime().budget();
         let between = Array::zeroed(budget, "vectors between two products", first.shape().0 * width)?;
         Ok(Squared { first, second, between: RefCell::new(between) })
@@ -136,6 +139,10 @@ impl<'a, 'c> Squared<'a, 'c> {
 }
 
 impl<'a> Operator<'a> for Squared<'a, '_> {
+    fn counted(&self) -> &Counted<'a, '_> {
+        &self.first
+    }
+
     fn shape(&self) -> (usize, usize) {
         let size = self.first.shape().1;
         (size, size)
@@ -149,14 +156,6 @@ impl<'a> Operator<'a> for Squared<'a, '_> {
         let between = &mut self.between.borrow_mut()[..self.first.shape().0 * columns];
         self.first.apply(factor, columns, between)?;
         self.second.apply(between, columns, product)
-    }
-
-    fn matrix(&self) -> &'a SparseMatrix {
-        self.first.matrix
-    }
-
-    fn costs(&self) -> &RefCell<Costs> {
-        self.first.costs
     }
 }
 
@@ -198,7 +197,7 @@ pub(crate) fn check_symmetric(operator: &Counted<'_, '_>) -> Result<()> {
         true => (2, Operand::Adjoint, "Hermitian", "adjoint"),
     };
     let space = space(operator, width);
-    let vector = || Array::zeroed(space.runtime.budget(), "random vectors", space.numbers());
+    let vector = || space.zeros("random vectors");
     let (mut factor, mut one, mut two) = (vector()?, vector()?, vector()?);
     space.randomize(&mut factor, |_| true, 1)?;
     operator.apply(&factor, width, &mut one)?;

@@ -5,13 +5,15 @@
 //! lists in other files of the image, and in any case other code and another order of sums. That vectors belong to the
 //! values, and are orthonormal, is proven so; that no value is missing among them is not.
 
-use crate::tall::vectors::{ComplexVectors, Vectors};
+use crate::tall::vectors::{ComplexVectors, Parts, Vectors};
+use crate::tall::{SWEPT_NUMBERS, for_each_row};
 use faer::c64;
 use outcore_graph::{Direction, Edges, Frontier, ListPart, scan};
 use outcore_image::{Error, Result};
 use outcore_io::buffer::shared;
 use outcore_io::{Array, AtomicF64};
 use outcore_matrix::{Operand, SparseMatrix};
+use std::fmt::Display;
 
 /// Largest difference between a stated residual and the computed one, relative to the size of the matrix.
 const ROUNDING: f64 = 1e-11;
@@ -19,10 +21,8 @@ const ROUNDING: f64 = 1e-11;
 pub(crate) const LONE: f64 = 1e-14;
 /// By how much dot products of orthonormal vectors may differ from 0 and 1.
 const ORTHONORMAL: f64 = 1e-10;
-/// Numbers of vectors that are in memory together while they are compared.
-const NUMBERS: usize = 1 << 16;
 /// Most bytes of vectors that are in memory while dot products are computed.
-const MOST_VECTORS_BYTES: u64 = 8 * NUMBERS as u64;
+const MOST_VECTORS_BYTES: u64 = 8 * SWEPT_NUMBERS as u64;
 
 /// Products that are pushed, and room for them.
 pub(crate) struct Pushed<'a> {
@@ -34,15 +34,14 @@ pub(crate) struct Pushed<'a> {
 }
 
 /// The error for numbers that differ from the expected ones.
-fn refuse(expected: String, found: impl std::fmt::Display) -> Error {
+fn refuse(expected: String, found: impl Display) -> Error {
     Error::verification(expected, found.to_string())
 }
 
 impl<'a> Pushed<'a> {
     pub fn new(matrix: &'a SparseMatrix, operand: Operand) -> Result<Self> {
-        let (rows, columns) = sizes(matrix, operand);
-        let array = |count| Array::zeroed(matrix.graph().runtime().budget(), "vectors of a verification", count);
-        Ok(Pushed { matrix, operand, factor: array(columns)?, product: array(rows)? })
+        let (rows, columns) = matrix.shape_of(operand);
+        Ok(Pushed { matrix, operand, factor: zeros(matrix, columns)?, product: zeros(matrix, rows)? })
     }
 
     /// The memory of both vectors.
@@ -68,13 +67,9 @@ impl<'a> Pushed<'a> {
     }
 }
 
-/// Number of rows and columns of an operand.
-pub(crate) fn sizes(matrix: &SparseMatrix, operand: Operand) -> (usize, usize) {
-    let (rows, columns) = (matrix.shape().0 as usize, matrix.shape().1 as usize);
-    match operand {
-        Operand::Matrix => (rows, columns),
-        Operand::Transpose | Operand::Adjoint => (columns, rows),
-    }
+/// Zeros, one for each row or column, or a few.
+fn zeros(matrix: &SparseMatrix, count: usize) -> Result<Array<f64>> {
+    Ok(Array::zeroed(matrix.graph().runtime().budget(), "vectors of a verification", count)?)
 }
 
 /// Calls `add` with the row, the column and the value of every entry of an operand, column by column, on all workers.
@@ -93,7 +88,7 @@ pub(crate) fn push(
         Operand::Matrix => (of_columns, 0),
         Operand::Transpose | Operand::Adjoint => (of_rows, start),
     };
-    let rows = sizes(matrix, operand).0;
+    let rows = matrix.shape_of(operand).0;
     let edges = Edges { direction, weights: matrix.has_values(), complex };
     let visit = |(): &mut (), list: ListPart<'_>| {
         for (i, &neighbour) in list.neighbours.iter().enumerate() {
@@ -120,24 +115,14 @@ fn check_residual(name: &str, stated: f64, computed: f64, rounding: f64) -> Resu
 
 /// Refuses vectors that are not orthonormal.
 pub fn check_orthonormal(vectors: &Vectors<'_>, matrix: &SparseMatrix) -> Result<()> {
-    let gram = gram(vectors, matrix)?;
-    let count = vectors.shape().1;
-    for (at, &number) in gram.iter().enumerate() {
-        let expected = if at / count == at % count { 1.0 } else { 0.0 };
-        if (number - expected).abs() <= ORTHONORMAL {
-            continue;
-        }
-        let text = format!("a dot product of {expected} for the vectors {} and {}", at / count, at % count);
-        return Err(refuse(text, number));
-    }
-    Ok(())
+    check_unit(&gram(vectors, matrix)?, vectors.shape().1)
 }
 
 /// The dot products of all vectors with all.
 fn gram(vectors: &Vectors<'_>, matrix: &SparseMatrix) -> Result<Vec<f64>> {
-    let (rows, count) = vectors.shape();
+    let count = vectors.shape().1;
     let mut gram = vec![0.0; count * count];
-    for_each_piece(vectors, matrix, rows, |row| {
+    for_each_vector_row(vectors, matrix, |row| {
         for (one, sums) in row.iter().zip(gram.chunks_exact_mut(count)) {
             sums.iter_mut().zip(row).for_each(|(sum, other)| *sum += one * other);
         }
@@ -147,23 +132,13 @@ fn gram(vectors: &Vectors<'_>, matrix: &SparseMatrix) -> Result<Vec<f64>> {
 }
 
 /// Calls `work` with every row of some vectors.
-fn for_each_piece(
+fn for_each_vector_row(
     vectors: &Vectors<'_>,
     matrix: &SparseMatrix,
-    rows: usize,
     mut work: impl FnMut(&[f64]) -> Result<()>,
 ) -> Result<()> {
-    let (count, runtime) = (vectors.shape().1, matrix.graph().runtime());
-    let step = (NUMBERS / count.max(1)).max(1).min(rows.max(1));
-    let mut numbers = Array::zeroed(runtime.budget(), "rows of a verification", step * count)?;
-    for first in (0..rows).step_by(step) {
-        runtime.cancel().check()?;
-        let range = first..rows.min(first + step);
-        let numbers = &mut numbers[..range.len() * count];
-        vectors.copy_rows(range, 0..count, numbers)?;
-        numbers.chunks_exact(count).try_for_each(&mut work)?;
-    }
-    Ok(())
+    let copy = |rows, numbers: &mut [f64]| vectors.copy_rows(rows, 0..vectors.shape().1, numbers);
+    for_each_row(matrix.graph().runtime(), "rows of a verification", vectors.shape(), copy, |_, row| work(row))
 }
 
 /// The bytes of memory for verifying this number of vectors.
@@ -204,8 +179,7 @@ pub fn check_laplacian(
     let (rows, count) = vectors.shape();
     vectors.leave(vectors_bytes(matrix, count) + 16 * rows as u64)?;
     let mut pushed = Pushed::new(matrix, Operand::Matrix)?;
-    let array = || Array::<f64>::zeroed(matrix.graph().runtime().budget(), "vectors of a verification", rows);
-    let (mut degrees, mut vector) = (array()?, array()?);
+    let (mut degrees, mut vector) = (zeros(matrix, rows)?, zeros(matrix, rows)?);
     pushed.multiply(|entry, _| entry)?;
     degrees.fill(0.0);
     let sums = shared::<AtomicF64>(&mut degrees);
@@ -250,8 +224,7 @@ pub fn check_complex_pairs(
     let (parts, columns) = vectors.parts();
     let rows = parts.shape().0;
     let mut pushed = Pushed::new(matrix, Operand::Matrix)?;
-    let budget = matrix.graph().runtime().budget();
-    let mut other = Array::zeroed(budget, "vectors of a verification", rows)?;
+    let mut other = zeros(matrix, rows)?;
     for ((&value, column), &stated) in values.iter().zip(columns).zip(residuals) {
         // The square of the residual is that of its real part and of its imaginary one.
         let (mut square, mut product, mut length) = (0.0, 0.0, 0.0);
@@ -298,8 +271,7 @@ pub fn check_hermitian_pairs(
     vectors.leave(hermitian_bytes(matrix, values.len()))?;
     let (parts, columns) = vectors.parts();
     let (rows, count) = (parts.shape().0, values.len());
-    let array = || Array::zeroed(matrix.graph().runtime().budget(), "vectors of a verification", 2 * rows);
-    let (mut factor, mut product) = (array()?, array()?);
+    let (mut factor, mut product) = (zeros(matrix, 2 * rows)?, zeros(matrix, 2 * rows)?);
     let scale = values.iter().fold(0.0f64, |most, value| most.max(value.abs()));
     for ((&value, column), &stated) in values.iter().zip(columns).zip(residuals) {
         parts.copy_rows(0..rows, column.re..column.re + 2, &mut factor)?;
@@ -315,8 +287,8 @@ pub fn check_hermitian_pairs(
         check_residual(&format!("eigenvalue {value}"), stated, residual, ROUNDING * scale.max(length))?;
     }
     let mut gram = vec![c64::new(0.0, 0.0); count * count];
-    for_each_piece(parts, matrix, rows, |row| {
-        let number = |column: &crate::tall::vectors::Parts| c64::new(row[column.re], column.sign * row[column.re + 1]);
+    for_each_vector_row(parts, matrix, |row| {
+        let number = |column: &Parts| c64::new(row[column.re], column.sign * row[column.re + 1]);
         for (one, sums) in columns.iter().zip(gram.chunks_exact_mut(count)) {
             let one = number(one).conj();
             sums.iter_mut().zip(columns).for_each(|(sum, other)| *sum += one * number(other));
@@ -326,11 +298,12 @@ pub fn check_hermitian_pairs(
     check_unit(&gram, count)
 }
 
-/// Refuses dot products that are not those of orthonormal vectors.
-fn check_unit(gram: &[c64], count: usize) -> Result<()> {
-    for (at, number) in gram.iter().enumerate() {
+/// Refuses real or complex dot products that are not those of orthonormal vectors.
+fn check_unit<T: Copy + Display + Into<c64>>(gram: &[T], count: usize) -> Result<()> {
+    for (at, &number) in gram.iter().enumerate() {
         let expected = if at / count == at % count { 1.0 } else { 0.0 };
-        let error = (number.re - expected).hypot(number.im);
+        let parts: c64 = number.into();
+        let error = (parts.re - expected).hypot(parts.im);
         if error.is_nan() || error > ORTHONORMAL {
             let text = format!("a dot product of {expected} for the vectors {} and {}", at / count, at % count);
             return Err(refuse(text, number));
@@ -352,8 +325,8 @@ pub fn check_singular(
 ) -> Result<()> {
     let scale = values.iter().fold(0.0f64, |most, &value| most.max(value));
     let mut pushed = Pushed::new(matrix, operand)?;
-    let (rows, columns) = sizes(matrix, operand);
-    let mut other = Array::zeroed(matrix.graph().runtime().budget(), "vectors of a verification", rows)?;
+    let (rows, columns) = matrix.shape_of(operand);
+    let mut other = zeros(matrix, rows)?;
     for (i, &value) in values.iter().enumerate() {
         from.copy_rows(0..columns, i..i + 1, &mut pushed.factor)?;
         to.copy_rows(0..rows, i..i + 1, &mut other)?;
@@ -382,7 +355,7 @@ pub fn check_factors(
     w.leave(vectors_bytes(matrix, count))?;
     h_transposed.leave(vectors_bytes(matrix, count))?;
     for (name, vectors) in [("W", &*w), ("H", &*h_transposed)] {
-        for_each_piece(vectors, matrix, vectors.shape().0, |row| {
+        for_each_vector_row(vectors, matrix, |row| {
             match row.iter().find(|number| number.is_nan() || **number < 0.0) {
                 Some(number) => Err(refuse(format!("no number below 0 in {name}"), number)),
                 None => Ok(()),
@@ -392,7 +365,7 @@ pub fn check_factors(
     let grams = [gram(w, matrix)?, gram(h_transposed, matrix)?];
     let of_product: f64 = grams[0].iter().zip(&grams[1]).map(|(one, other)| one * other).sum();
     let mut pushed = Pushed::new(matrix, Operand::Matrix)?;
-    let mut other = Array::zeroed(matrix.graph().runtime().budget(), "vectors of a verification", w.shape().0)?;
+    let mut other = zeros(matrix, w.shape().0)?;
     let mut inner = 0.0;
     for i in 0..count {
         h_transposed.copy_rows(0..h_transposed.shape().0, i..i + 1, &mut pushed.factor)?;
@@ -450,7 +423,7 @@ pub fn check_exponential(
     pushed.multiply(|entry, _| entry.abs())?;
     let norm = pushed.product.iter().fold(0.0f64, |most, sum| most.max(*sum));
     let rows = pushed.factor.len();
-    let mut sum = Array::<f64>::zeroed(matrix.graph().runtime().budget(), "vectors of a verification", rows)?;
+    let mut sum = zeros(matrix, rows)?;
     let combined = |numbers: &[f64], row: usize, size: fn(f64) -> f64| {
         let row = &numbers[matrix.row_at(row) * columns..][..columns];
         row.iter().enumerate().map(|(column, number)| size(chance(column) * number)).sum::<f64>()

@@ -64,11 +64,7 @@ impl SparseMatrix {
             match ids.is_some() && !self.is_in_order() {
                 true => {
                     for (row, numbers) in (rows..).zip(numbers.chunks_exact(width.max(1))) {
-                        let place = match operand {
-                            Operand::Matrix => self.row_at(row),
-                            Operand::Transpose | Operand::Adjoint => self.column_at(row),
-                        };
-                        spill.write(raw_bytes(numbers), place as u64 * row_bytes)?;
+                        spill.write(raw_bytes(numbers), self.row_of(operand, row) as u64 * row_bytes)?;
                     }
                 }
                 false => spill.write(raw_bytes(numbers), rows as u64 * row_bytes)?,

@@ -48,6 +48,13 @@ pub enum Operand {
     Adjoint,
 }
 
+impl Operand {
+    /// The operand whose rows are the columns of this one: the transpose of the matrix, or the matrix.
+    pub fn transposed(self) -> Self {
+        if self == Operand::Matrix { Operand::Transpose } else { Operand::Matrix }
+    }
+}
+
 /// The vertices that are rows, or those that are columns: all of a square matrix are both.
 #[derive(Clone, Copy)]
 pub(crate) struct Side {
@@ -162,6 +169,12 @@ impl SparseMatrix {
     /// Number of rows and columns.
     pub fn shape(&self) -> (u64, u64) {
         (self.rows.count as u64, self.columns.count as u64)
+    }
+
+    /// Number of rows and columns of an operand.
+    pub fn shape_of(&self, operand: Operand) -> (usize, usize) {
+        let (_, rows, columns) = self.rows_of(operand);
+        (rows.count, columns.count)
     }
 
     /// Whether rows and columns are the same vertices. Others are stored as those of a rectangular matrix, even if they
@@ -355,6 +368,11 @@ impl SparseMatrix {
     /// The row of the matrix, in the order of ids, at this place of the image.
     pub fn row_at(&self, place: usize) -> usize {
         in_order(self.places.as_ref(), self.rows.first + place) - self.rows.first
+    }
+
+    /// The row of an operand, in the order of ids, at this place of the image.
+    pub fn row_of(&self, operand: Operand, place: usize) -> usize {
+        if operand == Operand::Matrix { self.row_at(place) } else { self.column_at(place) }
     }
 
     /// The column of the matrix, in the order of ids, at this place of the image.

@@ -15,7 +15,7 @@ use crate::declare::{
     Declaration, Found, Given, Needs, SolverPlan, complex_names, pass_bytes, required, shape_of, values_bytes,
     vector_names,
 };
-use crate::dense::Dense;
+use crate::dense::{Dense, Store};
 use crate::expm::norms::{Norms, Plan, greater, greatest};
 use crate::operator::{Costs, Counted, Operator, require_real, space, square_rows};
 use crate::tall::Space;
@@ -168,7 +168,12 @@ impl SolverPlan for Multiplying {
             lines,
             values: vec![("t", self.times.clone())],
             facts: Vec::new(),
-            dense: vec![Dense::held(results, self.times.len(), matrix, self.shape(matrix))],
+            dense: vec![Dense::new(
+                matrix,
+                Operand::Matrix,
+                self.shape(matrix),
+                Store::Ordered(results, self.times.len()),
+            )],
             unconverged: None,
             stats,
         })
@@ -275,7 +280,7 @@ impl<'a, 'c> Series<'a, 'c> {
         }
         graph.make_room(PURPOSE, 3 * one.block_bytes() * width as u64)?;
         let space = Space { width, ..one };
-        let vector = || Array::zeroed(space.runtime.budget(), PURPOSE, space.numbers());
+        let vector = || space.zeros(PURPOSE);
         let vectors = RefCell::new([vector()?, vector()?, vector()?]);
         Ok(Series { operator, norms, space, vectors })
     }

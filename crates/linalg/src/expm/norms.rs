@@ -7,7 +7,6 @@
 
 use crate::operator::{Counted, Operator, space};
 use outcore_image::Result;
-use outcore_io::Array;
 use outcore_matrix::{MOST_COLUMNS, Operand};
 
 const PURPOSE: &str = "vectors of a matrix exponential";
@@ -54,7 +53,7 @@ impl Norms {
         let [mean] = space.update([&mut diagonal], |_, [diagonal], [mean]| {
             *mean += diagonal.iter().map(|entry| entry / rows).sum::<f64>();
         })?;
-        let vector = || Array::zeroed(space.runtime.budget(), PURPOSE, space.numbers());
+        let vector = || space.zeros(PURPOSE);
         let (mut factor, mut product) = (vector()?, vector()?);
         factor.fill(1.0);
         // Powers are those of the matrix divided by its norm, so that they neither overflow nor vanish.

@@ -5,7 +5,7 @@ use crate::declare::{
     Declaration, Found, Given, K, Kept, MAXITER, NCV, Needs, SEED, SolverPlan, TOL, complex_shape, pass_bytes,
     values_bytes,
 };
-use crate::dense::Dense;
+use crate::dense::{Dense, Store};
 use crate::operator::{Costs, Counted, Operator, require_real, space, square_rows};
 use crate::spectral::krylov_schur::{Goal, KrylovSchur, Part};
 use crate::spectral::schur::Schur;
@@ -21,7 +21,6 @@ use faer::{Mat, c64};
 use outcore_declare::{DefaultValue, Kind, Parameter};
 use outcore_image::{Error, Result};
 use outcore_ingest::Choice;
-use outcore_io::Array;
 use outcore_matrix::{Operand, SparseMatrix};
 use std::cell::RefCell;
 
@@ -144,7 +143,8 @@ impl SolverPlan for EigsOptions {
         };
         let count = found.values.len();
         let shape = complex_shape(matrix, count);
-        found.into_found(count, columns, |vectors| Ok(vec![Dense::of_complex(vectors, matrix, shape)]))
+        let dense = |vectors| Ok(vec![Dense::new(matrix, Operand::Matrix, shape, Store::Complex(vectors))]);
+        found.into_found(count, columns, dense)
     }
 }
 
@@ -310,7 +310,7 @@ fn measured<'a>(operator: &dyn Operator<'a>, basis: &mut Basis<'a>, schur: &Schu
     let rows = basis.space.rows;
     let space = Space { width: 2, ..basis.space };
     basis.leave(2 * space.block_bytes())?;
-    let block = || Array::zeroed(space.runtime.budget(), "eigenvectors", space.numbers());
+    let block = || space.zeros("eigenvectors");
     let (mut factor, mut product) = (block()?, block()?);
     let (mut pairs, mut scales) = (Vec::new(), Mat::<f64>::zeros(wanted, wanted));
     for group in groups(schur, wanted) {

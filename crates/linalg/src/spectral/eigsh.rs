@@ -4,7 +4,7 @@ use crate::declare::{
     BLOCK, Declaration, Found, Given, K, Kept, MAXITER, NCV, Needs, SEED, SolverPlan, TOL, complex_shape, pass_bytes,
     shape_of, values_bytes, vector_names,
 };
-use crate::dense::Dense;
+use crate::dense::{Dense, Store};
 use crate::operator::{Costs, Counted, Operator, check_symmetric, square_rows};
 use crate::spectral::hermitian::{self, eigsh_complex};
 use crate::spectral::nearest::nearest;
@@ -80,20 +80,20 @@ impl SolverPlan for EigshOptions {
     }
 
     fn run<'a>(&self, matrix: &'a SparseMatrix, verify: bool) -> Result<Found<'a>> {
-        let (columns, shape) = (|values| vec![("eigenvalue", values)], self.shape(matrix));
+        let columns = |values| vec![("eigenvalue", values)];
+        let dense = |store| Ok(vec![Dense::new(matrix, Operand::Matrix, self.shape(matrix), store)]);
         if matrix.is_complex() {
             let mut found = eigsh_complex(matrix, self)?;
             if verify {
                 check_hermitian_pairs(matrix, &found.values, &mut found.vectors, &found.residuals)?;
             }
-            return found.into_found(self.k, columns, |vectors| Ok(vec![Dense::of_complex(vectors, matrix, shape)]));
+            return found.into_found(self.k, columns, |vectors| dense(Store::Complex(vectors)));
         }
         let mut found = eigsh(matrix, self)?;
         if verify {
             check_eigenpairs(matrix, &found.values, &mut found.vectors, &found.residuals)?;
         }
-        let dense = |vectors| Ok(vec![Dense::of_vectors(vectors, matrix, Operand::Matrix, shape)]);
-        found.into_found(self.k, columns, dense)
+        found.into_found(self.k, columns, |vectors| dense(Store::Vectors(vectors)))
     }
 }
 

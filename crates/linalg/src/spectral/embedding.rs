@@ -13,19 +13,19 @@
 use crate::declare::{
     BLOCK, Declaration, Found, Given, MAXITER, NCV, Needs, SEED, SolverPlan, TOL, shape_of, vector_names,
 };
-use crate::dense::Dense;
+use crate::dense::{Dense, Store};
 use crate::operator::{Costs, Counted, Operator, check_symmetric, require_real, space, square_rows};
-use crate::spectral::embedded::Embedding;
 use crate::spectral::symmetric::{EigshOptions, Solved, Which, solve};
 use crate::spectral::{SpectralOptions, SpectralPairs};
-use crate::tall::Space;
 use crate::tall::vectors::Vectors;
+use crate::tall::{Space, check_room, for_each_row};
 use crate::verify::{LONE, check_laplacian, vectors_bytes};
 use outcore_declare::Parameter;
 use outcore_image::{Error, Result};
 use outcore_io::Array;
 use outcore_matrix::{Operand, SparseMatrix};
 use std::cell::RefCell;
+use std::ops::Range;
 
 const PURPOSE: &str = "degrees of a spectral embedding";
 
@@ -94,7 +94,7 @@ impl SolverPlan for SpectralEmbeddingOptions {
         let columns = |values| vec![("eigenvalue", values)];
         found.into_found(count, columns, |embedding| {
             let signs = embedding.signs()?;
-            Ok(vec![Dense::embedding(embedding, signs, matrix, shape)])
+            Ok(vec![Dense::new(matrix, Operand::Matrix, shape, Store::Embedding(Box::new(embedding), signs))])
         })
     }
 }
@@ -228,12 +228,8 @@ impl<'a, 'c> ShiftedLaplacian<'a, 'c> {
 }
 
 impl<'a> Operator<'a> for ShiftedLaplacian<'a, '_> {
-    fn shape(&self) -> (usize, usize) {
-        self.operator.shape()
-    }
-
-    fn pages(&self) -> u64 {
-        self.operator.pages()
+    fn counted(&self) -> &Counted<'a, '_> {
+        &self.operator
     }
 
     fn apply(&self, factor: &[f64], columns: usize, product: &mut [f64]) -> Result<()> {
@@ -251,14 +247,6 @@ impl<'a> Operator<'a> for ShiftedLaplacian<'a, '_> {
         })?;
         self.operator.apply(scaled, columns, product)?;
         self.shift(&space, factor, product, |row| scale[row])
-    }
-
-    fn matrix(&self) -> &'a SparseMatrix {
-        self.operator.matrix
-    }
-
-    fn costs(&self) -> &RefCell<Costs> {
-        self.operator.costs
     }
 }
 
@@ -280,5 +268,79 @@ impl ShiftedLaplacian<'_, '_> {
             }
         })?;
         Ok(())
+    }
+}
+
+/// The rows of a spectral embedding.
+#[derive(Debug)]
+pub struct Embedding<'a> {
+    /// Eigenvectors of length 1, the last one first.
+    #[doc(hidden)]
+    pub vectors: Vectors<'a>,
+    /// Factor of each row, in the order of the image; none if the Laplacian is not normalised.
+    pub(crate) scale: Option<Array<f64>>,
+    pub(crate) matrix: &'a SparseMatrix,
+}
+
+impl Embedding<'_> {
+    /// Number of rows and columns.
+    pub fn shape(&self) -> (usize, usize) {
+        self.vectors.shape()
+    }
+
+    /// Makes this much memory free, if it can, by moving vectors to the temporary file.
+    ///
+    /// # Errors
+    /// A full disk.
+    pub fn leave(&mut self, bytes: u64) -> Result<()> {
+        self.vectors.leave(bytes)
+    }
+
+    /// Writes the embedding row by row, with rows in the order of ids and columns in that of eigenvalues. The entry of
+    /// greatest magnitude of a column, the first of several, is positive.
+    ///
+    /// # Errors
+    /// Too few or too many numbers, a temporary file that cannot be read.
+    pub fn write(&self, numbers: &mut [f64]) -> Result<()> {
+        let count = self.shape().1;
+        check_room(self.shape(), numbers.len())?;
+        let signs = self.signs()?;
+        self.for_each_row(&signs, |row, values| numbers[row * count..][..count].copy_from_slice(values))
+    }
+
+    /// Copies adjacent rows, in the order of the image, row by row.
+    pub(crate) fn copy_rows(&self, signs: &[f64], rows: Range<usize>, numbers: &mut [f64]) -> Result<()> {
+        let count = signs.len();
+        self.vectors.copy_rows(rows.clone(), 0..count, numbers)?;
+        for (place, row) in rows.zip(numbers.chunks_exact_mut(count)) {
+            let factor = self.scale.as_ref().map_or(1.0, |scale| scale[place]);
+            row.reverse();
+            row.iter_mut().zip(signs).for_each(|(number, sign)| *number *= factor * sign);
+        }
+        Ok(())
+    }
+
+    /// Sign of each column, 1 or -1, that makes its entry of greatest magnitude positive; of several such entries the
+    /// first row in the order of ids counts.
+    pub(crate) fn signs(&self) -> Result<Vec<f64>> {
+        let mut extremes = vec![(0.0f64, usize::MAX); self.shape().1];
+        self.for_each_row(&vec![1.0; extremes.len()], |row, values| {
+            for (extreme, &number) in extremes.iter_mut().zip(values) {
+                let (most, first) = (extreme.0.abs(), extreme.1);
+                if number.abs() > most || number.abs() == most && row < first {
+                    *extreme = (number, row);
+                }
+            }
+        })?;
+        Ok(extremes.iter().map(|(extreme, _)| if *extreme < 0.0 { -1.0 } else { 1.0 }).collect())
+    }
+
+    /// Calls `work` with every row: its place in the order of ids, and its numbers.
+    fn for_each_row(&self, signs: &[f64], mut work: impl FnMut(usize, &[f64])) -> Result<()> {
+        let copy = |rows, part: &mut [f64]| self.copy_rows(signs, rows, part);
+        for_each_row(self.matrix.graph().runtime(), "rows of an embedding", self.shape(), copy, |place, row| {
+            work(self.matrix.row_at(place), row);
+            Ok(())
+        })
     }
 }

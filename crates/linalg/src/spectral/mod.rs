@@ -2,7 +2,6 @@
 
 pub(crate) mod eigs;
 pub(crate) mod eigsh;
-pub(crate) mod embedded;
 pub(crate) mod embedding;
 pub(crate) mod hermitian;
 pub(crate) mod iteration;

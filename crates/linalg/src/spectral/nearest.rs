@@ -13,7 +13,6 @@ use crate::spectral::symmetric::{EigshOptions, Solved, Subspace, Which, goal, re
 use crate::tall::basis::{Basis, Room};
 use crate::tall::orthonormal::orthonormalize;
 use outcore_image::Result;
-use outcore_io::Array;
 use outcore_matrix::Operand;
 
 /// Number of basis vectors for the estimate of both ends of the spectrum.
@@ -105,7 +104,7 @@ fn best(pairs: &Solved<'_>, count: usize) -> Vec<usize> {
 fn with_products<'a>(operator: &Counted<'a, '_>, mut basis: Basis<'a>, floor: f64, seed: u64) -> Result<Basis<'a>> {
     let space = basis.space;
     basis.leave(2 * space.block_bytes())?;
-    let mut factor = Array::zeroed(space.runtime.budget(), "eigenvectors", space.numbers())?;
+    let mut factor = space.zeros("eigenvectors")?;
     for at in 0..basis.len() {
         basis.copy(at, &mut factor)?;
         let (mut product, known) = (basis.fresh()?, basis.len());

@@ -197,10 +197,12 @@ pub fn randomized_svd<'a>(matrix: &'a SparseMatrix, options: &RandomizedSvdOptio
     let mut upper = Mat::zeros(size, size);
     let mut left = run.multiply(Source::Random(seed), Operand::Matrix, &mut upper)?;
     for _ in 0..passes / 2 - 1 {
-        let right = run.multiply(Source::Basis(left), Operand::Transpose, &mut upper)?;
-        left = run.multiply(Source::Basis(right), Operand::Matrix, &mut upper)?;
+        let mut right = run.multiply(Source::Basis(&mut left), Operand::Transpose, &mut upper)?;
+        drop(left);
+        left = run.multiply(Source::Basis(&mut right), Operand::Matrix, &mut upper)?;
     }
-    let (mut left, mut right) = run.multiply_last(left, &mut upper)?;
+    let mut right = run.multiply(Source::Basis(&mut left), Operand::Transpose, &mut upper)?;
+    run.idle.take();
     let transposed = upper.transpose().to_owned();
     let (of_left, mut values, of_right) = small_svd(&transposed).ok_or_else(|| run.forward.too_large())?;
     if values.first().is_some_and(|&greatest| greatest < LEAST_SCALE) {
@@ -265,10 +267,10 @@ fn means(matrix: &SparseMatrix, costs: &RefCell<Costs>) -> Result<Array<f64>> {
 }
 
 /// Factor of a product.
-enum Source<'a> {
-    /// Random vectors.
+enum Source<'s, 'a> {
+    /// Random vectors of this seed.
     Random(u64),
-    Basis(Basis<'a>),
+    Basis(&'s mut Basis<'a>),
 }
 
 struct Run<'a, 'c> {
@@ -285,25 +287,10 @@ struct Run<'a, 'c> {
 impl<'a> Run<'a, '_> {
     /// Multiplies the operand by all vectors of `source`, and makes the products orthonormal. Returns them as a basis;
     /// the triangular factor goes to `upper`.
-    fn multiply(&self, mut source: Source<'a>, operand: Operand, upper: &mut Mat<f64>) -> Result<Basis<'a>> {
-        self.multiply_from(&mut source, operand, upper)
-    }
-
-    /// Multiplies the transpose by `left`, as [`Run::multiply`] does; returns `left` and the basis of the products.
-    fn multiply_last(&self, left: Basis<'a>, upper: &mut Mat<f64>) -> Result<(Basis<'a>, Basis<'a>)> {
-        let mut source = Source::Basis(left);
-        let right = self.multiply_from(&mut source, Operand::Transpose, upper)?;
-        self.idle.take();
-        match source {
-            Source::Basis(left) => Ok((left, right)),
-            Source::Random(_) => unreachable!("it is a basis"),
-        }
-    }
-
-    fn multiply_from(&self, source: &mut Source<'a>, operand: Operand, upper: &mut Mat<f64>) -> Result<Basis<'a>> {
-        let (operator, other) = match operand {
-            Operand::Matrix => (&self.forward, &self.backward),
-            Operand::Transpose | Operand::Adjoint => (&self.backward, &self.forward),
+    fn multiply(&self, mut source: Source<'_, 'a>, operand: Operand, upper: &mut Mat<f64>) -> Result<Basis<'a>> {
+        let (operator, other) = match operand == Operand::Matrix {
+            true => (&self.forward, &self.backward),
+            false => (&self.backward, &self.forward),
         };
         let (from, to) = (space(operator, self.width), space(other, self.width));
         upper.fill(0.0);
@@ -316,18 +303,18 @@ impl<'a> Run<'a, '_> {
         let idle = self.idle.take().map(|[factor, product]| [product, factor]);
         let mut idle = idle.filter(|idle| [0, 1].map(|at| idle[at].len()) == numbers(together));
         let idle_bytes = 8 * idle.iter().flatten().map(|array| array.len() as u64).sum::<u64>();
-        if let Source::Basis(basis) = source {
+        if let Source::Basis(basis) = &mut source {
             basis.leave(bytes_of(together) - idle_bytes)?;
         }
         if bytes_of(together) > idle_bytes + budget.available_bytes() {
             idle = None;
         }
-        let held_bytes = if idle.is_some() { idle_bytes } else { 0 };
-        while together > 1 && bytes_of(together) > held_bytes + budget.available_bytes() {
+        let reused_bytes = if idle.is_some() { idle_bytes } else { 0 };
+        while together > 1 && bytes_of(together) > reused_bytes + budget.available_bytes() {
             together -= 1;
         }
-        self.matrix.graph().make_room("vectors of a random projection", bytes_of(together) - held_bytes)?;
-        let mut found = Basis::new(to, Room::of(operator), self.blocks)?;
+        self.matrix.graph().make_room("vectors of a random projection", bytes_of(together) - reused_bytes)?;
+        let mut products = Basis::new(to, Room::of(operator), self.blocks)?;
         let columns = (together * self.width).next_power_of_two();
         let mut part = Array::zeroed(budget, "vectors of a random projection", from.numbers())?;
         let [mut factor, mut product] = match idle {
@@ -348,7 +335,7 @@ impl<'a> Run<'a, '_> {
             let blocks = first..self.blocks.min(first + together);
             let mut sums = Vec::new();
             for block in blocks.clone() {
-                match source {
+                match &source {
                     Source::Random(seed) => from.randomize(&mut part, |_| true, seed.wrapping_add(block as u64))?,
                     Source::Basis(basis) => basis.copy(block, &mut part)?,
                 }
@@ -357,14 +344,14 @@ impl<'a> Run<'a, '_> {
             }
             operator.apply(&factor, columns, &mut product)?;
             for (block, sums) in blocks.zip(sums) {
-                let mut part = found.fresh()?;
+                let mut part = products.fresh()?;
                 gather(&to, &product, &mut part, columns, (block - first) * self.width)?;
                 self.take_means(&to, operand, &sums, &mut part)?;
-                append_orthonormal(operator, &mut found, part, upper, block as u64)?;
+                append_orthonormal(operator, &mut products, part, upper, block as u64)?;
             }
         }
         self.idle.replace(Some([factor, product]));
-        Ok(found)
+        Ok(products)
     }
 
     /// Factors of the correction by the means: of each vector its product with them, or the sum of its numbers.

@@ -193,7 +193,7 @@ fn refine<'a>(
     let small_bytes = dense_bytes(SMALL_COPIES, near.len() * width);
     near.leave(near_space.block_bytes() + Basis::least_bytes(&far_space, near.len()) + small_bytes)?;
     let _held = near_space.runtime.budget().reserve("small dense matrices", small_bytes)?;
-    let mut factor = Array::zeroed(near_space.runtime.budget(), "singular vectors", near_space.numbers())?;
+    let mut factor = near_space.zeros("singular vectors")?;
     orthonormal(first, &mut near, count, &mut factor)?;
     let mut far = Basis::new(far_space, Room::of(first), near.len())?;
     let mut upper = Mat::zeros(near.len() * width, near.len() * width);

@@ -12,7 +12,7 @@ use faer::linalg::triangular_solve::solve_upper_triangular_in_place;
 use faer::{Mat, Par, Side, c64};
 use outcore_image::Result;
 use outcore_ingest::Choice;
-use outcore_io::{Array, trim_freed_memory};
+use outcore_io::trim_freed_memory;
 
 /// Columns of a basis beyond two for each wanted vector. Disk is cheap, and a restart costs what it forgets.
 const MORE_COLUMNS: usize = 96;
@@ -182,7 +182,7 @@ pub(crate) fn check_scale<'a>(operator: &dyn Operator<'a>, scale: f64, basis: &m
     }
     let space = basis.space;
     basis.leave_beside(1, 2 * space.block_bytes())?;
-    let block = || Array::<f64>::zeroed(space.runtime.budget(), "a product with large numbers", space.numbers());
+    let block = || space.zeros("a product with large numbers");
     let (mut factor, mut product) = (block()?, block()?);
     space.randomize(&mut factor, |_| true, 1)?;
     space.update([&mut *factor], |_, [numbers], []| numbers.iter_mut().for_each(|number| *number /= LEAST_SCALE))?;
@@ -225,7 +225,7 @@ pub(crate) fn refine<'a>(operator: &dyn Operator<'a>, found: Subspace<'a>, goal:
     let small_bytes = dense_bytes(SMALL_COPIES, count);
     basis.leave(2 * space.block_bytes() + small_bytes)?;
     let _held = space.runtime.budget().reserve("small dense matrices", small_bytes)?;
-    let block = || Array::zeroed(space.runtime.budget(), "eigenvectors", space.numbers());
+    let block = || space.zeros("eigenvectors");
     let (mut factor, mut product) = (block()?, block()?);
     orthonormal(operator, &mut basis, count, &mut factor)?;
     for round in 0.. {

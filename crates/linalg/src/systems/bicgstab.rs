@@ -10,11 +10,11 @@
 
 use crate::declare::Declaration;
 use crate::operator::Operator;
+use crate::systems::declared::{ATOL, PRECONDITIONER, RTOL, maxiter, method, plan};
 use crate::systems::inverse::Inverse;
-use crate::systems::solve::{ATOL, PRECONDITIONER, RTOL, maxiter, method, plan};
 use crate::systems::system::{Method, Pause, SolveOptions, State, System};
-use crate::systems::{Solution, solve};
-use crate::tall::{FEW_NUMBERS, Space, dot};
+use crate::systems::{Solution, run};
+use crate::tall::{Space, dot};
 use outcore_image::Result;
 use outcore_io::Array;
 use outcore_matrix::SparseMatrix;
@@ -42,7 +42,7 @@ pub(crate) static BICGSTAB: Declaration = Declaration {
 /// # Errors
 /// Those of [`gmres`](crate::gmres), but for a full disk; products whose squares vanish.
 pub fn bicgstab(matrix: &SparseMatrix, b: &[f64], options: &SolveOptions<'_>) -> Result<Solution> {
-    solve::<Bicgstab>(matrix, b, options)
+    run::<Bicgstab>(matrix, b, options)
 }
 
 pub(crate) struct Bicgstab {
@@ -58,22 +58,13 @@ pub(crate) struct Bicgstab {
 }
 
 impl<'a> Method<'a> for Bicgstab {
-    const NEEDS_SYMMETRY: bool = false;
-    const DIAGONAL: &'static str = "numbers other than 0";
-    const IS_MINIMAL: bool = false;
-    const STEPS_PER_ROW: u64 = 10;
-
     fn bytes(space: &Space<'_>, options: &SolveOptions<'_>) -> u64 {
         let more = u64::from(!options.preconditioner.is_none());
         (4 + more) * space.block_bytes()
     }
 
-    fn inverse(entry: f64) -> f64 {
-        1.0 / entry
-    }
-
     fn new(system: &System<'a, '_>, options: &SolveOptions<'_>) -> Result<Self> {
-        let vector = || Array::zeroed(system.space.runtime.budget(), PURPOSE, system.space.numbers());
+        let vector = || system.space.zeros(PURPOSE);
         Ok(Bicgstab {
             shadow: vector()?,
             direction: vector()?,
@@ -198,10 +189,7 @@ fn multiply(
 ) -> Result<()> {
     let Some(preconditioned) = preconditioned else { return system.operator.apply(vector, 1, product) };
     inverse.prepare(system, vector)?;
-    let inverse = &*inverse;
-    system.space.update([&mut *preconditioned], |rows, [to], []| {
-        to.copy_from_slice(inverse.apply(rows.clone(), &vector[rows], &mut [0.0; FEW_NUMBERS]));
-    })?;
+    inverse.apply_all(system, vector, preconditioned)?;
     system.operator.apply(preconditioned, 1, product)
 }
 

@@ -7,9 +7,9 @@
 
 use crate::declare::Declaration;
 use crate::operator::Operator;
-use crate::systems::solve::{ATOL, PRECONDITIONER, RTOL, maxiter, method, plan};
+use crate::systems::declared::{ATOL, PRECONDITIONER, RTOL, maxiter, method, plan};
 use crate::systems::system::{Method, Pause, SolveOptions, State, System};
-use crate::systems::{Solution, inverse, solve};
+use crate::systems::{Solution, inverse, run};
 use crate::tall::{FEW_NUMBERS, Space, dot};
 use outcore_image::{Error, Result};
 use outcore_io::Array;
@@ -38,7 +38,7 @@ pub(crate) static CG: Declaration = Declaration {
 /// numbers that are not finite; sizes and options that cannot be; too little memory; a page that cannot be read or is
 /// damaged; a request to stop; errors of the preconditioner. A method that does not converge is no error.
 pub fn cg(matrix: &SparseMatrix, b: &[f64], options: &SolveOptions<'_>) -> Result<Solution> {
-    solve::<Cg>(matrix, b, options)
+    run::<Cg>(matrix, b, options)
 }
 
 pub(crate) struct Cg {
@@ -49,8 +49,6 @@ pub(crate) struct Cg {
 impl<'a> Method<'a> for Cg {
     const NEEDS_SYMMETRY: bool = true;
     const DIAGONAL: &'static str = "numbers greater than 0";
-    const IS_MINIMAL: bool = false;
-    const STEPS_PER_ROW: u64 = 10;
 
     fn bytes(space: &Space<'_>, _options: &SolveOptions<'_>) -> u64 {
         2 * space.block_bytes()
@@ -61,7 +59,7 @@ impl<'a> Method<'a> for Cg {
     }
 
     fn new(system: &System<'a, '_>, _options: &SolveOptions<'_>) -> Result<Self> {
-        let vector = || Array::zeroed(system.space.runtime.budget(), PURPOSE, system.space.numbers());
+        let vector = || system.space.zeros(PURPOSE);
         Ok(Cg { direction: vector()?, product: vector()? })
     }
 
@@ -69,10 +67,7 @@ impl<'a> Method<'a> for Cg {
         let (space, start) = (&system.space, state.norm());
         let State { x, residual, inverse, .. } = state;
         inverse.prepare(system, residual)?;
-        space.update([&mut self.direction], |rows, [direction], []| {
-            let mut few = [0.0; FEW_NUMBERS];
-            direction.copy_from_slice(inverse.apply(rows.clone(), &residual[rows], &mut few));
-        })?;
+        inverse.apply_all(system, residual, &mut self.direction)?;
         let mut weighted = definite(inverse.square(system, residual, state.iterations)?, state.iterations)?;
         while state.steps_left > 0 {
             state.steps_left -= 1;

@@ -9,9 +9,9 @@
 
 use crate::declare::Declaration;
 use crate::operator::Operator;
-use crate::systems::solve::{ATOL, PRECONDITIONER, RTOL, maxiter, method, plan};
+use crate::systems::declared::{ATOL, PRECONDITIONER, RTOL, maxiter, method, plan};
 use crate::systems::system::{Method, Pause, SolveOptions, State, System};
-use crate::systems::{Solution, solve};
+use crate::systems::{Solution, run};
 use crate::tall::basis::{Basis, Room};
 use crate::tall::{FEW_NUMBERS, Space, ZERO};
 use outcore_declare::Parameter;
@@ -53,7 +53,7 @@ pub(crate) static GMRES: Declaration = Declaration {
 /// # Errors
 /// Those of [`minres`](crate::minres), but the matrix need not be symmetric; a full disk.
 pub fn gmres(matrix: &SparseMatrix, b: &[f64], options: &SolveOptions<'_>) -> Result<Solution> {
-    solve::<Gmres<'_>>(matrix, b, options)
+    run::<Gmres<'_>>(matrix, b, options)
 }
 
 pub(crate) struct Gmres<'a> {
@@ -133,17 +133,10 @@ impl Triangle {
 }
 
 impl<'a> Method<'a> for Gmres<'a> {
-    const NEEDS_SYMMETRY: bool = false;
-    const DIAGONAL: &'static str = "numbers other than 0";
     const IS_MINIMAL: bool = true;
-    const STEPS_PER_ROW: u64 = 10;
 
     fn bytes(space: &Space<'_>, options: &SolveOptions<'_>) -> u64 {
         Basis::least_bytes(space, options.restart.min(space.rows) + 1)
-    }
-
-    fn inverse(entry: f64) -> f64 {
-        1.0 / entry
     }
 
     fn new(system: &System<'a, '_>, options: &SolveOptions<'_>) -> Result<Self> {
@@ -197,10 +190,7 @@ impl Gmres<'_> {
         let (mut factor, inverse, room) = (self.basis.last(), &mut state.inverse, &mut state.residual);
         if !inverse.is_none() {
             inverse.prepare(system, factor)?;
-            let inverse = &*inverse;
-            system.space.update([&mut *room], |rows, [to], []| {
-                to.copy_from_slice(inverse.apply(rows.clone(), &factor[rows], &mut [0.0; FEW_NUMBERS]));
-            })?;
+            inverse.apply_all(system, factor, room)?;
             factor = room;
         }
         system.operator.apply(factor, 1, next)?;

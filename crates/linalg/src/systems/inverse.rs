@@ -91,7 +91,7 @@ impl<'c> Inverse<'c> {
         system: &System<'_, '_>,
         function: &'c (dyn Fn(&mut [f64]) -> Result<()> + Sync),
     ) -> Result<Self> {
-        let vector = || Array::zeroed(system.space.runtime.budget(), PURPOSE, system.space.numbers());
+        let vector = || system.space.zeros(PURPOSE);
         Ok(Inverse::Function { function, ordered: vector()?, product: vector()? })
     }
 
@@ -139,6 +139,14 @@ impl<'c> Inverse<'c> {
         let few = &mut few[..rows.len()];
         few.iter_mut().zip(numbers).zip(&diagonal[rows]).for_each(|((few, number), entry)| *few = number * entry);
         few
+    }
+
+    /// Writes the product of the preconditioner with a prepared vector.
+    pub fn apply_all(&self, system: &System<'_, '_>, vector: &[f64], product: &mut [f64]) -> Result<()> {
+        system.space.update([product], |rows, [to], []| {
+            to.copy_from_slice(self.apply(rows.clone(), &vector[rows], &mut [0.0; FEW_NUMBERS]));
+        })?;
+        Ok(())
     }
 
     /// The square of the length of a vector, which was prepared, in the preconditioner's norm: `v^T M v`.

@@ -11,11 +11,11 @@
 
 use crate::declare::Declaration;
 use crate::operator::Operator;
+use crate::systems::declared::{ATOL, PRECONDITIONER, RTOL, maxiter, method, plan};
 use crate::systems::inverse::{Inverse, not_definite};
-use crate::systems::solve::{ATOL, PRECONDITIONER, RTOL, maxiter, method, plan};
 use crate::systems::system::{Method, Pause, SolveOptions, State, System};
-use crate::systems::{Solution, solve};
-use crate::tall::{FEW_NUMBERS, Space, dot};
+use crate::systems::{Solution, run};
+use crate::tall::{Space, dot};
 use outcore_image::Result;
 use outcore_io::Array;
 use outcore_matrix::SparseMatrix;
@@ -42,7 +42,7 @@ pub(crate) static MINRES: Declaration = Declaration {
 /// # Errors
 /// Those of [`cg`](crate::cg), but the matrix may be indefinite; with a preconditioner no entry of its diagonal is 0.
 pub fn minres(matrix: &SparseMatrix, b: &[f64], options: &SolveOptions<'_>) -> Result<Solution> {
-    solve::<Minres>(matrix, b, options)
+    run::<Minres>(matrix, b, options)
 }
 
 pub(crate) struct Minres {
@@ -99,7 +99,6 @@ impl Rotations {
 
 impl<'a> Method<'a> for Minres {
     const NEEDS_SYMMETRY: bool = true;
-    const DIAGONAL: &'static str = "numbers other than 0";
     const IS_MINIMAL: bool = true;
     const STEPS_PER_ROW: u64 = 5;
 
@@ -114,7 +113,7 @@ impl<'a> Method<'a> for Minres {
 
     fn new(system: &System<'a, '_>, options: &SolveOptions<'_>) -> Result<Self> {
         let is_plain = options.preconditioner.is_none();
-        let vector = || Array::zeroed(system.space.runtime.budget(), PURPOSE, system.space.numbers());
+        let vector = || system.space.zeros(PURPOSE);
         Ok(Minres {
             before: vector()?,
             now: vector()?,
@@ -172,9 +171,9 @@ impl Minres {
     /// vector before it was scaled, so its product is multiplied by `scale`.
     fn precondition(&mut self, system: &System<'_, '_>, inverse: &Inverse<'_>, scale: f64) -> Result<()> {
         let (now, Some(preconditioned)) = (&self.now, &mut self.preconditioned) else { return Ok(()) };
-        system.space.update([preconditioned], |rows, [to], []| match inverse.product() {
-            Some(product) => to.iter_mut().zip(&product[rows]).for_each(|(to, number)| *to = scale * number),
-            None => to.copy_from_slice(inverse.apply(rows.clone(), &now[rows], &mut [0.0; FEW_NUMBERS])),
+        let Some(product) = inverse.product() else { return inverse.apply_all(system, now, preconditioned) };
+        system.space.update([preconditioned], |rows, [to], []| {
+            to.iter_mut().zip(&product[rows]).for_each(|(to, number)| *to = scale * number);
         })?;
         Ok(())
     }

@@ -11,10 +11,10 @@
 
 pub(crate) mod bicgstab;
 pub(crate) mod cg;
+pub(crate) mod declared;
 pub(crate) mod gmres;
 pub(crate) mod inverse;
 pub(crate) mod minres;
-pub(crate) mod solve;
 pub(crate) mod system;
 
 use crate::operator::{Costs, Counted, check_symmetric, space, square_rows};
@@ -87,7 +87,7 @@ pub struct Solution {
 }
 
 /// Solves a system by a method.
-pub(crate) fn solve<'a, M: Method<'a>>(
+pub(crate) fn run<'a, M: Method<'a>>(
     matrix: &'a SparseMatrix,
     b: &[f64],
     options: &SolveOptions<'_>,
@@ -177,8 +177,7 @@ fn begin<'a, 'c, M: Method<'a>>(
         Preconditioner::Jacobi => Inverse::Diagonal(inverse_diagonal::<M>(&system.operator, &space)?),
         Preconditioner::Function(function) => Inverse::of_function(&system, function)?,
     };
-    let vector = || Array::zeroed(space.runtime.budget(), PURPOSE, space.numbers());
-    let (mut x, mut residual) = (vector()?, vector()?);
+    let (mut x, mut residual) = (space.zeros(PURPOSE)?, space.zeros(PURPOSE)?);
     if M::NEEDS_SYMMETRY {
         inverse.check_symmetric(&system, &mut x, &mut residual)?;
         x.fill(0.0);

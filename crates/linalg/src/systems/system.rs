@@ -40,19 +40,21 @@ impl Default for SolveOptions<'_> {
 /// A method.
 pub(crate) trait Method<'a>: Sized {
     /// Whether the matrix is to be symmetric.
-    const NEEDS_SYMMETRY: bool;
+    const NEEDS_SYMMETRY: bool = false;
     /// Requirement of Jacobi's preconditioner on entries of the diagonal.
-    const DIAGONAL: &'static str;
+    const DIAGONAL: &'static str = "numbers other than 0";
     /// Whether no step makes the residual greater, but for rounding.
-    const IS_MINIMAL: bool;
+    const IS_MINIMAL: bool = false;
     /// Default limit of steps, per row.
-    const STEPS_PER_ROW: u64;
+    const STEPS_PER_ROW: u64 = 10;
 
     /// The memory that it needs.
     fn bytes(space: &Space<'_>, options: &SolveOptions<'_>) -> u64;
 
     /// The inverse of an entry of the diagonal; not finite if it has none that fits the method.
-    fn inverse(entry: f64) -> f64;
+    fn inverse(entry: f64) -> f64 {
+        1.0 / entry
+    }
 
     /// The memory of the method.
     fn new(system: &System<'a, '_>, options: &SolveOptions<'_>) -> Result<Self>;

@@ -13,7 +13,7 @@ pub(crate) mod vectors;
 use crate::tall::complex::complex_dots;
 use crate::tall::kernels::{MOST_WIDTH, Square, add_product, dots, transform};
 use outcore_image::{Error, Result};
-use outcore_io::{Runtime, lock};
+use outcore_io::{Array, Runtime, lock};
 use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -22,6 +22,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 const PIECE_NUMBERS: usize = 1 << 16;
 /// Numbers of a stripe that one step of [`Space::update`] works on: those of several blocks stay in the nearest cache.
 pub(crate) const FEW_NUMBERS: usize = 1 << 11;
+/// Numbers that are in memory together in a sweep over all rows.
+pub(crate) const SWEPT_NUMBERS: usize = 1 << 16;
 /// About the most stripes that rows are split into: each keeps sums of its own.
 const MOST_STRIPES: usize = 256;
 
@@ -48,6 +50,11 @@ impl<'a> Space<'a> {
     /// The bytes of a block.
     pub fn block_bytes(&self) -> u64 {
         8 * self.numbers() as u64
+    }
+
+    /// A block of zeros.
+    pub fn zeros(&self, purpose: &str) -> Result<Array<f64>> {
+        Ok(Array::zeroed(self.runtime.budget(), purpose, self.numbers())?)
     }
 
     /// Number of rows processed together.
@@ -186,6 +193,35 @@ impl<'a> Space<'a> {
             Ok(())
         })?;
         Ok(())
+    }
+}
+
+/// Calls `work` with the place and the numbers of every row of a tall matrix. `copy` copies adjacent rows, which have
+/// `count` numbers each.
+pub(crate) fn for_each_row(
+    runtime: &Runtime,
+    purpose: &str,
+    (rows, count): (usize, usize),
+    copy: impl Fn(Range<usize>, &mut [f64]) -> Result<()>,
+    mut work: impl FnMut(usize, &[f64]) -> Result<()>,
+) -> Result<()> {
+    let step = (SWEPT_NUMBERS / count.max(1)).max(1).min(rows.max(1));
+    let mut numbers = Array::zeroed(runtime.budget(), purpose, step * count)?;
+    for first in (0..rows).step_by(step) {
+        runtime.cancel().check()?;
+        let rows = first..rows.min(first + step);
+        let numbers = &mut numbers[..rows.len() * count];
+        copy(rows.clone(), numbers)?;
+        rows.zip(numbers.chunks_exact(count)).try_for_each(|(row, numbers)| work(row, numbers))?;
+    }
+    Ok(())
+}
+
+/// Refuses an array unless it has room for just these rows and columns.
+pub(crate) fn check_room((rows, columns): (usize, usize), numbers: usize) -> Result<()> {
+    match numbers == rows * columns {
+        true => Ok(()),
+        false => Err(Error::Usage(format!("expected room for {rows} x {columns} numbers, found {numbers}"))),
     }
 }
 

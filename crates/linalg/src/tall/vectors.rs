@@ -1,8 +1,8 @@
 //! Resulting vectors: in memory or in a temporary file, until they are written where the user wants them.
 
-use crate::tall::Space;
 use crate::tall::basis::Basis;
 use crate::tall::panels::Panels;
+use crate::tall::{Space, check_room};
 use faer::c64;
 use outcore_image::{Error, Result};
 use outcore_matrix::{Operand, SparseMatrix};
@@ -67,10 +67,8 @@ impl<'a> Vectors<'a> {
     /// # Errors
     /// Too few or too many numbers, a temporary file that cannot be read.
     pub fn write(&self, numbers: &mut [f64]) -> Result<()> {
-        let (rows, count) = self.shape();
-        if numbers.len() != rows * count {
-            return Err(Error::Usage(format!("expected room for {rows} x {count} numbers, found {}", numbers.len())));
-        }
+        let count = self.count;
+        check_room(self.shape(), numbers.len())?;
         self.for_each_row(|row, columns, values| numbers[row * count..][columns].copy_from_slice(values))
     }
 
@@ -86,11 +84,7 @@ impl<'a> Vectors<'a> {
     pub(crate) fn for_each_row(&self, mut work: impl FnMut(usize, Range<usize>, &[f64])) -> Result<()> {
         let mut put = |rows: Range<usize>, columns: Range<usize>, width: usize, piece: &[f64]| {
             for (row, values) in rows.zip(piece.chunks_exact(width)) {
-                let place = match self.side {
-                    Operand::Matrix => self.matrix.row_at(row),
-                    Operand::Transpose | Operand::Adjoint => self.matrix.column_at(row),
-                };
-                work(place, columns.clone(), &values[..columns.len()]);
+                work(self.matrix.row_of(self.side, row), columns.clone(), &values[..columns.len()]);
             }
             self.space().runtime.cancel().check().map_err(Error::from)
         };
@@ -154,10 +148,8 @@ impl<'a> ComplexVectors<'a> {
     /// # Errors
     /// Too few or too many numbers, a temporary file that cannot be read.
     pub fn write(&self, numbers: &mut [c64]) -> Result<()> {
-        let (rows, count) = self.shape();
-        if numbers.len() != rows * count {
-            return Err(Error::Usage(format!("expected room for {rows} x {count} numbers, found {}", numbers.len())));
-        }
+        let count = self.columns.len();
+        check_room(self.shape(), numbers.len())?;
         numbers.fill(c64::new(0.0, 0.0));
         self.parts.for_each_row(|row, part, values| {
             let numbers = &mut numbers[row * count..][..count];

@@ -3,7 +3,7 @@
 use crate::declare::{
     Declaration, Found, Given, Kept, Needs, SolverPlan, check_vector, pass_bytes, required, shape_of, values_bytes,
 };
-use crate::dense::Dense;
+use crate::dense::{Dense, Store};
 use crate::operator::{require_real, square_rows};
 use crate::systems::inverse::Preconditioner;
 use crate::systems::system::{Method, SolveOptions};
@@ -153,7 +153,7 @@ impl SolverPlan for Solving {
             ],
             values: vec![("residual", residuals)],
             facts: Vec::new(),
-            dense: vec![Dense::held(x, 1, matrix, self.shape(matrix))],
+            dense: vec![Dense::new(matrix, Operand::Matrix, self.shape(matrix), Store::Ordered(x, 1))],
             unconverged: (stopped_by != StoppedBy::Residual).then(unconverged),
             stats,
         })
