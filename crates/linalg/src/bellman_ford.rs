@@ -18,7 +18,7 @@
 //! algorithms*, Mathematical Programming 1999.
 
 use crate::declare::values_bytes;
-use crate::operator::{Costs, require_real, square_rows};
+use crate::operator::{Costs, column_pages, require_real, square_rows};
 use crate::tall::Space;
 use outcore_graph::{Direction, Edges, Frontier, KeptWeights, ListFold, ListPart, fold, vertex_map};
 use outcore_image::{Error, Result, Stats};
@@ -35,7 +35,6 @@ const MOST_SOURCES: usize = 8;
 const FIRST_LOOK: u64 = 16;
 /// Least fall of the distances around a negative cycle, relative to the sum of their magnitudes.
 const ROUNDING: f64 = 1e-12;
-/// No vertex.
 const NONE: u32 = u32::MAX;
 
 /// Options of shortest paths: direction and weights.
@@ -92,9 +91,7 @@ pub fn bellman_ford(
         return Err(Error::Usage(format!("expected {expected}, found {}", distances.len())));
     }
     let by_values = matrix.has_values() && !options.unweighted;
-    let mut costs = Costs::new(matrix, "shortest paths");
-    let names = matrix.graph().manifest().weights().filter(|_| by_values);
-    costs.stats.weights(names.map(|weights| weights.name.as_str()));
+    let mut costs = Costs::by_values(matrix, "shortest paths", by_values);
     let mut width = 0;
     if !sources.is_empty() {
         let mut search = Search::new(matrix, options, by_values, sources.len())?;
@@ -104,10 +101,8 @@ pub fn bellman_ford(
             search.write(sources.len(), distances)?;
         }
     }
-    let direction = Direction::In;
-    let graph = matrix.graph();
-    let pages = graph.pages(direction) + if by_values { graph.weight_pages(direction) } else { 0 };
-    let (products, stats) = (costs.products, costs.stats.finish(graph.runtime(), pages));
+    let stats = costs.stats.finish(matrix.graph().runtime(), column_pages(matrix, by_values));
+    let products = costs.products;
     Ok(BellmanFord { products, sources_per_pass: width, stats })
 }
 

@@ -35,7 +35,6 @@ pub(crate) type Put<'p> = &'p mut dyn FnMut(&[f64]) -> Result<()>;
 
 /// Blocks of numbers for a checkpoint. Each has a serial number that is unique, and new whenever the block changes.
 pub(crate) trait Blocks {
-    /// The serial numbers of all blocks.
     fn serials(&self) -> Vec<u64>;
 
     /// Passes the numbers of a block to `put`, in an order that depends on its size alone.
@@ -136,7 +135,6 @@ pub(crate) struct Checkpoint<'a> {
     folder: PathBuf,
     /// Text that identifies the run.
     run: String,
-    /// Whether there is a state in the folder.
     is_begun: bool,
     /// The blocks that are in the folder, with their checksums.
     blocks: BTreeMap<u64, u32>,

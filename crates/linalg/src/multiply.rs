@@ -107,7 +107,6 @@ impl Multiplying {
         DenseShape { is_complex: self.is_complex, is_vector: self.factor.is_vector(), ..shape }
     }
 
-    /// Destination of the product.
     fn place(&self) -> ProductFile {
         match &self.output {
             Some(path) => ProductFile::New { path: path.clone(), is_vector: self.factor.is_vector() },

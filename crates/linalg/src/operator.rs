@@ -1,7 +1,7 @@
 //! Linear operators of solvers: a matrix, its transpose, or their product, with vectors in the order of the image.
 
 use crate::tall::{Space, ZERO};
-use outcore_graph::KeptWeights;
+use outcore_graph::{Direction, KeptWeights};
 use outcore_image::{Error, Result, StatsBuilder};
 use outcore_io::{Array, Task, Unit};
 use outcore_matrix::{EntrySums, Operand, SparseMatrix};
@@ -35,7 +35,6 @@ pub(crate) trait Operator<'a> {
         self.counted().matrix
     }
 
-    /// Costs of its products so far.
     fn costs<'s>(&'s self) -> &'s RefCell<Costs>
     where
         'a: 's,
@@ -59,7 +58,6 @@ pub(crate) struct Counted<'a, 'c> {
     _kept: KeptWeights,
 }
 
-/// Costs of products.
 pub(crate) struct Costs {
     pub stats: StatsBuilder,
     /// Vectors that were multiplied.
@@ -71,9 +69,14 @@ pub(crate) struct Costs {
 impl Costs {
     /// Costs of no products yet; `solver` names the task for the progress display.
     pub fn new(matrix: &SparseMatrix, solver: &str) -> Self {
+        Self::by_values(matrix, solver, matrix.has_values())
+    }
+
+    /// Costs of products that read the values of entries, or do not.
+    pub fn by_values(matrix: &SparseMatrix, solver: &str, by_values: bool) -> Self {
         let task = matrix.graph().runtime().task(solver, Unit::Products, None);
         let mut stats = StatsBuilder::of(matrix.graph().runtime());
-        let weights = matrix.graph().manifest().weights().filter(|_| matrix.has_values());
+        let weights = matrix.graph().manifest().weights().filter(|_| by_values);
         stats.weights(weights.map(|weights| weights.name.as_str()));
         Costs { stats, products: 0, task }
     }
@@ -159,7 +162,12 @@ impl<'a> Operator<'a> for Squared<'a, '_> {
     }
 }
 
-/// Refuses a complex matrix.
+/// The pages of a pass over the columns.
+pub(crate) fn column_pages(matrix: &SparseMatrix, by_values: bool) -> u64 {
+    let (graph, direction) = (matrix.graph(), Direction::In);
+    graph.pages(direction) + if by_values { graph.weight_pages(direction) } else { 0 }
+}
+
 pub(crate) fn require_real(matrix: &SparseMatrix) -> Result<()> {
     if !matrix.is_complex() {
         return Ok(());

@@ -22,7 +22,7 @@
 //! fast I/O*, 2016, sections 4.4.1 and 4.5.3.1.
 
 use crate::declare::values_bytes;
-use crate::operator::{Costs, require_real, square_rows};
+use crate::operator::{Costs, column_pages, require_real, square_rows};
 use crate::tall::Space;
 use crate::tall::basis::{Basis, Room, per_worker, temporary_folder};
 use crate::tall::vectors::Vectors;
@@ -114,9 +114,7 @@ pub fn pagerank<'a>(matrix: &'a SparseMatrix, options: &RankOptions<'_>) -> Resu
     let by_values = options.weights && matrix.has_values();
     let space = Space { runtime: matrix.graph().runtime(), rows, width: 1, is_complex: false };
     let vectors = choose(matrix, &space, options.vectors, by_values)?;
-    let mut costs = Costs::new(matrix, "PageRank");
-    let names = matrix.graph().manifest().weights().filter(|_| by_values);
-    costs.stats.weights(names.map(|weights| weights.name.as_str()));
+    let mut costs = Costs::by_values(matrix, "PageRank", by_values);
     let _kept = if by_values { Some(matrix.keep_values(Operand::Transpose)?) } else { None };
     let mut walk = Walk::new(matrix, options, space, vectors, by_values)?;
     walk.begin(&mut costs)?;
@@ -130,7 +128,7 @@ pub fn pagerank<'a>(matrix: &'a SparseMatrix, options: &RankOptions<'_>) -> Resu
     let room = Room { folder: temporary_folder(matrix.graph()), left_bytes: 0 };
     let mut basis = Basis::new(space, room, 1)?;
     basis.push(factor);
-    let stats = costs.stats.finish(space.runtime, pages(matrix, by_values));
+    let stats = costs.stats.finish(space.runtime, column_pages(matrix, by_values));
     Ok(Ranks {
         ranks: Vectors::new(basis, matrix, 1, Operand::Matrix),
         iterations,
@@ -193,12 +191,6 @@ fn choose(matrix: &SparseMatrix, space: &Space<'_>, given: Option<usize>, by_val
     Ok(vectors)
 }
 
-/// The pages of a pass over the columns.
-fn pages(matrix: &SparseMatrix, by_values: bool) -> u64 {
-    let (graph, direction) = (matrix.graph(), outcore_graph::Direction::In);
-    graph.pages(direction) + if by_values { graph.weight_pages(direction) } else { 0 }
-}
-
 /// A vector that is written and read from start to end.
 enum Store {
     Memory(Array<f64>),
@@ -233,7 +225,6 @@ impl Store {
         }
     }
 
-    /// The bytes that were written to the file.
     fn written_bytes(&self) -> u64 {
         if let Store::File(file) = self { file.written_bytes() } else { 0 }
     }
@@ -253,9 +244,7 @@ struct Walk<'a, 'o> {
     /// Ranks over the sums of their rows.
     factor: Array<f64>,
     product: Store,
-    /// The sums of rows.
     sums: Store,
-    /// A read buffer per worker.
     buffers: Vec<Mutex<Array<f64>>>,
     /// Divisor of the weights of jumps.
     jumps: f64,

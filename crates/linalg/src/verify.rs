@@ -44,7 +44,6 @@ impl<'a> Pushed<'a> {
         Ok(Pushed { matrix, operand, factor: zeros(matrix, columns)?, product: zeros(matrix, rows)? })
     }
 
-    /// The memory of both vectors.
     pub fn bytes(matrix: &SparseMatrix) -> u64 {
         8 * (matrix.shape().0 + matrix.shape().1)
     }
@@ -118,7 +117,6 @@ pub fn check_orthonormal(vectors: &Vectors<'_>, matrix: &SparseMatrix) -> Result
     check_unit(&gram(vectors, matrix)?, vectors.shape().1)
 }
 
-/// The dot products of all vectors with all.
 fn gram(vectors: &Vectors<'_>, matrix: &SparseMatrix) -> Result<Vec<f64>> {
     let count = vectors.shape().1;
     let mut gram = vec![0.0; count * count];

@@ -250,7 +250,7 @@ fn add<S: Rules, E: Entries, const W: usize>(
         for &neighbour in neighbours.get(range.start + ahead..).into_iter().flatten().take(range.len()) {
             picked.ask(neighbour);
         }
-        let mut sums = [S::NOTHING; W];
+        let mut sums = [S::ZERO; W];
         // Columns are processed in groups whose lanes fit the registers.
         let (groups, rest) = sums.as_chunks_mut::<LINE>();
         for (group, sums) in groups.iter_mut().enumerate() {
@@ -273,7 +273,7 @@ fn add<S: Rules, E: Entries, const W: usize>(
 #[allow(clippy::needless_range_loop)]
 fn total<S: Rules, const G: usize>(count: usize, term: impl Fn(usize) -> [f64; G]) -> [f64; G] {
     let blocks = count / LANES;
-    let mut sum = [S::NOTHING; G];
+    let mut sum = [S::ZERO; G];
     if blocks > 0 {
         let mut lanes = [[0.0; G]; LANES];
         for lane in 0..LANES {
@@ -302,7 +302,7 @@ fn total<S: Rules, const G: usize>(count: usize, term: impl Fn(usize) -> [f64; G
 #[inline(always)]
 fn column_total<S: Rules>(terms: &[f64]) -> f64 {
     let (blocks, rest) = terms.as_chunks::<LANES>();
-    let mut sum = [S::NOTHING];
+    let mut sum = [S::ZERO];
     if let Some((first, blocks)) = blocks.split_first() {
         let mut lanes = *first;
         for block in blocks {

@@ -33,98 +33,46 @@ impl Choice for Semiring {
 /// A semiring as a type, so that products are monomorphized.
 pub(crate) trait Rules: Copy + Sync {
     /// The additive identity: the product of a row without entries.
-    const NOTHING: f64;
+    const ZERO: f64;
     /// Whether it is defined for complex numbers.
-    const HAS_COMPLEX: bool = false;
+    const HAS_COMPLEX: bool;
 
     fn add(sum: f64, term: f64) -> f64;
 
     fn multiply(entry: f64, factor: f64) -> f64;
 }
 
-#[derive(Clone, Copy)]
-pub(crate) struct PlusTimes;
+/// Declares semirings as types: the additive identity, whether there are complex numbers, the sum, and the product of an entry and a factor.
+macro_rules! rules {
+    ($($name:ident: $zero:expr, $complex:expr, |$sum:ident, $term:ident| $add:expr, |$entry:ident, $factor:ident| $multiply:expr;)*) => {$(
+        #[derive(Clone, Copy)]
+        pub(crate) struct $name;
 
-impl Rules for PlusTimes {
-    const NOTHING: f64 = 0.0;
-    const HAS_COMPLEX: bool = true;
+        impl Rules for $name {
+            const ZERO: f64 = $zero;
+            const HAS_COMPLEX: bool = $complex;
 
-    #[inline(always)]
-    fn add(sum: f64, term: f64) -> f64 {
-        sum + term
-    }
+            #[inline(always)]
+            fn add($sum: f64, $term: f64) -> f64 {
+                $add
+            }
 
-    #[inline(always)]
-    fn multiply(entry: f64, factor: f64) -> f64 {
-        entry * factor
-    }
+            #[inline(always)]
+            fn multiply($entry: f64, $factor: f64) -> f64 {
+                $multiply
+            }
+        }
+    )*};
 }
 
-#[derive(Clone, Copy)]
-pub(crate) struct MinPlus;
-
-impl Rules for MinPlus {
-    const NOTHING: f64 = f64::INFINITY;
-
-    #[inline(always)]
-    fn add(least: f64, term: f64) -> f64 {
-        // NaN is kept, as in sums.
-        if term < least || term.is_nan() { term } else { least }
-    }
-
-    #[inline(always)]
-    fn multiply(entry: f64, factor: f64) -> f64 {
-        entry + factor
-    }
-}
-
-#[derive(Clone, Copy)]
-pub(crate) struct OrAnd;
-
-impl Rules for OrAnd {
-    const NOTHING: f64 = 0.0;
-
-    #[inline(always)]
-    fn add(any: f64, term: f64) -> f64 {
-        if any != 0.0 { any } else { term }
-    }
-
-    #[inline(always)]
-    fn multiply(entry: f64, factor: f64) -> f64 {
-        if entry != 0.0 && factor != 0.0 { 1.0 } else { 0.0 }
-    }
-}
-
-#[derive(Clone, Copy)]
-pub(crate) struct MaxTimes;
-
-impl Rules for MaxTimes {
-    const NOTHING: f64 = f64::NEG_INFINITY;
-
-    #[inline(always)]
-    fn add(greatest: f64, term: f64) -> f64 {
-        if term > greatest || term.is_nan() { term } else { greatest }
-    }
-
-    #[inline(always)]
-    fn multiply(entry: f64, factor: f64) -> f64 {
-        entry * factor
-    }
-}
-
-#[derive(Clone, Copy)]
-pub(crate) struct PlusFirst;
-
-impl Rules for PlusFirst {
-    const NOTHING: f64 = 0.0;
-
-    #[inline(always)]
-    fn add(sum: f64, term: f64) -> f64 {
-        sum + term
-    }
-
-    #[inline(always)]
-    fn multiply(entry: f64, _factor: f64) -> f64 {
-        entry
-    }
+// A sum, a minimum or a maximum that is NaN remains so.
+rules! {
+    PlusTimes: 0.0, true, |sum, term| sum + term, |entry, factor| entry * factor;
+    MinPlus: f64::INFINITY, false, |least, term| if term < least || term.is_nan() { term } else { least },
+        |entry, factor| entry + factor;
+    OrAnd: 0.0, false, |any, term| if any != 0.0 { any } else { term },
+        |entry, factor| if entry != 0.0 && factor != 0.0 { 1.0 } else { 0.0 };
+    MaxTimes: f64::NEG_INFINITY, false, |greatest, term| if term > greatest || term.is_nan() { term } else { greatest },
+        |entry, factor| entry * factor;
+    PlusFirst: 0.0, false, |sum, term| sum + term, |entry, _factor| entry;
 }

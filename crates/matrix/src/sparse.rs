@@ -620,7 +620,7 @@ impl<S: Rules, const W: usize> ListFold for Product<'_, '_, S, W> {
     type Total = ();
 
     fn part(&self, list: ListPart<'_>) -> [f64; W] {
-        let mut row = [S::NOTHING; W];
+        let mut row = [S::ZERO; W];
         let ends = [0, list.neighbours.len() as u32];
         if !self.fits(list.vertex as usize, list.neighbours) {
             return row;
@@ -634,7 +634,7 @@ impl<S: Rules, const W: usize> ListFold for Product<'_, '_, S, W> {
     }
 
     fn finish(&self, vertex: u32, value: Option<[f64; W]>, (): &mut ()) {
-        let (vertex, sums) = (vertex as usize, value.unwrap_or([S::NOTHING; W]));
+        let (vertex, sums) = (vertex as usize, value.unwrap_or([S::ZERO; W]));
         match self.part.product {
             Target::Memory(product) => self.store(product, vertex, &sums),
             Target::Rows(rows) => {

@@ -236,14 +236,12 @@ pub fn expm_multiply(
 
 /// A step in time.
 struct Step {
-    /// Index of the result.
     result: usize,
     /// Whether it begins at time 0.
     is_first: bool,
     time: f64,
 }
 
-/// The steps to these times, away from 0.
 fn steps(times: &[f64]) -> Vec<Step> {
     let mut order: Vec<usize> = (0..times.len()).collect();
     order.sort_by(|&a, &b| {

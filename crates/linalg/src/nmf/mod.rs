@@ -312,7 +312,6 @@ struct Run<'a> {
     w: Factor<'a>,
     h: Factor<'a>,
     product: Panels<'a>,
-    /// One per worker.
     buffers: Vec<Mutex<Array<f64>>>,
     /// The loss in the beginning and after every iteration.
     losses: Vec<f64>,
@@ -331,11 +330,9 @@ struct Sizes {
     /// The numbers that a worker works on.
     worker_numbers: usize,
     sums_bytes: u64,
-    /// Bytes of all columns.
     panels_bytes: u64,
     /// Bytes needed if no column stays in memory.
     least_bytes: u64,
-    /// Bytes needed by the workers.
     work_bytes: u64,
 }
 

@@ -93,7 +93,6 @@ pub(crate) fn inner_product(one: &Gram, other: &Gram) -> f64 {
 }
 
 impl Piece<'_> {
-    /// Range of a block's numbers.
     fn block(&self, block: usize) -> Range<usize> {
         let start = block * self.layout.block_numbers();
         start..start + self.rows.len() * self.layout.block_width()

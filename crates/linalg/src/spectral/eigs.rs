@@ -7,7 +7,7 @@ use crate::declare::{
 };
 use crate::dense::{Dense, Store};
 use crate::operator::{Costs, Counted, Operator, require_real, space, square_rows};
-use crate::spectral::krylov_schur::{Goal, KrylovSchur, Part};
+use crate::spectral::krylov_schur::{Goal, KrylovSchur};
 use crate::spectral::schur::Schur;
 use crate::spectral::small::{DENSE_ROWS, entries};
 use crate::spectral::symmetric::{ROUNDING_RESIDUAL, check_scale, usual_columns};
@@ -73,14 +73,26 @@ impl Spectrum {
         })
     }
 
-    fn part(self) -> Part {
+    /// Sort key of an eigenvalue: the most wanted one has the greatest.
+    pub(crate) fn key(self, value: c64) -> f64 {
         match self {
-            Spectrum::LargestMagnitude => Part::Magnitude,
-            Spectrum::LargestReal => Part::LargestReal,
-            Spectrum::SmallestReal => Part::SmallestReal,
-            Spectrum::LargestImaginary => Part::LargestImaginary,
-            Spectrum::SmallestImaginary => Part::SmallestImaginary,
+            Spectrum::LargestMagnitude => value.norm(),
+            Spectrum::LargestReal => value.re,
+            Spectrum::SmallestReal => -value.re,
+            Spectrum::LargestImaginary => value.im.abs(),
+            Spectrum::SmallestImaginary => -value.im.abs(),
         }
+    }
+
+    /// Whether one is wanted more than the other; of equals that of greater magnitude.
+    pub(crate) fn is_before(self, one: c64, other: c64) -> bool {
+        let keys = |value: c64| (self.key(value), value.norm());
+        keys(one) > keys(other)
+    }
+
+    /// The name in checkpoints.
+    fn checkpoint_name(self) -> String {
+        format!("{self:?}").replace("LargestMagnitude", "Magnitude")
     }
 }
 
@@ -180,7 +192,7 @@ pub fn eigs<'a>(matrix: &'a SparseMatrix, options: &EigsOptions) -> Result<Compl
     let costs = RefCell::new(Costs::new(matrix, "eigs"));
     let Solved { mut pairs, basis, residual_bound, restarts } =
         solve(&Counted::new(matrix, Operand::Matrix, &costs)?, options)?;
-    let key = |pair: &Pair| options.which.part().key(pair.value);
+    let key = |pair: &Pair| options.which.key(pair.value);
     pairs.sort_by(|one, other| key(other).total_cmp(&key(one)));
     pairs.truncate(options.k);
     let count = basis.len();
@@ -194,7 +206,6 @@ pub fn eigs<'a>(matrix: &'a SparseMatrix, options: &EigsOptions) -> Result<Compl
     Ok(ComplexPairs::new(matrix, costs, (values, vectors, residuals), run))
 }
 
-/// An eigenvalue and its vector.
 struct Pair {
     value: c64,
     parts: Parts,
@@ -210,7 +221,6 @@ struct Solved<'a> {
     restarts: u64,
 }
 
-/// Sizes of a subspace.
 struct Sizes {
     /// Whether the matrix is solved as a dense one.
     is_small: bool,
@@ -241,11 +251,11 @@ fn solve<'a>(operator: &dyn Operator<'a>, options: &EigsOptions) -> Result<Solve
     graph.make_room("eigenvectors", bytes)?;
     let _held = space.runtime.budget().reserve("small dense matrices", small_bytes)?;
     let mut basis = Basis::new(space, Room::of(operator), most_blocks)?;
-    let (part, cancel) = (options.which.part(), space.runtime.cancel());
+    let (which, cancel) = (options.which, space.runtime.cancel());
     let (schur, wanted, norm, restarts) = if is_small {
         let matrix = entries(operator, &mut basis)?;
         let mut schur = Schur::new(&matrix, cancel)?.ok_or_else(|| operator.too_large())?;
-        schur.sort(k, cancel, |one, other| part.is_before(one, other))?;
+        schur.sort(k, cancel, |one, other| which.is_before(one, other))?;
         let wanted = schur.end_of_block(k);
         push_columns(&mut basis, &(schur.space(wanted) * schur.eigenvectors(wanted, cancel)?))?;
         let norm = matrix.col_iter().map(|column| column.norm_l2()).fold(0.0, f64::max);
@@ -253,7 +263,7 @@ fn solve<'a>(operator: &dyn Operator<'a>, options: &EigsOptions) -> Result<Solve
     } else {
         let goal = Goal {
             count: k,
-            part,
+            which,
             // Residuals of locked vectors and of those found after them add up.
             tolerance: (options.tol / 2.0).max(LEAST_TOLERANCE),
             least_tolerance: LEAST_TOLERANCE,
@@ -261,7 +271,8 @@ fn solve<'a>(operator: &dyn Operator<'a>, options: &EigsOptions) -> Result<Solve
             most_restarts: options.max_iter,
             seed: options.seed,
         };
-        let run = format!("eigs, k {k}, {part:?}, tol {:e}, ncv {most_columns}, seed {}", options.tol, options.seed);
+        let (part, tol, seed) = (which.checkpoint_name(), options.tol, options.seed);
+        let run = format!("eigs, k {k}, {part}, tol {tol:e}, ncv {most_columns}, seed {seed}");
         let checkpoint = Checkpoint::open(operator, options.checkpoint.as_deref(), &run)?;
         let mut run = KrylovSchur::new(operator, basis, goal);
         let (schur, wanted) = run.run(checkpoint)?;

@@ -22,11 +22,12 @@
 
 use crate::checkpoint::{Blocks, Checkpoint, Resumable, Words, resume, save_if_due};
 use crate::operator::Operator;
+use crate::spectral::eigs::Spectrum;
 use crate::spectral::iteration::Iteration;
 use crate::spectral::schur::Schur;
 use crate::tall::basis::Basis;
 use crate::tall::orthonormal::{ROUNDING, orthonormalize, random};
-use faer::{Mat, c64};
+use faer::Mat;
 use outcore_image::Result;
 use outcore_io::{Array, CancelFlag};
 
@@ -37,52 +38,20 @@ const LEAST_STEPS: usize = 8;
 /// The residual of an eigenvalue that is not wanted, in units of how much less it is wanted than the last that is.
 const UNWANTED_RESIDUAL: f64 = 1e-2;
 
-/// The wanted part of the spectrum.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Part {
-    Magnitude,
-    LargestReal,
-    SmallestReal,
-    LargestImaginary,
-    SmallestImaginary,
-}
-
-impl Part {
-    /// Sort key of an eigenvalue: the most wanted one has the greatest.
-    pub fn key(self, value: c64) -> f64 {
-        match self {
-            Part::Magnitude => value.norm(),
-            Part::LargestReal => value.re,
-            Part::SmallestReal => -value.re,
-            Part::LargestImaginary => value.im.abs(),
-            Part::SmallestImaginary => -value.im.abs(),
-        }
-    }
-
-    /// Whether one is wanted more than the other; of equals that of greater magnitude.
-    pub fn is_before(self, one: c64, other: c64) -> bool {
-        let keys = |value: c64| (self.key(value), value.norm());
-        keys(one) > keys(other)
-    }
-}
-
 /// Goal of the iteration.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Goal {
-    /// Number of eigenvalues.
     pub count: usize,
-    pub part: Part,
+    pub which: Spectrum,
     /// The greatest residual, in units of the greatest eigenvalue's magnitude.
     pub tolerance: f64,
     /// The least residual that is asked for, in lengths of the longest product.
     pub least_tolerance: f64,
-    /// The most columns of the basis.
     pub most_columns: usize,
     pub most_restarts: u64,
     pub seed: u64,
 }
 
-/// A run.
 pub(crate) struct KrylovSchur<'o, 'a> {
     pub iteration: Iteration<'o, 'a>,
     pub basis: Basis<'a>,
@@ -92,7 +61,6 @@ pub(crate) struct KrylovSchur<'o, 'a> {
 }
 
 impl<'o, 'a> KrylovSchur<'o, 'a> {
-    /// A run with an empty basis.
     pub fn new(operator: &'o dyn Operator<'a>, basis: Basis<'a>, goal: Goal) -> Self {
         let projection = Mat::zeros(goal.most_columns + 1, goal.most_columns + 1);
         KrylovSchur { iteration: Iteration::new(operator, goal.seed), basis, goal, projection }
@@ -152,7 +120,7 @@ impl<'o, 'a> KrylovSchur<'o, 'a> {
         let size = self.columns();
         let small = self.projection.get(..size, ..size).to_owned();
         let mut schur = Schur::new(&small, self.cancel())?.ok_or_else(|| self.iteration.operator.too_large())?;
-        schur.sort(count, self.cancel(), |one, other| self.goal.part.is_before(one, other))?;
+        schur.sort(count, self.cancel(), |one, other| self.goal.which.is_before(one, other))?;
         let coupling = self.coupling(&schur);
         Ok((schur, coupling))
     }
@@ -165,7 +133,7 @@ impl<'o, 'a> KrylovSchur<'o, 'a> {
 
     /// Sort keys of the wanted eigenvalues.
     fn keys(&self, schur: &Schur, wanted: usize) -> Vec<f64> {
-        let twice = |row: usize| std::iter::repeat_n(self.goal.part.key(schur.value(row)), schur.rows_at(row));
+        let twice = |row: usize| std::iter::repeat_n(self.goal.which.key(schur.value(row)), schur.rows_at(row));
         schur.blocks(wanted).into_iter().flat_map(twice).take(self.goal.count).collect()
     }
 
@@ -174,10 +142,10 @@ impl<'o, 'a> KrylovSchur<'o, 'a> {
         if wanted == self.columns() {
             return Ok(false);
         }
-        schur.sort(wanted + 1, self.cancel(), |one, other| self.goal.part.is_before(one, other))?;
+        schur.sort(wanted + 1, self.cancel(), |one, other| self.goal.which.is_before(one, other))?;
         let end = schur.end_of_block(wanted + 1);
         let residual = length(&self.coupling(schur)[..end]);
-        let key = |&row: &usize| self.goal.part.key(schur.value(row));
+        let key = |&row: &usize| self.goal.which.key(schur.value(row));
         let least = schur.blocks(wanted).iter().map(key).reduce(f64::min);
         let behind = schur.blocks(self.columns()).into_iter().filter(|&row| row >= wanted);
         let best = behind.map(|row| key(&row)).fold(key(&wanted), f64::max);
@@ -210,7 +178,7 @@ impl<'o, 'a> KrylovSchur<'o, 'a> {
     fn restart(&mut self, mut schur: Schur, wanted: usize) -> Result<()> {
         let size = self.columns();
         let mut keep = wanted + (size - wanted) / 2;
-        schur.sort(keep, self.cancel(), |one, other| self.goal.part.is_before(one, other))?;
+        schur.sort(keep, self.cancel(), |one, other| self.goal.which.is_before(one, other))?;
         // A pair at the end may fill the basis again.
         while schur.end_of_block(keep) == size {
             keep -= 1;
@@ -287,7 +255,6 @@ impl Resumable for KrylovSchur<'_, '_> {
     }
 }
 
-/// The length of a vector.
 fn length(numbers: &[f64]) -> f64 {
     numbers.iter().map(|number| number * number).sum::<f64>().sqrt()
 }

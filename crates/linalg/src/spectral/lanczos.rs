@@ -23,10 +23,11 @@ use crate::checkpoint::{Blocks, Checkpoint, Resumable, Words, resume, save_if_du
 use crate::operator::Operator;
 use crate::spectral::iteration::Iteration;
 use crate::spectral::small::small_eigen;
+use crate::spectral::symmetric::Which;
 use crate::tall::basis::Basis;
-use crate::tall::kernels::Square;
+use crate::tall::kernels::{MOST_WIDTH, Square};
 use crate::tall::orthonormal::{ROUNDING, inverse, orthonormalize, product, random};
-use crate::tall::{ZERO, added, magnitude};
+use crate::tall::{ZERO, added, entries, magnitude, square_at};
 use faer::Mat;
 use outcore_image::Result;
 use outcore_io::Array;
@@ -50,28 +51,6 @@ const EQUAL_DISTANCE: f64 = 1e-5;
 /// The probability that a wanted eigenvalue is missed, per column of a block.
 const MISSED_PROBABILITY: f64 = 1e-3;
 
-/// The wanted end of the spectrum.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum End {
-    Magnitude,
-    Largest,
-    Smallest,
-    /// Those next to zero: only of matrices that are solved as dense ones.
-    Nearest,
-}
-
-impl End {
-    /// Sort key of an eigenvalue: the most wanted one has the greatest.
-    pub fn key(self, value: f64) -> f64 {
-        match self {
-            End::Magnitude => value.abs(),
-            End::Largest => value,
-            End::Smallest => -value,
-            End::Nearest => -value.abs(),
-        }
-    }
-}
-
 /// Goal of the iteration.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Goal {
@@ -79,12 +58,11 @@ pub(crate) struct Goal {
     pub parts: usize,
     /// Number of pairs.
     pub count: usize,
-    pub end: End,
+    pub which: Which,
     /// The greatest residual, in units of the greatest eigenvalue in absolute terms.
     pub tolerance: f64,
     /// Whether the operator's eigenvalues are the squares of the wanted values; residuals are in units of the latter.
     pub is_of_squares: bool,
-    /// The most columns of the basis.
     pub most_columns: usize,
     pub most_restarts: u64,
     pub seed: u64,
@@ -99,10 +77,12 @@ impl Goal {
         solver: &str,
         block: usize,
     ) -> Result<Option<Checkpoint<'a>>> {
-        let &Goal { parts, end, tolerance, seed, .. } = self;
+        let &Goal { parts, which, tolerance, seed, .. } = self;
         let (count, most_columns) = (self.count / parts, self.most_columns / parts);
-        let run =
-            format!("{solver}, k {count}, {end:?}, tol {tolerance:e}, ncv {most_columns}, block {block}, seed {seed}");
+        let run = format!(
+            "{solver}, k {count}, {}, tol {tolerance:e}, ncv {most_columns}, block {block}, seed {seed}",
+            which.checkpoint_name()
+        );
         Checkpoint::open(operator, folder, &run)
     }
 
@@ -126,7 +106,6 @@ pub(crate) struct Ritz {
     pub residuals: Vec<f64>,
 }
 
-/// A run.
 pub(crate) struct Lanczos<'o, 'a> {
     pub iteration: Iteration<'o, 'a>,
     pub basis: Basis<'a>,
@@ -145,7 +124,6 @@ pub(crate) struct Lanczos<'o, 'a> {
 }
 
 impl<'o, 'a> Lanczos<'o, 'a> {
-    /// A run with an empty basis.
     pub fn new(operator: &'o dyn Operator<'a>, basis: Basis<'a>, goal: Goal) -> Self {
         let (size, width) = (goal.most_columns + 2 * basis.space.width, basis.space.width);
         Lanczos {
@@ -192,20 +170,13 @@ impl<'o, 'a> Lanczos<'o, 'a> {
         (0..width).for_each(|column| self.now[(known + column, column)] = 1.0);
     }
 
-    /// A block of the small matrix.
     fn square(&self, row: usize, column: usize) -> Square {
-        let (width, mut square) = (self.width(), ZERO);
-        for (i, line) in square.iter_mut().enumerate().take(width) {
-            for (k, entry) in line.iter_mut().enumerate().take(width) {
-                *entry = self.projection[(row * width + i, column * width + k)];
-            }
-        }
-        square
+        square_at(&self.projection, self.width(), row, column)
     }
 
     fn set_square(&mut self, row: usize, column: usize, square: &Square) {
         let width = self.width();
-        for (i, k) in (0..width * width).map(|at| (at / width, at % width)) {
+        for (i, k) in entries(width) {
             self.projection[(row * width + i, column * width + k)] = square[i][k];
             self.projection[(column * width + k, row * width + i)] = square[i][k];
         }
@@ -228,19 +199,16 @@ impl<'o, 'a> Lanczos<'o, 'a> {
         let again = self.basis.project_out(first..last + 1, &mut next)?;
         diagonal = added(&diagonal, &again[last - first]);
         let mut symmetric = ZERO;
-        (0..width * width).map(|at| (at / width, at % width)).for_each(|(i, k)| {
-            symmetric[i][k] = (diagonal[i][k] + diagonal[k][i]) / 2.0;
-        });
+        entries(width).for_each(|(i, k)| symmetric[i][k] = (diagonal[i][k] + diagonal[k][i]) / 2.0);
         self.set_square(last, last, &symmetric);
         let seed = self.iteration.next_seed();
         let floor = ROUNDING * self.iteration.norm;
-        let found = orthonormalize(&self.basis, last + 1, &mut next, floor, seed)?;
-        if !found.finite {
+        let factor = orthonormalize(&self.basis, last + 1, &mut next, floor, seed)?;
+        if !factor.finite {
             return Err(self.iteration.operator.too_large());
         }
-        let mut upper = found.upper;
-        let mut is_new = found.replaced;
-        let estimate = if found.replaced || self.forced > 0 { None } else { Some(self.foretell(last, &upper)) };
+        let (mut upper, mut is_new) = (factor.upper, factor.replaced);
+        let estimate = if is_new || self.forced > 0 { None } else { Some(self.foretell(last, &upper)) };
         let was_forced = std::mem::take(&mut self.forced);
         let is_lost = estimate.as_ref().is_some_and(|estimate| self.is_lost(estimate));
         if is_lost {
@@ -287,18 +255,13 @@ impl<'o, 'a> Lanczos<'o, 'a> {
     fn foretell(&self, last: usize, upper: &Square) -> Mat<f64> {
         let (width, size) = (self.width(), (last + 1) * self.width());
         let inverse = inverse(upper, width);
-        let (diagonal, coupling) = (
-            self.square(last, last),
-            match last {
-                0 => ZERO,
-                _ => self.square(last - 1, last),
-            },
-        );
+        let diagonal = self.square(last, last);
+        let coupling = if last == 0 { ZERO } else { self.square(last - 1, last) };
         let mut estimate = Mat::zeros(size, width);
         let part = self.projection.submatrix(0, 0, size, size) * self.now.submatrix(0, 0, size, width);
         for row in 0..size {
             let noise = (ORTHOGONAL * self.iteration.norm).max(self.hidden[row]);
-            let mut line = [0.0; crate::tall::kernels::MOST_WIDTH];
+            let mut line = [0.0; MOST_WIDTH];
             for (column, entry) in line.iter_mut().enumerate().take(width) {
                 let known: f64 = (0..width)
                     .map(|i| self.now[(row, i)] * diagonal[i][column] + self.before[(row, i)] * coupling[i][column])
@@ -325,7 +288,7 @@ impl<'o, 'a> Lanczos<'o, 'a> {
         let (values, vectors) =
             small_eigen(&self.basis.space, &small).ok_or_else(|| self.iteration.operator.too_large())?;
         let mut order: Vec<usize> = (0..live.len()).collect();
-        order.sort_by(|&a, &b| self.goal.end.key(values[b]).total_cmp(&self.goal.end.key(values[a])));
+        order.sort_by(|&a, &b| self.goal.which.key(values[b]).total_cmp(&self.goal.which.key(values[a])));
         let mut sorted = Mat::zeros(size, live.len());
         for (to, &from) in order.iter().enumerate() {
             live.iter().enumerate().for_each(|(i, &row)| sorted[(row, to)] = vectors[(i, from)]);
@@ -357,11 +320,9 @@ impl<'o, 'a> Lanczos<'o, 'a> {
         self.append(block);
         for to in 0..keep / width {
             let mut coupling = ZERO;
-            for (i, line) in coupling.iter_mut().enumerate().take(width) {
-                for (k, entry) in line.iter_mut().enumerate().take(width) {
-                    let vector = |row: usize| ritz.vectors[(size - width + row, to * width + k)];
-                    *entry = (0..width).map(|row| next[i][row] * vector(row)).sum();
-                }
+            for (i, k) in entries(width) {
+                let vector = |row: usize| ritz.vectors[(size - width + row, to * width + k)];
+                coupling[i][k] = (0..width).map(|row| next[i][row] * vector(row)).sum();
             }
             self.set_square(keep / width, to, &coupling);
         }
@@ -451,7 +412,8 @@ impl<'o, 'a> Lanczos<'o, 'a> {
     /// a block has columns, and not those of the last wanted value.
     fn least_crowd(&self, wanted: &[f64], scale: f64) -> Option<f64> {
         let (width, apart) = (self.width(), scale * EQUAL_DISTANCE.max(10.0 * self.goal.tolerance));
-        let least = |values: &[f64]| values.iter().map(|&value| self.goal.end.key(value)).fold(f64::INFINITY, f64::min);
+        let least =
+            |values: &[f64]| values.iter().map(|&value| self.goal.which.key(value)).fold(f64::INFINITY, f64::min);
         let (last, most) = (least(wanted), (width / self.goal.parts) as f64 * apart);
         let mut sorted = wanted.to_vec();
         sorted.sort_by(f64::total_cmp);
@@ -466,15 +428,15 @@ impl<'o, 'a> Lanczos<'o, 'a> {
 
     /// Whether no eigenvalue was missed whose sort key is at least `last`.
     fn is_complete(&self, ritz: &Ritz, last: f64, floor: f64) -> bool {
-        let Goal { count, end, .. } = self.goal;
+        let Goal { count, which, .. } = self.goal;
         let Some(&rest) = ritz.values.get(count) else { return false };
-        let rest_key = end.key(rest);
+        let rest_key = which.key(rest);
         if ritz.residuals[count] <= floor {
             return true;
         }
-        let least = match end {
-            End::Magnitude => -last,
-            _ => ritz.values.iter().map(|&value| end.key(value)).fold(f64::INFINITY, f64::min),
+        let least = match which {
+            Which::LargestMagnitude => -last,
+            _ => ritz.values.iter().map(|&value| which.key(value)).fold(f64::INFINITY, f64::min),
         };
         let gap = ((last - rest_key) / (last - least)).clamp(0.0, 1.0);
         let rows = self.basis.space.rows as f64;

@@ -8,7 +8,7 @@
 //! matrix on that space parts them.
 
 use crate::operator::{Counted, Operator, Squared, space};
-use crate::spectral::lanczos::{End, Goal, Lanczos};
+use crate::spectral::lanczos::{Goal, Lanczos};
 use crate::spectral::symmetric::{EigshOptions, Solved, Subspace, Which, goal, refine, solve, subspace};
 use crate::tall::basis::{Basis, Room};
 use crate::tall::orthonormal::orthonormalize;
@@ -51,8 +51,13 @@ pub(crate) fn nearest<'a>(operator: &Counted<'a, '_>, options: &EigshOptions) ->
 
 /// Estimates of the least and of the greatest eigenvalue.
 fn ends<'a>(operator: &Counted<'a, '_>, options: &EigshOptions) -> Result<(f64, f64)> {
-    let few =
-        Goal { count: 1, end: End::Smallest, most_columns: PROBED, most_restarts: 0, ..goal_of(operator, options) };
+    let few = Goal {
+        count: 1,
+        which: Which::SmallestAlgebraic,
+        most_columns: PROBED,
+        most_restarts: 0,
+        ..goal_of(operator, options)
+    };
     let basis = Basis::new(space(operator, options.block), Room::of(operator), few.most_columns / options.block + 2)?;
     let ritz = Lanczos::new(operator, basis, few).run(None)?;
     Ok((ritz.values[0], ritz.values[ritz.values.len() - 1]))
@@ -67,7 +72,7 @@ fn by_squares<'a>(operator: &Counted<'a, '_>, options: &EigshOptions) -> Result<
     let (wanted, width) = (goal_of(operator, options), options.block);
     // The last of the squares may belong to two eigenvalues of either sign, of which one was left out.
     let count = (options.k + width).next_multiple_of(width);
-    let goal = Goal { count, end: End::Smallest, is_of_squares: true, ..wanted };
+    let goal = Goal { count, which: Which::SmallestAlgebraic, is_of_squares: true, ..wanted };
     let goal = Goal { most_columns: goal.most_columns.max(count + 3 * width), ..goal };
     let Subspace { basis, scale, restarts } = {
         let squared = Squared::new(operator.matrix, Operand::Matrix, width, operator.costs)?;

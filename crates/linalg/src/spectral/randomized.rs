@@ -16,6 +16,7 @@ use crate::spectral::small::{SMALL_COPIES, dense_bytes, padded, small_svd};
 use crate::spectral::svds::append_orthonormal;
 use crate::tall::Space;
 use crate::tall::basis::{Basis, Room};
+use crate::tall::panels::copy_columns;
 use crate::tall::vectors::Vectors;
 use crate::verify::{check_orthonormal, check_singular, vectors_bytes};
 use faer::Mat;
@@ -227,7 +228,6 @@ pub fn randomized_svd<'a>(matrix: &'a SparseMatrix, options: &RandomizedSvdOptio
     Ok(RandomizedSvd { left, values, right, means, products: costs.products, stats })
 }
 
-/// Refuses options that cannot be.
 fn check_options(matrix: &SparseMatrix, options: &RandomizedSvdOptions) -> Result<()> {
     let &RandomizedSvdOptions { k, passes, .. } = options;
     let least = matrix.shape().0.min(matrix.shape().1) as usize;
@@ -266,7 +266,6 @@ fn means(matrix: &SparseMatrix, costs: &RefCell<Costs>) -> Result<Array<f64>> {
     Ok(means)
 }
 
-/// Factor of a product.
 enum Source<'s, 'a> {
     /// Random vectors of this seed.
     Random(u64),
@@ -387,10 +386,7 @@ impl<'a> Run<'a, '_> {
 fn spread(space: &Space<'_>, block: &[f64], wide: &mut [f64], columns: usize, first: usize) -> Result<()> {
     let wider = Space { width: columns, ..*space };
     wider.stripes_of(wide, |_, rows, wide| {
-        let narrow = block[space.place(&rows)].chunks_exact(space.width);
-        wide.chunks_exact_mut(columns).zip(narrow).for_each(|(wide, row)| {
-            wide[first..first + space.width].copy_from_slice(row);
-        });
+        copy_columns(space.width, (&block[space.place(&rows)], space.width, 0), (wide, columns, first));
         Ok(())
     })?;
     Ok(())
@@ -399,10 +395,8 @@ fn spread(space: &Space<'_>, block: &[f64], wide: &mut [f64], columns: usize, fi
 /// Copies columns of a wider matrix to a block.
 fn gather(space: &Space<'_>, wide: &[f64], block: &mut [f64], columns: usize, first: usize) -> Result<()> {
     space.stripes_of(block, |_, rows, block| {
-        let wide = wide[rows.start * columns..rows.end * columns].chunks_exact(columns);
-        block.chunks_exact_mut(space.width).zip(wide).for_each(|(row, wide)| {
-            row.copy_from_slice(&wide[first..first + space.width]);
-        });
+        let wide = &wide[rows.start * columns..rows.end * columns];
+        copy_columns(space.width, (wide, columns, first), (block, space.width, 0));
         Ok(())
     })?;
     Ok(())

@@ -60,7 +60,6 @@ impl Schur {
         self.form.len()
     }
 
-    /// The entry of the form.
     fn at(&self, row: usize, column: usize) -> f64 {
         self.form[column][row]
     }

@@ -151,7 +151,7 @@ pub(crate) fn dense<'a, T: Entry>(
     let symmetric = Mat::from_fn(rows, rows, |i, k| half(i, k) + conj(&half(k, i)));
     let (values, vectors) = eigen(&symmetric).ok_or_else(|| operator.too_large())?;
     let mut order: Vec<usize> = (0..rows).collect();
-    order.sort_by(|&a, &b| goal.end.key(values[b]).total_cmp(&goal.end.key(values[a])));
+    order.sort_by(|&a, &b| goal.which.key(values[b]).total_cmp(&goal.which.key(values[a])));
     order.truncate(goal.count / T::PARTS);
     order.sort_by(|&a, &b| values[a].total_cmp(&values[b]));
     for columns in order.chunks(width / T::PARTS) {

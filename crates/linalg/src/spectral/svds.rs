@@ -21,7 +21,7 @@ use crate::spectral::{SpectralOptions, SpectralPairs, steps_text};
 use crate::tall::basis::{Basis, Room};
 use crate::tall::orthonormal::{ROUNDING, orthonormalize};
 use crate::tall::vectors::Vectors;
-use crate::tall::{Space, ZERO};
+use crate::tall::{Space, ZERO, added, set_square};
 use crate::verify::{check_orthonormal, check_singular, vectors_bytes};
 use faer::Mat;
 use outcore_image::Result;
@@ -239,17 +239,15 @@ pub(crate) fn append_orthonormal<'a>(
     let longest = (0..width).map(|column| before[column][column].sqrt()).fold(0.0, f64::max);
     let mut shares = basis.project_out(0..known, &mut block)?;
     for (share, again) in shares.iter_mut().zip(basis.project_out(0..known, &mut block)?) {
-        *share = crate::tall::added(share, &again);
+        *share = added(share, &again);
     }
     let norm = (0..known * width).map(|at| upper[(at, at)].abs()).fold(longest, f64::max);
-    let found = orthonormalize(basis, known, &mut block, ROUNDING * norm, seed)?;
-    if !found.finite {
+    let factor = orthonormalize(basis, known, &mut block, ROUNDING * norm, seed)?;
+    if !factor.finite {
         return Err(operator.too_large());
     }
-    for (of, square) in shares.iter().chain([&found.upper]).enumerate() {
-        (0..width * width).for_each(|at| {
-            upper[(of * width + at / width, known * width + at % width)] = square[at / width][at % width];
-        });
+    for (of, square) in shares.iter().chain([&factor.upper]).enumerate() {
+        set_square(upper, width, of, known, square);
     }
     basis.push(block);
     Ok(())

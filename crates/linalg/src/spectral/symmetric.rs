@@ -3,11 +3,11 @@
 use crate::checkpoint::Checkpoint;
 use crate::operator::{LEAST_SCALE, Operator, space, too_small};
 use crate::spectral::SpectralOptions;
-use crate::spectral::lanczos::{End, Goal, Lanczos};
+use crate::spectral::lanczos::{Goal, Lanczos};
 use crate::spectral::small::{DENSE_COPIES, DENSE_ROWS, SMALL_COPIES, dense, dense_bytes, padded, small_eigen};
 use crate::tall::basis::{Basis, Room};
 use crate::tall::kernels::Square;
-use crate::tall::{Space, ZERO};
+use crate::tall::{Space, ZERO, entries, set_square};
 use faer::linalg::triangular_solve::solve_upper_triangular_in_place;
 use faer::{Mat, Par, Side, c64};
 use outcore_image::Result;
@@ -51,12 +51,23 @@ impl Choice for Which {
 }
 
 impl Which {
-    fn end(self) -> End {
+    /// Sort key of an eigenvalue: the most wanted one has the greatest.
+    pub(crate) fn key(self, value: f64) -> f64 {
         match self {
-            Which::LargestMagnitude => End::Magnitude,
-            Which::LargestAlgebraic => End::Largest,
-            Which::SmallestAlgebraic => End::Smallest,
-            Which::SmallestMagnitude => End::Nearest,
+            Which::LargestMagnitude => value.abs(),
+            Which::LargestAlgebraic => value,
+            Which::SmallestAlgebraic => -value,
+            Which::SmallestMagnitude => -value.abs(),
+        }
+    }
+
+    /// The name in checkpoints.
+    pub(crate) fn checkpoint_name(self) -> &'static str {
+        match self {
+            Which::LargestMagnitude => "Magnitude",
+            Which::LargestAlgebraic => "Largest",
+            Which::SmallestAlgebraic => "Smallest",
+            Which::SmallestMagnitude => "Nearest",
         }
     }
 }
@@ -93,7 +104,6 @@ impl Solved<'_> {
         self.pick(&order)
     }
 
-    /// Some of the pairs, in this order.
     pub fn pick(mut self, order: &[usize]) -> Result<Self> {
         let (count, width) = (self.values.len(), self.basis.space.width);
         let is_at = |row: usize, column: usize| order.get(column) == Some(&row);
@@ -114,14 +124,13 @@ pub(crate) fn solve<'a>(operator: &dyn Operator<'a>, options: &EigshOptions, sol
     refine(operator, subspace(operator, &goal, options.block, checkpoint)?, &goal)
 }
 
-/// The goal of the iteration for some options.
 pub(crate) fn goal(rows: usize, options: &EigshOptions) -> Goal {
     let &EigshOptions { k, block, .. } = options;
     let columns = options.ncv.unwrap_or_else(|| usual_columns(rows, k));
     Goal {
         parts: 1,
         count: k,
-        end: options.which.end(),
+        which: options.which,
         tolerance: options.tol.max(LEAST_TOLERANCE),
         is_of_squares: false,
         most_columns: columns.max(k.next_multiple_of(block) + 3 * block),
@@ -203,7 +212,7 @@ pub(crate) fn most_blocks(space: &Space<'_>, goal: &Goal) -> (usize, u64) {
     };
     let small_bytes = small_bytes.max(dense_bytes(SMALL_COPIES, goal.count));
     // By squares, with vectors between two products, and a few more than are wanted.
-    let between_bytes = if goal.end == End::Nearest { 2 * space.block_bytes() } else { 0 };
+    let between_bytes = if goal.which == Which::SmallestMagnitude { 2 * space.block_bytes() } else { 0 };
     (most_blocks, Basis::least_bytes(space, most_blocks).saturating_add(small_bytes + between_bytes))
 }
 
@@ -246,7 +255,7 @@ pub(crate) fn refine<'a>(operator: &dyn Operator<'a>, found: Subspace<'a>, goal:
         }
         let values: Vec<f64> = (0..count).map(|i| small[(i, i)]).collect();
         let bound = goal.tolerance.max(ROUNDING_RESIDUAL) * scale;
-        let beside = (0..count * count).map(|at| (at / count, at % count)).filter(|(i, k)| i != k);
+        let beside = entries(count).filter(|(i, k)| i != k);
         let is_diagonal = beside.map(|at| small[at].abs()).all(|entry| entry <= bound);
         if is_diagonal || round == 2 {
             let converged = residuals.iter().filter(|&&residual| residual <= bound).count();
@@ -282,13 +291,5 @@ pub(crate) fn orthonormal<'a>(
 
 /// Writes dot products with a block to the columns of a small matrix that belong to it.
 fn set_columns(small: &mut Mat<f64>, block: usize, dots: &[Square], width: usize) {
-    let count = small.nrows();
-    for (of, square) in dots.iter().enumerate() {
-        for at in 0..width * width {
-            let (row, column) = (of * width + at / width, block * width + at % width);
-            if row < count && column < count {
-                small[(row, column)] = square[at / width][at % width];
-            }
-        }
-    }
+    dots.iter().enumerate().for_each(|(of, square)| set_square(small, width, of, block, square));
 }

@@ -50,10 +50,8 @@ pub(crate) const fn method(
     }
 }
 
-/// A system of equations that is to be solved.
 struct Solving {
     solve: Solve,
-    /// The memory of the method.
     method_bytes: fn(&Space<'_>, &SolveOptions<'_>) -> u64,
     /// Default limit of steps, per row.
     steps_per_row: u64,

@@ -54,12 +54,10 @@ impl PartialEq for Preconditioner<'_> {
 }
 
 impl Preconditioner<'_> {
-    /// Whether there is none.
     pub(crate) fn is_none(self) -> bool {
         matches!(self, Preconditioner::None)
     }
 
-    /// Number of vectors needed.
     pub(crate) fn vectors(self) -> u64 {
         match self {
             Preconditioner::None => 0,

@@ -50,7 +50,6 @@ pub(crate) struct Minres {
     before: Array<f64>,
     now: Array<f64>,
     product: Array<f64>,
-    /// The preconditioned last vector.
     preconditioned: Option<Array<f64>>,
     /// The last directions of `x`.
     direction_before: Array<f64>,

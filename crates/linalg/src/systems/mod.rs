@@ -86,7 +86,6 @@ pub struct Solution {
     pub stats: Stats,
 }
 
-/// Solves a system by a method.
 pub(crate) fn run<'a, M: Method<'a>>(
     matrix: &'a SparseMatrix,
     b: &[f64],
@@ -131,7 +130,6 @@ pub(crate) fn run<'a, M: Method<'a>>(
     })
 }
 
-/// Refuses what cannot be.
 fn check(matrix: &SparseMatrix, b: &[f64], options: &SolveOptions<'_>) -> Result<()> {
     let rows = square_rows(matrix)?;
     let usage = |text: String| Err(Error::Usage(text));

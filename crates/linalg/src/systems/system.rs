@@ -37,9 +37,7 @@ impl Default for SolveOptions<'_> {
     }
 }
 
-/// A method.
 pub(crate) trait Method<'a>: Sized {
-    /// Whether the matrix is to be symmetric.
     const NEEDS_SYMMETRY: bool = false;
     /// Requirement of Jacobi's preconditioner on entries of the diagonal.
     const DIAGONAL: &'static str = "numbers other than 0";
@@ -77,7 +75,6 @@ pub(crate) struct System<'a, 'c> {
     pub operator: Counted<'a, 'c>,
     pub space: Space<'a>,
     pub b: &'c [f64],
-    /// Divisor of `b`.
     pub scale: f64,
     /// The greatest residual, divided by the scale.
     pub tolerance: f64,
@@ -89,7 +86,6 @@ pub(crate) struct State<'c> {
     /// `b - A x`, as far as the method needs it.
     pub residual: Array<f64>,
     pub inverse: Inverse<'c>,
-    /// Remaining number of steps.
     pub steps_left: u64,
     pub iterations: u64,
     /// The lengths of the residuals.
@@ -97,12 +93,10 @@ pub(crate) struct State<'c> {
 }
 
 impl State<'_> {
-    /// The length of the last residual.
     pub fn norm(&self) -> f64 {
         self.norms.last().copied().unwrap_or(0.0)
     }
 
-    /// Takes note of an iteration.
     pub fn iterated(&mut self, norm: f64) {
         self.iterations += 1;
         self.norms.push(norm);

@@ -6,24 +6,79 @@
 use crate::checkpoint::{Blocks, Get, Put};
 use crate::operator::Operator;
 use crate::tall::kernels::{Square, add_product, dots};
-use crate::tall::{Space, ZERO, added, pick};
+use crate::tall::{Space, ZERO, added, pick, square_at};
 use faer::Mat;
 use outcore_graph::{Graph, PAGE_BYTES};
 use outcore_image::Result;
 use outcore_io::buffer::{raw_bytes, raw_bytes_mut};
 use outcore_io::{Array, Spill, folder, lock};
-use std::ops::Range;
-use std::path::PathBuf;
+use std::ops::{DerefMut, Range};
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 const PURPOSE: &str = "vectors of a subspace";
 /// Approximate bytes of rows of all blocks that each worker holds while the blocks are multiplied by a small matrix.
 const TURNED_BYTES: usize = 4 << 20;
 
-enum Block {
-    Memory(Array<f64>),
-    /// Offset in the file.
+/// Numbers in memory, or in a temporary file from this offset on.
+pub(crate) enum Stored<T> {
+    Memory(T),
     Disk(u64),
+}
+
+impl<T: DerefMut<Target = [f64]>> Stored<T> {
+    /// The numbers at a place; those of a file are read into `buffer`.
+    pub fn read<'b>(&'b self, spill: Option<&Spill>, place: Range<usize>, buffer: &'b mut [f64]) -> Result<&'b [f64]> {
+        match self {
+            Stored::Memory(numbers) => Ok(&numbers[place]),
+            Stored::Disk(offset_bytes) => {
+                let buffer = &mut buffer[..place.len()];
+                file(spill).read(raw_bytes_mut(buffer), offset_bytes + 8 * place.start as u64)?;
+                Ok(buffer)
+            }
+        }
+    }
+
+    /// Overwrites the numbers at a place.
+    fn write(&mut self, spill: Option<&Spill>, place: Range<usize>, numbers: &[f64]) -> Result<()> {
+        match self {
+            Stored::Memory(all) => all[place].copy_from_slice(numbers),
+            Stored::Disk(offset_bytes) => {
+                file(spill).write(raw_bytes(numbers), *offset_bytes + 8 * place.start as u64)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Stored<Array<f64>> {
+    /// Appends each stripe of `numbers` numbers to one of the lists; `all` numbers are in use.
+    pub fn push_stripes<'b>(&'b mut self, all: usize, numbers: usize, stripes: &mut [Vec<Stored<&'b mut [f64]>>]) {
+        match self {
+            Stored::Memory(block) => {
+                let parts = block[..all].chunks_mut(numbers.max(1));
+                stripes.iter_mut().zip(parts).for_each(|(stripe, part)| stripe.push(Stored::Memory(part)));
+            }
+            Stored::Disk(offset_bytes) => {
+                let offsets = (*offset_bytes..).step_by(8 * numbers.max(1));
+                stripes.iter_mut().zip(offsets).for_each(|(stripe, offset)| stripe.push(Stored::Disk(offset)));
+            }
+        }
+    }
+}
+
+/// The temporary file of numbers that are not in memory.
+pub(crate) fn file(spill: Option<&Spill>) -> &Spill {
+    let Some(spill) = spill else { unreachable!("what is on disk is in a file") };
+    spill
+}
+
+/// The temporary file, which is created if there is none yet.
+pub(crate) fn open_spill<'s>(spill: &'s mut Option<Spill>, space: &Space<'_>, path: &Path) -> Result<&'s Spill> {
+    match spill {
+        Some(spill) => Ok(spill),
+        none => Ok(none.insert(Spill::create(space.runtime.backend(), path)?)),
+    }
 }
 
 /// Destination of the blocks of a basis.
@@ -59,7 +114,7 @@ pub(crate) fn write_block(space: &Space<'_>, block: &[f64], spill: &Spill, offse
 pub(crate) struct Basis<'a> {
     pub space: Space<'a>,
     room: Room,
-    blocks: Vec<Block>,
+    blocks: Vec<Stored<Array<f64>>>,
     /// A serial number of each block, which is unique, and new whenever the block changes.
     serials: Vec<u64>,
     next_serial: u64,
@@ -67,14 +122,7 @@ pub(crate) struct Basis<'a> {
     spill: Option<Spill>,
     /// Places of the file that no block uses.
     free: Vec<u64>,
-    /// A piece per worker.
     buffers: Vec<Mutex<Array<f64>>>,
-}
-
-/// A stripe of a block: in memory, or where in the file.
-enum Stripe<'b> {
-    Memory(&'b mut [f64]),
-    Disk(u64),
 }
 
 impl<'a> Basis<'a> {
@@ -98,7 +146,6 @@ impl<'a> Basis<'a> {
         8 * (space.runtime.threads() * space.piece_rows().min(space.rows) * space.width) as u64
     }
 
-    /// Number of blocks.
     pub fn len(&self) -> usize {
         self.blocks.len()
     }
@@ -106,7 +153,7 @@ impl<'a> Basis<'a> {
     /// The last block, which is in memory.
     pub fn last(&self) -> &[f64] {
         match self.blocks.last() {
-            Some(Block::Memory(block)) => block,
+            Some(Stored::Memory(block)) => block,
             _ => unreachable!("a block is in memory while it is the last"),
         }
     }
@@ -120,7 +167,7 @@ impl<'a> Basis<'a> {
             return Ok(idle);
         }
         let (budget, bytes) = (self.space.runtime.budget(), self.space.block_bytes());
-        let in_memory = self.blocks.iter().filter(|block| matches!(block, Block::Memory(_))).count();
+        let in_memory = self.blocks.iter().filter(|block| matches!(block, Stored::Memory(_))).count();
         let left_bytes = if in_memory > 1 { self.room.left_bytes } else { 0 };
         let has_room = budget.available_bytes() >= bytes.saturating_add(left_bytes);
         if !has_room && let Some(array) = self.evict(1)? {
@@ -134,14 +181,13 @@ impl<'a> Basis<'a> {
         self.idle.push(block);
     }
 
-    /// Appends a block.
     pub fn push(&mut self, block: Array<f64>) {
         self.push_as(block, self.next_serial);
     }
 
     /// Appends a block that had this number in another run.
     fn push_as(&mut self, block: Array<f64>, serial: u64) {
-        self.blocks.push(Block::Memory(block));
+        self.blocks.push(Stored::Memory(block));
         self.serials.push(serial);
         self.next_serial = self.next_serial.max(serial + 1);
     }
@@ -151,17 +197,16 @@ impl<'a> Basis<'a> {
         self.serials.truncate(count);
         for block in self.blocks.drain(count..) {
             match block {
-                Block::Memory(block) => self.idle.push(block),
-                Block::Disk(offset_bytes) => self.free.push(offset_bytes),
+                Stored::Memory(block) => self.idle.push(block),
+                Stored::Disk(offset_bytes) => self.free.push(offset_bytes),
             }
         }
     }
 
-    /// Removes the last block.
     pub fn pop(&mut self) -> Option<Array<f64>> {
         self.serials.pop();
         match self.blocks.pop() {
-            Some(Block::Memory(block)) => Some(block),
+            Some(Stored::Memory(block)) => Some(block),
             _ => None,
         }
     }
@@ -181,21 +226,17 @@ impl<'a> Basis<'a> {
     /// Moves the oldest block that is in memory into the file; this number of last blocks is never moved.
     fn evict(&mut self, last: usize) -> Result<Option<Array<f64>>> {
         let older = self.blocks.len().saturating_sub(last);
-        let Some(oldest) = self.blocks[..older].iter().position(|block| matches!(block, Block::Memory(_))) else {
+        let Some(oldest) = self.blocks[..older].iter().position(|block| matches!(block, Stored::Memory(_))) else {
             return Ok(None);
         };
-        let runtime = self.space.runtime;
-        let spill = match &self.spill {
-            Some(spill) => spill,
-            None => self.spill.insert(Spill::create(runtime.backend(), &self.room.folder.join("outcore-vectors"))?),
-        };
+        let spill = open_spill(&mut self.spill, &self.space, &self.room.folder.join("outcore-vectors"))?;
         let offset_bytes = self.free.pop().unwrap_or_else(|| spill.take(self.space.block_bytes()));
-        if let Block::Memory(block) = &self.blocks[oldest] {
+        if let Stored::Memory(block) = &self.blocks[oldest] {
             write_block(&self.space, block, spill, offset_bytes)?;
         }
-        match std::mem::replace(&mut self.blocks[oldest], Block::Disk(offset_bytes)) {
-            Block::Memory(block) => Ok(Some(block)),
-            Block::Disk(_) => Ok(None),
+        match std::mem::replace(&mut self.blocks[oldest], Stored::Disk(offset_bytes)) {
+            Stored::Memory(block) => Ok(Some(block)),
+            Stored::Disk(_) => Ok(None),
         }
     }
 
@@ -208,14 +249,9 @@ impl<'a> Basis<'a> {
         work: impl FnOnce(&[f64]) -> T,
     ) -> Result<T> {
         let place = self.space.place(rows);
-        match (&self.blocks[block], &self.spill) {
-            (Block::Memory(numbers), _) => Ok(work(&numbers[place])),
-            (&Block::Disk(offset_bytes), Some(spill)) => {
-                let piece = &mut lock(&self.buffers[worker])[..place.len()];
-                spill.read(raw_bytes_mut(piece), offset_bytes + 8 * place.start as u64)?;
-                Ok(work(piece))
-            }
-            (Block::Disk(_), None) => unreachable!("what is on disk is in a file"),
+        match &self.blocks[block] {
+            Stored::Memory(numbers) => Ok(work(&numbers[place])),
+            disk => Ok(work(disk.read(self.spill.as_ref(), place, &mut lock(&self.buffers[worker])[..])?)),
         }
     }
 
@@ -271,26 +307,11 @@ impl<'a> Basis<'a> {
         let numbers = (self.blocks.len() + 1) * rows * width;
         self.leave(8 * (space.runtime.threads() * numbers) as u64)?;
         let turned = per_worker(&space, "turned vectors", numbers)?;
-        let part = |block: usize, to: usize| -> Square {
-            let mut square = ZERO;
-            (0..width * width).for_each(|at| {
-                square[at / width][at % width] = factor[(block * width + at / width, to * width + at % width)];
-            });
-            square
-        };
-        let parts = |block| (0..count).map(|to| part(block, to)).collect();
+        let parts = |block| (0..count).map(|to| square_at(factor, width, block, to)).collect();
         let factors: Vec<Vec<Square>> = (0..self.blocks.len()).map(parts).collect();
-        let (stripe_rows, mut stripes) = space.empty_stripes::<Vec<Stripe<'_>>>();
+        let (stripe_rows, mut stripes) = space.empty_stripes::<Vec<Stored<&mut [f64]>>>();
         for block in &mut self.blocks {
-            match block {
-                Block::Memory(numbers) => {
-                    let parts = numbers.chunks_mut((stripe_rows * width).max(1));
-                    stripes.iter_mut().zip(parts).for_each(|(stripe, part)| stripe.push(Stripe::Memory(part)));
-                }
-                &mut Block::Disk(offset_bytes) => {
-                    stripes.iter_mut().for_each(|stripe| stripe.push(Stripe::Disk(offset_bytes)));
-                }
-            }
+            block.push_stripes(space.numbers(), stripe_rows * width, &mut stripes);
         }
         let stripes: Vec<_> = stripes.into_iter().map(Mutex::new).collect();
         let turn = Turn { space, spill: self.spill.as_ref(), factors, rows };
@@ -304,7 +325,6 @@ impl<'a> Basis<'a> {
         Ok(())
     }
 
-    /// Copies a block.
     pub fn copy(&self, block: usize, copy: &mut [f64]) -> Result<()> {
         let space = &self.space;
         space.stripes_of(copy, |worker, rows, copy| {
@@ -384,35 +404,22 @@ struct Turn<'b, 'a> {
 
 impl Turn<'_, '_> {
     /// Replaces a stripe of all blocks. `memory` has room for some rows of one block and of all of the product.
-    fn stripe(&self, rows: Range<usize>, blocks: &mut [Stripe<'_>], memory: &mut [f64]) -> Result<()> {
+    fn stripe(&self, rows: Range<usize>, blocks: &mut [Stored<&mut [f64]>], memory: &mut [f64]) -> Result<()> {
         let width = self.space.width;
         let (input, output) = memory.split_at_mut(self.rows * width);
         for piece in self.space.pieces(rows.clone(), self.rows) {
             let (numbers, start) = (piece.len() * width, (piece.start - rows.start) * width);
-            let at_bytes = 8 * (piece.start * width) as u64;
+            let place = start..start + numbers;
             output.fill(0.0);
             for (block, factors) in blocks.iter().zip(&self.factors) {
-                let block = match (block, self.spill) {
-                    (&Stripe::Disk(offset_bytes), Some(spill)) => {
-                        spill.read(raw_bytes_mut(&mut input[..numbers]), offset_bytes + at_bytes)?;
-                        &input[..numbers]
-                    }
-                    (Stripe::Memory(block), _) => &block[start..start + numbers],
-                    (Stripe::Disk(_), None) => unreachable!("what is on disk is in a file"),
-                };
+                let block = block.read(self.spill, place.clone(), input)?;
                 for (factor, sum) in factors.iter().zip(output.chunks_mut(self.rows * width)) {
                     add_product(width, block, factor, &mut sum[..numbers]);
                 }
             }
             let count = self.factors.first().map_or(0, Vec::len);
             for (block, sum) in blocks.iter_mut().zip(output.chunks(self.rows * width)).take(count) {
-                match (block, self.spill) {
-                    (&mut Stripe::Disk(offset_bytes), Some(spill)) => {
-                        spill.write(raw_bytes(&sum[..numbers]), offset_bytes + at_bytes)?;
-                    }
-                    (Stripe::Memory(block), _) => block[start..start + numbers].copy_from_slice(&sum[..numbers]),
-                    (Stripe::Disk(_), None) => unreachable!("what is on disk is in a file"),
-                }
+                block.write(self.spill, place.clone(), &sum[..numbers])?;
             }
         }
         Ok(())

@@ -12,6 +12,7 @@ pub(crate) mod vectors;
 
 use crate::tall::complex::complex_dots;
 use crate::tall::kernels::{MOST_WIDTH, Square, add_product, dots, transform};
+use faer::Mat;
 use outcore_image::{Error, Result};
 use outcore_io::{Array, Runtime, lock};
 use std::ops::Range;
@@ -38,16 +39,32 @@ pub(crate) struct Space<'a> {
     pub is_complex: bool,
 }
 
-/// A square matrix of zeros.
 pub(crate) const ZERO: Square = [[0.0; MOST_WIDTH]; MOST_WIDTH];
 
+/// Rows and columns of the entries of a small square matrix, row by row.
+pub(crate) fn entries(width: usize) -> impl Iterator<Item = (usize, usize)> {
+    (0..width * width).map(move |at| (at / width, at % width))
+}
+
+/// A block of a small matrix, which has blocks of this width.
+pub(crate) fn square_at(matrix: &Mat<f64>, width: usize, row: usize, column: usize) -> Square {
+    let mut square = ZERO;
+    entries(width).for_each(|(i, k)| square[i][k] = matrix[(row * width + i, column * width + k)]);
+    square
+}
+
+/// Writes a block of a small matrix, as far as the matrix reaches.
+pub(crate) fn set_square(matrix: &mut Mat<f64>, width: usize, row: usize, column: usize, square: &Square) {
+    let places = entries(width).map(|(i, k)| (row * width + i, column * width + k, square[i][k]));
+    let (rows, columns) = (matrix.nrows(), matrix.ncols());
+    places.filter(|&(i, k, _)| i < rows && k < columns).for_each(|(i, k, entry)| matrix[(i, k)] = entry);
+}
+
 impl<'a> Space<'a> {
-    /// Number of numbers in a block.
     pub fn numbers(&self) -> usize {
         self.rows * self.width
     }
 
-    /// The bytes of a block.
     pub fn block_bytes(&self) -> u64 {
         8 * self.numbers() as u64
     }
@@ -71,7 +88,6 @@ impl<'a> Space<'a> {
         MOST_STRIPES.min(self.rows.div_ceil(self.piece_rows()))
     }
 
-    /// The pieces of a stripe.
     pub fn pieces(&self, rows: Range<usize>, step: usize) -> impl Iterator<Item = Range<usize>> + use<> {
         let end = rows.end;
         rows.step_by(step).map(move |start| start..end.min(start + step))
@@ -172,7 +188,6 @@ impl<'a> Space<'a> {
         Ok(())
     }
 
-    /// Multiplies a block by a small matrix.
     pub fn transform(&self, block: &mut [f64], square: &Square) -> Result<()> {
         self.stripes_of(block, |_, _, rows| {
             transform(self.width, rows, square);
@@ -241,7 +256,6 @@ pub(crate) fn dot(left: &[f64], right: &[f64]) -> f64 {
     sums[0][0]
 }
 
-/// The sum of two small matrices.
 pub(crate) fn added(one: &Square, other: &Square) -> Square {
     std::array::from_fn(|i| std::array::from_fn(|k| one[i][k] + other[i][k]))
 }

@@ -5,10 +5,10 @@
 //!
 //! Yamamoto, Nakatsukasa, Yanagisawa and Fukaya, *Roundoff error analysis of the CholeskyQR2 algorithm*, ETNA 2015.
 
-use crate::tall::ZERO;
 use crate::tall::basis::Basis;
 use crate::tall::complex::second_half;
-use crate::tall::kernels::Square;
+use crate::tall::kernels::{MOST_WIDTH, Square};
+use crate::tall::{ZERO, entries};
 use outcore_image::Result;
 
 /// Columns of a product that are shorter than this, in lengths of the longest, are nothing but rounding.
@@ -42,7 +42,7 @@ pub(crate) fn orthonormalize(
     let space = &basis.space;
     let width = space.width;
     let mut result = Factor { upper: identity(width), replaced: false, finite: true };
-    let mut is_random = [false; crate::tall::kernels::MOST_WIDTH];
+    let mut is_random = [false; MOST_WIDTH];
     for round in 0..MOST_ROUNDS {
         let gram = space.dots(block, block)?;
         if !gram.iter().flatten().all(|number| number.is_finite()) {
@@ -54,7 +54,7 @@ pub(crate) fn orthonormalize(
         if !lost.is_empty() {
             for &column in &lost {
                 is_random[column] = true;
-                result.upper[column] = [0.0; crate::tall::kernels::MOST_WIDTH];
+                result.upper[column] = [0.0; MOST_WIDTH];
             }
             result.replaced = true;
             space.randomize(block, |column| lost.contains(&column), seed.wrapping_add(round as u64))?;
@@ -73,7 +73,6 @@ pub(crate) fn orthonormalize(
     Ok(result)
 }
 
-/// The unit matrix.
 fn identity(width: usize) -> Square {
     let mut square = ZERO;
     (0..width).for_each(|i| square[i][i] = 1.0);
@@ -83,8 +82,7 @@ fn identity(width: usize) -> Square {
 /// Largest deviation of a small matrix from the unit matrix.
 fn deviation(square: &Square, width: usize) -> f64 {
     let unit = identity(width);
-    let entries = (0..width * width).map(|at| (at / width, at % width));
-    entries.map(|(i, k)| (square[i][k] - unit[i][k]).abs()).fold(0.0, f64::max)
+    entries(width).map(|(i, k)| (square[i][k] - unit[i][k]).abs()).fold(0.0, f64::max)
 }
 
 /// The upper Cholesky factor, and whether all pivots are good; columns with other ones are not scaled to length 1.
@@ -110,11 +108,10 @@ fn upper_factor(gram: &Square, width: usize, is_complex: bool) -> (Square, bool)
             };
         }
     }
-    (0..width * width).for_each(|at| factor[at / width][at % width] *= lengths[at % width]);
+    entries(width).for_each(|(i, k)| factor[i][k] *= lengths[k]);
     (factor, is_good)
 }
 
-/// The inverse of an upper triangular matrix.
 pub(crate) fn inverse(upper: &Square, width: usize) -> Square {
     let mut inverse = ZERO;
     for (column, row) in (0..width).flat_map(|column| (0..=column).rev().map(move |row| (column, row))) {
@@ -125,15 +122,10 @@ pub(crate) fn inverse(upper: &Square, width: usize) -> Square {
     inverse
 }
 
-/// The product of two small matrices.
 pub(crate) fn product(one: &Square, other: &Square, width: usize) -> Square {
-    let mut entries = ZERO;
-    for (i, row) in entries.iter_mut().enumerate().take(width) {
-        for (k, entry) in row.iter_mut().enumerate().take(width) {
-            *entry = (0..width).map(|at| one[i][at] * other[at][k]).sum();
-        }
-    }
-    entries
+    let mut product = ZERO;
+    entries(width).for_each(|(i, k)| product[i][k] = (0..width).map(|at| one[i][at] * other[at][k]).sum());
+    product
 }
 
 /// A random block of orthonormal columns, orthogonal to all blocks of a basis.

@@ -6,7 +6,7 @@
 //! they lie changes no bit.
 
 use crate::checkpoint::{Get, Put};
-use crate::tall::basis::write_block;
+use crate::tall::basis::{Stored, file, open_spill, write_block};
 use crate::tall::kernels::MOST_WIDTH;
 use crate::tall::{Space, pick};
 use outcore_image::Result;
@@ -26,7 +26,6 @@ pub(crate) struct Layout {
     pub columns: usize,
     /// The columns of a panel, a power of two; the last may have fewer.
     pub panel_columns: usize,
-    /// The rows of a piece.
     pub piece_rows: usize,
 }
 
@@ -38,7 +37,6 @@ impl Layout {
         Layout { piece_rows: piece_rows.min(most_rows.max(1)), ..layout }
     }
 
-    /// Number of panels.
     pub fn panels(self) -> usize {
         self.columns.div_ceil(self.panel_columns)
     }
@@ -53,22 +51,18 @@ impl Layout {
         (0..self.panels()).map(|panel| self.width(panel)).sum()
     }
 
-    /// The columns of a block.
     pub fn block_width(self) -> usize {
         MOST_WIDTH.min(self.columns.next_power_of_two())
     }
 
-    /// Number of blocks in a piece.
     pub fn blocks(self) -> usize {
         self.columns.div_ceil(self.block_width())
     }
 
-    /// The numbers of a block of a piece.
     pub fn block_numbers(self) -> usize {
         self.piece_rows * self.block_width()
     }
 
-    /// The numbers of all blocks of a piece.
     pub fn piece_numbers(self) -> usize {
         self.blocks() * self.block_numbers()
     }
@@ -85,19 +79,12 @@ impl Layout {
     }
 }
 
-enum Panel {
-    Memory(Array<f64>),
-    /// Offset in the file.
-    Disk(u64),
-}
-
-/// A tall matrix.
 pub(crate) struct Panels<'a> {
     /// Its rows, in blocks of the layout's width.
     pub space: Space<'a>,
     pub layout: Layout,
     folder: PathBuf,
-    panels: Vec<Panel>,
+    panels: Vec<Stored<Array<f64>>>,
     spill: Option<Spill>,
     most_rows: usize,
 }
@@ -113,9 +100,9 @@ impl<'a> Panels<'a> {
             let panel = match room_bytes.checked_sub(bytes) {
                 Some(rest) => {
                     *room_bytes = rest;
-                    Panel::Memory(Array::zeroed(space.runtime.budget(), PURPOSE, bytes as usize / 8)?)
+                    Stored::Memory(Array::zeroed(space.runtime.budget(), PURPOSE, bytes as usize / 8)?)
                 }
-                None => Panel::Disk(made.spill()?.take(bytes)),
+                None => Stored::Disk(made.spill()?.take(bytes)),
             };
             made.panels.push(panel);
         }
@@ -127,13 +114,7 @@ impl<'a> Panels<'a> {
     }
 
     fn spill(&mut self) -> Result<&Spill> {
-        match &mut self.spill {
-            Some(spill) => Ok(spill),
-            spill => {
-                let file = self.folder.join("outcore-panels");
-                Ok(spill.insert(Spill::create(self.space.runtime.backend(), &file)?))
-            }
-        }
+        open_spill(&mut self.spill, &self.space, &self.folder.join("outcore-panels"))
     }
 
     /// Makes it a matrix of other numbers, with at most as many rows as it was made with.
@@ -150,16 +131,15 @@ impl<'a> Panels<'a> {
     /// The numbers of a panel; one that is not in memory is read into `hold`.
     pub fn panel<'b>(&'b self, panel: usize, hold: &'b mut [f64]) -> Result<&'b [f64]> {
         let space = self.wide(panel);
-        match (&self.panels[panel], &self.spill) {
-            (Panel::Memory(numbers), _) => Ok(&numbers[..space.numbers()]),
-            (&Panel::Disk(offset_bytes), Some(spill)) => {
-                let hold = &mut hold[..space.numbers()];
+        match &self.panels[panel] {
+            Stored::Memory(numbers) => Ok(&numbers[..space.numbers()]),
+            Stored::Disk(offset_bytes) => {
+                let (hold, spill) = (&mut hold[..space.numbers()], file(self.spill.as_ref()));
                 space.stripes_of(hold, |_, rows, numbers| {
                     Ok(spill.read(raw_bytes_mut(numbers), offset_bytes + 8 * space.place(&rows).start as u64)?)
                 })?;
                 Ok(hold)
             }
-            (Panel::Disk(_), None) => unreachable!("what is on disk is in a file"),
         }
     }
 
@@ -171,31 +151,22 @@ impl<'a> Panels<'a> {
         compute: impl FnOnce(&mut [f64]) -> Result<()>,
     ) -> Result<()> {
         let space = self.wide(panel);
-        match (&mut self.panels[panel], &self.spill) {
-            (Panel::Memory(numbers), _) => compute(&mut numbers[..space.numbers()]),
-            (&mut Panel::Disk(offset_bytes), Some(spill)) => {
+        match &mut self.panels[panel] {
+            Stored::Memory(numbers) => compute(&mut numbers[..space.numbers()]),
+            Stored::Disk(offset_bytes) => {
                 compute(&mut hold[..space.numbers()])?;
-                write_block(&space, &hold[..space.numbers()], spill, offset_bytes)
+                write_block(&space, &hold[..space.numbers()], file(self.spill.as_ref()), *offset_bytes)
             }
-            (Panel::Disk(_), None) => unreachable!("what is on disk is in a file"),
         }
     }
 
     /// The number of rows of a stripe, and the stripes, for workers that change them.
     pub fn stripes(&mut self) -> (usize, Vec<Mutex<Stripe<'_>>>) {
-        let (stripe_rows, mut stripes) = self.space.empty_stripes::<Vec<Place<'_>>>();
+        let (stripe_rows, mut stripes) = self.space.empty_stripes::<Vec<Stored<&mut [f64]>>>();
         let (layout, spill, rows) = (self.layout, self.spill.as_ref(), self.space.rows);
         for (panel, store) in self.panels.iter_mut().enumerate() {
-            match store {
-                Panel::Memory(numbers) => {
-                    let width = layout.width(panel);
-                    let parts = numbers[..rows * width].chunks_mut(stripe_rows * width);
-                    stripes.iter_mut().zip(parts).for_each(|(stripe, part)| stripe.push(Place::Memory(part)));
-                }
-                &mut Panel::Disk(offset_bytes) => {
-                    stripes.iter_mut().for_each(|stripe| stripe.push(Place::Disk(offset_bytes)));
-                }
-            }
+            let width = layout.width(panel);
+            store.push_stripes(rows * width, stripe_rows * width, &mut stripes);
         }
         let stripe = |(i, panels)| Mutex::new(Stripe { layout, spill, start: i * stripe_rows, panels });
         (stripe_rows, stripes.into_iter().enumerate().map(stripe).collect())
@@ -207,16 +178,16 @@ impl<'a> Panels<'a> {
             if self.space.runtime.budget().available_bytes() >= bytes {
                 break;
             }
-            if matches!(self.panels[panel], Panel::Disk(_)) {
+            if matches!(self.panels[panel], Stored::Disk(_)) {
                 continue;
             }
             let (space, panel_bytes) = (self.wide(panel), self.panel_bytes(panel));
             let spill = self.spill()?.clone();
             let offset_bytes = spill.take(panel_bytes);
-            if let Panel::Memory(numbers) = &self.panels[panel] {
+            if let Stored::Memory(numbers) = &self.panels[panel] {
                 write_block(&space, &numbers[..space.numbers()], &spill, offset_bytes)?;
             }
-            self.panels[panel] = Panel::Disk(offset_bytes);
+            self.panels[panel] = Stored::Disk(offset_bytes);
         }
         Ok(())
     }
@@ -238,20 +209,13 @@ impl<'a> Panels<'a> {
         mut work: impl FnMut(Range<usize>, Range<usize>, usize, &[f64]) -> Result<()>,
     ) -> Result<()> {
         let Layout { columns, panel_columns, piece_rows, .. } = self.layout;
-        let mut buffer = Array::zeroed(self.space.runtime.budget(), "a piece of a panel", piece_rows * panel_columns)?;
+        let budget = self.space.runtime.budget();
+        let mut buffer = Array::<f64>::zeroed(budget, "a piece of a panel", piece_rows * panel_columns)?;
         for piece in self.space.pieces(rows, piece_rows) {
             for panel in panels.clone() {
                 let space = self.wide(panel);
-                let (place, first) = (space.place(&piece), panel * panel_columns);
-                let numbers = match (&self.panels[panel], &self.spill) {
-                    (Panel::Memory(numbers), _) => &numbers[place],
-                    (&Panel::Disk(offset_bytes), Some(spill)) => {
-                        let numbers = &mut buffer[..place.len()];
-                        spill.read(raw_bytes_mut(numbers), offset_bytes + 8 * place.start as u64)?;
-                        &*numbers
-                    }
-                    (Panel::Disk(_), None) => unreachable!("what is on disk is in a file"),
-                };
+                let first = panel * panel_columns;
+                let numbers = self.panels[panel].read(self.spill.as_ref(), space.place(&piece), &mut buffer)?;
                 work(piece.clone(), first..columns.min(first + space.width), space.width, numbers)?;
             }
         }
@@ -303,23 +267,21 @@ impl<'a> Panels<'a> {
     }
 }
 
-/// Position of a stripe of a panel.
-enum Place<'b> {
-    Memory(&'b mut [f64]),
-    /// Offset of the panel in the file.
-    Disk(u64),
-}
-
 /// A stripe of all panels.
 pub(crate) struct Stripe<'b> {
     layout: Layout,
     spill: Option<&'b Spill>,
     /// The first row.
     start: usize,
-    panels: Vec<Place<'b>>,
+    panels: Vec<Stored<&'b mut [f64]>>,
 }
 
 impl Stripe<'_> {
+    /// Place of some rows in a panel of this width.
+    fn place(&self, rows: &Range<usize>, width: usize) -> Range<usize> {
+        (rows.start - self.start) * width..(rows.end - self.start) * width
+    }
+
     /// The numbers of a piece in its blocks.
     fn used<'n>(&self, rows: &Range<usize>, blocks: &'n mut [f64]) -> impl Iterator<Item = &'n mut [f64]> + use<'n> {
         let numbers = rows.len() * self.layout.block_width();
@@ -329,17 +291,9 @@ impl Stripe<'_> {
     /// Copies a piece to blocks. `staging` has room for a piece of a panel.
     pub fn read(&self, rows: &Range<usize>, blocks: &mut [f64], staging: &mut [f64]) -> Result<()> {
         let (layout, block_width) = (self.layout, self.layout.block_width());
-        for (panel, place) in self.panels.iter().enumerate() {
+        for (panel, panel_part) in self.panels.iter().enumerate() {
             let width = layout.width(panel);
-            let numbers = match (place, self.spill) {
-                (Place::Memory(numbers), _) => &numbers[(rows.start - self.start) * width..][..rows.len() * width],
-                (&Place::Disk(offset_bytes), Some(spill)) => {
-                    let numbers = &mut staging[..rows.len() * width];
-                    spill.read(raw_bytes_mut(numbers), offset_bytes + 8 * (rows.start * width) as u64)?;
-                    &*numbers
-                }
-                (Place::Disk(_), None) => unreachable!("what is on disk is in a file"),
-            };
+            let numbers = panel_part.read(self.spill, self.place(rows, width), staging)?;
             layout.for_each_part(panel, |count, from, block, to| {
                 let block = &mut blocks[block * layout.block_numbers()..][..rows.len() * block_width];
                 copy_columns(count, (numbers, width, from), (block, block_width, to));
@@ -351,22 +305,22 @@ impl Stripe<'_> {
     /// Copies blocks to a piece.
     pub fn write(&mut self, rows: &Range<usize>, blocks: &[f64], staging: &mut [f64]) -> Result<()> {
         let (layout, block_width) = (self.layout, self.layout.block_width());
-        for (panel, place) in self.panels.iter_mut().enumerate() {
+        for panel in 0..self.panels.len() {
             let width = layout.width(panel);
-            let offset_bytes = if let Place::Disk(offset_bytes) = place { Some(*offset_bytes) } else { None };
-            let numbers = match place {
-                Place::Memory(numbers) => &mut numbers[(rows.start - self.start) * width..][..rows.len() * width],
-                Place::Disk(_) => {
-                    staging[..rows.len() * width].fill(0.0);
-                    &mut staging[..rows.len() * width]
+            let place = self.place(rows, width);
+            let (numbers, offset_bytes) = match &mut self.panels[panel] {
+                Stored::Memory(numbers) => (&mut numbers[place.clone()], None),
+                Stored::Disk(offset_bytes) => {
+                    staging[..place.len()].fill(0.0);
+                    (&mut staging[..place.len()], Some(*offset_bytes))
                 }
             };
             layout.for_each_part(panel, |count, to, block, from| {
                 let block = &blocks[block * layout.block_numbers()..][..rows.len() * block_width];
                 copy_columns(count, (block, block_width, from), (numbers, width, to));
             });
-            if let (Some(offset_bytes), Some(spill)) = (offset_bytes, self.spill) {
-                spill.write(raw_bytes(numbers), offset_bytes + 8 * (rows.start * width) as u64)?;
+            if let Some(offset_bytes) = offset_bytes {
+                file(self.spill).write(raw_bytes(numbers), offset_bytes + 8 * place.start as u64)?;
             }
         }
         Ok(())
@@ -374,7 +328,7 @@ impl Stripe<'_> {
 }
 
 /// Copies adjacent columns of a matrix to another one: numbers, how many a row has, and the first of the columns.
-fn copy_columns(count: usize, from: (&[f64], usize, usize), to: (&mut [f64], usize, usize)) {
+pub(crate) fn copy_columns(count: usize, from: (&[f64], usize, usize), to: (&mut [f64], usize, usize)) {
     match count {
         1 => copy::<1>(from, to),
         2 => copy::<2>(from, to),
