@@ -120,7 +120,7 @@ struct Search<'a> {
     seen: Array<u32>,
     /// By column: by how much a distance must fall to count. It depends on no other column.
     rounding: [f64; MOST_SOURCES],
-    _kept: Vec<KeptWeights>,
+    _weights: Vec<KeptWeights>,
 }
 
 impl<'a> Search<'a> {
@@ -138,7 +138,7 @@ impl<'a> Search<'a> {
             width /= 2;
         }
         graph.make_room(PURPOSE, bytes(width))?;
-        let kept = operands.iter().filter(|_| by_values).map(|&operand| matrix.keep_values(operand));
+        let weights = operands.iter().filter(|_| by_values).map(|&operand| matrix.keep_values(operand));
         let numbers = || Array::zeroed(budget, PURPOSE, rows * width);
         let vertices = || Array::zeroed(budget, PURPOSE, rows);
         Ok(Search {
@@ -146,7 +146,7 @@ impl<'a> Search<'a> {
             space: Space { runtime: graph.runtime(), rows, width, is_complex: false },
             operands,
             by_values,
-            _kept: kept.collect::<Result<_>>()?,
+            _weights: weights.collect::<Result<_>>()?,
             distances: numbers()?,
             product: numbers()?,
             parents: vertices()?,
@@ -290,8 +290,8 @@ impl<'a> Search<'a> {
         let places: &[AtomicF64] = shared(distances);
         vertex_map(self.space.runtime, rows as u64, |range| {
             for vertex in range {
-                let (row, found) = (self.matrix.row_at(vertex), &self.distances[vertex * width..][..sources]);
-                found.iter().enumerate().for_each(|(source, &found)| places[source * rows + row].store(found));
+                let (row, lengths) = (self.matrix.row_at(vertex), &self.distances[vertex * width..][..sources]);
+                lengths.iter().enumerate().for_each(|(source, &length)| places[source * rows + row].store(length));
             }
             Ok(())
         })

@@ -77,7 +77,7 @@ impl<'a> Dense<'a> {
     /// # Errors
     /// Too few or too many numbers, a temporary file that cannot be read.
     pub fn copy_to(&self, numbers: &mut [f64]) -> Result<()> {
-        let rows = (self.shape.vertices.end - self.shape.vertices.start) as usize;
+        let rows = self.matrix.shape_of(self.side).0;
         check_room((rows, self.shape.names.len()), numbers.len())?;
         self.copy_by_id(0..rows, numbers)
     }
@@ -102,7 +102,7 @@ impl<'a> Dense<'a> {
                 Ok(())
             }
             Store::Product(_) | Store::Embedding(..) => {
-                let all = (self.shape.vertices.end - self.shape.vertices.start) as usize;
+                let all = self.matrix.shape_of(self.side).0;
                 let (runtime, copy) =
                     (self.matrix.graph().runtime(), |rows, part: &mut [f64]| self.by_vertex(rows, part));
                 for_each_row(runtime, "rows of a result", (all, count), copy, |place, values| {

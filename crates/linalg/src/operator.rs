@@ -55,7 +55,7 @@ pub(crate) struct Counted<'a, 'c> {
     pub matrix: &'a SparseMatrix,
     pub operand: Operand,
     pub costs: &'c RefCell<Costs>,
-    _kept: KeptWeights,
+    _weights: KeptWeights,
 }
 
 pub(crate) struct Costs {
@@ -96,7 +96,7 @@ impl<'a, 'c> Counted<'a, 'c> {
 
     /// An operator of a real or complex matrix.
     pub fn of_any(matrix: &'a SparseMatrix, operand: Operand, costs: &'c RefCell<Costs>) -> Result<Self> {
-        Ok(Counted { matrix, operand, costs, _kept: matrix.keep_values(operand)? })
+        Ok(Counted { matrix, operand, costs, _weights: matrix.keep_values(operand)? })
     }
 }
 

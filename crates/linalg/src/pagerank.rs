@@ -115,7 +115,7 @@ pub fn pagerank<'a>(matrix: &'a SparseMatrix, options: &RankOptions<'_>) -> Resu
     let space = Space { runtime: matrix.graph().runtime(), rows, width: 1, is_complex: false };
     let vectors = choose(matrix, &space, options.vectors, by_values)?;
     let mut costs = Costs::by_values(matrix, "PageRank", by_values);
-    let _kept = if by_values { Some(matrix.keep_values(Operand::Transpose)?) } else { None };
+    let _weights = if by_values { Some(matrix.keep_values(Operand::Transpose)?) } else { None };
     let mut walk = Walk::new(matrix, options, space, vectors, by_values)?;
     walk.begin(&mut costs)?;
     let threshold = options.stop.threshold(options.tol, rows as u64);

@@ -45,9 +45,9 @@ impl SparseMatrix {
 
     fn pass_diagonal(&self, diagonal: &mut [f64], by_id: bool, stats: &mut StatsBuilder) -> Result<()> {
         let graph = self.graph();
-        let _kept = self.keep_values(Operand::Matrix)?;
-        let found = Diagonal { matrix: self, by_id, numbers: shared(diagonal) };
-        let ((), sweep) = fold(graph, self.edges_of(Operand::Matrix), self.lists_of(Operand::Matrix), &found)?;
+        let _weights = self.keep_values(Operand::Matrix)?;
+        let entries = Diagonal { matrix: self, by_id, numbers: shared(diagonal) };
+        let ((), sweep) = fold(graph, self.edges_of(Operand::Matrix), self.lists_of(Operand::Matrix), &entries)?;
         stats.step("diagonal", self.shape().0, sweep);
         Ok(())
     }

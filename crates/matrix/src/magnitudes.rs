@@ -28,7 +28,7 @@ impl SparseMatrix {
             let found = format!("{} numbers for {}", factor.len(), product.len());
             return Err(Error::Usage(format!("expected numbers for a matrix of {rows} x {inner}, found {found}")));
         }
-        let _kept = self.keep_values(operand)?;
+        let _weights = self.keep_values(operand)?;
         let ((), sweep) = {
             let [first_row, first] = self.first_vertices(operand);
             let pass = Magnitudes { factor, first, product: shared(product), first_row };

@@ -13,7 +13,7 @@ const MAGIC: &[u8; 6] = b"\x93NUMPY";
 /// Largest length of a head: no matrix needs a longer one.
 const MOST_HEAD_BYTES: usize = 1 << 16;
 /// Largest number of characters of a header that an error quotes.
-const MOST_TOLD: usize = 80;
+const MOST_SHOWN: usize = 80;
 
 /// Element type of an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,23 +113,23 @@ impl Head {
         let (Some(name), Some(order), Some(shape)) =
             (value(&text, "descr"), value(&text, "fortran_order"), value(&text, "shape"))
         else {
-            return refused("a head with descr, fortran_order and shape", told(text.trim()));
+            return refused("a head with descr, fortran_order and shape", shortened(text.trim()));
         };
         let Some(element) = Element::from_name(name.trim_matches(['\'', '"'])) else {
             let numbers = "numbers: bool, integers of 1 to 8 bytes, float32, float64, complex64 or complex128";
-            return refused(numbers, format!("the type {}", told(name)));
+            return refused(numbers, format!("the type {}", shortened(name)));
         };
         let by_columns = match order {
             "True" => true,
             "False" => false,
-            other => return refused("fortran_order as True or False", told(other)),
+            other => return refused("fortran_order as True or False", shortened(other)),
         };
         let sizes = shape.trim_matches(['(', ')']).split(',').map(str::trim).filter(|size| !size.is_empty());
         match sizes.map(|size| size.trim_end_matches('L').parse()).collect::<std::result::Result<Vec<u64>, _>>() {
             Ok(shape) if matches!(shape.len(), 1 | 2) => {
                 Ok(Head { element, by_columns, shape, len_bytes: (at + len) as u64 })
             }
-            _ => refused("a vector or a matrix", format!("an array of shape {}", told(shape))),
+            _ => refused("a vector or a matrix", format!("an array of shape {}", shortened(shape))),
         }
     }
 
@@ -156,8 +156,8 @@ pub(crate) fn refusal(path: &Path, expected: String, found: String) -> Error {
 }
 
 /// The beginning of a text from a head.
-fn told(text: &str) -> String {
-    match text.char_indices().nth(MOST_TOLD) {
+fn shortened(text: &str) -> String {
+    match text.char_indices().nth(MOST_SHOWN) {
         Some((end, _)) => format!("{}...", &text[..end]),
         None => text.to_owned(),
     }

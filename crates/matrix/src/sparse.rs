@@ -308,7 +308,7 @@ impl SparseMatrix {
     ) -> Result<()> {
         let (mut edges, rows, inner) = self.rows_of(operand);
         let rows = given.only.map_or(rows, |only| Side { first: rows.first + only.first, count: only.count });
-        let _kept = if given.by_values { Some(self.keep_values(operand)?) } else { None };
+        let _weights = if given.by_values { Some(self.keep_values(operand)?) } else { None };
         edges.weights &= given.by_values;
         let width = most * self.parts();
         for from in (0..given.columns).step_by(width) {

@@ -318,25 +318,25 @@ impl SparseMatrix {
         let Placing { by_columns, as_stored } = output.unwrap_or_default();
         let as_stored = as_stored || in_order;
         let direct = banded.filter(|_| as_stored && !by_columns).map(|bands| Bands { is_direct: true, ..bands });
-        let (mut bands, mut found) = match direct.map(|direct| (direct, plan(Some(direct)))) {
-            Some((direct, Ok(found))) if found.passes <= 1 => (Some(direct), found),
+        let (mut bands, mut job_plan) = match direct.map(|direct| (direct, plan(Some(direct)))) {
+            Some((direct, Ok(plan))) if plan.passes <= 1 => (Some(direct), plan),
             _ => (banded, plan(banded)?),
         };
-        let width = found.columns_per_pass * self.parts();
-        if found.passes as usize >= MOST_PASSES {
-            return Err(Error::Usage(format!("expected fewer than {MOST_PASSES} passes, found {}", found.passes)));
+        let width = job_plan.columns_per_pass * self.parts();
+        if job_plan.passes as usize >= MOST_PASSES {
+            return Err(Error::Usage(format!("expected fewer than {MOST_PASSES} passes, found {}", job_plan.passes)));
         }
         bands = bands.map(|bands| Bands { pass_columns: width.min(columns.max(1)), ..bands });
-        let panels = file.is_some_and(|file| !file.by_columns()) && found.passes > 2;
-        found.factor_bytes = file.map_or(0, |file| {
+        let panels = file.is_some_and(|file| !file.by_columns()) && job_plan.passes > 2;
+        job_plan.factor_bytes = file.map_or(0, |file| {
             let halves = parts > width && file.is_complex();
-            let times = if file.by_columns() { 1 + u64::from(halves) } else { found.passes };
+            let times = if file.by_columns() { 1 + u64::from(halves) } else { job_plan.passes };
             file.len_bytes() * if panels { 1 } else { times }
         });
-        found.product_bytes = if output.is_some() { 8 * (rows.count * columns) as u64 } else { 0 };
+        job_plan.product_bytes = if output.is_some() { 8 * (rows.count * columns) as u64 } else { 0 };
         let panel_bytes = if panels { 8 * (inner.count * (columns - width)) as u64 } else { 0 };
-        found.temporary_bytes = panel_bytes + bands.map_or(0, |bands| bands.temporary_bytes(as_stored));
-        Ok(Job { operand, rows, inner, columns, parts, file, plan: found, width, piece_bytes, bands, panels })
+        job_plan.temporary_bytes = panel_bytes + bands.map_or(0, |bands| bands.temporary_bytes(as_stored));
+        Ok(Job { operand, rows, inner, columns, parts, file, plan: job_plan, width, piece_bytes, bands, panels })
     }
 
     /// An error if there is not enough space for the product, or for temporary files.

@@ -52,7 +52,7 @@ impl SparseMatrix {
     /// Those of [`SparseMatrix::sum_of_squares`].
     pub fn entry_sums(&self, stats: &mut StatsBuilder) -> Result<EntrySums> {
         let graph = self.graph();
-        let _kept = self.keep_values(Operand::Matrix)?;
+        let _weights = self.keep_values(Operand::Matrix)?;
         graph.fill_cache()?;
         let edges = Edges::new(Direction::Out, self.has_values());
         let (sums, sweep) = fold(graph, edges, self.lists_of(Operand::Matrix), &Summed)?;

@@ -74,11 +74,11 @@ fn plan(matrix: &SparseMatrix, given: Given) -> Result<Box<dyn SolverPlan>> {
     require_real(matrix)?;
     let times = times(&given.values)?;
     let factor = required(given.open(matrix, Operand::Matrix, 0)?, "by")?;
-    let (found, columns) = factor.shape();
-    if found != rows as u64 || columns == 0 {
+    let (factor_rows, columns) = factor.shape();
+    if factor_rows != rows as u64 || columns == 0 {
         let expected =
             format!("{rows} rows and a column or more to multiply the exponential of a matrix of {rows} x {rows}");
-        return Err(Error::input(factor.path(), None, expected, format!("{found} x {columns}")));
+        return Err(Error::input(factor.path(), None, expected, format!("{factor_rows} x {columns}")));
     }
     Ok(Box::new(Multiplying { factor, times, has_several: given.values.some_real("start").is_some() }))
 }
@@ -345,10 +345,7 @@ impl<'a, 'c> Series<'a, 'c> {
     fn sum(&self, step: f64, terms: u32, growth: f64, count: usize) -> Result<()> {
         let (space, width, mean) = (&self.space, self.space.width, self.norms.mean);
         let [term, product, sum] = &mut *self.vectors.borrow_mut();
-        space.stripes_of(term, |_, rows, term| {
-            term.copy_from_slice(&sum[space.place(&rows)]);
-            Ok(())
-        })?;
+        space.change(term, |rows, term| term.copy_from_slice(&sum[space.place(&rows)]))?;
         let mut before = self.greatest(term)?;
         let mut goes_on: [bool; MOST_COLUMNS] = std::array::from_fn(|column| column < count && before[column] > 0.0);
         for number in 1..=terms {
@@ -385,10 +382,10 @@ impl<'a, 'c> Series<'a, 'c> {
     /// It is not finite.
     fn greatest(&self, block: &[f64]) -> Result<[f64; MOST_COLUMNS]> {
         let space = &self.space;
-        let found = space.stripes(|_, rows| Ok(greatest(&block[space.place(&rows)], space.width)))?;
+        let stripes = space.stripes(|_, rows| Ok(greatest(&block[space.place(&rows)], space.width)))?;
         let mut most = [0.0f64; MOST_COLUMNS];
-        for found in found {
-            for (most, number) in most.iter_mut().zip(found) {
+        for stripe in stripes {
+            for (most, number) in most.iter_mut().zip(stripe) {
                 *most = greater(*most, number);
             }
         }

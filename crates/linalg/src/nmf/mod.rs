@@ -137,12 +137,12 @@ impl SolverPlan for NmfOptions {
     }
 
     fn run<'a>(&self, matrix: &'a SparseMatrix, verify: bool) -> Result<Found<'a>> {
-        let mut found = nmf(matrix, self)?;
-        let loss = found.losses.last().copied().unwrap_or(0.0);
+        let mut factors = nmf(matrix, self)?;
+        let loss = factors.losses.last().copied().unwrap_or(0.0);
         if verify {
-            check_factors(matrix, &mut found.w, &mut found.h_transposed, loss)?;
+            check_factors(matrix, &mut factors.w, &mut factors.h_transposed, loss)?;
         }
-        let Nmf { w, h_transposed, losses, iterations, converged, products, stats } = found;
+        let Nmf { w, h_transposed, losses, iterations, converged, products, stats } = factors;
         let stopped_by = if converged { "tol" } else { "max_iter" };
         let (error, first) = (loss.sqrt(), losses[0].sqrt());
         Ok(Found {
@@ -285,9 +285,9 @@ fn check_options(options: &NmfOptions) -> Result<()> {
     if max_iter == 0 {
         return usage("expected max_iter of at least 1, found 0".to_owned());
     }
-    for (name, found) in [("alpha_w", alpha_w), ("alpha_h", alpha_h)] {
-        if !(0.0..f64::INFINITY).contains(&found) {
-            return usage(format!("expected {name} of at least 0, found {found}"));
+    for (name, alpha) in [("alpha_w", alpha_w), ("alpha_h", alpha_h)] {
+        if !(0.0..f64::INFINITY).contains(&alpha) {
+            return usage(format!("expected {name} of at least 0, found {alpha}"));
         }
     }
     match (0.0..=1.0).contains(&l1_ratio) {
@@ -319,7 +319,7 @@ struct Run<'a> {
     first_violation: f64,
     checked: f64,
     /// Memory for the sums of stripes.
-    _held: Reservation,
+    _reservation: Reservation,
 }
 
 /// Layout of the factors and the memory they need.
@@ -384,7 +384,7 @@ impl<'a> Run<'a> {
         if !is_in_memory {
             room_bytes = budget.available_bytes() - sizes.least_bytes;
         }
-        let held = budget.reserve("sums of stripes", sizes.sums_bytes)?;
+        let reservation = budget.reserve("sums of stripes", sizes.sums_bytes)?;
         let array = |purpose, numbers| Array::zeroed(budget, purpose, numbers);
         let buffer = |_| Ok(Mutex::new(array("pieces of factors", sizes.worker_numbers)?));
         let buffers = (0..runtime.threads()).map(buffer).collect::<Result<_>>()?;
@@ -408,7 +408,7 @@ impl<'a> Run<'a> {
             losses: Vec::new(),
             first_violation: 0.0,
             checked: 0.0,
-            _held: held,
+            _reservation: reservation,
         };
         let mean = sums.sum / (m as f64 * n as f64).max(1.0);
         run.randomize((mean / columns as f64).sqrt(), options.seed)?;

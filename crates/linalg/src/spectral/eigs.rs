@@ -143,9 +143,9 @@ impl SolverPlan for EigsOptions {
     }
 
     fn run<'a>(&self, matrix: &'a SparseMatrix, verify: bool) -> Result<Found<'a>> {
-        let mut found = eigs(matrix, self)?;
+        let mut pairs = eigs(matrix, self)?;
         if verify {
-            check_complex_pairs(matrix, &found.values, &mut found.vectors, &found.residuals)?;
+            check_complex_pairs(matrix, &pairs.values, &mut pairs.vectors, &pairs.residuals)?;
         }
         let columns = |values: Vec<c64>| {
             vec![
@@ -153,10 +153,10 @@ impl SolverPlan for EigsOptions {
                 ("eigenvalue_imag", values.iter().map(|value| value.im).collect()),
             ]
         };
-        let count = found.values.len();
+        let count = pairs.values.len();
         let shape = complex_shape(matrix, count);
         let dense = |vectors| Ok(vec![Dense::new(matrix, Operand::Matrix, shape, Store::Complex(vectors))]);
-        found.into_found(count, columns, dense)
+        pairs.into_found(count, columns, dense)
     }
 }
 
@@ -249,7 +249,7 @@ fn solve<'a>(operator: &dyn Operator<'a>, options: &EigsOptions) -> Result<Solve
     let (k, space, graph) = (options.k, space(operator, 1), operator.matrix().graph());
     let Sizes { is_small, most_columns, most_blocks, small_bytes, bytes } = Sizes::of(&space, options);
     graph.make_room("eigenvectors", bytes)?;
-    let _held = space.runtime.budget().reserve("small dense matrices", small_bytes)?;
+    let _reservation = space.runtime.budget().reserve("small dense matrices", small_bytes)?;
     let mut basis = Basis::new(space, Room::of(operator), most_blocks)?;
     let (which, cancel) = (options.which, space.runtime.cancel());
     let (schur, wanted, norm, restarts) = if is_small {

@@ -83,17 +83,17 @@ impl SolverPlan for EigshOptions {
         let columns = |values| vec![("eigenvalue", values)];
         let dense = |store| Ok(vec![Dense::new(matrix, Operand::Matrix, self.shape(matrix), store)]);
         if matrix.is_complex() {
-            let mut found = eigsh_complex(matrix, self)?;
+            let mut pairs = eigsh_complex(matrix, self)?;
             if verify {
-                check_hermitian_pairs(matrix, &found.values, &mut found.vectors, &found.residuals)?;
+                check_hermitian_pairs(matrix, &pairs.values, &mut pairs.vectors, &pairs.residuals)?;
             }
-            return found.into_found(self.k, columns, |vectors| dense(Store::Complex(vectors)));
+            return pairs.into_found(self.k, columns, |vectors| dense(Store::Complex(vectors)));
         }
-        let mut found = eigsh(matrix, self)?;
+        let mut pairs = eigsh(matrix, self)?;
         if verify {
-            check_eigenpairs(matrix, &found.values, &mut found.vectors, &found.residuals)?;
+            check_eigenpairs(matrix, &pairs.values, &mut pairs.vectors, &pairs.residuals)?;
         }
-        found.into_found(self.k, columns, |vectors| dense(Store::Vectors(vectors)))
+        pairs.into_found(self.k, columns, |vectors| dense(Store::Vectors(vectors)))
     }
 }
 

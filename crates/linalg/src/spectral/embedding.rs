@@ -84,15 +84,15 @@ impl SolverPlan for SpectralEmbeddingOptions {
     }
 
     fn run<'a>(&self, matrix: &'a SparseMatrix, verify: bool) -> Result<Found<'a>> {
-        let mut found = spectral_embedding(matrix, self)?;
+        let mut pairs = spectral_embedding(matrix, self)?;
         if verify {
-            let SpectralEmbedding { vectors, values, residuals, .. } = &mut found;
+            let SpectralEmbedding { vectors, values, residuals, .. } = &mut pairs;
             check_laplacian(matrix, self.which.norm_laplacian, values, &mut vectors.vectors, residuals)?;
         }
         let shape = shape_of(matrix, Operand::Matrix, vector_names(self.k));
         let count = self.k + usize::from(self.which.drop_first);
         let columns = |values| vec![("eigenvalue", values)];
-        found.into_found(count, columns, |embedding| {
+        pairs.into_found(count, columns, |embedding| {
             let signs = embedding.signs()?;
             Ok(vec![Dense::new(matrix, Operand::Matrix, shape, Store::Embedding(Box::new(embedding), signs))])
         })

@@ -10,13 +10,11 @@ use crate::operator::{Costs, Counted, Operator, check_symmetric, square_rows};
 use crate::spectral::HermitianPairs;
 use crate::spectral::lanczos::Goal;
 use crate::spectral::symmetric::{EigshOptions, Solved, Which, goal as real_goal, is_small, refine, subspace};
+use crate::tall::complex::MOST_BLOCK;
 use crate::tall::vectors::{ComplexVectors, Parts, Vectors};
 use outcore_image::{Error, Result};
 use outcore_matrix::{Operand, SparseMatrix};
 use std::cell::RefCell;
-
-/// Vectors of a block at most: their parts fill the widest block of real ones.
-const MOST_BLOCK: usize = 4;
 
 /// Finds some eigenvalues of a matrix of complex numbers that is Hermitian, and their vectors: what
 /// [`eigsh`](crate::eigsh) is for a real one. Blocks have at most 4 columns.

@@ -97,11 +97,11 @@ impl<'o, 'a> KrylovSchur<'o, 'a> {
         shares.enumerate().for_each(|(row, share)| self.projection[(row, last)] = share);
         let known = self.projection.col(last).get(..last + 1).norm_l2();
         let seed = self.iteration.next_seed();
-        let found = orthonormalize(&self.basis, last + 1, &mut next, ROUNDING * self.iteration.norm.max(known), seed)?;
-        if !found.finite {
+        let factor = orthonormalize(&self.basis, last + 1, &mut next, ROUNDING * self.iteration.norm.max(known), seed)?;
+        if !factor.finite {
             return Err(self.iteration.operator.too_large());
         }
-        let length = found.upper[0][0];
+        let length = factor.upper[0][0];
         self.iteration.norm = self.iteration.norm.max(known.hypot(length));
         self.couple(&[&vec![0.0; last], &[length][..]].concat());
         self.basis.push(next);

@@ -99,11 +99,11 @@ impl SolverPlan for RandomizedSvdOptions {
     }
 
     fn run<'a>(&self, matrix: &'a SparseMatrix, verify: bool) -> Result<Found<'a>> {
-        let mut found = randomized_svd(matrix, self)?;
+        let mut svd = randomized_svd(matrix, self)?;
         if verify {
-            verify_randomized(matrix, self.k, &mut found)?;
+            verify_randomized(matrix, self.k, &mut svd)?;
         }
-        let RandomizedSvd { left, values, right, means, products, stats } = found;
+        let RandomizedSvd { left, values, right, means, products, stats } = svd;
         let values = vec![("singular_value", values)];
         let mut facts = vec![("products", Fact::Whole(products))];
         facts.extend(means.map(|means| ("means", Fact::vector(&means))));
@@ -120,10 +120,10 @@ impl SolverPlan for RandomizedSvdOptions {
 
 /// Checks that the projection on the left vectors is the product of values and right vectors, and that both are
 /// orthonormal. How near the matrix is to its projection is not known.
-fn verify_randomized(matrix: &SparseMatrix, k: usize, found: &mut RandomizedSvd<'_>) -> Result<()> {
-    found.left.leave(vectors_bytes(matrix, k))?;
-    found.right.leave(vectors_bytes(matrix, k))?;
-    let RandomizedSvd { left, right, values, means, .. } = found;
+fn verify_randomized(matrix: &SparseMatrix, k: usize, svd: &mut RandomizedSvd<'_>) -> Result<()> {
+    svd.left.leave(vectors_bytes(matrix, k))?;
+    svd.right.leave(vectors_bytes(matrix, k))?;
+    let RandomizedSvd { left, right, values, means, .. } = svd;
     // Means are in the order of ids, products in that of the image.
     let ordered = |means: &Vec<f64>| (0..means.len()).map(|place| means[matrix.column_at(place)]).collect::<Vec<_>>();
     let means = means.as_ref().map(ordered);
@@ -194,7 +194,7 @@ pub fn randomized_svd<'a>(matrix: &'a SparseMatrix, options: &RandomizedSvdOptio
         idle: RefCell::new(None),
     };
     let size = blocks * width;
-    let _held = matrix.graph().reserve("small dense matrices", dense_bytes(SMALL_COPIES, size))?;
+    let _reservation = matrix.graph().reserve("small dense matrices", dense_bytes(SMALL_COPIES, size))?;
     let mut upper = Mat::zeros(size, size);
     let mut left = run.multiply(Source::Random(seed), Operand::Matrix, &mut upper)?;
     for _ in 0..passes / 2 - 1 {
@@ -371,33 +371,27 @@ impl<'a> Run<'a, '_> {
     /// Subtracts the correction by the means from a block of products.
     fn take_means(&self, to: &Space<'_>, operand: Operand, sums: &[f64], block: &mut [f64]) -> Result<()> {
         let Some(means) = &self.means else { return Ok(()) };
-        to.stripes_of(block, |_, rows, block| {
+        to.change(block, |rows, block| {
             for (row, numbers) in rows.zip(block.chunks_exact_mut(to.width)) {
                 let weight = if operand == Operand::Matrix { 1.0 } else { means[row] };
                 numbers.iter_mut().zip(sums).for_each(|(number, sum)| *number -= weight * sum);
             }
-            Ok(())
-        })?;
-        Ok(())
+        })
     }
 }
 
 /// Copies a block to columns of a wider matrix.
 fn spread(space: &Space<'_>, block: &[f64], wide: &mut [f64], columns: usize, first: usize) -> Result<()> {
     let wider = Space { width: columns, ..*space };
-    wider.stripes_of(wide, |_, rows, wide| {
+    wider.change(wide, |rows, wide| {
         copy_columns(space.width, (&block[space.place(&rows)], space.width, 0), (wide, columns, first));
-        Ok(())
-    })?;
-    Ok(())
+    })
 }
 
 /// Copies columns of a wider matrix to a block.
 fn gather(space: &Space<'_>, wide: &[f64], block: &mut [f64], columns: usize, first: usize) -> Result<()> {
-    space.stripes_of(block, |_, rows, block| {
+    space.change(block, |rows, block| {
         let wide = &wide[rows.start * columns..rows.end * columns];
         copy_columns(space.width, (wide, columns, first), (block, space.width, 0));
-        Ok(())
-    })?;
-    Ok(())
+    })
 }

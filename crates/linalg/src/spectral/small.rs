@@ -84,9 +84,9 @@ fn near_one<T: Entry>(small: &Mat<T>) -> (Mat<T>, f64) {
 /// Eigenvalues and eigenvectors of a small symmetric or Hermitian matrix, or nothing if they are too large for numbers.
 fn eigen<T: Entry>(small: &Mat<T>) -> Option<(Vec<f64>, Mat<T>)> {
     let (scaled, unit) = near_one(small);
-    let found = scaled.self_adjoint_eigen(Side::Lower).ok()?;
-    let values: Vec<f64> = found.S().column_vector().iter().map(|value| real(value) * unit).collect();
-    values.iter().all(|value| value.is_finite()).then(|| (values, found.U().to_owned()))
+    let eigen = scaled.self_adjoint_eigen(Side::Lower).ok()?;
+    let values: Vec<f64> = eigen.S().column_vector().iter().map(|value| real(value) * unit).collect();
+    values.iter().all(|value| value.is_finite()).then(|| (values, eigen.U().to_owned()))
 }
 
 /// Eigenvalues and eigenvectors of a small matrix that belongs to a space. If that is complex, so is the matrix: then
@@ -112,9 +112,9 @@ pub(crate) fn small_eigen(space: &Space<'_>, small: &Mat<f64>) -> Option<(Vec<f6
 /// The singular value decomposition of a small matrix, values in descending order: left vectors, values, right vectors.
 pub(crate) fn small_svd(small: &Mat<f64>) -> Option<(Mat<f64>, Vec<f64>, Mat<f64>)> {
     let (scaled, unit) = near_one(small);
-    let found = scaled.svd().ok()?;
-    let values: Vec<f64> = found.S().column_vector().iter().map(|value| value * unit).collect();
-    values.iter().all(|value| value.is_finite()).then(|| (found.U().to_owned(), values, found.V().to_owned()))
+    let svd = scaled.svd().ok()?;
+    let values: Vec<f64> = svd.S().column_vector().iter().map(|value| value * unit).collect();
+    values.iter().all(|value| value.is_finite()).then(|| (svd.U().to_owned(), values, svd.V().to_owned()))
 }
 
 /// The entries of an operator with few rows.
@@ -145,7 +145,7 @@ pub(crate) fn dense<'a, T: Entry>(
     goal: &Goal,
 ) -> Result<Subspace<'a>> {
     let Space { rows, width, runtime, .. } = basis.space;
-    let _held = runtime.budget().reserve("a dense matrix", dense_bytes(DENSE_COPIES * T::PARTS as u64, rows))?;
+    let _reservation = runtime.budget().reserve("a dense matrix", dense_bytes(DENSE_COPIES * T::PARTS as u64, rows))?;
     let matrix = entries::<T>(operator, &mut basis)?;
     let half = |i: usize, k: usize| matrix[(i, k)] / 2.0;
     let symmetric = Mat::from_fn(rows, rows, |i, k| half(i, k) + conj(&half(k, i)));

@@ -87,19 +87,19 @@ impl SolverPlan for SvdsOptions {
     }
 
     fn run<'a>(&self, matrix: &'a SparseMatrix, verify: bool) -> Result<Found<'a>> {
-        let mut found = svds(matrix, self)?;
+        let mut pairs = svds(matrix, self)?;
         if verify {
-            verify_svds(matrix, self.k, &mut found)?;
+            verify_svds(matrix, self.k, &mut pairs)?;
         }
         let columns = |values| vec![("singular_value", values)];
-        found
+        pairs
             .into_found(self.k, columns, |SingularVectors { left, right }| Ok(declare::both_sides(matrix, left, right)))
     }
 }
 
 /// Checks both residuals of every pair, and that vectors are orthonormal.
-fn verify_svds(matrix: &SparseMatrix, k: usize, found: &mut Svd<'_>) -> Result<()> {
-    let Svd { vectors: SingularVectors { left, right }, values, residuals, .. } = found;
+fn verify_svds(matrix: &SparseMatrix, k: usize, pairs: &mut Svd<'_>) -> Result<()> {
+    let Svd { vectors: SingularVectors { left, right }, values, residuals, .. } = pairs;
     left.leave(vectors_bytes(matrix, k))?;
     right.leave(vectors_bytes(matrix, k))?;
     let most = |i: usize| residuals[i];
@@ -192,7 +192,7 @@ fn refine<'a>(
     let (near_space, far_space) = (near.space, space(second, width));
     let small_bytes = dense_bytes(SMALL_COPIES, near.len() * width);
     near.leave(near_space.block_bytes() + Basis::least_bytes(&far_space, near.len()) + small_bytes)?;
-    let _held = near_space.runtime.budget().reserve("small dense matrices", small_bytes)?;
+    let _reservation = near_space.runtime.budget().reserve("small dense matrices", small_bytes)?;
     let mut factor = near_space.zeros("singular vectors")?;
     orthonormal(first, &mut near, count, &mut factor)?;
     let mut far = Basis::new(far_space, Room::of(first), near.len())?;

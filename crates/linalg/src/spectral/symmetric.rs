@@ -161,13 +161,13 @@ pub(crate) fn subspace<'a>(
     let (most_blocks, least_bytes) = most_blocks(&space, goal);
     graph.make_room("singular vectors and eigenvectors", least_bytes)?;
     let small_bytes = if is_small { 0 } else { dense_bytes(PROJECTION_COPIES, goal.most_columns) };
-    let _held = space.runtime.budget().reserve("small dense matrices", small_bytes)?;
+    let _reservation = space.runtime.budget().reserve("small dense matrices", small_bytes)?;
     let basis = Basis::new(space, Room::of(operator), most_blocks)?;
     if is_small {
         let solve = if space.is_complex { dense::<c64> } else { dense::<f64> };
-        let mut found = solve(operator, basis, goal)?;
-        check_scale(operator, found.scale, &mut found.basis)?;
-        return Ok(found);
+        let mut subspace = solve(operator, basis, goal)?;
+        check_scale(operator, subspace.scale, &mut subspace.basis)?;
+        return Ok(subspace);
     }
     let mut run = Lanczos::new(operator, basis, *goal);
     let ritz = run.run(checkpoint)?;
@@ -228,12 +228,12 @@ pub(crate) fn usual_columns(rows: usize, k: usize) -> usize {
 }
 
 /// Makes vectors orthonormal to the last bit and eigenvalues of them, and computes the residuals.
-pub(crate) fn refine<'a>(operator: &dyn Operator<'a>, found: Subspace<'a>, goal: &Goal) -> Result<Solved<'a>> {
-    let Subspace { mut basis, scale, restarts } = found;
+pub(crate) fn refine<'a>(operator: &dyn Operator<'a>, subspace: Subspace<'a>, goal: &Goal) -> Result<Solved<'a>> {
+    let Subspace { mut basis, scale, restarts } = subspace;
     let (space, width, count) = (basis.space, basis.space.width, goal.count);
     let small_bytes = dense_bytes(SMALL_COPIES, count);
     basis.leave(2 * space.block_bytes() + small_bytes)?;
-    let _held = space.runtime.budget().reserve("small dense matrices", small_bytes)?;
+    let _reservation = space.runtime.budget().reserve("small dense matrices", small_bytes)?;
     let block = || space.zeros("eigenvectors");
     let (mut factor, mut product) = (block()?, block()?);
     orthonormal(operator, &mut basis, count, &mut factor)?;

@@ -11,7 +11,7 @@ use crate::systems::{Solution, Solve, StoppedBy};
 use crate::tall::Space;
 use crate::verify::{Pushed, check_solution};
 use outcore_declare::{DefaultValue, InputFile, Kind, Parameter, Unconverged};
-use outcore_image::{Error, Result};
+use outcore_image::Result;
 use outcore_matrix::{DenseFile, Operand, SparseMatrix};
 use outcore_table::DenseShape;
 
@@ -83,11 +83,7 @@ pub(crate) fn plan<M: Method<'static>>(
         restart: restart.unwrap_or(SolveOptions::default().restart),
         preconditioner: values.choice("preconditioner"),
     };
-    for (name, number) in [("rtol", options.rtol), ("atol", options.atol)] {
-        if !(number >= 0.0 && number.is_finite()) {
-            return Err(Error::Usage(format!("expected {name} of 0 or more, found {number}")));
-        }
-    }
+    options.check_tolerances()?;
     let (method_bytes, steps_per_row, has_restarts) = (M::bytes, M::STEPS_PER_ROW, restart.is_some());
     Ok(Box::new(Solving { solve, method_bytes, steps_per_row, has_restarts, b, x0, options }))
 }
@@ -127,11 +123,11 @@ impl SolverPlan for Solving {
         let b = self.b.read(runtime, "the right side of a linear system", false)?;
         let x0 = self.x0.as_ref().map(|x0| x0.read(runtime, "where a solver begins", false)).transpose()?;
         let options = SolveOptions { x0: x0.as_deref(), ..self.options };
-        let found = (self.solve)(matrix, &b, &options)?;
+        let solution = (self.solve)(matrix, &b, &options)?;
         if verify {
-            check_solution(matrix, &found.x, &b, found.residual)?;
+            check_solution(matrix, &solution.x, &b, solution.residual)?;
         }
-        let Solution { x, residual, residual_bound, stopped_by, iterations, products, residuals, stats, .. } = found;
+        let Solution { x, residual, residual_bound, stopped_by, iterations, products, residuals, stats, .. } = solution;
         let unconverged = || Unconverged {
             text: format!(
                 "expected a residual of at most {residual_bound:e}, found {residual:e} after {iterations} iterations, \

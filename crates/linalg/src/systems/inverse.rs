@@ -184,11 +184,11 @@ impl<'c> Inverse<'c> {
         let mut rounding = 0.0f64;
         space.randomize(one, |_| true, 2)?;
         space.randomize(other, |_| true, 3)?;
-        for (found, (factor, left)) in products.iter_mut().zip([(&*one, &*other), (&*other, &*one)]) {
+        for (number, (factor, other)) in products.iter_mut().zip([(&*one, &*other), (&*other, &*one)]) {
             self.prepare(system, factor)?;
             let product = self.product().unwrap_or_default();
-            *found = system.finite(space.dots(left, product)?[0][0])?;
-            let squares = space.dots(product, product)?[0][0] * space.dots(left, left)?[0][0];
+            *number = system.finite(space.dots(other, product)?[0][0])?;
+            let squares = space.dots(product, product)?[0][0] * space.dots(other, other)?[0][0];
             rounding = rounding.max(SYMMETRIC * system.finite(squares)?.sqrt());
         }
         if (products[0] - products[1]).abs() <= rounding {

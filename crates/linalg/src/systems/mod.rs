@@ -143,11 +143,7 @@ fn check(matrix: &SparseMatrix, b: &[f64], options: &SolveOptions<'_>) -> Result
             return usage(format!("expected finite numbers in {name}, found {} in row {row}", numbers[row]));
         }
     }
-    for (name, number) in [("rtol", options.rtol), ("atol", options.atol)] {
-        if !(number >= 0.0 && number.is_finite()) {
-            return usage(format!("expected {name} of 0 or more, found {number}"));
-        }
-    }
+    options.check_tolerances()?;
     match options.restart {
         0 => usage("expected restart of 1 or more, found 0".to_owned()),
         _ => Ok(()),

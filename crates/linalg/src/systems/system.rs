@@ -30,6 +30,16 @@ pub struct SolveOptions<'a> {
     pub preconditioner: Preconditioner<'a>,
 }
 
+impl SolveOptions<'_> {
+    pub(crate) fn check_tolerances(&self) -> Result<()> {
+        let is_wrong = |&(_, number): &(&str, f64)| !(number >= 0.0 && number.is_finite());
+        match [("rtol", self.rtol), ("atol", self.atol)].into_iter().find(is_wrong) {
+            Some((name, number)) => Err(Error::Usage(format!("expected {name} of 0 or more, found {number}"))),
+            None => Ok(()),
+        }
+    }
+}
+
 impl Default for SolveOptions<'_> {
     fn default() -> Self {
         let preconditioner = Preconditioner::default();

@@ -126,6 +126,15 @@ impl<'a> Space<'a> {
         self.stripes(|worker, rows| work(worker, rows.clone(), &mut lock(&parts[rows.start / step])))
     }
 
+    /// Changes a block: calls `work` with the rows and the numbers of every stripe.
+    pub fn change(&self, block: &mut [f64], work: impl Fn(Range<usize>, &mut [f64]) + Sync) -> Result<()> {
+        self.stripes_of(block, |_, rows, numbers| {
+            work(rows, numbers);
+            Ok(())
+        })?;
+        Ok(())
+    }
+
     /// Changes several blocks in one pass over memory: calls `work` with a few rows, the numbers of the blocks in them,
     /// and sums that it adds to. Returns the sums.
     pub fn update<const BLOCKS: usize, const SUMS: usize>(
@@ -181,33 +190,23 @@ impl<'a> Space<'a> {
 
     /// Adds a product of a block with a small matrix to another block.
     pub fn add_product(&self, factor: &[f64], square: &Square, sum: &mut [f64]) -> Result<()> {
-        self.stripes_of(sum, |_, rows, sum| {
-            add_product(self.width, &factor[self.place(&rows)], square, sum);
-            Ok(())
-        })?;
-        Ok(())
+        self.change(sum, |rows, sum| add_product(self.width, &factor[self.place(&rows)], square, sum))
     }
 
     pub fn transform(&self, block: &mut [f64], square: &Square) -> Result<()> {
-        self.stripes_of(block, |_, _, rows| {
-            transform(self.width, rows, square);
-            Ok(())
-        })?;
-        Ok(())
+        self.change(block, |_, numbers| transform(self.width, numbers, square))
     }
 
     /// Fills columns with random numbers of mean 0 and variance `1 / rows`, which `seed` and their places decide.
     pub fn randomize(&self, block: &mut [f64], columns: impl Fn(usize) -> bool + Sync, seed: u64) -> Result<()> {
         let scale = (3.0 / self.rows as f64).sqrt();
-        self.stripes_of(block, |_, rows, block| {
+        self.change(block, |rows, block| {
             for (row, numbers) in rows.zip(block.chunks_exact_mut(self.width)) {
                 for (column, number) in numbers.iter_mut().enumerate().filter(|&(column, _)| columns(column)) {
                     *number = scale * uniform(seed, (row * MOST_WIDTH + column) as u64);
                 }
             }
-            Ok(())
-        })?;
-        Ok(())
+        })
     }
 }
 

@@ -94,19 +94,19 @@ impl<'a> Panels<'a> {
     /// others are in a temporary file in `folder` that has no name.
     pub fn new(space: Space<'a>, layout: Layout, folder: PathBuf, room_bytes: &mut u64) -> Result<Self> {
         let most_rows = space.rows;
-        let mut made = Panels { space, layout, folder, panels: Vec::new(), spill: None, most_rows };
+        let mut matrix = Panels { space, layout, folder, panels: Vec::new(), spill: None, most_rows };
         for panel in 0..layout.panels() {
-            let bytes = made.panel_bytes(panel);
+            let bytes = matrix.panel_bytes(panel);
             let panel = match room_bytes.checked_sub(bytes) {
                 Some(rest) => {
                     *room_bytes = rest;
                     Stored::Memory(Array::zeroed(space.runtime.budget(), PURPOSE, bytes as usize / 8)?)
                 }
-                None => Stored::Disk(made.spill()?.take(bytes)),
+                None => Stored::Disk(matrix.spill()?.take(bytes)),
             };
-            made.panels.push(panel);
+            matrix.panels.push(panel);
         }
-        Ok(made)
+        Ok(matrix)
     }
 
     fn panel_bytes(&self, panel: usize) -> u64 {
