@@ -191,7 +191,7 @@ fn bits_and_passes_depend_on_neither_threads_nor_memory() {
 }
 
 #[test]
-fn what_cannot_be_is_refused() {
+fn impossible_options_and_unsuitable_matrices_are_refused() {
     with_matrix(&Entries::random(20, 30, 50, false), false, |own| {
         assert!(found(own, &[0], &DIRECTED).unwrap_err().to_string().contains("expected a square matrix"));
     });

@@ -83,7 +83,7 @@ fn stopped_after(products: u64, threads: usize, memory_bytes: Option<u64>) -> Ar
 }
 
 #[test]
-fn a_run_that_is_stopped_goes_on_with_the_same_bits() {
+fn a_stopped_run_resumes_with_the_same_bits() {
     let square = [("eigsh", 20_000, 20_000), ("nearest", 8000, 8000), ("eigs", 6_000, 6_000)];
     for (solver, rows, columns) in square.into_iter().chain([("svds", 9_000, 7_000), ("nmf", 40_000, 30_000)]) {
         let folder = tempfile::tempdir().unwrap();
@@ -124,7 +124,7 @@ fn a_run_that_is_stopped_goes_on_with_the_same_bits() {
 }
 
 #[test]
-fn what_belongs_to_another_run_or_is_damaged_is_refused() {
+fn checkpoints_of_other_runs_and_damaged_ones_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let runtime = runtime(2, None);
     let (one, two) = (folder.path().join("one"), folder.path().join("two"));
@@ -193,7 +193,7 @@ fn what_belongs_to_another_run_or_is_damaged_is_refused() {
 }
 
 #[test]
-fn a_run_that_goes_on_counts_no_product_twice() {
+fn a_resumed_run_counts_no_product_twice() {
     let folder = tempfile::tempdir().unwrap();
     let runtime = runtime(2, None);
     let matrix = matrix(&runtime, &Entries::random(3000, 3000, 20_000, true).image(folder.path(), true), true);

@@ -117,7 +117,7 @@ fn a_directed_cycle_has_roots_of_unity() {
 }
 
 #[test]
-fn spectra_that_are_known() {
+fn known_spectra_are_found() {
     // Rotations with few that stand out, and double ones.
     let mut values: Vec<c64> = (0..400).map(|i| c64::new((i as f64).sin(), 0.5 * (3.0 * i as f64).cos())).collect();
     values.extend([c64::new(1.5, 2.0), c64::new(1.5, 2.0), c64::new(-2.0, 1.0), c64::new(2.2, -0.3)]);
@@ -220,7 +220,7 @@ fn nilpotent_matrices_have_small_residuals() {
 }
 
 #[test]
-fn matrices_with_little_in_them() {
+fn matrices_with_few_rows_or_entries_are_solved() {
     for rows in [1u64, 2, 3, 50, 1500] {
         let k = (rows as usize).min(5);
         let n = rows as usize;
@@ -396,7 +396,7 @@ fn the_least_subspace_is_enough_to_go_on() {
 }
 
 #[test]
-fn what_cannot_be_is_refused() {
+fn impossible_options_and_unsuitable_matrices_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let runtime = runtime(2, None);
     let refusal = |given: &Entries, options: &EigsOptions| {

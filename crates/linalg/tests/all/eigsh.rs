@@ -60,7 +60,7 @@ fn compare(given: &Entries, mut known: Vec<f64>, options: &EigshOptions) -> Vec<
 const ENDS: [Which; 3] = [Which::LargestMagnitude, Which::LargestAlgebraic, Which::SmallestAlgebraic];
 
 #[test]
-fn spectra_that_are_known() {
+fn known_spectra_are_found() {
     for block in [1, 2, 4, 8] {
         for which in ENDS {
             let options = EigshOptions { block, which, ..options(6) };
@@ -211,7 +211,7 @@ fn a_second_start_is_made_only_where_copies_may_be_missing() {
 }
 
 #[test]
-fn matrices_with_little_in_them() {
+fn matrices_with_few_rows_or_entries_are_solved() {
     // Nothing at all, a star, one value, a diagonal of clusters; few rows, and more than are solved as dense ones.
     for rows in [1u64, 2, 3, 50, 1500] {
         let k = (rows as usize).min(5);
@@ -293,7 +293,7 @@ impl Progress for Counts {
 }
 
 #[test]
-fn products_are_told_while_they_are_made() {
+fn progress_counts_products() {
     let folder = tempfile::tempdir().unwrap();
     let image = Entries::grid(40, 31).image(folder.path(), true);
     let counts = Arc::new(Counts::default());
@@ -305,7 +305,7 @@ fn products_are_told_while_they_are_made() {
 }
 
 #[test]
-fn what_cannot_be_is_refused() {
+fn impossible_options_and_unsuitable_matrices_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let runtime = runtime(2, None);
     let refusal = |given: &Entries, is_symmetric: bool, options: &EigshOptions| {

@@ -61,7 +61,7 @@ fn compare(given: &Entries, known: Option<&[f64]>, options: &SpectralEmbeddingOp
 }
 
 #[test]
-fn rings_hypercubes_and_paths() {
+fn rings_hypercubes_and_paths_have_known_spectra() {
     let mut ring = Entries::new(600, 600);
     ring.add_both(&(0..600).map(|i| (i, (i + 1) % 600, 2.0)).collect::<Vec<_>>());
     // Loops change nothing.
@@ -144,7 +144,7 @@ fn bits_depend_on_nothing_but_the_options() {
 }
 
 #[test]
-fn what_cannot_be_is_refused() {
+fn impossible_options_and_unsuitable_matrices_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let refusal = |given: &Entries, is_symmetric: bool, options: &SpectralEmbeddingOptions| {
         let matrix = matrix(&runtime(2, None), &given.image(folder.path(), is_symmetric), true);

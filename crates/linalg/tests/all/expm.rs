@@ -30,7 +30,7 @@ fn diagonal(entries: &[f64]) -> Entries {
 }
 
 #[test]
-fn diagonals_shifts_and_rotations() {
+fn exponentials_of_diagonals_shifts_and_rotations_are_known() {
     let entries: Vec<f64> = (0..300).map(|i| (i as f64 - 200.0) / 10.0).collect();
     let times = [0.0, 0.5, 1.0, -0.25];
     let known: Vec<f64> = times.iter().flat_map(|time| entries.iter().map(move |entry| (time * entry).exp())).collect();
@@ -106,7 +106,7 @@ fn bits_depend_on_neither_threads_nor_memory_nor_other_columns() {
 }
 
 #[test]
-fn little_and_what_cannot_be() {
+fn empty_products_work_and_impossible_options_are_refused() {
     assert_eq!(multiply(&Entries::new(3, 3), &[1.0, 2.0, 3.0], 1, &[5.0]), [1.0, 2.0, 3.0]);
     compare(&multiply(&diagonal(&[2.0]), &[3.0], 1, &[1.5]), &[3.0 * 3f64.exp()], 1e-15);
     compare(&multiply(&diagonal(&[1e-200]), &[3.0], 1, &[1e200]), &[3.0 * 1f64.exp()], 1e-15);

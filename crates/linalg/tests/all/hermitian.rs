@@ -140,7 +140,7 @@ fn compare(given: &Complex, mut known: Vec<f64>, options: &EigshOptions) -> u64 
 }
 
 #[test]
-fn spectra_that_are_known() {
+fn known_spectra_are_found() {
     let mut steps = 0;
     for (block, which) in [1, 2, 4].into_iter().flat_map(|block| ENDS.map(|which| (block, which))) {
         let options = EigshOptions { block, which, ..options(5) };
@@ -240,7 +240,7 @@ fn real_numbers_may_be_stored_as_complex_ones() {
 }
 
 #[test]
-fn matrices_with_little_in_them() {
+fn matrices_with_few_rows_or_entries_are_solved() {
     for rows in [1u64, 2, 3, 50, 700] {
         let k = (rows as usize).min(5);
         for block in [1, 2, 4] {
@@ -310,7 +310,7 @@ fn bits_depend_on_nothing_but_the_options() {
 }
 
 #[test]
-fn what_cannot_be_is_refused() {
+fn impossible_options_and_unsuitable_matrices_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let runtime = runtime(2, None);
     let refusal = |given: &Complex, options: &EigshOptions| {

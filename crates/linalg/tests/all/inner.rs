@@ -174,7 +174,7 @@ fn matrices() -> Vec<Mat<f64>> {
 }
 
 #[test]
-fn a_request_to_stop_is_heard() {
+fn cancellation_stops_the_schur_form() {
     let cancel = CancelFlag::default();
     let matrix = Mat::from_fn(30, 30, |i, k| ((i * k) as f64).sin());
     let mut schur = Schur::new(&matrix, &cancel).unwrap().unwrap();

@@ -283,7 +283,7 @@ fn a_device_that_fails_gives_an_error_or_the_right_factors() {
 }
 
 #[test]
-fn what_cannot_be_is_refused() {
+fn impossible_options_and_unsuitable_matrices_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let small = runtime(2, None);
     let refusal = |given: &Entries, options: &NmfOptions| {

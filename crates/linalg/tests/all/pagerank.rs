@@ -213,7 +213,7 @@ fn as_many_vectors_are_in_memory_as_there_is_room_for() {
 }
 
 #[test]
-fn ranks_that_have_not_converged_say_so() {
+fn unconverged_ranks_are_reported_as_such() {
     let case = case(skewed(400, 3000));
     let own = matrix(&runtime(2, None), &case.image, true);
     let found = pagerank(&own, &RankOptions { max_iter: 3, ..STRICT }).unwrap();
@@ -226,7 +226,7 @@ fn ranks_that_have_not_converged_say_so() {
 }
 
 #[test]
-fn what_cannot_be_is_refused() {
+fn impossible_options_and_unsuitable_matrices_are_refused() {
     let refused = |given: Entries, options: &RankOptions<'_>| {
         let case = case(given);
         pagerank(&matrix(&runtime(2, None), &case.image, true), options).unwrap_err().to_string()

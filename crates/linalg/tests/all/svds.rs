@@ -141,7 +141,7 @@ fn bits_depend_on_nothing_but_the_options() {
 }
 
 #[test]
-fn what_cannot_be_is_refused() {
+fn impossible_options_and_unsuitable_matrices_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let runtime = runtime(2, None);
     let given = Entries::random(50, 30, 200, false);

@@ -134,7 +134,7 @@ fn every_iteration_is_a_product_or_two() {
 }
 
 #[test]
-fn random_matrices() {
+fn random_systems_have_small_residuals() {
     let definite = case(dominant(3000, 20_000, |_| 0.5), true);
     for (_, method) in METHODS {
         definite.compare(method, &vector(3000), 1e-8, &STRICT);
@@ -189,7 +189,7 @@ fn jacobi_repairs_a_diagonal_that_is_badly_scaled() {
 }
 
 #[test]
-fn singular_systems() {
+fn singular_systems_end_at_the_least_residual() {
     // The Laplace matrix of a graph, whose rows add up to 0: b can be reached if its numbers do, too.
     let case = case(dominant(500, 3000, |_| 0.0), true);
     let mut laplace = dominant(500, 3000, |_| 0.0);
@@ -211,7 +211,7 @@ fn singular_systems() {
 }
 
 #[test]
-fn matrices_with_little_in_them() {
+fn matrices_with_few_rows_or_entries_are_solved() {
     for rows in [0u64, 1, 2, 700] {
         let nothing = case(Entries::new(rows, rows), true);
         let mut diagonal = Entries::new(rows, rows);
@@ -249,7 +249,7 @@ fn matrices_with_little_in_them() {
 }
 
 #[test]
-fn what_does_not_converge_says_so() {
+fn unconverged_solutions_are_reported_as_such() {
     let case = case(poisson(40, 40), true);
     let b = vector(1600);
     for (name, method) in METHODS {
@@ -352,7 +352,7 @@ fn bits_depend_on_nothing_but_the_options() {
 }
 
 #[test]
-fn what_cannot_be_is_refused() {
+fn impossible_options_and_unsuitable_matrices_are_refused() {
     let square = case(poisson(3, 3), true);
     let wide = case(Entries::random(5, 7, 10, false), false);
     let b = vector(9);

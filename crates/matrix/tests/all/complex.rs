@@ -301,7 +301,7 @@ fn columns_that_memory_has_no_room_for_take_further_passes_which_read_each_page_
 }
 
 #[test]
-fn what_complex_values_have_not_is_refused() {
+fn operations_without_complex_values_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let runtime = runtime(2, None);
     let image = Given::new("general", 7, 7, 20).image(folder.path(), OrderChoice::Input);

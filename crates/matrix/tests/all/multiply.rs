@@ -398,7 +398,7 @@ fn columns_that_memory_has_no_room_for_take_further_passes_which_read_each_page_
 }
 
 #[test]
-fn what_cannot_be_multiplied_is_refused() {
+fn unsuitable_factors_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let runtime = runtime(2, None);
     let image = Given::new(7, 20, false).image(folder.path(), "pattern", OrderChoice::Input);
