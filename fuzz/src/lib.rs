@@ -58,8 +58,8 @@ thread_local! {
 pub fn note(outcome: &str) {
     let mut hasher = DefaultHasher::new();
     NOTED.get().hash(&mut hasher);
-    let said = outcome.split_once(", found `").map_or(outcome, |(said, _)| said);
-    let unquoted = said.split(['`', '"']).step_by(2).flat_map(str::bytes);
+    let expected = outcome.split_once(", found `").map_or(outcome, |(expected, _)| expected);
+    let unquoted = expected.split(['`', '"']).step_by(2).flat_map(str::bytes);
     unquoted.filter(|byte| !byte.is_ascii_hexdigit()).for_each(|byte| byte.hash(&mut hasher));
     NOTED.set(hasher.finish());
 }

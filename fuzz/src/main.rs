@@ -289,7 +289,7 @@ struct Pool {
     /// Number of runs over inputs that were kept before.
     first_runs: u64,
     /// Number of inputs added to the corpus.
-    kept: usize,
+    added: usize,
 }
 
 impl Pool {
@@ -299,7 +299,7 @@ impl Pool {
             inputs.push(target.tokens.concat());
         }
         let first_runs = inputs.len() as u64;
-        Pool { place, target, unread: inputs.len(), inputs, seen: HashSet::new(), runs: 0, first_runs, kept: 0 }
+        Pool { place, target, unread: inputs.len(), inputs, seen: HashSet::new(), runs: 0, first_runs, added: 0 }
     }
 
     /// Kept inputs as they are, then new ones.
@@ -319,8 +319,8 @@ impl Pool {
         if self.seen.len() >= MOST_KINDS || !self.seen.insert(noted) {
             return;
         }
-        if keep && self.kept < MOST_KEPT && self.runs > self.first_runs && input.len() <= MOST_KEPT_BYTES {
-            self.kept += 1;
+        if keep && self.added < MOST_KEPT && self.runs > self.first_runs && input.len() <= MOST_KEPT_BYTES {
+            self.added += 1;
             let directory = folder("corpus").join(self.target.name);
             let path = directory.join(format!("found-{:016x}", hash(&input)));
             if let Err(error) = std::fs::create_dir_all(&directory).and_then(|()| std::fs::write(&path, &input)) {

@@ -44,8 +44,8 @@ fn npy(bytes: &[u8]) {
         let real = array.cast(ElementType::Float64)?;
         Ok(compute(&runtime, &[Goal::Value(array), Goal::Value(real)])?.values)
     });
-    let said = |error: outcore_image::Error| error.to_string().replace(&*path.to_string_lossy(), "");
-    let (numbers, array) = (noted(numbers.map_err(said)), noted(array.map_err(said)));
+    let message = |error: outcore_image::Error| error.to_string().replace(&*path.to_string_lossy(), "");
+    let (numbers, array) = (noted(numbers.map_err(message)), noted(array.map_err(message)));
     assert_eq!(array.is_some(), numbers.as_ref().is_some_and(|(is_complex, _)| !is_complex));
     let (Some((_, numbers)), Some(array)) = (numbers, array) else { return };
     if array[0].element() == ElementType::Bool {

@@ -129,6 +129,9 @@ const UNFINISHED: [&str; 4] = ["todo!(", "unimplemented!(", "FIXME", "XXX"];
 /// Openings of comments that hide the subject: a comment begins with the thing, in the field's term.
 const RIDDLES: [&str; 9] =
     ["What", "Whatever", "Who", "Whoever", "Whose", "The same", "See above", "So much", "So many"];
+/// Participles that say what happened to a thing, not what it is: no field, variable, function or type has such a name.
+const NAMELESS: [&str; 6] = ["asked", "held", "kept", "said", "taken", "told"];
+
 fn main() -> ExitCode {
     if std::env::args().nth(1).as_deref() != Some("tidy") {
         eprintln!("usage: cargo xtask tidy");
@@ -283,6 +286,7 @@ fn check_source(name: &str, text: &str, faults: &mut Vec<String>) {
     }
     check_functions(name, &lines, faults);
     check_openings(name, &lines, faults);
+    check_names(name, &lines, faults);
     check_file_access(name, text, faults);
 }
 
@@ -361,6 +365,31 @@ fn check_openings(name: &str, lines: &[&str], faults: &mut Vec<String>) {
     }
 }
 
+/// A declared name is a noun of the field.
+fn check_names(name: &str, lines: &[&str], faults: &mut Vec<String>) {
+    for (i, line) in lines.iter().enumerate() {
+        let declared = declared_name(line.trim_start()).to_lowercase();
+        if NAMELESS.contains(&declared.as_str()) {
+            faults.push(format!("{name}:{}: `{declared}`: name the thing, not what happened to it", i + 1));
+        }
+    }
+}
+
+/// The name that a line declares: of a variable, function, type, constant or field. Empty if there is none.
+fn declared_name(line: &str) -> &str {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    let words = ["let mut ", "let ", "fn ", "struct ", "enum ", "trait ", "type ", "const ", "static "];
+    let line = after_visibility(line);
+    let declared = words.iter().find_map(|word| line.strip_prefix(word));
+    let (name, rest) = {
+        let text = declared.unwrap_or(line);
+        text.split_at(text.find(|c| !is_part(c)).unwrap_or(text.len()))
+    };
+    // A field is followed by its type.
+    let is_field = declared.is_none() && rest.starts_with(": ") && rest.ends_with(',');
+    if declared.is_some() || is_field { name } else { "" }
+}
+
 fn check_functions(name: &str, lines: &[&str], faults: &mut Vec<String>) {
     for (i, line) in lines.iter().enumerate() {
         let trimmed = line.trim_start();
@@ -380,19 +409,22 @@ fn check_functions(name: &str, lines: &[&str], faults: &mut Vec<String>) {
 
 /// Whether a line begins a function, with any visibility and any of `const`, `async`, `unsafe` and `extern "C"`.
 fn begins_function(line: &str) -> bool {
-    let mut rest = line;
-    if let Some(after) = rest.strip_prefix("pub") {
-        rest = match after.strip_prefix('(') {
-            Some(scope) => scope.split_once(')').map_or("", |(_, after)| after),
-            None => after,
-        };
-    }
     let words = ["const ", "async ", "unsafe ", "extern \"C\" "];
-    let mut rest = rest.trim_start();
+    let mut rest = after_visibility(line);
     while let Some(after) = words.iter().find_map(|word| rest.strip_prefix(word)) {
         rest = after;
     }
     rest.starts_with("fn ")
+}
+
+/// A line without `pub` and `pub(...)`.
+fn after_visibility(line: &str) -> &str {
+    let after = match line.strip_prefix("pub") {
+        Some(after) if after.starts_with('(') => after.split_once(')').map_or("", |(_, after)| after),
+        Some(after) if after.starts_with(' ') => after,
+        _ => line,
+    };
+    after.trim_start()
 }
 
 /// Whether a text has these words as they are: `fs` is not in `offs`.
@@ -408,7 +440,7 @@ fn has_word(text: &str, words: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{check_file_access, check_kernels, check_openings};
+    use super::{check_file_access, check_kernels, check_openings, declared_name};
 
     #[test]
     fn verifiers_do_not_use_what_they_check() {
@@ -446,6 +478,23 @@ mod tests {
         }
         for text in ["/// A sum of\n/// What was.", "/// Whatsoever", "let a = 1; // What", "/// The samples"] {
             assert_eq!(faults(text), 0, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_name_that_a_line_declares() {
+        for (line, name) in [
+            ("let mut kept = 1;", "kept"),
+            ("pub(crate) fn held(&self) -> bool {", "held"),
+            ("pub struct Told<'a> {", "Told"),
+            ("pub kept: u64,", "kept"),
+            ("taken: Vec<u8>,", "taken"),
+            ("kept_rows: usize,", "kept_rows"),
+            ("kept: return;", ""),
+            ("self.kept = 1;", ""),
+            ("public: u64,", "public"),
+        ] {
+            assert_eq!(declared_name(line), name, "{line}");
         }
     }
 

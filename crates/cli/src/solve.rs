@@ -223,7 +223,7 @@ fn explain(args: &SolverArgs, matrix: &SparseMatrix, needs: &Needs) -> Result<()
     let mut lines = Vec::new();
     let (rows, columns) = matrix.shape();
     lines.push(format!("matrix   {rows} x {columns}, {} entries", matrix.entries()));
-    if let Some(vectors) = &needs.kept {
+    if let Some(vectors) = &needs.vectors {
         let mut place = "in memory".to_owned();
         if !vectors.in_memory {
             let folder = vectors.folder.display();

@@ -353,10 +353,11 @@ fn outcome_under(limit_mib: u64, input: &Path) -> String {
         .unwrap();
     let text = String::from_utf8_lossy(&child.stdout).into_owned();
     assert!(child.status.success(), "{text}{}", String::from_utf8_lossy(&child.stderr));
-    let said = |what: &str| text.lines().find_map(|line| line.split_once(what)).unwrap_or_else(|| panic!("{text}")).1;
-    let peak: u64 = said("peak ").trim().parse().unwrap();
-    assert!(peak <= limit_mib << 20, "limit {limit_mib} MiB, peak {} MiB: {}", peak >> 20, said("outcome "));
-    said("outcome ").to_owned()
+    let value_of =
+        |what: &str| text.lines().find_map(|line| line.split_once(what)).unwrap_or_else(|| panic!("{text}")).1;
+    let peak: u64 = value_of("peak ").trim().parse().unwrap();
+    assert!(peak <= limit_mib << 20, "limit {limit_mib} MiB, peak {} MiB: {}", peak >> 20, value_of("outcome "));
+    value_of("outcome ").to_owned()
 }
 
 #[test]

@@ -496,8 +496,9 @@ fn outcome_under(path: &Path, limit_mib: u64) -> String {
         .unwrap();
     let text = String::from_utf8_lossy(&child.stdout).into_owned();
     assert!(child.status.success(), "{text}{}", String::from_utf8_lossy(&child.stderr));
-    let said = |what: &str| text.lines().find_map(|line| line.split_once(what)).unwrap_or_else(|| panic!("{text}")).1;
-    let (outcome, peak) = (said("outcome "), said("peak "));
+    let value_of =
+        |what: &str| text.lines().find_map(|line| line.split_once(what)).unwrap_or_else(|| panic!("{text}")).1;
+    let (outcome, peak) = (value_of("outcome "), value_of("peak "));
     let peak: u64 = peak.trim().parse().unwrap();
     println!("limit {limit_mib} MiB, peak {} MiB", peak >> 20);
     assert!(peak <= limit_mib << 20, "limit {limit_mib} MiB, peak {peak} bytes: {outcome}");

@@ -230,16 +230,16 @@ fn the_cache_keeps_all_pages_or_as_many_first_ones_as_it_has_room_for() {
     let runtime = runtime(2);
     let image = DenseImage::open(&runtime, &path).unwrap();
     image.use_cache(3 * MIB).unwrap();
-    let kept = image.cache_bytes() / 4096;
-    assert!((600..800).contains(&kept), "{kept}");
+    let cached_pages = image.cache_bytes() / 4096;
+    assert!((600..800).contains(&cached_pages), "{cached_pages}");
     for pass in 0..3 {
         let stats = model.compare(&image, 1).unwrap();
-        let cached = if pass == 0 { 0 } else { kept };
+        let cached = if pass == 0 { 0 } else { cached_pages };
         assert_eq!((stats.cache_hits, stats.pages_read), (cached, pages - cached), "pass {pass}");
     }
     // A run of which one page is missing is read whole.
     let stats = model.compare(&image, 10).unwrap();
-    assert_eq!((stats.cache_hits, stats.pages_read), (kept / 10 * 10, pages - kept / 10 * 10));
+    assert_eq!((stats.cache_hits, stats.pages_read), (cached_pages / 10 * 10, pages - cached_pages / 10 * 10));
     drop(image);
     assert_eq!(runtime.budget().free_bytes(), runtime.budget().available_bytes());
 }

@@ -149,8 +149,8 @@ mod tests {
         let words = edges_with("edge-list", "anna\tanna\n\u{e9}\tb\n".as_bytes(), &options("\u{e9}", "b"));
         assert_eq!(words.names, names(&[("\u{e9}anna", "banna"), ("\u{e9}\u{e9}", "bb")]));
         // The direction of the input stands, and the option does not turn an edge into two.
-        let asked = InputOptions { directed: Some(true), ..options("u", "i") };
-        assert_eq!(edges_with("edge-list", b"1 2\n", &asked).facts.directed, None);
+        let directed = InputOptions { directed: Some(true), ..options("u", "i") };
+        assert_eq!(edges_with("edge-list", b"1 2\n", &directed).facts.directed, None);
         let directed = edges_with("edge-list", b"Source,Target,Type\n1,2,Directed\n", &options("u", "i"));
         assert_eq!(directed.facts.directed, Some(true));
         assert_eq!(edges_with("binary32", &[1, 0, 0, 0, 1, 0, 0, 0], &options("u", "i")).names, names(&[("u1", "i1")]));

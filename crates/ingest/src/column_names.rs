@@ -136,8 +136,8 @@ pub(crate) fn find_ends(
     path: &Path,
     options: &InputOptions,
 ) -> Result<(usize, usize)> {
-    let asked = |option: &str, asked: &Option<String>| {
-        let column = asked.as_deref().map(|asked| column_asked(option, asked, names)).transpose()?;
+    let column_of = |option: &str, name: &Option<String>| {
+        let column = name.as_deref().map(|name| column_asked(option, name, names)).transpose()?;
         match (column, weight) {
             (Some(column), Some(weight)) if column == weight => {
                 Err(Error::Usage(format!("--{option} {}: that column holds the weights", names[column])))
@@ -145,12 +145,12 @@ pub(crate) fn find_ends(
             _ => Ok(column),
         }
     };
-    let asked = (asked("source", &options.source)?, asked("target", &options.target)?);
+    let chosen = (column_of("source", &options.source)?, column_of("target", &options.target)?);
     let rest: Vec<usize> = (0..names.len()).filter(|&column| Some(column) != weight).collect();
     let only_two = <[usize; 2]>::try_from(rest).ok();
     let named = ends_by_name(names);
     if let (Some(ends), Some(weight)) = (named, weight)
-        && (ends.0 == weight && asked.0.is_none() || ends.1 == weight && asked.1.is_none())
+        && (ends.0 == weight && chosen.0.is_none() || ends.1 == weight && chosen.1.is_none())
     {
         return Err(Error::Usage(format!("--weight {}: that column holds the ids", names[weight])));
     }
@@ -158,7 +158,7 @@ pub(crate) fn find_ends(
         let [one, other] = only_two?;
         Some(if one == column { other } else { one })
     };
-    let ends = match asked {
+    let ends = match chosen {
         (Some(source), Some(target)) => Some((source, target)),
         (Some(source), None) => named.map(|ends| ends.1).or_else(|| other(source)).map(|target| (source, target)),
         (None, Some(target)) => named.map(|ends| ends.0).or_else(|| other(target)).map(|source| (source, target)),
@@ -191,26 +191,26 @@ pub(crate) fn find_ends(
 /// # Errors
 /// [`Error::Usage`] if there is no such column, if several have that name, or if it is the name of one and the number
 /// of another.
-pub fn column_asked(option: &str, asked: &str, names: &[&str]) -> Result<usize> {
-    let by_number = asked.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+pub fn column_asked(option: &str, name: &str, names: &[&str]) -> Result<usize> {
+    let by_number = name.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
     let by_number = by_number.filter(|&place| place < names.len());
-    let mut by_name = (0..names.len()).filter(|&place| names[place] == asked);
+    let mut by_name = (0..names.len()).filter(|&place| names[place] == name);
     if let Some(place) = by_name.next() {
         return match by_name.next() {
             None if by_number.is_some_and(|number| number != place) => Err(Error::Usage(format!(
-                "--{option} {asked}: column {} has that name, and another is the column of that number; rename the columns",
+                "--{option} {name}: column {} has that name, and another is the column of that number; rename the columns",
                 place + 1
             ))),
             None => Ok(place),
             Some(other) => Err(Error::Usage(format!(
-                "--{option} {asked}: the columns {} and {} have that name; give the number of one",
+                "--{option} {name}: the columns {} and {} have that name; give the number of one",
                 place + 1,
                 other + 1
             ))),
         };
     }
     by_number.ok_or_else(|| {
-        Error::Usage(format!("--{option} {asked}: there is no such column; the columns are {}", listed(names)))
+        Error::Usage(format!("--{option} {name}: there is no such column; the columns are {}", listed(names)))
     })
 }
 

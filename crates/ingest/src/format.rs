@@ -239,16 +239,16 @@ impl Format {
     /// # Errors
     /// An input of a format that is not read, or of another one than `--format` says.
     pub(crate) fn of(input: &Input, options: &InputOptions) -> Result<&'static Self> {
-        let asked = options.format.as_deref().map(Format::named).transpose()?;
+        let named = options.format.as_deref().map(Format::named).transpose()?;
         let name = input.plain_name();
-        if asked.is_none()
+        if named.is_none()
             && let Some(Kind::Foreign(what, advice)) = recognise::by_name(&name)
         {
             return Err(foreign(input, "a format that is read", what, advice));
         }
         let start = input.start(LOOKED_AT_BYTES)?;
-        let format = asked.or_else(|| Format::by_ending(&name)).unwrap_or(&FORMATS[0]);
-        match (asked, recognise::by_start(&start)) {
+        let format = named.or_else(|| Format::by_ending(&name)).unwrap_or(&FORMATS[0]);
+        match (named, recognise::by_start(&start)) {
             (None, Some(Kind::Read(recognized))) => Format::named(recognized),
             _ => format.check(input, &start).map(|()| format),
         }

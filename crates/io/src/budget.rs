@@ -399,8 +399,8 @@ mod tests {
         let _roads = budget.in_name_of("roads.oc").reserve("ranks", MIB).unwrap();
         levels.rename("column level of a result");
         let text = budget.reserve("distances", 80 * MIB).unwrap_err().to_string();
-        let held = "40 MiB are held by ranks of web.oc, 20 MiB by column level of a result of web.oc, 1 MiB by ranks of roads.oc";
-        assert!(text.contains(held), "{text}");
+        let reserved = "40 MiB are held by ranks of web.oc, 20 MiB by column level of a result of web.oc, 1 MiB by ranks of roads.oc";
+        assert!(text.contains(reserved), "{text}");
         levels.shrink(19 * MIB);
         assert_eq!(levels.bytes(), MIB);
         assert!(budget.reserve("distances", 80 * MIB).is_err(), "42 MiB are held, 7 left to small things");
@@ -417,11 +417,12 @@ mod tests {
         (0..full).for_each(|page| cache.insert(key(page), &[page as u8; 4096]));
         assert!(budget.free_bytes() < MIB && budget.available_bytes() > usable - MIB);
         let half = budget.reserve("half", usable / 2).unwrap();
-        let kept = (0..full).filter(|&page| cache.get(key(page)).is_some_and(|found| found[99] == page as u8)).count();
-        assert!(kept as u64 >= full / 4 && kept as u64 <= full / 2 + 8, "{kept} of {full} pages are left");
-        assert_eq!(kept as u64, cache.capacity_pages());
+        let cached =
+            (0..full).filter(|&page| cache.get(key(page)).is_some_and(|found| found[99] == page as u8)).count();
+        assert!(cached as u64 >= full / 4 && cached as u64 <= full / 2 + 8, "{cached} of {full} pages are left");
+        assert_eq!(cached as u64, cache.capacity_pages());
         assert!(budget.reserve("too much", usable).is_err());
-        assert_eq!(kept as u64, cache.capacity_pages(), "a refusal takes nothing away");
+        assert_eq!(cached as u64, cache.capacity_pages(), "a refusal takes nothing away");
         drop(budget.reserve("all else", budget.available_bytes()).unwrap());
         assert_eq!((cache.capacity_pages(), cache.get(key(0)).is_none()), (0, true));
         drop(half);
@@ -435,17 +436,17 @@ mod tests {
 
     /// Owner of half of the memory, of which a part may be in use.
     struct Half {
-        held: Mutex<Option<Reservation>>,
+        reserved: Mutex<Option<Reservation>>,
     }
 
     impl Reclaim for Half {
         fn reclaimable_bytes(&self) -> u64 {
-            self.held.try_lock().map_or(0, |held| held.as_ref().map_or(0, Reservation::bytes))
+            self.reserved.try_lock().map_or(0, |reserved| reserved.as_ref().map_or(0, Reservation::bytes))
         }
 
         fn reclaim(&self) {
-            if let Ok(mut held) = self.held.try_lock() {
-                *held = None;
+            if let Ok(mut reserved) = self.reserved.try_lock() {
+                *reserved = None;
             }
         }
     }
@@ -455,12 +456,12 @@ mod tests {
         let budget = Budget::new(100 * MIB, 0).unwrap();
         let usable = budget.available_bytes();
         let half = || Mutex::new(Some(budget.reserve("half", usable / 2).unwrap()));
-        let spare = Arc::new(Half { held: half() });
+        let spare = Arc::new(Half { reserved: half() });
         let as_spare: Weak<dyn Reclaim> = Arc::downgrade(&spare) as Weak<Half>;
         budget.add_reclaim(as_spare);
         drop(budget.reserve("a third", usable / 3).unwrap());
-        assert!(lock(&spare.held).is_some(), "there was enough");
-        let in_use = lock(&spare.held);
+        assert!(lock(&spare.reserved).is_some(), "there was enough");
+        let in_use = lock(&spare.reserved);
         let error = budget.reserve("all", usable).unwrap_err().to_string();
         assert!(error.contains("are held by half"), "{error}");
         assert_eq!(budget.available_bytes(), usable - usable / 2);
@@ -468,7 +469,7 @@ mod tests {
         assert_eq!(budget.available_bytes(), usable);
         let cache = PageCache::new(&budget, usable / 4).unwrap().expect("room for a cache");
         drop(budget.reserve("all", budget.available_bytes()).unwrap());
-        assert!(lock(&spare.held).is_none() && cache.memory_bytes() == 0);
+        assert!(lock(&spare.reserved).is_none() && cache.memory_bytes() == 0);
         drop(spare);
         assert!(budget.reserve("too much", usable + 1).is_err());
     }
@@ -480,17 +481,17 @@ mod tests {
         let key = |page| PageKey { image: 0, file: 0, page };
         (0..cache.capacity_pages()).for_each(|page| cache.insert(key(page), &[3; 4096]));
         let before = budget.free_bytes();
-        let held: Vec<_> = (0..5).filter_map(|page| cache.get(key(page))).collect();
+        let reserved: Vec<_> = (0..5).filter_map(|page| cache.get(key(page))).collect();
         let all = cache.memory_bytes();
         cache.give_back(all);
         assert_eq!(budget.free_bytes(), before + all - 5 * 4096);
-        assert!(held.iter().all(|page| page.iter().all(|&byte| byte == 3)), "pinned pages stay where they are");
+        assert!(reserved.iter().all(|page| page.iter().all(|&byte| byte == 3)), "pinned pages stay where they are");
         assert!(cache.get(key(0)).is_none(), "but nobody else gets them");
         cache.grow(all);
         assert_eq!(budget.free_bytes(), before);
-        assert!(held.iter().all(|page| page.iter().all(|&byte| byte == 3)));
+        assert!(reserved.iter().all(|page| page.iter().all(|&byte| byte == 3)));
         cache.give_back(all);
-        drop(held);
+        drop(reserved);
         assert_eq!(budget.free_bytes(), before + all);
     }
 }

@@ -17,8 +17,8 @@ fn a_thread_that_is_refused_is_an_error() {
     // With one thread for tests, a test runs on the main thread.
     let test = ["--exact", "a_thread_that_is_refused_is_an_error", "--test-threads=1", "--nocapture"];
     let child = Command::new(std::env::current_exe().unwrap()).args(test).env(REFUSED.0, REFUSED.1).output().unwrap();
-    let said = String::from_utf8_lossy(&child.stdout).into_owned() + &String::from_utf8_lossy(&child.stderr);
-    assert!(child.status.success() && said.contains("every thread was refused"), "{said}");
+    let output = String::from_utf8_lossy(&child.stdout).into_owned() + &String::from_utf8_lossy(&child.stderr);
+    assert!(child.status.success() && output.contains("every thread was refused"), "{output}");
 }
 
 fn in_child() {

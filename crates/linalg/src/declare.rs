@@ -49,7 +49,7 @@ pub struct Needs {
     /// Bytes of memory for the verification.
     pub verify_bytes: u64,
     /// The vectors that it keeps: as far as memory has room for them, and otherwise in a temporary file.
-    pub kept: Option<Kept>,
+    pub vectors: Option<StoredVectors>,
     /// Columns that are multiplied in a pass.
     pub columns_per_pass: usize,
     /// Number of passes, as text.
@@ -77,7 +77,7 @@ pub struct Traffic {
 
 /// Vectors that a solver keeps.
 #[derive(Clone, Debug)]
-pub struct Kept {
+pub struct StoredVectors {
     /// Largest number of vectors.
     pub count: usize,
     /// Bytes of all vectors.
@@ -88,13 +88,13 @@ pub struct Kept {
     pub folder: PathBuf,
 }
 
-impl Kept {
+impl StoredVectors {
     /// Vectors of a run; they are in memory if the free memory has room for them beside all pages.
     pub(crate) fn new(matrix: &SparseMatrix, count: usize, bytes: u64) -> Self {
         let graph = matrix.graph();
         let pages_bytes = pass_bytes(matrix, Operand::Matrix);
         let in_memory = bytes.saturating_add(pages_bytes) <= graph.runtime().budget().available_bytes();
-        Kept { count, bytes, in_memory, folder: temporary_folder(graph) }
+        StoredVectors { count, bytes, in_memory, folder: temporary_folder(graph) }
     }
 }
 

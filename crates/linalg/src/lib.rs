@@ -27,7 +27,7 @@ mod tall;
 mod verify;
 
 pub use bellman_ford::{BellmanFord, BellmanFordOptions, bellman_ford};
-pub use declare::{Declaration, Found, Given, Kept, Needs, SolverPlan, Traffic};
+pub use declare::{Declaration, Found, Given, Needs, SolverPlan, StoredVectors, Traffic};
 pub use dense::Dense;
 pub use expm::{ExpmMultiply, expm_multiply};
 pub use faer::c64;

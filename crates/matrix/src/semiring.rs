@@ -42,8 +42,8 @@ pub(crate) trait Rules: Copy + Sync {
     fn multiply(entry: f64, factor: f64) -> f64;
 }
 
-/// Declares semirings as types: the additive identity, whether there are complex numbers, the sum, and the product of an
-/// entry and a factor.
+/// Declares semirings as types: the additive identity, whether there are complex numbers, the sum, and the product of
+/// an entry and a factor.
 macro_rules! rules {
     ($(
         $name:ident: $zero:expr, $complex:expr, |$sum:ident, $term:ident| $add:expr,

@@ -243,11 +243,11 @@ impl ArrowColumns {
         let rows = range.end - range.start;
         let buffers = self.buffers(file, &place)?;
         // Larger ones than their rows need are counted beside what all take.
-        let told = |at: u64, len: u64| {
+        let expect = |at: u64, len: u64| {
             let first = buffers.get(at as usize..).filter(|_| len > 0).and_then(|bytes| bytes.first_chunk());
             first.map_or(0, |first| unpacked_len(*first))
         };
-        let unpacked = told(0, place.validity.1).saturating_add(told(second(&place), place.values.1));
+        let unpacked = expect(0, place.validity.1).saturating_add(expect(second(&place), place.values.1));
         let purpose = format!("a batch of {} (less, if it is written with smaller batches)", self.path.display());
         let _excess = budget.reserve(&purpose, unpacked.saturating_sub(unpacked_bytes(rows, bits)))?;
         self.decode((batch, column), buffers, &place, rows)

@@ -134,28 +134,28 @@ pub(crate) struct Chosen {
 impl Chosen {
     fn of(path: &Path, all: &[Column<'_>], options: &NumberOptions) -> Result<Self> {
         let (columns, note) = match &options.columns {
-            Some(asked) => (Chosen::asked(path, all, asked)?, None),
+            Some(named) => (Chosen::named(path, all, named)?, None),
             None => Chosen::numbers(path, all)?,
         };
         let kinds = columns.iter().filter_map(|&column| all[column].element).collect();
         Ok(Chosen { columns, kinds, note })
     }
 
-    fn asked(path: &Path, all: &[Column<'_>], asked: &[String]) -> Result<Vec<usize>> {
-        if asked.is_empty() {
+    fn named(path: &Path, all: &[Column<'_>], named: &[String]) -> Result<Vec<usize>> {
+        if named.is_empty() {
             return Err(Error::Usage("--columns: expected the names or numbers of columns, found none".to_owned()));
         }
         let names: Vec<&str> = all.iter().map(|column| column.name).collect();
         let mut columns = Vec::new();
-        for asked in asked {
-            let column = column_asked("columns", asked, &names)?;
+        for named in named {
+            let column = column_asked("columns", named, &names)?;
             if all[column].element.is_none() {
                 let expected = format!("numbers, or true and false, in column `{}`", names[column]);
                 return Err(Error::input(path, None, expected, all[column].content.clone())
                     .advise("say --columns without it, or make numbers of it first"));
             }
             if columns.contains(&column) {
-                return Err(Error::Usage(format!("--columns {asked}: expected every column once, found it twice")));
+                return Err(Error::Usage(format!("--columns {named}: expected every column once, found it twice")));
             }
             columns.push(column);
         }

@@ -154,9 +154,10 @@ impl PlacedColumns for ParquetColumns {
         };
         let [first, end] = [run.start, run.end].map(|row| (row - self.first_rows[group]) as i64);
         let before = |row: i64| pages.partition_point(|page| page.first_row_index < row);
-        let held = &pages[before(first + 1).saturating_sub(1)..before(end)];
+        let pages_between = &pages[before(first + 1).saturating_sub(1)..before(end)];
         let dictionary_bytes = (pages[0].offset as u64).saturating_sub(start);
-        held.iter().map(|page| u64::try_from(page.compressed_page_size).unwrap_or(0)).sum::<u64>() + dictionary_bytes
+        pages_between.iter().map(|page| u64::try_from(page.compressed_page_size).unwrap_or(0)).sum::<u64>()
+            + dictionary_bytes
     }
 
     fn decoding_bytes(&self, column: usize) -> u64 {

@@ -67,7 +67,7 @@ fn figures(report: &Report) -> String {
     let cores = stats.seconds_cpu / total.seconds.max(1e-9);
     let rate = total.bytes_read as f64 / total.seconds.max(1e-9);
     let hits = 100.0 * total.cache_hits as f64 / total.pages_wanted.max(1) as f64;
-    let taken = most_taken(report);
+    let most_memory = most_taken(report);
     let (peak, limit) = (bytes_text(stats.memory_peak_bytes), bytes_text(stats.memory_limit_bytes));
     let mut all = vec![
         ("Time", time_text(total.seconds), format!("{:.2} of {} cores busy", cores, stats.threads)),
@@ -85,10 +85,10 @@ fn figures(report: &Report) -> String {
         ),
         ("Memory peak", peak, "of the whole process".to_owned()),
     ];
-    if let Some(taken) = taken {
-        let share = 100.0 * taken as f64 / stats.memory_limit_bytes.max(1) as f64;
+    if let Some(most_memory) = most_memory {
+        let share = 100.0 * most_memory as f64 / stats.memory_limit_bytes.max(1) as f64;
         let detail = format!("{share:.0} % of the limit of {limit}, without page caches");
-        all.insert(all.len() - 1, ("Memory taken", bytes_text(taken), detail));
+        all.insert(all.len() - 1, ("Memory taken", bytes_text(most_memory), detail));
     }
     let mut html = "<div class=\"figures\">\n".to_owned();
     for (name, value, detail) in all {
@@ -137,8 +137,8 @@ fn planned(plan: &Planned, report: &Report) -> String {
     let bound = plan.bound.map_or_else(String::new, |words| format!("{words} "));
     let passes = plan.passes.map_or_else(unknown, |passes| bound.clone() + &number_text(passes));
     let reads = plan.read_bytes.map_or_else(unknown, |bytes| bound.clone() + &bytes_text(bytes));
-    let taken = most_taken(report).map_or_else(|| "not looked at".to_owned(), bytes_text);
-    let happened = format!("{taken} taken, the process held {}", bytes_text(stats.memory_peak_bytes));
+    let most_memory = most_taken(report).map_or_else(|| "not looked at".to_owned(), bytes_text);
+    let happened = format!("{most_memory} taken, the process held {}", bytes_text(stats.memory_peak_bytes));
     let rows = [
         ("passes", passes, number_text(stats.passes)),
         ("bytes to read", reads, bytes_text(stats.total.bytes_read)),

@@ -54,20 +54,20 @@ fn origin(manifest: &Manifest, place: usize) -> Origin {
 fn describe_pages(manifest: &Manifest, place: usize, bytes: &[u8]) -> Result<String> {
     let origin = origin(manifest, place);
     let shape = Shape { vertices: manifest.vertices, parallel: manifest.parallel_edges };
-    let mut said = String::new();
+    let mut lines = String::new();
     let (pages, rest) = bytes.as_chunks::<PAGE_BYTES>();
     assert!(rest.is_empty());
     for (number, page) in pages.iter().enumerate() {
         let described = describe_page(&origin, number as u64, page, shape, manifest);
-        said += &described
+        lines += &described
             .map_err(|error| Error { offset_bytes: error.offset_bytes + (PAGE_BYTES * number) as u64, ..error })?;
     }
-    Ok(said)
+    Ok(lines)
 }
 
 fn describe_page(origin: &Origin, number: u64, bytes: &PageBytes, shape: Shape, manifest: &Manifest) -> Result<String> {
     let page = origin.verify(number, bytes)?;
-    let mut said = format!(
+    let mut lines = format!(
         "  page {number}: flags {}, {} from {}, base {}\n",
         page.flags(),
         page.count(),
@@ -80,25 +80,25 @@ fn describe_page(origin: &Origin, number: u64, bytes: &PageBytes, shape: Shape, 
             list::decode(&page, shape, &mut lists)?;
             let shown = if lists.count > MOST_VALUES { 3 } else { lists.count };
             for i in 0..shown {
-                writeln!(said, "    {}: {}", lists.first_vertex + i as u64, values(lists.list(i))).unwrap();
+                writeln!(lines, "    {}: {}", lists.first_vertex + i as u64, values(lists.list(i))).unwrap();
             }
-            writeln!(said, "    ends {}", values(&lists.ends)).unwrap();
-            writeln!(said, "    all {}", values(&lists.neighbours)).unwrap();
+            writeln!(lines, "    ends {}", values(&lists.ends)).unwrap();
+            writeln!(lines, "    all {}", values(&lists.neighbours)).unwrap();
         }
         Kind::Column => {
             let mut decoded = Vec::new();
             column::decode(&page, &mut decoded)?;
-            writeln!(said, "    {}", values(&decoded)).unwrap();
+            writeln!(lines, "    {}", values(&decoded)).unwrap();
         }
         Kind::Values => {
             let mut decoded = Vec::new();
             outcore_format::values::decode(&page, manifest.values[0].kind, &mut decoded)?;
-            writeln!(said, "    {}", values(&decoded)).unwrap();
+            writeln!(lines, "    {}", values(&decoded)).unwrap();
         }
         Kind::Dense => panic!("no graph has a file of that kind"),
-        Kind::Text => writeln!(said, "    {:?}", String::from_utf8_lossy(text::decode(&page)?)).unwrap(),
+        Kind::Text => writeln!(lines, "    {:?}", String::from_utf8_lossy(text::decode(&page)?)).unwrap(),
     }
-    Ok(said)
+    Ok(lines)
 }
 
 /// Describes the members of a manifest of version 2, so that members of later versions change nothing here.
@@ -128,35 +128,35 @@ fn describe_manifest(manifest: &Manifest) -> String {
 /// Describes the contents of an image.
 fn describe(image: &Path) -> String {
     let manifest = Manifest::from_bytes(&std::fs::read(image.join("manifest.json")).unwrap()).unwrap();
-    let mut said = describe_manifest(&manifest);
+    let mut lines = describe_manifest(&manifest);
     for (place, (_, name, _, index)) in FILES.iter().enumerate() {
         if let Some((name, bytes)) = name.and_then(|name| Some((name, std::fs::read(image.join(name)).ok()?))) {
-            writeln!(said, "{name}").unwrap();
-            said += &describe_pages(&manifest, place, &bytes).unwrap();
+            writeln!(lines, "{name}").unwrap();
+            lines += &describe_pages(&manifest, place, &bytes).unwrap();
         }
         if let Some(index) = index {
             let Ok(bytes) = std::fs::read(image.join(index)) else { continue };
-            writeln!(said, "{index}").unwrap();
+            writeln!(lines, "{index}").unwrap();
             let index = Index::from_bytes(&origin(&manifest, place), &bytes).unwrap();
-            writeln!(said, "  keys {}", values(&index.iter_from(0).collect::<Vec<_>>())).unwrap();
+            writeln!(lines, "  keys {}", values(&index.iter_from(0).collect::<Vec<_>>())).unwrap();
         }
     }
-    said
+    lines
 }
 
 #[test]
 fn images_hold_what_they_held_when_they_were_written() {
     let graphs = IMAGES.map(|image| (image.to_owned(), describe(&golden().join(image))));
-    for (image, said) in graphs.into_iter().chain(arrays().map(|name| (name.clone(), describe_array(&name)))) {
+    for (image, lines) in graphs.into_iter().chain(arrays().map(|name| (name.clone(), describe_array(&name)))) {
         let path = golden().join(format!("{image}.txt"));
         if std::env::var_os("OUTCORE_MAKE_GOLDEN").is_some() && !path.exists() {
-            std::fs::write(&path, &said).unwrap();
+            std::fs::write(&path, &lines).unwrap();
         }
         let expected = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-        for (line, (expected, said)) in expected.lines().zip(said.lines()).enumerate() {
-            assert_eq!(expected, said, "{}, line {}", path.display(), line + 1);
+        for (line, (expected, lines)) in expected.lines().zip(lines.lines()).enumerate() {
+            assert_eq!(expected, lines, "{}, line {}", path.display(), line + 1);
         }
-        assert_eq!(expected.lines().count(), said.lines().count(), "{}", path.display());
+        assert_eq!(expected.lines().count(), lines.lines().count(), "{}", path.display());
     }
 }
 
@@ -165,17 +165,17 @@ fn describe_elements(manifest: &DenseManifest, bytes: &[u8]) -> Result<String> {
     let (origin, shape) = (ImageFile::DENSE.origin(manifest.image_id), manifest.shape());
     let (pages, rest) = bytes.as_chunks::<PAGE_BYTES>();
     assert!(rest.is_empty() && pages.len() as u64 == shape.pages());
-    let mut said = String::new();
+    let mut lines = String::new();
     for (number, page) in pages.iter().enumerate() {
         let place = shape.place(number as u64);
         let found = dense::verify(&origin, shape.element, &place, page)
             .map_err(|error| Error { offset_bytes: error.offset_bytes + (PAGE_BYTES * number) as u64, ..error })?;
         let digits = |one: &[u8]| one.iter().rev().map(|byte| format!("{byte:02x}")).collect::<String>();
         let found: Vec<String> = found.chunks_exact(shape.element.bytes()).map(digits).collect();
-        writeln!(said, "  page {number}: column {}, {} from {}", place.column, place.rows, place.first_row).unwrap();
-        writeln!(said, "    {}", values(&found)).unwrap();
+        writeln!(lines, "  page {number}: column {}, {} from {}", place.column, place.rows, place.first_row).unwrap();
+        writeln!(lines, "    {}", values(&found)).unwrap();
     }
-    Ok(said)
+    Ok(lines)
 }
 
 /// The parts of an image of an array.
@@ -189,10 +189,10 @@ fn array(name: &str) -> (DenseManifest, Vec<u8>, Vec<u8>) {
 fn describe_array(name: &str) -> String {
     let (manifest, _, pages) = array(name);
     let DenseManifest { format_version, image_id, element, rows, columns, dimensions, .. } = &manifest;
-    let mut said = format!("version {format_version}, image {image_id:016x}\n");
-    writeln!(said, "{rows} rows, {columns} columns, {dimensions} dimensions of {}", element.name()).unwrap();
-    writeln!(said, "names {:?}, made by {:?}", manifest.names, manifest.made_by).unwrap();
-    said + &describe_elements(&manifest, &pages).unwrap()
+    let mut lines = format!("version {format_version}, image {image_id:016x}\n");
+    writeln!(lines, "{rows} rows, {columns} columns, {dimensions} dimensions of {}", element.name()).unwrap();
+    writeln!(lines, "names {:?}, made by {:?}", manifest.names, manifest.made_by).unwrap();
+    lines + &describe_elements(&manifest, &pages).unwrap()
 }
 
 #[test]

@@ -81,14 +81,14 @@ fn constants_are_those_of_the_code() {
         ("TEXT_BYTES", text::TEXT_BYTES as u64),
         ("GROUP_BYTES", GROUP_BYTES as u64),
     ]);
-    let said: BTreeMap<String, u64> =
+    let documented: BTreeMap<String, u64> =
         table("constant").into_iter().map(|row| (row[0].clone(), row[1].parse().unwrap())).collect();
-    assert_eq!(said.iter().map(|(name, &value)| (name.as_str(), value)).collect::<BTreeMap<_, _>>(), expected);
+    assert_eq!(documented.iter().map(|(name, &value)| (name.as_str(), value)).collect::<BTreeMap<_, _>>(), expected);
 }
 
 #[test]
 fn flags_are_those_of_the_code() {
-    let said: BTreeMap<String, u8> =
+    let documented: BTreeMap<String, u8> =
         tables("flag").into_iter().flatten().map(|row| (row[0].clone(), row[1].parse().unwrap())).collect();
     let expected = [
         ("CONTINUES", flags::CONTINUES),
@@ -98,7 +98,7 @@ fn flags_are_those_of_the_code() {
         ("DELTA", flags::DELTA),
         ("PACKED", flags::PACKED),
     ];
-    assert_eq!(said, expected.map(|(name, bit)| (name.to_owned(), bit)).into());
+    assert_eq!(documented, expected.map(|(name, bit)| (name.to_owned(), bit)).into());
 }
 
 /// Fields of a table of offsets: name, offset, size in bytes.
@@ -289,8 +289,8 @@ fn the_examples_of_values_are_right() {
 fn the_types_of_values_are_those_of_the_code() {
     let text = specification();
     let (_, rest) = text.split_once("The manifest says the type of a column: ").unwrap();
-    let said: Vec<&str> = rest.split_once("Section 0").unwrap().0.split('`').skip(1).step_by(2).collect();
-    assert_eq!(said, ValueType::ALL.map(ValueType::name));
+    let documented: Vec<&str> = rest.split_once("Section 0").unwrap().0.split('`').skip(1).step_by(2).collect();
+    assert_eq!(documented, ValueType::ALL.map(ValueType::name));
 }
 
 #[test]
@@ -401,9 +401,9 @@ fn a_manifest_has_the_members_that_the_tables_name() {
 
 /// A manifest has the members that a table names, of the types that it says.
 fn check_members(inner: &serde_json::Value, rows: &[Vec<String>]) {
-    let said: BTreeMap<String, String> = rows.iter().map(|row| (row[0].clone(), row[1].clone())).collect();
-    assert_eq!(members(inner), said.keys().cloned().collect());
-    for (name, kind) in said {
+    let documented: BTreeMap<String, String> = rows.iter().map(|row| (row[0].clone(), row[1].clone())).collect();
+    assert_eq!(members(inner), documented.keys().cloned().collect());
+    for (name, kind) in documented {
         let value = &inner[&name];
         let right = match kind.as_str() {
             "string" => value.is_string(),
@@ -480,9 +480,9 @@ fn every_kind_of_ids_has_the_members_that_the_table_names() {
         IdColumn::I64 { pages: 1 },
         IdColumn::String { end_pages: 1, text_pages: 1, text_bytes: 5 },
     ];
-    let said = table("type");
-    assert_eq!(said.len(), kinds.len());
-    for (row, kind) in said.iter().zip(kinds) {
+    let documented = table("type");
+    assert_eq!(documented.len(), kinds.len());
+    for (row, kind) in documented.iter().zip(kinds) {
         let value = serde_json::to_value(&kind).unwrap();
         let mut expected: BTreeSet<String> = row[1].split(", ").map(str::to_owned).collect();
         expected.insert("type".into());

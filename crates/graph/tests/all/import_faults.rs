@@ -262,8 +262,8 @@ fn files_of_killed_imports_are_removed_and_those_of_running_ones_stay() {
     let runtime = Runtime::new(runtime).unwrap();
     let report = import(&runtime, graph(5).source(), &path, &ImportOptions::default()).unwrap();
     let places = [directory.path().join(&dead), directory.path().join(&empty), temporary.path().join(&dead)];
-    let said = places.map(|path| format!("Removed {}, which a killed process had left.", path.display()));
-    assert_eq!(report.notes, said);
+    let notes = places.map(|path| format!("Removed {}, which a killed process had left.", path.display()));
+    assert_eq!(report.notes, notes);
     assert_eq!(names(directory.path()), [alive.as_str(), "graph.oc"]);
     assert_eq!(names(temporary.path()), Vec::<String>::new());
     drop(lock);

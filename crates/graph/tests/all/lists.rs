@@ -139,8 +139,8 @@ fn lists_may_be_kept_and_loops_nested() {
     let directory = tempfile::tempdir().unwrap();
     let graph = open(&model.write(directory.path()), 2);
     let expected = model.lists(Direction::Out);
-    let kept: Vec<_> = graph.lists(Direction::Out, Frontier::All).into_iter().map(|list| list.unwrap()).collect();
-    for (vertex, neighbours) in &kept {
+    let lists: Vec<_> = graph.lists(Direction::Out, Frontier::All).into_iter().map(|list| list.unwrap()).collect();
+    for (vertex, neighbours) in &lists {
         assert!(neighbours.iter().eq(expected[*vertex as usize].iter().map(|(neighbour, _)| neighbour)));
         assert!(neighbours.weights().is_empty());
     }

@@ -228,16 +228,16 @@ fn a_small_step_goes_on_within_another_and_gives_all_back() {
 #[test]
 fn places_of_lists_are_set_aside_when_a_graph_with_many_lists_in_a_page_is_opened() {
     let directory = tempfile::tempdir().unwrap();
-    let held = |graph: &Graph| {
+    let cached = |graph: &Graph| {
         let holders = graph.runtime().budget().holders();
         holders.iter().any(|holder| holder.name.contains("places of lists"))
     };
     let graph = open_cached(&grid(150, false, false).write(directory.path()), 2);
-    assert!(held(&graph));
+    assert!(cached(&graph));
     graph.close();
-    assert!(!held(&graph));
+    assert!(!cached(&graph));
     let dense = Model::random(5, 500, 60_000, false, true);
-    assert!(!held(&open_cached(&dense.write(directory.path()), 2)));
+    assert!(!cached(&open_cached(&dense.write(directory.path()), 2)));
 }
 
 #[test]

@@ -71,8 +71,8 @@ fn weight(name: &str) -> InputOptions {
     InputOptions { weight: Some(name.into()), ..options() }
 }
 
-fn header(said: bool) -> InputOptions {
-    InputOptions { header: Some(said), ..options() }
+fn header(with_header: bool) -> InputOptions {
+    InputOptions { header: Some(with_header), ..options() }
 }
 
 #[test]
@@ -303,8 +303,8 @@ fn the_names_of_columns_are_no_edge_wherever_they_stand() {
     }
     // Quotes make an edge of it, and numbers are no names.
     assert_eq!(edges("g.csv", "source,target\na,b\n\"source\",\"target\"\n", &options()), ["a b", "source target"]);
-    let said = InputOptions { header: Some(true), ..weight("3") };
-    assert_eq!(edges("g.csv", "1,2,3\n4,5,6\n1,2,3\n", &said), ["1 2", "4 5"]);
+    let with_header = InputOptions { header: Some(true), ..weight("3") };
+    assert_eq!(edges("g.csv", "1,2,3\n4,5,6\n1,2,3\n", &with_header), ["1 2", "4 5"]);
 }
 
 #[test]

@@ -144,21 +144,21 @@ fn what_weights_hold_is_given_back_when_memory_is_needed_and_all_is_when_the_gra
         Graph::open(&runtime, &image, ImageOptions { cache_bytes: Some(0), ..ImageOptions::default() }).unwrap();
     let opened = budget.available_bytes();
     let (expected, first) = seen(&graph, Direction::Out, Frontier::All).unwrap();
-    let held = opened - budget.free_bytes();
-    assert!(held > 0 && held <= graph.weight_bytes(Direction::Out), "{held} bytes");
+    let used_bytes = opened - budget.free_bytes();
+    assert!(used_bytes > 0 && used_bytes <= graph.weight_bytes(Direction::Out), "{used_bytes} bytes");
     assert_eq!(budget.available_bytes(), opened, "nobody reads it");
-    graph.make_room("what is free", opened - held).unwrap();
-    assert_eq!(opened - budget.free_bytes(), held, "there was enough without it");
+    graph.make_room("what is free", opened - used_bytes).unwrap();
+    assert_eq!(opened - budget.free_bytes(), used_bytes, "there was enough without it");
     let (again, second) = seen(&graph, Direction::Out, Frontier::All).unwrap();
     assert!(again == expected && second.pages_read == first.pages_read, "no pass over the lists comes before");
     // Nobody takes them away from who reads them.
     let visit = |refused: &mut bool, _: ListPart<'_>| *refused |= graph.make_room("all", opened).is_err();
     let (refused, _) = scan(&graph, with_weights(Direction::Out), Frontier::All, || false, visit).unwrap();
-    assert!(refused.contains(&true) && opened - budget.free_bytes() == held);
+    assert!(refused.contains(&true) && opened - budget.free_bytes() == used_bytes);
     graph.make_room("all", opened).unwrap();
     assert_eq!(budget.free_bytes(), opened);
     assert!(seen(&graph, Direction::Out, Frontier::All).unwrap().0 == expected);
-    assert!(opened - budget.free_bytes() == held, "and what was held is held again");
+    assert!(opened - budget.free_bytes() == used_bytes, "and what was held is held again");
     graph.close();
     assert_eq!(budget.available_bytes(), empty, "held: {:?}", budget.holders());
     let error = seen(&graph, Direction::Out, Frontier::List(&[1, 2])).unwrap_err();

@@ -274,11 +274,11 @@ fn choose(
     options: &InputOptions,
     path: &Path,
 ) -> Result<([ChosenAttributes; 2], Option<String>)> {
-    let asked = &options.attributes;
+    let wanted = &options.attributes;
     let mut chosen = <[ChosenAttributes; 2]>::default();
     let mut unread: Vec<String> = Vec::new();
     let is_weight = |one: &Declared| one.of_edges && weights.contains(&one.id);
-    if let Attributes::Named(names) = asked {
+    if let Attributes::Named(names) = wanted {
         let free: Vec<&str> = declared.iter().filter(|one| !is_weight(one)).map(|one| one.name.as_str()).collect();
         if let Some(missing) = names.iter().find(|name| !free.contains(&name.as_str())) {
             return Err(Error::Usage(format!(
@@ -288,7 +288,7 @@ fn choose(
         }
     }
     for one in declared {
-        let is_asked = match asked {
+        let is_asked = match wanted {
             Attributes::None => false,
             Attributes::All => true,
             Attributes::Named(names) => names.contains(&one.name),
@@ -306,7 +306,7 @@ fn choose(
         return Err(Error::input(path, None, format!("at most {MAX_ATTRIBUTES} attributes"), found)
             .advise("name those that you need: --attributes NAME,NAME"));
     }
-    let may_keep = *asked == Attributes::None;
+    let may_keep = *wanted == Attributes::None;
     let note = unread_columns(unread.into_iter(), None, may_keep).map(|note| note.replacen("Columns", "Attributes", 1));
     Ok((chosen, note))
 }

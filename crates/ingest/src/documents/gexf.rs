@@ -57,11 +57,11 @@ impl Gexf {
         let place = match options.weight.as_deref() {
             None => usual_weight(&titles, options)?,
             Some("none") => None,
-            Some(asked) => titles.iter().position(|title| *title == asked),
+            Some(wanted) => titles.iter().position(|title| *title == wanted),
         };
         match (place, options.weight.as_deref()) {
-            (None, Some(asked)) if !matches!(asked, "none" | "weight") => Err(Error::Usage(format!(
-                "--weight {asked}: there is no such attribute of edges; there are weight, {}",
+            (None, Some(wanted)) if !matches!(wanted, "none" | "weight") => Err(Error::Usage(format!(
+                "--weight {wanted}: there is no such attribute of edges; there are weight, {}",
                 listed(&titles)
             ))),
             _ => Ok(place.map(|place| of_edges[place])),
@@ -192,8 +192,8 @@ impl ReadRecords for Gexf {
 
     fn known(&self) -> Result<Known> {
         let attribute = self.weight_attribute()?;
-        let asked = self.document.options.weight.as_ref();
-        let is_weighted = asked.map_or(self.document.has_weights, |asked| asked != "none");
+        let wanted = self.document.options.weight.as_ref();
+        let is_weighted = wanted.map_or(self.document.has_weights, |wanted| wanted != "none");
         let default = attribute.and_then(|attribute| attribute.default.as_ref());
         let default = default.and_then(|text| crate::text::number::weight(text.as_bytes())).unwrap_or(1.0);
         let weights = is_weighted.then(|| WeightRule { name: self.weight_name().to_owned(), default: Some(default) });

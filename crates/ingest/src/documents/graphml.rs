@@ -141,7 +141,7 @@ impl GraphMl {
         }
         let place = match document.options.weight.as_deref() {
             Some("none") => None,
-            Some(asked) => Some(column_asked("weight", asked, &names)?),
+            Some(with_weight) => Some(column_asked("weight", with_weight, &names)?),
             None => usual_weight(&names, &document.options)?,
         };
         let of_weights = |key: &&&Declared| place.is_some_and(|place| names[place] == key.name);
@@ -282,8 +282,8 @@ mod tests {
         assert_eq!((read.facts.directed, read.facts.weights.as_deref()), (Some(true), Some("weight")));
         let none = InputOptions { weight: Some("none".to_owned()), ..InputOptions::default() };
         assert!(edges_with("graphml", &document("directed", KEY, content), &none).weights.is_empty());
-        let asked = InputOptions { weight: Some("cost".to_owned()), ..InputOptions::default() };
-        let error = failure_with("graphml", &document("directed", KEY, content), &asked);
+        let with_weight = InputOptions { weight: Some("cost".to_owned()), ..InputOptions::default() };
+        let error = failure_with("graphml", &document("directed", KEY, content), &with_weight);
         assert!(error.contains("the columns are weight"), "{error}");
     }
 

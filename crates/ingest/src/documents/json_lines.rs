@@ -239,7 +239,7 @@ impl<'a> Sample<'a> {
         let weight = match options.weight.as_deref() {
             None => usual_weight(&names, options)?,
             Some("none") => None,
-            Some(asked) => Some(column_asked("weight", asked, &names)?),
+            Some(wanted) => Some(column_asked("weight", wanted, &names)?),
         };
         let (source, target) = find_ends(&names, weight, path, options)?;
         let name = |place: usize| self.names[place].clone();
@@ -256,15 +256,15 @@ impl<'a> Sample<'a> {
         let names: Vec<&str> = self.names.iter().map(String::as_str).collect();
         let is_used = |name: &str| members.has(name) || (has_direction && name == "Type");
         let used: Vec<Option<usize>> = (0..names.len()).filter(|&place| is_used(names[place])).map(Some).collect();
-        let mut asked = Vec::new();
+        let mut wanted = Vec::new();
         for place in asked_columns(options, &names, &used, self.path)? {
-            asked.push(AttributeField { name: names[place].to_owned(), kind: AttributeKind::String });
+            wanted.push(AttributeField { name: names[place].to_owned(), kind: AttributeKind::String });
         }
-        if asked.is_empty() {
-            return Ok(asked);
+        if wanted.is_empty() {
+            return Ok(wanted);
         }
-        let wanted = Members { attributes: asked, ..members.clone() };
-        let mut kinds: Vec<Held> = vec![Held::default(); wanted.attributes.len()];
+        let wanted = Members { attributes: wanted, ..members.clone() };
+        let mut kinds: Vec<MemberKinds> = vec![MemberKinds::default(); wanted.attributes.len()];
         for &(number, text) in &self.lines {
             let line = parse(self.path, number, text, &wanted)?;
             kinds.iter_mut().zip(line.attributes).for_each(|(held, value)| held.see(value));
@@ -313,11 +313,11 @@ impl<'a> Sample<'a> {
         let mut all = None;
         for &(number, text) in &self.lines {
             let kind = parse(self.path, number, text, members)?.kind;
-            let said = kind.and_then(plain).and_then(|kind| says_directed(kind.as_bytes()));
-            if said.is_none() || all.is_some_and(|all| all != said) {
+            let directed = kind.and_then(plain).and_then(|kind| says_directed(kind.as_bytes()));
+            if directed.is_none() || all.is_some_and(|all| all != directed) {
                 return Ok(None);
             }
-            all = Some(said);
+            all = Some(directed);
         }
         Ok(all.flatten())
     }
@@ -328,7 +328,7 @@ fn is_blank_line(line: &[u8]) -> bool {
 }
 
 #[derive(Clone, Copy, Default)]
-struct Held {
+struct MemberKinds {
     strings: bool,
     booleans: bool,
     integers: bool,
@@ -336,7 +336,7 @@ struct Held {
     others: bool,
 }
 
-impl Held {
+impl MemberKinds {
     fn see(&mut self, value: Option<&RawValue>) {
         let Some(text) = value.map(RawValue::get).filter(|text| *text != "null") else { return };
         match text.as_bytes().first() {
@@ -353,11 +353,15 @@ impl Held {
     /// The common kind; strings where there are no values.
     fn kind(self) -> Option<AttributeKind> {
         match self {
-            Held { others: true, .. } => None,
-            Held { strings: false, booleans: false, integers: true, reals: false, .. } => Some(AttributeKind::Integer),
-            Held { strings: false, booleans: false, reals: true, .. } => Some(AttributeKind::Real),
-            Held { strings: false, booleans: true, integers: false, reals: false, .. } => Some(AttributeKind::Boolean),
-            Held { booleans: false, integers: false, reals: false, .. } => Some(AttributeKind::String),
+            MemberKinds { others: true, .. } => None,
+            MemberKinds { strings: false, booleans: false, integers: true, reals: false, .. } => {
+                Some(AttributeKind::Integer)
+            }
+            MemberKinds { strings: false, booleans: false, reals: true, .. } => Some(AttributeKind::Real),
+            MemberKinds { strings: false, booleans: true, integers: false, reals: false, .. } => {
+                Some(AttributeKind::Boolean)
+            }
+            MemberKinds { booleans: false, integers: false, reals: false, .. } => Some(AttributeKind::String),
             _ => None,
         }
     }
@@ -583,8 +587,8 @@ mod tests {
         assert!(failure_of("jsonl", deep.as_bytes()).contains("jsonl:2:"));
         let document = b"{\"nodes\": [{\"id\": 1}], \"links\": []}";
         assert!(failure_of("jsonl", document).contains("node_link_graph"));
-        let asked = options(Some("cost"), IdKind::Auto);
-        assert!(failure_with("jsonl", good.as_bytes(), &asked).contains("the columns are source, target, weight"));
+        let wanted = options(Some("cost"), IdKind::Auto);
+        assert!(failure_with("jsonl", good.as_bytes(), &wanted).contains("the columns are source, target, weight"));
     }
 
     #[test]

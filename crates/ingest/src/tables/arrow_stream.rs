@@ -256,12 +256,12 @@ impl ArrowStream {
         let mut tail = Vec::new();
         let mut rest_bytes = 0;
         loop {
-            let kept = tail.len();
-            self.stream.fill(&mut tail, kept + READ_BYTES)?;
-            if tail.len() == kept {
+            let tail_bytes = tail.len();
+            self.stream.fill(&mut tail, tail_bytes + READ_BYTES)?;
+            if tail.len() == tail_bytes {
                 break;
             }
-            rest_bytes += (tail.len() - kept) as u64;
+            rest_bytes += (tail.len() - tail_bytes) as u64;
             tail.drain(..tail.len().saturating_sub(FILE_END_BYTES));
             if !self.is_file {
                 break;

@@ -261,8 +261,8 @@ impl TableColumns {
     pub(crate) fn set_direction(&mut self, rows: Option<&ArrayRef>) {
         let first = rows.map(|rows| rows.slice(0, rows.len().min(FIRST_ROWS)));
         let texts = first.as_ref().map(|rows| texts_of(rows)).unwrap_or_default();
-        let said: Option<Vec<bool>> = texts.iter().map(|text| says_directed(text.as_bytes())).collect();
-        let directed = said.and_then(|said| said.first().copied());
+        let directions: Option<Vec<bool>> = texts.iter().map(|text| says_directed(text.as_bytes())).collect();
+        let directed = directions.and_then(|directions| directions.first().copied());
         let Some(kind) = self.kind.take() else { return };
         let field = self.kind_field.take();
         match (directed, field) {

@@ -30,11 +30,11 @@ const SEPARATORS: [(&str, Separator); 5] = [
 
 impl Separator {
     /// The separator that `--delimiter` names: a name, or the character itself.
-    pub fn named(asked: &str) -> Result<Self> {
-        if let Some((_, separator)) = SEPARATORS.iter().find(|(name, _)| *name == asked) {
+    pub fn named(named: &str) -> Result<Self> {
+        if let Some((_, separator)) = SEPARATORS.iter().find(|(name, _)| *name == named) {
             return Ok(*separator);
         }
-        match asked.as_bytes() {
+        match named.as_bytes() {
             b" " | b"space" => Ok(Separator::Blanks),
             b"\\t" => Ok(Separator::Byte(b'\t')),
             &[byte] if byte.is_ascii() && !byte.is_ascii_alphanumeric() && !matches!(byte, b'"' | b'\n' | b'\r') => {
@@ -43,7 +43,7 @@ impl Separator {
             _ => {
                 let names: Vec<_> = SEPARATORS.iter().map(|(name, _)| *name).collect();
                 Err(Error::Usage(format!(
-                    "--delimiter {asked}: expected one character that is no letter, digit or quote, or a name: {}",
+                    "--delimiter {named}: expected one character that is no letter, digit or quote, or a name: {}",
                     names.join(", ")
                 )))
             }
@@ -97,7 +97,7 @@ impl Comments {
     }
 
     /// The comments that `--comment` names: a sign, or `none`.
-    pub(crate) fn asked(sign: &str) -> Result<Self> {
+    pub(crate) fn named(sign: &str) -> Result<Self> {
         match sign {
             "none" => Ok(Comments::none()),
             sign if sign.is_empty() || sign.contains(['\n', '\r', ' ', '\t', '"']) => Err(Error::Usage(format!(
@@ -327,13 +327,13 @@ mod tests {
 
     #[test]
     fn separators_have_names() {
-        for (asked, name) in
+        for (named, name) in
             [("tab", "tab"), ("\\t", "tab"), ("\t", "tab"), (" ", "blanks"), (",", "comma"), ("~", "`~`")]
         {
-            assert_eq!(Separator::named(asked).unwrap().name(), name);
+            assert_eq!(Separator::named(named).unwrap().name(), name);
         }
-        for asked in ["", "a", "7", "\"", "::", "é"] {
-            assert!(Separator::named(asked).unwrap_err().to_string().contains("--delimiter"), "{asked}");
+        for named in ["", "a", "7", "\"", "::", "é"] {
+            assert!(Separator::named(named).unwrap_err().to_string().contains("--delimiter"), "{named}");
         }
     }
 
@@ -344,6 +344,6 @@ mod tests {
         skipped.add(2, b"% first");
         assert_eq!(skipped.all(), (2, Some("% first".to_owned())));
         assert!(Comments::usual().has(b" \t# x") && !Comments::none().has(b"#a,#b"));
-        assert!(Comments::asked("//").unwrap().has(b"// x") && Comments::asked("a b").is_err());
+        assert!(Comments::named("//").unwrap().has(b"// x") && Comments::named("a b").is_err());
     }
 }

@@ -135,7 +135,7 @@ fn is_name_of_ids(name: &str) -> bool {
 /// Chooses the separator of the file, and what begins comments.
 fn separator_and_comments(first: &Lines, path: &Path, options: &InputOptions) -> Result<(Separator, Comments)> {
     let guess = first_comments(path, options)?;
-    let asked = options.comment.is_some();
+    let named = options.comment.is_some();
     let separator = options.delimiter.as_deref().map(Separator::named).transpose()?;
     let sample = |comments: &Comments| {
         let comments = comments.clone();
@@ -143,7 +143,7 @@ fn separator_and_comments(first: &Lines, path: &Path, options: &InputOptions) ->
         records.filter(move |record| comments.is_data(record)).take(SAMPLE_LINES).collect::<Vec<_>>()
     };
     let mut data = sample(&guess);
-    if data.is_empty() && !asked {
+    if data.is_empty() && !named {
         data = sample(&Comments::none());
     }
     if let Some(line) = data.first().filter(|line| is_separator_line(line)) {
@@ -151,7 +151,7 @@ fn separator_and_comments(first: &Lines, path: &Path, options: &InputOptions) ->
             .advise("it tells spreadsheets the separator: take the line out, for example with tail -n +2"));
     }
     let separator = match &options.delimiter {
-        Some(asked) => Separator::named(asked)?,
+        Some(named) => Separator::named(named)?,
         None => separator_of(&data, first, path)?,
     };
     // A page or message of a server in place of a table has words between blanks.
@@ -191,8 +191,8 @@ impl<'a> Sample<'a> {
 
     fn check_counts(&self, count: usize, skipped: usize, has_names: bool, options: &InputOptions) -> Result<()> {
         let wrong = |row: usize| !has_columns(&self.rows[row].1, count);
-        let asked = options.source.is_some() && options.target.is_some();
-        let from = if skipped == 0 || has_names && !asked { 0 } else { 1 };
+        let named = options.source.is_some() && options.target.is_some();
+        let from = if skipped == 0 || has_names && !named { 0 } else { 1 };
         let Some(row) = (from..self.rows.len()).find(|&row| wrong(row)) else { return Ok(()) };
         let typical = (from..self.rows.len()).find(|&row| !wrong(row));
         let expected = match typical {
@@ -321,9 +321,9 @@ impl<'a> Sample<'a> {
             };
         }
         let names: Vec<String> = first.iter().map(name_of).collect();
-        let asked = [&options.source, &options.target, &options.weight];
-        let is_asked = |name: &String| asked.iter().any(|asked| asked.as_ref() == Some(name));
-        if names.iter().any(|name| is_asked(name) && !is_number(name.as_bytes())) {
+        let named = [&options.source, &options.target, &options.weight];
+        let is_named = |name: &String| named.iter().any(|named| named.as_ref() == Some(name));
+        if names.iter().any(|name| is_named(name) && !is_number(name.as_bytes())) {
             return true;
         }
         if first.iter().any(|field| is_number(field.raw)) {
@@ -547,13 +547,13 @@ pub(crate) fn named_again(path: &Path, line: u64, found: &[u8]) -> Error {
 }
 
 fn fixed_weight(options: &InputOptions, fixed: FixedColumns) -> Result<Option<(usize, String)>> {
-    let asked = options.weight.as_deref();
+    let weight = options.weight.as_deref();
     let Some((column, name)) = fixed.weight else {
-        weights_wanted(asked, fixed.format, &[])?;
+        weights_wanted(weight, fixed.format, &[])?;
         return Ok(None);
     };
     let number = (column + 1).to_string();
-    let wanted = weights_wanted(asked, fixed.format, &[name, "weight", &number])?;
+    let wanted = weights_wanted(weight, fixed.format, &[name, "weight", &number])?;
     Ok(wanted.then(|| (column, name.to_owned())))
 }
 

@@ -50,8 +50,8 @@ pub(crate) fn open_blocks(
     fixed: Option<FixedColumns>,
 ) -> Result<Source> {
     let format = fixed.map_or("edge-list", |fixed| fixed.format);
-    let asked = options.delimiter.as_deref().map(Separator::named).transpose()?;
-    blocks.keep_quoted(first_comments(blocks.path(), options)?.quoting(asked));
+    let named = options.delimiter.as_deref().map(Separator::named).transpose()?;
+    blocks.keep_quoted(first_comments(blocks.path(), options)?.quoting(named));
     let own = own_comment(&mut blocks)?;
     let completed = own.as_ref().map(|own| own.complete(options));
     let keeps_parallel = own.as_ref().is_some_and(|own| own.parallel);

@@ -40,7 +40,7 @@ pub(crate) fn open(input: &Input, options: &InputOptions) -> Result<Source> {
     let header = take_header(&mut first, blocks.path())?;
     let wanted = header.has_edge_weights && weights_wanted(options.weight.as_deref(), "metis", &["weight"])?;
     if !header.has_edge_weights {
-        blocks.split_long_lines([b' ', b'\t'], Comments::asked("%")?);
+        blocks.split_long_lines([b' ', b'\t'], Comments::named("%")?);
     }
     let tally = Arc::new(Tally::new());
     let parser = Arc::new(Metis {

@@ -61,7 +61,7 @@ impl OwnComment {
             options.to_mut().header = Some(false);
         }
         if let Some(name) = &self.weight
-            && options.weight.as_deref().is_none_or(|asked| asked == name)
+            && options.weight.as_deref().is_none_or(|given| given == name)
         {
             options.to_mut().weight = Some(WEIGHT_COLUMN.to_owned());
         }
@@ -113,14 +113,14 @@ mod tests {
     #[test]
     fn options_come_first() {
         let comment = OwnComment::of(b"# outcore undirected ids=string weight=sim").unwrap();
-        let asked = |ids: IdKind, weight: Option<&str>| {
+        let given = |ids: IdKind, weight: Option<&str>| {
             let options = InputOptions { ids, weight: weight.map(str::to_owned), ..InputOptions::default() };
             let options = comment.complete(&options).into_owned();
             (options.ids, options.weight)
         };
-        assert_eq!(asked(IdKind::Auto, None), (IdKind::String, Some("3".into())));
-        assert_eq!(asked(IdKind::Auto, Some("sim")), (IdKind::String, Some("3".into())));
-        assert_eq!(asked(IdKind::Integer, Some("none")), (IdKind::Integer, Some("none".into())));
+        assert_eq!(given(IdKind::Auto, None), (IdKind::String, Some("3".into())));
+        assert_eq!(given(IdKind::Auto, Some("sim")), (IdKind::String, Some("3".into())));
+        assert_eq!(given(IdKind::Integer, Some("none")), (IdKind::Integer, Some("none".into())));
         let header = InputOptions { header: Some(true), ..InputOptions::default() };
         assert_eq!(comment.complete(&header).header, Some(true));
         assert_eq!(comment.complete(&InputOptions::default()).header, Some(false));

@@ -84,7 +84,7 @@ pub fn name_of(field: &Field<'_>) -> String {
 /// The start of comments, as far as the file's name and the options tell.
 pub fn first_comments(path: &Path, options: &InputOptions) -> Result<Comments> {
     if let Some(asked) = options.comment.as_deref() {
-        return Comments::asked(asked);
+        return Comments::named(asked);
     }
     Ok(if is_called_csv(path) { Comments::none() } else { Comments::usual() })
 }

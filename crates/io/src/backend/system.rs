@@ -401,9 +401,9 @@ mod tests {
         std::fs::write(&file, "").unwrap();
         std::os::unix::fs::symlink(&file, &link).unwrap();
         for path in [directory.path(), &file] {
-            let held = lock(path).unwrap().expect("nobody has it");
+            let owned = lock(path).unwrap().expect("nobody has it");
             assert!(lock(path).unwrap().is_none());
-            drop(held);
+            drop(owned);
             assert!(lock(path).unwrap().is_some());
         }
         assert!(lock(&link).is_err());

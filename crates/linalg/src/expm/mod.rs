@@ -140,7 +140,7 @@ impl SolverPlan for Multiplying {
         Ok(Needs {
             least_bytes: dense_bytes.saturating_add(32 * rows) + values_bytes(matrix),
             verify_bytes: dense_bytes.saturating_add(Pushed::bytes(matrix) + 8 * rows) + values_bytes(matrix),
-            kept: None,
+            vectors: None,
             columns_per_pass: width.min(columns),
             passes: format!(
                 "up to eleven for norms, then about the 1-norm of t (A - mu I), or up to 55 if that is below 10, for \

@@ -22,7 +22,8 @@ mod pieces;
 
 use crate::checkpoint::{Blocks, Checkpoint, Get, Put, Resumable, Words, resume, save_if_due};
 use crate::declare::{
-    Declaration, Found, Given, Kept, Needs, RANDOM_STATE, SolverPlan, both_shapes, both_sides, pass_bytes, values_bytes,
+    Declaration, Found, Given, Needs, RANDOM_STATE, SolverPlan, StoredVectors, both_shapes, both_sides, pass_bytes,
+    values_bytes,
 };
 use crate::nmf::pieces::{Gram, Piece, Sums, change, inner_product};
 use crate::operator::{Costs, Counted, Operator, check_entries, require_real};
@@ -118,9 +119,9 @@ impl SolverPlan for NmfOptions {
         Ok(Needs {
             least_bytes: least_bytes + values_bytes(matrix),
             verify_bytes: vectors_bytes(matrix, self.n_components),
-            kept: Some(Kept {
+            vectors: Some(StoredVectors {
                 in_memory: sizes.is_in_memory,
-                ..Kept::new(matrix, 3 * self.n_components, sizes.panels_bytes)
+                ..StoredVectors::new(matrix, 3 * self.n_components, sizes.panels_bytes)
             }),
             columns_per_pass: sizes.layout.panel_columns,
             passes: format!(

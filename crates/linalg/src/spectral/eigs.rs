@@ -2,7 +2,7 @@
 
 use crate::checkpoint::Checkpoint;
 use crate::declare::{
-    Declaration, Found, Given, K, Kept, MAXITER, NCV, Needs, SEED, SolverPlan, TOL, complex_shape, pass_bytes,
+    Declaration, Found, Given, K, MAXITER, NCV, Needs, SEED, SolverPlan, StoredVectors, TOL, complex_shape, pass_bytes,
     values_bytes,
 };
 use crate::dense::{Dense, Store};
@@ -133,7 +133,8 @@ impl SolverPlan for EigsOptions {
         Ok(Needs {
             least_bytes: bytes + values_bytes(matrix),
             verify_bytes: vectors_bytes(matrix, 1),
-            kept: (!is_small).then(|| Kept::new(matrix, most_blocks, most_blocks as u64 * space.block_bytes())),
+            vectors: (!is_small)
+                .then(|| StoredVectors::new(matrix, most_blocks, most_blocks as u64 * space.block_bytes())),
             columns_per_pass: 1,
             passes: steps_text(is_small, rows, 1),
             bytes_per_pass: vec![pass_bytes(matrix, Operand::Matrix)],

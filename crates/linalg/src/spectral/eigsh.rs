@@ -1,8 +1,8 @@
 //! Eigenvalues of symmetric matrices, and what belongs to them.
 
 use crate::declare::{
-    BLOCK, Declaration, Found, Given, K, Kept, MAXITER, NCV, Needs, SEED, SolverPlan, TOL, complex_shape, pass_bytes,
-    shape_of, values_bytes, vector_names,
+    BLOCK, Declaration, Found, Given, K, MAXITER, NCV, Needs, SEED, SolverPlan, StoredVectors, TOL, complex_shape,
+    pass_bytes, shape_of, values_bytes, vector_names,
 };
 use crate::dense::{Dense, Store};
 use crate::operator::{Costs, Counted, Operator, check_symmetric, square_rows};
@@ -70,7 +70,8 @@ impl SolverPlan for EigshOptions {
         Ok(Needs {
             least_bytes: least_bytes.max(compared_bytes) + values_bytes(matrix),
             verify_bytes: if is_complex { hermitian_bytes(matrix, k) } else { vectors_bytes(matrix, k) },
-            kept: (!is_small).then(|| Kept::new(matrix, most_blocks * block, most_blocks as u64 * space.block_bytes())),
+            vectors: (!is_small)
+                .then(|| StoredVectors::new(matrix, most_blocks * block, most_blocks as u64 * space.block_bytes())),
             columns_per_pass: block,
             passes: steps_text(is_small, rows, block),
             bytes_per_pass: vec![pass_bytes(matrix, Operand::Matrix)],

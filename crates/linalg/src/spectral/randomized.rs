@@ -7,8 +7,8 @@
 //! Halko, Martinsson and Tropp, *Finding structure with randomness*, SIAM Review 2011.
 
 use crate::declare::{
-    Declaration, Found, Given, Kept, Needs, RANDOM_STATE, SolverPlan, both_shapes, both_sides, pass_bytes, table_lines,
-    values_bytes,
+    Declaration, Found, Given, Needs, RANDOM_STATE, SolverPlan, StoredVectors, both_shapes, both_sides, pass_bytes,
+    table_lines, values_bytes,
 };
 use crate::operator::{Costs, Counted, LEAST_SCALE, Operator, check_entries, require_real, space};
 use crate::spectral::check_wanted;
@@ -85,7 +85,7 @@ impl SolverPlan for RandomizedSvdOptions {
         Ok(Needs {
             least_bytes: bytes(1) + small_bytes + pieces_bytes + means_bytes + values_bytes(matrix),
             verify_bytes: vectors_bytes(matrix, self.k) + means_bytes,
-            kept: Some(Kept::new(
+            vectors: Some(StoredVectors::new(
                 matrix,
                 blocks * width,
                 blocks as u64 * (sides[0].block_bytes() + sides[1].block_bytes()),

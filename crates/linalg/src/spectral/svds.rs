@@ -8,7 +8,7 @@
 //! Golub and Kahan, *Calculating the singular values and pseudo-inverse of a matrix*, SIAM J. Numer. Anal. 1965.
 
 use crate::declare::{
-    self, BLOCK, Declaration, Found, Given, K, Kept, MAXITER, NCV, Needs, SEED, SolverPlan, TOL, pass_bytes,
+    self, BLOCK, Declaration, Found, Given, K, MAXITER, NCV, Needs, SEED, SolverPlan, StoredVectors, TOL, pass_bytes,
     values_bytes,
 };
 use crate::operator::{Costs, Counted, Operator, Squared, require_real, space};
@@ -77,7 +77,7 @@ impl SolverPlan for SvdsOptions {
         Ok(Needs {
             least_bytes: (bytes + far.block_bytes()).max(last_bytes) + values_bytes(matrix),
             verify_bytes: vectors_bytes(matrix, self.k),
-            kept: (!is_small).then(|| Kept::new(matrix, count * width, count as u64 * space.block_bytes())),
+            vectors: (!is_small).then(|| StoredVectors::new(matrix, count * width, count as u64 * space.block_bytes())),
             columns_per_pass: width,
             passes: format!("over rows and over columns: {}", steps_text(is_small, least, width)),
             bytes_per_pass: vec![pass_bytes(matrix, Operand::Matrix), pass_bytes(matrix, Operand::Transpose)],

@@ -1,7 +1,8 @@
 //! Systems of equations as users call them: the common part of the declarations and plans of all methods.
 
 use crate::declare::{
-    Declaration, Found, Given, Kept, Needs, SolverPlan, check_vector, pass_bytes, required, shape_of, values_bytes,
+    Declaration, Found, Given, Needs, SolverPlan, StoredVectors, check_vector, pass_bytes, required, shape_of,
+    values_bytes,
 };
 use crate::dense::{Dense, Store};
 use crate::operator::{require_real, square_rows};
@@ -109,7 +110,9 @@ impl SolverPlan for Solving {
         Ok(Needs {
             least_bytes: given_bytes + state_bytes + values_bytes(matrix),
             verify_bytes: Pushed::bytes(matrix),
-            kept: self.has_restarts.then(|| Kept::new(matrix, restart, vector.saturating_mul(restart as u64))),
+            vectors: self
+                .has_restarts
+                .then(|| StoredVectors::new(matrix, restart, vector.saturating_mul(restart as u64))),
             columns_per_pass: 1,
             passes: format!("one per iteration, and one for the residual in the end; at most {most} {unit}"),
             bytes_per_pass: vec![pass_bytes(matrix, Operand::Matrix)],

@@ -97,7 +97,7 @@ fn a_stopped_run_resumes_with_the_same_bits() {
             given.entries.values_mut().for_each(|value| *value = value.abs());
         }
         let image = given.image(folder.path(), is_symmetric);
-        let kept = folder.path().join("kept");
+        let checkpoints = folder.path().join("kept");
         let expected = solve(solver, &matrix(&runtime(2, None), &image, true), None).unwrap();
         let mut stops = 0;
         let found = loop {
@@ -105,7 +105,7 @@ fn a_stopped_run_resumes_with_the_same_bits() {
             // the loop ends even if no run had written a checkpoint.
             let products = expected.1 * (stops as u64 + 1) / 6;
             let runtime = stopped_after(products, 1 + stops % 3, [None, Some(32 << 20)][stops % 2]);
-            match solve(solver, &matrix(&runtime, &image, true), Some(&kept)) {
+            match solve(solver, &matrix(&runtime, &image, true), Some(&checkpoints)) {
                 Ok(found) => break found,
                 Err(Error::Io(outcore_io::Error::Cancelled)) => stops += 1,
                 Err(error) => panic!("{error}"),
@@ -114,12 +114,14 @@ fn a_stopped_run_resumes_with_the_same_bits() {
         assert!(stops > 1, "{solver} was stopped {stops} times");
         assert_eq!(found.0, expected.0, "{solver}");
         // Those that tell the matrix apart.
-        assert!(found.1 >= expected.1 && kept.join("state").exists());
+        assert!(found.1 >= expected.1 && checkpoints.join("state").exists());
         // Nothing is left but what the state names.
-        fs::write(kept.join("block-999999"), "left by a killed run").unwrap();
-        fs::write(kept.join("notes"), "the user's").unwrap();
-        let again = solve(solver, &matrix(&runtime(2, None), &image, true), Some(&kept)).unwrap();
-        assert!(again.0 == expected.0 && !kept.join("block-999999").exists() && kept.join("notes").exists());
+        fs::write(checkpoints.join("block-999999"), "left by a killed run").unwrap();
+        fs::write(checkpoints.join("notes"), "the user's").unwrap();
+        let again = solve(solver, &matrix(&runtime(2, None), &image, true), Some(&checkpoints)).unwrap();
+        assert!(
+            again.0 == expected.0 && !checkpoints.join("block-999999").exists() && checkpoints.join("notes").exists()
+        );
     }
 }
 
@@ -133,8 +135,8 @@ fn checkpoints_of_other_runs_and_damaged_ones_are_refused() {
     let given = Entries::random(3000, 3000, 20_000, true);
     let other = Entries::random(3000, 3000, 20_001, true);
     let matrices = [given.image(&one, true), other.image(&two, true)].map(|image| matrix(&runtime, &image, true));
-    let kept = folder.path().join("kept");
-    let options = EigshOptions { ncv: Some(20), checkpoint: Some(kept.clone()), max_iter: 1, ..options(8) };
+    let checkpoints = folder.path().join("kept");
+    let options = EigshOptions { ncv: Some(20), checkpoint: Some(checkpoints.clone()), max_iter: 1, ..options(8) };
     let cut = eigsh(&matrices[0], &options).unwrap();
     assert!(cut.converged < 8);
     // More restarts go on with what there is.
@@ -148,12 +150,12 @@ fn checkpoints_of_other_runs_and_damaged_ones_are_refused() {
     assert!(
         refusal(0, &EigshOptions { k: 7, ..more.clone() }).contains("expected a checkpoint of this run (eigsh, k 7")
     );
-    let held = runtime.backend().lock(&kept).unwrap();
+    let locked = runtime.backend().lock(&checkpoints).unwrap();
     assert!(refusal(0, &more).contains("found another run in"));
-    drop(held);
-    let blocks = || fs::read_dir(&kept).unwrap().map(|entry| entry.unwrap().path());
+    drop(locked);
+    let blocks = || fs::read_dir(&checkpoints).unwrap().map(|entry| entry.unwrap().path());
     let block = blocks().find(|path| path.to_string_lossy().contains("block-")).unwrap();
-    for path in [block, kept.join("state")] {
+    for path in [block, checkpoints.join("state")] {
         let bytes = fs::read(&path).unwrap();
         let mut changed = bytes.clone();
         changed[bytes.len() / 2] ^= 1;
@@ -176,7 +178,7 @@ fn checkpoints_of_other_runs_and_damaged_ones_are_refused() {
     assert!(refused.contains("found block-7 in"), "{refused}");
     assert_eq!(fs::read(foreign.join("block-7")).unwrap(), b"the user's");
     assert_eq!(fs::read_dir(&foreign).unwrap().count(), 1);
-    fs::remove_dir_all(&kept).unwrap();
+    fs::remove_dir_all(&checkpoints).unwrap();
     assert_eq!(bits(&eigsh(&matrices[0], &more).unwrap().values), bits(&whole.values));
     // Nothing gets into an image.
     let image = matrices[0].graph().path().to_owned();

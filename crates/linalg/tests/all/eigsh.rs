@@ -300,8 +300,8 @@ fn progress_counts_products() {
     let options = RuntimeOptions { progress: Some(counts.clone()), ..RuntimeOptions::default() };
     let runtime = Arc::new(Runtime::new(options).unwrap());
     let found = eigsh(&matrix(&runtime, &image, true), &crate::common::options(4)).unwrap().products;
-    let told = counts.0.each_ref().map(|count| count.load(Ordering::Relaxed));
-    assert_eq!(told, [1, found, 1]);
+    let reported = counts.0.each_ref().map(|count| count.load(Ordering::Relaxed));
+    assert_eq!(reported, [1, found, 1]);
 }
 
 #[test]

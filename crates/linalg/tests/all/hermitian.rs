@@ -280,14 +280,14 @@ fn a_subspace_that_is_restarted_or_kept_finds_the_same() {
     assert!(again.restarts > 2, "{}", again.restarts);
     found.values.iter().zip(&again.values).for_each(|(a, b)| assert!((a - b).abs() < 1e-11 * a.abs()));
     // A resumed run has the same bits and the same number of products, two for comparing the matrices excepted.
-    let kept = EigshOptions { checkpoint: Some(folder.path().join("kept")), max_iter: 2, ..few.clone() };
-    let cut = eigsh_complex(&matrix, &kept).unwrap();
+    let saved = EigshOptions { checkpoint: Some(folder.path().join("kept")), max_iter: 2, ..few.clone() };
+    let cut = eigsh_complex(&matrix, &saved).unwrap();
     assert!(cut.converged < 8 && cut.residuals.iter().any(|&residual| residual > cut.residual_bound));
-    let whole = eigsh_complex(&matrix, &EigshOptions { max_iter: 1000, ..kept.clone() }).unwrap();
+    let whole = eigsh_complex(&matrix, &EigshOptions { max_iter: 1000, ..saved.clone() }).unwrap();
     assert_eq!(bits(&whole.values), bits(&again.values));
     assert!(checked(&given, &whole) == vectors);
     // It is of another run for other options.
-    let error = eigsh_complex(&matrix, &EigshOptions { k: 7, ..kept }).unwrap_err().to_string();
+    let error = eigsh_complex(&matrix, &EigshOptions { k: 7, ..saved }).unwrap_err().to_string();
     assert!(error.contains("eigsh of complex numbers"), "{error}");
 }
 

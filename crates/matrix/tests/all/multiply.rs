@@ -371,14 +371,14 @@ fn columns_that_memory_has_no_room_for_take_further_passes_which_read_each_page_
     let graph = Arc::new(Graph::open(&runtime, &image, no_cache).unwrap());
     let matrix = SparseMatrix::new(graph, false).unwrap();
     let rows = matrix.shape().0;
-    let taken = |most_bytes: u64| {
+    let leave = |most_bytes: u64| {
         let free = runtime.budget().available_bytes();
         runtime.budget().reserve("what others hold", free - most_bytes).unwrap()
     };
     for (most_bytes, columns, per_pass, passes) in
         [(8 << 20, 10, 16, 1), (8 << 20, 33, 16, 3), (5 << 20, 32, 8, 4), (600 << 10, 3, 1, 3)]
     {
-        let _taken = taken(most_bytes);
+        let _taken = leave(most_bytes);
         let plan = matrix.plan(Operand::Matrix, columns, 0).unwrap();
         assert_eq!((plan.columns_per_pass, plan.passes), (per_pass, passes), "{columns} columns");
         assert!(plan.state_bytes <= most_bytes && per_pass <= MOST_COLUMNS);
@@ -391,7 +391,7 @@ fn columns_that_memory_has_no_room_for_take_further_passes_which_read_each_page_
         assert_eq!(stats.total.pages_read, stats.total.pages_wanted);
         assert_eq!(stats.passes, passes as f64);
     }
-    let _taken = taken(400 << 10);
+    let _taken = leave(400 << 10);
     let refused =
         matrix.multiply(Semiring::PlusTimes, Operand::Matrix, &factor(rows, 1), 1, &mut vec![0.0; rows as usize]);
     assert!(matches!(refused, Err(Error::Io(outcore_io::Error::Memory { .. }))), "{refused:?}");

@@ -87,11 +87,11 @@ fn few_columns(matrix: &SparseMatrix, operand: Operand, columns: usize) -> outco
     let (rows, inner) = matrix.shape();
     let inner = if operand == Operand::Matrix { inner } else { rows };
     let column_bytes = if matrix.is_complex() { 16 } else { 8 } * inner;
-    taken(matrix.graph().runtime(), least + (800 << 10) + (columns - 1) as u64 * column_bytes)
+    leave(matrix.graph().runtime(), least + (800 << 10) + (columns - 1) as u64 * column_bytes)
 }
 
 /// Leaves this much of a budget.
-fn taken(runtime: &Runtime, most_bytes: u64) -> outcore_io::Reservation {
+fn leave(runtime: &Runtime, most_bytes: u64) -> outcore_io::Reservation {
     let free = runtime.budget().available_bytes();
     runtime.budget().reserve("what others hold", free - most_bytes).unwrap()
 }
@@ -156,7 +156,7 @@ fn passes_and_bytes_are_those_of_the_plan() {
         for (most_bytes, columns, per_pass) in
             [(40 << 20, 32, 32), (7 << 19, 32, 4), (15 << 17, 7, 2), (7 << 20, 16, 8)]
         {
-            let _taken = taken(&runtime, most_bytes);
+            let _taken = leave(&runtime, most_bytes);
             let factor = numbers(rows * columns);
             save_numbers(&one, columns, &factor);
             let file = DenseFile::open(&runtime, &one).unwrap();

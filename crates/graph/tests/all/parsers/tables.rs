@@ -83,25 +83,25 @@ fn columns_are_never_guessed() {
         batch(names.iter().zip([10, 20, 30, 40]).map(|(name, first)| (*name, column(first))).collect())
     };
     let none = InputOptions::default();
-    let taken = |names: &[&'static str], options: &InputOptions| {
+    let columns_of = |names: &[&'static str], options: &InputOptions| {
         let read = every_way(&table(names), options).unwrap_or_else(|error| panic!("{names:?}: {error}"));
         let ends = read.facts.ends.unwrap().to_vec();
         (ends, read.facts.weights, read.pairs[0], read.weights.first().copied())
     };
     let ends = |source: &str, target: &str| vec![source.to_owned(), target.to_owned()];
-    let named = taken(&["edge_id", "source_id", "target_id"], &none);
+    let named = columns_of(&["edge_id", "source_id", "target_id"], &none);
     assert_eq!(named, (ends("source_id", "target_id"), None, (20, 30), None));
-    assert_eq!(taken(&["a", "b"], &none), (ends("a", "b"), None, (10, 20), None));
-    assert_eq!(taken(&["payee", "source"], &none), (ends("source", "payee"), None, (20, 10), None));
+    assert_eq!(columns_of(&["a", "b"], &none), (ends("a", "b"), None, (10, 20), None));
+    assert_eq!(columns_of(&["payee", "source"], &none), (ends("source", "payee"), None, (20, 10), None));
     let weight = || Some("weight".to_owned());
-    assert_eq!(taken(&["weight", "a", "b"], &none), (ends("a", "b"), weight(), (20, 30), Some(10.0)));
-    let asked = columns(Some("payer"), Some("3"), Some("amount"));
+    assert_eq!(columns_of(&["weight", "a", "b"], &none), (ends("a", "b"), weight(), (20, 30), Some(10.0)));
+    let given = columns(Some("payer"), Some("3"), Some("amount"));
     let amount = Some("amount".to_owned());
     let payments = ["id", "payer", "payee", "amount"];
-    assert_eq!(taken(&payments, &asked), (ends("payer", "payee"), amount.clone(), (20, 30), Some(40.0)));
-    assert_eq!(taken(&payments, &none), (ends("payer", "payee"), None, (20, 30), None));
+    assert_eq!(columns_of(&payments, &given), (ends("payer", "payee"), amount.clone(), (20, 30), Some(40.0)));
+    assert_eq!(columns_of(&payments, &none), (ends("payer", "payee"), None, (20, 30), None));
     let one = columns(None, Some("a"), None);
-    assert_eq!(taken(&["a", "b"], &one), (ends("b", "a"), None, (20, 10), None));
+    assert_eq!(columns_of(&["a", "b"], &one), (ends("b", "a"), None, (20, 10), None));
     // Without a name that means it, a third column is no weight, and two of three columns are no ends.
     let two_pairs = ["payer", "payee", "from", "to"];
     for names in [&["edge_id", "a", "b"][..], &["a", "b", "c", "d"], &["source", "a", "b"], &["a"], &two_pairs] {
@@ -254,8 +254,8 @@ fn a_decoder_that_panics_prints_nothing() {
     // Output of a test is kept back unless the test is alone in a process that is told not to.
     let test = ["--exact", "parsers::tables::damaged_arrow_schemas_in_parquet_are_errors", "--nocapture"];
     let child = std::process::Command::new(std::env::current_exe().unwrap()).args(test).output().unwrap();
-    let said = String::from_utf8_lossy(&child.stdout).into_owned() + &String::from_utf8_lossy(&child.stderr);
-    assert!(child.status.success() && said.contains("1 passed") && !said.contains("panicked"), "{said}");
+    let output = String::from_utf8_lossy(&child.stdout).into_owned() + &String::from_utf8_lossy(&child.stderr);
+    assert!(child.status.success() && output.contains("1 passed") && !output.contains("panicked"), "{output}");
 }
 
 #[test]
