@@ -428,8 +428,11 @@ pub struct Source {
     blocks: Box<dyn ReadBlocks>,
     /// Whether vertices that the blocks declare at the end count.
     pub(crate) declares_late: bool,
-    late_notes: Vec<Box<dyn Fn() -> Option<String> + Send>>,
+    late_notes: Vec<LateNote>,
 }
+
+/// A note that exists only once all batches are parsed.
+pub(crate) type LateNote = Box<dyn Fn() -> Option<String> + Send>;
 
 impl Source {
     /// An input that `blocks` cuts into blocks, which `parser` understands.
@@ -468,13 +471,19 @@ impl Source {
         hull(self.facts.declared, self.blocks.declared().filter(|_| self.declares_late))
     }
 
-    /// Notes that only the whole input tells, once `next_block` has returned nothing.
+    /// Notes that only the whole input tells, once `next_block` has returned nothing and all blocks are parsed.
     pub fn late_notes(&self) -> Vec<String> {
         let own = self.late_notes.iter().filter_map(|note| note());
         self.blocks.late_notes().into_iter().chain(own).collect()
     }
 
-    /// Adds a note that exists only once the whole input is read.
+    /// The notes of a source that is read to its end and goes, while the last of its blocks may still be parsed.
+    pub(crate) fn into_late_notes(self) -> Vec<LateNote> {
+        let of_blocks = self.blocks.late_notes().into_iter();
+        of_blocks.map(|note| Box::new(move || Some(note.clone())) as LateNote).chain(self.late_notes).collect()
+    }
+
+    /// Adds a note that exists only once the whole input is parsed.
     pub(crate) fn note_late(&mut self, note: impl Fn() -> Option<String> + Send + 'static) {
         self.late_notes.push(Box::new(note));
     }

@@ -5,7 +5,7 @@
 //! open already. Blocks are numbered through; the parser finds the input of a block by its number.
 
 use crate::batch::{
-    Block, EdgeBatch, Facts, IdKind, InputOptions, Parser, ReadBlocks, Source, TakeBatch, TextFacts, hull,
+    Block, EdgeBatch, Facts, IdKind, InputOptions, LateNote, Parser, ReadBlocks, Source, TakeBatch, TextFacts, hull,
 };
 use crate::format::{Format, is_table};
 use crate::input::file::Input;
@@ -65,9 +65,9 @@ pub fn chained(parts: Vec<(PathBuf, Source)>) -> Result<Source> {
     Ok(Chain::source(first, names, facts, Box::new(move || sources.next().map(Ok))))
 }
 
-/// A source of edges, and behind them one of vertices, whose facts are part of those of the edges.
-pub(crate) fn followed(edges: Source, vertices: Source) -> Source {
-    let (facts, mut vertices) = (edges.facts.clone(), Some(vertices));
+/// A source of edges, and behind them one of vertices, with the facts of both.
+pub(crate) fn followed(edges: Source, vertices: Source, facts: Facts) -> Source {
+    let mut vertices = Some(vertices);
     Chain::source(edges, Vec::new(), facts, Box::new(move || vertices.take().map(Ok)))
 }
 
@@ -227,7 +227,8 @@ struct Chain {
     blocks_of_current: u64,
     bytes_before: u64,
     declared: Option<(u64, u64)>,
-    late_notes: Vec<String>,
+    /// Notes of the inputs that were read, each behind the name of its input.
+    late_notes: Vec<(String, LateNote)>,
     parser: Arc<ChainParser>,
 }
 
@@ -261,12 +262,12 @@ impl ReadBlocks for Chain {
                 block.input_bytes += self.bytes_before;
                 return Ok(Some(block));
             }
+            let Some(current) = self.current.take() else { break };
             self.declared = hull(self.declared, current.declared());
             let name = self.names.get(self.place).map_or(String::new(), |path| format!("{}: ", path.display()));
-            self.late_notes.extend(current.late_notes().into_iter().map(|note| format!("{name}{note}")));
             self.bytes_before += current.facts().input_bytes.unwrap_or(0);
             // It gives its memory back before the next one is opened.
-            self.current = None;
+            self.late_notes.extend(current.into_late_notes().into_iter().map(|note| (name.clone(), note)));
             self.place += 1;
             self.first_sequence += self.blocks_of_current;
             self.blocks_of_current = 0;
@@ -292,7 +293,7 @@ impl ReadBlocks for Chain {
     }
 
     fn late_notes(&self) -> Vec<String> {
-        self.late_notes.clone()
+        self.late_notes.iter().filter_map(|(name, note)| Some(format!("{name}{}", note()?))).collect()
     }
 }
 

@@ -294,10 +294,6 @@ impl Format {
     /// Options that the format does not read; what the format refuses.
     pub(crate) fn open(&self, input: &Input, options: &InputOptions) -> Result<Source> {
         options.check_taken(self.options, input.path(), &format!("of format {}", self.name))?;
-        if self.has_integers_only && options.ids == IdKind::String {
-            let text = format!("--ids string: format {} numbers its vertices; use --ids auto or integer", self.name);
-            return Err(Error::Usage(text));
-        }
         if options.of_vertices && !matches!(self.content, Content::Columns | Content::Table) {
             let expected = "a table of vertices in CSV or other text in columns, Parquet or Arrow";
             return Err(Error::input(input.path(), None, expected, self.name));
@@ -305,16 +301,16 @@ impl Format {
         let mut name = input.path().file_name().unwrap_or_default().to_owned();
         name.push(".vertices");
         let beside = if self.lists { input.sibling(&name)? } else { None };
-        let Some(beside) = beside else { return (self.open)(input, options) };
+        let Some(beside) = beside else { return self.open_alone(input, options) };
         let own = vertex_lines::own_comment(&beside)?;
         let is_guessed = options.ids == IdKind::Auto;
         let strings = InputOptions { ids: IdKind::String, ..options.clone() };
         let says_strings = is_guessed && own.as_ref().is_some_and(|own| own.string_ids);
-        let mut source = (self.open)(input, if says_strings { &strings } else { options })?;
+        let mut source = self.open_alone(input, if says_strings { &strings } else { options })?;
         // Without rows the edges do not tell what ids are like.
         let is_open = source.facts().text.as_ref().is_some_and(|text| !text.has_rows) && !source.facts().string_ids;
         if is_guessed && is_open && vertex_lines::has_strings(&beside)? {
-            source = (self.open)(input, &strings)?;
+            source = self.open_alone(input, &strings)?;
         }
         let facts = &mut source.facts;
         if let (None, Some(own)) = (facts.directed, own) {
@@ -323,6 +319,14 @@ impl Format {
         }
         facts.notes.push(format!("{} beside it is read too: it names more vertices.", beside.path().display()));
         with_vertex_file(source, &beside, is_guessed)
+    }
+
+    fn open_alone(&self, input: &Input, options: &InputOptions) -> Result<Source> {
+        if self.has_integers_only && options.ids == IdKind::String {
+            let text = format!("--ids string: format {} numbers its vertices; use --ids auto or integer", self.name);
+            return Err(Error::Usage(text));
+        }
+        (self.open)(input, options)
     }
 }
 

@@ -30,13 +30,13 @@ pub fn with_vertex_range(mut source: Source, first: u64, count: u64) -> Result<S
 ///
 /// # Errors
 /// A column that is not of the kind of the source's ids: integers or strings.
-pub fn with_vertices(mut source: Source, mut loops: Source, name: &str) -> Result<Source> {
+pub fn with_vertices(source: Source, mut loops: Source, name: &str) -> Result<Source> {
     if loops.facts().string_ids != source.facts().string_ids {
         let kind = |facts: &Facts| if facts.string_ids { "strings" } else { "integers" };
         let expected = format!("ids of vertices that are {}, like those of the edges", kind(source.facts()));
         return Err(Error::input(name, None, expected, kind(loops.facts())));
     }
-    let facts = &mut source.facts;
+    let mut facts = source.facts.clone();
     if !facts.vertex_attributes.is_empty() && !loops.facts().attributes.is_empty() {
         let names: Vec<&str> = facts.vertex_attributes.iter().map(|field| field.name.as_str()).collect();
         return Err(Error::input(
@@ -55,16 +55,16 @@ pub fn with_vertices(mut source: Source, mut loops: Source, name: &str) -> Resul
         keep_ends(batch);
         Ok(())
     });
-    Ok(followed(source, loops))
+    Ok(followed(source, loops, facts))
 }
 
 /// Adds the ids in a file, one a line, to the vertices of a source; the kind of the ids may have been `guessed`.
-pub(crate) fn with_vertex_file(mut source: Source, file: &Input, guessed: bool) -> Result<Source> {
-    let facts = &mut source.facts;
+pub(crate) fn with_vertex_file(source: Source, file: &Input, guessed: bool) -> Result<Source> {
+    let mut facts = source.facts.clone();
     let vertices = vertex_lines::open(file, facts.string_ids, guessed)?;
     facts.input_bytes = facts.input_bytes.zip(vertices.facts().input_bytes).map(|(edges, more)| edges + more);
     facts.longest_line_bytes = facts.longest_line_bytes.max(vertices.facts().longest_line_bytes);
-    Ok(followed(source, vertices))
+    Ok(followed(source, vertices, facts))
 }
 
 fn keep_ends(batch: &mut EdgeBatch) {
@@ -100,10 +100,13 @@ fn keep_once(ids: &mut Ids) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::batch::InputOptions;
+    use crate::batch::{IdKind, InputOptions};
+    use crate::format::Format;
     use crate::tables::table::from_batches;
+    use crate::testing::{failure_with, unlimited};
     use arrow_array::{ArrayRef, Int64Array, RecordBatch, RecordBatchIterator, RecordBatchReader, StringArray};
     use std::sync::Arc;
+    use std::sync::atomic::{AtomicU64, Ordering};
 
     fn table(columns: Vec<(&str, ArrayRef)>) -> Box<dyn RecordBatchReader + Send> {
         let batch = RecordBatch::try_from_iter(columns).unwrap();
@@ -164,6 +167,58 @@ mod tests {
         };
         assert!(error.to_string().contains("strings, like those of the edges, found integers"), "{error}");
         assert!(with_vertex_range(edges(), 0, 3).is_err());
+    }
+
+    #[test]
+    fn notes_are_made_when_all_blocks_of_the_edges_are_parsed() {
+        let edges = table(vec![("source", integers(&[1])), ("target", integers(&[2]))]);
+        let mut edges = from_batches(edges, "edges", &InputOptions::default()).unwrap();
+        let left_out = Arc::new(AtomicU64::new(0));
+        let counted = Arc::clone(&left_out);
+        edges.note_late(move || Some(format!("{} left out", counted.load(Ordering::Relaxed))));
+        let mut source = with_vertices(edges, listed(vec![("vertex", integers(&[7]))]), "vertices").unwrap();
+        while source.next_block().unwrap().is_some() {}
+        // Another worker parses a block of the edges while this one has come to the end.
+        left_out.store(3, Ordering::Relaxed);
+        assert_eq!(source.late_notes(), ["3 left out"]);
+    }
+
+    /// A file of edges with one of vertices beside it, opened.
+    fn beside(name: &str, edges: &str, vertices: &str) -> Result<Source> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(name);
+        std::fs::write(&path, edges).unwrap();
+        std::fs::write(folder.path().join(format!("{name}.vertices")), vertices).unwrap();
+        let (input, options) = (Input::file(&path, &unlimited())?, InputOptions::default());
+        Format::of(&input, &options)?.open(&input, &options)
+    }
+
+    #[test]
+    fn bytes_of_a_file_beside_the_edges_are_counted_once() {
+        let mut source = beside("e.csv", "source,target\n1,2\n2,3\n", "7\n9\n").unwrap();
+        let (total, mut read) = (source.facts().input_bytes, 0);
+        while let Some(block) = source.next_block().unwrap() {
+            read = block.input_bytes;
+        }
+        assert_eq!((total, read), (Some(26), 26));
+    }
+
+    #[test]
+    fn strings_beside_edges_of_numbered_vertices_are_refused() {
+        for (name, edges) in [("g.gr", "p sp 3 1\na 1 2 5\n"), ("g.csv", "source,target\n1,2\n")] {
+            let outcome = beside(name, edges, "# outcore directed ids=string\n7\n");
+            assert_eq!(outcome.is_err(), name == "g.gr", "{name}");
+            if let Err(error) = outcome {
+                assert!(error.to_string().contains("numbers its vertices"), "{error}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_table_of_vertices_is_no_graph() {
+        let options = InputOptions { of_vertices: true, ids: IdKind::String, ..InputOptions::default() };
+        let error = failure_with("matrix-market", b"%%MatrixMarket matrix coordinate real general\n1 1 0\n", &options);
+        assert!(error.contains("expected a table of vertices in CSV"), "{error}");
     }
 
     #[test]
