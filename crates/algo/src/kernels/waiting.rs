@@ -70,7 +70,7 @@ impl Waiting {
         let (count, nearest) = (AtomicU64::new(0), AtomicU64::new(NO_PATH));
         let touched = Mutex::new(Vec::new());
         let words = self.blocks.words();
-        let step = if self.blocks.count() <= FEW_BLOCKS { words } else { 1 };
+        let step = if self.blocks.count() <= FEW_BLOCKS { words.max(1) } else { 1 };
         graph.runtime().for_each_range::<Error>(words, step, |range| {
             let mut own = Vec::new();
             for block in self.blocks.iter(range) {

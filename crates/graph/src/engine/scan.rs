@@ -312,25 +312,18 @@ pub fn fold<F: ListFold>(
         loose.extend(visitor.loose);
         totals.extend(visitor.totals);
     }
+    // Sorted by cached keys: the code of another sort would be compiled again for every fold.
+    totals.sort_by_cached_key(|&(unit, _)| unit);
     let mut total = F::Total::default();
-    in_order(totals, |&(unit, _)| (unit, 0)).for_each(|(_, unit)| folder.add(&mut total, unit));
+    totals.into_iter().for_each(|(_, unit)| folder.add(&mut total, unit));
     // A unit has at most two loose ends, of different lists or of one that spans it.
-    let loose: Vec<_> = in_order(loose, |end| (u64::from(end.vertex), end.unit)).collect();
+    loose.sort_by_cached_key(|end| (end.vertex, end.unit));
     for list in loose.chunk_by(|a, b| a.vertex == b.vertex) {
         let value = list[1..].iter().fold(list[0].value, |value, end| folder.merge(value, end.value));
         folder.finish(list[0].vertex, Some(value), &mut total);
     }
     folder.check()?;
     Ok((total, stats))
-}
-
-/// Items by ascending key; of equal keys, in the order that they have. Only keys are sorted, so that the code of the
-/// sort is not compiled again for every fold.
-fn in_order<T>(items: Vec<T>, key: impl Fn(&T) -> (u64, u64)) -> impl Iterator<Item = T> {
-    let mut order: Vec<((u64, u64), usize)> = items.iter().map(key).zip(0..).collect();
-    order.sort_unstable();
-    let mut items: Vec<Option<T>> = items.into_iter().map(Some).collect();
-    order.into_iter().filter_map(move |(_, i)| items[i].take())
 }
 
 /// A list that is not finished at the end of a page.
