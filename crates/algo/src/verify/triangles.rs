@@ -10,7 +10,6 @@
 use crate::kernels::clustering::{Clustering, Lcc};
 use crate::kernels::scan_statistics::{ScanStatistics, ScanStatisticsOptions};
 use crate::kernels::triangles::Triangles;
-use crate::sources::Smallest;
 use crate::state::{Layout, array};
 use crate::verify::{Contradiction, lists_of_all, loops_bytes};
 use crate::visit::for_each_list;
@@ -18,6 +17,7 @@ use outcore_graph::{Frontier, Graph};
 use outcore_image::{Error, Result};
 use outcore_io::{Array, Unit};
 use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// Checks triangles with one loop over all lists, which counts those at 64 vertices, one vertex at a time.
@@ -230,7 +230,7 @@ fn rivals(graph: &Graph, members: &[u32], least: (Reverse<u64>, u32)) -> Result<
         degrees[vertex as usize].store(degree, Ordering::Relaxed);
     })?;
     let degree = |vertex: u32| u64::from(degrees[vertex as usize].load(Ordering::Relaxed));
-    let mut greatest = Smallest::new(MOST_RIVALS);
+    let mut greatest = BinaryHeap::new();
     let sample = some(graph);
     let mut rivals = Vec::new();
     for_each_vertex(graph, |vertex, out, into| {
@@ -240,13 +240,16 @@ fn rivals(graph: &Graph, members: &[u32], least: (Reverse<u64>, u32)) -> Result<
         union(out, into, |other, _| ends += if other == vertex { 0 } else { degree(other).min(most) });
         let bound = ends / 2;
         if (Reverse(bound), vertex) < least && members.binary_search(&vertex).is_err() {
-            greatest.offer((Reverse(bound), vertex));
+            greatest.push((Reverse(bound), vertex));
+            if greatest.len() > MOST_RIVALS {
+                greatest.pop();
+            }
             if sample.binary_search(&vertex).is_ok() {
                 rivals.push(vertex);
             }
         }
     })?;
-    rivals.extend(greatest.into_sorted().map(|(_, vertex)| vertex));
+    rivals.extend(greatest.into_iter().map(|(_, vertex)| vertex));
     rivals.sort_unstable();
     rivals.dedup();
     Ok(rivals)

@@ -134,9 +134,7 @@ impl Sketch {
             self.levels.resize(level + 1, Vec::new());
             self.compactions.resize(level + 1, 0);
         }
-        // A stable sort merges two sorted lists.
-        self.levels[level].extend(values);
-        self.levels[level].sort_by(|one, other| one.partial_cmp(other).expect("finite numbers"));
+        self.levels[level] = merged(&self.levels[level], &values);
     }
 
     fn compact(&mut self, capacity: usize) {
@@ -189,6 +187,23 @@ fn between(low: f64, high: f64, share: f64) -> f64 {
         0.5.. => high - distance * (1.0 - share),
         _ => low + distance * share,
     }
+}
+
+/// Two sorted lists as one.
+fn merged(left: &[f64], right: &[f64]) -> Vec<f64> {
+    let (mut all, mut i, mut k) = (Vec::with_capacity(left.len() + right.len()), 0, 0);
+    while i < left.len() && k < right.len() {
+        if left[i] <= right[k] {
+            all.push(left[i]);
+            i += 1;
+        } else {
+            all.push(right[k]);
+            k += 1;
+        }
+    }
+    all.extend_from_slice(&left[i..]);
+    all.extend_from_slice(&right[k..]);
+    all
 }
 
 impl RowFold for Sketches {
