@@ -36,12 +36,7 @@ pub(crate) fn places(graph: &Graph) -> Result<Option<Array<u32>>> {
     })?;
     match twice {
         None => Ok(Some(places)),
-        Some(id) => Err(Error::Corrupt {
-            path: graph.path().to_owned(),
-            offset_bytes: 0,
-            expected: "one vertex with every id".to_owned(),
-            found: format!("several with {id}"),
-        }),
+        Some(id) => Err(Error::damaged(graph.path(), 0, "one vertex with every id", format!("several with {id}"))),
     }
 }
 

@@ -140,10 +140,9 @@ impl SparseMatrix {
         if let Some(places) = &places
             && let Some(row) = places[..rows.count].iter().position(|&place| place as usize >= rows.count)
         {
-            let path = graph.path().to_owned();
-            let expected = "rows whose ids sort before those of columns".to_owned();
+            let expected = "rows whose ids sort before those of columns";
             let found = format!("place {} of {} rows for row {row}", places[row], rows.count);
-            return Err(Error::Corrupt { path, offset_bytes: 0, expected, found });
+            return Err(Error::damaged(graph.path(), 0, expected, found));
         }
         let idle = Arc::<Idle>::default();
         let owner: Weak<dyn Reclaim> = Arc::downgrade(&idle) as Weak<Idle>;
@@ -651,12 +650,10 @@ impl<S: Rules, const W: usize> ListFold for Product<'_, '_, S, W> {
         }
         match self.wrong.load(Ordering::Relaxed) {
             0 => Ok(()),
-            vertex => Err(Error::Corrupt {
-                path: graph.path().to_owned(),
-                offset_bytes: 0,
-                expected: "edges from rows to columns".to_owned(),
-                found: format!("an edge within one side in a list at vertex {} or behind it", vertex - 1),
-            }),
+            vertex => {
+                let found = format!("an edge within one side in a list at vertex {} or behind it", vertex - 1);
+                Err(Error::damaged(graph.path(), 0, "edges from rows to columns", found))
+            }
         }
     }
 

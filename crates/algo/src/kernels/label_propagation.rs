@@ -251,8 +251,7 @@ impl<'a> Propagation<'a> {
             let end = buffer.ends[(v - first) as usize].load(Ordering::Relaxed);
             if end != expected {
                 let expected = format!("{degree} neighbours of vertex {v}, as its degrees say");
-                let (path, found) = (self.graph.path().to_owned(), "lists of another length".to_owned());
-                return Err(Error::Corrupt { path, offset_bytes: 0, expected, found });
+                return Err(Error::damaged(self.graph.path(), 0, expected, "lists of another length"));
             }
         }
         Ok(total)

@@ -165,8 +165,7 @@ impl<'g> Neighbourhoods<'g> {
             let copied = copied.iter().sum::<u64>();
             if copied != expected {
                 let expected = format!("{expected} entries in the lists of the vertices {vertices:?}");
-                let path = self.graph.path().to_owned();
-                return Err(Error::Corrupt { path, offset_bytes: 0, expected, found: format!("{copied} of them") });
+                return Err(Error::damaged(self.graph.path(), 0, expected, format!("{copied} of them")));
             }
         }
         self.loaded = Some(chunk);

@@ -274,27 +274,18 @@ fn check_loops(graph: &Graph, loops: u64) -> Result<()> {
         return Ok(());
     }
     let treatment = if facts.self_loops_kept { "kept" } else { "dropped" };
-    Err(Error::Corrupt {
-        path: graph.path().join(MANIFEST),
-        offset_bytes: 0,
-        expected: format!("self-loops that fit the {loops} of the lists"),
-        found: format!("{}, {treatment}", facts.self_loops),
-    })
+    let expected = format!("self-loops that fit the {loops} of the lists");
+    Err(Error::damaged(graph.path().join(MANIFEST), 0, expected, format!("{}, {treatment}", facts.self_loops)))
 }
 
 /// The error for a file whose content does not fit the others.
 pub(crate) fn bad(graph: &Graph, file: ImageFile, expected: impl Into<String>, found: impl Into<String>) -> Error {
-    let path = file.path(graph.path());
-    Error::Corrupt { path, offset_bytes: 0, expected: expected.into(), found: found.into() }
+    Error::damaged(file.path(graph.path()), 0, expected, found)
 }
 
 fn bad_manifest(graph: &Graph, what: &str, counted: u64, stored: u64) -> Error {
-    Error::Corrupt {
-        path: graph.path().join(MANIFEST),
-        offset_bytes: 0,
-        expected: format!("{counted} {what}, as the other files have"),
-        found: stored.to_string(),
-    }
+    let expected = format!("{counted} {what}, as the other files have");
+    Error::damaged(graph.path().join(MANIFEST), 0, expected, stored.to_string())
 }
 
 /// Hashes of numbers with a random key: each check has its own.

@@ -443,7 +443,7 @@ fn open_lists(image: &Image, file: ImageFile, index: Index) -> Result<Arc<Lists>
     let last = index.len().checked_sub(1).map_or(0, |page| index.get(page) / 2);
     if last >= vertices.max(1) || (!index.is_empty() && index.get(0) != 0) {
         let (expected, found) = (format!("pages from vertex 0 to below {vertices}"), format!("up to {last}"));
-        return Err(Error::Corrupt { path: image.index_path(file), offset_bytes: 0, expected, found });
+        return Err(Error::damaged(image.index_path(file), 0, expected, found));
     }
     let reservation = image.runtime().budget().reserve(INDEX_PURPOSE, index.memory_bytes())?;
     let (place, pages) = (image.file(file).unwrap_or_default(), index.len());

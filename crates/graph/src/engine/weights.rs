@@ -330,7 +330,7 @@ pub(crate) fn read_weight_indexes(graph: &Graph, direction: Direction) -> Result
         if first.unwrap_or(0) != 0 || !last_fits || (first.is_none() && entries > 0) {
             let (expected, found) =
                 (format!("pages that begin at 0 and below {entries}"), format!("{first:?}..{last:?}"));
-            return Err(Error::Corrupt { path: graph.index_path(file), offset_bytes: 0, expected, found });
+            return Err(Error::damaged(graph.index_path(file), 0, expected, found));
         }
     }
     let mut indexes = indexes.into_iter();
