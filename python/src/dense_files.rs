@@ -99,8 +99,9 @@ pub fn multiply_streamed<'py>(
     semiring: &str,
     operand: &str,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let (semiring, operand, graph) =
-        (choose(py, "semiring", semiring)?, crate::matrix::operand(operand)?, matrix.matrix.graph());
+    let (semiring, operand) = (choose(py, "semiring", semiring)?, crate::matrix::operand(operand)?);
+    let matrix = matrix.for_operation(py);
+    let graph = matrix.graph();
     if let Output::Array(array, true) = &product {
         let reservation = set_aside(py, graph.image(), "a product as a NumPy array", 8 * array.len() as u64)?;
         keep(array.as_any(), reservation)?;
@@ -113,7 +114,7 @@ pub fn multiply_streamed<'py>(
         (Output::Array(array, _), None) => DenseProduct::Numbers(array.as_slice_mut()?),
         (_, None) => unreachable!("what is no array is a file"),
     };
-    let cost = run(py, runtime, || matrix.matrix.multiply_streamed(semiring, operand, given, product))?;
+    let cost = run(py, runtime, || matrix.multiply_streamed(semiring, operand, given, product))?;
     let stats = costs(py, &cost.stats)?;
     let dict = stats.cast::<PyDict>()?;
     dict.set_item("factor_bytes_read", cost.factor_bytes_read)?;

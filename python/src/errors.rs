@@ -50,6 +50,8 @@ pub fn raise(py: Python<'_>, error: impl Into<Error>) -> PyErr {
             Ok(raised) => return *raised,
             Err(_) => exception(py, "UsageError", &text),
         },
+        // As a file that was closed.
+        Error::Io(io::Error::StreamFailed { .. }) => return PyOSError::new_err(text),
         // All other errors are requests that cannot be answered.
         _ => exception(py, "UsageError", &text),
     };

@@ -2,12 +2,14 @@
 
 use crate::convert::{id_object, id_text};
 use crate::errors::{raise, usage};
+use crate::progress::Wanted;
 use crate::runtime::{Limits, checked_options, run, settings};
 use crate::views::{Data, PyDegrees, PyEdges, PyNodes, Rows};
 use outcore::io::backend::Memory;
 use outcore::io::{escaped, lock};
 use outcore::{Degree, Direction, Edges, Graph, GraphOptions, Neighbour, Weight};
 use pyo3::exceptions::{PyNotImplementedError, PyTypeError};
+use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use std::path::PathBuf;
@@ -47,24 +49,40 @@ pub type Neighbours<'py> = Vec<(Bound<'py, PyAny>, Option<Bound<'py, PyAny>>)>;
 /// <outcore.Graph 'web.oc': 4 vertices, 5 directed edges>
 #[pyclass(frozen, name = "Graph", module = "outcore")]
 pub struct PyGraph {
-    graph: Mutex<Option<Arc<Graph>>>,
+    /// Without progress: the function of it may refer to this object, and only Python's collector ends such a circle.
+    graph: Mutex<Option<Graph>>,
     path: PathBuf,
+    progress: Mutex<Wanted>,
 }
 
 impl PyGraph {
-    /// The graph, unless it was closed, or opened by another process.
+    /// The graph for one operation, unless it was closed, or opened by another process.
     pub fn open(&self, py: Python<'_>) -> PyResult<Arc<Graph>> {
-        let graph = lock(&self.graph).clone();
-        let graph =
-            graph.ok_or_else(|| usage(py, format!("the graph {} was closed; open it again", self.path.display())))?;
+        self.for_operation(py, self.progress(py))
+    }
+
+    /// [`PyGraph::open`] for an operation that objects of Python's hold, such as an iterator: it shows no progress.
+    pub fn open_for_rows(&self, py: Python<'_>) -> PyResult<Arc<Graph>> {
+        self.for_operation(py, Wanted::Nothing)
+    }
+
+    fn for_operation(&self, py: Python<'_>, progress: Wanted) -> PyResult<Arc<Graph>> {
+        let opened = lock(&self.graph).as_ref().map(|graph| graph.for_operation(progress.progress(py)));
+        let closed = || usage(py, format!("the graph {} was closed; open it again", self.path.display()));
+        let graph = opened.ok_or_else(closed)?;
         graph.runtime().budget().check_process().map_err(|error| raise(py, error))?;
-        Ok(graph)
+        Ok(Arc::new(graph))
+    }
+
+    /// The progress that its operations show.
+    pub fn progress(&self, py: Python<'_>) -> Wanted {
+        lock(&self.progress).clone_ref(py)
     }
 
     /// A graph that was opened elsewhere.
-    pub fn of(graph: Graph) -> Self {
-        let path = graph.path().to_owned();
-        PyGraph { graph: Mutex::new(Some(Arc::new(graph))), path }
+    pub fn of(graph: &Graph, progress: Wanted) -> Self {
+        let (path, graph) = (graph.path().to_owned(), Mutex::new(Some(graph.for_operation(None))));
+        PyGraph { graph, path, progress: Mutex::new(progress) }
     }
 
     /// Where the image lies, for people.
@@ -159,11 +177,21 @@ impl PyGraph {
     )]
     fn new(py: Python<'_>, image: &Bound<'_, PyAny>, options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
         let options = checked_options(py, "graph_options", (image,), options)?;
-        let Settings { image, cache, limits } = settings(&options)?;
+        let Settings { image, cache, mut limits } = settings(&options)?;
+        let progress = std::mem::take(&mut limits.progress);
         let runtime = limits.runtime(py)?;
         let options = GraphOptions { cache_bytes: cache, ..GraphOptions::default() };
         let graph = run(py, &runtime, || Graph::open(&runtime, &image, options))?;
-        Ok(PyGraph { graph: Mutex::new(Some(Arc::new(graph))), path: image })
+        Ok(PyGraph { graph: Mutex::new(Some(graph)), path: image, progress: Mutex::new(progress) })
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        // The lock is only taken while the collector cannot run.
+        self.progress.try_lock().map_or(Ok(()), |progress| progress.traverse(&visit))
+    }
+
+    fn __clear__(&self) {
+        *lock(&self.progress) = Wanted::Nothing;
     }
 
     /// Makes it a graph of NetworkX's backend.
@@ -268,7 +296,7 @@ impl PyGraph {
             let text = format!("the attribute {name:?} is no finite number for every edge");
             return Err(PyNotImplementedError::new_err(text));
         }
-        Ok(found.map(PyGraph::of))
+        Ok(found.map(|graph| PyGraph::of(&graph, self.progress(py))))
     }
 
     /// The number of vertices.
@@ -283,7 +311,7 @@ impl PyGraph {
 
     /// The ids of all vertices, in the order in which results have them.
     fn __iter__(&self, py: Python<'_>) -> PyResult<Rows> {
-        Rows::of_nodes(py, self.open(py)?)
+        Rows::of_nodes(py, &*self.open_for_rows(py)?)
     }
 
     /// The neighbours of a vertex: `neighbors` without options.

@@ -5,6 +5,7 @@ use crate::convert::id_text;
 use crate::errors::{raise, usage};
 use crate::exit;
 use crate::graph::PyGraph;
+use crate::progress::Wanted;
 use crate::result::PyTable;
 use crate::runtime::{Limits, run_watched, settings};
 use numpy::{PyArray1, PyArrayMethods};
@@ -188,6 +189,8 @@ struct Job {
     explain: bool,
     shape: Option<[u64; 2]>,
     runtime: Arc<Runtime>,
+    /// The progress that operations on a graph in memory show.
+    progress: Wanted,
     /// Further vertices: rows, or how many integers from 0 on.
     listed: Option<Listed>,
     counted: Option<u64>,
@@ -245,9 +248,10 @@ impl Job {
             allow_empty,
             require_edges,
         };
+        let progress = limits.progress.clone_ref(py);
         let (runtime, says_duplicates) = (runtime(limits, &input)?, duplicates.is_some());
         let (listed, counted, raised) = (None, None, Raised::default());
-        Ok(Job { image, input, options, says_duplicates, explain, shape, runtime, listed, counted, raised })
+        Ok(Job { image, input, options, says_duplicates, explain, shape, runtime, progress, listed, counted, raised })
     }
 
     fn with_vertices(mut self, (listed, counted): Vertices<'_>, raised: Raised) -> PyResult<Self> {
@@ -262,12 +266,12 @@ impl Job {
 
     /// Imports what `open` opens.
     fn run<'py>(
-        self,
+        mut self,
         py: Python<'py>,
         open: impl FnOnce(&Arc<Runtime>, &InputOptions) -> Result<Source> + Send,
     ) -> PyResult<Bound<'py, PyAny>> {
         let (runtime, raised) = (Arc::clone(&self.runtime), Arc::clone(&self.raised));
-        let is_within = is_making_rows();
+        let (is_within, progress) = (is_making_rows(), std::mem::take(&mut self.progress));
         let cancel = runtime.cancel().clone();
         let look = || {
             // At the end of the interpreter nobody hears an exception.
@@ -282,7 +286,7 @@ impl Job {
         });
         let (facts, graph) = or_raised(outcome, &raised)?;
         let dict = crate::to_dict(py, &facts)?;
-        graph.map(|graph| dict.set_item("graph", PyGraph::of(graph))).transpose()?;
+        graph.map(|graph| dict.set_item("graph", PyGraph::of(&graph, progress))).transpose()?;
         Ok(dict)
     }
 

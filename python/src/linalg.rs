@@ -29,7 +29,7 @@ fn filled<'py>(
     out: Option<PyReadwriteArray2<'py, f64>>,
     write: impl FnOnce(&mut [f64]) -> outcore::Result<()> + Send,
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-    let graph = matrix.matrix.graph();
+    let graph = matrix.matrix.graph().for_operation(None);
     let mut out = match out {
         Some(out) => out,
         None => {
@@ -89,7 +89,7 @@ pub fn run_solver<'py>(
     let solver = named(SOLVERS, name).ok_or_else(|| usage(py, format!("expected a solver, found '{name}'")))?;
     let values = Values::new(solver, values_of(solver, options)?).map_err(|error| raise(py, error))?;
     let given = Given { values, inputs: Vec::new(), output: None, checkpoint };
-    let (has_out, sparse) = (out.is_some(), &matrix.matrix);
+    let (has_out, sparse) = (out.is_some(), &matrix.for_operation(py));
     let found = run(py, sparse.graph().runtime(), || {
         let plan = (solver.plan)(sparse, given)?;
         if vectors && !has_out {

@@ -8,6 +8,7 @@ use crate::runtime::run;
 use numpy::{PyReadonlyArray2, PyReadwriteArray1, PyReadwriteArray2, PyUntypedArrayMethods};
 use outcore::{Operand, SparseMatrix, Stats};
 use pyo3::exceptions::PyValueError;
+use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::sync::Arc;
@@ -15,7 +16,16 @@ use std::sync::Arc;
 /// An image, opened, as a sparse matrix.
 #[pyclass(frozen, name = "Matrix", module = "outcore._outcore")]
 pub struct PyMatrix {
+    /// Without progress, as the graph of [`PyGraph`].
     pub(crate) matrix: Arc<SparseMatrix>,
+    graph: Py<PyGraph>,
+}
+
+impl PyMatrix {
+    /// The matrix for one operation.
+    pub(crate) fn for_operation(&self, py: Python<'_>) -> SparseMatrix {
+        self.matrix.for_operation(self.graph.get().progress(py).progress(py))
+    }
 }
 
 /// The operand that is called so, in `outcore._linalg.matrix`.
@@ -31,10 +41,14 @@ pub fn operand(name: &str) -> PyResult<Operand> {
 #[pymethods]
 impl PyMatrix {
     #[new]
-    fn new(py: Python<'_>, graph: &PyGraph, values: bool) -> PyResult<Self> {
-        let graph = graph.open(py)?;
-        let matrix = run(py, graph.clone().runtime(), || SparseMatrix::new(graph, values))?;
-        Ok(PyMatrix { matrix: Arc::new(matrix) })
+    fn new(py: Python<'_>, graph: Py<PyGraph>, values: bool) -> PyResult<Self> {
+        let opened = graph.get().open_for_rows(py)?;
+        let matrix = run(py, opened.clone().runtime(), || SparseMatrix::new(opened, values))?;
+        Ok(PyMatrix { matrix: Arc::new(matrix), graph })
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        visit.call(&self.graph)
     }
 
     #[getter]
@@ -83,22 +97,24 @@ impl PyMatrix {
         operand: &str,
     ) -> PyResult<Bound<'py, PyAny>> {
         let (semiring, operand) = (choose(py, "semiring", semiring)?, self::operand(operand)?);
-        let graph = self.matrix.graph();
+        let matrix = self.for_operation(py);
+        let graph = matrix.graph();
         let reservation = set_aside(py, graph.image(), "a product as a NumPy array", 8 * product.len() as u64)?;
         keep(product.as_any(), reservation)?;
         let columns = factor.shape()[1] / if self.matrix.is_complex() { 2 } else { 1 };
         let (factor, product) = (factor.as_slice()?, product.as_slice_mut()?);
-        let multiply = || self.matrix.multiply(semiring, operand, factor, columns, product);
+        let multiply = || matrix.multiply(semiring, operand, factor, columns, product);
         costs(py, &run(py, graph.runtime(), multiply)?)
     }
 
     /// Fills an array with the diagonal.
     fn diagonal<'py>(&self, py: Python<'py>, mut diagonal: PyReadwriteArray1<'py, f64>) -> PyResult<Bound<'py, PyAny>> {
-        let graph = self.matrix.graph();
+        let matrix = self.for_operation(py);
+        let graph = matrix.graph();
         let reservation = set_aside(py, graph.image(), "a diagonal as a NumPy array", 8 * diagonal.len() as u64)?;
         keep(diagonal.as_any(), reservation)?;
         let diagonal = diagonal.as_slice_mut()?;
-        costs(py, &run(py, graph.runtime(), || self.matrix.write_diagonal(diagonal))?)
+        costs(py, &run(py, graph.runtime(), || matrix.write_diagonal(diagonal))?)
     }
 }
 

@@ -35,7 +35,8 @@ pub fn rank_rows<'py>(
     if out.is_none() {
         require_room(py, matrix, matrix.matrix.shape().0, 1)?;
     }
-    let mut found = run(py, matrix.matrix.graph().runtime(), || linalg::pagerank(&matrix.matrix, &options))?;
+    let sparse = matrix.for_operation(py);
+    let mut found = run(py, sparse.graph().runtime(), || linalg::pagerank(&sparse, &options))?;
     let facts = facts(py, found.products, &found.stats)?;
     facts.set_item("iterations", found.iterations)?;
     facts.set_item("residual", found.residual)?;
@@ -59,11 +60,12 @@ pub fn shortest_paths<'py>(
     unweighted: bool,
     mut results: PyReadwriteArray2<'py, f64>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let (graph, options) = (matrix.matrix.graph(), BellmanFordOptions { directed, unweighted });
+    let (matrix, options) = (matrix.for_operation(py), BellmanFordOptions { directed, unweighted });
+    let graph = matrix.graph();
     let purpose = "distances of shortest paths as a NumPy array";
     keep(results.as_any(), set_aside(py, graph.image(), purpose, 8 * results.len() as u64)?)?;
     let (sources, results) = (sources.as_slice()?, results.as_slice_mut()?);
-    let search = || linalg::bellman_ford(&matrix.matrix, sources, &options, results);
+    let search = || linalg::bellman_ford(&matrix, sources, &options, results);
     costs(py, &run(py, graph.runtime(), search)?.stats)
 }
 
@@ -77,10 +79,11 @@ pub fn expm_multiply<'py>(
     times: Vec<f64>,
     mut results: PyReadwriteArray3<'py, f64>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let (graph, columns) = (matrix.matrix.graph(), b.shape()[1]);
+    let (matrix, columns) = (matrix.for_operation(py), b.shape()[1]);
+    let graph = matrix.graph();
     let purpose = "products of a matrix exponential as a NumPy array";
     keep(results.as_any(), set_aside(py, graph.image(), purpose, 8 * results.len() as u64)?)?;
     let (b, results) = (b.as_slice()?, results.as_slice_mut()?);
-    let multiply = || linalg::expm_multiply(&matrix.matrix, b, columns, &times, results);
+    let multiply = || linalg::expm_multiply(&matrix, b, columns, &times, results);
     costs(py, &run(py, graph.runtime(), multiply)?.stats)
 }

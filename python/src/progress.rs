@@ -8,6 +8,7 @@ use crate::exit::attached;
 use outcore::io::{bytes_text, lock};
 use outcore::{Progress, Runtime, Unit};
 use pyo3::exceptions::PyTypeError;
+use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict};
 use std::any::Any;
@@ -46,12 +47,25 @@ impl<'py> FromPyObject<'_, 'py> for Wanted {
 }
 
 impl Wanted {
-    /// The receiver of events, if there is one.
-    pub fn progress(self) -> Option<Arc<dyn Progress>> {
+    /// Shows the collector the function.
+    pub fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
+        if let Wanted::Function(function) = self { visit.call(function) } else { Ok(()) }
+    }
+
+    pub fn clone_ref(&self, py: Python<'_>) -> Self {
+        match self {
+            Wanted::Nothing => Wanted::Nothing,
+            Wanted::Bar => Wanted::Bar,
+            Wanted::Function(function) => Wanted::Function(function.clone_ref(py)),
+        }
+    }
+
+    /// A receiver of the events of an operation, if one is wanted.
+    pub fn progress(&self, py: Python<'_>) -> Option<Arc<dyn Progress>> {
         let function = match self {
             Wanted::Nothing => return None,
             Wanted::Bar => None,
-            Wanted::Function(function) => Some(function),
+            Wanted::Function(function) => Some(function.clone_ref(py)),
         };
         Some(Arc::new(Display { state: Mutex::default(), function }))
     }

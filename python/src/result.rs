@@ -62,6 +62,12 @@ impl PyTable {
         PyTable::new(table, Arc::clone(&self.run))
     }
 
+    /// Runs an operation on the table.
+    fn run<T: Send>(&self, py: Python<'_>, work: impl FnOnce(&Table) -> outcore::Result<T> + Send) -> PyResult<T> {
+        let table = self.table.for_operation();
+        run(py, table.image().runtime(), || work(&table))
+    }
+
     /// The name of a column that may be left out: then it is the first one beside `vertex`.
     fn column(&self, py: Python<'_>, name: Option<&str>) -> PyResult<String> {
         let first = || self.table.columns().first().map(|(name, _)| name.clone());
@@ -105,8 +111,7 @@ impl PyTable {
     fn report<'py>(&self, py: Python<'py>, path: Option<PathBuf>) -> PyResult<Bound<'py, PyAny>> {
         let html = py.detach(|| report::page(&self.run));
         if let Some(path) = path {
-            let runtime = self.table.image().runtime();
-            run(py, runtime, || outcore::write_file(runtime, &path, html.as_bytes()))?;
+            self.run(py, |table| outcore::write_file(table.image().runtime(), &path, html.as_bytes()))?;
         }
         py.import("outcore._graphs.report")?.getattr("Report")?.call1((html,))
     }
@@ -147,7 +152,7 @@ impl PyTable {
         let found = self.table.columns().iter().find(|(own, _)| *own == name).map(|(_, column)| column);
         match found {
             Some(column) if column.names_vertices() => {
-                let sizes = run(py, self.table.image().runtime(), || self.table.group_sizes(column))?;
+                let sizes = self.run(py, |table| table.group_sizes(column))?;
                 let (sizes, counts): (Vec<u64>, Vec<u64>) =
                     sizes.into_iter().map(|(size, count)| (u64::from(size), count)).unzip();
                 let array = |values| PyArray1::from_vec(py, values).into_any();
@@ -160,7 +165,7 @@ impl PyTable {
     /// The first rows as tables of a notebook: `outcore._graphs.html_tables` makes them.
     fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let (py, this) = (slf.py(), slf.get());
-        let (rows, hidden) = run(py, this.table.image().runtime(), || this.table.preview(SHOWN_ROWS))?;
+        let (rows, hidden) = this.run(py, |table| table.preview(SHOWN_ROWS))?;
         let names: Vec<String> = rows.schema().fields().iter().map(|field| field.name().clone()).collect();
         py.import("outcore._graphs.html_tables")?.call_method1("table", (slf, names, tuples(py, &rows)?, hidden))
     }
@@ -189,7 +194,7 @@ impl PyTable {
         }
         let mask = py.import("outcore._graphs.masks")?.call_method1("mask", (key, this.columns()))?;
         let mask = mask.cast::<PyArray1<bool>>()?.readonly().as_array().to_vec();
-        let table = run(py, this.table.image().runtime(), || this.table.filtered(&mask))?;
+        let table = this.run(py, |table| table.filtered(&mask))?;
         Ok(Bound::new(py, this.with(table))?.into_any())
     }
 
@@ -240,7 +245,7 @@ impl PyTable {
     ) -> PyResult<Bound<'py, PyList>> {
         let Top { k, column } = settings(&checked_options(py, "top_options", arguments, options)?)?;
         let name = self.column(py, column.as_deref())?;
-        tuples(py, &run(py, self.table.image().runtime(), || self.table.top(k, &name))?)
+        tuples(py, &self.run(py, |table| table.top(k, &name))?)
     }
 
     /// The first `k` rows, as tuples.
@@ -250,7 +255,7 @@ impl PyTable {
     #[pyo3(name = "head", signature = (k=5))]
     fn first<'py>(&self, py: Python<'py>, k: usize) -> PyResult<Bound<'py, PyList>> {
         let list = PyList::empty(py);
-        let mut reader = run(py, self.table.image().runtime(), || self.table.reader())?;
+        let mut reader = self.run(py, |table| table.reader())?;
         while list.len() < k
             && let Some(batch) = run(py, self.table.image().runtime(), || reader.next_batch())?
         {
@@ -280,7 +285,7 @@ impl PyTable {
             return Err(usage(py, text));
         };
         let list = PyList::empty(py);
-        for (id, size) in run(py, self.table.image().runtime(), || self.table.largest_groups(found, k))? {
+        for (id, size) in self.run(py, |table| table.largest_groups(found, k))? {
             list.append((id_object(py, &id)?, size))?;
         }
         Ok(list)
@@ -307,7 +312,7 @@ impl PyTable {
     fn sort_by(slf: &Bound<'_, Self>, column: Option<&str>, descending: bool) -> PyResult<Self> {
         let (py, this) = (slf.py(), slf.get());
         let name = this.column(py, column)?;
-        let table = run(py, this.table.image().runtime(), || this.table.sorted(&name, descending))?;
+        let table = this.run(py, |table| table.sorted(&name, descending))?;
         Ok(this.with(table))
     }
 
@@ -374,7 +379,7 @@ impl PyTable {
     /// {'vertex': 'about', 'level': 1, 'parent': 'home'}
     fn row<'py>(&self, py: Python<'py>, vertex: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
         let id = id_text(vertex)?;
-        named(py, &run(py, self.table.image().runtime(), || self.table.row(&id))?)
+        named(py, &self.run(py, |table| table.row(&id))?)
     }
 
     /// A dict from every vertex to its value of a column (by default the first beside `vertex`); `None` where it is
@@ -412,7 +417,7 @@ impl PyTable {
     ///     UsageError: Another ending, or strings in a .npy file.
     ///     OSError: The file cannot be written.
     fn write(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        run(py, self.table.image().runtime(), || self.table.write(path))
+        self.run(py, |table| table.write(path))
     }
 
     /// The rows as an Arrow stream.

@@ -199,7 +199,7 @@ impl Limits {
             threads: self.threads.map(|threads| threads as usize),
             backend: (self.runtime.is_none() || self.backend != "auto").then_some(backend),
             temporary: self.temporary,
-            progress: self.progress.progress(),
+            progress: self.progress.progress(py),
         })
     }
 }
@@ -227,8 +227,8 @@ where
     })
 }
 
-/// Runs work on a thread of its own, without the interpreter's lock, shows its progress, and asks it to stop when
-/// a signal arrives or the interpreter ends.
+/// Runs an operation on a thread of its own, without the interpreter's lock, shows its progress, and asks it to stop
+/// when a signal arrives or the interpreter ends. The runtime is that of the operation alone: a request to stop stays.
 pub fn run<T: Send>(py: Python<'_>, runtime: &Runtime, work: impl FnOnce() -> Result<T> + Send) -> PyResult<T> {
     run_watched(py, runtime, || {}, work)
 }
@@ -264,10 +264,9 @@ pub fn run_watched<T: Send>(
                 }
             }
             let outcome = worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-            match &interrupted {
-                Some(_) => runtime.cancel().reset(),
+            if interrupted.is_none() {
                 // The events since the last look, and the end.
-                None => interrupted = tell_from_outside(runtime).err(),
+                interrupted = tell_from_outside(runtime).err();
             }
             (interrupted, outcome)
         })

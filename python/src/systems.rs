@@ -41,8 +41,9 @@ pub fn solve<'py>(
     };
     let (b, x0) = (b.as_slice()?, x0.as_ref().map(|x0| x0.as_slice()).transpose()?);
     let options = SolveOptions { rtol, atol, maxiter, x0, restart, preconditioner };
-    let graph = matrix.matrix.graph();
-    let found = run(py, graph.runtime(), || solve(&matrix.matrix, b, &options))?;
+    let sparse = matrix.for_operation(py);
+    let graph = sparse.graph();
+    let found = run(py, graph.runtime(), || solve(&sparse, b, &options))?;
     let facts = facts(py, found.products, &found.stats)?;
     facts.set_item("residual", found.residual)?;
     facts.set_item("residual_bound", found.residual_bound)?;

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+import weakref
 
 import networkx as nx
 import numpy as np
@@ -545,3 +546,87 @@ def test_sources_that_cannot_be_meant_are_refused(site):
 def test_searches_from_all_vertices_are_verified(site):
     found = oc.all_pairs(site, verify=True)
     assert found.diameter[0] == found.diameter[1]
+
+
+OTHER_THREAD = """
+import threading, outcore as oc
+g = oc.Graph("k.oc")
+outcomes, is_over = [], threading.Event()
+def work():
+    while not is_over.is_set():
+        try:
+            outcomes.append(oc.components(g).count)
+        except BaseException as error:
+            outcomes.append(error)
+worker = threading.Thread(target=work)
+worker.start()
+while not outcomes:
+    pass
+try:
+    print("ready", flush=True)
+    oc.pagerank(g, tol=0, max_iter=10**9)
+except KeyboardInterrupt:
+    count = len(outcomes)
+    while len(outcomes) < count + 3:
+        pass
+    is_over.set()
+worker.join()
+print(len(set(outcomes)), type(outcomes[0]).__name__, oc.pagerank(g).converged, flush=True)
+"""
+
+
+def test_ctrl_c_stops_the_operation_of_one_thread(scratch):
+    oc.generate("kronecker", scale=14, output="k.oc")
+    process = subprocess.Popen([sys.executable, "-c", OTHER_THREAD], stdout=subprocess.PIPE, text=True)
+    assert process.stdout.readline() == "ready\n"
+    time.sleep(0.3)
+    process.send_signal(signal.SIGINT)
+    assert process.communicate(timeout=60)[0] == "1 int True\n" and process.returncode == 0
+
+
+INTERRUPTED_ROWS = """
+import outcore as oc, _thread
+g = oc.Graph("k.oc")
+rows = iter(g.edges(weights=True))
+seen = 0
+try:
+    for row in rows:
+        seen += 1
+        if seen == 10:
+            _thread.interrupt_main()
+            # The signal comes while the next batch is read, or between two rows.
+    raise SystemExit("not interrupted")
+except KeyboardInterrupt:
+    pass
+try:
+    rest = sum(1 for row in rows)
+    print("all" if seen + rest in (len(g.edges), len(g.edges) - 1) else f"lost rows: {seen} + {rest}")
+except OSError as error:
+    print("all" if "begin anew" in str(error) else error)
+print(sum(1 for row in g.edges) == len(g.edges))
+"""
+
+
+def test_rows_are_not_lost_after_ctrl_c(scratch):
+    oc.generate("kronecker", scale=14, weights=True, output="k.oc")
+    done = subprocess.run([sys.executable, "-c", INTERRUPTED_ROWS], capture_output=True, text=True)
+    assert done.stdout == "all\nTrue\n", done.stdout + done.stderr
+
+
+def test_a_graph_whose_progress_refers_to_it_is_collected(site):
+    class Reader:
+        def __init__(self):
+            self.graph = oc.Graph(site.path, progress=self.on)
+            self.matrix = oc.SparseMatrix(self.graph)
+            self.views = self.graph.edges, self.graph.nodes, self.graph.degree
+            self.rows, self.ranks = iter(self.graph.edges), oc.pagerank(self.graph)
+
+        def on(self, event):
+            self.event = event
+
+    reader = Reader()
+    assert reader.event["event"] == "finish" and next(reader.rows)
+    gone = weakref.ref(reader)
+    del reader
+    gc.collect()
+    assert gone() is None

@@ -6,7 +6,8 @@ use crate::stats::SweepStats;
 use outcore_format::{ImageFile, Index, Manifest, Origin, PAGE_BYTES};
 use outcore_io::plan::{MEASURED_FROM_PAGES, USUAL_GAP_PAGES, measure_gap};
 use outcore_io::{
-    CacheShare, DataFile, LEAST_ADVICE_BYTES, PageCache, PageKey, Reader, Reservation, Runtime, into_inner, lock,
+    Budget, CacheShare, DataFile, LEAST_ADVICE_BYTES, PageCache, PageKey, Progress, Reader, Reservation, Runtime,
+    into_inner, lock,
 };
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -28,9 +29,17 @@ pub struct ImageOptions {
     pub weighed_by: Option<usize>,
 }
 
-/// An image, opened.
+/// An image, opened, as one operation has it. [`Image::for_operation`] makes one for another operation: all of them
+/// share files, workers and cache.
 pub struct Image {
     runtime: Arc<Runtime>,
+    opened: Arc<Opened>,
+}
+
+/// Shared by the operations on an open image.
+struct Opened {
+    /// Of the runtime, which only tells which process opened the image.
+    budget: Arc<Budget>,
     path: PathBuf,
     files: ImageFiles,
     options: ImageOptions,
@@ -38,16 +47,22 @@ pub struct Image {
     /// The image's share in the page cache of the runtime.
     cache: CacheShare,
     closed: AtomicBool,
-    ring_bytes: u64,
-    /// Memory of a worker beside its ring: its buffers for decoding pages.
-    worker_bytes: u64,
+    /// The memory of each worker, once there are any.
+    worker_memory: OnceLock<WorkerMemory>,
     /// The longest gap between pages that is read over, once it was measured.
     merge_gap: OnceLock<u32>,
 }
 
+#[derive(Clone, Copy)]
+struct WorkerMemory {
+    ring_bytes: u64,
+    /// Its buffers for decoding pages.
+    decoding_bytes: u64,
+}
+
 impl std::fmt::Debug for Image {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Image").field("path", &self.path).finish_non_exhaustive()
+        f.debug_struct("Image").field("path", &self.opened.path).finish_non_exhaustive()
     }
 }
 
@@ -75,15 +90,18 @@ impl<'i> LentWorkers<'i> {
     fn take(image: &'i Image, most: usize) -> Result<Self> {
         let most = most.clamp(1, image.runtime.threads());
         let mut workers = {
-            let mut idle = lock(&image.workers);
+            let mut idle = lock(&image.opened.workers);
             let from = idle.len() - most.min(idle.len());
             idle.split_off(from)
         };
+        workers.iter_mut().for_each(|worker| worker.reader.serve(&image.runtime));
         if workers.is_empty() {
             workers.push(image.extra_worker()?);
-            let bytes = MIN_RING_BYTES + image.worker_bytes;
+            let bytes = MIN_RING_BYTES + image.worker_memory().decoding_bytes;
             while workers.len() < most && image.runtime.budget().free_bytes() >= bytes {
-                workers.push(image.extra_worker()?);
+                // One is enough: another operation may have taken the memory since.
+                let Ok(worker) = image.extra_worker() else { break };
+                workers.push(worker);
             }
         }
         let slots = workers.into_iter().map(|worker| Mutex::new(Some(worker))).collect();
@@ -105,7 +123,7 @@ impl Drop for LentWorkers<'_> {
         let workers = (0..self.slots.len()).filter_map(|number| self.slot(number)?.take());
         // The permanent ones are returned; others were for this operation alone.
         let usual: Vec<Worker> = workers.filter(|worker| worker._reservation.is_none()).collect();
-        lock(&self.image.workers).extend(usual);
+        lock(&self.image.opened.workers).extend(usual);
         if self.image.is_closed() {
             self.image.close();
         }
@@ -153,9 +171,9 @@ impl Worker {
     }
 }
 
-impl Drop for Image {
+impl Drop for Opened {
     fn drop(&mut self) {
-        if self.check_process().is_ok() {
+        if self.budget.check_process().is_ok() {
             self.cache.clear();
         }
     }
@@ -171,52 +189,64 @@ impl Image {
         let mut files = ImageFiles::open(runtime, path)?;
         files.weigh_by(options.weighed_by);
         let cache = runtime.cache_share(files.identity()?);
-        Ok(Image {
-            runtime: Arc::new(runtime.in_name_of(&path.display().to_string())),
+        let runtime = Arc::new(runtime.in_name_of(&path.display().to_string()));
+        let opened = Opened {
+            budget: Arc::clone(runtime.budget()),
             path: path.to_owned(),
             files,
             options,
             workers: Mutex::default(),
             cache,
             closed: AtomicBool::new(false),
-            ring_bytes: MAX_RING_BYTES,
-            worker_bytes: 0,
+            worker_memory: OnceLock::new(),
             merge_gap: OnceLock::new(),
-        })
+        };
+        Ok(Image { runtime, opened: Arc::new(opened) })
+    }
+
+    /// The image for one operation, which is stopped on its own and shows its progress to `progress` alone.
+    #[must_use]
+    pub fn for_operation(&self, progress: Option<Arc<dyn Progress>>) -> Self {
+        Image { runtime: Arc::new(self.runtime.for_operation(progress)), opened: Arc::clone(&self.opened) }
+    }
+
+    fn worker_memory(&self) -> WorkerMemory {
+        let none = WorkerMemory { ring_bytes: MAX_RING_BYTES, decoding_bytes: 0 };
+        self.opened.worker_memory.get().copied().unwrap_or(none)
     }
 
     /// The options of opening.
     pub fn options(&self) -> ImageOptions {
-        self.options
+        self.opened.options
     }
 
     /// Makes read buffers for every thread of the runtime, from a share of the memory that is available now.
-    /// `worker_bytes` is the memory of a worker beside them; the caller has reserved it for these workers, and it is
+    /// `decoding_bytes` is the memory of a worker beside them; the caller has reserved it for these workers, and it is
     /// reserved for temporary ones when they are made.
     ///
     /// # Errors
     /// Too little memory.
-    pub fn add_workers(&mut self, worker_bytes: u64) -> Result<()> {
-        self.worker_bytes = worker_bytes;
+    pub fn add_workers(&self, decoding_bytes: u64) -> Result<()> {
         let threads = self.runtime.threads() as u64;
         let share = self.runtime.budget().available_bytes() / RING_SHARE / threads;
         let share = (share / MIN_RING_BYTES * MIN_RING_BYTES).max(MIN_RING_BYTES);
-        self.ring_bytes = share.min(self.largest_ring_bytes());
-        let worker = |_| Worker::new(&self.runtime, &self.files, self.ring_bytes);
+        let ring_bytes = share.min(self.largest_ring_bytes());
+        self.opened.worker_memory.get_or_init(|| WorkerMemory { ring_bytes, decoding_bytes });
+        let worker = |_| Worker::new(&self.runtime, &self.opened.files, ring_bytes);
         let workers = (0..threads).map(worker).collect::<Result<Vec<_>>>()?;
-        *lock(&self.workers) = workers;
+        *lock(&self.opened.workers) = workers;
         Ok(())
     }
 
     /// The largest ring of a worker, at most all pages of the image.
     fn largest_ring_bytes(&self) -> u64 {
-        let all: u64 = self.files.pages().iter().map(|(_, file)| file.len_bytes()).sum();
+        let all: u64 = self.opened.files.pages().iter().map(|(_, file)| file.len_bytes()).sum();
         all.next_multiple_of(PAGE_BYTES as u64).clamp(PAGE_BYTES as u64, MAX_RING_BYTES)
     }
 
     /// The manifest.
     pub fn manifest(&self) -> &Manifest {
-        self.files.manifest()
+        self.opened.files.manifest()
     }
 
     /// The manifest as bytes of its file.
@@ -224,22 +254,22 @@ impl Image {
     /// # Errors
     /// A file that cannot be read.
     pub fn manifest_bytes(&self) -> Result<Vec<u8>> {
-        self.files.manifest_bytes()
+        self.opened.files.manifest_bytes()
     }
 
     /// A file that exists in the image's directory although the manifest names none of its kind.
     pub fn unnamed(&self) -> Option<PathBuf> {
-        self.files.unnamed()
+        self.opened.files.unnamed()
     }
 
     /// The path of the image.
     pub fn path(&self) -> &Path {
-        &self.path
+        &self.opened.path
     }
 
     /// The size of all files of the image, in bytes.
     pub fn image_bytes(&self) -> u64 {
-        self.files.bytes()
+        self.opened.files.bytes()
     }
 
     /// A path for a temporary file: beside the image, unless the user chose a directory.
@@ -249,7 +279,7 @@ impl Image {
         let name = format!(".outcore-{}-{number}.{what}", std::process::id());
         match self.runtime.temporary() {
             Some(directory) => directory.join(name),
-            None => self.path.with_file_name(name),
+            None => self.opened.path.with_file_name(name),
         }
     }
 
@@ -260,17 +290,17 @@ impl Image {
 
     /// The place of a file among the readers' files.
     pub fn file(&self, file: ImageFile) -> Option<usize> {
-        self.files.pages().iter().position(|(name, _)| *name == file)
+        self.opened.files.pages().iter().position(|(name, _)| *name == file)
     }
 
     /// The open file at a place among the readers' files.
     pub fn data_file(&self, place: usize) -> &Arc<DataFile> {
-        &self.files.pages()[place].1
+        &self.opened.files.pages()[place].1
     }
 
     /// The seed of the checksums of the file at a place.
     pub fn origin(&self, place: usize) -> Origin {
-        self.files.pages()[place].0.origin(self.manifest().image_id)
+        self.opened.files.pages()[place].0.origin(self.manifest().image_id)
     }
 
     /// Number of pages of a file; 0 if the image has no such file.
@@ -280,12 +310,12 @@ impl Image {
 
     /// The size of a file's index, in bytes.
     pub fn index_bytes_of(&self, file: ImageFile) -> u64 {
-        self.files.index_bytes(file)
+        self.opened.files.index_bytes(file)
     }
 
     /// The path of a file's index.
     pub fn index_path(&self, file: ImageFile) -> PathBuf {
-        self.files.index_path(file)
+        self.opened.files.index_path(file)
     }
 
     /// Reads the indexes of some files. Memory for their encoded and decoded forms is reserved first.
@@ -295,9 +325,9 @@ impl Image {
     pub fn read_indexes(&self, files: &[ImageFile], purpose: &str) -> Result<Vec<Index>> {
         let all = self.manifest().files();
         let keys = |file| all.iter().find(|(there, _)| *there == file).map_or(0, |(_, pages)| *pages);
-        let bytes = files.iter().map(|&file| self.files.index_reading_bytes(file, keys(file))).sum();
+        let bytes = files.iter().map(|&file| self.opened.files.index_reading_bytes(file, keys(file))).sum();
         let _reading = self.runtime.budget().reserve(purpose, bytes)?;
-        files.iter().map(|&file| self.files.read_index(file, keys(file))).collect()
+        files.iter().map(|&file| self.opened.files.read_index(file, keys(file))).collect()
     }
 
     /// A worker beside the permanent ones, with a ring of its own. Nothing else is reserved for it.
@@ -305,12 +335,12 @@ impl Image {
     /// # Errors
     /// Too little memory.
     pub fn new_worker(&self, ring_bytes: u64) -> Result<Worker> {
-        Worker::new(&self.runtime, &self.files, ring_bytes)
+        Worker::new(&self.runtime, &self.opened.files, ring_bytes)
     }
 
     /// A temporary worker for an operation while others have the permanent ones.
     fn extra_worker(&self) -> Result<Worker> {
-        let reservation = self.reserve("another operation at the same time", self.worker_bytes)?;
+        let reservation = self.reserve("another operation at the same time", self.worker_memory().decoding_bytes)?;
         Ok(Worker { _reservation: Some(reservation), ..self.new_worker(MIN_RING_BYTES)? })
     }
 
@@ -343,7 +373,7 @@ impl Image {
     ) -> Result<SweepStats> {
         self.check_process()?;
         if self.is_closed() {
-            return Err(Error::Closed { path: self.path.clone() });
+            return Err(Error::Closed { path: self.opened.path.clone() });
         }
         let lent = LentWorkers::take(self, most)?;
         let outcome: Result<Vec<SweepStats>> = self.runtime.run_on(lent.slots.len(), |number| {
@@ -367,7 +397,7 @@ impl Image {
     /// # Errors
     /// As with [`Image::with_workers`].
     pub fn merge_gap(&self, place: usize) -> Result<(u32, SweepStats)> {
-        if let Some(&gap) = self.merge_gap.get() {
+        if let Some(&gap) = self.opened.merge_gap.get() {
             return Ok((gap, SweepStats::default()));
         }
         let pages = self.data_file(place).len_bytes() / PAGE_BYTES as u64;
@@ -376,17 +406,17 @@ impl Image {
         }
         let measure = |worker: &mut Worker, _: &AtomicBool| Ok(measure_gap(&mut worker.reader, place, pages)?);
         let (measured, stats) = self.with_workers(1, measure)?;
-        Ok((*self.merge_gap.get_or_init(|| measured[0]), stats))
+        Ok((*self.opened.merge_gap.get_or_init(|| measured[0]), stats))
     }
 
     /// The page cache, if there is one.
     pub fn cache(&self) -> Option<Arc<PageCache>> {
-        self.cache.cache()
+        self.opened.cache.cache()
     }
 
     /// The key of a page in the cache.
     pub fn page_key(&self, file: usize, page: u64) -> PageKey {
-        PageKey { image: self.cache.image(), file: file as u32, page }
+        PageKey { image: self.opened.cache.image(), file: file as u32, page }
     }
 
     /// Current memory of the page cache, which shrinks when memory is needed.
@@ -427,7 +457,7 @@ impl Image {
     /// read buffers too.
     pub fn more_bytes(&self, missing_bytes: u64) -> u64 {
         let threads = self.runtime.threads() as u64;
-        let most = threads * self.largest_ring_bytes().saturating_sub(self.ring_bytes);
+        let most = threads * self.largest_ring_bytes().saturating_sub(self.worker_memory().ring_bytes);
         let grown = missing_bytes.saturating_add(threads * MIN_RING_BYTES).div_ceil(RING_SHARE - 1);
         missing_bytes.saturating_add(most.min(grown.saturating_add(threads * MIN_RING_BYTES)))
     }
@@ -444,23 +474,23 @@ impl Image {
         }
         // Room for all pages and some more, because files do not fill sets evenly.
         let wanted = (pages + pages / 4 + 64) * (PAGE_BYTES as u64 + 64);
-        let wanted = wanted.min(self.options.cache_bytes.unwrap_or(u64::MAX));
-        Ok(self.cache.fill(self.runtime.budget(), wanted)?)
+        let wanted = wanted.min(self.opened.options.cache_bytes.unwrap_or(u64::MAX));
+        Ok(self.opened.cache.fill(self.runtime.budget(), wanted)?)
     }
 
     /// Releases its share of the page cache and the read buffers, as soon as no operation uses them. Streams have
     /// buffers of their own; no other reads are possible afterwards.
     pub fn close(&self) {
-        self.closed.store(true, Ordering::Relaxed);
+        self.opened.closed.store(true, Ordering::Relaxed);
         if self.check_process().is_ok() {
-            self.cache.clear();
-            lock(&self.workers).clear();
+            self.opened.cache.clear();
+            lock(&self.opened.workers).clear();
         }
     }
 
     /// Whether the image was closed.
     pub fn is_closed(&self) -> bool {
-        self.closed.load(Ordering::Relaxed)
+        self.opened.closed.load(Ordering::Relaxed)
     }
 
     /// Fails in another process than the one that opened the image: the locks, threads and rings of a fork have no

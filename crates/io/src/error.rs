@@ -56,6 +56,38 @@ pub enum Error {
     },
     /// The user asked to stop.
     Cancelled,
+    /// A stream is used again after it failed: what it had read by then is lost.
+    StreamFailed {
+        /// The error that ended it, as text.
+        earlier: String,
+    },
+}
+
+/// The state of a stream that may fail: after an error all later calls fail too, for its parts may be out of step.
+#[derive(Debug, Default)]
+pub struct Fuse(Option<String>);
+
+impl Fuse {
+    /// Fails if an earlier call has failed.
+    ///
+    /// # Errors
+    /// [`Error::StreamFailed`].
+    pub fn check(&self) -> Result<()> {
+        self.0.clone().map_or(Ok(()), |earlier| Err(Error::StreamFailed { earlier }))
+    }
+
+    /// Passes the outcome of a call on; if it is an error, all later calls fail.
+    ///
+    /// # Errors
+    /// That of the outcome.
+    pub fn after<T, E: std::fmt::Display>(&mut self, outcome: std::result::Result<T, E>) -> std::result::Result<T, E> {
+        outcome.inspect_err(|error| self.0 = Some(self.0.take().unwrap_or_else(|| error.to_string())))
+    }
+
+    /// Forgets the failure: for a stream that begins anew.
+    pub fn renew(&mut self) {
+        self.0 = None;
+    }
 }
 
 /// A holder of memory.
@@ -175,6 +207,9 @@ impl std::fmt::Display for Text<'_> {
                  (ulimit -u, ulimit -v)"
             ),
             Error::Cancelled => write!(f, "stopped on request; no unfinished file was left behind"),
+            Error::StreamFailed { earlier } => {
+                write!(f, "cannot go on after an error, since what was read by then is lost; begin anew ({earlier})")
+            }
         }
     }
 }

@@ -21,6 +21,7 @@ mod placed_writer;
 pub mod plan;
 mod process;
 mod reader;
+mod reserved;
 mod runtime;
 mod sampler;
 mod shared_cache;
@@ -35,7 +36,7 @@ pub use budget::{Budget, LEAST_ADVICE_BYTES, Reclaim, Reservation};
 pub use buffer::{Array, AtomicF32, AtomicF64};
 pub use cache::{PageCache, PageKey, Pinned};
 pub use directory::{DataFile, Directory, folder};
-pub use error::{Error, Holder, Result, bytes_text, parse_bytes};
+pub use error::{Error, Fuse, Holder, Result, bytes_text, parse_bytes};
 pub use escape::escaped;
 pub use lock::{into_inner, lock};
 pub use pipe::PipeReader;
@@ -45,6 +46,7 @@ pub use process::{
     peak_memory_bytes, trim_freed_memory,
 };
 pub use reader::{Extent, Reader, ReaderStats};
+pub use reserved::ReservedVec;
 pub use runtime::{CancelFlag, MOST_THREADS, Progress, Runtime, RuntimeOptions, Task, Turn, Unit, processors};
 pub use sampler::{MOST_SAMPLES, Sample, Sampler, Watch};
 pub use shared_cache::CacheShare;

@@ -12,7 +12,7 @@
 use crate::backend::{Completion, Queue, Region, Request, Transfer};
 use crate::buffer::Array;
 use crate::directory::DataFile;
-use crate::error::{Error, Result};
+use crate::error::{Error, Fuse, Result};
 use crate::process::check_process;
 use crate::runtime::{CancelFlag, Runtime};
 use std::collections::VecDeque;
@@ -48,10 +48,12 @@ pub struct Reader {
     returned: bool,
     /// Waiting failed: the queue may write into the memory forever.
     lost: bool,
+    /// After an error nothing is returned until [`Reader::clear`].
+    fuse: Fuse,
     wait_ns: u64,
     requests: u64,
     read_bytes: u64,
-    /// Bytes read by all readers of the runtime.
+    /// Bytes read by all readers of the operation.
     read_by_all: Arc<AtomicU64>,
 }
 
@@ -102,6 +104,7 @@ impl Reader {
             memory: Some(memory),
             region,
             lost: false,
+            fuse: Fuse::default(),
             extents: VecDeque::new(),
             front: 0,
             head: 0,
@@ -114,16 +117,23 @@ impl Reader {
         })
     }
 
+    /// Reads for an operation from now on: that of this runtime, which stops the reads and counts their bytes.
+    pub fn serve(&mut self, runtime: &Runtime) {
+        self.cancel = runtime.cancel().clone();
+        self.read_by_all = runtime.bytes_read_counter();
+    }
+
     /// Starts reading an extent, if the ring has room for it: `false` means that `next` must be called first.
     ///
     /// # Panics
     /// If the extent is larger than the ring.
     ///
     /// # Errors
-    /// Errors of the operating system.
+    /// Errors of the operating system; an earlier error, until [`Reader::clear`].
     pub fn push(&mut self, file: usize, offset_bytes: u64, len_bytes: usize, tag: u64) -> Result<bool> {
         assert!(len_bytes <= self.region.len_bytes, "an extent of {len_bytes} bytes does not fit the ring");
         self.check_process()?;
+        self.fuse.check()?;
         self.release();
         if self.lost {
             let error = std::io::Error::other("an earlier wait for reads failed");
@@ -144,7 +154,8 @@ impl Reader {
             broken_reads: 0,
             tag,
         });
-        self.start(slot)?;
+        let started = self.start(slot);
+        self.fuse.after(started)?;
         Ok(true)
     }
 
@@ -182,29 +193,34 @@ impl Reader {
     /// # Errors
     /// Errors of the operating system.
     pub fn submit(&mut self) -> Result<()> {
-        self.queue.submit()
+        let submitted = self.queue.submit();
+        self.fuse.after(submitted)
     }
 
     /// The oldest extent, as soon as it is complete; `None` if there is none.
     ///
     /// # Errors
-    /// A read that failed, or a file that ends too early.
+    /// A read that failed, or a file that ends too early; an earlier error, until [`Reader::clear`].
     #[allow(clippy::should_implement_trait)]
     pub fn next(&mut self) -> Result<Option<Extent<'_>>> {
         self.check_process()?;
+        self.fuse.check()?;
         self.release();
         let Some(oldest) = self.extents.front() else { return Ok(None) };
         if oldest.done_bytes < oldest.len_bytes {
             let start = Instant::now();
             while self.extents.front().is_some_and(|oldest| oldest.done_bytes < oldest.len_bytes) {
-                self.reap()?;
+                let reaped = self.reap();
+                self.fuse.after(reaped)?;
             }
             self.wait_ns += start.elapsed().as_nanos() as u64;
         }
         self.returned = true;
         let Pending { memory_bytes, len_bytes, tag, .. } = self.extents[0];
-        let memory = self.memory.as_deref().unwrap_or_default();
-        Ok(Some(Extent { tag, bytes: &memory[memory_bytes..memory_bytes + len_bytes] }))
+        // SAFETY: the extent lies in the ring, which lives as long as `self`, and no read of it is in flight any more.
+        // A reference to more of the ring would reach memory that other reads write.
+        let bytes = unsafe { std::slice::from_raw_parts(self.region.start.add(memory_bytes), len_bytes) };
+        Ok(Some(Extent { tag, bytes }))
     }
 
     fn check_process(&self) -> Result<()> {
@@ -300,6 +316,7 @@ impl Reader {
         }
         self.extents.clear();
         self.head = 0;
+        self.fuse.renew();
     }
 
     /// Statistics since the last call.

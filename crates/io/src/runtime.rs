@@ -114,21 +114,25 @@ impl Runtime {
         Runtime { budget: Arc::new(self.budget.in_name_of(owner)), ..self.clone() }
     }
 
-    /// A runtime of the same memory for work that is stopped on its own. An option that is not `None` replaces that of
-    /// this runtime, except for the limit of memory, which stays. Progress is not inherited.
+    /// A runtime of the same memory, workers and back end for one operation: it is stopped on its own, shows its
+    /// progress to `progress` alone, and has its own notes and its own count of bytes read.
+    #[must_use]
+    pub fn for_operation(&self, progress: Option<Arc<dyn Progress>>) -> Self {
+        let (cancel, notes, bytes_read) = Default::default();
+        Runtime { progress, cancel, notes, bytes_read, ..self.clone() }
+    }
+
+    /// [`Runtime::for_operation`] with options: one that is not `None` replaces that of this runtime, except for the
+    /// limit of memory, which stays.
     ///
     /// # Errors
     /// [`Error::ThreadCount`].
     pub fn for_work(&self, options: RuntimeOptions) -> Result<Self> {
-        let same = self.in_name_of("");
+        let same = self.in_name_of("").for_operation(options.progress);
         Ok(Runtime {
             threads: thread_count(options.threads, self.threads)?,
             backend: options.backend.unwrap_or_else(|| Arc::clone(&same.backend)),
             temporary: options.temporary.or_else(|| same.temporary.clone()),
-            progress: options.progress,
-            cancel: CancelFlag::default(),
-            notes: Arc::default(),
-            bytes_read: Arc::default(),
             ..same
         })
     }

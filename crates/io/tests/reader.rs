@@ -99,7 +99,32 @@ fn a_file_that_ends_early_is_reported() {
         reader.submit().unwrap();
         let error = reader.next().err().expect("the file has only one of three pages").to_string();
         assert!(error.contains("ends 8192 bytes too early"), "{}: {error}", backend.name());
+        // It does not wait for reads that will not come, nor go on behind them, until it is cleared.
+        for _ in 0..2 {
+            let failed = |again: Result<()>| matches!(again, Err(Error::StreamFailed { earlier }) if earlier == error);
+            assert!(failed(reader.next().map(drop)) && failed(reader.push(0, 0, 4096, 1).map(drop)));
+        }
+        reader.clear();
+        assert!(reader.push(0, 0, 4096, 1).unwrap());
+        reader.submit().unwrap();
+        assert_eq!(reader.next().unwrap().map(|extent| extent.tag), Some(1));
     }
+}
+
+#[test]
+fn a_reader_serves_one_operation_after_the_other() {
+    let (temporary, _) = file();
+    let runtime = runtime(&outcore_io::backend::best()).unwrap();
+    let data = Arc::new(DataFile::open(temporary.path()).unwrap().direct());
+    let mut reader = Reader::new(&runtime, &[data], 64 * 4096).unwrap();
+    let operations = [runtime.for_operation(None), runtime.for_operation(None)];
+    for (operation, pages) in operations.iter().zip([1, 3]) {
+        reader.serve(operation);
+        assert!(reader.push(0, 0, pages * 4096, 0).unwrap());
+        reader.submit().unwrap();
+        assert!(reader.next().unwrap().is_some());
+    }
+    assert_eq!([&operations[0], &operations[1], &runtime].map(Runtime::bytes_read), [4096, 3 * 4096, 0]);
 }
 
 #[test]

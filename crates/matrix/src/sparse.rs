@@ -27,7 +27,7 @@ use outcore_graph::{
 use outcore_image::{Error, Result, Stats, StatsBuilder};
 use outcore_ingest::Choice;
 use outcore_io::buffer::{prefetch, shared};
-use outcore_io::{Array, AtomicF64, Reclaim, lock};
+use outcore_io::{Array, AtomicF64, Progress, Reclaim, lock};
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Weak};
@@ -70,7 +70,7 @@ pub struct SparseMatrix {
     rows: Side,
     columns: Side,
     /// The row and column of every vertex, where the image is not in the order of ids.
-    places: Option<Array<u32>>,
+    places: Option<Arc<Array<u32>>>,
     /// Columns of the last factor, for their memory: fresh memory costs about as much as a product of one column.
     idle: Arc<Idle>,
 }
@@ -130,7 +130,7 @@ impl SparseMatrix {
         if values && !is_complex {
             graph.weight_kind()?;
         }
-        let places = places(&graph)?;
+        let places = places(&graph)?.map(Arc::new);
         let vertices = graph.vertices() as usize;
         let all = Side { first: 0, count: vertices };
         let (rows, columns) = match graph.manifest().rows.map(|rows| rows as usize) {
@@ -148,6 +148,14 @@ impl SparseMatrix {
         let owner: Weak<dyn Reclaim> = Arc::downgrade(&idle) as Weak<Idle>;
         graph.runtime().budget().add_reclaim(owner);
         Ok(SparseMatrix { graph, values, is_complex, rows, columns, places, idle })
+    }
+
+    /// The matrix for one operation, which is stopped on its own and shows its progress to `progress` alone.
+    #[must_use]
+    pub fn for_operation(&self, progress: Option<Arc<dyn Progress>>) -> Self {
+        let graph = Arc::new(self.graph.for_operation(progress));
+        let (places, idle) = (self.places.clone(), Arc::clone(&self.idle));
+        SparseMatrix { graph, places, idle, ..*self }
     }
 
     /// The graph whose matrix it is.
@@ -194,7 +202,7 @@ impl SparseMatrix {
 
     /// The row and column of every vertex, where the image is not in the order of ids.
     pub(crate) fn places(&self) -> Option<&Array<u32>> {
-        self.places.as_ref()
+        self.places.as_deref()
     }
 
     /// The lists that hold the rows of the operand, whether their values are read, and the operand's rows and columns.
@@ -366,7 +374,7 @@ impl SparseMatrix {
 
     /// The row of the matrix, in the order of ids, at this place of the image.
     pub fn row_at(&self, place: usize) -> usize {
-        in_order(self.places.as_ref(), self.rows.first + place) - self.rows.first
+        in_order(self.places(), self.rows.first + place) - self.rows.first
     }
 
     /// The row of an operand, in the order of ids, at this place of the image.
@@ -376,7 +384,7 @@ impl SparseMatrix {
 
     /// The column of the matrix, in the order of ids, at this place of the image.
     pub fn column_at(&self, place: usize) -> usize {
-        in_order(self.places.as_ref(), self.columns.first + place) - self.columns.first
+        in_order(self.places(), self.columns.first + place) - self.columns.first
     }
 }
 

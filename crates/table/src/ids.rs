@@ -7,7 +7,7 @@
 
 use outcore_format::{IdColumn, Order};
 use outcore_image::{ColumnStream, Error, Image, ImageFile, MANIFEST, Result, STREAM_BYTES, TextStream};
-use outcore_io::{Array, Budget, Reservation};
+use outcore_io::{Array, Budget, Fuse, Reservation};
 use std::sync::Arc;
 
 /// The most ids in a batch.
@@ -126,6 +126,7 @@ pub struct IdStream {
     /// The vertex of the next id, and the number of vertices.
     next: u64,
     vertices: u64,
+    fuse: Fuse,
     _reservation: Reservation,
 }
 
@@ -167,7 +168,7 @@ impl IdStream {
                 (Source::Text(Box::new(strings)), IdBatch::Text { text: String::new(), ends: Vec::new() })
             }
         };
-        Ok(IdStream { source, batch, next: 0, vertices, _reservation: reservation })
+        Ok(IdStream { source, batch, next: 0, vertices, fuse: Fuse::default(), _reservation: reservation })
     }
 
     /// Memory of a stream over the ids of a graph.
@@ -185,15 +186,25 @@ impl IdStream {
     /// Reading to the end also checks that nothing follows the last id.
     ///
     /// # Errors
-    /// A page that cannot be read or is damaged, ends that fall, text that is not UTF-8, or a request to stop.
+    /// A page that cannot be read or is damaged, ends that fall, text that is not UTF-8, or a request to stop; an
+    /// earlier error.
     #[allow(clippy::should_implement_trait)]
     pub fn next(&mut self) -> Result<Option<(u64, &IdBatch)>> {
+        self.fuse.check()?;
+        let first = self.next;
+        let read = self.read();
+        let is_over = !self.fuse.after(read)?;
+        Ok((!is_over).then_some((first, &self.batch)))
+    }
+
+    /// Reads the next batch; `false` behind the last one.
+    fn read(&mut self) -> Result<bool> {
         self.batch.clear();
         let first = self.next;
         let most = (self.vertices - first).min(BATCH_IDS as u64) as usize;
         if most == 0 {
             self.finish()?;
-            return Ok(None);
+            return Ok(false);
         }
         match (&mut self.source, &mut self.batch) {
             (Source::Range { first: start }, IdBatch::Signed(values)) => {
@@ -207,7 +218,7 @@ impl IdStream {
             _ => unreachable!("a stream's batch is of the kind of its source"),
         }
         self.next += self.batch.len() as u64;
-        Ok(Some((first, &self.batch)))
+        Ok(true)
     }
 
     fn finish(&mut self) -> Result<()> {

@@ -16,7 +16,7 @@ use bytes::Bytes;
 use outcore_format::{IdColumn, WeightKind};
 use outcore_image::{Error, Image, Result};
 use outcore_io::buffer::{Raw, raw_bytes};
-use outcore_io::{Array, Budget, Reservation};
+use outcore_io::{Array, Budget, Fuse, Reservation};
 use std::sync::Arc;
 
 /// The values of a column, one per vertex, in an algorithm's encoding.
@@ -183,6 +183,12 @@ impl Table {
         Table { order: self.order.clone(), ..Table::new(Arc::clone(&self.image), columns) }
     }
 
+    /// The table for one operation, which is stopped on its own.
+    #[must_use]
+    pub fn for_operation(&self) -> Self {
+        Table { image: Arc::new(self.image.for_operation(None)), ..self.clone() }
+    }
+
     /// A table of these columns.
     ///
     /// # Panics
@@ -286,7 +292,8 @@ impl Table {
             false => None,
         };
         let ids = IdStream::new(&self.image)?;
-        Ok(TableReader { table: self.clone(), ids, names, waiting: None, next: 0, _reservation: reservation })
+        let (table, fuse) = (self.clone(), Fuse::default());
+        Ok(TableReader { table, ids, names, waiting: None, next: 0, fuse, _reservation: reservation })
     }
 
     /// The rows of some vertices as a batch; `name` returns the id of the vertex that a row of a column names.
@@ -356,6 +363,7 @@ pub struct TableReader {
     waiting: Option<(u64, usize, IdBatch)>,
     /// The next row, if the table has an order of its own.
     next: usize,
+    fuse: Fuse,
     _reservation: Reservation,
 }
 
@@ -369,8 +377,15 @@ impl TableReader {
     /// The next rows; `None` after the last one. The division into batches does not depend on the memory.
     ///
     /// # Errors
-    /// Ids that cannot be read or are damaged, or a request to stop.
+    /// Ids that cannot be read or are damaged, or a request to stop; an earlier error.
     pub fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
+        self.fuse.check()?;
+        let batch = self.read_batch();
+        self.fuse.after(batch)
+    }
+
+    fn read_batch(&mut self) -> Result<Option<RecordBatch>> {
+        self.table.image.runtime().cancel().check()?;
         // The ids of a batch are one piece, unless they do not fit the memory together.
         let mut pieces = Vec::new();
         let mut filled = Filled { is_empty: true, text_bytes: vec![0; self.table.columns.len() + 1] };

@@ -3,12 +3,13 @@
 use super::memory::borrowed;
 use crate::errors::{raise, usage};
 use crate::matrix::PyMatrix;
+use crate::progress::Wanted;
 use crate::runtime::{Limits, run, settings};
 use numpy::{PyUntypedArray, PyUntypedArrayMethods};
 use outcore::array::kernel::{Binary, Fold, Scalar, Unary};
 use outcore::array::{self, Array, Distribution, ElementType, ImageSource, MOST_AXES, NpySource, Part, Random};
 use outcore::learn::{self, QuantilesOptions};
-use outcore::{DenseLayout, Result};
+use outcore::{DenseLayout, Result, Runtime};
 use pyo3::exceptions::PyOverflowError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt};
@@ -20,6 +21,12 @@ use std::sync::Arc;
 #[derive(Clone)]
 pub struct PyExpression {
     pub(crate) array: Array,
+}
+
+/// The runtime that an array of a file keeps. It has no progress: opening shows none, and its function may refer to the
+/// array, which no collector would see.
+fn source_runtime(py: Python<'_>, options: &Bound<'_, PyDict>) -> PyResult<Arc<Runtime>> {
+    Limits { progress: Wanted::Nothing, ..settings(options)? }.runtime(py)
 }
 
 impl PyExpression {
@@ -50,7 +57,7 @@ impl PyExpression {
     /// An image of an array.
     #[staticmethod]
     fn of_image(py: Python<'_>, path: PathBuf, options: &Bound<'_, PyDict>) -> PyResult<Self> {
-        let runtime = settings::<Limits>(options)?.runtime(py)?;
+        let runtime = source_runtime(py, options)?;
         let opened = run(py, &runtime, || ImageSource::open(&runtime, &path));
         PyExpression::of(py, Array::from_source(Arc::new(opened?)))
     }
@@ -58,7 +65,7 @@ impl PyExpression {
     /// An array in a file, whatever it is.
     #[staticmethod]
     fn of_file(py: Python<'_>, path: PathBuf, options: &Bound<'_, PyDict>) -> PyResult<Self> {
-        let runtime = settings::<Limits>(options)?.runtime(py)?;
+        let runtime = source_runtime(py, options)?;
         let opened = run(py, &runtime, || array::open(&runtime, &path));
         PyExpression::of(py, Array::from_source(opened?))
     }
@@ -78,7 +85,7 @@ impl PyExpression {
         options: &Bound<'_, PyDict>,
         checksum: Option<(u32, u64, u32)>,
     ) -> PyResult<Self> {
-        let runtime = settings::<Limits>(options)?.runtime(py)?;
+        let runtime = source_runtime(py, options)?;
         let (rows, columns) = (shape[0], shape.get(1).copied().unwrap_or(1));
         let (row_bytes, column_bytes) = (strides[0], strides.get(1).copied().unwrap_or(strides[0]));
         let layout = DenseLayout { offset_bytes, rows, columns, row_bytes, column_bytes, element: dtype };

@@ -3,6 +3,7 @@
 use crate::convert::id_text;
 use crate::graph::PyGraph;
 use outcore::Direction;
+use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 
@@ -32,6 +33,10 @@ pub struct PyDegrees {
 
 #[pymethods]
 impl PyDegrees {
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        visit.call(&self.graph)
+    }
+
     /// See the class.
     #[pyo3(signature = (vertices=None))]
     fn __call__<'py>(&self, py: Python<'py>, vertices: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyAny>> {

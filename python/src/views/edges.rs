@@ -6,8 +6,9 @@ use crate::convert::id_text;
 use crate::graph::PyGraph;
 use crate::runtime::run;
 use arrow_array::RecordBatchReader;
-use outcore::{Direction, EdgeBatches, EdgeData, EdgesFrom};
+use outcore::{Direction, EdgeBatches, EdgeData, EdgesFrom, Runtime};
 use pyo3::exceptions::{PyKeyError, PyTypeError};
+use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict, PyIterator, PyList, PySet, PyTuple};
 use std::sync::Arc;
@@ -44,21 +45,24 @@ pub struct PyEdges {
 }
 
 impl PyEdges {
-    fn batches(&self, py: Python<'_>) -> PyResult<Box<dyn RecordBatchReader + Send>> {
-        let graph = self.graph.get().open(py)?;
+    /// The batches, and the runtime of the operation that reads them.
+    fn batches(&self, py: Python<'_>) -> PyResult<(Box<dyn RecordBatchReader + Send>, Arc<Runtime>)> {
+        let graph = self.graph.get().open_for_rows(py)?;
+        let runtime = Arc::clone(graph.runtime());
         let (weights, attributes) = match self.data {
             Data::None => (self.weights, false),
             _ => (graph.manifest().weights().is_some(), true),
         };
         let data = EdgeData { weights, attributes };
-        let batches = run(py, graph.runtime(), || EdgeBatches::new(Arc::clone(&graph), data, 0))?;
-        match self.data {
-            Data::None => Ok(Box::new(batches)),
+        let batches = run(py, &runtime, || EdgeBatches::new(graph, data, 0))?;
+        let batches: Box<dyn RecordBatchReader + Send> = match self.data {
+            Data::None => Box::new(batches),
             _ => {
                 let columns = self.data.columns(py, batches.schema(), 2)?;
-                chosen(batches, columns)
+                chosen(batches, columns)?
             }
-        }
+        };
+        Ok((batches, runtime))
     }
 
     /// The edges from some vertices, as tuples that begin with two ids; `rows_of` gives those of one. Each vertex is
@@ -89,6 +93,10 @@ impl PyEdges {
 
 #[pymethods]
 impl PyEdges {
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        visit.call(&self.graph)
+    }
+
     /// See the class.
     #[pyo3(signature = (vertices=None, data=None, default=None, *, weights=false))]
     fn __call__<'py>(
@@ -160,8 +168,8 @@ impl PyEdges {
 
     fn __iter__(&self, py: Python<'_>) -> PyResult<Rows> {
         let default = self.default.as_ref().map(|default| default.clone_ref(py));
-        let runtime = Arc::clone(self.graph.get().open(py)?.runtime());
-        Ok(Rows::new(self.batches(py)?, &runtime, (2, self.data.clone(), default)))
+        let (batches, runtime) = self.batches(py)?;
+        Ok(Rows::new(batches, &runtime, (2, self.data.clone(), default)))
     }
 
     /// The edges as an Arrow stream.
@@ -171,7 +179,7 @@ impl PyEdges {
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyCapsule>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
-        crate::stream::export(py, self.batches(py)?, requested_schema)
+        crate::stream::export(py, self.batches(py)?.0, requested_schema)
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {

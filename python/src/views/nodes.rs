@@ -6,7 +6,8 @@ use crate::convert::id_text;
 use crate::graph::PyGraph;
 use crate::runtime::run;
 use arrow_array::RecordBatchReader;
-use outcore::{VertexBatches, VertexData};
+use outcore::{Runtime, VertexBatches, VertexData};
+use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict};
 use std::sync::Arc;
@@ -37,17 +38,22 @@ pub struct PyNodes {
 }
 
 impl PyNodes {
-    fn batches(&self, py: Python<'_>) -> PyResult<Box<dyn RecordBatchReader + Send>> {
-        let graph = self.graph.get().open(py)?;
+    /// The batches, and the runtime of the operation that reads them.
+    fn batches(&self, py: Python<'_>) -> PyResult<(Box<dyn RecordBatchReader + Send>, Arc<Runtime>)> {
+        let graph = self.graph.get().open_for_rows(py)?;
         let runtime = Arc::clone(graph.runtime());
         let batches = run(py, &runtime, || VertexBatches::new(graph, None))?;
         let columns = self.data.columns(py, &batches.schema(), 1)?;
-        chosen(batches, columns)
+        Ok((chosen(batches, columns)?, runtime))
     }
 }
 
 #[pymethods]
 impl PyNodes {
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        visit.call(&self.graph)
+    }
+
     /// See the class.
     #[pyo3(signature = (data=None, default=None))]
     fn __call__(&self, py: Python<'_>, data: Option<&Bound<'_, PyAny>>, default: Option<Py<PyAny>>) -> PyResult<Self> {
@@ -79,11 +85,11 @@ impl PyNodes {
 
     fn __iter__(&self, py: Python<'_>) -> PyResult<Rows> {
         if self.data == Data::None {
-            return Rows::of_nodes(py, self.graph.get().open(py)?);
+            return Rows::of_nodes(py, &*self.graph.get().open_for_rows(py)?);
         }
         let default = self.default.as_ref().map(|default| default.clone_ref(py));
-        let runtime = Arc::clone(self.graph.get().open(py)?.runtime());
-        Ok(Rows::new(self.batches(py)?, &runtime, (1, self.data.clone(), default)))
+        let (batches, runtime) = self.batches(py)?;
+        Ok(Rows::new(batches, &runtime, (1, self.data.clone(), default)))
     }
 
     /// The ids as an Arrow stream.
@@ -94,10 +100,11 @@ impl PyNodes {
         requested_schema: Option<Bound<'py, PyCapsule>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
         if self.data != Data::None {
-            return crate::stream::export(py, self.batches(py)?, requested_schema);
+            return crate::stream::export(py, self.batches(py)?.0, requested_schema);
         }
-        let graph = self.graph.get().open(py)?;
-        let reader = run(py, graph.runtime(), || graph.table(Vec::new()).reader())?;
+        let graph = self.graph.get().open_for_rows(py)?;
+        let table = graph.table(Vec::new());
+        let reader = run(py, table.image().runtime(), || table.reader())?;
         crate::stream::export(py, reader, requested_schema)
     }
 

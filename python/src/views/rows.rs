@@ -2,6 +2,7 @@
 
 use super::data::{Data, chosen};
 use crate::convert::{no_column, value};
+use crate::errors::raise;
 use crate::runtime::run;
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::ArrowError;
@@ -28,6 +29,8 @@ struct Batches {
     reader: Box<dyn RecordBatchReader + Send>,
     /// The rows of the last batch that were not handed out yet.
     rows: Option<Py<PyIterator>>,
+    /// Whether reading was broken off: rows may be lost then.
+    is_broken: bool,
 }
 
 impl Batches {
@@ -51,18 +54,21 @@ impl Rows {
         runtime: &Arc<Runtime>,
         (ends, data, default): (usize, Data, Option<Py<PyAny>>),
     ) -> Self {
-        let batches = Mutex::new(Some(Batches { reader, rows: None }));
+        let batches = Mutex::new(Some(Batches { reader, rows: None, is_broken: false }));
         Rows { runtime: Arc::clone(runtime), ends, data, default, batches }
     }
 
-    pub fn of_nodes(py: Python<'_>, graph: Arc<Graph>) -> PyResult<Self> {
-        let reader = run(py, graph.runtime(), || graph.table(Vec::new()).reader())?;
-        Ok(Rows::new(Box::new(reader), graph.runtime(), (1, Data::None, None)))
+    pub fn of_nodes(py: Python<'_>, graph: &Graph) -> PyResult<Self> {
+        let table = graph.table(Vec::new());
+        let runtime = table.image().runtime();
+        let reader = run(py, runtime, || table.reader())?;
+        Ok(Rows::new(Box::new(reader), runtime, (1, Data::None, None)))
     }
 
     /// Pairs of vertices and values of a column.
     pub fn of_column(py: Python<'_>, table: &Table, name: &str) -> PyResult<Self> {
         let place = table.schema().index_of(name).map_err(|_| no_column(table, name))?;
+        let table = table.for_operation();
         let runtime = table.image().runtime();
         let reader = run(py, runtime, || table.reader())?;
         Ok(Rows::new(chosen(reader, vec![0, place])?, runtime, (1, Data::None, None)))
@@ -73,7 +79,13 @@ impl Rows {
             if let Some(row) = batches.rows.as_ref().and_then(|rows| rows.bind(py).clone().next()) {
                 return row.map(Some);
             }
-            let Some(batch) = run(py, &self.runtime, || batches.next_batch())? else { return Ok(None) };
+            if batches.is_broken {
+                let earlier = "the iteration was interrupted".to_owned();
+                return Err(raise(py, outcore::io::Error::StreamFailed { earlier }));
+            }
+            let read = run(py, &self.runtime, || batches.next_batch());
+            batches.is_broken = read.is_err();
+            let Some(batch) = read? else { return Ok(None) };
             let rows = match batch.columns() {
                 [ids] if self.data == Data::None => {
                     PyList::new(py, (0..ids.len()).map(|row| value(py, ids, row)).collect::<PyResult<Vec<_>>>()?)?

@@ -10,7 +10,7 @@ use crate::engine::weights::{WeightColumn, worker_bytes};
 use crate::look::id_cache::IdCache;
 use outcore_format::{Index, ListFile, Origin, Shape};
 use outcore_image::{Error, Image, ImageFile, ImageOptions, Result, SweepStats};
-use outcore_io::{Array, Reclaim, Reservation, Runtime, lock};
+use outcore_io::{Array, Progress, Reclaim, Reservation, Runtime, lock};
 use outcore_table::{Column, ColumnKind, Id, Table};
 use std::ops::{Deref, Range};
 use std::path::Path;
@@ -69,8 +69,15 @@ impl From<Direction> for Edges {
 /// Number of small steps that read after which the pages around a missing one are read with it: there will be more.
 const LONE_STEPS: u32 = 16;
 
-/// A graph: an image, opened, and what it has as one.
+/// A graph: an image, opened, and what it has as one, as one operation has it. [`Graph::for_operation`] makes one for
+/// another operation.
 pub struct Graph {
+    image: Arc<Image>,
+    opened: Arc<Opened>,
+}
+
+/// Shared by the operations on an open graph.
+struct Opened {
     image: Arc<Image>,
     /// Those of out-neighbours and those of in-neighbours, which are the same where edges have no direction; without
     /// their indexes once the graph is closed.
@@ -121,7 +128,7 @@ impl Lists {
 }
 
 /// Results keep the image open, to read ids from; it needs neither workers nor the cache for that.
-impl Drop for Graph {
+impl Drop for Opened {
     fn drop(&mut self) {
         self.close();
     }
@@ -152,7 +159,7 @@ impl Decoding {
 
 /// A decoder while a worker has it.
 pub(crate) struct LentDecoder<'g> {
-    graph: &'g Graph,
+    graph: &'g Opened,
     pub decoding: Decoding,
 }
 
@@ -160,11 +167,11 @@ impl Drop for LentDecoder<'_> {
     fn drop(&mut self) {
         let mut idle = lock(&self.graph.decoders.idle);
         // More are there only while operations run at the same time.
-        if idle.len() < self.graph.runtime().threads() {
+        if idle.len() < self.graph.image.runtime().threads() {
             idle.push(std::mem::take(&mut self.decoding));
         }
         drop(idle);
-        if self.graph.is_closed() {
+        if self.graph.image.is_closed() {
             self.graph.close();
         }
     }
@@ -185,7 +192,7 @@ impl Graph {
     /// A path that is no image, a manifest or index that is damaged, files of the wrong size, or too little memory for
     /// the indexes and read buffers.
     pub fn open(runtime: &Arc<Runtime>, path: impl AsRef<Path>, options: ImageOptions) -> Result<Self> {
-        let mut image = Image::open(runtime, path, options)?;
+        let image = Image::open(runtime, path, options)?;
         let files: &[ImageFile] = match &image.manifest().in_lists {
             Some(_) => &[ImageFile::OUT_LISTS, ImageFile::IN_LISTS],
             None => &[ImageFile::OUT_LISTS],
@@ -208,7 +215,16 @@ impl Graph {
         let owner: Weak<dyn Reclaim> = Arc::downgrade(&id_cache) as Weak<IdCache>;
         image.runtime().budget().add_reclaim(owner);
         let (decoders, reading_steps) = (Decoders { idle, each_bytes, reservation }, AtomicU32::new(0));
-        Ok(Graph { image, lists, decoders, guides, id_cache, reading_steps })
+        let shared = Arc::new(image.for_operation(None));
+        let opened = Opened { image: shared, lists, decoders, guides, id_cache, reading_steps };
+        Ok(Graph { image, opened: Arc::new(opened) })
+    }
+
+    /// The graph for one operation, which is stopped on its own and shows its progress to `progress` alone. Operations
+    /// share the page cache, the read buffers and all else that an open graph has; the last handle closes it.
+    #[must_use]
+    pub fn for_operation(&self, progress: Option<Arc<dyn Progress>>) -> Self {
+        Graph { image: Arc::new(self.image.for_operation(progress)), opened: Arc::clone(&self.opened) }
     }
 
     /// The image, which results hold on to.
@@ -221,7 +237,7 @@ impl Graph {
     /// # Panics
     /// If a column has not one value per vertex.
     pub fn table(&self, columns: Vec<(String, Column)>) -> Table {
-        Table::new(Arc::clone(&self.image), columns)
+        Table::new(Arc::new(self.image.for_operation(None)), columns)
     }
 
     /// Refuses a file of results that cannot be written, before the work is done whose results it is for.
@@ -287,24 +303,24 @@ impl Graph {
 
     /// Counts a small step that has to read; returns whether there were at least `LONE_STEPS` before.
     pub(crate) fn reads_again(&self) -> bool {
-        self.reading_steps.fetch_add(1, Ordering::Relaxed) >= LONE_STEPS
+        self.opened.reading_steps.fetch_add(1, Ordering::Relaxed) >= LONE_STEPS
     }
 
     /// The ids, from the first look into the graph until their memory is needed.
     pub(crate) fn id_cache(&self) -> &IdCache {
-        &self.id_cache
+        &self.opened.id_cache
     }
 
     /// Locations of lists in pages that small steps visit again, if there is a table of them.
     pub(crate) fn guides(&self) -> Option<Arc<Slots>> {
-        lock(&self.guides).clone()
+        lock(&self.opened.guides).clone()
     }
 
     /// A decoder for a worker, whose memory was set aside with the worker's.
     pub(crate) fn decoder(&self) -> LentDecoder<'_> {
-        let idle = lock(&self.decoders.idle).pop();
+        let idle = lock(&self.opened.decoders.idle).pop();
         let decoding = idle.unwrap_or_else(|| Decoding::new(self.manifest().out_lists.entries));
-        LentDecoder { graph: self, decoding }
+        LentDecoder { graph: &self.opened, decoding }
     }
 
     /// The number of vertices.
@@ -377,7 +393,7 @@ impl Graph {
 
     /// The lists of a direction. Their index and weights stay in memory as long as the result lives.
     pub(crate) fn list_pages(&self, direction: Direction) -> Arc<Lists> {
-        let [out, in_] = &*lock(&self.lists);
+        let [out, in_] = &*lock(&self.opened.lists);
         Arc::clone(if direction == Direction::Out { out } else { in_ })
     }
 
@@ -414,7 +430,7 @@ impl Graph {
     /// # Errors
     /// The machine has less memory than the limit says.
     pub fn fill_cache(&self) -> Result<()> {
-        self.reading_steps.store(0, Ordering::Relaxed);
+        self.opened.reading_steps.store(0, Ordering::Relaxed);
         let manifest = self.manifest();
         let columns = manifest.values.iter().skip(manifest.first_weight_column()).take(manifest.weight_columns());
         let weights: u64 = columns.map(|column| column.out_pages + column.in_pages).sum();
@@ -425,8 +441,14 @@ impl Graph {
     /// uses them. Tables of results stay usable; they read ids with buffers of their own. Nothing else reads the graph
     /// from then on.
     pub fn close(&self) {
+        self.opened.close();
+    }
+}
+
+impl Opened {
+    fn close(&self) {
         self.image.close();
-        if self.check_process().is_ok() {
+        if self.image.check_process().is_ok() {
             for lists in &mut *lock(&self.lists) {
                 *lists = Arc::new(lists.closed());
             }

@@ -13,7 +13,7 @@ use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch, RecordBatchRe
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use outcore_image::{Error, Result};
 use outcore_ingest::{DIRECTED_KEY, PARALLEL_KEY, WEIGHT_KEY};
-use outcore_io::Reservation;
+use outcore_io::{Fuse, Reservation};
 use outcore_table::{BATCH_IDS, BATCH_TEXT_BYTES, Id, IdLookup, IdStream, id_array, id_type};
 use std::collections::HashMap;
 use std::ops::Deref;
@@ -69,6 +69,7 @@ pub struct EdgeBatches<G> {
     has_weights: bool,
     /// Greatest number of edges of a batch.
     rows: usize,
+    fuse: Fuse,
     _reservation: Reservation,
 }
 
@@ -121,6 +122,7 @@ impl<G: Deref<Target = Graph>> EdgeBatches<G> {
             is_over,
             has_weights: weights,
             rows,
+            fuse: Fuse::default(),
             _reservation: reservation,
         })
     }
@@ -143,8 +145,14 @@ impl<G: Deref<Target = Graph>> EdgeBatches<G> {
     /// The next edges; none behind the last.
     ///
     /// # Errors
-    /// A page or column that cannot be read or is damaged; a request to stop.
+    /// A page or column that cannot be read or is damaged; a request to stop; an earlier error.
     pub fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
+        self.fuse.check()?;
+        let batch = self.read_batch();
+        self.fuse.after(batch)
+    }
+
+    fn read_batch(&mut self) -> Result<Option<RecordBatch>> {
         let EdgeBatches { graph, lookup, pages, pending, wanted, attributes, words, page_words, .. } = self;
         let is_wanted = |entry: &Entry| {
             let both = |set: &Arc<Bitmap>| set.contains(entry.vertex) && set.contains(entry.neighbour);

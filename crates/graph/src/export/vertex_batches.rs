@@ -8,6 +8,7 @@ use crate::look::attributes::{Attributes, Owner, attribute_bytes};
 use arrow_array::{Array, RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, Field, Schema, SchemaRef};
 use outcore_image::{Error, Result};
+use outcore_io::Fuse;
 use outcore_table::{IdStream, id_array, id_type};
 use std::sync::Arc;
 
@@ -21,6 +22,7 @@ pub struct VertexBatches {
     wanted: Option<Arc<Bitmap>>,
     /// The values of a batch.
     words: Vec<Vec<u64>>,
+    fuse: Fuse,
 }
 
 impl std::fmt::Debug for VertexBatches {
@@ -43,14 +45,20 @@ impl VertexBatches {
         let fields = [id].into_iter().chain(attributes.fields().map(renamed));
         let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
         let words = vec![Vec::new(); attributes.width()];
-        Ok(VertexBatches { graph, ids, attributes, schema, wanted, words })
+        Ok(VertexBatches { graph, ids, attributes, schema, wanted, words, fuse: Fuse::default() })
     }
 
     /// The next vertices; none behind the last.
     ///
     /// # Errors
-    /// A page or column that cannot be read or is damaged; a request to stop.
+    /// A page or column that cannot be read or is damaged; a request to stop; an earlier error.
     pub fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
+        self.fuse.check()?;
+        let batch = self.read_batch();
+        self.fuse.after(batch)
+    }
+
+    fn read_batch(&mut self) -> Result<Option<RecordBatch>> {
         loop {
             let Some((first, batch)) = self.ids.next()? else { return Ok(None) };
             let is_wanted = |place: &usize| {

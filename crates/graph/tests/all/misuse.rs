@@ -4,10 +4,10 @@
 use crate::common;
 
 use common::{Model, open, open_with};
-use outcore_format::Order;
+use outcore_format::{Order, WeightKind};
 use outcore_graph::{
-    Bitmap, Direction, EdgeMapper, Events, Frontier, Graph, List, ListFold, ListPart, ProgramOptions, Vertex,
-    VertexProgram, fold, run_program, scan, vertex_map,
+    Bitmap, Direction, EdgeBatches, EdgeData, EdgeMapper, Events, Frontier, Graph, List, ListFold, ListPart,
+    ProgramOptions, Vertex, VertexProgram, fold, run_program, scan, vertex_map,
 };
 use outcore_image::{Error, ImageOptions, Result};
 use outcore_io::Array;
@@ -152,6 +152,60 @@ fn frontiers_that_cannot_be_are_refused_everywhere() {
     {
         every_way(&graph, frontier).into_iter().for_each(|outcome| outcome.unwrap());
     }
+}
+
+#[test]
+fn operations_on_one_graph_are_stopped_each_on_its_own() {
+    let directory = tempfile::tempdir().unwrap();
+    let graph = open(&image(directory.path()), 2);
+    let degrees = |graph: &Graph| fold(graph, Direction::Out, Frontier::All, &Degrees).map(|(total, _)| total);
+    let expected = degrees(&graph).unwrap();
+    let (one, other) = (graph.for_operation(None), graph.for_operation(None));
+    one.runtime().cancel().cancel();
+    for _ in 0..2 {
+        assert!(matches!(degrees(&one), Err(Error::Io(outcore_io::Error::Cancelled))));
+        assert_eq!(degrees(&other).unwrap(), expected);
+        assert_eq!(degrees(&graph.for_operation(None)).unwrap(), expected);
+    }
+    // The graph is open as long as one of its handles is.
+    drop((graph, one));
+    assert_eq!(degrees(&other).unwrap(), expected);
+    let table = other.table(Vec::new());
+    other.close();
+    assert!(matches!(degrees(&other), Err(Error::Closed { .. })) && table.reader().is_ok());
+}
+
+#[test]
+fn batches_do_not_go_on_after_an_error() {
+    let directory = tempfile::tempdir().unwrap();
+    let image = Model::random(11, 40_000, 600_000, true, false).with_weights(WeightKind::I64).write(directory.path());
+    let graph = open(&image, 2);
+    let edges = || {
+        let graph = Arc::new(graph.for_operation(None));
+        EdgeBatches::new(Arc::clone(&graph), EdgeData::all(&graph), 0).map(|batches| (graph, batches)).unwrap()
+    };
+    let (_, mut all) = edges();
+    let batches: Vec<_> = std::iter::from_fn(|| all.next_batch().unwrap()).collect();
+    assert!(batches.len() > 3);
+    for read in 0..3 {
+        let (operation, mut some) = edges();
+        (0..read).for_each(|place| assert_eq!(some.next_batch().unwrap().unwrap(), batches[place]));
+        operation.runtime().cancel().cancel();
+        assert!(matches!(some.next_batch(), Err(Error::Io(outcore_io::Error::Cancelled))));
+        operation.runtime().cancel().reset();
+        for _ in 0..2 {
+            let Err(Error::Io(outcore_io::Error::StreamFailed { earlier })) = some.next_batch() else {
+                panic!("batches go on")
+            };
+            assert!(earlier.contains("stopped on request"), "{earlier}");
+        }
+    }
+    let table = graph.table(Vec::new()).for_operation();
+    let mut rows = table.reader().unwrap();
+    table.image().runtime().cancel().cancel();
+    assert!(rows.next_batch().is_err());
+    table.image().runtime().cancel().reset();
+    assert!(matches!(rows.next_batch(), Err(Error::Io(outcore_io::Error::StreamFailed { .. }))));
 }
 
 #[test]
