@@ -289,19 +289,25 @@ fn asynchronous_programs_need_fewer_iterations_and_agree_on_any_number_of_worker
         parents[a.max(b) as usize] = a.min(b);
     }
     let expected: Vec<u32> = (0..model.vertices as u32).map(|vertex| root(&mut parents, vertex)).collect();
-    let run = |threads, asynchronous, max_iterations| {
+    let within = |threads, asynchronous, max_iterations, message_bytes| {
         let graph = open(&image, threads);
         let mut labels: Vec<u32> = (0..model.vertices as u32).collect();
-        let options = ProgramOptions { asynchronous, max_iterations, ..options() };
+        let options = ProgramOptions { asynchronous, max_iterations, message_bytes, ..options() };
         let run = run_program(&graph, &Smallest, &mut labels, &options).unwrap();
         (labels, run)
     };
+    let run = |threads, asynchronous, max_iterations| within(threads, asynchronous, max_iterations, None);
     let (labels, synchronous) = run(2, false, None);
     assert!(labels == expected);
     let (labels, asynchronous) = run(2, true, None);
     assert!(labels == expected);
     assert!(asynchronous.iterations < synchronous.iterations, "{asynchronous:?} {synchronous:?}");
-    assert!(run(1, true, Some(2)).0 == run(3, true, Some(2)).0);
+    let after_one = run(1, true, Some(1)).0;
+    assert!(after_one == run(3, true, Some(1)).0);
+    // Full memory for messages delivers none early.
+    for (threads, message_bytes) in [(1, 1 << 18), (3, 1 << 18), (3, 1 << 21)] {
+        assert!(after_one == within(threads, true, Some(1), Some(message_bytes)).0, "{threads} {message_bytes}");
+    }
     assert!(run(1, true, Some(2)).0 != run(1, false, Some(2)).0);
 }
 
@@ -590,9 +596,78 @@ fn a_page_cache_leaves_the_memory_for_requests() {
         run_program(&graph, &Ranks { iterations: 1 }, &mut ranks, &options).map(|_| ranks)
     };
     let budget = graph.runtime().budget();
-    let needed = program_bytes::<Ranks>(&graph) + (1 << 16);
+    // Beside the messages, the places of those that go to a file.
+    let needed = program_bytes::<Ranks>(&graph) + (1 << 16) + (1 << 14);
     let _rest = budget.reserve("all but that", budget.available_bytes() - needed).unwrap();
     assert_eq!(run().unwrap().len(), model.vertices);
+}
+
+/// Every vertex asks for the lists of many others.
+struct Curious {
+    turns: AtomicU64,
+    /// The turn at which the user asks to stop.
+    stop: Option<(u64, Arc<Runtime>)>,
+}
+
+impl VertexProgram for Curious {
+    type State = u64;
+    type Message = u64;
+
+    fn run(&self, vertex: &mut Vertex<'_, u64>, _sum: &mut u64) {
+        let turn = self.turns.fetch_add(1, Ordering::Relaxed);
+        if let Some((last, runtime)) = &self.stop {
+            if turn == *last {
+                runtime.cancel().cancel();
+            }
+            return;
+        }
+        let (first, end) = (vertex.id() / 100 * 100, vertex.id() / 100 * 100 + 100);
+        vertex.request_of(&(first..end).collect::<Vec<_>>(), Direction::Out);
+    }
+
+    fn on_list(&self, _vertex: &mut Vertex<'_, u64>, sum: &mut u64, list: List<'_>) {
+        *sum = sum.wrapping_mul(31).wrapping_add(u64::from(list.vertex) << 8 | list.neighbours.len() as u64);
+    }
+}
+
+#[test]
+fn requests_of_many_lists_take_little_memory() {
+    let model = model(150_000, 30_000, true);
+    let directory = tempfile::tempdir().unwrap();
+    let image = model.write(directory.path());
+    let run = |free_bytes: Option<u64>| {
+        let graph = open(&image, 2);
+        let budget = graph.runtime().budget();
+        let rest_bytes =
+            free_bytes.map_or(0, |bytes| budget.available_bytes() - program_bytes::<Curious>(&graph) - bytes);
+        let _rest = budget.reserve("all but that", rest_bytes).unwrap();
+        let mut sums = vec![0; model.vertices];
+        let options = ProgramOptions { message_bytes: Some(1 << 16), ..options() };
+        let program = Curious { turns: AtomicU64::new(0), stop: None };
+        run_program(&graph, &program, &mut sums, &options).map(|_| sums)
+    };
+    let lists = neighbours(&model, Direction::Out);
+    let sums = run(None).unwrap();
+    let sum = |vertex: usize| {
+        let group = vertex / 100 * 100..vertex / 100 * 100 + 100;
+        group.fold(0u64, |sum, v| sum.wrapping_mul(31).wrapping_add((v as u64) << 8 | lists[v].len() as u64))
+    };
+    assert!((0..model.vertices).all(|vertex| sums[vertex] == sum(vertex)));
+    // All requests of a batch together would take 80 MB.
+    assert!(run(Some(3 << 20)).unwrap() == sums);
+}
+
+#[test]
+fn a_request_to_stop_is_heard_within_a_batch() {
+    let model = model(150_000, 30_000, true);
+    let directory = tempfile::tempdir().unwrap();
+    let graph = open(&model.write(directory.path()), 2);
+    let stop = Some((5000, Arc::clone(graph.runtime())));
+    let program = Curious { turns: AtomicU64::new(0), stop };
+    let error = run_program(&graph, &program, &mut vec![0; model.vertices], &options()).unwrap_err();
+    assert!(matches!(error, Error::Io(outcore_io::Error::Cancelled)), "{error}");
+    let turns = program.turns.into_inner();
+    assert!(turns < 5001 + 2 * 1024 + 2, "{turns} turns");
 }
 
 #[test]

@@ -4,7 +4,7 @@
 use super::Settings;
 use crate::exit::attached;
 use outcore::io::lock;
-use outcore::{Error, Events, List, Vertex, VertexProgram, Weights};
+use outcore::{Error, Events, Graph, List, Vertex, VertexProgram, WeightKind};
 use pyo3::prelude::*;
 use pyo3::types::PyAny;
 use std::cell::{Cell, RefCell};
@@ -145,13 +145,23 @@ impl<const COMBINES: bool, const ORDERED: bool, const WEIGHTS: bool> VertexProgr
 
     fn on_list(&self, vertex: &mut Vertex<'_, u64>, _state: &mut (), list: List<'_>) {
         let (id, Some(on_list)) = (vertex.id(), self.0.on_list) else { return };
-        let weights = real(list.weights);
+        let weights = list.weights;
+        let mut reals = REALS.take();
+        let weights = if weights.kind() == WeightKind::F64 {
+            // The bits are those of the numbers.
+            weights.bits().as_ptr().cast::<f64>()
+        } else {
+            reals.clear();
+            reals.extend((0..weights.bits().len()).map(|i| weights.real(i)));
+            reals.as_ptr()
+        };
         let Functions { state, vertices, .. } = *self.0;
         let (neighbours, count) = (list.neighbours.as_ptr(), list.neighbours.len());
         self.0.lend(Happening::Turn(vertex), list.vertex, |handle| {
             // SAFETY: the invariant of `program`.
-            unsafe { on_list(id, state, vertices, neighbours, weights.as_ptr(), count, handle) }
+            unsafe { on_list(id, state, vertices, neighbours, weights, count, handle) }
         });
+        REALS.set(reals);
     }
 
     fn on_message(&self, events: &mut Events<'_, u64>, _state: &mut (), message: u64) {
@@ -192,7 +202,19 @@ impl<const COMBINES: bool, const ORDERED: bool, const WEIGHTS: bool> VertexProgr
     }
 }
 
-/// Weights as real numbers.
-fn real(weights: Weights<'_>) -> Vec<f64> {
-    (0..weights.bits().len()).map(|i| weights.real(i)).collect()
+thread_local! {
+    /// Whole-number weights of a list as real numbers: memory that a worker uses again. [`reals_bytes`] is its size.
+    static REALS: Cell<Vec<f64>> = const { Cell::new(Vec::new()) };
+}
+
+/// The memory of the workers for whole-number weights of the longest list as real numbers.
+pub fn reals_bytes(graph: &Graph) -> outcore::Result<u64> {
+    let is_whole = graph.weight_kind()? == WeightKind::I64;
+    let longest = graph
+        .manifest()
+        .out_lists
+        .max_degree
+        .max(graph.manifest().in_lists.as_ref().map_or(0, |lists| lists.max_degree));
+    // A vector grows to less than twice what it has to hold.
+    Ok(if is_whole { 16 * longest * graph.runtime().threads() as u64 } else { 0 })
 }

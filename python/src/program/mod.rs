@@ -12,7 +12,7 @@ use crate::errors::raise;
 use crate::graph::PyGraph;
 use crate::result::{PyTable, report_of};
 use crate::runtime::{run, settings};
-use functions::{Functions, Program};
+use functions::{Functions, Program, reals_bytes};
 use numpy::{Element, PyReadonlyArray1};
 use outcore::io::{Array, Raw, into_inner};
 use outcore::report::Planned;
@@ -87,6 +87,8 @@ pub fn vertex_program(
         let purpose = "the states of a vertex program";
         graph.make_room(purpose, given.state_bytes)?;
         let _states = graph.runtime().budget().reserve(purpose, given.state_bytes)?;
+        let reals_bytes = if given.weights { reals_bytes(&graph)? } else { 0 };
+        let _reals = graph.reserve("weights of lists as real numbers", reals_bytes)?;
         let options = ProgramOptions {
             start: start.as_deref().map_or(Frontier::All, Frontier::List),
             max_iterations: given.max_iter,

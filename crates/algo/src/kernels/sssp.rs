@@ -8,7 +8,7 @@
 //! *Long searches.* On grids and roads few vertices are relaxed for many steps, until every page that is read holds
 //! only one of them ([`Thin`]). The remaining vertices are then relaxed without steps ([`Relaxer`]). Where memory has
 //! room for all lists, vertices are relaxed by distance in ranks of `delta`. Elsewhere they are relaxed page by page,
-//! up to eight mean weights beyond the nearest waiting vertex of the page, since distances beyond are likely to fall
+//! up to eight median weights beyond the nearest waiting vertex of the page, since distances beyond are likely to fall
 //! again.
 //!
 //! *Parents* depend on the distances alone and are chosen afterwards (`shortest_parents.rs`).
@@ -90,11 +90,16 @@ impl Sssp {
     }
 }
 
-/// The `delta` that is chosen, in mean weights.
+/// The `delta` that is chosen, in median weights.
 const DELTA_WEIGHTS: f64 = 0.5;
-/// The `delta` that is chosen for relaxing page by page, in mean weights: pages are visited more often if it is
+/// The `delta` that is chosen for relaxing page by page, in median weights: pages are visited more often if it is
 /// smaller, and vertices are relaxed more often if it is greater.
 const HORIZON_WEIGHTS: f64 = 8.0;
+/// Every so many edges of a list one weight is looked at, and at most so many in a step by a worker.
+const EDGES_PER_SAMPLE: usize = 16;
+const SAMPLE_OF_STEP: usize = 256;
+/// A rank that sums with numbers of ranks do not exceed 64 bits.
+const GREATEST_RANK: u64 = u64::MAX / 2;
 
 /// Distances, parents, and the vertices that wait.
 fn state(graph: &Graph) -> impl Layout<Made = (Stored<AtomicU64>, Stored<AtomicU32>, Waiting)> {
@@ -148,9 +153,7 @@ struct Search<'a, L> {
     /// Vertices whose distance fell since their list was last read.
     waiting: Waiting,
     refused: Refused,
-    /// The weights of relaxed edges, for choosing `delta`: their sum and number.
-    weight_sum: f64,
-    weight_count: u64,
+    weights: WeightSample,
     stats: StatsBuilder,
     length: PhantomData<L>,
 }
@@ -166,8 +169,7 @@ impl<'a, L: Length> Search<'a, L> {
             distances,
             waiting,
             refused: Refused::new("weights for shortest paths that are not negative", |weight| weight >= 0.0),
-            weight_sum: 0.0,
-            weight_count: 0,
+            weights: WeightSample::default(),
             stats,
             length: PhantomData,
         };
@@ -217,20 +219,16 @@ impl<'a, L: Length> Search<'a, L> {
         })
     }
 
-    fn delta(&self) -> f64 {
-        let mean = self.weight_sum / self.weight_count.max(1) as f64;
-        self.options.delta.unwrap_or(mean * DELTA_WEIGHTS)
+    fn delta(&mut self) -> f64 {
+        self.options.delta.unwrap_or_else(|| self.weights.median() * DELTA_WEIGHTS)
     }
 
     /// Relaxes all edges of the batch, and empties it.
     fn relax(&mut self, batch: &Batch) -> Result<()> {
         let edges = Edges::new(Direction::Out, self.options.weights);
-        let relax = |weights: &mut (f64, u64), list: &ListPart<'_>| self.relax_list(weights, list);
-        let (weights, sweep) = self.waiting.visit(self.graph, edges, batch, || (0.0, 0), relax)?;
-        for (sum, count) in weights {
-            self.weight_sum += sum;
-            self.weight_count += count;
-        }
+        let relax = |weights: &mut Vec<f64>, list: &ListPart<'_>| self.relax_list(weights, list);
+        let (weights, sweep) = self.waiting.visit(self.graph, edges, batch, Vec::new, relax)?;
+        weights.into_iter().for_each(|weights| self.weights.add(weights));
         self.stats.step("relax", batch.count, sweep);
         self.waiting.clear(batch);
         self.refused.check(self.graph, edges)
@@ -241,8 +239,7 @@ impl<'a, L: Length> Search<'a, L> {
     fn relax_rest(&mut self) -> Result<Option<Relaxer<'a>>> {
         let edges = Edges::new(Direction::Out, self.options.weights);
         let Some(mut relaxer) = Relaxer::new(self.graph, edges)? else { return Ok(None) };
-        let mean = self.weight_sum / self.weight_count.max(1) as f64;
-        let horizon = self.options.delta.unwrap_or(mean * HORIZON_WEIGHTS);
+        let horizon = self.options.delta.unwrap_or_else(|| self.weights.median() * HORIZON_WEIGHTS);
         let ranks = 1.0 / self.delta();
         let relaxed = match self.options.weights {
             true => relaxer.run(&Distances::<L, false> { search: self, horizon, ranks }, self.waiting.vertices())?,
@@ -254,23 +251,53 @@ impl<'a, L: Length> Search<'a, L> {
         Ok(Some(relaxer))
     }
 
-    fn relax_list(&self, (sum, count): &mut (f64, u64), list: &ListPart<'_>) {
+    fn relax_list(&self, sample: &mut Vec<f64>, list: &ListPart<'_>) {
         let from = self.distances.or_greatest(list.vertex);
         for (i, target) in prefetched(self.distances.memory(), list.neighbours).enumerate() {
             let weight = length::<L>(list, i);
-            let real = L::real(weight);
             // As bits, a negative weight is greater than any other.
             if weight > MOST_BITS && self.refused.look(list.vertex, list.weights.real(i)) {
                 continue;
             }
-            *sum += real;
+            if i.is_multiple_of(EDGES_PER_SAMPLE) && sample.len() < SAMPLE_OF_STEP {
+                sample.push(L::real(weight));
+            }
             // If all paths to a vertex are too long, the choice of parents refuses it.
             let Some(distance) = L::add(from, weight) else { continue };
             if self.distances.or_greatest(target) > distance && self.distances.lower(target, distance) {
                 self.waiting.insert(target);
             }
         }
-        *count += list.neighbours.len() as u64;
+    }
+}
+
+/// Some weights of relaxed edges, for choosing `delta`. Their median is not moved by a few huge ones, as their mean is.
+#[derive(Default)]
+struct WeightSample {
+    /// Those above 0: others need no width.
+    weights: Vec<f64>,
+    /// The median of the first so many weights.
+    median: (usize, f64),
+}
+
+impl WeightSample {
+    const MOST: usize = 1 << 13;
+
+    fn add(&mut self, weights: Vec<f64>) {
+        let room = Self::MOST - self.weights.len();
+        self.weights.extend(weights.into_iter().filter(|&weight| weight > 0.0).take(room));
+    }
+
+    /// The median, or 0 if there is no weight.
+    fn median(&mut self) -> f64 {
+        let (of, median) = self.median;
+        if self.weights.len() <= of + of / 2 {
+            return median;
+        }
+        let middle = self.weights.len() / 2;
+        let median = *self.weights.select_nth_unstable_by(middle, f64::total_cmp).1;
+        self.median = (self.weights.len(), median);
+        median
     }
 }
 
@@ -286,13 +313,14 @@ struct Distances<'a, L, const EVEN: bool> {
 impl<L: Length, const EVEN: bool> Labels for Distances<'_, L, EVEN> {
     const EVEN: bool = EVEN;
 
-    fn horizon(&self, least: u64) -> u64 {
-        L::beyond(least, self.horizon)
+    fn horizon(&self, least: u64, narrowing: u32) -> u64 {
+        // Soon narrow enough, however wide it was.
+        L::beyond(least, self.horizon / f64::from(narrowing * narrowing).exp2())
     }
 
     #[inline]
     fn rank(&self, label: u64) -> u64 {
-        (L::real(label) * self.ranks) as u64
+        ((L::real(label) * self.ranks) as u64).min(GREATEST_RANK)
     }
 
     #[inline]

@@ -294,3 +294,53 @@ fn a_damaged_page_or_a_request_to_stop_ends_a_long_search() {
         assert!(error.contains("checksum") && error.contains("out.pages"), "{error}");
     }
 }
+
+/// One weight in a hundred is a thousand million, the others are small.
+fn a_few_huge(source: u32, target: u32) -> f64 {
+    let mixed = mix(u64::from(source.min(target)) << 32 | u64::from(source.max(target)));
+    if mixed.is_multiple_of(100) { 1e9 } else { (1 + mixed % 255) as f64 }
+}
+
+/// Weights of eighteen orders of magnitude.
+fn of_all_magnitudes(source: u32, target: u32) -> f64 {
+    let mixed = mix(u64::from(source.min(target)) << 32 | u64::from(source.max(target)));
+    10f64.powf((mixed % 1800) as f64 / 100.0 - 9.0)
+}
+
+#[test]
+fn lists_are_worked_off_a_few_times_whatever_the_weights_and_the_delta() {
+    let side = 200;
+    for (name, weight) in [("few huge", a_few_huge as fn(u32, u32) -> f64), ("all magnitudes", of_all_magnitudes)] {
+        for edges in [grid(side, side), shuffled(side * side, &grid(side, side))] {
+            let given = Given { weighted: true, weight, ..Given::new(side * side, edges, false) };
+            let directory = tempfile::tempdir().unwrap();
+            let image = given.image(directory.path(), OrderChoice::Input);
+            let find = |memory: Option<u64>, delta| {
+                let graph = open_case(&image, (2, "best", 1));
+                let _rest = memory.map(|bytes| leave_only(&graph, bytes));
+                let found = sssp(&graph, &SsspOptions { source: 5, weights: true, delta }).unwrap();
+                verify_sssp(&graph, &SsspOptions { source: 5, weights: true, delta }, &found).unwrap();
+                found
+            };
+            let expected = sssp_numbers(&find(None, None));
+            let little = 3 << 20;
+            for (memory, delta) in [
+                (None, None),
+                (None, Some(1e30)),
+                (None, Some(1e-30)),
+                (Some(little), None),
+                (Some(little), Some(1e30)),
+            ] {
+                let found = find(memory, delta);
+                assert!(sssp_numbers(&found) == expected, "{name}, {memory:?}, {delta:?}");
+                let lists: u64 =
+                    found.stats.steps.iter().filter(|step| step.name != "parents").map(|step| step.active).sum();
+                let times = lists as f64 / f64::from(side * side);
+                assert!(
+                    times < if delta.is_some() { 150.0 } else { 20.0 },
+                    "{name}, {memory:?}, {delta:?}: {times} times"
+                );
+            }
+        }
+    }
+}

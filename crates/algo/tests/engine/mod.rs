@@ -27,13 +27,15 @@ pub struct Given {
     pub directed: bool,
     /// Parallel edges stay.
     pub parallel: bool,
-    /// Edges have weights from 0 to below 4, the same in both directions.
+    /// Edges have weights, the same in both directions.
     pub weighted: bool,
+    /// The weight of an edge: by default from 0 to below 4.
+    pub weight: fn(u32, u32) -> f64,
 }
 
 impl Given {
     pub fn new(vertices: u32, edges: Vec<(u32, u32)>, directed: bool) -> Self {
-        Given { vertices, edges, directed, parallel: false, weighted: false }
+        Given { vertices, edges, directed, parallel: false, weighted: false, weight }
     }
 
     /// Imports the graph and returns the image.
@@ -84,7 +86,8 @@ impl Parser for GivenParser {
         let Ids::Integer { values, .. } = &mut batch.ids else { panic!("ids are integers") };
         let edges = self.0.edges.chunks(BLOCK_EDGES).nth(block.sequence as usize).unwrap_or_default();
         if self.0.weighted {
-            batch.weights = Weights::Real(edges.iter().map(|&(source, target)| weight(source, target)).collect());
+            batch.weights =
+                Weights::Real(edges.iter().map(|&(source, target)| (self.0.weight)(source, target)).collect());
         }
         values.extend(edges.iter().flat_map(|&(source, target)| [u64::from(source), u64::from(target)]));
         take(batch)

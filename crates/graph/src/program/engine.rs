@@ -14,11 +14,11 @@ use crate::engine::vertex_set::Bitmap;
 use crate::engine::weights::WeightColumn;
 use crate::program::messages::{Mail, Outbox};
 use crate::program::vertex_program::{Events, ProgramOptions, ProgramRun, Request, Shared, Vertex, VertexProgram};
-use crate::steps::active::{Activated, Active};
-use outcore_image::{Result, Selection, StatsBuilder, SweepStats, Worker};
+use crate::steps::active::{Activated, Active, SPARSE_SHARE};
+use outcore_image::{Error, Result, Selection, StatsBuilder, SweepStats, Worker};
 use outcore_io::buffer::Raw;
 use outcore_io::plan::UNIT_PAGES;
-use outcore_io::{Array, Reservation, into_inner, lock};
+use outcore_io::{Array, Reservation, ReservedVec, into_inner, lock};
 use std::cmp::Reverse;
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -33,6 +33,11 @@ const BATCH_VERTICES: u64 = 1 << 16;
 const REQUEST_BYTES: u64 = size_of::<Request>() as u64 + 4;
 /// Number of batches between deliveries of an asynchronous program.
 const ROUND: usize = 16;
+/// Number of turns between looks for a request to stop, and of turns that are sorted without one.
+const BETWEEN_CHECKS: usize = 1 << 10;
+const SORTED_AT_ONCE: usize = 1 << 22;
+/// The purpose of the memory of requests.
+const REQUESTS: &str = "requests of lists";
 
 enum Work {
     /// The active vertices of a range.
@@ -49,7 +54,7 @@ enum Work {
 pub fn program_bytes<P: VertexProgram>(graph: &Graph) -> u64 {
     let vertices = graph.vertices();
     let inbox = if P::COMBINES { Inbox::<P::Message>::bytes(vertices) } else { 0 };
-    let order = if P::ORDERED { 16 * vertices } else { 0 };
+    let order = (size_of::<Turn>() * turns_at_once::<P>(vertices)) as u64;
     let logs = Mail::<P::Message>::logs_bytes(graph.runtime().threads());
     states_bytes::<P>(graph)
         + Active::bytes(vertices)
@@ -58,6 +63,14 @@ pub fn program_bytes<P: VertexProgram>(graph: &Graph) -> u64 {
         + order
         + logs
         + lists_bytes::<P>(graph)
+}
+
+/// An active vertex in the order of turns: its priority, greater ones first, and its number.
+type Turn = (Reverse<u64>, u32);
+
+/// The most active vertices that are put in an order: lists of them have one already.
+fn turns_at_once<P: VertexProgram>(vertices: u64) -> usize {
+    (if P::ORDERED { vertices } else { vertices / SPARSE_SHARE + 1 }) as usize
 }
 
 /// The memory that the states take, which the caller allocated.
@@ -69,7 +82,12 @@ fn states_bytes<P: VertexProgram>(graph: &Graph) -> u64 {
 fn lists_bytes<P: VertexProgram>(graph: &Graph) -> u64 {
     let edges = graph.directions().iter().map(|&direction| Edges::new(direction, P::WEIGHTS));
     let longest = edges.map(|edges| graph.lists(edges, Frontier::All).longest_bytes()).max().unwrap_or(0);
-    graph.runtime().threads() as u64 * (longest + REQUEST_BYTES * graph.vertices().min(BATCH_VERTICES))
+    graph.runtime().threads() as u64 * (longest + REQUEST_BYTES * requests_of_batch(graph) as u64)
+}
+
+/// The requests of a batch whose vertices ask for a list each.
+fn requests_of_batch(graph: &Graph) -> usize {
+    graph.vertices().min(BATCH_VERTICES) as usize
 }
 
 /// Runs a program until no vertex is active and no message under way. `states` has a state for every vertex.
@@ -176,13 +194,9 @@ impl<M: Raw> Inbox<M> {
 struct Hand<M> {
     outbox: Outbox<M>,
     activated: Activated,
-    requests: Vec<Request>,
-}
-
-impl<M: Raw> Hand<M> {
-    fn new(mail: &Arc<Mail<M>>) -> Self {
-        Hand { outbox: Outbox::new(mail), activated: Activated::default(), requests: Vec::new() }
-    }
+    requests: ReservedVec<Request>,
+    /// The requests whose lists are being read; between waves, memory for the next ones.
+    wave: ReservedVec<Request>,
 }
 
 struct Engine<'a, P: VertexProgram> {
@@ -199,6 +213,8 @@ struct Engine<'a, P: VertexProgram> {
     cells: Vec<u32>,
     /// The vertices whose lists span more than a unit of pages, in either direction.
     long: Vec<u32>,
+    /// Memory for the order of turns, which is used again in every iteration.
+    order: ReservedVec<Turn>,
     asynchronous: bool,
     iteration: u32,
     /// Goes up with every step of an iteration: messages are delivered in the order of steps, and of the work in them.
@@ -256,7 +272,9 @@ impl<'a, P: VertexProgram> Engine<'a, P> {
             }
         }
         let (cells, long) = cells_of(graph);
+        let turns = turns_at_once::<P>(graph.vertices());
         Ok(Engine {
+            order: ReservedVec::with_capacity(budget, "the order of turns", turns)?,
             graph,
             lists: [graph.open_lists(Direction::Out)?, graph.open_lists(Direction::In)?],
             _weights: weights,
@@ -294,13 +312,12 @@ impl<'a, P: VertexProgram> Engine<'a, P> {
     fn iterate(&mut self) -> Result<SweepStats> {
         let start = Instant::now();
         let parts = Mutex::default();
-        let (order, plan) = self.plan();
-        let mut sweep = self.rounds(&plan, &order, &parts)?;
-        drop(order);
+        let plan = self.plan()?;
+        let mut sweep = self.rounds(&plan, &parts)?;
         let mut parts = into_inner(parts);
         parts.sort_unstable();
         let plan: Vec<Work> = parts.into_iter().flat_map(|request| self.parts_of(request)).collect();
-        sweep.add(&self.rounds(&plan, &[], &Mutex::default())?);
+        sweep.add(&self.rounds(&plan, &Mutex::default())?);
         if !self.asynchronous {
             // Messages that combine have been put into the inbox on the way, if there were many.
             self.collect()?;
@@ -309,7 +326,8 @@ impl<'a, P: VertexProgram> Engine<'a, P> {
         if self.shared.any_ending.swap(false, Ordering::Relaxed) {
             let ending = &self.shared.ending;
             self.each_range(|hand, _, words| {
-                for vertex in ending.iter(words) {
+                for (i, vertex) in ending.iter(words).enumerate() {
+                    self.check_stop(i)?;
                     ending.remove(vertex);
                     let state = self.state(vertex);
                     self.program.on_iteration_end(&mut self.events(vertex, hand), state);
@@ -323,10 +341,9 @@ impl<'a, P: VertexProgram> Engine<'a, P> {
         Ok(sweep)
     }
 
-    /// The active vertices by batches; where these are places in a list, that list.
-    fn plan(&self) -> (Vec<u32>, Vec<Work>) {
+    /// The active vertices by batches; where these are places in an order, that is made.
+    fn plan(&mut self) -> Result<Vec<Work>> {
         let active = &self.shared.active;
-        let lists = self.lists(Direction::Out);
         let mut plan = Filling::default();
         if !P::ORDERED
             && let Frontier::Set(set) = active.frontier()
@@ -337,24 +354,60 @@ impl<'a, P: VertexProgram> Engine<'a, P> {
                 plan.add(place, count.min(UNIT_PAGES), count);
             }
             let vertices = |cells: Range<usize>| Work::Range(self.cells[cells.start]..self.cells[cells.end]);
-            return (Vec::new(), plan.batches.into_iter().map(vertices).collect());
+            return Ok(plan.batches.into_iter().map(vertices).collect());
         }
-        let mut order: Vec<u32> = match active.frontier() {
-            Frontier::List(list) => list.to_vec(),
-            _ => active.set.iter(0..active.set.words()).collect(),
+        let mut order = std::mem::take(self.order.as_mut_vec());
+        let (active, lists) = (&self.shared.active, self.lists(Direction::Out));
+        order.clear();
+        let mut add = |vertex: u32| {
+            self.check_stop(order.len())?;
+            let priority = if P::ORDERED { self.program.priority(vertex, self.shared_state(vertex)) } else { 0 };
+            order.push((Reverse(priority), vertex));
+            Ok::<_, Error>(())
         };
+        match active.frontier() {
+            Frontier::List(list) => list.iter().copied().try_for_each(&mut add)?,
+            _ => active.set.iter(0..active.set.words()).try_for_each(&mut add)?,
+        }
         if P::ORDERED {
-            let priority = |&vertex: &u32| Reverse(self.program.priority(vertex, self.shared_state(vertex)));
-            order.sort_by_cached_key(|vertex| (priority(vertex), *vertex));
+            self.sort(&mut order)?;
         }
         let mut last = u64::MAX;
-        for (place, &vertex) in order.iter().enumerate() {
+        for (place, &(_, vertex)) in order.iter().enumerate() {
             let pages = pages_of_range(lists, vertex, vertex + 1);
             let shared = u64::from(pages.start == last);
             last = pages.end.wrapping_sub(1);
             plan.add(place, (pages.end - pages.start).saturating_sub(shared), 1);
         }
-        (order, plan.batches.into_iter().map(Work::Listed).collect())
+        *self.order.as_mut_vec() = order;
+        Ok(plan.batches.into_iter().map(Work::Listed).collect())
+    }
+
+    /// Sorts turns by halves, so that a request to stop is heard.
+    fn sort(&self, turns: &mut [Turn]) -> Result<()> {
+        self.graph.runtime().cancel().check()?;
+        if turns.len() <= SORTED_AT_ONCE {
+            turns.sort_unstable();
+            return Ok(());
+        }
+        let middle = turns.len() / 2;
+        turns.select_nth_unstable(middle);
+        let (before, after) = turns.split_at_mut(middle);
+        self.sort(before)?;
+        self.sort(after)
+    }
+
+    /// Hears a request to stop at some of the places.
+    #[inline]
+    fn check_stop(&self, place: usize) -> Result<()> {
+        if place.is_multiple_of(BETWEEN_CHECKS) { Ok(self.graph.runtime().cancel().check()?) } else { Ok(()) }
+    }
+
+    fn hand(&self) -> Result<Hand<P::Message>> {
+        let (budget, owned) = (self.graph.runtime().budget(), requests_of_batch(self.graph));
+        let (requests, wave) =
+            (ReservedVec::beside(budget, REQUESTS, owned)?, ReservedVec::beside(budget, REQUESTS, 0)?);
+        Ok(Hand { outbox: Outbox::new(&self.mail), activated: Activated::default(), requests, wave })
     }
 
     /// The parts of a long list.
@@ -368,20 +421,27 @@ impl<'a, P: VertexProgram> Engine<'a, P> {
     }
 
     /// Works off batches, and delivers messages in between where that may be.
-    fn rounds(&mut self, plan: &[Work], order: &[u32], parts: &Mutex<Vec<Request>>) -> Result<SweepStats> {
+    fn rounds(&mut self, plan: &[Work], parts: &Mutex<Vec<Request>>) -> Result<SweepStats> {
         let next = AtomicUsize::new(0);
-        let mut total = SweepStats::default();
-        while next.load(Ordering::Relaxed) < plan.len() {
-            let step = self.next_step();
+        let (mut total, mut end) = (SweepStats::default(), 0);
+        loop {
             let begin = next.load(Ordering::Relaxed);
-            let end = if self.asynchronous { plan.len().min(begin + ROUND) } else { plan.len() };
+            if begin >= plan.len() {
+                return Ok(total);
+            }
+            // A round that ended early, since messages took their memory, goes on.
+            if begin >= end {
+                end = if self.asynchronous { plan.len().min(begin + ROUND) } else { plan.len() };
+            }
+            let step = self.next_step();
             let (results, sweep) = self.graph.with_workers(end - begin, |worker, stop| {
-                let (mut hand, mut sweep) = (Hand::new(&self.mail), SweepStats::default());
+                let (mut hand, mut sweep) = (self.hand()?, SweepStats::default());
                 while !stop.load(Ordering::Relaxed) && !self.shared.has_failed() {
                     let take = |place: usize| (place < end).then_some(place + 1);
                     let Ok(place) = next.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take) else { break };
+                    self.graph.runtime().cancel().check()?;
                     hand.outbox.begin(step | place as u64)?;
-                    sweep.add(&self.batch(&plan[place], order, worker, &mut hand, parts)?);
+                    sweep.add(&self.batch(&plan[place], worker, &mut hand, parts)?);
                     if P::COMBINES && self.mail.is_half_full() {
                         break;
                     }
@@ -391,40 +451,45 @@ impl<'a, P: VertexProgram> Engine<'a, P> {
             })?;
             self.shared.check()?;
             results.iter().chain([&sweep]).for_each(|sweep| total.add(sweep));
-            if self.asynchronous {
-                self.collect()?;
-                self.hand_out()?;
-            } else if P::COMBINES {
+            let is_over = next.load(Ordering::Relaxed) >= end;
+            if P::COMBINES || (self.asynchronous && is_over) {
                 self.collect()?;
             }
+            // Not where the memory of messages ends a part of a round: results would depend on it.
+            if self.asynchronous && is_over {
+                self.hand_out()?;
+            }
         }
-        Ok(total)
     }
 
     /// Gives the vertices of a batch their turn, and all lists that are asked for.
     fn batch(
         &self,
         batch: &Work,
-        order: &[u32],
         worker: &mut Worker,
         hand: &mut Hand<P::Message>,
         parts: &Mutex<Vec<Request>>,
     ) -> Result<SweepStats> {
-        let turn = |vertex: u32, hand: &mut Hand<P::Message>| {
+        let mut total = SweepStats::default();
+        let turn = |(place, vertex): (usize, u32)| {
+            self.check_stop(place)?;
             let state = self.state(vertex);
             self.program.run(&mut self.vertex(vertex, hand, Direction::Out, false), state);
+            // Depends on the program alone, as all that decides on the order of messages.
+            if hand.requests.len() as u64 >= BATCH_VERTICES {
+                total.add(&self.waves(worker, hand, None, parts)?);
+            }
+            Ok::<_, Error>(())
         };
         match batch {
             Work::Range(range) => {
                 let words = Bitmap::words_of(&(range.start as usize / 64 * 64..range.end as usize));
-                self.shared
-                    .active
-                    .set
-                    .iter(words)
-                    .filter(|vertex| range.contains(vertex))
-                    .for_each(|vertex| turn(vertex, hand));
+                let vertices = self.shared.active.set.iter(words).filter(|vertex| range.contains(vertex));
+                vertices.enumerate().try_for_each(turn)?;
             }
-            Work::Listed(places) => order[places.clone()].iter().for_each(|&vertex| turn(vertex, hand)),
+            Work::Listed(places) => {
+                self.order[places.clone()].iter().map(|(_, vertex)| *vertex).enumerate().try_for_each(turn)?;
+            }
             Work::Part { request, pages } => {
                 let whole = self.shared_state(request.vertex);
                 let Some(mut state) = self.program.part(whole) else { return Ok(SweepStats::default()) };
@@ -439,7 +504,8 @@ impl<'a, P: VertexProgram> Engine<'a, P> {
                 return Ok(sweep);
             }
         }
-        self.waves(worker, hand, None, parts)
+        total.add(&self.waves(worker, hand, None, parts)?);
+        Ok(total)
     }
 
     /// Reads what was asked for, until nothing more is; `part` is the state of the part of a vertex that asks.
@@ -452,11 +518,12 @@ impl<'a, P: VertexProgram> Engine<'a, P> {
     ) -> Result<SweepStats> {
         let mut total = SweepStats::default();
         let is_part = part.is_some();
-        while !hand.requests.is_empty() {
-            let mut wave = std::mem::take(&mut hand.requests);
-            // Those of a batch have their memory; there are more if vertices ask for several lists.
-            let more = (wave.len() as u64).saturating_sub(self.graph.vertices().min(BATCH_VERTICES));
-            let _reservation = self.graph.runtime().budget().reserve("requests of lists", REQUEST_BYTES * more)?;
+        let budget = self.graph.runtime().budget();
+        let mut is_swapped = false;
+        while !hand.requests.is_empty() && !self.shared.has_failed() {
+            std::mem::swap(&mut hand.requests, &mut hand.wave);
+            is_swapped = !is_swapped;
+            let mut wave = std::mem::take(hand.wave.as_mut_vec());
             if !wave.is_sorted() {
                 wave.sort_unstable();
             }
@@ -466,8 +533,10 @@ impl<'a, P: VertexProgram> Engine<'a, P> {
             }
             for requests in wave.chunk_by(|a, b| a.direction == b.direction) {
                 let Some(&Request { direction, .. }) = requests.first() else { continue };
-                let mut vertices: Vec<u32> = requests.iter().map(|request| request.vertex).collect();
-                vertices.dedup();
+                let mut vertices = ReservedVec::beside(budget, REQUESTS, requests_of_batch(self.graph))?;
+                vertices.make_room(requests.len())?;
+                vertices.as_mut_vec().extend(requests.iter().map(|request| request.vertex));
+                vertices.as_mut_vec().dedup();
                 let edges = Edges::new(direction, P::WEIGHTS);
                 let mut remaining = requests;
                 let sweep = visit_here(self.graph, worker, edges, Frontier::List(&vertices), |list| {
@@ -484,6 +553,13 @@ impl<'a, P: VertexProgram> Engine<'a, P> {
                 })?;
                 total.add(&sweep);
             }
+            wave.clear();
+            *hand.wave.as_mut_vec() = wave;
+        }
+        hand.requests.clear();
+        // The next batch has the memory that is set aside for it.
+        if is_swapped {
+            std::mem::swap(&mut hand.requests, &mut hand.wave);
         }
         Ok(total)
     }
@@ -530,7 +606,8 @@ impl<'a, P: VertexProgram> Engine<'a, P> {
     fn hand_out(&self) -> Result<()> {
         let Some(Inbox { messages, there }) = &self.inbox else { return Ok(()) };
         self.each_range(|hand, _, words| {
-            for vertex in there.iter(words) {
+            for (i, vertex) in there.iter(words).enumerate() {
+                self.check_stop(i)?;
                 there.remove(vertex);
                 let state = self.state(vertex);
                 self.program.on_message(&mut self.events(vertex, hand), state, messages[vertex as usize]);
@@ -544,7 +621,7 @@ impl<'a, P: VertexProgram> Engine<'a, P> {
     fn each_range(&self, work: impl Fn(&mut Hand<P::Message>, usize, Range<usize>) -> Result<()> + Sync) -> Result<()> {
         let (step, next, count) = (self.next_step(), AtomicUsize::new(0), self.mail.ranges());
         self.graph.runtime().run_on(count, |_| {
-            let mut hand = Hand::new(&self.mail);
+            let mut hand = self.hand()?;
             loop {
                 self.graph.runtime().cancel().check()?;
                 let range = next.fetch_add(1, Ordering::Relaxed);
@@ -600,7 +677,7 @@ impl<'a, P: VertexProgram> Engine<'a, P> {
         direction: Direction,
         is_part: bool,
     ) -> Vertex<'h, P::Message> {
-        let Hand { outbox, activated, requests } = hand;
+        let Hand { outbox, activated, requests, .. } = hand;
         let events = Events { id, iteration: self.iteration, shared: &self.shared, outbox, activated };
         Vertex { events, requests, direction, is_part }
     }

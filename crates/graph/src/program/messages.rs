@@ -190,11 +190,12 @@ impl<M: Raw> Delivery<'_, M> {
     /// targets.
     ///
     /// # Errors
-    /// A temporary file that cannot be read.
+    /// A temporary file that cannot be read, or a request to stop.
     pub fn deliver(&self, range: usize, mut visit: impl FnMut(u32, M)) -> Result<()> {
         let first = self.mail.range(range).start;
         let (mut read_targets, mut read_messages) = (Vec::new(), Vec::new());
         for block in &self.blocks {
+            self.mail.runtime.cancel().check()?;
             let ([t0, m0], [t1, m1]) = (block.starts[range], block.starts[range + 1]);
             if t0 == t1 {
                 continue;

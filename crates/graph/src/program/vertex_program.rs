@@ -8,8 +8,8 @@
 //!
 //! Active vertices come in batches, whose lists together fill a read of some size. A worker gives all vertices of a
 //! batch their turn, sorts what they asked for, reads each list once, and does the same again with what was asked for
-//! meanwhile. Batches, and the order of their messages, do not depend on the workers. So a program that is
-//! deterministic by itself gives the same result on any number of them.
+//! meanwhile. Vertices that ask for many lists each are fewer at a time. Batches, and the order of their messages, do
+//! not depend on the workers. So a program that is deterministic by itself gives the same result on any number of them.
 //!
 //! *Cost.* Three bits per vertex, the states, and for programs that combine messages one message and a bit per vertex.
 //! Messages take a quarter of the memory that is left, and temporary files what is beyond that.
@@ -24,7 +24,7 @@ use crate::program::messages::Outbox;
 use crate::steps::active::{Activated, Active};
 use outcore_image::{Error, Result, Stats};
 use outcore_io::buffer::Raw;
-use outcore_io::lock;
+use outcore_io::{ReservedVec, lock};
 use std::ops::{Deref, DerefMut};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -262,7 +262,7 @@ impl<M: Raw> Events<'_, M> {
 /// A vertex whose turn it is, or whose list has come, and what it can do.
 pub struct Vertex<'a, M: Raw> {
     pub(crate) events: Events<'a, M>,
-    pub(crate) requests: &'a mut Vec<Request>,
+    pub(crate) requests: &'a mut ReservedVec<Request>,
     pub(crate) direction: Direction,
     pub(crate) is_part: bool,
 }
@@ -303,11 +303,13 @@ impl<M: Raw> Vertex<'_, M> {
     #[inline]
     pub fn request(&mut self, direction: Direction) {
         let vertex = self.events.id;
-        self.requests.push(Request { direction, vertex, by: vertex });
+        if let Err(error) = self.requests.push(Request { direction, vertex, by: vertex }) {
+            self.events.fail(error.into());
+        }
     }
 
     /// Asks for the lists of any vertices. They come in the order of these vertices, each once, however often it is
-    /// asked for at a time.
+    /// asked for at a time. A request takes 12 bytes until the list comes; without memory for it the program ends.
     ///
     /// # Panics
     /// There is no such vertex.
@@ -315,7 +317,13 @@ impl<M: Raw> Vertex<'_, M> {
     pub fn request_of(&mut self, vertices: &[u32], direction: Direction) {
         self.events.check(vertices);
         let by = self.events.id;
-        self.requests.extend(vertices.iter().map(|&vertex| Request { direction, vertex, by }));
+        match self.requests.make_room(vertices.len()) {
+            Ok(()) => {
+                let requests = vertices.iter().map(|&vertex| Request { direction, vertex, by });
+                self.requests.as_mut_vec().extend(requests);
+            }
+            Err(error) => self.events.fail(error.into()),
+        }
     }
 
     /// The direction of the list that has come.

@@ -32,7 +32,7 @@ use crate::engine::weights::Weights;
 use crate::relax::decoded_cache::{CachedPage, DecodedCache, DecodedPage, MAX_CACHED_PAGE_BYTES, PageHead, PageLists};
 use crate::relax::least_first::LeastFirst;
 use crate::relax::near_first::NearFirst;
-use crate::relax::relaxer::{Labels, NO_LABEL, OnDrop, Relaxed};
+use crate::relax::relaxer::{Labels, MANY_VISITS, NO_LABEL, OnDrop, Relaxed};
 use outcore_format::Lists as DecodedLists;
 use outcore_image::{Pass, Result, Selection, SweepStats};
 use outcore_io::plan::UNIT_PAGES;
@@ -48,6 +48,10 @@ const GROUP: u64 = 64;
 const CACHED_SHARE: u64 = 4;
 /// Number of cached pages that a worker visits before it looks again at its reads.
 const CACHED_IN_A_ROW: usize = 64;
+/// Number of lists that a worker works off between looks for a request to stop.
+const LISTS_BETWEEN_CHECKS: u64 = 1 << 12;
+/// The narrowest range in which a page is worked off: further narrowing makes no difference.
+const MOST_NARROWING: u64 = 45;
 /// Number of pages that wait because of one visit and are collected before the queue learns of them.
 const MOST_TOUCHED: usize = 256;
 
@@ -57,6 +61,8 @@ pub(crate) struct ByPage<'a> {
     edges: Edges,
     map: PageMap,
     most_lists: usize,
+    /// Number of lists that a worker works off before it narrows the range in which pages are worked off.
+    many: u64,
     queue: Queue,
     /// Pages whose first list began in an earlier page and is to be worked off.
     parts: Bitmap,
@@ -93,6 +99,7 @@ impl<'a> ByPage<'a> {
             graph,
             edges,
             most_lists: most_lists as usize,
+            many: (MANY_VISITS * vertices / graph.runtime().threads() as u64).max(1),
             queue: Queue::new(lists.pages as usize, claimed, cached_bytes.saturating_sub(evicted_bytes)),
             parts,
             map: PageMap::new(&lists, vertices, continues),
@@ -123,7 +130,7 @@ impl<'a> ByPage<'a> {
             let visitor = Visitor { relaxer, labels, active, work: Work::new(relaxer.most_lists), page: 0, horizon: 0 };
             let (mut pass, mut pages) = (Pass::default(), ListPages::new(relaxer.graph, &swept, visitor));
             while !stop.load(Ordering::Relaxed) {
-                pages.visitor.visit_cached();
+                pages.visitor.visit_cached()?;
                 if !pages.step(&mut pass, &sweep, worker)? && !relaxer.queue.wait() {
                     break;
                 }
@@ -421,36 +428,38 @@ impl<L: Labels> ListVisitor for Visitor<'_, L> {
         self.page = number as u32;
         self.relaxer.queue.begin(self.page);
         self.relaxer.queue.cache(self.page, lists, weights);
-        self.visit(&DecodedPage(lists, weights));
-        Ok(())
+        self.visit(&DecodedPage(lists, weights))
     }
 }
 
 impl<L: Labels> Visitor<'_, L> {
     /// Visits cached pages as long as they have the least labels, but not for ever.
-    fn visit_cached(&mut self) {
+    fn visit_cached(&mut self) -> Result<()> {
         for _ in 0..CACHED_IN_A_ROW {
             let Some((page, cached)) = self.relaxer.queue.take_cached() else { break };
             self.page = page;
             self.work.cached_visits += 1;
-            self.visit(&*cached);
+            self.visit(&*cached)?;
         }
+        Ok(())
     }
 
     /// Works off a page, and lets others wait because of that.
-    fn visit(&mut self, lists: &impl PageLists) {
+    fn visit(&mut self, lists: &impl PageLists) -> Result<()> {
         self.work.relaxed.visits += 1;
         self.take_active(lists);
         let least = self.work.seeds.iter().map(|seed| seed.0).min();
-        self.horizon = least.map_or(NO_LABEL, |least| self.labels.horizon(least));
+        let narrowing = (self.work.relaxed.vertices / self.relaxer.many).min(MOST_NARROWING) as u32;
+        self.horizon = least.map_or(NO_LABEL, |least| self.labels.horizon(least, narrowing));
         self.bring_near(lists);
         if L::EVEN {
-            self.work_off_even(lists)
+            self.work_off_even(lists)?;
         } else {
             self.work.waiting.restart(least.unwrap_or(NO_LABEL), self.horizon);
-            self.work_off(lists)
+            self.work_off(lists)?;
         }
         self.relaxer.queue.end(&mut self.work.touched);
+        Ok(())
     }
 
     /// Takes the page's active vertices.
@@ -485,7 +494,7 @@ impl<L: Labels> Visitor<'_, L> {
     }
 
     /// Works off active lists, those with the least labels first.
-    fn work_off(&mut self, lists: &impl PageLists) {
+    fn work_off(&mut self, lists: &impl PageLists) -> Result<()> {
         let (horizon, head) = (self.horizon, lists.head());
         for place in 0..self.work.seeds.len() {
             let (label, i) = self.work.seeds[place];
@@ -501,6 +510,7 @@ impl<L: Labels> Visitor<'_, L> {
             }
         }
         while let Some(i) = self.work.waiting.take() {
+            self.check_stop()?;
             let label = self.labels.get(head.first_vertex + i);
             self.relax(lists, i, label, |work, i, label| {
                 let near = label <= horizon;
@@ -510,10 +520,11 @@ impl<L: Labels> Visitor<'_, L> {
                 near
             });
         }
+        Ok(())
     }
 
     /// Works off active lists where edges keep the order of labels: those that fell are in order without sorting.
-    fn work_off_even(&mut self, lists: &impl PageLists) {
+    fn work_off_even(&mut self, lists: &impl PageLists) -> Result<()> {
         if !self.work.seeds.is_sorted() {
             self.work.seeds.sort_unstable();
         }
@@ -544,6 +555,7 @@ impl<L: Labels> Visitor<'_, L> {
                 continue;
             }
             self.work.done[i as usize] = label;
+            self.check_stop()?;
             self.relax(lists, i, label, |work, i, _| {
                 let room = work.fallen.len() < work.fallen.capacity();
                 if room {
@@ -554,6 +566,14 @@ impl<L: Labels> Visitor<'_, L> {
         }
         let Work { seeds, fallen, done, .. } = &mut self.work;
         seeds.iter().map(|seed| &seed.1).chain(fallen.iter()).for_each(|&i| done[i as usize] = NO_LABEL);
+        Ok(())
+    }
+
+    /// Hears a request to stop, every so many lists.
+    #[inline]
+    fn check_stop(&self) -> Result<()> {
+        let is_due = self.work.relaxed.vertices.is_multiple_of(LISTS_BETWEEN_CHECKS);
+        if is_due { Ok(self.relaxer.graph.runtime().cancel().check()?) } else { Ok(()) }
     }
 
     /// Offers labels along the edges of a list. `wait` lets a list of the page wait, if it can.

@@ -13,16 +13,22 @@
 //! *Ordering.* A worker that lowers a label writes it first, then sets the bit; one that takes the bit reads the label
 //! after that. So no label that fell is missed.
 //!
-//! *Cost.* One and a half bytes per vertex for hints beside the cached lists.
+//! *Order within a rank.* Where ranks turn out too wide, since weights differ by orders of magnitude, labels fall again
+//! and again. A worker that has worked off four times its share of all lists takes hints of a rank by a heap from then
+//! on, the least label first.
+//!
+//! *Cost.* One and a half bytes per vertex for hints beside the cached lists, and half a MiB per worker.
 //!
 //! Meyer and Sanders, *Delta-stepping*, J. Algorithms 2003; Nguyen, Lenharth, Pingali, *A lightweight infrastructure
 //! for graph analytics*, SOSP 2013, keeps work in bags by priority.
 
 use crate::engine::vertex_set::Bitmap;
 use crate::relax::cached_lists::CachedLists;
-use crate::relax::relaxer::{Labels, OnDrop};
+use crate::relax::relaxer::{Labels, MANY_VISITS, OnDrop};
 use outcore_image::Result;
 use outcore_io::{Runtime, lock};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 
@@ -37,6 +43,13 @@ const LEAST_TO_DONATE: usize = 64;
 /// Number of targets of a list that are prefetched.
 const NEAR_TARGETS: usize = 8;
 const NONE: u32 = u32::MAX;
+/// Number of batches between looks for a request to stop.
+const BETWEEN_CHECKS: u64 = 64;
+/// The most hints of a rank that are ordered by label. Half of them are taken at once: others come meanwhile.
+const ORDERED: usize = 1 << 15;
+
+/// Hints of a rank, the least label first.
+type ByLabel = BinaryHeap<Reverse<(u64, u32)>>;
 
 /// Hints of one rank, which worker and worker hand on.
 type Donation = Vec<(u64, Vec<u32>)>;
@@ -181,6 +194,8 @@ pub(crate) struct ByRank<'a, L> {
     pool: Mutex<Pool>,
     changed: Condvar,
     chunks: usize,
+    /// Number of lists after which a worker orders the hints of a rank.
+    many: u64,
 }
 
 #[derive(Default)]
@@ -195,7 +210,8 @@ struct Pool {
 
 /// The memory that the hints of all workers take, and half of them once more where they are donations.
 pub(crate) fn hint_bytes(vertices: u64, workers: usize) -> u64 {
-    (chunks(vertices, workers) * workers * size_of::<Chunk>()) as u64 * 3 / 2
+    let by_label = workers * ORDERED * size_of::<Reverse<(u64, u32)>>();
+    (chunks(vertices, workers) * workers * size_of::<Chunk>()) as u64 * 3 / 2 + by_label as u64
 }
 
 fn chunks(vertices: u64, workers: usize) -> usize {
@@ -214,6 +230,7 @@ impl<'a, L: Labels> ByRank<'a, L> {
             pool: Mutex::default(),
             changed: Condvar::new(),
             chunks: chunks(vertices, workers),
+            many: MANY_VISITS * vertices / workers as u64,
         }
     }
 
@@ -232,7 +249,12 @@ impl<'a, L: Labels> ByRank<'a, L> {
             self.changed.notify_all();
         });
         let (mut bins, mut batch, mut count) = (Bins::new(self.chunks), [0; BATCH], 0);
+        let (mut by_label, mut batches) = (ByLabel::new(), 0u64);
         while !stop.load(Ordering::Relaxed) {
+            batches += 1;
+            if batches.is_multiple_of(BETWEEN_CHECKS) {
+                runtime.cancel().check()?;
+            }
             let Some(rank) = bins.least() else {
                 if self.wait(worker, None, &mut bins) {
                     continue;
@@ -260,6 +282,12 @@ impl<'a, L: Labels> ByRank<'a, L> {
                 break;
             }
             if bins.least() == Some(rank) {
+                if count > self.many {
+                    count += self.relax_by_label(rank, &mut by_label, &mut bins, || {
+                        if stop.load(Ordering::Relaxed) { Ok(true) } else { runtime.cancel().check().map(|()| false) }
+                    })?;
+                    continue;
+                }
                 let len = bins.take(rank, &mut batch);
                 count += self.relax(&batch[..len], &mut bins);
             }
@@ -367,16 +395,56 @@ impl<'a, L: Labels> ByRank<'a, L> {
                 continue;
             }
             count += 1;
-            let label = labels.get(vertex);
-            for (target, weight) in lists.edges(vertex) {
-                let Some(offered) = labels.along(vertex, label, weight) else { continue };
-                if offered < labels.get(target) && labels.lower(target, offered) {
-                    self.active.announce(target);
-                    self.hint(bins, labels.rank(offered), target);
-                }
-            }
+            self.relax_list(vertex, |offered, target| self.hint(bins, labels.rank(offered), target));
         }
         count
+    }
+
+    /// Offers labels along the edges of a vertex; `hint` gets those that fell, and their vertices.
+    #[inline(always)]
+    fn relax_list(&self, vertex: u32, mut hint: impl FnMut(u64, u32)) {
+        let label = self.labels.get(vertex);
+        for (target, weight) in self.lists.edges(vertex) {
+            let Some(offered) = self.labels.along(vertex, label, weight) else { continue };
+            if offered < self.labels.get(target) && self.labels.lower(target, offered) {
+                self.active.announce(target);
+                hint(offered, target);
+            }
+        }
+    }
+
+    /// Works off hints of a rank by rising label; returns how many lists that were. `is_stopped` is asked now and then.
+    fn relax_by_label(
+        &self,
+        rank: u64,
+        by_label: &mut ByLabel,
+        bins: &mut Bins,
+        is_stopped: impl Fn() -> outcore_io::Result<bool>,
+    ) -> Result<u64> {
+        by_label.clear();
+        by_label.reserve_exact(ORDERED);
+        let mut batch = [0; BATCH];
+        while bins.least() == Some(rank) && by_label.len() + BATCH <= ORDERED / 2 {
+            let len = bins.take(rank, &mut batch);
+            by_label.extend(batch[..len].iter().map(|&vertex| Reverse((self.labels.get(vertex), vertex))));
+        }
+        let (mut count, mut taken) = (0, 0u64);
+        while let Some(Reverse((_, vertex))) = by_label.pop() {
+            taken += 1;
+            if taken.is_multiple_of(BETWEEN_CHECKS * BATCH as u64) && is_stopped()? {
+                break;
+            }
+            if self.active.take(vertex as usize / 64, 1 << (vertex % 64)) == 0 {
+                continue;
+            }
+            count += 1;
+            self.relax_list(vertex, |label, target| match self.labels.rank(label) {
+                // A label that falls meanwhile is not later than the rank that is being worked off.
+                of if of <= rank && by_label.len() < ORDERED => by_label.push(Reverse((label, target))),
+                of => self.hint(bins, of, target),
+            });
+        }
+        Ok(count)
     }
 }
 
@@ -421,9 +489,10 @@ mod tests {
 
     #[test]
     fn hints_take_one_and_a_half_bytes_per_vertex_and_have_room_for_all_ranks() {
-        assert_eq!((size_of::<Chunk>(), hint_bytes(1 << 24, 2)), (256, 3 << 23));
+        let by_label = |workers: u64| workers * 16 * ORDERED as u64;
+        assert_eq!((size_of::<Chunk>(), hint_bytes(1 << 24, 2)), (256, (3 << 23) + by_label(2)));
         assert_eq!((chunks(1 << 24, 2), chunks(1 << 24, 4)), (1 << 15, 1 << 14));
-        assert_eq!((chunks(0, 3), hint_bytes(0, 3)), (128, 128 * 3 * 384));
+        assert_eq!((chunks(0, 3), hint_bytes(0, 3)), (128, 128 * 3 * 384 + by_label(3)));
         let bins = Bins::new(chunks(1 << 20, 1));
         assert!((bins.chunks.capacity() * size_of::<Chunk>()) as u64 <= hint_bytes(1 << 20, 1));
     }
@@ -509,9 +578,19 @@ mod tests {
         edges.sort_unstable();
         let vertices = side * side;
         let expected = distances(vertices, &edges);
-        for (threads, width, chunks) in
-            [(1, 100, 128), (2, 100, 128), (8, 30, 128), (3, 1, 128), (4, 100, 2), (2, 1_000_000, 1), (2, 7, 0)]
-        {
+        let many = MANY_VISITS * u64::from(vertices);
+        for (threads, width, chunks, many) in [
+            (1, 100, 128, many),
+            (2, 100, 128, many),
+            (8, 30, 128, many / 8),
+            (3, 1, 128, 0),
+            (2, 100, 128, 0),
+            (1, u64::MAX, 128, 0),
+            (4, u64::MAX, 2, 300),
+            (4, 100, 2, many / 4),
+            (2, 1_000_000, 1, many / 2),
+            (2, 7, 0, many / 2),
+        ] {
             let runtime = Runtime::new(RuntimeOptions { threads: Some(threads), ..RuntimeOptions::default() }).unwrap();
             let lists = CachedLists::of(runtime.budget(), vertices, &edges);
             let labels: Vec<_> = (0..vertices).map(|_| AtomicU64::new(u64::MAX)).collect();
@@ -519,7 +598,7 @@ mod tests {
             labels[0].store(0, Ordering::Relaxed);
             active.insert(0);
             let labels = Distances { labels, width };
-            let by_rank = ByRank { chunks, ..ByRank::new(&labels, &lists, &active, vertices.into(), threads) };
+            let by_rank = ByRank { chunks, many, ..ByRank::new(&labels, &lists, &active, vertices.into(), threads) };
             let stop = AtomicBool::new(false);
             // Without room for hints nothing would ever be done.
             if chunks == 0 {
@@ -530,8 +609,8 @@ mod tests {
             assert_eq!(distances == expected, chunks > 0, "{threads} workers, {width}, {chunks}");
             let count: u64 = counts.iter().sum();
             assert!(count >= u64::from(vertices) || chunks == 0);
-            // One worker, and narrow ranks: nearly as Dijkstra.
-            assert!(threads > 1 || count < 2 * u64::from(vertices), "{count} lists");
+            // One worker, and narrow ranks or an order within a rank: nearly as Dijkstra.
+            assert!(threads > 1 || count < 2 * u64::from(vertices), "{count} lists, {width}");
             assert!(active.count() == 0 || chunks == 0);
         }
     }

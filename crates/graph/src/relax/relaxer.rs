@@ -15,6 +15,8 @@ use std::time::Instant;
 
 /// Cached lists leave at least one in `FREE_SHARE` bytes of the available memory free.
 const FREE_SHARE: u64 = 8;
+/// Number of visits per vertex after which labels are taken to fall too often: then work goes in narrower ranges.
+pub(crate) const MANY_VISITS: u64 = 4;
 /// The label of a vertex that has none.
 pub const NO_LABEL: u64 = u64::MAX;
 
@@ -24,8 +26,9 @@ pub trait Labels: Sync {
     const EVEN: bool;
 
     /// The greatest label up to which a page is worked off, for the least label of the page: greater labels are likely
-    /// to fall again.
-    fn horizon(&self, _least: u64) -> u64 {
+    /// to fall again. Both are the closer to each other the greater `narrowing` is: it grows by 1 whenever labels fell
+    /// too often.
+    fn horizon(&self, _least: u64, _narrowing: u32) -> u64 {
         NO_LABEL
     }
 

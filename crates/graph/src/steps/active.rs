@@ -7,9 +7,13 @@ use crate::engine::graph::Graph;
 use crate::engine::scan::Frontier;
 use crate::engine::vertex_set::Bitmap;
 use outcore_image::Result;
+use outcore_io::Reservation;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Active vertices are a bitmap if they are more than one in `SPARSE_SHARE`, and a list otherwise.
 pub const SPARSE_SHARE: u64 = 128;
+/// Number of vertices of a block of a worker's list.
+const BLOCK: usize = 256;
 
 /// The active vertices, and the next ones. Takes two bits per vertex.
 pub(crate) struct Active {
@@ -22,19 +26,27 @@ pub(crate) struct Active {
     pub set: Bitmap,
     /// The vertices that are active next; empty between steps.
     pub next: Bitmap,
+    /// The vertices for which workers have blocks of lists in this step: all together have room for no more than a list
+    /// may have.
+    listed: AtomicU64,
+    /// The list, and the blocks of the workers.
+    _reservation: Reservation,
 }
 
 impl Active {
     /// The memory that it takes.
     pub fn bytes(vertices: u64) -> u64 {
-        2 * Bitmap::bytes(vertices) + 4 * (vertices / SPARSE_SHARE)
+        2 * Bitmap::bytes(vertices) + list_bytes(vertices)
     }
 
     /// No vertex is active.
     pub fn new(graph: &Graph) -> Result<Self> {
         let vertices = graph.vertices();
-        let bitmap = || Bitmap::new(graph.runtime().budget(), "frontiers", vertices);
-        Ok(Active { vertices, list: Some(Vec::new()), count: 0, set: bitmap()?, next: bitmap()? })
+        let budget = graph.runtime().budget();
+        let bitmap = || Bitmap::new(budget, "frontiers", vertices);
+        let (set, next, reservation) = (bitmap()?, bitmap()?, budget.reserve("frontiers", list_bytes(vertices))?);
+        let (list, listed) = (Some(Vec::new()), AtomicU64::new(0));
+        Ok(Active { vertices, list, count: 0, set, next, listed, _reservation: reservation })
     }
 
     /// No vertex is active, and none will be: what a step left that did not end is forgotten.
@@ -42,6 +54,7 @@ impl Active {
         self.set.clear();
         self.next.clear();
         (self.list, self.count) = (Some(Vec::new()), 0);
+        *self.listed.get_mut() = 0;
     }
 
     /// Makes one vertex the only active one.
@@ -77,9 +90,23 @@ impl Active {
     pub fn activate(&self, vertex: u32, listed: bool, activated: &mut Activated) {
         if self.next.insert(vertex) {
             activated.count += 1;
-            if listed && (activated.list.len() as u64) < self.most_listed() {
-                activated.list.push(vertex);
+            if !listed {
+                return;
             }
+            match activated.blocks.last_mut() {
+                Some(block) if block.len() < BLOCK => block.push(vertex),
+                _ => self.begin_block(vertex, activated),
+            }
+        }
+    }
+
+    /// Begins a block of a worker's list, unless the workers list too many vertices already.
+    #[cold]
+    fn begin_block(&self, vertex: u32, activated: &mut Activated) {
+        if self.listed.fetch_add(BLOCK as u64, Ordering::Relaxed) < self.most_listed() {
+            let mut block = Vec::with_capacity(BLOCK);
+            block.push(vertex);
+            activated.blocks.push(block);
         }
     }
 
@@ -92,7 +119,7 @@ impl Active {
     pub fn advance_to(&mut self, parts: Vec<Activated>) {
         let count = parts.iter().map(|part| part.count).sum();
         let mut list: Vec<u32> = match count < self.most_listed() {
-            true => parts.into_iter().flat_map(|part| part.list).collect(),
+            true => parts.into_iter().flat_map(|part| part.blocks).flatten().collect(),
             false => Vec::new(),
         };
         if list.len() as u64 != count {
@@ -105,6 +132,7 @@ impl Active {
         }
         self.count = count;
         self.list = Some(list);
+        *self.listed.get_mut() = 0;
     }
 
     /// Makes the `count` vertices in `next` the active ones.
@@ -112,6 +140,7 @@ impl Active {
         self.set.clear();
         std::mem::swap(&mut self.set, &mut self.next);
         self.count = count;
+        *self.listed.get_mut() = 0;
         self.list = (count < self.most_listed()).then(|| {
             let list: Vec<u32> = self.set.iter(0..self.set.words()).collect();
             list.iter().for_each(|&vertex| self.set.remove(vertex));
@@ -126,5 +155,11 @@ pub(crate) struct Activated {
     pub count: u64,
     /// A vertex that does not exist.
     pub beyond: Option<u32>,
-    list: Vec<u32>,
+    /// Full blocks, but for the last.
+    blocks: Vec<Vec<u32>>,
+}
+
+/// Memory of a list of active vertices, and of the blocks that it is made of.
+fn list_bytes(vertices: u64) -> u64 {
+    2 * 4 * (vertices / SPARSE_SHARE)
 }
