@@ -81,12 +81,14 @@ pub fn learn(args: &LearnArgs) -> Result<u8> {
     for (option, file) in args.outputs() {
         plan.check_file(&runtime, file, option == "--output")?;
     }
+    plan.require(&runtime, statistic.name, common.output.as_deref())?;
     if common.explain {
         explain(args, &runtime, &data, &plan)?;
         return Ok(SUCCESS);
     }
     let page = Page::begin(common, &runtime, || about(args, &data, &plan));
     let mut results = plan.find(&runtime)?;
+    let _result = runtime.budget().reserve("the result", plan.result_bytes)?;
     let page = page.map(Page::end);
     tell_notes(&runtime, common);
     if let Some(unconverged) = results.unconverged.take().filter(|_| !args.allow_unconverged) {
@@ -144,14 +146,9 @@ fn nested(numbers: &[f64], shape: &[usize]) -> Json {
 }
 
 fn explain(args: &LearnArgs, runtime: &Arc<Runtime>, data: &Data, plan: &Plan) -> Result<()> {
-    let goals: Vec<_> = plan.pass.iter().cloned().map(outcore::array::Goal::Value).collect();
-    let explained = outcore::array::explain(runtime, &goals)?;
-    let memory = |pass: &outcore::array::ExplainedPass| pass.memory_bytes + pass.result_bytes;
-    let memory_bytes = explained.passes.iter().map(memory).max().unwrap_or(0);
-    let all = |pass: &outcore::array::ExplainedPass| pass.reads.iter().map(|(_, bytes)| bytes).sum::<u64>();
-    let read_bytes = explained.passes.iter().map(all).max().unwrap_or(0);
+    let (memory_bytes, read_bytes) = (plan.memory_bytes(runtime)?, plan.read_bytes(runtime)?);
     say(format_args!("array    {} rows of {} columns", data.rows(), data.names.len()))?;
-    say(format_args!("memory   {} for a pass, beside the process", bytes_text(memory_bytes)))?;
+    say(format_args!("memory   {} beside the process", bytes_text(memory_bytes)))?;
     if let Some(output) = &args.common.output {
         let (rows, bytes) = (plan.output.rows, bytes_text(plan.output_bytes(runtime, output)?));
         say(format_args!("output   {rows} rows, in {bytes} of memory, to {}", output.display()))?;

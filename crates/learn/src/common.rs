@@ -59,7 +59,12 @@ pub(crate) fn operands(x: &Array, targets: Option<&Array>, weights: Option<&Arra
 
 /// An array in memory, of float64, row by row.
 pub(crate) fn array(numbers: &[f64], shape: &[usize]) -> Array {
-    let bytes: Vec<u64> = bytemuck::cast_slice(numbers).to_vec();
+    array_of(numbers.to_vec(), shape)
+}
+
+/// [`array`] of numbers that it takes over. Fresh zeros stay untouched, so a stand-in takes no memory.
+pub(crate) fn array_of(numbers: Vec<f64>, shape: &[usize]) -> Array {
+    let bytes: Vec<u64> = bytemuck::allocation::cast_vec(numbers);
     let shape = shape.iter().map(|&size| size as u64).collect();
     Array::from_memory(Memory::new(Arc::new(bytes) as Arc<dyn Bytes>, ElementType::Float64, shape))
 }

@@ -7,7 +7,8 @@
 //! checks both, and the [`Plan`] says what the run will need and does it.
 
 use crate::common::{Costs, NotFinite, usage};
-use crate::rows::{for_each_rows, rows_bytes};
+use crate::phases::{Phase, most_bytes};
+use crate::rows::{for_each_rows, lazy_rows};
 use outcore_array::{Array, ElementType, Part, column_asked};
 use outcore_declare::{Kind, NamedFact, Parameter, Unconverged, Values};
 use outcore_image::{AtomicFile, Error, Result, Stats};
@@ -16,6 +17,7 @@ use outcore_table::{NumbersShape, PutRows, RowLabels, write_numbers};
 use std::cell::Cell;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::mpsc::sync_channel;
 
 /// A statistic or a model, as it is declared.
 pub type Declaration = outcore_declare::Declaration<fn(&Data, Values) -> Result<Plan>>;
@@ -29,6 +31,8 @@ pub struct Data {
     /// Indices of these columns in the file.
     places: Vec<usize>,
     file: Arc<Whole>,
+    /// The runtime that opened the file.
+    pub(crate) runtime: Arc<Runtime>,
 }
 
 /// All columns of numbers of a file.
@@ -56,7 +60,7 @@ impl Data {
         let names = names.unwrap_or_else(|| (0..array.shape()[1]).map(|column| format!("x{column}")).collect());
         let places = (0..names.len()).collect();
         let file = Arc::new(Whole { array: array.clone(), names: names.clone(), of_file });
-        Ok(Data { array, names, places, file })
+        Ok(Data { array, names, places, file, runtime: Arc::clone(runtime) })
     }
 
     /// The columns of these names, or of these numbers from 1, in this order.
@@ -101,7 +105,7 @@ impl Data {
             parts => Array::join(parts, 1)?,
         };
         let names = places.iter().map(|&place| names[place].clone()).collect();
-        Ok(Data { array, names, places, file: Arc::clone(&self.file) })
+        Ok(Data { array, names, places, file: Arc::clone(&self.file), runtime: Arc::clone(&self.runtime) })
     }
 
     /// Number of rows.
@@ -130,8 +134,10 @@ pub type Run = Box<dyn Fn(&Arc<Runtime>) -> Result<Found>>;
 
 /// A run with its options.
 pub struct Plan {
-    /// The arrays that the pass with the largest need of memory computes together.
-    pub pass: Vec<Array>,
+    /// The phases of the run.
+    pub phases: Vec<Phase>,
+    /// Memory of the result: its numbers, as facts and as a table.
+    pub result_bytes: u64,
     /// Number of passes, as text.
     pub passes: String,
     /// Shape of its file.
@@ -153,16 +159,44 @@ impl Plan {
         if !is_result {
             return AtomicFile::within(runtime, file).map(drop);
         }
-        self.output.check(runtime, file)?;
-        Ok(runtime.budget().require("what writes the result", self.output_bytes(runtime, file)?)?)
+        self.output.check(runtime, file)
     }
 
-    /// The memory that computing and writing the file takes, at least.
+    /// The memory of the phase that needs most, the result included.
+    ///
+    /// # Errors
+    /// What planning a pass refuses.
+    pub fn memory_bytes(&self, runtime: &Arc<Runtime>) -> Result<u64> {
+        Ok(most_bytes(runtime, &self.phases)?.max(self.result_bytes))
+    }
+
+    /// The bytes that the phase reads that reads most.
+    ///
+    /// # Errors
+    /// What planning a pass refuses.
+    pub fn read_bytes(&self, runtime: &Arc<Runtime>) -> Result<u64> {
+        self.phases.iter().try_fold(0, |most, phase| Ok(phase.read_bytes(runtime)?.max(most)))
+    }
+
+    /// Refuses a run that needs more memory than is left, for any of its phases or for writing its result, before the
+    /// first pass: so a limit that the refusal names is enough for all.
+    ///
+    /// # Errors
+    /// Too little memory; a name whose ending says no format.
+    pub fn require(&self, runtime: &Arc<Runtime>, name: &str, output: Option<&Path>) -> Result<()> {
+        let output_bytes = output.map_or(Ok(0), |file| self.output_bytes(runtime, file))?;
+        let written_bytes = self.result_bytes.saturating_add(output_bytes);
+        let needed_bytes = self.memory_bytes(runtime)?.max(written_bytes);
+        Ok(runtime.budget().require(name, needed_bytes)?)
+    }
+
+    /// The memory that computing and writing the file takes, at least, beside the result.
     ///
     /// # Errors
     /// A name whose ending says no format.
     pub fn output_bytes(&self, runtime: &Arc<Runtime>, file: &Path) -> Result<u64> {
-        let rows_bytes = self.rows.as_ref().map_or(Ok(0), |rows| rows_bytes(runtime, rows))?;
+        let rows = self.rows.as_ref().map(|rows| lazy_rows(rows, sync_channel(0).0)).transpose()?;
+        let rows_bytes = rows.map_or(Ok(0), |rows| most_bytes(runtime, &[Phase::pass(vec![rows], 0)]))?;
         Ok(rows_bytes + self.output.output_bytes(file)?)
     }
 

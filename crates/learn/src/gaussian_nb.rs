@@ -9,6 +9,7 @@ use crate::declare::{Data, Declaration, Found, PROBA, Plan, TARGET, Table, rows_
 use crate::decomposition::pca::projected;
 use crate::mixture::components::centre;
 use crate::moments::class_moments::{ClassMoments, Classes};
+use crate::phases::{Phase, bytes_of, require};
 use outcore_array::Array;
 use outcore_array::kernel::{Binary, Fold, Unary};
 use outcore_declare::{Fact, Parameter, Values};
@@ -70,7 +71,9 @@ pub fn gaussian_nb(
     let operands = operands(&x, Some(&vector(&x, labels, "labels")?), options.weights)?;
     let fold = ClassMoments { columns: columns(&x), classes: Some(classes), is_weighted: options.weights.is_some() };
     let mut costs = Costs::default();
-    let found = Classes::of(&costs.one(runtime, Array::fold_rows(fold, &operands)?)?, classes)?;
+    let pass = Array::fold_rows(fold, &operands)?;
+    require(runtime, "naive Bayes", &[Phase::pass(vec![pass.clone()], bytes_of(64, &[classes, 2 * columns(&x) + 1]))])?;
+    let found = Classes::of(&costs.one(runtime, pass)?, classes)?;
     let all = found.together();
     let weight = positive(all.weights[0])?;
     let priors = match options.priors {
@@ -186,6 +189,8 @@ fn plan(data: &Data, values: Values) -> Result<Plan> {
     // The number of classes is not known yet.
     let fold = ClassMoments { columns: columns.len(), classes: Some(2), is_weighted: false };
     let pass = vec![Array::fold_rows(fold, &[x.clone(), vector(&x, &y, "labels")?])?];
+    let result_bytes = bytes_of(128, &[2 * columns.len() + 1]);
+    let phases = vec![Phase::pass(pass, result_bytes)];
     let (output, fitted) = (rows_shape(data, vec!["class".to_owned()], false), columns.clone());
     let scores = projected(&x, &vec![0.0; 2 * columns.len()], columns.len())?;
     let written = if proba { softmax(&scores)? } else { scores.arg(true, 1, false)? };
@@ -218,5 +223,5 @@ fn plan(data: &Data, values: Values) -> Result<Plan> {
         Ok(Found { lines, table, facts, rows: Some(rows), unconverged: None, stats: costs.finish(None) })
     };
     let passes = "2 over the target, 1, and one to write rows".to_owned();
-    Ok(Plan { pass, passes, output, rows: Some(written), columns: fitted, run: Box::new(run) })
+    Ok(Plan { phases, result_bytes, passes, output, rows: Some(written), columns: fitted, run: Box::new(run) })
 }

@@ -14,6 +14,7 @@ mod decomposition;
 mod gaussian_nb;
 mod mixture;
 mod moments;
+mod phases;
 mod regression;
 mod rows;
 mod scaler;
@@ -29,6 +30,7 @@ pub use mixture::gaussian_mixture::{
     CovarianceType, GaussianMixture, GaussianMixtureOptions, MixtureStart, gaussian_mixture, mixture_logs,
 };
 pub use moments::co_moments::co_moments;
+pub use phases::Phase;
 pub use regression::linear::{LinearModel, LinearRegressionOptions, RidgeOptions, linear_regression, ridge};
 pub use regression::logistic::{LogisticRegression, LogisticRegressionOptions, logistic_regression};
 pub use rows::{for_each_rows, save};

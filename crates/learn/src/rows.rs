@@ -5,8 +5,9 @@
 //! the rows of a partition, per partition under way.
 
 use crate::common::usage;
+use crate::phases::{Phase, most_bytes};
 use outcore_array::kernel::ValuesMut;
-use outcore_array::{Array, ElementType, Goal, RowBlock, RowFold, compute, explain};
+use outcore_array::{Array, ElementType, Goal, RowBlock, RowFold, compute};
 use outcore_image::{Result, Stats, StatsBuilder};
 use outcore_io::{Error as IoError, Runtime, lock};
 use outcore_table::{NumbersShape, PutRows, RowLabels, is_array_file, write_numbers};
@@ -53,12 +54,6 @@ pub(crate) fn lazy_rows(array: &Array, to: SyncSender<Bytes>) -> Result<Array> {
     let columns = array.shape().get(1).copied().unwrap_or(1) as usize;
     let rows = RowSender { columns, element: array.element(), to: Mutex::new(to) };
     Array::fold_rows(rows, std::slice::from_ref(array))
-}
-
-/// The memory that computing rows takes while they are written, at least.
-pub(crate) fn rows_bytes(runtime: &Arc<Runtime>, rows: &Array) -> Result<u64> {
-    let passes = explain(runtime, &[Goal::Value(lazy_rows(rows, sync_channel(0).0)?)])?.passes;
-    Ok(passes.iter().map(|pass| pass.memory_bytes + pass.result_bytes).max().unwrap_or(0))
 }
 
 impl RowFold for RowSender {
@@ -124,7 +119,8 @@ pub fn save(runtime: &Arc<Runtime>, array: &Array, names: Option<Vec<String>>, o
     let element = array.element();
     let shape = NumbersShape { rows: count, names, labels: RowLabels::None, element, axes, is_transposed };
     shape.check(runtime, output)?;
-    let needed_bytes = if array.count() > 0 { rows_bytes(runtime, &rows)? } else { 0 };
+    let sent = if array.count() > 0 { vec![lazy_rows(&rows, sync_channel(0).0)?] } else { Vec::new() };
+    let needed_bytes = most_bytes(runtime, &[Phase::pass(sent, 0)])?;
     runtime.budget().require("what writes the result", needed_bytes + shape.output_bytes(output)?)?;
     let cost = Cell::new(None);
     write_numbers(runtime, &shape, output, &|put| {

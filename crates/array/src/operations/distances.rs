@@ -42,9 +42,14 @@ pub(super) fn recognized(plan: &Plan, step: &Step, over: &[usize]) -> Option<(Vi
     if !step.element.is_real() || count > 1 && rows.strides[0] != 0 {
         return None;
     }
-    let element = |i: usize| memory.at((points.at(&[i / width, i % width]) * size) as isize);
-    let bytes: Vec<u8> = (0..count * width).flat_map(|i| element(i).to_vec()).collect();
-    let points = Memory::of_bytes(&bytes, step.element, vec![count as u64, width as u64]);
+    let shape = vec![count as u64, width as u64];
+    let points = if is_whole(points, &[count, width]) && memory.shape().iter().product::<u64>() == shape[0] * shape[1] {
+        memory.reshaped(shape)
+    } else {
+        let element = |i: usize| memory.at((points.at(&[i / width, i % width]) * size) as isize);
+        let bytes: Vec<u8> = (0..count * width).flat_map(|i| element(i).to_vec()).collect();
+        Memory::of_bytes(&bytes, step.element, shape)
+    };
     let input = View { step: rows.step, offset: rows.offset, strides: vec![rows.strides[1]] };
     Some((input, Box::new(Distances(points))))
 }

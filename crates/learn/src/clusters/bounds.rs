@@ -10,9 +10,12 @@
 //! SDM 2010.
 
 use crate::clusters::lloyd::rounding;
-use outcore_io::{Reservation, Runtime};
-use std::sync::Arc;
+use faer::linalg::matmul::matmul;
+use faer::{Accum, MatMut, MatRef, Par};
+use outcore_image::Result;
+use outcore_io::{Reservation, Runtime, lock};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
 
 /// Least number of centres for bounds: with fewer, comparing a row with all centres takes no longer than the bounds.
 const LEAST_CENTRES: usize = 64;
@@ -22,6 +25,8 @@ const MEMORY_PART: u64 = 4;
 const BOUND: u32 = 0xffff_0000;
 /// Upper bound of the rounding of a distance, relative to it.
 const ROUNDING: f64 = 1e-9;
+/// Centres whose products with as many others are computed at a time.
+const TILE: usize = 128;
 
 /// The bounds of all rows, between passes.
 pub(crate) struct Bounds {
@@ -34,7 +39,7 @@ pub(crate) struct Bounds {
 impl Bounds {
     /// Bounds of which none is known yet; `None` if they would not pay, or take too much memory.
     pub fn new(runtime: &Runtime, rows: u64, centres: usize) -> Option<Self> {
-        let (bytes, budget) = (4 * rows, runtime.budget());
+        let (bytes, budget) = (4 * rows + (8 * TILE * TILE * runtime.threads()) as u64, runtime.budget());
         let is_wanted = (LEAST_CENTRES..=1 << 16).contains(&centres) && bytes <= budget.available_bytes() / MEMORY_PART;
         let memory = is_wanted.then(|| budget.reserve("bounds of k-means", bytes).ok()).flatten()?;
         let rows = (0..rows).map(|_| AtomicU32::new(0)).collect();
@@ -45,35 +50,67 @@ impl Bounds {
     pub fn follow(&mut self, before: &[f64], after: &[f64], columns: usize) {
         let ways = before.chunks_exact(columns).zip(after.chunks_exact(columns));
         let ways: Vec<f64> = ways.map(|(before, after)| distance(before, after)).collect();
+        let most = (0..ways.len()).max_by(|&one, &other| ways[one].total_cmp(&ways[other]));
+        let others = ways.iter().enumerate().filter(|&(centre, _)| Some(centre) != most);
+        let second = others.fold(0.0, |second: f64, (_, way)| second.max(*way));
         for (own, moved) in self.moved.iter_mut().enumerate() {
-            let others = ways[..own].iter().chain(&ways[own + 1..]);
-            *moved += others.fold(0.0, |most: f64, way| most.max(*way)) * (1.0 + ROUNDING);
+            let greatest = most.filter(|&most| most != own).map_or(second, |most| ways[most]);
+            *moved += greatest * (1.0 + ROUNDING);
         }
     }
 
     /// Prepares the comparisons of a pass with these centres.
-    pub fn look(&self, centres: &[f64], columns: usize) -> Look {
-        let own = |centre: usize| &centres[centre * columns..][..columns];
-        let count = centres.len() / columns;
-        let mut apart = vec![f64::INFINITY; count];
-        for left in 0..count {
-            for right in 0..left {
-                let way = distance(own(left), own(right));
-                apart[left] = apart[left].min(way);
-                apart[right] = apart[right].min(way);
-            }
-        }
+    ///
+    /// # Errors
+    /// A request to stop.
+    pub fn look(&self, runtime: &Runtime, centres: &[f64], columns: usize) -> Result<Look> {
         let zero = vec![0.0; columns];
-        let lengths: Vec<f64> = (0..count).map(|centre| distance(own(centre), &zero)).collect();
-        Look {
+        let lengths: Vec<f64> = centres.chunks_exact(columns).map(|centre| distance(centre, &zero)).collect();
+        Ok(Look {
             rows: Arc::clone(&self.rows),
             moved: self.moved.clone(),
-            apart,
+            apart: apart(runtime, centres, columns)?,
             longest: lengths.iter().fold(0.0, |most, length| most.max(*length)),
             lengths,
             rounding: rounding(columns),
-        }
+        })
     }
+}
+
+/// Lower bounds of the distances from each centre to the nearest other one, by products of all centres. Their rounding
+/// errors, relative to the sum of both squares, are subtracted.
+fn apart(runtime: &Runtime, centres: &[f64], columns: usize) -> Result<Vec<f64>> {
+    let count = centres.len() / columns;
+    let squares: Vec<f64> =
+        centres.chunks_exact(columns).map(|centre| centre.iter().map(|value| value * value).sum()).collect();
+    let matrix = |first: usize, rows: usize| {
+        MatRef::from_row_major_slice(&centres[first * columns..][..rows * columns], rows, columns)
+    };
+    let mut apart = vec![f64::INFINITY; count];
+    let parts: Vec<_> = apart.chunks_mut(TILE).map(Mutex::new).collect();
+    runtime.for_each_range(parts.len(), 1, |range| {
+        let mut room = vec![0.0; TILE * TILE];
+        for (part, start) in range.flat_map(|part| (0..count).step_by(TILE).map(move |start| (part, start))) {
+            runtime.cancel().check()?;
+            let (mut own, first) = (lock(&parts[part]), part * TILE);
+            let (rows, others) = (own.len(), TILE.min(count - start));
+            let products = &mut room[..rows * others];
+            let to = MatMut::from_row_major_slice_mut(products, rows, others);
+            matmul(to, Accum::Replace, matrix(first, rows), matrix(start, others).transpose(), 1.0, Par::Seq);
+            for (i, products) in products.chunks_exact(others).enumerate() {
+                for (k, product) in products.iter().enumerate().filter(|&(k, _)| start + k != first + i) {
+                    let sum = squares[first + i] + squares[start + k];
+                    let square = sum - 2.0 * product - rounding(columns) * sum - 1e-300;
+                    // Of squares that overflow nothing is known.
+                    own[i] = if square > 0.0 && square.is_finite() { own[i].min(square) } else { 0.0 };
+                }
+            }
+        }
+        Ok::<_, outcore_image::Error>(())
+    })?;
+    drop(parts);
+    apart.iter_mut().for_each(|square| *square = square.sqrt());
+    Ok(apart)
 }
 
 fn distance(left: &[f64], right: &[f64]) -> f64 {
@@ -84,7 +121,7 @@ fn distance(left: &[f64], right: &[f64]) -> f64 {
 pub(crate) struct Look {
     rows: Arc<[AtomicU32]>,
     moved: Vec<f64>,
-    /// Distance from each centre to the nearest other one.
+    /// Lower bound of the distance from each centre to the nearest other one.
     apart: Vec<f64>,
     /// Of each centre the distance from the origin, and the greatest of these.
     lengths: Vec<f64>,
@@ -130,12 +167,37 @@ impl Look {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::common::uniform;
+    use outcore_io::RuntimeOptions;
 
     fn look(centres: &[f64], moved: f64) -> Look {
         let rows: Arc<[AtomicU32]> = (0..4).map(|_| AtomicU32::new(0)).collect();
         let count = centres.len();
         let bounds = Bounds { rows, moved: vec![moved; count], _memory: reservation() };
-        bounds.look(centres, 1)
+        bounds.look(&runtime(), centres, 1).unwrap()
+    }
+
+    fn runtime() -> Runtime {
+        let options = RuntimeOptions { memory_bytes: Some(64 << 20), beside_process: true, ..Default::default() };
+        Runtime::new(options).unwrap()
+    }
+
+    /// Tiles that are not full, and centres so far from 0 that products lose their distances.
+    #[test]
+    fn centres_are_at_least_as_far_apart_as_the_bounds() {
+        for (count, columns, far) in [(2, 1, 0.0), (129, 3, 0.0), (300, 7, 1e3), (130, 2, 1e12)] {
+            let place = |at: usize| uniform(7, at as u64) + if at / columns % 2 == 0 { far } else { 0.0 };
+            let centres: Vec<f64> = (0..count * columns).map(place).collect();
+            let bounds = apart(&runtime(), &centres, columns).unwrap();
+            for (own, bound) in bounds.iter().enumerate() {
+                let way = |other: usize| {
+                    distance(&centres[own * columns..][..columns], &centres[other * columns..][..columns])
+                };
+                let nearest = (0..count).filter(|&other| other != own).map(way).fold(f64::INFINITY, f64::min);
+                assert!(*bound <= nearest, "{own} of {count}: {bound} for {nearest}");
+                assert!(far > 1e3 || *bound >= 0.999 * nearest, "{own} of {count}: {bound} for {nearest}");
+            }
+        }
     }
 
     fn reservation() -> Reservation {

@@ -11,12 +11,13 @@
 //!
 //! Lloyd, *Least squares quantization in PCM*, IEEE Trans. Inf. Theory 1982.
 
-use crate::clusters::bounds::Bounds;
+use crate::clusters::bounds::{Bounds, Look};
 use crate::clusters::lloyd::{Lloyd, Sums, squared_distances};
-use crate::clusters::seeding::{Pick, picked, reclustered};
-use crate::common::{Costs, array, columns, finite_rows, matrix, no_overflow, operands, positive, scalar, usage};
+use crate::clusters::seeding::{Pick, picked, reclustered, reclustering_bytes};
+use crate::common::{Costs, array_of, columns, finite_rows, matrix, no_overflow, operands, positive, scalar, usage};
 use crate::declare::{Data, Declaration, Found, N_INIT, Plan, Table, numbered, rows_shape, unconverged};
 use crate::moments::class_moments::{ClassMoments, Classes};
+use crate::phases::{Phase, bytes_of, require, require_own};
 use outcore_array::kernel::{Binary, Fold, Scalar};
 use outcore_array::{Array, ElementType};
 use outcore_declare::{Fact, Parameter, Values};
@@ -91,11 +92,14 @@ pub fn kmeans(runtime: &Arc<Runtime>, x: &Array, options: &KMeansOptions<'_>) ->
     if k == 0 || k as u64 > rows {
         return usage(format!("expected 1 to {rows} clusters, as many as rows at most, found {k}"));
     }
+    require(runtime, "k-means", &phases(runtime, &x, options)?)?;
+    let _memory = runtime.budget().reserve("centres of k-means", own_bytes(options, p))?;
     let mut costs = Costs::default();
     let mut best: Option<Run<'_>> = None;
     let starts = if matches!(options.start, KMeansStart::Centres(_)) { 1 } else { options.starts.max(1) };
     for start in 0..starts as u64 {
-        let mut run = Run::new(runtime, &x, options, options.seed.wrapping_add(start << 32), &mut costs)?;
+        let mut run = Run::new(runtime, &x, options.weights)?;
+        run.start(options, options.seed.wrapping_add(start << 32), &mut costs)?;
         run.bounds = Bounds::new(runtime, rows, k);
         run.iterate(options, &mut costs)?;
         run.bounds = None;
@@ -103,10 +107,41 @@ pub fn kmeans(runtime: &Arc<Runtime>, x: &Array, options: &KMeansOptions<'_>) ->
             best = Some(run);
         }
     }
-    let Run { shift, centres, counts, inertia, iterations, stopped_by, .. } = best.expect("a start");
-    let centres = centres.iter().enumerate().map(|(place, centre)| centre + shift[place % p]).collect();
+    let Run { input, centres, counts, inertia, iterations, stopped_by, .. } = best.expect("a start");
+    let centres = centres.iter().enumerate().map(|(place, centre)| centre + input.shift[place % p]).collect();
     let (converged, stats) = (stopped_by != "iterations", costs.finish(Some(stopped_by)));
     Ok(KMeans { centres, inertia, counts, iterations, converged, stats })
+}
+
+/// The phases of a fit: the start, an iteration, and what moves centres without rows.
+pub(crate) fn phases(runtime: &Runtime, x: &Array, options: &KMeansOptions<'_>) -> Result<Vec<Phase>> {
+    let (p, k, own_bytes) = (columns(x), options.clusters, own_bytes(options, columns(x)));
+    require_own(runtime, "k-means", own_bytes)?;
+    let input = Input::new(x, options.weights, vec![0.0; p])?;
+    let moments = ClassMoments::of(x, options.weights)?;
+    let mut passes =
+        vec![vec![input.sums(vec![0.0; k * p], None)?, moments.clone()], vec![input.farthest(vec![0.0; k * p], k)?]];
+    if let KMeansStart::Parallel { rounds } = options.start {
+        let picks = (rounds.max(1) - 1) * k + 1;
+        passes.push(vec![moments, input.picks(None, 1, 0)?]);
+        passes.push(vec![input.picks(Some(vec![0.0; picks * p]), k, 0)?]);
+        passes.push(vec![input.sums(vec![0.0; (picks + k) * p], None)?]);
+    }
+    Ok(passes.into_iter().map(|arrays| Phase::pass(arrays, own_bytes)).collect())
+}
+
+/// Memory of the centres of a fit: those of each step, sums, and what a pass has of both; of a start the candidates.
+fn own_bytes(options: &KMeansOptions<'_>, p: usize) -> u64 {
+    let k = options.clusters;
+    let iterations = bytes_of(80, &[k, p + 2]);
+    match options.start {
+        KMeansStart::Parallel { rounds } => {
+            let candidates = rounds.max(1).saturating_mul(k).saturating_add(1);
+            let (all, passes) = (bytes_of(8, &[candidates, p + 2]), bytes_of(40, &[candidates, p + 2]));
+            iterations.max(passes).max(all.saturating_add(reclustering_bytes(candidates, p, k)))
+        }
+        KMeansStart::Centres(_) => iterations,
+    }
 }
 
 /// The medians of the columns of centres: a centre that is far away does not move them.
@@ -119,14 +154,61 @@ fn middle(centres: &[f64], columns: usize) -> Vec<f64> {
     (0..columns).map(median).collect()
 }
 
-/// A start, under way.
-struct Run<'a> {
-    runtime: &'a Arc<Runtime>,
+/// The rows of a fit.
+struct Input<'a> {
     x: &'a Array,
     weights: Option<&'a Array>,
     shift: Vec<f64>,
     /// The rows less the shift, lazily.
     shifted: Array,
+}
+
+impl<'a> Input<'a> {
+    fn new(x: &'a Array, weights: Option<&'a Array>, shift: Vec<f64>) -> Result<Self> {
+        let shifted = x.binary(Binary::Subtract, &array_of(shift.clone(), &[shift.len()]))?;
+        Ok(Input { x, weights, shift, shifted })
+    }
+
+    /// Random rows, lazily: by their squared distances from the nearest of some centres, times weights.
+    fn picks(&self, centres: Option<Vec<f64>>, count: usize, seed: u64) -> Result<Array> {
+        let mut operands = vec![if centres.is_some() { self.shifted.clone() } else { self.x.clone() }];
+        operands.extend(centres.map(|centres| self.squares(centres)).transpose()?);
+        operands.extend(self.weights.map(|weights| weights.cast(ElementType::Float64)).transpose()?);
+        let factors = operands.len() - 1;
+        Array::fold_rows(Pick { columns: columns(self.x), count, seed: Some(seed), factors }, &operands)
+    }
+
+    /// Squared distances of rows from the nearest of some centres, lazily.
+    fn squares(&self, centres: Vec<f64>) -> Result<Array> {
+        squared_distances(&self.shifted, centres)?.fold(Fold::Min, &[1], false)
+    }
+
+    /// The sums over the rows nearest to each centre, lazily.
+    fn sums(&self, centres: Vec<f64>, look: Option<Look>) -> Result<Array> {
+        let fold = Lloyd { shift: self.shift.clone(), centres, is_weighted: self.weights.is_some(), look };
+        Array::fold_rows(fold, &operands(self.x, None, self.weights)?)
+    }
+
+    /// The `count` rows that are farthest from their centres, with the number of that and their weights, lazily.
+    fn farthest(&self, centres: Vec<f64>, count: usize) -> Result<Array> {
+        let p = self.shift.len();
+        let labels =
+            squared_distances(&self.shifted, centres.clone())?.arg(false, 1, true)?.cast(ElementType::Float64)?;
+        let mut squares = self.squares(centres)?;
+        let shares = match self.weights {
+            None => Array::full(vec![self.x.shape()[0]], Scalar::Float64(1.0))?,
+            Some(weights) => weights.cast(ElementType::Float64)?,
+        };
+        squares = shares.binary(Binary::Greater, &scalar(0.0))?.select(&squares, &scalar(0.0))?;
+        let rows = Array::join(&[self.shifted.clone(), labels, shares.with_axis(1)?], 1)?;
+        Array::fold_rows(Pick { columns: p + 2, count, seed: None, factors: 1 }, &[rows, squares])
+    }
+}
+
+/// A start, under way.
+struct Run<'a> {
+    runtime: &'a Arc<Runtime>,
+    input: Input<'a>,
     /// Less the shift.
     centres: Vec<f64>,
     counts: Vec<f64>,
@@ -140,84 +222,67 @@ struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    fn new(
-        runtime: &'a Arc<Runtime>,
-        x: &'a Array,
-        options: &KMeansOptions<'a>,
-        seed: u64,
-        costs: &mut Costs,
-    ) -> Result<Self> {
-        let (p, k) = (columns(x), options.clusters);
-        let with = |shift: Vec<f64>| -> Result<Self> {
-            let shifted = x.binary(Binary::Subtract, &array(&shift, &[p]))?;
-            Ok(Run {
-                runtime,
-                x,
-                weights: options.weights,
-                shift,
-                shifted,
-                centres: Vec::new(),
-                counts: Vec::new(),
-                inertia: f64::INFINITY,
-                bounds: None,
-                spread: None,
-                iterations: 0,
-                stopped_by: "iterations",
-            })
-        };
+    /// A start without centres.
+    fn new(runtime: &'a Arc<Runtime>, x: &'a Array, weights: Option<&'a Array>) -> Result<Self> {
+        Ok(Run {
+            runtime,
+            input: Input::new(x, weights, vec![0.0; columns(x)])?,
+            centres: Vec::new(),
+            counts: Vec::new(),
+            inertia: f64::INFINITY,
+            bounds: None,
+            spread: None,
+            iterations: 0,
+            stopped_by: "iterations",
+        })
+    }
+
+    /// Finds the first centres.
+    fn start(&mut self, options: &KMeansOptions<'a>, seed: u64, costs: &mut Costs) -> Result<()> {
+        let (p, k) = (columns(self.input.x), options.clusters);
         let rounds = match options.start {
             KMeansStart::Centres(centres) => {
                 if centres.len() != k * p || centres.iter().any(|number| !number.is_finite()) {
                     return usage(format!("expected centres of {k} x {p} finite numbers, found {}", centres.len()));
                 }
-                let mut run = with(middle(centres, p))?;
-                run.centres = centres.iter().enumerate().map(|(i, centre)| centre - run.shift[i % p]).collect();
-                return Ok(run);
+                self.input = Input::new(self.input.x, self.input.weights, middle(centres, p))?;
+                self.centres = centres.iter().enumerate().map(|(i, centre)| centre - self.input.shift[i % p]).collect();
+                return Ok(());
             }
             KMeansStart::Parallel { rounds } => rounds.max(1),
         };
         // The first candidate, with the moments.
-        let factors = usize::from(options.weights.is_some());
-        let pick = Pick { columns: p, count: 1, seed: Some(seed), factors };
-        let first = Array::fold_rows(pick, &operands(x, None, options.weights)?)?;
-        let found = costs.compute(runtime, &[ClassMoments::of(x, options.weights)?, first])?;
+        let found = costs.compute(
+            self.runtime,
+            &[ClassMoments::of(self.input.x, self.input.weights)?, self.input.picks(None, 1, seed)?],
+        )?;
         let moments = Classes::of(&found[0], 1)?;
         let weight = positive(moments.weights[0])?;
-        let mut run = with(moments.means.clone())?;
-        run.spread = Some(moments.squares.iter().map(|square| square / weight).sum::<f64>() / p as f64);
+        self.input = Input::new(self.input.x, self.input.weights, moments.means.clone())?;
+        self.spread = Some(moments.squares.iter().map(|square| square / weight).sum::<f64>() / p as f64);
         let (_, row) = picked(&found[1], p).next().expect("a row");
-        run.centres = row.iter().zip(&run.shift).map(|(centre, shift)| centre - shift).collect();
+        self.centres = row.iter().zip(&self.input.shift).map(|(centre, shift)| centre - shift).collect();
         for round in 1..=rounds as u64 {
-            let mut operands = vec![run.shifted.clone(), run.squares(&run.centres)?];
-            operands.extend(options.weights.map(|weights| weights.cast(ElementType::Float64)).transpose()?);
-            let factors = operands.len() - 1;
-            let pick = Pick { columns: p, count: k, seed: Some(seed.wrapping_add(round)), factors };
-            let found = costs.one(runtime, Array::fold_rows(pick, &operands)?)?;
-            let before = run.centres.len();
-            picked(&found, p).for_each(|(_, row)| run.centres.extend(row));
-            if run.centres.len() == before {
+            let pick = self.input.picks(Some(self.centres.clone()), k, seed.wrapping_add(round))?;
+            let found = costs.one(self.runtime, pick)?;
+            let before = self.centres.len();
+            picked(&found, p).for_each(|(_, row)| self.centres.extend(row));
+            if self.centres.len() == before {
                 break;
             }
         }
-        let shares = run.assigned(costs, false)?.counts;
-        let candidates: Vec<Vec<f64>> = run.centres.chunks_exact(p).map(<[f64]>::to_vec).collect();
-        run.centres = reclustered(&candidates, &shares, k, seed).concat();
-        Ok(run)
-    }
-
-    /// Squared distances of rows from the nearest of some centres, lazily.
-    fn squares(&self, centres: &[f64]) -> Result<Array> {
-        squared_distances(&self.shifted, centres)?.fold(Fold::Min, &[1], false)
+        let shares = self.assigned(costs, false)?.counts;
+        self.centres = reclustered(self.runtime, &self.centres, &shares, k, seed)?;
+        Ok(())
     }
 
     /// A pass: the sums over the rows nearest to each centre.
     fn assigned(&mut self, costs: &mut Costs, with_spread: bool) -> Result<Sums> {
-        let (shift, centres, k) = (self.shift.clone(), self.centres.clone(), self.centres.len() / self.shift.len());
-        let look = self.bounds.as_ref().map(|bounds| bounds.look(&centres, shift.len()));
-        let fold = Lloyd { shift, centres, is_weighted: self.weights.is_some(), look };
-        let mut all = vec![Array::fold_rows(fold, &operands(self.x, None, self.weights)?)?];
+        let k = self.centres.len() / self.input.shift.len();
+        let look = self.bounds.as_ref().map(|bounds| bounds.look(self.runtime, &self.centres, self.input.shift.len()));
+        let mut all = vec![self.input.sums(self.centres.clone(), look.transpose()?)?];
         if with_spread {
-            all.push(ClassMoments::of(self.x, self.weights)?);
+            all.push(ClassMoments::of(self.input.x, self.input.weights)?);
         }
         let found = match costs.compute(self.runtime, &all) {
             Err(Error::Io(outcore_io::Error::Memory { .. })) if self.bounds.is_some() => {
@@ -237,7 +302,7 @@ impl<'a> Run<'a> {
     }
 
     fn iterate(&mut self, options: &KMeansOptions<'_>, costs: &mut Costs) -> Result<()> {
-        let p = self.shift.len();
+        let p = self.input.shift.len();
         let mut before: Option<Sums> = None;
         while self.iterations < options.most_iterations {
             let found = self.assigned(costs, self.spread.is_none())?;
@@ -273,20 +338,17 @@ impl<'a> Run<'a> {
     }
 
     /// Moves centres without rows to the rows that are farthest from theirs.
-    fn fill_empty(&self, sums: &mut Sums, costs: &mut Costs) -> Result<()> {
-        let p = self.shift.len();
+    fn fill_empty(&mut self, sums: &mut Sums, costs: &mut Costs) -> Result<()> {
+        let p = self.input.shift.len();
         let empty: Vec<usize> = (0..sums.counts.len()).filter(|&own| sums.counts[own] == 0.0).collect();
-        let labels =
-            squared_distances(&self.shifted, &self.centres)?.arg(false, 1, true)?.cast(ElementType::Float64)?;
-        let mut squares = self.squares(&self.centres)?;
-        let shares = match self.weights {
-            None => Array::full(vec![self.x.shape()[0]], Scalar::Float64(1.0))?,
-            Some(weights) => weights.cast(ElementType::Float64)?,
+        let farthest = self.input.farthest(self.centres.clone(), empty.len())?;
+        let found = match costs.one(self.runtime, farthest.clone()) {
+            Err(Error::Io(outcore_io::Error::Memory { .. })) if self.bounds.is_some() => {
+                self.bounds = None;
+                costs.one(self.runtime, farthest)?
+            }
+            found => found?,
         };
-        squares = shares.binary(Binary::Greater, &scalar(0.0))?.select(&squares, &scalar(0.0))?;
-        let rows = Array::join(&[self.shifted.clone(), labels, shares.with_axis(1)?], 1)?;
-        let pick = Pick { columns: p + 2, count: empty.len(), seed: None, factors: 1 };
-        let found = costs.one(self.runtime, Array::fold_rows(pick, &[rows, squares])?)?;
         for (to, (key, row)) in empty.into_iter().zip(picked(&found, p + 2)) {
             let (from, share) = (row[p] as usize, row[p + 1]);
             // Less than rounding of distances leaves is none.
@@ -311,7 +373,7 @@ impl KMeans {
     /// # Errors
     /// Another number of columns.
     pub fn predict(&self, x: &Array) -> Result<Array> {
-        squared_distances(&finite_rows(x)?, &self.centres)?.arg(false, 1, false)
+        squared_distances(&finite_rows(x)?, self.centres.clone())?.arg(false, 1, false)
     }
 }
 
@@ -344,14 +406,12 @@ fn plan(data: &Data, values: Values) -> Result<Plan> {
     if clusters as u64 > rows {
         return usage(format!("expected 1 to {rows} clusters, as many as rows at most, found {clusters}"));
     }
-    let centres = vec![0.0; clusters * columns.len()];
-    let written = squared_distances(&x, &centres)?.arg(false, 1, false)?;
-    let fold = Lloyd { shift: vec![0.0; columns.len()], centres, is_weighted: false, look: None };
-    let pass = vec![Array::fold_rows(fold, std::slice::from_ref(&x))?, ClassMoments::of(&x, None)?];
+    let start = KMeansStart::Parallel { rounds: 5 };
+    let options = KMeansOptions { clusters, start, starts, most_iterations, tolerance, seed, weights: None };
+    let (p, phases) = (columns.len(), phases(&data.runtime, &x, &options)?);
+    let written = squared_distances(&x, vec![0.0; clusters * p])?.arg(false, 1, false)?;
     let (output, fitted) = (rows_shape(data, vec!["label".to_owned()], true), columns.clone());
     let run = move |runtime: &Arc<Runtime>| -> Result<Found> {
-        let start = KMeansStart::Parallel { rounds: 5 };
-        let options = KMeansOptions { clusters, start, starts, most_iterations, tolerance, seed, weights: None };
         let found = kmeans(runtime, &x, &options)?;
         let mut table = Table::of_rows(("cluster", numbered("", clusters)), columns.clone(), &found.centres);
         table.columns.insert(0, found.counts.clone());
@@ -373,13 +433,14 @@ fn plan(data: &Data, values: Values) -> Result<Plan> {
     };
     let all = format!("7 to begin, up to {most_iterations} iterations, and 1 or 2 more");
     let passes = format!("{all}, for each of {starts} starts; one to write labels");
-    Ok(Plan { pass, passes, output, rows: Some(written), columns: fitted, run: Box::new(run) })
+    let result_bytes = bytes_of(32, &[clusters, p + 1]);
+    Ok(Plan { phases, result_bytes, passes, output, rows: Some(written), columns: fitted, run: Box::new(run) })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::common::uniform;
+    use crate::common::{array, uniform};
     use outcore_io::RuntimeOptions;
 
     /// Asserts equal bits of fits with and without bounds. Returns the share of rows that the bounds keep at their
@@ -394,7 +455,8 @@ mod tests {
         let mut found = Vec::new();
         let mut stay = 0.0;
         for with_bounds in [false, true] {
-            let mut run = Run::new(&runtime, &x, &options, 0, &mut Costs::default()).unwrap();
+            let mut run = Run::new(&runtime, &x, options.weights).unwrap();
+            run.start(&options, 0, &mut Costs::default()).unwrap();
             if with_bounds {
                 run.bounds = Bounds::new(&runtime, rows as u64, clusters);
                 assert!(run.bounds.is_some());
@@ -402,10 +464,11 @@ mod tests {
             run.iterate(&options, &mut Costs::default()).unwrap();
             found.push([run.centres.clone(), run.counts.clone(), vec![run.inertia, run.iterations as f64]].concat());
             if let Some(bounds) = &run.bounds {
-                let look = bounds.look(&run.centres, p);
+                let look = bounds.look(&runtime, &run.centres, p).unwrap();
                 let count = (0..rows).filter(|&row| {
                     let known = look.known(row as u64);
-                    let own = numbers[row * p..][..p].iter().zip(&run.shift).zip(&run.centres[known.1 * p..][..p]);
+                    let own =
+                        numbers[row * p..][..p].iter().zip(&run.input.shift).zip(&run.centres[known.1 * p..][..p]);
                     look.stays(known, own.map(|((value, shift), centre)| (value - shift - centre).powi(2)).sum())
                 });
                 stay = count.count() as f64 / rows as f64;

@@ -7,16 +7,17 @@
 //! numbers.
 
 use crate::clusters::bounds::Look;
-use crate::common::{add, array, columns, finite, put, reals, weights};
+use crate::common::{add, array_of, columns, finite, put, reals, weights};
 use outcore_array::kernel::{Binary, Fold, Loop, Unary, ValuesMut, widest};
 use outcore_array::{Array, RowBlock, RowFold};
 use outcore_image::Result;
 
 /// Squared distances of rows from centres (`n x k`), lazily, by differences: products would lose what is less than the
 /// rounding of large numbers.
-pub(crate) fn squared_distances(x: &Array, centres: &[f64]) -> Result<Array> {
+pub(crate) fn squared_distances(x: &Array, centres: Vec<f64>) -> Result<Array> {
     let p = columns(x);
-    let centres = array(centres, &[1, centres.len() / p, p]);
+    let count = centres.len() / p;
+    let centres = array_of(centres, &[1, count, p]);
     let differences = x.with_axis(1)?.binary(Binary::Subtract, &centres)?;
     differences.unary(Unary::Square)?.fold(Fold::Sum, &[2], false)
 }
@@ -44,7 +45,7 @@ const CENTRES: usize = 4;
 /// Rows and columns of the squares by which a tile is transposed.
 const SIDE: usize = 4;
 /// Rows of a block at most.
-const MOST_ROWS: usize = 512;
+pub(crate) const MOST_ROWS: usize = 512;
 /// Sums of squares of a row, side by side.
 const LANES: usize = 8;
 
@@ -325,7 +326,7 @@ pub(crate) struct Sums {
 
 /// Folded sums of some rows, and buffers for the next ones.
 pub(crate) struct Folded {
-    sums: Sums,
+    pub sums: Sums,
     space: Space,
 }
 

@@ -4,15 +4,21 @@
 //! candidates so far: those with the least `-ln(u) / weight`, `u` a random number of the seed and the row (Efraimidis,
 //! Spirakis, *Weighted random sampling with a reservoir*, 2006). That needs no sum in advance, so a round is one pass.
 //! At the end candidates get the weights of the rows next to them, and k-means++ with Lloyd's iterations picks the
-//! centres of them in memory, the best of several tries. *Cost.* `rounds + 2` passes; `rounds k (p + 1)` numbers.
+//! centres of them in memory, the best of several tries. *Cost.* `rounds + 2` passes; a try takes no more than a pass
+//! over 21 times as many rows as there are candidates, on all workers. Some `10 rounds k (p + 1)` numbers.
 //!
 //! Bahmani, Moseley, Vattani, Kumar, Vassilvitskii, *Scalable k-means++*, VLDB 2012; Arthur, Vassilvitskii, *k-means++:
 //! the advantages of careful seeding*, SODA 2007.
 
+use crate::clusters::bounds::Bounds;
+use crate::clusters::lloyd::{Lloyd, MOST_ROWS, Sums};
 use crate::common::{finite, put, reals, uniform, weights};
-use outcore_array::kernel::ValuesMut;
+use crate::phases::bytes_of;
+use outcore_array::kernel::{Values, ValuesMut, squared_distances};
 use outcore_array::{RowBlock, RowFold};
 use outcore_image::Result;
+use outcore_io::{Runtime, into_inner, lock};
+use std::sync::Mutex;
 
 /// A fold that picks rows: operands are observations, then the factors of their weights.
 pub(crate) struct Pick {
@@ -97,60 +103,189 @@ pub(crate) fn picked(numbers: &[f64], columns: usize) -> impl Iterator<Item = (f
     numbers.chunks_exact(columns + 2).filter(|row| !row[0].is_nan()).map(|row| (row[0], &row[2..]))
 }
 
-fn distance(one: &[f64], other: &[f64]) -> f64 {
-    one.iter().zip(other).map(|(a, b)| (a - b) * (a - b)).sum()
+/// Number of tries of k-means++, up to [`FEW_CENTRES`] and beyond: with many centres tries hardly differ.
+const TRIES: (u64, u64) = (8, 1);
+const FEW_CENTRES: usize = 200;
+/// The most of Lloyd's iterations of a try.
+const ITERATIONS: usize = 20;
+/// Candidates that a worker takes at a time, at least, and the most parts that there are: sums of parts are merged in
+/// their order, whatever the number of workers.
+const PART_ROWS: usize = 4 * MOST_ROWS;
+const MOST_PARTS: usize = 8;
+
+/// The best `k` centres of weighted candidates (`m x p`, row by row) by k-means++ and Lloyd's iterations, of some
+/// tries. Every try takes up to 21 times `m k p` multiplications, on all workers; bounds of distances save most of
+/// them where there are many centres.
+///
+/// # Errors
+/// A request to stop; too little memory.
+pub(crate) fn reclustered(
+    runtime: &Runtime,
+    candidates: &[f64],
+    shares: &[f64],
+    k: usize,
+    seed: u64,
+) -> Result<Vec<f64>> {
+    let candidates = Candidates::new(runtime, candidates, shares);
+    let mut best: Option<(f64, Vec<f64>)> = None;
+    for number in 0..if k <= FEW_CENTRES { TRIES.0 } else { TRIES.1 } {
+        let (cost, centres) = candidates.one_try(k, seed.wrapping_add(number))?;
+        if best.as_ref().is_none_or(|(least, _)| cost < *least) {
+            best = Some((cost, centres));
+        }
+    }
+    Ok(best.expect("a try").1)
 }
 
-/// The best `k` centres of weighted candidates by k-means++ and Lloyd's iterations, of some tries.
-pub(crate) fn reclustered(candidates: &[Vec<f64>], shares: &[f64], k: usize, seed: u64) -> Vec<Vec<f64>> {
-    const TRIES: u64 = 8;
-    let tries = (0..TRIES).map(|number| one_try(candidates, shares, k, seed.wrapping_add(number)));
-    let best = tries.min_by(|one, other| one.0.total_cmp(&other.0));
-    best.expect("a try").1
+/// Memory of [`reclustered`] for `m` candidates, without them.
+pub(crate) fn reclustering_bytes(m: usize, p: usize, k: usize) -> u64 {
+    let parts = m.div_ceil(part_rows(m));
+    // The candidates by columns, weights and distances; sums of all parts, and what each compares at a time; centres of
+    // this try, the best one, and those that are compared with; bounds.
+    let compared = bytes_of(8, &[parts, 16 * (2 * p + 8) + MOST_ROWS * (p + 6)]);
+    let numbers = [(m, p + 3), (k, (parts + 6) * (p + 1)), (k, 16 * parts)];
+    numbers.iter().fold(compared, |all, &(count, each)| all.saturating_add(bytes_of(8, &[count, each])))
 }
 
-fn one_try(candidates: &[Vec<f64>], shares: &[f64], k: usize, seed: u64) -> (f64, Vec<Vec<f64>>) {
-    const ITERATIONS: usize = 20;
-    let mut nearest = vec![f64::INFINITY; candidates.len()];
-    let mut centres: Vec<Vec<f64>> = Vec::new();
-    while centres.len() < k {
-        let weight = |i: usize| if centres.is_empty() { shares[i] } else { shares[i] * nearest[i] };
-        let total: f64 = (0..candidates.len()).map(weight).sum();
-        let mut left = uniform(seed ^ 0x5eed, centres.len() as u64) * total;
-        let mut chosen = None;
-        for i in (0..candidates.len()).filter(|&i| weight(i) > 0.0) {
-            chosen = Some(i);
-            left -= weight(i);
-            if left < 0.0 {
+fn part_rows(m: usize) -> usize {
+    PART_ROWS.max(m.div_ceil(MOST_PARTS).next_multiple_of(MOST_ROWS))
+}
+
+/// Weighted rows in memory.
+struct Candidates<'a> {
+    runtime: &'a Runtime,
+    /// Column by column.
+    columns: Vec<f64>,
+    shares: &'a [f64],
+    /// Number of columns.
+    width: usize,
+}
+
+impl<'a> Candidates<'a> {
+    fn new(runtime: &'a Runtime, rows: &[f64], shares: &'a [f64]) -> Self {
+        let (count, width) = (shares.len(), rows.len() / shares.len());
+        let columns = (0..rows.len()).map(|at| rows[at % count * width + at / count]).collect();
+        Candidates { runtime, columns, shares, width }
+    }
+
+    fn count(&self) -> usize {
+        self.shares.len()
+    }
+
+    /// The columns of some candidates.
+    fn columns(&self, first: usize, rows: usize) -> Vec<&[f64]> {
+        self.columns.chunks_exact(self.count()).map(|column| &column[first..][..rows]).collect()
+    }
+
+    /// Calls `work` with parts of the candidates: the number of each, its first candidate, and how many there are.
+    fn for_each_part(&self, work: impl Fn(usize, usize, usize) -> Result<()> + Sync) -> Result<()> {
+        let rows = part_rows(self.count());
+        self.runtime.for_each_range(self.count().div_ceil(rows), 1, |mut parts| {
+            parts.try_for_each(|part| work(part, part * rows, rows.min(self.count() - part * rows)))
+        })
+    }
+
+    /// Centres by k-means++, improved by Lloyd's iterations, and their cost.
+    fn one_try(&self, k: usize, seed: u64) -> Result<(f64, Vec<f64>)> {
+        let (mut centres, mut cost) = (self.plus_plus(k, seed)?, f64::INFINITY);
+        let mut bounds = Bounds::new(self.runtime, self.count() as u64, k);
+        for _ in 0..ITERATIONS {
+            let found = self.assigned(&centres, bounds.as_ref())?;
+            if found.inertia >= cost {
                 break;
             }
-        }
-        // All candidates are centres already: the same again.
-        let centre = candidates[chosen.unwrap_or(0)].clone();
-        for (nearest, candidate) in nearest.iter_mut().zip(candidates) {
-            *nearest = nearest.min(distance(candidate, &centre));
-        }
-        centres.push(centre);
-    }
-    let mut cost = f64::INFINITY;
-    for _ in 0..ITERATIONS {
-        let (mut sums, mut weights, mut now) = (vec![vec![0.0; centres[0].len()]; k], vec![0.0; k], 0.0);
-        for (candidate, &share) in candidates.iter().zip(shares) {
-            let all = centres.iter().map(|centre| distance(candidate, centre)).enumerate();
-            let (label, least) = all.min_by(|one, other| one.1.total_cmp(&other.1)).expect("a centre");
-            now += share * least;
-            weights[label] += share;
-            sums[label].iter_mut().zip(candidate).for_each(|(sum, value)| *sum += share * value);
-        }
-        if now >= cost {
-            break;
-        }
-        cost = now;
-        for (centre, (sum, weight)) in centres.iter_mut().zip(sums.iter().zip(&weights)) {
-            if *weight > 0.0 {
-                *centre = sum.iter().map(|sum| sum / weight).collect();
+            cost = found.inertia;
+            let before = centres.clone();
+            for (place, centre) in centres.iter_mut().enumerate() {
+                let weight = found.counts[place / self.width];
+                if weight > 0.0 {
+                    *centre = found.sums[place] / weight;
+                }
+            }
+            if let Some(bounds) = &mut bounds {
+                bounds.follow(&before, &centres, self.width);
             }
         }
+        Ok((cost, centres))
     }
-    (cost, centres)
+
+    /// Candidates, each picked by its weight times its squared distance from those before.
+    fn plus_plus(&self, k: usize, seed: u64) -> Result<Vec<f64>> {
+        let mut nearest = vec![f64::INFINITY; self.count()];
+        let mut centres = Vec::with_capacity(k * self.width);
+        for number in 0..k {
+            let weight = |i: usize| if number == 0 { self.shares[i] } else { self.shares[i] * nearest[i] };
+            let total: f64 = (0..self.count()).map(weight).sum();
+            let (mut behind, mut chosen) = (uniform(seed ^ 0x5eed, number as u64) * total, None);
+            for i in (0..self.count()).filter(|&i| weight(i) > 0.0) {
+                chosen = Some(i);
+                behind -= weight(i);
+                if behind < 0.0 {
+                    break;
+                }
+            }
+            // If all candidates are centres already, one is repeated.
+            let chosen = chosen.unwrap_or(0);
+            let centre: Vec<f64> = self.columns.iter().skip(chosen).step_by(self.count()).copied().collect();
+            self.approach(&centre, &mut nearest)?;
+            centres.extend(centre);
+        }
+        Ok(centres)
+    }
+
+    /// Lowers the squared distances from the nearest centre to those from this one.
+    fn approach(&self, centre: &[f64], nearest: &mut [f64]) -> Result<()> {
+        let parts: Vec<_> = nearest.chunks_mut(part_rows(self.count())).map(Mutex::new).collect();
+        self.for_each_part(|part, first, rows| {
+            let mut squares = vec![0.0; rows];
+            squared_distances(&self.columns(first, rows), centre, &mut squares, rows);
+            lock(&parts[part]).iter_mut().zip(&squares).for_each(|(least, square)| *least = least.min(*square));
+            Ok(())
+        })
+    }
+
+    /// The sums over the candidates nearest to each centre.
+    fn assigned(&self, centres: &[f64], bounds: Option<&Bounds>) -> Result<Sums> {
+        let look = bounds.map(|bounds| bounds.look(self.runtime, centres, self.width)).transpose()?;
+        let fold = Lloyd { shift: vec![0.0; self.width], centres: centres.to_vec(), is_weighted: true, look };
+        let parts: Vec<_> = (0..self.count().div_ceil(part_rows(self.count()))).map(|_| Mutex::new(None)).collect();
+        self.for_each_part(|part, first, rows| {
+            let mut state = fold.begin();
+            for start in (first..first + rows).step_by(MOST_ROWS) {
+                self.runtime.cancel().check()?;
+                let rows = MOST_ROWS.min(first + rows - start);
+                let columns = self.columns(start, rows).into_iter().map(Values::Float64).collect();
+                let operands = vec![columns, vec![Values::Float64(&self.shares[start..][..rows])]];
+                fold.add(&mut state, &RowBlock { first_row: start as u64, rows, operands })?;
+            }
+            fold.close(&mut state)?;
+            *lock(&parts[part]) = Some(state);
+            Ok(())
+        })?;
+        let mut all = fold.begin();
+        parts.into_iter().filter_map(into_inner).try_for_each(|state| fold.merge(&mut all, state))?;
+        Ok(all.sums)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use outcore_image::Error;
+    use outcore_io::{Error as IoError, RuntimeOptions};
+
+    /// One try and several, one part of candidates and several.
+    #[test]
+    fn a_request_to_stop_is_heard_while_centres_are_picked() {
+        for (m, k) in [(100, 20), (9000, 20), (9000, 300)] {
+            let options = RuntimeOptions { memory_bytes: Some(64 << 20), beside_process: true, ..Default::default() };
+            let runtime = Runtime::new(options).unwrap();
+            let candidates: Vec<f64> = (0..3 * m).map(|place| uniform(1, place)).collect();
+            let shares = vec![1.0; m as usize];
+            assert_eq!(reclustered(&runtime, &candidates, &shares, k, 1).unwrap().len(), 3 * k);
+            runtime.cancel().cancel();
+            let found = reclustered(&runtime, &candidates, &shares, k, 1);
+            assert!(matches!(found, Err(Error::Io(IoError::Cancelled))), "{m} candidates, {k} centres");
+        }
+    }
 }

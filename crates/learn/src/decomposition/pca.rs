@@ -9,12 +9,13 @@ use crate::common::{Costs, array, columns, finite_rows, matrix, usage};
 use crate::declare::{Data, Declaration, Found, Plan, Table, numbered, rows_shape};
 use crate::decomposition::tsqr::{self, Factor};
 use crate::moments::co_moments::Moments;
+use crate::phases::{Phase, bytes_of, require};
 use faer::{Mat, MatRef, Side};
 use outcore_array::Array;
 use outcore_array::kernel::Binary;
 use outcore_declare::{Choice, DefaultValue, Fact, Kind, Parameter};
 use outcore_image::{Error, Result, Stats};
-use outcore_io::Runtime;
+use outcore_io::{Reservation, Runtime};
 use std::sync::Arc;
 
 /// Method for the components.
@@ -136,6 +137,22 @@ impl Spectrum {
     }
 }
 
+/// The phase of a fit: a pass, and the factors of its `p x p` numbers.
+fn phase(x: &Array, solver: PcaSolver) -> Result<Phase> {
+    let pass = match solver {
+        PcaSolver::Covariance => Moments::lazy(x, None, None)?,
+        PcaSolver::Tsqr => tsqr::lazy(x, true)?,
+    };
+    Ok(Phase::pass(vec![pass], bytes_of(80, &[columns(x), columns(x)])))
+}
+
+/// Reserves the memory of the factors, beside that of the pass, which is to be computed.
+fn begin(runtime: &Arc<Runtime>, x: &Array, solver: PcaSolver) -> Result<(Reservation, Array)> {
+    let phase = phase(x, solver)?;
+    require(runtime, "components", std::slice::from_ref(&phase))?;
+    Ok((runtime.budget().reserve("factors of p x p numbers", phase.own_bytes)?, phase.arrays[0].clone()))
+}
+
 /// The principal components of `x` (`n x p`). One pass.
 ///
 /// # Errors
@@ -151,14 +168,15 @@ pub fn pca(runtime: &Arc<Runtime>, x: &Array, options: &PcaOptions) -> Result<Pc
     if count == 0 || count > most {
         return usage(format!("expected 1 to {most} components, found {count}"));
     }
+    let (_memory, pass) = begin(runtime, &x, options.solver)?;
     let mut costs = Costs::default();
     let (spectrum, mean) = match options.solver {
         PcaSolver::Covariance => {
-            let moments = Moments::of(&costs.one(runtime, Moments::lazy(&x, None, None)?)?, p)?;
+            let moments = Moments::of(&costs.one(runtime, pass)?, p)?;
             (Spectrum::of_gram(MatRef::from_row_major_slice(&moments.sums, p, p))?, moments.means)
         }
         PcaSolver::Tsqr => {
-            let factor = Factor::of(&costs.one(runtime, tsqr::lazy(&x, true)?)?, p)?;
+            let factor = Factor::of(&costs.one(runtime, pass)?, p)?;
             (Spectrum::of_factor(factor.r.as_ref())?, factor.means)
         }
     };
@@ -208,18 +226,19 @@ pub fn truncated_svd(runtime: &Arc<Runtime>, x: &Array, options: &TruncatedSvdOp
     if count == 0 || count > most {
         return usage(format!("expected 1 to {most} components, found {count}"));
     }
+    let (_memory, pass) = begin(runtime, &x, options.solver)?;
     let (mut costs, n) = (Costs::default(), rows as f64);
     // The factor, or matrix, of centred data and then that of all.
     let (spectrum, centred, total) = match options.solver {
         PcaSolver::Covariance => {
-            let moments = Moments::of(&costs.one(runtime, Moments::lazy(&x, None, None)?)?, p)?;
+            let moments = Moments::of(&costs.one(runtime, pass)?, p)?;
             let (sums, means) = (MatRef::from_row_major_slice(&moments.sums, p, p), &moments.means);
             let gram = Mat::from_fn(p, p, |i, k| sums[(i, k)] + n * means[i] * means[k]);
             let total: f64 = (0..p).map(|i| sums[(i, i)]).sum();
             (Spectrum::of_gram(gram.as_ref())?, sums.to_owned(), total)
         }
         PcaSolver::Tsqr => {
-            let factor = Factor::of(&costs.one(runtime, tsqr::lazy(&x, true)?)?, p)?;
+            let factor = Factor::of(&costs.one(runtime, pass)?, p)?;
             let (r, means) = (&factor.r, &factor.means);
             let all = Mat::from_fn(p + 1, p, |i, k| if i < p { r[(i, k)] } else { n.sqrt() * means[k] });
             let sums = r.transpose() * r;
@@ -309,10 +328,7 @@ fn planned(
     of: impl Fn(&Arc<Runtime>) -> Result<Projection> + 'static,
 ) -> Result<Plan> {
     let x = matrix(&data.array)?;
-    let pass = vec![match solver {
-        PcaSolver::Covariance => Moments::lazy(&x, None, None)?,
-        PcaSolver::Tsqr => tsqr::lazy(&x, true)?,
-    }];
+    let phases = vec![phase(&x, solver)?];
     if components > data.names.len() {
         return usage(format!("expected 1 to {} components, found {components}", data.names.len()));
     }
@@ -342,7 +358,8 @@ fn planned(
         Ok(Found { lines, table, facts, rows, unconverged: None, stats: found.stats })
     };
     Ok(Plan {
-        pass,
+        phases,
+        result_bytes: bytes_of(32, &[components, p + 3]),
         passes: "1, and one to write rows".to_owned(),
         output,
         rows: Some(written),

@@ -1,6 +1,6 @@
 //! Components of a mixture: their densities, lazily, and what the sums of a pass make of them.
 
-use crate::common::{array, columns, mirror, scalar, usage};
+use crate::common::{array_of, columns, mirror, scalar, usage};
 use crate::mixture::gaussian_mixture::CovarianceType;
 use faer::linalg::solvers::Llt;
 use faer::{Mat, MatRef, Side};
@@ -23,7 +23,6 @@ impl Components {
     pub fn logs(&self, x: &Array) -> Result<Array> {
         let (p, k) = (columns(x), self.weights.len());
         let shift = centre(&self.means, p);
-        let shifted = x.binary(Binary::Subtract, &array(&shift, &[p]))?;
         let means: Vec<f64> = self.means.iter().enumerate().map(|(place, mean)| mean - shift[place % p]).collect();
         let factors = &self.precisions_cholesky;
         let factor = |c: usize, i: usize, j: usize| match self.kind {
@@ -31,7 +30,6 @@ impl Components {
             _ => factors[i * p + j],
         };
         let product = |c: usize, j: usize| (0..p).map(|i| means[c * p + i] * factor(c, i, j)).sum::<f64>();
-        let products = || -> Vec<f64> { (0..k * p).map(|place| product(place / p, place % p)).collect() };
         let determinant: Vec<f64> = match self.kind {
             CovarianceType::Full | CovarianceType::Tied => {
                 (0..k).map(|c| (0..p).map(|i| factor(c, i, i).ln()).sum()).collect()
@@ -39,27 +37,20 @@ impl Components {
             CovarianceType::Diagonal => factors.chunks_exact(p).map(|own| own.iter().map(|f| f.ln()).sum()).collect(),
             CovarianceType::Spherical => factors.iter().map(|factor| p as f64 * factor.ln()).collect(),
         };
-        let deviations = match self.kind {
+        let (places, factors) = match self.kind {
             CovarianceType::Full => {
-                let all: Vec<f64> = (0..p * k * p).map(|at| factor(at / p % k, at / (k * p), at % p)).collect();
-                let all = shifted.matmul(&array(&all, &[p, k * p]))?;
-                let all = all.binary(Binary::Subtract, &array(&products(), &[k * p]))?;
-                all.reshape(&[x.shape()[0], k as u64, p as u64])?
+                let places = (0..k * p).map(|place| product(place / p, place % p)).collect();
+                (places, (0..p * k * p).map(|at| factor(at / p % k, at / (k * p), at % p)).collect())
             }
             CovarianceType::Tied => {
-                let all = shifted.matmul(&array(factors, &[p, p]))?.with_axis(1)?;
-                all.binary(Binary::Subtract, &array(&products(), &[k, p]))?
+                let places = (0..k * p).map(|place| product(place / p, place % p)).collect();
+                (places, factors.clone())
             }
-            CovarianceType::Diagonal | CovarianceType::Spherical => {
-                let all = shifted.with_axis(1)?.binary(Binary::Subtract, &array(&means, &[k, p]))?;
-                let width = factors.len() / k;
-                all.binary(Binary::Multiply, &array(factors, &[k, width]))?
-            }
+            CovarianceType::Diagonal | CovarianceType::Spherical => (means, factors.clone()),
         };
-        let squares = deviations.unary(Unary::Square)?.fold(Fold::Sum, &[2], false)?;
         let constant = |c: usize| self.weights[c].ln() + determinant[c] - 0.5 * p as f64 * std::f64::consts::TAU.ln();
-        let constants: Vec<f64> = (0..k).map(constant).collect();
-        squares.binary(Binary::Multiply, &scalar(-0.5))?.binary(Binary::Add, &array(&constants, &[k]))
+        let constants = (0..k).map(constant).collect();
+        Densities { kind: self.kind, shift, factors, places, constants }.logs(x)
     }
 
     /// The components that are likeliest for the sums of a pass.
@@ -139,6 +130,50 @@ impl Components {
         };
         Ok(self)
     }
+}
+
+/// Numbers of which the logarithms of densities are computed, as they lie in a pass.
+struct Densities {
+    kind: CovarianceType,
+    /// Offset subtracted from rows.
+    shift: Vec<f64>,
+    /// Factors of precisions: of full ones side by side, `p x (k p)`.
+    factors: Vec<f64>,
+    /// The means less the offset; multiplied by the factors if these are matrices.
+    places: Vec<f64>,
+    constants: Vec<f64>,
+}
+
+impl Densities {
+    fn logs(self, x: &Array) -> Result<Array> {
+        let (p, k) = (columns(x), self.constants.len());
+        let shifted = x.binary(Binary::Subtract, &array_of(self.shift, &[p]))?;
+        let deviations = match self.kind {
+            CovarianceType::Full => {
+                let all = shifted.matmul(&array_of(self.factors, &[p, k * p]))?;
+                let all = all.binary(Binary::Subtract, &array_of(self.places, &[k * p]))?;
+                all.reshape(&[x.shape()[0], k as u64, p as u64])?
+            }
+            CovarianceType::Tied => {
+                let all = shifted.matmul(&array_of(self.factors, &[p, p]))?.with_axis(1)?;
+                all.binary(Binary::Subtract, &array_of(self.places, &[k, p]))?
+            }
+            CovarianceType::Diagonal | CovarianceType::Spherical => {
+                let all = shifted.with_axis(1)?.binary(Binary::Subtract, &array_of(self.places, &[k, p]))?;
+                let width = self.factors.len() / k;
+                all.binary(Binary::Multiply, &array_of(self.factors, &[k, width]))?
+            }
+        };
+        let squares = deviations.unary(Unary::Square)?.fold(Fold::Sum, &[2], false)?;
+        squares.binary(Binary::Multiply, &scalar(-0.5))?.binary(Binary::Add, &array_of(self.constants, &[k]))
+    }
+}
+
+/// Logarithms of densities that take the memory of those of `k` components, lazily.
+pub(crate) fn stand_in(x: &Array, kind: CovarianceType, k: usize) -> Result<Array> {
+    let p = columns(x);
+    let (shift, places, constants) = (vec![0.0; p], vec![0.0; k * p], vec![0.0; k]);
+    Densities { kind, shift, factors: vec![0.0; kind.numbers(k, p)], places, constants }.logs(x)
 }
 
 /// The mean of the means: the offset of rows, so that numbers far from 0 do not cancel.

@@ -10,12 +10,14 @@
 //! Dempster, Laird, Rubin, *Maximum likelihood from incomplete data via the EM algorithm*, J. Royal Stat. Soc. B
 //! 1977.
 
-use crate::clusters::kmeans::{KMeansOptions, kmeans};
+use crate::clusters::kmeans::{self, KMeansOptions, kmeans};
+use crate::clusters::lloyd::squared_distances;
 use crate::common::{Costs, columns, finite_rows, matrix, no_overflow, scalar, usage};
 use crate::declare::{Data, Declaration, Found, N_INIT, PROBA, Plan, Table, numbered, rows_shape, unconverged};
 use crate::gaussian_nb::{log_sum_exp, softmax};
-use crate::mixture::components::{Components, inverses};
+use crate::mixture::components::{Components, inverses, stand_in};
 use crate::mixture::mixture_sums::Sums;
+use crate::phases::{Phase, bytes_of, require, require_own};
 use outcore_array::kernel::{Binary, Scalar};
 use outcore_array::{Array, ElementType};
 use outcore_declare::{Choice, DefaultValue, Fact, Kind, Parameter, Values};
@@ -139,6 +141,8 @@ pub fn gaussian_mixture(
     if k == 0 || k as u64 > rows {
         return usage(format!("expected 1 to {rows} components, as many as rows at most, found {k}"));
     }
+    require(runtime, "a mixture", &phases(runtime, &x, options)?)?;
+    let _memory = runtime.budget().reserve("components of a mixture", own_bytes(options, columns(&x)))?;
     let mut costs = Costs::default();
     let mut best: Option<(Components, Vec<f64>, bool)> = None;
     let starts = if matches!(options.start, MixtureStart::Given { .. }) { 1 } else { options.starts.max(1) };
@@ -175,6 +179,46 @@ pub fn gaussian_mixture(
     })
 }
 
+/// The phases of a fit: those of k-means, the sums of its clusters, and an iteration.
+fn phases(runtime: &Runtime, x: &Array, options: &GaussianMixtureOptions<'_>) -> Result<Vec<Phase>> {
+    let (p, k, kind) = (columns(x), options.components, options.covariance);
+    let own_bytes = own_bytes(options, p);
+    require_own(runtime, "a mixture", own_bytes)?;
+    let sums = |operands: [Array; 3]| -> Result<Phase> {
+        let fold = Sums { columns: p, kind, means: vec![0.0; k * p] };
+        Ok(Phase::pass(vec![fold.lazy(&operands)?], own_bytes))
+    };
+    let logs = stand_in(x, kind, k)?;
+    let mut phases = vec![sums([x.clone(), softmax(&logs)?, log_sum_exp(&logs)?])?];
+    if matches!(options.start, MixtureStart::KMeans) {
+        let clusters = KMeansOptions { clusters: k, ..KMeansOptions::default() };
+        let of_clusters = kmeans::phases(runtime, x, &clusters)?.into_iter();
+        phases.extend(of_clusters.map(|phase| Phase { own_bytes: phase.own_bytes.saturating_add(own_bytes), ..phase }));
+        let labels = squared_distances(x, vec![0.0; k * p])?.arg(false, 1, false)?;
+        phases.push(sums(shares(x, &labels, k)?)?);
+    }
+    Ok(phases)
+}
+
+/// Memory of the components of a fit: those before and after a step, the best ones, sums, and factors in a pass.
+fn own_bytes(options: &GaussianMixtureOptions<'_>, p: usize) -> u64 {
+    let k = options.components;
+    let covariances = match options.covariance {
+        CovarianceType::Full => bytes_of(72, &[k, p, p]),
+        CovarianceType::Tied => bytes_of(72, &[p, p]),
+        CovarianceType::Diagonal | CovarianceType::Spherical => 0,
+    };
+    covariances.saturating_add(bytes_of(96, &[k, p + 1]))
+}
+
+/// Operands of the sums of clusters: rows, 1 for the cluster of each and 0 for the others, and zeros.
+fn shares(x: &Array, labels: &Array, k: usize) -> Result<[Array; 3]> {
+    let numbers = Array::range(Scalar::Float64(0.0), Scalar::Float64(1.0), k as u64)?;
+    let labels = labels.with_axis(1)?.cast(ElementType::Float64)?;
+    let shares = labels.binary(Binary::Equal, &numbers)?.cast(ElementType::Float64)?;
+    Ok([x.clone(), shares, labels.binary(Binary::Multiply, &scalar(0.0))?])
+}
+
 impl Components {
     fn start(
         runtime: &Arc<Runtime>,
@@ -196,12 +240,8 @@ impl Components {
         }
         let seed = options.seed.wrapping_add(start << 40);
         let clusters = kmeans(runtime, x, &KMeansOptions { clusters: k, seed, ..KMeansOptions::default() })?;
-        let numbers = Array::range(Scalar::Float64(0.0), Scalar::Float64(1.0), k as u64)?;
-        let labels = clusters.predict(x)?.with_axis(1)?.cast(ElementType::Float64)?;
-        let shares = labels.binary(Binary::Equal, &numbers)?.cast(ElementType::Float64)?;
         let fold = Sums { columns: p, kind, means: clusters.centres.clone() };
-        let operands = [x.clone(), shares, labels.binary(Binary::Multiply, &scalar(0.0))?];
-        let found = costs.one(runtime, fold.lazy(&operands)?)?;
+        let found = costs.one(runtime, fold.lazy(&shares(x, &clusters.predict(x)?, k)?)?)?;
         costs.include(clusters.stats);
         no_overflow(&found)?;
         let (weights, means) = (vec![0.0; k], clusters.centres);
@@ -322,11 +362,9 @@ fn plan(data: &Data, values: Values) -> Result<Plan> {
     if k as u64 > rows {
         return usage(format!("expected 1 to {rows} components, as many as rows at most, found {k}"));
     }
-    let (weights, means, precisions_cholesky) = (vec![1.0; k], vec![0.0; k * p], vec![0.0; covariance.numbers(k, p)]);
-    let fold = Sums { columns: p, kind: covariance, means: means.clone() };
-    let start = Components { kind: covariance, weights, means, covariances: Vec::new(), precisions_cholesky };
-    let logs = start.logs(&x)?;
-    let pass = vec![fold.lazy(&[x.clone(), softmax(&logs)?, log_sum_exp(&logs)?])?];
+    let phases = phases(&data.runtime, &x, &options)?;
+    let result_bytes = bytes_of(64, &[covariance.numbers(k, p) + k * (p + 1)]);
+    let logs = stand_in(&x, covariance, k)?;
     let names = if proba { numbered("component", k) } else { vec!["label".to_owned()] };
     let (output, fitted) = (rows_shape(data, names.clone(), !proba), columns.clone());
     let written = if proba { softmax(&logs)? } else { logs.arg(true, 1, false)? };
@@ -355,5 +393,5 @@ fn plan(data: &Data, values: Values) -> Result<Plan> {
     };
     let all = format!("those of k-means, 1, and up to {most_iterations} iterations");
     let passes = format!("{all}, for each of {starts} starts; one to write rows");
-    Ok(Plan { pass, passes, output, rows: Some(written), columns: fitted, run: Box::new(run) })
+    Ok(Plan { phases, result_bytes, passes, output, rows: Some(written), columns: fitted, run: Box::new(run) })
 }

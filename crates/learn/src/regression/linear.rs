@@ -12,6 +12,7 @@ use crate::declare::{Data, Declaration, FIT_INTERCEPT, Found, Plan, TARGET, Tabl
 use crate::decomposition::pca::projected;
 use crate::decomposition::tsqr::{self, Factor};
 use crate::moments::co_moments::Moments;
+use crate::phases::{Phase, bytes_of, require};
 use faer::linalg::solvers::Solve;
 use faer::{Mat, Side};
 use outcore_array::Array;
@@ -108,6 +109,8 @@ pub fn ridge(runtime: &Arc<Runtime>, x: &Array, y: &Array, options: &RidgeOption
         return usage(format!("expected alpha from 0 on, found {}", options.alpha));
     }
     let (p, t) = (columns(&x), columns(&y));
+    require(runtime, "linear regression", &phases(&x, &y, options.weights)?)?;
+    let _memory = runtime.budget().reserve("factors of p x p numbers", own_bytes(p + t))?;
     let mut costs = Costs::default();
     let found = costs.one(runtime, Moments::lazy(&x, Some(&y), options.weights)?)?;
     let mut moments = Moments::of(&found, p + t)?;
@@ -127,7 +130,8 @@ pub fn ridge(runtime: &Arc<Runtime>, x: &Array, y: &Array, options: &RidgeOption
     let (solution, rank) = match solved(&gram, &right).filter(|_| !(0..p).any(is_constant)) {
         Some(solution) => (solution, p),
         None => {
-            let r = factor(runtime, &x, &y, options.weights, &moments.means, &mut costs)?;
+            let factor = factor(&x, &y, options.weights, &moments.means)?;
+            let r = Factor::of(&costs.one(runtime, factor)?, p + t)?.r;
             // Centring lowers the rank of the rows by 1.
             let most = x.shape()[0].saturating_sub(u64::from(options.intercept));
             least_norm(r, &noise, options.alpha, most as usize)?
@@ -164,22 +168,26 @@ fn solved(gram: &Mat<f64>, right: &Mat<f64>) -> Option<Mat<f64>> {
     Some(Mat::from_fn(p, right.ncols(), |i, k| solution[(i, k)] / scale[i]))
 }
 
-/// The R factor of columns and targets less their means: a pass.
-fn factor(
-    runtime: &Arc<Runtime>,
-    x: &Array,
-    y: &Array,
-    weights: Option<&Array>,
-    means: &[f64],
-    costs: &mut Costs,
-) -> Result<Mat<f64>> {
-    let all = means.len();
-    let mut rows = Array::join(&[x.clone(), y.clone()], 1)?.binary(Binary::Subtract, &array(means, &[all]))?;
+/// The phases of a fit: the moments, and the factor of columns that nearly depend on each other.
+fn phases(x: &Array, y: &Array, weights: Option<&Array>) -> Result<Vec<Phase>> {
+    let all = columns(x) + columns(y);
+    let passes = [Moments::lazy(x, Some(y), weights)?, factor(x, y, weights, &vec![0.0; all])?];
+    Ok(passes.map(|pass| Phase::pass(vec![pass], own_bytes(all))).to_vec())
+}
+
+/// Memory of the moments and factors of `all` columns and targets.
+fn own_bytes(all: usize) -> u64 {
+    bytes_of(80, &[all, all])
+}
+
+/// The R factor of columns and targets less their means, lazily.
+fn factor(x: &Array, y: &Array, weights: Option<&Array>, means: &[f64]) -> Result<Array> {
+    let mut rows = Array::join(&[x.clone(), y.clone()], 1)?.binary(Binary::Subtract, &array(means, &[means.len()]))?;
     if let Some(weights) = weights {
         let roots = vector(x, weights, "weights")?.unary(Unary::Sqrt)?.with_axis(1)?;
         rows = rows.binary(Binary::Multiply, &roots)?;
     }
-    Ok(Factor::of(&costs.one(runtime, tsqr::lazy(&rows, false)?)?, all)?.r)
+    tsqr::lazy(&rows, false)
 }
 
 /// The solution of least squares with the least norm, and its rank, from the R factor of columns and targets; with
@@ -260,7 +268,8 @@ fn plan(data: &Data, values: &Values, alpha: f64) -> Result<Plan> {
     let target = values.some_name("target").unwrap_or_default();
     let (own, y) = data.split(target)?;
     let (x, columns, rows, intercept) = (matrix(&own.array)?, own.names, data.rows(), values.flag("fit_intercept"));
-    let pass = vec![Moments::lazy(&x, Some(&matrix(&y)?), None)?];
+    let phases = phases(&x, &matrix(&y)?, None)?;
+    let result_bytes = bytes_of(64, &[columns.len() + 1]);
     let (p, fitted, names) = (columns.len(), columns.clone(), vec!["prediction".to_owned()]);
     let written = projected(&x.binary(Binary::Subtract, &array(&vec![0.0; p], &[p]))?, &vec![0.0; p], p)?;
     let output = rows_shape(data, names.clone(), false);
@@ -286,5 +295,6 @@ fn plan(data: &Data, values: &Values, alpha: f64) -> Result<Plan> {
         Ok(Found { lines, table, facts, rows, unconverged: None, stats: found.stats })
     };
     let passes = "1, one more where columns nearly depend on each other, and one to write predictions";
-    Ok(Plan { pass, passes: passes.to_owned(), output, rows: Some(written), columns: fitted, run: Box::new(run) })
+    let (passes, rows) = (passes.to_owned(), Some(written));
+    Ok(Plan { phases, result_bytes, passes, output, rows, columns: fitted, run: Box::new(run) })
 }

@@ -15,6 +15,7 @@ use crate::declare::{Data, Declaration, FIT_INTERCEPT, Found, PROBA, Plan, TARGE
 use crate::decomposition::pca::projected;
 use crate::gaussian_nb::softmax;
 use crate::moments::class_moments::{ClassMoments, Classes};
+use crate::phases::{Phase, bytes_of, require};
 use crate::regression::linear::linear_terms;
 use crate::regression::logistic_loss::Loss;
 use crate::regression::steps::{Point, Steps, dot};
@@ -92,6 +93,9 @@ pub fn logistic_regression(
     }
     let operands = operands(&x, Some(&vector(&x, labels, "labels")?), options.weights)?;
     let (p, rows) = (columns(&x), if classes == 2 { 1 } else { classes });
+    let width = p + usize::from(options.intercept);
+    require(runtime, "logistic regression", &phases(&x, &operands, rows, width, options.weights)?)?;
+    let _memory = runtime.budget().reserve("steps of logistic regression", own_bytes(rows, width))?;
     let mut costs = Costs::default();
     let moments = Classes::of(&costs.one(runtime, ClassMoments::of(&x, options.weights)?)?, 1)?;
     let weight = positive(moments.weights[0])?;
@@ -102,7 +106,6 @@ pub fn logistic_regression(
     };
     let scale: Vec<f64> = (0..p).map(scale).collect();
     let shift = if options.intercept { moments.means } else { vec![0.0; p] };
-    let width = p + usize::from(options.intercept);
     let mut problem = Problem { runtime, operands, rows, width, shift, scale, weight, options, costs };
     let mut steps = Steps::default();
     let mut here = problem.at(vec![0.0; rows * width])?;
@@ -143,6 +146,22 @@ pub fn logistic_regression(
     let intercept = balanced(at_mean.zip(coefficients.chunks_exact(p)).map(|(own, row)| own - at_shift(row)).collect());
     let (loss, converged, stats) = (here.value, stopped_by == "residual", costs.finish(Some(stopped_by)));
     Ok(LogisticRegression { coefficients, intercept, classes, iterations, converged, loss, shift, stats })
+}
+
+/// The phases of a fit for `rows` rows of `width` parameters: the moments, and a step.
+fn phases(x: &Array, operands: &[Array], rows: usize, width: usize, weights: Option<&Array>) -> Result<Vec<Phase>> {
+    let (p, size, own_bytes) = (columns(x), rows * width, own_bytes(rows, width));
+    let (shift, scale, place) = (vec![0.0; p], vec![1.0; p], vec![0.0; size]);
+    let is_newton = size <= MOST_NEWTON;
+    let loss = Loss { rows, width, shift, scale, place, is_newton, is_weighted: weights.is_some() };
+    let passes = [ClassMoments::of(x, weights)?, loss.lazy(operands)?];
+    Ok(passes.map(|pass| Phase::pass(vec![pass], own_bytes)).to_vec())
+}
+
+/// Memory of the parameters of a fit: points and directions, past steps, or second derivatives and their factor.
+fn own_bytes(rows: usize, width: usize) -> u64 {
+    let size = rows * width;
+    bytes_of(320, &[size]).saturating_add(if size <= MOST_NEWTON { bytes_of(64, &[size, size]) } else { 0 })
 }
 
 /// Intercepts that add up to 0, as scikit-learn's do, where there are several: only differences matter of them.
@@ -264,11 +283,10 @@ fn plan(data: &Data, values: Values) -> Result<Plan> {
     let (intercept, most_iterations) = (values.flag("fit_intercept"), values.size("max_iter"));
     let (c, tolerance) = (values.real("c"), values.real("tol"));
     let options = LogisticRegressionOptions { c, intercept, most_iterations, tolerance, weights: None };
-    let (p, width) = (columns.len(), columns.len() + usize::from(intercept));
     // The number of classes is not known yet.
-    let (shift, scale, place) = (vec![0.0; p], vec![1.0; p], vec![0.0; width]);
-    let loss = Loss { rows: 1, width, shift, scale, place, is_newton: width <= MOST_NEWTON, is_weighted: false };
-    let pass = vec![loss.lazy(&[x.clone(), vector(&x, &y, "labels")?])?];
+    let (p, width) = (columns.len(), columns.len() + usize::from(intercept));
+    let phases = phases(&x, &[x.clone(), vector(&x, &y, "labels")?], 1, width, None)?;
+    let result_bytes = bytes_of(64, &[width]);
     let (output, fitted) = (rows_shape(data, vec!["class".to_owned()], false), columns.clone());
     let scores = projected(&x, &vec![0.0; 2 * p], p)?;
     let written = if proba { softmax(&scores)? } else { scores.arg(true, 1, false)? };
@@ -309,5 +327,5 @@ fn plan(data: &Data, values: Values) -> Result<Plan> {
     };
     let all = format!("2 over the target, 1, and about 1 for each of up to {most_iterations} steps");
     let passes = format!("{all}; one to write rows");
-    Ok(Plan { pass, passes, output, rows: Some(written), columns: fitted, run: Box::new(run) })
+    Ok(Plan { phases, result_bytes, passes, output, rows: Some(written), columns: fitted, run: Box::new(run) })
 }

@@ -6,6 +6,7 @@
 use crate::common::{Costs, columns, matrix, usage};
 use crate::declare::{Data, Declaration, Found, Plan, Table};
 use crate::moments::co_moments::Moments;
+use crate::phases::{Phase, bytes_of, require};
 use outcore_array::Array;
 use outcore_declare::{Fact, Parameter, Values};
 use outcore_image::{Result, Stats};
@@ -86,8 +87,10 @@ pub fn correlation(runtime: &Arc<Runtime>, x: &Array, weights: Option<&Array>) -
 
 fn moments(runtime: &Arc<Runtime>, x: &Array, weights: Option<&Array>) -> Result<(Moments, Stats)> {
     let x = matrix(x)?;
+    let pass = Moments::lazy(&x, None, weights)?;
+    require(runtime, "covariances", &[Phase::pass(vec![pass.clone()], bytes_of(24, &[columns(&x), columns(&x)]))])?;
     let mut costs = Costs::default();
-    let found = costs.one(runtime, Moments::lazy(&x, None, weights)?)?;
+    let found = costs.one(runtime, pass)?;
     Ok((Moments::of(&found, columns(&x))?, costs.finish(None)))
 }
 
@@ -128,8 +131,11 @@ fn square(
     of: impl Fn(&Arc<Runtime>, &Array) -> Result<(Vec<f64>, Stats)> + 'static,
 ) -> Result<Plan> {
     let (x, names, rows) = (data.array.clone(), data.names.clone(), data.rows());
-    let table = move |numbers: &[f64]| Table::of_rows(("column", names.clone()), names.clone(), numbers);
-    let (pass, output) = (vec![Moments::lazy(&matrix(&x)?, None, None)?], table(&[]).shape());
+    let own = names.clone();
+    let table = move |numbers: &[f64]| Table::of_rows(("column", own.clone()), own.clone(), numbers);
+    let (pass, output) = (Moments::lazy(&matrix(&x)?, None, None)?, table(&[]).shape());
+    let result_bytes = bytes_of(24, &[names.len(), names.len()]);
+    let phases = vec![Phase::pass(vec![pass], result_bytes)];
     let run = move |runtime: &Arc<Runtime>| -> Result<Found> {
         let (numbers, stats) = of(runtime, &x)?;
         let table = table(&numbers);
@@ -139,6 +145,5 @@ fn square(
         let lines = vec![format!("{name} of {rows} rows")];
         Ok(Found { lines, table, facts, rows: None, unconverged: None, stats })
     };
-    let columns = data.names.clone();
-    Ok(Plan { pass, passes: "1".to_owned(), output, rows: None, columns, run: Box::new(run) })
+    Ok(Plan { phases, result_bytes, passes: "1".to_owned(), output, rows: None, columns: names, run: Box::new(run) })
 }

@@ -6,6 +6,7 @@
 
 use crate::common::{Costs, matrix, note_rounded, put};
 use crate::declare::{Data, Declaration, Found, Plan, Table};
+use crate::phases::{Phase, bytes_of};
 use outcore_array::kernel::{Element, Fold, Loop, Moments, Unary, Values as Vector, ValuesMut, widest};
 use outcore_array::{Array, ElementType, Part, RowBlock, RowFold};
 use outcore_declare::{Fact, Values};
@@ -252,7 +253,9 @@ fn plan(data: &Data, _: Values) -> Result<Plan> {
         names: FIGURES.map(str::to_owned).to_vec(),
         columns: figures,
     };
-    let (pass, output) = (figures(&matrix(&x)?)?.to_vec(), table(Vec::new()).shape());
+    let result_bytes = bytes_of(240, &[data.names.len()]);
+    let phases = vec![Phase::pass(figures(&matrix(&x)?)?.to_vec(), result_bytes)];
+    let output = table(Vec::new()).shape();
     let run = move |runtime: &Arc<Runtime>| -> Result<Found> {
         let found = describe(runtime, &x)?;
         let nonzeros = found.nonzeros.iter().map(|&count| count as f64).collect();
@@ -264,5 +267,5 @@ fn plan(data: &Data, _: Values) -> Result<Plan> {
         Ok(Found { lines, table, facts, rows: None, unconverged: None, stats })
     };
     let columns = data.names.clone();
-    Ok(Plan { pass, passes: "1".to_owned(), output, rows: None, columns, run: Box::new(run) })
+    Ok(Plan { phases, result_bytes, passes: "1".to_owned(), output, rows: None, columns, run: Box::new(run) })
 }

@@ -5,6 +5,7 @@
 
 use crate::common::{Costs, columns, matrix, operands, reals, sum_rows, usage};
 use crate::declare::{Data, Declaration, Found, Plan, Table};
+use crate::phases::{Phase, bytes_of};
 use outcore_array::kernel::Fold;
 use outcore_array::{Array, ElementType, Part};
 use outcore_declare::{DefaultValue, Fact, Kind, Parameter, Values};
@@ -122,7 +123,9 @@ fn plan(data: &Data, values: Values) -> Result<Plan> {
     if count > MOST_BINS {
         return usage(format!("expected at most {MOST_BINS} bins, found {count}"));
     }
+    let result_bytes = bytes_of(32, &[count, columns(&x) + 2]);
     let pass = vec![lazy_bins(&x, &even_edges(count, range.unwrap_or([0.0, 1.0])), None)?];
+    let phases = vec![Phase::pass(pass, result_bytes)];
     let labels = (0..count).map(|bin| bin.to_string()).collect();
     let names: Vec<String> = ["from".to_owned(), "to".to_owned()].into_iter().chain(names).collect();
     let empty = Table { labels: ("bin", labels), names, columns: Vec::new() };
@@ -159,7 +162,7 @@ fn plan(data: &Data, values: Values) -> Result<Plan> {
     };
     let passes = if values.some_reals("range").is_some() { "1" } else { "2" };
     let columns = data.names.clone();
-    Ok(Plan { pass, passes: passes.to_owned(), output, rows: None, columns, run: Box::new(run) })
+    Ok(Plan { phases, result_bytes, passes: passes.to_owned(), output, rows: None, columns, run: Box::new(run) })
 }
 
 /// The edges of bins of one width, as NumPy has them: around one value the range is as wide as 1.

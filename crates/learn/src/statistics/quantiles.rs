@@ -17,6 +17,7 @@
 
 use crate::common::{Costs, columns, finite, matrix, note_rounded, put, reals, usage};
 use crate::declare::{Data, Declaration, Found, Plan, Table};
+use crate::phases::{Phase, bytes_of};
 use outcore_array::kernel::ValuesMut;
 use outcore_array::{Array, RowBlock, RowFold};
 use outcore_declare::{DefaultValue, Fact, Kind, Parameter, Values};
@@ -284,7 +285,8 @@ fn plan(data: &Data, values: Values) -> Result<Plan> {
     let (x, rows) = (data.array.clone(), data.rows());
     let probabilities = values.some_reals("probabilities").unwrap_or(&[0.0, 0.25, 0.5, 0.75, 1.0]).to_vec();
     let options = QuantilesOptions { error: values.real("error") };
-    let pass = vec![sketched(&x, &probabilities, &options)?];
+    let result_bytes = bytes_of(24, &[probabilities.len(), data.names.len()]);
+    let phases = vec![Phase::pass(vec![sketched(&x, &probabilities, &options)?], result_bytes)];
     let labels = probabilities.iter().map(f64::to_string).collect();
     let empty = Table { labels: ("probability", labels), names: data.names.clone(), columns: Vec::new() };
     let output = empty.shape();
@@ -307,5 +309,5 @@ fn plan(data: &Data, values: Values) -> Result<Plan> {
         Ok(Found { lines, table, facts, rows: None, unconverged: None, stats: found.stats })
     };
     let columns = data.names.clone();
-    Ok(Plan { pass, passes: "1".to_owned(), output, rows: None, columns, run: Box::new(run) })
+    Ok(Plan { phases, result_bytes, passes: "1".to_owned(), output, rows: None, columns, run: Box::new(run) })
 }

@@ -1,5 +1,6 @@
 //! Integration tests of statistics and models, one module each, in one binary.
 
 mod common;
+mod memory;
 mod models;
 mod statistics;

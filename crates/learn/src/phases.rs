@@ -1,0 +1,78 @@
+//! The memory of a fit, which is required as a whole before its first pass: a refusal then names a limit that is enough
+//! for all of it, and no work is lost to a later one.
+
+use outcore_array::{Array, Explanation, Goal, explain};
+use outcore_image::{Error, Result};
+use outcore_io::{Error as IoError, Runtime};
+use std::sync::Arc;
+
+/// A page cache that has given back its pages still has headers, of less than one part in this number of its memory.
+const CACHE_HEADERS_PART: u64 = 100;
+
+/// A phase of a fit: a pass.
+#[derive(Clone)]
+pub struct Phase {
+    /// The arrays that the pass computes together. Their numbers may be stand-ins.
+    pub arrays: Vec<Array>,
+    /// Memory of the model beside the pass.
+    pub own_bytes: u64,
+}
+
+impl Phase {
+    pub(crate) fn pass(arrays: Vec<Array>, own_bytes: u64) -> Self {
+        Phase { arrays, own_bytes }
+    }
+
+    fn explained(&self, runtime: &Arc<Runtime>) -> Result<Explanation> {
+        explain(runtime, &self.arrays.iter().cloned().map(Goal::Value).collect::<Vec<_>>())
+    }
+
+    /// The bytes that the pass reads without a cache.
+    pub(crate) fn read_bytes(&self, runtime: &Arc<Runtime>) -> Result<u64> {
+        let passes = self.explained(runtime)?.passes.into_iter();
+        Ok(passes.map(|pass| pass.reads.iter().map(|(_, bytes)| bytes).sum()).max().unwrap_or(0))
+    }
+
+    /// The memory of the phase. Nothing is read.
+    fn bytes(&self, runtime: &Arc<Runtime>) -> Result<u64> {
+        let pass_bytes = match self.explained(runtime) {
+            Ok(plan) => plan.passes.iter().map(|pass| pass.memory_bytes + pass.result_bytes).max().unwrap_or(0),
+            Err(Error::Io(IoError::Memory { needed_bytes, .. })) => needed_bytes,
+            Err(other) => return Err(other),
+        };
+        let bytes = pass_bytes.saturating_add(self.own_bytes);
+        Ok(bytes.saturating_add(bytes / CACHE_HEADERS_PART))
+    }
+}
+
+/// The memory of the largest of some phases.
+pub(crate) fn most_bytes(runtime: &Arc<Runtime>, phases: &[Phase]) -> Result<u64> {
+    phases.iter().try_fold(0, |most, phase| Ok(phase.bytes(runtime)?.max(most)))
+}
+
+/// Refuses a fit, called `name`, if one of its phases needs more memory than is left.
+///
+/// # Errors
+/// Too little memory; what planning a pass refuses.
+pub(crate) fn require(runtime: &Arc<Runtime>, name: &str, phases: &[Phase]) -> Result<()> {
+    Ok(runtime.budget().require(name, most_bytes(runtime, phases)?)?)
+}
+
+/// Refuses a model, called `name`, whose own numbers are so many that not even stand-ins for them can be planned with.
+/// Every worker has about as many.
+///
+/// # Errors
+/// Too little memory.
+pub(crate) fn require_own(runtime: &Runtime, name: &str, own_bytes: u64) -> Result<()> {
+    const PLANNED_BYTES: u64 = 1 << 30;
+    let budget = runtime.budget();
+    if own_bytes > budget.available_bytes().max(PLANNED_BYTES) {
+        budget.require(name, own_bytes.saturating_mul(runtime.threads() as u64 + 1))?;
+    }
+    Ok(())
+}
+
+/// The product of sizes and the bytes of each number, at most `u64::MAX`.
+pub(crate) fn bytes_of(each_bytes: u64, sizes: &[usize]) -> u64 {
+    sizes.iter().fold(each_bytes, |bytes, &size| bytes.saturating_mul(size as u64))
+}

@@ -1,0 +1,104 @@
+//! The memory of a fit, which is refused before its first pass or is enough for all of them.
+
+use crate::common::*;
+use outcore_array::{Array, Part};
+use outcore_image::{Error, Stats};
+use outcore_io::{Error as IoError, Runtime};
+use outcore_learn::*;
+use std::sync::Arc;
+
+/// A fit of an array under a runtime.
+type Fit = dyn Fn(&Arc<Runtime>, &Array) -> Result<Stats, Error>;
+
+/// Raises the limit as refusals advise, from 24 MiB on. A refusal must come before anything is read, and name a limit
+/// that is enough.
+fn check(name: &str, numbers: &Array, fit: &Fit) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = on_disk(folder.path(), "x.oc", numbers);
+    for threads in [1, 4] {
+        let mut limit = 24 << 20;
+        let mut refusals = 0;
+        loop {
+            let runtime = runtime_under(threads, limit, None);
+            let x = open(&runtime, &path);
+            match fit(&runtime, &x) {
+                Ok(_) => break,
+                Err(Error::Io(ref refusal @ IoError::Memory { advised_bytes, .. })) => {
+                    assert_eq!(runtime.bytes_read(), 0, "{name}, {threads} threads: {refusal}");
+                    assert!(advised_bytes > limit, "{name}");
+                    limit = advised_bytes;
+                    refusals += 1;
+                }
+                Err(other) => panic!("{name}: {other}"),
+            }
+        }
+        assert!(refusals <= 1, "{name}, {threads} threads: {refusals} refusals, {limit} at last");
+    }
+}
+
+#[test]
+fn a_limit_that_a_refusal_names_is_enough_for_the_whole_fit() {
+    let (n, p) = (6000, 40);
+    let wide = array(&uniform(1, n * p), &[n, p]);
+    let clusters = |clusters| KMeansOptions { clusters, most_iterations: 3, ..KMeansOptions::default() };
+    check("k-means", &wide, &move |runtime, x| kmeans(runtime, x, &clusters(700)).map(|found| found.stats));
+    check("k-means from rows", &wide, &|runtime, x| {
+        let centres = uniform(2, 900 * 40);
+        // One centre has no rows.
+        let centres: Vec<f64> = centres.iter().enumerate().map(|(i, v)| if i < 40 { 1e3 } else { *v }).collect();
+        let start = KMeansStart::Centres(&centres);
+        let options = KMeansOptions { clusters: 900, start, most_iterations: 2, ..KMeansOptions::default() };
+        kmeans(runtime, x, &options).map(|found| found.stats)
+    });
+    check("a mixture", &wide, &|runtime, x| {
+        let options = GaussianMixtureOptions { components: 60, most_iterations: 2, ..Default::default() };
+        gaussian_mixture(runtime, x, &options).map(|found| found.stats)
+    });
+    let wider = array(&uniform(3, 1200 * 300), &[1200, 300]);
+    for solver in [PcaSolver::Covariance, PcaSolver::Tsqr] {
+        let options = PcaOptions { components: None, solver };
+        check("pca", &wider, &move |runtime, x| pca(runtime, x, &options).map(|found| found.stats));
+        let options = TruncatedSvdOptions { components: 3, solver };
+        check("svd", &wider, &move |runtime, x| truncated_svd(runtime, x, &options).map(|found| found.stats));
+    }
+    check("regression", &wider, &|runtime, x| {
+        // A column twice: the factor is computed, too.
+        let [rows, column] = [1200, 1].map(|count| Some(Part::Range { start: 0, step: 1, count }));
+        let first = x.slice(&[rows, column])?;
+        let twice = Array::join(&[x.clone(), first], 1)?;
+        let y = vector(&uniform(4, 1200));
+        linear_regression(runtime, &twice, &y, &LinearRegressionOptions::default()).map(|found| found.stats)
+    });
+    check("logistic", &wider, &|runtime, x| {
+        let y = vector(&(0..1200).map(|row| f64::from(row % 3)).collect::<Vec<_>>());
+        let options = LogisticRegressionOptions { most_iterations: 2, ..LogisticRegressionOptions::default() };
+        logistic_regression(runtime, x, &y, 3, &options).map(|found| found.stats)
+    });
+}
+
+/// More numbers than the address space has are refused like any others.
+#[test]
+fn models_that_no_memory_holds_are_refused() {
+    let x = Array::full(vec![1 << 40, 1000], outcore_array::kernel::Scalar::Float64(1.0)).unwrap();
+    let options = KMeansOptions { clusters: 1 << 38, ..KMeansOptions::default() };
+    let error = kmeans(&runtime(2), &x, &options).unwrap_err().to_string();
+    assert!(error.contains("k-means needs"), "{error}");
+    let options = GaussianMixtureOptions { components: 1 << 30, ..Default::default() };
+    let error = gaussian_mixture(&runtime(2), &x, &options).unwrap_err().to_string();
+    assert!(error.contains("a mixture needs"), "{error}");
+}
+
+/// Many centres are picked by one try on all workers, and few by several: always with the same bits, and well.
+#[test]
+fn first_centres_do_not_depend_on_the_workers() {
+    let (n, p, k) = (12_000, 3, 900);
+    let places: Vec<Vec<f64>> =
+        uniform(6, k * p).chunks_exact(p).map(|own| own.iter().map(|v| v * 1e3).collect()).collect();
+    let centres: Vec<&[f64]> = places.iter().map(Vec::as_slice).collect();
+    let x = array(&blobs(7, n, &centres, 0.01), &[n, p]);
+    let options = KMeansOptions { clusters: k, most_iterations: 1, ..KMeansOptions::default() };
+    assert_same_bits(|runtime| kmeans(runtime, &x, &options).unwrap().centres);
+    // Nearly every blob has a centre of its own: the rest of the inertia is noise.
+    let found = kmeans(&runtime(2), &x, &KMeansOptions { clusters: k, ..KMeansOptions::default() }).unwrap();
+    assert!(found.counts.iter().filter(|&&count| count > 0.0).count() > k * 9 / 10);
+}
