@@ -58,7 +58,17 @@ pub fn co_moments(x: &Array) -> Result<Array> {
     Array::fold_rows(fold, &[x])?.slice(&[Some(sums)])?.reshape(&[p, p])
 }
 
+/// Largest norm, relative to that of the column, that rounding leaves of a constant column less its mean.
+pub(crate) const NOISE: f64 = 64.0 * f64::EPSILON;
+
 impl Moments {
+    /// The norm that rounding alone may leave of each column less its mean.
+    pub fn noise(&self) -> Vec<f64> {
+        let p = self.means.len();
+        let square = |i: usize| self.sums[i * (p + 1)] + self.weight * self.means[i].powi(2);
+        (0..p).map(|i| NOISE * square(i).sqrt()).collect()
+    }
+
     /// The moments that a pass found.
     pub fn of(numbers: &[f64], columns: usize) -> Result<Self> {
         no_overflow(numbers)?;
@@ -108,19 +118,30 @@ impl Folded {
 pub(crate) fn centre(packed: &mut [f64], rows: usize, shares: Option<&[f64]>, weight: f64, means: &mut Vec<f64>) {
     means.clear();
     for column in packed.chunks_exact_mut(rows) {
+        // About the first value, so that of a constant column nothing is left.
+        let first = column[0];
         let Some(shares) = shares else {
-            let mean = total(column) / weight;
+            let mean = first + total_less(column, first) / weight;
             column.iter_mut().for_each(|value| *value -= mean);
             // Correction for the rounding of the mean.
             means.push(mean + total(column) / weight);
             continue;
         };
-        let first = column[0];
         let sum: f64 = column.iter().zip(shares).map(|(value, share)| (value - first) * share).sum();
         let mean = if weight > 0.0 { first + sum / weight } else { first };
         column.iter_mut().for_each(|value| *value -= mean);
         means.push(mean);
     }
+}
+
+/// The sum of values, each less a number.
+fn total_less(values: &[f64], less: f64) -> f64 {
+    let (chunks, rest) = values.as_chunks::<8>();
+    let mut lanes = [0.0; 8];
+    for chunk in chunks {
+        lanes.iter_mut().zip(chunk).for_each(|(lane, value)| *lane += value - less);
+    }
+    lanes.iter().sum::<f64>() + rest.iter().map(|value| value - less).sum::<f64>()
 }
 
 impl RowFold for CoMoments {

@@ -22,11 +22,9 @@ use outcore_image::{Error, Result, Stats};
 use outcore_io::Runtime;
 use std::sync::Arc;
 
-/// Least squared pivot of a matrix with a diagonal of ones; below it columns are nearly linearly dependent.
+/// Least squared pivot of a matrix with a diagonal of ones; below it columns are nearly linearly dependent. Normal
+/// equations lose as many digits as the pivot has: with this one coefficients have three or more.
 const LEAST_PIVOT: f64 = 1e-11;
-
-/// Largest norm, relative to that of the column, that rounding leaves of a constant column less its mean.
-const NOISE: f64 = 64.0 * f64::EPSILON;
 
 /// Options of [`linear_regression`].
 #[derive(Clone, Copy, Debug)]
@@ -123,9 +121,7 @@ pub fn ridge(runtime: &Arc<Runtime>, x: &Array, y: &Array, options: &RidgeOption
     let sums = |i: usize, k: usize| moments.sums[i * (p + t) + k];
     let gram = Mat::from_fn(p, p, |i, k| sums(i, k) + if i == k { options.alpha } else { 0.0 });
     let right = Mat::from_fn(p, t, |i, k| sums(i, p + k));
-    // Rounding error of columns with elements of this size after subtraction of their means.
-    let noise = (0..p).map(|i| NOISE * (sums(i, i) + moments.weight * moments.means[i].powi(2)).sqrt());
-    let noise: Vec<f64> = noise.collect();
+    let noise = moments.noise()[..p].to_vec();
     let is_constant = |i: usize| options.alpha == 0.0 && sums(i, i).sqrt() <= noise[i];
     let (solution, rank) = match solved(&gram, &right).filter(|_| !(0..p).any(is_constant)) {
         Some(solution) => (solution, p),

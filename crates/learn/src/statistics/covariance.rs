@@ -44,7 +44,7 @@ pub struct Covariance {
 /// The correlations of all columns.
 #[derive(Clone, Debug)]
 pub struct Correlation {
-    /// `p x p`, row by row; NaN of columns that are constant.
+    /// `p x p`, row by row; NaN of columns that are constant, up to rounding.
     pub correlation: Vec<f64>,
     /// Statistics of the run: time, reads, memory.
     pub stats: Stats,
@@ -72,7 +72,10 @@ pub fn covariance(runtime: &Arc<Runtime>, x: &Array, options: &CovarianceOptions
 pub fn correlation(runtime: &Arc<Runtime>, x: &Array, weights: Option<&Array>) -> Result<Correlation> {
     let (moments, stats) = moments(runtime, x, weights)?;
     let columns = moments.means.len();
-    let scale: Vec<f64> = (0..columns).map(|i| moments.sums[i * columns + i].sqrt()).collect();
+    // Of a column that is constant, up to rounding, there is no correlation.
+    let noise = moments.noise();
+    let scale = |i: usize| Some(moments.sums[i * (columns + 1)].sqrt()).filter(|scale| *scale > noise[i]);
+    let scale: Vec<f64> = (0..columns).map(|i| scale(i).unwrap_or(f64::NAN)).collect();
     let mut correlation = moments.sums;
     for (place, value) in correlation.iter_mut().enumerate() {
         let (row, column) = (place / columns, place % columns);

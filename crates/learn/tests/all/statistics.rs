@@ -264,3 +264,27 @@ fn scalers_make_mean_zero_and_variance_one() {
     assert_close(&found.mean, &[0.0; 3], 1e-9);
     assert_close(&found.deviation, &[3000.0f64 / 2999.0, 3000.0 / 2999.0, 0.0].map(f64::sqrt), 1e-9);
 }
+
+/// Numbers that are no sums of powers of 2, in several blocks.
+#[test]
+fn constant_columns_have_no_covariance_and_no_correlation() {
+    let n = 5000;
+    let numbers: Vec<f64> = normal(21, n).iter().flat_map(|&v| [0.1, v, 0.3, 1e6 + 0.1, v + 1e3]).collect();
+    let x = array(&numbers, &[n, 5]);
+    let weights = vector(&(0..n).map(|row| (row % 3) as f64 + 0.1).collect::<Vec<_>>());
+    for weights in [None, Some(&weights)] {
+        let options = CovarianceOptions { weights, ..CovarianceOptions::default() };
+        let found = covariance(&runtime(2), &x, &options).unwrap().covariance;
+        let correlated = correlation(&runtime(2), &x, weights).unwrap().correlation;
+        for (i, k) in (0..25).map(|place| (place / 5, place % 5)) {
+            if [i, k].iter().any(|column| [0, 2, 3].contains(column)) {
+                if weights.is_none() {
+                    assert_eq!(found[5 * i + k], 0.0, "{i} {k}");
+                }
+                assert!(correlated[5 * i + k].is_nan(), "{i} {k}: {}", correlated[5 * i + k]);
+            } else {
+                assert_close(&[correlated[5 * i + k]], &[1.0], 1e-9);
+            }
+        }
+    }
+}
