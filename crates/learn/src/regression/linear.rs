@@ -23,8 +23,8 @@ use outcore_io::Runtime;
 use std::sync::Arc;
 
 /// Least squared pivot of a matrix with a diagonal of ones; below it columns are nearly linearly dependent. Normal
-/// equations lose as many digits as the pivot has: with this one coefficients have three or more.
-const LEAST_PIVOT: f64 = 1e-11;
+/// equations lose as many digits as the pivot has: with this one coefficients have nine or more.
+const LEAST_PIVOT: f64 = 1e-5;
 
 /// Options of [`linear_regression`].
 #[derive(Clone, Copy, Debug)]

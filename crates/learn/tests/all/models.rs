@@ -473,3 +473,18 @@ fn passes_are_counted_on_disk() {
     let model = logistic_regression(&runtime, &x, &y, 2, &options).unwrap();
     check("logistic", model.stats, 2 + model.iterations);
 }
+
+#[test]
+fn columns_near_each_other_leave_coefficients_their_digits() {
+    for (n, apart) in [(2000, 1e-3), (2000, 1e-4), (2000, 5e-6), (2000, 3e-6)] {
+        let noise = normal(11, 2 * n);
+        let numbers: Vec<f64> = noise.chunks_exact(2).flat_map(|v| [v[0], v[0] + apart * v[1]]).collect();
+        let y: Vec<f64> = numbers.chunks_exact(2).map(|row| 2.0 * row[0] - row[1] + 7.0).collect();
+        let (x, y) = (array(&numbers, &[n, 2]), vector(&y));
+        let model = linear_regression(&runtime(2), &x, &y, &LinearRegressionOptions::default()).unwrap();
+        assert_close(&model.coefficients, &[2.0, -1.0], 1e-9);
+        // A penalty of next to nothing, which the factor takes as well.
+        let options = RidgeOptions { alpha: 1e-12, intercept: true, weights: None };
+        assert_close(&ridge(&runtime(2), &x, &y, &options).unwrap().coefficients, &[2.0, -1.0], 1e-3);
+    }
+}
