@@ -8,7 +8,8 @@
 //! `n / (c 2^h)` times and shifts ranks by at most `n / c`; there are no more than `log2(n / c) + 1` levels that
 //! are compacted. A rank is wrong by at most `(log2(n / c) + 1) n / c`: `c` is the least power of two for which that is
 //! below `error n`. What the compactions really were is counted as well: [`Quantiles::rank_error`] is proven, and 0 if
-//! the data fitted. Turns are fixed, so the result depends on the data alone.
+//! the data fitted. Turns are fixed, so the result depends on the data alone. The least and the greatest value, of
+//! which compactions lose one, are kept: quantiles of probabilities 0 and 1 are exact.
 //!
 //! *Cost.* One pass, with all values sorted by partition; `O(c log(n / c))` numbers per column.
 //!
@@ -117,6 +118,8 @@ struct Sketch {
     levels: Vec<Vec<f64>>,
     /// Number of compactions of each level.
     compactions: Vec<u64>,
+    /// The least and the greatest value.
+    ends: Option<(f64, f64)>,
 }
 
 impl Sketch {
@@ -125,9 +128,15 @@ impl Sketch {
         if !self.fresh.is_empty() {
             let mut fresh = std::mem::take(&mut self.fresh);
             fresh.sort_unstable_by(f64::total_cmp);
+            self.reach(fresh[0], fresh[fresh.len() - 1]);
             self.put(0, fresh);
         }
         self.compact(capacity);
+    }
+
+    fn reach(&mut self, least: f64, most: f64) {
+        let (low, high) = self.ends.unwrap_or((least, most));
+        self.ends = Some((low.min(least), high.max(most)));
     }
 
     fn put(&mut self, level: usize, values: Vec<f64>) {
@@ -174,7 +183,11 @@ impl Sketch {
             let place = probability * (rows - 1) as f64;
             let (low, share) = (place.floor() as u64, place.fract());
             let (low, high) = (at(low), at((low + 1).min(rows - 1)));
-            between(low, high, share)
+            match (probability, self.ends) {
+                (0.0, Some((least, _))) => least,
+                (1.0, Some((_, most))) => most,
+                _ => between(low, high, share),
+            }
         };
         probabilities.iter().map(quantile).collect()
     }
@@ -221,7 +234,7 @@ impl RowFold for Sketches {
     fn state_bytes(&self, rows: u64) -> u64 {
         let levels = (self.rows / self.capacity as u64 + 1).ilog2() as u64 + 2;
         // A partition has its rows, and all of them the levels; merging has two of each.
-        16 * self.columns as u64 * rows.max(levels * self.capacity as u64)
+        16 * self.columns as u64 * (4 + rows.max(levels * self.capacity as u64))
     }
 
     fn begin(&self) -> Vec<Sketch> {
@@ -242,6 +255,9 @@ impl RowFold for Sketches {
 
     fn merge(&self, state: &mut Vec<Sketch>, next: Vec<Sketch>) -> Result<()> {
         for (sketch, next) in state.iter_mut().zip(next) {
+            if let Some((least, most)) = next.ends {
+                sketch.reach(least, most);
+            }
             for (level, values) in next.levels.into_iter().enumerate() {
                 sketch.put(level, values);
                 sketch.compactions[level] += next.compactions[level];

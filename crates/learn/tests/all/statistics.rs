@@ -288,3 +288,18 @@ fn constant_columns_have_no_covariance_and_no_correlation() {
         }
     }
 }
+
+#[test]
+fn the_least_and_the_greatest_value_are_quantiles() {
+    let n = 400_000;
+    let numbers = normal(22, 2 * n);
+    let x = array(&numbers, &[n, 2]);
+    let options = QuantilesOptions { error: 0.01 };
+    let found = quantiles(&runtime(2), &x, &[0.0, 0.5, 1.0], &options).unwrap();
+    assert!(found.rank_error > 0);
+    for column in 0..2 {
+        let own = || numbers.iter().skip(column).step_by(2).copied();
+        assert_eq!(found.quantiles[column], own().fold(f64::INFINITY, f64::min));
+        assert_eq!(found.quantiles[4 + column], own().fold(f64::NEG_INFINITY, f64::max));
+    }
+}
