@@ -4,6 +4,7 @@
 
 use crate::common::{Costs, array, finite_rows, matrix, positive};
 use crate::moments::class_moments::{ClassMoments, Classes};
+use crate::moments::co_moments::NOISE;
 use outcore_array::Array;
 use outcore_array::kernel::Binary;
 use outcore_image::{Result, Stats};
@@ -58,13 +59,10 @@ pub fn standard_scaler(
     let moments = Classes::of(&costs.one(runtime, ClassMoments::of(&x, options.weights)?)?, 1)?;
     let weight = positive(moments.weights[0])?;
     let variance: Vec<f64> = moments.squares.iter().map(|square| square / weight).collect();
-    // Columns that scikit-learn treats as constant: a variance within the rounding of the mean.
-    let least = |mean: f64, variance: f64| {
-        let (eps, count) = (f64::EPSILON, weight.max(1.0));
-        count * eps * variance + (count * mean * eps).powi(2)
-    };
+    // A column is constant if its variance is within the rounding of its mean: moments here are exact to that, whatever
+    // the number of rows. (scikit-learn's rule grows with it.)
     let pairs = variance.iter().zip(&moments.means);
-    let scale = pairs.map(|(&v, &mean)| if v <= least(mean, v) { 1.0 } else { v.sqrt() }).collect();
+    let scale = pairs.map(|(&v, &mean)| if v.sqrt() <= NOISE * mean.abs() { 1.0 } else { v.sqrt() }).collect();
     let StandardScalerOptions { with_mean, with_deviation, .. } = *options;
     Ok(StandardScaler { mean: moments.means, variance, scale, with_mean, with_deviation, stats: costs.finish(None) })
 }

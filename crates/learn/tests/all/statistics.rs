@@ -303,3 +303,14 @@ fn the_least_and_the_greatest_value_are_quantiles() {
         assert_eq!(found.quantiles[4 + column], own().fold(f64::NEG_INFINITY, f64::max));
     }
 }
+
+/// Deviations that are far above the rounding of the mean, however many rows there are.
+#[test]
+fn columns_far_from_zero_are_scaled() {
+    let n = 40_000;
+    let numbers: Vec<f64> = normal(23, n).iter().flat_map(|&v| [1e9 + 1e-3 * v, 1e9 + 0.1]).collect();
+    let x = array(&numbers, &[n, 2]);
+    let scaler = standard_scaler(&runtime(2), &x, &StandardScalerOptions::default()).unwrap();
+    assert_close(&[scaler.scale[0] * 1e3], &[1.0], 0.02);
+    assert_eq!(scaler.scale[1], 1.0);
+}
