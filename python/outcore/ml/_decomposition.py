@@ -33,7 +33,8 @@ class PCA(_Projection):
     Args:
         n_components: How many; `None` for all; a number between 0 and 1 for as many as explain that part of
             the variance.
-        whiten: Whether `transform` scales every component to variance 1.
+        whiten: Whether `transform` scales every component to variance 1. Components whose variance rounding explains
+            have none, and are 0.
         svd_solver: "covariance_eigh", from the covariance matrix; "full", from a QR factor of the data, which takes
             twice the work and finds singular values below 1e-8 of the greatest one; "auto" is "covariance_eigh".
         memory, threads: Limits; see `outcore.ml`.
@@ -99,22 +100,18 @@ class PCA(_Projection):
         self.n_components_, self.n_samples_ = kept, x.shape[0]
         return self
 
-    def _scales(self) -> np.ndarray:
-        # As scikit-learn has it, so that components without variance do no harm.
-        least = np.finfo(np.float64).eps
-        scales: np.ndarray = np.maximum(np.sqrt(self.explained_variance_), least)
-        return scales
-
     def transform(self, X: Any) -> Any:
-        """Rows along the components, `(n, n_components_)`."""
+        """Rows along the components, `(n, n_components_)`; 0 along whitened components without variance."""
         x = self._observations(X).astype("float64") - self.mean_
         z = x @ np.ascontiguousarray(self.components_.T)
-        return self._delivered(X, z / self._scales() if self.whiten else z)
+        variance = self.explained_variance_
+        scales = np.sqrt(np.where(variance > 0.0, variance, np.inf))
+        return self._delivered(X, z / scales if self.whiten else z)
 
     def inverse_transform(self, X: Any) -> Any:
         """The rows that have these places along the components, `(n, n_features_in_)`."""
-        rows = self.components_ * self._scales()[:, None] if self.whiten else self.components_
-        return self._projected(X, rows, self.mean_)
+        scales = np.sqrt(self.explained_variance_)[:, None]
+        return self._projected(X, self.components_ * scales if self.whiten else self.components_, self.mean_)
 
 
 class TruncatedSVD(_Projection):

@@ -8,7 +8,7 @@
 use crate::common::{Costs, array, columns, finite_rows, matrix, usage};
 use crate::declare::{Data, Declaration, Found, Plan, Table, numbered, rows_shape};
 use crate::decomposition::tsqr::{self, Factor};
-use crate::moments::co_moments::Moments;
+use crate::moments::co_moments::{Moments, NOISE};
 use crate::phases::{Phase, bytes_of, require};
 use faer::{Mat, MatRef, Side};
 use outcore_array::Array;
@@ -53,7 +53,7 @@ pub struct PcaOptions {
 pub struct Pca {
     /// The components, row by row (`k x p`).
     pub components: Vec<f64>,
-    /// The variance along each, by the count less 1.
+    /// The variance along each, by the count less 1; 0 where rounding explains it.
     pub explained_variance: Vec<f64>,
     /// Explained variance as a fraction of the total variance.
     pub explained_variance_ratio: Vec<f64>,
@@ -103,6 +103,11 @@ struct Spectrum {
     vectors: Vec<Vec<f64>>,
 }
 
+/// The power of 4 next to a number, by which a matrix is divided so that squares neither overflow nor vanish.
+fn near_one(number: f64) -> f64 {
+    if number > 0.0 && number.is_finite() { (number.log2() / 2.0).floor().exp2().powi(2) } else { 1.0 }
+}
+
 fn failed<E: std::fmt::Debug>(error: E) -> Error {
     Error::Usage(format!("expected numbers whose singular values can be found, found {error:?}"))
 }
@@ -119,14 +124,37 @@ impl Spectrum {
     }
 
     fn of_gram(gram: MatRef<'_, f64>) -> Result<Self> {
-        let eigen = gram.self_adjoint_eigen(Side::Lower).map_err(failed)?;
-        let values = eigen.S().column_vector().iter().map(|value| value.max(0.0).sqrt());
+        // Squares of smaller numbers have lost digits.
+        const LEAST: f64 = f64::MIN_POSITIVE / f64::EPSILON;
+        let most = (0..gram.nrows()).map(|i| gram[(i, i)]).fold(0.0, f64::max);
+        if most < LEAST && gram.norm_max() > 0.0 {
+            return usage("expected numbers whose squares are not below 1e-291, found smaller ones; scale them");
+        }
+        let scale = near_one(most);
+        let scaled = Mat::from_fn(gram.nrows(), gram.ncols(), |i, k| gram[(i, k)] / scale);
+        let eigen = scaled.self_adjoint_eigen(Side::Lower).map_err(failed)?;
+        let values = eigen.S().column_vector().iter().map(|value| value.max(0.0).sqrt() * scale.sqrt());
         Ok(Spectrum::new(values.collect::<Vec<_>>(), eigen.U(), |k| gram.nrows() - 1 - k))
     }
 
     fn of_factor(factor: MatRef<'_, f64>) -> Result<Self> {
-        let svd = factor.thin_svd().map_err(failed)?;
-        Ok(Spectrum::new(svd.S().column_vector().iter().copied().collect(), svd.V(), |k| k))
+        let scale = near_one(factor.norm_max());
+        let scaled = Mat::from_fn(factor.nrows(), factor.ncols(), |i, k| factor[(i, k)] / scale);
+        let svd = scaled.thin_svd().map_err(failed)?;
+        Ok(Spectrum::new(svd.S().column_vector().iter().map(|value| value * scale).collect(), svd.V(), |k| k))
+    }
+
+    /// Sets the values to 0 that rounding explains: that of elements, whose columns have the squared norms `sizes`, and
+    /// errors of the computation. `error` is that of the square of a value, by its vector.
+    fn without_noise(mut self, sizes: &[f64], error: impl Fn(&[f64]) -> f64) -> Self {
+        let part = sizes.len() as f64 * NOISE * NOISE;
+        for (value, vector) in self.values.iter_mut().zip(&self.vectors) {
+            let elements: f64 = vector.iter().zip(sizes).map(|(entry, size)| part * entry * entry * size).sum();
+            if *value * *value <= elements + error(vector) {
+                *value = 0.0;
+            }
+        }
+        self
     }
 
     /// Values and columns of vectors in an order: `place` is that of the k-th greatest.
@@ -170,14 +198,27 @@ pub fn pca(runtime: &Arc<Runtime>, x: &Array, options: &PcaOptions) -> Result<Pc
     }
     let (_memory, pass) = begin(runtime, &x, options.solver)?;
     let mut costs = Costs::default();
+    // Error of eigenvalues, relative to the greatest, and of a factor's columns, relative to each.
+    let rounding = p.max(16) as f64 * f64::EPSILON;
+    // The squared norm of a column that is not centred.
+    let size = |centred: f64, mean: f64| centred + rows as f64 * mean * mean;
     let (spectrum, mean) = match options.solver {
         PcaSolver::Covariance => {
             let moments = Moments::of(&costs.one(runtime, pass)?, p)?;
-            (Spectrum::of_gram(MatRef::from_row_major_slice(&moments.sums, p, p))?, moments.means)
+            let spectrum = Spectrum::of_gram(MatRef::from_row_major_slice(&moments.sums, p, p))?;
+            let sizes: Vec<f64> = (0..p).map(|i| size(moments.sums[i * (p + 1)], moments.means[i])).collect();
+            let most = spectrum.values[0] * spectrum.values[0];
+            (spectrum.without_noise(&sizes, |_| rounding * most), moments.means)
         }
         PcaSolver::Tsqr => {
             let factor = Factor::of(&costs.one(runtime, pass)?, p)?;
-            (Spectrum::of_factor(factor.r.as_ref())?, factor.means)
+            let spectrum = Spectrum::of_factor(factor.r.as_ref())?;
+            let own: Vec<f64> = (0..p).map(|i| factor.r.col(i).squared_norm_l2()).collect();
+            let sizes: Vec<f64> = own.iter().zip(&factor.means).map(|(own, mean)| size(*own, *mean)).collect();
+            let error = |vector: &[f64]| -> f64 {
+                vector.iter().zip(&own).map(|(entry, own)| (rounding * entry).powi(2) * own).sum()
+            };
+            (spectrum.without_noise(&sizes, error), factor.means)
         }
     };
     let degrees = (rows - 1) as f64;

@@ -488,3 +488,53 @@ fn columns_near_each_other_leave_coefficients_their_digits() {
         assert_close(&ridge(&runtime(2), &x, &y, &options).unwrap().coefficients, &[2.0, -1.0], 1e-3);
     }
 }
+
+/// Rows in a plane, around means that are not 0: what is left of the other directions is rounding.
+#[test]
+fn components_that_rounding_explains_have_no_variance() {
+    let (n, p) = (3000, 6);
+    for far in [0.0, 1e4] {
+        let (places, directions) = (normal(12, 2 * n), normal(13, 2 * p));
+        let at = |row: usize, column: usize| {
+            far + places[2 * row] * directions[column] + places[2 * row + 1] * directions[p + column]
+        };
+        let numbers: Vec<f64> = (0..n * p).map(|i| at(i / p, i % p)).collect();
+        for solver in [PcaSolver::Covariance, PcaSolver::Tsqr] {
+            let options = PcaOptions { components: None, solver };
+            let found = pca(&runtime(2), &array(&numbers, &[n, p]), &options).unwrap();
+            assert!(found.explained_variance[..2].iter().all(|variance| *variance > 0.1));
+            assert_eq!(found.explained_variance[2..], [0.0; 4], "{far} {solver:?}");
+        }
+    }
+    // Columns of units far apart are not rounding to a factor, whose errors are those of each column.
+    let numbers: Vec<f64> = normal(14, 2 * n).chunks_exact(2).flat_map(|v| [1e9 * v[0], v[1]]).collect();
+    let options = PcaOptions { components: None, solver: PcaSolver::Tsqr };
+    let found = pca(&runtime(2), &array(&numbers, &[n, 2]), &options).unwrap();
+    assert_close(&[found.explained_variance[1]], &[1.0], 0.1);
+}
+
+#[test]
+fn components_of_tiny_numbers_are_found_or_refused() {
+    let (n, p) = (1000, 3);
+    let numbers = |scale: f64| -> Vec<f64> {
+        normal(15, n * p).iter().enumerate().map(|(i, v)| v * scale * [3.0, 2.0, 1.0][i % p]).collect()
+    };
+    for solver in [PcaSolver::Covariance, PcaSolver::Tsqr] {
+        let options = PcaOptions { components: None, solver };
+        let of = |scale: f64| pca(&runtime(2), &array(&numbers(scale), &[n, p]), &options);
+        let expected = of(1.0).unwrap();
+        for scale in [1e-140, 1e-100, 1e100, 1e140] {
+            let found = of(scale).unwrap();
+            let values: Vec<f64> = found.singular_values.iter().map(|value| value / scale).collect();
+            assert_close(&values, &expected.singular_values, 1e-9);
+            assert_close(&found.components, &expected.components, 1e-9);
+        }
+        match of(1e-160) {
+            Ok(found) => {
+                let values: Vec<f64> = found.singular_values.iter().map(|value| value / 1e-160).collect();
+                assert_close(&values, &expected.singular_values, 1e-9);
+            }
+            Err(error) => assert!(error.to_string().contains("scale them"), "{error}"),
+        }
+    }
+}
