@@ -4,10 +4,10 @@
 //! `smoothing` times the greatest variance of a column is added.
 
 use crate::classes::{Labels, classes_of, named};
-use crate::common::{Costs, array, columns, finite_rows, matrix, operands, positive, scalar, usage, vector};
+use crate::common::{Costs, columns, finite_rows, matrix, operands, positive, scalar, usage, vector};
 use crate::declare::{Data, Declaration, Found, PROBA, Plan, TARGET, Table, rows_shape};
-use crate::decomposition::pca::projected;
-use crate::mixture::components::centre;
+use crate::mixture::components::{Components, stand_in};
+use crate::mixture::gaussian_mixture::CovarianceType;
 use crate::moments::class_moments::{ClassMoments, Classes};
 use crate::phases::{Phase, bytes_of, require};
 use outcore_array::Array;
@@ -108,19 +108,11 @@ pub fn joint_log_likelihood(x: &Array, priors: &[f64], means: &[f64], variances:
     if p * k != means.len() || means.len() != variances.len() {
         return usage(format!("expected {} columns, found {p}", means.len() / k.max(1)));
     }
-    // About the mean of the means, so that the squares of numbers far from 0 do not cancel.
-    let middle = centre(means, p);
-    let centred = x.binary(Binary::Subtract, &array(&middle, &[p]))?;
-    let each = |of: &dyn Fn(f64, f64) -> f64| -> Vec<f64> {
-        (0..k * p).map(|place| of(means[place] - middle[place % p], variances[place])).collect()
-    };
-    let squares = projected(&centred.unary(Unary::Square)?, &each(&|_, variance| -0.5 / variance), p)?;
-    let products = projected(&centred, &each(&|mean, variance| mean / variance), p)?;
-    let constants =
-        each(&|mean, variance| -0.5 * (mean * mean / variance + variance.ln() + std::f64::consts::TAU.ln()));
-    let rows = constants.chunks_exact(p).zip(priors);
-    let constants: Vec<f64> = rows.map(|(own, prior)| prior.ln() + own.iter().sum::<f64>()).collect();
-    squares.binary(Binary::Add, &products)?.binary(Binary::Add, &array(&constants, &[k]))
+    // A mixture with variances of its own for each component, whose rows less the means are squared: expanded squares
+    // would lose what is small beside them.
+    let (kind, factors) = (CovarianceType::Diagonal, variances.iter().map(|variance| 1.0 / variance.sqrt()).collect());
+    let (weights, means) = (priors.to_vec(), means.to_vec());
+    Components { kind, weights, means, covariances: Vec::new(), precisions_cholesky: factors }.logs(&x)
 }
 
 impl GaussianNb {
@@ -192,7 +184,7 @@ fn plan(data: &Data, values: Values) -> Result<Plan> {
     let result_bytes = bytes_of(128, &[2 * columns.len() + 1]);
     let phases = vec![Phase::pass(pass, result_bytes)];
     let (output, fitted) = (rows_shape(data, vec!["class".to_owned()], false), columns.clone());
-    let scores = projected(&x, &vec![0.0; 2 * columns.len()], columns.len())?;
+    let scores = stand_in(&x, CovarianceType::Diagonal, 2)?;
     let written = if proba { softmax(&scores)? } else { scores.arg(true, 1, false)? };
     let run = move |runtime: &Arc<Runtime>| -> Result<Found> {
         let Labels { classes, numbers, stats } = classes_of(runtime, &y)?;

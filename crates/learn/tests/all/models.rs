@@ -538,3 +538,19 @@ fn components_of_tiny_numbers_are_found_or_refused() {
         }
     }
 }
+
+/// Classes whose means differ by five deviations at a distance of 10^7 from the others.
+#[test]
+fn naive_bayes_tells_near_classes_far_from_others_apart() {
+    let n = 3000;
+    let means = [0.0, 1e7, 1e7 + 0.05];
+    let noise = normal(16, n);
+    let numbers: Vec<f64> = (0..n).map(|row| means[row % 3] + 0.01 * noise[row]).collect();
+    let labels: Vec<f64> = (0..n).map(|row| (row % 3) as f64).collect();
+    let (x, y) = (array(&numbers, &[n, 1]), vector(&labels));
+    let options = GaussianNbOptions { smoothing: 1e-20, ..GaussianNbOptions::default() };
+    let found = gaussian_nb(&runtime(2), &x, &y, 3, &options).unwrap();
+    let predicted = values(&runtime(2), &found.predict(&x).unwrap());
+    let right = predicted.iter().zip(&labels).filter(|(own, label)| own == label).count();
+    assert!(right as f64 > 0.99 * n as f64, "{right} of {n}");
+}
