@@ -264,6 +264,7 @@ pub fn logistic_regression<'py>(
     let facts = Facts::new(py, &found.stats)?;
     facts.matrix("coefficients", &found.coefficients, found.intercept.len())?.vector("intercept", &found.intercept)?;
     facts.set("iterations", found.iterations)?.set("converged", found.converged)?.set("loss", found.loss)?;
+    facts.set("is_separable", found.is_separable)?;
     Ok(facts.0)
 }
 

@@ -17,7 +17,8 @@ class LogisticRegression(Classifier):
     """Logistic regression of two classes, or multinomial of several, with a penalty on the squares of coefficients.
 
     Args:
-        C: The weight of the losses beside the penalty; `np.inf` for no penalty.
+        C: The weight of the losses beside the penalty; `np.inf` for no penalty, where separable classes have no optimum
+            and are a warning, which takes a pass more.
         tol: It ends when no derivative of the mean loss, by columns scaled to variance 1, is greater.
         fit_intercept: Whether there is an intercept, which is not penalised.
         max_iter: The most steps.
@@ -74,7 +75,10 @@ class LogisticRegression(Classifier):
             intercept=self.fit_intercept, max_iter=max_iter, tol=self.tol,
             weights=None if weights is None else weights._expression,
         )  # fmt: skip
-        if not found["converged"] and found["iterations"] >= self.max_iter:
+        if found["is_separable"]:
+            text = "the classes are separable and there is no penalty: there is no optimum, for the loss goes to 0 as"
+            warnings.warn(f"{text} coefficients grow; set C to a finite number", ConvergenceWarning, stacklevel=2)
+        elif not found["converged"] and found["iterations"] >= self.max_iter:
             text = f"logistic regression did not converge within max_iter={self.max_iter} steps"
             warnings.warn(text, ConvergenceWarning, stacklevel=2)
         self.coef_, self.intercept_ = found["coefficients"], found["intercept"]

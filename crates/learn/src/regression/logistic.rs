@@ -10,7 +10,7 @@
 //! Nocedal, Wright, *Numerical Optimization*, 2nd ed., 2006, chapters 3 and 7.
 
 use crate::classes::{Labels, classes_of, named};
-use crate::common::{Costs, array, columns, matrix, no_overflow, operands, positive, usage, vector};
+use crate::common::{Costs, array, columns, matrix, no_overflow, operands, positive, scalar, usage, vector};
 use crate::declare::{Data, Declaration, FIT_INTERCEPT, Found, PROBA, Plan, TARGET, Table, rows_shape, unconverged};
 use crate::decomposition::pca::projected;
 use crate::gaussian_nb::softmax;
@@ -19,8 +19,8 @@ use crate::phases::{Phase, bytes_of, require};
 use crate::regression::linear::linear_terms;
 use crate::regression::logistic_loss::Loss;
 use crate::regression::steps::{Point, Steps, dot};
-use outcore_array::Array;
-use outcore_array::kernel::Binary;
+use outcore_array::kernel::{Binary, Fold, Scalar};
+use outcore_array::{Array, ElementType};
 use outcore_declare::{Fact, Parameter, Values};
 use outcore_image::{Result, Stats};
 use outcore_io::Runtime;
@@ -65,6 +65,9 @@ pub struct LogisticRegression {
     pub iterations: usize,
     /// Whether a minimum was found, within the tolerance.
     pub converged: bool,
+    /// Whether there is no penalty and the model separates all classes: then there is no minimum, for the loss goes to
+    /// 0 as coefficients grow.
+    pub is_separable: bool,
     /// The value at the minimum.
     pub loss: f64,
     /// Offset subtracted from columns before they are multiplied.
@@ -106,7 +109,7 @@ pub fn logistic_regression(
     };
     let scale: Vec<f64> = (0..p).map(scale).collect();
     let shift = if options.intercept { moments.means } else { vec![0.0; p] };
-    let mut problem = Problem { runtime, operands, rows, width, shift, scale, weight, options, costs };
+    let mut problem = Problem { runtime, operands: &operands, rows, width, shift, scale, weight, options, costs };
     let mut steps = Steps::default();
     let mut here = problem.at(vec![0.0; rows * width])?;
     let mut iterations = 0;
@@ -145,7 +148,25 @@ pub fn logistic_regression(
     let at_shift = |row: &[f64]| row.iter().zip(&shift).map(|(own, shift)| own * shift).sum::<f64>();
     let intercept = balanced(at_mean.zip(coefficients.chunks_exact(p)).map(|(own, row)| own - at_shift(row)).collect());
     let (loss, converged, stats) = (here.value, stopped_by == "residual", costs.finish(Some(stopped_by)));
-    Ok(LogisticRegression { coefficients, intercept, classes, iterations, converged, loss, shift, stats })
+    let is_separable = false;
+    let mut found = LogisticRegression {
+        coefficients,
+        intercept,
+        classes,
+        iterations,
+        converged,
+        is_separable,
+        loss,
+        shift,
+        stats,
+    };
+    if options.c.is_infinite() {
+        let mut costs = Costs::default();
+        found.is_separable = found.separates(runtime, &operands, &mut costs)?;
+        costs.include(found.stats);
+        found.stats = costs.finish(Some(stopped_by));
+    }
+    Ok(found)
 }
 
 /// The phases of a fit for `rows` rows of `width` parameters: the moments, and a step.
@@ -176,7 +197,7 @@ fn balanced(mut intercept: Vec<f64>) -> Vec<f64> {
 /// The objective that is minimised.
 struct Problem<'a> {
     runtime: &'a Arc<Runtime>,
-    operands: Vec<Array>,
+    operands: &'a [Array],
     rows: usize,
     /// The parameters of a row: coefficients of scaled columns, and the intercept.
     width: usize,
@@ -200,7 +221,7 @@ impl Problem<'_> {
             is_newton: size <= MOST_NEWTON,
             is_weighted: self.operands.len() > 2,
         };
-        let mut found = self.costs.one(self.runtime, fold.lazy(&self.operands)?)?;
+        let mut found = self.costs.one(self.runtime, fold.lazy(self.operands)?)?;
         no_overflow(&found)?;
         found.iter_mut().for_each(|number| *number /= self.weight);
         let mut point =
@@ -220,6 +241,18 @@ impl Problem<'_> {
 }
 
 impl LogisticRegression {
+    /// Whether the model predicts the classes of all rows that have a weight; a pass.
+    fn separates(&self, runtime: &Arc<Runtime>, operands: &[Array], costs: &mut Costs) -> Result<bool> {
+        let mut is_right =
+            self.predict(&operands[0])?.cast(ElementType::Float64)?.binary(Binary::Equal, &operands[1])?;
+        if let Some(weights) = operands.get(2) {
+            is_right =
+                weights.binary(Binary::Greater, &scalar(0.0))?.select(&is_right, &Array::scalar(Scalar::Bool(1)))?;
+        }
+        let all = is_right.fold(Fold::All, &[0], false)?.cast(ElementType::Float64)?;
+        Ok(costs.one(runtime, all)?[0] != 0.0)
+    }
+
     /// The logarithms of odds (`n x 1`), or of what probabilities are proportional to (`n x k`), lazily.
     ///
     /// # Errors
@@ -296,6 +329,11 @@ fn plan(data: &Data, values: Values) -> Result<Plan> {
             return usage(format!("expected two classes or more, found only {}", classes[0]));
         }
         let found = logistic_regression(runtime, &x, &numbers, classes.len(), &options)?;
+        if found.is_separable {
+            let text = "The model separates all classes without a penalty: there is no optimum, for the loss goes to 0 \
+                        as coefficients grow; give --c a finite number";
+            runtime.note(text.to_owned());
+        }
         let mut costs = Costs::default();
         costs.include(found.stats.clone());
         costs.include(stats);

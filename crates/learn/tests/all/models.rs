@@ -554,3 +554,31 @@ fn naive_bayes_tells_near_classes_far_from_others_apart() {
     let right = predicted.iter().zip(&labels).filter(|(own, label)| own == label).count();
     assert!(right as f64 > 0.99 * n as f64, "{right} of {n}");
 }
+
+/// Without a penalty there is an optimum only where classes overlap.
+#[test]
+fn separable_classes_without_penalty_are_told() {
+    let n = 900;
+    for (classes, gap, is_separable) in [(2, 20.0, true), (3, 20.0, true), (2, 1.0, false), (3, 1.0, false)] {
+        let noise = normal(17, n);
+        let numbers: Vec<f64> = (0..n).map(|row| gap * (row % classes) as f64 + noise[row]).collect();
+        let labels = vector(&(0..n).map(|row| (row % classes) as f64).collect::<Vec<_>>());
+        let x = array(&numbers, &[n, 1]);
+        for c in [f64::INFINITY, 1.0] {
+            let options = LogisticRegressionOptions { c, ..LogisticRegressionOptions::default() };
+            let runtime = runtime(2);
+            let found = logistic_regression(&runtime, &x, &labels, classes, &options).unwrap();
+            let expected = is_separable && c.is_infinite();
+            assert_eq!(found.is_separable, expected, "{classes} classes, {gap} apart, {c}");
+        }
+    }
+    // A row of the other class counts only if it has a weight.
+    let x = vector(&[0.0, 1.0, 2.0, 3.0, 0.5]);
+    let labels = vector(&[0.0, 0.0, 1.0, 1.0, 1.0]);
+    for (weight, is_separable) in [(0.0, true), (1.0, false)] {
+        let weights = vector(&[1.0, 1.0, 1.0, 1.0, weight]);
+        let options = LogisticRegressionOptions { c: f64::INFINITY, weights: Some(&weights), ..Default::default() };
+        let found = logistic_regression(&runtime(1), &x, &labels, 2, &options).unwrap();
+        assert_eq!(found.is_separable, is_separable, "{weight}");
+    }
+}
