@@ -186,7 +186,7 @@ mod tests {
     #[test]
     fn centres_are_at_least_as_far_apart_as_the_bounds() {
         for (count, columns, far) in [(2, 1, 0.0), (129, 3, 0.0), (300, 7, 1e3), (130, 2, 1e12)] {
-            let place = |at: usize| uniform(7, at as u64) + if at / columns % 2 == 0 { far } else { 0.0 };
+            let place = |at: usize| uniform(7, at as u64) + if (at / columns).is_multiple_of(2) { far } else { 0.0 };
             let centres: Vec<f64> = (0..count * columns).map(place).collect();
             let bounds = apart(&runtime(), &centres, columns).unwrap();
             for (own, bound) in bounds.iter().enumerate() {
