@@ -543,3 +543,11 @@ def test_logistic_regression_without_intercept_beside_a_large_offset(offset):
         fit_intercept=False, solver="newton-cholesky", tol=1e-10, max_iter=1000
     ).fit(x + offset, y)
     assert cost(model.coef_[0]) <= cost(expected.coef_[0]) * (1 + 1e-5)
+
+
+@pytest.mark.parametrize("ends", [(-(2**63), 2**63 - 1), (0, 2**16), (-(2**62), 2**62)])
+def test_classes_too_far_apart_are_refused(ends, tmp_path):
+    np.save(tmp_path / "x.npy", X[:10])
+    np.save(tmp_path / "y.npy", np.array(ends * 5, dtype=np.int64))
+    with pytest.raises(oc.UsageError, match="whole numbers of a range below 65536"):
+        ml.GaussianNB().fit(tmp_path / "x.npy", tmp_path / "y.npy")

@@ -172,10 +172,11 @@ class Classifier(ClassifierMixin, Model):  # type: ignore[misc]
         limits: dict[str, Any] = {"memory": self.memory, "threads": self.threads}
         whole = y if y.dtype.kind == "f" else y.astype("int64")
         least, most, is_whole = xp.compute(whole.min(), whole.max(), (whole == xp.floor(whole)).all(), **limits)
-        if not is_whole or most - least >= MOST_CLASSES:
+        # The distance of whole numbers of 64 bits may be greater than these.
+        span = int(most) - int(least) + 1 if is_whole and np.isfinite([least, most]).all() else MOST_CLASSES + 1
+        if span > MOST_CLASSES:
             text = f"expected classes as whole numbers of a range below {MOST_CLASSES}, found {least} to {most}"
             raise UsageError(text)
-        span = int(most - least) + 1
         places = (whole - least[()]).astype("int64")
         present = np.flatnonzero(xp.bincount(places, span).compute(**limits))
         table = np.zeros(span, np.int64)
