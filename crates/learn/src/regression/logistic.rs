@@ -109,38 +109,9 @@ pub fn logistic_regression(
     };
     let scale: Vec<f64> = (0..p).map(scale).collect();
     let shift = if options.intercept { moments.means } else { vec![0.0; p] };
+    let size = rows * width;
     let mut problem = Problem { runtime, operands: &operands, rows, width, shift, scale, weight, options, costs };
-    let mut steps = Steps::default();
-    let mut here = problem.at(vec![0.0; rows * width])?;
-    let mut iterations = 0;
-    let stopped_by = loop {
-        let most = here.gradient.iter().fold(0.0f64, |most, own| most.max(own.abs()));
-        let direction = steps.direction(&here);
-        let slope = dot(&direction, &here.gradient);
-        // If the second derivatives are small as well, small first ones make large steps.
-        if most <= options.tolerance && (here.hessian.is_empty() || -slope <= options.tolerance) {
-            break "residual";
-        }
-        if iterations == options.most_iterations {
-            break "iterations";
-        }
-        let (mut length, mut next) = (1.0, None);
-        for _ in 0..HALVINGS {
-            let place = here.place.iter().zip(&direction).map(|(own, step)| own + length * step).collect();
-            let there = problem.at(place)?;
-            // Values differ by rounding as well.
-            if there.value <= here.value + 1e-4 * length * slope + 4.0 * f64::EPSILON * here.value.abs() {
-                next = Some(there);
-                break;
-            }
-            length /= 2.0;
-        }
-        // No step lessens the value: that is as far as numbers reach.
-        let Some(next) = next else { break "rounding" };
-        steps.note(&here, &next);
-        here = next;
-        iterations += 1;
-    };
+    let Minimum { point: here, iterations, stopped_by } = problem.minimum(size)?;
     let Problem { shift, scale, costs, .. } = problem;
     let coefficients: Vec<f64> =
         here.place.chunks_exact(width).flat_map(|row| row.iter().zip(&scale).map(|(own, scale)| own * scale)).collect();
@@ -208,7 +179,50 @@ struct Problem<'a> {
     costs: Costs,
 }
 
+/// The end of the steps.
+struct Minimum {
+    point: Point,
+    iterations: usize,
+    stopped_by: &'static str,
+}
+
 impl Problem<'_> {
+    /// Steps from 0 on, until derivatives are small, or no step lessens the value.
+    fn minimum(&mut self, size: usize) -> Result<Minimum> {
+        let mut steps = Steps::default();
+        let mut here = self.at(vec![0.0; size])?;
+        let mut iterations = 0;
+        let stopped_by = loop {
+            let most = here.gradient.iter().fold(0.0f64, |most, own| most.max(own.abs()));
+            let direction = steps.direction(&here);
+            let slope = dot(&direction, &here.gradient);
+            // If the second derivatives are small as well, small first ones make large steps.
+            if most <= self.options.tolerance && (here.hessian.is_empty() || -slope <= self.options.tolerance) {
+                break "residual";
+            }
+            if iterations == self.options.most_iterations {
+                break "iterations";
+            }
+            let (mut length, mut next) = (1.0, None);
+            for _ in 0..HALVINGS {
+                let place = here.place.iter().zip(&direction).map(|(own, step)| own + length * step).collect();
+                let there = self.at(place)?;
+                // Values differ by rounding as well.
+                if there.value <= here.value + 1e-4 * length * slope + 4.0 * f64::EPSILON * here.value.abs() {
+                    next = Some(there);
+                    break;
+                }
+                length /= 2.0;
+            }
+            // No step lessens the value: that is as far as numbers reach.
+            let Some(next) = next else { break "rounding" };
+            steps.note(&here, &next);
+            here = next;
+            iterations += 1;
+        };
+        Ok(Minimum { point: here, iterations, stopped_by })
+    }
+
     /// A pass: value and derivatives.
     fn at(&mut self, place: Vec<f64>) -> Result<Point> {
         let size = place.len();
