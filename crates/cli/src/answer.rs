@@ -1,7 +1,7 @@
 //! Answers on the standard output, objects as JSON, and checks of the files that a command writes.
 
 use outcore::io::{escaped, folder};
-use outcore::{Error, Result, Runtime};
+use outcore::{AtomicFile, Error, Result, Runtime};
 use std::cell::RefCell;
 use std::fmt::Display;
 use std::io::Write;
@@ -49,13 +49,19 @@ impl Answer {
 
 /// Writes an object as JSON, to a file or, for `-`, to the standard output.
 pub fn write_json(runtime: &Arc<Runtime>, object: &serde_json::Value, file: &Path, answer: &Answer) -> Result<()> {
-    let text = serde_json::to_string_pretty(object).map_err(Error::custom)? + "\n";
-    match file == Path::new("-") {
-        true => {
-            answer.write(text);
-            Ok(())
-        }
-        false => outcore::write_file(runtime, file, text.as_bytes()),
+    write_text(runtime, format_args!("{object:#}\n"), file, answer)
+}
+
+/// Writes a text, which is made while it is written, to a file or, for `-`, to the standard output.
+pub fn write_text(runtime: &Arc<Runtime>, text: impl Display, file: &Path, answer: &Answer) -> Result<()> {
+    if file == Path::new("-") {
+        answer.write(text);
+        return Ok(());
+    }
+    let mut to = AtomicFile::within(runtime, file)?;
+    match write!(to, "{text}") {
+        Ok(()) => to.commit(),
+        Err(error) => Err(to.error(error)),
     }
 }
 

@@ -1,7 +1,7 @@
 //! `outcore run` and a statistic or a model: a command for each, made of the declarations, what it finds of an array,
 //! and what it cost.
 
-use crate::answer::{SUCCESS, check_different, say, write_json};
+use crate::answer::{SUCCESS, check_different, say, write_text};
 use crate::common::{Common, OfArray, report};
 use crate::options::{allow_unconverged, allows_unconverged, arg_of, values_of};
 use crate::progress::runtime;
@@ -9,10 +9,11 @@ use crate::report::{About, Page, account, failure, not_converged};
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use outcore::io::backend::FileKind;
 use outcore::io::{bytes_text, escaped};
-use outcore::learn::{Data, Declaration, Found, Plan, STATISTICS};
+use outcore::learn::{Data, Declaration, Plan, STATISTICS};
 use outcore::report::{Given, Planned};
 use outcore::{Fact, OUTPUT_ENDINGS, Result, Runtime, Value, Values, named};
-use serde_json::{Map, Value as Json, json};
+use serde_json::json;
+use std::fmt::{self, Display, Formatter};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -98,7 +99,7 @@ pub fn learn(args: &LearnArgs) -> Result<u8> {
     results.table.lines().iter().for_each(|line| common.say(line));
     // Results are kept if writing all rows fails.
     if let Some(file) = &args.json {
-        write_json(&runtime, &object(&results), file, &common.answer)?;
+        write_text(&runtime, Object(&results.facts), file, &common.answer)?;
     }
     if let Some(output) = &common.output {
         results.write(&runtime, &plan.output, output)?;
@@ -123,24 +124,55 @@ fn tell_notes(runtime: &Runtime, common: &Common) {
     notes.iter().filter(|_| !common.limits.quiet).for_each(|note| note!("note: {}", escaped(note)));
 }
 
-/// All that was found. What is no number is null, as JSON has none for it.
-fn object(results: &Found) -> Json {
-    let value = |fact: &Fact| match fact {
-        Fact::Whole(number) => json!(number),
-        Fact::Real(number) => json!(number),
-        Fact::Flag(flag) => json!(flag),
-        Fact::Names(names) => json!(names),
-        Fact::Array(numbers, shape) => nested(numbers, shape),
-    };
-    Json::Object(results.facts.iter().map(|(name, fact)| ((*name).to_owned(), value(fact))).collect::<Map<_, _>>())
+/// All that was found, as JSON, which is written number by number: a tree of them would take ten times their memory.
+/// What is no number is null, as JSON has none for it.
+struct Object<'a>(&'a [(&'static str, Fact)]);
+
+impl Display for Object<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str("{")?;
+        for (place, (name, fact)) in self.0.iter().enumerate() {
+            write!(f, "{}\n  {}: ", if place > 0 { "," } else { "" }, json!(name))?;
+            match fact {
+                Fact::Whole(number) => write!(f, "{number}"),
+                Fact::Real(number) => write_number(f, *number),
+                Fact::Flag(flag) => write!(f, "{flag}"),
+                Fact::Names(names) => write_list(f, "", names, |f, name| write!(f, "{}", json!(name))),
+                Fact::Array(numbers, shape) => write_array(f, "\n    ", numbers, shape),
+            }?;
+        }
+        f.write_str("\n}\n")
+    }
 }
 
-fn nested(numbers: &[f64], shape: &[usize]) -> Json {
+fn write_number(f: &mut Formatter<'_>, number: f64) -> fmt::Result {
+    if number.is_finite() { write!(f, "{number:?}") } else { f.write_str("null") }
+}
+
+/// A list whose items begin with `before`.
+fn write_list<T>(
+    f: &mut Formatter<'_>,
+    before: &str,
+    items: impl IntoIterator<Item = T>,
+    mut write_item: impl FnMut(&mut Formatter<'_>, T) -> fmt::Result,
+) -> fmt::Result {
+    let separator = if before.is_empty() { ", " } else { "," };
+    f.write_str("[")?;
+    for (place, item) in items.into_iter().enumerate() {
+        f.write_str(if place > 0 { separator } else { "" })?;
+        f.write_str(before)?;
+        write_item(f, item)?;
+    }
+    f.write_str("]")
+}
+
+/// An array of this shape: vectors along the last axis lie on lines of their own.
+fn write_array(f: &mut Formatter<'_>, before: &str, numbers: &[f64], shape: &[usize]) -> fmt::Result {
     match shape {
-        [] | [_] => json!(numbers),
+        [] | [_] => write_list(f, "", numbers, |f, number| write_number(f, *number)),
         [_, rest @ ..] => {
             let size = rest.iter().product::<usize>().max(1);
-            Json::Array(numbers.chunks_exact(size).map(|part| nested(part, rest)).collect())
+            write_list(f, before, numbers.chunks_exact(size), |f, part| write_array(f, before, part, rest))
         }
     }
 }
@@ -155,4 +187,31 @@ fn explain(args: &LearnArgs, runtime: &Arc<Runtime>, data: &Data, plan: &Plan) -
     }
     say(format_args!("passes   {}", plan.passes))?;
     say(format_args!("reads    about {} per pass", bytes_text(read_bytes)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::Value as Json;
+
+    #[test]
+    fn facts_are_valid_json() {
+        let facts = vec![
+            ("rows", Fact::Whole(u64::MAX)),
+            ("share", Fact::Real(1e-300)),
+            ("none", Fact::Real(f64::NAN)),
+            ("converged", Fact::Flag(true)),
+            ("columns", Fact::Names(vec!["a \"b\"\n".to_owned(), "é".to_owned()])),
+            ("empty", Fact::Names(Vec::new())),
+            ("vector", Fact::vector(&[0.1, -1e300, f64::INFINITY, 3.0])),
+            ("cube", Fact::Array((0..12).map(f64::from).collect(), vec![2, 3, 2])),
+        ];
+        let text = Object(&facts).to_string();
+        let expected = json!({
+            "rows": u64::MAX, "share": 1e-300, "none": null, "converged": true, "columns": ["a \"b\"\n", "é"],
+            "empty": [], "vector": [0.1, -1e300, null, 3.0],
+            "cube": [[[0.0, 1.0], [2.0, 3.0], [4.0, 5.0]], [[6.0, 7.0], [8.0, 9.0], [10.0, 11.0]]],
+        });
+        assert_eq!(serde_json::from_str::<Json>(&text).unwrap(), expected, "{text}");
+    }
 }

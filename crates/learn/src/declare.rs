@@ -11,7 +11,7 @@ use crate::phases::{Phase, most_bytes};
 use crate::rows::{for_each_rows, lazy_rows};
 use outcore_array::{Array, ElementType, Part, column_asked};
 use outcore_declare::{Kind, NamedFact, Parameter, Unconverged, Values};
-use outcore_image::{AtomicFile, Error, Result, Stats};
+use outcore_image::{AtomicFile, BUFFER_BYTES, Error, Result, Stats};
 use outcore_io::Runtime;
 use outcore_table::{NumbersShape, PutRows, RowLabels, write_numbers};
 use std::cell::Cell;
@@ -185,7 +185,7 @@ impl Plan {
     /// Too little memory; a name whose ending says no format.
     pub fn require(&self, runtime: &Arc<Runtime>, name: &str, output: Option<&Path>) -> Result<()> {
         let output_bytes = output.map_or(Ok(0), |file| self.output_bytes(runtime, file))?;
-        let written_bytes = self.result_bytes.saturating_add(output_bytes);
+        let written_bytes = self.result_bytes.saturating_add(output_bytes.max(BUFFER_BYTES as u64));
         let needed_bytes = self.memory_bytes(runtime)?.max(written_bytes);
         Ok(runtime.budget().require(name, needed_bytes)?)
     }

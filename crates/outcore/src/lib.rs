@@ -39,8 +39,8 @@ pub use outcore_graph::{
     first_edges, generate, import,
 };
 pub use outcore_image::{
-    Error, Image, ImageFile, ImageOptions as GraphOptions, MANIFEST, Outcome, Result, check_file, is_standard_output,
-    read_manifest, write_file,
+    AtomicFile, Error, Image, ImageFile, ImageOptions as GraphOptions, MANIFEST, Outcome, Result, check_file,
+    is_standard_output, read_manifest, write_file,
 };
 pub use outcore_ingest::Choice;
 pub use outcore_io::{Progress, Runtime, RuntimeOptions, Unit};
