@@ -54,14 +54,15 @@ impl<'py> Facts<'py> {
     }
 }
 
-/// Fits a model under limits.
+/// Fits a model under limits; `names` beside these are those of the columns.
 fn fitted<T: Send>(
     py: Python<'_>,
     options: &Bound<'_, PyDict>,
     fit: impl FnOnce(&std::sync::Arc<outcore::Runtime>) -> Result<T> + Send,
 ) -> PyResult<T> {
+    let names = options.get_item("names")?.map_or(Ok(None), |names| names.extract::<Option<Vec<String>>>())?;
     let runtime = settings::<Limits>(options)?.runtime(py)?;
-    run(py, &runtime, || fit(&runtime))
+    run(py, &runtime, || fit(&runtime).map_err(|error| learn::with_names(error, &names.unwrap_or_default())))
 }
 
 fn array(given: &Option<PyExpression>) -> Option<&Array> {

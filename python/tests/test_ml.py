@@ -551,3 +551,14 @@ def test_classes_too_far_apart_are_refused(ends, tmp_path):
     np.save(tmp_path / "y.npy", np.array(ends * 5, dtype=np.int64))
     with pytest.raises(oc.UsageError, match="whole numbers of a range below 65536"):
         ml.GaussianNB().fit(tmp_path / "x.npy", tmp_path / "y.npy")
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda estimator: type(estimator).__name__)
+def test_errors_name_the_columns(estimator, tmp_path):
+    odd = X[:60].copy()
+    odd[7, 2] = np.inf
+    x = xp.persist(tmp_path / "x.oc", odd, names=["a", "b", "c", "d", "e"])
+    with pytest.raises(oc.UsageError, match="column `c`"):
+        clone(estimator).fit(x, xp.asarray(np.arange(60) % 3))
+    with pytest.raises(oc.UsageError, match="column 2"):
+        clone(estimator).fit(xp.asarray(odd), xp.asarray(np.arange(60) % 3))

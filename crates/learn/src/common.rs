@@ -170,16 +170,29 @@ fn rows(block: &RowBlock<'_>) -> String {
 #[derive(Debug)]
 pub(crate) struct NotFinite {
     /// Index of the operand.
-    pub operand: usize,
+    operand: usize,
     /// The column of this operand, from 0.
-    pub column: usize,
+    column: usize,
     rows: String,
 }
 
 impl NotFinite {
     /// The error text, with the column's name.
-    pub fn text(&self, column: &str) -> String {
+    fn text(&self, column: &str) -> String {
         format!("expected finite numbers, found NaN or an infinity in {column}, {}", self.rows)
+    }
+}
+
+/// An error of a fit in which columns have their names.
+pub fn with_names(error: Error, names: &[String]) -> Error {
+    let Error::Custom(custom) = error else { return error };
+    match custom.downcast::<NotFinite>() {
+        Ok(found) => Error::Usage(found.text(&match (found.operand, names.get(found.column)) {
+            (0, Some(name)) => format!("column `{name}`"),
+            (0, None) => format!("column {}", found.column),
+            _ => "the target".to_owned(),
+        })),
+        Err(other) => Error::Custom(other),
     }
 }
 

@@ -6,7 +6,7 @@
 //! A run from outside goes like this: the shell opens [`Data`] and makes [`Values`] of texts; `plan` of the declaration
 //! checks both, and the [`Plan`] says what the run will need and does it.
 
-use crate::common::{Costs, NotFinite, usage};
+use crate::common::{Costs, usage, with_names};
 use crate::phases::{Phase, most_bytes};
 use crate::rows::{for_each_rows, lazy_rows};
 use outcore_array::{Array, ElementType, Part, column_asked};
@@ -210,16 +210,7 @@ impl Plan {
             runtime.cancel().check()?;
             Ok(found)
         });
-        found.map_err(|error| match error {
-            Error::Custom(custom) => match custom.downcast::<NotFinite>() {
-                Ok(found) => Error::Usage(found.text(&match (found.operand, self.columns.get(found.column)) {
-                    (0, Some(name)) => format!("column `{name}`"),
-                    _ => "the target".to_owned(),
-                })),
-                Err(other) => Error::Custom(other),
-            },
-            other => other,
-        })
+        found.map_err(|error| with_names(error, &self.columns))
     }
 }
 

@@ -84,8 +84,15 @@ class Model(BaseEstimator):  # type: ignore[misc]
         return {name: value.compute() if isinstance(value, Array) else value for name, value in state.items()}
 
     def _limits(self, *arrays: Array) -> dict[str, Any]:
-        """The limits of a computation, as the engine takes them."""
-        return compute_options({"memory": self.memory, "threads": self.threads}, list(arrays))
+        """The limits of a fit, as the engine takes them, and the names of its columns, for errors."""
+        names = getattr(self, "feature_names_in_", None)
+        limits = compute_options({"memory": self.memory, "threads": self.threads}, list(arrays))
+        return limits | {"names": None if names is None else [str(name) for name in names]}
+
+    def _column(self, place: int) -> str:
+        """A column in an error: its name, or its number from 0."""
+        names = getattr(self, "feature_names_in_", None)
+        return f"column {place}" if names is None else f"column `{names[place]}`"
 
     def _seed(self, random_state: Any) -> int:
         return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))

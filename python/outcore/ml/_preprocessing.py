@@ -147,7 +147,8 @@ class MinMaxScaler(OneToOneFeatureMixin, TransformerMixin, Model):  # type: igno
         )
         infinite = np.flatnonzero(np.isinf(least) | np.isinf(most))
         if infinite.size:
-            raise UsageError(f"expected finite numbers or NaN in X, found an infinite one in column {infinite[0]}")
+            column = self._column(infinite[0])
+            raise UsageError(f"expected finite numbers or NaN in X, found an infinite one in {column}")
         self.data_min_, self.data_max_, self.data_range_ = least, most, most - least
         # As scikit-learn has it: columns that are constant, up to rounding, are moved alone.
         is_constant = self.data_range_ < 10 * np.finfo(np.float64).eps

@@ -582,3 +582,13 @@ fn separable_classes_without_penalty_are_told() {
         assert_eq!(found.is_separable, is_separable, "{weight}");
     }
 }
+
+#[test]
+fn errors_name_the_columns() {
+    let x = array(&[1.0, 2.0, 3.0, f64::NAN], &[2, 2]);
+    let options = KMeansOptions { clusters: 1, ..KMeansOptions::default() };
+    let error = || kmeans(&runtime(1), &x, &options).unwrap_err();
+    let named = with_names(error(), &["a", "b"].map(str::to_owned)).to_string();
+    assert!(named.contains("in column `b`, rows 0 to 1"), "{named}");
+    assert!(with_names(error(), &[]).to_string().contains("in column 1, rows 0 to 1"));
+}
