@@ -562,3 +562,12 @@ def test_errors_name_the_columns(estimator, tmp_path):
         clone(estimator).fit(x, xp.asarray(np.arange(60) % 3))
     with pytest.raises(oc.UsageError, match="column 2"):
         clone(estimator).fit(xp.asarray(odd), xp.asarray(np.arange(60) % 3))
+
+
+def test_a_missing_file_is_no_missing_image(tmp_path):
+    for name in ("x.parquet", "x.npy", "x.arrow"):
+        with pytest.raises(FileNotFoundError, match=name) as raised:
+            ml.KMeans().fit(tmp_path / name)
+        assert not isinstance(raised.value, oc.NoImageError)
+    with pytest.raises(oc.NoImageError):
+        ml.KMeans().fit(tmp_path / "x.oc")

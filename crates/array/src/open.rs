@@ -21,7 +21,13 @@ const NPY: &[u8] = b"\x93NUMPY";
 /// Errors of the operating system; another kind of file, or a damaged one; no memory.
 pub fn open(runtime: &Arc<Runtime>, path: &Path) -> Result<Arc<dyn Source>> {
     let is_named_npy = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("npy"));
-    if runtime.backend().named(path).is_none_or(|entry| entry.kind != FileKind::File) {
+    let entry = runtime.backend().named(path);
+    let is_named_image = path.extension().is_none_or(|ending| ending.eq_ignore_ascii_case("oc"));
+    if entry.is_none() && !is_named_image {
+        // The error is that of a missing file, not of a missing image.
+        runtime.backend().input(path)?;
+    }
+    if entry.is_none_or(|entry| entry.kind != FileKind::File) {
         return Ok(match is_named_npy {
             true => Arc::new(NpySource::open(runtime, path)?),
             false => Arc::new(ImageSource::open(runtime, path)?),
