@@ -9,10 +9,10 @@
 use crate::common::{Costs, usage, with_names};
 use crate::phases::{Phase, most_bytes};
 use crate::rows::{for_each_rows, lazy_rows};
-use outcore_array::{Array, ElementType, Part, column_asked};
+use outcore_array::{Array, ElementType, Part, Source, column_asked};
 use outcore_declare::{Kind, NamedFact, Parameter, Unconverged, Values};
 use outcore_image::{AtomicFile, BUFFER_BYTES, Error, Result, Stats};
-use outcore_io::Runtime;
+use outcore_io::{Reservation, Runtime};
 use outcore_table::{NumbersShape, PutRows, RowLabels, write_numbers};
 use std::cell::Cell;
 use std::path::Path;
@@ -41,6 +41,18 @@ struct Whole {
     names: Vec<String>,
     /// The names of all columns of the file, and which of them these are, where some hold no numbers.
     of_file: Option<(Vec<String>, Vec<usize>)>,
+    _memory: Reservation,
+}
+
+/// Reserves the memory of the names of all columns, of which the parts of a run have several copies, before they are
+/// made: a file of a few bytes may have millions of columns.
+fn names_memory(runtime: &Arc<Runtime>, source: &dyn Source) -> Result<Reservation> {
+    const COPIES: u64 = 8;
+    const NAME_BYTES: u64 = 64;
+    let columns = source.shape().get(1).copied().unwrap_or(1);
+    let given_bytes: usize = source.names().unwrap_or_default().iter().map(String::len).sum();
+    let bytes = columns.saturating_mul(NAME_BYTES).saturating_add(given_bytes as u64).saturating_mul(COPIES);
+    Ok(runtime.budget().reserve("the names of columns", bytes)?)
 }
 
 impl Data {
@@ -50,6 +62,7 @@ impl Data {
     /// Anything else; no row or no column.
     pub fn open(runtime: &Arc<Runtime>, path: &Path) -> Result<Self> {
         let source = outcore_array::open(runtime, path)?;
+        let memory = names_memory(runtime, source.as_ref())?;
         let names = source.names().map(<[String]>::to_vec);
         let of_file = source.columns_of_file().map(|(names, places)| (names.to_vec(), places.to_vec()));
         let array = Array::from_source(source)?;
@@ -59,7 +72,7 @@ impl Data {
         let array = if array.axes() == 1 { array.with_axis(1)? } else { array };
         let names = names.unwrap_or_else(|| (0..array.shape()[1]).map(|column| format!("x{column}")).collect());
         let places = (0..names.len()).collect();
-        let file = Arc::new(Whole { array: array.clone(), names: names.clone(), of_file });
+        let file = Arc::new(Whole { array: array.clone(), names: names.clone(), of_file, _memory: memory });
         Ok(Data { array, names, places, file, runtime: Arc::clone(runtime) })
     }
 

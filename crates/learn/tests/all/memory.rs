@@ -102,3 +102,24 @@ fn first_centres_do_not_depend_on_the_workers() {
     let found = kmeans(&runtime(2), &x, &KMeansOptions { clusters: k, ..KMeansOptions::default() }).unwrap();
     assert!(found.counts.iter().filter(|&&count| count > 0.0).count() > k * 9 / 10);
 }
+
+/// A .npy file of a few bytes may say that it has millions of columns: their names are reserved before they are made.
+#[test]
+fn names_of_columns_are_reserved() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("wide.npy");
+    let dictionary = "{'descr': '<f8', 'fortran_order': False, 'shape': (1, 1000000), }";
+    let mut bytes = b"\x93NUMPY\x01\x00\x76\x00".to_vec();
+    bytes.extend(format!("{dictionary:<117}\n").into_bytes());
+    std::fs::write(&path, &bytes).unwrap();
+    std::fs::File::options().write(true).open(&path).unwrap().set_len(128 + 8_000_000).unwrap();
+    let refused = Data::open(&runtime_under(1, 64 << 20, None), &path).map(|data| data.names.len());
+    assert!(matches!(refused, Err(Error::Io(IoError::Memory { .. }))), "{refused:?}");
+    let runtime = runtime_under(1, 1 << 30, None);
+    let before = runtime.budget().free_bytes();
+    let data = Data::open(&runtime, &path).unwrap();
+    assert_eq!((data.names.len(), data.names[999_999].as_str()), (1_000_000, "x999999"));
+    assert!(before - runtime.budget().free_bytes() > 400 << 20);
+    drop(data);
+    assert_eq!(runtime.budget().free_bytes(), before);
+}
