@@ -16,6 +16,7 @@ import sklearn.mixture
 import sklearn.naive_bayes
 import sklearn.preprocessing
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -543,6 +544,28 @@ def test_logistic_regression_without_intercept_beside_a_large_offset(offset):
         fit_intercept=False, solver="newton-cholesky", tol=1e-10, max_iter=1000
     ).fit(x + offset, y)
     assert cost(model.coef_[0]) <= cost(expected.coef_[0]) * (1 + 1e-5)
+
+
+@pytest.mark.parametrize("solver", ["covariance_eigh", "full"])
+def test_whitened_components_that_rounding_explains_are_zero(solver):
+    x = RNG.normal(size=(500, 3)) @ RNG.normal(size=(3, 20)) + 1e3
+    model = ml.PCA(whiten=True, svd_solver=solver).fit(x)
+    z = model.transform(x)
+    np.testing.assert_allclose(z[:, :3].var(axis=0, ddof=1), 1.0, rtol=1e-6)
+    assert (z[:, 3:] == 0.0).all() and (model.explained_variance_[3:] == 0.0).all()
+    close(model.inverse_transform(z), x, 1e-7, 1e-6)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_separable_classes_without_a_penalty_are_a_warning(classes):
+    labels = np.arange(90) % classes
+    x = 9.0 * labels[:, None] + RNG.random((90, 1))
+    with pytest.warns(ConvergenceWarning, match="no optimum"):
+        ml.LogisticRegression(C=np.inf).fit(x, labels)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ml.LogisticRegression(C=1e3).fit(x, labels)
+        ml.LogisticRegression(C=np.inf).fit(x + 20.0 * RNG.normal(size=x.shape), labels)
 
 
 @pytest.mark.parametrize("ends", [(-(2**63), 2**63 - 1), (0, 2**16), (-(2**62), 2**62)])
