@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import sklearn.cluster
 import sklearn.decomposition
+import sklearn.exceptions
 import sklearn.linear_model
 import sklearn.mixture
 import sklearn.naive_bayes
@@ -594,3 +595,46 @@ def test_a_missing_file_is_no_missing_image(tmp_path):
         assert not isinstance(raised.value, oc.NoImageError)
     with pytest.raises(oc.NoImageError):
         ml.KMeans().fit(tmp_path / "x.oc")
+
+
+SCALED = [ml.MinMaxScaler(), ml.StandardScaler(), ml.PCA(2), ml.TruncatedSVD(2)]
+
+
+@pytest.mark.parametrize("model", SCALED, ids=lambda model: type(model).__name__)
+def test_rows_of_inverse_transform_are_checked(model):
+    with pytest.raises(sklearn.exceptions.NotFittedError):
+        clone(model).inverse_transform(X)
+    model = clone(model).fit(X)
+    z = model.transform(X[:3])
+    for number, what in [(np.inf, "infin"), (np.nan, "NaN")]:
+        wrong = z.copy()
+        wrong[1, 0] = number
+        if number != number and isinstance(model, ml.MinMaxScaler):
+            assert np.isnan(model.inverse_transform(wrong)).sum() == 1
+            assert np.isnan(model.inverse_transform(xp.asarray(wrong)).compute()).sum() == 1
+            continue
+        with pytest.raises(ValueError, match=what):
+            model.inverse_transform(wrong)
+        with pytest.raises(oc.UsageError, match="finite numbers"):
+            model.inverse_transform(xp.asarray(wrong)).compute()
+    with pytest.raises(ValueError, match="Complex data not supported"):
+        model.inverse_transform(z + 1j)
+    with pytest.raises(ValueError, match="0 sample"):
+        model.inverse_transform(z[:0])
+    with pytest.raises(oc.UsageError, match="expected a matrix of"):
+        model.inverse_transform(z[:, :1])
+
+
+@pytest.mark.parametrize("clip", [False, True])
+def test_min_max_scaler_refuses_infinities_in_files(tmp_path, clip):
+    model = ml.MinMaxScaler(clip=clip).fit(X)
+    for number in (np.inf, -np.inf):
+        wrong = X.copy()
+        wrong[7, 2] = number
+        np.save(tmp_path / "wrong.npy", wrong)
+        with pytest.raises(oc.UsageError, match="expected finite numbers in rows that a model is applied to"):
+            model.transform(tmp_path / "wrong.npy").compute()
+    missing = X.copy()
+    missing[7, 2] = np.nan
+    np.save(tmp_path / "missing.npy", missing)
+    assert np.array_equal(model.transform(tmp_path / "missing.npy").compute(), model.transform(missing), equal_nan=True)

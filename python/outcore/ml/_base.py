@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin  # type: ignore[import-untyped]
 from sklearn.utils import check_random_state  # type: ignore[import-untyped]
 from sklearn.utils.multiclass import check_classification_targets  # type: ignore[import-untyped]
-from sklearn.utils.validation import check_is_fitted, validate_data  # type: ignore[import-untyped]
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data  # type: ignore[import-untyped]
 
 from outcore import array as xp
 from outcore._errors import UsageError
@@ -17,6 +17,8 @@ from outcore.array import Array
 from outcore.array._array import made
 from outcore.array._compute import compute_options
 
+# The types that estimators compute with; others are converted.
+TYPES = [np.float64, np.float32]
 # Labels in a file are classes if they lie so near to each other.
 MOST_CLASSES = 1 << 16
 
@@ -29,6 +31,15 @@ def is_lazy(given: Any) -> bool:
 def opened(given: Any) -> Array:
     """An array of ours, which may be given as a path."""
     return given if isinstance(given, Array) else xp.open(given)
+
+
+def finite_rows(x: Array, allow_nan: bool) -> Array:
+    """The rows of a matrix, of which infinite numbers, and NaN unless it is allowed, are an error when computed."""
+    if not allow_nan or x.dtype.kind != "f":
+        return made(x._expression.finite_rows(), x)
+    is_missing = xp.isnan(x)
+    numbers = xp.where(is_missing, 0.0, x)
+    return xp.where(is_missing, float("nan"), made(numbers._expression.finite_rows(), x))
 
 
 def flat(given: Any) -> np.ndarray:
@@ -97,15 +108,29 @@ class Model(BaseEstimator):  # type: ignore[misc]
     def _seed(self, random_state: Any) -> int:
         return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
 
-    def _observations(self, X: Any, *, reset: bool = False, least_rows: int = 1) -> Array:
-        """X as a matrix of ours."""
+    def _observations(self, X: Any, *, reset: bool = False, least_rows: int = 1, allow_nan: bool = False) -> Array:
+        """X as a matrix of ours. Infinite numbers are refused, and NaN unless it is allowed; those of a lazy array by
+        the fit itself, or when the result is computed."""
         if not reset:
             check_is_fitted(self)
         if is_lazy(X):
             x = self._own(X, reset, least_rows)
-            return x if reset else made(x._expression.finite_rows(), x)
-        types = [np.float64, np.float32]
-        return xp.asarray(validate_data(self, X, dtype=types, reset=reset, ensure_min_samples=least_rows))
+            return x if reset else finite_rows(x, allow_nan)
+        finite = "allow-nan" if allow_nan else True
+        given = validate_data(
+            self, X, dtype=TYPES, reset=reset, ensure_min_samples=least_rows, ensure_all_finite=finite
+        )  # fmt: skip
+        return xp.asarray(given)
+
+    def _transformed(self, Z: Any, columns: int, allow_nan: bool = False) -> Array:
+        """The rows that `transform` gave, as a matrix of ours in float64."""
+        if is_lazy(Z):
+            z = opened(Z)
+        else:
+            z = xp.asarray(check_array(Z, dtype=TYPES, ensure_all_finite="allow-nan" if allow_nan else True))
+        if z.ndim != 2 or z.shape[1] != columns:
+            raise UsageError(f"expected a matrix of {columns} columns, found shape {z.shape}")
+        return (finite_rows(z, allow_nan) if is_lazy(Z) else z).astype("float64")
 
     def _own(self, X: Any, reset: bool, least_rows: int = 1) -> Array:
         x = opened(X)
@@ -148,7 +173,7 @@ class Model(BaseEstimator):  # type: ignore[misc]
                 raise UsageError(f"expected y of {x.shape[0]} rows, found shape {y.shape}")
             return x, y
         y = opened(y).compute() if is_lazy(y) else y
-        given, y = validate_data(self, X, y, dtype=[np.float64, np.float32], **checks)
+        given, y = validate_data(self, X, y, dtype=TYPES, **checks)
         return xp.asarray(given), y
 
     def _delivered(self, X: Any, result: Array) -> Any:

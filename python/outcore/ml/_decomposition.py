@@ -5,11 +5,11 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin  # type: ignore[import-untyped]
+from sklearn.utils.validation import check_is_fitted  # type: ignore[import-untyped]
 
 from outcore import _outcore
-from outcore import array as xp
 from outcore._errors import UsageError
-from outcore.ml._base import Model, is_lazy, opened
+from outcore.ml._base import Model
 
 
 class _Projection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):  # type: ignore[misc]
@@ -19,12 +19,9 @@ class _Projection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Model):  # 
     def _n_features_out(self) -> int:
         return len(self.components_)
 
-    def _projected(self, Z: Any, rows: np.ndarray, added: Any) -> Any:
-        """The product with rows as many as there are columns, and a row more."""
-        z = opened(Z) if is_lazy(Z) else xp.asarray(np.asarray(Z, dtype=np.float64))
-        if z.ndim != 2 or z.shape[1] != len(rows):
-            raise UsageError(f"expected a matrix of {len(rows)} components, found shape {z.shape}")
-        return self._delivered(Z, z.astype("float64") @ np.ascontiguousarray(rows) + added)
+    def _restored(self, Z: Any, rows: np.ndarray, added: Any) -> Any:
+        """The product of places along the components with a row for each of these, and a row more."""
+        return self._delivered(Z, self._transformed(Z, len(rows)) @ np.ascontiguousarray(rows) + added)
 
 
 class PCA(_Projection):
@@ -110,8 +107,10 @@ class PCA(_Projection):
 
     def inverse_transform(self, X: Any) -> Any:
         """The rows that have these places along the components, `(n, n_features_in_)`."""
+        check_is_fitted(self)
         scales = np.sqrt(self.explained_variance_)[:, None]
-        return self._projected(X, self.components_ * scales if self.whiten else self.components_, self.mean_)
+        rows = self.components_ * scales if self.whiten else self.components_
+        return self._restored(X, rows, self.mean_)
 
 
 class TruncatedSVD(_Projection):
@@ -179,4 +178,5 @@ class TruncatedSVD(_Projection):
 
     def inverse_transform(self, X: Any) -> Any:
         """The rows that have these places along the singular vectors, `(n, n_features_in_)`."""
-        return self._projected(X, self.components_, 0.0)
+        check_is_fitted(self)
+        return self._restored(X, self.components_, 0.0)

@@ -4,21 +4,12 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import OneToOneFeatureMixin, TransformerMixin  # type: ignore[import-untyped]
-from sklearn.utils.validation import check_is_fitted, validate_data  # type: ignore[import-untyped]
+from sklearn.utils.validation import check_is_fitted  # type: ignore[import-untyped]
 
 from outcore import _outcore
 from outcore import array as xp
 from outcore._errors import UsageError
-from outcore.array import Array
-from outcore.ml._base import Model, is_lazy, opened, weights_of
-
-
-def _scaled(X: Any, columns: int) -> Array:
-    """Rows that are scaled already, as an array of ours."""
-    x = opened(X) if is_lazy(X) else xp.asarray(np.asarray(X, dtype=np.float64))
-    if x.ndim != 2 or x.shape[1] != columns:
-        raise UsageError(f"expected a matrix of {columns} columns, found shape {x.shape}")
-    return x.astype("float64")
+from outcore.ml._base import Model, weights_of
 
 
 class StandardScaler(OneToOneFeatureMixin, TransformerMixin, Model):  # type: ignore[misc]
@@ -79,7 +70,8 @@ class StandardScaler(OneToOneFeatureMixin, TransformerMixin, Model):  # type: ig
 
     def inverse_transform(self, X: Any) -> Any:
         """The rows that scaled ones were made of."""
-        x = _scaled(X, self.n_features_in_)
+        check_is_fitted(self)
+        x = self._transformed(X, self.n_features_in_)
         x = x * self.scale_ if self.with_std else x
         return self._delivered(X, x + self.mean_ if self.with_mean else x)
 
@@ -126,22 +118,12 @@ class MinMaxScaler(OneToOneFeatureMixin, TransformerMixin, Model):  # type: igno
         tags.input_tags.allow_nan = True
         return tags
 
-    def _numbers(self, X: Any, *, reset: bool = False) -> Array:
-        """X as a matrix of ours, which may have NaN."""
-        if not reset:
-            check_is_fitted(self)
-        if is_lazy(X):
-            return self._own(X, reset).astype("float64")
-        types = [np.float64, np.float32]
-        given = validate_data(self, X, dtype=types, reset=reset, ensure_all_finite="allow-nan")
-        return xp.asarray(given).astype("float64")
-
     def fit(self, X: Any, y: Any = None) -> Self:
         """Finds the least and the greatest number of every column."""
+        x = self._observations(X, reset=True, allow_nan=True).astype("float64")
         low, high = self.feature_range
         if not low < high:
             raise UsageError(f"expected feature_range as two numbers in ascending order, found {self.feature_range!r}")
-        x = self._numbers(X, reset=True)
         (least, most), self.stats_ = xp.compute(
             xp.nanmin(x, axis=0), xp.nanmax(x, axis=0), return_stats=True, memory=self.memory, threads=self.threads
         )
@@ -159,9 +141,11 @@ class MinMaxScaler(OneToOneFeatureMixin, TransformerMixin, Model):  # type: igno
 
     def transform(self, X: Any) -> Any:
         """The scaled rows."""
-        x = self._numbers(X) * self.scale_ + self.min_
+        x = self._observations(X, allow_nan=True).astype("float64") * self.scale_ + self.min_
         return self._delivered(X, xp.clip(x, *self.feature_range) if self.clip else x)
 
     def inverse_transform(self, X: Any) -> Any:
         """The rows that scaled ones were made of."""
-        return self._delivered(X, (_scaled(X, self.n_features_in_) - self.min_) / self.scale_)
+        check_is_fitted(self)
+        x = self._transformed(X, self.n_features_in_, allow_nan=True)
+        return self._delivered(X, (x - self.min_) / self.scale_)
