@@ -638,3 +638,25 @@ def test_min_max_scaler_refuses_infinities_in_files(tmp_path, clip):
     missing[7, 2] = np.nan
     np.save(tmp_path / "missing.npy", missing)
     assert np.array_equal(model.transform(tmp_path / "missing.npy").compute(), model.transform(missing), equal_nan=True)
+
+
+def test_lazy_results_are_computed_under_the_limits_of_the_estimator(tmp_path):
+    numbers = np.random.default_rng(1).normal(size=(400_000, 10))
+    np.save(tmp_path / "many.npy", numbers)
+    path, few = tmp_path / "many.npy", {"memory": "16MiB", "threads": 1}
+    array = xp.open(path, memory="256MiB", threads=2)
+    for given, threads in [(path, 1), (array, 1)]:
+        for model in (ml.MinMaxScaler(**few), ml.PCA(10, **few)):
+            rows = model.fit(given).transform(given)
+            assert (rows._runtime.memory, rows._runtime.threads) == (16 << 20, threads)
+            with pytest.raises(oc.MemoryLimitError):
+                rows.compute()
+            with pytest.raises(oc.MemoryLimitError):
+                clone(model).set_output(transform="pandas").fit_transform(given)
+            assert rows[:5].compute().shape == (5, 10)
+        labels = ml.KMeans(2, init=numbers[:2], max_iter=1, **few)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            assert labels.fit(given).labels_._runtime.memory == 16 << 20
+    # Without a limit of the estimator's it is that of the array.
+    assert ml.MinMaxScaler().fit(array).transform(array)._runtime.memory == 256 << 20

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from outcore import array as xp
 from outcore._errors import UsageError
+from outcore._outcore import Runtime
 from outcore.array import Array
 from outcore.array._array import made
 from outcore.array._compute import compute_options
@@ -108,6 +109,18 @@ class Model(BaseEstimator):  # type: ignore[misc]
     def _seed(self, random_state: Any) -> int:
         return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
 
+    def _opened(self, given: Any) -> Array:
+        """An array of ours whose results are computed within the limits of the estimator, if it has some."""
+        if not isinstance(given, Array):
+            return xp.open(given, memory=self.memory, threads=self.threads)
+        if self.memory is None:
+            return given
+        own = given._runtime
+        threads = own.threads if self.threads is None and own is not None else self.threads
+        array = made(given._expression, given)
+        array._names, array._runtime = given._names, Runtime(memory=self.memory, threads=threads)
+        return array
+
     def _observations(self, X: Any, *, reset: bool = False, least_rows: int = 1, allow_nan: bool = False) -> Array:
         """X as a matrix of ours. Infinite numbers are refused, and NaN unless it is allowed; those of a lazy array by
         the fit itself, or when the result is computed."""
@@ -125,7 +138,7 @@ class Model(BaseEstimator):  # type: ignore[misc]
     def _transformed(self, Z: Any, columns: int, allow_nan: bool = False) -> Array:
         """The rows that `transform` gave, as a matrix of ours in float64."""
         if is_lazy(Z):
-            z = opened(Z)
+            z = self._opened(Z)
         else:
             z = xp.asarray(check_array(Z, dtype=TYPES, ensure_all_finite="allow-nan" if allow_nan else True))
         if z.ndim != 2 or z.shape[1] != columns:
@@ -133,7 +146,7 @@ class Model(BaseEstimator):  # type: ignore[misc]
         return (finite_rows(z, allow_nan) if is_lazy(Z) else z).astype("float64")
 
     def _own(self, X: Any, reset: bool, least_rows: int = 1) -> Array:
-        x = opened(X)
+        x = self._opened(X)
         if x.ndim != 2 or x.shape[0] < least_rows or x.shape[1] < 1:
             text = f"expected X as a matrix of at least {least_rows} rows and a column, found shape {x.shape}"
             raise UsageError(text)
