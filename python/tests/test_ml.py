@@ -660,3 +660,31 @@ def test_lazy_results_are_computed_under_the_limits_of_the_estimator(tmp_path):
             assert labels.fit(given).labels_._runtime.memory == 16 << 20
     # Without a limit of the estimator's it is that of the array.
     assert ml.MinMaxScaler().fit(array).transform(array)._runtime.memory == 256 << 20
+
+
+def test_parameters_are_checked_by_name():
+    cases = [
+        (ml.MinMaxScaler(None), "expected feature_range as two finite numbers in ascending order, found None"),
+        (ml.MinMaxScaler((0, 1, 2)), "feature_range"),
+        (ml.MinMaxScaler("ab"), "feature_range"),
+        (ml.MinMaxScaler((0, np.inf)), "feature_range"),
+        (ml.MinMaxScaler((1, 0)), "feature_range"),
+        (ml.MinMaxScaler(clip="yes"), "expected clip= as True or False, found 'yes'"),
+        (ml.StandardScaler(with_mean=1.5), "with_mean="),
+        (ml.PCA("mle"), "n_components='mle' must be between"),
+        (ml.PCA(whiten="no"), "whiten="),
+        (ml.TruncatedSVD("all"), "n_components="),
+        (ml.Ridge(alpha=[1, 2]), r"expected alpha= as a number, found \[1, 2\]"),
+        (ml.LinearRegression(fit_intercept="yes"), "fit_intercept="),
+        (ml.LogisticRegression(C=0), "expected C above 0, found 0"),
+        (ml.LogisticRegression(C="1"), "C="),
+        (ml.LogisticRegression(tol=-1), "expected tol from 0 on"),
+        (ml.GaussianMixture(reg_covar=-1.0), "expected reg_covar from 0 on"),
+        (ml.GaussianMixture(tol="small"), "tol="),
+        (ml.GaussianNB(var_smoothing=-1.0), "expected var_smoothing from 0 on"),
+        (ml.KMeans(tol=np.nan), "expected tol from 0 on"),
+    ]
+    for model, expected in cases:
+        for given, classes in [(X, NUMBERS), (xp.asarray(X), xp.asarray(NUMBERS))]:
+            with pytest.raises((oc.UsageError, TypeError), match=expected):
+                model.fit(given, classes)

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from outcore import array as xp
 from outcore._errors import UsageError
+from outcore._options import checked_options
 from outcore._outcore import Runtime
 from outcore.array import Array
 from outcore.array._array import made
@@ -58,6 +59,17 @@ def counts(**options: Any) -> list[int]:
         if not isinstance(value, numbers.Integral) or value < 1:
             raise UsageError(f"expected {name} as a whole number from 1 on, found {value!r}")
     return [int(value) for value in options.values()]
+
+
+def from_zero(**options: Any) -> None:
+    """Refuses options that are less than 0, or NaN.
+
+    Raises:
+        UsageError: Such a value.
+    """
+    for name, value in options.items():
+        if not value >= 0:
+            raise UsageError(f"expected {name} from 0 on, found {value!r}")
 
 
 def weights_of(weights: Any, rows: int) -> Array | None:
@@ -121,10 +133,16 @@ class Model(BaseEstimator):  # type: ignore[misc]
         array._names, array._runtime = given._names, Runtime(memory=self.memory, threads=threads)
         return array
 
+    def _check_parameters(self) -> None:
+        """An error unless parameters are what the annotations of `__init__` say."""
+        checked_options(self.__init__, self.get_params(deep=False))  # type: ignore[misc]
+
     def _observations(self, X: Any, *, reset: bool = False, least_rows: int = 1, allow_nan: bool = False) -> Array:
         """X as a matrix of ours. Infinite numbers are refused, and NaN unless it is allowed; those of a lazy array by
         the fit itself, or when the result is computed."""
-        if not reset:
+        if reset:
+            self._check_parameters()
+        else:
             check_is_fitted(self)
         if is_lazy(X):
             x = self._own(X, reset, least_rows)
@@ -177,6 +195,7 @@ class Model(BaseEstimator):  # type: ignore[misc]
 
     def _supervised(self, X: Any, y: Any, **checks: Any) -> tuple[Array, Any]:
         """X and y of a fit: X as an array of ours, y as one of ours or of NumPy's."""
+        self._check_parameters()
         if is_lazy(X):
             x = self._own(X, True)
             if y is None:

@@ -5,7 +5,7 @@ from typing import Any, Self
 from outcore import _outcore
 from outcore.array import Array
 from outcore.array._array import made
-from outcore.ml._base import Classifier, flat, softmax, weights_of
+from outcore.ml._base import Classifier, flat, from_zero, softmax, weights_of
 
 
 class GaussianNB(Classifier):
@@ -50,6 +50,7 @@ class GaussianNB(Classifier):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Finds means and variances. y is classes of any kind, or whole numbers if it is an array of ours."""
         x, labels = self._labelled(X, y)
+        from_zero(var_smoothing=self.var_smoothing)
         weights = weights_of(sample_weight, x.shape[0])
         found = _outcore.gaussian_nb(
             x._expression, labels._expression, self._limits(x, labels), classes=len(self.classes_),

@@ -11,7 +11,7 @@ from outcore import _outcore
 from outcore import array as xp
 from outcore._errors import UsageError
 from outcore.array import Array
-from outcore.ml._base import Model, counts, flat, is_lazy, weights_of
+from outcore.ml._base import Model, counts, flat, from_zero, is_lazy, weights_of
 
 # How often k-means|| picks rows.
 ROUNDS = 5
@@ -81,8 +81,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Mo
         weights = weights_of(sample_weight, x.shape[0])
         n_init = 1 if self.n_init == "auto" else self.n_init
         clusters, starts, max_iter = counts(n_clusters=self.n_clusters, n_init=n_init, max_iter=self.max_iter)
-        if not self.tol >= 0:
-            raise UsageError(f"expected tol from 0 on, found {self.tol!r}")
+        from_zero(tol=self.tol)
         if clusters > x.shape[0]:
             raise UsageError(f"n_samples={x.shape[0]} should be >= n_clusters={clusters}")
         is_name = isinstance(self.init, str)

@@ -76,8 +76,9 @@ class PCA(_Projection):
         if self.svd_solver not in solvers:
             raise UsageError(f"expected svd_solver as {', '.join(solvers)}, found {self.svd_solver!r}")
         count, most = self.n_components, min(x.shape)
-        is_part = isinstance(count, numbers.Real) and not isinstance(count, numbers.Integral)
-        if not (count is None or is_part and 0 < count < 1 or not is_part and 1 <= count <= most):
+        is_whole = isinstance(count, numbers.Integral)
+        is_part = isinstance(count, numbers.Real) and not is_whole
+        if not (count is None or is_part and 0 < count < 1 or is_whole and 1 <= count <= most):
             text = f"n_components={count!r} must be between 1 and min(n_samples, n_features)={most}"
             raise UsageError(f"{text}, or a part between 0 and 1, or None")
         wanted = None if is_part or count is None else int(count)

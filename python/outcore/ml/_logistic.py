@@ -10,7 +10,7 @@ from outcore import _outcore
 from outcore import array as xp
 from outcore._errors import UsageError
 from outcore.array import Array
-from outcore.ml._base import Classifier, counts, softmax, weights_of
+from outcore.ml._base import Classifier, counts, from_zero, softmax, weights_of
 
 
 class LogisticRegression(Classifier):
@@ -65,8 +65,11 @@ class LogisticRegression(Classifier):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Finds the coefficients. y is classes of any kind, or whole numbers if it is an array of ours."""
-        (max_iter,) = counts(max_iter=self.max_iter)
         x, labels = self._labelled(X, y)
+        (max_iter,) = counts(max_iter=self.max_iter)
+        from_zero(tol=self.tol)
+        if not self.C > 0:
+            raise UsageError(f"expected C above 0, found {self.C!r}")
         if len(self.classes_) < 2:
             raise UsageError(f"expected y of two classes or more, found only one class: {self.classes_[0]}")
         weights = weights_of(sample_weight, x.shape[0])

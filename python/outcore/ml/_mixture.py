@@ -11,7 +11,7 @@ from outcore import _outcore
 from outcore._errors import UsageError
 from outcore.array import Array
 from outcore.array._array import made
-from outcore.ml._base import Model, counts, flat, is_lazy, log_sum_exp, softmax
+from outcore.ml._base import Model, counts, flat, from_zero, is_lazy, log_sum_exp, softmax
 
 
 class GaussianMixture(DensityMixin, Model):  # type: ignore[misc]
@@ -85,6 +85,7 @@ class GaussianMixture(DensityMixin, Model):  # type: ignore[misc]
         """Finds the components."""
         x = self._observations(X, reset=True, least_rows=2)
         k, starts, max_iter = counts(n_components=self.n_components, n_init=self.n_init, max_iter=self.max_iter)
+        from_zero(tol=self.tol, reg_covar=self.reg_covar)
         p = x.shape[1]
         if k > x.shape[0]:
             raise UsageError(f"expected n_components from 1 to n_samples={x.shape[0]}, found {k}")

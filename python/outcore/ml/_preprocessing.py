@@ -1,5 +1,7 @@
 """Scaling of columns: to mean 0 and variance 1, or to a range."""
 
+import math
+import numbers
 from typing import Any, Self
 
 import numpy as np
@@ -10,6 +12,18 @@ from outcore import _outcore
 from outcore import array as xp
 from outcore._errors import UsageError
 from outcore.ml._base import Model, weights_of
+
+
+def _range(given: Any) -> tuple[float, float]:
+    """The ends of a range.
+
+    Raises:
+        UsageError: Anything but two finite numbers in ascending order.
+    """
+    is_pair = isinstance(given, (tuple, list)) and len(given) == 2
+    if is_pair and all(isinstance(end, numbers.Real) and math.isfinite(end) for end in given) and given[0] < given[1]:
+        return float(given[0]), float(given[1])
+    raise UsageError(f"expected feature_range as two finite numbers in ascending order, found {given!r}")
 
 
 class StandardScaler(OneToOneFeatureMixin, TransformerMixin, Model):  # type: ignore[misc]
@@ -91,7 +105,7 @@ class MinMaxScaler(OneToOneFeatureMixin, TransformerMixin, Model):  # type: igno
     Cost of a fit: one pass; blocks of rows.
 
     Raises:
-        UsageError: Infinite numbers; a range whose ends are not in ascending order.
+        UsageError: Infinite numbers; a range whose ends are not finite or not in ascending order.
 
     >>> from outcore.ml import MinMaxScaler
     >>> MinMaxScaler().fit_transform(np.array([[1.0], [np.nan], [3.0]]))
@@ -121,9 +135,7 @@ class MinMaxScaler(OneToOneFeatureMixin, TransformerMixin, Model):  # type: igno
     def fit(self, X: Any, y: Any = None) -> Self:
         """Finds the least and the greatest number of every column."""
         x = self._observations(X, reset=True, allow_nan=True).astype("float64")
-        low, high = self.feature_range
-        if not low < high:
-            raise UsageError(f"expected feature_range as two numbers in ascending order, found {self.feature_range!r}")
+        low, high = _range(self.feature_range)
         (least, most), self.stats_ = xp.compute(
             xp.nanmin(x, axis=0), xp.nanmax(x, axis=0), return_stats=True, memory=self.memory, threads=self.threads
         )
