@@ -1,6 +1,7 @@
 """Estimators: scikit-learn's own checks, its models as oracles, and data on disk under small limits."""
 
 import json
+import pathlib
 import pickle
 import subprocess
 import sys
@@ -688,3 +689,20 @@ def test_parameters_are_checked_by_name():
         for given, classes in [(X, NUMBERS), (xp.asarray(X), xp.asarray(NUMBERS))]:
             with pytest.raises((oc.UsageError, TypeError), match=expected):
                 model.fit(given, classes)
+
+
+def test_the_page_names_what_estimators_lack():
+    page = (pathlib.Path(__file__).parents[2] / "docs" / "ml.md").read_text()
+    shared = next(line for line in page.splitlines() if line.startswith("No estimator has"))
+    modules = [
+        sklearn.cluster, sklearn.decomposition, sklearn.linear_model, sklearn.mixture, sklearn.naive_bayes,
+        sklearn.preprocessing,
+    ]  # fmt: skip
+    for model in ESTIMATORS:
+        name = type(model).__name__
+        other = next(getattr(module, name) for module in modules if hasattr(module, name))()
+        lacks = set(other.get_params()) - set(model.get_params())
+        lacks |= {one for one in dir(other) if not one.startswith(("_", "set_"))} - set(dir(model))
+        row = next(line for line in page.splitlines() if line.startswith(f"| `{name}` | one"))
+        unnamed = sorted(one for one in lacks if f"`{one}`" not in row + shared)
+        assert not unnamed, (name, unnamed)
