@@ -213,3 +213,13 @@ assert A.stats["temporary_bytes_written"] <= 1.4 * X.nbytes
     assert int(done.stdout) <= LIMIT, int(done.stdout) / 2**20
     with oc.SparseMatrix(tmp_path / "g.oc", memory="1GiB") as matrix:
         assert np.array_equal(np.load(tmp_path / "y.npy"), matrix @ factor)
+
+
+def test_entries_at_one_place_are_combined_as_asked(tmp_path):
+    rows, columns = np.array([0, 0, 1]), np.array([1, 1, 0])
+    entries = (rows, columns, np.array([2**62, 2**62, 5]))
+    with pytest.raises(oc.OutcoreError, match="duplicates='first'"):
+        oc.import_matrix(entries, tmp_path / "m.oc", shape=(2, 2))
+    for duplicates, expected in (("first", 2.0**62), ("max", 2.0**62), ("keep", 2.0**63)):
+        with oc.import_matrix(entries, tmp_path / "m.oc", shape=(2, 2), duplicates=duplicates, replace=True) as own:
+            assert (own @ np.array([0.0, 1.0]))[0] == expected

@@ -451,6 +451,7 @@ def import_matrix(
     target: str | int | None = None,
     weight: str | int | None = None,
     format: str | None = None,
+    duplicates: Literal["first", "sum", "min", "max", "keep", "error"] = "sum",
     order: Literal["auto", "input", "degree", "near"] = "auto",
     replace: bool = False,
     runtime: Runtime | None = None,
@@ -466,7 +467,7 @@ def import_matrix(
 
     Args:
         input: A Matrix Market file (.mtx, also .gz and .zst), a SciPy sparse matrix or array, or any other input of
-            `import_graph`. Entries at one place add up, as in SciPy. Complex values are taken from Matrix Market files,
+            `import_graph`. Complex values are taken from Matrix Market files,
             SciPy matrices and NumPy arrays.
         image: Where the image goes.
         shape: The numbers of rows and columns, if the input is a list or a table of entries, such as a Parquet file, a
@@ -477,6 +478,7 @@ def import_matrix(
             `False` is no entry.
         source, target, weight: The columns of a list or table that hold rows, columns and values: their names, or their
             numbers from 1.
+        duplicates: How entries at one place are combined: by their sum, as in SciPy, or as `import_graph` has it.
         order: How rows and columns are ordered inside the image; results do not show it. "near" is for square matrices.
 
     The other arguments, the cost and what is raised are as for `import_graph`; the limits are those of the matrix that
@@ -493,7 +495,7 @@ def import_matrix(
         "source": source,
         "target": target,
         "weight": "none" if values is False else weight,
-        "duplicates": "sum",
+        "duplicates": duplicates,
         "order": order,
         "replace": replace,
         # A matrix of zeros is one.
