@@ -2,8 +2,11 @@
 //!
 //! *Idea.* Directions are made conjugate by means of a shadow residual, the first one, so a few vectors are enough for
 //! a matrix that is not symmetric; a second product per iteration makes the residual as small as a step along itself
-//! can. Where a divisor, which is a scalar product, may be rounding alone, the method begins again: the residual is the
-//! next shadow. Residuals may rise on their way.
+//! can. Residuals may rise on their way, so the best `x` is stored beside the last one.
+//!
+//! *Restarts.* Where a divisor, which is a scalar product, may be rounding alone, the method begins again at the last
+//! `x`, and the residual there is the next shadow. Where that residual has risen far, it begins again at the best `x`.
+//! A run from where another one began has a random shadow, since with the residual it would be that run again.
 //!
 //! van der Vorst, *Bi-CGSTAB: a fast and smoothly converging variant of Bi-CG for the solution of nonsymmetric linear
 //! systems*, SIAM J. Sci. Stat. Comput. 1992.
@@ -13,13 +16,17 @@ use crate::operator::Operator;
 use crate::systems::declared::{ATOL, PRECONDITIONER, RTOL, maxiter, method, plan};
 use crate::systems::inverse::Inverse;
 use crate::systems::system::{Method, Pause, SolveOptions, State, System};
-use crate::systems::{Solution, run};
+use crate::systems::{FULL_STAGNATION_SHARE, Solution, run};
 use crate::tall::{Space, dot};
 use outcore_image::Result;
 use outcore_io::Array;
 use outcore_matrix::SparseMatrix;
 
 const PURPOSE: &str = "vectors of stabilized biconjugate gradients";
+/// Rise of the residual above the least one, beyond which its recurrence has too few digits left.
+const MOST_GROWTH: f64 = 1e8;
+/// Rise of the residual above the least one, up to which a run begins where the one before ended.
+const NEAR: f64 = 100.0;
 
 /// Declaration for the shell.
 pub(crate) static BICGSTAB: Declaration = Declaration {
@@ -34,10 +41,10 @@ pub(crate) static BICGSTAB: Declaration = Declaration {
 /// Solves `A x = b` with a square matrix by the method of stabilized biconjugate gradients. The preconditioner is on
 /// the right, so the residual is that of the system itself. Memory does not grow with the number of iterations, as that
 /// of [`gmres`](crate::gmres) does with a cycle, but the residual may rise, and the method may stagnate where `gmres`
-/// does not.
+/// does not. Where it does not converge, the vector is the best one on its way.
 ///
-/// *Cost.* Two passes over all lists per iteration, and one for the residual at the end. 48 bytes per row, with a
-/// preconditioner 64, with one that is a function 72; a function is called twice per iteration.
+/// *Cost.* Two passes over all lists per iteration, and one for the residual at the end and at every restart. 56 bytes
+/// per row, with a preconditioner 72, with one that is a function 80; a function is called twice per iteration.
 ///
 /// # Errors
 /// Those of [`gmres`](crate::gmres), but for a full disk; products whose squares vanish.
@@ -46,7 +53,7 @@ pub fn bicgstab(matrix: &SparseMatrix, b: &[f64], options: &SolveOptions<'_>) ->
 }
 
 pub(crate) struct Bicgstab {
-    /// The residual at the beginning, which all later ones are compared with.
+    /// The residual at the beginning, or random numbers, which all later residuals are compared with.
     shadow: Array<f64>,
     direction: Array<f64>,
     /// The product with the preconditioned direction.
@@ -55,12 +62,33 @@ pub(crate) struct Bicgstab {
     second: Array<f64>,
     /// A preconditioned vector, if there is a preconditioner.
     preconditioned: Option<Array<f64>>,
+    /// The `x` with the least residual.
+    best: Array<f64>,
+    /// The length of that residual.
+    best_norm: f64,
+    /// Whether the last `x` is the best one.
+    is_best: bool,
+    runs: u64,
+    /// Whether another run began at the same `x`.
+    is_repeated: bool,
+}
+
+/// The numbers of a run.
+struct Run {
+    /// The length of the shadow.
+    shadow: f64,
+    /// Whether directions are residuals still, so that products with them are finite unless the matrix is too large.
+    is_first: bool,
 }
 
 impl<'a> Method<'a> for Bicgstab {
+    const PRODUCTS_PER_STEP: u64 = 2;
+    const IDLE_RUNS: u32 = 10;
+    const MAY_DIVERGE: bool = true;
+
     fn bytes(space: &Space<'_>, options: &SolveOptions<'_>) -> u64 {
         let more = u64::from(!options.preconditioner.is_none());
-        (4 + more) * space.block_bytes()
+        (5 + more) * space.block_bytes()
     }
 
     fn new(system: &System<'a, '_>, options: &SolveOptions<'_>) -> Result<Self> {
@@ -71,58 +99,128 @@ impl<'a> Method<'a> for Bicgstab {
             product: vector()?,
             second: vector()?,
             preconditioned: if options.preconditioner.is_none() { None } else { Some(vector()?) },
+            best: vector()?,
+            best_norm: f64::INFINITY,
+            is_best: false,
+            runs: 0,
+            is_repeated: false,
         })
     }
 
     fn run(&mut self, system: &System<'a, '_>, state: &mut State<'_>) -> Result<Pause> {
-        let (space, start) = (&system.space, state.norm());
-        let residual = &state.residual;
-        space.update([&mut self.shadow, &mut self.direction], |rows, [shadow, direction], []| {
-            shadow.copy_from_slice(&residual[rows.clone()]);
-            direction.copy_from_slice(&residual[rows]);
-        })?;
-        let mut shadowed = system.finite(space.dots(&self.shadow, residual)?[0][0])?;
+        let (start, steps_left) = (state.norm(), state.steps_left);
+        if self.is_repeated || self.is_better(start) {
+            self.store_best(system, state, start)?;
+        }
+        let pause = self.advance_all(system, state)?;
+        let norm = state.norm();
+        // No step was made.
+        self.is_repeated = state.steps_left == steps_left;
+        let is_far = norm.is_nan() || norm > NEAR * self.best_norm || state.steps_left == 0;
+        if pause == Pause::Full && is_far {
+            self.rewind(system, state)?;
+        }
+        Ok(pause)
+    }
+
+    fn rewind(&mut self, system: &System<'a, '_>, state: &mut State<'_>) -> Result<bool> {
+        if self.is_best || self.is_better(state.norm()) {
+            return Ok(false);
+        }
+        let best = &self.best;
+        system.space.update([&mut state.x], |rows, [x], []| x.copy_from_slice(&best[rows]))?;
+        (self.is_best, self.is_repeated) = (true, true);
+        Ok(true)
+    }
+}
+
+impl Bicgstab {
+    /// Iterates until a divisor may be rounding.
+    fn advance_all(&mut self, system: &System<'_, '_>, state: &mut State<'_>) -> Result<Pause> {
+        let (start, mut run) = (state.norm(), Run { shadow: 0.0, is_first: true });
+        let mut shadowed = self.begin(system, state, &mut run)?;
         while state.steps_left > 0 {
+            let Some(step) = self.first_step(system, state, &run, shadowed)? else { return Ok(Pause::Full) };
             state.steps_left -= 1;
-            let Some(step) = self.first_step(system, state, shadowed, start)? else { return Ok(Pause::Full) };
             let norm = self.advance(system, state, step)?;
             if system.is_reached(start, norm) {
                 state.iterated(norm);
                 return Ok(Pause::End);
             }
-            let Some(second_step) = self.second_step(system, state, norm)? else {
-                state.iterated(norm);
+            let Some(second_step) = self.second_step(system, state, &run, norm)? else {
+                self.iterated(system, state, norm)?;
                 return Ok(Pause::Full);
             };
             let (norm, next) = self.stabilize(system, state, second_step)?;
-            state.iterated(norm);
+            self.iterated(system, state, norm)?;
             if system.is_reached(start, norm) {
                 return Ok(Pause::End);
             }
-            if is_rounding(next, start * norm) {
+            let share = next / shadowed * (step / second_step);
+            if is_rounding(next, run.shadow * norm) || !share.is_finite() || norm > MOST_GROWTH * self.best_norm {
                 return Ok(Pause::Full);
             }
-            let share = next / shadowed * (step / second_step);
             let (residual, product) = (&state.residual, &self.product);
-            space.update([&mut self.direction], |rows, [direction], []| {
-                for ((to, product), residual) in direction.iter_mut().zip(&product[rows.clone()]).zip(&residual[rows]) {
-                    *to = residual + share * (*to - second_step * product);
-                }
+            let [square] = system.space.update([&mut self.direction], |rows, [direction], [square]| {
+                let numbers = direction.iter_mut().zip(&product[rows.clone()]).zip(&residual[rows]);
+                numbers.for_each(|((to, product), residual)| *to = residual + share * (*to - second_step * product));
+                *square += dot(direction, direction);
             })?;
-            shadowed = next;
+            // Where the matrix is singular directions may grow without a trace in the residuals.
+            if square.is_nan() || f64::EPSILON * square.sqrt() > norm {
+                return Ok(Pause::Full);
+            }
+            (shadowed, run.is_first) = (next, false);
         }
         Ok(Pause::Full)
     }
-}
 
-impl Bicgstab {
+    /// Writes the shadow and the first direction; returns the product of shadow and residual.
+    fn begin(&mut self, system: &System<'_, '_>, state: &State<'_>, run: &mut Run) -> Result<f64> {
+        let (space, residual) = (&system.space, &state.residual);
+        self.runs += 1;
+        space.update([&mut self.shadow, &mut self.direction], |rows, [shadow, direction], []| {
+            shadow.copy_from_slice(&residual[rows.clone()]);
+            direction.copy_from_slice(&residual[rows]);
+        })?;
+        if self.is_repeated {
+            space.randomize(&mut self.shadow, |_| true, self.runs)?;
+        }
+        let shadow = &self.shadow;
+        let [square, shadowed] = space.update([], |rows, [], [square, shadowed]| {
+            let shadow = &shadow[rows.clone()];
+            *square += dot(shadow, shadow);
+            *shadowed += dot(shadow, &residual[rows]);
+        })?;
+        run.shadow = system.finite(square)?.sqrt();
+        system.finite(shadowed)
+    }
+
+    /// Counts an iteration, and stores an `x` that is the best one.
+    fn iterated(&mut self, system: &System<'_, '_>, state: &mut State<'_>, norm: f64) -> Result<()> {
+        state.iterated(norm);
+        if self.is_better(norm) { self.store_best(system, state, norm) } else { Ok(()) }
+    }
+
+    /// Whether a residual is less than the least one by more than rounding, which vectors without bound may leave too.
+    fn is_better(&self, norm: f64) -> bool {
+        norm < FULL_STAGNATION_SHARE * self.best_norm
+    }
+
+    fn store_best(&mut self, system: &System<'_, '_>, state: &State<'_>, norm: f64) -> Result<()> {
+        let x = &state.x;
+        system.space.update([&mut self.best], |rows, [best], []| best.copy_from_slice(&x[rows]))?;
+        (self.best_norm, self.is_best) = (norm, true);
+        Ok(())
+    }
+
     /// Multiplies the direction, and returns the length of the step along it; nothing if that is rounding.
     fn first_step(
         &mut self,
         system: &System<'_, '_>,
         state: &mut State<'_>,
+        run: &Run,
         shadowed: f64,
-        start: f64,
     ) -> Result<Option<f64>> {
         multiply(system, &mut state.inverse, &self.direction, &mut self.preconditioned, &mut self.product)?;
         let (shadow, product) = (&self.shadow, &self.product);
@@ -130,25 +228,36 @@ impl Bicgstab {
             *along += dot(&shadow[rows.clone()], &product[rows.clone()]);
             *square += dot(&product[rows.clone()], &product[rows]);
         })?;
-        let (along, length) = (system.finite(along)?, system.finite(square)?.sqrt());
-        Ok((!is_rounding(along, start * length)).then(|| shadowed / along))
+        let step = shadowed / along;
+        let is_usable = run.has_room(system, along + square)? && step.is_finite();
+        Ok((is_usable && !is_rounding(along, run.shadow * square.sqrt())).then_some(step))
     }
 
     /// Moves `x` along the direction, and returns the length of the residual.
-    fn advance(&self, system: &System<'_, '_>, state: &mut State<'_>, step: f64) -> Result<f64> {
+    fn advance(&mut self, system: &System<'_, '_>, state: &mut State<'_>, step: f64) -> Result<f64> {
         let direction = self.preconditioned.as_ref().unwrap_or(&self.direction);
         let (product, State { x, residual, .. }) = (&self.product, state);
+        self.is_best = false;
         let [square] = system.space.update([&mut *x, &mut *residual], |rows, [x, residual], [square]| {
             x.iter_mut().zip(&direction[rows.clone()]).for_each(|(x, number)| *x += step * number);
             residual.iter_mut().zip(&product[rows]).for_each(|(to, number)| *to -= step * number);
             *square += dot(residual, residual);
         })?;
-        Ok(system.finite(square)?.sqrt())
+        Ok(square.sqrt())
     }
 
     /// Multiplies the residual, whose length is `norm`, and returns the length of the step along it; nothing if that is
     /// rounding.
-    fn second_step(&mut self, system: &System<'_, '_>, state: &mut State<'_>, norm: f64) -> Result<Option<f64>> {
+    fn second_step(
+        &mut self,
+        system: &System<'_, '_>,
+        state: &mut State<'_>,
+        run: &Run,
+        norm: f64,
+    ) -> Result<Option<f64>> {
+        if !run.has_room(system, norm)? {
+            return Ok(None);
+        }
         multiply(system, &mut state.inverse, &state.residual, &mut self.preconditioned, &mut self.second)?;
         let (residual, second) = (&state.residual, &self.second);
         let [along, square, sum] = system.space.update([], |rows, [], [along, square, sum]| {
@@ -156,11 +265,14 @@ impl Bicgstab {
             *square += dot(&second[rows.clone()], &second[rows.clone()]);
             *sum += second[rows].iter().map(|number| number.abs()).sum::<f64>();
         })?;
-        let (along, square) = (system.finite(along)?, system.finite(square)?);
-        if square < f64::MIN_POSITIVE && sum > 0.0 {
+        if !run.has_room(system, along + square)? {
+            return Ok(None);
+        }
+        if run.is_first && square < f64::MIN_POSITIVE && sum > 0.0 {
             return Err(system.too_small());
         }
-        Ok((!is_rounding(along, norm * square.sqrt())).then(|| along / square))
+        let step = along / square;
+        Ok((step.is_finite() && !is_rounding(along, norm * square.sqrt())).then_some(step))
     }
 
     /// Moves `x` along the residual. Returns the length of the next residual, and its product with the shadow.
@@ -175,7 +287,18 @@ impl Bicgstab {
                 *square += dot(residual, residual);
                 *next += dot(&shadow[rows], residual);
             })?;
-        Ok((system.finite(square)?.sqrt(), system.finite(next)?))
+        Ok((square.sqrt(), next))
+    }
+}
+
+impl Run {
+    /// Whether sums are finite. Where they are not in the first iteration, the matrix is too large; later the
+    /// directions have grown, and the method begins again.
+    fn has_room(&self, system: &System<'_, '_>, sums: f64) -> Result<bool> {
+        match self.is_first {
+            true => system.finite(sums).map(|_| true),
+            false => Ok(sums.is_finite()),
+        }
     }
 }
 

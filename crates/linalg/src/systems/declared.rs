@@ -56,6 +56,9 @@ struct Solving {
     method_bytes: fn(&Space<'_>, &SolveOptions<'_>) -> u64,
     /// Default limit of steps, per row.
     steps_per_row: u64,
+    products_per_step: u64,
+    /// Whether a matrix that is not stored as symmetric is compared with its transpose.
+    compares: bool,
     /// Whether the method keeps vectors, up to a restart.
     has_restarts: bool,
     b: DenseFile,
@@ -85,8 +88,17 @@ pub(crate) fn plan<M: Method<'static>>(
         preconditioner: values.choice("preconditioner"),
     };
     options.check_tolerances()?;
-    let (method_bytes, steps_per_row, has_restarts) = (M::bytes, M::STEPS_PER_ROW, restart.is_some());
-    Ok(Box::new(Solving { solve, method_bytes, steps_per_row, has_restarts, b, x0, options }))
+    Ok(Box::new(Solving {
+        solve,
+        method_bytes: M::bytes,
+        steps_per_row: M::STEPS_PER_ROW,
+        products_per_step: M::PRODUCTS_PER_STEP,
+        compares: M::NEEDS_SYMMETRY,
+        has_restarts: restart.is_some(),
+        b,
+        x0,
+        options,
+    }))
 }
 
 impl Solving {
@@ -106,7 +118,13 @@ impl SolverPlan for Solving {
             vector * (2 + u64::from(is_jacobi)) + (self.method_bytes)(&space, &self.options).max(3 * vector);
         let restart = self.options.restart.min(rows) + 1;
         let most = self.options.maxiter.unwrap_or(self.steps_per_row * rows as u64);
-        let unit = if self.has_restarts { "steps, or as many cycles if that is given" } else { "iterations" };
+        let (each, end, unit) = match (self.has_restarts, self.products_per_step) {
+            (true, _) => ("one", "end of every cycle", "steps, or as many cycles if that is given"),
+            (false, 2) => ("two", "end and at every restart", "iterations"),
+            _ => ("one", "end", "iterations"),
+        };
+        let comparison =
+            if self.compares && !matrix.is_symmetric() { "two to see whether it is symmetric, " } else { "" };
         Ok(Needs {
             least_bytes: given_bytes + state_bytes + values_bytes(matrix),
             verify_bytes: Pushed::bytes(matrix),
@@ -114,7 +132,9 @@ impl SolverPlan for Solving {
                 .has_restarts
                 .then(|| StoredVectors::new(matrix, restart, vector.saturating_mul(restart as u64))),
             columns_per_pass: 1,
-            passes: format!("one per iteration, and one for the residual in the end; at most {most} {unit}"),
+            passes: format!(
+                "{comparison}{each} per iteration, and one for the residual at the {end}; at most {most} {unit}"
+            ),
             bytes_per_pass: vec![pass_bytes(matrix, Operand::Matrix)],
             files: None,
             shapes: vec![self.shape(matrix)],
@@ -131,11 +151,13 @@ impl SolverPlan for Solving {
             check_solution(matrix, &solution.x, &b, solution.residual)?;
         }
         let Solution { x, residual, residual_bound, stopped_by, iterations, products, residuals, stats, .. } = solution;
+        let is_plain = options.preconditioner == Preconditioner::None;
         let unconverged = || Unconverged {
             text: format!(
                 "expected a residual of at most {residual_bound:e}, found {residual:e} after {iterations} iterations, \
-                 stopped by {}",
-                stopped_by.name()
+                 stopped by {}{}",
+                stopped_by.name(),
+                if stopped_by == StoppedBy::Stagnation && is_plain { ", where a preconditioner may help" } else { "" }
             ),
             raise: match stopped_by {
                 StoppedBy::Iterations => &["maxiter", "rtol"],

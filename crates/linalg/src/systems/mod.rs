@@ -104,8 +104,9 @@ pub(crate) fn run<'a, M: Method<'a>>(
         let stopped_by = match length > 0.0 {
             true => {
                 let mut method = M::new(&system, options)?;
-                set_start(&system, &mut state, options.x0, length)?;
-                iterate(&system, &mut method, &mut state)?
+                let start = if options.x0.is_none() { length } else { set_start(&system, &mut state, options.x0)? };
+                state.norms.push(start);
+                iterate(&system, &mut method, &mut state, options.x0)?
             }
             false => {
                 state.norms.push(0.0);
@@ -197,23 +198,48 @@ fn inverse_diagonal<'a, M: Method<'a>>(operator: &Counted<'a, '_>, space: &Space
     Ok(diagonal)
 }
 
-/// Writes where to begin, and the residual there; `length` is that at 0.
-fn set_start(system: &System<'_, '_>, state: &mut State<'_>, x0: Option<&[f64]>, length: f64) -> Result<()> {
+/// Writes where to begin, and the residual there; returns its length.
+fn set_start(system: &System<'_, '_>, state: &mut State<'_>, x0: Option<&[f64]>) -> Result<f64> {
     let Some(x0) = x0 else {
-        state.norms.push(length);
-        return Ok(());
+        state.x.fill(0.0);
+        return system.residual(state, true);
     };
     let (matrix, scale) = (system.operator.matrix, system.scale);
     system.space.update([&mut state.x], |rows, [x], []| {
         rows.zip(x).for_each(|(row, number)| *number = x0[matrix.column_at(row)] / scale);
     })?;
-    let norm = system.residual(state, false)?;
-    state.norms.push(norm);
-    Ok(())
+    system.residual(state, false)
 }
 
 /// Runs a method until the true residual is small enough, or will not become so.
-fn iterate<'a, M: Method<'a>>(system: &System<'a, '_>, method: &mut M, state: &mut State<'_>) -> Result<StoppedBy> {
+fn iterate<'a, M: Method<'a>>(
+    system: &System<'a, '_>,
+    method: &mut M,
+    state: &mut State<'_>,
+    x0: Option<&[f64]>,
+) -> Result<StoppedBy> {
+    let stopped_by = improve(system, method, state, x0)?;
+    if stopped_by == StoppedBy::Residual || !M::MAY_DIVERGE {
+        return Ok(stopped_by);
+    }
+    if method.rewind(system, state)? {
+        let norm = measure::<M>(system, state, x0)?;
+        state.measured(norm);
+    }
+    if state.norm() > state.norms[0] {
+        let norm = set_start(system, state, x0)?;
+        state.measured(norm);
+    }
+    Ok(if state.norm() <= system.tolerance { StoppedBy::Residual } else { stopped_by })
+}
+
+fn improve<'a, M: Method<'a>>(
+    system: &System<'a, '_>,
+    method: &mut M,
+    state: &mut State<'_>,
+    x0: Option<&[f64]>,
+) -> Result<StoppedBy> {
+    let (mut least, mut idle_runs) = (state.norm(), 0);
     loop {
         let before = state.norm();
         if before <= system.tolerance {
@@ -223,19 +249,23 @@ fn iterate<'a, M: Method<'a>>(system: &System<'a, '_>, method: &mut M, state: &m
             return Ok(StoppedBy::Iterations);
         }
         let pause = method.run(system, state)?;
-        let norm = system.residual(state, false)?;
-        if let Some(last) = state.norms.last_mut() {
-            *last = norm;
-        }
-        let share = match pause {
-            Pause::End => STAGNATION_SHARE,
-            Pause::Full => FULL_STAGNATION_SHARE,
-        };
+        let norm = measure::<M>(system, state, x0)?;
+        state.measured(norm);
         if M::IS_MINIMAL && norm > MOST_GROWTH * before {
             return Err(system.too_small());
         }
-        if norm > system.tolerance && norm >= share * before && state.steps_left > 0 {
+        idle_runs = if norm < FULL_STAGNATION_SHARE * least { 0 } else { idle_runs + 1 };
+        least = least.min(norm);
+        let is_rounding = pause == Pause::End && norm >= STAGNATION_SHARE * before;
+        if norm > system.tolerance && (is_rounding || idle_runs > M::IDLE_RUNS) && state.steps_left > 0 {
             return Ok(StoppedBy::Stagnation);
         }
     }
+}
+
+/// Writes the true residual, and returns its length. Where `x` has left the range of numbers it is set to `x0` first,
+/// if the method may diverge.
+fn measure<'a, M: Method<'a>>(system: &System<'a, '_>, state: &mut State<'_>, x0: Option<&[f64]>) -> Result<f64> {
+    let norm = system.any_residual(state, false)?;
+    if M::MAY_DIVERGE && !norm.is_finite() { set_start(system, state, x0) } else { system.finite(norm) }
 }

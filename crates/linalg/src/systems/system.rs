@@ -55,6 +55,13 @@ pub(crate) trait Method<'a>: Sized {
     const IS_MINIMAL: bool = false;
     /// Default limit of steps, per row.
     const STEPS_PER_ROW: u64 = 10;
+    /// Products with the matrix in an iteration.
+    const PRODUCTS_PER_STEP: u64 = 1;
+    /// Runs in a row that may leave the residual as it is, before the method counts as stagnated.
+    const IDLE_RUNS: u32 = 0;
+    /// Whether residuals may rise without bound. Then a solution that has not converged is the best one on the way, and
+    /// never worse than where the method began.
+    const MAY_DIVERGE: bool = false;
 
     /// The memory that it needs.
     fn bytes(space: &Space<'_>, options: &SolveOptions<'_>) -> u64;
@@ -69,6 +76,11 @@ pub(crate) trait Method<'a>: Sized {
 
     /// Improves the vector until the method has to know the true residual, or no steps are left.
     fn run(&mut self, system: &System<'a, '_>, state: &mut State<'_>) -> Result<Pause>;
+
+    /// Writes the best vector so far to the state, if that has another one; returns whether it did.
+    fn rewind(&mut self, _system: &System<'a, '_>, _state: &mut State<'_>) -> Result<bool> {
+        Ok(false)
+    }
 }
 
 /// Why a method has to know the true residual.
@@ -111,6 +123,13 @@ impl State<'_> {
         self.iterations += 1;
         self.norms.push(norm);
     }
+
+    /// Replaces the last length by that of a true residual.
+    pub fn measured(&mut self, norm: f64) {
+        if let Some(last) = self.norms.last_mut() {
+            *last = norm;
+        }
+    }
 }
 
 impl System<'_, '_> {
@@ -132,8 +151,13 @@ impl System<'_, '_> {
         Error::Unsuitable(format!("{expected}, found smaller ones with {image}: {advice}"))
     }
 
-    /// Writes `b - A x`, or `b` if `x` is known to be 0, and returns its length.
+    /// Writes `b - A x`, or `b` if `x` is known to be 0, and returns its length, which is finite.
     pub fn residual(&self, state: &mut State<'_>, is_zero: bool) -> Result<f64> {
+        self.finite(self.any_residual(state, is_zero)?)
+    }
+
+    /// Writes `b - A x`, or `b` if `x` is known to be 0, and returns its length, finite or not.
+    pub fn any_residual(&self, state: &mut State<'_>, is_zero: bool) -> Result<f64> {
         match is_zero {
             true => state.residual.fill(0.0),
             false => self.operator.apply(&state.x, 1, &mut state.residual)?,
@@ -145,7 +169,7 @@ impl System<'_, '_> {
             }
             *square += dot(residual, residual);
         })?;
-        Ok(self.finite(square)?.sqrt())
+        Ok(square.sqrt())
     }
 
     /// The vector in the order of ids, as it is without the scale.

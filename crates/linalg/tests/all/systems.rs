@@ -275,6 +275,73 @@ fn unconverged_solutions_are_reported_as_such() {
     assert_eq!(case.solve(gmres, &b, &SolveOptions { restart: 50, ..STRICT }).iterations, 50);
 }
 
+/// Sparse matrices with a small diagonal, for which the residuals of stabilized biconjugate gradients rise and fall.
+fn rough(seed: u64) -> Entries {
+    let mut given = Entries::new(100, 100);
+    let mut state = seed;
+    // A sum of twelve uniform numbers is nearly normal.
+    let mut normal = || (0..12).map(|_| random(&mut state, 1 << 20) as f64 / f64::from(1 << 20)).sum::<f64>() - 6.0;
+    let values: Vec<f64> = (0..400).map(|_| normal()).collect();
+    for value in values {
+        given.add(random(&mut state, 100), random(&mut state, 100), value);
+    }
+    (0..100).for_each(|row| given.add(row, row, 1.5));
+    given
+}
+
+#[test]
+fn biconjugate_gradients_begin_again_where_they_break_down() {
+    let (mut restarts, mut unsolved) = (0, Vec::new());
+    for seed in 0..40 {
+        let found = case(rough(seed), false).solve(bicgstab, &[1.0; 100], &SolveOptions { rtol: 1e-8, ..STRICT });
+        restarts += u64::from(found.products > 2 * found.iterations + 1);
+        if !found.converged {
+            unsolved.push((seed, found.stopped_by, found.residual));
+        }
+    }
+    assert!(restarts > 4 && unsolved.len() <= 1, "{restarts} {unsolved:?}");
+    // The first product is orthogonal to the right-hand side: only another shadow leads on.
+    let mut b = vec![0.0; 12];
+    b[0] = 1.0;
+    let mut given = cycle(12);
+    (0..12).for_each(|row| given.add(row, (row + 2) % 12, 0.4));
+    assert!(case(given, false).solve(bicgstab, &b, &STRICT).converged);
+}
+
+#[test]
+fn biconjugate_gradients_return_the_best_vector() {
+    let options = SolveOptions { rtol: 1e-8, ..STRICT };
+    for seed in 0..10 {
+        let case = case(rough(seed), false);
+        let all = case.solve(bicgstab, &[1.0; 100], &options);
+        let mut least = f64::INFINITY;
+        for maxiter in (0..all.iterations).step_by(7) {
+            let found = case.solve(bicgstab, &[1.0; 100], &SolveOptions { maxiter: Some(maxiter), ..options });
+            assert_eq!((found.stopped_by, found.iterations), (StoppedBy::Iterations, maxiter));
+            assert!(found.residual <= least * 1.000_001, "{seed} {maxiter}: {} {least}", found.residual);
+            least = found.residual;
+        }
+        assert!(least < 10.0, "{seed}: {least}");
+    }
+}
+
+#[test]
+fn divergence_is_no_error() {
+    // Singular matrices, with right-hand sides that have solutions.
+    let nilpotent: &[(u64, u64)] = &[(2, 0), (2, 1), (2, 2), (3, 1), (3, 2)];
+    let pattern: &[(u64, u64)] = &[(0, 1), (3, 2), (6, 2), (0, 3), (6, 3), (1, 4), (4, 5), (1, 6)];
+    for (rows, ones) in [(4, nilpotent), (7, pattern)] {
+        let mut given = Entries::new(rows, rows);
+        ones.iter().for_each(|&(row, column)| given.add(row, column, 1.0));
+        let (b, case) = (given.multiply(&vec![1.0; rows as usize], 1), case(given, false));
+        for maxiter in [None, Some(1), Some(2), Some(1000)] {
+            let found = case.solve(bicgstab, &b, &SolveOptions { maxiter, ..STRICT });
+            assert!(found.residual <= length(&b), "{maxiter:?} {}", found.residual);
+            assert!(found.x.iter().all(|x| x.abs() < 1e100), "{maxiter:?} {:?}", &found.x[..]);
+        }
+    }
+}
+
 #[test]
 fn numbers_near_the_ends_of_their_range() {
     let scaled_by = |numbers: &[f64], power: i32| numbers.iter().map(|x| x * 2f64.powi(power)).collect::<Vec<_>>();
