@@ -406,7 +406,17 @@ def nmf(
     return NmfResult((found.pop("vectors"), found.pop("right").T), losses=found.pop("loss"), **found)
 
 
-def cg(A: Any, b: Any, x0: Any = None, **options: Any) -> Any:
+@checked
+def cg(
+    A: Any,
+    b: Any,
+    x0: Any = None,
+    *,
+    rtol: float = 1e-5,
+    atol: float = 0.0,
+    maxiter: int | None = None,
+    M: Any = None,
+) -> Solution:
     """Solves `A x = b` with a symmetric, positive definite matrix by the method of conjugate gradients.
 
     Args:
@@ -423,11 +433,12 @@ def cg(A: Any, b: Any, x0: Any = None, **options: Any) -> Any:
             is symmetric.
 
     Returns:
-        A `Solution`: the vector, and 0 if it converged or the number of iterations if not, as a tuple.
+        A `Solution`: the vector, and 0 if it converged or the number of iterations if not, but at least 1, as a tuple.
 
     Cost: a pass over all lists per iteration, and one for the residual at the end; 32 bytes per row, with "jacobi" 40,
-    with another preconditioner 56, and what it takes itself, which does not count under the limit. A matrix that is not
-    stored as symmetric is compared with its transpose first, by two products.
+    with another preconditioner 48, 8 more for the array that it is given, and what it takes itself, which does not
+    count under the limit. A matrix that is not stored as symmetric is compared with its transpose first, by two
+    products.
 
     Raises:
         UsageError: A matrix or a preconditioner that is not square, not symmetric or, as far as it is seen, not
@@ -442,21 +453,43 @@ def cg(A: Any, b: Any, x0: Any = None, **options: Any) -> Any:
     >>> x.round(6), info
     (array([1., 1., 1., 1., 1.]), 0)
     """
-    return _solved("cg", A, b, x0, **options)
+    return _solved("cg", A, b, x0, rtol=rtol, atol=atol, maxiter=maxiter, M=M)
 
 
-def minres(A: Any, b: Any, x0: Any = None, **options: Any) -> Any:
+@checked
+def minres(
+    A: Any,
+    b: Any,
+    x0: Any = None,
+    *,
+    rtol: float = 1e-5,
+    atol: float = 0.0,
+    maxiter: int | None = None,
+    M: Any = None,
+) -> Solution:
     """Solves `A x = b` with a symmetric matrix by the method of minimal residuals; arguments are those of `cg`.
 
     Of a singular system without a solution it finds a vector with the least residual, and says that it has not
-    converged. 56 bytes per row, with "jacobi" 72, with another preconditioner 88; `maxiter` is `5 n` by default.
+    converged. 56 bytes per row, with "jacobi" 72, with another preconditioner 80 and 8 more for its array; `maxiter` is
+    `5 n` by default.
 
     Paige and Saunders, Solution of sparse indefinite systems of linear equations, SIAM J. Numer. Anal. 1975.
     """
-    return _solved("minres", A, b, x0, **options)
+    return _solved("minres", A, b, x0, rtol=rtol, atol=atol, maxiter=maxiter, M=M)
 
 
-def gmres(A: Any, b: Any, x0: Any = None, *, restart: int = 20, **options: Any) -> Any:
+@checked
+def gmres(
+    A: Any,
+    b: Any,
+    x0: Any = None,
+    *,
+    rtol: float = 1e-5,
+    atol: float = 0.0,
+    maxiter: int | None = None,
+    restart: int = 20,
+    M: Any = None,
+) -> Solution:
     """Solves `A x = b` with a square matrix by the method of generalized minimal residuals, restarted; other arguments
     are those of `cg`.
 
@@ -468,16 +501,28 @@ def gmres(A: Any, b: Any, x0: Any = None, *, restart: int = 20, **options: Any) 
     Saad and Schultz, GMRES: a generalized minimal residual algorithm for solving nonsymmetric linear systems, SIAM J.
     Sci. Stat. Comput. 1986.
     """
-    return _solved("gmres", A, b, x0, restart=restart, **options)
+    return _solved("gmres", A, b, x0, rtol=rtol, atol=atol, maxiter=maxiter, restart=restart, M=M)
 
 
-def bicgstab(A: Any, b: Any, x0: Any = None, **options: Any) -> Any:
+@checked
+def bicgstab(
+    A: Any,
+    b: Any,
+    x0: Any = None,
+    *,
+    rtol: float = 1e-5,
+    atol: float = 0.0,
+    maxiter: int | None = None,
+    M: Any = None,
+) -> Solution:
     """Solves `A x = b` with a square matrix by the method of stabilized biconjugate gradients; arguments are those of
     `cg`, but any preconditioner is taken: it is on the right, so the residual is that of the system itself.
 
     It keeps fewer vectors than `gmres`, and does not begin again after so many; but residuals may rise on their way,
-    and some systems take many iterations. Two passes over all lists per iteration; 48 bytes per row, with "jacobi" 64,
-    with another preconditioner 80, which is called twice per iteration; `maxiter` is `10 n` by default.
+    and some systems take many iterations. Where a step may be rounding alone, it begins again from there. If it does
+    not converge, the vector is the best one on its way. Two passes over all lists per iteration; 56 bytes per row, with
+    "jacobi" 72, with another preconditioner 80 and 8 more for its array; it is called twice per iteration. `maxiter` is
+    `10 n` by default.
 
     van der Vorst, Bi-CGSTAB: a fast and smoothly converging variant of Bi-CG for the solution of nonsymmetric linear
     systems, SIAM J. Sci. Stat. Comput. 1992.
@@ -488,22 +533,10 @@ def bicgstab(A: Any, b: Any, x0: Any = None, **options: Any) -> Any:
     >>> x.round(4), info
     (array([1., 1., 1., 1., 1.]), 0)
     """
-    return _solved("bicgstab", A, b, x0, **options)
+    return _solved("bicgstab", A, b, x0, rtol=rtol, atol=atol, maxiter=maxiter, M=M)
 
 
-@checked
-def _solved(
-    method: str,
-    A: Any,
-    b: Any,
-    x0: Any,
-    *,
-    rtol: float = 1e-5,
-    atol: float = 0.0,
-    maxiter: int | None = None,
-    M: Any = None,
-    restart: int = 20,
-) -> Solution:
+def _solved(method: str, A: Any, b: Any, x0: Any, *, M: Any, restart: int = 20, **options: Any) -> Solution:
     def vector(name: str, given: Any) -> np.ndarray:
         column = np.asarray(given)
         # SciPy takes a matrix of one column, too.
@@ -514,8 +547,8 @@ def _solved(
 
     matrix = opened(A)
     found = _outcore.solve(
-        method, matrix._matrix, vector("b", b), rtol=rtol, atol=atol, maxiter=maxiter,
-        x0=None if x0 is None else vector("x0", x0), restart=restart, preconditioner=preconditioner(M, matrix.shape[0]),
+        method, matrix._matrix, vector("b", b), x0=None if x0 is None else vector("x0", x0),
+        preconditioner=preconditioner(M, matrix.shape[0]), restart=restart, **options,
     )  # fmt: skip
     info = 0 if found["converged"] else max(found["iterations"], 1)
     return Solution((found["x"], info), **found)

@@ -343,3 +343,54 @@ def test_options_are_those_that_the_engine_declares(name):
         assert parameter.default == expected, parameter
         if option["choices"]:
             assert sorted(typing.get_args(hints[parameter.name])) == sorted(name for name, _ in option["choices"])
+
+
+def rough(seed):
+    """A sparse matrix with a small diagonal, for which the residuals of stabilized biconjugate gradients rise."""
+    rng = np.random.default_rng(seed)
+    given = scipy.sparse.random(100, 100, 0.04, random_state=seed, data_rvs=rng.standard_normal)
+    return scipy.sparse.csr_array(given + 1.5 * scipy.sparse.eye(100))
+
+
+def test_bicgstab_begins_again_and_returns_the_best_vector(tmp_path):
+    b = np.ones(100)
+    for seed in (12, *range(8)):
+        matrix = rough(seed)
+        with oc.import_matrix(matrix, tmp_path / "m.oc", replace=True) as own:
+            x, info = found = oc.linalg.bicgstab(own, b, rtol=1e-8)
+            assert info == 0 and np.linalg.norm(b - matrix @ x) < 1.01e-7, (seed, found.stopped_by, found.residual)
+            least = 10.0
+            for maxiter in (0, 5, 40, 80):
+                few = oc.linalg.bicgstab(own, b, rtol=1e-8, maxiter=maxiter)
+                assert np.linalg.norm(b - matrix @ few.x) <= least * 1.000001
+                least = few.residual
+
+
+def test_bicgstab_does_not_raise_where_it_diverges(tmp_path):
+    pattern = np.zeros((7, 7))
+    pattern[[0, 3, 6, 0, 6, 1, 4, 1], [1, 2, 2, 3, 3, 4, 5, 6]] = 1.0
+    nilpotent = np.array([[0, 0, 0, 0], [0, 0, 0, 0], [1, 1, 1, 0], [0, 1, 1, 0.0]])
+    for dense in (pattern, nilpotent):
+        b = dense @ np.ones(len(dense))
+        with oc.import_matrix(scipy.sparse.csr_array(dense), tmp_path / "m.oc", replace=True) as own:
+            x, info = oc.linalg.bicgstab(own, b)
+            assert np.linalg.norm(b - dense @ x) <= np.linalg.norm(b) and (info > 0 or np.allclose(dense @ x, b, rtol=1e-4))
+
+
+@pytest.mark.parametrize("method", ["cg", "minres", "gmres", "bicgstab"])
+def test_options_of_solvers_are_named(tmp_path, method):
+    solve = getattr(oc.linalg, method)
+    options = set(inspect.signature(solve).parameters) - {"A", "b", "x0"}
+    assert options == {"rtol", "atol", "maxiter", "M"} | ({"restart"} if method == "gmres" else set())
+    with oc.import_matrix(poisson(), tmp_path / "m.oc") as own:
+        b = np.ones(900)
+        for wrong in {"callback": print, "method": "cg"}, {"restart": 5}:
+            if method != "gmres" or "restart" not in wrong:
+                with pytest.raises(TypeError, match=rf"{method}\(\) got an unexpected keyword argument"):
+                    solve(own, b, **wrong)
+        with pytest.raises(TypeError, match="expected rtol= as a number, found 'small'"):
+            solve(own, b, rtol="small")
+        with pytest.raises(TypeError, match=r"found the operator .* scipy.sparse.linalg has functions that take it"):
+            solve(own.T, b)
+        with pytest.raises(TypeError, match=r"found scipy.* outcore.import_matrix makes an image"):
+            solve(poisson(), b)

@@ -4,6 +4,8 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
+from scipy.sparse.linalg import LinearOperator  # type: ignore[import-untyped]
+
 from outcore._errors import ConvergenceError
 from outcore._linalg.matrix import SparseMatrix
 from outcore._outcore import Graph
@@ -46,7 +48,12 @@ def require(converged: int, k: int, bound: float, result: Any) -> None:
 def opened(matrix: Any) -> SparseMatrix:
     if isinstance(matrix, SparseMatrix):
         return matrix
-    if not isinstance(matrix, (Graph, str, os.PathLike)):
-        text = "an outcore.SparseMatrix, a graph or the path of an image"
-        raise TypeError(f"expected {text}, found {type(matrix).__name__}; outcore.import_matrix makes an image of it")
-    return SparseMatrix(matrix)
+    if isinstance(matrix, (Graph, str, os.PathLike)):
+        return SparseMatrix(matrix)
+    advice = "outcore.import_matrix makes an image of a SciPy matrix or a file"
+    found = f"{type(matrix).__module__.split('.')[0]}.{type(matrix).__name__}"
+    if isinstance(matrix, LinearOperator):
+        found = f"the operator {matrix!r}"
+        advice = "scipy.sparse.linalg has functions that take it as it is; for a transpose, such as A.T, import the "
+        advice += "matrix with its rows and columns exchanged"
+    raise TypeError(f"expected an outcore.SparseMatrix, a graph or the path of an image, found {found}; {advice}")
