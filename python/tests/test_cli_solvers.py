@@ -743,3 +743,31 @@ def test_exponentials_are_those_of_python_and_scipy(tmp_path):
         assert message in run("expm-multiply", path, "--by", tmp_path / "b.npy", *options, code=1).stderr
     np.save(tmp_path / "b.npy", np.ones(149))
     assert "found 149 x 1" in run("expm-multiply", path, "--by", tmp_path / "b.npy", code=1).stderr
+
+
+def test_plans_count_every_product(tmp_path):
+    np.save(tmp_path / "b.npy", np.ones(600))
+    given = symmetric(600)
+    path = image(tmp_path, given)
+    for solver, each in (("cg", "one per iteration"), ("gmres", "end of every cycle"), ("bicgstab", "two per iteration")):
+        said = run(solver, path, "--rhs", tmp_path / "b.npy", "--explain").stdout
+        assert each in said, said
+
+
+def test_files_that_are_no_arrays_are_refused_by_their_first_letters(tmp_path):
+    path = image(tmp_path, symmetric(600))
+    (tmp_path / "b3.py").write_text("import numpy as np\n")
+    refused = run("gmres", path, "--rhs", tmp_path / "b3.py", "--output", tmp_path / "x.npy", code=1)
+    assert 'found "import"' in refused.stderr, refused.stderr
+    np.save(tmp_path / "half.npy", np.ones(600, dtype=np.float16))
+    with pytest.raises(oc.InputError, match="float32 or float64; in products also complex64 or complex128, found the type"):
+        oc.array.open(tmp_path / "half.npy")
+    # An array is no matrix, and no command makes one of it.
+    refused = run("bicgstab", tmp_path / "half.npy", "--rhs", tmp_path / "half.npy", "--output", tmp_path / "x.npy", code=1)
+    assert "outcore import" not in refused.stderr and "Matrix Market" in refused.stderr, refused.stderr
+
+
+def test_values_in_npy_files_have_fields(tmp_path):
+    run("eigsh", image(tmp_path, symmetric(600)), "--k", 2, "--values", tmp_path / "v.npy", "--output", tmp_path / "w.npy")
+    assert np.load(tmp_path / "v.npy").dtype.names == ("eigenvalue", "residual")
+    assert np.load(tmp_path / "w.npy").dtype.names is None

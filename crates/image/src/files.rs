@@ -206,7 +206,14 @@ pub(crate) struct ManifestKind<M> {
 
 const GRAPH: ManifestKind<Manifest> = ManifestKind {
     advice: |place| format!("make one with `outcore import INPUT {place}`"),
-    advice_for_file: |file| format!("import it with `outcore import {file} NAME.oc`"),
+    advice_for_file: |file| match Path::new(file).extension().is_some_and(|ending| ending == "npy") {
+        true => {
+            "a .npy file is a dense array: write a graph or a sparse matrix as a list of edges or as Matrix Market \
+                 (.mtx), and import that"
+                .into()
+        }
+        false => format!("import it with `outcore import {file} NAME.oc`"),
+    },
     other_version: Manifest::other_version,
     from_bytes: Manifest::from_bytes,
 };
@@ -218,7 +225,10 @@ const ARRAY: ManifestKind<DenseManifest> = ManifestKind {
 };
 const ANY: ManifestKind<AnyManifest> = ManifestKind {
     advice: GRAPH.advice,
-    advice_for_file: GRAPH.advice_for_file,
+    advice_for_file: |file| match Path::new(file).extension().is_some_and(|ending| ending == "npy") {
+        true => format!("import it with `outcore import --as array {file} NAME.oc`"),
+        false => (GRAPH.advice_for_file)(file),
+    },
     other_version: |bytes| match DenseManifest::is_array(bytes) {
         true => DenseManifest::other_version(bytes),
         false => Manifest::other_version(bytes),

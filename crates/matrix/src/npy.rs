@@ -97,7 +97,10 @@ impl Head {
         let there = (input.len_bytes().min(12)) as usize;
         input.read_at(&mut start[..there], 0).map_err(|error| outcore_io::Error::file(path, "read", error))?;
         if there < 12 || !start.starts_with(MAGIC) {
-            return refused("a .npy file, which begins with \\x93NUMPY", format!("{:?}", &start[..there.min(6)]));
+            return refused(
+                "a .npy file, which begins with \\x93NUMPY",
+                format!("\"{}\"", start[..there.min(6)].escape_ascii()),
+            );
         }
         let (at, len) = match start[6] {
             1 => (10, usize::from(u16::from_le_bytes([start[8], start[9]]))),
@@ -116,7 +119,8 @@ impl Head {
             return refused("a head with descr, fortran_order and shape", shortened(text.trim()));
         };
         let Some(element) = Element::from_name(name.trim_matches(['\'', '"'])) else {
-            let numbers = "numbers: bool, integers of 1 to 8 bytes, float32, float64, complex64 or complex128";
+            let numbers =
+                "numbers: bool, integers of 1 to 8 bytes, float32 or float64; in products also complex64 or complex128";
             return refused(numbers, format!("the type {}", shortened(name)));
         };
         let by_columns = match order {
