@@ -5,51 +5,55 @@
 //! | 1 | 1 if edges have a direction, else 0 |
 //! | 8 | number of neighbours m, `i64` |
 //! | 8 | number of vertices n, `i64`, at most 2^31 |
-//! | 8 (n + 1) | place of the first neighbour of every vertex, `i64`, and m |
+//! | 8 (n + 1) | offset of the first neighbour of every vertex, `i64`, and m |
 //! | 4 m, or 8 m | neighbours from 0, `i32`, in a `.wsg` each with its weight, `i32` |
-//! | as much again | places and neighbours of in-edges, where edges have a direction |
+//! | as much again | offsets and neighbours of in-edges, where edges have a direction |
 //!
-//! Two streams read the file, one its places and one its neighbours, so that memory does not depend on n and m; places
-//! are read twice, a pipe is refused. In-edges are the same edges again: they are counted, so that a truncated file is
-//! refused, but not looked at. Without a direction an edge stands at both of its ends: it is handed on from its smaller
-//! one, and both are compared as METIS's are. A self-loop is handed on as often as it stands.
+//! Two streams read the file, one its offsets and one its neighbours, so that memory does not depend on n and m; each
+//! reads past the part of the other, and a pipe is refused. In-edges are the same edges again: they are checked in the
+//! same way, compared with the out-edges by a sum of hashes, and not handed on. Without a direction an edge stands at
+//! both of its ends: it is handed on from its smaller one, and both are compared as METIS's are. A self-loop is handed
+//! on as often as it stands.
 //! Format: Beamer, Asanović, Patterson, "The GAP benchmark suite", arXiv 1508.03619, 2015, and its reference code.
 
 use crate::batch::{
     BLOCK_BYTES, Block, BlockData, EdgeBatch, Facts, InputOptions, Parser, ReadBlocks, Source, TakeBatch, Weights,
 };
 use crate::input::file::{Input, Stream};
-use crate::text::source::{Sums, Tally, see_end};
-use crate::text::source::{begin, push_pair, text_of, weights_wanted};
+use crate::mix::mix;
+use crate::text::source::{Sums, Tally, begin, push_pair, see_end, text_of, weights_wanted};
 use outcore_image::{Error, Result};
 use outcore_io::random;
+use std::cmp::Ordering::{Equal, Greater, Less};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 const HEADER_BYTES: usize = 17;
 const MOST_VERTICES: u64 = 1 << 31;
-/// Bytes of places that are read at a time.
-const PLACES_BYTES: usize = 64 << 10;
+/// Bytes of offsets that are read at a time.
+const OFFSETS_BYTES: usize = 64 << 10;
 
 /// Opens a serialized graph; `format` is the name to report.
 pub(crate) fn open(input: &Input, options: &InputOptions, format: &'static str, has_weights: bool) -> Result<Source> {
     let names: &[&str] = if has_weights { &["weight"] } else { &[] };
     let weights_wanted = weights_wanted(options.weight.as_deref(), format, names)? && has_weights;
-    let mut places = input.stream()?;
-    let header = Header::read(&mut places)?;
+    let mut offsets = input.stream()?;
+    let header = Header::read(&mut offsets)?;
+    let record_bytes = if has_weights { 8 } else { 4 };
+    header.check_size(&offsets, record_bytes)?;
     let mut neighbours = input.stream()?;
-    let first_byte = HEADER_BYTES as u64 + 8 * (header.vertices + 1);
+    let first_byte = HEADER_BYTES as u64 + header.offsets_bytes();
     skip(&mut neighbours, first_byte)?;
     let facts = Facts {
         format,
         directed: Some(header.directed),
         weights: weights_wanted.then(|| "weight".to_owned()),
         declared: Some((0, header.vertices)),
+        edges: Some(if header.directed { header.neighbours } else { header.neighbours.div_ceil(2) }),
         input_bytes: input.size_bytes(),
         compression: neighbours.compression(),
         ..Facts::default()
     };
-    let record_bytes = if has_weights { 8 } else { 4 };
     let parser = Arc::new(Serialized {
         path: input.path().to_owned(),
         header,
@@ -59,17 +63,17 @@ pub(crate) fn open(input: &Input, options: &InputOptions, format: &'static str, 
         tally: Tally::new(),
         key: random(),
     });
-    let of_in_edges = 8 * (u128::from(header.vertices) + 1) + u128::from(header.neighbours) * record_bytes as u128;
-    let mut places = Places { stream: places, bytes: Vec::new(), at: 0, next: 0, before: 0, header };
-    places.take()?;
+    let mut offsets = Offsets::new(offsets, HEADER_BYTES as u64, header);
+    offsets.take()?;
     let blocks = SerializedBlocks {
-        places,
+        offsets,
         neighbours,
         parser: Arc::clone(&parser),
+        is_in: false,
+        to_skip: [0; 2],
         rest: 0,
         next_record: 0,
         sequence: 0,
-        rest_bytes: if header.directed { of_in_edges } else { 0 },
         ended: false,
     };
     Ok(Source::new(facts, parser, blocks))
@@ -83,6 +87,22 @@ struct Header {
 }
 
 impl Header {
+    fn offsets_bytes(self) -> u64 {
+        8 * (self.vertices + 1)
+    }
+
+    /// Refuses a file that lies on the disk as it is, with more or fewer bytes than the header says.
+    fn check_size(self, stream: &Stream, record_bytes: usize) -> Result<()> {
+        let Some(size_bytes) = stream.size_bytes().filter(|_| !stream.is_packed()) else { return Ok(()) };
+        let of_lists = u128::from(self.offsets_bytes()) + u128::from(self.neighbours) * record_bytes as u128;
+        let expected = HEADER_BYTES as u128 + of_lists * if self.directed { 2 } else { 1 };
+        match u128::from(size_bytes).cmp(&expected) {
+            Less => Err(cut_off(stream.path(), &format!("{expected} bytes, as the header says"), size_bytes)),
+            Equal => Ok(()),
+            Greater => Err(too_long(stream.path())),
+        }
+    }
+
     fn read(stream: &mut Stream) -> Result<Self> {
         let start = stream.peek(HEADER_BYTES)?.to_vec();
         let path = stream.path();
@@ -131,46 +151,66 @@ fn cut_off(path: &Path, expected: &str, at: u64) -> Error {
         .advise("the file is truncated: fetch or copy it again")
 }
 
-/// The places of the vertices' neighbours, one after the other.
-struct Places {
+fn too_long(path: &Path) -> Error {
+    Error::input(path, None, "the end of the file behind the neighbours", "more bytes")
+        .advise("the file is damaged, or of another format: see --format")
+}
+
+/// The offsets of the vertices' neighbours, one after the other.
+struct Offsets {
     stream: Stream,
+    /// Where in the file they begin.
+    first_byte: u64,
     bytes: Vec<u8>,
     at: usize,
-    /// Number of places taken, and the last of them.
+    /// Number of offsets taken, and the last of them.
     next: u64,
     before: u64,
     header: Header,
 }
 
-impl Places {
-    /// The next place, less the one before: the number of neighbours of a vertex.
+impl Offsets {
+    fn new(stream: Stream, first_byte: u64, header: Header) -> Self {
+        Offsets { stream, first_byte, bytes: Vec::new(), at: 0, next: 0, before: 0, header }
+    }
+
+    /// Begins anew, with the offsets that the stream comes to next.
+    fn restart(&mut self, first_byte: u64) {
+        (self.first_byte, self.at, self.next, self.before) = (first_byte, 0, 0, 0);
+        self.bytes.clear();
+    }
+
+    /// The next offset, less the one before: the number of neighbours of a vertex.
     fn take(&mut self) -> Result<u64> {
-        let at_byte = HEADER_BYTES as u64 + 8 * self.next;
+        let at_byte = self.first_byte + 8 * self.next;
         let Header { neighbours, vertices, .. } = self.header;
         if self.at == self.bytes.len() {
-            let len = (8 * (vertices + 1 - self.next)).min(PLACES_BYTES as u64) as usize;
+            let len = (8 * (vertices + 1 - self.next)).min(OFFSETS_BYTES as u64) as usize;
             self.at = 0;
             self.bytes.clear();
             self.stream.fill(&mut self.bytes, len)?;
         }
         let Some(bytes) = self.bytes[self.at..].first_chunk() else {
             let end = at_byte + (self.bytes.len() - self.at) as u64;
-            return Err(cut_off(self.stream.path(), &format!("{} places of neighbours", vertices + 1), end));
+            return Err(cut_off(self.stream.path(), &format!("{} offsets of neighbours", vertices + 1), end));
         };
-        let place = i64::from_le_bytes(*bytes);
+        let offset = i64::from_le_bytes(*bytes);
         let expected = match self.next {
             next if next == vertices => neighbours..=neighbours,
             0 => 0..=0,
             _ => self.before..=neighbours,
         };
-        let Some(place) = u64::try_from(place).ok().filter(|place| expected.contains(place)) else {
-            let expected = format!("a place of neighbours from {} to {}", expected.start(), expected.end());
-            let found = format!("{place} at byte offset {at_byte}");
+        let Some(offset) = u64::try_from(offset).ok().filter(|offset| expected.contains(offset)) else {
+            let expected = match expected.start() == expected.end() {
+                true => format!("{} as the offset of neighbours", expected.start()),
+                false => format!("an offset of neighbours from {} to {}", expected.start(), expected.end()),
+            };
+            let found = format!("{offset} at byte offset {at_byte}");
             return Err(Error::input(self.stream.path(), None, expected, found)
                 .advise("the file is damaged, or of another format: see --format"));
         };
-        let count = place - self.before;
-        (self.at, self.next, self.before) = (self.at + 8, self.next + 1, place);
+        let count = offset - self.before;
+        (self.at, self.next, self.before) = (self.at + 8, self.next + 1, offset);
         Ok(count)
     }
 }
@@ -178,15 +218,17 @@ impl Places {
 /// Blocks of neighbours. A block begins with the number of its runs, `u32`, and for each run its vertex and its number
 /// of neighbours, both `u32`; then come the neighbours of all runs as they are in the file.
 struct SerializedBlocks {
-    places: Places,
+    offsets: Offsets,
     neighbours: Stream,
     parser: Arc<Serialized>,
+    /// The lists of in-edges are read, not those of out-edges.
+    is_in: bool,
+    /// Bytes that the streams of offsets and of neighbours read past before those lists.
+    to_skip: [u64; 2],
     /// Number of neighbours of the last vertex that are still to come.
     rest: u64,
     next_record: u64,
     sequence: u64,
-    /// Bytes of in-edges that are still to come.
-    rest_bytes: u128,
     ended: bool,
 }
 
@@ -196,15 +238,15 @@ impl SerializedBlocks {
         let most = BLOCK_BYTES / self.parser.record_bytes;
         while count < most && runs.len() < BLOCK_BYTES {
             if self.rest == 0 {
-                if self.places.next > self.parser.header.vertices {
+                if self.offsets.next > self.parser.header.vertices {
                     break;
                 }
-                self.rest = self.places.take()?;
+                self.rest = self.offsets.take()?;
                 continue;
             }
             let len = self.rest.min((most - count) as u64);
-            // Before the last place that was taken stand the neighbours of the vertex two places back.
-            let vertex = self.places.next - 2;
+            // Before the last offset that was taken stand the neighbours of the vertex two offsets back.
+            let vertex = self.offsets.next - 2;
             runs.extend_from_slice(&(vertex as u32).to_le_bytes());
             runs.extend_from_slice(&(len as u32).to_le_bytes());
             self.rest -= len;
@@ -213,25 +255,38 @@ impl SerializedBlocks {
         Ok((runs, count))
     }
 
-    /// Reads past some of the in-edges, and beyond them expects the end of the file.
-    fn pass_in_edges(&mut self) -> Result<()> {
-        let mut bytes = Vec::new();
-        let len = self.rest_bytes.min(BLOCK_BYTES as u128) as usize;
-        self.neighbours.fill(&mut bytes, len.max(1))?;
-        let path = self.neighbours.path();
-        if bytes.len() < len {
-            let expected = format!("{} more bytes of in-edges", self.rest_bytes);
-            return Err(Error::input(path, None, expected, format!("the end of the file after {}", bytes.len()))
-                .advise("the file is truncated: fetch or copy it again"));
+    /// Goes on where no neighbour of these lists is left: to the lists of in-edges, or to the end of the file.
+    fn advance(&mut self) -> Result<()> {
+        let Header { directed, neighbours, .. } = self.parser.header;
+        if !directed || self.is_in {
+            let mut bytes = Vec::new();
+            self.neighbours.fill(&mut bytes, 1)?;
+            if !bytes.is_empty() {
+                return Err(too_long(self.neighbours.path()));
+            }
+            self.ended = true;
+            return Ok(());
         }
-        if bytes.len() > len {
-            let expected = "the end of the file behind the neighbours";
-            return Err(Error::input(path, None, expected, "more bytes")
-                .advise("the file is damaged, or of another format: see --format"));
-        }
-        self.rest_bytes -= len as u128;
-        self.ended = len == 0;
+        let out_bytes = neighbours.checked_mul(self.parser.record_bytes as u64);
+        let out_bytes = out_bytes.ok_or_else(|| too_long(self.neighbours.path()))?;
+        self.is_in = true;
+        self.to_skip = [out_bytes, self.parser.header.offsets_bytes()];
+        self.offsets.restart(self.parser.first_byte + out_bytes);
         Ok(())
+    }
+
+    /// Reads past a block of what stands before the lists of in-edges; false if there is nothing more.
+    fn skip_some(&mut self) -> Result<bool> {
+        let streams = [&mut self.offsets.stream, &mut self.neighbours];
+        for (stream, to_skip) in streams.into_iter().zip(&mut self.to_skip) {
+            if *to_skip > 0 {
+                let len = (*to_skip).min(BLOCK_BYTES as u64);
+                skip(stream, len)?;
+                *to_skip -= len;
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 }
 
@@ -240,24 +295,23 @@ impl ReadBlocks for SerializedBlocks {
         if self.ended {
             return Ok(None);
         }
-        let (runs, count) = self.runs()?;
         let mut bytes = Vec::new();
-        if count == 0 {
-            // Empty blocks let the caller show progress, or stop.
-            self.pass_in_edges()?;
-        } else {
+        let is_skipping = self.skip_some()?;
+        let (runs, count) = if is_skipping { (Vec::new(), 0) } else { self.runs()? };
+        if count > 0 {
             let len = 4 + runs.len() + count * self.parser.record_bytes;
             bytes.reserve_exact(len);
             bytes.extend_from_slice(&(runs.len() as u32 / 8).to_le_bytes());
             bytes.extend_from_slice(&runs);
             self.neighbours.fill(&mut bytes, len)?;
             if bytes.len() < len {
-                let end = self.parser.first_byte
-                    + self.next_record * self.parser.record_bytes as u64
-                    + (bytes.len() - 4 - runs.len()) as u64;
+                let end = self.parser.byte_of(self.next_record) + (bytes.len() - 4 - runs.len()) as u64;
                 let expected = format!("{} neighbours", self.parser.header.neighbours);
                 return Err(cut_off(self.neighbours.path(), &expected, end));
             }
+        } else if !is_skipping {
+            // Empty blocks let the caller show progress, or stop.
+            self.advance()?;
         }
         if self.ended {
             self.parser.tally.end(self.sequence + 1);
@@ -286,6 +340,17 @@ struct Serialized {
 }
 
 impl Serialized {
+    /// Whether a record is one of the in-edges, which stand behind all others.
+    fn is_in(&self, number: u64) -> bool {
+        self.header.directed && number >= self.header.neighbours
+    }
+
+    /// Where a record begins in the file.
+    fn byte_of(&self, number: u64) -> u64 {
+        let between = if self.is_in(number) { self.header.offsets_bytes() } else { 0 };
+        self.first_byte + between + number * self.record_bytes as u64
+    }
+
     /// The neighbour in a record and its weight; `number` is that of the record in the file.
     fn record(&self, record: &[u8], number: u64) -> Result<(u64, i32)> {
         let word = |at: usize| record[at..].first_chunk().map_or(-1, |bytes| i32::from_le_bytes(*bytes));
@@ -293,17 +358,35 @@ impl Serialized {
         let weight = if self.record_bytes == 8 { word(4) } else { 0 };
         let valid = u64::try_from(neighbour).ok().filter(|&neighbour| neighbour < self.header.vertices);
         let valid = valid.ok_or_else(|| {
-            let at = self.first_byte + number * self.record_bytes as u64;
             let expected = format!("a vertex from 0 to {}", self.header.vertices.saturating_sub(1));
-            Error::input(&self.path, Some(number), expected, format!("{neighbour} at byte offset {at}"))
+            let found = format!("{neighbour} at byte offset {}", self.byte_of(number));
+            Error::input(&self.path, None, expected, found)
                 .advise("the file is damaged, or of another format: see --format")
         })?;
         Ok((valid, weight))
     }
 
+    /// Adds an edge to the sums that are compared at the end; whether it is handed on.
+    fn see(&self, sums: &mut Sums, [vertex, neighbour]: [u64; 2], weight_bits: u64, is_in: bool) -> bool {
+        if !self.header.directed {
+            return see_end(sums, self.key, [vertex, neighbour], weight_bits);
+        }
+        let hash = |source, target| mix(mix(mix(self.key ^ source).wrapping_add(target)).wrapping_add(weight_bits));
+        sums[3] = match is_in {
+            false => sums[3].wrapping_add(hash(vertex, neighbour)),
+            true => sums[3].wrapping_sub(hash(neighbour, vertex)),
+        };
+        !is_in
+    }
+
     fn check(&self, [up, down, _, difference]: Sums) -> Result<()> {
         if up == down && difference == 0 {
             return Ok(());
+        }
+        if self.header.directed {
+            let expected = "lists of in-edges with the edges of the out-lists";
+            return Err(Error::input(&self.path, None, expected, "others, or other weights")
+                .advise("the file is damaged: serialize the graph again"));
         }
         let found = match up == down {
             true => "edges of which some have none back, or one of another weight".to_owned(),
@@ -325,13 +408,14 @@ impl Parser for Serialized {
         let (runs, records) = bytes.split_at(8 * count);
         let mut records = (block.first_record..).zip(records.chunks_exact(self.record_bytes));
         let mut sums: Sums = [0; 4];
+        let is_in = self.is_in(block.first_record);
         for run in runs.as_chunks::<4>().0.chunks_exact(2) {
             let [vertex, len] = [run[0], run[1]].map(u32::from_le_bytes);
             let vertex = u64::from(vertex);
             for (number, record) in records.by_ref().take(len as usize) {
                 let (neighbour, weight) = self.record(record, number)?;
                 let weight_bits = if self.weights_wanted { u64::from(weight as u32) } else { 0 };
-                if !self.header.directed && !see_end(&mut sums, self.key, [vertex, neighbour], weight_bits) {
+                if !self.see(&mut sums, [vertex, neighbour], weight_bits, is_in) {
                     continue;
                 }
                 push_pair(&mut batch.ids, vertex, neighbour);
@@ -357,7 +441,7 @@ mod tests {
     use crate::testing::{edges_of, failure_of};
     use std::io::Write;
 
-    /// Places and neighbours of lists, each neighbour with a weight if there are weights.
+    /// Offsets and neighbours of lists, each neighbour with a weight if there are weights.
     fn lists(lists: &[Vec<(i32, i32)>], has_weights: bool) -> Vec<u8> {
         let mut bytes = 0i64.to_le_bytes().to_vec();
         let mut place = 0;
@@ -407,6 +491,22 @@ mod tests {
     }
 
     #[test]
+    fn weights_of_in_edges_are_those_of_out_edges() {
+        let mut bytes = graph(true, true, &small());
+        let last = bytes.len() - 4;
+        bytes[last] ^= 1;
+        let error = failure_of("wsg", &bytes);
+        assert!(error.contains("found others, or other weights"), "{error}");
+    }
+
+    #[test]
+    fn the_header_says_how_many_edges_there_are() {
+        assert_eq!(edges_of("sg", &graph(true, false, &small())).facts.edges, Some(3));
+        let both = vec![vec![(1, 7), (2, 8)], vec![(0, 7)], vec![(0, 8)]];
+        assert_eq!(edges_of("wsg", &graph(false, true, &both)).facts.edges, Some(2));
+    }
+
+    #[test]
     fn undirected_edges_come_once_and_stand_twice() {
         let both = vec![vec![(1, 7), (2, 8)], vec![(0, 7), (1, 4)], vec![(0, 8)]];
         let read = edges_of("wsg", &graph(false, true, &both));
@@ -450,24 +550,31 @@ mod tests {
     }
 
     #[test]
-    fn bad_counts_places_and_neighbours_are_refused_with_their_offsets() {
+    fn bad_counts_offsets_and_neighbours_are_refused_with_their_offsets() {
         let good = graph(true, false, &small());
         for (at, bytes, expected) in [
             (0, &[2u8][..], "2 at byte offset 0"),
             (1, &(-1i64).to_le_bytes(), "-1 at byte offset 1"),
             (9, &(-1i64).to_le_bytes(), "-1 at byte offset 9"),
             (9, &(1i64 << 40).to_le_bytes(), "1099511627776 at byte offset 9"),
-            (17, &1i64.to_le_bytes(), "from 0 to 0, found 1 at byte offset 17"),
+            (17, &1i64.to_le_bytes(), "expected 0 as the offset of neighbours, found 1 at byte offset 17"),
             (25, &4i64.to_le_bytes(), "from 0 to 3, found 4 at byte offset 25"),
             (33, &1i64.to_le_bytes(), "from 2 to 3, found 1 at byte offset 33"),
-            (41, &2i64.to_le_bytes(), "from 3 to 3, found 2 at byte offset 41"),
+            (41, &2i64.to_le_bytes(), "expected 3 as the offset of neighbours, found 2 at byte offset 41"),
             (53, &3i32.to_le_bytes(), "a vertex from 0 to 2, found 3 at byte offset 53"),
             (57, &(-2i32).to_le_bytes(), "found -2 at byte offset 57"),
+            // The second half: offsets from byte 61 on, neighbours from byte 93 on.
+            (61, &1i64.to_le_bytes(), "expected 0 as the offset of neighbours, found 1 at byte offset 61"),
+            (69, &5i64.to_le_bytes(), "from 0 to 3, found 5 at byte offset 69"),
+            (85, &2i64.to_le_bytes(), "expected 3 as the offset of neighbours, found 2 at byte offset 85"),
+            (93, &77i32.to_le_bytes(), "a vertex from 0 to 2, found 77 at byte offset 93"),
+            (93, &1i32.to_le_bytes(), "lists of in-edges with the edges of the out-lists"),
+            (69, &1i64.to_le_bytes(), "lists of in-edges with the edges of the out-lists"),
         ] {
             let mut damaged = good.clone();
             damaged[at..at + bytes.len()].copy_from_slice(bytes);
             let error = failure_of("sg", &damaged);
-            assert!(error.contains(expected), "{expected}: {error}");
+            assert!(error.contains(expected) && error.contains("sg: expected"), "{expected}: {error}");
         }
     }
 }
