@@ -41,6 +41,13 @@ class _Detail(TypeError):
     """A wrong value, described by the end of the error."""
 
 
+class _OfCaller(Exception):
+    """An error that the caller's own iterator raised, which is no error of the value."""
+
+    def __init__(self, error: Exception) -> None:
+        self.error = error
+
+
 def checked(function: Callable[P, T], aliases: Mapping[str, str] = MappingProxyType({})) -> Callable[P, T]:
     """The function with checks of its arguments by its annotations; options also under other names."""
     kinds, parameters = _kinds(function), signature(function)
@@ -86,12 +93,17 @@ def _converted(kinds: Mapping[str, _Kind | None], options: Mapping[str, Any]) ->
     for name, value in options.items():
         if (kind := kinds.get(name)) is None:
             continue
+        of_caller = None
         try:
             converted[name] = kind.convert(value)
+        except _OfCaller as error:
+            of_caller = error.error
         except (TypeError, ValueError, OverflowError) as error:
             wrong = TypeError if isinstance(error, TypeError) else UsageError
             detail = error if isinstance(error, _Detail) else f"found {reprlib.repr(value)}"
             raise wrong(f"expected {name}= as {kind.words}, {detail}") from None
+        if of_caller is not None:
+            raise of_caller
     return converted
 
 
@@ -210,15 +222,49 @@ def _id(value: Any) -> int | str:
 
 
 def _ids(value: Any) -> list[int | str]:
+    """A set of vertices: ids in any iterable, or as the column `vertex`, or the only one, of a result or a frame."""
     if isinstance(value, (int, str)):
         raise _Detail(f"found {value!r}; for one id give [{value!r}]")
-    ids = list(value)
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        raise _Detail(f"found {value!r}; ids are integers or strings")
+    if str(getattr(value, "dtype", "")).lower() in ("bool", "boolean"):
+        raise _Detail(
+            "found a mask, which does not know the order of its vertices; take the rows of a result first, as in "
+            'cores[cores["core"] >= 3]'
+        )
+    ids = _members(_vertex_column(value))
     for place, one in enumerate(ids):
         try:
             ids[place] = _id(one)
         except TypeError:
             raise _Detail(f"integers or strings, found {reprlib.repr(one)} in it") from None
     return ids
+
+
+def _vertex_column(value: Any) -> Any:
+    """The ids of a result or a frame, which iterate over the names of their columns; other values as they are."""
+    # Of pyarrow's tables, `columns` are arrays.
+    columns = getattr(value, "column_names", getattr(value, "columns", None))
+    if columns is None or not hasattr(value, "__getitem__"):
+        return value
+    names = list(columns)
+    if "vertex" in names:
+        return value["vertex"]
+    if len(names) != 1:
+        raise _Detail(f"found columns {', '.join(map(str, names)) or 'of none'}; give the one that has the ids")
+    return value[names[0]]
+
+
+def _members(value: Any) -> list[Any]:
+    """The members of an iterable; arrays and series as objects of Python."""
+    for method in ("to_pylist", "to_list", "tolist"):
+        if hasattr(value, method):
+            return list(getattr(value, method)())
+    iterator = iter(value)
+    try:
+        return list(iterator)
+    except Exception as error:
+        raise _OfCaller(error) from None
 
 
 def _columns(value: Any) -> list[str | int]:

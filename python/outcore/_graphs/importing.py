@@ -338,11 +338,6 @@ def _chosen(vertices: Any) -> Any:
     """Ids as a list, or a table as it is."""
     if isinstance(vertices, _outcore.Table):
         return vertices
-    if str(getattr(vertices, "dtype", "")).lower() in ("bool", "boolean"):
-        raise TypeError(
-            "expected ids or rows of a result, found a mask, which does not know the order of its vertices; take the "
-            'rows first, as in g.subgraph(cores[cores["core"] >= 3])'
-        )
     return ids_of(vertices)
 
 
