@@ -139,7 +139,7 @@ static FORMATS: [Format; 26] = [
     format(
         "graph500",
         "binary records of two little-endian i64",
-        &[".graph500", ".tuples"],
+        &[".graph500", ".tuples", ".bin16"],
         RECORDS,
         |input, options| binary::open(input, options, "graph500", Record::Signed64),
     ),
@@ -277,12 +277,14 @@ impl Format {
                 Err(foreign(input, &expected, found, "leave --format out, or name the right one"))
             }
             Some(Kind::Foreign(what, advice)) => Err(foreign(input, &expected, what, advice)),
+            None if recognise::is_wide_text(start) => {
+                Err(foreign(input, &expected, "text in UTF-16", "convert the file to UTF-8"))
+            }
             None if start.contains(&0) => {
-                let is_wide = |first: usize| start.iter().skip(first).step_by(2).take(16).all(|&b| b == 0);
-                match start.len() >= 4 && (is_wide(0) || is_wide(1)) {
-                    true => Err(foreign(input, &expected, "text in UTF-16", "convert the file to UTF-8")),
-                    false => Err(foreign(input, &expected, "binary data", "name the right format with --format")),
-                }
+                let records = FORMATS.iter().filter(|format| format.content == Content::Records);
+                let names: Vec<_> = records.map(|format| format.name).collect();
+                let advice = format!("say which binary format it is: --format {}", names.join(", or "));
+                Err(foreign(input, &expected, "binary data", &advice))
             }
             _ => Ok(()),
         }
@@ -347,6 +349,10 @@ mod tests {
             assert!(all.windows(2).all(|pair| pair[0] != pair[1]), "{all:?}");
         }
         assert!(FORMATS.iter().all(|format| !format.name.is_empty() && !format.summary.is_empty()));
+        // Names that `generate` writes.
+        for name in ["g.bin16", "g.graph500"] {
+            assert_eq!(Format::by_ending(name).map(|format| format.name), Some("graph500"));
+        }
     }
 
     #[test]

@@ -68,7 +68,12 @@ pub fn by_magic(bytes: &[u8]) -> Option<Kind> {
     // The size of a block stands behind the letters.
     let is_bzip2 =
         || bytes.get(3).is_some_and(u8::is_ascii_digit) && bytes.get(4..10) == Some(b"\x31\x41\x59\x26\x53\x59");
-    found.filter(|_| !bytes.starts_with(b"BZh") || is_bzip2())
+    // Binary numbers can begin as a byte order mark does, with zeros behind it.
+    let is_mark = || bytes.get(2..4) != Some(&[0, 0]);
+    found.filter(|kind| match kind {
+        Kind::Foreign("text in UTF-16", _) => is_mark(),
+        _ => !bytes.starts_with(b"BZh") || is_bzip2(),
+    })
 }
 
 pub(crate) fn by_text(bytes: &[u8]) -> Option<Kind> {
@@ -260,6 +265,17 @@ pub(crate) fn is_text(bytes: &[u8]) -> bool {
     is_utf8 && start.iter().all(|&b| b >= b' ' && b != 0x7f || matches!(b, b'\n' | b'\r' | b'\t'))
 }
 
+/// Whether bytes begin as text in UTF-16 without a byte order mark: 16 characters of ASCII, or as many as there are.
+/// Binary numbers of 64 bits have zeros in a row instead.
+pub(crate) fn is_wide_text(bytes: &[u8]) -> bool {
+    let is_text = |byte: u8| matches!(byte, b' '..=b'~' | b'\t' | b'\n' | b'\r');
+    let units = &bytes.as_chunks::<2>().0[..bytes.len().min(32) / 2];
+    let is_all = |is_unit: fn([u8; 2]) -> (u8, u8)| {
+        units.iter().map(|&unit| is_unit(unit)).all(|(high, low)| high == 0 && is_text(low))
+    };
+    units.len() >= 2 && (is_all(|[low, high]| (high, low)) || is_all(|[high, low]| (high, low)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -316,6 +332,12 @@ mod tests {
         ] {
             assert_eq!(by_text(text.as_bytes()), None, "{text:?}");
         }
+        assert!(is_wide_text(b"1\0 \x002\0\n\0") && is_wide_text(b"\0a\0\t\0b"));
+        for binary in [&5u64.to_le_bytes()[..], b"\x01\x05\0\0\0\0\0\0\0", &65u64.to_be_bytes(), b"1 2\n"] {
+            assert!(!is_wide_text(binary), "{binary:?}");
+        }
+        assert_eq!(by_magic(&0xfeff_u64.to_le_bytes()), None);
+        assert!(by_magic(b"\xff\xfe1\0").is_some());
         assert!(is_text("é\t1\r\n".as_bytes()) && !is_text(b"1 2\0"));
     }
 }

@@ -444,7 +444,7 @@ fn an_input_without_rows_replaces_no_image() {
 
 #[test]
 fn unsupported_formats_are_refused_by_name() {
-    let samples: [(&str, &[u8], &str); 12] = [
+    let samples: [(&str, &[u8], &str); 14] = [
         ("g.gdf", b"nodedef>name VARCHAR\na\nedgedef>node1,node2\na,a\n", "GDF"),
         ("g.txt", b"1 a\n2 b\n#\n1 2 x\n", "TGF"),
         ("g.lgl", b"# a\nb 0.5\n", "LGL"),
@@ -457,6 +457,8 @@ fn unsupported_formats_are_refused_by_name() {
         ("g.txt", b"\xff\xfe1\0 \x002\0\n\0", "UTF-16"),
         ("g.txt", b"1\0 \x002\0\n\0", "UTF-16"),
         ("g.txt", b"\x01\x02\0\0\0\0\0\0", "binary data"),
+        ("g.bin", b"\x05\0\0\0\0\0\0\0\x06\0\0\0\0\0\0\0", "--format graph500"),
+        ("g.bin", b"\x01\x01\0\0\0\0\0\0\0\x03\0\0\0\0\0\0\0", "or sg"),
     ];
     for (name, bytes, expected) in samples {
         let error = failure(name, bytes, &options());
