@@ -91,8 +91,9 @@ struct Text {
 }
 
 impl Text {
-    fn is_csv(&self) -> bool {
-        self.separator == b','
+    /// Whether fields may stand in quotes, as in CSV: where a first line names the columns.
+    fn has_quotes(&self) -> bool {
+        self.names
     }
 
     /// Whether a column can hold an id so that it is read as the same again.
@@ -100,7 +101,7 @@ impl Text {
         // Between blanks an import looks for other separators first.
         let is_bar = |c: char| c == '|' && self.separator == b' ';
         let special = |c: char| c.is_whitespace() || c.is_control() || matches!(c, ',' | ';' | '"') || is_bar(c);
-        match self.is_csv() {
+        match self.has_quotes() {
             true => !id.is_empty() && !id.contains(['\n', '\r', '\0']),
             false => !id.is_empty() && !id.starts_with(['#', '%']) && !id.contains(special),
         }
@@ -206,7 +207,7 @@ impl Job<'_> {
         let mut degrees = Degrees::new(self.graph)?;
         self.check_strings(lookup, |vertex, id| {
             if degrees.next()? > 0 && !text.can_hold(id) {
-                let csv = Text { separator: b',', ..*text };
+                let csv = Text { separator: b',', names: true, ..*text };
                 let instead = if csv.can_hold(id) { ".csv or .parquet" } else { ".parquet" };
                 return Err(self.refuse_id("its columns cannot hold the id", id, vertex, instead));
             }
@@ -392,7 +393,7 @@ fn may_be_size(graph: &Graph, second: Id<&str>) -> bool {
 /// Appends an id that a column can hold.
 fn push_id(text: &Text, id: Id<&str>, line: &mut Vec<u8>) {
     match id {
-        Id::Text(string) if text.is_csv() => push_quoted(line, string),
+        Id::Text(string) if text.has_quotes() => push_quoted(line, string),
         Id::Text(string) => line.extend_from_slice(string.as_bytes()),
         // Writing into memory does not fail.
         number => drop(write!(line, "{number}")),

@@ -305,11 +305,11 @@ fn graphs_that_a_format_cannot_hold_are_refused() {
     };
     for id in ["x y", "#x", "x,y", "x\ty", "\"x"] {
         let directory = tempfile::tempdir().unwrap();
-        for name in ["edges.txt", "edges.tsv"] {
+        for name in ["edges.txt", "edges.el"] {
             let text = exported(&odd(id), directory.path(), name).unwrap_err().to_string();
             assert!(text.contains(".parquet") && !directory.path().join(name).exists(), "{text}");
         }
-        for name in ["edges.csv", "edges.parquet"] {
+        for name in ["edges.csv", "edges.tsv", "edges.parquet"] {
             let (_, output) = exported(&odd(id), directory.path(), name).unwrap();
             assert_eq!(read(&output, true).0, expected(&odd(id), |place| odd(id).id(place)), "{id:?} as {name}");
         }
