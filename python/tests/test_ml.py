@@ -165,30 +165,44 @@ def test_standard_scaler(options, weights):
     close(ours.inverse_transform(ours.transform(table)), table)
 
 
-@pytest.mark.parametrize("options", [{}, {"feature_range": (-3, 2.5)}, {"clip": True}])
+@pytest.mark.parametrize("options", [{}, {"feature_range": (-3, 2.5)}, {"feature_range": (-3, 2.5), "clip": True}])
 def test_min_max_scaler(options, tmp_path):
-    table = np.concatenate([X, np.full((N, 1), 7.0), np.full((N, 1), np.nan)], axis=1)
+    # Constant, without numbers, and with the smallest range that counts.
+    columns = [np.full(N, 7.0), np.full(N, np.nan), np.arange(N) % 2 * 10.0 * np.finfo(float).eps]
+    table = np.column_stack([X, *columns])
     table[3:40:7, 1] = np.nan
     ours = ml.MinMaxScaler(**options).fit(table)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         theirs = sklearn.preprocessing.MinMaxScaler(**options).fit(table)
-    for name in "data_min_ data_max_ data_range_ min_ scale_".split():
+    for name in "data_min_ data_max_ data_range_ min_ scale_ n_samples_seen_".split():
         np.testing.assert_array_equal(getattr(ours, name), getattr(theirs, name))
     other = 2.0 * table - 90.0
     close(ours.transform(table), theirs.transform(table)), close(ours.transform(other), theirs.transform(other))
     close(ours.inverse_transform(ours.transform(table)), theirs.inverse_transform(theirs.transform(table)))
+    assert type(ours.transform(table)) is type(ours.inverse_transform(table)) is np.ndarray
     np.save(tmp_path / "x.npy", table)
     lazy = ml.MinMaxScaler(**options).fit(tmp_path / "x.npy")
     assert numbers_of(lazy) == numbers_of(ours) and lazy.stats_["passes"] == 1.0
     np.testing.assert_array_equal(lazy.transform(tmp_path / "x.npy").compute(), ours.transform(table))
     for wrong in (np.inf, -np.inf):
-        table[5, 2] = wrong
+        table[5, 2:4] = wrong
         np.save(tmp_path / "x.npy", table)
         with pytest.raises(oc.UsageError, match="found an infinite one in column 2"):
             ml.MinMaxScaler().fit(xp.open(tmp_path / "x.npy"))
     with pytest.raises(oc.UsageError, match="feature_range"):
         ml.MinMaxScaler((1, 1)).fit(X)
+    for scaled in (X, X[0]):
+        with pytest.raises(oc.UsageError, match="a matrix of 8 columns"):
+            ours.inverse_transform(scaled)
+    for rows in (X, xp.asarray(X)):
+        with pytest.raises(sklearn.exceptions.NotFittedError):
+            ml.MinMaxScaler().transform(rows)
+    rounded = X.astype("float32")
+    expected = ml.MinMaxScaler(**options).fit(rounded.astype("float64"))
+    for rows in (rounded, xp.asarray(rounded)):
+        assert numbers_of(ml.MinMaxScaler(**options).fit(rows)) == numbers_of(expected)
+        np.testing.assert_array_equal(expected.transform(rows), expected.transform(rounded.astype("float64")))
 
 
 @pytest.mark.parametrize("weights", [None, WEIGHTS])
