@@ -480,6 +480,16 @@ mod tests {
     }
 
     #[test]
+    fn results_are_in_the_order_of_workers_and_the_error_of_any_of_them_is_returned() {
+        let runtime = Runtime::new(RuntimeOptions { threads: Some(3), ..RuntimeOptions::default() }).unwrap();
+        assert_eq!(runtime.run::<_, Error>(Ok).unwrap(), [0, 1, 2]);
+        for failing in 0..3 {
+            let outcome = runtime.run(|worker| if worker == failing { Err(Error::Cancelled) } else { Ok(()) });
+            assert!(matches!(outcome, Err(Error::Cancelled)), "worker {failing}");
+        }
+    }
+
+    #[test]
     fn a_failed_range_ends_all_workers() {
         for threads in [1, 2, 4] {
             let runtime = Runtime::new(RuntimeOptions { threads: Some(threads), ..RuntimeOptions::default() }).unwrap();
