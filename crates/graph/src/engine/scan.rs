@@ -307,6 +307,13 @@ pub fn fold<F: ListFold>(
         totals: Vec::new(),
     };
     let (visitors, stats) = sweep(graph, edges, wanted, make)?;
+    let total = merged(folder, visitors);
+    folder.check()?;
+    Ok((total, stats))
+}
+
+/// The total, in the order of units, whichever workers had them. Lists that span units are finished here.
+fn merged<F: ListFold>(folder: &F, visitors: Vec<FoldVisitor<'_, F>>) -> F::Total {
     let (mut loose, mut totals) = (Vec::new(), Vec::new());
     for visitor in visitors {
         loose.extend(visitor.loose);
@@ -322,8 +329,7 @@ pub fn fold<F: ListFold>(
         let value = list[1..].iter().fold(list[0].value, |value, end| folder.merge(value, end.value));
         folder.finish(list[0].vertex, Some(value), &mut total);
     }
-    folder.check()?;
-    Ok((total, stats))
+    total
 }
 
 /// A list that is not finished at the end of a page.
@@ -423,6 +429,52 @@ impl<F: ListFold> FoldVisitor<'_, F> {
             self.loose.push(Loose { unit: u64::MAX, vertex, value: open.value });
         } else {
             self.folder.finish(vertex, Some(open.value), &mut self.total);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Values are digits, written one behind the other.
+    struct Digits;
+
+    impl ListFold for Digits {
+        type Value = u64;
+        type Total = Vec<u64>;
+
+        fn part(&self, _: ListPart<'_>) -> u64 {
+            0
+        }
+
+        fn merge(&self, before: u64, after: u64) -> u64 {
+            10 * before + after
+        }
+
+        fn finish(&self, _: u32, value: Option<u64>, total: &mut Vec<u64>) {
+            total.extend(value);
+        }
+
+        fn add(&self, total: &mut Vec<u64>, later: Vec<u64>) {
+            total.extend(later);
+        }
+    }
+
+    #[test]
+    fn units_merge_in_their_order_whichever_workers_had_them() {
+        // One list spans the first three units, another one the last two.
+        let ends = [(0, 7, 1), (1, 7, 2), (2, 7, 3), (2, 9, 4), (3, 9, 5)];
+        for workers in [[0, 0, 0, 0], [1, 0, 0, 1], [2, 1, 0, 0], [1, 0, 1, 0], [0, 2, 1, 1]] {
+            let visitor = |worker: usize| {
+                let is_own = |unit: u64| workers[unit as usize] == worker;
+                let own = ends.iter().filter(|end| is_own(end.0));
+                let loose = own.map(|&(unit, vertex, value)| Loose { unit, vertex, value }).collect();
+                let totals = (0..4).filter(|&unit| is_own(unit)).map(|unit| (unit, vec![100 + unit])).collect();
+                FoldVisitor { frontier: Frontier::All, folder: &Digits, open: None, loose, total: Vec::new(), totals }
+            };
+            let total = merged(&Digits, (0..3).map(visitor).collect());
+            assert_eq!(total, [100, 101, 102, 103, 123, 45], "units on workers {workers:?}");
         }
     }
 }

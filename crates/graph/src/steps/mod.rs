@@ -34,3 +34,25 @@ pub fn vertex_sum(runtime: &Runtime, vertices: u64, work: impl Fn(Range<usize>) 
     })?;
     Ok(sums.iter().map(AtomicF64::load).sum())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use outcore_io::RuntimeOptions;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    #[test]
+    fn sums_do_not_depend_on_the_order_in_which_ranges_end() {
+        let runtime = Runtime::new(RuntimeOptions { threads: Some(2), ..RuntimeOptions::default() }).unwrap();
+        let ended = AtomicUsize::new(0);
+        let sum = vertex_sum(&runtime, 3 * RANGE as u64, |range| {
+            // The first range ends last. One at the end of the others would be 1, and in its place it is lost.
+            while range.start == 0 && ended.load(Ordering::Relaxed) < 2 {
+                std::thread::yield_now();
+            }
+            ended.fetch_add(1, Ordering::Relaxed);
+            [1.0, 1e16, -1e16][range.start / RANGE]
+        });
+        assert_eq!(sum.unwrap(), 0.0);
+    }
+}
