@@ -16,6 +16,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 struct Levels {
     levels: Vec<AtomicU32>,
     now: AtomicU32,
+    /// Vertices that updates refuse.
+    is_closed: fn(u32) -> bool,
 }
 
 impl EdgeMap for Levels {
@@ -25,6 +27,9 @@ impl EdgeMap for Levels {
     }
 
     fn update(&self, _source: u32, target: u32) -> bool {
+        if (self.is_closed)(target) {
+            return false;
+        }
         let next = self.now.load(Ordering::Relaxed) + 1;
         let level = self.levels[target as usize].fetch_min(next, Ordering::Relaxed);
         level >= next
@@ -33,6 +38,7 @@ impl EdgeMap for Levels {
 
 #[test]
 fn a_map_reaches_what_a_search_in_memory_does_and_goes_both_ways() {
+    let is_closed = |vertex: u32| vertex % 7 == 3;
     for directed in [true, false] {
         let model = Model::random(3, 30_000, 400_000, directed, false).with_order(Order::Degree);
         let directory = tempfile::tempdir().unwrap();
@@ -43,7 +49,7 @@ fn a_map_reaches_what_a_search_in_memory_does_and_goes_both_ways() {
         let mut front = vec![5u32];
         for level in 1.. {
             let next: Vec<u32> = front.iter().flat_map(|&v| &lists[v as usize]).map(|&(v, _)| v).collect();
-            front = next.into_iter().filter(|&v| expected[v as usize] == u32::MAX).collect();
+            front = next.into_iter().filter(|&v| expected[v as usize] == u32::MAX && !is_closed(v)).collect();
             front.iter().for_each(|&v| expected[v as usize] = level);
             if front.is_empty() {
                 break;
@@ -53,15 +59,17 @@ fn a_map_reaches_what_a_search_in_memory_does_and_goes_both_ways() {
             let graph = open(&image, threads);
             let levels: Vec<AtomicU32> = lists.iter().map(|_| AtomicU32::new(u32::MAX)).collect();
             levels[5].store(0, Ordering::Relaxed);
-            let map = Levels { levels, now: AtomicU32::new(0) };
+            let map = Levels { levels, now: AtomicU32::new(0), is_closed };
             let mut mapper = EdgeMapper::new(&graph, 5).unwrap();
-            let mut ways = Vec::new();
+            let (mut ways, mut entered) = (Vec::new(), 0);
             while mapper.active() > 0 {
+                entered += mapper.active();
                 ways.push(mapper.step(&map).unwrap().way);
                 map.now.fetch_add(1, Ordering::Relaxed);
             }
             let found: Vec<u32> = map.levels.iter().map(|level| level.load(Ordering::Relaxed)).collect();
             assert!(found == expected, "directed {directed}, {threads} threads");
+            assert_eq!(entered, found.iter().filter(|&&level| level != u32::MAX).count() as u64);
             assert!(ways.contains(&Way::Push) && ways.contains(&Way::Pull), "{ways:?}");
         }
     }
@@ -76,7 +84,7 @@ fn wide_frontiers_of_short_lists_push() {
     import(&runtime, source(&grid).unwrap(), &image, &ImportOptions::default()).unwrap();
     let graph = Graph::open(&runtime, &image, ImageOptions::default()).unwrap();
     let levels = (0..graph.vertices()).map(|_| AtomicU32::new(u32::MAX)).collect();
-    let map = Levels { levels, now: AtomicU32::new(0) };
+    let map = Levels { levels, now: AtomicU32::new(0), is_closed: |_| false };
     let mut mapper = EdgeMapper::new(&graph, 0).unwrap();
     map.levels[0].store(0, Ordering::Relaxed);
     // From each page, four neighbours of a vertex or two are pushed; to pull, most pages would be read in every step.

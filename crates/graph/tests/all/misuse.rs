@@ -427,6 +427,20 @@ fn functions_that_fail_end_the_operation_with_their_error() {
 }
 
 #[test]
+fn the_error_of_any_worker_is_returned() {
+    let directory = tempfile::tempdir().unwrap();
+    let graph = open(&image(directory.path()), 3);
+    for failing in 0..3 {
+        let begun = AtomicU64::new(0);
+        let outcome = graph.with_workers(3, |_, _| match begun.fetch_add(1, Ordering::Relaxed) == failing {
+            true => Err(Error::custom("no")),
+            false => Ok(()),
+        });
+        assert_eq!(outcome.unwrap_err().to_string(), "no");
+    }
+}
+
+#[test]
 fn operations_within_one_another_and_side_by_side_see_the_same_lists() {
     let directory = tempfile::tempdir().unwrap();
     let image = image(directory.path());

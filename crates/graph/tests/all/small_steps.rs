@@ -2,10 +2,11 @@
 
 use crate::common;
 
-use common::{Model, ModelIds, Random, open, runtime};
+use common::{Model, ModelIds, Random, open, open_with, runtime};
 use outcore_format::Order;
 use outcore_graph::{Direction, EdgeMapper, Frontier, Graph, ListFold, ListPart, Way, fold, scan, scan_pages};
 use outcore_image::{Error, ImageOptions};
+use outcore_io::backend::{Faults, Sim};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -109,6 +110,36 @@ fn small_steps_that_read_again_and_again_read_what_lies_around() {
         let requests = read.iter().filter(|&&read| read > 0).count();
         assert!(requests as u64 <= 16 + pages / 64 + 2, "{requests} steps had to read");
     }
+}
+
+#[test]
+fn damaged_pages_are_never_cached() {
+    let directory = tempfile::tempdir().unwrap();
+    let image = grid(300, false, false).write(directory.path());
+    let sum = |graph: &Graph, frontier: Frontier<'_>| {
+        let add = |sum: &mut u64, list: ListPart<'_>| {
+            *sum += list.neighbours.iter().map(|&v| u64::from(list.vertex) * u64::from(v)).sum::<u64>();
+        };
+        scan(graph, Direction::Out, frontier, || 0, add).map(|(sums, _)| sums.iter().sum::<u64>())
+    };
+    let intact = open(&image, 1);
+    let (expected, mut refused) = (sum(&intact, Frontier::All).unwrap(), 0);
+    // The first steps read the page that they want, later ones what lies around it too.
+    for k in 0..24 {
+        let graph = open_with(&image, Sim::new(Faults { seed: k, flip_at: Some(k), ..Faults::default() }));
+        graph.fill_cache().unwrap();
+        for vertex in (1..299).map(|row| row * 300 + row) {
+            let one = sum(&intact, Frontier::List(&[vertex])).unwrap();
+            let found = sum(&graph, Frontier::List(&[vertex])).or_else(|error| {
+                assert!(matches!(error, Error::Corrupt { .. }), "{error}");
+                refused += 1;
+                sum(&graph, Frontier::List(&[vertex]))
+            });
+            assert_eq!(found.unwrap(), one, "operation {k}, vertex {vertex}");
+        }
+        assert_eq!(sum(&graph, Frontier::All).unwrap(), expected, "operation {k}");
+    }
+    assert!((16..24).contains(&refused), "{refused} pages were wanted and damaged, the others were read around them");
 }
 
 #[test]
