@@ -438,6 +438,7 @@ impl Parser for Serialized {
 
 #[cfg(test)]
 mod tests {
+    use super::BLOCK_BYTES;
     use crate::testing::{edges_of, failure_of};
     use std::io::Write;
 
@@ -481,7 +482,10 @@ mod tests {
         let read = edges_of("sg", &graph(true, false, &small()));
         assert_eq!((read.pairs, read.declared), (vec![(0, 2), (0, 1), (2, 2)], Some((0, 3))));
         assert_eq!((read.facts.directed, read.weights.len()), (Some(true), 0));
-        let read = edges_of("wsg", &graph(true, true, &small()));
+        let bytes = graph(true, true, &small());
+        let read = edges_of("wsg", &bytes);
+        assert_eq!((read.facts.format, read.facts.weights.as_deref()), ("wsg", Some("weight")));
+        assert_eq!((read.facts.input_bytes, read.facts.compression), (Some(bytes.len() as u64), None));
         assert_eq!(read.pairs, [(0, 2), (0, 1), (2, 2)]);
         assert_eq!(read.weights, [5.0, -3.0, f64::from(i32::MAX)]);
         for empty in [vec![], vec![vec![]; 4]] {
@@ -525,24 +529,39 @@ mod tests {
         let count = 600_000;
         let mut out: Vec<Vec<(i32, i32)>> = vec![Vec::new(); count];
         out[5] = (0..count as i32).map(|target| (target, 0)).collect();
+        out[6] = (0..500_000).map(|target| (target, 0)).collect();
         out[count - 1] = vec![(7, 0), (5, 0)];
         let bytes = graph(true, false, &out);
-        let expected =
-            (0..count as u64).map(|target| (5, target)).chain([(count as u64 - 1, 7), (count as u64 - 1, 5)]);
+        let lists = out.iter().enumerate();
+        let expected = lists.flat_map(|(v, list)| list.iter().map(move |&(target, _)| (v as u64, target as u64)));
         let read = edges_of("sg", &bytes);
-        assert!(read.blocks > 3, "{} blocks", read.blocks);
         assert!(read.pairs.iter().copied().eq(expected));
+        // Neighbours, in-edges, and a last one that finds the end of the file.
+        let (places_bytes, neighbours_bytes) = (8 * (count + 1), 4 * read.pairs.len());
+        let of_in_edges = (places_bytes + neighbours_bytes).div_ceil(BLOCK_BYTES);
+        assert_eq!(read.blocks, neighbours_bytes.div_ceil(BLOCK_BYTES) + of_in_edges + 1);
         let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
         packed.write_all(&bytes).unwrap();
-        assert_eq!(edges_of("sg", &packed.finish().unwrap()).pairs, read.pairs);
+        let unpacked = edges_of("sg", &packed.finish().unwrap());
+        assert_eq!((unpacked.pairs == read.pairs, unpacked.facts.compression), (true, Some("gzip")));
+        // Offsets count all blocks before.
+        let end = 17 + places_bytes + neighbours_bytes;
+        let error = failure_of("sg", &bytes[..end - 1]);
+        assert!(error.contains(&format!("the end of the file at byte offset {}", end - 1)), "{error}");
+        let mut damaged = bytes;
+        damaged[end - 4..end].fill(0xff);
+        let error = failure_of("sg", &damaged);
+        assert!(error.contains(&format!("found -1 at byte offset {}", end - 4)), "{error}");
     }
 
     #[test]
     fn every_truncated_file_is_refused_with_its_place() {
-        for bytes in [graph(true, true, &small()), graph(false, true, &[vec![(1, 2)], vec![(0, 2)]])] {
+        let both = [vec![(1, 2)], vec![(0, 2)]];
+        for (bytes, in_edges) in [(graph(true, true, &small()), 73), (graph(false, true, &both), 57)] {
             for len in 0..bytes.len() {
                 let error = failure_of("wsg", &bytes[..len]);
-                assert!(error.contains("the end of the file a"), "{len}: {error}");
+                let place = if len < in_edges { format!("at byte offset {len}") } else { "after ".to_owned() };
+                assert!(error.contains(&format!("the end of the file {place}")), "{len}: {error}");
             }
             let error = failure_of("wsg", &[&bytes[..], b"x"].concat());
             assert!(error.contains("more bytes"), "{error}");
