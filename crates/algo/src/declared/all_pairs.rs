@@ -6,7 +6,7 @@ use crate::kernels::all_pairs::{AllPairs, AllPairsOptions, all_pairs};
 
 /// The estimate for searching from chosen sources.
 pub fn estimate_all_pairs(graph: &Graph, options: &AllPairsOptions) -> Estimate {
-    kernels::all_pairs::estimate_all_pairs(graph, options)
+    kernels::all_pairs::estimate(graph, options)
         .verified_in(verify::searches::searches_bytes(graph).saturating_add(options.sources.bytes(graph)))
 }
 

@@ -7,7 +7,7 @@ use crate::sources::Sources;
 
 /// The estimate for betweenness centrality, with the least state that works: one source at a time.
 pub fn estimate_betweenness_centrality(graph: &Graph, options: &BetweennessOptions) -> Estimate {
-    kernels::betweenness_centrality::estimate_betweenness_centrality(graph, options)
+    kernels::betweenness_centrality::estimate(graph, options)
         .verified_in(verify::searches::betweenness_bytes(graph).saturating_add(options.sources.bytes(graph)))
 }
 

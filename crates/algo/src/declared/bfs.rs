@@ -5,7 +5,7 @@ use crate::kernels::bfs::{Bfs, BfsOptions, bfs};
 
 /// The estimate for a search over this graph.
 pub fn estimate_bfs(graph: &Graph) -> Estimate {
-    kernels::bfs::estimate_bfs(graph).verified_in(verify::bfs::bfs_bytes(graph))
+    kernels::bfs::estimate(graph).verified_in(verify::bfs::bfs_bytes(graph))
 }
 
 /// The option of searches by levels.

@@ -6,7 +6,7 @@ use crate::kernels::clustering::{Clustering, ClusteringOptions, clustering};
 /// The estimate for the clustering coefficients of this graph; the passes are what the memory limit leaves room
 /// for.
 pub fn estimate_clustering(graph: &Graph) -> Estimate {
-    kernels::clustering::estimate_clustering(graph).verified_in(verify::triangles::corners_bytes(graph))
+    kernels::clustering::estimate(graph).verified_in(verify::triangles::corners_bytes(graph))
 }
 
 /// The declaration of `clustering`.

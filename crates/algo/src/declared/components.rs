@@ -5,7 +5,7 @@ use crate::kernels::components::{Components, ComponentsOptions, components};
 
 /// The estimate for finding components of this graph.
 pub fn estimate_components(graph: &Graph) -> Estimate {
-    kernels::components::estimate_components(graph).verified_in(verify::components::components_bytes(graph))
+    kernels::components::estimate(graph).verified_in(verify::components::components_bytes(graph))
 }
 
 /// The declaration of `components`.

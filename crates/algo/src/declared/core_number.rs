@@ -5,7 +5,7 @@ use crate::kernels::core_number::{CoreNumbers, CoreNumbersOptions, core_number};
 
 /// The estimate for finding core numbers of this graph.
 pub fn estimate_core_number(graph: &Graph) -> Estimate {
-    kernels::core_number::estimate_core_number(graph).verified_in(verify::core_number::core_numbers_bytes(graph))
+    kernels::core_number::estimate(graph).verified_in(verify::core_number::core_numbers_bytes(graph))
 }
 
 /// The declaration of `core_number`.

@@ -5,7 +5,7 @@ use crate::kernels::label_propagation::{LabelPropagation, LabelPropagationOption
 
 /// The estimate for propagating labels over this graph; passes are those of `max_iter` iterations.
 pub fn estimate_label_propagation(graph: &Graph, options: &LabelPropagationOptions) -> Estimate {
-    kernels::label_propagation::estimate_label_propagation(graph, options)
+    kernels::label_propagation::estimate(graph, options)
         .verified_in(verify::label_propagation::label_propagation_bytes(graph))
 }
 

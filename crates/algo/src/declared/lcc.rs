@@ -6,7 +6,7 @@ use crate::kernels::clustering::{Lcc, LccOptions, lcc};
 /// The estimate for computing the local clustering coefficients of this graph; the passes are what the memory limit
 /// leaves room for.
 pub fn estimate_lcc(graph: &Graph) -> Estimate {
-    kernels::clustering::estimate_lcc(graph).verified_in(verify::triangles::corners_bytes(graph))
+    kernels::clustering::estimate(graph).verified_in(verify::triangles::corners_bytes(graph))
 }
 
 /// The declaration of `lcc`.

@@ -6,7 +6,7 @@ use outcore_format::WeightKind;
 
 /// The estimate for computing reciprocities over this graph.
 pub fn estimate_reciprocity(graph: &Graph) -> Estimate {
-    kernels::reciprocity::estimate_reciprocity(graph).verified_in(verify::loops_bytes(graph))
+    kernels::reciprocity::estimate(graph).verified_in(verify::loops_bytes(graph))
 }
 
 /// The declaration of `reciprocity`.

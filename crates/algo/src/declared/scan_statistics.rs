@@ -11,7 +11,7 @@ pub fn estimate_scan_statistics(graph: &Graph, options: &ScanStatisticsOptions) 
     // The verification ends before the column is made.
     let bytes = verify::triangles::scan_statistics_bytes(graph, top) + Best::layout(graph, top).bytes();
     let bytes = bytes.saturating_sub(ColumnKind::Count.bytes() * graph.vertices());
-    kernels::scan_statistics::estimate_scan_statistics(graph, options).verified_in(bytes)
+    kernels::scan_statistics::estimate(graph, options).verified_in(bytes)
 }
 
 /// The declaration of `scan_statistics`.

@@ -5,7 +5,7 @@ use crate::kernels::triangles::{Triangles, TrianglesOptions, triangles};
 
 /// The estimate for counting the triangles of this graph; the passes are what the memory limit leaves room for.
 pub fn estimate_triangles(graph: &Graph) -> Estimate {
-    kernels::triangles::estimate_triangles(graph).verified_in(verify::triangles::corners_bytes(graph))
+    kernels::triangles::estimate(graph).verified_in(verify::triangles::corners_bytes(graph))
 }
 
 /// The declaration of `triangles`.

@@ -15,8 +15,8 @@
 //! Algorithmics 2009.
 
 use crate::estimate::{Bound, Estimate, Reads};
-use crate::kernels::components::{self, ComponentsOptions, components, estimate_components};
-use crate::kernels::multi_source_bfs::{estimate_multi_source_bfs, search};
+use crate::kernels::components::{self, ComponentsOptions, components};
+use crate::kernels::multi_source_bfs::{self, search};
 use crate::kernels::reach::{MultiSourceBfs, MultiSourceBfsOptions, Reach, results};
 use crate::sources::Sources;
 use crate::state::Layout;
@@ -50,11 +50,11 @@ pub struct AllPairs {
     pub diameter_most: u32,
 }
 
-pub(crate) fn estimate_all_pairs(graph: &Graph, options: &AllPairsOptions) -> Estimate {
+pub(crate) fn estimate(graph: &Graph, options: &AllPairsOptions) -> Estimate {
     let count = options.sources.count(graph);
     let chosen = vec![0; count as usize];
     let chosen = MultiSourceBfsOptions { sources: chosen.clone(), targets: chosen, depth_limit: None };
-    let (search, components) = (estimate_multi_source_bfs(graph, &chosen), estimate_components(graph));
+    let (search, components) = (multi_source_bfs::estimate(graph, &chosen), components::estimate(graph));
     // Results stay in memory while components are counted.
     let later = (results(graph, &chosen), components::sizes(graph)).bytes().saturating_add(components.state_bytes);
     let state = search.state_bytes.max(later).saturating_add(32 * count);
@@ -75,7 +75,7 @@ pub fn all_pairs(graph: &Graph, options: &AllPairsOptions) -> Result<AllPairs> {
         return Err(Error::Usage("expected k of at least 1, found 0".into()));
     }
     let mut stats = StatsBuilder::of(graph.runtime());
-    graph.make_room("all-pairs shortest paths", estimate_all_pairs(graph, options).state_bytes)?;
+    graph.make_room("all-pairs shortest paths", estimate(graph, options).state_bytes)?;
     let sources = options.sources.vertices(graph)?;
     let _copies = graph.runtime().budget().reserve("sources", 8 * sources.len() as u64)?;
     let mut chosen = MultiSourceBfsOptions { sources: sources.to_vec(), ..MultiSourceBfsOptions::default() };

@@ -25,7 +25,7 @@
 //! for sums of bounded random variables*, J. American Statistical Association 1963.
 
 use crate::estimate::{Bound, Estimate, Reads};
-use crate::kernels::bfs::{BfsOptions, bfs, estimate_bfs};
+use crate::kernels::bfs::{self, BfsOptions, bfs};
 use crate::kernels::by_level::ByLevel;
 use crate::kernels::rows::{RowSums, Rows};
 use crate::sources::Sources;
@@ -78,7 +78,7 @@ pub(crate) const SCALE: f64 = f64::from_bits((1023 + 900) << 52);
 const MOST_COLUMNS: u64 = 8;
 
 /// The estimate for betweenness centrality, with the least state that works: one source at a time.
-pub(crate) fn estimate_betweenness_centrality(graph: &Graph, options: &BetweennessOptions) -> Estimate {
+pub(crate) fn estimate(graph: &Graph, options: &BetweennessOptions) -> Estimate {
     let count = options.sources.count(graph);
     let pages_per_pass = graph.pages(Direction::In) + graph.pages(Direction::Out);
     Reads { passes: count as f64, bound: Bound::Usual, pages_per_pass, column_pages: 0 }
@@ -92,7 +92,7 @@ type State = (Array<AtomicF64>, Vec<ByLevel>, Array<AtomicU8>, Bitmap, Reservati
 
 fn state(graph: &Graph, columns: u64) -> impl Layout<Made = State> {
     let vertices = graph.vertices();
-    let spare_bytes = estimate_bfs(graph).state_bytes.max(values(graph, columns).bytes());
+    let spare_bytes = bfs::estimate(graph).state_bytes.max(values(graph, columns).bytes());
     (
         array(graph, "centralities", vertices),
         (0..columns).map(|_| ByLevel::layout(graph)).collect::<Vec<_>>(),

@@ -98,7 +98,7 @@ fn state(graph: &Graph, source: u32) -> impl Layout<Made = State<'_>> {
     )
 }
 
-pub(crate) fn estimate_bfs(graph: &Graph) -> Estimate {
+pub(crate) fn estimate(graph: &Graph) -> Estimate {
     let pages_per_pass = graph.pages(Direction::Out) + graph.pages(Direction::In);
     let column_pages = graph.hub_pages(Direction::In);
     let reads = Reads { passes: 1.0, bound: Bound::Usual, pages_per_pass, column_pages };
@@ -114,7 +114,7 @@ pub fn bfs(graph: &Graph, options: &BfsOptions) -> Result<Bfs> {
     let mut stats = StatsBuilder::of(graph.runtime());
     check_vertices(graph, &[options.source])?;
     check_vertices(graph, options.target.as_slice())?;
-    graph.make_room("breadth-first search", estimate_bfs(graph).state_bytes)?;
+    graph.make_room("breadth-first search", estimate(graph).state_bytes)?;
     let (levels, parents, (hubs, read), mut mapper) = state(graph, options.source).make()?;
     stats.other(read);
     let mut search = Search { levels, parents, hubs, level: AtomicU32::new(1) };

@@ -43,9 +43,9 @@ pub struct Clustering {
     pub stats: Stats,
 }
 
-/// The estimate for the clustering coefficients of this graph; the passes are what the memory limit leaves room
-/// for.
-pub(crate) fn estimate_clustering(graph: &Graph) -> Estimate {
+/// The estimate for the clustering coefficients of this graph, or the local ones; the passes are what the memory limit
+/// leaves room for.
+pub(crate) fn estimate(graph: &Graph) -> Estimate {
     triads::estimate(graph, graph.is_directed(), true)
 }
 
@@ -74,12 +74,6 @@ pub struct Lcc {
     pub average: f64,
     /// Statistics of the run.
     pub stats: Stats,
-}
-
-/// The estimate for computing the local clustering coefficients of this graph; the passes are what the memory limit
-/// leaves room for.
-pub(crate) fn estimate_lcc(graph: &Graph) -> Estimate {
-    triads::estimate(graph, graph.is_directed(), true)
 }
 
 /// Computes the local clustering coefficient of every vertex.

@@ -48,7 +48,7 @@ pub(crate) fn sizes(graph: &Graph) -> impl Layout<Made = Array<AtomicU32>> {
     array(graph, "component sizes", graph.vertices())
 }
 
-pub(crate) fn estimate_components(graph: &Graph) -> Estimate {
+pub(crate) fn estimate(graph: &Graph) -> Estimate {
     let pages_per_pass = graph.all_pages();
     let hub_pages: u64 = graph.directions().iter().map(|&direction| graph.hub_pages(direction)).sum();
     let passes = 1.0 + hub_pages as f64 / pages_per_pass.max(1) as f64;
@@ -63,7 +63,7 @@ pub(crate) fn estimate_components(graph: &Graph) -> Estimate {
 pub fn components(graph: &Graph, _options: &ComponentsOptions) -> Result<Components> {
     let mut stats = StatsBuilder::of(graph.runtime());
     let vertices = graph.vertices();
-    let estimate = estimate_components(graph);
+    let estimate = estimate(graph);
     graph.make_room("components", estimate.state_bytes)?;
     let (parents, pending) = state(graph).make()?;
     let forest = Forest { parents };

@@ -53,7 +53,7 @@ fn state(graph: &Graph) -> impl Layout<Made = State> {
     (array(graph, "degrees", graph.vertices()), set(), removed)
 }
 
-pub(crate) fn estimate_core_number(graph: &Graph) -> Estimate {
+pub(crate) fn estimate(graph: &Graph) -> Estimate {
     let (pages_per_pass, column_pages) = (graph.all_pages(), degree_pages(graph));
     let reads = Reads { passes: 1.0, bound: Bound::AtLeast, pages_per_pass, column_pages };
     reads.estimate(graph, state(graph).bytes(), vec![ColumnKind::Number])
@@ -66,7 +66,7 @@ pub(crate) fn estimate_core_number(graph: &Graph) -> Estimate {
 /// damaged, a request to stop.
 pub fn core_number(graph: &Graph, _options: &CoreNumbersOptions) -> Result<CoreNumbers> {
     let mut stats = StatsBuilder::of(graph.runtime());
-    graph.make_room("core numbers", estimate_core_number(graph).state_bytes)?;
+    graph.make_room("core numbers", estimate(graph).state_bytes)?;
     let mut peel = Peel::new(graph)?;
     graph.fill_cache()?;
     peel.count_edges(&mut stats)?;

@@ -77,7 +77,7 @@ fn counts_loops(graph: &Graph) -> bool {
     !graph.is_directed() && may_have_loops(graph)
 }
 
-pub(crate) fn estimate_degree_centrality(graph: &Graph, options: &DegreeCentralityOptions) -> Estimate {
+pub(crate) fn estimate(graph: &Graph, options: &DegreeCentralityOptions) -> Estimate {
     let directions = options.edges.directions(graph);
     let column_pages = directions.iter().map(|&direction| graph.degree_pages(direction)).sum();
     let (passes, pages_per_pass) = (f64::from(u8::from(counts_loops(graph))), graph.pages(Direction::Out));
@@ -92,7 +92,7 @@ pub(crate) fn estimate_degree_centrality(graph: &Graph, options: &DegreeCentrali
 pub fn degree_centrality(graph: &Graph, options: &DegreeCentralityOptions) -> Result<DegreeCentrality> {
     let mut stats = StatsBuilder::of(graph.runtime());
     let vertices = graph.vertices();
-    graph.make_room("degree centrality", estimate_degree_centrality(graph, options).state_bytes)?;
+    graph.make_room("degree centrality", estimate(graph, options).state_bytes)?;
     let degrees = state(graph).make()?;
     graph.fill_cache()?;
     // Whole numbers, whose sum does not depend on its order.

@@ -90,7 +90,7 @@ fn state(graph: &Graph) -> impl Layout<Made = State> {
 }
 
 /// The estimate for propagating labels over this graph; passes are those of `max_iter` iterations.
-pub(crate) fn estimate_label_propagation(graph: &Graph, options: &LabelPropagationOptions) -> Estimate {
+pub(crate) fn estimate(graph: &Graph, options: &LabelPropagationOptions) -> Estimate {
     let state = (state(graph), Buffer::layout(graph, least_labels(graph))).bytes();
     // Where two blocks meet, both read a page of each direction. Two blocks have more labels or vertices than one has
     // room for.
@@ -113,7 +113,7 @@ pub(crate) fn estimate_label_propagation(graph: &Graph, options: &LabelPropagati
 /// edges, a page that cannot be read or is damaged, a request to stop.
 pub fn label_propagation(graph: &Graph, options: &LabelPropagationOptions) -> Result<LabelPropagation> {
     let mut stats = StatsBuilder::of(graph.runtime());
-    graph.make_room("label propagation", estimate_label_propagation(graph, options).state_bytes)?;
+    graph.make_room("label propagation", estimate(graph, options).state_bytes)?;
     let mut propagation = Propagation::new(graph, &mut stats)?;
     let mut buffer = Buffer::new(graph)?;
     graph.fill_cache()?;

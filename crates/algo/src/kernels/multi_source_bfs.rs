@@ -38,7 +38,7 @@ const MOST_WORDS: u64 = 8;
 const PULL_SHARE: u64 = 1 << 11;
 
 /// The estimate for searches from the sources, with the least state that works: 64 sources at a time.
-pub(crate) fn estimate_multi_source_bfs(graph: &Graph, options: &MultiSourceBfsOptions) -> Estimate {
+pub(crate) fn estimate(graph: &Graph, options: &MultiSourceBfsOptions) -> Estimate {
     let passes = options.sources.len().div_ceil(64) as f64;
     Reads { passes, bound: Bound::Usual, pages_per_pass: graph.all_pages(), column_pages: 0 }
         .estimate(graph, bytes(graph, options, 1), vec![ColumnKind::Number, ColumnKind::Count])

@@ -46,7 +46,7 @@ fn state(graph: &Graph, options: &NodeBoundaryOptions) -> impl Layout<Made = (Ar
     (array(graph, "edges from the set", graph.vertices()), reservation(graph, "the set in rising order", set_bytes))
 }
 
-pub(crate) fn estimate_node_boundary(graph: &Graph, options: &NodeBoundaryOptions) -> Estimate {
+pub(crate) fn estimate(graph: &Graph, options: &NodeBoundaryOptions) -> Estimate {
     let pages_per_pass = graph.pages(Direction::Out);
     let reads = Reads { passes: 1.0, bound: Bound::AtMost, pages_per_pass, column_pages: 0 };
     reads.estimate(graph, state(graph, options).bytes(), vec![ColumnKind::Distance])
@@ -62,7 +62,7 @@ pub(crate) fn estimate_node_boundary(graph: &Graph, options: &NodeBoundaryOption
 pub fn node_boundary(graph: &Graph, options: &NodeBoundaryOptions) -> Result<NodeBoundary> {
     let mut stats = StatsBuilder::of(graph.runtime());
     check_vertices(graph, &options.vertices)?;
-    graph.make_room("node boundary", estimate_node_boundary(graph, options).state_bytes)?;
+    graph.make_room("node boundary", estimate(graph, options).state_bytes)?;
     let (edges, _set) = state(graph, options).make()?;
     let mut set = options.vertices.clone();
     set.sort_unstable();

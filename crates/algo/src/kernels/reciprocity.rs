@@ -63,7 +63,7 @@ fn chunk_bytes(graph: &Graph) -> u64 {
     Neighbourhoods::bytes(graph, entries(graph)) + Neighbourhoods::split_bytes(graph) + degrees.max(workers)
 }
 
-pub(crate) fn estimate_reciprocity(graph: &Graph) -> Estimate {
+pub(crate) fn estimate(graph: &Graph) -> Estimate {
     let room = entries(graph).max(1);
     // Where two chunks meet, both read a page of each direction.
     let chunks = Neighbourhoods::most_cuts(graph, room) + 2;
@@ -110,7 +110,7 @@ impl Sums {
 /// is damaged, a request to stop.
 pub fn reciprocity(graph: &Graph, _options: &ReciprocityOptions) -> Result<Reciprocity> {
     let mut stats = StatsBuilder::of(graph.runtime());
-    graph.make_room("reciprocity", estimate_reciprocity(graph).state_bytes)?;
+    graph.make_room("reciprocity", estimate(graph).state_bytes)?;
     let (reciprocities, loops) = state(graph).make()?;
     let overall = match graph.is_directed() {
         true => of_directed(graph, &reciprocities, &loops, &mut stats)?,

@@ -105,7 +105,7 @@ fn state(graph: &Graph) -> impl Layout<Made = State> {
     )
 }
 
-pub(crate) fn estimate_scan_statistics(graph: &Graph, options: &ScanStatisticsOptions) -> Estimate {
+pub(crate) fn estimate(graph: &Graph, options: &ScanStatisticsOptions) -> Estimate {
     let top = options.top.min(graph.vertices());
     let best = Best::layout(graph, top);
     let (all_bytes, all) = triads::cost(graph, graph.is_directed(), true);
@@ -129,7 +129,7 @@ pub fn scan_statistics(graph: &Graph, options: &ScanStatisticsOptions) -> Result
         return Err(Error::Usage("expected at least 1 vertex to look for, found 0".into()));
     }
     let mut stats = StatsBuilder::of(graph.runtime());
-    graph.make_room(NAME, estimate_scan_statistics(graph, options).state_bytes)?;
+    graph.make_room(NAME, estimate(graph, options).state_bytes)?;
     let mut best = Best::layout(graph, options.top.min(graph.vertices())).make()?;
     let looked_at = match examine_few(graph, &mut best, &mut stats)? {
         Some(looked_at) => looked_at,

@@ -111,7 +111,7 @@ fn state(graph: &Graph) -> impl Layout<Made = (Stored<AtomicU64>, Stored<AtomicU
 }
 
 /// The estimate for a search over this graph; how many passes it makes depends on the weights.
-pub(crate) fn estimate_sssp(graph: &Graph, options: &SsspOptions) -> Estimate {
+pub(crate) fn estimate(graph: &Graph, options: &SsspOptions) -> Estimate {
     let state = state(graph).bytes() + ShortestPaths::<Integer>::bytes(graph) + Waiting::list_bytes(graph);
     let weight_pages = if options.weights { graph.weight_pages(Direction::Out) } else { 0 };
     let pages_per_pass = graph.pages(Direction::Out) + weight_pages;
@@ -137,7 +137,7 @@ pub fn sssp(graph: &Graph, options: &SsspOptions) -> Result<Sssp> {
     if let Some(delta) = options.delta.filter(|delta| delta.is_nan() || *delta <= 0.0) {
         return Err(Error::Usage(format!("expected a delta above 0, found {delta}")));
     }
-    graph.make_room("shortest paths", estimate_sssp(graph, options).state_bytes)?;
+    graph.make_room("shortest paths", estimate(graph, options).state_bytes)?;
     let _weights = graph.keep_weights(if options.weights { graph.directions() } else { &[] })?;
     let kind = if options.weights { graph.weight_kind()? } else { WeightKind::I64 };
     match kind {

@@ -62,9 +62,9 @@ fn state(graph: &Graph) -> impl Layout<Made = State<'_>> {
 }
 
 /// The estimate for finding strongly connected components of this graph; the passes are those of most graphs.
-pub(crate) fn estimate_strong_components(graph: &Graph) -> Estimate {
+pub(crate) fn estimate(graph: &Graph) -> Estimate {
     if !graph.is_directed() {
-        return components::estimate_components(graph);
+        return components::estimate(graph);
     }
     let reads = Reads { passes: 1.0, bound: Bound::Usual, pages_per_pass: graph.all_pages(), column_pages: 0 };
     reads.estimate(graph, state(graph).bytes(), vec![ColumnKind::Component])
@@ -82,7 +82,7 @@ pub fn strong_components(graph: &Graph, options: &StrongComponentsOptions) -> Re
         return components(graph, &ComponentsOptions::default());
     }
     let stats = StatsBuilder::of(graph.runtime());
-    graph.make_room("strong components", estimate_strong_components(graph).state_bytes)?;
+    graph.make_room("strong components", estimate(graph).state_bytes)?;
     let ((labels, unsettled), (first, second), (reached, returned), mapper) = state(graph).make()?;
     let mut work = Work {
         graph,

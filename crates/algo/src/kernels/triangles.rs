@@ -29,7 +29,7 @@ pub struct Triangles {
 }
 
 /// The estimate for counting the triangles of this graph; the passes are what the memory limit leaves room for.
-pub(crate) fn estimate_triangles(graph: &Graph) -> Estimate {
+pub(crate) fn estimate(graph: &Graph) -> Estimate {
     triads::estimate(graph, false, false)
 }
 
