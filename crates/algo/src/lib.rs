@@ -173,7 +173,7 @@ pub mod api {
     pub use crate::declared::lcc::estimate_lcc;
     pub use crate::declared::multi_source_bfs::estimate_multi_source_bfs;
     pub use crate::declared::node_boundary::estimate_node_boundary;
-    pub use crate::declared::pagerank::{estimate_pagerank, pagerank};
+    pub use crate::declared::pagerank::estimate_pagerank;
     pub use crate::declared::personalized_pagerank::estimate_personalized_pagerank;
     pub use crate::declared::reciprocity::estimate_reciprocity;
     pub use crate::declared::scan_statistics::estimate_scan_statistics;
@@ -194,9 +194,9 @@ pub mod api {
     pub use crate::kernels::label_propagation::{LabelPropagation, LabelPropagationOptions, label_propagation};
     pub use crate::kernels::multi_source_bfs::multi_source_bfs;
     pub use crate::kernels::node_boundary::{NodeBoundary, NodeBoundaryOptions, node_boundary};
-    pub use crate::kernels::pagerank_options::{Dangling, PageRank, PageRankMethod, PageRankOptions};
+    pub use crate::kernels::pagerank_options::{Dangling, PageRank, PageRankMethod, PageRankOptions, pagerank};
     pub use crate::kernels::personalized_pagerank::{
-        PersonalizedPageRank, PersonalizedPageRankOptions, personalized_pagerank, seeds_of_ids,
+        PersonalizedPageRank, PersonalizedPageRankOptions, personalized_pagerank,
     };
     pub use crate::kernels::reach::{MultiSourceBfs, MultiSourceBfsOptions, Reach};
     pub use crate::kernels::reciprocity::{Reciprocity, ReciprocityOptions, reciprocity};
@@ -207,8 +207,6 @@ pub mod api {
     };
     pub use crate::kernels::triangles::{Triangles, TrianglesOptions, triangles};
     pub use crate::sources::Sources;
-    pub use crate::verify::verify_degree_centrality;
-    pub use crate::verify::verify_reciprocity;
     pub use crate::weights::has_lengths;
 }
 

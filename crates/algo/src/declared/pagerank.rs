@@ -2,31 +2,13 @@
 
 use crate::convergence::{Stop, StoppedBy};
 use crate::declared::prelude::*;
-use crate::kernels::pagerank_options::{Dangling, PageRank, PageRankMethod, PageRankOptions};
+use crate::kernels::pagerank_options::{Dangling, PageRank, PageRankMethod, PageRankOptions, pagerank};
 use crate::kernels::strengths::weight_bytes;
-use crate::kernels::{pagerank, pagerank_delta};
 
 /// The estimate for PageRank over this graph; passes are those of `max_iter` iterations.
 pub fn estimate_pagerank(graph: &Graph, options: &PageRankOptions) -> Estimate {
-    let estimate = match options.method {
-        PageRankMethod::Power => pagerank::estimate(graph, options),
-        PageRankMethod::Delta => pagerank_delta::estimate(graph, options),
-    };
-    estimate.verified_in(verify::ranks::ranks_bytes(graph, options) + weight_bytes(graph, options))
-}
-
-/// Computes the PageRank of every vertex.
-///
-/// A result that did not converge within `max_iter` iterations says so in `stopped_by`.
-///
-/// # Errors
-/// Options out of range, weights that are negative or infinite, too little memory (20 bytes per vertex, 24 with
-/// weights; 24 and 32 with the delta method), a page that cannot be read or is damaged, a request to stop.
-pub fn pagerank(graph: &Graph, options: &PageRankOptions) -> Result<PageRank> {
-    match options.method {
-        PageRankMethod::Power => pagerank::pagerank_by_pulling(graph, options),
-        PageRankMethod::Delta => pagerank_delta::pagerank_by_pushing(graph, options),
-    }
+    kernels::pagerank_options::estimate(graph, options)
+        .verified_in(verify::ranks::ranks_bytes(graph, options) + weight_bytes(graph, options))
 }
 
 /// The declaration of `pagerank`.

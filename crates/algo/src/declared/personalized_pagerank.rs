@@ -9,7 +9,7 @@ use crate::kernels::strengths::weight_bytes;
 
 /// The estimate for personalised PageRank over this graph; passes are those of `max_iter` iterations.
 pub fn estimate_personalized_pagerank(graph: &Graph, options: &PersonalizedPageRankOptions) -> Estimate {
-    kernels::personalized_pagerank::estimate_personalized_pagerank(graph, options)
+    kernels::personalized_pagerank::estimate(graph, options)
         .verified_in(verify::ranks::ranks_bytes(graph, &options.common()) + weight_bytes(graph, &options.common()))
 }
 

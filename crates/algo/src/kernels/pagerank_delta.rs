@@ -1,4 +1,5 @@
-//! PageRank by pushing: the method "delta", whose frontier narrows. `pagerank.rs` has the other one.
+//! PageRank by pushing: the method "delta", whose frontier narrows. `pagerank.rs` has the other one, and
+//! `pagerank_options.rs` the choice.
 //!
 //! *Idea.* Every vertex has a rank so far and a *rest*: by how much another iteration would change the rank. Pushing a
 //! vertex adds its rest to its rank and a share of it to the rest of every out-neighbour. A round pushes the vertices

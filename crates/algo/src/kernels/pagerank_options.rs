@@ -1,6 +1,9 @@
-//! Options and result of PageRank, which its methods share: `pagerank.rs` pulls, `pagerank_delta.rs` pushes.
+//! PageRank by the method that its options name: `pagerank.rs` pulls, `pagerank_delta.rs` pushes. Options, result and
+//! checks, which both share.
 
 use crate::convergence::{Stop, StoppedBy};
+use crate::estimate::Estimate;
+use crate::kernels::{pagerank, pagerank_delta};
 use outcore_declare::real_text;
 use outcore_graph::{Direction, Graph};
 use outcore_image::{Error, Result, Stats, StatsBuilder};
@@ -92,6 +95,28 @@ pub struct PageRank {
     pub stopped_by: StoppedBy,
     /// Statistics of the run.
     pub stats: Stats,
+}
+
+/// The estimate for PageRank over this graph; passes are those of `max_iter` iterations.
+pub(crate) fn estimate(graph: &Graph, options: &PageRankOptions) -> Estimate {
+    match options.method {
+        PageRankMethod::Power => pagerank::estimate(graph, options),
+        PageRankMethod::Delta => pagerank_delta::estimate(graph, options),
+    }
+}
+
+/// Computes the PageRank of every vertex.
+///
+/// A result that did not converge within `max_iter` iterations says so in `stopped_by`.
+///
+/// # Errors
+/// Options out of range, weights that are negative or infinite, too little memory (20 bytes per vertex, 24 with
+/// weights; 24 and 32 with the delta method), a page that cannot be read or is damaged, a request to stop.
+pub fn pagerank(graph: &Graph, options: &PageRankOptions) -> Result<PageRank> {
+    match options.method {
+        PageRankMethod::Power => pagerank::pagerank_by_pulling(graph, options),
+        PageRankMethod::Delta => pagerank_delta::pagerank_by_pushing(graph, options),
+    }
 }
 
 /// Refuses an `alpha` that is no probability and a tolerance that is negative or not a number.

@@ -108,7 +108,7 @@ fn state(graph: &Graph, together: usize, sets: usize) -> impl Layout<Made = Stat
 }
 
 /// The estimate for personalised PageRank over this graph; passes are those of `max_iter` iterations.
-pub(crate) fn estimate_personalized_pagerank(graph: &Graph, options: &PersonalizedPageRankOptions) -> Estimate {
+pub(crate) fn estimate(graph: &Graph, options: &PersonalizedPageRankOptions) -> Estimate {
     let (common, sets) = (options.common(), options.seeds.len());
     let together = sets.next_power_of_two().min(MOST_TOGETHER);
     let state = (seeds(graph, options), state(graph, together, sets)).bytes() + divisor_bytes(graph, &common);
@@ -128,7 +128,7 @@ pub(crate) fn estimate_personalized_pagerank(graph: &Graph, options: &Personaliz
 /// infinite, too little memory, a page that cannot be read or is damaged, a request to stop.
 pub fn personalized_pagerank(graph: &Graph, options: &PersonalizedPageRankOptions) -> Result<PersonalizedPageRank> {
     check(&options.common())?;
-    graph.make_room("personalised PageRank", estimate_personalized_pagerank(graph, options).state_bytes)?;
+    graph.make_room("personalised PageRank", estimate(graph, options).state_bytes)?;
     let _seeds = seeds(graph, options).make()?;
     let sets = options.seeds.iter().map(|set| normalized(graph, set)).collect::<Result<Vec<_>>>()?;
     let (ranks, mut stats) = (Vec::with_capacity(sets.len()), StatsBuilder::of(graph.runtime()));
@@ -145,15 +145,6 @@ pub fn personalized_pagerank(graph: &Graph, options: &PersonalizedPageRankOption
     let stats = finish(graph, &options.common(), stats, stopped_by);
     let ranks = ranks.into_iter().map(Array::into_values).collect();
     Ok(PersonalizedPageRank { ranks, iterations, residual, stopped_by, stats })
-}
-
-/// Sets of seeds whose vertices are named by their ids. One pass over the id column for all of them.
-///
-/// # Errors
-/// As with [`Graph::vertices_of`].
-pub fn seeds_of_ids(graph: &Graph, sets: &[Vec<(String, f64)>]) -> Result<Vec<Vec<(u32, f64)>>> {
-    let ids: Vec<&str> = sets.iter().flatten().map(|(id, _)| id.as_str()).collect();
-    Ok(seeds_with(sets, graph.vertices_of(&ids)?))
 }
 
 /// Sets of seeds with vertices in the place of their ids, in the order of the sets.

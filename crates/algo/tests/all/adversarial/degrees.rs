@@ -1,10 +1,8 @@
 //! Degree centrality and reciprocity.
 
 use crate::engine::{kronecker, open};
-use outcore_algo::{
-    DegreeCentralityOptions, DegreeEdges, ReciprocityOptions, degree_centrality, reciprocity, verify_degree_centrality,
-    verify_reciprocity,
-};
+use outcore_algo::verify::{verify_degree_centrality, verify_reciprocity};
+use outcore_algo::{DegreeCentralityOptions, DegreeEdges, ReciprocityOptions, degree_centrality, reciprocity};
 use outcore_graph::import::OrderChoice;
 use outcore_ingest::Choice;
 
