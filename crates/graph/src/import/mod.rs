@@ -1,6 +1,7 @@
 //! From an edge list to an image, in bounded memory.
 //!
 //! ```text
+//!   job.rs        an import from its first block to its report: calls all of the following, in this order
 //!   read.rs       blocks -> edges in worker-local numbers (edges.rs),
 //!                 dictionaries (ids/dictionary.rs) -> sorted runs of ids
 //!   ids/runs.rs   runs -> all vertices in the order of their ids; back again with their numbers
@@ -10,18 +11,17 @@
 //!   lists.rs      partitions -> sorted -> pages (encode.rs)
 //!   attributes.rs columns of the input's rows -> columns beside lists and vertices, by the places (places.rs) that the
 //!                 lists leave behind
-//!   id_column.rs  the id column (page_file.rs); then the manifest; then the directory takes its name (workspace.rs)
+//!   id_column.rs  the id column (page_file.rs); then the manifest; then the directory takes its name
+//!                 (image/src/workspace.rs)
 //! ```
 //!
 //! An edge is written and read three times (8 bytes each time, 16 or 24 with weights, 32 with complex ones): as it was
 //! read, and once per direction. For the order near it is written once more, and read about four times. The memory is
-//! bounded whatever the graph is like (`plan.rs`); the image does not depend on the number of workers, nor on the
-//! memory, but that `auto` does not try the order near without 24 bytes per vertex.
+//! bounded whatever the graph is like (`ingest/src/plan.rs`); the image does not depend on the number of workers, nor
+//! on the memory, but that `auto` does not try the order near without 24 bytes per vertex.
 //!
-//! [`open`] finds out what a file is, [`open_inputs`] takes images too (`images.rs`). Both give a [`Source`], which is
-//! asked for blocks by one worker at a time while all others let its [`Parser`] turn blocks into edges. One file here
-//! is one format; [`formats`] lists them. [`from_batches`] takes tables from memory, and [`crate::generate`] makes
-//! graphs without any input.
+//! The input is a [`Source`] of the crate `outcore-ingest`, which reads all formats; [`open_inputs`] takes images too
+//! (`images.rs`). [`crate::generate`] makes graphs without any input.
 
 mod attributes;
 mod edges;

@@ -16,7 +16,8 @@ pub(super) use crate::engine::degree_class::degree_class as class;
 
 /// Number of list entries of a full bucket, duplicates included.
 const BUCKET_ENTRIES: u64 = 1 << 19;
-/// A bucket has fewer vertices than fit into this many bits: a record names them by their distance from its first.
+/// A bucket has fewer vertices than fit into this many bits, and a partition no more (`partition.rs`): a record names a
+/// vertex by its distance from the partition's first one.
 pub(super) const VERTEX_BITS: u32 = 24;
 
 /// Slots: classes of columns, or of all vertices, and above them those of rows.
