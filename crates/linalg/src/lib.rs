@@ -65,7 +65,8 @@ pub mod internal {
     };
 }
 
-/// All solvers, and the product, as users call them from outside: see `declare.rs`.
+/// Declarations of the product and all solvers but `pagerank` and `bellman_ford`, for which Python has functions of its
+/// own: see `declare.rs`.
 pub static SOLVERS: &[&Declaration] = &[
     &multiply::MULTIPLY,
     &spectral::eigsh::EIGSH,

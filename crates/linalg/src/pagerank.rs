@@ -9,7 +9,7 @@
 //! from start to end: each is in memory if there is room, or in a temporary file. Zheng calls these SEM-1vec, SEM-2vec
 //! and SEM-3vec. The bits are the same.
 //!
-//! *Sums* over rows are those of stripes in their order (`tall.rs`).
+//! *Sums* over rows are those of stripes in their order (`tall/mod.rs`).
 //!
 //! *Cost.* A pass over the columns per step, and one over the rows for their sums; by values one more, for the least of
 //! them. Per row 8 bytes for each vector in memory, and 8 of the disk for each of the others. A step reads the sums if
