@@ -641,7 +641,7 @@ impl InputOptions {
     }
 }
 
-/// A bad record of `parser`'s input.
+/// The error for a record that breaks the format.
 pub fn bad_record(path: &Path, line: u64, expected: &str, found: &[u8]) -> Error {
     let shown = String::from_utf8_lossy(&found[..found.len().min(80)]).into_owned();
     let path: PathBuf = path.to_owned();

@@ -1,6 +1,6 @@
 //! A condition as the user writes it: a column, a comparison and values.
 //!
-//! `conditions.rs` applies conditions to the edges of an input.
+//! `conditions/mod.rs` applies conditions to the edges of an input.
 
 use outcore_image::{Error, Result};
 

@@ -2,8 +2,8 @@
 //!
 //! [`open`] finds out what an input is and gives a [`Source`], which is asked for blocks by one worker at a time while
 //! all others let its [`Parser`] turn blocks into records: pairs of users' ids, with weights, and ids that stand alone.
-//! One file here is one format; [`formats`] lists them. [`from_batches`] takes tables from memory. A [`Plan`] deals
-//! the memory out. The crates above decide what becomes of the records.
+//! `format.rs` lists the formats; each names the function that opens it. [`from_batches`] takes tables from memory. A
+//! [`Plan`] deals the memory out. The crates above decide what becomes of the records.
 #![forbid(unsafe_code)]
 
 mod batch;

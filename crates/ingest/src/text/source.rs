@@ -135,7 +135,7 @@ impl ReadBlocks for TextBlocks {
     }
 }
 
-/// The lines that are neither blank nor `%` comments, with their numbers from 0 and their columns.
+/// The lines that are neither blank nor `%` comments, with their numbers from 0.
 pub(crate) fn data_lines(bytes: &[u8]) -> impl Iterator<Item = (u64, &[u8])> {
     (0u64..).zip(lines(bytes)).filter(|(_, line)| {
         let first = line.iter().find(|b| !crate::text::number::is_blank(**b));
