@@ -1,21 +1,23 @@
 //! `cargo xtask tidy`: checks that the source keeps its shape.
 //!
-//! It checks rules that a reviewer would otherwise have to repeat: allowed dependencies between crates, places of
-//! unsafe code, lengths of files and functions, places of tests, and a reason for every dependency.
+//! The rules that a reviewer would otherwise have to repeat: dependencies between crates and a reason for every other
+//! one, equal features of both products; places of unsafe code, of access to files and of tests; kernels and verifiers
+//! apart; lengths of files, functions and lines; nothing unfinished; headers, openings of comments, files that comments
+//! name, and names that say what a thing is.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-/// Which crates of the workspace a crate may depend on: arrows point down only.
+/// The crates of the workspace that a crate depends on: arrows point down only.
 const ARROWS: [(&str, &[&str]); 17] = [
     ("testkit", &["outcore-io"]),
     ("io", &[]),
     ("format", &[]),
     ("image", &["outcore-io", "outcore-format"]),
     ("table", &["outcore-io", "outcore-format", "outcore-image"]),
-    ("declare", &["outcore-io", "outcore-format", "outcore-image", "outcore-table"]),
+    ("declare", &["outcore-image"]),
     ("ingest", &["outcore-io", "outcore-format", "outcore-image", "outcore-declare"]),
     ("numbers", &["outcore-io", "outcore-format", "outcore-image", "outcore-ingest"]),
     ("graph", &["outcore-io", "outcore-format", "outcore-image", "outcore-table", "outcore-ingest"]),
@@ -49,7 +51,7 @@ const ARROWS: [(&str, &[&str]); 17] = [
         "array",
         &["outcore-io", "outcore-format", "outcore-image", "outcore-ingest", "outcore-numbers", "outcore-matrix"],
     ),
-    ("learn", &["outcore-io", "outcore-image", "outcore-format", "outcore-table", "outcore-declare", "outcore-array"]),
+    ("learn", &["outcore-io", "outcore-image", "outcore-table", "outcore-declare", "outcore-array"]),
     ("report", &["outcore-io", "outcore-image", "outcore-declare", "outcore-graph", "outcore-algo"]),
     (
         "outcore",
@@ -140,14 +142,18 @@ fn main() -> ExitCode {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new("."));
     let mut faults = Vec::new();
     check_arrows(root, &mut faults);
-    for file in sources(root) {
-        let name = file.strip_prefix(root).unwrap_or(&file).display().to_string();
-        match fs::read_to_string(&file) {
+    let files = sources(root);
+    let name_of = |file: &Path| file.strip_prefix(root).unwrap_or(file).display().to_string();
+    let names: Vec<String> = files.iter().map(|file| name_of(file)).collect();
+    for file in &files {
+        let name = name_of(file);
+        match fs::read_to_string(file) {
             Ok(text) if name.ends_with("Cargo.toml") => check_reasons(&name, &text, &mut faults),
             Ok(text) => {
                 check_source(&name, &text, &mut faults);
                 check_unit_tests(root, &name, &text, &mut faults);
                 check_kernels(&name, &text, &mut faults);
+                check_references(&name, &text, &names, &mut faults);
             }
             Err(error) => faults.push(format!("{name}: {error}")),
         }
@@ -188,7 +194,7 @@ fn check_features(root: &Path, faults: &mut Vec<String>) {
 fn sources(root: &Path) -> Vec<PathBuf> {
     let mut found = vec![root.join("README.md"), root.join("ARCHITECTURE.md")];
     let mut folders: Vec<PathBuf> =
-        ["crates", "python", "fuzz", "bench", "docs"].iter().map(|name| root.join(name)).collect();
+        ["crates", "python", "fuzz", "bench", "docs", "xtask"].iter().map(|name| root.join(name)).collect();
     while let Some(folder) = folders.pop() {
         let entries = fs::read_dir(&folder).into_iter().flatten().flatten();
         for path in entries.map(|entry| entry.path()) {
@@ -217,6 +223,10 @@ fn check_arrows(root: &Path, faults: &mut Vec<String>) {
                 faults.push(format!("{manifest}: {name} must not depend on {dependency}; arrows point down"));
             }
         }
+        let is_used = |crate_name: &str| normal.lines().any(|line| line.starts_with(&format!("{crate_name}.")));
+        for unused in allowed.iter().filter(|dependency| !is_used(dependency)) {
+            faults.push(format!("{manifest}: {name} may depend on {unused} and does not; remove it from ARROWS"));
+        }
     }
 }
 
@@ -244,14 +254,14 @@ fn check_columns(name: &str, text: &str, faults: &mut Vec<String>) {
     let mut in_code = false;
     for (i, line) in text.lines().enumerate() {
         let trimmed = line.trim_start();
-        let said = trimmed.trim_start_matches(['/', '!']).trim_start();
+        let text = trimmed.trim_start_matches(['/', '!']).trim_start();
         in_code ^= trimmed.starts_with("```");
         let is_text = match name.rsplit('.').next() {
             Some("rs") => trimmed.starts_with("//"),
             Some("md") => !in_code,
             _ => name.starts_with("python/outcore"),
         };
-        if is_text && !said.starts_with('|') && line.chars().count() > MAX_COLUMNS {
+        if is_text && !text.starts_with('|') && line.chars().count() > MAX_COLUMNS {
             faults.push(format!("{name}:{}: a line of more than {MAX_COLUMNS} columns", i + 1));
         }
     }
@@ -268,6 +278,7 @@ fn check_source(name: &str, text: &str, faults: &mut Vec<String>) {
         faults.push(format!("{name}: {} lines, more than {MAX_FILE_LINES}: it has a second thing in it", lines.len()));
     }
     for (i, line) in lines.iter().enumerate() {
+        let line = if name.ends_with(".rs") { without_texts(line) } else { (*line).to_owned() };
         for word in UNFINISHED {
             if line.contains(word) {
                 faults.push(format!("{name}:{}: `{word}` marks something unfinished", i + 1));
@@ -280,7 +291,7 @@ fn check_source(name: &str, text: &str, faults: &mut Vec<String>) {
     if !lines.first().is_some_and(|line| line.starts_with("//!")) {
         faults.push(format!("{name}: the header does not say what the file is"));
     }
-    let is_unsafe = |line: &&str| !line.trim_start().starts_with("//") && line.contains("unsafe ");
+    let is_unsafe = |line: &&str| !line.trim_start().starts_with("//") && has_word(&without_texts(line), "unsafe ");
     if !UNSAFE_FILES.contains(&name) && lines.iter().any(is_unsafe) {
         faults.push(format!("{name}: unsafe code lives in named files only (xtask/src/main.rs)"));
     }
@@ -288,6 +299,11 @@ fn check_source(name: &str, text: &str, faults: &mut Vec<String>) {
     check_openings(name, &lines, faults);
     check_names(name, &lines, faults);
     check_file_access(name, text, faults);
+}
+
+/// A line of Rust without the texts in quotes.
+fn without_texts(line: &str) -> String {
+    line.replace("\\\"", "").replace("'\"'", "").split('"').step_by(2).collect()
 }
 
 /// Files are touched in `io` only, but for tests.
@@ -341,7 +357,25 @@ fn check_unit_tests(root: &Path, name: &str, text: &str, faults: &mut Vec<String
     }
 }
 
-/// A comment begins with its subject, and says what a value is, not what it comes to.
+/// A file that a comment names is in the same crate, or named with that crate: `image/src/sweep.rs`.
+fn check_references(name: &str, text: &str, files: &[String], faults: &mut Vec<String>) {
+    let package =
+        |file: &str| file.split("/src/").next().unwrap_or_default().split("/tests/").next().map(str::to_owned);
+    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '/' | '.' | '-');
+    let comments =
+        text.lines().enumerate().filter(|(_, line)| name.ends_with(".rs") && line.trim_start().starts_with("//"));
+    for (i, line) in comments {
+        for word in line.split(|c| !is_part(c)).filter(|word| word.len() > 3 && word.ends_with(".rs")) {
+            let is_it = |file: &&String| **file == word || file.ends_with(&format!("/{word}"));
+            let is_found = |file: &String| word.contains('/') || package(file) == package(name);
+            if !word.starts_with(['/', '.']) && !files.iter().filter(is_it).any(is_found) {
+                faults.push(format!("{name}:{}: `{word}` is no file of this crate; name its crate, too", i + 1));
+            }
+        }
+    }
+}
+
+/// A comment begins with its subject, and says what a value is, never "comes to".
 fn check_openings(name: &str, lines: &[&str], faults: &mut Vec<String>) {
     let comment = |line: &str| {
         let line = line.trim_start();
@@ -440,7 +474,7 @@ fn has_word(text: &str, words: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{check_file_access, check_kernels, check_openings, declared_name};
+    use super::{check_file_access, check_kernels, check_openings, check_references, check_source, declared_name};
 
     #[test]
     fn verifiers_do_not_use_what_they_check() {
@@ -478,6 +512,39 @@ mod tests {
         }
         for text in ["/// A sum of\n/// What was.", "/// Whatsoever", "let a = 1; // What", "/// The samples"] {
             assert_eq!(faults(text), 0, "{text}");
+        }
+    }
+
+    #[test]
+    fn files_that_comments_name_exist() {
+        let files = ["crates/io/src/plan.rs", "crates/io/src/backend/mod.rs", "crates/graph/src/import/mod.rs"];
+        let files = files.map(str::to_owned);
+        let faults = |text: &str| {
+            let mut faults = Vec::new();
+            check_references("crates/graph/src/import/mod.rs", text, &files, &mut faults);
+            faults.len()
+        };
+        for text in ["/// See `plan.rs`.", "// (plan.rs)", "//! `image/src/plan.rs`", "    // backend.rs, mod.rs"] {
+            assert_eq!(faults(text), 1, "{text}");
+        }
+        for text in
+            ["/// See `io/src/plan.rs`.", "// docs.rs/x", "//! `import/mod.rs`", "let a = \"plan.rs\";", "// *.rs"]
+        {
+            assert_eq!(faults(text), 0, "{text}");
+        }
+    }
+
+    #[test]
+    fn texts_are_no_code() {
+        let faults = |text: &str| {
+            let mut faults = Vec::new();
+            check_source("crates/graph/src/scan.rs", &format!("//! A.\n{text}\n"), &mut faults);
+            faults.len()
+        };
+        let marks = ["unsafe ", "FIXME", "todo!("];
+        for mark in marks {
+            assert_eq!(faults(&format!("let a = \"{mark}\";")), 0, "{mark}");
+            assert_eq!(faults(&format!("let a = '\"'; {mark} \"\\\"\"")), 1, "{mark}");
         }
     }
 
