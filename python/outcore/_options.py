@@ -22,10 +22,15 @@ Progress = bool | Callable[[dict[str, Any]], object]
 P = ParamSpec("P")
 T = TypeVar("T")
 
-# Options that are a number of bytes, and whole numbers of 32 bits; all others have 64.
+# Options that are a number of bytes.
 _BYTES = {"cache", "memory", "message_memory"}
-_OF_32_BITS = {"scale", "threads"} | {
-    option["name"] for algorithm in _outcore.algorithms() for option in algorithm["options"] if option["bits"] == 32
+# By the full names of functions, their options that are whole numbers of 32 bits; all others have 64.
+_OF_32_BITS: dict[str, set[str]] = {
+    f"outcore.{algorithm['name']}": {option["name"] for option in algorithm["options"] if option["bits"] == 32}
+    for algorithm in _outcore.algorithms()
+} | {
+    "outcore._graphs.importing.generate": {"scale"},
+    "outcore._linalg.pagerank.pagerank": {"max_iter"},
 }
 
 
@@ -110,25 +115,26 @@ def _converted(kinds: Mapping[str, _Kind | None], options: Mapping[str, Any]) ->
 def _kinds(function: Callable[..., Any]) -> dict[str, _Kind | None]:
     hints, parameters = get_type_hints(function), signature(function).parameters
     named = (name for name, parameter in parameters.items() if parameter.kind != Parameter.VAR_KEYWORD)
-    return {name: _kind(name, hints[name]) for name in named}
+    of_32_bits = _OF_32_BITS.get(f"{function.__module__}.{function.__qualname__}", set())
+    return {name: _kind(name, hints[name], 32 if name in of_32_bits else 64) for name in named}
 
 
-def _kind(name: str, hint: Any) -> _Kind | None:
-    """The values that an option takes; `None` if the function itself checks them."""
+def _kind(name: str, hint: Any, bits: int = 64) -> _Kind | None:
+    """The values that an option takes, whole numbers of these bits; `None` if the function itself checks them."""
     members = get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)
     if type(None) in members:
-        kind = _kind(name, reduce(operator.or_, (member for member in members if member is not type(None))))
+        kind = _kind(name, reduce(operator.or_, (member for member in members if member is not type(None))), bits)
         return kind and _Kind(f"{kind.words} or None", lambda value: None if value is None else kind.convert(value))
     if name in _BYTES:
         return _Kind("bytes, an integer or text such as '512MiB'", _bytes)
     if name == "threads":
         # The engine knows the most threads, and refuses 0.
         return _Kind("a whole number from 1 to 1024", lambda value: _whole(value, 32))
-    if hint is int and name in _OF_32_BITS:
+    if hint is int and bits == 32:
         return _Kind("a whole number from 0 to 2^32-1", lambda value: _whole(value, 32))
     if hint in _KINDS or len(members) == 1:
         return _KINDS.get(hint) or _KINDS.get(get_origin(hint))
-    kinds = [kind for member in members if (kind := _kind(name, member))]
+    kinds = [kind for member in members if (kind := _kind(name, member, bits))]
     # Unions of which a member is not known here, such as mappings, are checked by the function.
     return _one_of(kinds) if len(kinds) == len(members) else None
 

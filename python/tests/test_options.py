@@ -214,3 +214,14 @@ def test_results_have_classes_and_attributes(site):
     with pytest.raises(TypeError):
         oc.Bfs()
     assert type(oc.pagerank(site)) is type(oc.personalized_pagerank(site, {"home"})) is oc.PageRank
+
+
+def test_each_function_has_its_own_range_of_whole_numbers(site):
+    # An algorithm has an option of this name, of 32 bits.
+    for function in (oc.pagerank, oc.linalg.pagerank):
+        with pytest.raises(oc.UsageError, match=r"max_iter= as a whole number from 0 to 2\^32-1, found 4294967296"):
+            function(site, max_iter=2**32)
+    matrix = oc.SparseMatrix(site)
+    assert oc.linalg.nmf(matrix, 1, max_iter=2**32)[0].shape == (len(site), 1)
+    with pytest.raises(oc.UsageError, match=r"scale= as a whole number from 0 to 2\^32-1"):
+        oc.generate("kronecker", scale=2**32, output="k.oc")
