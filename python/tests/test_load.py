@@ -171,8 +171,10 @@ def test_columns_in_series_are_refused():
 def test_edges_may_be_lists():
     assert set(oc.load_graph([[1, 2], (2, 3)]).edges) == {(1, 2), (2, 3)}
     assert list(oc.load_graph([["a", "b", 0.5]]).edges(weights=True)) == [("a", "b", 0.5)]
-    with pytest.raises(ValueError, match="all of one length"):
+    with pytest.raises(oc.UsageError, match=r"all of one length, found \[1, 2, 3, 4\] at index 0"):
         oc.load_graph([[1, 2, 3, 4]])
+    with pytest.raises(oc.UsageError, match=r"found \(3, 4, 5\) at index 1"):
+        oc.load_graph([(1, 2), (3, 4, 5)])
 
 
 def test_ids_are_all_integers_of_64_bits_and_no_others():

@@ -95,9 +95,13 @@ def test_graphs_of_igraph():
     [
         (lambda: iter([]), "found a generator of nothing"),
         (lambda: iter([1, 2]), "of edges as tuples or lists"),
-        (lambda: iter([(1, 2), (1, 2, 3)]), "all of one length"),
+        (lambda: iter([(1, 2), (1, 2, 3)]), r"all of one length, found \(1, 2, 3\) at index 1"),
+        (lambda: iter([(1, 2)] * 70_000 + [5]), "all of one length, found 5 at index 70000"),
         (lambda: iter([(1, 2)] * 70_000 + [("a", "b")]), "of one type|of one kind"),
-        (lambda: iter([(1, 2, 3)] * 70_000 + [(1, 2, 0.5)]), "make real numbers of all weights"),
+        (
+            lambda: iter([(1, 2, 3)] * 70_000 + [(1, 2, 0.5)]),
+            "real numbers as weights in the edges from index 65536 on; make real numbers of all weights",
+        ),
         (lambda: [FRAME, FRAME.rename({"weight": "cost"})], r"columns of the first table.*cost \(Int64\) in table 2"),
         (lambda: [FRAME, FRAME.cast(pl.Int32)], "in table 2"),
         (lambda: np.zeros((3, 4), int), r"\(edges, 2\)"),

@@ -147,8 +147,8 @@ def import_graph(
 
     Raises:
         InputError: An input that does not hold what its format says; with file and line.
-        UsageError: Options that do not fit, an image that is not to be replaced, or something in the way that is no
-            image.
+        UsageError: Options that do not fit, edges or ids that are not all of one kind, an image that is not to be
+            replaced, or something in the way that is no image.
         MemoryLimitError: Less under the limit than the import needs: about 24 MiB for text; `estimate_import` tells.
         OSError: A file that cannot be read or written, a full disk. No image is made, and an older one stays.
 
@@ -177,6 +177,7 @@ def load_graph(input: Any, **options: Any) -> Graph:
     Raises:
         MemoryLimitError: No room for the image.
         InputError: An input that does not hold what its format says.
+        UsageError: Options that do not fit, or edges or ids that are not all of one kind.
 
     >>> g = oc.load_graph([("home", "news"), ("news", "home"), ("home", "about")])
     >>> g

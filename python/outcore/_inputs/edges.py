@@ -1,11 +1,13 @@
 """Edges in lists, generators and NumPy arrays, as tables."""
 
+import reprlib
 from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 from typing import Any
 
 import numpy as np
 
+from outcore._errors import UsageError
 from outcore._inputs.frames import arrow_table, is_frame, without_null_columns
 from outcore._inputs.tables import (
     PIECE_ROWS,
@@ -35,9 +37,7 @@ def of_columns(columns: tuple[Any, ...], request: Request) -> Tables:
 
 def of_list(edges: list[Any], request: Request) -> Tables:
     """Tables of a list of edges."""
-    width = len(edges[0])
-    if width not in (2, 3) or any(len(edge) != width for edge in edges):
-        raise ValueError("expected edges as tuples (source, target) or (source, target, weight), all of one length")
+    _check_lengths(edges, len(edges[0]), 0)
     columns = list(zip(("source", "target", "weight"), _edge_kinds(edges, request.weights)))
     pieces = transposed(edge[: len(columns)] for edge in edges)
     return Tables(Chunks(columns, pieces), "the list of edges", request.weights)
@@ -60,15 +60,18 @@ def of_iterable(given: Iterable[Any], request: Request) -> Tables:
     columns = list(zip(("source", "target", "weight"), kinds))
 
     def checked() -> Iterator[tuple[list[Any], ...]]:
+        place = 0
         for piece in chain([start], pieces):
             found = _edge_kinds(piece, weights)
             # Whole numbers may stand among real ones.
             if found[0] != kinds[0] or (len(kinds) == 3 and found[2] == "f8" != kinds[2]):
-                raise ValueError(
-                    f"expected edges of one kind, found {_KINDS[found[0]]} as ids and {_KINDS[found[-1]]} as weights "
-                    f"behind the first {PIECE_ROWS} edges; make real numbers of all weights, or give all ids one type"
+                weights_found = f" and {_KINDS[found[2]]} as weights" if len(found) == 3 else ""
+                raise UsageError(
+                    f"expected edges of one kind, found {_KINDS[found[0]]} as ids{weights_found} in the edges from "
+                    f"index {place} on; make real numbers of all weights, or give all ids one type"
                 )
             yield tuple(map(list, zip(*(edge[: len(kinds)] for edge in piece))))
+            place += len(piece)
 
     return Tables(Chunks(columns, checked()), "the generator of edges", weights)
 
@@ -88,7 +91,7 @@ def _edge_kinds(edges: list[Any], weights: str | None) -> list[str]:
 def columns_of(array: np.ndarray) -> tuple[np.ndarray, ...]:
     """The columns of an array of two dimensions: source, target and perhaps weight."""
     if array.shape[1] not in (2, 3):
-        raise ValueError(
+        raise UsageError(
             f"expected an array of shape (edges, 2), or (edges, 3) with weights, found one of shape {array.shape}"
         )
     if array.dtype.kind == "f":
@@ -102,9 +105,27 @@ def columns_of(array: np.ndarray) -> tuple[np.ndarray, ...]:
 def pieces_of(edges: Iterable[Any], rows: int) -> Iterator[list[Any]]:
     """Edges in pieces, each checked to be tuples or lists of one length."""
     edges = iter(edges)
-    width = None
+    width, place = None, 0
     while piece := list(islice(edges, rows)):
-        width = width or len(piece[0])
-        if width not in (2, 3) or any(not isinstance(edge, (tuple, list)) or len(edge) != width for edge in piece):
-            raise ValueError("expected edges as tuples (source, target) or (source, target, weight), all of one length")
+        width = width or _length(piece[0])
+        _check_lengths(piece, width, place)
         yield piece
+        place += len(piece)
+
+
+def _check_lengths(edges: list[Any], width: int, place: int) -> None:
+    """Refuses edges that are not all of 2 or of 3 members, as the first of them all; `place` is that of these edges."""
+    if width in (2, 3) and all(_length(edge) == width for edge in edges):
+        return
+    place, wrong = next(
+        (place + i, edge) for i, edge in enumerate(edges) if width not in (2, 3) or _length(edge) != width
+    )
+    raise UsageError(
+        "expected edges as tuples (source, target) or (source, target, weight), all of one length, found "
+        f"{reprlib.repr(wrong)} at index {place}"
+    )
+
+
+def _length(edge: Any) -> int:
+    """How many members an edge has: none if it is no tuple or list."""
+    return len(edge) if isinstance(edge, (tuple, list)) else 0

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any
 
+from outcore._errors import UsageError
 from outcore._inputs.tables import Chunks, Request, Tables, id_kind, transposed, weight_kind
 
 
@@ -37,7 +38,7 @@ def of_networkx(graph: Any, request: Request) -> Tables:
 
     kind_of_weight = weight_kind(attribute, values())
     if kind_of_weight is None and weights not in (None, "none"):
-        raise ValueError(f"expected edges with the attribute {weights!r}, found none")
+        raise UsageError(f"expected edges with the attribute {weights!r}, found none")
     if kind_of_weight is not None:
         others.pop(attribute, None)
     # By number, as the attribute may be called as an end is.
@@ -126,7 +127,7 @@ def of_igraph(graph: Any, request: Request) -> Tables:
     attribute = "weight" if weights is None else weights
     ids, ends, values = _parts_of_igraph(graph, attribute)
     if values is None and weights not in (None, "none"):
-        raise ValueError(f"expected edges with the attribute {weights!r}, found none")
+        raise UsageError(f"expected edges with the attribute {weights!r}, found none")
     kind = id_kind("names", ids)
     columns = [("source", kind), ("target", kind)]
     rows: Iterable[tuple[Any, ...]] = ends
@@ -147,6 +148,6 @@ def _parts_of_igraph(graph: Any, attribute: str) -> tuple[list[Any], list[Any], 
     any."""
     ids: list[Any] = list(graph.vs["name"]) if "name" in graph.vs.attributes() else list(range(graph.vcount()))
     if len(set(ids)) < len(ids):
-        raise ValueError('expected names that are unique in vs["name"] of the igraph graph, found some twice')
+        raise UsageError('expected names that are unique in vs["name"] of the igraph graph, found some twice')
     weights = list(graph.es[attribute]) if attribute in graph.es.attributes() else None
     return ids, [(ids[source], ids[target]) for source, target in graph.get_edgelist()], weights

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from outcore._errors import UsageError
 from outcore._inputs.tables import PIECE_ROWS, Chunks, Request, Tables, pieces_of_arrays
 
 
@@ -12,9 +13,9 @@ def of_scipy(matrix: Any, request: Request) -> Tables:
     """Tables of the entries of a sparse matrix."""
     weights, is_matrix, sides = request.weights, request.is_matrix, request.sides
     if matrix.ndim != 2:
-        raise ValueError(f"expected a matrix of two dimensions, found {matrix.ndim}")
+        raise UsageError(f"expected a matrix of two dimensions, found {matrix.ndim}")
     if matrix.shape[0] != matrix.shape[1] and not is_matrix and sides is None:
-        raise ValueError(
+        raise UsageError(
             f"expected a square matrix, vertices by vertices, found one of shape {matrix.shape}; if rows are one side "
             "of the graph and columns the other, say bipartite=True"
         )
@@ -27,7 +28,7 @@ def of_scipy(matrix: Any, request: Request) -> Tables:
     for name, places, most in (("row", entries.row, height), ("column", entries.col, width)):
         if places.size and not 0 <= places.min() <= places.max() < most:
             wrong = next(int(place) for place in places if not 0 <= place < most)
-            raise ValueError(f"expected a {name} from 0 to below {most} in every entry, found {wrong}")
+            raise UsageError(f"expected a {name} from 0 to below {most} in every entry, found {wrong}")
     if entries.data.dtype.kind == "b" and not entries.data.all():
         # A stored false is no entry.
         stored = entries.data

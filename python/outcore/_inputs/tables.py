@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from outcore._errors import UsageError
+
 # Number of rows of a piece.
 PIECE_ROWS = 1 << 16
 
@@ -68,7 +70,7 @@ class Request(NamedTuple):
 def unmasked(column: Any) -> np.ndarray:
     """A column as an array, in which no value may be masked."""
     if np.ma.is_masked(column):
-        raise ValueError("expected an array without missing values, found a masked one; take the masked edges out")
+        raise UsageError("expected an array without missing values, found a masked one; take the masked edges out")
     return np.asarray(column)
 
 
@@ -76,7 +78,7 @@ def pieces_of_arrays(columns: list[tuple[str, np.ndarray]], is_matrix: bool = Fa
     """Arrays of one length in pieces."""
     for name, array in columns:
         if array.shape != columns[0][1].shape or array.ndim != 1:
-            raise ValueError(f"expected arrays of one dimension and one length, found {name} of shape {array.shape}")
+            raise UsageError(f"expected arrays of one dimension and one length, found {name} of shape {array.shape}")
     kinds = [(name, _column_kind(name, array, is_matrix)) for name, array in columns]
     arrays = [array for _, array in columns]
     steps = range(0, len(arrays[0]), PIECE_ROWS)
@@ -119,7 +121,7 @@ def id_kind(what: str, ids: Iterable[Any]) -> str:
     if not wrong and least < 0 and greatest >= 2**63:
         wrong = [f"{least} beside {greatest}"]
     if wrong:
-        raise ValueError(f"expected integers of 64 bits as {what}, found {' and '.join(wrong)}")
+        raise UsageError(f"expected integers of 64 bits as {what}, found {' and '.join(wrong)}")
     if kinds == {"strings"}:
         return "str"
     return "u8" if greatest >= 2**63 else "i8"
@@ -138,11 +140,11 @@ def weight_kind(attribute: str | int, values: Iterable[Any]) -> str | None:
             continue
         kind = kind or "i8"
         if not -(2**63) <= int(value) < 2**63:
-            raise ValueError(f"expected whole numbers of 64 bits as {attribute!r} of edges, found {value!r}")
+            raise UsageError(f"expected whole numbers of 64 bits as {attribute!r} of edges, found {value!r}")
         if int(float(value)) != int(value):
             rounded = value
     if kind == "f8" and rounded is not None:
-        raise ValueError(
+        raise UsageError(
             f"expected real numbers as {attribute!r} of edges, found {rounded!r} among them, which none of 64 bits "
             "equals; round it first, or make whole numbers of all"
         )

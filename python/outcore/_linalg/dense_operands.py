@@ -33,7 +33,7 @@ class Factor:
             self.shape = (rows,) if is_vector else (rows, columns)
         else:
             if np.ma.is_masked(factor):
-                raise ValueError("expected numbers, found an array of which some are masked; fill them in first")
+                raise UsageError("expected numbers, found an array of which some are masked; fill them in first")
             self.array = np.asarray(factor)
             if self.array.dtype.kind not in "biufc":
                 raise TypeError(f"expected numbers, found {self.array.dtype}")

@@ -254,7 +254,7 @@ class Array:
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         if copy is False:
-            raise ValueError("expected copy=True or None: an Array is computed into new memory")
+            raise UsageError("expected copy=True or None: an Array is computed into new memory")
         values = self.compute()
         return values if dtype is None else values.astype(dtype, copy=False)
 
