@@ -85,3 +85,17 @@ def test_long_heads_are_not_printed_whole(scratch):
 def test_what_cannot_be_given_says_what_can(scratch, make, message):
     with pytest.raises(TypeError, match=message):
         make(xp.asarray(np.arange(6).reshape(2, 3)))
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda x: xp.histogram(x, [3.0, 1.0, 2.0]), r"at least two edges of bins, rising, found \[3. 1. 2.\]"),
+        (lambda x: xp.meshgrid(x, xp.ones((2, 3))), r"arrays of one axis, found one of shape \(2, 3\)"),
+        (lambda x: xp.vecdot(x, xp.asarray(1.0)), r"an axis to sum over, found shapes \(3,\) and \(\)"),
+        (lambda x: xp.arange(1, 5, 0), "a step other than 0, found 0"),
+    ],
+)
+def test_refusals_name_what_was_found(call, words):
+    with pytest.raises(oc.UsageError, match=words):
+        call(xp.asarray(np.arange(3.0)))

@@ -486,3 +486,19 @@ def test_the_howtos_pagerank_runs_out_of_core_by_default(scratch):
     assert stats["bytes_read"] > 10 * (20 << 20), "most pages are read in most iterations"
     expected = oc.pagerank(graph, tol=0, max_iter=20, dangling="gap")["pagerank"]
     np.testing.assert_allclose(ranks, expected, rtol=1e-9)
+
+
+def test_states_that_cannot_be_written_are_refused(make):
+    graph = make(ends([(0, 1), (1, 2)]), directed=True)
+    constant = np.zeros(3, np.int64)
+    constant.flags.writeable = False
+
+    def run(v, state, vertex):
+        state[v] = 1
+
+    for state, words in [
+        (np.zeros(6, np.int64)[::2], r"found one with strides \(16,\); give a copy"),
+        (constant, "found one that cannot be written; give a copy"),
+    ]:
+        with pytest.raises(oc.UsageError, match=words):
+            oc.vertex_program(graph, state, run)

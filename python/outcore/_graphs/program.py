@@ -114,7 +114,10 @@ def vertex_program(
     if not (isinstance(state, np.ndarray) and state.shape == (len(graph),)):
         raise UsageError(f"expected a state with an entry for each of {len(graph)} vertices, found {_shape(state)}")
     if not (state.flags.c_contiguous and state.flags.writeable):
-        raise UsageError("expected a state that lies in one piece and can be written")
+        found = "one that cannot be written" if state.flags.c_contiguous else f"one with strides {state.strides}"
+        raise UsageError(
+            f"expected a state that lies in one piece and can be written, found {found}; give a copy, state.copy()"
+        )
     columns = _columns(state)
     try:
         kind = np.dtype(message)

@@ -161,7 +161,7 @@ def arange(
     if stop is None:
         start, stop = 0, start
     if step == 0:
-        raise UsageError("expected a step other than 0")
+        raise UsageError(f"expected a step other than 0, found {step}")
     is_real = any(isinstance(one, (float, np.floating)) for one in (start, stop, step))
     name = core.type_name(("float64" if is_real else "int64") if dtype is None else dtype)
     count = max(0, math.ceil((stop - start) / step) if is_real else int(-((start - stop) // step)))
@@ -236,8 +236,8 @@ def meshgrid(*arrays: Operand, indexing: str = "xy") -> tuple[Array, ...]:
     if indexing not in ("xy", "ij"):
         raise UsageError(f"expected indexing 'xy' or 'ij', found {indexing!r}")
     given = [core.as_array(one) for one in arrays]
-    if any(one.ndim != 1 for one in given):
-        raise UsageError("expected arrays of one axis")
+    if wrong := [one.shape for one in given if one.ndim != 1]:
+        raise UsageError(f"expected arrays of one axis, found one of shape {wrong[0]}")
     order = list(range(len(given)))
     if indexing == "xy" and len(given) > 1:
         order[:2] = [1, 0]

@@ -216,7 +216,7 @@ def histogram(X: Operand, bins: Any = 10, range: tuple[float, float] | None = No
     else:
         edges = np.asarray(bins, np.float64)
     if edges.ndim != 1 or len(edges) < 2 or not (np.diff(edges) >= 0).all():
-        raise UsageError("expected at least two edges of bins, rising")
+        raise UsageError(f"expected at least two edges of bins, rising, found {np.array2string(edges, threshold=10)}")
     if array.ndim not in (1, 2):
         raise UsageError(f"expected a vector or a matrix, found {array.ndim} axes")
     if not array.size:

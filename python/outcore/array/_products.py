@@ -35,7 +35,7 @@ def vecdot(x1: Operand, x2: Operand, /, *, axis: int = -1) -> Array:
     """Sums of products of elements along an axis."""
     left, right = core.together(x1, x2)
     if left.ndim == 0 or right.ndim == 0:
-        raise UsageError("expected arrays with an axis to sum over")
+        raise UsageError(f"expected arrays with an axis to sum over, found shapes {left.shape} and {right.shape}")
     place = core.whole_number("an axis", axis)
     if not -min(left.ndim, right.ndim) <= place < 0 and left.ndim != right.ndim:
         raise UsageError(f"expected an axis of both arrays, counted from the last one, found {axis}")

@@ -92,7 +92,9 @@ class GaussianMixture(DensityMixin, Model):  # type: ignore[misc]
         given = (self.weights_init, self.means_init, self.precisions_init)
         missing = sum(one is None for one in given)
         if missing not in (0, 3):
-            raise UsageError("expected weights_init, means_init and precisions_init, or none of them")
+            names = ("weights_init", "means_init", "precisions_init")
+            found = " and ".join(name for name, one in zip(names, given) if one is not None)
+            raise UsageError(f"expected weights_init, means_init and precisions_init, or none of them, found {found}")
         found = _outcore.gaussian_mixture(
             x._expression, self._limits(x), components=k, covariance=self.covariance_type,
             start=None if missing else (flat(given[0]), flat(given[1]), flat(given[2])), starts=starts,
