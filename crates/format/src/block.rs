@@ -118,6 +118,7 @@ fn wide_word(bytes: &[u8], bit: usize) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use outcore_testkit::random_word;
 
     #[test]
     fn every_width_and_count_comes_back() {
@@ -126,8 +127,8 @@ mod tests {
             for count in 0..=BLOCK {
                 let values: Vec<u64> = (0..count)
                     .map(|_| {
-                        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-                        if width_bits == 0 { 0 } else { state >> (64 - width_bits) }
+                        let word = random_word(&mut state);
+                        if width_bits == 0 { 0 } else { word >> (64 - width_bits) }
                     })
                     .collect();
                 let mut bytes = Vec::new();

@@ -137,6 +137,7 @@ fn largest(most: usize, fits: impl Fn(usize) -> bool) -> usize {
 mod tests {
     use super::*;
     use crate::page::Kind;
+    use outcore_testkit::random_word;
 
     const ORIGIN: Origin = Origin { image_id: 7, kind: Kind::Column, file: 3 };
 
@@ -169,8 +170,8 @@ mod tests {
         let mut state = 9u64;
         let noise: Vec<u64> = (0..100_000)
             .map(|_| {
-                state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-                state ^ (state >> 31)
+                let word = random_word(&mut state);
+                word ^ (word >> 31)
             })
             .collect();
         assert_eq!(round_trip(&noise, false), 100_000usize.div_ceil(504));

@@ -283,6 +283,7 @@ fn fitting(values: &[u64], base: u64) -> (usize, usize) {
 mod tests {
     use super::*;
     use crate::page::{Header, Kind, build};
+    use outcore_testkit::random_word;
 
     const ORIGIN: Origin = Origin { image_id: 7, kind: Kind::Values, file: 16 };
 
@@ -309,8 +310,8 @@ mod tests {
     fn noise(count: usize) -> impl Iterator<Item = u64> {
         let mut state = 9u64;
         (0..count).map(move |_| {
-            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            state ^ (state >> 31)
+            let word = random_word(&mut state);
+            word ^ (word >> 31)
         })
     }
 

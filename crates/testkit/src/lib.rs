@@ -17,10 +17,16 @@ pub fn runtime_under(threads: usize, bytes: u64, backend: Option<Arc<dyn Backend
     Arc::new(Runtime::new(options).unwrap())
 }
 
-/// The next 31 random bits of a linear congruential generator (Knuth's MMIX), whose state is the seed at first.
-pub fn random(state: &mut u64) -> u64 {
+/// The next 64 bits of a linear congruential generator (Knuth's MMIX), whose state is the seed at first. Low bits are
+/// less random than high ones.
+pub fn random_word(state: &mut u64) -> u64 {
     *state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-    *state >> 33
+    *state
+}
+
+/// The next 31 random bits: the high ones of [`random_word`].
+pub fn random(state: &mut u64) -> u64 {
+    random_word(state) >> 33
 }
 
 /// A random number below `end`, from [`random`].

@@ -5,6 +5,7 @@ use outcore_algo::internal::{COUNTED, by_counting, by_sorting};
 use outcore_algo::{DegreeCentralityOptions, DegreeEdges, degree_centrality};
 use outcore_graph::import::OrderChoice;
 use outcore_io::{Array, Budget};
+use outcore_testkit::random_below;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
@@ -34,10 +35,7 @@ fn counting_and_sorting_find_the_smallest_most_frequent_label() {
     let budget = Arc::new(Budget::new(1 << 30, 0).unwrap());
     let mut counter = Array::zeroed(&budget, "test", 2 * COUNTED).unwrap();
     let mut state = 1u64;
-    let mut draw = |below: u64| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 33) % below
-    };
+    let mut draw = |below: u64| random_below(&mut state, below);
     for round in 0..2000 {
         let (count, below) = (1 + draw(1 << (round % 12)), 1 + draw(1 << (round % 9)));
         // The greatest label that there can be, too.

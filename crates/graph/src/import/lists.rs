@@ -331,6 +331,7 @@ impl<E: Entry> RunPart<'_, E> {
 mod tests {
     use super::*;
     use outcore_io::RuntimeOptions;
+    use outcore_testkit::random_word;
 
     #[test]
     fn a_partition_far_larger_than_the_memory_is_sorted_in_levels() {
@@ -341,8 +342,8 @@ mod tests {
         let mut state = 5u64;
         let mut expected: Vec<[u64; 3]> = (0..20_000u64)
             .map(|place| {
-                state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-                [(state >> 52) << NEIGHBOUR_SHIFT, state, place]
+                let word = random_word(&mut state);
+                [(word >> 52) << NEIGHBOUR_SHIFT, word, place]
             })
             .collect();
         expected.iter().flatten().for_each(|&word| sink.push(0, word).unwrap());

@@ -97,6 +97,7 @@ fn first_in_slot(slot: usize) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use outcore_testkit::random_word;
 
     #[test]
     fn slots_rise_with_numbers_and_begin_at_their_least_number() {
@@ -114,9 +115,9 @@ mod tests {
             let mut end_vertex = 0;
             let buckets: Vec<Bucket> = (0..500)
                 .map(|i| {
-                    state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-                    end_vertex += 1 + (state >> 40) % (1 << (i / 25));
-                    Bucket { end_vertex, entries: state >> 58 }
+                    let word = random_word(&mut state);
+                    end_vertex += 1 + (word >> 40) % (1 << (i / 25));
+                    Bucket { end_vertex, entries: word >> 58 }
                 })
                 .collect();
             let layout = Layout::new(buckets, target_entries);

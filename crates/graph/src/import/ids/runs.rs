@@ -536,6 +536,7 @@ impl Numbers {
 mod tests {
     use super::*;
     use outcore_io::RuntimeOptions;
+    use outcore_testkit::random_word;
     use std::collections::BTreeMap;
 
     /// Merges runs in so little memory that it takes several levels, and checks what every record learns.
@@ -549,10 +550,7 @@ mod tests {
         let mut expected: BTreeMap<i128, (u64, u64)> = BTreeMap::new();
         for _ in 0..count {
             let mut ids: Vec<u64> = (0..state % 200)
-                .map(|_| {
-                    state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-                    ((state >> 40) % 1000).wrapping_sub(500).wrapping_mul(1 << 53)
-                })
+                .map(|_| ((random_word(&mut state) >> 40) % 1000).wrapping_sub(500).wrapping_mul(1 << 53))
                 .collect();
             ids.sort_unstable();
             ids.dedup();
