@@ -344,12 +344,14 @@ impl Array {
 }
 
 /// The error for operands that are streamed along different axes of the result.
-pub(crate) fn two_long_axes() -> Error {
-    Error::Usage(
-        "expected operands whose long axes, along which they are read from files, are the same axis of the result; \
-         compute one of them first, if it fits into memory"
-            .to_owned(),
-    )
+pub(crate) fn two_long_axes(operands: &[Array]) -> Error {
+    let axes = operands.iter().filter_map(|operand| Some((operand.long()?.axis, operand.shape())));
+    let found: Vec<String> = axes.map(|(axis, shape)| format!("axis {axis} of shape {shape:?}")).collect();
+    Error::Usage(format!(
+        "expected operands whose long axes, along which they are read from files, are the same axis of the result, \
+         found {}; compute one of them first, if it fits into memory",
+        found.join(" and ")
+    ))
 }
 
 /// The error for a function that is not defined for a type.

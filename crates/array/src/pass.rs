@@ -43,6 +43,9 @@ const COMPUTED_PART: u64 = 4;
 const COMPUTED_PART_BESIDE_KNOWN: u64 = 2;
 /// The cost of computing another stretch, as the number of bytes that are read in the same time.
 const STRETCH_BYTES: u64 = 128 << 10;
+/// Rows over which sources are compared by their bytes: those of a page of the smallest elements, so that no type is
+/// rounded to 0.
+const COMPARED_ROWS: u64 = 4064;
 /// Interval at which a wait checks for a request to stop.
 const CANCEL_CHECK: Duration = Duration::from_millis(50);
 
@@ -72,12 +75,12 @@ pub(crate) fn partition_rows(plan: &Plan, sinks: &[Sink]) -> u64 {
         return rows;
     }
     let bytes = |rows: u64| rows_bytes(plan, rows);
-    let unit = plan.sources.iter().filter(|source| 4 * source.source.bytes_of(4064) >= bytes(4064));
+    let unit = plan.sources.iter().filter(|source| 4 * source.source.bytes_of(COMPARED_ROWS) >= bytes(COMPARED_ROWS));
     let mut rows = unit.map(|source| source.source.unit_rows()).max().unwrap_or(block).next_multiple_of(block);
     while bytes(2 * rows) <= PARTITION_BYTES && result_bytes(2 * rows) <= MOST_RESULT_BYTES && rows < 1 << 30 {
         rows *= 2;
     }
-    // Of every 1000th row, all that lie between are read.
+    // Rows that lie between wanted ones are read, too.
     let spread = widest_step(plan);
     let is_stored = sinks.iter().any(|sink| sink.is_image);
     while spread > 1 && !is_stored && rows > 1 && bytes(rows.saturating_mul(spread)) > PARTITION_BYTES {
@@ -98,7 +101,7 @@ struct Partitions {
 impl Partitions {
     fn new(plan: &Plan, sinks: &[Sink]) -> Self {
         let partition_rows = partition_rows(plan, sinks);
-        let most = plan.sources.iter().max_by_key(|own| own.source.bytes_of(4064));
+        let most = plan.sources.iter().max_by_key(|own| own.source.bytes_of(COMPARED_ROWS));
         let lead = most.filter(|_| !sinks.iter().any(|sink| sink.is_image)).map_or(0, |own| {
             let unit = own.source.unit_rows() as i64;
             match own.rows.step {
@@ -257,7 +260,7 @@ impl Merger {
 /// One worker's readers, and the partitions that they read.
 struct Flights<'a> {
     readers: Vec<Box<dyn SourceReader + 'a>>,
-    /// Of every partition under way its number, its rows, and how many readers have begun with it.
+    /// The number and the rows of every partition under way, and how many readers have begun with it.
     under_way: VecDeque<(u64, Range<u64>, usize)>,
 }
 
@@ -266,7 +269,7 @@ struct Pass<'a> {
     plan: &'a Plan,
     sinks: &'a [Sink],
     runtime: &'a Runtime,
-    /// Of every source of the plan the rows of the stretch, if they are computed before they are read.
+    /// The rows of the stretch, per source of the plan, if they are computed before they are read.
     computed: Vec<Option<Box<dyn Landed>>>,
     partitions: Partitions,
     depth: usize,

@@ -104,7 +104,7 @@ pub(crate) enum Kind {
     /// Values that do not depend on the row, packed.
     Small(Memory),
     Full(Scalar),
-    Computed(Box<dyn Compute>),
+    Computed(Box<dyn StepOperation>),
 }
 
 /// Views, with the sizes of the axes that they have strides for.
@@ -119,7 +119,7 @@ pub(crate) struct VectorPlace<'a> {
 }
 
 /// An operation of a step: which vectors of other steps it needs, and how a block computes its own.
-pub(crate) trait Compute: Any + Send + Sync {
+pub(crate) trait StepOperation: Any + Send + Sync {
     /// The views of the step's operands, with the sizes of the axes that they have strides for: by default those of the
     /// step. A view that is visited twice is there twice.
     fn visits<'a>(&self, step: &'a Step) -> Visits<'a> {
@@ -137,11 +137,11 @@ pub(crate) trait Compute: Any + Send + Sync {
     }
 
     /// An operation on another view with the same results that takes less time, if the steps of the operands allow it.
-    fn fused(&self, _plan: &Plan, _step: &Step) -> Option<(View, Box<dyn Compute>)> {
+    fn fused(&self, _plan: &Plan, _step: &Step) -> Option<(View, Box<dyn StepOperation>)> {
         None
     }
 
-    /// Computes the vector at a place, if [`Compute::is_by_vector`].
+    /// Computes the vector at a place, if [`StepOperation::is_by_vector`].
     ///
     /// # Errors
     /// Elements that are out of range; errors of a user's function.
@@ -152,7 +152,7 @@ pub(crate) trait Compute: Any + Send + Sync {
     /// Computes all vectors of the step.
     ///
     /// # Errors
-    /// Those of [`Compute::compute`].
+    /// Those of [`StepOperation::compute`].
     fn fill(&self, block: &Block<'_>, step: &Step, buffer: &mut Buffer, registers: &mut [Register]) -> Result<()> {
         block.by_vector(step, buffer, registers)
     }
@@ -160,7 +160,7 @@ pub(crate) trait Compute: Any + Send + Sync {
 
 impl Kind {
     /// The operation, if it is one of type `T`.
-    pub fn get<T: Compute>(&self) -> Option<&T> {
+    pub fn get<T: StepOperation>(&self) -> Option<&T> {
         match self {
             Kind::Computed(operation) => (operation.as_ref() as &dyn Any).downcast_ref(),
             _ => None,
@@ -360,7 +360,7 @@ impl Plan {
     }
 
     /// Adds a step of an operation on the vectors of views, for the rows of an array that are requested.
-    pub fn push(&mut self, array: &Array, request: Request, views: Vec<View>, operation: impl Compute) -> View {
+    pub fn push(&mut self, array: &Array, request: Request, views: Vec<View>, operation: impl StepOperation) -> View {
         let shape = outer(array.shape(), request.axis);
         let view = self.step(Kind::Computed(Box::new(operation)), shape, array.element(), array.op().name());
         self.steps[view.step].views = views;

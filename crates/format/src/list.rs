@@ -164,10 +164,15 @@ pub fn check_vertices(page: &Page<'_>, shape: Shape) -> Result<()> {
         return Err(Error::new(8, format!("vertices below {}", shape.vertices), found));
     }
     if page.base() > u64::MAX - MAX_NEIGHBOURS as u64 {
-        return Err(Error::new(16, "a number of entries", page.base().to_string()));
+        let most = u64::MAX - MAX_NEIGHBOURS as u64;
+        return Err(Error::new(16, format!("at most {most} entries before the page"), page.base().to_string()));
     }
     if (page.flags() & PARALLEL != 0) != shape.parallel {
-        return Err(Error::new(5, "the image's kind of gaps", format!("flags {:#04x}", page.flags())));
+        let expected = match shape.parallel {
+            true => "flags with 0x08, since the image keeps parallel edges",
+            false => "flags without 0x08, since the image keeps no parallel edges",
+        };
+        return Err(Error::new(5, expected, format!("flags {:#04x}", page.flags())));
     }
     Ok(())
 }

@@ -286,7 +286,7 @@ fn size(x: f64) -> u64 {
     let bits = x.to_bits();
     let exponent = (bits >> 52) & 0x7ff;
     let mantissa = (bits & 0x000f_ffff_ffff_ffff) | 0x0010_0000_0000_0000;
-    // Of the two shifts one is by 0; by 63 or more nothing is left.
+    // One of the two shifts is by 0; by 63 or more nothing is left.
     let (up, down) = (exponent.saturating_sub(1075).min(63), 1075u64.saturating_sub(exponent).min(63));
     (mantissa << up) >> down
 }

@@ -4,7 +4,7 @@ use crate::array::{Array, Operation, no_function};
 use crate::block::{Block, Register, register};
 use crate::kernel::{self, Scalar, Values, ValuesMut};
 use crate::memory::Memory;
-use crate::plan::{Compute, Known, Plan, Request, Step, VectorPlace, View, Visits};
+use crate::plan::{Known, Plan, Request, Step, StepOperation, VectorPlace, View, Visits};
 use crate::sink::{Partial, Sink, for_each_vector, result, same};
 use outcore_format::ElementType;
 use outcore_image::{Error, Result};
@@ -41,7 +41,7 @@ impl Operation for Arg {
     }
 }
 
-impl Compute for Arg {
+impl StepOperation for Arg {
     fn visits<'a>(&self, step: &'a Step) -> Visits<'a> {
         vec![(&step.views[0], [&step.shape[..], &self.over].concat())]
     }

@@ -3,7 +3,7 @@
 use crate::array::{Array, Operation, cannot_stream};
 use crate::block::{Block, Buffer, Register, for_each_index, register};
 use crate::kernel::{self, Fold};
-use crate::plan::{Compute, Known, Plan, Request, Step, View};
+use crate::plan::{Known, Plan, Request, Step, StepOperation, View};
 use outcore_format::ElementType;
 use outcore_image::{Error, Result};
 
@@ -28,7 +28,7 @@ impl Operation for Cumulative {
     }
 }
 
-impl Compute for Cumulative {
+impl StepOperation for Cumulative {
     fn is_by_vector(&self) -> bool {
         false
     }
@@ -65,8 +65,11 @@ impl Array {
         };
         let long = match input.long() {
             Some(long) if long.axis == axis && long.is_fixed => {
-                let expected = "expected another axis than the long one, along which the file is read";
-                return Err(Error::Usage(format!("{expected}, for cumulative results")));
+                return Err(Error::Usage(format!(
+                    "expected another axis than the long one, along which the file is read, for cumulative results, \
+                     found axis {axis} of shape {:?}",
+                    input.shape()
+                )));
             }
             long => long.filter(|long| long.axis != axis),
         };

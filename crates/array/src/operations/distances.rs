@@ -4,7 +4,7 @@ use super::elementwise::{Elementwise, Function};
 use crate::block::{Block, Buffer, Register};
 use crate::kernel::{self, Binary, Unary, Values};
 use crate::memory::{Memory, strides};
-use crate::plan::{Compute, Kind, Plan, Step, View, Visits};
+use crate::plan::{Kind, Plan, Step, StepOperation, View, Visits};
 use outcore_format::ElementType;
 use outcore_image::Result;
 
@@ -13,7 +13,7 @@ struct Distances(Memory);
 
 /// Recognizes a sum of squared differences over one axis, of rows and points in memory that are broadcast to each
 /// other. The intermediate steps stay in the plan, possibly without a consumer.
-pub(super) fn recognized(plan: &Plan, step: &Step, over: &[usize]) -> Option<(View, Box<dyn Compute>)> {
+pub(super) fn recognized(plan: &Plan, step: &Step, over: &[usize]) -> Option<(View, Box<dyn StepOperation>)> {
     let (&[count], &[width], [input]) = (&step.shape[..], over, &step.views[..]) else { return None };
     let (square, size) = (&plan.steps[input.step], step.element.bytes());
     let (Elementwise(Function::Unary(Unary::Square)), [inner]) = (square.kind.get()?, &square.views[..]) else {
@@ -54,7 +54,7 @@ pub(super) fn recognized(plan: &Plan, step: &Step, over: &[usize]) -> Option<(Vi
     Some((input, Box::new(Distances(points))))
 }
 
-impl Compute for Distances {
+impl StepOperation for Distances {
     fn visits<'a>(&self, step: &'a Step) -> Visits<'a> {
         vec![(&step.views[0], vec![self.0.shape()[1] as usize])]
     }

@@ -155,7 +155,7 @@ struct Folded {
     shape: Vec<u64>,
 }
 
-/// Of every column the results of all groups.
+/// The results of all groups, per column.
 struct Partial {
     /// Whether there is a row, or a partition without any.
     is_begun: bool,

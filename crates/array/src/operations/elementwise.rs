@@ -4,7 +4,7 @@ use super::check::{Check, negative_exponent};
 use crate::array::{Array, Long, Op, Operation, no_function, two_long_axes};
 use crate::block::{Register, assign, register};
 use crate::kernel::{self, Binary, Unary, Values, ValuesMut, promote_mixed};
-use crate::plan::{Compute, Known, Plan, Request, VectorPlace, View};
+use crate::plan::{Known, Plan, Request, StepOperation, VectorPlace, View};
 use outcore_format::ElementType;
 use outcore_image::{Error, Result};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -22,7 +22,7 @@ pub(crate) enum Function {
     /// The element, which must be in a range.
     Check(Check),
     Binary(Binary),
-    /// Of the second operand where the first is true, of the third elsewhere.
+    /// The element of the second operand where the first is true, of the third elsewhere.
     Select,
     User(Arc<dyn ElementFunction>),
 }
@@ -70,7 +70,7 @@ impl Operation for Elementwise {
     }
 }
 
-impl Compute for Elementwise {
+impl StepOperation for Elementwise {
     fn compute(&self, at: VectorPlace<'_>, to: ValuesMut<'_>, registers: &mut [Register]) -> Result<()> {
         let VectorPlace { block, step, index } = at;
         match (&self.0, &step.views[..]) {
@@ -265,7 +265,7 @@ pub(crate) fn long_of(operands: &[Array], axes: usize) -> Result<Option<Long>> {
             Some(other) if other.axis == long.axis => Long { is_fixed: other.is_fixed || long.is_fixed, ..long },
             Some(other) if !long.is_fixed => other,
             Some(other) if !other.is_fixed => long,
-            Some(_) => return Err(two_long_axes()),
+            Some(_) => return Err(two_long_axes(operands)),
         });
     }
     Ok(common)

@@ -6,7 +6,7 @@ use crate::array::{Array, Long, Operation, no_function};
 use crate::block::{Block, Register, for_each_index, register, unravel};
 use crate::kernel::{self, Binary, Fold, Operand, Scalar, Unary, Values, ValuesMut};
 use crate::memory::{Memory, strides};
-use crate::plan::{Compute, Known, Plan, Request, Step, VectorPlace, View, Visits};
+use crate::plan::{Known, Plan, Request, Step, StepOperation, VectorPlace, View, Visits};
 use crate::sink::{Partial, Sink, for_each_vector, result, same};
 use outcore_format::ElementType;
 use outcore_image::{Error, Result};
@@ -38,7 +38,7 @@ impl Operation for FoldAxes {
 
 /// Adds a function of two operands to sums.
 type Adder = fn(Operand<'_>, Operand<'_>, ValuesMut<'_>);
-/// Such a function, the step that it stands for, and its operands.
+/// A function of two operands, the step that it stands for, and the operands.
 type Pair<'a> = (Adder, &'a Step, &'a View, &'a View);
 
 impl FoldAxes {
@@ -76,12 +76,12 @@ impl FoldAxes {
     }
 }
 
-impl Compute for FoldAxes {
+impl StepOperation for FoldAxes {
     fn visits<'a>(&self, step: &'a Step) -> Visits<'a> {
         vec![(&step.views[0], [&step.shape[..], &self.over].concat())]
     }
 
-    fn fused(&self, plan: &Plan, step: &Step) -> Option<(View, Box<dyn Compute>)> {
+    fn fused(&self, plan: &Plan, step: &Step) -> Option<(View, Box<dyn StepOperation>)> {
         if self.fold == Fold::Sum { distances::recognized(plan, step, &self.over) } else { None }
     }
 

@@ -4,7 +4,7 @@ use crate::array::{Array, Operation, Requests, cannot_stream, no_function};
 use crate::block::{Register, flat_of, register};
 use crate::kernel::{Operand, Scalar, Values, ValuesMut};
 use crate::memory::Memory;
-use crate::plan::{Compute, Known, Plan, Request, Step, VectorPlace, View, Visits};
+use crate::plan::{Known, Plan, Request, Step, StepOperation, VectorPlace, View, Visits};
 use outcore_format::ElementType;
 use outcore_image::{Error, Result};
 
@@ -45,7 +45,7 @@ impl RowsOf {
     }
 }
 
-impl Compute for RowsOf {
+impl StepOperation for RowsOf {
     fn visits<'a>(&self, step: &'a Step) -> Visits<'a> {
         let (sizes, columns) = step.shape.split_at(self.index_axes(step.shape.len()));
         // The indices are looked at for every column of the table.

@@ -3,7 +3,7 @@
 use crate::array::{Array, Operation};
 use crate::block::Register;
 use crate::kernel::{self, Scalar, ValuesMut};
-use crate::plan::{Compute, Known, Plan, Request, Rows, VectorPlace, View};
+use crate::plan::{Known, Plan, Request, Rows, StepOperation, VectorPlace, View};
 use outcore_format::ElementType;
 use outcore_image::{Error, Result};
 
@@ -39,7 +39,7 @@ impl Operation for Generated {
     }
 }
 
-impl Compute for GeneratedRows {
+impl StepOperation for GeneratedRows {
     fn compute(&self, at: VectorPlace<'_>, mut to: ValuesMut<'_>, _registers: &mut [Register]) -> Result<()> {
         let VectorPlace { block, step, index } = at;
         let along = |i: usize| self.rows.at(block.first_row + i as u64);

@@ -38,7 +38,7 @@ struct Groups {
     fold: Fold,
     element: ElementType,
     groups: usize,
-    /// Of every vector, the values of all groups.
+    /// The values of all groups, per vector.
     words: Vec<u64>,
 }
 

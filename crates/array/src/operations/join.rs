@@ -4,7 +4,7 @@ use super::elementwise::long_of;
 use crate::array::{Array, Operation};
 use crate::block::{Register, assign, register};
 use crate::kernel::{ValuesMut, promote_mixed};
-use crate::plan::{Compute, Known, Plan, Request, Rows, Step, VectorPlace, View, Visits};
+use crate::plan::{Known, Plan, Request, Rows, Step, StepOperation, VectorPlace, View, Visits};
 use outcore_image::{Error, Result};
 use std::ops::Range;
 
@@ -68,7 +68,7 @@ fn only_row(plan: &mut Plan, input: &Array, axis: usize, known: &Known) -> Resul
     Ok(view)
 }
 
-impl Compute for Join {
+impl StepOperation for Join {
     fn visits<'a>(&self, step: &'a Step) -> Visits<'a> {
         let sizes = |size: usize| {
             let mut sizes = step.shape.clone();
@@ -93,7 +93,7 @@ impl Compute for Join {
     }
 }
 
-impl Compute for Append {
+impl StepOperation for Append {
     fn compute(&self, at: VectorPlace<'_>, to: ValuesMut<'_>, registers: &mut [Register]) -> Result<()> {
         let VectorPlace { block, step, index } = at;
         let (slot, rest) = register(registers);

@@ -7,7 +7,7 @@ use crate::array::{Along, Array, Long, Operation, Requests, cannot_stream, no_fu
 use crate::block::{Block, Buffer, Register};
 use crate::kernel::{self, Binary, Element, Fold, Scalar, Values, ValuesMut};
 use crate::memory::Memory;
-use crate::plan::{Compute, Known, Plan, Request, Step, View, Visits};
+use crate::plan::{Known, Plan, Request, Step, StepOperation, View, Visits};
 use crate::sink::{Partial, Sink, result, same};
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
@@ -57,7 +57,7 @@ impl Operation for MatMul {
 /// Products of vectors with a matrix in memory of as many rows.
 struct TallBySmall(Memory);
 
-impl Compute for TallBySmall {
+impl StepOperation for TallBySmall {
     fn visits<'a>(&self, step: &'a Step) -> Visits<'a> {
         vec![(&step.views[0], vec![self.0.shape()[0] as usize])]
     }
@@ -229,7 +229,7 @@ impl Array {
             (left, right, inner_left, inner_right) if inner_left.or(inner_right).is_some() => {
                 let is_fixed = |long: Option<Long>| long.is_some_and(|long| long.is_fixed);
                 match (is_fixed(left) || is_fixed(right), is_fixed(inner_left) || is_fixed(inner_right)) {
-                    (true, true) => return Err(two_long_axes()),
+                    (true, true) => return Err(two_long_axes(&[self.clone(), other.clone()])),
                     (true, false) => left.or(right),
                     // Both in memory: what is longer is streamed, so that a tall matrix times a small one stays lazy.
                     (false, false) => [(left, self.shape()[0]), (right, other.shape()[1])]
@@ -238,7 +238,9 @@ impl Array {
                     (false, true) => None,
                 }
             }
-            (Some(left), Some(right), ..) if left.is_fixed && right.is_fixed => return Err(two_long_axes()),
+            (Some(left), Some(right), ..) if left.is_fixed && right.is_fixed => {
+                return Err(two_long_axes(&[self.clone(), other.clone()]));
+            }
             (Some(left), Some(right), ..) => Some(if right.is_fixed { right } else { left }),
             (left, right, ..) => left.or(right),
         };

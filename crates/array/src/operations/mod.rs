@@ -1,9 +1,9 @@
-//! Shapes of operations on arrays, one a file: operands, axes along which it can be streamed, steps in a plan, and the
+//! Kinds of operations on arrays, one a file: operands, axes along which it can be streamed, steps in a plan, and the
 //! computation in a block or over a pass.
 //!
-//! A new shape is a struct that implements `Operation` (`array.rs`) for arrays and `Compute` (`plan.rs`) for vectors;
-//! if a pass folds all rows, its partial results implement `Partial` (`sink.rs`). Nothing else names it. Arrays and
-//! steps of plans have the operands, so one struct serves both.
+//! A new kind is a struct that implements `Operation` (`array.rs`) for arrays and `StepOperation` (`plan.rs`) for
+//! vectors; if a pass folds all rows, its partial results implement `Partial` (`sink.rs`). Nothing else names it.
+//! Arrays and steps of plans have the operands, so one struct serves both.
 
 mod arg;
 mod check;

@@ -4,7 +4,7 @@ use crate::array::{Array, Long, Operation, Requests, cannot_stream};
 use crate::block::{Register, assign, register};
 use crate::kernel::ValuesMut;
 use crate::memory::strides;
-use crate::plan::{Compute, Known, Plan, Request, VectorPlace, View, outer};
+use crate::plan::{Known, Plan, Request, StepOperation, VectorPlace, View, outer};
 use outcore_image::{Error, Result};
 
 /// The elements of an array, row by row, in another shape; in a plan, copies of the vectors of a view in the order of
@@ -40,7 +40,7 @@ impl Operation for Reshape {
     }
 }
 
-impl Compute for Reshape {
+impl StepOperation for Reshape {
     fn compute(&self, at: VectorPlace<'_>, to: ValuesMut<'_>, registers: &mut [Register]) -> Result<()> {
         let (slot, rest) = register(registers);
         assign(at.block.fetch(&at.step.views[0], at.index, slot, rest)?, to);

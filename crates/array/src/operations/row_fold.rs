@@ -144,7 +144,7 @@ impl Array {
                 )));
             }
             if operand.long().is_some_and(|long| long.axis != 0 && long.is_fixed) {
-                return Err(two_long_axes());
+                return Err(two_long_axes(operands));
             }
         }
         if rows.is_none() {

@@ -4,7 +4,7 @@ use crate::array::{Array, Operation};
 use crate::block::{Block, Register, for_each_index, register};
 use crate::kernel::{self, Binary, Moments, Scalar, Unary, ValuesMut};
 use crate::memory::Memory;
-use crate::plan::{Compute, Known, Plan, Request, Step, VectorPlace, View, Visits};
+use crate::plan::{Known, Plan, Request, Step, StepOperation, VectorPlace, View, Visits};
 use crate::sink::{Partial, Sink, for_each_vector, result, same};
 use outcore_format::ElementType;
 use outcore_image::Result;
@@ -34,7 +34,7 @@ impl Operation for SquaredDeviations {
     }
 }
 
-impl Compute for SquaredDeviations {
+impl StepOperation for SquaredDeviations {
     /// Once for the mean, and once for the distances from it.
     fn visits<'a>(&self, step: &'a Step) -> Visits<'a> {
         vec![(&step.views[0], [&step.shape[..], &self.0].concat()); 2]
@@ -71,7 +71,7 @@ impl Compute for SquaredDeviations {
     }
 }
 
-/// Of every vector the moments of the rows so far.
+/// The moments of the rows so far, per vector.
 struct Spread(Vec<Moments>);
 
 impl Partial for Spread {

@@ -46,7 +46,7 @@ impl Operation for Reindexed {
     fn plan(&self, array: &Array, plan: &mut Plan, request: Request, known: &Known) -> Result<View> {
         let (input, Reindexed { axes, fixed }) = (&array.operands()[0], self);
         let inner = match request.axis.map(|axis| axes[axis]) {
-            // Of a single row all are the same.
+            // All rows of an axis of size 1 are its only one.
             Some(ViewAxis { axis: Some(axis), start, step }) if input.shape()[axis] != 1 => {
                 let rows = request.rows;
                 Request { axis: Some(axis), rows: Rows { start: start + step * rows.start, step: step * rows.step } }
