@@ -6,10 +6,22 @@ use outcore_graph::import::OrderChoice;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// The graph of these tests: vertices 0 to 9, some of them joined.
+/// The graph of these tests, directed.
 fn graph(directory: &Path) -> outcore_graph::Graph {
-    let given = Given { weighted: true, ..Given::new(10, vec![(0, 1), (1, 2), (2, 0), (2, 3), (5, 6)], true) };
+    graph_with(directory, true)
+}
+
+/// Vertices 0 to 9, some of them joined.
+fn graph_with(directory: &Path, directed: bool) -> outcore_graph::Graph {
+    let given = Given { weighted: true, ..Given::new(10, vec![(0, 1), (1, 2), (2, 0), (2, 3), (5, 6)], directed) };
     open(&given.image(directory, OrderChoice::Input), 1, None, None)
+}
+
+/// Whether an algorithm takes a graph: it may be for directed graphs only, or for undirected ones.
+fn takes(algorithm: &'static Algorithm, graph: &outcore_graph::Graph) -> bool {
+    let values = Values::of_example(algorithm, algorithm.examples[0], 0).unwrap();
+    let found = algorithm.plan(graph, values).and_then(|plan| plan.run(graph, false, None).map(drop));
+    !matches!(found, Err(Error::Usage(_)))
 }
 
 /// The typed options that come of these texts.
@@ -104,8 +116,8 @@ fn long_numbers_in_messages_have_exponents() {
 
 #[test]
 fn names_are_unique_and_results_have_what_was_declared() {
-    let directory = tempfile::tempdir().unwrap();
-    let graph = graph(directory.path());
+    let directories = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
+    let graphs = [graph_with(directories[0].path(), true), graph_with(directories[1].path(), false)];
     let mut names = BTreeSet::new();
     for algorithm in ALGORITHMS {
         for name in algorithm.aliases.iter().chain([&algorithm.name]) {
@@ -118,12 +130,15 @@ fn names_are_unique_and_results_have_what_was_declared() {
             option.instead_of.iter().chain(&option.needs).for_each(|other| _ = algorithm.option(other).unwrap());
             assert!(!option.help.ends_with('.'), "{}: {}", algorithm.name, option.help);
         }
+        let graph = graphs.iter().find(|graph| takes(algorithm, graph));
+        let graph = graph.unwrap_or_else(|| panic!("{} takes no graph", algorithm.name));
         for example in algorithm.examples {
-            let plan = algorithm.plan(&graph, Values::of_example(*algorithm, example, 0).unwrap()).unwrap();
-            let estimate = plan.estimate(&graph);
+            let plan = algorithm.plan(graph, Values::of_example(*algorithm, example, 0).unwrap()).unwrap();
+            let estimate = plan.estimate(graph);
             let mut lines = Vec::new();
-            let found = plan.run(&graph, true, Some(&mut |line| lines.push(line.to_string()))).unwrap();
+            let found = plan.run(graph, true, Some(&mut |line| lines.push(line.to_string()))).unwrap();
             assert!(!lines.is_empty(), "{} reports nothing", algorithm.name);
+            assert!(!found.columns.is_empty(), "{} has no value per vertex", algorithm.name);
             assert_eq!(found.columns.len(), estimate.columns.len(), "{}", algorithm.name);
             assert_eq!(found.attributes.len(), algorithm.attributes.len(), "{}", algorithm.name);
             for (datum, attribute) in found.attributes.iter().zip(algorithm.attributes) {
