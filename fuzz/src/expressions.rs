@@ -23,7 +23,7 @@ const MOST: usize = 1 << 14;
 const MOST_TERMS: usize = 1 << 16;
 const MOST_OPERATIONS: usize = 24;
 
-pub(crate) static TARGETS: [Target; 1] = [Target {
+pub(crate) static TARGETS: &[Target] = &[Target {
     name: "expression",
     run: |bytes| FOLDER.with(|folder| run(bytes, folder.path())),
     tokens: &[b"\0\x04\x01", b"\x01\x0a\x02", b"\x02\x09\x05", b"\x03", b"\x0d\0\0", b"\x10\0", b"\x12\x07", b"\x13"],

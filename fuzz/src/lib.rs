@@ -42,7 +42,7 @@ const MOST_MEMORY_BYTES: u64 = 1 << 30;
 
 /// All targets.
 pub fn targets() -> impl Iterator<Item = &'static Target> {
-    parsers::TARGETS.iter().chain(&pages::TARGETS).chain(&image::TARGETS).chain(&expressions::TARGETS)
+    parsers::TARGETS.iter().chain(pages::TARGETS).chain(image::TARGETS).chain(expressions::TARGETS)
 }
 
 /// The target of that name.

@@ -2,7 +2,7 @@
 
 use crate::{MOST_MEMORY_BYTES, Target, note, noted};
 use outcore_array::{Array, ElementType, Goal, NpySource, compute};
-use outcore_graph::import::{Attributes, InputOptions, parse_bytes};
+use outcore_graph::import::{Attributes, InputOptions, count_edges};
 use outcore_io::backend::Posix;
 use outcore_io::{Runtime, RuntimeOptions};
 use outcore_matrix::DenseFile;
@@ -17,7 +17,7 @@ fn parse(format: &str, bytes: &[u8]) {
 fn parse_for(format: &str, bytes: &[u8], is_matrix: bool) {
     let attributes = if is_matrix { Attributes::None } else { Attributes::All };
     let options = InputOptions { is_matrix, attributes, ..InputOptions::default() };
-    if let Some(edges) = noted(parse_bytes(format, bytes, &options)) {
+    if let Some(edges) = noted(count_edges(format, bytes, &options)) {
         note(if edges > 0 { "edges" } else { "none" });
         // Compression apart, an edge takes a bit at least.
         let most = 8 * bytes.len() as u64 * 2000 + 8;
@@ -307,7 +307,7 @@ const fn of(name: &'static str, run: fn(&[u8]), tokens: &'static [&'static [u8]]
     Target { name, run, tokens, most_bytes: 4096, most_memory_bytes: MOST_MEMORY_BYTES }
 }
 
-pub(crate) static TARGETS: [Target; 26] = [
+pub(crate) static TARGETS: &[Target] = &[
     of("edge-list", |bytes| parse("edge-list", bytes), LINES),
     of("adjacency", |bytes| parse("adjacency", bytes), LISTS),
     of("tntp", |bytes| parse("tntp", bytes), NETWORK),

@@ -374,7 +374,7 @@ impl Reference {
         let (left, right) = (self.cast(both), other.cast(both));
         let (mut numbers, mut tolerance) = (Vec::new(), 0.0f64);
         for (row, column) in (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column))) {
-            // Of float32 the products are exact in float64.
+            // Products of float32 are exact in float64.
             let wide = if both.is_real() { ElementType::Float64 } else { both };
             let pair = |k: usize| (left.numbers[row * inner + k], right.numbers[k * columns + column]);
             let terms: Option<Vec<Number>> =

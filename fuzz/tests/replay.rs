@@ -1,7 +1,16 @@
 //! The kept inputs, run by `cargo test` as well.
 
-use outcore_fuzz::{run, targets};
+use outcore_fuzz::{run, target, targets};
+use outcore_graph::import::formats;
 use std::path::Path;
+
+#[test]
+fn every_format_has_a_target() {
+    // `binary64` is another name of `graph500`.
+    for (format, _) in formats().into_iter().filter(|(format, _)| *format != "binary64") {
+        assert!(target(format).is_some(), "no target reads {format}: add it to `fuzz/src/parsers.rs`, with inputs");
+    }
+}
 
 #[test]
 fn kept_inputs_are_read_or_refused() {

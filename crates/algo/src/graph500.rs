@@ -24,10 +24,11 @@ use crate::state::{Layout, array, bitmap, degrees};
 use crate::verify::{Contradiction, follow_parents, ways};
 use crate::visit::for_each_vertex;
 use outcore_format::WeightKind;
-use outcore_graph::generate::{GenerateOptions, for_each_edges, mix};
+use outcore_graph::generate::{GenerateOptions, for_each_edges};
 use outcore_graph::import::Weights;
 use outcore_graph::{Bitmap, Direction, Graph};
 use outcore_image::{Error, Result};
+use outcore_ingest::split_mix;
 use outcore_io::Array;
 use outcore_table::{Id, IdStream, distance_bits};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -38,8 +39,8 @@ const ENDS: usize = 2048;
 /// Chooses `count` vertices to search from, with equal probability, among those that have an edge; all if there are
 /// fewer.
 ///
-/// They depend on the ids and the seed alone. Self-loops are edges here; images of Graph500 have none. One pass over
-/// the ids; 4 bytes per vertex.
+/// The sources depend on the ids and the seed alone. Self-loops are edges here; images of Graph500 have none. One pass
+/// over the ids; 4 bytes per vertex.
 ///
 /// # Errors
 /// Ids that are strings, a column that cannot be read or is damaged, or no memory.
@@ -51,7 +52,7 @@ pub fn roots(graph: &Graph, seed: u64, count: usize) -> Result<Vec<u32>> {
     let mut smallest = Smallest::new(count);
     for_each_id(graph, |vertex, id| {
         if degrees[vertex as usize].load(Ordering::Relaxed) > 0 {
-            smallest.offer((mix(mix(seed) ^ mix(id)), vertex));
+            smallest.offer((split_mix(split_mix(seed) ^ split_mix(id)), vertex));
         }
     })?;
     Ok(smallest.into_sorted().map(|(_, vertex)| vertex).collect())

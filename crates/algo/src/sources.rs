@@ -2,8 +2,8 @@
 
 use crate::state::{Layout, array, reservation};
 use outcore_graph::Graph;
-use outcore_graph::generate::mix;
 use outcore_image::{Error, Result};
+use outcore_ingest::split_mix;
 use outcore_io::{Array, Reservation};
 use outcore_table::{Id, IdStream};
 use std::collections::BinaryHeap;
@@ -98,7 +98,7 @@ fn drawing(graph: &Graph, count: u64) -> impl Layout<Made = Reservation> {
 /// The vertices whose ids have the smallest hashes, which depend on the seed.
 fn draw(graph: &Graph, count: u64, seed: u64) -> Result<Vec<u32>> {
     let _reservation = drawing(graph, count).make()?;
-    let mixed = |state: u64, value: u64| mix(state.wrapping_add(value));
+    let mixed = |state: u64, value: u64| split_mix(state.wrapping_add(value));
     let start = mixed(seed, 0);
     let mut smallest = Smallest::new(count as usize);
     let mut ids = IdStream::new(graph)?;

@@ -88,7 +88,7 @@ const fn format(
 }
 
 /// All formats. The first one is taken where neither the name nor the content of an input says another.
-static FORMATS: [Format; 26] = [
+static FORMATS: &[Format] = &[
     format(
         "edge-list",
         "text, an edge a line, columns between blanks, tabs, commas, semicolons or bars",
@@ -260,6 +260,7 @@ impl Format {
         let is_binary = self.content == Content::Records;
         let is_table = self.content == Content::Table;
         match recognise::by_magic(start) {
+            // A stream of Arrow begins with bytes 0xff, and so may the records of a vertex with such a number.
             Some(Kind::Read(found)) if found != self.name && !(is_binary && start.starts_with(&[0xff])) => {
                 return Err(foreign(input, &expected, found, "leave --format out, or name the right one"));
             }

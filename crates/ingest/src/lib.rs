@@ -40,8 +40,8 @@ pub use documents::records::STRING_IDS;
 pub use format::{formats, is_document};
 pub use input::counted_file::Reads;
 pub use input::folders::expand;
-pub use mix::mix;
-pub use open::{open, parse_bytes, with_vertex_table};
+pub use mix::{SPLIT_MIX_STEP, mix, mix_32, split_mix};
+pub use open::{count_edges, open, with_vertex_table};
 pub use outcore_declare::Choice;
 pub use plan::{
     LARGE_BLOCK_BYTES, LEAST_BYTES, LEAST_PAGE_BUFFER_BYTES, PartitionPlan, Plan, SAMPLE_BYTES, enough_bytes,

@@ -118,9 +118,9 @@ pub(crate) fn open_memory(format: &str, bytes: &[u8], options: &InputOptions) ->
     with_sides(with_conditions(format.open(&input, options)?, options, &[])?, options)
 }
 
-/// Reads bytes in memory as a format and counts the edges; for the fuzzers.
+/// The number of edges that bytes in memory have as an input of a format; for tests and fuzzers.
 #[doc(hidden)]
-pub fn parse_bytes(format: &str, bytes: &[u8], options: &InputOptions) -> Result<u64> {
+pub fn count_edges(format: &str, bytes: &[u8], options: &InputOptions) -> Result<u64> {
     let mut source = open_memory(format, bytes, options)?;
     let parser = source.parser();
     let mut batch = EdgeBatch::new(false);

@@ -22,8 +22,8 @@ pub use crate::tables::values::{each_integer, each_real, is_integer, is_real};
 pub use crate::text::blocks::{LineBlocks, Lines};
 pub use crate::text::columns::{Comments, Cut, Field, Separator};
 pub use crate::text::number::{Integer, LineIter, integer, is_blank, is_exactly, is_missing, lines, real, trim};
-pub use crate::text::rows::separator_of as separator_of_rows;
 pub use crate::text::sample::{
     Sample, end_of_line, first_comments, first_lines, has_columns, is_called_csv, is_separator_line, name_of,
     settled_comments,
 };
+pub use crate::text::separator::separator_of as separator_of_rows;

@@ -1,8 +1,8 @@
 //! Text in columns, as numbers for a dense array.
 //!
-//! The separator is found as for lists of edges (`ingest/src/text/rows.rs`); the first line names the columns where it
-//! has no number above numbers. Which columns hold numbers is told by the first lines; what the others hold is not
-//! looked at. Whole numbers are those without a point or an exponent. Cost: about a nanosecond per byte.
+//! The separator is found as for lists of edges (`ingest/src/text/separator.rs`); the first line names the columns
+//! where it has no number above numbers. Which columns hold numbers is told by the first lines; what the others hold is
+//! not looked at. Whole numbers are those without a point or an exponent. Cost: about a nanosecond per byte.
 
 use crate::number_columns::{Number, NumberValues, Rounded, by_element};
 use crate::number_table::{ColumnKind, NumberOptions, Refused};

@@ -14,6 +14,7 @@
 
 use outcore_graph::{Bitmap, Direction, EdgeMapper, Graph, Next, vertex_map};
 use outcore_image::{Result, StatsBuilder};
+use outcore_ingest::mix_32;
 use outcore_io::Array;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
@@ -88,7 +89,7 @@ impl Colouring<'_> {
     /// A page that cannot be read or is damaged, a request to stop.
     pub fn settle_roots(self, mapper: &mut EdgeMapper<'_>, stats: &mut StatsBuilder) -> Result<()> {
         let Colouring { graph, number, classes, colours, roots, settled } = self;
-        let colour_of = |v: u32| mix(v ^ number);
+        let colour_of = |v: u32| mix_32(v ^ number);
         classes.for_each(graph, |v| store(colours, v, colour_of(v)))?;
         mapper.restart_with(Direction::Out, &classes.unsettled)?;
         spread(mapper, stats, "colour", |vertex, other, next| {
@@ -130,11 +131,4 @@ impl Colouring<'_> {
             }
         })
     }
-}
-
-/// Another number for every number, in an order as good as random (Appleby's finalizer of MurmurHash3).
-fn mix(mut value: u32) -> u32 {
-    value = (value ^ value >> 16).wrapping_mul(0x85eb_ca6b);
-    value = (value ^ value >> 13).wrapping_mul(0xc2b2_ae35);
-    value ^ value >> 16
 }

@@ -14,10 +14,10 @@ use crate::check::ids::check_ids;
 use crate::check::lists::{Sums, check_lists};
 use crate::engine::degree_class::degree_class;
 use crate::engine::graph::{Direction, Graph};
-use crate::generate::mix;
 use crate::look::attributes::{check_attributes, indexed_values};
 use outcore_format::{Manifest, Order};
 use outcore_image::{ColumnStream, Error, ImageFile, MANIFEST, Result};
+use outcore_ingest::split_mix;
 use outcore_io::{Array, Unit};
 use serde::Serialize;
 use std::hash::{BuildHasher, RandomState};
@@ -222,7 +222,7 @@ impl ColumnSums {
 }
 
 fn check_order(graph: &Graph, classes: &Array<u8>) -> Result<()> {
-    // Of a rectangular matrix, rows are ordered apart from columns.
+    // Rows of a rectangular matrix are ordered apart from columns.
     let first_column = graph.manifest().rows.unwrap_or(0) as usize;
     let rises = |(vertex, pair): &(usize, &[u8])| pair[0] < pair[1] && vertex + 1 != first_column;
     match classes.windows(2).enumerate().find(rises) {
@@ -304,7 +304,7 @@ impl KeyedHash {
     /// A well-mixed number of a number.
     #[inline]
     pub(crate) fn one(&self, value: u64) -> u64 {
-        mix(mix(value ^ self.keys[0]) ^ self.keys[1])
+        split_mix(split_mix(value ^ self.keys[0]) ^ self.keys[1])
     }
 
     /// A well-mixed number of two, which are not interchangeable.

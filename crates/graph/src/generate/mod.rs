@@ -13,7 +13,10 @@ mod file;
 pub use file::{GENERATE_ENDINGS, GenerateReport, write};
 
 use outcore_image::{Error, Result};
-use outcore_ingest::{Block, BlockData, Choice, EdgeBatch, Facts, Ids, Parser, ReadBlocks, Source, TakeBatch, Weights};
+use outcore_ingest::{
+    Block, BlockData, Choice, EdgeBatch, Facts, Ids, Parser, ReadBlocks, SPLIT_MIX_STEP, Source, TakeBatch, Weights,
+    split_mix,
+};
 use outcore_io::Runtime;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -27,7 +30,6 @@ const MOST_SCALE: u32 = 31;
 const QUADRANTS: [u16; 3] = [37356, 49807, 62259];
 /// Memory of a worker's edges: their ends and their weights.
 const BATCH_BYTES: u64 = 24 * BLOCK_EDGES;
-const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// Shape of a generated graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -193,7 +195,7 @@ impl Generator {
             Error::Usage(format!("expected fewer than 2^48 edges, found an edge factor of {}", options.edge_factor))
         })?;
         let name = PathBuf::from(format!("{} graph", options.shape.name()));
-        Ok(Generator { options: options.clone(), edges, name, key: mix(options.seed) })
+        Ok(Generator { options: options.clone(), edges, name, key: split_mix(options.seed) })
     }
 
     /// Appends edges with these numbers.
@@ -206,7 +208,7 @@ impl Generator {
             let ends = match self.options.shape {
                 Shape::Kronecker => self.kronecker(number),
                 Shape::Uniform => {
-                    let draw = mix(self.key ^ mix(number));
+                    let draw = split_mix(self.key ^ split_mix(number));
                     [(draw >> 32) >> (32 - scale), (draw & u64::from(u32::MAX)) >> (32 - scale)]
                 }
                 Shape::Grid if number >= to_the_right => {
@@ -222,7 +224,7 @@ impl Generator {
             };
             ids.extend_from_slice(&ends);
         }
-        let draw = |number| mix(!self.key ^ mix(number));
+        let draw = |number| split_mix(!self.key ^ split_mix(number));
         match self.options.weights {
             None => {}
             Some(GeneratedWeights::Uniform) => {
@@ -237,12 +239,12 @@ impl Generator {
 
     #[inline]
     fn kronecker(&self, number: u64) -> [u64; 2] {
-        let mut state = mix(self.key ^ mix(number));
+        let mut state = split_mix(self.key ^ split_mix(number));
         let mut ends = [0u64; 2];
         let mut levels = self.options.scale;
         while levels > 0 {
-            state = state.wrapping_add(GOLDEN);
-            let mut draws = mix(state);
+            state = state.wrapping_add(SPLIT_MIX_STEP);
+            let mut draws = split_mix(state);
             for _ in 0..levels.min(4) {
                 let draw = draws as u16;
                 let [second, third, fourth] = [draw >= QUADRANTS[0], draw >= QUADRANTS[1], draw >= QUADRANTS[2]];
@@ -289,15 +291,6 @@ impl Parser for Generator {
 /// Rows and columns of a grid.
 fn grid(scale: u32) -> (u64, u64) {
     (1 << (scale / 2), 1 << (scale - scale / 2))
-}
-
-/// A well-mixed number of a number: the output of SplitMix64.
-#[inline(always)]
-pub fn mix(seed: u64) -> u64 {
-    let mut mixed = seed.wrapping_add(GOLDEN);
-    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    mixed ^ (mixed >> 31)
 }
 
 #[cfg(test)]

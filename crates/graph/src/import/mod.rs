@@ -49,8 +49,8 @@ pub use images::{Part, is_image, of_graph, open_inputs};
 pub use options::{Duplicates, ImportOptions, ImportReport, ImportStats, OrderChoice, SelfLoops};
 pub use outcore_ingest::{
     AttributeField, Attributes, Block, BlockData, Condition, EdgeBatch, Facts, GraphalyticsProperties, IdKind, Ids,
-    InputOptions, Literal, Nulls, Parser, ReadBlocks, Rows, SIDES, Source, TakeBatch, TextFacts, Weights, formats,
-    from_batches, open, parse_bytes, with_shape, with_vertex_range, with_vertex_table, with_vertices,
+    InputOptions, Literal, Nulls, Parser, ReadBlocks, Rows, SIDES, Source, TakeBatch, TextFacts, Weights, count_edges,
+    formats, from_batches, open, with_shape, with_vertex_range, with_vertex_table, with_vertices,
 };
 pub use read::ReadEdge;
 pub use summary::ImportSummary;

@@ -72,6 +72,7 @@ impl Separator {
     }
 }
 
+/// The columns of a format in which they have fixed places.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FixedColumns {
     pub(crate) format: &'static str,
@@ -80,6 +81,8 @@ pub(crate) struct FixedColumns {
     pub(crate) source: usize,
     pub(crate) target: usize,
     pub(crate) weight: Option<(usize, &'static str)>,
+    /// Whether the first column numbers the edges.
+    pub(crate) has_edge_ids: bool,
 }
 
 /// The start of comments, after blanks.

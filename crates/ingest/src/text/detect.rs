@@ -15,11 +15,11 @@ use crate::text::blocks::Lines;
 use crate::text::columns::{Columns, Comments, Field, FixedColumns, Separator};
 use crate::text::konect::{self, Konect};
 use crate::text::number::{is_missing, is_padded, is_whole, real, records, trim};
-use crate::text::rows::separator_of;
 use crate::text::sample::{
     SAMPLE_LINES, Sample, end_of_record, first_comments, has_columns, is_called_csv, is_separator_line, name_of,
     padded_id, says_directed, settled_comments,
 };
+use crate::text::separator::separator_of;
 use crate::text::source::weights_wanted;
 use outcore_image::{Error, Result};
 use std::collections::HashSet;
@@ -235,7 +235,7 @@ impl<'a> Sample<'a> {
         if count == 3 && !has_names && options.header.is_none() {
             self.check_no_matrix()?;
         }
-        if fixed.is_some_and(|fixed| fixed.format == "cedge") {
+        if fixed.is_some_and(|fixed| fixed.has_edge_ids) {
             self.check_edge_ids()?;
         }
         Ok(count)

@@ -29,15 +29,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// GAP's `.el`: pairs.
-pub(crate) const EL: FixedColumns = FixedColumns { format: "el", count: 2, source: 0, target: 1, weight: None };
+pub(crate) const EL: FixedColumns =
+    FixedColumns { format: "el", count: 2, source: 0, target: 1, weight: None, has_edge_ids: false };
 
 /// GAP's `.wel`: triplets.
 pub(crate) const WEL: FixedColumns =
-    FixedColumns { format: "wel", count: 3, source: 0, target: 1, weight: Some((2, "weight")) };
+    FixedColumns { format: "wel", count: 3, source: 0, target: 1, weight: Some((2, "weight")), has_edge_ids: false };
 
 /// Road networks as `edge_id u v length`.
 pub(crate) const CEDGE: FixedColumns =
-    FixedColumns { format: "cedge", count: 4, source: 1, target: 2, weight: Some((3, "length")) };
+    FixedColumns { format: "cedge", count: 4, source: 1, target: 2, weight: Some((3, "length")), has_edge_ids: true };
 
 pub(crate) fn open(input: &Input, options: &InputOptions, fixed: Option<FixedColumns>) -> Result<Source> {
     open_blocks(LineBlocks::new(input.stream()?), options, fixed)

@@ -36,6 +36,7 @@ pub(crate) fn open(input: &Input, options: &InputOptions) -> Result<Source> {
         source: 0,
         target: 1,
         weight: has_weights.then_some((2, "weight")),
+        has_edge_ids: false,
     };
     let options = options_for(options, properties.weight());
     let mut edges = edge_list::open_blocks(edge_blocks, &options, Some(columns))?;

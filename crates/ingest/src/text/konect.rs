@@ -66,7 +66,8 @@ impl Konect {
         let other =
             options.weight.as_deref().is_some_and(|asked| !is_weighted || !matches!(asked, "none" | "weight" | "3"));
         let weight = is_weighted.then_some((2, "weight"));
-        (!is_free && !other).then_some(FixedColumns { format: "konect", count, source: 0, target: 1, weight })
+        let columns = FixedColumns { format: "konect", count, source: 0, target: 1, weight, has_edge_ids: false };
+        (!is_free && !other).then_some(columns)
     }
 
     /// Whether edges have a direction, and what says so.

@@ -2,6 +2,10 @@
 //!
 //! A reader of a format decides how lines are read from the first lines of the file. Blocks of whole lines are then
 //! parsed by all workers at a time.
+//!
+//! A format whose lines can be parsed apart from each other is a `text_source` (`source.rs`), with a parser of blocks.
+//! Where a line depends on earlier ones it is opened with `records::open` (`documents/records.rs`), as a document that
+//! one thread reads: so is SIF, whose first tab decides how all lines are cut.
 
 pub(crate) mod adjacency;
 pub(crate) mod ascii_graph;
@@ -15,8 +19,8 @@ pub(crate) mod konect;
 pub(crate) mod metis;
 pub(crate) mod number;
 pub(crate) mod own_comment;
-pub(crate) mod rows;
 pub(crate) mod sample;
+pub(crate) mod separator;
 pub(crate) mod sif;
 pub(crate) mod size_line;
 pub(crate) mod source;

@@ -7,7 +7,7 @@
 use crate::batch::{InputOptions, bad_record};
 use crate::text::columns::{Comments, Field, Separator, split};
 use crate::text::number::{Quoting, lines, record_end, trim};
-use crate::text::rows::most_common;
+use crate::text::separator::most_common;
 use outcore_image::{Error, Result};
 use std::path::Path;
 

@@ -220,9 +220,9 @@ fn a_schema_without_mark_and_length_is_read() {
     // The magic number is padded, and then comes the mark, the length, the schema.
     let start = (0..whole.len()).step_by(8).find(|&start| whole[start..].starts_with(&[0xff; 4])).expect("a mark");
     let bare = [&whole[..start], &whole[start + 8..]].concat();
-    assert_eq!(parse_bytes("arrow", &bare, &InputOptions::default()).expect("reads"), 2);
+    assert_eq!(count_edges("arrow", &bare, &InputOptions::default()).expect("reads"), 2);
     for cut in [start, start + 20, start + 100, bare.len() - 1] {
-        assert!(parse_bytes("arrow", &bare[..cut], &InputOptions::default()).is_err(), "cut at {cut}");
+        assert!(count_edges("arrow", &bare[..cut], &InputOptions::default()).is_err(), "cut at {cut}");
     }
 }
 
@@ -240,7 +240,7 @@ fn damaged_arrow_schemas_in_parquet_are_errors() {
         for letter in [b'A', b'/', b'Q', b'g'] {
             let mut changed = whole.clone();
             changed[place] = letter;
-            match parse_bytes("parquet", &changed, &InputOptions::default()) {
+            match count_edges("parquet", &changed, &InputOptions::default()) {
                 Ok(edges) => assert!(edges <= 1, "{edges} edges with byte {place} changed"),
                 Err(error) => broken += u64::from(error.to_string().contains("the decoder broke down")),
             }
@@ -265,11 +265,11 @@ fn damaged_tables_are_errors_wherever_they_are_cut_or_changed() {
     for (format, whole) in
         [("parquet", parquet(&table)), ("arrow", arrow_file(&table)), ("arrow", arrow_stream(&table))]
     {
-        assert_eq!(parse_bytes(format, &whole, &InputOptions::default()).expect("whole"), 5000);
+        assert_eq!(count_edges(format, &whole, &InputOptions::default()).expect("whole"), 5000);
         for tenth in 0..10 {
             let cut = whole.len() * tenth / 10;
             assert!(
-                parse_bytes(format, &whole[..cut], &InputOptions::default()).is_err(),
+                count_edges(format, &whole[..cut], &InputOptions::default()).is_err(),
                 "{format} cut at {cut} of {}",
                 whole.len()
             );
@@ -278,7 +278,7 @@ fn damaged_tables_are_errors_wherever_they_are_cut_or_changed() {
         for place in (0..whole.len()).step_by(whole.len() / 300) {
             let mut changed = whole.clone();
             changed[place] ^= 0x5a;
-            if let Ok(edges) = parse_bytes(format, &changed, &InputOptions::default()) {
+            if let Ok(edges) = count_edges(format, &changed, &InputOptions::default()) {
                 assert!(edges <= 5000, "{format}: {edges} edges with byte {place} changed");
             }
         }

@@ -1,4 +1,4 @@
-//! Which separator cuts the first lines of a file into columns.
+//! The separator that cuts the first lines of a file into columns.
 
 use crate::batch::bad_record;
 use crate::text::blocks::Lines;
