@@ -50,7 +50,7 @@ pub fn to_numpy<'py>(py: Python<'py>, table: &Table, name: &str) -> PyResult<Bou
     let reservation = set_aside(py, image, &purpose, bytes)?;
     let column = table.columns().iter().find(|(own, _)| own == name).map(|(_, column)| column.clone());
     let order = table.order().map(|order| &order[..]);
-    // Of values that need no ids.
+    // Columns of values that need no ids.
     let of_ids = |columns: Vec<(String, Column)>| {
         let alone = Table::new(image.clone(), columns);
         table.order().map_or(alone.clone(), |order| alone.in_order(order.clone()))

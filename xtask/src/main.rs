@@ -129,8 +129,22 @@ const MAX_COLUMNS: usize = 120;
 /// Words that mark something unfinished.
 const UNFINISHED: [&str; 4] = ["todo!(", "unimplemented!(", "FIXME", "XXX"];
 /// Openings of comments that hide the subject: a comment begins with the thing, in the field's term.
-const RIDDLES: [&str; 9] =
-    ["What", "Whatever", "Who", "Whoever", "Whose", "The same", "See above", "So much", "So many"];
+const RIDDLES: &[&str] = &[
+    "What",
+    "Whatever",
+    "Who",
+    "Whoever",
+    "Whose",
+    "Which",
+    "Of",
+    "Those",
+    "They",
+    "Such",
+    "The same",
+    "See above",
+    "So much",
+    "So many",
+];
 /// Participles that say what happened to a thing, not what it is: no field, variable, function or type has such a name.
 const NAMELESS: [&str; 6] = ["asked", "held", "kept", "said", "taken", "told"];
 
@@ -507,10 +521,15 @@ mod tests {
             "    // The same, faster.",
             "/// A.\n///\n/// Whose pages.",
             "// A sum comes to.",
+            "/// Of a page.",
+            "/// Those of a page.",
+            "/// Which page.",
         ] {
             assert_eq!(faults(text), 1, "{text}");
         }
-        for text in ["/// A sum of\n/// What was.", "/// Whatsoever", "let a = 1; // What", "/// The samples"] {
+        for text in
+            ["/// A sum of\n/// What was.", "/// Whatsoever", "let a = 1; // What", "/// The samples", "// Offsets"]
+        {
             assert_eq!(faults(text), 0, "{text}");
         }
     }

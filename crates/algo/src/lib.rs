@@ -68,8 +68,8 @@ mod kernels {
 
 /// Verifiers: each checks that a result has the properties that make it right, with another algorithm than computed it.
 ///
-/// They work out of core like the algorithms: state per vertex in memory, edges by sweeps. An error names the vertex
-/// and the values that contradict each other.
+/// Verifiers work out of core like the algorithms: state per vertex in memory, edges by sweeps. An error names the
+/// vertex and the values that contradict each other.
 pub mod verify {
     // A function `.._bytes` returns the memory that a verifier takes beside the result.
     pub(crate) mod bfs;

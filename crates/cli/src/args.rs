@@ -81,16 +81,16 @@ pub struct ImportArgs {
     /// The input's format; detected if not given
     #[arg(long, value_name = "NAME", value_parser = names(&import::formats()))]
     pub format: Option<String>,
-    /// Which column holds the sources of edges, by name or by number from 1
+    /// The column that holds the sources of edges, by name or by number from 1
     #[arg(long, value_name = "NAME")]
     pub source: Option<String>,
-    /// Which column holds the targets of edges
+    /// The column that holds the targets of edges
     #[arg(long, value_name = "NAME")]
     pub target: Option<String>,
-    /// Which column holds the weights; `none` leaves weights out
+    /// The column that holds the weights; `none` leaves weights out
     #[arg(long, value_name = "NAME")]
     pub weight: Option<String>,
-    /// Which other columns are kept as attributes of edges, by name or by number from 1; `all` keeps all that have
+    /// The other columns that are kept as attributes of edges, by name or by number from 1; `all` keeps all that have
     /// names
     #[arg(long, value_name = "A,B,C", value_delimiter = ',')]
     pub attributes: Option<Vec<String>>,
@@ -135,7 +135,7 @@ pub struct ImportArgs {
     /// Purpose of the image. Graphs and matrices have the same format, but graphs are square and not complex
     #[arg(long = "as", value_enum, default_value = "graph")]
     pub purpose: Purpose,
-    /// Which columns of a table an array has, by name or by number from 1; all of numbers if not given
+    /// The columns of a table that an array has, by name or by number from 1; all of numbers if not given
     #[arg(long, value_name = "A,B,C", value_delimiter = ',')]
     pub columns: Option<Vec<String>>,
     /// The type of an array's elements; if not given, the one that holds the numbers of all columns, and of text int64,
@@ -146,10 +146,10 @@ pub struct ImportArgs {
     /// indices, and targets column indices, from 0
     #[arg(long, value_name = "MxN", value_parser = shape)]
     pub shape: Option<[u64; 2]>,
-    /// Of an image as input: only the vertices whose ids are in this file, one a line, and the edges between them
+    /// A file of ids, one a line: of an image as input only these vertices and the edges between them
     #[arg(long, value_name = "FILE")]
     pub vertices: Option<PathBuf>,
-    /// Of an image as input: edges lead the other way
+    /// Reverses the edges of an image as input
     #[arg(long)]
     pub reverse: bool,
     /// Treatment of edges from a vertex to itself
@@ -312,7 +312,7 @@ pub struct GraphalyticsArgs {
     /// which are read uncompressed only
     #[arg(value_name = "DIR")]
     pub folder: PathBuf,
-    /// Which of them; all if none is named
+    /// Data sets, by their names; all if none is given
     #[arg(value_name = "NAME")]
     pub names: Vec<String>,
     /// As one JSON array; it has the data sets before one that fails

@@ -86,7 +86,7 @@ pub struct Common {
 pub struct OfArray {
     /// The array: an image, or a .npy, Parquet or Arrow file, which is read in place
     pub array: PathBuf,
-    /// Which columns, by name or by number from 1, beside that of --target; all if not given
+    /// Columns, by name or by number from 1, beside that of --target; all if not given
     #[arg(long, value_name = "A,B,C", value_delimiter = ',')]
     pub columns: Option<Vec<String>>,
     /// Write the result

@@ -24,7 +24,7 @@ pub enum Selection<'a> {
     Pages(Range<u64>),
     /// Units and bitmaps of their wanted pages, in rising order.
     Units(Vec<(u64, u64)>),
-    /// Those of adjacent pages that a function of the unit selects during the sweep.
+    /// Pages of a range that a function of the unit selects during the sweep.
     Chosen(Box<dyn Fn(u64) -> u64 + Sync + 'a>, Range<u64>),
     /// One page after the other, as a function returns them during the sweep; it may return more after it has returned
     /// none.
@@ -483,7 +483,7 @@ fn bits(mut word: u64) -> impl Iterator<Item = u32> {
     })
 }
 
-/// The pages of a unit that are among these.
+/// The pages of a unit that are in a range, as a bitmap.
 pub fn pages_within(pages: &Range<u64>, unit: u64) -> u64 {
     let first = unit * UNIT_PAGES;
     let (head, tail) = (pages.start.saturating_sub(first), (first + UNIT_PAGES).saturating_sub(pages.end));

@@ -43,7 +43,7 @@ pub enum Nulls {
     /// The first one is an error.
     #[default]
     Error,
-    /// They are left out.
+    /// Rows with nulls are left out.
     Skip,
 }
 
@@ -361,7 +361,7 @@ pub struct Block {
     pub sequence: u64,
     /// The number of the block's first line (from 1) or record (from 0).
     pub first_record: u64,
-    /// Which vertex the first adjacency line of the block belongs to, in formats that count lines.
+    /// The vertex of the first adjacency line of the block, in formats that count lines.
     pub first_vertex: u64,
     /// Bytes of the input up to the end of this block, as they lie on disk: for the progress bar.
     pub input_bytes: u64,
@@ -586,14 +586,14 @@ pub struct InputOptions {
     pub format: Option<String>,
     /// The kind of ids.
     pub ids: IdKind,
-    /// Which column holds the sources of edges: a name, or a number from 1. `None` takes the one that the format has.
+    /// The column with the sources of edges: a name, or a number from 1. `None` takes the one that the format has.
     pub source: Option<String>,
-    /// Which column holds the targets.
+    /// The column with the targets.
     pub target: Option<String>,
-    /// Which column holds the weights. `None` takes the one that the format has, or one called `weight`; `Some("none")`
+    /// The column with the weights. `None` takes the one that the format has, or one called `weight`; `Some("none")`
     /// leaves them out.
     pub weight: Option<String>,
-    /// Which other columns are kept, under their names.
+    /// The other columns that are kept, under their names.
     pub attributes: Attributes,
     /// Conditions that edges must meet.
     pub conditions: Vec<Condition>,

@@ -47,7 +47,7 @@ pub(crate) fn with_sides(mut source: Source, options: &InputOptions) -> Result<S
     if facts.directed.is_none() && options.directed.is_none() {
         (facts.directed, facts.directed_by) = (Some(false), Some("the two sides".to_owned()));
     }
-    // They are not one vertex here.
+    // Equal ids of both sides are two vertices here.
     let as_ids = facts.ends.as_ref().and_then(|[source, target]| kinds_note(source, target, false));
     facts.notes.retain(|note| Some(note) != as_ids.as_ref());
     if is_told {

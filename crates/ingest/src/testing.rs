@@ -17,7 +17,7 @@ pub(crate) struct Read {
     pub(crate) weights: Vec<f64>,
     pub(crate) complex: Vec<[f64; 2]>,
     pub(crate) vertices: Vec<u64>,
-    /// Of the last batch, as those of vertices are.
+    /// The attributes of the last batch, as those of vertices are.
     pub(crate) attributes: Vec<AttributeColumn>,
     pub(crate) vertex_attributes: Vec<AttributeColumn>,
     pub(crate) declared: Option<(u64, u64)>,

@@ -144,7 +144,7 @@ impl GaussianNb {
 /// The logarithms of sums of exponentials of rows (`n x 1`), lazily.
 pub(crate) fn log_sum_exp(logs: &Array) -> Result<Array> {
     let most = logs.fold(Fold::Max, &[1], true)?;
-    // Of rows that are all -inf the difference would be NaN.
+    // The difference of rows that are all -inf would be NaN.
     let most = most.binary(Binary::Maximum, &scalar(f64::MIN))?;
     let sum = logs.binary(Binary::Subtract, &most)?.unary(Unary::Exp)?.fold(Fold::Sum, &[1], true)?;
     sum.unary(Unary::Log)?.binary(Binary::Add, &most)

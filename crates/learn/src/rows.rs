@@ -16,7 +16,7 @@ use std::path::Path;
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
 
-/// Of every column the bytes of its elements.
+/// The bytes of the elements, per column.
 type Bytes = Vec<Vec<u8>>;
 
 struct RowSender {

@@ -561,7 +561,7 @@ struct Product<'a, 's, S, const W: usize> {
 enum Sums<'a, 's, 'r, const W: usize> {
     Memory(&'a [AtomicF64]),
     Rows(&'a Rows<'s>, &'r mut Slot<'s>),
-    /// Of a single list, or of a part of one.
+    /// The sums of a single list, or of a part of one.
     Part(&'r mut [f64; W]),
 }
 

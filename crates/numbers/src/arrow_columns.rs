@@ -39,10 +39,10 @@ const ALIGNED_BYTES: u64 = 64;
 
 pub(crate) struct ArrowColumns {
     path: PathBuf,
-    /// Of the columns that are taken.
+    /// The fields of the columns that are read.
     fields: Vec<SchemaRef>,
     batches: Vec<BatchPlace>,
-    /// Of every batch the columns that are taken.
+    /// The columns that are read, of every batch.
     columns: Vec<ColumnPlace>,
     rows: u64,
     _reservation: Reservation,
@@ -315,7 +315,7 @@ impl PlacedColumns for ArrowColumns {
             return values.1 + if nulls == 0 { 0 } else { validity.1 };
         }
         let bits = value_bits(self.fields[column].field(0).data_type()) + u64::from(nulls != 0);
-        // They are read from the row on that begins a byte of bits.
+        // Bits are read from the row on that begins a byte.
         let first = run.start - (run.start - self.range(batch).start) % 8;
         ((run.end - first) * bits).div_ceil(8)
     }
@@ -366,7 +366,7 @@ impl PlacedColumns for ArrowColumns {
             let mut own = ColumnPlace { nulls: place.nulls, validity, values: part(place.values, bits) };
             let buffers = self.buffers(file, &own)?;
             if own.nulls > 0 {
-                // Those of the batch may be in other rows.
+                // The nulls of the batch may be in other rows.
                 own.nulls = rows as i64 - buffers.count_set_bits_offset(0, rows as usize) as i64;
             }
             let found = self.decode((batch, column), buffers, &own, rows)?;
@@ -421,7 +421,7 @@ fn batch_place(
     }
     let batch = message.header_as_record_batch().ok_or("no batch")?;
     let mut variadic = batch.variadicBufferCounts().into_iter().flatten();
-    // Of every column the places of its first node and buffer.
+    // The places of the first node and buffer of every column.
     let (mut places, mut at) = (Vec::new(), (0, 0));
     for field in schema.fields() {
         places.push(at);

@@ -28,7 +28,7 @@ const INDEX_NAME: &str = "__index_level_";
 /// Options for reading a table of numbers.
 #[derive(Clone, Debug, Default)]
 pub struct NumberOptions {
-    /// Which columns, by their names or their numbers from 1, in this order. `None` takes all of numbers.
+    /// Columns, by their names or their numbers from 1, in this order. `None` takes all of numbers.
     pub columns: Option<Vec<String>>,
     /// Separator of the columns of a text file: `tab`, `comma`, ..., or a character. `None`: decided by the first
     /// lines.
@@ -123,7 +123,7 @@ struct Column<'a> {
     has_commas: bool,
 }
 
-/// Which columns are taken: their places, their types, and a note on the others.
+/// The columns that are read: their places, their types, and a note on the others.
 #[derive(Default)]
 pub(crate) struct Chosen {
     pub(crate) columns: Vec<usize>,

@@ -32,7 +32,7 @@ const FIELD_BYTES: usize = 768;
 pub(crate) struct ParquetColumns {
     path: PathBuf,
     metadata: ArrowReaderMetadata,
-    /// Of the columns that are taken.
+    /// The plans of the columns that are read.
     columns: Vec<ColumnPlan>,
     /// The first rows of the groups, and how many rows there are.
     first_rows: Vec<u64>,

@@ -1,7 +1,7 @@
 //! Tables of numbers whose rows have places: columns of Parquet and Arrow files, of which any rows are read, on any
 //! worker, without an import.
 //!
-//! Which columns are taken, what becomes of their numbers, and what is refused or told of is the same as when the file
+//! The columns that are read, what becomes of their numbers, and what is refused or noted are the same as when the file
 //! is imported (`number_table.rs`, `number_columns.rs`).
 
 use crate::arrow_columns::ArrowColumns;

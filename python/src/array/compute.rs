@@ -65,7 +65,7 @@ fn goals(values: Vec<PyExpression>, images: Vec<ImageOf>) -> Vec<Goal> {
     values.chain(images).collect()
 }
 
-/// Of a pass its rows, the files that it reads and how many bytes of each, its memory and that of its results.
+/// The rows of a pass, the files that it reads and how many bytes of each, its memory and that of its results.
 type PassOf = (u64, Vec<(String, u64)>, u64, u64);
 
 /// The plan of [`compute_arrays`]: as text, as a drawing, and pass by pass.

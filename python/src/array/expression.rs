@@ -264,7 +264,7 @@ impl PyExpression {
         PyExpression::of(py, self.array.permute(&order))
     }
 
-    /// Of every axis an index, or a start, a step and a count; `None` for a new axis.
+    /// An index, or a start, a step and a count, of every axis; `None` for a new axis.
     fn slice(&self, py: Python<'_>, parts: Vec<Option<(i64, Option<i64>, u64)>>) -> PyResult<Self> {
         let part = |part: Option<(i64, Option<i64>, u64)>| {
             part.map(|(start, step, count)| match step {

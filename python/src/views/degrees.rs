@@ -14,8 +14,8 @@ use pyo3::types::PyList;
 /// `g.degree(vertices)` is a list of pairs, and `for vertex, degree in g.degree` goes through all, so that
 /// `dict(g.degree)` has them.
 ///
-/// Of one vertex, reads the pages of one list; the first look reads the ids, see `Graph.neighbors`. Of all, what
-/// `degree_centrality` takes.
+/// The degree of one vertex reads the pages of one list; the first look reads the ids, see `Graph.neighbors`. All
+/// degrees take what `degree_centrality` takes.
 ///
 /// Raises:
 ///     NoVertexError: No vertex of that id.

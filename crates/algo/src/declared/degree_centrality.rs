@@ -5,8 +5,7 @@ use crate::kernels::degree_centrality::{DegreeCentrality, DegreeCentralityOption
 
 /// The estimate for computing degree centrality over this graph.
 pub fn estimate_degree_centrality(graph: &Graph, options: &DegreeCentralityOptions) -> Estimate {
-    kernels::degree_centrality::estimate(graph, options)
-        .verified_in(verify::degree_centrality::counts_bytes(graph))
+    kernels::degree_centrality::estimate(graph, options).verified_in(verify::degree_centrality::counts_bytes(graph))
 }
 
 /// The declaration of `degree_centrality`.

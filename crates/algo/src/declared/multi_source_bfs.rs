@@ -7,8 +7,7 @@ use crate::kernels::reach::{MultiSourceBfs, MultiSourceBfsOptions};
 
 /// The estimate for searches from the sources, with the least state that works: 64 sources at a time.
 pub fn estimate_multi_source_bfs(graph: &Graph, options: &MultiSourceBfsOptions) -> Estimate {
-    kernels::multi_source_bfs::estimate(graph, options)
-        .verified_in(verify::searches::searches_bytes(graph))
+    kernels::multi_source_bfs::estimate(graph, options).verified_in(verify::searches::searches_bytes(graph))
 }
 
 /// The declaration of `multi_source_bfs`.

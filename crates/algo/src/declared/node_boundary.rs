@@ -6,8 +6,7 @@ use outcore_format::WeightKind;
 
 /// The estimate for the node boundary of a set.
 pub fn estimate_node_boundary(graph: &Graph, options: &NodeBoundaryOptions) -> Estimate {
-    kernels::node_boundary::estimate(graph, options)
-        .verified_in(verify::node_boundary::node_boundary_bytes(graph))
+    kernels::node_boundary::estimate(graph, options).verified_in(verify::node_boundary::node_boundary_bytes(graph))
 }
 
 /// The declaration of `node_boundary`.

@@ -6,8 +6,7 @@ use crate::kernels::sssp::{Sssp, SsspOptions, sssp, weight_bytes};
 
 /// The estimate for a search over this graph; how many passes it makes depends on the weights.
 pub fn estimate_sssp(graph: &Graph, options: &SsspOptions) -> Estimate {
-    kernels::sssp::estimate(graph, options)
-        .verified_in(verify::sssp::sssp_bytes(graph) + weight_bytes(graph, options))
+    kernels::sssp::estimate(graph, options).verified_in(verify::sssp::sssp_bytes(graph) + weight_bytes(graph, options))
 }
 
 /// The declaration of `sssp`.

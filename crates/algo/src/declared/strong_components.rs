@@ -7,8 +7,7 @@ use crate::kernels::strong_components::{StrongComponentsOptions, strong_componen
 
 /// The estimate for finding strongly connected components of this graph; the passes are those of most graphs.
 pub fn estimate_strong_components(graph: &Graph) -> Estimate {
-    kernels::strong_components::estimate(graph)
-        .verified_in(verify::strong_components::strong_components_bytes(graph))
+    kernels::strong_components::estimate(graph).verified_in(verify::strong_components::strong_components_bytes(graph))
 }
 
 /// The declaration of `strong_components`.

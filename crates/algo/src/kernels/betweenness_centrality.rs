@@ -194,7 +194,7 @@ impl Scale {
         Scale { others: share / seen as f64, sources, vertices, count, unit }
     }
 
-    /// Of a mean of independent numbers between 0 and 1, or of numbers drawn without repetition (Hoeffding), for all
+    /// The error bound of a mean of numbers from 0 to 1, independent or drawn without repetition (Hoeffding), for all
     /// vertices at once.
     fn error_bound(&self, options: &BetweennessOptions) -> f64 {
         let drawn = if options.endpoints { self.count } else { self.count.saturating_sub(1) };

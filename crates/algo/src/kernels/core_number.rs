@@ -107,7 +107,7 @@ struct Peel<'a> {
 struct Removed {
     direction: Direction,
     set: Bitmap,
-    /// Those that were there when the sweep began: their lists of several pages are visited, of all pages.
+    /// The vertices that were there when the sweep began: their lists of several pages are visited in full.
     begun: Bitmap,
     /// The vertices of `set`, if it is known which they are; then `begun` is empty.
     list: Option<Vec<u32>>,
@@ -116,11 +116,11 @@ struct Removed {
 /// Vertices that fell to k.
 #[derive(Default)]
 struct Fallen {
-    /// The places of those whose lists are in the page at hand.
+    /// The places of vertices whose lists are in the page at hand.
     here: Vec<usize>,
     /// How many there were in all.
     count: u64,
-    /// Those that joined the sets of removed vertices, with the places of the sets, while they are few.
+    /// Vertices that joined the sets of removed ones, with the places of the sets, while they are few.
     joined: Vec<(usize, u32)>,
     /// Whether they are no longer few.
     many: bool,

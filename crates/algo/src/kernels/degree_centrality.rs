@@ -24,9 +24,9 @@ pub enum DegreeEdges {
     /// All.
     #[default]
     Both,
-    /// Those that lead to it.
+    /// Edges that lead to the vertex.
     In,
-    /// Those that lead from it.
+    /// Edges that lead from the vertex.
     Out,
 }
 

@@ -171,9 +171,9 @@ pub(crate) fn count<S: Share>(graph: &Graph, name: &'static str, possible: Optio
 }
 
 enum Rank {
-    /// Those of smaller numbers.
+    /// Vertices of smaller numbers.
     Number,
-    /// Those of greater degree, and of these the ones of smaller numbers.
+    /// Vertices of greater degree, and of equal ones those of smaller numbers.
     Degree(Array<AtomicU32>),
 }
 

@@ -625,7 +625,7 @@ mod tests {
     #[test]
     fn all_decoders_refuse_empty_parts_of_lists() {
         let shape = Shape { vertices: 3, parallel: false };
-        // Of the lists {}, {0, 2}, {} the outer ones are empty, so neither may be a part of a list.
+        // The lists are {}, {0, 2} and {}: the outer ones are empty, so neither may be a part of a list.
         let mut pages = Vec::new();
         let mut writer = ListWriter::new(ORIGIN, false, 0, 0, 0);
         [&[][..], &[0, 2], &[]].iter().for_each(|list| writer.push(list, |_, _| ()));

@@ -7,8 +7,8 @@
 //!   complex ones       source | target << 32, real part, place in the input, imaginary part  32 bytes
 //! ```
 //!
-//! Edges with attributes are in order, with 0 as the weight if they have none. In order: where duplicates are treated
-//! by their order in the input. Sums are added in the order of the weights.
+//! Edges are in order if duplicates are treated by their order in the input, and if there are attributes, with 0 as the
+//! weight where edges have none. Sums are added in the order of the weights.
 //!
 //! A chunk's edges are in files of 64 MiB, *segments*, which are removed one by one as they are used up.
 

@@ -55,8 +55,8 @@ impl Entry for u64 {
     fn order_equals(_: &mut [Self]) {}
 }
 
-/// A key, a weight, and maybe the edge's place in the input, and the weight's imaginary part. What goes to the column
-/// beside the weights is the last of them.
+/// A key, a weight, and maybe the edge's place in the input, and the weight's imaginary part. The last of them goes to
+/// the column beside the weights.
 impl<const WORDS: usize> Entry for [u64; WORDS] {
     const WEIGHTED: bool = true;
 
@@ -137,7 +137,7 @@ pub(super) struct Pages {
 pub(super) struct Tag {
     pub target: Target,
     pub key: u64,
-    /// Of a page of lists, the number of entries of the partition before it.
+    /// The number of entries of the partition before a page of lists.
     pub first_entry: u64,
 }
 

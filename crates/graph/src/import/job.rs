@@ -48,7 +48,7 @@ pub(super) struct Job<'a> {
     /// A number that ties the files of the image together: the same for the same graph and options. 0 until all edges
     /// are distributed.
     pub image_id: u64,
-    /// Of edges and of vertices.
+    /// The attributes of edges and of vertices.
     pub attributes: [Option<Attributes>; 2],
     pub workspace: Workspace,
     stats: ImportStats,
@@ -73,7 +73,7 @@ struct Numbered {
     order: Order,
     /// The numbers of the vertices in the order of their ids, one word each, where the order is near.
     near: Option<Spill>,
-    /// Of the out-lists, and of the in-lists where edges have a direction.
+    /// The layout of the out-lists, and that of the in-lists where edges have a direction.
     layouts: Vec<Layout>,
     /// Number of words of the blocks of partitions.
     block_words: usize,

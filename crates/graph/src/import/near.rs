@@ -149,7 +149,7 @@ struct Clusters {
     last: Array<u32>,
     /// The least hash of an edge that leaves a cluster. While clusters join: how many have to join this one first.
     least: Array<u64>,
-    /// Where that edge leads: a label. While clusters join: the one to join, unless that is done.
+    /// The label that the edge leads to. While clusters join: the cluster to join, unless that is done.
     chosen: Array<u32>,
 }
 

@@ -37,10 +37,10 @@ impl Choice for Duplicates {
 /// Treatment of edges from a vertex to itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SelfLoops {
-    /// They stay.
+    /// Self-loops stay.
     #[default]
     Keep,
-    /// They go; their vertices stay.
+    /// Self-loops go; their vertices stay.
     Drop,
 }
 

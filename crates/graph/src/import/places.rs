@@ -1,7 +1,7 @@
 //! Places: where in the input the edge of every entry of the lists stood, in the order of the entries.
 //!
-//! They are written as a column of values is, by the same encoder, and read once or twice before the image is complete;
-//! then they go.
+//! Places are written as a column of values is, by the same encoder, and read once or twice before the image is
+//! complete; then they go.
 
 use super::job::Job;
 use outcore_format::{ImageFile, MAX_VALUE_COLUMNS, PAGE_BYTES, PageBytes, ValueType, values};

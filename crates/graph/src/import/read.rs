@@ -21,11 +21,11 @@ const MOST_EDGES: u64 = 1 << 31;
 /// Memory of a chunk in bytes, its file of edges and its place among the runs that are merged included.
 const CHUNK_BYTES: u64 = 512;
 const CHUNKS_PURPOSE: &str = "chunks of edges whose ids a dictionary holds";
-/// The part of a plan's memory that direct dictionaries take beside it: half of what it leaves.
+/// Fraction (1/n) of a plan's memory that direct dictionaries take beyond the plan: half of what the plan leaves free.
 const BESIDE_SHARE: u64 = 32;
 /// A range of ids is direct if it is at most this many times larger than the ids of the first block.
 const SPARSEST: u64 = 512;
-/// Files of rows of vertices have the numbers of workers from here on.
+/// Number of the first file with rows of vertices; the one of a worker is at the worker's number from here on.
 const VERTEX_ROWS: usize = 1 << 16;
 /// The buffer of such a file.
 const VERTEX_ROWS_BYTES: usize = 16 << 10;
@@ -283,7 +283,7 @@ struct Worker<'a> {
     chunk_edges: u64,
     /// Number of edges taken from the block, or the part of one, that is being parsed.
     block_edges: u64,
-    /// An id was met that no direct dictionary takes.
+    /// Whether an id was read that no direct dictionary takes.
     beyond: bool,
     group: Group,
     /// Number of rows of vertices taken from it.

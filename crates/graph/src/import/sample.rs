@@ -142,7 +142,7 @@ fn saves(bytes: u64, than_bytes: u64) -> bool {
 /// An entry of a sampled list: file, owner, neighbour.
 type Entry = (u32, u32, u32);
 
-/// Those locals of a chunk that its sampled edges name, with their numbers by degree and by id, sorted.
+/// The locals of a chunk that its sampled edges name, with their numbers by degree and by id, sorted.
 fn sampled_locals(
     runtime: &Runtime,
     edges: &[Edge],

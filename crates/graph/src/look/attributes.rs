@@ -67,7 +67,7 @@ pub(crate) fn place_indexes(
 struct Column {
     name: String,
     kind: AttributeKind,
-    /// Which of the streams has its values, and which says where they are missing.
+    /// The stream that has its values, and the one that says where they are missing.
     values: usize,
     missing: Option<usize>,
     strings: Vec<Box<str>>,

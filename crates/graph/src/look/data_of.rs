@@ -144,7 +144,7 @@ impl EdgesFrom {
         let range = self.entries_of(&pages);
         let mut attributes = self.attributes.part(graph, &range)?;
         let width = attributes.width() as u64 + 1;
-        // Of one other there are a few edges, found page by page.
+        // Edges to one other vertex are few, found page by page.
         let most = if only.is_some() { LOOKED_AT } else { u64::MAX };
         let bytes = (range.end - range.start).min(most) * (EDGE_BYTES + 16 * width);
         let reservation = graph.reserve("the edges from a vertex", bytes)?;

@@ -188,7 +188,7 @@ impl Shared {
 }
 
 impl<M: Raw> Events<'_, M> {
-    /// Which vertex it is.
+    /// The number of the vertex.
     #[inline]
     pub fn id(&self) -> u32 {
         self.id

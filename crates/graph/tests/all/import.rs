@@ -111,7 +111,7 @@ fn check(runtime: &Runtime, given: &Given, options: &ImportOptions, path: &Path)
     match image.manifest.order {
         Order::Input => assert_eq!(image.ids, all),
         Order::Degree => assert!(is_by_degree(&image, &degrees)),
-        // Which order it is, the tests of `near.rs` say.
+        // The tests of `near.rs` compare this order.
         Order::Near => {}
     }
     check_hubs(&image, &image.out, &image.out_hubs, &degrees);

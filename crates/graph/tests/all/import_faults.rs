@@ -249,7 +249,7 @@ fn existing_images_and_full_disks_are_refused_before_the_input_is_read() {
 fn files_of_killed_imports_are_removed_and_those_of_running_ones_stay() {
     let directory = tempfile::tempdir().unwrap();
     let temporary = tempfile::tempdir().unwrap();
-    // Of an image of another name, too.
+    // The leftovers of an image of another name, too.
     let [dead, alive, empty] = ["a", "b", "c"].map(|x| format!(".day{x}.oc.000000000000000{x}.outcore-partial"));
     for name in [&dead, &alive] {
         std::fs::create_dir_all(directory.path().join(name).join("columns")).unwrap();

@@ -232,7 +232,7 @@ fn date(text: &str) -> Option<NaiveDate> {
 enum Value<'a> {
     Missing,
     Whole(i64),
-    /// Of a condition: a time between this count of the column's unit and the next one.
+    /// A time of a condition, between this count of the column's unit and the next one.
     Between(i64),
     Real(f64),
     Text(Cow<'a, [u8]>),

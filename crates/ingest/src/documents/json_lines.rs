@@ -246,7 +246,7 @@ impl<'a> Sample<'a> {
         Ok(Members { source: name(source), target: name(target), weight: weight.map(name), attributes: Vec::new() })
     }
 
-    /// Which other members are kept, and what they hold in the first lines.
+    /// The other members that are kept, and what they hold in the first lines.
     fn attributes(
         &self,
         members: &Members,

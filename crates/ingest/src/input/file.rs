@@ -52,7 +52,7 @@ pub struct Input {
     member: Option<Member>,
     /// The name of the file to read, where the input is a tar archive.
     tar_member: Option<String>,
-    /// Of this input and all that are read together with it.
+    /// The context of this input and all that are read together with it.
     context: Arc<InputContext>,
 }
 

@@ -34,7 +34,7 @@ pub(crate) enum Symmetry {
     General,
     Symmetric,
     Skew,
-    /// Of complex values: the upper triangle has the conjugates.
+    /// Complex values whose upper triangle has the conjugates.
     Hermitian,
 }
 

@@ -1,4 +1,4 @@
-//! Which columns of an input are kept as attributes, and the values of those of a table.
+//! The columns of an input that are kept as attributes, and the values of those of a table.
 
 use crate::batch::InputOptions;
 use crate::column_names::column_asked;

@@ -7,7 +7,7 @@ use crate::text::columns::Field;
 use crate::text::number::{Integer, integer, is_missing, is_padded, real, trim};
 use outcore_format::AttributeKind;
 
-/// Which columns are kept as attributes.
+/// The columns that are kept as attributes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Attributes {
     /// None.

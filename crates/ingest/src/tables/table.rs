@@ -124,7 +124,7 @@ pub(crate) struct TableColumns {
     names: [String; 2],
     weight: Option<(usize, String)>,
     has_real_weights: bool,
-    /// They are complex numbers, each a list of two real ones.
+    /// Whether weights are complex numbers, each a list of two real ones.
     is_complex: bool,
     pub(crate) strings: bool,
     /// Whether edges have a direction, where the table is an export that says so.

@@ -123,7 +123,7 @@ pub(crate) struct Look {
     moved: Vec<f64>,
     /// Lower bound of the distance from each centre to the nearest other one.
     apart: Vec<f64>,
-    /// Of each centre the distance from the origin, and the greatest of these.
+    /// The distance of each centre from the origin, and the greatest of these.
     lengths: Vec<f64>,
     longest: f64,
     /// Error of products, relative to the square of the sum of both lengths.

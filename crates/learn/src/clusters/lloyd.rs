@@ -55,7 +55,7 @@ struct Space {
     /// Row by row.
     rows: Vec<f64>,
     labels: Vec<usize>,
-    /// Those that are to be compared with all centres.
+    /// The rows that are to be compared with all centres.
     open: Vec<usize>,
 }
 

@@ -87,7 +87,7 @@ impl RowFold for Pick {
         Ok(())
     }
 
-    /// Of every row its key, number and columns; keys are NaN where there are not as many rows.
+    /// The key, number and columns of every row; keys are NaN where there are not as many rows.
     fn finish(&self, state: Picked, result: ValuesMut<'_>) -> Result<()> {
         let mut numbers = vec![f64::NAN; self.results()];
         for (to, (key, place, row)) in numbers.chunks_exact_mut(self.columns + 2).zip(&state) {

@@ -72,7 +72,7 @@ fn newton(point: &Point) -> Option<Vec<f64>> {
     let most = (0..size).map(|i| point.hessian[i * (size + 1)]).fold(0.0, f64::max);
     for share in [1e-12, 1e-8, 1e-4] {
         let matrix = Mat::from_fn(size, size, |i, k| {
-            // Of the matrix there are the blocks below the diagonal.
+            // The matrix has the blocks below the diagonal.
             point.hessian[i.max(k) * size + i.min(k)] + if i == k { share * most } else { 0.0 }
         });
         let Ok(factor) = matrix.llt(Side::Lower) else { continue };

@@ -79,7 +79,7 @@ struct Figures {
 struct Column {
     min: f64,
     max: f64,
-    /// Of infinities the sum is one, where moments are NaN.
+    /// The sum, which is infinite where moments of infinities are NaN.
     sum: f64,
     moments: Moments,
     l1: f64,

@@ -34,16 +34,16 @@ const MORE_COLUMNS: usize = 3;
 /// The part of the spectrum of an unsymmetric matrix that is wanted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Spectrum {
-    /// Those of greatest magnitude.
+    /// The eigenvalues of greatest magnitude.
     #[default]
     LargestMagnitude,
-    /// Those with the greatest real parts.
+    /// The eigenvalues with the greatest real parts.
     LargestReal,
-    /// Those with the least real parts.
+    /// The eigenvalues with the least real parts.
     SmallestReal,
-    /// Those whose imaginary parts are greatest in absolute terms.
+    /// The eigenvalues whose imaginary parts are greatest in absolute terms.
     LargestImaginary,
-    /// Those whose imaginary parts are least in absolute terms.
+    /// The eigenvalues whose imaginary parts are least in absolute terms.
     SmallestImaginary,
 }
 

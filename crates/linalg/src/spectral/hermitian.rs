@@ -36,7 +36,7 @@ pub fn eigsh_complex<'a>(matrix: &'a SparseMatrix, options: &EigshOptions) -> Re
         refine(&operator, subspace(&operator, &goal, width, checkpoint)?, &goal)?
     };
     let Solved { values, basis, residuals, converged, residual_bound, restarts } = solved;
-    // Of each pair of columns, the parts of a vector, both have its value and its residual.
+    // Both columns of a pair, the parts of a vector, have its value and its residual.
     let once = |numbers: Vec<f64>| numbers.into_iter().step_by(2).collect();
     let parts = Vectors::new(basis, matrix, 2 * options.k, Operand::Matrix);
     let columns = (0..options.k).map(|i| Parts { re: 2 * i, sign: 1.0 }).collect();

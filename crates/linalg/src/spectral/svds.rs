@@ -132,7 +132,7 @@ pub type Svd<'a> = SpectralPairs<SingularVectors<'a>>;
 
 /// Finds the greatest singular values of a matrix, and their vectors.
 ///
-/// Those that are less than 10^-7 of the greatest have only as many right digits as the square of that leaves.
+/// Values that are less than 10^-7 of the greatest have only as many right digits as the square of that leaves.
 ///
 /// *Cost.* Two blocks of `8 min(m, n)` bytes per column in memory, and one of `8 max(m, n)`; otherwise as
 /// [`eigsh`](crate::eigsh), with two passes per step, one over the rows and one over the columns.

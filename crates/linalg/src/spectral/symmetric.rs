@@ -30,14 +30,14 @@ pub(crate) const ROUNDING_RESIDUAL: f64 = 1e-13;
 /// The part of the spectrum of a symmetric matrix that is wanted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Which {
-    /// Those of greatest magnitude.
+    /// The eigenvalues of greatest magnitude.
     #[default]
     LargestMagnitude,
     /// The greatest.
     LargestAlgebraic,
     /// The least.
     SmallestAlgebraic,
-    /// Those of least magnitude.
+    /// The eigenvalues of least magnitude.
     SmallestMagnitude,
 }
 

@@ -113,7 +113,7 @@ fn a_stopped_run_resumes_with_the_same_bits() {
         };
         assert!(stops > 1, "{solver} was stopped {stops} times");
         assert_eq!(found.0, expected.0, "{solver}");
-        // Those that tell the matrix apart.
+        // The products that tell the matrix apart.
         assert!(found.1 >= expected.1 && checkpoints.join("state").exists());
         // Nothing is left but what the state names.
         fs::write(checkpoints.join("block-999999"), "left by a killed run").unwrap();

@@ -13,7 +13,7 @@ const PARTS: [Spectrum; 5] = [
     Spectrum::SmallestImaginary,
 ];
 
-/// Those that a subspace finds soon.
+/// The ends of a spectrum that a subspace finds soon.
 const ENDS: [Spectrum; 3] = [Spectrum::LargestReal, Spectrum::SmallestReal, Spectrum::LargestImaginary];
 
 fn options(k: usize) -> EigsOptions {

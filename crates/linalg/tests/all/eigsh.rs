@@ -143,7 +143,7 @@ fn eigenvalues_next_to_zero() {
         let options = EigshOptions { which: Which::SmallestMagnitude, ..options(14) };
         compare(&Entries::hypercube(dimension), known, &options);
     }
-    // Those of either sign are close, but for the last digits of the square.
+    // Eigenvalues of either sign are close, but for the last digits of the square.
     let mut values: Vec<f64> = (0..200).flat_map(|i| [1.0 + i as f64 / 199.0, -1.0 - i as f64 / 199.0]).collect();
     values.extend([0.5, 0.5, 0.5, -0.5001, -0.5001, -0.5001]);
     for k in [1, 3, 4, 6] {

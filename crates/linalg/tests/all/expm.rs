@@ -10,7 +10,7 @@ fn multiply(given: &Entries, b: &[f64], columns: usize, times: &[f64]) -> Vec<f6
     let matrix = matrix(&runtime(2, None), &given.image(folder.path(), false), true);
     let mut results = vec![f64::NAN; b.len() * times.len()];
     let found = expm_multiply(&matrix, b, columns, times, &mut results).unwrap();
-    // Of one entry, or none, the mean of the diagonal is all there is.
+    // A matrix of one entry, or none, is the mean of its diagonal.
     assert_eq!(found.products > 0, given.entries.len() > 1 && !times.is_empty());
     results
 }
