@@ -5,7 +5,7 @@
 //!
 //! A format whose lines can be parsed apart from each other is a `text_source` (`source.rs`), with a parser of blocks.
 //! Where a line depends on earlier ones it is opened with `records::open` (`documents/records.rs`), as a document that
-//! one thread reads: so is SIF, whose first tab decides how all lines are cut.
+//! one thread reads. SIF, whose lines name an interaction for several vertices, is read as records, too.
 
 pub(crate) mod adjacency;
 pub(crate) mod ascii_graph;
