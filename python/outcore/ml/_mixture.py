@@ -93,8 +93,8 @@ class GaussianMixture(DensityMixin, Model):  # type: ignore[misc]
         missing = sum(one is None for one in given)
         if missing not in (0, 3):
             names = ("weights_init", "means_init", "precisions_init")
-            found = " and ".join(name for name, one in zip(names, given) if one is not None)
-            raise UsageError(f"expected weights_init, means_init and precisions_init, or none of them, found {found}")
+            named = " and ".join(name for name, one in zip(names, given) if one is not None)
+            raise UsageError(f"expected weights_init, means_init and precisions_init, or none of them, found {named}")
         found = _outcore.gaussian_mixture(
             x._expression, self._limits(x), components=k, covariance=self.covariance_type,
             start=None if missing else (flat(given[0]), flat(given[1]), flat(given[2])), starts=starts,
