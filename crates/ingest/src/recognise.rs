@@ -4,6 +4,7 @@
 //! An unsupported format is refused by its name, so that it is never taken for a list of edges. Only the first 64 KiB
 //! are examined.
 
+use crate::matrices::matrix_header::banner;
 use crate::text::columns::is_data;
 use crate::text::number::{Fields, is_blank, lines, trim, unsigned};
 
@@ -79,7 +80,7 @@ pub fn by_magic(bytes: &[u8]) -> Option<Kind> {
 pub(crate) fn by_text(bytes: &[u8]) -> Option<Kind> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let bytes = &bytes[..bytes.len().min(LOOKED_AT_BYTES)];
-    if starts_with(bytes, b"%%matrixmarket") {
+    if banner(bytes).is_some() {
         return Some(Kind::Read("matrix-market"));
     }
     let start = bytes.iter().position(|b| !b.is_ascii_whitespace()).unwrap_or(bytes.len());
@@ -284,6 +285,8 @@ mod tests {
     fn formats_are_told_by_their_first_bytes() {
         for (text, expected) in [
             ("%%MatrixMarket matrix", "matrix-market"),
+            ("%MatrixMarket matrix coordinate pattern symmetric\n1 1 0\n", "matrix-market"),
+            ("% made by hand\n%%matrixmarket matrix\n", "matrix-market"),
             ("<NUMBER OF ZONES> 3\n", "tntp"),
             ("c hello\np sp 3 2\na 1 2 5\n", "dimacs"),
             ("*Vertices 3\n1 \"a\"\n*Arcs :1 \"likes\"\n1 2\n", "pajek"),
@@ -325,6 +328,7 @@ mod tests {
             "[a] [b]\n",
             "a{ b\n",
             "%\n1 2\n",
+            "% MatrixMarket files were joined\n1 2\n",
             "# c\n1 2\n# d\n2 3\n",
             "# c\na b\n# c\nb d\n",
             "<a b\n",

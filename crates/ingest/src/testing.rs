@@ -23,6 +23,7 @@ pub(crate) struct Read {
     pub(crate) declared: Option<(u64, u64)>,
     pub(crate) facts: Facts,
     pub(crate) blocks: usize,
+    pub(crate) late_notes: Vec<String>,
 }
 
 /// Windows in a budget that is never used up.
@@ -84,6 +85,7 @@ pub(crate) fn collect(mut source: Source) -> Result<Read> {
         declared: source.declared(),
         facts: source.facts().clone(),
         blocks: blocks.len(),
+        late_notes: source.late_notes(),
     };
     for (place, batch) in batches.into_iter().enumerate() {
         assert_eq!(batch.sequence, place as u64, "sequence numbers have a gap");

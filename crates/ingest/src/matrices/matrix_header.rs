@@ -7,6 +7,8 @@
 //! rows columns entries                (an array has no entries)
 //! ```
 //!
+//! Some programs write the banner with one `%`, or below other comments: it is read there too.
+//!
 //! A file without the banner is recognized by its first two lines: `n n entries` and triplets, or `n n` and one value a
 //! line.
 //! Format: Boisvert, Pozo and Remington, "The Matrix Market exchange formats", NISTIR 5935, 1996; the type line is
@@ -14,7 +16,7 @@
 
 use crate::batch::bad_record;
 use crate::text::blocks::Lines;
-use crate::text::number::{Fields, lines};
+use crate::text::number::{Fields, is_blank, lines};
 use crate::text::sample::end_of_line;
 use crate::text::source::data_lines;
 use outcore_image::{Error, Result};
@@ -84,20 +86,38 @@ impl MatrixHeader {
 /// Reads the header from the first block, and finds where the first entry starts in it; `None` if the file is a list of
 /// pairs without any header. Where no matrix is asked for but a graph, it has to be square.
 pub(crate) fn read_header(first: &Lines, path: &Path, is_matrix: bool) -> Result<Option<(MatrixHeader, usize)>> {
-    let banner = lines(&first.bytes).next().unwrap_or_default();
-    if banner.len() >= 2 && banner.starts_with(b"%%") {
-        let declared = read_banner(&first.bytes, path, is_matrix)?;
-        return read_size(first, path, &declared, is_matrix);
+    let unlike = lines(&first.bytes).next().filter(|line| line.starts_with(b"%%")).map(|line| (0, line));
+    match banner(&first.bytes).or(unlike) {
+        Some((place, line)) => {
+            let declared = read_banner(&first.bytes, (first.first_line + place, line), path, is_matrix)?;
+            read_size(first, path, &declared, is_matrix)
+        }
+        None => guess(first, path, is_matrix),
     }
-    guess(first, path, is_matrix)
 }
 
-fn read_banner(bytes: &[u8], path: &Path, is_matrix: bool) -> Result<Banner> {
-    let line = lines(bytes).next().unwrap_or_default();
+/// The banner among the comments at the front of a text, and the number of its line from 0.
+pub(crate) fn banner(text: &[u8]) -> Option<(u64, &[u8])> {
+    let is_comment = |line: &[u8]| Fields::new(line).first_byte().is_none_or(|first| first == b'%');
+    (0u64..).zip(lines(text)).take_while(|(_, line)| is_comment(line)).find(|(_, line)| is_banner(line))
+}
+
+/// Whether a comment is a banner. One that only speaks of the format has a blank behind its sign and goes on otherwise.
+fn is_banner(line: &[u8]) -> bool {
+    let Some(from) = line.iter().position(|byte| *byte != b'%' && !is_blank(*byte)) else { return false };
+    let mut words = Fields::new(&line[from..]);
+    let is_next = |words: &mut Fields<'_>, name| words.token().is_some_and(|word| word.eq_ignore_ascii_case(name));
+    from > 0 && is_next(&mut words, b"matrixmarket") && (line[from - 1] == b'%' || is_next(&mut words, b"matrix"))
+}
+
+fn read_banner(bytes: &[u8], (number, line): (u64, &[u8]), path: &Path, is_matrix: bool) -> Result<Banner> {
     let lower = line.to_ascii_lowercase();
-    let words: Vec<&[u8]> = lower.split(|b| crate::text::number::is_blank(*b)).filter(|w| !w.is_empty()).collect();
-    let wrong = |expected: &str| bad_record(path, 1, expected, line);
-    let [b"%%matrixmarket", object, layout, field, symmetry] = words[..] else {
+    let bare = lower.trim_ascii_start();
+    let signs = bare.iter().take_while(|byte| **byte == b'%').count();
+    let mut fields = Fields::new(&bare[signs..]);
+    let words: Vec<&[u8]> = std::iter::from_fn(|| fields.token()).collect();
+    let wrong = |expected: &str| bad_record(path, number, expected, line);
+    let [b"matrixmarket", object, layout, field, symmetry] = words[..] else {
         return Err(wrong("`%%MatrixMarket matrix LAYOUT FIELD SYMMETRY`"));
     };
     if object != b"matrix" {

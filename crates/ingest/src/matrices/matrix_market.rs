@@ -7,6 +7,8 @@
 //! an entry w at (i, j) is also the edge from j to i with weight -w; so is a Hermitian one, with the conjugate.
 //! Explicit zeros of a coordinate matrix are edges; of a dense `array` only what is not zero is. Complex values are
 //! read where a matrix is asked for, and refused where a graph is. The number of entries is compared with the header.
+//! A matrix that is its own mirror image stores one triangle: where both are stored, each entry would count twice, so
+//! that is refused; a note counts the entries of each triangle where only some stand in the other one.
 //! `nan` is a value that matrices have, so it passes.
 
 use crate::batch::{Block, EdgeBatch, Facts, InputOptions, Parser, Source, TakeBatch, Weights, bad_record};
@@ -15,11 +17,12 @@ use crate::matrices::matrix_header::{Layout, MatrixHeader, Symmetry, Values, rea
 use crate::text::blocks::LineBlocks;
 use crate::text::edge_list;
 use crate::text::number::{Fields, integer, is_infinite_or_nan, real_or_zero, weight, weight_expected};
-use crate::text::source::Tally;
 use crate::text::source::{
-    Numbering, begin, data_lines, first_data_block, push_pair, text_of, text_source, weights_wanted,
+    Numbering, Sums, Tally, begin, data_lines, first_data_block, push_pair, see_end, text_of, text_source,
+    weights_wanted,
 };
 use outcore_image::{Error, Result};
+use outcore_io::random;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -36,8 +39,13 @@ pub(crate) fn open(input: &Input, options: &InputOptions) -> Result<Source> {
     let wanted = weights_wanted(options.weight.as_deref(), "matrix-market", names)? && !names.is_empty();
     first.drop_front(end);
     let tally = Arc::new(Tally::new());
-    let parser =
-        Arc::new(MatrixMarket { path: blocks.path().to_owned(), header, weights_wanted: wanted, tally: tally.clone() });
+    let parser = Arc::new(MatrixMarket {
+        path: blocks.path().to_owned(),
+        header,
+        weights_wanted: wanted,
+        tally: tally.clone(),
+        key: random(),
+    });
     let mut facts = Facts {
         format: "matrix-market",
         directed: Some(header.symmetry != Symmetry::Symmetric),
@@ -59,7 +67,21 @@ pub(crate) fn open(input: &Input, options: &InputOptions) -> Result<Source> {
     }
     blocks.give_back(first);
     let numbering = if header.layout == Layout::Array { Numbering::Entries } else { Numbering::None };
-    Ok(text_source(blocks, facts, parser, numbering, Some(tally)))
+    let mut source = text_source(blocks, facts, parser, numbering, Some(Arc::clone(&tally)));
+    if header.symmetry != Symmetry::General {
+        source.note_late(move || mixed_triangles(tally.sums()));
+    }
+    Ok(source)
+}
+
+/// A note on entries in both triangles of a matrix of which one stands for the other.
+fn mixed_triangles([above, below, ..]: Sums) -> Option<String> {
+    (above > 0 && below > 0).then(|| {
+        format!(
+            "One triangle of the matrix stands for the other, and both have entries, {below} below the diagonal and {above} \
+             above: entries at (i, j) and (j, i) are two of one place."
+        )
+    })
 }
 
 struct MatrixMarket {
@@ -67,6 +89,8 @@ struct MatrixMarket {
     header: MatrixHeader,
     weights_wanted: bool,
     tally: Arc<Tally>,
+    /// The key of the hashes of places.
+    key: u64,
 }
 
 #[derive(Clone, Copy)]
@@ -136,7 +160,7 @@ impl MatrixMarket {
         }
     }
 
-    fn coordinate(&self, line: &[u8], batch: &mut EdgeBatch) -> std::result::Result<(), Expected> {
+    fn coordinate(&self, line: &[u8], batch: &mut EdgeBatch, sums: &mut Sums) -> std::result::Result<(), Expected> {
         let MatrixHeader { rows, columns, .. } = self.header;
         let mut fields = Fields::new(line);
         let mut place = |most| fields.unsigned().filter(|&place| place >= 1 && place <= most);
@@ -157,6 +181,10 @@ impl MatrixMarket {
             return Err("no entry on the diagonal, since the matrix is skew-symmetric".to_owned());
         }
         self.check_diagonal(row == column, value)?;
+        match self.header.symmetry {
+            Symmetry::General => sums[0] += 1,
+            _ => drop(see_end(sums, self.key, [row, column], 0)),
+        }
         self.push(row, column, value, batch)
     }
 
@@ -205,8 +233,19 @@ impl MatrixMarket {
         self.push(place.row + 1, place.column + 1, Some(value), batch)
     }
 
-    fn check(&self, entries: u64) -> Result<()> {
-        let expected = self.header.entries;
+    /// Compares the entries with the header, once all are read, and the triangles with each other.
+    fn check(&self, [above, below, diagonal, difference]: Sums) -> Result<()> {
+        let (entries, expected) = (above + below + diagonal, self.header.entries);
+        if entries == expected
+            && self.header.symmetry != Symmetry::General
+            && above == below
+            && above > 0
+            && difference == 0
+        {
+            let found = format!("both, {below} entries below the diagonal and the same places above it");
+            return Err(Error::input(&self.path, None, "one triangle, for the other is its mirror image", found)
+                .advise("write `general` in place of the symmetry in the first line, or store one triangle"));
+        }
         if entries == expected {
             return Ok(());
         }
@@ -286,14 +325,14 @@ impl Parser for MatrixMarket {
             Values::Complex => Weights::Complex(Vec::new()),
             _ => Weights::Real(Vec::new()),
         };
-        let mut entries = 0;
+        let (mut entries, mut sums) = (0, Sums::default());
         let mut place = Cell { row: 0, column: 0 };
         if self.header.layout == Layout::Array && block.first_vertex < self.header.entries {
             place = Cell::of(&self.header, block.first_vertex);
         }
         for (skipped, line) in data_lines(text) {
             let parsed = if self.header.layout == Layout::Coordinate {
-                self.coordinate(line, batch)
+                self.coordinate(line, batch, &mut sums)
             } else if block.first_vertex.saturating_add(entries) >= self.header.entries {
                 Err(format!("only {} values, as the size line says", self.header.entries))
             } else {
@@ -305,7 +344,10 @@ impl Parser for MatrixMarket {
             parsed.map_err(|expected| bad_record(&self.path, number, &expected, line))?;
             entries += 1;
         }
-        self.tally.add([entries, 0, 0, 0]).map_or(Ok(()), |[entries, ..]| self.check(entries))?;
+        if self.header.layout == Layout::Array {
+            sums[0] = entries;
+        }
+        self.tally.add(sums).map_or(Ok(()), |sums| self.check(sums))?;
         take(batch)
     }
 
@@ -330,6 +372,51 @@ mod tests {
             edges_of("matrix-market", b"%%MatrixMarket matrix coordinate integer skew-symmetric\n3 3 1\n2 1 7\n");
         assert_eq!((read.pairs, read.weights), (vec![(2, 1), (1, 2)], vec![7.0, -7.0]));
         assert_eq!((read.facts.directed, read.facts.edges), (Some(true), Some(2)));
+    }
+
+    #[test]
+    fn a_banner_with_one_sign_or_below_comments_is_one() {
+        for banner in
+            ["%MatrixMarket", "%%MatrixMarket", "% MatrixMarket", "% by hand\n%%MatrixMarket", "\n %matrixmarket"]
+        {
+            let text = format!("{banner} matrix coordinate integer symmetric\n% c\n3 3 2\n2 1 5\n3 3 4\n");
+            let read = edges_of("matrix-market", text.as_bytes());
+            assert_eq!((read.pairs, read.facts.directed), (vec![(2, 1), (3, 3)], Some(false)), "{banner}");
+        }
+        let error = failure_of("matrix-market", b"%MatrixMarket matrix coordinate pattern symmetrical\n1 1 0\n");
+        assert!(error.contains(":1: expected `general`"), "{error}");
+        let error = failure_of("matrix-market", b"% c\n%MatrixMarket vector\n1 1 0\n");
+        assert!(error.contains(":2: expected `%%MatrixMarket matrix"), "{error}");
+        // A comment that speaks of the format is none.
+        let read = edges_of("matrix-market", b"% MatrixMarket files were joined\n3 3 1\n2 1\n");
+        assert_eq!((read.pairs, read.facts.directed), (vec![(2, 1)], Some(true)));
+    }
+
+    #[test]
+    fn a_symmetric_matrix_stores_one_triangle() {
+        let text = |symmetry: &str, entries: &[&str]| {
+            let head = format!("%%MatrixMarket matrix coordinate integer {symmetry}\n4 4 {}\n", entries.len());
+            head + &entries.iter().map(|entry| format!("{entry}\n")).collect::<String>()
+        };
+        let both = ["2 1 5", "1 2 5", "3 3 1", "3 4 7", "4 3 8"];
+        for symmetry in ["symmetric", "skew-symmetric"] {
+            let entries: Vec<&str> =
+                both.into_iter().filter(|entry| symmetry == "symmetric" || *entry != "3 3 1").collect();
+            let error = failure_of("matrix-market", text(symmetry, &entries).as_bytes());
+            assert!(
+                error.contains("one triangle") && error.contains("2 entries below") && error.contains("general"),
+                "{error}"
+            );
+        }
+        assert_eq!(edges_of("matrix-market", text("general", &both).as_bytes()).pairs.len(), 5);
+        for one in [["2 1 5", "4 3 7"], ["1 2 5", "3 4 7"]] {
+            let read = edges_of("matrix-market", text("symmetric", &one).as_bytes());
+            assert_eq!((read.pairs.len(), read.late_notes.len()), (2, 0));
+        }
+        // Some of both triangles: a note.
+        let read = edges_of("matrix-market", text("symmetric", &["2 1 5", "1 2 5", "4 3 7"]).as_bytes());
+        assert_eq!(read.pairs.len(), 3);
+        assert!(read.late_notes[0].contains("2 below the diagonal and 1 above"), "{:?}", read.late_notes);
     }
 
     #[test]

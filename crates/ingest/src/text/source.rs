@@ -259,8 +259,12 @@ impl Tally {
             sum.fetch_add(found, Ordering::SeqCst);
         }
         let parsed = self.parsed_blocks.fetch_add(1, Ordering::SeqCst) + 1;
-        let is_complete = parsed == self.total_blocks.load(Ordering::SeqCst);
-        is_complete.then(|| [0, 1, 2, 3].map(|i: usize| self.sums[i].load(Ordering::SeqCst)))
+        (parsed == self.total_blocks.load(Ordering::SeqCst)).then(|| self.sums())
+    }
+
+    /// The sums of all blocks that were added.
+    pub(crate) fn sums(&self) -> Sums {
+        [0, 1, 2, 3].map(|i: usize| self.sums[i].load(Ordering::SeqCst))
     }
 }
 
