@@ -7,7 +7,7 @@
 use crate::batch::InputOptions;
 use crate::column_names::{listed, unread_columns};
 use crate::documents::records::{Directions, Known, Records, WeightRule};
-use crate::documents::xml::{Element, Item, Xml};
+use crate::documents::xml::{Element, IsOwn, Item, Xml};
 use crate::input::file::Stream;
 use crate::tables::attributes::{AttributeField, Attributes};
 use outcore_format::{AttributeKind, MAX_ATTRIBUTES};
@@ -24,6 +24,8 @@ pub(crate) struct Terms {
     pub(crate) declaration: &'static str,
     pub(crate) declarations: &'static str,
     pub(crate) open: &'static str,
+    /// Whether a namespace is the format's own.
+    pub(crate) is_own: IsOwn,
 }
 
 /// An attribute as it is declared: of edges, of vertices, or of both.
@@ -83,7 +85,7 @@ pub(crate) struct Document {
 impl Document {
     pub(crate) fn new(stream: Stream, options: &InputOptions, terms: Terms) -> Self {
         Document {
-            xml: Xml::new(stream),
+            xml: Xml::new(stream, terms.is_own),
             options: options.clone(),
             terms,
             declared: Vec::new(),

@@ -23,6 +23,8 @@ const TERMS: Terms = Terms {
     declaration: "attribute",
     declarations: "attributes with titles and defaults",
     open: "an edge with its values, or vertices within each other with theirs,",
+    // How a vertex looks is in a namespace below.
+    is_own: |name| name.contains("gexf.net/") && !name.ends_with("/viz"),
 };
 
 /// The id that stands for labels: no attribute of the document has an id with a leading blank.

@@ -23,6 +23,7 @@ const TERMS: Terms = Terms {
     declaration: "key",
     declarations: "keys with names and defaults",
     open: "an edge with its data, or vertices within each other with theirs,",
+    is_own: |name| name.contains("://graphml.graphdrawing.org/"),
 };
 
 pub(crate) fn open(input: &Input, options: &InputOptions) -> Result<Source> {
@@ -297,6 +298,16 @@ mod tests {
         let prefixed =
             b"<g:graphml xmlns:g=\"http://x\"><g:graph><g:edge source='1' target='2'/></g:graph></g:graphml>";
         assert_eq!(edges_of("graphml", prefixed).pairs, [(1, 2)]);
+        // The elements have a prefix, and the root has none.
+        for root in ["", " xmlns=\"http://graphml.graphdrawing.org/xmlns\""] {
+            let text = format!(
+                "<graphml{root} xmlns:gm=\"http://graphml.graphdrawing.org/xmlns/1.0rc\" xmlns:y=\"http://y\">\
+                 <gm:graph edgedefault=\"directed\"><gm:node id=\"1\"/><gm:edge source=\"1\" target=\"2\"/>\
+                 <y:edge source=\"3\" target=\"4\"/></gm:graph></graphml>"
+            );
+            let read = edges_of("graphml", text.as_bytes());
+            assert_eq!((read.pairs, read.facts.directed), (vec![(1, 2)], Some(true)), "{root}");
+        }
         let cdata = KEY.replace("<default>2</default>", "");
         let content = "<edge source='1' target='2'><data key='d1'><![CDATA[4]]>&#50;</data></edge>";
         assert_eq!(edges_of("graphml", &document("directed", &cdata, content)).weights, [42.0]);

@@ -1,9 +1,12 @@
-//! Pajek's networks: sections of lines that begin with `*Vertices`, `*Arcs`, `*Edges`, `*Arcslist` and `*Edgeslist`.
+//! Pajek's networks: sections of lines that begin with `*Vertices`, `*Arcs`, `*Edges`, `*Arcslist`, `*Edgeslist` and
+//! `*Matrix`.
 //!
 //! Vertices are numbered from 1 and may have labels; `numbered.rs` decides which of the two is their id. Arcs have a
 //! direction and edges have none. A third number on a line is the weight; a line without one has weight 1 where others
-//! have one. Several sections, such as those of relations, are read as one graph. Other parameters on lines, such as
-//! places and colours, are not read.
+//! have one. A matrix has a line for each vertex, with a weight for each vertex, and 0 where there is no arc; of a
+//! network with vertices of two kinds, lines are for those of the first kind, and weights for the others. Several
+//! sections, such as those of relations, are read as one graph. Other parameters on lines, such as places and colours,
+//! are not read.
 //!
 //! Format: Batagelj and Mrvar, "Pajek: Reference Manual", section 5.3, "Data objects".
 
@@ -33,6 +36,10 @@ enum Section {
     Lists {
         directed: bool,
     },
+    /// The weights of the arcs of this vertex to all others come next.
+    Matrix {
+        row: i64,
+    },
 }
 
 struct Pajek {
@@ -49,7 +56,8 @@ struct Pajek {
     section_directed: Option<bool>,
     requested: Option<bool>,
     sections: u64,
-    is_two_mode: bool,
+    /// Number of vertices of the first kind, where there are two kinds.
+    first_kind: Option<u64>,
     has_string_ids: bool,
 }
 
@@ -87,7 +95,7 @@ impl Pajek {
             section_directed: None,
             requested: options.directed,
             sections: 0,
-            is_two_mode: false,
+            first_kind: None,
             has_string_ids: false,
         }
     }
@@ -107,7 +115,26 @@ impl Pajek {
         Ok(None)
     }
 
+    /// The numbers of rows and of columns of a matrix.
+    fn matrix_size(&self) -> [i64; 2] {
+        let count = self.count.unwrap_or(0) as i64;
+        self.first_kind.map_or([count, count], |rows| [rows as i64, count - rows as i64])
+    }
+
+    /// Refuses a matrix whose last rows are missing, at its end.
+    fn check_matrix(&self) -> Result<()> {
+        let [rows, _] = self.matrix_size();
+        match self.section {
+            Section::Matrix { row } if row <= rows => {
+                let expected = format!("a matrix of {rows} rows, as `*Vertices` says");
+                Err(Error::input(self.lines.blocks.path(), None, expected, format!("{} rows", row - 1)))
+            }
+            _ => Ok(()),
+        }
+    }
+
     fn begin(&mut self, line: &[u8]) -> Result<()> {
+        self.check_matrix()?;
         let mut words = fields(line);
         let name = words.next().unwrap_or_default().to_ascii_lowercase();
         let name = name.split(|&byte| byte == b':').next().unwrap_or_default();
@@ -122,7 +149,8 @@ impl Pajek {
                 self.count = Some(
                     count.ok_or_else(|| self.bad("`*Vertices` and how many there are, at most 4294967295", line))?,
                 );
-                self.is_two_mode = words.next().and_then(integer).is_some();
+                let first_kind = words.next().and_then(integer).and_then(|count| count.unsigned());
+                self.first_kind = first_kind.filter(|first| self.count.is_some_and(|count| *first <= count));
                 self.section = Section::Vertices;
                 return Ok(());
             }
@@ -130,15 +158,18 @@ impl Pajek {
             b"*edges" => Section::Pairs { directed: false },
             b"*arcslist" => Section::Lists { directed: true },
             b"*edgeslist" => Section::Lists { directed: false },
+            b"*matrix" if self.count.is_some() => Section::Matrix { row: 1 },
             _ => {
                 return Err(self
                     .bad("a section of vertices, arcs or edges, or of lists of them", line)
                     .advise("take the section out, or read the file with NetworkX and import the graph"));
             }
         };
-        if let Section::Pairs { directed } | Section::Lists { directed } = section {
-            self.section_directed.get_or_insert(directed);
-        }
+        let directed = match section {
+            Section::Pairs { directed } | Section::Lists { directed } => directed,
+            _ => true,
+        };
+        self.section_directed.get_or_insert(directed);
         self.sections += 1;
         self.section = section;
         self.decide();
@@ -182,6 +213,27 @@ impl Pajek {
         self.vertices.add(number, label, self.lines.line)
     }
 
+    /// A row of a matrix.
+    fn row(&mut self, row: i64, line: &[u8], records: &mut Records) -> Result<()> {
+        let [rows, columns] = self.matrix_size();
+        if row > rows {
+            return Err(self.bad(&format!("{rows} rows of a matrix, as `*Vertices` says"), line));
+        }
+        let mut column = 0;
+        for word in fields(line) {
+            column += 1;
+            if real(word) != Some(0.0) && column <= columns {
+                let other = if self.first_kind.is_some() { rows + column } else { column };
+                self.edge([row, other], true, Some(word).filter(|_| self.wants_weights), records)?;
+            }
+        }
+        if column != columns {
+            return Err(self.bad(&format!("{columns} numbers, a weight or 0 for every vertex"), line));
+        }
+        self.section = Section::Matrix { row: row + 1 };
+        Ok(())
+    }
+
     fn edge(&mut self, ends: [i64; 2], directed: bool, weight: Option<&[u8]>, records: &mut Records) -> Result<()> {
         let usual = *self.directed.get_or_insert(directed);
         self.weighted |= weight.is_some();
@@ -210,6 +262,7 @@ impl Pajek {
                 }
                 Ok(())
             }
+            Section::Matrix { row } => self.row(row, line, records),
         }
     }
 }
@@ -231,6 +284,7 @@ impl ReadRecords for Pajek {
                 let (path, found) = (self.lines.blocks.path(), "the end of the file");
                 return Err(Error::input(path, None, "a section such as `*Vertices`", found));
             }
+            self.check_matrix()?;
             let is_left = !self.vertices.is_decided();
             self.decide();
             return Ok(is_left);
@@ -249,7 +303,7 @@ impl ReadRecords for Pajek {
         if self.sections > 1 {
             notes.push("All sections of arcs and edges were read as one graph.".to_owned());
         }
-        if self.is_two_mode {
+        if self.first_kind.is_some() {
             notes.push("The file has vertices of two kinds: which is which is not read.".to_owned());
         }
         Ok(Known {
@@ -302,6 +356,19 @@ mod tests {
     }
 
     #[test]
+    fn a_matrix_has_an_arc_for_every_weight() {
+        let read = edges_of("pajek", b"*Vertices 3\n*Matrix\n0 2 0\n 0  0.5\t1\n0 0 0\n");
+        assert_eq!((read.pairs, read.weights), (vec![(1, 2), (2, 2), (2, 3)], vec![2.0, 0.5, 1.0]));
+        assert_eq!((read.facts.directed, read.declared), (Some(true), Some((1, 3))));
+        let read =
+            edges_of("pajek", b"*Vertices 5 2\n1 \"a\"\n2 \"b\"\n3 \"x\"\n4 \"y\"\n5 \"z\"\n*Matrix\n1 0 1\n0 1 0\n");
+        let names = [("a", "x"), ("a", "z"), ("b", "y")];
+        assert_eq!(read.names, names.map(|(a, b)| (a.to_owned(), b.to_owned())));
+        let none = InputOptions { weight: Some("none".to_owned()), ..InputOptions::default() };
+        assert!(edges_with("pajek", b"*Vertices 2\n*Matrix\n0 1\n1 0\n", &none).weights.is_empty());
+    }
+
+    #[test]
     fn arcs_beside_edges_are_the_users_choice() {
         let text = b"*Vertices 3\n*Arcs\n1 2 4\n*Edges\n2 3 5\n";
         assert!(failure_of("pajek", text).contains("--undirected"));
@@ -326,7 +393,12 @@ mod tests {
             ("*Vertices 2\n*Arcs\n1 2 inf\n", "finite number"),
             ("*Vertices 2\n*Arcs\n1 2 NaN\n", "finite number"),
             ("*Vertices 4294967296\n", "at most 4294967295"),
-            ("*Vertices 2\n*Matrix\n0 1\n1 0\n", "a section of vertices"),
+            ("*Matrix\n0 1\n1 0\n", "a section of vertices"),
+            ("*Vertices 2\n*Matrix\n0 1\n1\n", "2 numbers"),
+            ("*Vertices 2\n*Matrix\n0 1\n1 0 0\n", "2 numbers"),
+            ("*Vertices 2\n*Matrix\n0 1\n", "expected a matrix of 2 rows, as `*Vertices` says, found 1"),
+            ("*Vertices 2\n*Matrix\n0 1\n1 0\n0 0\n", "2 rows of a matrix"),
+            ("*Vertices 2\n*Matrix\n0 x\n1 0\n", "a finite number"),
             ("*Vertices 2\n*Arcs\n*Vertices 2\n", "one network"),
             ("*Vertices 2\n1 \"\u{0}\"\n*Partition x\n", "a section"),
             ("*Vertices 1\n1 \"S 0, \"x\" y\"\n", "its first quote before a blank"),

@@ -1,8 +1,9 @@
 //! XML, element by element, within bounds: for formats of graphs.
 //!
-//! Only elements of the root's namespace are given out. References to characters and the five predefined entities are
-//! resolved, others are refused: no document type is read, and nothing outside of the file. A tag may take a megabyte,
-//! and so may the text of an element and all tags that are open at a time, so that memory is bounded.
+//! Only elements of the root's namespace are given out, and of the format's own, whatever prefix they have. References
+//! to characters and the five predefined entities are resolved, others are refused: no document type is read, and
+//! nothing outside of the file. A tag may take a megabyte, and so may the text of an element and all tags that are open
+//! at a time, so that memory is bounded.
 
 use crate::input::file::Stream;
 use outcore_image::{Error, Result};
@@ -19,6 +20,11 @@ use std::path::{Path, PathBuf};
 const MOST_BYTES: usize = 1 << 20;
 const READ_BYTES: usize = 128 << 10;
 const DAMAGED: &str = "the file is truncated or damaged, or no XML: fetch or write it again";
+
+/// The namespace of the root, which may have none; nothing before it was seen.
+type RootNamespace = Option<Option<String>>;
+/// Whether a namespace is the format's own.
+pub(crate) type IsOwn = fn(&str) -> bool;
 
 #[derive(Debug)]
 pub(crate) struct Element {
@@ -47,7 +53,9 @@ pub(crate) struct Xml {
     path: PathBuf,
     version: XmlVersion,
     /// The namespace of the root, once it was seen.
-    namespace: Option<Option<String>>,
+    namespace: RootNamespace,
+    /// Whether a namespace is the format's own.
+    is_own: IsOwn,
     open: Vec<usize>,
     open_bytes: usize,
     text: String,
@@ -66,7 +74,8 @@ enum Step<'a> {
 }
 
 impl Xml {
-    pub(crate) fn new(stream: Stream) -> Self {
+    /// The elements of a document in the root's namespace, and in the format's own ones.
+    pub(crate) fn new(stream: Stream, is_own: IsOwn) -> Self {
         let path = stream.path().to_owned();
         let bytes = Bytes { stream, buffer: Vec::new(), place: 0, line: 1, piece_bytes: 0, failure: None };
         Xml {
@@ -75,6 +84,7 @@ impl Xml {
             path,
             version: XmlVersion::Implicit1_0,
             namespace: None,
+            is_own,
             open: Vec::new(),
             open_bytes: 0,
             text: String::new(),
@@ -121,7 +131,7 @@ impl Xml {
         value.map(Some).ok_or_else(|| self.bad(format!("{expected} as `{name}`"), own))
     }
 
-    /// The next beginning or end of an element of the root's namespace.
+    /// The next beginning or end of an element of the root's namespace, or of the format's own.
     pub(crate) fn next(&mut self) -> Result<Item> {
         if let Some(name) = self.end.take() {
             return Ok(Item::End(name, String::new()));
@@ -131,7 +141,7 @@ impl Xml {
             self.buffer.clear();
             self.buffer.shrink_to(READ_BYTES);
             let step = match self.reader.read_resolved_event_into(&mut self.buffer) {
-                Ok((namespace, event)) => step(&namespace, event, &mut self.namespace, self.version),
+                Ok((namespace, event)) => step(&namespace, event, (&mut self.namespace, self.is_own), self.version),
                 Err(error) => Err(error),
             };
             match step {
@@ -193,14 +203,15 @@ impl Xml {
 fn step<'a>(
     resolved: &ResolveResult<'_>,
     event: Event<'a>,
-    root: &mut Option<Option<String>>,
+    (root, is_own): (&mut RootNamespace, IsOwn),
     version: XmlVersion,
 ) -> quick_xml::Result<Step<'a>> {
     let namespace = match resolved {
         ResolveResult::Bound(Namespace(name)) => Some((*name).to_owned()),
         _ => None,
     };
-    let is_foreign = root.as_ref().is_some_and(|root| *root != namespace);
+    let is_own = namespace.as_deref().is_some_and(is_own);
+    let is_foreign = !is_own && root.as_ref().is_some_and(|root| *root != namespace);
     Ok(match event {
         Event::Start(_) if is_foreign => Step::Begin(None, false),
         Event::Empty(_) if is_foreign => Step::Begin(None, true),

@@ -96,6 +96,22 @@ pub fn real(token: &[u8]) -> Option<f64> {
     number.is_finite().then_some(number)
 }
 
+/// Longest number that is read with Fortran's exponent.
+const MOST_FORTRAN_BYTES: usize = 64;
+
+/// A number with the exponent `D` or `d` of double precision, or `Q` of quadruple precision. Only weights are read so:
+/// in other columns `1D2` may be a word.
+#[cold]
+fn fortran(token: &[u8]) -> Option<f64> {
+    let mut text = [0; MOST_FORTRAN_BYTES];
+    let place = token.iter().position(|byte| matches!(byte, b'd' | b'D' | b'q' | b'Q'))?;
+    let is_mantissa = token[..place].last().is_some_and(|byte| byte.is_ascii_digit() || *byte == b'.');
+    let text = text.get_mut(..token.len()).filter(|_| is_mantissa)?;
+    text.copy_from_slice(token);
+    text[place] = b'e';
+    real(text)
+}
+
 /// All of `token` as a weight: a finite number that loses nothing but digits behind the point. A whole number that no
 /// real one equals, and one that is not 0 but too small to be any other, are none.
 pub(crate) fn weight(token: &[u8]) -> Option<f64> {
@@ -107,8 +123,8 @@ pub(crate) fn weight(token: &[u8]) -> Option<f64> {
 
 /// All of `token` as a finite number that is 0 only if the token says so, and not for being too small.
 pub(crate) fn real_or_zero(token: &[u8]) -> Option<f64> {
-    let number = real(token)?;
-    let mut mantissa = token.iter().take_while(|byte| !matches!(byte, b'e' | b'E'));
+    let number = real(token).or_else(|| fortran(token))?;
+    let mut mantissa = token.iter().take_while(|byte| !byte.is_ascii_alphabetic());
     let is_lost = number == 0.0 && mantissa.any(|byte| (b'1'..=b'9').contains(byte));
     (!is_lost).then_some(number)
 }
@@ -477,12 +493,19 @@ mod tests {
             ("0.1234567890123456789", 0.12345678901234568),
             ("0e-400", 0.0),
             ("1700000000123456789.5", 1.7000000001234568e18),
+            ("1.5D-02", 0.015),
+            ("-2.d+3", -2000.0),
+            (".5q0", 0.5),
         ] {
             assert_eq!(weight(text.as_bytes()), Some(expected), "{text}");
         }
-        for text in ["9007199254740993", "-1700000000123456789", "1e-400", "-0.01e-399", "1e999", "inf", "x"] {
+        for text in ["9007199254740993", "-1700000000123456789", "1e-400", "-0.01e-399", "1e999", "inf", "x"]
+            .into_iter()
+            .chain(["1.5D", "D5", "1D2D3", "1.5D-400", "1D999", "1.5D2e3"])
+        {
             assert_eq!(weight(text.as_bytes()), None, "{text}");
         }
+        assert_eq!(real(b"1D2"), None, "a word outside of weights");
         assert!(weight_expected(b"9007199254740993").contains("2^53"));
         assert!(weight_expected(b"1e-400").contains("large enough"));
         assert!(weight_expected(b"inf").contains("finite"));
