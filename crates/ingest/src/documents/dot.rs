@@ -5,7 +5,8 @@
 //! names, of an edge or of all that follow `edge [weight=2]` in the braces; without it an edge weighs 1, as in
 //! Graphviz. In a graph that is not `strict`, parallel edges are meant. Ports and other attributes are passed over.
 //!
-//! Open braces are a stack. Of the vertices within them only the ids are stored, since they may be an end of edges.
+//! Open braces are a stack. Of the vertices within them only the ids are stored, since they may be an end of edges. The
+//! edges of a statement are counted before the first of them is handed over.
 //!
 //! Format: "The DOT Language", graphviz.org.
 
@@ -19,6 +20,8 @@ const MOST_DEPTH: usize = 256;
 /// Memory limit for ids in braces that are the end of edges, and for the ids of a statement.
 const MOST_ENDS_BYTES: usize = 1 << 20;
 const ID_BYTES: usize = 32;
+/// Most edges of a statement: between braces every vertex is joined to every other one.
+const MOST_STATEMENT_EDGES: u64 = 1 << 24;
 
 pub(crate) fn open(input: &Input, options: &InputOptions) -> Result<Source> {
     records::open("dot", input, options, |stream| Dot::new(stream, options))
@@ -92,6 +95,12 @@ struct Chain {
 }
 
 impl Chain {
+    /// Number of edges between the ends.
+    fn edges(&self) -> u64 {
+        let count = |pair: &[Ends]| (pair[0].ids.len() as u64).saturating_mul(pair[1].ids.len() as u64);
+        self.ends.windows(2).map(count).fold(0, u64::saturating_add)
+    }
+
     fn push(&mut self, ends: Ends) {
         self.bytes += ends.bytes + ID_BYTES;
         self.ends.push(ends);
@@ -514,6 +523,11 @@ impl Dot {
             let expected = "braces whose ids take at most 1 MiB as the end of edges";
             return Err(self.text.bad(expected, "ids of more than 1 MiB"));
         }
+        if chain.edges() > MOST_STATEMENT_EDGES {
+            let expected = format!("a statement of at most {MOST_STATEMENT_EDGES} edges");
+            let found = format!("{}, since each vertex in braces leads to each in the next ones", chain.edges());
+            return Err(self.text.bad(&expected, &found).advise("write the edges as a list, `source target` a line"));
+        }
         self.weighted |= weight.is_some();
         let weight = weight.or_else(|| self.scope().weight.clone());
         self.pending = Some(Pending { chain, weight, line, at: [0; 3] });
@@ -611,6 +625,15 @@ mod tests {
         assert!(edges_with("dot", some, &with("none")).weights.is_empty());
         assert_eq!(edges_with("dot", b"digraph { a->b [len=3] }", &with("len")).weights, [3.0]);
         assert!(edges_of("dot", b"digraph { a->b [len=3] }").weights.is_empty());
+    }
+
+    #[test]
+    fn edges_between_braces_are_counted_before_they_are_made() {
+        let set = |letter: char, count: usize| (0..count).map(|i| format!("{letter}{i} ")).collect::<String>();
+        let text = |sources, targets| format!("graph {{ {{{}}} -- {{{}}} }}", set('a', sources), set('b', targets));
+        let error = failure_of("dot", text(5000, 4000).as_bytes());
+        assert!(error.contains("at most 16777216 edges") && error.contains("found 20000000"), "{error}");
+        assert_eq!(edges_of("dot", text(300, 200).as_bytes()).names.len(), 60_000);
     }
 
     #[test]
