@@ -185,7 +185,8 @@ fn check_manifest(graph: &Graph) -> Result<()> {
 /// lists name a loop once that counts twice.
 fn classes_are_exact(graph: &Graph) -> bool {
     let facts = &graph.manifest().import;
-    facts.duplicates == 0 && (facts.self_loops == 0 || graph.is_directed() && facts.self_loops_kept)
+    let is_complete = facts.duplicates == 0 || facts.duplicates_policy == "keep";
+    is_complete && (facts.self_loops == 0 || graph.is_directed() && facts.self_loops_kept)
 }
 
 fn read_degrees(graph: &Graph, hash: KeyedHash) -> Result<Degrees> {

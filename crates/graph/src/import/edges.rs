@@ -28,7 +28,7 @@ const _: () = assert!((READ_BYTES / 8).is_multiple_of(12));
 
 pub(super) fn edge_words(facts: &Facts, duplicates: Duplicates) -> usize {
     let has_place = match duplicates {
-        Duplicates::First | Duplicates::Keep => true,
+        Duplicates::First | Duplicates::Last | Duplicates::Keep => true,
         Duplicates::Sum | Duplicates::Min | Duplicates::Max | Duplicates::Error => facts.is_complex,
     };
     match facts.weights {

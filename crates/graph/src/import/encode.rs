@@ -117,7 +117,10 @@ pub(super) struct ListStats {
     pub entries: u64,
     /// Edges: of the two entries of an edge without direction, one counts.
     pub edges: u64,
+    /// Edges with the ends of an earlier one, whether or not they stay.
     pub duplicates: u64,
+    /// Those whose weight is not that of the earlier one.
+    pub differing: u64,
     pub self_loops: u64,
     pub max_degree: u64,
     /// An edge that is there twice, where that is an error.
@@ -248,9 +251,12 @@ impl<'a> Encoder<'a> {
         for entry in entries {
             let key = entry.key();
             let (offset, neighbour, class) = parts(key);
-            if self.last == Some(key) && !keep {
-                self.duplicate(neighbour, entry.weight());
-                continue;
+            if self.last == Some(key) {
+                self.note_duplicate(neighbour, entry.weight());
+                if !keep {
+                    self.duplicate(neighbour, entry.weight());
+                    continue;
+                }
             }
             self.end_entry::<E>();
             let vertex = self.first_vertex + offset;
@@ -289,13 +295,30 @@ impl<'a> Encoder<'a> {
         }
     }
 
+    /// Number of parts of a weight: two if it is complex.
+    fn weight_parts(&self) -> usize {
+        1 + usize::from(self.encoding.beside == Some(Beside::Imaginary))
+    }
+
+    /// Counts an edge with the ends of the last one: of the two entries of an edge without direction, one.
+    #[cold]
+    fn note_duplicate(&mut self, neighbour: u32, weight: [u64; 2]) {
+        if self.encoding.directed || u64::from(neighbour) >= self.vertex {
+            let parts = self.weight_parts();
+            self.stats.duplicates += 1;
+            self.stats.differing +=
+                u64::from(self.encoding.weights.is_some() && self.weight[..parts] != weight[..parts]);
+        }
+    }
+
     /// Combines a further edge with the last one, whose ends it has.
     #[cold]
     fn duplicate(&mut self, neighbour: u32, weight: [u64; 2]) {
-        if self.encoding.directed || u64::from(neighbour) >= self.vertex {
-            self.stats.duplicates += 1;
+        if self.encoding.duplicates == Duplicates::Last {
+            self.weight = weight;
+            return;
         }
-        let parts = 1 + usize::from(self.encoding.beside == Some(Beside::Imaginary));
+        let parts = self.weight_parts();
         for (part, weight) in weight.into_iter().enumerate().take(parts) {
             self.combine(part, neighbour, weight);
         }
@@ -309,7 +332,7 @@ impl<'a> Encoder<'a> {
         let edge = (self.vertex as u32, neighbour);
         let mut has_no_sum = false;
         self.weight[part] = match self.encoding.duplicates {
-            Duplicates::First | Duplicates::Keep => one,
+            Duplicates::First | Duplicates::Last | Duplicates::Keep => one,
             Duplicates::Sum if real => (one_real + other_real).to_bits(),
             Duplicates::Min if real => one_real.min(other_real).to_bits(),
             Duplicates::Max if real => one_real.max(other_real).to_bits(),

@@ -2,7 +2,7 @@
 
 use super::attributes::{Attributes, Owner, StoredAttributes};
 use super::edges::edge_words;
-use super::encode::{Beside, Encoding};
+use super::encode::{Beside, Encoding, ListStats};
 use super::estimate;
 use super::id_column::IdWriting;
 use super::ids::runs::{Locals, MergePlan, Numbers, Run, RunId, RunWriter, Vertices, merge_all, too_many_vertices};
@@ -168,7 +168,7 @@ impl<'a> Job<'a> {
         if let Some(StoredAttributes { values, attributes }) = sides {
             (manifest.vertex_values, manifest.vertex_attributes) = (values, attributes);
         }
-        let notes = self.notes(&mut input, manifest.import.duplicates);
+        let notes = self.notes(&mut input, &written[0].stats);
         let first_edges = input.first_edges.take().map_or(Vec::new(), |(_, edges)| edges);
         drop((merged, numbered, input));
         self.write_attributes(&mut manifest, partitioned.vertex_places)?;
@@ -201,7 +201,7 @@ impl<'a> Job<'a> {
     }
 
     /// Notes for the user, now that the whole input was read.
-    fn notes(&self, input: &mut Input, duplicates: u64) -> Vec<String> {
+    fn notes(&self, input: &mut Input, stats: &ListStats) -> Vec<String> {
         let leftover = |path: &PathBuf| format!("Removed {}, which a killed process had left.", path.display());
         let restored =
             |path: &PathBuf| format!("{} had no name since a killed process; it was put back.", path.display());
@@ -209,13 +209,7 @@ impl<'a> Job<'a> {
         notes.extend(self.workspace.removed().iter().map(leftover));
         notes.extend_from_slice(&self.facts.notes);
         notes.append(&mut input.late_notes);
-        // In formats of graphs they may be meant, in lists of edges they are common.
-        if duplicates > 0 && is_document(self.facts.format) && self.options.duplicates == Duplicates::First {
-            notes.push(format!(
-                "{duplicates} parallel edges were left out, for only the first between two vertices stays: say --duplicates \
-                 keep, or sum, if they are meant."
-            ));
-        }
+        notes.extend(self.duplicates_note(stats));
         if input.edges_read == 0 {
             notes.push("The input has no edges.".to_owned());
         }
@@ -226,6 +220,29 @@ impl<'a> Job<'a> {
         }
         // Names of columns and files are part of some.
         notes.iter().map(|note| escaped(note).to_string()).collect()
+    }
+
+    /// A note on edges that were left out since others have their ends: where their weights or attributes go with them,
+    /// and in formats of graphs, where they may be meant; in lists of edges they are common.
+    fn duplicates_note(&self, &ListStats { duplicates, differing, .. }: &ListStats) -> Option<String> {
+        let is_lossy = differing > 0 || self.attributes[0].is_some() || is_document(self.facts.format);
+        let stays = match self.options.duplicates {
+            Duplicates::First => "first",
+            Duplicates::Last => "last",
+            _ => return None,
+        };
+        if duplicates == 0 || !is_lossy {
+            return None;
+        }
+        let weights = match (self.facts.weights.is_some(), differing) {
+            (false, _) => String::new(),
+            (true, 0) => ", with the same weight".to_owned(),
+            (true, differing) => format!(", {differing} of them with another weight"),
+        };
+        Some(format!(
+            "Of parallel edges only the {stays} stays: {duplicates} were left out{weights}. Say --duplicates keep for all of \
+             them, or sum, min, max, first or last."
+        ))
     }
 
     /// The origin of the choice whether edges have a direction: the user, the input, its format, or the default.

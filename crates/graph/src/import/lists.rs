@@ -183,6 +183,7 @@ impl Writing<'_> {
         all.entries += stats.entries;
         all.edges += stats.edges;
         all.duplicates += stats.duplicates;
+        all.differing += stats.differing;
         all.max_degree = all.max_degree.max(stats.max_degree);
         all.forbidden = all.forbidden.or(stats.forbidden);
         all.overflow = all.overflow.or(stats.overflow);

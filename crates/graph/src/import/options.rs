@@ -21,11 +21,14 @@ pub enum Duplicates {
     Keep,
     /// The import fails.
     Error,
+    /// The last in the input stays.
+    Last,
 }
 
 impl Choice for Duplicates {
     const ALL: &'static [(Self, &'static str, &'static str)] = &[
         (Duplicates::First, "first", "The first stays"),
+        (Duplicates::Last, "last", "The last stays"),
         (Duplicates::Sum, "sum", "One stays, with the sum of the weights"),
         (Duplicates::Min, "min", "One stays, with the least weight"),
         (Duplicates::Max, "max", "One stays, with the greatest weight"),

@@ -263,7 +263,7 @@ fn files_of_killed_imports_are_removed_and_those_of_running_ones_stay() {
     let report = import(&runtime, graph(5).source(), &path, &ImportOptions::default()).unwrap();
     let places = [directory.path().join(&dead), directory.path().join(&empty), temporary.path().join(&dead)];
     let notes = places.map(|path| format!("Removed {}, which a killed process had left.", path.display()));
-    assert_eq!(report.notes, notes);
+    assert_eq!(report.notes[..3], notes);
     assert_eq!(names(directory.path()), [alive.as_str(), "graph.oc"]);
     assert_eq!(names(temporary.path()), Vec::<String>::new());
     drop(lock);
