@@ -264,15 +264,19 @@ def test_the_shell_filters_an_image_and_says_what_it_left_out(tmp_path: pathlib.
 
 
 def test_words_of_sql_and_times_in_text_are_not_taken_for_strings(tmp_path: pathlib.Path) -> None:
-    (tmp_path / "t.csv").write_text("source,target,kind,seen\na,b,x,2024-02-29 12:00:00\nb,c,y,2024-02-29 13:00:00\n")
+    (tmp_path / "t.csv").write_text(
+        "source,target,kind,seen,other\na,b,x,2024-02-29 12:00:00,2024-02-29\nb,c,y,2024-02-29 13:00:00,2024-02-29 12:30\n"
+    )
     load = lambda where: sorted(oc.load_graph(tmp_path / "t.csv", where=where).edges)
     assert load("kind in ('x', \"z\")") == load("kind = 'x'") == load(("kind", "in", iter(["x"]))) == [("a", "b")]
     assert load(("kind", "in", [])) == [] and load(("kind", "not in", [])) == [("a", "b"), ("b", "c")]
-    assert load("seen > '2024-02-29 12:30'") == [("b", "c")]
+    later = ["seen > '2024-02-29T12:30'", "seen > 2024-02-29 12:30", ("seen", ">", datetime.datetime(2024, 2, 29, 12, 30))]
+    assert [load(where) for where in later] == [[("b", "c")]] * 3
     for where, said in [
         ("kind = x and seen > 3", "one value"), ("kind = 'x", "in quotes with nothing behind"), ("kind = 'x' y", "in quotes"),
-        ("seen > 2024-02-29T12:30", "holds strings"), ("kind < 3", "holds strings"),
-        (("seen", ">", datetime.datetime(2024, 2, 29, 12, 30)), "holds strings"),
+        ("other > 2024-02-29T12:30", "holds strings"), ("kind < 3", "holds strings"),
+        (("other", ">", datetime.datetime(2024, 2, 29, 12, 30)), "holds strings"),
+        ("other > '2024-02-29 12:30'", "a blank sorts before"),
     ]:
         with pytest.raises(oc.UsageError, match=said):
             load(where)

@@ -187,3 +187,22 @@ def test_shortest_paths_use_the_only_weights_and_say_so(tmp_path):
     assert "its weight, `fftt`, was not used" in outcore("run", "pagerank", image).stdout
     outcore("run", "sssp", "--source", "1", image, "--output", tmp_path / "far.csv")
     assert "3,12,2" in (tmp_path / "far.csv").read_text()
+
+
+def test_what_an_import_drops_is_a_warning(tmp_path):
+    pages = "Asia\tEarth\n%C3%81ed\tBede\nBede\tAsia\n"
+    (tmp_path / "links.tsv").write_text(pages)
+    with pytest.warns(UserWarning, match=r"1 has as many columns as the data, the first in line 2: `%C3%81ed"):
+        assert oc.load_graph(tmp_path / "links.tsv").number_of_edges() == 2
+    (tmp_path / "links.tsv").write_text(pages + "".join(f"#{page}\tBede\n" for page in range(20)))
+    with pytest.raises(oc.InputError, match="comment='%' where other lines are comments|comment='#' where"):
+        oc.load_graph(tmp_path / "links.tsv")
+    assert oc.load_graph(tmp_path / "links.tsv", comment="none").number_of_edges() == 23
+    (tmp_path / "ratings.csv").write_text("user,item,weight\na,x,5\na,x,3\nb,x,1\n")
+    with pytest.warns(UserWarning, match="1 were left out, 1 of them with another weight"):
+        oc.load_graph(tmp_path / "ratings.csv", weight="weight")
+    with pytest.warns(UserWarning, match="only the last stays"):
+        newest = oc.load_graph(tmp_path / "ratings.csv", duplicates="last")
+    assert sorted(newest.edges(data="weight")) == [("a", "x", 3), ("b", "x", 1)]
+    report = oc.import_graph(tmp_path / "ratings.csv", tmp_path / "g.oc", weight="weight", duplicates="keep")
+    assert (report["duplicates"], report["edges"], len(report["files"])) == (1, 3, 1)

@@ -158,7 +158,7 @@ pub struct ImportArgs {
     /// How vertices are numbered inside the image
     #[arg(long, value_parser = choice::<OrderChoice>(), default_value = "auto")]
     pub order: OrderChoice,
-    /// An input without edges may replace an image, or come from a pipe
+    /// An input without edges may replace an image or come from a pipe, and --where may leave none
     #[arg(long)]
     pub allow_empty: bool,
     /// Fail, and leave an image that is there as it is, if the input has fewer edges

@@ -300,6 +300,17 @@ fn announce(runtime: &Runtime, facts: &Facts, options: &ImportOptions, args: &Im
     Ok(())
 }
 
+/// Says which comments were skipped, and how many files were read, if there are several.
+fn tell_content(report: &ImportReport, line: &impl Fn(&str, String)) {
+    let (facts, paths) = (&report.manifest.import, &report.files.paths);
+    if let (Some(count @ 1..), Some(first)) = (facts.comments, &facts.first_comment) {
+        line("comments", format!("{count} skipped, the first: {first}"));
+    }
+    if let [first, .., last] = &paths[..] {
+        line("files", format!("{}: {} to {}", paths.len(), escaped(first.display()), escaped(last.display())));
+    }
+}
+
 /// Says which columns were kept.
 fn tell_attributes(manifest: &Manifest, line: &impl Fn(&str, String)) {
     for (name, attributes) in [("attributes", &manifest.attributes), ("of vertices", &manifest.vertex_attributes)] {
@@ -343,9 +354,7 @@ fn tell(report: &ImportReport, text: Option<&TextFacts>, limits: &Limits) {
         Some(from) => format!("as {from} says"),
     };
     line("direction", format!("{direction}, {why}"));
-    if let (Some(count @ 1..), Some(first)) = (facts.comments, &facts.first_comment) {
-        line("comments", format!("{count} skipped, the first: {first}"));
-    }
+    tell_content(report, &line);
     for (place, edge) in report.first_edges.iter().enumerate() {
         let arrow = if manifest.directed { "->" } else { "--" };
         let weight = edge.weight.as_ref().map_or(String::new(), |weight| format!(", weight {weight}"));

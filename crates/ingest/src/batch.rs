@@ -5,6 +5,7 @@
 //! carries the input order, so the result does not depend on which worker parsed which block.
 
 use crate::condition::Condition;
+use crate::input::folders::Files;
 use crate::tables::attributes::{AttributeColumn, AttributeField, Attributes, retain, retain_text};
 use arrow_array::RecordBatch;
 use outcore_declare::Choice;
@@ -217,6 +218,15 @@ impl Weights {
     }
 }
 
+/// An edge of a batch without a weight.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Unweighted {
+    /// Its place in the batch.
+    pub(crate) edge: usize,
+    /// The number of its line or row.
+    pub(crate) record: u64,
+}
+
 /// Edges as they stand in one block of the input.
 #[derive(Clone, Debug)]
 pub struct EdgeBatch {
@@ -226,6 +236,8 @@ pub struct EdgeBatch {
     pub ids: Ids,
     /// One weight per edge, if the input has them.
     pub weights: Weights,
+    /// Edges without a weight, which is 0 here, in their order: only where conditions may leave them out.
+    pub(crate) unweighted: Vec<Unweighted>,
     /// Attributes of every edge: a column for each of [`Facts::attributes`].
     pub attributes: Vec<AttributeColumn>,
     /// Vertices that the input names outside of edges (a `.v` file, a METIS line).
@@ -242,6 +254,7 @@ impl EdgeBatch {
             sequence: 0,
             ids: empty(),
             weights: Weights::None,
+            unweighted: Vec::new(),
             attributes: Vec::new(),
             vertices: empty(),
             vertex_attributes: Vec::new(),
@@ -252,6 +265,7 @@ impl EdgeBatch {
     pub fn clear(&mut self) {
         self.ids.clear();
         self.weights.clear();
+        self.unweighted.clear();
         self.attributes.clear();
         self.vertices.clear();
         self.vertex_attributes.clear();
@@ -332,6 +346,10 @@ pub struct Facts {
     pub compression: Option<&'static str>,
     /// The columns of the lines, where the input is a list of edges in text.
     pub text: Option<TextFacts>,
+    /// The files that are read, where the input is files, and those in their folders that are not.
+    pub files: Files,
+    /// Numbers of edges that did not meet conditions, while the input is read.
+    pub unmet: Vec<Arc<AtomicU64>>,
     /// Notes for the import report, in whole sentences.
     pub notes: Vec<String>,
 }
@@ -542,6 +560,16 @@ pub trait Parser: Send + Sync {
         (0, None)
     }
 
+    /// The refusal of an edge without a weight, in this line or row of the block with this number.
+    fn no_weight(&self, _sequence: u64, record: u64) -> Error {
+        Error::input(self.path(), Some(record), "a weight", "none")
+    }
+
+    /// Refuses what only the whole input shows, once all blocks are parsed.
+    fn check(&self) -> Result<()> {
+        Ok(())
+    }
+
     /// Number of rows left out because an end has no value, once all blocks are parsed.
     fn left_out(&self) -> u64 {
         0
@@ -572,6 +600,14 @@ impl<M: Fn(&mut EdgeBatch, Option<u64>) -> Result<()> + Send + Sync> Parser for 
 
     fn comments(&self) -> (u64, Option<String>) {
         self.inner.comments()
+    }
+
+    fn no_weight(&self, sequence: u64, record: u64) -> Error {
+        self.inner.no_weight(sequence, record)
+    }
+
+    fn check(&self) -> Result<()> {
+        self.inner.check()
     }
 
     fn left_out(&self) -> u64 {

@@ -122,6 +122,14 @@ impl Parser for SidesParser {
         self.inner.comments()
     }
 
+    fn no_weight(&self, sequence: u64, record: u64) -> Error {
+        self.inner.no_weight(sequence, record)
+    }
+
+    fn check(&self) -> Result<()> {
+        self.inner.check()
+    }
+
     fn left_out(&self) -> u64 {
         self.inner.left_out()
     }

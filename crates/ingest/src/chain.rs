@@ -9,6 +9,7 @@ use crate::batch::{
 };
 use crate::format::{Format, is_table};
 use crate::input::file::Input;
+use crate::input::folders::listed_files;
 use crate::input::partitions::Partitions;
 use crate::tables::attributes::AttributeField;
 use outcore_image::{Error, Result};
@@ -80,6 +81,15 @@ fn join(names: &[PathBuf], empty: &[bool], all: &[Facts]) -> Result<Facts> {
     };
     let speaking = (0..all.len()).find(has_rows).unwrap_or(0);
     let mut joined = all[speaking].clone();
+    let without: Vec<usize> = (0..all.len()).filter(|place| !has_rows(place)).collect();
+    if without.len() < all.len() {
+        joined.notes.extend(note_without(&without, names));
+    }
+    // An input that names its columns must have the same ones, though it has nothing in them.
+    for place in without.into_iter().filter(|&place| !empty[place]) {
+        let has_names = all[place].text.as_ref().is_none_or(|text| text.header);
+        check_columns(&joined, &all[place], [&names[speaking], &names[place]].map(PathBuf::as_path), has_names)?;
+    }
     for place in (speaking + 1..all.len()).filter(has_rows) {
         let (facts, name) = (&all[place], &names[place]);
         let is_same_format = facts.format == joined.format;
@@ -119,14 +129,7 @@ fn join(names: &[PathBuf], empty: &[bool], all: &[Facts]) -> Result<Facts> {
             return Err(differs("kind of weights", kind_of_weights(facts).to_owned()));
         }
         join_attributes(&mut joined, facts, &names[speaking], name)?;
-        if let (Some(expected), Some(found)) = (columns_of(&joined), columns_of(facts))
-            && is_same_format
-            && !expected.eq_ignore_ascii_case(&found)
-        {
-            let expected = format!("the columns {expected}, as in {}", names[speaking].display());
-            return Err(Error::input(name, None, expected, format!("the columns {found}"))
-                .advise("import the files one by one, or rename the columns"));
-        }
+        check_columns(&joined, facts, [&names[speaking], name].map(PathBuf::as_path), is_same_format)?;
         if let (Some(one), Some(other)) = (&facts.text, &joined.text)
             && let Some((what, found)) = differing_text(one, other)
         {
@@ -135,6 +138,24 @@ fn join(names: &[PathBuf], empty: &[bool], all: &[Facts]) -> Result<Facts> {
         add(&mut joined, facts);
     }
     Ok(joined)
+}
+
+/// A note on inputs without edges among others.
+fn note_without(without: &[usize], names: &[PathBuf]) -> Option<String> {
+    let paths: Vec<PathBuf> = without.iter().map(|&place| names[place].clone()).collect();
+    let text = format!("Files without edges: {} of {}: {}.", paths.len(), names.len(), listed_files(&paths));
+    (!paths.is_empty()).then_some(text)
+}
+
+/// Refuses an input with other columns than those that were read before, where both have `names`.
+fn check_columns(joined: &Facts, facts: &Facts, [first, name]: [&Path; 2], have_names: bool) -> Result<()> {
+    let (Some(expected), Some(found)) = (columns_of(joined), columns_of(facts)) else { return Ok(()) };
+    if !have_names || joined.format != facts.format || expected.eq_ignore_ascii_case(&found) {
+        return Ok(());
+    }
+    let expected = format!("the columns {expected}, as in {}", first.display());
+    Err(Error::input(name, None, expected, format!("the columns {found}"))
+        .advise("import the files one by one, or rename the columns"))
 }
 
 /// The first difference between the forms of two text files, and its value in the first of them.
@@ -161,6 +182,9 @@ fn add(joined: &mut Facts, facts: &Facts) {
     joined.edges = joined.edges.zip(facts.edges).and_then(|(a, b)| a.checked_add(b));
     joined.block_bytes = joined.block_bytes.max(facts.block_bytes);
     joined.longest_line_bytes = joined.longest_line_bytes.max(facts.longest_line_bytes);
+    joined.files.paths.extend(facts.files.paths.iter().cloned());
+    joined.files.left_out.extend(facts.files.left_out.iter().cloned());
+    joined.unmet.extend(facts.unmet.iter().cloned());
     for note in &facts.notes {
         if !joined.notes.contains(note) {
             joined.notes.push(note.clone());
@@ -178,8 +202,14 @@ fn join_attributes(joined: &mut Facts, facts: &Facts, first: &Path, name: &Path)
     for (place, (expected, found)) in pairs.into_iter().enumerate() {
         if expected != found && !(place == 1 && found.is_empty()) {
             let expected = format!("{}, as in {}", listed(expected), first.display());
-            return Err(Error::input(name, None, expected, listed(found))
-                .advise("import the files one by one, bring the columns into one form, or name those to keep"));
+            let advice = match (joined.format == "image") != (facts.format == "image") {
+                true => {
+                    "an image keeps all of its attributes, and a file those that are asked for: say --attributes all, or name \
+                         those that all inputs have"
+                }
+                false => "import the files one by one, bring the columns into one form, or name those to keep",
+            };
+            return Err(Error::input(name, None, expected, listed(found)).advise(advice));
         }
     }
     Ok(())
@@ -307,10 +337,11 @@ struct ChainParser {
 }
 
 impl ChainParser {
-    fn parser_of(&self, block: &Block) -> Arc<dyn Parser> {
+    /// The parser of the block with this number.
+    fn parser_of(&self, sequence: u64) -> Arc<dyn Parser> {
         let parts = lock(&self.parts);
         // The first entry is 0, so there is always one at or below.
-        let own = block.sequence - self.begin.load(Ordering::Relaxed);
+        let own = sequence - self.begin.load(Ordering::Relaxed);
         let place = parts.partition_point(|(first, _)| *first <= own) - 1;
         parts[place].1.clone()
     }
@@ -318,7 +349,7 @@ impl ChainParser {
 
 impl Parser for ChainParser {
     fn parse(&self, block: &Block, batch: &mut EdgeBatch, take: &mut TakeBatch<'_>) -> Result<()> {
-        self.parser_of(block).parse(block, batch, take)
+        self.parser_of(block.sequence).parse(block, batch, take)
     }
 
     fn path(&self) -> &Path {
@@ -329,6 +360,14 @@ impl Parser for ChainParser {
         let parts = lock(&self.parts);
         let all: Vec<_> = parts.iter().take(self.counted).map(|(_, parser)| parser.comments()).collect();
         (all.iter().map(|(count, _)| count).sum(), all.into_iter().find_map(|(_, first)| first))
+    }
+
+    fn no_weight(&self, sequence: u64, record: u64) -> Error {
+        self.parser_of(sequence).no_weight(sequence, record)
+    }
+
+    fn check(&self) -> Result<()> {
+        lock(&self.parts).iter().try_for_each(|(_, parser)| parser.check())
     }
 
     fn left_out(&self) -> u64 {

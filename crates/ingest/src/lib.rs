@@ -39,7 +39,7 @@ pub use conditions::narrowed;
 pub use documents::records::STRING_IDS;
 pub use format::{formats, is_document};
 pub use input::counted_file::Reads;
-pub use input::folders::expand;
+pub use input::folders::{Files, expand};
 pub use mix::{SPLIT_MIX_STEP, mix, mix_32, split_mix};
 pub use open::{count_edges, open, with_vertex_table};
 pub use outcore_declare::Choice;

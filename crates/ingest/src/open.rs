@@ -10,7 +10,7 @@ use crate::conditions::with_conditions;
 use crate::format::Format;
 use crate::input::context::InputContext;
 use crate::input::file::Input;
-use crate::input::folders::expand;
+use crate::input::folders::{Files, expand, listed_files};
 use crate::input::partitions::Partitions;
 use crate::recognise::LOOKED_AT_BYTES;
 use crate::vertices::with_vertices;
@@ -28,22 +28,58 @@ const MOST_MEMORY_BYTES: u64 = 1 << 30;
 /// Reads the first megabyte of each to find out what it is; nothing of the rest. What reading takes beside blocks of
 /// text, now and later, is counted in the runtime's budget.
 pub fn open(runtime: &Runtime, paths: &[PathBuf], options: &InputOptions) -> Result<Source> {
-    let mut files = expand(runtime.backend(), paths)?;
+    let Files { paths: mut files, mut left_out } = expand(runtime.backend(), paths)?;
     let (partitions, beside) = Partitions::of(&files, options)?;
     let (count, first) = (files.len(), files.first().cloned());
-    files.retain(|file| partitions.is_read(file, options));
+    let no_data = note_left_out(&left_out);
+    let is_read = |file: &PathBuf| partitions.is_read(file, options);
+    left_out.extend(files.iter().filter(|file| !is_read(file)).cloned());
+    files.retain(is_read);
     let unread = count - files.len();
     if files.is_empty() {
         // It tells what there is, though none of its rows is read.
         files.extend(first);
     }
-    let source = with_conditions(open_all(runtime, &files, &beside, &partitions)?, options, &partitions.names)?;
+    let source = open_all(runtime, &files, &beside, &partitions)?;
+    check_declared(&source, &files[0])?;
+    let source = with_conditions(source, options, &partitions.names)?;
     let mut source = with_sides(source, options)?;
     if unread > 0 {
         let note = format!("Files in folders that do not meet --where, which were left out: {unread} of {count}.");
         source.facts.notes.push(note);
     }
+    source.facts.notes.extend(no_data);
+    source.facts.files = Files { paths: files, left_out };
     Ok(source)
+}
+
+/// Vertices that a header may declare of a file of any size.
+const MOST_UNPROVED: u64 = 1 << 22;
+/// Vertices that a header may declare for each byte of the file.
+const MOST_PER_BYTE: u64 = 1000;
+/// Largest ratio of text to its compressed form that is assumed.
+const MOST_COMPRESSION: u64 = 64;
+
+/// Refuses a file that declares a thousand times more vertices than it has bytes: a number in it is wrong.
+fn check_declared(source: &Source, path: &Path) -> Result<()> {
+    let (facts, most_compression) = (source.facts(), source.facts().compression.map_or(1, |_| MOST_COMPRESSION));
+    let Some((declared, bytes)) = facts.declared.map(|(_, count)| count).zip(facts.input_bytes) else { return Ok(()) };
+    let most = bytes.saturating_mul(most_compression).saturating_mul(MOST_PER_BYTE).max(MOST_UNPROVED);
+    if declared <= most {
+        return Ok(());
+    }
+    let (expected, found) =
+        (format!("at most {most} vertices in a file of {bytes} bytes"), format!("{declared} declared"));
+    Err(Error::input(path, None, expected, found).advise(
+        "correct the size line; if the matrix is that empty, import its entries as a list of edges, with --shape",
+    ))
+}
+
+/// A note on files that hold no data by their names.
+fn note_left_out(files: &[PathBuf]) -> Option<String> {
+    let (count, names) = (files.len(), listed_files(files));
+    let text = format!("Files that hold no data by their names and were left out: {count}: {names}.");
+    (!files.is_empty()).then_some(text)
 }
 
 fn open_all(runtime: &Runtime, paths: &[PathBuf], options: &InputOptions, partitions: &Partitions) -> Result<Source> {

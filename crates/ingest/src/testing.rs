@@ -73,6 +73,7 @@ pub(crate) fn collect(mut source: Source) -> Result<Read> {
         parser.parse(block, &mut batch, &mut |_| Ok(()))?;
         batches.push(batch);
     }
+    parser.check()?;
     batches.sort_by_key(|batch| batch.sequence);
     let mut read = Read {
         pairs: Vec::new(),

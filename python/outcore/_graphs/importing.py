@@ -42,7 +42,7 @@ def import_graph(
     nulls: Literal["error", "skip"] = "error",
     bipartite: bool | tuple[str, str] = False,
     vertices: Any = None,
-    duplicates: Literal["first", "sum", "min", "max", "keep", "error"] | None = None,
+    duplicates: Literal["first", "last", "sum", "min", "max", "keep", "error"] | None = None,
     self_loops: Literal["keep", "drop"] = "keep",
     order: Literal["auto", "input", "degree", "near"] = "auto",
     replace: bool = False,
@@ -112,16 +112,17 @@ def import_graph(
         vertices: Further vertices, such as isolated ones: a number `n` for the integers below it, a list or array of
             ids, or a table (a frame, an Arrow stream, the path of a file) with ids in its first column. Its other
             columns are kept as attributes of the vertices: `g.nodes(data=True)` has them.
-        duplicates: Which of several edges with the same ends stays: the first, one with the sum, least or greatest
-            weight, all of them ("keep"), or none and the import fails ("error"). By default the first; of entries at
-            one place of a SciPy matrix the sum, as SciPy reads them; of NetworkX's multigraphs all.
+        duplicates: Which of several edges with the same ends stays: the first or the last, one with the sum, least or
+            greatest weight, all of them ("keep"), or none and the import fails ("error"). By default the first; of
+            entries at one place of a SciPy matrix the sum, as SciPy reads them; of NetworkX's multigraphs all.
         self_loops: Whether edges from a vertex to itself stay ("keep") or not ("drop").
         order: How vertices are numbered inside: as ids sort ("input"), by degree ("degree"), or such that neighbours
             have near numbers ("near", for roads, grids and meshes, with 24 bytes of memory per vertex); by default by
             measured size.
         replace: Whether an image of that name is replaced; otherwise it is an error. Whoever has it open keeps reading
             the old one. A directory that holds other files too is not replaced.
-        allow_empty: Whether an input without edges may replace an image, or come from a pipe.
+        allow_empty: Whether an input without edges may replace an image or come from a pipe, and `where` may leave
+            none.
         require_edges: How many edges the input must have, before duplicates are removed; with fewer the import fails,
             and an image that is there stays.
         runtime: The memory and workers to use; by default those of the process, which graphs and results share.
@@ -138,8 +139,8 @@ def import_graph(
         `weights` (their name), `attributes` and `vertex_attributes` (names and kinds), `order`, `ids` ("integer" or
         "string"), `edges_read`, `duplicates`, `self_loops` (of the input), `self_loops_stored`, `isolated_vertices`;
         `source` and `target`, the columns that were taken; `compression`, and of a list of edges in text `separator`,
-        `header`, `comments` (how many) and `first_comment`; `first_edges` as they were understood; `notes` on how the
-        input was read; and `stats`.
+        `header`, `comments` (how many) and `first_comment`; `first_edges` as they were understood; `files` that were
+        read, and `files_left_out` of their folders; `notes` on how the input was read; and `stats`.
 
     Cost: memory stays under the limit, ids included; temporary files take about 20 bytes per edge, 60 with weights.
         Attributes take 8 bytes more per edge and column, and one pass for each; the different strings of all columns

@@ -174,7 +174,14 @@ impl Graph {
                 }
                 let without = if self.is_complex() { "edges with complex values" } else { "edges without weights" };
                 let found = stored.map_or(without.to_owned(), |stored| format!("those of `{stored}`"));
-                Err(Error::Unsuitable(format!("expected weights `{name}` in {}, found {found}", self.path().display())))
+                let numbers = self.manifest().attributes.iter().filter(|attribute| attribute.counts);
+                let numbers: Vec<&str> = numbers.map(|attribute| attribute.name.as_str()).collect();
+                let others = match numbers.is_empty() {
+                    true => String::new(),
+                    false => format!("; attributes that are numbers for every edge: {}", numbers.join(", ")),
+                };
+                let path = self.path().display();
+                Err(Error::Unsuitable(format!("expected weights `{name}` in {path}, found {found}{others}")))
             }
         }
     }

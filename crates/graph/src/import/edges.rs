@@ -16,10 +16,12 @@ use super::job::Job;
 use super::options::Duplicates;
 use outcore_image::Result;
 use outcore_ingest::Facts;
+use outcore_io::backend::Memory;
 use outcore_io::buffer::raw_bytes_mut;
-use outcore_io::{Array, Error, Writer};
+use outcore_io::{Array, Error, Writer, bytes_text};
 use std::io::Read;
 use std::path::PathBuf;
+use std::sync::atomic::Ordering;
 
 const SEGMENT_BYTES: u64 = 64 << 20;
 /// Bytes of a segment that are read at a time: whole edges of one to four words.
@@ -76,6 +78,24 @@ fn path(job: &Job<'_>, (worker, number): (u32, u32)) -> PathBuf {
     job.workspace.temporary(&format!("edges-{worker}-{number}"))
 }
 
+/// Refuses more edges where the disk could not hold those that were written once more, in the order of the lists. What
+/// an input holds may be far more than its size suggests.
+fn check_space(job: &Job<'_>) -> Result<()> {
+    let directory = job.workspace.temporary_directory();
+    if directory.starts_with(Memory::folder()) {
+        return Ok(());
+    }
+    let written_bytes = job.edge_bytes.load(Ordering::Relaxed);
+    // A file system that does not report its free space may have enough.
+    let free_bytes = job.runtime.backend().free_bytes(directory).unwrap_or(u64::MAX);
+    if written_bytes <= free_bytes {
+        return Ok(());
+    }
+    let purpose = format!("temporary files of an import, {} of which are written,", bytes_text(written_bytes));
+    let (needed_bytes, directory) = (written_bytes, directory.to_owned());
+    Err(outcore_image::Error::DiskSpace { purpose, needed_bytes, free_bytes, directory })
+}
+
 pub(super) struct EdgeFile<'a> {
     job: &'a Job<'a>,
     buffer_bytes: usize,
@@ -117,6 +137,7 @@ impl<'a> EdgeFile<'a> {
 
     #[cold]
     fn open(&mut self) -> Result<&mut Writer> {
+        check_space(self.job)?;
         let path = path(self.job, self.name);
         let writer = Writer::create_temporary(self.job.runtime, "writing edges", &path, self.buffer_bytes)?;
         Ok(self.segment.insert(writer))
@@ -126,6 +147,7 @@ impl<'a> EdgeFile<'a> {
         if let Some(writer) = self.segment.take() {
             let len_bytes = writer.close()?;
             self.written_bytes += len_bytes;
+            self.job.edge_bytes.fetch_add(len_bytes, Ordering::Relaxed);
             self.closed.push(Segment { name: self.name, words: len_bytes / 8, real: self.real });
             self.name.1 += 1;
         }

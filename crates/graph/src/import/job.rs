@@ -27,6 +27,7 @@ use outcore_io::{
 };
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 /// The column of the imaginary parts of complex weights.
@@ -51,6 +52,8 @@ pub(super) struct Job<'a> {
     /// The attributes of edges and of vertices.
     pub attributes: [Option<Attributes>; 2],
     pub workspace: Workspace,
+    /// Bytes of edges, as they were read, in temporary files.
+    pub edge_bytes: AtomicU64,
     stats: ImportStats,
     start: Instant,
     step: Instant,
@@ -120,6 +123,7 @@ impl<'a> Job<'a> {
             image_id: 0,
             attributes,
             workspace,
+            edge_bytes: AtomicU64::new(0),
             stats: ImportStats { memory_limit_bytes: runtime.budget().limit_bytes(), ..ImportStats::default() },
             start: Instant::now(),
             step: Instant::now(),
@@ -185,6 +189,13 @@ impl<'a> Job<'a> {
         }
         if input.edges > 0 || self.options.allow_empty {
             return Ok(());
+        }
+        let unmet: u64 = self.facts.unmet.iter().map(|count| count.load(Ordering::Relaxed)).sum();
+        if unmet > 0 {
+            return Err(Error::Unsuitable(format!(
+                "expected edges that meet --where, found {unmet} edges of which none does; no image was made or replaced: say \
+                 --allow-empty if it is to be empty"
+            )));
         }
         let text = match (self.replaces, self.facts.is_pipe) {
             (true, _) => {
@@ -670,12 +681,12 @@ impl<'a> Job<'a> {
         let folders = GRAPH_FOLDERS.into_iter().chain([""]);
         self.stats.image_bytes = folders.map(|folder| files_bytes(backend, &partial.join(folder))).sum();
         self.stats.finish_seconds = self.lap();
-        let Job { runtime, workspace, mut stats, start, step, .. } = self;
+        let Job { runtime, workspace, facts, mut stats, start, step, .. } = self;
         workspace.finish(runtime)?;
         stats.finish_seconds += step.elapsed().as_secs_f64();
         stats.seconds = start.elapsed().as_secs_f64();
         stats.memory_peak_bytes = peak_memory_bytes();
-        Ok(ImportReport { manifest, first_edges, notes, stats })
+        Ok(ImportReport { manifest, first_edges, files: facts.files, notes, stats })
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::read::ReadEdge;
 use outcore_format::Manifest;
-use outcore_ingest::Choice;
+use outcore_ingest::{Choice, Files};
 use serde::Serialize;
 
 /// Treatment of edges that have the same ends.
@@ -92,7 +92,7 @@ pub struct ImportOptions {
     pub rows: Option<u64>,
     /// Whether an image that has the name already is replaced; otherwise that is an error.
     pub replace: bool,
-    /// An input without edges may replace an image, or come from a pipe.
+    /// An input without edges may replace an image or come from a pipe, and conditions may leave no edge.
     pub allow_empty: bool,
     /// The import fails if the input has fewer edges, before duplicates are removed.
     pub require_edges: u64,
@@ -105,6 +105,8 @@ pub struct ImportReport {
     pub manifest: Manifest,
     /// The first edges as they were understood.
     pub first_edges: Vec<ReadEdge>,
+    /// The files that were read, where the input was files, and those in their folders that were not.
+    pub files: Files,
     /// Notes for the user about the reading of the input, in whole sentences.
     pub notes: Vec<String>,
     /// Times, memory and temporary files of the import.

@@ -259,6 +259,7 @@ pub(super) fn read(job: &Job<'_>, source: Source) -> Result<Input> {
     let parser = queue.source.parser();
     let mut input = parts.into_iter().fold(Input::default(), Input::merge);
     input.declared = queue.source.declared().filter(|&(_, count)| count > 0);
+    parser.check()?;
     input.comments = parser.comments();
     input.late_notes = queue.source.late_notes();
     if let left_out @ 1.. = parser.left_out() {

@@ -4,6 +4,7 @@ use super::options::{ImportReport, ImportStats};
 use crate::look::info::named;
 use outcore_format::{IdColumn, ImportFacts, Order};
 use serde::Serialize;
+use std::path::PathBuf;
 
 /// Report of an import.
 #[derive(Clone, Debug, Serialize)]
@@ -29,6 +30,10 @@ pub struct ImportSummary {
     pub ids: &'static str,
     /// Source, target and weight of the first edges, as they were understood.
     pub first_edges: Vec<(String, String, Option<String>)>,
+    /// The files that were read, where the input was files.
+    pub files: Vec<String>,
+    /// Files in their folders that were not read.
+    pub files_left_out: Vec<String>,
     /// Notes for the user, in whole sentences.
     pub notes: Vec<String>,
     /// Times, memory and temporary files of the import.
@@ -38,7 +43,8 @@ pub struct ImportSummary {
 impl ImportSummary {
     /// The summary of a report.
     pub fn of(report: ImportReport) -> Self {
-        let ImportReport { manifest, first_edges, notes, stats } = report;
+        let ImportReport { manifest, first_edges, files, notes, stats } = report;
+        let names = |paths: Vec<PathBuf>| paths.iter().map(|path| path.display().to_string()).collect();
         ImportSummary {
             vertices: manifest.vertices,
             edges: manifest.edges,
@@ -50,6 +56,8 @@ impl ImportSummary {
             facts: manifest.import,
             ids: if matches!(manifest.ids, IdColumn::String { .. }) { "string" } else { "integer" },
             first_edges: first_edges.into_iter().map(|edge| (edge.source, edge.target, edge.weight)).collect(),
+            files: names(files.paths),
+            files_left_out: names(files.left_out),
             notes,
             stats,
         }

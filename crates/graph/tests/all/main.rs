@@ -18,6 +18,7 @@ mod image_files;
 mod import;
 mod import_data;
 mod import_faults;
+mod import_notes;
 mod lists;
 mod misuse;
 mod parsers;

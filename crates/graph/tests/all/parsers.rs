@@ -423,7 +423,8 @@ fn several_inputs_are_one_graph_in_their_order() {
     let other = scratch.write("m.graph", "1 0\n\n");
     let error = failure(open(&[paths[0].clone(), other.clone()], &InputOptions::default()).and_then(collect));
     assert!(error.contains("edge-list"), "{error}");
-    let error = failure(open(&[other.clone(), other], &InputOptions::default()).and_then(collect));
+    let more = scratch.write("n.graph", "1 0\n\n");
+    let error = failure(open(&[other, more], &InputOptions::default()).and_then(collect));
     assert!(error.contains("expected one input of format metis"), "{error}");
 }
 

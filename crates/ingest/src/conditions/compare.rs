@@ -5,18 +5,12 @@ use crate::column_names::listed;
 use crate::condition::{Comparison, Condition, Literal, refused};
 use crate::tables::attributes::{AttributeField, AttributeValues};
 use crate::text::number::{Integer, integer, real};
-use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime};
+use crate::text::times::{Count, Moment};
 use outcore_format::{AttributeKind, TimeUnit};
 use outcore_image::Result;
 use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::collections::HashSet;
-
-const DATE: &str = "%Y-%m-%d";
-/// Forms of times without an offset from UTC.
-const TIMES: [&str; 4] = ["%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M"];
-/// Forms of times with an offset, beside that of RFC 3339.
-const OFFSET_TIMES: [&str; 3] = ["%Y-%m-%dT%H:%M%:z", "%Y-%m-%d %H:%M:%S%.f%:z", "%Y-%m-%d %H:%M%:z"];
 
 pub(super) struct Check {
     /// The attribute; `None` for the weights.
@@ -52,9 +46,20 @@ impl Check {
         let is_ordered = !matches!(comparison, Comparison::Equal | Comparison::NotEqual);
         let operand = |value: &Option<Literal>| {
             let text = value.as_ref().map(|value| value.text.as_str());
+            let moment = text.and_then(|text| Moment::of(text.as_bytes()));
+            if let (Some(text), Some(moment)) = (text, moment)
+                && (is_ordered && kind == AttributeKind::String && moment.has_time)
+            {
+                let expected = format!(
+                    "no time, since `{column}` holds strings, which are compared as text, and a blank sorts before a T; \
+                     times of one form are read as such in text, as `2024-02-29T18:30:00`: bring the column into that form, \
+                     or cast it to timestamps"
+                );
+                return Err(refused(text, &expected));
+            }
             if let Some(Literal { text, is_string: false }) = value
                 && (is_ordered && kind == AttributeKind::String)
-                && (real(text.as_bytes()).is_some() || time(text, TimeUnit::Second).is_some())
+                && (real(text.as_bytes()).is_some() || moment.is_some())
             {
                 let expected =
                     format!("a string, since `{column}` holds strings, which are compared as text: put it in quotes");
@@ -91,9 +96,17 @@ impl Check {
             marks.iter_mut().enumerate().for_each(|(edge, mark)| *mark = *mark && self.is_met(&value(edge)));
         };
         let Some(column) = self.place.map(|place| &batch.attributes[place]) else {
+            let unweighted = &batch.unweighted;
+            let has_none = |edge: usize| unweighted.binary_search_by_key(&edge, |one| one.edge).is_ok();
             return match &batch.weights {
-                Weights::Integer(values) => each(&|edge| Value::Whole(values[edge])),
-                Weights::Real(values) => each(&|edge| Value::Real(values[edge])),
+                Weights::Integer(values) => each(&|edge| match has_none(edge) {
+                    true => Value::Missing,
+                    false => Value::Whole(values[edge]),
+                }),
+                Weights::Real(values) => each(&|edge| match has_none(edge) {
+                    true => Value::Missing,
+                    false => Value::Real(values[edge]),
+                }),
                 // A graph without weights, or with complex ones, has no condition on them.
                 Weights::None | Weights::Complex(_) => {}
             };
@@ -151,9 +164,7 @@ impl Value<'static> {
                 _ => None,
             },
             AttributeKind::String => Some(Value::Text(Cow::Owned(text.as_bytes().to_vec()))),
-            AttributeKind::Date => {
-                Some(Value::Whole(date(text)?.signed_duration_since(NaiveDate::default()).num_days()))
-            }
+            AttributeKind::Date => Some(Value::Whole(Moment::of(text.as_bytes())?.date()?)),
             AttributeKind::Timestamp { unit, .. } => time(text, *unit),
         }
     }
@@ -206,25 +217,10 @@ impl Set {
 
 /// The number of units of a column from 1970 to a date or a time: in UTC, unless the text states an offset.
 fn time(text: &str, unit: TimeUnit) -> Option<Value<'static>> {
-    let with_offset = || OFFSET_TIMES.iter().find_map(|form| DateTime::parse_from_str(text, form).ok());
-    let without = || TIMES.iter().find_map(|form| NaiveDateTime::parse_from_str(text, form).ok());
-    let time = match DateTime::parse_from_rfc3339(text).ok().or_else(with_offset) {
-        Some(time) => time.to_utc(),
-        None => without().or_else(|| date(text).map(|date| date.and_time(NaiveTime::MIN)))?.and_utc(),
-    };
-    let (count, nanoseconds) = match unit {
-        TimeUnit::Second => (time.timestamp(), 1_000_000_000),
-        TimeUnit::Millisecond => (time.timestamp_millis(), 1_000_000),
-        TimeUnit::Microsecond => (time.timestamp_micros(), 1000),
-        TimeUnit::Nanosecond => (time.timestamp_nanos_opt()?, 1),
-    };
-    // Counts are rounded down, those before 1970 too.
-    let is_whole = time.timestamp_subsec_nanos().is_multiple_of(nanoseconds);
-    Some(if is_whole { Value::Whole(count) } else { Value::Between(count) })
-}
-
-fn date(text: &str) -> Option<NaiveDate> {
-    NaiveDate::parse_from_str(text, DATE).ok()
+    Some(match Moment::of(text.as_bytes())?.count(unit)? {
+        Count::Exactly(count) => Value::Whole(count),
+        Count::Above(count) => Value::Between(count),
+    })
 }
 
 /// A value of an edge, or of a condition in the kind of the column.
@@ -285,21 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn times_count_from_1970() {
-        let count = |text, unit| match time(text, unit) {
-            Some(Value::Whole(count)) => Some((count, true)),
-            Some(Value::Between(count)) => Some((count, false)),
-            _ => None,
-        };
-        assert_eq!(count("1970-01-02", TimeUnit::Second), Some((86_400, true)));
-        assert_eq!(count("1970-01-01T00:00:01.5Z", TimeUnit::Millisecond), Some((1500, true)));
-        assert_eq!(count("1970-01-01T00:00:01.5Z", TimeUnit::Second), Some((1, false)));
-        assert_eq!(count("1969-12-31T23:59:59.5Z", TimeUnit::Second), Some((-1, false)));
-        assert_eq!(count("1969-12-31T23:59:59.9999995", TimeUnit::Microsecond), Some((-1, false)));
-        assert_eq!(count("1970-01-01T01:00:00+01:00", TimeUnit::Microsecond), Some((0, true)));
-        assert_eq!(count("1969-12-31 23:59", TimeUnit::Nanosecond), Some((-60_000_000_000, true)));
-        assert_eq!(count("9999-01-01", TimeUnit::Nanosecond), None);
-        assert_eq!(count("noon", TimeUnit::Second), None);
+    fn times_lie_at_a_unit_or_between_two() {
         let day = Value::of(&AttributeKind::Date, Some("1969-12-31"));
         assert!(matches!(day, Some(Value::Whole(-1))));
         let seconds = AttributeKind::Timestamp { unit: TimeUnit::Second, zone: None };

@@ -1,7 +1,7 @@
 //! Conditions that edges must meet to be read: comparisons of an attribute, or of the weight, with a value.
 //!
 //! A compared column is read as an attribute is. After the parser of the input, edges that do not meet all conditions
-//! leave the batch, and then columns that are not kept do.
+//! leave the batch, and then columns that are not kept do. An edge without a weight is refused only if it stays.
 
 mod compare;
 
@@ -31,7 +31,13 @@ pub(crate) fn with_conditions(source: Source, options: &InputOptions, partitions
 pub fn narrowed(mut source: Source, options: &InputOptions, partitions: &[String]) -> Result<Source> {
     let facts = &mut source.facts;
     let mut checks = Vec::new();
+    let has_rows = facts.edges != Some(0) && facts.text.as_ref().is_none_or(|text| text.has_rows);
     for condition in &options.conditions {
+        let is_known = |name: &String| *name == condition.column;
+        if !has_rows && facts.attributes.iter().map(|field| &field.name).chain(&facts.weights).any(is_known) {
+            // Of no values nobody knows the kind.
+            continue;
+        }
         checks.push(Check::new(condition, &facts.attributes, facts.weights.as_deref(), facts.is_complex)?);
     }
     let kinds: Vec<AttributeKind> = facts.attributes.iter().map(|field| field.kind.clone()).collect();
@@ -40,12 +46,20 @@ pub fn narrowed(mut source: Source, options: &InputOptions, partitions: &[String
     facts.edges = facts.edges.filter(|_| checks.is_empty());
     let left_out = Arc::new(AtomicU64::new(0));
     let counted = Arc::clone(&left_out);
+    if !options.conditions.is_empty() {
+        source.facts.unmet.push(Arc::clone(&left_out));
+    }
+    let parser = source.parser();
     source.map(move |batch, _| {
         let mut marks = vec![true; batch.ids.len() / 2];
         if !marks.is_empty() {
             for check in &checks {
                 check.apply(check.place.map(|place| &kinds[place]), batch, &mut marks);
             }
+            if let Some(edge) = batch.unweighted.iter().find(|edge| marks[edge.edge]) {
+                return Err(parser.no_weight(batch.sequence, edge.record));
+            }
+            batch.unweighted.clear();
             batch.retain(&marks);
         }
         left_out.fetch_add(marks.iter().filter(|mark| !**mark).count() as u64, Ordering::Relaxed);
@@ -85,6 +99,77 @@ mod tests {
     use crate::testing::{edges_with, failure_with};
 
     #[test]
+    fn a_missing_weight_is_refused_only_where_its_edge_stays() {
+        let with = |conditions: &[&str], weight: &str| InputOptions {
+            conditions: conditions.iter().map(|text| Condition::parse(text).unwrap()).collect(),
+            weight: Some(weight.to_owned()),
+            ..InputOptions::default()
+        };
+        let json = b"{\"source\":1,\"target\":2,\"dist\":5,\"label\":\"route\"}\n\
+                     {\"source\":2,\"target\":3,\"dist\":null,\"label\":\"city\"}\n\
+                     {\"source\":3,\"target\":4,\"label\":\"city\"}\n\
+                     {\"source\":4,\"target\":5,\"dist\":7.5,\"label\":\"route\"}\n";
+        let graphml = "<graphml><key id='d' for='edge' attr.name='dist' attr.type='double'/>\n\
+                       <key id='l' for='edge' attr.name='label'/><graph edgedefault='directed'>\n\
+                       <edge source='1' target='2'><data key='d'>5</data><data key='l'>route</data></edge>\n\
+                       <edge source='2' target='3'><data key='l'>city</data></edge>\n\
+                       <edge source='4' target='5'><data key='d'>7.5</data><data key='l'>route</data></edge>\n\
+                       </graph></graphml>";
+        for (format, text) in [
+            ("edge-list", &b"source,target,dist,label\n1,2,5,route\n2,3,,city\n3,4,NA,city\n4,5,7.5,route\n"[..]),
+            ("edge-list", b"source target dist label\n1 2 5 route\n2 3 nan city\n4 5 7.5 route\n"),
+            ("jsonl", json),
+            ("graphml", graphml.as_bytes()),
+        ] {
+            for condition in ["label = route", "dist != null", "dist > 1"] {
+                let read = edges_with(format, text, &with(&[condition], "dist"));
+                assert_eq!((read.pairs, read.weights), (vec![(1, 2), (4, 5)], vec![5.0, 7.5]), "{format}: {condition}");
+            }
+            for condition in ["label = city", "dist = null", "label != x"] {
+                let error = failure_with(format, text, &with(&[condition], "dist"));
+                assert!(error.contains("dist") && error.contains("--weight none"), "{format}: {condition}: {error}");
+            }
+            assert!(failure_with(format, text, &with(&[], "dist")).contains("dist"), "{format}");
+        }
+    }
+
+    #[test]
+    fn dates_and_times_in_text_are_compared_as_such() {
+        let rows = [("2025-03-15 18:00:00", "2025-03-15"), ("2025-03-15T09:30:00.5", "2025-03-16"), ("", "")];
+        let csv = rows.iter().zip(1..).map(|((time, day), id)| format!("{id},{},{time},{day}\n", id + 1));
+        let csv = format!("source,target,at,day\n{}", csv.collect::<String>());
+        let json = rows.iter().zip(1..).map(|((time, day), id)| match *time {
+            "" => format!("{{\"source\":{id},\"target\":{},\"at\":null}}\n", id + 1),
+            _ => format!("{{\"source\":{id},\"target\":{},\"at\":\"{time}\",\"day\":\"{day}\"}}\n", id + 1),
+        });
+        let json = json.collect::<String>();
+        let with = |condition: &str| InputOptions {
+            conditions: vec![Condition::parse(condition).unwrap()],
+            attributes: Attributes::All,
+            ..InputOptions::default()
+        };
+        for (format, text) in [("edge-list", &csv), ("jsonl", &json)] {
+            for (condition, sources) in [
+                ("at >= '2025-03-15T12:00:00'", vec![1]),
+                ("at < 2025-03-15T12:00+01:00", vec![2]),
+                ("at = 2025-03-15T18:00", vec![1]),
+                ("at > 2025-03-15", vec![1, 2]),
+                ("at = null", vec![3]),
+                ("day > 2025-03-15", vec![2]),
+                ("day in 2025-03-15,2025-03-16", vec![1, 2]),
+            ] {
+                let read = edges_with(format, text.as_bytes(), &with(condition));
+                assert_eq!(read.pairs.iter().map(|pair| pair.0).collect::<Vec<_>>(), sources, "{format}: {condition}");
+                let kinds: Vec<&str> = read.facts.attributes.iter().map(|field| field.kind.name()).collect();
+                assert_eq!(kinds, ["timestamp", "date"], "{format}");
+            }
+        }
+        let late = format!("{csv}{}5,6,soon,\n", "4,5,2025-03-15 18:00:00,\n".repeat(1000));
+        let error = failure_with("edge-list", late.as_bytes(), &with("day != null"));
+        assert!(error.contains(":1005: expected an attribute of the kind timestamp"), "{error}");
+    }
+
+    #[test]
     fn edges_that_do_not_meet_all_conditions_are_left_out() {
         let text = b"source,target,weight,kind,n\na,bb,5,x,1\nccc,d,7,y,\na,d,9,x,3\n";
         let with = |conditions: &[&str], attributes| InputOptions {
@@ -112,6 +197,7 @@ mod tests {
             ("n > x", "that `n` can have"),
             ("kind > 1", "holds strings"),
             ("kind < 2024-02-29T10:00-05:00", "holds strings"),
+            ("kind < '2024-02-29 10:00'", "holds strings"),
             ("speed > 3", "there is no such column"),
         ] {
             assert!(failure_with("edge-list", text, &with(&[condition], Attributes::None)).contains(said));

@@ -9,16 +9,20 @@
 //! Format: RFC 8259 for the objects.
 
 use crate::batch::LeftOut;
-use crate::batch::{Block, EdgeBatch, Facts, IdKind, Ids, InputOptions, Parser, Source, TakeBatch, bad_record};
+use crate::batch::{
+    Block, EdgeBatch, Facts, IdKind, Ids, InputOptions, Parser, Source, TakeBatch, Unweighted, bad_record,
+};
 use crate::column_names::{column_asked, find_ends, unread_columns, usual_weight};
 use crate::documents::records::IdTaker;
 use crate::input::file::Input;
 use crate::tables::attribute_columns::asked_columns;
 use crate::tables::attributes::{AttributeColumn, AttributeField, Attributes};
 use crate::text::blocks::LineBlocks;
+use crate::text::edge_list::NO_END;
 use crate::text::number::{self, Integer, integer, is_whole, lines};
 use crate::text::sample::{first_lines, other_direction, says_directed};
 use crate::text::source::{Numbering, begin, begin_weights, text_of, text_source};
+use crate::text::times::kind_of_moments;
 use outcore_format::AttributeKind;
 use outcore_image::{Error, Result};
 use serde::de::{Deserialize, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
@@ -30,6 +34,8 @@ use std::sync::Arc;
 
 /// Number of members of an object that are searched for the wanted ones.
 const MOST_MEMBERS: usize = 1024;
+/// Number of objects that a message names.
+const MOST_OBJECTS: usize = 5;
 
 pub(crate) fn open(input: &Input, options: &InputOptions) -> Result<Source> {
     let mut blocks = LineBlocks::new(input.stream()?);
@@ -37,10 +43,11 @@ pub(crate) fn open(input: &Input, options: &InputOptions) -> Result<Source> {
     let start = start.to_owned();
     let path = blocks.path().to_owned();
     let sample = Sample::take(&path, first_line, &start)?;
-    let mut members = sample.members(&path, options)?;
+    let mut members = sample.members(&path, options).map_err(|error| sample.naming_objects(error))?;
     let strings = sample.has_strings(&path, &members, options)?;
     let direction = sample.direction(&members)?;
-    members.attributes = sample.attributes(&members, direction.is_some(), options)?;
+    let attributes = sample.attributes(&members, direction.is_some(), options);
+    members.attributes = attributes.map_err(|error| sample.naming_objects(error))?;
     let weight_name = members.weight.clone();
     let unread = sample.names.iter().filter(|name| !members.has(name) && *name != "Type").cloned();
     let facts = Facts {
@@ -56,7 +63,8 @@ pub(crate) fn open(input: &Input, options: &InputOptions) -> Result<Source> {
     };
     let guessed = options.ids == IdKind::Auto;
     let left_out = LeftOut::new(options.nulls);
-    let parser = JsonLines { ids: IdTaker { path, strings, guessed }, members, direction, left_out };
+    let has_conditions = !options.conditions.is_empty();
+    let parser = JsonLines { ids: IdTaker { path, strings, guessed }, members, direction, left_out, has_conditions };
     Ok(text_source(blocks, facts, Arc::new(parser), Numbering::None, None))
 }
 
@@ -179,31 +187,36 @@ struct Sample<'a> {
     lines: Vec<(u64, &'a [u8])>,
     /// In the order in which they first stand.
     names: Vec<String>,
+    /// Those of them that hold objects.
+    objects: Vec<String>,
 }
 
 struct Names;
 
-impl<'de> DeserializeSeed<'de> for Names {
-    type Value = Vec<String>;
+/// The name of a member, and whether it holds an object.
+type Named = (String, bool);
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> std::result::Result<Vec<String>, D::Error> {
+impl<'de> DeserializeSeed<'de> for Names {
+    type Value = Vec<Named>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> std::result::Result<Vec<Named>, D::Error> {
         deserializer.deserialize_map(self)
     }
 }
 
 impl<'de> Visitor<'de> for Names {
-    type Value = Vec<String>;
+    type Value = Vec<Named>;
 
     fn expecting(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
         f.write_str("an object")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<Vec<String>, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<Vec<Named>, A::Error> {
         let mut names = Vec::new();
         while let Some(Text(name)) = map.next_key()? {
-            map.next_value::<IgnoredAny>()?;
+            let is_object = map.next_value::<&RawValue>()?.get().starts_with('{');
             if names.len() < MOST_MEMBERS {
-                names.push(name.into_owned());
+                names.push((name.into_owned(), is_object));
             }
         }
         Ok(names)
@@ -213,9 +226,12 @@ impl<'de> Visitor<'de> for Names {
 impl<'a> Sample<'a> {
     fn take(path: &'a Path, first_line: u64, start: &'a [u8]) -> Result<Self> {
         let all = first_lines(first_line, start, |line| !is_blank_line(line));
-        let mut names: Vec<String> = Vec::new();
+        let (mut names, mut objects): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
         for &(number, line) in &all {
-            for name in parse(path, number, line, Names)? {
+            for (name, is_object) in parse(path, number, line, Names)? {
+                if is_object && !objects.contains(&name) {
+                    objects.push(name.clone());
+                }
                 if names.len() < MOST_MEMBERS && !names.contains(&name) {
                     names.push(name);
                 }
@@ -227,7 +243,21 @@ impl<'a> Sample<'a> {
             return Err(Error::input(path, None, expected, "one document with all nodes and edges")
                 .advise("read it with networkx.node_link_graph or the like, and import the graph"));
         }
-        Ok(Sample { path, lines: all, names })
+        Ok(Sample { path, lines: all, names, objects })
+    }
+
+    /// An error about members that were not found, with those that hold objects: what is within is not read.
+    fn naming_objects(&self, error: Error) -> Error {
+        if self.objects.is_empty() {
+            return error;
+        }
+        let names: Vec<String> = self.objects.iter().take(MOST_OBJECTS).map(|name| format!("`{name}`")).collect();
+        let verb = if names.len() == 1 { "is an object" } else { "are objects" };
+        let text = format!("{} {verb}: write what is wanted of it as members of the line itself", names.join(", "));
+        match error {
+            Error::Usage(error) => Error::Usage(format!("{error}; {text}")),
+            error => error.advise(text),
+        }
     }
 
     fn members(&self, path: &Path, options: &InputOptions) -> Result<Members> {
@@ -265,13 +295,21 @@ impl<'a> Sample<'a> {
         }
         let wanted = Members { attributes: wanted, ..members.clone() };
         let mut kinds: Vec<MemberKinds> = vec![MemberKinds::default(); wanted.attributes.len()];
+        let mut strings: Vec<Vec<Cow<'_, str>>> = vec![Vec::new(); wanted.attributes.len()];
         for &(number, text) in &self.lines {
             let line = parse(self.path, number, text, &wanted)?;
-            kinds.iter_mut().zip(line.attributes).for_each(|(held, value)| held.see(value));
+            for ((held, strings), value) in kinds.iter_mut().zip(&mut strings).zip(line.attributes) {
+                held.see(value);
+                strings.extend(value.filter(|value| is_string(value)).and_then(plain));
+            }
         }
         let mut found = Vec::new();
-        for (held, AttributeField { name, .. }) in kinds.into_iter().zip(wanted.attributes) {
+        for ((held, strings), AttributeField { name, .. }) in kinds.into_iter().zip(strings).zip(wanted.attributes) {
             match held.kind() {
+                Some(AttributeKind::String) => {
+                    let kind = kind_of_moments(strings.iter().map(|text| text.as_bytes()));
+                    found.push(AttributeField { name, kind: kind.unwrap_or(AttributeKind::String) });
+                }
                 Some(kind) => found.push(AttributeField { name, kind }),
                 None if options.attributes == Attributes::All => {}
                 None => {
@@ -372,12 +410,15 @@ struct JsonLines {
     members: Members,
     direction: Option<bool>,
     left_out: LeftOut,
+    /// Conditions may leave out lines without a weight.
+    has_conditions: bool,
 }
 
 impl JsonLines {
     fn push(&self, name: &str, value: Option<&RawValue>, text: &[u8], number: u64, ids: &mut Ids) -> Result<()> {
         let bad = |expected: String| bad_record(&self.ids.path, number, &expected, text);
-        let value = value.ok_or_else(|| bad(format!("a member `{name}`, as on other lines")))?;
+        let value = value.filter(|value| value.get() != "null");
+        let value = value.ok_or_else(|| bad(format!("a member `{name}`, as on other lines")).advise(NO_END))?;
         let is_right_kind = !self.ids.guessed || is_string(value) == self.ids.strings;
         let id = plain(value).filter(|_| is_right_kind).ok_or_else(|| {
             let kind = if self.ids.strings { "a string" } else { "an integer" };
@@ -411,10 +452,11 @@ impl JsonLines {
         for ((field, value), values) in self.members.attributes.iter().zip(&line.attributes).zip(into) {
             let value = value.filter(|value| value.get() != "null");
             let text = match (value, &field.kind) {
-                (Some(value), AttributeKind::String) if is_string(value) => plain(value),
-                (Some(value), kind) if *kind != AttributeKind::String && !is_string(value) => {
-                    Some(Cow::Borrowed(value.get()))
+                // JSON has dates and times as strings.
+                (Some(value), AttributeKind::String | AttributeKind::Date | AttributeKind::Timestamp { .. }) => {
+                    plain(value).filter(|_| is_string(value))
                 }
+                (Some(value), _) if !is_string(value) => Some(Cow::Borrowed(value.get())),
                 _ => None,
             };
             let is_wrong = value.is_some() && text.is_none();
@@ -455,7 +497,13 @@ impl Parser for JsonLines {
             self.push(source, line.source, text, number, &mut batch.ids)?;
             self.push(target, line.target, text, number, &mut batch.ids)?;
             if let Some(name) = weight {
-                batch.weights.reals().push(self.weight(name, line.weight, text, number)?);
+                let weights = batch.weights.reals();
+                if self.has_conditions && has_none(line.weight) {
+                    batch.unweighted.push(Unweighted { edge: weights.len(), record: number });
+                    weights.push(0.0);
+                } else {
+                    weights.push(self.weight(name, line.weight, text, number)?);
+                }
             }
             self.take_attributes(&line, number, &mut columns)?;
         }
@@ -466,6 +514,12 @@ impl Parser for JsonLines {
 
     fn path(&self) -> &Path {
         &self.ids.path
+    }
+
+    fn no_weight(&self, _: u64, record: u64) -> Error {
+        let expected = format!("a number as weight `{}`", self.members.weight.as_deref().unwrap_or("weight"));
+        Error::input(&self.ids.path, Some(record), expected, "a line without one")
+            .advise("take such lines out, or leave weights out with --weight none")
     }
 
     fn left_out(&self) -> u64 {
@@ -481,6 +535,17 @@ mod tests {
 
     fn options(weight: Option<&str>, ids: IdKind) -> InputOptions {
         InputOptions { weight: weight.map(str::to_owned), ids, ..InputOptions::default() }
+    }
+
+    #[test]
+    fn objects_within_objects_are_named() {
+        let text = b"{\"id\": 1, \"data\": {\"source\": 1, \"target\": 2, \"w\": 3}, \"rank\": 7}\n";
+        assert!(failure_of("jsonl", text).contains("`data` is an object: write"));
+        let text = b"{\"source\": 1, \"target\": 2, \"data\": {\"w\": 3}, \"more\": {}}\n";
+        let error = failure_with("jsonl", text, &options(Some("data.w"), IdKind::Auto));
+        assert!(error.contains("--weight data.w") && error.contains("`data`, `more` are objects"), "{error}");
+        let null = failure_of("jsonl", b"{\"source\": 1, \"target\": null}\n{\"source\": 2, \"target\": 3}\n");
+        assert!(null.contains(":1: ") && null.contains("--nulls skip"), "{null}");
     }
 
     #[test]
@@ -570,7 +635,7 @@ mod tests {
         for (bad, expected) in [
             ("{\"source\": 1, \"target\": 2}", "a member `weight`"),
             ("{\"source\": 1, \"weight\": 2}", "a member `target`"),
-            ("{\"source\": null, \"target\": 2, \"weight\": 1}", "an integer as `source`"),
+            ("{\"source\": null, \"target\": 2, \"weight\": 1}", "a member `source`"),
             ("{\"source\": 1.5, \"target\": 2, \"weight\": 1}", "an integer id"),
             ("{\"source\": 1, \"target\": 2, \"weight\": \"3\"}", "a finite number"),
             ("{\"source\": 1, \"target\": 2, \"weight\": 1e999}", "a finite number"),

@@ -6,7 +6,8 @@
 //! vertices are read twice.
 
 use crate::batch::{
-    Block, BlockData, EdgeBatch, Facts, IdKind, Ids, InputOptions, Parser, ReadBlocks, Source, TakeBatch, bad_record,
+    Block, BlockData, EdgeBatch, Facts, IdKind, Ids, InputOptions, Parser, ReadBlocks, Source, TakeBatch, Unweighted,
+    bad_record,
 };
 use crate::input::file::{Input, Stream};
 use crate::tables::attributes::{AttributeColumn, AttributeField};
@@ -253,7 +254,8 @@ pub(crate) fn open<R: ReadRecords + 'static>(
     };
     let guessed = options.ids == IdKind::Auto;
     let ids = IdTaker { path: input.path().to_owned(), strings, guessed };
-    let parser = Arc::new(RecordParser { ids, weights: known.weights, attributes: known.attributes });
+    let has_conditions = !options.conditions.is_empty();
+    let parser = Arc::new(RecordParser { ids, weights: known.weights, attributes: known.attributes, has_conditions });
     Ok(Source::new(facts, parser, RecordBlocks { reader, first: Some(first), ended, sequence: 0 }))
 }
 
@@ -348,6 +350,8 @@ struct RecordParser {
     ids: IdTaker,
     weights: Option<WeightRule>,
     attributes: [Vec<AttributeField>; 2],
+    /// Conditions may leave out edges without a weight.
+    has_conditions: bool,
 }
 
 impl RecordParser {
@@ -369,11 +373,7 @@ impl RecordParser {
             (None, None) => Ok(None),
             (None, Some(token)) => Err(bad_record(path, line, "no weight, as the first edges have none", token)
                 .advise("say --weight with its name, or --weight none")),
-            (Some(rule), None) => rule.default.map(Some).ok_or_else(|| {
-                let expected = format!("an edge with the weight `{}`", rule.name);
-                Error::input(path, Some(line), expected, "an edge without a weight")
-                    .advise("give all edges one, or leave weights out with --weight none")
-            }),
+            (Some(rule), None) => rule.default.map(Some).ok_or_else(|| self.no_weight(0, line)),
             (Some(rule), Some(token)) => weight(token.trim_ascii()).map(Some).ok_or_else(|| {
                 let expected =
                     format!("{} as `{}`", crate::text::number::weight_expected(token.trim_ascii()), rule.name);
@@ -405,7 +405,12 @@ impl Parser for RecordParser {
                     for id in ends {
                         self.ids.push(id, line, &mut batch.ids)?;
                     }
-                    if let Some(weight) = self.weight(token, line)? {
+                    let has_none = token.is_none() && self.weights.as_ref().is_some_and(|rule| rule.default.is_none());
+                    if has_none && self.has_conditions {
+                        let weights = batch.weights.reals();
+                        batch.unweighted.push(Unweighted { edge: weights.len(), record: line });
+                        weights.push(0.0);
+                    } else if let Some(weight) = self.weight(token, line)? {
                         batch.weights.reals().push(weight);
                     }
                     last = line;
@@ -420,6 +425,13 @@ impl Parser for RecordParser {
 
     fn path(&self) -> &Path {
         &self.ids.path
+    }
+
+    fn no_weight(&self, _: u64, line: u64) -> Error {
+        let expected =
+            format!("an edge with the weight `{}`", self.weights.as_ref().map_or("weight", |rule| &rule.name));
+        Error::input(&self.ids.path, Some(line), expected, "an edge without a weight")
+            .advise("give all edges one, or leave weights out with --weight none")
     }
 }
 

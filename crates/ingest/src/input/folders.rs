@@ -3,13 +3,16 @@
 //! A folder stands for all files in it and in the folders below, as partitions are written, such as
 //! `year=2024/part-0.parquet`. A path that is that of no file may be a pattern: `*`, `?` and `[...]` match within a
 //! name, and `**` any folders. Names that begin with a dot or an underscore are left out, as programs that write
-//! partitions mean it, unless a pattern begins so; and so are the files of vertices that belong to other files.
+//! partitions mean it, unless a pattern begins so; so are the files of vertices that belong to other files; and so are
+//! files that hold no data by their names, such as checksums and copies of editors, which are told, unless a pattern
+//! ends so. A file that is named itself is always read, but none is read twice.
 
 use crate::input::coding::plain_name;
 use glob::Pattern;
 use outcore_image::{Error, Result};
 use outcore_io::Backend;
 use outcore_io::backend::{FileKind, Location, What};
+use std::collections::HashMap;
 use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
@@ -19,14 +22,50 @@ const MOST_DEPTH: usize = 64;
 /// Ending of a file of vertices, after the name of the file that it belongs to.
 const VERTICES: &str = ".vertices";
 
+/// Endings of names of files that hold no data: checksums and signatures, copies, and what is not complete.
+const OTHER_ENDINGS: [&str; 20] = [
+    "~",
+    ".bak",
+    ".old",
+    ".orig",
+    ".part",
+    ".partial",
+    ".tmp",
+    ".temp",
+    ".swp",
+    ".crdownload",
+    ".filepart",
+    ".md5",
+    ".sha1",
+    ".sha256",
+    ".sha512",
+    ".b2",
+    ".crc",
+    ".asc",
+    ".sig",
+    ".lock",
+];
+/// Endings of names of lists of checksums, such as `SHA256SUMS` and `md5sums.txt`, without `.txt`.
+const SUMS: [&str; 2] = ["sums", "sum"];
+
+/// The files that paths stand for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Files {
+    /// Those that are read, in their order.
+    pub paths: Vec<PathBuf>,
+    /// Those in folders and patterns that are not, since they hold no data by their names.
+    pub left_out: Vec<PathBuf>,
+}
+
 /// The files that paths stand for: a path to a file or an image stands for itself.
 ///
 /// # Errors
-/// A folder or a pattern without files, or with too many of them; a folder that cannot be read.
-pub fn expand(backend: &Arc<dyn Backend>, paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
-    let mut files = Vec::new();
+/// A folder or a pattern without files, or with too many of them; a folder that cannot be read; a file that is there
+/// twice.
+pub fn expand(backend: &Arc<dyn Backend>, paths: &[PathBuf]) -> Result<Files> {
+    let (mut files, mut left_out) = (Vec::new(), Vec::new());
     for path in paths {
-        let mut walk = Walk { backend, files: Vec::new() };
+        let mut walk = Walk { backend, files: Vec::new(), left_out: Vec::new() };
         match backend.named(path).map(|named| named.kind) {
             Some(FileKind::Directory) if !is_image(backend, path) => walk.folder(path, 0)?,
             None if is_pattern(path) => walk.pattern(path)?,
@@ -42,10 +81,12 @@ pub fn expand(backend: &Arc<dyn Backend>, paths: &[PathBuf]) -> Result<Vec<PathB
         own_files.retain(|file| owner(file).is_none_or(|owner| names.binary_search(&owner).is_err()));
         if own_files.is_empty() {
             let expected = "a folder with files, or a pattern of names of some";
-            return Err(Error::input(path, None, expected, "no file")
-                .advise("names that begin with a dot or an underscore are left out"));
+            return Err(Error::input(path, None, expected, "no file").advise(
+                "names that begin with a dot or an underscore are left out, and those of checksums, backups and the like",
+            ));
         }
         files.append(&mut own_files);
+        left_out.append(&mut walk.left_out);
         if files.len() > MOST_FILES {
             return Err(Error::input(
                 path,
@@ -55,7 +96,45 @@ pub fn expand(backend: &Arc<dyn Backend>, paths: &[PathBuf]) -> Result<Vec<PathB
             ));
         }
     }
-    Ok(files)
+    check_different(backend, &files)?;
+    left_out.sort_unstable();
+    left_out.dedup();
+    Ok(Files { paths: files, left_out })
+}
+
+/// Refuses a file that is there twice, also under another name: its edges would count twice.
+fn check_different(backend: &Arc<dyn Backend>, files: &[PathBuf]) -> Result<()> {
+    let mut known: HashMap<(u64, u64), &PathBuf> = HashMap::new();
+    for file in files.iter().filter(|_| files.len() > 1) {
+        let Some(status) = backend.named(file).filter(|status| status.kind == FileKind::File) else { continue };
+        if let Some(first) = known.insert(status.identity, file) {
+            let found = format!("{}, which is the same file", first.display());
+            return Err(Error::input(file, None, "every file once", found)
+                .advise("name the files, or give the folder alone; for edges that count twice, copy the file"));
+        }
+    }
+    Ok(())
+}
+
+/// Most files that a note names.
+const MOST_NAMED: usize = 5;
+
+/// Names of files, of which only the first are given where there are many.
+pub(crate) fn listed_files(files: &[PathBuf]) -> String {
+    let names: Vec<String> = files.iter().take(MOST_NAMED).map(|file| file.display().to_string()).collect();
+    let more = if files.len() > MOST_NAMED { ", ..." } else { "" };
+    names.join(", ") + more
+}
+
+/// Whether a file holds no data by its name.
+fn holds_no_data(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    let stem = name.strip_suffix(".txt").unwrap_or(&name);
+    OTHER_ENDINGS.iter().any(|ending| name.ends_with(ending))
+        || SUMS.iter().any(|ending| {
+            stem.ends_with(ending) && ["md5", "sha", "b2", "check"].iter().any(|start| stem.starts_with(start))
+        })
+        || name.len() > 2 && name.starts_with('#') && name.ends_with('#')
 }
 
 fn is_image(backend: &Arc<dyn Backend>, path: &Path) -> bool {
@@ -85,6 +164,7 @@ fn is_hidden(name: &str) -> bool {
 struct Walk<'a> {
     backend: &'a Arc<dyn Backend>,
     files: Vec<PathBuf>,
+    left_out: Vec<PathBuf>,
 }
 
 impl Walk<'_> {
@@ -97,7 +177,7 @@ impl Walk<'_> {
     fn folder(&mut self, folder: &Path, depth: usize) -> Result<()> {
         for name in self.names(folder)? {
             if !is_hidden(&name.to_string_lossy()) {
-                self.take(folder.join(name), depth)?;
+                self.take_data(folder.join(name), depth)?;
             }
         }
         Ok(())
@@ -131,6 +211,17 @@ impl Walk<'_> {
                 Ok(())
             }
         }
+    }
+
+    /// Takes a file, unless it holds no data by its name.
+    fn take_data(&mut self, path: PathBuf, depth: usize) -> Result<()> {
+        let is_other = path.file_name().is_some_and(|name| holds_no_data(&name.to_string_lossy()));
+        let is_file = |named: outcore_io::backend::FileStatus| named.kind == FileKind::File;
+        if is_other && self.backend.named(&path).is_some_and(is_file) {
+            self.left_out.push(path);
+            return Ok(());
+        }
+        self.take(path, depth)
     }
 
     fn pattern(&mut self, pattern: &Path) -> Result<()> {
@@ -183,8 +274,10 @@ impl Walk<'_> {
                 if is_folder {
                     self.matching(path, parts, depth + 1)?;
                 } else if rest.is_empty() {
-                    self.take(path, 0)?;
+                    self.take_data(path, 0)?;
                 }
+            } else if wanted.matches(&entry) && rest.is_empty() && !holds_no_data(name) {
+                self.take_data(path, 0)?;
             } else if wanted.matches(&entry) {
                 self.matching(path, rest, depth + 1)?;
             }
@@ -202,7 +295,36 @@ mod tests {
         let backend: Arc<dyn Backend> = Arc::new(Posix);
         let files = expand(&backend, &[folder.join(pattern)]).map_err(|error| error.to_string())?;
         let inside = |file: PathBuf| file.strip_prefix(folder).unwrap().to_str().unwrap().to_owned();
-        Ok(files.into_iter().map(inside).collect())
+        Ok(files.paths.into_iter().map(inside).collect())
+    }
+
+    #[test]
+    fn files_that_hold_no_data_are_left_out_and_none_is_read_twice() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path();
+        let others = ["#a.csv#", "SHA256SUMS", "a.csv.md5", "a.csv~", "b.csv.bak", "b.csv.part", "md5sums.txt"];
+        for file in others.into_iter().chain(["a.csv", "b.csv", "sums.csv", "#"]) {
+            std::fs::write(folder.join(file), "1,2\n").unwrap();
+        }
+        let backend: Arc<dyn Backend> = Arc::new(Posix);
+        let all = |paths: &[&str]| {
+            let paths: Vec<PathBuf> = paths.iter().map(|path| folder.join(path)).collect();
+            expand(&backend, &paths).map_err(|error| error.to_string())
+        };
+        let found = all(&[""]).unwrap();
+        assert_eq!(found.paths, ["#", "a.csv", "b.csv", "sums.csv"].map(|name| folder.join(name)));
+        assert_eq!(found.left_out, others.map(|name| folder.join(name)));
+        assert_eq!(all(&["a*"]).unwrap().paths, [folder.join("a.csv")]);
+        // A file that is named is read.
+        assert_eq!(all(&["*.md5"]).unwrap().paths, [folder.join("a.csv.md5")]);
+        assert_eq!(all(&["a.csv~"]).unwrap(), Files { paths: vec![folder.join("a.csv~")], left_out: Vec::new() });
+        std::os::unix::fs::symlink(folder.join("a.csv"), folder.join("latest.csv")).unwrap();
+        for twice in
+            [&["a.csv", "a.csv"][..], &["a.csv", "./a.csv"], &["*.csv"], &["", "b.csv"], &["a.csv", "latest.csv"]]
+        {
+            let error = all(twice).unwrap_err();
+            assert!(error.contains("every file once") && error.contains("the same file"), "{error}");
+        }
     }
 
     #[test]

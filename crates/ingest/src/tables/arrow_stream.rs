@@ -29,7 +29,11 @@ const PIECE_BYTES: usize = 64 << 10;
 pub(crate) fn open(input: &Input, options: &InputOptions) -> Result<Source> {
     let (schema, reader) = begin(input)?;
     let block_bytes = reader.first_bytes.unwrap_or(0);
-    let mut columns = TableColumns::find(&schema, input.path(), options, false)?;
+    let has_rows = reader.first.is_some();
+    let mut columns = match has_rows {
+        true => TableColumns::find(&schema, input.path(), options, false)?,
+        false => TableColumns::without_rows(&schema, input.path(), options)?,
+    };
     let longest_id_bytes = input.longest_line_bytes();
     let longest_line_bytes = if columns.strings { longest_id_bytes as u64 } else { 0 };
     let chosen = columns.chosen();
@@ -42,7 +46,8 @@ pub(crate) fn open(input: &Input, options: &InputOptions) -> Result<Source> {
     });
     let batches = columns.see_direction(Box::new(batches))?;
     let (input_bytes, is_pipe) = (input.size_bytes(), input.size_bytes().is_none());
-    let facts = Facts { input_bytes, is_pipe, block_bytes, longest_line_bytes, ..columns.facts("arrow") };
+    let edges = (!has_rows).then_some(0);
+    let facts = Facts { input_bytes, is_pipe, edges, block_bytes, longest_line_bytes, ..columns.facts("arrow") };
     let parser =
         TableParser { path: input.path().to_owned(), columns, longest_id_bytes, left_out: LeftOut::new(options.nulls) };
     Ok(TableBlocks::source(facts, parser, batches))
@@ -79,7 +84,9 @@ fn begin(input: &Input) -> Result<(SchemaRef, ArrowStream)> {
     if is_file {
         reader.decode_bare_schema()?;
     }
-    reader.first = reader.next_batch().transpose()?;
+    while reader.first.as_ref().is_none_or(|first| first.rows.num_rows() == 0) && !reader.ended {
+        reader.first = reader.next_batch().transpose()?;
+    }
     if reader.first.is_none() && reader.decoder.schema().is_none() {
         // The decoder looks at a schema only with what is behind it: here the mark of the end.
         let mut end = Buffer::from([CONTINUATION, [0; 4]].concat());
@@ -279,5 +286,58 @@ impl Iterator for ArrowStream {
             Some(batch) => Some(Ok(batch)),
             None => self.next_batch(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::batch::IdKind;
+    use crate::open::open;
+    use crate::tables::attributes::Attributes;
+    use arrow_array::{ArrayRef, Float64Array, Int64Array, NullArray, RecordBatch, StringArray};
+    use arrow_ipc::writer::FileWriter;
+    use outcore_io::{Runtime, RuntimeOptions};
+
+    fn file(columns: Vec<(&str, ArrayRef)>) -> Vec<u8> {
+        let batch = RecordBatch::try_from_iter(columns).unwrap();
+        let mut writer = FileWriter::try_new(Vec::new(), &batch.schema()).unwrap();
+        writer.write(&batch).unwrap();
+        writer.finish().unwrap();
+        writer.into_inner().unwrap()
+    }
+
+    #[test]
+    fn a_file_without_rows_may_have_columns_of_any_type() {
+        let folder = tempfile::tempdir().unwrap();
+        let ints = |values: &[i64]| Arc::new(Int64Array::from(values.to_vec())) as ArrayRef;
+        let texts = |values: &[&str]| Arc::new(StringArray::from(values.to_vec())) as ArrayRef;
+        let none = || Arc::new(Float64Array::from(Vec::<f64>::new())) as ArrayRef;
+        let empty = file(vec![
+            ("source", none()),
+            ("target", Arc::new(NullArray::new(0)) as ArrayRef),
+            ("weight", Arc::new(NullArray::new(0)) as ArrayRef),
+            ("kind", none()),
+        ]);
+        std::fs::write(folder.path().join("b.arrow"), &empty).unwrap();
+        let options = InputOptions { attributes: Attributes::All, ..InputOptions::default() };
+        let runtime = Runtime::new(RuntimeOptions { threads: Some(1), ..RuntimeOptions::default() }).unwrap();
+        for (ends, string_ids) in [([ints(&[1]), ints(&[2])], false), ([texts(&["a"]), texts(&["b"])], true)] {
+            let [source, target] = ends;
+            let day = vec![("source", source), ("target", target), ("weight", ints(&[5])), ("kind", texts(&["x"]))];
+            std::fs::write(folder.path().join("a.arrow"), file(day)).unwrap();
+            let paths = ["a.arrow", "b.arrow"].map(|name| folder.path().join(name));
+            let mut source = open(&runtime, &paths, &options).unwrap();
+            assert_eq!((source.facts().string_ids, source.facts().edges), (string_ids, None));
+            assert!(source.facts().notes.iter().any(|note| note.contains("Files without edges: 1 of 2")));
+            assert_eq!(std::iter::from_fn(|| source.next_block().unwrap()).count(), 1);
+        }
+        let alone = InputOptions { ids: IdKind::String, ..InputOptions::default() };
+        let source = open(&runtime, &[folder.path().join("b.arrow")], &alone).unwrap();
+        assert_eq!((source.facts().edges, source.facts().weights.as_deref()), (Some(0), Some("weight")));
+        // Names count all the same.
+        std::fs::write(folder.path().join("b.arrow"), file(vec![("a", none()), ("b", none()), ("c", none())])).unwrap();
+        let error = open(&runtime, &[folder.path().join("b.arrow")], &options).err().unwrap().to_string();
+        assert!(error.contains("the columns a, b, c"), "{error}");
     }
 }

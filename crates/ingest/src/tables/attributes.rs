@@ -1,10 +1,12 @@
 //! Attributes: columns of a table beside the ends of edges, or beside ids of vertices, which an import keeps.
 //!
 //! A parser hands over their values as numbers or strings, whatever the input holds them as: true and false are 1 and
-//! 0, dates are days since 1970, times what their unit counts since then.
+//! 0, dates are days since 1970, times what their unit counts since then. In text a column whose first lines are all
+//! dates, or times of one form, as ISO 8601 has them, holds these.
 
 use crate::text::columns::Field;
 use crate::text::number::{Integer, integer, is_missing, is_padded, real, trim};
+use crate::text::times::{Moment, kind_of_moments};
 use outcore_format::AttributeKind;
 
 /// The columns that are kept as attributes.
@@ -111,6 +113,11 @@ impl AttributeColumn {
                 words.extend(boolean(token).map(u64::from));
                 boolean(token).is_some()
             }
+            (AttributeValues::Words(words), AttributeKind::Date | AttributeKind::Timestamp { .. }) => {
+                let found = Moment::of(token).and_then(|moment| moment.word(kind));
+                words.extend(found.map(|found| found as u64));
+                found.is_some()
+            }
             (AttributeValues::Words(words), _) => {
                 let found = integer(token).and_then(Integer::signed).filter(|_| !is_padded(token));
                 words.extend(found.map(|found| found as u64));
@@ -184,7 +191,8 @@ fn boolean(token: &[u8]) -> Option<bool> {
 
 /// The kind of a column of text: strings, unless all fields that are not missing are of one other kind.
 pub(crate) fn kind_of_fields<'a>(fields: impl Iterator<Item = Field<'a>> + Clone) -> AttributeKind {
-    let mut tokens = fields.filter(|field| !is_missing(field.raw)).map(|field| trim(field.raw)).peekable();
+    let all = fields.filter(|field| !is_missing(field.raw)).map(|field| trim(field.raw));
+    let mut tokens = all.clone().peekable();
     let is_empty = tokens.peek().is_none();
     let mut are = [!is_empty; 3];
     for token in tokens {
@@ -197,7 +205,7 @@ pub(crate) fn kind_of_fields<'a>(fields: impl Iterator<Item = Field<'a>> + Clone
         [true, ..] => AttributeKind::Integer,
         [_, true, _] => AttributeKind::Real,
         [_, _, true] => AttributeKind::Boolean,
-        _ => AttributeKind::String,
+        _ => kind_of_moments(all).unwrap_or(AttributeKind::String),
     }
 }
 
@@ -260,8 +268,13 @@ mod tests {
         assert_eq!(kind(&["1", "2.5"]), AttributeKind::Real);
         assert_eq!(kind(&["0.5", "1e-5", ".5", "-0.25"]), AttributeKind::Real);
         assert_eq!(kind(&["true", "False"]), AttributeKind::Boolean);
+        assert_eq!(kind(&["2024-02-29", "", "1969-12-31"]), AttributeKind::Date);
+        let times = AttributeKind::Timestamp { unit: outcore_format::TimeUnit::Microsecond, zone: None };
+        assert_eq!(kind(&["2025-03-15 18:00:00", "NA", "2025-03-15T12:00"]), times);
         for texts in
             [&["12345678901234567890", "1"][..], &["1", "x"], &["007", "1"], &["00.5"], &["", ""], &[], &["true", "1"]]
+                .into_iter()
+                .chain([&["2024-02-29", "soon"][..], &["2024-02-29", "2024-02-29 10:00"]])
         {
             assert_eq!(kind(texts), AttributeKind::String, "{texts:?}");
         }

@@ -86,7 +86,11 @@ fn open_with<R: ChunkReader>(reader: &R, input: &Input, options: &InputOptions) 
     let path = input.path();
     let failed = |error: String| damaged(path, "a Parquet file", &error);
     let (mut metadata, options_of_reader, reservation) = load(reader, input)?;
-    let mut columns = TableColumns::find(metadata.schema(), path, options, false)?;
+    let rows = u64::try_from(metadata.metadata().file_metadata().num_rows()).ok();
+    let mut columns = match rows {
+        Some(0) => TableColumns::without_rows(metadata.schema(), path, options)?,
+        _ => TableColumns::find(metadata.schema(), path, options, false)?,
+    };
     if columns.has_text() {
         metadata = with_views(&metadata, options_of_reader, |column| columns.is_view(column)).map_err(failed)?;
     }
@@ -102,7 +106,7 @@ fn open_with<R: ChunkReader>(reader: &R, input: &Input, options: &InputOptions) 
     let longest_id_bytes = input.longest_line_bytes();
     let facts = Facts {
         input_bytes: input.size_bytes(),
-        edges: u64::try_from(metadata.metadata().file_metadata().num_rows()).ok(),
+        edges: rows,
         block_bytes: decoding.len_bytes,
         longest_line_bytes: if columns.strings { longest_id_bytes as u64 } else { 0 },
         ..columns.facts("parquet")

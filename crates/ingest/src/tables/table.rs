@@ -11,7 +11,7 @@
 use crate::batch::LeftOut;
 use crate::batch::{
     Block, BlockData, EdgeBatch, FULL_BYTES, Facts, IdKind, Ids, InputOptions, Parser, ReadBlocks, Rows, Source,
-    TakeBatch, Weights,
+    TakeBatch, Unweighted, Weights,
 };
 use crate::bipartite::with_sides;
 use crate::column_names::{column_asked, find_ends, kinds_note, unread_columns, usual_weight};
@@ -28,7 +28,7 @@ use crate::text::sample::{other_direction, says_directed};
 use crate::text::source::begin;
 use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchReader};
 use arrow_buffer::NullBuffer;
-use arrow_schema::{ArrowError, DataType, Schema};
+use arrow_schema::{ArrowError, DataType, Field, Schema};
 use outcore_format::AttributeKind;
 use outcore_image::{Error, Result};
 use outcore_io::{Reservation, bytes_text};
@@ -136,6 +136,8 @@ pub(crate) struct TableColumns {
     /// The attribute of the column `Type`, if the column does not give the direction and is wanted.
     kind_field: Option<AttributeField>,
     unread: Vec<String>,
+    /// Conditions may leave out rows without a weight.
+    has_conditions: bool,
 }
 
 /// A column that may say on every row whether the edge has a direction.
@@ -173,6 +175,7 @@ impl TableColumns {
             unread: unread_columns(unread, None, false).into_iter().collect(),
             attributes,
             kind_field: None,
+            has_conditions: false,
         })
     }
 
@@ -231,7 +234,17 @@ impl TableColumns {
             attributes,
             kind_field,
             unread: unread.into_iter().collect(),
+            has_conditions: !options.conditions.is_empty(),
         })
+    }
+
+    /// The columns of a table without rows, found by their names alone: their types say nothing.
+    pub(crate) fn without_rows(schema: &Schema, path: &Path, options: &InputOptions) -> Result<Self> {
+        let any = |field: &Arc<Field>| field.as_ref().clone().with_data_type(DataType::Int64);
+        let of_integers =
+            Schema::new_with_metadata(schema.fields().iter().map(any).collect::<Vec<_>>(), schema.metadata().clone());
+        let options = InputOptions { ids: IdKind::Auto, ..options.clone() };
+        Self::find(&of_integers, path, &options, false)
     }
 
     /// The columns to read: source, target, weight, what says the direction, and attributes.
@@ -503,24 +516,53 @@ impl TableParser {
 
     /// A column without nulls, and its name.
     fn column<'a>(&self, table: &'a RecordBatch, place: usize, first_record: u64) -> Result<(&'a ArrayRef, &'a str)> {
-        let Some(column) = table.columns().get(place) else {
-            return Err(Error::input(&self.path, Some(first_record), format!("column {place}"), "no such column"));
-        };
-        let name = table.schema_ref().field(place).name();
+        let (column, name) = self.any_column(table, place, first_record)?;
         // Nulls may be in a dictionary's values, hence the logical ones.
         if let Some(nulls) = column.logical_nulls()
             && nulls.null_count() > 0
         {
             let row = nulls.iter().position(|is_valid| !is_valid).unwrap_or(0) as u64 + first_record;
-            return Err(Error::input(
-                &self.path,
-                Some(row),
-                format!("a value in column `{name}`"),
-                format!("null in row {row}"),
-            )
-            .advise("leave such rows out first; rows count from 0"));
+            return Err(self.no_value(name, row, place < 2));
         }
         Ok((column, name))
+    }
+
+    /// A column, which may have nulls, and its name.
+    fn any_column<'a>(&self, table: &'a RecordBatch, place: usize, first: u64) -> Result<(&'a ArrayRef, &'a str)> {
+        let column = table.columns().get(place);
+        let column = column.ok_or_else(|| {
+            Error::input(&self.path, Some(first), format!("column {place}"), "no such column") //
+        })?;
+        Ok((column, table.schema_ref().field(place).name()))
+    }
+
+    /// The refusal of a null, in a column of ids or of weights.
+    fn no_value(&self, column: &str, row: u64, is_id: bool) -> Error {
+        let (expected, found) = (format!("a value in column `{column}`"), format!("null in row {row}"));
+        let advice = match is_id {
+            true => "say --nulls skip to leave such rows out; rows count from 0",
+            false => {
+                "leave such rows out with --where, as in `--where 'COLUMN != null'`, or leave weights out with --weight \
+                 none; rows count from 0"
+            }
+        };
+        Error::input(&self.path, Some(row), expected, found).advise(advice)
+    }
+
+    /// The rows without a weight, null or NaN, where conditions may leave them out.
+    fn unweighted(&self, table: &RecordBatch, first_record: u64) -> Result<Vec<Unweighted>> {
+        if self.columns.weight.is_none() || !self.columns.has_conditions || self.columns.is_complex {
+            return Ok(Vec::new());
+        }
+        let (column, _) = self.any_column(table, 2, first_record)?;
+        let mut is_missing: Vec<bool> = match column.logical_nulls() {
+            Some(nulls) => nulls.iter().map(|is_valid| !is_valid).collect(),
+            None => vec![false; column.len()],
+        };
+        let mut places = is_missing.iter_mut();
+        each_real(column, |value| places.by_ref().take(1).for_each(|is_missing| *is_missing |= value.is_nan()));
+        let missing = is_missing.into_iter().enumerate().filter(|(_, is_missing)| *is_missing);
+        Ok(missing.map(|(edge, _)| Unweighted { edge, record: first_record + edge as u64 }).collect())
     }
 
     fn both_ends<'a>(&self, table: &'a RecordBatch, first_record: u64) -> Result<[Vec<&'a str>; 2]> {
@@ -595,11 +637,16 @@ impl TableParser {
         fields.map(|(column, (_, field))| column_of(column, field, &self.path, first_record)).collect()
     }
 
-    fn weights(&self, table: &RecordBatch, first_record: u64) -> Result<Weights> {
+    /// The weights of rows, 0 for those without one.
+    fn weights(&self, table: &RecordBatch, first_record: u64, unweighted: &[Unweighted]) -> Result<Weights> {
         if self.columns.weight.is_none() {
             return Ok(Weights::None);
         }
-        let (column, name) = self.column(table, 2, first_record)?;
+        let has_none = |edge: usize| unweighted.binary_search_by_key(&edge, |one| one.edge).is_ok();
+        let (column, name) = match unweighted.is_empty() {
+            true => self.column(table, 2, first_record)?,
+            false => self.any_column(table, 2, first_record)?,
+        };
         if self.columns.is_complex {
             let values = complex_numbers(column).ok_or_else(|| {
                 let expected = format!("complex numbers in the column `{name}`");
@@ -612,6 +659,7 @@ impl TableParser {
         }
         let (mut integers, mut wide) = (Vec::with_capacity(table.num_rows()), None);
         let is_integer = each_integer(column, |value| {
+            let value = if has_none(integers.len()) { 0 } else { value };
             if i64::try_from(value).is_err() {
                 wide.get_or_insert((integers.len() as u64, value));
             }
@@ -627,7 +675,7 @@ impl TableParser {
             return Ok(Weights::Integer(integers));
         }
         let mut values = Vec::with_capacity(table.num_rows());
-        if !each_real(column, |value| values.push(value)) {
+        if !each_real(column, |value| values.push(if has_none(values.len()) { 0.0 } else { value })) {
             let expected = format!("numbers in the weight column `{name}`");
             return Err(Error::input(&self.path, Some(first_record), expected, column.data_type().to_string()));
         }
@@ -669,6 +717,10 @@ impl Parser for TableParser {
         &self.path
     }
 
+    fn no_weight(&self, _: u64, record: u64) -> Error {
+        self.no_value(self.columns.weight.as_ref().map_or("weight", |(_, name)| name), record, false)
+    }
+
     fn left_out(&self) -> u64 {
         self.left_out.count()
     }
@@ -692,7 +744,8 @@ impl TableParser {
         self.check_direction(table, block.first_record)?;
         if !self.columns.strings {
             self.integer_ids(table, block.first_record, &mut batch.ids)?;
-            batch.weights = self.weights(table, block.first_record)?;
+            batch.unweighted = self.unweighted(table, block.first_record)?;
+            batch.weights = self.weights(table, block.first_record, &batch.unweighted)?;
             batch.attributes = self.attributes(table, block.first_record)?;
             return take(batch);
         }
@@ -710,7 +763,8 @@ impl TableParser {
             let first_record = block.first_record + start as u64;
             self.string_ids([&sources[rows.clone()], &targets[rows.clone()]], first_record, &mut batch.ids)?;
             let table = table.slice(start, rows.len());
-            batch.weights = self.weights(&table, first_record)?;
+            batch.unweighted = self.unweighted(&table, first_record)?;
+            batch.weights = self.weights(&table, first_record, &batch.unweighted)?;
             batch.attributes = self.attributes(&table, first_record)?;
             take(batch)?;
             start = rows.end;

@@ -11,7 +11,7 @@ use crate::batch::{
 };
 use crate::input::file::Input;
 use crate::text::blocks::LineBlocks;
-use crate::text::columns::{Comments, Cut, Separator, Skipped};
+use crate::text::columns::{Comments, Cut, Separator, Skipped, begins_with_word};
 use crate::text::number::{integer, is_padded, is_whole, lines, real, trim};
 use crate::text::sample::{first_comments, first_lines, padded_id};
 use crate::text::source::{begin, begin_weights, text_of, weights_wanted};
@@ -37,9 +37,18 @@ pub(crate) fn open(input: &Input, options: &InputOptions) -> Result<Source> {
     };
     let strings = options.ids == IdKind::String;
     let skipped = Arc::new(Skipped::default());
+    let guesses_comments = options.comment.is_none();
     let guessed_separator = options.delimiter.is_none();
-    let mut list =
-        Adjacency { path, separator, guessed_separator, comments, strings, guessed_integers: false, skipped };
+    let mut list = Adjacency {
+        path,
+        separator,
+        guessed_separator,
+        comments,
+        guesses_comments,
+        strings,
+        guessed_integers: false,
+        skipped,
+    };
     list.check_owners(&sample)?;
     if options.ids == IdKind::Auto {
         list.decide_ids(&sample)?;
@@ -53,7 +62,10 @@ pub(crate) fn open(input: &Input, options: &InputOptions) -> Result<Source> {
         ..blocks.facts()
     };
     let list = Arc::new(list);
-    Ok(Source::new(facts, list.clone(), AdjacencyBlocks { blocks, list, owner: None, sequence: 0 }))
+    let skipped = Arc::clone(&list.skipped);
+    let mut source = Source::new(facts, list.clone(), AdjacencyBlocks { blocks, list, owner: None, sequence: 0 });
+    source.note_late(move || skipped.note());
+    Ok(source)
 }
 
 /// Blocks of lines. What continues a line that was cut begins with the line's vertex, as a line of its own would.
@@ -108,6 +120,8 @@ struct Adjacency {
     /// Nobody said so.
     guessed_separator: bool,
     comments: Comments,
+    /// Nobody said what begins comments.
+    guesses_comments: bool,
     strings: bool,
     /// Ids are integers because the first lines looked so.
     guessed_integers: bool,
@@ -149,6 +163,12 @@ impl Adjacency {
         };
         let own = own.strip_suffix(b":").unwrap_or(own);
         if own.is_empty() { Err(LINE) } else { Ok((own, neighbours)) }
+    }
+
+    /// Whether a comment may be a vertex and its neighbours: where ids are strings, they may begin with its sign.
+    fn may_be_list(&self, line: &[u8]) -> bool {
+        let has_neighbours = || self.cut(line).is_ok_and(|(_, mut ids)| matches!(ids.next(), Some(Ok(_))));
+        self.guesses_comments && self.strings && begins_with_word(line) && has_neighbours()
     }
 
     /// Refuses lists of edges: there a vertex is at the front of several lines.
@@ -271,7 +291,7 @@ impl Parser for Adjacency {
             if self.comments.is_data(line) {
                 self.list(line, number, batch, take)?;
             } else if self.comments.has(line) {
-                self.skipped.add(number, line);
+                self.skipped.add(number, line, self.may_be_list(line));
             }
         }
         self.hand_over(block.first_record, batch, take)
@@ -283,6 +303,10 @@ impl Parser for Adjacency {
 
     fn comments(&self) -> (u64, Option<String>) {
         self.skipped.all()
+    }
+
+    fn check(&self) -> Result<()> {
+        self.skipped.check(&self.path)
     }
 }
 

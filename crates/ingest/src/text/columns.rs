@@ -4,9 +4,10 @@
 //! the meaning of the columns are decided in [`detect`](crate::text::detect).
 
 use crate::tables::attributes::AttributeField;
-use crate::text::number::{Fields, Quoting, is_blank};
+use crate::text::number::{Fields, Quoting, is_blank, trim};
 use outcore_image::{Error, Result};
 use outcore_io::lock;
+use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -132,26 +133,85 @@ impl Comments {
     }
 }
 
-/// Comments that were skipped, counted by all workers.
+/// Most comments that may be rows before an input is refused for them.
+const MOST_DOUBTFUL: u64 = 10;
+
+/// Comments that were skipped, counted by all workers, and those of them that may be rows.
 #[derive(Debug, Default)]
 pub(crate) struct Skipped {
+    all: CountedLines,
+    doubtful: CountedLines,
+}
+
+/// A number of lines, and the first of them.
+#[derive(Debug, Default)]
+struct CountedLines {
     count: AtomicU64,
     first: Mutex<Option<(u64, String)>>,
 }
 
-impl Skipped {
-    pub(crate) fn add(&self, number: u64, line: &[u8]) {
+impl CountedLines {
+    fn add(&self, number: u64, line: &[u8]) {
         self.count.fetch_add(1, Ordering::Relaxed);
         let mut first = lock(&self.first);
         if first.as_ref().is_none_or(|&(before, _)| number < before) {
             *first = Some((number, String::from_utf8_lossy(&line[..line.len().min(80)]).into_owned()));
         }
     }
+}
 
-    pub(crate) fn all(&self) -> (u64, Option<String>) {
-        let first = lock(&self.first);
-        (self.count.load(Ordering::Relaxed), first.as_ref().map(|(_, line)| line.clone()))
+impl Skipped {
+    /// Counts a comment; it may be a row if it is doubtful.
+    pub(crate) fn add(&self, number: u64, line: &[u8], is_doubtful: bool) {
+        self.all.add(number, line);
+        if is_doubtful {
+            self.doubtful.add(number, line);
+        }
     }
+
+    /// Number of comments, and the first of them.
+    pub(crate) fn all(&self) -> (u64, Option<String>) {
+        let first = lock(&self.all.first);
+        (self.all.count.load(Ordering::Relaxed), first.as_ref().map(|(_, line)| line.clone()))
+    }
+
+    /// A note on comments that may be rows.
+    pub(crate) fn note(&self) -> Option<String> {
+        let first = lock(&self.doubtful.first);
+        let (number, line) = first.as_ref()?;
+        let (count, advice) = (self.doubtful.count.load(Ordering::Relaxed), comment_advice(line));
+        let (have, are) = if count == 1 { ("has", "it is") } else { ("have", "they are") };
+        Some(format!(
+            "Of the lines that were skipped as comments, {count} {have} as many columns as the data, the first in line \
+             {number}: `{line}`; if {are} data, say {advice}."
+        ))
+    }
+
+    /// Refuses an input with many comments that may be rows, once all of it is parsed.
+    pub(crate) fn check(&self, path: &Path) -> Result<()> {
+        let count = self.doubtful.count.load(Ordering::Relaxed);
+        let first = lock(&self.doubtful.first);
+        let Some((number, line)) = first.as_ref().filter(|_| count > MOST_DOUBTFUL) else { return Ok(()) };
+        let found = format!("{count} with as many columns as the data, the first of them `{line}`");
+        let expected = "comments that are no data";
+        let sign = trim(line.as_bytes()).first().map_or('#', |&sign| sign as char);
+        let advice =
+            format!("if they are data, say {}; if they are comments, --comment '{sign}'", comment_advice(line));
+        Err(Error::input(path, Some(*number), expected, found).advise(advice))
+    }
+}
+
+/// Options by which a line that begins with one of the usual signs is data.
+fn comment_advice(line: &str) -> &'static str {
+    match line.trim_start().starts_with('#') {
+        true => "--comment none, or --comment '%' where other lines are comments",
+        false => "--comment none, or --comment '#' where other lines are comments",
+    }
+}
+
+/// Whether the sign of a comment is the start of a word, as it is in data.
+pub(crate) fn begins_with_word(line: &[u8]) -> bool {
+    matches!(trim(line), [sign, next, ..] if !is_blank(*next) && next != sign)
 }
 
 /// Columns of a line that hold the edge, counted from 0.
@@ -343,9 +403,14 @@ mod tests {
     #[test]
     fn comments_are_counted_and_the_first_is_kept() {
         let skipped = Skipped::default();
-        skipped.add(9, b"# later");
-        skipped.add(2, b"% first");
-        assert_eq!(skipped.all(), (2, Some("% first".to_owned())));
+        skipped.add(9, b"# later", false);
+        skipped.add(2, b"% first", false);
+        assert_eq!((skipped.all(), skipped.note()), ((2, Some("% first".to_owned())), None));
+        (0..10).for_each(|line| skipped.add(30 - line, b"#tag x", true));
+        assert!(skipped.check(Path::new("x")).is_ok() && skipped.note().unwrap().contains("10 have"));
+        skipped.add(5, b"#a b", true);
+        let error = skipped.check(Path::new("x")).unwrap_err().to_string();
+        assert!(error.contains("x:5: ") && error.contains("11 with") && error.contains("`#a b`"), "{error}");
         assert!(Comments::usual().has(b" \t# x") && !Comments::none().has(b"#a,#b"));
         assert!(Comments::named("//").unwrap().has(b"// x") && Comments::named("a b").is_err());
     }

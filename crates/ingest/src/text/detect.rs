@@ -13,6 +13,7 @@ use crate::tables::attribute_columns::asked_columns;
 use crate::tables::attributes::{AttributeField, Attributes, kind_of_fields};
 use crate::text::blocks::Lines;
 use crate::text::columns::{Columns, Comments, Field, FixedColumns, Separator};
+use crate::text::edge_list::NO_END;
 use crate::text::konect::{self, Konect};
 use crate::text::number::{is_missing, is_padded, is_whole, real, records, trim};
 use crate::text::sample::{
@@ -34,6 +35,8 @@ pub(crate) struct Detected {
     pub(crate) weight_name: Option<String>,
     pub(crate) has_names: bool,
     pub(crate) has_rows: bool,
+    /// The number of the first line that is no comment.
+    pub(crate) first_line: u64,
     /// The number of bytes up to the end of a line that names the columns, or 0.
     pub(crate) names_end: usize,
     /// That line, without blanks around it; empty if it could be a row.
@@ -50,13 +53,11 @@ fn is_number(token: &[u8]) -> bool {
     token.iter().any(u8::is_ascii_digit) && real(token).is_some()
 }
 
+/// The columns of a format that has them.
+type Fixed = Option<FixedColumns>;
+
 /// Decides the columns of a file from the first block with data; `fixed` are those of the format, if it has them.
-pub(crate) fn detect(
-    first: &Lines,
-    path: &Path,
-    options: &InputOptions,
-    fixed: Option<FixedColumns>,
-) -> Result<Detected> {
+pub(crate) fn detect(first: &Lines, path: &Path, options: &InputOptions, fixed: Fixed) -> Result<Detected> {
     let (separator, comments) = separator_and_comments(first, path, options)?;
     let may_be_konect = fixed.is_none() && comments == Comments::usual();
     let konect = if may_be_konect { Konect::of(first, path, options.is_matrix)? } else { None };
@@ -114,6 +115,7 @@ pub(crate) fn detect(
         weight_name: weight.map(|(_, name)| name),
         has_names,
         has_rows: !body.is_empty(),
+        first_line: if sample.rows.is_empty() { 0 } else { sample.line(0) },
         names_line: names_line.to_vec(),
         names_end: if has_names { sample.names_end(first) } else { 0 },
         may_have_size_line: may_have_size_line && !strings,
@@ -454,7 +456,10 @@ impl<'a> Named<'_, 'a> {
             let fields: Vec<Field<'a>> = ids(&row.1);
             fields.into_iter().map(|field| trim(field.raw)).filter(|id| !is_left_out(id)).collect()
         };
-        let is_other = |row: &&Row<'a>| !ids(row).into_iter().all(is_whole);
+        // Rows that are left out, or hold no id at all, do not tell.
+        let least = if options.nulls == Nulls::Skip { 2 } else { 1 };
+        let tells = |row: &&Row<'a>| ids(row).len() >= least;
+        let is_other = |row: &&Row<'a>| tells(row) && !ids(row).into_iter().all(is_whole);
         let others = body.iter().filter(is_other).count();
         if others == 0 {
             let padded = body.iter().find_map(|row| Some((row.0, ids(row).into_iter().find(|id| is_padded(id))?)));
@@ -463,13 +468,16 @@ impl<'a> Named<'_, 'a> {
                 Some((place, id)) => Err(padded_id(sample.path, sample.first_line + place, id)),
             };
         }
-        let integers = body.len() - others;
+        let integers = body.iter().filter(tells).count() - others;
         match body.iter().find(is_other) {
             Some(row) if integers >= others => {
                 let found = ids(row).into_iter().find(|id| !is_whole(id)).unwrap_or_default();
                 let expected = "an integer id, as most lines have";
-                Err(bad_record(sample.path, sample.first_line + row.0, expected, found)
-                    .advise("take the line out, or read all ids as strings with --ids string"))
+                let error = bad_record(sample.path, sample.first_line + row.0, expected, found);
+                Err(error.advise(match is_missing(found) {
+                    true => NO_END,
+                    false => "take the line out, or read all ids as strings with --ids string",
+                }))
             }
             _ => Ok(true),
         }

@@ -7,26 +7,29 @@
 
 use crate::batch::LeftOut;
 use crate::batch::{
-    Block, BlockData, EdgeBatch, Facts, IdKind, Ids, InputOptions, Parser, ReadBlocks, Source, TakeBatch, TextFacts,
-    bad_record,
+    Block, EdgeBatch, Facts, IdKind, Ids, InputOptions, Parser, Source, TakeBatch, TextFacts, Unweighted, bad_record,
 };
 use crate::bipartite::SIDES;
 use crate::input::file::Input;
 use crate::tables::attributes::AttributeColumn;
 use crate::text::blocks::{LineBlocks, Lines};
-use crate::text::columns::{Columns, Comments, Field, FixedColumns, Separator, Skipped, split};
+use crate::text::columns::{Columns, Comments, Field, FixedColumns, Separator, Skipped, begins_with_word, split};
 use crate::text::detect::{Detected, detect, named_again};
+use crate::text::doubts::{Doubts, count_comments};
 use crate::text::number::{
     self, Fields, Integer, Quoting, integer, is_infinite_or_nan, is_missing, is_padded, is_whole, lines, records, trim,
 };
 use crate::text::own_comment::OwnComment;
-use crate::text::sample::{end_of_line, first_comments, has_columns, other_direction, padded_id, says_directed};
-use crate::text::size_line::{SizeLine, Verdict};
+use crate::text::sample::{first_comments, has_columns, other_direction, padded_id, says_directed};
+use crate::text::size_line::{EdgeListBlocks, hold_back};
 use crate::text::source::{begin, begin_weights, text_of};
 use outcore_format::AttributeKind;
-use outcore_image::Result;
+use outcore_image::{Error, Result};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// Advice where an end has no value.
+pub(crate) const NO_END: &str = "say --nulls skip to leave out the rows whose source or target is missing";
 
 /// GAP's `.el`: pairs.
 pub(crate) const EL: FixedColumns =
@@ -58,27 +61,28 @@ pub(crate) fn open_blocks(
     let keeps_parallel = own.as_ref().is_some_and(|own| own.parallel);
     let options = completed.as_deref().unwrap_or(options);
     let skipped = Arc::new(Skipped::default());
-    let comments = first_comments(blocks.path(), options)?;
-    let mut first = Lines { first_line: 1, bytes: Vec::new(), input_bytes: 0 };
-    while let Some(next) = blocks.next_lines()? {
-        first = next;
-        if lines(&first.bytes).any(|line| comments.is_data(line)) {
-            break;
-        }
-        count_comments(&first, first.bytes.len(), &comments, &skipped);
-        first.bytes.clear();
-    }
+    let mut first = first_data(&mut blocks, options, &skipped)?;
     let mut detected = detect(&first, blocks.path(), options, fixed)?;
     if let Some(own) = own {
         own.amend(&mut detected);
     }
     let comments = &detected.columns.comments;
     blocks.keep_quoted(comments.quoting(Some(detected.columns.separator)));
-    count_comments(&first, detected.names_end, comments, &skipped);
+    let doubts = Doubts { is_guessed: options.comment.is_none(), first_line: detected.first_line };
+    let is_doubtful = |number: u64, line: &[u8]| doubts.has(number, line, &detected.columns);
+    count_comments(&first, detected.names_end, (comments, &skipped), is_doubtful);
     first.drop_front(detected.names_end);
     let holds = detected.may_have_size_line && options.header != Some(false);
     let is_header = options.header == Some(true);
-    let size_line = if holds { hold_back(&mut first, &detected.columns, &skipped, is_header) } else { None };
+    let size_line = match holds {
+        true => hold_back(&first, &detected.columns, is_header),
+        false => None,
+    };
+    let size_line = size_line.map(|(size_line, line, end)| {
+        count_comments(&first, end, (comments, &skipped), is_doubtful);
+        first.drop_front(end);
+        (size_line, line)
+    });
     let facts = Facts {
         format,
         directed: detected.directed.as_ref().map(|(directed, _)| *directed),
@@ -99,12 +103,34 @@ pub(crate) fn open_blocks(
         notes: detected.notes.clone(),
         ..blocks.facts()
     };
-    let parser = Arc::new(EdgeList::new(blocks.path(), detected, options, skipped));
+    let parser = Arc::new(EdgeList::new(blocks.path(), detected, options, (Arc::clone(&skipped), doubts)));
     blocks.give_back(first);
     // The line held back takes number 0, whenever it comes.
     let sequence = size_line.is_some() as u64;
     let lines = EdgeListBlocks { blocks, size_line, is_header, first_edge: None, declared: None, note: None, sequence };
-    Ok(Source::new(facts, parser, lines))
+    let mut source = Source::new(facts, parser, lines);
+    source.note_late(move || skipped.note());
+    Ok(source)
+}
+
+/// The first block with data; the comments before it are counted.
+fn first_data(blocks: &mut LineBlocks, options: &InputOptions, skipped: &Skipped) -> Result<Lines> {
+    let comments = first_comments(blocks.path(), options)?;
+    let mut first = Lines { first_line: 1, bytes: Vec::new(), input_bytes: 0 };
+    while let Some(next) = blocks.next_lines()? {
+        first = next;
+        if lines(&first.bytes).any(|line| comments.is_data(line)) {
+            break;
+        }
+        // Their columns are not known yet.
+        let is_doubtful = |_: u64, line: &[u8]| {
+            let mut fields = Fields::new(line);
+            options.comment.is_none() && begins_with_word(line) && fields.token().and(fields.token()).is_some()
+        };
+        count_comments(&first, first.bytes.len(), (&comments, skipped), is_doubtful);
+        first.bytes.clear();
+    }
+    Ok(first)
 }
 
 /// The first line of the file, if Outcore wrote it.
@@ -114,115 +140,6 @@ fn own_comment(blocks: &mut LineBlocks) -> Result<Option<OwnComment>> {
     let own = line.and_then(OwnComment::of);
     blocks.give_back(first);
     Ok(own)
-}
-
-fn count_comments(first: &Lines, end: usize, comments: &Comments, skipped: &Skipped) {
-    for (number, line) in (first.first_line..).zip(lines(&first.bytes[..end])) {
-        if comments.has(line) {
-            skipped.add(number, line);
-        }
-    }
-}
-
-/// Takes the first data line off the block, unless the lines below it show that it is an edge and the user does not say
-/// that it `is_header`.
-fn hold_back(first: &mut Lines, columns: &Columns, skipped: &Skipped, is_header: bool) -> Option<(SizeLine, Lines)> {
-    let (place, line) = (0u64..).zip(lines(&first.bytes)).find(|(_, line)| columns.comments.is_data(line))?;
-    let mut trial = SizeLine::new(line, columns);
-    let end = end_of_line(&first.bytes, place);
-    trial.see(&first.bytes[end..]);
-    if trial.is_refuted() && !is_header {
-        return None;
-    }
-    let size_line = SizeLine::new(line, columns);
-    let line = Lines { first_line: first.first_line + place, bytes: line.to_vec(), input_bytes: first.input_bytes };
-    count_comments(first, end, &columns.comments, skipped);
-    first.drop_front(end);
-    Some((size_line, line))
-}
-
-struct EdgeListBlocks {
-    blocks: LineBlocks,
-    /// The first line while its meaning is in doubt.
-    size_line: Option<(SizeLine, Lines)>,
-    /// The user says that it is no edge.
-    is_header: bool,
-    /// The first line once its meaning is known: an edge, or else empty.
-    first_edge: Option<Lines>,
-    declared: Option<(u64, u64)>,
-    note: Option<String>,
-    sequence: u64,
-}
-
-impl EdgeListBlocks {
-    /// Decides at the end of the input what the first line is; it loses its content if it is no edge.
-    fn decide(&mut self) -> Result<()> {
-        let Some((size_line, mut line)) = self.size_line.take() else { return Ok(()) };
-        let text = String::from_utf8_lossy(&line.bytes).trim().to_owned();
-        match size_line.verdict() {
-            Verdict::Size { first, count, is_certain } if is_certain || self.is_header => {
-                self.declared = Some((first, count));
-                self.note = Some(format!(
-                    "The first line, `{text}`, was read as the numbers of vertices and edges: so many edges follow, between \
-                     vertices from {first} to {}.",
-                    first + (count - 1)
-                ));
-                line.bytes.clear();
-            }
-            Verdict::Size { .. } => {
-                let expected = "an edge, or the numbers of vertices and edges";
-                return Err(bad_record(self.blocks.path(), line.first_line, expected, &line.bytes).advise(
-                    "so many edges follow, but not all of the vertices are in one: say --header yes if the line is no edge, \
-                     --header no if it is one",
-                ));
-            }
-            Verdict::Edge if self.is_header => {
-                self.note = Some(format!("The first line, `{text}`, was skipped, as --header yes says."));
-                line.bytes.clear();
-            }
-            Verdict::Edge => {
-                self.note = Some(format!(
-                    "The first line, `{text}`, was read as an edge: it is not the numbers of vertices and edges below it."
-                ));
-            }
-        }
-        self.first_edge = Some(line);
-        Ok(())
-    }
-}
-
-impl ReadBlocks for EdgeListBlocks {
-    fn next_block(&mut self) -> Result<Option<Block>> {
-        if self.first_edge.is_none() {
-            if let Some(lines) = self.blocks.next_lines()? {
-                if let Some((size_line, _)) = &mut self.size_line {
-                    size_line.see(&lines.bytes);
-                    if size_line.is_refuted() && !self.is_header {
-                        self.first_edge = self.size_line.take().map(|(_, line)| line);
-                    }
-                }
-                let block = lines.into_block(self.sequence, 0);
-                self.sequence += 1;
-                return Ok(Some(block));
-            }
-            self.decide()?;
-        }
-        Ok(self.first_edge.take().map(|line| Block {
-            sequence: 0,
-            first_record: line.first_line,
-            first_vertex: 0,
-            input_bytes: line.input_bytes,
-            data: BlockData::Bytes(line.bytes),
-        }))
-    }
-
-    fn declared(&self) -> Option<(u64, u64)> {
-        self.declared
-    }
-
-    fn late_notes(&self) -> Vec<String> {
-        self.note.clone().into_iter().collect()
-    }
 }
 
 pub(crate) struct EdgeList {
@@ -236,13 +153,21 @@ pub(crate) struct EdgeList {
     /// The line that names the columns, if there is one that is no row.
     names_line: Vec<u8>,
     skipped: Arc<Skipped>,
+    doubts: Doubts,
     left_out: LeftOut,
+    /// Conditions may leave out rows without a weight.
+    has_conditions: bool,
 }
 
 type Pair = (Integer, Integer, f64);
 
 impl EdgeList {
-    pub(crate) fn new(path: &Path, detected: Detected, options: &InputOptions, skipped: Arc<Skipped>) -> Self {
+    pub(crate) fn new(
+        path: &Path,
+        detected: Detected,
+        options: &InputOptions,
+        (skipped, doubts): (Arc<Skipped>, Doubts),
+    ) -> Self {
         let Detected { columns, weight_name, names_line, .. } = detected;
         let Columns { separator, count, source, target, weight, direction, strings, .. } = columns;
         let is_free = direction.is_none() && columns.attributes.is_empty();
@@ -257,7 +182,9 @@ impl EdgeList {
             weight_name: weight_name.unwrap_or_default(),
             names_line,
             skipped,
+            doubts,
             left_out: LeftOut::new(options.nulls),
+            has_conditions: !options.conditions.is_empty(),
             columns,
         }
     }
@@ -284,17 +211,18 @@ impl EdgeList {
         fields.is_empty().then_some((source, target, weight))
     }
 
-    /// Cuts a line into columns and reads its weight; nothing if the line is blank or a comment.
+    /// Cuts a line into columns and reads its weight, which may be missing where conditions may leave the line out;
+    /// nothing if the line is blank or a comment.
     fn cut<'a>(
         &self,
         line: &'a [u8],
         number: u64,
         fields: &mut Vec<Field<'a>>,
-    ) -> Result<Option<(Field<'a>, Field<'a>, f64)>> {
+    ) -> Result<Option<(Field<'a>, Field<'a>, Option<f64>)>> {
         let Columns { separator, comments, count, source, target, weight, direction, .. } = &self.columns;
         if !comments.is_data(line) {
             if comments.has(line) {
-                self.skipped.add(number, line);
+                self.skipped.add(number, line, self.doubts.has(number, line, &self.columns));
             }
             return Ok(None);
         }
@@ -323,8 +251,9 @@ impl EdgeList {
             return Err(other_direction(&self.path, number, directed, &name, value));
         }
         let weight = match *weight {
-            Some(column) => self.weight(fields[column], number)?,
-            None => 0.0,
+            Some(column) if self.has_conditions && is_missing(fields[column].raw) => None,
+            Some(column) => Some(self.weight(fields[column], number)?),
+            None => Some(0.0),
         };
         Ok(Some((fields[*source], fields[*target], weight)))
     }
@@ -357,7 +286,7 @@ impl EdgeList {
 
     fn integers(&self, block: &Block, batch: &mut EdgeBatch) -> Result<()> {
         let text = text_of(block, &self.path)?;
-        let EdgeBatch { ids, weights, attributes, .. } = batch;
+        let EdgeBatch { ids, weights, unweighted, attributes, .. } = batch;
         let mut weights = self.columns.weight.map(|_| weights.reals());
         let mut out = Integers::new(ids);
         // A line is hardly shorter than twelve bytes in a file large enough to matter.
@@ -366,7 +295,7 @@ impl EdgeList {
         for (number, line) in records(text, block.first_record, self.quoting()) {
             let pair = if self.is_plain { self.plain(line) } else { None };
             let (source, target, weight) = match pair {
-                Some(pair) => pair,
+                Some((source, target, weight)) => (source, target, Some(weight)),
                 None => {
                     let Some((source, target, weight)) = self.cut(line, number, &mut fields)? else { continue };
                     self.take_attributes(&fields, number, attributes)?;
@@ -376,7 +305,7 @@ impl EdgeList {
             out.push(source);
             out.push(target);
             if let Some(weights) = &mut weights {
-                weights.push(weight);
+                push_weight(weight, number, weights, unweighted);
             }
             if out.is_mixed() {
                 out.finish();
@@ -389,7 +318,7 @@ impl EdgeList {
 
     fn strings(&self, block: &Block, batch: &mut EdgeBatch) -> Result<()> {
         let text = text_of(block, &self.path)?;
-        let EdgeBatch { ids, weights, attributes, .. } = batch;
+        let EdgeBatch { ids, weights, unweighted, attributes, .. } = batch;
         let mut weights = self.columns.weight.map(|_| weights.reals());
         let mut fields: Vec<Field<'_>> = Vec::new();
         for (number, line) in records(text, block.first_record, self.quoting()) {
@@ -398,7 +327,7 @@ impl EdgeList {
             self.push_string(source, number, line, ids)?;
             self.push_string(target, number, line, ids)?;
             if let Some(weights) = &mut weights {
-                weights.push(weight);
+                push_weight(weight, number, weights, unweighted);
             }
         }
         Ok(())
@@ -410,7 +339,7 @@ impl EdgeList {
         }
         if let Ids::Text { bytes, ends } = ids {
             if field.raw.is_empty() {
-                return Err(bad_record(&self.path, number, "an id that is not empty", line));
+                return Err(bad_record(&self.path, number, "an id that is not empty", line).advise(NO_END));
             }
             field.push_to(bytes);
             let end = u32::try_from(bytes.len());
@@ -429,6 +358,7 @@ impl EdgeList {
             let expected = if is_long { "an integer id of 64 bits" } else { "an integer id" };
             let error = bad_record(&self.path, number, expected, if token.is_empty() { line } else { token });
             match self.guessed_integers || is_long {
+                _ if is_missing(token) => error.advise(NO_END),
                 true => error.advise("if ids are names, say --ids string"),
                 false => error,
             }
@@ -437,9 +367,11 @@ impl EdgeList {
 
     fn weight(&self, field: Field<'_>, number: u64) -> Result<f64> {
         let token = trim(field.raw);
-        if let Some(weight) = number::weight(token) {
-            return Ok(weight);
-        }
+        number::weight(token).ok_or_else(|| self.no_number(token, number))
+    }
+
+    /// The refusal of a weight that is no finite number.
+    fn no_number(&self, token: &[u8], number: u64) -> Error {
         let column = self.columns.weight.unwrap_or(0) + 1;
         let expected = format!("a finite number as weight in column {column}, `{}`", self.weight_name);
         let advice = if is_missing(token) {
@@ -456,8 +388,17 @@ impl EdgeList {
         } else {
             "name another column with --weight, or leave weights out with --weight none"
         };
-        Err(bad_record(&self.path, number, &expected, token).advise(advice))
+        bad_record(&self.path, number, &expected, token).advise(advice)
     }
+}
+
+/// Appends the weight of a line, or notes that it has none.
+#[inline]
+fn push_weight(weight: Option<f64>, record: u64, weights: &mut Vec<f64>, unweighted: &mut Vec<Unweighted>) {
+    if weight.is_none() {
+        unweighted.push(Unweighted { edge: weights.len(), record });
+    }
+    weights.push(weight.unwrap_or(0.0));
 }
 
 /// The integer ids of a batch while it is filled.
@@ -516,6 +457,14 @@ impl Parser for EdgeList {
         self.skipped.all()
     }
 
+    fn no_weight(&self, _: u64, record: u64) -> Error {
+        self.no_number(b"", record)
+    }
+
+    fn check(&self) -> Result<()> {
+        self.skipped.check(&self.path)
+    }
+
     fn left_out(&self) -> u64 {
         self.left_out.count()
     }
@@ -556,6 +505,35 @@ mod tests {
         }
         assert!(edges_of("edge-list", b"").pairs.is_empty());
         assert!(edges_of("edge-list", b"# only comments\n\n").pairs.is_empty());
+    }
+
+    #[test]
+    fn comments_that_may_be_rows_are_named_and_many_are_refused() {
+        let pages = "# links\n\n%C3%81ed\tBede\nAsia\tEarth\n#tag\tEarth\nBede\tAsia\n# end\there\n";
+        let read = edges_of("edge-list", pages.as_bytes());
+        assert_eq!(read.names, owned(&[("Asia", "Earth"), ("Bede", "Asia")]));
+        assert!(read.late_notes[0].contains("1 has as many columns as the data, the first in line 5: `#tag\tEarth`"));
+        let many: String = (0..11).map(|page| format!("%{page}\tBede\n")).collect();
+        let error = failure_of("edge-list", format!("{pages}{many}").as_bytes());
+        assert!(
+            error.contains(":5: expected comments that are no data, found 12") && error.contains("--comment"),
+            "{error}"
+        );
+        let all = InputOptions { comment: Some("none".to_owned()), ..InputOptions::default() };
+        assert_eq!(edges_with("edge-list", format!("a\tb\n{many}").as_bytes(), &all).names.len(), 12);
+        let sign = InputOptions { comment: Some("%".to_owned()), ..InputOptions::default() };
+        let read = edges_with("edge-list", format!("{pages}{many}").replace("# ", "%").as_bytes(), &sign);
+        assert_eq!((read.names.len(), read.late_notes.len()), (3, 0));
+        // Names of columns, comments with a blank, edges of integers that somebody switched off.
+        for text in ["#from\tto\na\tb\n", "a b\n# c\n% d\n## e\nb a\n", "1 2\n#3 4\n", "#1 2\n#2 3\n1 2\n"] {
+            let notes = edges_of("edge-list", text.as_bytes()).late_notes;
+            assert!(!notes.iter().any(|note| note.contains("comments")), "{text}");
+        }
+        // In any column, where the ends are ids.
+        let texts: String = (0..20).map(|row| format!("#{row}\t{row}\t7\n")).collect();
+        let ends = InputOptions { source: Some("a".into()), target: Some("b".into()), ..InputOptions::default() };
+        let error = failure_with("edge-list", format!("tag\ta\tb\nx\t1\t2\n{texts}").as_bytes(), &ends);
+        assert!(error.contains(":3: ") && error.contains("20 with"), "{error}");
     }
 
     #[test]
@@ -632,6 +610,9 @@ mod tests {
         for (text, expected) in [
             (&b"a b\nc \xff\n"[..], ":2: expected an id in UTF-8"),
             (b"a,b\nc,\n", ":2: expected an id that is not empty"),
+            (b"a,b\nc,\n", "--nulls skip"),
+            (b"1,2\n3,\n", "--nulls skip"),
+            (b"1,2\n3,NA\n4,5\n6,7\n", "--nulls skip"),
             (b"a,b\nc,\"d\n", ":2: expected a closing quote"),
         ] {
             let error = failure_of("edge-list", text);
@@ -700,6 +681,9 @@ mod tests {
         assert_eq!(read.pairs, [(1, 2), (5, 6)]);
         let read = edges_with("edge-list", b"source\ttarget\nann\tben\n\tben\nNA\tcarl\n", &skip);
         assert_eq!(read.names, owned(&[("ann", "ben"), ("NA", "carl")]));
+        // Rows without an end do not tell what ids are, whatever their other end is.
+        let read = edges_with("edge-list", b"source,target\n,\nann,ben\n,\n,7\n8,\nNA,\n", &skip);
+        assert_eq!(read.names, owned(&[("ann", "ben")]));
         for text in ["source,target\n1,2\n,3\n", "source,target\nann,ben\n,ben\n"] {
             assert!(failure_of("edge-list", text.as_bytes()).contains("edge-list:3"), "{text}");
         }

@@ -7,8 +7,12 @@
 //! cutter reads all ids once, at several hundred megabytes a second. A number of vertices above 2^32 is an edge of a
 //! graph with sparse ids; so is a line `n 0`.
 
+use crate::batch::{Block, BlockData, ReadBlocks, bad_record};
+use crate::text::blocks::{LineBlocks, Lines};
 use crate::text::columns::{Columns, Field, split};
 use crate::text::number::{Fields, lines, trim, unsigned};
+use crate::text::sample::end_of_line;
+use outcore_image::Result;
 
 /// A line that may be `n m`, and what has been seen below it.
 pub(crate) struct SizeLine {
@@ -94,4 +98,104 @@ fn pair(line: &[u8], columns: &Columns) -> Option<(u64, u64)> {
     split(line, columns.separator, columns.source.max(columns.target) + 1, &mut fields).ok()?;
     let number = |column: usize| unsigned(trim(fields.get(column)?.raw));
     Some((number(columns.source)?, number(columns.target)?))
+}
+
+/// The first data line and where it ends in the block, unless the lines below it show that it is an edge and the user
+/// does not say that it `is_header`.
+pub(crate) fn hold_back(first: &Lines, columns: &Columns, is_header: bool) -> Option<(SizeLine, Lines, usize)> {
+    let (place, line) = (0u64..).zip(lines(&first.bytes)).find(|(_, line)| columns.comments.is_data(line))?;
+    let mut trial = SizeLine::new(line, columns);
+    let end = end_of_line(&first.bytes, place);
+    trial.see(&first.bytes[end..]);
+    if trial.is_refuted() && !is_header {
+        return None;
+    }
+    let size_line = SizeLine::new(line, columns);
+    let line = Lines { first_line: first.first_line + place, bytes: line.to_vec(), input_bytes: first.input_bytes };
+    Some((size_line, line, end))
+}
+
+/// The blocks of a list of edges, whose first line may come last.
+pub(crate) struct EdgeListBlocks {
+    pub(crate) blocks: LineBlocks,
+    /// The first line while its meaning is in doubt.
+    pub(crate) size_line: Option<(SizeLine, Lines)>,
+    /// The user says that it is no edge.
+    pub(crate) is_header: bool,
+    /// The first line once its meaning is known: an edge, or else empty.
+    pub(crate) first_edge: Option<Lines>,
+    pub(crate) declared: Option<(u64, u64)>,
+    pub(crate) note: Option<String>,
+    pub(crate) sequence: u64,
+}
+
+impl EdgeListBlocks {
+    /// Decides at the end of the input what the first line is; it loses its content if it is no edge.
+    fn decide(&mut self) -> Result<()> {
+        let Some((size_line, mut line)) = self.size_line.take() else { return Ok(()) };
+        let text = String::from_utf8_lossy(&line.bytes).trim().to_owned();
+        match size_line.verdict() {
+            Verdict::Size { first, count, is_certain } if is_certain || self.is_header => {
+                self.declared = Some((first, count));
+                self.note = Some(format!(
+                    "The first line, `{text}`, was read as the numbers of vertices and edges: so many edges follow, between \
+                     vertices from {first} to {}.",
+                    first + (count - 1)
+                ));
+                line.bytes.clear();
+            }
+            Verdict::Size { .. } => {
+                let expected = "an edge, or the numbers of vertices and edges";
+                return Err(bad_record(self.blocks.path(), line.first_line, expected, &line.bytes).advise(
+                    "so many edges follow, but not all of the vertices are in one: say --header yes if the line is no edge, \
+                     --header no if it is one",
+                ));
+            }
+            Verdict::Edge if self.is_header => {
+                self.note = Some(format!("The first line, `{text}`, was skipped, as --header yes says."));
+                line.bytes.clear();
+            }
+            Verdict::Edge => {
+                self.note = Some(format!(
+                    "The first line, `{text}`, was read as an edge: it is not the numbers of vertices and edges below it."
+                ));
+            }
+        }
+        self.first_edge = Some(line);
+        Ok(())
+    }
+}
+
+impl ReadBlocks for EdgeListBlocks {
+    fn next_block(&mut self) -> Result<Option<Block>> {
+        if self.first_edge.is_none() {
+            if let Some(lines) = self.blocks.next_lines()? {
+                if let Some((size_line, _)) = &mut self.size_line {
+                    size_line.see(&lines.bytes);
+                    if size_line.is_refuted() && !self.is_header {
+                        self.first_edge = self.size_line.take().map(|(_, line)| line);
+                    }
+                }
+                let block = lines.into_block(self.sequence, 0);
+                self.sequence += 1;
+                return Ok(Some(block));
+            }
+            self.decide()?;
+        }
+        Ok(self.first_edge.take().map(|line| Block {
+            sequence: 0,
+            first_record: line.first_line,
+            first_vertex: 0,
+            input_bytes: line.input_bytes,
+            data: BlockData::Bytes(line.bytes),
+        }))
+    }
+
+    fn declared(&self) -> Option<(u64, u64)> {
+        self.declared
+    }
+
+    fn late_notes(&self) -> Vec<String> {
+        self.note.clone().into_iter().collect()
+    }
 }

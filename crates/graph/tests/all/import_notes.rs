@@ -1,0 +1,168 @@
+//! Notes and refusals of imports that only all edges together tell.
+
+use crate::given;
+
+use given::open;
+use outcore_graph::import::{
+    Attributes, Condition, Duplicates, ImportOptions, ImportReport, InputOptions, OrderChoice, import,
+    open as open_input,
+};
+use outcore_image::{Error, Result};
+use outcore_io::backend::{Posix, Queue, Region};
+use outcore_io::{Backend, DataFile, Runtime, RuntimeOptions};
+use std::path::Path;
+use std::sync::Arc;
+
+fn imported(folder: &Path, text: &str, input: &InputOptions, options: &ImportOptions) -> Result<ImportReport> {
+    let path = folder.join("edges.csv");
+    std::fs::write(&path, text).unwrap();
+    let runtime = Runtime::new(RuntimeOptions { threads: Some(2), ..RuntimeOptions::default() }).unwrap();
+    import(&runtime, open_input(&runtime, &[path], input)?, &folder.join("graph.oc"), options)
+}
+
+#[test]
+fn weights_that_are_lost_with_duplicates_are_counted() {
+    let directory = tempfile::tempdir().unwrap();
+    let folder = directory.path();
+    let text = "source,target,weight,day\na,b,5,1\na,b,5,2\nb,a,7,3\na,b,6,4\nc,c,1,5\nc,c,2,6\n";
+    for (duplicates, directed, [dropped, differing], weights) in [
+        (Duplicates::First, true, [3, 2], [5.0, 7.0, 1.0]),
+        (Duplicates::Last, true, [3, 2], [6.0, 7.0, 2.0]),
+        (Duplicates::First, false, [4, 3], [5.0, 5.0, 1.0]),
+        (Duplicates::Last, false, [4, 3], [6.0, 6.0, 2.0]),
+    ] {
+        let options = ImportOptions {
+            duplicates,
+            directed: Some(directed),
+            order: OrderChoice::Input,
+            replace: true,
+            ..ImportOptions::default()
+        };
+        let report = imported(folder, text, &InputOptions::default(), &options).unwrap();
+        assert_eq!(report.manifest.import.duplicates, dropped);
+        let expected = format!("{dropped} were left out, {differing} of them with another weight");
+        assert!(report.notes.iter().any(|note| note.contains(&expected)), "{duplicates:?}: {:?}", report.notes);
+        let image = open(&folder.join("graph.oc"));
+        assert_eq!(image.out_weights.unwrap(), weights, "{duplicates:?} {directed}");
+    }
+    // All stay, and are counted; equal weights are no loss, attributes are.
+    let keep = ImportOptions { duplicates: Duplicates::Keep, replace: true, ..ImportOptions::default() };
+    let report = imported(folder, text, &InputOptions::default(), &keep).unwrap();
+    assert_eq!((report.manifest.import.duplicates, report.manifest.edges), (3, 6));
+    let is_noted = |report: &ImportReport| report.notes.iter().any(|note| note.contains("were left out"));
+    assert!(!is_noted(&report));
+    let equal = "source,target,weight,day\na,b,5,1\na,b,5,2\n";
+    let first = ImportOptions { replace: true, ..ImportOptions::default() };
+    assert!(!is_noted(&imported(folder, equal, &InputOptions::default(), &first).unwrap()));
+    let with_days = InputOptions { attributes: Attributes::All, ..InputOptions::default() };
+    let report = imported(folder, equal, &with_days, &first).unwrap();
+    assert!(
+        report.notes.iter().any(|note| note.contains("1 were left out, with the same weight")),
+        "{:?}",
+        report.notes
+    );
+}
+
+#[test]
+fn conditions_that_no_edge_meets_make_no_image() {
+    let directory = tempfile::tempdir().unwrap();
+    let folder = directory.path();
+    let input = InputOptions { conditions: vec![Condition::parse("amount > 100").unwrap()], ..InputOptions::default() };
+    let text = "source,target,amount\n1,2,5\n2,3,7\n";
+    let error = imported(folder, text, &input, &ImportOptions::default()).unwrap_err().to_string();
+    assert!(error.contains("found 2 edges of which none does") && error.contains("--allow-empty"), "{error}");
+    assert!(!folder.join("graph.oc").exists());
+    let empty = ImportOptions { allow_empty: true, ..ImportOptions::default() };
+    assert_eq!(imported(folder, text, &input, &empty).unwrap().manifest.edges, 0);
+    // A day without any payment is another matter.
+    let other = ImportOptions { replace: true, allow_empty: true, ..ImportOptions::default() };
+    assert_eq!(imported(folder, "source,target,amount\n", &input, &other).unwrap().manifest.edges, 0);
+}
+
+#[test]
+fn a_header_declares_no_more_than_its_file_could_hold() {
+    let directory = tempfile::tempdir().unwrap();
+    let runtime = Runtime::new(RuntimeOptions { threads: Some(2), ..RuntimeOptions::default() }).unwrap();
+    let opened = |text: &str, name: &str| {
+        let path = directory.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        open_input(&runtime, &[path], &InputOptions::default()).map(|source| source.facts().declared)
+    };
+    let matrix = |size: u64| format!("%%MatrixMarket matrix coordinate pattern general\n{size} {size} 1\n1 2\n");
+    for (text, name) in [(matrix(200_000_000), "m.mtx"), ("*Vertices 200000000\n*Arcs\n1 2\n".to_owned(), "n.net")] {
+        let error = opened(&text, name).unwrap_err().to_string();
+        assert!(error.contains("200000000 declared") && error.contains("--shape"), "{error}");
+    }
+    assert_eq!(opened(&matrix(4_000_000), "m.mtx").unwrap(), Some((1, 4_000_000)));
+}
+
+/// A disk with little space.
+struct Small;
+
+impl Backend for Small {
+    fn name(&self) -> &'static str {
+        "small"
+    }
+
+    fn queue(
+        &self,
+        files: &[Arc<DataFile>],
+        memory: Region,
+        depth: usize,
+        queues: usize,
+    ) -> outcore_io::Result<Box<dyn Queue>> {
+        Posix.queue(files, memory, depth, queues)
+    }
+
+    fn free_bytes(&self, _: &Path) -> std::io::Result<u64> {
+        Ok(100 << 20)
+    }
+}
+
+#[test]
+fn reading_ends_before_the_disk_is_full() {
+    let directory = tempfile::tempdir().unwrap();
+    let options = RuntimeOptions { threads: Some(1), backend: Some(Arc::new(Small)), ..RuntimeOptions::default() };
+    let runtime = Runtime::new(options).unwrap();
+    // A few megabytes of text are edges of many.
+    let set = |letter: char| (0..4000).map(|i| format!("{letter}{i} ")).collect::<String>();
+    let statement = format!("{{{}}} -- {{{}}}\n", set('a'), set('b'));
+    let path = directory.path().join("sets.dot");
+    std::fs::write(&path, format!("graph {{ {} }}", statement.repeat(2))).unwrap();
+    let source = open_input(&runtime, &[path], &InputOptions::default()).unwrap();
+    let error = import(&runtime, source, &directory.path().join("graph.oc"), &ImportOptions::default()).unwrap_err();
+    assert!(matches!(error, Error::DiskSpace { free_bytes, .. } if free_bytes == 100 << 20), "{error}");
+    assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 1, "something was left behind");
+}
+
+#[test]
+fn files_that_were_read_are_told_and_those_without_edges_are_named() {
+    let directory = tempfile::tempdir().unwrap();
+    let folder = directory.path().join("days");
+    std::fs::create_dir(&folder).unwrap();
+    let write = |name: &str, text: &str| std::fs::write(folder.join(name), text).unwrap();
+    write("a.csv", "source,target,amount\n1,2,5\n");
+    write("b.csv", "source,target,amount\n");
+    write("c.csv", "");
+    write("d.csv", "source,target,amount\n2,3,7\n");
+    write("SHA256SUMS", "0123  a.csv\n");
+    write("a.csv~", "source,target,amount\n1,9,5\n");
+    let made = |paths: &[&str]| {
+        let runtime = Runtime::new(RuntimeOptions { threads: Some(2), ..RuntimeOptions::default() }).unwrap();
+        let paths: Vec<_> = paths.iter().map(|path| folder.join(path)).collect();
+        let source = open_input(&runtime, &paths, &InputOptions::default())?;
+        let options = ImportOptions { replace: true, ..ImportOptions::default() };
+        import(&runtime, source, &directory.path().join("graph.oc"), &options)
+    };
+    let report = made(&[""]).unwrap();
+    assert_eq!((report.manifest.edges, report.files.paths.len()), (2, 4));
+    assert_eq!(report.files.left_out, [folder.join("SHA256SUMS"), folder.join("a.csv~")]);
+    let is_noted = |text: &str| report.notes.iter().any(|note| note.contains(text) && note.contains("b.csv"));
+    assert!(is_noted("Files without edges: 2 of 4"), "{:?}", report.notes);
+    assert!(report.notes.iter().any(|note| note.contains("left out: 2: ")), "{:?}", report.notes);
+    assert!(made(&["a.csv", "a.csv"]).unwrap_err().to_string().contains("every file once"));
+    // Other columns are refused, although nothing is in them.
+    write("b.csv", "source,target,price,weight\n");
+    let error = made(&[""]).unwrap_err().to_string();
+    assert!(error.contains("b.csv") && error.contains("the columns source, target"), "{error}");
+}
