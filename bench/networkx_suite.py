@@ -36,7 +36,7 @@ class Counter:
         self.outcomes = collections.Counter()
 
     def pytest_configure(self):
-        from outcore.networkx._graph import FUNCTIONS
+        from outcore.networkx._registry import FUNCTIONS
 
         for name, function in FUNCTIONS.items():
             FUNCTIONS[name] = self.counted(name, function)

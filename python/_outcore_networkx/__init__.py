@@ -2,8 +2,10 @@
 
 from typing import Any
 
-_LEVELS = "Distances are numbers of edges."
 _PATHS = "Of several shortest paths another one may be named."
+_PATHS_OF_IMAGES = "Of several shortest paths of an image another one may be named."
+_BELLMAN = "Not with negative weights. Nodes are in the order of their distances. "
+_FIRST = "Of an image in the order of their first nodes."
 _PART = "Returns a graph of NetworkX with all attributes; of an image a graph in memory."
 _EDGE_ORDER = "Sums are added up in another order, so that the last bits differ."
 
@@ -32,58 +34,58 @@ FUNCTIONS: dict[str, str] = {
     "weakly_connected_components": "",
     "number_weakly_connected_components": "",
     "is_weakly_connected": "",
-    "strongly_connected_components": "In the order of their first nodes.",
-    "kosaraju_strongly_connected_components": "In the order of their first nodes; without `source`.",
+    "strongly_connected_components": _FIRST,
+    "kosaraju_strongly_connected_components": "Without `source`. " + _FIRST,
     "number_strongly_connected_components": "",
     "is_strongly_connected": "",
-    "attracting_components": "In the order of their first nodes.",
+    "attracting_components": _FIRST,
     "number_attracting_components": "",
     "is_attracting_component": "",
     "is_directed_acyclic_graph": "",
     # Distances and paths.
-    "single_source_shortest_path_length": _LEVELS,
-    "single_target_shortest_path_length": _LEVELS,
-    "all_pairs_shortest_path_length": _LEVELS,
-    "single_source_shortest_path": _PATHS,
-    "single_target_shortest_path": _PATHS,
-    "all_pairs_shortest_path": _PATHS,
-    "bidirectional_shortest_path": _PATHS,
-    "shortest_path": _PATHS,
+    "single_source_shortest_path_length": "",
+    "single_target_shortest_path_length": "",
+    "all_pairs_shortest_path_length": "",
+    "single_source_shortest_path": _PATHS_OF_IMAGES,
+    "single_target_shortest_path": _PATHS_OF_IMAGES,
+    "all_pairs_shortest_path": _PATHS_OF_IMAGES,
+    "bidirectional_shortest_path": _PATHS_OF_IMAGES,
+    "shortest_path": _PATHS_OF_IMAGES,
     "shortest_path_length": "",
     "has_path": "",
     "average_shortest_path_length": "",
-    "single_source_dijkstra": _PATHS,
-    "single_source_dijkstra_path": _PATHS,
+    "single_source_dijkstra": _PATHS_OF_IMAGES,
+    "single_source_dijkstra_path": _PATHS_OF_IMAGES,
     "single_source_dijkstra_path_length": "",
     "multi_source_dijkstra_path_length": "",
-    "dijkstra_path": _PATHS,
+    "dijkstra_path": _PATHS_OF_IMAGES,
     "dijkstra_path_length": "",
-    "bidirectional_dijkstra": _PATHS,
-    "all_pairs_dijkstra": _PATHS,
-    "all_pairs_dijkstra_path": _PATHS,
+    "bidirectional_dijkstra": _PATHS_OF_IMAGES,
+    "all_pairs_dijkstra": _PATHS_OF_IMAGES,
+    "all_pairs_dijkstra_path": _PATHS_OF_IMAGES,
     "all_pairs_dijkstra_path_length": "",
-    "single_source_bellman_ford": "Not with negative weights. " + _PATHS,
-    "single_source_bellman_ford_path": "Not with negative weights. " + _PATHS,
-    "single_source_bellman_ford_path_length": "Not with negative weights.",
+    "single_source_bellman_ford": _BELLMAN + _PATHS,
+    "single_source_bellman_ford_path": _BELLMAN + _PATHS,
+    "single_source_bellman_ford_path_length": _BELLMAN[:-1],
     "bellman_ford_path": "Not with negative weights. " + _PATHS,
     "bellman_ford_path_length": "Not with negative weights.",
-    "all_pairs_bellman_ford_path": "Not with negative weights. " + _PATHS,
-    "all_pairs_bellman_ford_path_length": "Not with negative weights.",
-    "floyd_warshall": "Not with negative weights.",
+    "all_pairs_bellman_ford_path": _BELLMAN + _PATHS,
+    "all_pairs_bellman_ford_path_length": _BELLMAN[:-1],
+    "floyd_warshall": "Not with negative weights. Rows are in the order of the graph.",
     "eccentricity": "",
     "diameter": "",
     "radius": "",
     "center": "",
     "periphery": "",
-    "centroid": "Of NetworkX 3.7.",
-    "barycenter": "What NetworkX before 3.7 calls `centroid`.",
+    "centroid": "From NetworkX 3.7 on, where it is what older ones call `barycenter`.",
+    "barycenter": "In NetworkX 3.7 the old name of `centroid`.",
     "harmonic_diameter": _EDGE_ORDER,
     "wiener_index": "",
     "global_efficiency": _EDGE_ORDER,
     "descendants": "",
     "ancestors": "",
     "descendants_at_distance": "",
-    "bfs_layers": "Nodes of a layer are in the order of the graph.",
+    "bfs_layers": "Nodes of a layer of an image are in the order of the image.",
     # Structure.
     "core_number": "",
     "ego_graph": _PART,
@@ -129,11 +131,19 @@ FUNCTIONS: dict[str, str] = {
     "laplacian_matrix": "",
 }
 
+# The version of NetworkX from which on it has a function that means this.
+SINCE = {"centroid": (3, 7)}
+
 
 def get_info() -> dict[str, Any]:
     """The backend as NetworkX lists it."""
     # NetworkX is needed only here.
+    import networkx  # type: ignore[import-untyped]
+
     from _outcore_networkx._config import OutcoreConfig
+
+    version = tuple(int(part) for part in networkx.__version__.split(".")[:2])
+    functions = {name: text for name, text in FUNCTIONS.items() if version >= SINCE.get(name, version)}
 
     return {
         "backend_name": "outcore",
@@ -141,5 +151,5 @@ def get_info() -> dict[str, Any]:
         "package": "outcore",
         "short_summary": "Graphs larger than memory, from an SSD; `outcore.Graph` objects are graphs of this backend.",
         "default_config": OutcoreConfig(memory=None, threads=None, min_edges=10_000),
-        "functions": {name: {"additional_docs": text} if text else {} for name, text in FUNCTIONS.items()},
+        "functions": {name: {"additional_docs": text} if text else {} for name, text in functions.items()},
     }

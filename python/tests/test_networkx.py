@@ -9,6 +9,7 @@ import os
 import pickle
 import subprocess
 import sys
+import weakref
 
 import networkx as nx
 import numpy as np
@@ -17,7 +18,8 @@ import pytest
 import _outcore_networkx
 import outcore as oc
 from outcore.networkx import backend
-from outcore.networkx._graph import FUNCTIONS, Converted
+from outcore.networkx._graph import Conversion, cached_conversion
+from outcore.networkx._registry import FUNCTIONS
 
 # Those that this NetworkX has.
 NAMES = sorted(name for name in FUNCTIONS if hasattr(nx, name))
@@ -28,8 +30,8 @@ SOURCES = {"source", "target", "n", "u"}
 
 
 @pytest.fixture(autouse=True)
-def quiet():
-    with nx.config(warnings_to_ignore={"cache"}):
+def small_graphs_are_not_left_to_networkx():
+    with nx.config.backends.outcore(min_edges=0):
         yield
 
 
@@ -197,8 +199,7 @@ def test_every_function_answers_as_networkx_does(name):
 
 
 def test_names_are_those_that_networkx_is_told():
-    assert set(_outcore_networkx.FUNCTIONS) == set(FUNCTIONS) and len(FUNCTIONS) >= 100
-    assert set(FUNCTIONS) - set(NAMES) <= {"centroid"}
+    assert set(_outcore_networkx.get_info()["functions"]) == set(FUNCTIONS) == set(NAMES) and len(FUNCTIONS) >= 100
     for name in NAMES:
         function, original = FUNCTIONS[name], getattr(nx, name)
         own, theirs = (inspect.signature(one).parameters for one in (function, original.orig_func))
@@ -260,21 +261,23 @@ def test_an_image_is_never_a_dict_of_dicts(make):
 def test_a_conversion_is_made_once_and_again_after_a_change():
     graph = nx.karate_club_graph()
     first = nx.pagerank(graph, backend="outcore")
-    cached = graph.__networkx_cache__["backends"]["outcore"]
-    [converted] = cached.values()
-    assert isinstance(converted, Converted) and converted.graph.path is None
+    converted = cached_conversion(graph)
+    assert isinstance(converted, Conversion) and converted.graph.path is None
+    image = converted.graph
     assert nx.pagerank(graph, backend="outcore") == first
-    assert list(cached.values()) == [converted]
+    assert cached_conversion(graph) is converted and converted.graph is image
     graph.add_edge(0, 33, weight=5)
     assert nx.pagerank(graph, backend="outcore") != first
-    assert list(graph.__networkx_cache__["backends"]["outcore"].values()) != [converted]
+    assert cached_conversion(graph) is not converted
+    with nx.config(cache_converted_graphs=False):
+        graph.__networkx_cache__.clear()
+        assert nx.core_number(graph, backend="outcore") and cached_conversion(graph) is None
 
 
 def test_parts_of_graphs_have_their_attributes():
     graph = nx.karate_club_graph()
     known = nx.core_number(graph, backend="outcore")
-    cached = graph.__networkx_cache__["backends"]["outcore"]
-    [converted] = cached.values()
+    converted = cached_conversion(graph)
     parts = [
         (nx.k_core, {}), (nx.k_core, {"k": 3}), (nx.k_shell, {}), (nx.k_shell, {"k": 2, "core_number": known}),
         (nx.k_crust, {}), (nx.k_crust, {"k": 1}), (nx.k_corona, {"k": 2}),
@@ -285,17 +288,17 @@ def test_parts_of_graphs_have_their_attributes():
         found, expected = function(graph, backend="outcore", **options), function(graph, **options)
         assert type(found) is nx.Graph and list(found) == list(expected)
         assert nx.utils.graphs_equal(found, expected)
-    # No conversion of their own was made. Weights are loaded when they are asked for.
-    assert list(cached.values()) == [converted] and (True, True) in cached and not converted.images
+    # No conversion of their own was made. Weights are read when they are asked for.
+    assert cached_conversion(graph) is converted and not converted.adjacency.attributes
     for place, edge in enumerate(graph.edges):
         graph.edges[edge]["cost"] = 0.5 + place % 4
     near = {"n": 33, "radius": 4, "distance": "cost"}
     assert nx.utils.graphs_equal(nx.ego_graph(graph, backend="outcore", **near), nx.ego_graph(graph, **near))
     for weight in ("weight", "cost", "nothing", None):
-        found = nx.dijkstra_path_length(graph, 0, 26, weight=weight, backend="outcore")
-        assert found == nx.dijkstra_path_length(graph, 0, 26, weight=weight)
-    assert {name for name, image in converted.images.items() if image is not None} == {"weight", "cost"}
-    assert list(cached.values()) == [converted]
+        found = nx.single_source_dijkstra_path_length(graph, 0, weight=weight, backend="outcore")
+        assert found == nx.single_source_dijkstra_path_length(graph, 0, weight=weight)
+    assert set(converted.adjacency.attributes) == {"weight", "cost", "nothing"}
+    assert cached_conversion(graph) is converted
 
 
 def test_graphs_with_neighbours_of_their_own_are_left_to_networkx():
@@ -316,14 +319,17 @@ def test_graphs_with_neighbours_of_their_own_are_left_to_networkx():
         assert nx.approximation.k_components(nx.Graph(graph)) == expected
 
 
-def test_weights_of_a_graph_that_is_gone_are_refused():
+def test_iterators_keep_the_graph_that_they_read():
     graph = nx.karate_club_graph()
-    nx.k_core(graph, backend="outcore")
+    expected = dict(nx.all_pairs_dijkstra_path_length(graph))
     lengths = nx.all_pairs_dijkstra_path_length(graph, backend="outcore")
+    reference = weakref.ref(graph)
     del graph
     gc.collect()
-    with pytest.raises(NotImplementedError, match="is gone"):
-        next(lengths)
+    assert dict(lengths) == expected
+    del lengths
+    gc.collect()
+    assert reference() is None, "a conversion holds its graph"
 
 
 def test_graphs_with_conversions_are_copied_pickled_and_forked():
@@ -350,23 +356,24 @@ def test_graphs_with_conversions_are_copied_pickled_and_forked():
 def test_priorities_and_sizes_decide_who_runs(caplog):
     small, large = nx.karate_club_graph(), nx.gnm_random_graph(3000, 12_000, seed=1)
     caplog.set_level(logging.DEBUG, logger="networkx")
-    with nx.config.backend_priority(algos=["outcore"]):
+    settings = nx.config.backends.outcore
+    with nx.config.backend_priority(algos=["outcore"]), settings(min_edges=10_000):
         nx.triangles(small)
-        assert "78 edges" in caplog.text and "min_edges" in caplog.text
-        assert not (small.__networkx_cache__ or {}).get("backends", {}).get("outcore")
+        assert "fewer than 10000 edges" in caplog.text and "min_edges" in caplog.text
+        assert cached_conversion(small) is None
         caplog.clear()
         nx.number_connected_components(large)
         assert "converting the graph takes as long" in caplog.text
         caplog.clear()
         found = nx.triangles(large)
-        assert large.__networkx_cache__["backends"]["outcore"]
+        assert cached_conversion(large).is_read
         # Now that it is converted, quick functions are run too.
         caplog.clear()
         nx.number_connected_components(large)
-        assert "Using cached converted graph" in caplog.text
-        with nx.config.backends.outcore(min_edges=10):
+        assert "Using backend 'outcore' for call to 'number_connected_components'" in caplog.text
+        with settings(min_edges=0):
             nx.core_number(small)
-        assert small.__networkx_cache__["backends"]["outcore"]
+        assert cached_conversion(small).is_read
     assert found == nx.triangles.orig_func(large)
 
 

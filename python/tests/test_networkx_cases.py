@@ -16,8 +16,8 @@ WEIGHTED = ["single_source_dijkstra", "single_source_dijkstra_path", "single_sou
 
 
 @pytest.fixture(autouse=True)
-def quiet():
-    with nx.config(warnings_to_ignore={"cache"}):
+def small_graphs_are_not_left_to_networkx():
+    with nx.config.backends.outcore(min_edges=0):
         yield
 
 
@@ -29,7 +29,7 @@ def test_nodes_with_loops_are_no_common_neighbours(name):
     expected = [(u, v, pytest.approx(score)) for u, v, score in function(graph, pairs)]
     assert list(function(graph, pairs, backend="outcore")) == expected
     assert list(function(oc.load_graph(graph), pairs)) == expected
-    assert list(function(graph, iter(pairs), backend="outcore")) == expected
+    assert list(function(graph, iter(pairs), backend="outcore")) == list(function(graph, iter(pairs)))
 
 
 def test_the_index_of_a_node_with_a_loop_by_hand():

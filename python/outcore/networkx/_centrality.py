@@ -7,7 +7,8 @@ import networkx as nx  # type: ignore[import-untyped]
 import numpy as np
 
 from outcore._errors import ConvergenceError, UsageError
-from outcore.networkx._graph import Converted, adapt, implements, named, simple, undirected, without
+from outcore.networkx._graph import Converted, adapt
+from outcore.networkx._registry import Call, implements, named, simple, undirected, without
 from outcore.networkx._searches import (
     distances_from_all,
     distances_from_nearest,
@@ -48,7 +49,7 @@ def pagerank(
         raise NotImplementedError(str(error)) from None
 
 
-def _power_iteration(given: dict[str, Any]) -> str | None:
+def _power_iteration(given: Call) -> str | None:
     return None if given["method"] == "power_iteration" else "another method than power iteration is not supported"
 
 
@@ -97,7 +98,7 @@ def hits(
     return G.by_node(hubs), G.by_node(authorities)
 
 
-@implements(without("weight"), simple)
+@implements(without("weight"), simple, long=True)
 def betweenness_centrality(
     G: Any,
     k: int | None = None,
@@ -107,18 +108,18 @@ def betweenness_centrality(
     seed: Any = None,
 ) -> Any:
     G = adapt(G)
-    if len(G) == 0:
-        return {}
     options: dict[str, Any] = {"normalized": normalized, "endpoints": endpoints}
     if k is not None and k != len(G):
         # Before a node is drawn: NetworkX goes on with the same seed.
         if not 1 < k < len(G):
             raise NotImplementedError("fewer than two nodes as a sample are not supported")
         options["sources"] = [G.id(node) for node in seed.sample(G.nodes, k)]
+    if len(G) == 0:
+        return {}
     return G.by_node(G.run("betweenness_centrality", **options)["betweenness"])
 
 
-@implements(without("sp"), named("distance"))
+@implements(without("sp"), named("distance"), long=True, local=("u",))
 def closeness_centrality(
     G: Any, u: Any = None, distance: Any = None, wf_improved: bool = True, *, sp: Any = None
 ) -> Any:
@@ -147,7 +148,7 @@ def closeness_centrality(
     return {node: of(distances) for node, distances in distances_from_all(G.reversed, distance)}
 
 
-@implements(named("distance"))
+@implements(named("distance"), long=True, local=("nbunch", "sources"))
 def harmonic_centrality(G: Any, nbunch: Any = None, distance: Any = None, sources: Any = None) -> dict[Any, float]:
     G = adapt(G)
     nodes, starts = G.bunch(nbunch), G.bunch(sources)
@@ -161,8 +162,9 @@ def harmonic_centrality(G: Any, nbunch: Any = None, distance: Any = None, source
         places = reached_within(distances, None)
         values = np.ma.getdata(distances)[places]
         sums[places[values != 0]] += 1 / values[values != 0]
+    # NetworkX has a whole 0 where there is nothing to add up, and its nodes in the order of a set.
     found = G.by_node(sums)
-    return found if nbunch is None else {node: found[node] for node in nodes}
+    return {node: found[node] or 0 for node in set(nodes)}
 
 
 def _shares(graph: Converted, degrees: np.ndarray) -> dict[Any, float]:
@@ -250,17 +252,17 @@ def _group(graph: Converted, group: Any, direction: str) -> float:
     return len(around) / (len(graph) - len(members))
 
 
-@implements(quick=True)
+@implements(local=True)
 def group_degree_centrality(G: Any, S: Any) -> float:
     return _group(adapt(G), S, "out")
 
 
-@implements(quick=True)
+@implements(local=True)
 def group_in_degree_centrality(G: Any, S: Any) -> float:
     return _group(adapt(G), S, "in")
 
 
-@implements(quick=True)
+@implements(local=True)
 def group_out_degree_centrality(G: Any, S: Any) -> float:
     return _group(adapt(G), S, "out")
 

@@ -6,7 +6,9 @@ from typing import Any
 import networkx as nx  # type: ignore[import-untyped]
 import numpy as np
 
-from outcore.networkx._graph import Converted, adapt, implements, without
+from outcore.networkx._adjacency import Adjacency
+from outcore.networkx._graph import Conversion, Converted, adapt
+from outcore.networkx._registry import implements, without
 
 
 def _labels(graph: Converted, name: str) -> np.ndarray:
@@ -20,10 +22,11 @@ def _labels(graph: Converted, name: str) -> np.ndarray:
 
 
 def _sets(graph: Converted, labels: np.ndarray) -> Iterator[set[Any]]:
-    """The components as sets of nodes."""
-    if len(labels) == 0:
-        return
+    """The components as sets of nodes, in the order of their numbers; those numbered -1 are none."""
     order = np.argsort(labels, kind="stable")
+    order = order[labels[order] >= 0]
+    if len(order) == 0:
+        return
     ends = np.flatnonzero(np.diff(labels[order])) + 1
     for members in np.split(order, ends):
         yield {graph.nodes[place] for place in members.tolist()}
@@ -31,6 +34,49 @@ def _sets(graph: Converted, labels: np.ndarray) -> Iterator[set[Any]]:
 
 def _all(graph: Any, name: str) -> Iterator[set[Any]]:
     return _sets(adapted := adapt(graph), _labels(adapted, name))
+
+
+def _strong_labels(graph: Converted, is_reversed: bool = False) -> np.ndarray:
+    """For every vertex the number of its strong component, in the order of Tarjan's algorithm: a component comes behind
+    those that its edges lead to, for it ends with the vertex that a depth-first search leaves last. With `is_reversed`
+    in the order of Kosaraju's, whose search goes against the direction of edges and is read backwards. An image, whose
+    rows are in another order, has its components in the order of their first vertices."""
+    labels = _labels(graph, "strongly_connected_components")
+    searched = graph.reversed if is_reversed else graph
+    if not isinstance(searched, Conversion) or len(labels) == 0:
+        return labels
+    last = np.empty(labels.max() + 1, np.int64)
+    left = np.array(_leaving_order(searched.adjacency))
+    last[labels[left]] = np.arange(len(left))
+    ranks = np.empty(len(last), np.int64)
+    ranks[np.argsort(-last if is_reversed else last)] = np.arange(len(last))
+    numbers: np.ndarray = ranks[labels]
+    return numbers
+
+
+def _leaving_order(rows: Adjacency) -> list[int]:
+    """The vertices in the order in which a depth-first search leaves them."""
+    bounds, targets = rows.starts.tolist(), rows.targets.tolist()
+    unread, seen, order = bounds[:-1], bytearray(len(rows.nodes)), list[int]()
+    for source in range(len(rows.nodes)):
+        if seen[source]:
+            continue
+        seen[source] = 1
+        stack = [source]
+        while stack:
+            vertex = stack[-1]
+            end = bounds[vertex + 1]
+            for place in range(unread[vertex], end):
+                target = targets[place]
+                if not seen[target]:
+                    seen[target] = 1
+                    unread[vertex] = place + 1
+                    stack.append(target)
+                    break
+            else:
+                order.append(vertex)
+                stack.pop()
+    return order
 
 
 def count(graph: Converted, strong: bool = False) -> int:
@@ -59,12 +105,12 @@ def weakly_connected_components(G: Any) -> Iterator[set[Any]]:
 
 @implements(quick=True)
 def strongly_connected_components(G: Any) -> Iterator[set[Any]]:
-    return _all(G, "strongly_connected_components")
+    return _sets(graph := adapt(G), _strong_labels(graph))
 
 
 @implements(without("source"), quick=True)
 def kosaraju_strongly_connected_components(G: Any, source: Any = None) -> Iterator[set[Any]]:
-    return _all(G, "strongly_connected_components")
+    return _sets(graph := adapt(G), _strong_labels(graph, is_reversed=True))
 
 
 @implements(quick=True)
@@ -97,7 +143,7 @@ def is_strongly_connected(G: Any) -> bool:
     return is_one(G, strong=True)
 
 
-@implements(quick=True)
+@implements(local=True)
 def node_connected_component(G: Any, n: Any) -> set[Any]:
     G = adapt(G)
     if n not in G:
@@ -109,7 +155,7 @@ def node_connected_component(G: Any, n: Any) -> set[Any]:
 
 def _attracting(graph: Converted) -> np.ndarray:
     """The numbers of the strong components that no edge leads out of, as labels; the others have -1."""
-    labels = _labels(graph, "strongly_connected_components")
+    labels = _strong_labels(graph)
     if len(labels) == 0:
         return labels
     # Counted from 1, for a vertex without edges comes to 0 in the product.
@@ -126,13 +172,7 @@ def _attracting(graph: Converted) -> np.ndarray:
 @implements(quick=True)
 def attracting_components(G: Any) -> Iterator[set[Any]]:
     G = adapt(G)
-    labels = _attracting(G)
-    members = np.flatnonzero(labels >= 0)
-    if len(members) == 0:
-        return
-    order = members[np.argsort(labels[members], kind="stable")]
-    for places in np.split(order, np.flatnonzero(np.diff(labels[order])) + 1):
-        yield {G.nodes[place] for place in places.tolist()}
+    return _sets(G, _attracting(G))
 
 
 @implements(quick=True)

@@ -8,14 +8,19 @@ import networkx as nx  # type: ignore[import-untyped]
 import numpy as np
 
 from outcore.networkx._components import is_one
-from outcore.networkx._graph import Converted, adapt, implements, named, part_of, without
+from outcore.networkx._graph import Converted, adapt
+from outcore.networkx._registry import VERSION, Call, implements, named, without
 from outcore.networkx._searches import (
     NODE,
     SOURCE,
     TARGET,
     distances_from_all,
-    distances_from_nearest,
     distances_of,
+    lengths,
+    number,
+    ordered_from_nearest,
+    ordered_search,
+    paths,
     reached_within,
     search,
 )
@@ -29,37 +34,9 @@ def _level(cutoff: float | None) -> int | None:
     return math.ceil(cutoff) if cutoff > 0 else 0
 
 
-def _from_zero(given: dict[str, Any]) -> str | None:
+def _from_zero(given: Call) -> str | None:
     cutoff = given["cutoff"]
     return None if cutoff is None or cutoff >= 0 else "a cutoff= below 0 is not supported"
-
-
-def _lengths(graph: Converted, distances: np.ndarray, cutoff: float | None = None) -> dict[Any, Any]:
-    """Distances by nodes, near ones first."""
-    places = reached_within(distances, cutoff)
-    values = np.ma.getdata(distances)[places].tolist()
-    return {graph.nodes[place]: value for place, value in zip(places.tolist(), values)}
-
-
-def _paths(graph: Converted, found: Any, cutoff: float | None = None) -> dict[Any, list[Any]]:
-    """Paths by nodes, short ones first."""
-    parents = found["parent"].tolist()
-    nodes, paths = graph.nodes, dict[Any, list[Any]]()
-    if graph.has_own_ids:
-        parents = [None if parent is None else graph.places[parent] for parent in parents]
-    for place in reached_within(distances_of(found), cutoff).tolist():
-        parent = parents[place]
-        # A parent may come later only where an edge of weight 0 leads from it.
-        chain = [place]
-        while parent != chain[-1] and nodes[chain[-1]] not in paths:
-            chain.append(parent)
-            parent = parents[parent]
-        path = paths.get(nodes[chain[-1]])
-        if path is None:
-            path = paths[nodes[chain[-1]]] = [nodes[chain[-1]]]
-        for step in reversed(chain[:-1]):
-            path = paths[nodes[step]] = [*path, nodes[step]]
-    return paths
 
 
 def _path(graph: Converted, source: Any, target: Any, weight: Any, texts: tuple[str, str]) -> tuple[Any, list[Any]]:
@@ -82,49 +59,49 @@ def _path(graph: Converted, source: Any, target: Any, weight: Any, texts: tuple[
         parent = parents[step]
         step = graph.places[parent] if graph.has_own_ids else parent
         path.append(graph.nodes[step])
-    return distance.item(), path[::-1]
+    return number(graph, distance.item(), weight), path[::-1]
 
 
-@implements(quick=True)
+@implements(local=True)
 def single_source_shortest_path_length(G: Any, source: Any, cutoff: Any = None) -> dict[Any, Any]:
     G = adapt(G)
-    return _lengths(G, distances_of(search(G, source, None)), _level(cutoff))
+    return lengths(G, ordered_search(G, source, None, SOURCE, _level(cutoff)))
 
 
-@implements(quick=True)
+@implements(local=True)
 def single_target_shortest_path_length(G: Any, target: Any, cutoff: Any = None) -> dict[Any, Any]:
     G = adapt(G).reversed
-    return _lengths(G, distances_of(search(G, target, None, TARGET)), _level(cutoff))
+    return lengths(G, ordered_search(G, target, None, TARGET, _level(cutoff)))
 
 
-@implements()
+@implements(long=True, local=("cutoff",))
 def all_pairs_shortest_path_length(G: Any, cutoff: Any = None) -> Iterator[tuple[Any, dict[Any, Any]]]:
     G = adapt(G)
-    for node, distances in distances_from_all(G, None):
-        yield node, _lengths(G, distances, _level(cutoff))
+    for node in G.nodes:
+        yield node, lengths(G, ordered_search(G, node, None, SOURCE, _level(cutoff)))
 
 
-@implements(quick=True)
+@implements(local=True)
 def single_source_shortest_path(G: Any, source: Any, cutoff: Any = None) -> dict[Any, list[Any]]:
     G = adapt(G)
-    return _paths(G, search(G, source, None, "Source {} not in G"), _level(cutoff))
+    return paths(G, ordered_search(G, source, None, SOURCE, _level(cutoff)))
 
 
-@implements(quick=True)
+@implements(local=True)
 def single_target_shortest_path(G: Any, target: Any, cutoff: Any = None) -> dict[Any, list[Any]]:
     G = adapt(G).reversed
-    found = _paths(G, search(G, target, None, "Target {} not in G"), _level(cutoff))
+    found = paths(G, ordered_search(G, target, None, TARGET, _level(cutoff)))
     return {node: path[::-1] for node, path in found.items()}
 
 
-@implements()
+@implements(long=True, local=("cutoff",))
 def all_pairs_shortest_path(G: Any, cutoff: Any = None) -> Iterator[tuple[Any, dict[Any, list[Any]]]]:
     G = adapt(G)
     for node in G.nodes:
         yield node, single_source_shortest_path(G, node, cutoff)
 
 
-@implements(quick=True)
+@implements(local=True)
 def bidirectional_shortest_path(G: Any, source: Any, target: Any) -> list[Any]:
     distance, path = _path(adapt(G), source, target, None, (SOURCE, TARGET))
     if distance is None:
@@ -132,7 +109,7 @@ def bidirectional_shortest_path(G: Any, source: Any, target: Any) -> list[Any]:
     return path
 
 
-@implements(quick=True)
+@implements(local=True)
 def has_path(G: Any, source: Any, target: Any) -> bool:
     return _path(adapt(G), source, target, None, (SOURCE, TARGET))[0] is not None
 
@@ -142,17 +119,25 @@ def _check_method(method: str) -> None:
         raise ValueError(f"method not supported: {method}")
 
 
-@implements(named("weight"))
+def _from_one_node(given: Call) -> bool:
+    """Whether a search is one between two nodes, or one of NetworkX's breadth-first searches."""
+    ends = (given["source"] is not None) + (given["target"] is not None)
+    if ends == 2:
+        return given["weight"] is None or given["method"] == "dijkstra"
+    return ends == 1 and given["weight"] is None
+
+
+@implements(named("weight"), local=_from_one_node)
 def shortest_path(G: Any, source: Any = None, target: Any = None, weight: Any = None, method: str = "dijkstra") -> Any:
     _check_method(method)
     G = adapt(G)
     if source is None and target is None:
-        return ((node, _paths(G, search(G, node, weight))) for node in G.nodes)
+        return ((node, paths(G, ordered_search(G, node, weight))) for node in G.nodes)
     if source is None:
         G = G.reversed
-        return {node: path[::-1] for node, path in _paths(G, search(G, target, weight)).items()}
+        return {node: path[::-1] for node, path in paths(G, ordered_search(G, target, weight)).items()}
     if target is None:
-        return _paths(G, search(G, source, weight))
+        return paths(G, ordered_search(G, source, weight))
     if weight is not None and method == "bellman-ford":
         return bellman_ford_path(G, source, target, weight)
     distance, path = _path(G, source, target, weight, (SOURCE, TARGET))
@@ -161,18 +146,18 @@ def shortest_path(G: Any, source: Any = None, target: Any = None, weight: Any = 
     return path
 
 
-@implements(named("weight"))
+@implements(named("weight"), local=_from_one_node)
 def shortest_path_length(
     G: Any, source: Any = None, target: Any = None, weight: Any = None, method: str = "dijkstra"
 ) -> Any:
     _check_method(method)
     G = adapt(G)
     if source is None and target is None:
-        return ((node, _lengths(G, distances)) for node, distances in distances_from_all(G, weight))
+        return ((node, lengths(G, ordered_search(G, node, weight))) for node in G.nodes)
     if source is None:
-        return _lengths(G.reversed, distances_of(search(G.reversed, target, weight)))
+        return lengths(G.reversed, ordered_search(G.reversed, target, weight))
     if target is None:
-        return _lengths(G, distances_of(search(G, source, weight)))
+        return lengths(G, ordered_search(G, source, weight))
     if weight is not None:
         return _length_to(G, source, target, weight, _FAR if method == "dijkstra" else _FAR.lower())
     distance, _ = _path(G, source, target, None, (SOURCE, TARGET))
@@ -185,7 +170,7 @@ def _reach_all(graph: Converted) -> bool:
     return is_one(graph, strong=graph.is_directed())
 
 
-@implements(named("weight"))
+@implements(named("weight"), long=True)
 def average_shortest_path_length(G: Any, weight: Any = None, method: str | None = None) -> float:
     known = ("unweighted", "dijkstra", "bellman-ford", "floyd-warshall", "floyd-warshall-numpy", None)
     if method not in known:
@@ -208,71 +193,71 @@ def average_shortest_path_length(G: Any, weight: Any = None, method: str | None 
 _FAR = "Node {} not reachable from {}"
 
 
-@implements(named("weight"), _from_zero)
+@implements(named("weight"), _from_zero, local=("target", "cutoff"))
 def single_source_dijkstra(
     G: Any, source: Any, target: Any = None, cutoff: Any = None, weight: Any = "weight"
 ) -> tuple[Any, Any]:
     G = adapt(G)
-    found = search(G, source, weight, NODE)
+    found = ordered_search(G, source, weight, NODE, cutoff)
     if target is None:
-        return _lengths(G, distances_of(found), cutoff), _paths(G, found, cutoff)
+        return lengths(G, found), paths(G, found)
     if target == source:
         return 0, [target]
-    lengths = _lengths(G, distances_of(found), cutoff)
-    if target not in lengths:
+    known = lengths(G, found)
+    if target not in known:
         raise nx.NetworkXNoPath(f"No path to {target}.")
-    return lengths[target], _paths(G, found, cutoff)[target]
+    return known[target], paths(G, found)[target]
 
 
-@implements(named("weight"), _from_zero)
+@implements(named("weight"), _from_zero, local=("cutoff",))
 def single_source_dijkstra_path(
     G: Any, source: Any, cutoff: Any = None, weight: Any = "weight"
 ) -> dict[Any, list[Any]]:
     G = adapt(G)
-    return _paths(G, search(G, source, weight, NODE), cutoff)
+    return paths(G, ordered_search(G, source, weight, NODE, cutoff))
 
 
-@implements(named("weight"), _from_zero)
+@implements(named("weight"), _from_zero, local=("cutoff",))
 def single_source_dijkstra_path_length(
     G: Any, source: Any, cutoff: Any = None, weight: Any = "weight"
 ) -> dict[Any, Any]:
     G = adapt(G)
-    return _lengths(G, distances_of(search(G, source, weight, NODE)), cutoff)
+    return lengths(G, ordered_search(G, source, weight, NODE, cutoff))
 
 
-@implements(named("weight"), _from_zero)
+@implements(named("weight"), _from_zero, local=("cutoff",))
 def multi_source_dijkstra_path_length(
     G: Any, sources: Any, cutoff: Any = None, weight: Any = "weight"
 ) -> dict[Any, Any]:
     if not sources:
         raise ValueError("sources must not be empty")
     G = adapt(G)
-    return _lengths(G, distances_from_nearest(G, sources, weight), cutoff)
+    return lengths(G, ordered_from_nearest(G, sources, weight, cutoff))
 
 
 def _length_to(G: Any, source: Any, target: Any, weight: Any, text: str) -> Any:
     G = adapt(G)
-    lengths = distances_of(search(G, source, weight, NODE))
+    distances = distances_of(search(G, source, weight, NODE))
     if source == target:
         return 0
     # A target that is no node is far from all, too.
-    distance = lengths[G.places[target]] if target in G.places else np.ma.masked
+    distance = distances[G.places[target]] if target in G.places else np.ma.masked
     if distance is np.ma.masked:
         raise nx.NetworkXNoPath(text.format(target, source))
-    return distance.item()
+    return number(G, distance.item(), weight)
 
 
-@implements(named("weight"))
+@implements(named("weight"), local=True)
 def dijkstra_path(G: Any, source: Any, target: Any, weight: Any = "weight") -> list[Any]:
     return single_source_dijkstra(G, source, target, weight=weight)[1]  # type: ignore[no-any-return]
 
 
-@implements(named("weight"))
+@implements(named("weight"), local=True)
 def dijkstra_path_length(G: Any, source: Any, target: Any, weight: Any = "weight") -> Any:
     return _length_to(G, source, target, weight, _FAR)
 
 
-@implements(named("weight"))
+@implements(named("weight"), local=True)
 def bidirectional_dijkstra(G: Any, source: Any, target: Any, weight: Any = "weight") -> tuple[Any, list[Any]]:
     distance, path = _path(adapt(G), source, target, weight, (SOURCE, TARGET))
     if distance is None:
@@ -280,39 +265,39 @@ def bidirectional_dijkstra(G: Any, source: Any, target: Any, weight: Any = "weig
     return distance, path
 
 
-@implements(named("weight"), _from_zero)
+@implements(named("weight"), _from_zero, long=True, local=("cutoff",))
 def all_pairs_dijkstra(G: Any, cutoff: Any = None, weight: Any = "weight") -> Iterator[tuple[Any, Any]]:
     G = adapt(G)
     for node in G.nodes:
         yield node, single_source_dijkstra(G, node, cutoff=cutoff, weight=weight)
 
 
-@implements(named("weight"), _from_zero)
+@implements(named("weight"), _from_zero, long=True, local=("cutoff",))
 def all_pairs_dijkstra_path(G: Any, cutoff: Any = None, weight: Any = "weight") -> Iterator[tuple[Any, Any]]:
     G = adapt(G)
     for node in G.nodes:
         yield node, single_source_dijkstra_path(G, node, cutoff, weight)
 
 
-@implements(named("weight"), _from_zero)
+@implements(named("weight"), _from_zero, long=True, local=("cutoff",))
 def all_pairs_dijkstra_path_length(G: Any, cutoff: Any = None, weight: Any = "weight") -> Iterator[tuple[Any, Any]]:
     G = adapt(G)
-    for node, distances in distances_from_all(G, weight):
-        yield node, _lengths(G, distances, cutoff)
+    for node in G.nodes:
+        yield node, lengths(G, ordered_search(G, node, weight, NODE, cutoff))
 
 
 @implements(named("weight"))
 def single_source_bellman_ford(G: Any, source: Any, target: Any = None, weight: Any = "weight") -> tuple[Any, Any]:
     G = adapt(G)
-    found = search(G, source, weight, "Node {} is not found in the graph")
+    found = ordered_search(G, source, weight, "Node {} is not found in the graph")
     if target is None:
-        return _lengths(G, distances_of(found)), _paths(G, found)
+        return lengths(G, found), paths(G, found)
     if target == source:
         return 0, [source]
-    lengths = _lengths(G, distances_of(found))
-    if target not in lengths:
+    known = lengths(G, found)
+    if target not in known:
         raise nx.NetworkXNoPath(f"Node {target} not reachable from {source}")
-    return lengths[target], _paths(G, found)[target]
+    return known[target], paths(G, found)[target]
 
 
 @implements(named("weight"))
@@ -335,23 +320,30 @@ def bellman_ford_path_length(G: Any, source: Any, target: Any, weight: Any = "we
     return _length_to(G, source, target, weight, _FAR.lower())
 
 
-@implements(named("weight"))
+@implements(named("weight"), long=True)
 def all_pairs_bellman_ford_path(G: Any, weight: Any = "weight") -> Iterator[tuple[Any, Any]]:
     yield from all_pairs_dijkstra_path(G, weight=weight)
 
 
-@implements(named("weight"))
+@implements(named("weight"), long=True)
 def all_pairs_bellman_ford_path_length(G: Any, weight: Any = "weight") -> Iterator[tuple[Any, Any]]:
     yield from all_pairs_dijkstra_path_length(G, weight=weight)
 
 
-@implements(named("weight"))
+@implements(named("weight"), long=True)
 def floyd_warshall(G: Any, weight: Any = "weight") -> dict[Any, dict[Any, Any]]:
     G = adapt(G)
+    # Edges without the attribute count 1, and 1.0 in an older NetworkX.
+    is_missing = G.weight(weight) is None
+    kind = float if is_missing and VERSION < (3, 7) else G.number_type(weight)
+    if kind not in (int, float):
+        raise NotImplementedError("weights of which some are whole and some are real are not supported")
     rows = {}
-    for node, distances in distances_from_all(G, weight):
+    for node in G.nodes:
+        found = ordered_search(G, node, weight)
         row = dict.fromkeys(G.nodes, math.inf)
-        rows[node] = row | _lengths(G, distances)
+        row |= {G.nodes[place]: kind(value) for place, value in zip(found.places, found.distances)}
+        rows[node] = row | {node: 0}
     return rows
 
 
@@ -368,11 +360,11 @@ def _eccentricities(graph: Converted, nodes: Iterable[Any] | None, weight: Any) 
         if len(reached_within(distances, None)) < len(graph):
             kind = "digraph is not strongly connected" if graph.is_directed() else "graph is not connected"
             raise nx.NetworkXError(f"Found infinite path length because the {kind}")
-        found[node] = distances.max().item()
+        found[node] = number(graph, distances.max().item(), weight)
     return found
 
 
-@implements(without("sp"), named("weight"))
+@implements(without("sp"), named("weight"), long=True, local=("v",))
 def eccentricity(G: Any, v: Any = None, sp: Any = None, weight: Any = None) -> Any:
     G = adapt(G)
     if v is None:
@@ -382,17 +374,17 @@ def eccentricity(G: Any, v: Any = None, sp: Any = None, weight: Any = None) -> A
     return _eccentricities(G, G.bunch(v), weight)
 
 
-@implements(named("weight"))
+@implements(named("weight"), long=True)
 def diameter(G: Any, e: Any = None, usebounds: bool = False, weight: Any = None) -> Any:
     return max((_eccentricities(adapt(G), None, weight) if e is None else e).values())
 
 
-@implements(named("weight"))
+@implements(named("weight"), long=True)
 def radius(G: Any, e: Any = None, usebounds: bool = False, weight: Any = None) -> Any:
     return min((_eccentricities(adapt(G), None, weight) if e is None else e).values())
 
 
-@implements(named("weight"))
+@implements(named("weight"), long=True)
 def center(G: Any, e: Any = None, usebounds: bool = False, weight: Any = None) -> list[Any]:
     G = adapt(G)
     if e is None and len(G) == 0 and not G.is_directed() and weight is None:
@@ -402,15 +394,15 @@ def center(G: Any, e: Any = None, usebounds: bool = False, weight: Any = None) -
     return [node for node, value in found.items() if value == least]
 
 
-@implements(named("weight"))
+@implements(named("weight"), long=True)
 def periphery(G: Any, e: Any = None, usebounds: bool = False, weight: Any = None) -> list[Any]:
     found = _eccentricities(adapt(G), None, weight) if e is None else e
     greatest = max(found.values())
     return [node for node, value in found.items() if value == greatest]
 
 
-@implements(without("attr", "sp"), named("weight"))
-def centroid(G: Any, weight: Any = None, attr: Any = None, sp: Any = None) -> list[Any]:
+@implements(without("attr", "sp"), named("weight"), long=True)
+def barycenter(G: Any, weight: Any = None, attr: Any = None, sp: Any = None) -> list[Any]:
     G, sums = adapt(G), []
     if len(G) == 0:
         raise NotImplementedError("a graph without nodes is not supported")
@@ -424,9 +416,13 @@ def centroid(G: Any, weight: Any = None, attr: Any = None, sp: Any = None) -> li
     return [node for node, total in zip(G.nodes, sums) if total == least]
 
 
-@implements(without("attr", "sp"), named("weight"))
-def barycenter(G: Any, weight: Any = None, attr: Any = None, sp: Any = None) -> list[Any]:
-    return centroid(G, weight)  # type: ignore[no-any-return]
+def centroid(G: Any, weight: Any = None, attr: Any = None, sp: Any = None) -> list[Any]:
+    return barycenter(G, weight)  # type: ignore[no-any-return]
+
+
+# An older NetworkX has another function of this name, which is for trees.
+if VERSION >= (3, 7):
+    implements(without("attr", "sp"), named("weight"), long=True)(centroid)
 
 
 def inverse_sum(distances: np.ndarray) -> float:
@@ -435,7 +431,7 @@ def inverse_sum(distances: np.ndarray) -> float:
     return math.fsum((1 / values[values != 0]).tolist())
 
 
-@implements(without("sp"), named("weight"))
+@implements(without("sp"), named("weight"), long=True)
 def harmonic_diameter(G: Any, sp: Any = None, *, weight: Any = None) -> float:
     G = adapt(G)
     total = math.fsum(inverse_sum(distances) for _, distances in distances_from_all(G, weight))
@@ -444,14 +440,14 @@ def harmonic_diameter(G: Any, sp: Any = None, *, weight: Any = None) -> float:
     return math.inf if len(G) > 1 else math.nan
 
 
-@implements()
+@implements(long=True)
 def global_efficiency(G: Any) -> float:
     G = adapt(G)
     pairs = len(G) * (len(G) - 1)
     return math.fsum(inverse_sum(distances) for _, distances in distances_from_all(G, None)) / pairs if pairs else 0
 
 
-@implements(named("weight"))
+@implements(named("weight"), long=True)
 def wiener_index(G: Any, weight: Any = None) -> float:
     G = adapt(G)
     if not _reach_all(G):
@@ -463,55 +459,55 @@ def wiener_index(G: Any, weight: Any = None) -> float:
 def _reached(graph: Converted, source: Any) -> set[Any]:
     if source not in graph:
         raise nx.NetworkXError(f"The node {source} is not in the graph.")
-    return set(_lengths(graph, distances_of(search(graph, source, None)))) - {source}
+    return set(lengths(graph, ordered_search(graph, source, None))) - {source}
 
 
-@implements(quick=True)
+@implements(local=True)
 def descendants(G: Any, source: Any) -> set[Any]:
     return _reached(adapt(G), source)
 
 
-@implements(quick=True)
+@implements(local=True)
 def ancestors(G: Any, source: Any) -> set[Any]:
     return _reached(adapt(G).reversed, source)
 
 
-@implements(quick=True)
+@implements(local=True)
 def descendants_at_distance(G: Any, source: Any, distance: Any) -> set[Any]:
     G = adapt(G)
     if source not in G:
         raise nx.NetworkXError(f"The node {source} is not in the graph.")
-    lengths = _lengths(G, distances_of(search(G, source, None)))
-    return {node for node, length in lengths.items() if length == distance}
+    known = lengths(G, ordered_search(G, source, None, SOURCE, distance))
+    return {node for node, length in known.items() if length == distance}
 
 
-@implements(quick=True)
+@implements(local=True)
 def bfs_layers(G: Any, sources: Any) -> Iterator[list[Any]]:
     G = adapt(G)
     given = [sources] if sources in G else list(sources)
     missing = next((source for source in given if source not in G), None)
     if missing is not None:
         raise nx.NetworkXError(f"The node {missing} is not in the graph.")
-    lengths = _lengths(G, distances_from_nearest(G, given, None)) if given else {}
+    known = lengths(G, ordered_from_nearest(G, given, None)) if given else {}
     layers: dict[Any, list[Any]] = {}
-    for node, level in lengths.items():
+    for node, level in known.items():
         layers.setdefault(level, []).append(node)
     yield from layers.values()
 
 
-def _one_way(given: dict[str, Any]) -> str | None:
+def _one_way(given: Call) -> str | None:
     """Searches along the direction of edges."""
     is_both = given["undirected"] and given["G"].is_directed()
     return "undirected=True of a graph whose edges have a direction is not supported" if is_both else None
 
 
-@implements(_one_way, named("distance"))
+@implements(_one_way, named("distance"), local=True)
 def ego_graph(
     G: Any, n: Any, radius: Any = 1, center: bool = True, undirected: bool = False, distance: Any = None
 ) -> Any:
     G = adapt(G)
     is_near = np.zeros(len(G), dtype=bool)
-    distances = distances_of(search(G, n, distance))
-    is_near[reached_within(distances, _level(radius) if G.weight(distance) is None else radius)] = True
+    last = _level(radius) if G.weight(distance) is None else radius
+    is_near[ordered_search(G, n, distance, SOURCE, last).places] = True
     is_near[G.places[n]] = center
-    return part_of(G, is_near)
+    return G.part(is_near)

@@ -1,15 +1,14 @@
-"""Graphs of the backend, and the functions that it has.
+"""Graphs of the backend.
 
 A graph of NetworkX is converted once into an image in memory, whose vertices are numbered as its nodes are ordered, so
 that values of vertices are values of nodes in their order. An `outcore.Graph` is taken as it is, on the disk or not:
 its nodes are its ids.
 """
 
-import inspect
 import os
 import weakref
-from collections.abc import Callable, Iterator
-from functools import cached_property
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from functools import cache, cached_property
 from itertools import islice
 from typing import Any
 
@@ -19,119 +18,32 @@ import numpy as np
 from outcore import _algorithms, _outcore
 from outcore._errors import InputError, UsageError
 from outcore._graphs.importing import part
-from outcore._inputs.tables import PIECE_ROWS, Chunks, transposed, weight_kind
+from outcore._inputs.tables import PIECE_ROWS, Chunks
 from outcore._linalg.matrix import SparseMatrix
 from outcore._outcore import AlgorithmResult, Graph, Runtime
-
-# The functions of the backend, by the names of NetworkX.
-FUNCTIONS: dict[str, Callable[..., Any]] = {}
-_SIGNATURES: dict[str, inspect.Signature] = {}
-# Why a function cannot be run with some arguments, and which take no longer than a conversion.
-_LIMITS: dict[str, tuple[Callable[[dict[str, Any]], str | None], ...]] = {}
-_QUICK: set[str] = set()
-
-Limit = Callable[[dict[str, Any]], str | None]
-
-
-def implements(*limits: Limit, quick: bool = False) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Registers a function under its name. Each limit says of its arguments why it cannot take them, or nothing.
-    What is quick passes over the edges once or twice, which a conversion does too."""
-
-    def register(function: Callable[..., Any]) -> Callable[..., Any]:
-        FUNCTIONS[function.__name__] = function
-        _SIGNATURES[function.__name__] = inspect.signature(function)
-        _LIMITS[function.__name__] = limits
-        if quick:
-            _QUICK.add(function.__name__)
-        return function
-
-    return register
-
-
-def without(*names: str) -> Limit:
-    """Options that must have their defaults."""
-
-    def limit(given: dict[str, Any]) -> str | None:
-        used = next((name for name in names if given[name] is not None), None)
-        return None if used is None else f"{used}= is not supported"
-
-    return limit
-
-
-def named(option: str) -> Limit:
-    """A weight that must be the name of an attribute."""
-
-    def limit(given: dict[str, Any]) -> str | None:
-        return f"a function as {option}= is not supported" if callable(given[option]) else None
-
-    return limit
-
-
-def simple(given: dict[str, Any]) -> str | None:
-    """Graphs that must have no parallel edges."""
-    return "multigraphs are not supported" if given["G"].is_multigraph() else None
-
-
-def undirected(given: dict[str, Any]) -> str | None:
-    """Graphs whose edges must have no direction."""
-    return "directed graphs are not supported" if given["G"].is_directed() else None
-
-
-def can_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | str:
-    """Whether a function takes these arguments, or why not."""
-    try:
-        bound = _SIGNATURES[name].bind(*args, **kwargs)
-    except TypeError as error:
-        return str(error)
-    bound.apply_defaults()
-    reasons = (limit(bound.arguments) for limit in _LIMITS[name])
-    return next((reason for reason in reasons if reason is not None), True)
-
-
-def should_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | str:
-    """Whether a function is worth a conversion, or why not."""
-    graph = _SIGNATURES[name].bind(*args, **kwargs).arguments["G"]
-    known = getattr(graph, "__networkx_cache__", None) or {}
-    if known.get("backends", {}).get("outcore"):
-        return True
-    least, edges = nx.config.backends.outcore.min_edges, graph.number_of_edges()
-    if edges < least:
-        return f"the graph has {edges} edges, and NetworkX is quick with fewer than {least} (min_edges)"
-    if name in _QUICK:
-        return "converting the graph takes as long as NetworkX needs for this"
-    return True
+from outcore.networkx._adjacency import Adjacency
 
 
 class Converted:
-    """A graph as the functions of the backend see it."""
+    """A graph as the functions of the backend see it: an `outcore.Graph`, whose nodes are its ids."""
 
     __networkx_backend__ = "outcore"
+    # Whether nodes are the ids of the graph, rather than at these places.
+    has_own_ids = True
+    # The graph of NetworkX that it is made of.
+    original: Any = None
 
-    def __init__(
-        self,
-        graph: Graph,
-        nodes: list[Any] | None = None,
-        origin: Any = None,
-        load: Callable[[Any], Graph | None] | None = None,
-    ) -> None:
+    def __init__(self, graph: Graph, forward: "Converted | None" = None) -> None:
         self.graph = graph
-        self._nodes = nodes
-        # Weak, for the graph of NetworkX holds this conversion in its cache.
-        self._origin = None if origin is None else weakref.ref(origin)
-        # A function that makes the image whose weights are another attribute.
-        self._load = load
-        self._process = os.getpid()
+        # The graph whose edges lead the other way, from which this one was made.
+        self._forward = forward
         # The adjacency matrices that were asked for: by their weights, or `None` where each entry is 1.
-        self._matrices: dict[str | None, SparseMatrix] = {}
-        # Whether nodes are the ids of the graph, rather than at these places.
-        self.has_own_ids = nodes is None
+        self._matrices: dict[Any, SparseMatrix] = {}
         info = graph.info()
-        self.vertices, self.edges = info["vertices"], info["edges"]
-        # The attribute that the weights of this image are.
-        self.weights: str | None = info["weights"]
-        # The images by their weights; none for an attribute that no edge has, so that every edge counts 1.
-        self.images: dict[str, Graph | None] = {} if self.weights is None else {self.weights: graph}
+        self._vertices, self._edges = info["vertices"], info["edges"]
         self._directed, self._multigraph = info["directed"], info["parallel_edges"]
+        # The images by their weights; none for an attribute that no edge has, so that every edge counts 1.
+        self._images: dict[Any, Graph | None] = {} if info["weights"] is None else {info["weights"]: graph}
 
     def is_directed(self) -> bool:
         return bool(self._directed)
@@ -140,32 +52,24 @@ class Converted:
         return bool(self._multigraph)
 
     def __len__(self) -> int:
-        return int(self.vertices)
+        return int(self._vertices)
 
     def number_of_nodes(self) -> int:
-        return int(self.vertices)
+        return len(self)
 
     def number_of_edges(self) -> int:
-        return int(self.edges)
+        return int(self._edges)
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self.nodes)
 
     def __contains__(self, node: object) -> bool:
-        if self.has_own_ids:
-            return node in self.graph
-        try:
-            return node in self.places
-        except TypeError:
-            # Values that cannot be hashed are no nodes.
-            return False
+        return node in self.graph
 
-    @property
+    @cached_property
     def nodes(self) -> list[Any]:
         """The nodes in the order of the vertices."""
-        if self._nodes is None:
-            self._nodes = list(self.graph)
-        return self._nodes
+        return list(self.graph)
 
     @cached_property
     def places(self) -> dict[Any, int]:
@@ -175,13 +79,13 @@ class Converted:
     @property
     def ids(self) -> list[Any]:
         """The ids of the nodes in the graph."""
-        return self.nodes if self.has_own_ids else list(range(len(self)))
+        return self.nodes
 
     def id(self, node: Any, text: str = "Node {} not found in graph") -> Any:
         """The id of a node in the graph."""
         if node not in self:
             raise nx.NodeNotFound(text.format(node))
-        return node if self.has_own_ids else self.places[node]
+        return node
 
     def by_node(self, values: np.ndarray) -> dict[Any, Any]:
         """Nodes with their values."""
@@ -194,27 +98,48 @@ class Converted:
         if nodes in self:
             return [nodes]
         try:
-            return [node for node in nodes if node in self]
+            every = list(nodes)
         except TypeError:
             raise nx.NetworkXError(f"Node {nodes} is not in the graph.") from None
+        wrong = next((node for node in every if not isinstance(node, Hashable)), None)
+        if wrong is not None:
+            raise nx.NetworkXError(f"Node {wrong} in sequence nbunch is not a valid node.")
+        return [node for node in every if node in self]
+
+    def several(self, nodes: Any) -> list[Any]:
+        """The nodes of a bunch for functions that take no single node."""
+        if nodes is not None and isinstance(nodes, Hashable) and nodes in self:
+            raise nx.NetworkXError(f"expected nodes, found the single node {nodes!r}")
+        return self.bunch(nodes)
 
     def run(self, name: str, *args: Any, **options: Any) -> AlgorithmResult:
         """The result of an algorithm."""
         function: Callable[..., AlgorithmResult] = getattr(_algorithms, name)
         return function(self._image(options.get("weight")), *args, **options)
 
-    def weight(self, attribute: Any) -> str | None:
+    def weight(self, attribute: Any) -> Any:
         """The weights that an attribute of edges stands for: none, so that every edge counts 1, where it is missing."""
         if attribute is None:
             return None
         name = str(attribute)
-        if name not in self.images:
-            self.images[name] = None if self._load is None else self._load(attribute)
-        return None if self.images[name] is None else name
+        if name not in self._images:
+            if self._forward is None:
+                self._images[name] = self.graph._weighing(name)
+            else:
+                known = self._forward.weight(attribute)
+                self._images[name] = None if known is None else self._forward._image(known).reverse()
+        return None if self._images[name] is None else name
+
+    def number_type(self, attribute: Any) -> Any:
+        """The type of all weights, or nothing if there are several."""
+        name = self.weight(attribute)
+        if name is None:
+            return int
+        return float if self._image(name).info()["weight_type"].startswith("f") else int
 
     def _image(self, weights: str | None) -> Graph:
         """The image with these weights; without them any will do."""
-        found = None if weights is None else self.images[weights]
+        found = None if weights is None else self._images[weights]
         return self.graph if found is None else found
 
     @cached_property
@@ -270,61 +195,187 @@ class Converted:
         """The graph with every edge the other way: a copy in memory."""
         if not self.is_directed():
             return self
-        if self.has_own_ids and self.graph.path is not None:
+        if self.graph.path is not None:
             raise NotImplementedError("searches against the direction of edges need a reversed image")
+        return Converted(self.graph.reverse(), self)
 
-        def turn(attribute: Any) -> Graph | None:
-            name = self.weight(attribute)
-            return None if name is None else self._turned(name)
-
-        return Converted(self._turned(self.weights), self.nodes, load=turn)
-
-    def _turned(self, weights: str | None) -> Graph:
-        columns = [("source", "i8"), ("target", "i8")]
-        if weights is not None:
-            kind = "f8" if self._image(weights).info()["weight_type"].startswith("f") else "i8"
-            columns.append((weights, kind))
-        pieces = (tuple(arrays) for arrays in self.edge_arrays(weights))
-        third = None if weights is None else "3"
-        return _import(Chunks(columns, pieces), self.vertices, True, self.is_multigraph(), third, ("2", "1"))
-
-    def edge_arrays(self, weights: str | None) -> Iterator[list[np.ndarray]]:
-        """The edges between places of nodes, and perhaps their weights, batch by batch."""
-        rows = iter(self._image(weights).edges(weights=weights is not None))
+    def edge_arrays(self, attribute: Any) -> tuple[np.ndarray, np.ndarray, list[Any]]:
+        """The places of both ends of each edge, and its weight as a number of Python's."""
+        name = self.weight(attribute)
+        rows = iter(self._image(name).edges(weights=name is not None))
+        pieces: list[list[np.ndarray]] = []
+        values: list[Any] = []
         while batch := list(islice(rows, PIECE_ROWS)):
-            columns: list[Any] = list(zip(*batch))
-            if self.has_own_ids:
-                columns[:2] = [[self.places[node] for node in column] for column in columns[:2]]
-            yield [np.array(column) for column in columns]
+            source, target, *weights = zip(*batch)
+            pieces.append([np.array([self.places[node] for node in column]) for column in (source, target)])
+            values += weights[0] if weights else [1] * len(batch)
+        if not pieces:
+            return np.zeros(0, np.int64), np.zeros(0, np.int64), values
+        sources, targets = map(np.concatenate, zip(*pieces))
+        return sources, targets, values
 
-    def here(self) -> "Converted":
-        """The same conversion in this process: a fork has that of its parent, which it cannot use."""
-        if self._process == os.getpid() or self.has_own_ids:
-            return self
-        attributes = {} if self.weights is None else {self.weights: 1}
-        again: Converted = convert_from_nx(self.original(), edge_attrs=attributes)
-        return again
+    def part(self, is_chosen: np.ndarray) -> Any:
+        """The subgraph of some vertices: a graph in memory."""
+        return part(self.graph, None, False, None, None, None, np.flatnonzero(is_chosen).astype(np.uint32))
+
+
+class Conversion(Converted):
+    """A graph of NetworkX, whose nodes are vertices in their order. It is read once, when a function needs it: never
+    where NetworkX answers."""
+
+    has_own_ids = False
+    # Rows are in the order of the vertices.
+    _rows = None
+
+    def __init__(self, origin: Any, is_reversed: bool = False) -> None:
+        # Weak, for the graph of NetworkX holds this conversion in its cache.
+        self._origin = weakref.ref(origin)
+        self._is_reversed = is_reversed
+        self._directed, self._multigraph = origin.is_directed(), origin.is_multigraph()
+        self._matrices, self._images = {}, {}
+        self._process = os.getpid()
+        # The state of the graph behind a view that was converted, and the number of calls that were run.
+        self.state: object = None
+        self.calls = 0
+        # The attributes that the next call needs; all if it may need any.
+        self.doubtful: Iterable[Any] | None = ()
+
+    @property
+    def original(self) -> Any:
+        """The graph of NetworkX that it is made of."""
+        found = self._origin()
+        if found is None:
+            raise NotImplementedError("the graph of NetworkX is gone that is asked for")
+        return found
+
+    @cached_property
+    def adjacency(self) -> Adjacency:
+        return Adjacency(self.original, self._is_reversed)
+
+    @property
+    def is_read(self) -> bool:
+        """Whether anything of it has been made."""
+        return "adjacency" in self.__dict__
+
+    @property
+    def is_of_this_process(self) -> bool:
+        """A fork has the conversions of its parent, which it cannot use."""
+        return self._process == os.getpid()
+
+    def refresh(self) -> None:
+        """Drops weights that have changed behind NetworkX's back, of those that the next call needs."""
+        if not self.is_read:
+            return
+        rows = self.adjacency
+        for attribute in rows.attributes if self.doubtful is None else self.doubtful:
+            if rows.refresh(attribute):
+                self._images.pop(attribute, None)
+                self._matrices.pop(attribute, None)
+        against = self.__dict__.get("reversed", self)
+        if against is not self:
+            against.doubtful = self.doubtful
+            against.refresh()
+
+    def __len__(self) -> int:
+        return len(self.adjacency.nodes)
+
+    def number_of_edges(self) -> int:
+        return len(self.adjacency.edges[0])
+
+    def __contains__(self, node: object) -> bool:
+        try:
+            return node in self.places
+        except TypeError:
+            # Values that cannot be hashed are no nodes.
+            return False
+
+    @property
+    def nodes(self) -> list[Any]:
+        return self.adjacency.nodes
+
+    @property
+    def places(self) -> dict[Any, int]:
+        return self.adjacency.places
+
+    @property
+    def ids(self) -> list[Any]:
+        return list(range(len(self)))
+
+    def id(self, node: Any, text: str = "Node {} not found in graph") -> Any:
+        super().id(node, text)
+        return self.places[node]
+
+    @property
+    def graph(self) -> Graph:  # type: ignore[override]
+        """An image of it, with any weights or without."""
+        found = next((image for image in self._images.values() if image is not None), None)
+        if found is None:
+            found = self._images[_NO_WEIGHTS] = self._import(None)
+        return found
+
+    def weight(self, attribute: Any) -> Any:
+        if attribute is None or self.adjacency.weights(attribute) is None:
+            return None
+        return attribute
+
+    def number_type(self, attribute: Any) -> Any:
+        weights = None if attribute is None else self.adjacency.weights(attribute)
+        return int if weights is None else weights.type
+
+    def run(self, name: str, *args: Any, **options: Any) -> AlgorithmResult:
+        image = self._image(options.get("weight"))
+        if options.get("weight") is not None:
+            options["weight"] = str(options["weight"])
+        function: Callable[..., AlgorithmResult] = getattr(_algorithms, name)
+        return function(image, *args, **options)
+
+    def _image(self, weights: Any) -> Graph:
+        if weights is None:
+            return self.graph
+        if weights not in self._images:
+            self._images[weights] = self._import(weights)
+            self._images.pop(_NO_WEIGHTS, None)
+        return self._images[weights]  # type: ignore[return-value]
+
+    def _import(self, attribute: Any) -> Graph:
+        """An image in memory, with an attribute of edges as weights."""
+        columns, weights = [("source", "i8"), ("target", "i8")], None
+        try:
+            if attribute is not None:
+                weights = self.adjacency.weights(attribute)
+                columns.append((str(attribute), weights.kind))  # type: ignore[union-attr]
+            edges = Chunks(columns, self.adjacency.pieces(weights))
+            return _import(edges, len(self), self.is_directed(), self.is_multigraph(), attribute is not None)
+        except (InputError, UsageError, TypeError, ValueError, OverflowError) as error:
+            # Weights that are no numbers, or infinite.
+            raise NotImplementedError(str(error)) from None
+
+    @cached_property
+    def reversed(self) -> "Converted":
+        return Conversion(self.original, is_reversed=True) if self.is_directed() else self
+
+    def edge_arrays(self, attribute: Any) -> tuple[np.ndarray, np.ndarray, list[Any]]:
+        weights = None if attribute is None else self.adjacency.weights(attribute)
+        source, target = self.adjacency.edges
+        return source, target, [1] * len(source) if weights is None else weights.values
+
+    def part(self, is_chosen: np.ndarray) -> Any:
+        """The subgraph of some vertices: a graph of NetworkX with its attributes."""
+        nodes = [self.nodes[place] for place in np.flatnonzero(is_chosen).tolist()]
+        return self.original.subgraph(nodes).copy()
 
     def __reduce__(self) -> tuple[Any, ...]:
         # A copy of a graph of NetworkX, in another process or here, is converted anew.
         return _no_conversion, ()
 
-    def original(self) -> Any:
-        """The graph of NetworkX that it was made of."""
-        found = self._origin and self._origin()
-        if found is None:
-            raise NotImplementedError("an outcore.Graph is not converted to NetworkX: that would be a dict of dicts")
-        return found
+
+# The key of an image without weights among those by their weights.
+_NO_WEIGHTS = object()
 
 
 def adapt(graph: Any) -> Converted:
     """A graph of the backend as the functions see it."""
-    return graph.here() if isinstance(graph, Converted) else Converted(graph, load=_weighing(graph))
-
-
-def _weighing(graph: Graph) -> Callable[[Any], Graph | None]:
-    """A function that makes the graph whose weights are another attribute of its edges, if it has that."""
-    return lambda attribute: graph._weighing(str(attribute))
+    return graph if isinstance(graph, Converted) else Converted(graph)
 
 
 def _no_conversion() -> None:
@@ -346,30 +397,78 @@ def _runtime() -> Runtime | None:
     return _RUNTIMES[limits]
 
 
-def _import(
-    edges: Any, count: int, directed: bool, parallel: bool, weights: str | None, columns: tuple[str, str]
-) -> Graph:
+def _import(edges: Chunks, count: int, directed: bool, parallel: bool, has_weights: bool) -> Graph:
     """A graph in memory, of edges between the first so many integers. Checks of options are left out."""
     limits = {"memory": None, "threads": None, "backend": "auto", "temporary": None, "progress": False}
     options: dict[str, Any] = {
-        "directed": directed, "format": None, "source": columns[0], "target": columns[1], "weight": weights,
-        "delimiter": None, "header": None, "comment": None, "ids": "integer", "nulls": "error", "order": "input",
-        "attributes": (False, []), "conditions": [], "bipartite": None, "require_edges": 0,
-        "duplicates": "keep" if parallel else "first", "self_loops": "keep", "replace": False, "allow_empty": True,
-        "explain": False, "is_matrix": False, "rows": None, "shape": None, "limits": limits | {"runtime": _runtime()},
+        "directed": directed,
+        "format": None,
+        "source": "1",
+        "target": "2",
+        "weight": "3" if has_weights else None,
+        "delimiter": None,
+        "header": None,
+        "comment": None,
+        "ids": "integer",
+        "nulls": "error",
+        "order": "input",
+        "attributes": (False, []),
+        "conditions": [],
+        "bipartite": None,
+        "require_edges": 0,
+        "duplicates": "keep" if parallel else "first",
+        "self_loops": "keep",
+        "replace": False,
+        "allow_empty": True,
+        "explain": False,
+        "is_matrix": False,
+        "rows": None,
+        "shape": None,
+        "limits": limits | {"runtime": _runtime()},
     }
     report = _outcore.import_tables(edges, "the NetworkX graph", None, (None, count), options)
     graph: Graph = report["graph"]
     return graph
 
 
-def _rows(graph: Any, places: dict[Any, int], attribute: Any, default: Any) -> Iterator[tuple[Any, ...]]:
-    if attribute is None:
-        for source, target in graph.edges():
-            yield places[source], places[target]
-        return
-    for source, target, data in graph.edges(data=True):
-        yield places[source], places[target], data.get(attribute, default)
+# Where a conversion is among what NetworkX keeps with a graph, and clears when a method changes the graph.
+_KEY = "outcore"
+
+
+def cached_conversion(graph: Any) -> Conversion | None:
+    """The conversion that is kept with a graph, if the graph is still the one that was converted."""
+    known = getattr(graph, "__networkx_cache__", None)
+    found = known.get(_KEY) if known else None
+    if not isinstance(found, Conversion) or not found.is_of_this_process:
+        return None
+    if found.state is not state_behind(graph):
+        return None
+    return found
+
+
+def state_behind(graph: Any) -> object:
+    """Of a view, an object that stands for the state of the graph behind it: another one after a change, and at every
+    call where changes cannot be noticed. Of other graphs nothing, since NetworkX clears their caches."""
+    if getattr(graph, "_graph", None) is None:
+        return None
+    while getattr(graph, "_graph", None) is not None:
+        if not all(_is_constant(getattr(graph, name, nx.filters.no_filter)) for name in ("_NODE_OK", "_EDGE_OK")):
+            return object()
+        graph = graph._graph
+    known = getattr(graph, "__networkx_cache__", None)
+    return object() if known is None else known.setdefault("outcore state", _State())
+
+
+class _State:
+    """The state of a graph; copies of the graph have none."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _State, ()
+
+
+def _is_constant(node_filter: Any) -> bool:
+    """Whether a filter of NetworkX shows or hides nodes or edges that were named, and no others later."""
+    return getattr(node_filter, "__module__", None) == "networkx.classes.filters"
 
 
 def convert_from_nx(
@@ -383,38 +482,25 @@ def convert_from_nx(
     name: str | None = None,
     graph_name: str | None = None,
 ) -> Any:
-    """A graph of NetworkX as one of the backend, with at most one attribute of edges, as weights."""
+    """A graph of NetworkX as one of the backend. Nothing of it is read before a function needs it."""
     if isinstance(graph, (Graph, Converted)):
         return graph
     if not isinstance(graph, nx.Graph):
         raise NotImplementedError(f"expected a graph, found a {type(graph).__name__}")
-    if not _is_plain(type(graph)):
+    if not _is_plain(graph.__class__):
         raise NotImplementedError(f"expected a graph with NetworkX's own edges, found a {type(graph).__name__}")
-    if preserve_edge_attrs:
-        # For functions that return parts of the graph. Weights that are asked for later are loaded then.
-        known = _known(graph)
-        if known is not None:
-            return known
-    attributes = dict(edge_attrs or {})
-    if len(attributes) > 1:
-        raise NotImplementedError(f"expected one attribute of edges, found {sorted(map(str, attributes))}")
-    attribute, default = next(iter(attributes.items()), (None, None))
-    nodes = list(graph)
-    places = {node: place for place, node in enumerate(nodes)}
-    counts_one = attribute is None or _is_missing(graph, attribute, default)
-    origin = weakref.ref(graph)
-
-    def load(attribute: Any) -> Graph | None:
-        found = origin()
-        if found is None:
-            raise NotImplementedError("the graph is gone whose weights are asked for")
-        return None if _is_missing(found, attribute, 1) else _image_of(found, places, attribute, 1)
-
-    image = _image_of(graph, places, None if counts_one else attribute, default)
-    converted = Converted(image, nodes, graph, load)
-    if attribute is not None and counts_one:
-        converted.images[str(attribute)] = None
-    return converted
+    if edge_attrs is not None and len(edge_attrs) > 1:
+        raise NotImplementedError(f"expected one attribute of edges, found {sorted(map(str, edge_attrs))}")
+    found = cached_conversion(graph) if nx.config.cache_converted_graphs else None
+    if found is not None:
+        found.doubtful = None if preserve_edge_attrs else edge_attrs or ()
+        return found
+    found = Conversion(graph)
+    known = getattr(graph, "__networkx_cache__", None)
+    if nx.config.cache_converted_graphs and known is not None:
+        found.state = state_behind(graph)
+        known[_KEY] = found
+    return found
 
 
 _CLASSES = (nx.MultiDiGraph, nx.MultiGraph, nx.DiGraph, nx.Graph)
@@ -425,52 +511,18 @@ _READ = (
 )  # fmt: skip
 
 
-def _is_plain(kind: type) -> bool:
+@cache
+def _is_plain(kind: type[Any]) -> bool:
     """Whether graphs of a class are read as NetworkX's are. Others may have neighbours that are no edges, as NetworkX's
     own complement of a graph does, which stores the edges that it has not."""
     base = next(one for one in kind.__mro__ if one in _CLASSES)
     return all(getattr(kind, name) is getattr(base, name) for name in _READ)
 
 
-def _known(graph: Any) -> Converted | None:
-    """A conversion of the graph that NetworkX keeps already, if it keeps them."""
-    if not nx.config.cache_converted_graphs:
-        return None
-    kept = (getattr(graph, "__networkx_cache__", None) or {}).get("backends", {}).get("outcore", {})
-    return next((one.here() for one in kept.values() if isinstance(one, Converted)), None)
-
-
-def _is_missing(graph: Any, attribute: Any, default: Any) -> bool:
-    """Whether no edge has an attribute, so that every edge counts 1."""
-    return default in (None, 1) and not any(attribute in data for *_, data in graph.edges(data=True))
-
-
-def _image_of(graph: Any, places: dict[Any, int], attribute: Any, default: Any) -> Graph:
-    """An image of a graph of NetworkX with an attribute of edges as weights."""
-    columns = [("source", "i8"), ("target", "i8")]
-    if attribute is not None:
-        try:
-            kind = weight_kind(str(attribute), (data.get(attribute, default) for *_, data in graph.edges(data=True)))
-        except (TypeError, ValueError) as error:
-            raise NotImplementedError(str(error)) from None
-        columns.append((str(attribute), kind or "i8"))
-    edges = Chunks(columns, transposed(_rows(graph, places, attribute, default)))
-    weights = None if attribute is None else "3"
-    try:
-        return _import(edges, len(places), graph.is_directed(), graph.is_multigraph(), weights, ("1", "2"))
-    except (InputError, UsageError) as error:
-        # Weights that are no numbers, or infinite.
-        raise NotImplementedError(str(error)) from None
-
-
 def convert_to_nx(result: Any, *, name: str | None = None) -> Any:
     """Results as they are; a graph that was converted is the one that it was made of."""
-    return adapt(result).original() if isinstance(result, (Graph, Converted)) else result
-
-
-def part_of(graph: Converted, is_chosen: np.ndarray) -> Any:
-    """The subgraph of some vertices: of a graph of NetworkX with its attributes, of an image a graph in memory."""
-    if graph.has_own_ids:
-        return part(graph.graph, None, False, None, None, None, np.flatnonzero(is_chosen).astype(np.uint32))
-    nodes = [graph.nodes[place] for place in np.flatnonzero(is_chosen).tolist()]
-    return graph.original().subgraph(nodes).copy()
+    if isinstance(result, Conversion):
+        return result.original
+    if isinstance(result, (Graph, Converted)):
+        raise NotImplementedError("an outcore.Graph is not converted to NetworkX: that would be a dict of dicts")
+    return result

@@ -1,19 +1,37 @@
-"""Searches from nodes, as the functions of the backend share them: distances, and the nodes within some distance."""
+"""Searches from nodes, as the functions of the backend share them: distances, and paths in the order of NetworkX.
+
+Results of NetworkX name nodes in the order in which its search reaches them: near ones first, and at one distance those
+first whose path comes first. An edge that a shortest path may end with leads from `u` to `v` with
+`distance(u) + weight == distance(v)`. NetworkX takes the first such edge: in the order of the `u`, then of their rows.
+So distances and rows tell its order and its paths. An image has rows in another order.
+"""
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import networkx as nx  # type: ignore[import-untyped]
 import numpy as np
 
 from outcore._errors import UsageError
-from outcore.networkx._graph import Converted
+from outcore.networkx._adjacency import Adjacency
+from outcore.networkx._graph import Conversion, Converted
 
 # Errors of NetworkX about nodes that a graph does not have.
 SOURCE, TARGET, NODE = "Source {} is not in G", "Target {} is not in G", "Node {} not found in graph"
 
 # The greatest number of vertices of a graph whose distances are all held at once.
 _MOST_AT_ONCE = 2048
+# Levels of a search with fewer vertices are passed over one vertex after the other.
+_FEW = 8
+
+
+class Search(NamedTuple):
+    """The vertices that a search reached, by their places, in its order."""
+
+    places: list[int]
+    distances: list[Any]
+    # Where the path to each comes from: itself for a source.
+    parents: list[int]
 
 
 def search(graph: Converted, source: Any, weight: Any, text: str = SOURCE) -> Any:
@@ -34,6 +52,151 @@ def distances_of(found: Any) -> np.ma.MaskedArray:
     # Real distances are NaN where there is no path.
     values: np.ma.MaskedArray = np.ma.masked_invalid(found["level" if "level" in found else "distance"], copy=False)
     return values
+
+
+def number(graph: Converted, value: Any, weight: Any) -> Any:
+    """A distance as a number of the kind that weights have. An image has whole ones as integers."""
+    kind = graph.number_type(weight)
+    return float(value) if kind is float else value
+
+
+def ordered_search(
+    graph: Converted, source: Any, weight: Any, text: str = SOURCE, cutoff: float | None = None
+) -> Search:
+    """A search from a node in the order of NetworkX, as far as the cutoff."""
+    if isinstance(graph, Conversion) and graph.weight(weight) is None:
+        return _by_levels(graph.adjacency, [graph.id(source, text)], cutoff)
+    if not isinstance(graph, Conversion) and graph.weight(weight) is None and cutoff is not None:
+        depth = int(min(max(cutoff, 0), len(graph)))
+        found: Any = graph.run("bfs", graph.id(source, text), depth_limit=depth)
+    else:
+        found = search(graph, source, weight, text)
+    distances, start = distances_of(found), graph.places[source]
+    if isinstance(graph, Conversion):
+        return _by_distance(graph, distances, [start], weight, cutoff)
+    places = reached_within(distances, cutoff)
+    parents = found["parent"][places].tolist()
+    parents = [start if parent is None else graph.places[parent] for parent in parents]
+    values = np.ma.getdata(distances)[places].tolist()
+    if graph.number_type(weight) is float:
+        values = list(map(float, values))
+    return Search(places.tolist(), [0, *values[1:]], parents)
+
+
+def ordered_from_nearest(graph: Converted, sources: Iterable[Any], weight: Any, cutoff: float | None = None) -> Search:
+    """A search from several nodes at once, in the order of NetworkX."""
+    starts = [graph.places[source] for source in _known(graph, sources)]
+    if isinstance(graph, Conversion) and graph.weight(weight) is None:
+        return _by_levels(graph.adjacency, starts, cutoff)
+    distances = distances_from_nearest(graph, [graph.nodes[start] for start in starts], weight)
+    if isinstance(graph, Conversion):
+        return _by_distance(graph, distances, starts, weight, cutoff)
+    places = reached_within(distances, cutoff)
+    values = [number(graph, value, weight) for value in np.ma.getdata(distances)[places].tolist()]
+    return Search(places.tolist(), [value or 0 for value in values], [])
+
+
+def _known(graph: Converted, nodes: Iterable[Any]) -> Iterator[Any]:
+    for node in nodes:
+        if node not in graph:
+            raise nx.NodeNotFound(NODE.format(node))
+        yield node
+
+
+def _by_levels(rows: Adjacency, sources: list[int], cutoff: float | None) -> Search:
+    """A breadth-first search, in which each level is in the order of NetworkX."""
+    starts, targets = rows.starts, rows.targets
+    parents, first = np.full(len(rows.nodes), -1, np.int64), np.empty(len(rows.nodes), np.int64)
+    level = np.array(list(dict.fromkeys(sources)), np.int64)
+    parents[level] = level
+    levels = [level]
+    while len(level) and (cutoff is None or len(levels) <= cutoff):
+        if len(level) <= _FEW:
+            found = []
+            for vertex in level.tolist():
+                for target in targets[starts[vertex] : starts[vertex + 1]].tolist():
+                    if parents[target] < 0:
+                        parents[target] = vertex
+                        found.append(target)
+            level = np.array(found, np.int64)
+        else:
+            counts = starts[level + 1] - starts[level]
+            ends = np.cumsum(counts)
+            entries = np.arange(ends[-1]) + np.repeat(starts[level] - ends + counts, counts)
+            reached = targets[entries]
+            is_new = parents[reached] < 0
+            reached, origins = reached[is_new], np.repeat(level, counts)[is_new]
+            # Of several edges to a vertex the first counts: in reverse, it is assigned last.
+            numbers = np.arange(len(reached))
+            first[reached[::-1]] = numbers[::-1]
+            is_first = first[reached] == numbers
+            level = reached[is_first].astype(np.int64)
+            parents[level] = origins[is_first]
+        levels.append(level)
+    places = np.concatenate(levels)
+    distances = np.repeat(np.arange(len(levels)), [len(one) for one in levels])
+    return Search(places.tolist(), distances.tolist(), parents[places].tolist())
+
+
+def _by_distance(
+    graph: Conversion, distances: np.ma.MaskedArray, sources: list[int], weight: Any, cutoff: float | None
+) -> Search:
+    """The vertices in the order in which Dijkstra's algorithm takes them from its heap: by their distances, and at one
+    distance as they were put there."""
+    rows = graph.adjacency
+    values, reached = np.ma.getdata(distances), ~np.ma.getmaskarray(distances)
+    own = rows.entry_weights(weight)
+    weights = np.array(own, np.float64 if values.dtype.kind == "f" else np.int64)
+    is_tight = reached[rows.sources] & (values[rows.sources] + weights == values[rows.targets])
+    entries = np.flatnonzero(is_tight)
+    bounds = np.searchsorted(entries, rows.starts).tolist()
+    targets, steps = rows.targets[entries].tolist(), entries.tolist()
+    lengths: list[Any] = values.tolist()
+    is_mixed = graph.number_type(weight) not in (int, float)
+    parents = dict.fromkeys(sources, -1)
+    totals: dict[int, Any] = dict.fromkeys(sources, 0)
+    buckets: dict[Any, list[int]] = {lengths[sources[0]]: list(parents)}
+    order: list[int] = []
+    for distance in np.unique(values[reached if cutoff is None else reached & (values <= cutoff)]).tolist():
+        # Edges of weight 0 lead to vertices of the same distance, at the end of the list.
+        for vertex in (bucket := buckets.pop(distance)):
+            order.append(vertex)
+            for place in range(bounds[vertex], bounds[vertex + 1]):
+                target = targets[place]
+                if target not in parents:
+                    parents[target] = vertex
+                    ahead = lengths[target]
+                    if ahead == distance:
+                        bucket.append(target)
+                    else:
+                        buckets.setdefault(ahead, []).append(target)
+                    if is_mixed:
+                        totals[target] = totals[vertex] + own[steps[place]]
+    if not is_mixed:
+        kind = graph.number_type(weight)
+        totals.update((vertex, kind(lengths[vertex])) for vertex in order[len(totals) :])
+    parents.update((source, source) for source in sources)
+    return Search(order, [totals[vertex] for vertex in order], [parents[vertex] for vertex in order])
+
+
+def lengths(graph: Converted, found: Search) -> dict[Any, Any]:
+    """Distances by nodes."""
+    return dict(zip(map(graph.nodes.__getitem__, found.places), found.distances))
+
+
+def paths(graph: Converted, found: Search) -> dict[Any, list[Any]]:
+    """Paths by nodes."""
+    nodes, known = graph.nodes, dict[int, list[Any]]()
+    parents = dict(zip(found.places, found.parents))
+    for place in found.places:
+        # A parent comes later only in images, where an edge of weight 0 leads from it.
+        chain = [place]
+        while parents[chain[-1]] != chain[-1] and chain[-1] not in known:
+            chain.append(parents[chain[-1]])
+        path = known.setdefault(chain[-1], [nodes[chain[-1]]])
+        for step in reversed(chain[:-1]):
+            path = known[step] = [*path, nodes[step]]
+    return {nodes[place]: known[place] for place in found.places}
 
 
 def reached_within(distances: np.ndarray, cutoff: float | None) -> np.ndarray:

@@ -1,13 +1,15 @@
 """Triangles, cores, degrees, and what a graph as a whole is like."""
 
 from collections.abc import Callable, Iterable, Iterator
+from itertools import compress
 from math import log
 from typing import Any
 
 import networkx as nx  # type: ignore[import-untyped]
 import numpy as np
 
-from outcore.networkx._graph import Converted, adapt, implements, named, part_of, simple, undirected, without
+from outcore.networkx._graph import Converted, adapt
+from outcore.networkx._registry import implements, named, simple, undirected, without
 from outcore.networkx._searches import neighbours
 
 
@@ -20,7 +22,7 @@ def _chosen(graph: Converted, values: dict[Any, Any], nodes: Any) -> Any:
     return {node: values[node] for node in graph.bunch(nodes)}
 
 
-@implements(simple)
+@implements(simple, local=("nodes",))
 def triangles(G: Any, nodes: Any = None) -> Any:
     G = adapt(G)
     return _chosen(G, G.by_node(G.run("triangles")["triangles"]), nodes)
@@ -32,18 +34,18 @@ def _clustering(graph: Converted) -> dict[Any, Any]:
     return {node: value or 0 for node, value in values.items()}
 
 
-@implements(without("weight"), simple)
+@implements(without("weight"), simple, local=("nodes",))
 def clustering(G: Any, nodes: Any = None, weight: Any = None) -> Any:
     G = adapt(G)
     return _chosen(G, _clustering(G), nodes)
 
 
-@implements(without("weight"), simple)
+@implements(without("weight"), simple, local=("nodes",))
 def average_clustering(G: Any, nodes: Any = None, weight: Any = None, count_zeros: bool = True) -> Any:
     G = adapt(G)
     found = _clustering(G)
     # A node counts once, however often it was named.
-    values = [found[node] for node in dict.fromkeys(G.bunch(nodes))]
+    values = [found[node] for node in dict.fromkeys(G.several(nodes))]
     counted = values if count_zeros else [value for value in values if value > 0]
     return sum(counted) / len(counted)
 
@@ -75,25 +77,25 @@ def core_number(G: Any) -> dict[Any, int]:
 @implements()
 def k_core(G: Any, k: Any = None, core_number: dict[Any, int] | None = None) -> Any:
     cores = _cores(G := adapt(G), core_number)
-    return part_of(G, cores >= (cores.max() if k is None else k))
+    return G.part(cores >= (cores.max() if k is None else k))
 
 
 @implements()
 def k_shell(G: Any, k: Any = None, core_number: dict[Any, int] | None = None) -> Any:
     cores = _cores(G := adapt(G), core_number)
-    return part_of(G, cores == (cores.max() if k is None else k))
+    return G.part(cores == (cores.max() if k is None else k))
 
 
 @implements()
 def k_crust(G: Any, k: Any = None, core_number: dict[Any, int] | None = None) -> Any:
     cores = _cores(G := adapt(G), core_number)
-    return part_of(G, cores <= (cores.max() - 1 if k is None else k))
+    return G.part(cores <= (cores.max() - 1 if k is None else k))
 
 
 @implements()
 def k_corona(G: Any, k: Any, core_number: dict[Any, int] | None = None) -> Any:
     cores = _cores(G := adapt(G), core_number)
-    return part_of(G, (cores == k) & (G.times((cores >= k).astype(np.float64)) == k))
+    return G.part((cores == k) & (G.times((cores >= k).astype(np.float64)) == k))
 
 
 @implements(simple, quick=True)
@@ -107,7 +109,7 @@ def overall_reciprocity(G: Any) -> float:
     return float(found.overall)
 
 
-@implements(simple, quick=True)
+@implements(simple, quick=True, local=("nodes",))
 def reciprocity(G: Any, nodes: Any = None) -> Any:
     G = adapt(G)
     if not G.is_directed():
@@ -121,7 +123,7 @@ def reciprocity(G: Any, nodes: Any = None) -> Any:
     return found
 
 
-@implements(without("weight"))
+@implements(without("weight"), local=("nodes",))
 def average_neighbor_degree(
     G: Any, source: str = "out", target: str = "out", nodes: Any = None, weight: Any = None
 ) -> dict[Any, float]:
@@ -141,7 +143,7 @@ def average_neighbor_degree(
     if "in" in source:
         sums += G.times(counted, transposed=True)
     values = G.by_node(np.divide(sums, own, out=np.zeros(len(G)), where=own != 0))
-    return values if nodes is None else {node: values[node] for node in G.bunch(nodes)}
+    return values if nodes is None else {node: values[node] for node in G.several(nodes)}
 
 
 def _degree_correlation(G: Any, x: str, y: str) -> float:
@@ -189,7 +191,7 @@ def isolates(G: Any) -> Iterator[Any]:
     return (G.nodes[place] for place in np.flatnonzero(G.degrees == 0).tolist())
 
 
-@implements(quick=True)
+@implements(local=True)
 def is_isolate(G: Any, n: Any) -> Any:
     G = adapt(G)
     if n in G:
@@ -260,24 +262,24 @@ def _pairs(nodes: list[Any]) -> Iterator[tuple[Any, Any]]:
             yield node, other
 
 
-@implements(quick=True)
+@implements(local=True)
 def jaccard_coefficient(G: Any, ebunch: Any = None) -> Iterator[tuple[Any, ...]]:
     return _predictions(G, ebunch, lambda common, every: len(common) / len(every) if every else 0)
 
 
-@implements(quick=True)
+@implements(local=True)
 def adamic_adar_index(G: Any, ebunch: Any = None) -> Iterator[tuple[Any, ...]]:
     G = adapt(G)
     return _predictions(G, ebunch, lambda common, _: sum(1 / log(_degree(G, node)) for node in common))
 
 
-@implements(quick=True)
+@implements(local=True)
 def resource_allocation_index(G: Any, ebunch: Any = None) -> Iterator[tuple[Any, ...]]:
     G = adapt(G)
     return _predictions(G, ebunch, lambda common, _: sum(1 / _degree(G, node) for node in common))
 
 
-@implements(quick=True)
+@implements(local=True)
 def preferential_attachment(G: Any, ebunch: Any = None) -> Iterator[tuple[Any, ...]]:
     G = adapt(G)
     pairs = _predictions(G, ebunch, lambda common, _: 0)
@@ -298,7 +300,8 @@ def to_scipy_sparse_array(
     G = adapt(G)
     if len(G) == 0:
         raise nx.NetworkXError("Graph has no nodes or edges")
-    places = None
+    source, target, weights = G.edge_arrays(weight)
+    rows = np.arange(len(G))
     if nodelist is not None:
         nodelist = list(nodelist)
         if len(nodelist) == 0:
@@ -308,22 +311,20 @@ def to_scipy_sparse_array(
             raise nx.NetworkXError(f"Nodes {unknown} in nodelist is not in G")
         if len(set(nodelist)) < len(nodelist):
             raise nx.NetworkXError("nodelist contains duplicates.")
-        places = [G.places[node] for node in nodelist]
-    name = G.weight(weight)
-    batches = list(G.edge_arrays(name))
-    columns = [np.concatenate(parts) for parts in zip(*batches)] or [np.zeros(0, np.int64)] * 2 + [np.zeros(0)]
-    source, target = columns[:2]
-    values = columns[2] if len(columns) > 2 else np.ones(len(source), np.int64)
-    if dtype is not None:
-        values = values.astype(dtype)
+        rows = np.full(len(G), -1)
+        rows[[G.places[node] for node in nodelist]] = np.arange(len(nodelist))
+        is_within = (rows[source] >= 0) & (rows[target] >= 0)
+        source, target, weights = source[is_within], target[is_within], list(compress(weights, is_within.tolist()))
+    source, target = rows[source], rows[target]
+    # NumPy's type of no numbers, and of those that Python has.
+    values = np.array(weights, dtype)
     if not G.is_directed():
         # An edge without direction is two entries, one from a vertex to itself only one.
         two = source != target
         source, target = np.concatenate([source, target[two]]), np.concatenate([target, source[two]])
         values = np.concatenate([values, values[two]])
-    matrix = scipy.sparse.coo_array((values, (source, target)), shape=(len(G), len(G))).tocsr()
-    if places is not None:
-        matrix = matrix[places, :][:, places]
+    size = len(G) if nodelist is None else len(nodelist)
+    matrix = scipy.sparse.coo_array((values, (source, target)), shape=(size, size)).tocsr()
     try:
         return matrix.asformat(format)
     except ValueError as error:
@@ -349,6 +350,8 @@ def to_numpy_array(
 ) -> np.ndarray:
     if multigraph_weight is not sum or nonedge != 0.0 or (nodelist is not None and len(nodelist) == 0) or len(G) == 0:
         raise NotImplementedError("another value than 0 for no edge, or another than the sum, is not supported")
+    if nodelist is not None and G.is_multigraph():
+        raise NotImplementedError("rows of some nodes of a multigraph are not supported")
     if dtype is not None and np.dtype(dtype).names is not None:
         raise NotImplementedError("a dtype with fields, one for each attribute, is not supported")
     dense = to_scipy_sparse_array(G, nodelist=nodelist, weight=weight).toarray(order=order)
@@ -364,21 +367,17 @@ def laplacian_matrix(G: Any, nodelist: Any = None, weight: Any = "weight") -> An
     return scipy.sparse.dia_array((matrix.sum(axis=1), 0), shape=matrix.shape).tocsr() - matrix
 
 
-@implements(quick=True)
+@implements(local=True)
 def get_node_attributes(G: Any, name: Any, default: Any = None) -> dict[Any, Any]:
     G = adapt(G)
-    if not G.has_own_ids:
-        return dict(nx.get_node_attributes.orig_func(G.original(), name, default))
     own = {attribute for attribute, _ in G.graph.info()["vertex_attributes"]}
     pairs = G.graph.nodes(data=name, default=default) if name in own else ((node, default) for node in G.graph.nodes)
     return {node: value for node, value in pairs if value is not None}
 
 
-@implements(simple, quick=True)
+@implements(simple, local=True)
 def get_edge_attributes(G: Any, name: Any, default: Any = None) -> dict[tuple[Any, Any], Any]:
     G = adapt(G)
-    if not G.has_own_ids:
-        return dict(nx.get_edge_attributes.orig_func(G.original(), name, default))
     info = G.graph.info()
     own = {attribute for attribute, _ in info["attributes"]} | {info["weights"]}
     edges = G.graph.edges(data=name, default=default) if name in own else ((*edge, default) for edge in G.graph.edges)

@@ -1,0 +1,148 @@
+"""The nodes and edges of a graph of NetworkX as arrays, in its own order.
+
+A row is the neighbours of a node, in the order in which they were added; rows are in the order of the nodes. Arrays
+have 4 bytes per entry of a row, and lists of data and of weights 8 per edge: little beside the dict that each edge is
+in NetworkX.
+"""
+
+import operator
+from collections.abc import Iterator
+from functools import cached_property
+from itertools import chain, compress
+from typing import Any
+
+import numpy as np
+
+from outcore._inputs.tables import PIECE_ROWS, weight_kind
+
+
+class Adjacency:
+    """The rows of a graph; with `is_reversed` those against the direction of its edges."""
+
+    def __init__(self, graph: Any, is_reversed: bool = False) -> None:
+        self.nodes: list[Any] = list(graph)
+        self.is_directed, self.is_multigraph = graph.is_directed(), graph.is_multigraph()
+        rows = (graph._pred if is_reversed and self.is_directed else graph._adj).values()
+        # Rows of views are no dicts, and ask a filter at every step.
+        self._rows = [row if type(row) is dict else dict(row.items()) for row in rows]
+        self._weights: dict[Any, Weights | None] = {}
+
+    @cached_property
+    def places(self) -> dict[Any, int]:
+        """The place of each node."""
+        return {node: place for place, node in enumerate(self.nodes)}
+
+    @cached_property
+    def starts(self) -> np.ndarray:
+        """Where each row begins among the entries, and the number of all."""
+        starts = np.zeros(len(self._rows) + 1, np.int64)
+        np.cumsum(np.fromiter(map(len, self._rows), np.int64, len(self._rows)), out=starts[1:])
+        return starts
+
+    @cached_property
+    def targets(self) -> np.ndarray:
+        """The place of the neighbour that each entry names."""
+        neighbours = map(self.places.__getitem__, chain.from_iterable(self._rows))
+        return np.fromiter(neighbours, np.int32, int(self.starts[-1]))
+
+    @cached_property
+    def sources(self) -> np.ndarray:
+        """The row of each entry."""
+        return np.repeat(np.arange(len(self._rows), dtype=np.int32), np.diff(self.starts))
+
+    @cached_property
+    def _is_first(self) -> np.ndarray | None:
+        """Which entries stand for edges: where these have no direction, each is in two rows."""
+        return None if self.is_directed else self.sources <= self.targets
+
+    @cached_property
+    def _parallel(self) -> np.ndarray | None:
+        """The number of edges of each entry that stands for some."""
+        if not self.is_multigraph:
+            return None
+        counts = np.fromiter(map(len, self._entries()), np.int64, int(self.starts[-1]))
+        return counts if self._is_first is None else counts[self._is_first]
+
+    def _entries(self) -> Iterator[Any]:
+        """The value of each entry: the data of an edge, or those of parallel ones by their keys."""
+        return chain.from_iterable(row.values() for row in self._rows)
+
+    @cached_property
+    def data(self) -> list[Any]:
+        """The data of each edge."""
+        entries: Iterator[Any] = self._entries()
+        if self._is_first is not None:
+            entries = compress(entries, self._is_first.tolist())
+        return list(chain.from_iterable(keys.values() for keys in entries) if self.is_multigraph else entries)
+
+    @cached_property
+    def edges(self) -> tuple[np.ndarray, np.ndarray]:
+        """The places of both ends of each edge."""
+        ends = self.sources, self.targets
+        if self._is_first is not None:
+            ends = ends[0][self._is_first], ends[1][self._is_first]
+        if self._parallel is not None:
+            ends = np.repeat(ends[0], self._parallel), np.repeat(ends[1], self._parallel)
+        return ends
+
+    def pieces(self, weights: "Weights | None") -> Iterator[tuple[np.ndarray, ...]]:
+        """The edges piece by piece, and perhaps their weights."""
+        sources, targets = self.edges
+        for start in range(0, len(sources), PIECE_ROWS):
+            chosen = slice(start, start + PIECE_ROWS)
+            ends = sources[chosen].astype(np.int64), targets[chosen].astype(np.int64)
+            yield ends if weights is None else (*ends, np.array(weights.values[chosen], weights.kind))
+
+    def weights(self, attribute: Any) -> "Weights | None":
+        """An attribute of edges as their weights, as it was read last: none if no edge has it, and each counts 1."""
+        if attribute not in self._weights:
+            self._weights[attribute] = self._read(attribute)
+        return self._weights[attribute]
+
+    def refresh(self, attribute: Any) -> bool:
+        """Reads weights again that were read before; returns whether they are others."""
+        if attribute not in self._weights:
+            return False
+        found, known = self._read(attribute), self._weights[attribute]
+        if found is None or known is None:
+            is_same = found is known
+        else:
+            # Numbers do not change, and equal ones of another kind count as others.
+            is_same = all(map(operator.is_, found.values, known.values))
+        self._weights[attribute] = found
+        return not is_same
+
+    @property
+    def attributes(self) -> list[Any]:
+        """The attributes that weights were read from."""
+        return list(self._weights)
+
+    def _read(self, attribute: Any) -> "Weights | None":
+        # Most graphs without weights have no data at all.
+        if not any(self.data) or not any(attribute in data for data in self.data):
+            return None
+        return Weights(attribute, [data.get(attribute, 1) for data in self.data])
+
+    def entry_weights(self, attribute: Any) -> list[Any]:
+        """The weight of each entry: of parallel edges the least."""
+        if not self.is_multigraph:
+            return [data.get(attribute, 1) for data in self._entries()]
+        return [min(data.get(attribute, 1) for data in keys.values()) for keys in self._entries()]
+
+
+class Weights:
+    """Weights of edges as NetworkX has them, and what kind of numbers they are."""
+
+    def __init__(self, attribute: Any, values: list[Any]) -> None:
+        self.values = values
+        kinds = set(map(type, values))
+        # Sums of numbers of one type have that type.
+        self.type: Any = next(iter(kinds)) if len(kinds) == 1 else None
+        self._attribute = attribute
+
+    @cached_property
+    def kind(self) -> str:
+        """Their type in an image; an error if they are no numbers of 64 bits."""
+        if self.type is float:
+            return "f8"
+        return weight_kind(str(self._attribute), self.values) or "i8"
