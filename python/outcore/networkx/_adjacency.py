@@ -26,6 +26,7 @@ class Adjacency:
         # Rows of views are no dicts, and ask a filter at every step.
         self._rows = [row if type(row) is dict else dict(row.items()) for row in rows]
         self._weights: dict[Any, Weights | None] = {}
+        self._entry_weights: dict[Any, Weights] = {}
 
     @cached_property
     def places(self) -> dict[Any, int]:
@@ -109,7 +110,9 @@ class Adjacency:
         else:
             # Numbers do not change, and equal ones of another kind count as others.
             is_same = all(map(operator.is_, found.values, known.values))
-        self._weights[attribute] = found
+        if not is_same:
+            self._weights[attribute] = found
+            self._entry_weights.pop(attribute, None)
         return not is_same
 
     @property
@@ -123,11 +126,15 @@ class Adjacency:
             return None
         return Weights(attribute, [data.get(attribute, 1) for data in self.data])
 
-    def entry_weights(self, attribute: Any) -> list[Any]:
+    def entry_weights(self, attribute: Any) -> "Weights":
         """The weight of each entry: of parallel edges the least."""
-        if not self.is_multigraph:
-            return [data.get(attribute, 1) for data in self._entries()]
-        return [min(data.get(attribute, 1) for data in keys.values()) for keys in self._entries()]
+        if attribute not in self._entry_weights:
+            if self.is_multigraph:
+                values = [min(data.get(attribute, 1) for data in keys.values()) for keys in self._entries()]
+            else:
+                values = [data.get(attribute, 1) for data in self._entries()]
+            self._entry_weights[attribute] = Weights(attribute, values)
+        return self._entry_weights[attribute]
 
 
 class Weights:
@@ -146,3 +153,7 @@ class Weights:
         if self.type is float:
             return "f8"
         return weight_kind(str(self._attribute), self.values) or "i8"
+
+    @cached_property
+    def array(self) -> np.ndarray:
+        return np.array(self.values, self.kind)

@@ -146,8 +146,7 @@ def _by_distance(
     rows = graph.adjacency
     values, reached = np.ma.getdata(distances), ~np.ma.getmaskarray(distances)
     own = rows.entry_weights(weight)
-    weights = np.array(own, np.float64 if values.dtype.kind == "f" else np.int64)
-    is_tight = reached[rows.sources] & (values[rows.sources] + weights == values[rows.targets])
+    is_tight = reached[rows.sources] & (values[rows.sources] + own.array == values[rows.targets])
     entries = np.flatnonzero(is_tight)
     bounds = np.searchsorted(entries, rows.starts).tolist()
     targets, steps = rows.targets[entries].tolist(), entries.tolist()
@@ -171,7 +170,7 @@ def _by_distance(
                     else:
                         buckets.setdefault(ahead, []).append(target)
                     if is_mixed:
-                        totals[target] = totals[vertex] + own[steps[place]]
+                        totals[target] = totals[vertex] + own.values[steps[place]]
     if not is_mixed:
         kind = graph.number_type(weight)
         totals.update((vertex, kind(lengths[vertex])) for vertex in order[len(totals) :])
@@ -188,7 +187,10 @@ def paths(graph: Converted, found: Search) -> dict[Any, list[Any]]:
     """Paths by nodes."""
     nodes, known = graph.nodes, dict[int, list[Any]]()
     parents = dict(zip(found.places, found.parents))
-    for place in found.places:
+    for place, parent in parents.items():
+        if parent in known:
+            known[place] = [*known[parent], nodes[place]]
+            continue
         # A parent comes later only in images, where an edge of weight 0 leads from it.
         chain = [place]
         while parents[chain[-1]] != chain[-1] and chain[-1] not in known:
