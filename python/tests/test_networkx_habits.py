@@ -12,7 +12,9 @@ import pytest
 
 import outcore as oc
 from outcore.networkx import backend
+from outcore.networkx._costs import LEAST
 from outcore.networkx._graph import Conversion, cached_conversion
+from outcore.networkx._registry import FUNCTIONS
 
 
 @pytest.fixture
@@ -379,3 +381,19 @@ def test_options_that_networkx_does_not_have_are_refused_by_networkx(always):
         with pytest.raises((TypeError, NotImplementedError)):
             function(graph, nonsense=1, backend="outcore")
     assert math.isclose(sum(nx.pagerank(graph, backend="outcore").values()), 1)
+
+
+def test_small_graphs_are_left_to_networkx_by_measured_sizes():
+    assert set(LEAST) <= set(FUNCTIONS)
+    small, large = nx.cycle_graph(100), nx.cycle_graph(20_000)
+    for graph in (small, large):
+        nx.pagerank(graph, backend="outcore")
+        assert cached_conversion(graph).is_read
+    assert backend.should_run("is_connected", (large,), {}) is True
+    assert "size" in backend.should_run("is_connected", (small,), {})
+    # So it is where the backend is named.
+    converted = cached_conversion(small)
+    calls = converted.calls
+    assert nx.is_connected(small, backend="outcore") and converted.calls == calls
+    with nx.config.backends.outcore(min_edges=0):
+        assert nx.is_connected(small, backend="outcore") and converted.calls == calls + 1

@@ -223,7 +223,7 @@ def is_branching(G: Any) -> bool:
     return bool(is_forest(G) and G.in_degrees.max() <= 1)
 
 
-@implements(quick=True)
+@implements(local=True)
 def is_eulerian(G: Any) -> bool:
     G = adapt(G)
     if G.is_directed():

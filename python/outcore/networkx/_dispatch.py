@@ -2,6 +2,7 @@
 
 import weakref
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from contextvars import ContextVar
 from typing import Any
 
@@ -67,7 +68,11 @@ _MARK = "outcore edited"
 def _is_edited(graph: Any) -> bool:
     """Whether a graph seems to be edited between calls. It is not, if this was looked at before and no edit cleared the
     mark."""
-    last = _LAST.get(graph)
+    try:
+        last = _LAST.get(graph)
+    except TypeError:
+        # Graphs of a class of one's own that cannot be hashed.
+        return False
     known = getattr(graph, "__networkx_cache__", None)
     if last is None or known is None or last.calls > 1 or _MARK in known:
         return False
@@ -96,7 +101,8 @@ def call(name: str, *args: Any, **kwargs: Any) -> Any:
         return by_networkx()
     graph.refresh()
     graph.calls += 1
-    _LAST[original] = graph
+    with suppress(TypeError):
+        _LAST[original] = graph
     # An iterator can be passed once only.
     is_repeatable = not any(hasattr(given, "__next__") for given in (*args, *kwargs.values()))
     try:

@@ -32,6 +32,9 @@ _LONG: set[str] = set()
 # NetworkX's version, for what newer ones do otherwise.
 VERSION = tuple(int(part) for part in nx.__version__.split(".")[:2])
 
+# The number of rows whose mean length tells the size of a graph.
+_ROWS = 300
+
 # Some nodes are given only if there are so many times more in the graph.
 _PARTS = 10
 
@@ -160,8 +163,12 @@ def is_small(name: str, graph: Any) -> bool:
     """Whether NetworkX is quicker with a graph of this size, even if it has been converted."""
     if nx.config.backends.outcore.min_edges == 0:
         return False
-    least = LEAST.get(name, 0)
-    return len(graph) < least and not has_edges(graph, least)
+    least, nodes = LEAST.get(name, 0), len(graph)
+    if nodes >= least:
+        return False
+    looked = min(nodes, _ROWS)
+    ends = sum(len(around) for around in islice(graph._adj.values(), looked))
+    return ends * nodes < (1 if graph.is_directed() else 2) * least * looked
 
 
 def has_edges(graph: Any, least: int) -> bool:

@@ -211,12 +211,12 @@ def number_of_selfloops(G: Any) -> int:
     return int(adapt(G).loops.sum())
 
 
-@implements(quick=True)
+@implements(local=True)
 def is_empty(G: Any) -> bool:
     return adapt(G).number_of_edges() == 0
 
 
-@implements(quick=True)
+@implements(local=True)
 def is_regular(G: Any) -> bool:
     G = adapt(G)
     if len(G) == 0:
@@ -224,7 +224,7 @@ def is_regular(G: Any) -> bool:
     return all(bool((degrees == degrees[0]).all()) for degrees in (G.in_degrees, G.out_degrees))
 
 
-@implements(quick=True)
+@implements(local=True)
 def is_k_regular(G: Any, k: int) -> bool:
     return bool((adapt(G).degrees == k).all())
 
