@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 const STATE: &str = "state";
 const BLOCK: &str = "block-";
 /// The first line of a state.
-const TITLE: &str = "outcore checkpoint 1";
+const TITLE: &str = "outcore checkpoint 2";
 /// Pause between two writes, in units of the duration of the last one.
 const PAUSE: u32 = 20;
 const BUFFER_BYTES: usize = 256 << 10;

@@ -8,6 +8,7 @@
 //! [`SolverPlan::run`] does it.
 
 use crate::dense::{Dense, Store};
+use crate::spectral::Ending;
 use crate::tall::basis::temporary_folder;
 use crate::tall::vectors::Vectors;
 use outcore_declare::{Fact, Kind, NamedFact, Parameter, Unconverged, Values};
@@ -184,20 +185,20 @@ pub(crate) fn table_lines(values: &[(&str, Vec<f64>)]) -> Vec<String> {
 pub(crate) struct Convergence {
     /// Number of pairs computed.
     pub count: usize,
-    pub converged: usize,
-    pub residual_bound: f64,
+    pub ending: Ending,
     pub products: u64,
-    pub restarts: u64,
 }
 
 impl Convergence {
     /// The result of a run with these values, one row per pair, and these vectors.
     pub fn found<'a>(self, values: Vec<(&'static str, Vec<f64>)>, dense: Vec<Dense<'a>>, stats: Stats) -> Found<'a> {
         let lines = [table_lines(&values), vec![self.line()]].concat();
+        let Ending { converged, residual_bound, restarts, is_complete } = self.ending;
         let facts = vec![
-            ("converged", Fact::Whole(self.converged as u64)),
-            ("residual_bound", Fact::Real(self.residual_bound)),
-            ("restarts", Fact::Whole(self.restarts)),
+            ("converged", Fact::Whole(converged as u64)),
+            ("residual_bound", Fact::Real(residual_bound)),
+            ("restarts", Fact::Whole(restarts)),
+            ("complete", Fact::Flag(is_complete)),
             ("products", Fact::Whole(self.products)),
         ];
         Found { lines, values, facts, dense, unconverged: self.unconverged(), stats }
@@ -205,23 +206,28 @@ impl Convergence {
 
     /// A line about all of them.
     fn line(&self) -> String {
-        let Convergence { count, converged, residual_bound, products, restarts } = *self;
+        let Convergence { count, ending: Ending { converged, residual_bound, restarts, .. }, products } = *self;
         format!(
             "{converged} of {count} pairs converged to a residual of {residual_bound:e}; {products} products, \
              {restarts} restarts"
         )
     }
 
-    /// The error, if too few have converged.
+    /// The error, if too few have converged, or the run ended before it was known that none is missing.
     fn unconverged(&self) -> Option<Unconverged> {
-        let Convergence { count, converged, residual_bound, restarts, .. } = *self;
-        let text = || {
-            format!(
+        let Convergence { count, ending: Ending { converged, residual_bound, restarts, is_complete }, .. } = *self;
+        let text = match converged < count {
+            true => format!(
                 "expected {count} pairs with a residual of at most {residual_bound:e}, found {converged} within \
                  {restarts} restarts"
-            )
+            ),
+            false if !is_complete => format!(
+                "expected to know that no wanted pair is missing, found {count} pairs that converged, and others that \
+                 may be wanted more, within {restarts} restarts"
+            ),
+            false => return None,
         };
-        (converged < count).then(|| Unconverged { text: text(), raise: &["maxiter", "ncv", "tol"] })
+        Some(Unconverged { text, raise: &["maxiter", "ncv", "tol"] })
     }
 }
 

@@ -11,7 +11,7 @@ use crate::spectral::krylov_schur::{Goal, KrylovSchur};
 use crate::spectral::schur::Schur;
 use crate::spectral::small::{DENSE_ROWS, entries};
 use crate::spectral::symmetric::{ROUNDING_RESIDUAL, check_scale, usual_columns};
-use crate::spectral::{ComplexPairs, SpectralOptions, steps_text};
+use crate::spectral::{ComplexPairs, Ending, SpectralOptions, steps_text};
 use crate::tall::basis::{Basis, Room};
 use crate::tall::kernels::Square;
 use crate::tall::vectors::{ComplexVectors, Parts, Vectors};
@@ -191,7 +191,7 @@ pub fn eigs<'a>(matrix: &'a SparseMatrix, options: &EigsOptions) -> Result<Compl
         return Err(Error::Usage(format!("expected a block of 1 column for eigs, found {}", options.block)));
     }
     let costs = RefCell::new(Costs::new(matrix, "eigs"));
-    let Solved { mut pairs, basis, residual_bound, restarts } =
+    let Solved { mut pairs, basis, residual_bound, restarts, is_complete } =
         solve(&Counted::new(matrix, Operand::Matrix, &costs)?, options)?;
     let key = |pair: &Pair| options.which.key(pair.value);
     pairs.sort_by(|one, other| key(other).total_cmp(&key(one)));
@@ -202,9 +202,9 @@ pub fn eigs<'a>(matrix: &'a SparseMatrix, options: &EigsOptions) -> Result<Compl
     let vectors = ComplexVectors::new(vectors, pairs.iter().map(|pair| pair.parts).collect());
     let residuals = pairs.iter().map(|pair| pair.residual).collect();
     let converged = pairs.iter().filter(|pair| pair.residual <= residual_bound).count();
-    let run = (converged, residual_bound, restarts);
+    let ending = Ending { converged, residual_bound, restarts, is_complete };
     let costs = (costs.into_inner(), matrix.pages_per_pass(Operand::Matrix));
-    Ok(ComplexPairs::new(matrix, costs, (values, vectors, residuals), run))
+    Ok(ComplexPairs::new(matrix, costs, (values, vectors, residuals), ending))
 }
 
 struct Pair {
@@ -220,6 +220,7 @@ struct Solved<'a> {
     basis: Basis<'a>,
     residual_bound: f64,
     restarts: u64,
+    is_complete: bool,
 }
 
 struct Sizes {
@@ -253,14 +254,14 @@ fn solve<'a>(operator: &dyn Operator<'a>, options: &EigsOptions) -> Result<Solve
     let _reservation = space.runtime.budget().reserve("small dense matrices", small_bytes)?;
     let mut basis = Basis::new(space, Room::of(operator), most_blocks)?;
     let (which, cancel) = (options.which, space.runtime.cancel());
-    let (schur, wanted, norm, restarts) = if is_small {
+    let (schur, wanted, norm, (restarts, is_complete)) = if is_small {
         let matrix = entries(operator, &mut basis)?;
         let mut schur = Schur::new(&matrix, cancel)?.ok_or_else(|| operator.too_large())?;
         schur.sort(k, cancel, |one, other| which.is_before(one, other))?;
         let wanted = schur.end_of_block(k);
         push_columns(&mut basis, &(schur.space(wanted) * schur.eigenvectors(wanted, cancel)?))?;
         let norm = matrix.col_iter().map(|column| column.norm_l2()).fold(0.0, f64::max);
-        (schur, wanted, norm, 0)
+        (schur, wanted, norm, (0, true))
     } else {
         let goal = Goal {
             count: k,
@@ -276,16 +277,16 @@ fn solve<'a>(operator: &dyn Operator<'a>, options: &EigsOptions) -> Result<Solve
         let run = format!("eigs, k {k}, {part}, tol {tol:e}, ncv {most_columns}, seed {seed}");
         let checkpoint = Checkpoint::open(operator, options.checkpoint.as_deref(), &run)?;
         let mut run = KrylovSchur::new(operator, basis, goal);
-        let (schur, wanted) = run.run(checkpoint)?;
+        let (schur, wanted, is_complete) = run.run(checkpoint)?;
         basis = run.basis;
         basis.truncate(basis.len() - 1);
         basis.rotate(&(schur.space(wanted) * schur.eigenvectors(wanted, cancel)?))?;
-        (schur, wanted, run.iteration.norm, run.iteration.restarts)
+        (schur, wanted, run.iteration.norm, (run.iteration.restarts, is_complete))
     };
     check_scale(operator, norm, &mut basis)?;
     let pairs = measured(operator, &mut basis, &schur, wanted)?;
     let residual_bound = (options.tol.max(ROUNDING_RESIDUAL) * schur.largest()).max(ROUNDING_RESIDUAL * norm);
-    Ok(Solved { pairs, basis, residual_bound, restarts })
+    Ok(Solved { pairs, basis, residual_bound, restarts, is_complete })
 }
 
 /// Appends the columns of a small matrix with as many rows as the vectors.

@@ -165,7 +165,7 @@ pub fn spectral_embedding<'a>(
         let solved = solve(&laplacian, &options, "spectral_embedding")?;
         (solved, laplacian.scale)
     };
-    let Solved { values, basis, mut residuals, converged, residual_bound, restarts } = solved;
+    let Solved { values, basis, mut residuals, ending } = solved;
     let one = if norm_laplacian { 1.0 } else { 0.0 };
     // The first is the last of those in ascending order.
     let eigenvalues = values.iter().rev().skip(dropped).map(|value| one - value).collect();
@@ -173,8 +173,7 @@ pub fn spectral_embedding<'a>(
     residuals.reverse();
     let embedding = Embedding { vectors: Vectors::new(basis, matrix, k, Operand::Matrix), scale, matrix };
     let costs = (costs.into_inner(), matrix.pages_per_pass(Operand::Matrix));
-    let run = (converged, residual_bound, restarts);
-    Ok(SpectralEmbedding::new(matrix, costs, (eigenvalues, embedding, residuals), run))
+    Ok(SpectralEmbedding::new(matrix, costs, (eigenvalues, embedding, residuals), ending))
 }
 
 /// `I` minus the normalised Laplacian, or minus the Laplacian: `S A S - C`.

@@ -7,9 +7,9 @@
 //! with a real matrix of the same spectrum, and vectors take twice the memory.
 
 use crate::operator::{Costs, Counted, Operator, check_symmetric, square_rows};
-use crate::spectral::HermitianPairs;
 use crate::spectral::lanczos::Goal;
 use crate::spectral::symmetric::{EigshOptions, Solved, Which, goal as real_goal, is_small, refine, subspace};
+use crate::spectral::{Ending, HermitianPairs};
 use crate::tall::complex::MOST_BLOCK;
 use crate::tall::vectors::{ComplexVectors, Parts, Vectors};
 use outcore_image::{Error, Result};
@@ -35,14 +35,15 @@ pub fn eigsh_complex<'a>(matrix: &'a SparseMatrix, options: &EigshOptions) -> Re
         let checkpoint = goal.checkpoint(&operator, folder, solver, options.block)?;
         refine(&operator, subspace(&operator, &goal, width, checkpoint)?, &goal)?
     };
-    let Solved { values, basis, residuals, converged, residual_bound, restarts } = solved;
+    let Solved { values, basis, residuals, ending } = solved;
     // Both columns of a pair, the parts of a vector, have its value and its residual.
     let once = |numbers: Vec<f64>| numbers.into_iter().step_by(2).collect();
     let parts = Vectors::new(basis, matrix, 2 * options.k, Operand::Matrix);
     let columns = (0..options.k).map(|i| Parts { re: 2 * i, sign: 1.0 }).collect();
     let pairs = (once(values), ComplexVectors::new(parts, columns), once(residuals));
     let costs = (costs.into_inner(), matrix.pages_per_pass(Operand::Matrix));
-    Ok(HermitianPairs::new(matrix, costs, pairs, (converged / 2, residual_bound, restarts)))
+    let ending = Ending { converged: ending.converged / 2, ..ending };
+    Ok(HermitianPairs::new(matrix, costs, pairs, ending))
 }
 
 /// Refuses a matrix of real numbers, and options that are impossible for a complex one.

@@ -197,9 +197,9 @@ impl<'o, 'a> KrylovSchur<'o, 'a> {
     }
 
     /// Runs until all wanted eigenvalues have converged and none is wanted more, or there were too many restarts.
-    /// Returns the Schur form and how many rows of it are wanted: one more if the last has a conjugate. Begins with a
-    /// random vector, or at the checkpoint.
-    pub fn run(&mut self, mut checkpoint: Option<Checkpoint<'a>>) -> Result<(Schur, usize)> {
+    /// Returns the Schur form, how many rows of it are wanted, one more if the last has a conjugate, and whether none
+    /// is wanted more. Begins with a random vector, or at the checkpoint.
+    pub fn run(&mut self, mut checkpoint: Option<Checkpoint<'a>>) -> Result<(Schur, usize, bool)> {
         let Goal { count, most_columns, most_restarts, tolerance, least_tolerance, .. } = self.goal;
         let between = LEAST_STEPS.max(most_columns / LOOKS);
         if !resume(&mut checkpoint, self)? {
@@ -219,7 +219,7 @@ impl<'o, 'a> KrylovSchur<'o, 'a> {
                 let keys = self.keys(&schur, wanted);
                 let is_known = self.iteration.is_locked(&keys, floor);
                 if is_known && self.is_behind(&mut schur, wanted, floor)? {
-                    return Ok((schur, wanted));
+                    return Ok((schur, wanted, true));
                 }
                 if !is_known && (self.iteration.locked.is_empty() || self.iteration.restarts < most_restarts) {
                     self.iteration.restarts += u64::from(!self.iteration.locked.is_empty());
@@ -230,7 +230,7 @@ impl<'o, 'a> KrylovSchur<'o, 'a> {
             }
             if is_full {
                 if self.iteration.restarts >= most_restarts {
-                    return Ok((schur, wanted));
+                    return Ok((schur, wanted, false));
                 }
                 self.restart(schur, wanted)?;
             }

@@ -15,6 +15,10 @@
 //! them, until a bound for random starts says that nothing was missed ([`MISSED_PROBABILITY`]), or what was missed has
 //! converged too.
 //!
+//! *Missed ends.* A Ritz value may rest on an eigenvalue while the approximation of a more wanted one is still behind
+//! it. So the iteration ends only when the best value behind the wanted ones is known as well, at either end of the
+//! spectrum if both are wanted: its residual is a small part ([`UNWANTED_RESIDUAL`]) of its distance.
+//!
 //! Grimes, Lewis and Simon, *A shifted block Lanczos algorithm*, SIAM J. Matrix Anal. 1994; Wu and Simon,
 //! *Thick-restart Lanczos*, SIAM J. Matrix Anal. 2000; Kuczyński and Woźniakowski, *Estimating the largest eigenvalue
 //! by the power and Lanczos algorithms with a random start*, SIAM J. Matrix Anal. 1992.
@@ -48,6 +52,8 @@ const ORTHOGONAL: f64 = 2e-15;
 const LEAST_REMAINDER: f64 = 0.5;
 /// Eigenvalues that are no further apart, in units of the greatest, may be one that is repeated.
 const EQUAL_DISTANCE: f64 = 1e-5;
+/// The residual of a value that is not wanted, in units of its distance from the last that is.
+const UNWANTED_RESIDUAL: f64 = 1e-3;
 /// The probability that a wanted eigenvalue is missed, per column of a block.
 const MISSED_PROBABILITY: f64 = 1e-3;
 
@@ -104,6 +110,8 @@ pub(crate) struct Ritz {
     pub vectors: Mat<f64>,
     /// The lengths of the residuals, as far as the small matrix knows them.
     pub residuals: Vec<f64>,
+    /// Whether the iteration made sure that no wanted pair is missing.
+    pub is_complete: bool,
 }
 
 pub(crate) struct Lanczos<'o, 'a> {
@@ -121,6 +129,8 @@ pub(crate) struct Lanczos<'o, 'a> {
     now: Mat<f64>,
     /// Number of coming steps that orthogonalize against all blocks.
     forced: u64,
+    /// Whether the basis was restarted since its last random block: then steps are no longer those of a random start.
+    is_restarted: bool,
 }
 
 impl<'o, 'a> Lanczos<'o, 'a> {
@@ -135,6 +145,7 @@ impl<'o, 'a> Lanczos<'o, 'a> {
             before: Mat::zeros(size, width),
             now: Mat::zeros(size, width),
             forced: 0,
+            is_restarted: false,
             basis,
         }
     }
@@ -154,6 +165,7 @@ impl<'o, 'a> Lanczos<'o, 'a> {
         random(&self.basis, &mut block, seed)?;
         self.append(block);
         self.iteration.steps = 0;
+        self.is_restarted = false;
         Ok(())
     }
 
@@ -229,7 +241,7 @@ impl<'o, 'a> Lanczos<'o, 'a> {
                 (0..width).for_each(|column| self.now[(row, column)] = estimate[(row, column)]);
             }
         }
-        self.iteration.steps += 1;
+        self.iteration.steps += u64::from(!self.is_restarted);
         Ok(())
     }
 
@@ -299,36 +311,59 @@ impl<'o, 'a> Lanczos<'o, 'a> {
             (0..width).map(|i| part(i).powi(2)).sum::<f64>().sqrt()
         };
         let residuals = (0..live.len()).map(residual).collect();
-        Ok(Ritz { values: order.iter().map(|&i| values[i]).collect(), vectors: sorted, residuals })
+        let values = order.iter().map(|&i| values[i]).collect();
+        Ok(Ritz { values, vectors: sorted, residuals, is_complete: false })
     }
 
     /// Keeps the best approximations only, at least this number of them, and continues behind them.
     fn restart(&mut self, ritz: &Ritz, keep: usize) -> Result<()> {
         let width = self.width();
-        let keep = keep.next_multiple_of(width);
+        let retained = self.retained(ritz, keep.next_multiple_of(width));
+        let blocks = retained.len() / width;
         let (size, next) = (self.columns(), self.square(self.basis.len() - 1, self.basis.len() - 2));
         let Some(mut block) = self.basis.pop() else { unreachable!("the last block is in memory") };
-        let vectors = ritz.vectors.submatrix(0, 0, size, keep).to_owned();
+        let vectors = Mat::from_fn(size, retained.len(), |row, column| ritz.vectors[(row, retained[column])]);
         self.basis.rotate(&vectors)?;
         let hidden = self.hidden_by(&vectors);
-        self.clear(&ritz.values[..keep], hidden);
+        self.clear(&retained.iter().map(|&column| ritz.values[column]).collect::<Vec<_>>(), hidden);
         // Remove rounding and the overlap of the old vectors.
-        self.basis.project_out(0..keep / width, &mut block)?;
+        self.basis.project_out(0..blocks, &mut block)?;
         let seed = self.iteration.next_seed();
-        let upper = orthonormalize(&self.basis, keep / width, &mut block, LEAST_REMAINDER, seed)?.upper;
+        let upper = orthonormalize(&self.basis, blocks, &mut block, LEAST_REMAINDER, seed)?.upper;
         let next = product(&upper, &next, width);
         self.append(block);
-        for to in 0..keep / width {
+        for to in 0..blocks {
             let mut coupling = ZERO;
             for (i, k) in entries(width) {
-                let vector = |row: usize| ritz.vectors[(size - width + row, to * width + k)];
+                let vector = |row: usize| vectors[(size - width + row, to * width + k)];
                 coupling[i][k] = (0..width).map(|row| next[i][row] * vector(row)).sum();
             }
-            self.set_square(keep / width, to, &coupling);
+            self.set_square(blocks, to, &coupling);
         }
         self.forced = 2;
+        self.is_restarted = true;
         self.iteration.restarts += 1;
         Ok(())
+    }
+
+    /// The approximations that a restart keeps. Of those behind the wanted ones, whole vectors by turns from both ends
+    /// if both are wanted: an end of which nothing is kept would have to be found anew after every restart.
+    fn retained(&self, ritz: &Ritz, count: usize) -> Vec<usize> {
+        let (wanted, parts) = (self.goal.count, self.goal.parts);
+        if self.goal.which != Which::LargestMagnitude {
+            return (0..count).collect();
+        }
+        let behind = (wanted..ritz.values.len()).step_by(parts);
+        let (above, below): (Vec<_>, Vec<_>) = behind.partition(|&column| ritz.values[column] > 0.0);
+        let (mut above, mut below) = (above.into_iter(), below.into_iter());
+        let mut retained: Vec<usize> = (0..wanted).collect();
+        while retained.len() < count.min(ritz.values.len()) {
+            for end in [&mut above, &mut below] {
+                retained.extend(end.next().into_iter().flat_map(|column| column..column + parts));
+            }
+        }
+        retained.truncate(count);
+        retained
     }
 
     /// Locks the best approximations, which have converged, and begins again behind them.
@@ -388,15 +423,19 @@ impl<'o, 'a> Lanczos<'o, 'a> {
             let converged = (0..count).take_while(|&i| has_converged(i)).count();
             if converged == count {
                 let wanted = &ritz.values[..count];
-                let Some(crowd) = self.least_crowd(wanted, scale) else { return Ok(ritz) };
+                let (crowd, is_behind) = (self.least_crowd(wanted, scale), self.is_behind(&ritz, floor));
                 let is_known = self.iteration.is_locked(wanted, floor);
-                if !is_known {
+                let is_complete = match crowd {
+                    None => is_behind,
+                    Some(crowd) => is_known && (is_behind || self.is_complete(&ritz, crowd)),
+                };
+                if is_complete {
+                    return Ok(Ritz { is_complete, ..ritz });
+                }
+                if crowd.is_some() && is_behind && !is_known {
                     self.lock(&ritz, count)?;
                     self.iteration.locked = wanted.to_vec();
                     continue;
-                }
-                if self.is_complete(&ritz, crowd, floor) {
-                    return Ok(ritz);
                 }
             }
             if is_full {
@@ -426,21 +465,37 @@ impl<'o, 'a> Lanczos<'o, 'a> {
         self.iteration.norm.max(magnitude(&ritz.values))
     }
 
-    /// Whether no eigenvalue was missed whose sort key is at least `last`.
-    fn is_complete(&self, ritz: &Ritz, last: f64, floor: f64) -> bool {
+    /// Whether the best value behind the wanted ones, at both ends if both are wanted, is known well enough to say that
+    /// no wanted one is hidden there.
+    fn is_behind(&self, ritz: &Ritz, floor: f64) -> bool {
+        let Goal { count, which, .. } = self.goal;
+        let last = which.key(ritz.values[count - 1]);
+        let is_known = |column: usize| {
+            let distance = last - which.key(ritz.values[column]);
+            ritz.residuals[column] <= floor.max(UNWANTED_RESIDUAL * distance)
+        };
+        let first_of = |is_above: bool| (count..ritz.values.len()).find(|&at| (ritz.values[at] > 0.0) == is_above);
+        let known = match which {
+            Which::LargestMagnitude => [first_of(true), first_of(false)],
+            _ => [Some(count).filter(|&at| at < ritz.values.len()), None],
+        };
+        known.iter().any(Option::is_some) && known.into_iter().flatten().all(is_known)
+    }
+
+    /// Whether the bound for random starts says that no eigenvalue was missed whose sort key is at least `last`. It
+    /// counts the steps up to the first restart: later approximations are at least as near as those of that time.
+    fn is_complete(&self, ritz: &Ritz, last: f64) -> bool {
         let Goal { count, which, .. } = self.goal;
         let Some(&rest) = ritz.values.get(count) else { return false };
-        let rest_key = which.key(rest);
-        if ritz.residuals[count] <= floor {
-            return true;
-        }
+        let key = |at: usize| which.key(ritz.values[at]) - ritz.residuals[at];
         let least = match which {
             Which::LargestMagnitude => -last,
-            _ => ritz.values.iter().map(|&value| which.key(value)).fold(f64::INFINITY, f64::min),
+            _ => (0..ritz.values.len()).map(key).fold(f64::INFINITY, f64::min),
         };
-        let gap = ((last - rest_key) / (last - least)).clamp(0.0, 1.0);
+        let gap = ((last - which.key(rest)) / (last - least)).clamp(0.0, 1.0);
         let rows = self.basis.space.rows as f64;
-        let bound = 1.648 * rows.sqrt() * (-gap.sqrt() * (2 * self.iteration.steps - 1) as f64).exp();
+        let steps = (2 * self.iteration.steps).saturating_sub(1);
+        let bound = 1.648 * rows.sqrt() * (-gap.sqrt() * steps as f64).exp();
         bound <= MISSED_PROBABILITY
     }
 }
@@ -460,6 +515,9 @@ impl Resumable for Lanczos<'_, '_> {
         [&mut self.projection, &mut self.before, &mut self.now]
             .into_iter()
             .try_for_each(|matrix| words.matrix(matrix))?;
+        let mut is_restarted = u64::from(self.is_restarted);
+        words.word(&mut is_restarted)?;
+        self.is_restarted = is_restarted != 0;
         let mut live = self.live.iter().map(|&is_live| f64::from(u8::from(is_live))).collect();
         [&mut live, &mut self.hidden, &mut iteration.locked].into_iter().try_for_each(|numbers| words.list(numbers))?;
         self.live = live.iter().map(|&is_live| is_live != 0.0).collect();

@@ -135,6 +135,9 @@ pub struct SpectralPairs<V, T = f64> {
     pub products: u64,
     /// Number of restarts: of a full subspace, or because more eigenvalues had appeared.
     pub restarts: u64,
+    /// Whether the iteration made sure that no wanted pair is missing. If not, the restarts ended it before, and a pair
+    /// that is wanted more than one of these may exist.
+    pub is_complete: bool,
     /// Statistics of the run: time, reads, memory.
     pub stats: Stats,
 }
@@ -146,18 +149,27 @@ pub type HermitianPairs<'a> = SpectralPairs<ComplexVectors<'a>>;
 /// Eigenpairs of an unsymmetric matrix: complex values and vectors.
 pub type ComplexPairs<'a> = SpectralPairs<ComplexVectors<'a>, c64>;
 
+/// How an iteration ended.
+#[derive(Clone, Copy)]
+pub(crate) struct Ending {
+    /// Number of pairs that converged.
+    pub converged: usize,
+    pub residual_bound: f64,
+    pub restarts: u64,
+    pub is_complete: bool,
+}
+
 impl<V, T> SpectralPairs<V, T> {
-    /// Pairs of a run whose products cost `costs`, and read this number of pages each; `converged`, `residual_bound`
-    /// and `restarts` are those of the run.
+    /// Pairs of a run whose products cost `costs`, and read this number of pages each.
     pub(crate) fn new(
         matrix: &SparseMatrix,
         (costs, pages): (Costs, u64),
         (values, vectors, residuals): (Vec<T>, V, Vec<f64>),
-        (converged, residual_bound, restarts): (usize, f64, u64),
+        Ending { converged, residual_bound, restarts, is_complete }: Ending,
     ) -> Self {
         let products = costs.products;
         let stats = costs.stats.finish(matrix.graph().runtime(), pages);
-        SpectralPairs { values, vectors, residuals, converged, residual_bound, products, restarts, stats }
+        SpectralPairs { values, vectors, residuals, converged, residual_bound, products, restarts, is_complete, stats }
     }
 
     /// The result as a declared solver returns it; `count` pairs were computed.
@@ -167,10 +179,11 @@ impl<V, T> SpectralPairs<V, T> {
         columns: impl FnOnce(Vec<T>) -> Vec<(&'static str, Vec<f64>)>,
         dense: impl FnOnce(V) -> Result<Vec<Dense<'a>>>,
     ) -> Result<Found<'a>> {
-        let SpectralPairs { values, vectors, residuals, converged, residual_bound, products, restarts, stats } = self;
-        let convergence = Convergence { count, converged, residual_bound, products, restarts };
+        let SpectralPairs { values, vectors, residuals, converged, residual_bound, restarts, is_complete, .. } = self;
+        let ending = Ending { converged, residual_bound, restarts, is_complete };
+        let convergence = Convergence { count, ending, products: self.products };
         let mut values = columns(values);
         values.push(("residual", residuals));
-        Ok(convergence.found(values, dense(vectors)?, stats))
+        Ok(convergence.found(values, dense(vectors)?, self.stats))
     }
 }

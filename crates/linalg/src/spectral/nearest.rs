@@ -34,12 +34,12 @@ pub(crate) fn nearest<'a>(operator: &Counted<'a, '_>, options: &EigshOptions) ->
     };
     if let Some(which) = which {
         let pairs = solve(operator, &EigshOptions { which, ..options.clone() }, "eigsh")?;
-        let bound = pairs.residual_bound;
-        let is_complete = match which {
+        let bound = pairs.ending.residual_bound;
+        let is_one_sided = match which {
             Which::SmallestAlgebraic => pairs.values[0] >= -bound,
             _ => pairs.values[pairs.values.len() - 1] <= bound,
         };
-        if is_complete || pairs.converged < options.k {
+        if is_one_sided || pairs.ending.converged < options.k || !pairs.ending.is_complete {
             return Ok(pairs);
         }
     }
@@ -74,20 +74,21 @@ fn by_squares<'a>(operator: &Counted<'a, '_>, options: &EigshOptions) -> Result<
     let count = (options.k + width).next_multiple_of(width);
     let goal = Goal { count, which: Which::SmallestAlgebraic, is_of_squares: true, ..wanted };
     let goal = Goal { most_columns: goal.most_columns.max(count + 3 * width), ..goal };
-    let Subspace { basis, scale, restarts } = {
+    let subspace = {
         let squared = Squared::new(operator.matrix, Operand::Matrix, width, operator.costs)?;
         let checkpoint = goal.checkpoint(&squared, options.checkpoint.as_deref(), "eigsh of squares", width)?;
         subspace(&squared, &goal, width, checkpoint)?
     };
-    let scale = scale.sqrt();
-    let mut pairs = refine(operator, Subspace { basis, scale, restarts }, &Goal { count, ..wanted })?;
+    let (scale, restarts, is_complete) = (subspace.scale.sqrt(), subspace.restarts, subspace.is_complete);
+    let mut pairs = refine(operator, Subspace { scale, ..subspace }, &Goal { count, ..wanted })?;
     for _ in 0..MOST_JOINED {
-        if best(&pairs, options.k).iter().all(|&i| pairs.residuals[i] <= pairs.residual_bound) {
+        if best(&pairs, options.k).iter().all(|&i| pairs.residuals[i] <= pairs.ending.residual_bound) {
             break;
         }
-        let (some, bound) = (best(&pairs, count), pairs.residual_bound);
+        let (some, bound) = (best(&pairs, count), pairs.ending.residual_bound);
         let basis = with_products(operator, pairs.pick(&some)?.basis, bound, options.seed)?;
-        pairs = refine(operator, Subspace { basis, scale, restarts }, &Goal { count: 2 * count, ..wanted })?;
+        let subspace = Subspace { basis, scale, restarts, is_complete };
+        pairs = refine(operator, subspace, &Goal { count: 2 * count, ..wanted })?;
     }
     let best = best(&pairs, options.k);
     pairs.pick(&best)

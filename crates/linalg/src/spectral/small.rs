@@ -164,5 +164,5 @@ pub(crate) fn dense<'a, T: Entry>(
         }
         basis.push(block);
     }
-    Ok(Subspace { basis, scale: magnitude(&values), restarts: 0 })
+    Ok(Subspace { basis, scale: magnitude(&values), restarts: 0, is_complete: true })
 }

@@ -17,7 +17,7 @@ use crate::spectral::small::{SMALL_COPIES, dense_bytes, padded, small_svd};
 use crate::spectral::symmetric::{
     ROUNDING_RESIDUAL, Subspace, Which, goal, is_small, most_blocks, orthonormal, subspace,
 };
-use crate::spectral::{SpectralOptions, SpectralPairs, steps_text};
+use crate::spectral::{Ending, SpectralOptions, SpectralPairs, steps_text};
 use crate::tall::basis::{Basis, Room};
 use crate::tall::orthonormal::{ROUNDING, orthonormalize};
 use crate::tall::vectors::Vectors;
@@ -153,7 +153,7 @@ pub fn svds<'a>(matrix: &'a SparseMatrix, options: &SvdsOptions) -> Result<Svd<'
         false => (Operand::Transpose, Operand::Matrix),
     };
     let costs = RefCell::new(Costs::new(matrix, "svds"));
-    let Subspace { basis: near, restarts, .. } = {
+    let Subspace { basis: near, restarts, is_complete, .. } = {
         let operator = Squared::new(matrix, first, block, &costs)?;
         let checkpoint = goal.checkpoint(&operator, options.checkpoint.as_deref(), "svds", block)?;
         subspace(&operator, &goal, block, checkpoint)?
@@ -170,7 +170,8 @@ pub fn svds<'a>(matrix: &'a SparseMatrix, options: &SvdsOptions) -> Result<Svd<'
     let (near, far) = (Vectors::new(near, matrix, k, second), Vectors::new(far, matrix, k, first));
     let (left, right) = if first == Operand::Matrix { (far, near) } else { (near, far) };
     let (costs, vectors) = ((costs.into_inner(), pages), SingularVectors { left, right });
-    Ok(Svd::new(matrix, costs, (values, vectors, residuals), (converged, residual_bound, restarts)))
+    let ending = Ending { converged, residual_bound, restarts, is_complete };
+    Ok(Svd::new(matrix, costs, (values, vectors, residuals), ending))
 }
 
 /// Singular vectors of both sides, with values in descending order.

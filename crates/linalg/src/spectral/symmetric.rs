@@ -2,9 +2,9 @@
 
 use crate::checkpoint::Checkpoint;
 use crate::operator::{LEAST_SCALE, Operator, space, too_small};
-use crate::spectral::SpectralOptions;
 use crate::spectral::lanczos::{Goal, Lanczos};
 use crate::spectral::small::{DENSE_COPIES, DENSE_ROWS, SMALL_COPIES, dense, dense_bytes, padded, small_eigen};
+use crate::spectral::{Ending, SpectralOptions};
 use crate::tall::basis::{Basis, Room};
 use crate::tall::kernels::Square;
 use crate::tall::{Space, ZERO, entries, set_square};
@@ -88,9 +88,7 @@ pub(crate) struct Solved<'a> {
     /// The vectors, then zeros up to a whole block.
     pub basis: Basis<'a>,
     pub residuals: Vec<f64>,
-    pub converged: usize,
-    pub residual_bound: f64,
-    pub restarts: u64,
+    pub ending: Ending,
 }
 
 impl Solved<'_> {
@@ -112,7 +110,8 @@ impl Solved<'_> {
         self.basis.truncate(order.len().div_ceil(width));
         self.values = order.iter().map(|&i| self.values[i]).collect();
         self.residuals = order.iter().map(|&i| self.residuals[i]).collect();
-        self.converged = self.residuals.iter().filter(|&&residual| residual <= self.residual_bound).count();
+        let bound = self.ending.residual_bound;
+        self.ending.converged = self.residuals.iter().filter(|&&residual| residual <= bound).count();
         Ok(self)
     }
 }
@@ -147,6 +146,8 @@ pub(crate) struct Subspace<'a> {
     /// The greatest magnitude of an eigenvalue.
     pub scale: f64,
     pub restarts: u64,
+    /// Whether the iteration made sure that no wanted pair is missing.
+    pub is_complete: bool,
 }
 
 /// Finds the wanted vectors, in blocks of this width.
@@ -181,7 +182,7 @@ pub(crate) fn subspace<'a>(
     });
     basis.rotate(&vectors)?;
     trim_freed_memory();
-    Ok(Subspace { basis, scale, restarts })
+    Ok(Subspace { basis, scale, restarts, is_complete: ritz.is_complete })
 }
 
 /// Refuses an operator whose numbers are so small that squares of them vanish, unless all are 0.
@@ -229,7 +230,7 @@ pub(crate) fn usual_columns(rows: usize, k: usize) -> usize {
 
 /// Makes vectors orthonormal to the last bit and eigenvalues of them, and computes the residuals.
 pub(crate) fn refine<'a>(operator: &dyn Operator<'a>, subspace: Subspace<'a>, goal: &Goal) -> Result<Solved<'a>> {
-    let Subspace { mut basis, scale, restarts } = subspace;
+    let Subspace { mut basis, scale, restarts, is_complete } = subspace;
     let (space, width, count) = (basis.space, basis.space.width, goal.count);
     let small_bytes = dense_bytes(SMALL_COPIES, count);
     basis.leave(2 * space.block_bytes() + small_bytes)?;
@@ -259,8 +260,8 @@ pub(crate) fn refine<'a>(operator: &dyn Operator<'a>, subspace: Subspace<'a>, go
         let is_diagonal = beside.map(|at| small[at].abs()).all(|entry| entry <= bound);
         if is_diagonal || round == 2 {
             let converged = residuals.iter().filter(|&&residual| residual <= bound).count();
-            let solved = Solved { values, basis, residuals, converged, residual_bound: bound, restarts };
-            return solved.sorted();
+            let ending = Ending { converged, residual_bound: bound, restarts, is_complete };
+            return Solved { values, basis, residuals, ending }.sorted();
         }
         let symmetric = Mat::from_fn(count, count, |i, k| (small[(i, k)] + small[(k, i)]) / 2.0);
         let (_, turn) = small_eigen(&space, &symmetric).ok_or_else(|| operator.too_large())?;

@@ -1,6 +1,6 @@
 //! Eigenvalues beside closed forms, on disk and in memory.
 
-use crate::common::{Entries, bits, matrix, options, runtime};
+use crate::common::{Entries, bits, matrix, options, random, runtime};
 use outcore_io::{Progress, Runtime, RuntimeOptions, Unit};
 use outcore_linalg::{Eigenpairs, EigshOptions, Which, eigsh};
 use outcore_matrix::SparseMatrix;
@@ -109,12 +109,34 @@ fn repeated_eigenvalues_are_found_as_often_as_they_are_there() {
 }
 
 #[test]
+fn few_columns_miss_no_wanted_pair() {
+    let mut state = 5;
+    for trial in 0..60 {
+        // Few values at either end, with gaps of all sizes between them.
+        let normal =
+            |state: &mut u64| (0..6).map(|_| random(state, 1 << 20) as f64 / (1 << 20) as f64).sum::<f64>() - 3.0;
+        let values: Vec<f64> = (0..300).map(|_| normal(&mut state)).collect();
+        for which in ENDS {
+            let options = EigshOptions { which, ncv: Some(14), seed: trial, ..options(8) };
+            compare(&Entries::diagonal(&values), values.clone(), &options);
+        }
+    }
+}
+
+#[test]
+fn pairs_that_restarts_end_before_all_is_known_are_not_complete() {
+    let (folder, runtime) = (tempfile::tempdir().unwrap(), runtime(2, None));
+    // The other end is crowded, and its best value is nearly wanted.
+    let values: Vec<f64> = (0..400).map(|i| if i < 4 { 10.0 - i as f64 } else { i as f64 / 1e3 - 7.0038 }).collect();
+    let matrix = matrix(&runtime, &Entries::diagonal(&values).image(folder.path(), true), true);
+    let run = |max_iter| eigsh(&matrix, &EigshOptions { ncv: Some(12), max_iter, ..options(4) }).unwrap();
+    assert!(run(1000).is_complete);
+    assert!((0..60).map(run).any(|found| found.converged == 4 && !found.is_complete));
+}
+
+#[test]
 fn eigenvalues_next_to_zero() {
-    let diagonal = |values: &[f64]| {
-        let mut given = Entries::new(values.len() as u64, values.len() as u64);
-        (0..).zip(values).for_each(|(row, &value)| given.add(row, row, value));
-        given
-    };
+    let diagonal = Entries::diagonal;
     let side = |size: usize| (1..=size).map(move |i| 2.0 * (PI * i as f64 / (size as f64 + 1.0)).cos());
     let known: Vec<f64> = side(17).flat_map(|i| side(20).map(move |k| i + k)).collect();
     for block in [1, 2, 4] {

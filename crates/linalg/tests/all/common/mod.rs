@@ -46,6 +46,12 @@ impl Entries {
         grid
     }
 
+    pub fn diagonal(values: &[f64]) -> Self {
+        let mut diagonal = Entries::new(values.len() as u64, values.len() as u64);
+        (0..).zip(values).for_each(|(row, &value)| diagonal.add(row, row, value));
+        diagonal
+    }
+
     pub fn hypercube(dimension: u64) -> Self {
         let mut cube = Entries::new(1 << dimension, 1 << dimension);
         for corner in 0..1 << dimension {
