@@ -255,7 +255,7 @@ pub(crate) const K: Parameter = Parameter::whole("k", 6, "How many");
 pub(crate) const TOL: Parameter = Parameter::real(
     "tol",
     0.0,
-    "The greatest residual, in units of the greatest value's magnitude; 0 for what rounding allows",
+    "The greatest residual of a pair, in units of its value's magnitude; 0 for what rounding allows",
 );
 /// The columns of a subspace.
 pub(crate) const NCV: Parameter = Parameter::optional(

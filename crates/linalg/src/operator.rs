@@ -9,6 +9,10 @@ use std::cell::RefCell;
 
 /// The least magnitude of the greatest eigenvalue: squares of much smaller numbers underflow.
 pub(crate) const LEAST_SCALE: f64 = 1e-140;
+/// Relative residual that rounding leaves where rows are short.
+const ROUNDING_RESIDUAL: f64 = 1e-13;
+/// Sums that a row of a product is added up in, side by side.
+const LANES: f64 = 8.0;
 /// Largest relative distance between products of a symmetric matrix and of its transpose.
 const SYMMETRIC: f64 = 1e-10;
 
@@ -166,6 +170,16 @@ impl<'a> Operator<'a> for Squared<'a, '_> {
 pub(crate) fn column_pages(matrix: &SparseMatrix, by_values: bool) -> u64 {
     let (graph, direction) = (matrix.graph(), Direction::In);
     graph.pages(direction) + if by_values { graph.weight_pages(direction) } else { 0 }
+}
+
+/// Length of the rounding of a product with a vector of length 1, in units of the greatest eigenvalue or singular
+/// value. Each addition to a sum rounds by half a unit in its last digit at most, and no row is longer than that value:
+/// so the longest list decides.
+pub(crate) fn rounding(matrix: &SparseMatrix) -> f64 {
+    let manifest = matrix.graph().manifest();
+    let lists = manifest.in_lists.iter().chain([&manifest.out_lists]);
+    let longest = lists.map(|lists| lists.max_degree).max().unwrap_or(0);
+    ROUNDING_RESIDUAL.max(f64::EPSILON / 2.0 * (longest as f64 / LANES))
 }
 
 pub(crate) fn require_real(matrix: &SparseMatrix) -> Result<()> {

@@ -6,12 +6,12 @@ use crate::declare::{
     values_bytes,
 };
 use crate::dense::{Dense, Store};
-use crate::operator::{Costs, Counted, Operator, require_real, space, square_rows};
+use crate::operator::{Costs, Counted, Operator, require_real, rounding, space, square_rows};
 use crate::spectral::krylov_schur::{Goal, KrylovSchur};
 use crate::spectral::schur::Schur;
 use crate::spectral::small::{DENSE_ROWS, entries};
-use crate::spectral::symmetric::{ROUNDING_RESIDUAL, check_scale, usual_columns};
-use crate::spectral::{ComplexPairs, Ending, SpectralOptions, steps_text};
+use crate::spectral::symmetric::{check_scale, usual_columns};
+use crate::spectral::{ComplexPairs, Ending, Limit, SpectralOptions, steps_text};
 use crate::tall::basis::{Basis, Room};
 use crate::tall::kernels::Square;
 use crate::tall::vectors::{ComplexVectors, Parts, Vectors};
@@ -24,7 +24,7 @@ use outcore_ingest::Choice;
 use outcore_matrix::{Operand, SparseMatrix};
 use std::cell::RefCell;
 
-/// The smallest relative tolerance that is passed to the iteration, in units of the greatest eigenvalue.
+/// The smallest tolerance of the iteration, in units of the greatest eigenvalue or the longest product.
 const LEAST_TOLERANCE: f64 = 4e-14;
 /// Small dense matrices that are in memory at once.
 const DENSE_COPIES: u64 = 6;
@@ -191,7 +191,7 @@ pub fn eigs<'a>(matrix: &'a SparseMatrix, options: &EigsOptions) -> Result<Compl
         return Err(Error::Usage(format!("expected a block of 1 column for eigs, found {}", options.block)));
     }
     let costs = RefCell::new(Costs::new(matrix, "eigs"));
-    let Solved { mut pairs, basis, residual_bound, restarts, is_complete } =
+    let Solved { mut pairs, basis, limit, restarts, is_complete } =
         solve(&Counted::new(matrix, Operand::Matrix, &costs)?, options)?;
     let key = |pair: &Pair| options.which.key(pair.value);
     pairs.sort_by(|one, other| key(other).total_cmp(&key(one)));
@@ -201,7 +201,8 @@ pub fn eigs<'a>(matrix: &'a SparseMatrix, options: &EigsOptions) -> Result<Compl
     let values = pairs.iter().map(|pair| pair.value).collect();
     let vectors = ComplexVectors::new(vectors, pairs.iter().map(|pair| pair.parts).collect());
     let residuals = pairs.iter().map(|pair| pair.residual).collect();
-    let converged = pairs.iter().filter(|pair| pair.residual <= residual_bound).count();
+    let converged = pairs.iter().filter(|pair| pair.residual <= limit.of(pair.value.norm())).count();
+    let residual_bound = limit.of(pairs.iter().map(|pair| pair.value.norm()).fold(0.0, f64::max));
     let ending = Ending { converged, residual_bound, restarts, is_complete };
     let costs = (costs.into_inner(), matrix.pages_per_pass(Operand::Matrix));
     Ok(ComplexPairs::new(matrix, costs, (values, vectors, residuals), ending))
@@ -218,7 +219,7 @@ struct Solved<'a> {
     pairs: Vec<Pair>,
     /// The vectors, real and imaginary parts side by side.
     basis: Basis<'a>,
-    residual_bound: f64,
+    limit: Limit,
     restarts: u64,
     is_complete: bool,
 }
@@ -267,7 +268,7 @@ fn solve<'a>(operator: &dyn Operator<'a>, options: &EigsOptions) -> Result<Solve
             count: k,
             which,
             // Residuals of locked vectors and of those found after them add up.
-            tolerance: (options.tol / 2.0).max(LEAST_TOLERANCE),
+            tolerance: options.tol / 2.0,
             least_tolerance: LEAST_TOLERANCE,
             most_columns,
             most_restarts: options.max_iter,
@@ -285,8 +286,9 @@ fn solve<'a>(operator: &dyn Operator<'a>, options: &EigsOptions) -> Result<Solve
     };
     check_scale(operator, norm, &mut basis)?;
     let pairs = measured(operator, &mut basis, &schur, wanted)?;
-    let residual_bound = (options.tol.max(ROUNDING_RESIDUAL) * schur.largest()).max(ROUNDING_RESIDUAL * norm);
-    Ok(Solved { pairs, basis, residual_bound, restarts, is_complete })
+    let rounding = rounding(operator.matrix()) * schur.largest().max(norm);
+    let limit = Limit { relative: options.tol, rounding };
+    Ok(Solved { pairs, basis, limit, restarts, is_complete })
 }
 
 /// Appends the columns of a small matrix with as many rows as the vectors.

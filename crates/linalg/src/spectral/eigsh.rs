@@ -133,7 +133,7 @@ pub fn eigsh<'a>(matrix: &'a SparseMatrix, options: &EigshOptions) -> Result<Eig
             false => solve(&operator, options, "eigsh")?,
         }
     };
-    let Solved { values, basis, residuals, ending } = solved;
+    let Solved { values, basis, residuals, ending, .. } = solved;
     let vectors = Vectors::new(basis, matrix, values.len(), Operand::Matrix);
     let costs = (costs.into_inner(), matrix.pages_per_pass(Operand::Matrix));
     Ok(Eigenpairs::new(matrix, costs, (values, vectors, residuals), ending))

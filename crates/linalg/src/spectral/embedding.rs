@@ -165,7 +165,7 @@ pub fn spectral_embedding<'a>(
         let solved = solve(&laplacian, &options, "spectral_embedding")?;
         (solved, laplacian.scale)
     };
-    let Solved { values, basis, mut residuals, ending } = solved;
+    let Solved { values, basis, mut residuals, ending, .. } = solved;
     let one = if norm_laplacian { 1.0 } else { 0.0 };
     // The first is the last of those in ascending order.
     let eigenvalues = values.iter().rev().skip(dropped).map(|value| one - value).collect();

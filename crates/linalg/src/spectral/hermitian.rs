@@ -35,7 +35,7 @@ pub fn eigsh_complex<'a>(matrix: &'a SparseMatrix, options: &EigshOptions) -> Re
         let checkpoint = goal.checkpoint(&operator, folder, solver, options.block)?;
         refine(&operator, subspace(&operator, &goal, width, checkpoint)?, &goal)?
     };
-    let Solved { values, basis, residuals, ending } = solved;
+    let Solved { values, basis, residuals, ending, .. } = solved;
     // Both columns of a pair, the parts of a vector, have its value and its residual.
     let once = |numbers: Vec<f64>| numbers.into_iter().step_by(2).collect();
     let parts = Vectors::new(basis, matrix, 2 * options.k, Operand::Matrix);

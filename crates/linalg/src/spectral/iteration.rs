@@ -40,9 +40,9 @@ impl<'o, 'a> Iteration<'o, 'a> {
         self.seed
     }
 
-    /// Whether these values are those that are locked, but for `floor`.
-    pub fn is_locked(&self, values: &[f64], floor: f64) -> bool {
+    /// Whether these values are those that are locked, but for `floor` of each.
+    pub fn is_locked(&self, values: &[f64], floor: impl Fn(f64) -> f64) -> bool {
         let mut both = self.locked.iter().zip(values);
-        self.locked.len() == values.len() && both.all(|(a, b)| (a - b).abs() <= floor)
+        self.locked.len() == values.len() && both.all(|(a, &b)| (a - b).abs() <= floor(b))
     }
 }

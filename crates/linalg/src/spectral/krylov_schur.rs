@@ -43,9 +43,9 @@ const UNWANTED_RESIDUAL: f64 = 1e-2;
 pub(crate) struct Goal {
     pub count: usize,
     pub which: Spectrum,
-    /// The greatest residual, in units of the greatest eigenvalue's magnitude.
+    /// The greatest residual of a pair, in units of its eigenvalue's magnitude.
     pub tolerance: f64,
-    /// The least residual that is asked for, in lengths of the longest product.
+    /// The least residual that is asked for, in lengths of the longest product or the greatest eigenvalue.
     pub least_tolerance: f64,
     pub most_columns: usize,
     pub most_restarts: u64,
@@ -214,10 +214,12 @@ impl<'o, 'a> KrylovSchur<'o, 'a> {
             }
             let (mut schur, coupling) = self.schur(count)?;
             let wanted = schur.end_of_block(count);
-            let floor = (tolerance * schur.largest()).max(least_tolerance * self.iteration.norm);
+            let magnitudes = schur.blocks(wanted).into_iter().map(|row| schur.value(row).norm());
+            let rounding = least_tolerance * self.iteration.norm.max(schur.largest());
+            let floor = (tolerance * magnitudes.fold(f64::INFINITY, f64::min)).max(rounding);
             if length(&coupling[..wanted]) <= floor {
                 let keys = self.keys(&schur, wanted);
-                let is_known = self.iteration.is_locked(&keys, floor);
+                let is_known = self.iteration.is_locked(&keys, |_| floor);
                 if is_known && self.is_behind(&mut schur, wanted, floor)? {
                     return Ok((schur, wanted, true));
                 }

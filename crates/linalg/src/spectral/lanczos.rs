@@ -25,6 +25,7 @@
 
 use crate::checkpoint::{Blocks, Checkpoint, Resumable, Words, resume, save_if_due};
 use crate::operator::Operator;
+use crate::spectral::Limit;
 use crate::spectral::iteration::Iteration;
 use crate::spectral::small::small_eigen;
 use crate::spectral::symmetric::Which;
@@ -37,13 +38,14 @@ use outcore_image::Result;
 use outcore_io::Array;
 use std::path::Path;
 
-/// Vectors stay orthogonal to a tenth of the tolerance, within these: what is taken away later is missing from the
-/// small matrix, and thus in the residuals.
-const SEMIORTHOGONAL: [f64; 2] = [1e-12, 1e-9];
+/// Vectors stay orthogonal to this: what is taken away later is missing from the small matrix, and thus in the
+/// residuals, which are small beside the greatest eigenvalue if the wanted ones are.
+const SEMIORTHOGONAL: f64 = 1e-12;
+/// The smallest tolerance of the iteration, in units of the greatest eigenvalue.
+const LEAST_TOLERANCE: f64 = 1e-14;
 /// The share of the tolerance for residuals by the small matrix; the rest is for those that it does not contain.
 const TOLERANCE_SHARE: f64 = 0.5;
-/// Limit of dot products with locked vectors: this multiple of the relative residual, at most [`MOST_LOCKED_DOT`] and a
-/// tenth of the root of the tolerance.
+/// Limit of dot products with locked vectors: this multiple of the relative residual, at most [`MOST_LOCKED_DOT`].
 const LOCKED_DOT_PER_RESIDUAL: f64 = 1e4;
 const MOST_LOCKED_DOT: f64 = 1e-4;
 /// Orthogonality of vectors directly after a projection.
@@ -65,9 +67,9 @@ pub(crate) struct Goal {
     /// Number of pairs.
     pub count: usize,
     pub which: Which,
-    /// The greatest residual, in units of the greatest eigenvalue in absolute terms.
+    /// The greatest residual of a pair, in units of the wanted value's magnitude; no less than rounding allows.
     pub tolerance: f64,
-    /// Whether the operator's eigenvalues are the squares of the wanted values; residuals are in units of the latter.
+    /// Whether the operator's eigenvalues are the squares of the wanted values.
     pub is_of_squares: bool,
     pub most_columns: usize,
     pub most_restarts: u64,
@@ -92,14 +94,16 @@ impl Goal {
         Checkpoint::open(operator, folder, &run)
     }
 
-    /// The residual with which an eigenvalue has converged, as the small matrix has it, if the greatest is `scale`.
+    /// The residual with which an eigenvalue has converged, if the greatest is `scale`. For a square it is that of the
+    /// wanted value, its root, times that root: the same part of either.
+    fn limit(&self, value: f64, scale: f64) -> f64 {
+        let rounding = if self.is_of_squares { 2.0 * ROUNDING } else { LEAST_TOLERANCE };
+        Limit { relative: self.tolerance, rounding: rounding * scale }.of(value.abs())
+    }
+
+    /// The part of that limit for the residual that the small matrix has.
     fn floor(&self, value: f64, scale: f64) -> f64 {
-        let tolerance = TOLERANCE_SHARE * self.tolerance;
-        match self.is_of_squares {
-            // For a singular pair the residual is this one over the singular value.
-            true => (tolerance * (scale * value.max(0.0)).sqrt()).max(ROUNDING * scale),
-            false => tolerance * scale,
-        }
+        TOLERANCE_SHARE * self.limit(value, scale)
     }
 }
 
@@ -249,13 +253,9 @@ impl<'o, 'a> Lanczos<'o, 'a> {
     /// residual comes back with every product: such vectors are taken away later, for it does no harm to the residuals,
     /// as the last products are with all wanted vectors together.
     fn is_lost(&self, estimate: &Mat<f64>) -> bool {
-        let tolerance = self.goal.tolerance;
-        let (semi, most) = (
-            (tolerance / 10.0).clamp(SEMIORTHOGONAL[0], SEMIORTHOGONAL[1]),
-            (tolerance.sqrt() / 10.0).min(MOST_LOCKED_DOT),
-        );
         (0..estimate.nrows()).filter(|&row| self.live[row]).any(|row| {
-            let bound = (LOCKED_DOT_PER_RESIDUAL * self.hidden[row] / self.iteration.norm).clamp(semi, most.max(semi));
+            let bound = (LOCKED_DOT_PER_RESIDUAL * self.hidden[row] / self.iteration.norm)
+                .clamp(SEMIORTHOGONAL, MOST_LOCKED_DOT);
             (0..estimate.ncols())
                 .any(|column| estimate[(row, column)].is_nan() || estimate[(row, column)].abs() >= bound)
         })
@@ -402,7 +402,7 @@ impl<'o, 'a> Lanczos<'o, 'a> {
     /// Runs until all wanted pairs have converged and none is missed, or there were too many restarts; returns the best
     /// approximations. Begins with a random block, or at the checkpoint.
     pub fn run(&mut self, mut checkpoint: Option<Checkpoint<'a>>) -> Result<Ritz> {
-        let Goal { count, most_columns, most_restarts, tolerance, .. } = self.goal;
+        let Goal { count, most_columns, most_restarts, .. } = self.goal;
         if !resume(&mut checkpoint, self)? {
             let block = self.basis.fresh()?;
             self.begin(block)?;
@@ -418,13 +418,12 @@ impl<'o, 'a> Lanczos<'o, 'a> {
             }
             let ritz = self.ritz()?;
             let scale = self.scale(&ritz);
-            let floor = tolerance * scale;
             let has_converged = |i: usize| ritz.residuals[i] <= self.goal.floor(ritz.values[i], scale);
             let converged = (0..count).take_while(|&i| has_converged(i)).count();
             if converged == count {
                 let wanted = &ritz.values[..count];
-                let (crowd, is_behind) = (self.least_crowd(wanted, scale), self.is_behind(&ritz, floor));
-                let is_known = self.iteration.is_locked(wanted, floor);
+                let (crowd, is_behind) = (self.least_crowd(wanted, scale), self.is_behind(&ritz, scale));
+                let is_known = self.iteration.is_locked(wanted, |value| self.goal.limit(value, scale));
                 let is_complete = match crowd {
                     None => is_behind,
                     Some(crowd) => is_known && (is_behind || self.is_complete(&ritz, crowd)),
@@ -454,10 +453,11 @@ impl<'o, 'a> Lanczos<'o, 'a> {
         let least =
             |values: &[f64]| values.iter().map(|&value| self.goal.which.key(value)).fold(f64::INFINITY, f64::min);
         let (last, most) = (least(wanted), (width / self.goal.parts) as f64 * apart);
+        let beyond = last + self.goal.limit(last, scale);
         let mut sorted = wanted.to_vec();
         sorted.sort_by(f64::total_cmp);
         let crowds = sorted.windows(width).filter(|crowd| crowd[width - 1] - crowd[0] <= most);
-        crowds.map(least).filter(|&key| key > last + scale * self.goal.tolerance).reduce(f64::min)
+        crowds.map(least).filter(|&key| key > beyond).reduce(f64::min)
     }
 
     /// The greatest magnitude of an eigenvalue, as far as it is known.
@@ -467,9 +467,10 @@ impl<'o, 'a> Lanczos<'o, 'a> {
 
     /// Whether the best value behind the wanted ones, at both ends if both are wanted, is known well enough to say that
     /// no wanted one is hidden there.
-    fn is_behind(&self, ritz: &Ritz, floor: f64) -> bool {
+    fn is_behind(&self, ritz: &Ritz, scale: f64) -> bool {
         let Goal { count, which, .. } = self.goal;
         let last = which.key(ritz.values[count - 1]);
+        let floor = self.goal.limit(last, scale);
         let is_known = |column: usize| {
             let distance = last - which.key(ritz.values[column]);
             ritz.residuals[column] <= floor.max(UNWANTED_RESIDUAL * distance)

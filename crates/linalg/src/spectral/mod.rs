@@ -31,7 +31,7 @@ pub struct SpectralOptions<W> {
     pub k: usize,
     /// The wanted part of the spectrum.
     pub which: W,
-    /// The greatest residual, in units of the greatest value's magnitude; 0 for what rounding allows.
+    /// The greatest residual of a pair, in units of its value's magnitude; never less than rounding leaves.
     pub tol: f64,
     /// The most columns of the subspace; by default `2 k + 96`, if 64 GiB of disk hold so many.
     pub ncv: Option<usize>,
@@ -128,8 +128,9 @@ pub struct SpectralPairs<V, T = f64> {
     /// Number of wanted pairs that converged; the others are the best approximations. An embedding that drops the first
     /// pair counts it, too.
     pub converged: usize,
-    /// The greatest residual that counts as converged: of the least singular value, for which rounding allows more if
-    /// it is small beside the greatest.
+    /// The greatest residual that counts as converged, of the value of greatest magnitude; a smaller value has a
+    /// smaller one, but no less than rounding leaves. Of singular values the greatest of all: a small one may have
+    /// more.
     pub residual_bound: f64,
     /// Number of vectors multiplied by the matrix or its transpose, complex ones if the matrix is complex.
     pub products: u64,
@@ -148,6 +149,22 @@ pub type Eigenpairs<'a> = SpectralPairs<Vectors<'a>>;
 pub type HermitianPairs<'a> = SpectralPairs<ComplexVectors<'a>>;
 /// Eigenpairs of an unsymmetric matrix: complex values and vectors.
 pub type ComplexPairs<'a> = SpectralPairs<ComplexVectors<'a>, c64>;
+
+/// The greatest residual of a pair that counts as converged.
+#[derive(Clone, Copy)]
+pub(crate) struct Limit {
+    /// In units of the value's magnitude.
+    pub relative: f64,
+    /// The residual that rounding leaves.
+    pub rounding: f64,
+}
+
+impl Limit {
+    /// The limit for a value of this magnitude.
+    pub fn of(&self, magnitude: f64) -> f64 {
+        (self.relative * magnitude).max(self.rounding)
+    }
+}
 
 /// How an iteration ended.
 #[derive(Clone, Copy)]

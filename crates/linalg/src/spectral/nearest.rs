@@ -34,7 +34,7 @@ pub(crate) fn nearest<'a>(operator: &Counted<'a, '_>, options: &EigshOptions) ->
     };
     if let Some(which) = which {
         let pairs = solve(operator, &EigshOptions { which, ..options.clone() }, "eigsh")?;
-        let bound = pairs.ending.residual_bound;
+        let bound = pairs.limit.rounding;
         let is_one_sided = match which {
             Which::SmallestAlgebraic => pairs.values[0] >= -bound,
             _ => pairs.values[pairs.values.len() - 1] <= bound,
@@ -82,10 +82,11 @@ fn by_squares<'a>(operator: &Counted<'a, '_>, options: &EigshOptions) -> Result<
     let (scale, restarts, is_complete) = (subspace.scale.sqrt(), subspace.restarts, subspace.is_complete);
     let mut pairs = refine(operator, Subspace { scale, ..subspace }, &Goal { count, ..wanted })?;
     for _ in 0..MOST_JOINED {
-        if best(&pairs, options.k).iter().all(|&i| pairs.residuals[i] <= pairs.ending.residual_bound) {
+        let converged: Vec<usize> = pairs.converged().collect();
+        if best(&pairs, options.k).iter().all(|i| converged.contains(i)) {
             break;
         }
-        let (some, bound) = (best(&pairs, count), pairs.ending.residual_bound);
+        let (some, bound) = (best(&pairs, count), pairs.limit.rounding);
         let basis = with_products(operator, pairs.pick(&some)?.basis, bound, options.seed)?;
         let subspace = Subspace { basis, scale, restarts, is_complete };
         pairs = refine(operator, subspace, &Goal { count: 2 * count, ..wanted })?;

@@ -11,12 +11,10 @@ use crate::declare::{
     self, BLOCK, Declaration, Found, Given, K, MAXITER, NCV, Needs, SEED, SolverPlan, StoredVectors, TOL, pass_bytes,
     values_bytes,
 };
-use crate::operator::{Costs, Counted, Operator, Squared, require_real, space};
+use crate::operator::{Costs, Counted, Operator, Squared, require_real, rounding, space};
 use crate::spectral::lanczos::Goal;
 use crate::spectral::small::{SMALL_COPIES, dense_bytes, padded, small_svd};
-use crate::spectral::symmetric::{
-    ROUNDING_RESIDUAL, Subspace, Which, goal, is_small, most_blocks, orthonormal, subspace,
-};
+use crate::spectral::symmetric::{Subspace, Which, goal, is_small, most_blocks, orthonormal, subspace};
 use crate::spectral::{Ending, SpectralOptions, SpectralPairs, steps_text};
 use crate::tall::basis::{Basis, Room};
 use crate::tall::orthonormal::{ROUNDING, orthonormalize};
@@ -162,8 +160,8 @@ pub fn svds<'a>(matrix: &'a SparseMatrix, options: &SvdsOptions) -> Result<Svd<'
     let Pairs { near, far, values, residuals } = refine(&operators.0, &operators.1, near, k)?;
     drop(operators);
     let greatest = values.first().copied().unwrap_or(0.0);
-    let bound =
-        |value: f64| greatest * goal.tolerance.max(ROUNDING_RESIDUAL * (greatest / value).min(MOST_ROUNDING_GROWTH));
+    let rounding = rounding(matrix) * greatest;
+    let bound = |value: f64| (goal.tolerance * value).max(rounding * (greatest / value).min(MOST_ROUNDING_GROWTH));
     let converged = residuals.iter().zip(&values).filter(|&(&residual, &value)| residual <= bound(value)).count();
     let residual_bound = values.last().map_or(0.0, |&least| if greatest > 0.0 { bound(least) } else { 0.0 });
     let pages = matrix.pages_per_pass(first) + matrix.pages_per_pass(second);

@@ -1,13 +1,13 @@
 //! Eigenpairs of a symmetric or Hermitian operator: the wanted subspace, and the pairs in it.
 
 use crate::checkpoint::Checkpoint;
-use crate::operator::{LEAST_SCALE, Operator, space, too_small};
+use crate::operator::{LEAST_SCALE, Operator, rounding, space, too_small};
 use crate::spectral::lanczos::{Goal, Lanczos};
 use crate::spectral::small::{DENSE_COPIES, DENSE_ROWS, SMALL_COPIES, dense, dense_bytes, padded, small_eigen};
-use crate::spectral::{Ending, SpectralOptions};
+use crate::spectral::{Ending, Limit, SpectralOptions};
 use crate::tall::basis::{Basis, Room};
 use crate::tall::kernels::Square;
-use crate::tall::{Space, ZERO, entries, set_square};
+use crate::tall::{Space, ZERO, entries, magnitude, set_square};
 use faer::linalg::triangular_solve::solve_upper_triangular_in_place;
 use faer::{Mat, Par, Side, c64};
 use outcore_image::Result;
@@ -22,10 +22,6 @@ const LEAST_COLUMNS: usize = 20;
 const MOST_BASIS_BYTES: u64 = 64 << 30;
 /// Copies of the projection on a subspace: it is solved repeatedly, and the allocator keeps some of its memory.
 const PROJECTION_COPIES: u64 = 26;
-/// The smallest relative tolerance that is passed to the iteration, in units of the greatest eigenvalue.
-const LEAST_TOLERANCE: f64 = 1e-14;
-/// Relative residual that rounding alone leaves.
-pub(crate) const ROUNDING_RESIDUAL: f64 = 1e-13;
 
 /// The part of the spectrum of a symmetric matrix that is wanted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -88,6 +84,7 @@ pub(crate) struct Solved<'a> {
     /// The vectors, then zeros up to a whole block.
     pub basis: Basis<'a>,
     pub residuals: Vec<f64>,
+    pub limit: Limit,
     pub ending: Ending,
 }
 
@@ -110,9 +107,13 @@ impl Solved<'_> {
         self.basis.truncate(order.len().div_ceil(width));
         self.values = order.iter().map(|&i| self.values[i]).collect();
         self.residuals = order.iter().map(|&i| self.residuals[i]).collect();
-        let bound = self.ending.residual_bound;
-        self.ending.converged = self.residuals.iter().filter(|&&residual| residual <= bound).count();
+        self.ending = Ending { converged: self.converged().count(), ..self.ending };
         Ok(self)
+    }
+
+    /// Indices of the pairs that converged.
+    pub fn converged(&self) -> impl Iterator<Item = usize> {
+        (0..self.values.len()).filter(|&i| self.residuals[i] <= self.limit.of(self.values[i].abs()))
     }
 }
 
@@ -130,7 +131,7 @@ pub(crate) fn goal(rows: usize, options: &EigshOptions) -> Goal {
         parts: 1,
         count: k,
         which: options.which,
-        tolerance: options.tol.max(LEAST_TOLERANCE),
+        tolerance: options.tol,
         is_of_squares: false,
         most_columns: columns.max(k.next_multiple_of(block) + 3 * block),
         most_restarts: options.max_iter,
@@ -238,6 +239,7 @@ pub(crate) fn refine<'a>(operator: &dyn Operator<'a>, subspace: Subspace<'a>, go
     let block = || space.zeros("eigenvectors");
     let (mut factor, mut product) = (block()?, block()?);
     orthonormal(operator, &mut basis, count, &mut factor)?;
+    let limit = Limit { relative: goal.tolerance, rounding: rounding(operator.matrix()) * scale };
     for round in 0.. {
         let mut small = Mat::zeros(count, count);
         let mut residuals = Vec::new();
@@ -255,13 +257,15 @@ pub(crate) fn refine<'a>(operator: &dyn Operator<'a>, subspace: Subspace<'a>, go
             residuals.extend(columns.map(|column| squares[column % width][column % width].sqrt()));
         }
         let values: Vec<f64> = (0..count).map(|i| small[(i, i)]).collect();
-        let bound = goal.tolerance.max(ROUNDING_RESIDUAL) * scale;
         let beside = entries(count).filter(|(i, k)| i != k);
-        let is_diagonal = beside.map(|at| small[at].abs()).all(|entry| entry <= bound);
+        let is_diagonal =
+            beside.map(|(i, k)| (small[(i, k)].abs(), i)).all(|(entry, i)| entry <= limit.of(values[i].abs()));
         if is_diagonal || round == 2 {
-            let converged = residuals.iter().filter(|&&residual| residual <= bound).count();
-            let ending = Ending { converged, residual_bound: bound, restarts, is_complete };
-            return Solved { values, basis, residuals, ending }.sorted();
+            let residual_bound = limit.of(magnitude(&values));
+            let ending = Ending { converged: 0, residual_bound, restarts, is_complete };
+            let mut solved = Solved { values, basis, residuals, limit, ending };
+            solved.ending.converged = solved.converged().count();
+            return solved.sorted();
         }
         let symmetric = Mat::from_fn(count, count, |i, k| (small[(i, k)] + small[(k, i)]) / 2.0);
         let (_, turn) = small_eigen(&space, &symmetric).ok_or_else(|| operator.too_large())?;

@@ -1,11 +1,14 @@
 //! The inner loops over tall matrices of one, two, four or eight columns.
 //!
 //! *Order.* Sums over rows go through a fixed number of lanes, and a product and a sum are rounded apart: so the bits
-//! do not depend on the processor.
+//! do not depend on the processor. Few rows are added up at a time: rounding grows with the length of a sum.
 #![allow(unsafe_code)]
 
 /// The most columns of a block.
 pub const MOST_WIDTH: usize = 8;
+
+/// Rows whose dot products are added up before they are added to those of others.
+const SUMMED_ROWS: usize = 256;
 
 /// A square matrix with the width of a block as its size, row by row; entries beyond that size are not used.
 pub type Square = [[f64; MOST_WIDTH]; MOST_WIDTH];
@@ -76,10 +79,12 @@ by_width! {
 
 #[inline(always)]
 fn dots_wide<const B: usize>(left: &[f64], right: &[f64], sums: &mut Square) {
-    match B {
-        1 => dots_in_lanes::<B, 16>(left, right, sums),
-        2 => dots_in_lanes::<B, 4>(left, right, sums),
-        _ => dots_in_lanes::<B, 1>(left, right, sums),
+    for (left, right) in left.chunks(SUMMED_ROWS * B).zip(right.chunks(SUMMED_ROWS * B)) {
+        match B {
+            1 => dots_in_lanes::<B, 16>(left, right, sums),
+            2 => dots_in_lanes::<B, 4>(left, right, sums),
+            _ => dots_in_lanes::<B, 1>(left, right, sums),
+        }
     }
 }
 

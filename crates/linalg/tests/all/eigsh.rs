@@ -2,7 +2,7 @@
 
 use crate::common::{Entries, bits, matrix, options, random, runtime};
 use outcore_io::{Progress, Runtime, RuntimeOptions, Unit};
-use outcore_linalg::{Eigenpairs, EigshOptions, Which, eigsh};
+use outcore_linalg::{Eigenpairs, EigsOptions, EigshOptions, Spectrum, SvdsOptions, Which, eigs, eigsh, svds};
 use outcore_matrix::SparseMatrix;
 use std::f64::consts::PI;
 use std::sync::Arc;
@@ -132,6 +132,41 @@ fn pairs_that_restarts_end_before_all_is_known_are_not_complete() {
     let run = |max_iter| eigsh(&matrix, &EigshOptions { ncv: Some(12), max_iter, ..options(4) }).unwrap();
     assert!(run(1000).is_complete);
     assert!((0..60).map(run).any(|found| found.converged == 4 && !found.is_complete));
+}
+
+#[test]
+fn the_tolerance_is_that_of_each_value() {
+    let (folder, runtime) = (tempfile::tempdir().unwrap(), runtime(2, None));
+    let mut path = Entries::new(400, 400);
+    (0..400).for_each(|i| path.add_both(&[(i, i, 2.0), (i, (i + 1).min(399), if i == 399 { 2.0 } else { -1.0 })]));
+    let matrix = matrix(&runtime, &path.image(folder.path(), true), true);
+    for which in [Which::SmallestAlgebraic, Which::SmallestMagnitude] {
+        let found = eigsh(&matrix, &EigshOptions { which, tol: 1e-4, ..options(3) }).unwrap();
+        for (i, value) in (1..).zip(&found.values) {
+            let known = 2.0 - 2.0 * (PI * i as f64 / 401.0).cos();
+            assert!((value - known).abs() <= 1e-4 * known, "{value} {known}");
+        }
+        assert!(found.converged == 3 && found.residuals[0] <= 1e-4 * found.values[0]);
+    }
+}
+
+#[test]
+fn hubs_round_more() {
+    for (rim, leaves) in [(0.0, 10_000), (0.0, 50_000), (1.0, 30_000)] {
+        let wheel = Entries::wheel(leaves, rim);
+        // The hub and all leaves alike.
+        let known = rim + (rim * rim + leaves as f64).sqrt();
+        let folder = tempfile::tempdir().unwrap();
+        let runtime = runtime(2, None);
+        let matrix = matrix(&runtime, &wheel.image(folder.path(), true), true);
+        let found = eigsh(&matrix, &EigshOptions { which: Which::LargestAlgebraic, ..options(1) }).unwrap();
+        assert!(found.converged == 1 && (found.values[0] - known).abs() <= 1e-12 * known, "{:?}", found.residuals);
+        let found = svds(&matrix, &SvdsOptions { k: 1, ..SvdsOptions::default() }).unwrap();
+        assert!(found.converged == 1 && (found.values[0] - known).abs() <= 1e-12 * known, "{:?}", found.residuals);
+        let options = EigsOptions { k: 1, which: Spectrum::LargestReal, ..EigsOptions::default() };
+        let found = eigs(&matrix, &options).unwrap();
+        assert!(found.converged == 1 && (found.values[0].re - known).abs() <= 1e-12 * known, "{:?}", found.residuals);
+    }
 }
 
 #[test]

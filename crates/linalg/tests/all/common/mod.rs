@@ -52,6 +52,13 @@ impl Entries {
         diagonal
     }
 
+    /// A hub and its leaves, adjacent ones of which have an edge of this weight.
+    pub fn wheel(leaves: u64, rim: f64) -> Self {
+        let mut wheel = Entries::new(leaves + 1, leaves + 1);
+        (1..=leaves).for_each(|leaf| wheel.add_both(&[(0, leaf, 1.0), (leaf, leaf % leaves + 1, rim)]));
+        wheel
+    }
+
     pub fn hypercube(dimension: u64) -> Self {
         let mut cube = Entries::new(1 << dimension, 1 << dimension);
         for corner in 0..1 << dimension {
