@@ -1,5 +1,6 @@
 //! Options and results that the spectral solvers share: `eigsh`, `eigsh_complex`, `eigs`, `svds`, `spectral_embedding`.
 
+pub(crate) mod deflated;
 pub(crate) mod eigs;
 pub(crate) mod eigsh;
 pub(crate) mod embedding;

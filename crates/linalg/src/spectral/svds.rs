@@ -5,6 +5,10 @@
 //! by the matrix itself once more, and the small factor of the product gives singular values that are not roots of
 //! anything.
 //!
+//! *Small values.* The square of a value that is less than a part of 10^4 of the greatest has lost too many digits. So
+//! pairs that are known are taken out of the matrix (`deflated.rs`) and the method begins again for those behind them,
+//! until all are known. The matrix is projected on all vectors together in the end, as before.
+//!
 //! Golub and Kahan, *Calculating the singular values and pseudo-inverse of a matrix*, SIAM J. Numer. Anal. 1965.
 
 use crate::declare::{
@@ -12,10 +16,11 @@ use crate::declare::{
     values_bytes,
 };
 use crate::operator::{Costs, Counted, Operator, Squared, require_real, rounding, space};
+use crate::spectral::deflated::Deflated;
 use crate::spectral::lanczos::Goal;
 use crate::spectral::small::{SMALL_COPIES, dense_bytes, padded, small_svd};
 use crate::spectral::symmetric::{Subspace, Which, goal, is_small, most_blocks, orthonormal, subspace};
-use crate::spectral::{Ending, SpectralOptions, SpectralPairs, steps_text};
+use crate::spectral::{Ending, Limit, SpectralOptions, SpectralPairs, steps_text};
 use crate::tall::basis::{Basis, Room};
 use crate::tall::orthonormal::{ROUNDING, orthonormalize};
 use crate::tall::vectors::Vectors;
@@ -26,9 +31,11 @@ use outcore_image::Result;
 use outcore_io::Array;
 use outcore_matrix::{Operand, SparseMatrix};
 use std::cell::RefCell;
+use std::path::Path;
 
-/// By how much rounding of the squared matrix may raise the residual of a value that is small beside the greatest.
-const MOST_ROUNDING_GROWTH: f64 = 1e6;
+/// By how much rounding of the squared matrix may raise the residual of a value that is small beside the greatest, and
+/// how small that is. Residuals of yet smaller values, which are found without the greater ones, are a part of them.
+const MOST_ROUNDING_GROWTH: f64 = 1e4;
 
 /// Declaration for the shell.
 pub(crate) static SVDS: Declaration = Declaration {
@@ -69,6 +76,7 @@ impl SolverPlan for SvdsOptions {
         let space = Space { runtime: matrix.graph().runtime(), rows: least, width, is_complex: false };
         let (count, bytes) = most_blocks(&space, &goal);
         let far = Space { rows: most, ..space };
+        let bytes = bytes + behind_bytes(&space, &far);
         // Behind the subspace, the vectors of the other side.
         let last_bytes = 2 * space.block_bytes() + Basis::least_bytes(&far, self.k.div_ceil(width));
         let last_bytes = last_bytes + dense_bytes(SMALL_COPIES, self.k.next_multiple_of(width));
@@ -130,9 +138,10 @@ pub type Svd<'a> = SpectralPairs<SingularVectors<'a>>;
 
 /// Finds the greatest singular values of a matrix, and their vectors.
 ///
-/// Values that are less than 10^-7 of the greatest have only as many right digits as the square of that leaves.
+/// Values of all magnitudes are right to the rounding of the greatest. Those that are less than a part of 10^4 of the
+/// greatest are found behind the greater ones, by a further run.
 ///
-/// *Cost.* Two blocks of `8 min(m, n)` bytes per column in memory, and one of `8 max(m, n)`; otherwise as
+/// *Cost.* Three blocks of `8 min(m, n)` bytes per column in memory, and one of `8 max(m, n)`; otherwise as
 /// [`eigsh`](crate::eigsh), with two passes per step, one over the rows and one over the columns.
 ///
 /// # Errors
@@ -151,24 +160,19 @@ pub fn svds<'a>(matrix: &'a SparseMatrix, options: &SvdsOptions) -> Result<Svd<'
         false => (Operand::Transpose, Operand::Matrix),
     };
     let costs = RefCell::new(Costs::new(matrix, "svds"));
-    let Subspace { basis: near, restarts, is_complete, .. } = {
-        let operator = Squared::new(matrix, first, block, &costs)?;
-        let checkpoint = goal.checkpoint(&operator, options.checkpoint.as_deref(), "svds", block)?;
-        subspace(&operator, &goal, block, checkpoint)?
+    let (pairs, ending) = {
+        let operators = [first, second].map(|operand| Counted::new(matrix, operand, &costs));
+        let [forward, backward] = operators;
+        let mut search = Search { forward: forward?, backward: backward?, goal, block, restarts: 0, is_complete: true };
+        let pairs = search.run(options.checkpoint.as_deref())?;
+        let ending = search.ending(&pairs);
+        (pairs, ending)
     };
-    let operators = (Counted::new(matrix, first, &costs)?, Counted::new(matrix, second, &costs)?);
-    let Pairs { near, far, values, residuals } = refine(&operators.0, &operators.1, near, k)?;
-    drop(operators);
-    let greatest = values.first().copied().unwrap_or(0.0);
-    let rounding = rounding(matrix) * greatest;
-    let bound = |value: f64| (goal.tolerance * value).max(rounding * (greatest / value).min(MOST_ROUNDING_GROWTH));
-    let converged = residuals.iter().zip(&values).filter(|&(&residual, &value)| residual <= bound(value)).count();
-    let residual_bound = values.last().map_or(0.0, |&least| if greatest > 0.0 { bound(least) } else { 0.0 });
+    let Pairs { near, far, values, residuals } = pairs;
     let pages = matrix.pages_per_pass(first) + matrix.pages_per_pass(second);
     let (near, far) = (Vectors::new(near, matrix, k, second), Vectors::new(far, matrix, k, first));
     let (left, right) = if first == Operand::Matrix { (far, near) } else { (near, far) };
     let (costs, vectors) = ((costs.into_inner(), pages), SingularVectors { left, right });
-    let ending = Ending { converged, residual_bound, restarts, is_complete };
     Ok(Svd::new(matrix, costs, (values, vectors, residuals), ending))
 }
 
@@ -178,6 +182,121 @@ pub(crate) struct Pairs<'a> {
     pub far: Basis<'a>,
     pub values: Vec<f64>,
     pub residuals: Vec<f64>,
+}
+
+/// The search for singular pairs of the operator `forward`, whose transpose is `backward`.
+struct Search<'a, 'c> {
+    forward: Counted<'a, 'c>,
+    backward: Counted<'a, 'c>,
+    goal: Goal,
+    block: usize,
+    restarts: u64,
+    is_complete: bool,
+}
+
+impl<'a> Search<'a, '_> {
+    /// Finds all wanted pairs: those that squares tell, then those behind them, as long as there are more.
+    fn run(&mut self, folder: Option<&Path>) -> Result<Pairs<'a>> {
+        let (near, far) = (space(&self.forward, self.block), space(&self.backward, self.block));
+        let bytes = most_blocks(&near, &self.goal).1 + behind_bytes(&near, &far) + far.block_bytes();
+        self.forward.matrix.graph().make_room("singular vectors", bytes)?;
+        let subspace = {
+            let squared = self.squared()?;
+            let checkpoint = self.goal.checkpoint(&squared, folder, "svds", self.block)?;
+            subspace(&squared, &self.goal, self.block, checkpoint)?
+        };
+        let mut pairs = self.refined(subspace)?;
+        let mut known = 0;
+        loop {
+            let more = self.converged(&pairs).take_while(|&is_converged| is_converged).count();
+            if more == self.goal.count || more <= known || !self.is_complete {
+                return Ok(pairs);
+            }
+            known = more;
+            let subspace = self.behind(pairs, known, folder)?;
+            pairs = self.refined(subspace)?;
+        }
+    }
+
+    fn squared(&self) -> Result<Squared<'a, '_>> {
+        Squared::new(self.forward.matrix, self.forward.operand, self.block, self.forward.costs)
+    }
+
+    fn refined(&mut self, subspace: Subspace<'a>) -> Result<Pairs<'a>> {
+        self.restarts += subspace.restarts;
+        self.is_complete &= subspace.is_complete;
+        refine(&self.forward, &self.backward, subspace.basis, self.goal.count)
+    }
+
+    /// The space of the first pairs, which are known, and of those behind them.
+    fn behind(&self, pairs: Pairs<'a>, known: usize, folder: Option<&Path>) -> Result<Subspace<'a>> {
+        let (width, count) = (self.block, self.goal.count);
+        let Pairs { mut near, mut far, values, .. } = pairs;
+        let first = |vectors: &Basis<'_>| {
+            let is_known = |row: usize, column: usize| row == column && row < known;
+            let columns = known.next_multiple_of(width);
+            Mat::from_fn(vectors.len() * width, columns, |i, k| if is_known(i, k) { 1.0 } else { 0.0 })
+        };
+        near.rotate(&first(&near))?;
+        far.rotate(&first(&far))?;
+        let goal = Goal { count: count - known, ..self.goal };
+        let bytes = most_blocks(&near.space, &goal).1 + near.space.block_bytes() + far.space.block_bytes();
+        near.leave(bytes)?;
+        far.leave(bytes)?;
+        let unit = values[known].max(ROUNDING * values[0]);
+        let more = {
+            let squared = self.squared()?;
+            let folder = folder.map(|folder| folder.join(format!("behind-{known}")));
+            let solver = format!("svds behind {known}");
+            let checkpoint = goal.checkpoint(&squared, folder.as_deref(), &solver, width)?;
+            subspace(&Deflated::new(&squared, &near, &far, unit)?, &goal, width, checkpoint)?
+        };
+        drop(far);
+        let blocks = near.len();
+        for block in 0..more.basis.len() {
+            let mut vectors = near.fresh()?;
+            more.basis.copy(block, &mut vectors)?;
+            near.push(vectors);
+        }
+        // The known ones may end within a block.
+        let from = |column: usize| if column < known { column } else { blocks * width + column - known };
+        let columns = count.next_multiple_of(width);
+        let is_at = |row: usize, column: usize| column < count && row == from(column);
+        let together = Mat::from_fn(near.len() * width, columns, |i, k| if is_at(i, k) { 1.0 } else { 0.0 });
+        let Subspace { basis, scale, restarts, is_complete } = more;
+        drop(basis);
+        near.rotate(&together)?;
+        Ok(Subspace { basis: near, scale, restarts, is_complete })
+    }
+
+    /// The greatest residual of a value that counts as converged.
+    fn limit(&self, greatest: f64, value: f64) -> f64 {
+        let part = greatest / value;
+        let growth = part.min(MOST_ROUNDING_GROWTH.powi(2) / part).max(1.0);
+        let rounding = rounding(self.forward.matrix) * greatest * growth;
+        Limit { relative: self.goal.tolerance, rounding }.of(value)
+    }
+
+    /// Whether each pair has converged.
+    fn converged(&self, pairs: &Pairs<'_>) -> impl Iterator<Item = bool> {
+        let both = pairs.values.iter().zip(&pairs.residuals);
+        both.map(|(&value, &residual)| residual <= self.limit(pairs.values[0], value))
+    }
+
+    fn ending(&self, pairs: &Pairs<'_>) -> Ending {
+        let greatest = pairs.values.first().copied().unwrap_or(0.0);
+        Ending {
+            converged: self.converged(pairs).filter(|&is_converged| is_converged).count(),
+            residual_bound: pairs.values.iter().map(|&value| self.limit(greatest, value)).fold(0.0, f64::max),
+            restarts: self.restarts,
+            is_complete: self.is_complete,
+        }
+    }
+}
+
+/// Bytes of memory for the known vectors of both sides, which are in the file, and of the factors without them.
+fn behind_bytes(near: &Space<'_>, far: &Space<'_>) -> u64 {
+    Basis::pieces_bytes(near) + Basis::pieces_bytes(far) + near.block_bytes()
 }
 
 /// Singular pairs of the operator `first` in the space of some vectors, `near`; `second` is its transpose.

@@ -85,6 +85,45 @@ fn values_are_those_of_the_dense_matrix() {
     }
 }
 
+/// The product of orthonormal columns, a diagonal matrix of these values, and orthonormal rows.
+fn of_values(rows: u64, columns: u64, values: &[f64]) -> Entries {
+    let side = |size: u64| {
+        let count = values.len();
+        let random = Entries::random(size, count as u64, 40 * size, false).entries;
+        let full = Mat::from_fn(size as usize, count, |i, k| {
+            random.get(&(i as u64, k as u64)).copied().unwrap_or(0.5) + if i % count == k { 1.0 } else { 0.0 }
+        });
+        full.qr().compute_thin_Q()
+    };
+    let (left, right) = (side(rows), side(columns));
+    let mut given = Entries::new(rows, columns);
+    for (row, column) in (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column))) {
+        let term = |i: usize| left[(row as usize, i)] * values[i] * right[(column as usize, i)];
+        given.add(row, column, (0..values.len()).map(term).sum());
+    }
+    given
+}
+
+#[test]
+fn small_values_are_as_exact_as_great_ones() {
+    let folder = tempfile::tempdir().unwrap();
+    let runtime = runtime(2, None);
+    let values: Vec<f64> = (0..12).map(|i| 10.0f64.powi(-i)).collect();
+    // Solved as dense, and with a subspace.
+    for (rows, columns) in [(200, 150), (150, 200), (500, 400)] {
+        let given = of_values(rows, columns, &values);
+        let matrix = matrix(&runtime, &given.image(folder.path(), false), true);
+        for (k, block) in [(12, 2), (9, 1), (7, 4)] {
+            let found = svds(&matrix, &SvdsOptions { k, block, ..SvdsOptions::default() }).unwrap();
+            checked(&given, &found);
+            for ((found, known), residual) in found.values.iter().zip(&values).zip(&found.residuals) {
+                assert!((found - known).abs() <= 1e-14, "{rows} {block}: {found} {known}");
+                assert!(*residual <= 1e-13f64.max(1e-5 * known), "{rows} {block}: {residual} of {known}");
+            }
+        }
+    }
+}
+
 #[test]
 fn a_random_projection_comes_near() {
     let folder = tempfile::tempdir().unwrap();
