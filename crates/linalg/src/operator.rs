@@ -9,6 +9,8 @@ use std::cell::RefCell;
 
 /// The least magnitude of the greatest eigenvalue: squares of much smaller numbers underflow.
 pub(crate) const LEAST_SCALE: f64 = 1e-140;
+/// The greatest entry of a small matrix whose values are numbers.
+const MOST_SCALE: f64 = 1e300;
 /// Relative residual that rounding leaves where rows are short.
 const ROUNDING_RESIDUAL: f64 = 1e-13;
 /// Sums that a row of a product is added up in, side by side.
@@ -51,6 +53,17 @@ pub(crate) trait Operator<'a> {
         let image = self.matrix().graph().path().display();
         let expected = "expected products whose squares are finite numbers";
         Error::Unsuitable(format!("{expected}, found larger ones with {image}: divide the matrix by a number first"))
+    }
+
+    /// The error for a small matrix whose eigenvalues or singular values were not found: it is too large for numbers,
+    /// or the iteration for them does not converge, which no matrix is known to cause.
+    fn breakdown(&self, greatest: f64) -> Error {
+        if !(greatest < MOST_SCALE) {
+            return self.too_large();
+        }
+        let image = self.matrix().graph().path().display();
+        let expected = format!("expected values of a projection of the matrix in {image}");
+        Error::Unsuitable(format!("{expected}, found an iteration for them that does not converge: give another seed"))
     }
 }
 

@@ -9,7 +9,7 @@ use crate::dense::{Dense, Store};
 use crate::operator::{Costs, Counted, Operator, require_real, rounding, space, square_rows};
 use crate::spectral::krylov_schur::{Goal, KrylovSchur};
 use crate::spectral::schur::Schur;
-use crate::spectral::small::{DENSE_ROWS, entries};
+use crate::spectral::small::{DENSE_ROWS, entries, greatest};
 use crate::spectral::symmetric::{check_scale, usual_columns};
 use crate::spectral::{ComplexPairs, Ending, Limit, SpectralOptions, steps_text};
 use crate::tall::basis::{Basis, Room};
@@ -257,7 +257,7 @@ fn solve<'a>(operator: &dyn Operator<'a>, options: &EigsOptions) -> Result<Solve
     let (which, cancel) = (options.which, space.runtime.cancel());
     let (schur, wanted, norm, (restarts, is_complete)) = if is_small {
         let matrix = entries(operator, &mut basis)?;
-        let mut schur = Schur::new(&matrix, cancel)?.ok_or_else(|| operator.too_large())?;
+        let mut schur = Schur::new(&matrix, cancel)?.ok_or_else(|| operator.breakdown(greatest(&matrix)))?;
         schur.sort(k, cancel, |one, other| which.is_before(one, other))?;
         let wanted = schur.end_of_block(k);
         push_columns(&mut basis, &(schur.space(wanted) * schur.eigenvectors(wanted, cancel)?))?;

@@ -25,6 +25,7 @@ use crate::operator::Operator;
 use crate::spectral::eigs::Spectrum;
 use crate::spectral::iteration::Iteration;
 use crate::spectral::schur::Schur;
+use crate::spectral::small::greatest;
 use crate::tall::basis::Basis;
 use crate::tall::orthonormal::{ROUNDING, orthonormalize, random};
 use faer::Mat;
@@ -119,7 +120,8 @@ impl<'o, 'a> KrylovSchur<'o, 'a> {
     fn schur(&self, count: usize) -> Result<(Schur, Vec<f64>)> {
         let size = self.columns();
         let small = self.projection.get(..size, ..size).to_owned();
-        let mut schur = Schur::new(&small, self.cancel())?.ok_or_else(|| self.iteration.operator.too_large())?;
+        let mut schur =
+            Schur::new(&small, self.cancel())?.ok_or_else(|| self.iteration.operator.breakdown(greatest(&small)))?;
         schur.sort(count, self.cancel(), |one, other| self.goal.which.is_before(one, other))?;
         let coupling = self.coupling(&schur);
         Ok((schur, coupling))

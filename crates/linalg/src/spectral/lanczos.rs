@@ -27,7 +27,7 @@ use crate::checkpoint::{Blocks, Checkpoint, Resumable, Words, resume, save_if_du
 use crate::operator::Operator;
 use crate::spectral::Limit;
 use crate::spectral::iteration::Iteration;
-use crate::spectral::small::small_eigen;
+use crate::spectral::small::{greatest, small_eigen};
 use crate::spectral::symmetric::Which;
 use crate::tall::basis::Basis;
 use crate::tall::kernels::{MOST_WIDTH, Square};
@@ -297,8 +297,8 @@ impl<'o, 'a> Lanczos<'o, 'a> {
         let (size, width) = (self.columns(), self.width());
         let live: Vec<usize> = (0..size).filter(|&column| self.live[column]).collect();
         let small = Mat::from_fn(live.len(), live.len(), |i, k| self.projection[(live[i], live[k])]);
-        let (values, vectors) =
-            small_eigen(&self.basis.space, &small).ok_or_else(|| self.iteration.operator.too_large())?;
+        let (values, vectors) = small_eigen(&self.basis.space, &small)
+            .ok_or_else(|| self.iteration.operator.breakdown(greatest(&small)))?;
         let mut order: Vec<usize> = (0..live.len()).collect();
         order.sort_by(|&a, &b| self.goal.which.key(values[b]).total_cmp(&self.goal.which.key(values[a])));
         let mut sorted = Mat::zeros(size, live.len());

@@ -12,7 +12,7 @@ use crate::declare::{
 };
 use crate::operator::{Costs, Counted, LEAST_SCALE, Operator, check_entries, require_real, space};
 use crate::spectral::check_wanted;
-use crate::spectral::small::{SMALL_COPIES, dense_bytes, padded, small_svd};
+use crate::spectral::small::{SMALL_COPIES, dense_bytes, greatest, padded, small_svd};
 use crate::spectral::svds::append_orthonormal;
 use crate::tall::Space;
 use crate::tall::basis::{Basis, Room};
@@ -205,7 +205,8 @@ pub fn randomized_svd<'a>(matrix: &'a SparseMatrix, options: &RandomizedSvdOptio
     let mut right = run.multiply(Source::Basis(&mut left), Operand::Transpose, &mut upper)?;
     run.idle.take();
     let transposed = upper.transpose().to_owned();
-    let (of_left, mut values, of_right) = small_svd(&transposed).ok_or_else(|| run.forward.too_large())?;
+    let (of_left, mut values, of_right) =
+        small_svd(&transposed).ok_or_else(|| run.forward.breakdown(greatest(&transposed)))?;
     if values.first().is_some_and(|&greatest| greatest < LEAST_SCALE) {
         check_entries(matrix, &matrix.entry_sums(&mut costs.borrow_mut().stats)?)?;
     }

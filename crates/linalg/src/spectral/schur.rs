@@ -12,15 +12,22 @@
 //! Golub and Van Loan, *Matrix Computations*, 4th edition, 2013, sections 7.4 to 7.6; Bai and Demmel, *On swapping
 //! diagonal blocks in real Schur form*, Linear Algebra and its Applications 1993.
 
-use crate::tall::power_of_two;
+use crate::tall::{power_of_two, uniform};
 use faer::linalg::solvers::Solve;
 use faer::{Mat, c64};
 use outcore_image::Result;
 use outcore_io::CancelFlag;
 use std::ops::Range;
 
-/// Double shifts after which an eigenvalue has not been found: usually it takes two or three.
-const MOST_SHIFTS: usize = 60;
+/// Double shifts per row after which the eigenvalues have not been found, as LAPACK has it: usually it takes two or
+/// three.
+const MOST_SHIFTS: usize = 30;
+/// The least number of rows that this counts.
+const LEAST_ROWS: usize = 10;
+/// Double shifts without an eigenvalue after which one takes other numbers than eigenvalues of the last rows.
+const EXCEPTIONAL: usize = 10;
+/// Beginnings: the first with the matrix, further ones with a random reflection of it.
+const MOST_BEGINNINGS: u64 = 4;
 /// Diagonal entries that are less than this part of the matrix say nothing of how exact it is.
 const SMALL_DIAGONAL: f64 = 1.0 / 16.0;
 /// Largest remainder below the diagonal after a swap of blocks, in units of rounding.
@@ -40,7 +47,8 @@ pub struct Schur {
 }
 
 impl Schur {
-    /// The Schur form, or nothing if entries are not finite. A request to stop is heard, as by all that takes long.
+    /// The Schur form, or nothing if entries are not finite or shifts do not converge. A request to stop is heard, as
+    /// by all that takes long.
     pub fn new(matrix: &Mat<f64>, cancel: &CancelFlag) -> Result<Option<Self>> {
         let size = matrix.nrows();
         let entries = (0..size * size).map(|at| matrix[(at % size, at / size)]);
@@ -48,12 +56,20 @@ impl Schur {
             return Ok(None);
         }
         let scale = power_of_two(entries.fold(0.0, |most, entry| entry.abs().max(most)));
-        let column = |k: usize| (0..size).map(|i| matrix[(i, k)] / scale).collect();
-        let unit = |k: usize| (0..size).map(|i| if i == k { 1.0 } else { 0.0 }).collect();
-        let (form, vectors) = ((0..size).map(column).collect(), (0..size).map(unit).collect());
-        let mut schur = Schur { form, vectors, scale, scratch: vec![0.0; size] };
-        schur.hessenberg(cancel)?;
-        Ok(schur.triangular(cancel)?.then_some(schur))
+        for beginning in 0..MOST_BEGINNINGS {
+            let column = |k: usize| (0..size).map(|i| matrix[(i, k)] / scale).collect();
+            let unit = |k: usize| (0..size).map(|i| if i == k { 1.0 } else { 0.0 }).collect();
+            let (form, vectors) = ((0..size).map(column).collect(), (0..size).map(unit).collect());
+            let mut schur = Schur { form, vectors, scale, scratch: vec![0.0; size] };
+            if beginning > 0 {
+                schur.reflect(0, &(0..size as u64).map(|row| uniform(beginning, row)).collect::<Vec<_>>());
+            }
+            schur.hessenberg(cancel)?;
+            if schur.triangular(cancel)? {
+                return Ok(Some(schur));
+            }
+        }
+        Ok(None)
     }
 
     fn size(&self) -> usize {
@@ -107,6 +123,7 @@ impl Schur {
     /// Makes entries below the diagonal zero, but for conjugate pairs; says whether that was possible.
     fn triangular(&mut self, cancel: &CancelFlag) -> Result<bool> {
         let (least, mut end, mut shifts) = (SMALL_DIAGONAL * self.norm(), self.size(), 0);
+        let mut left = MOST_SHIFTS * self.size().max(LEAST_ROWS);
         while end > 0 {
             cancel.check()?;
             let mut start = end - 1;
@@ -119,11 +136,11 @@ impl Schur {
                 start -= 1;
             }
             if end - start > 2 {
-                shifts += 1;
-                if shifts > MOST_SHIFTS {
+                if left == 0 {
                     return Ok(false);
                 }
-                self.double_shift(start..end, shifts % 10 == 0);
+                (shifts, left) = (shifts + 1, left - 1);
+                self.double_shift(start..end, shifts);
                 continue;
             }
             if end - start == 2 {
@@ -134,14 +151,18 @@ impl Schur {
         Ok(true)
     }
 
-    /// A step with both eigenvalues of the last two rows as shifts; with others where such do not lead anywhere.
-    fn double_shift(&mut self, rows: Range<usize>, is_exceptional: bool) {
+    /// A step with both eigenvalues of the last two rows as shifts; with others, by turns from the first rows and from
+    /// the last, where a number of such shifts did not lead anywhere.
+    fn double_shift(&mut self, rows: Range<usize>, shifts: usize) {
         let last = rows.end - 1;
         let (mut one, mut other) = (self.at(last, last), self.at(last - 1, last - 1));
         let mut product = self.at(last, last - 1) * self.at(last - 1, last);
-        if is_exceptional {
-            let size = self.at(last, last - 1).abs() + self.at(last - 1, last - 2).abs();
-            (one, other, product) = (one + 0.75 * size, one + 0.75 * size, -0.4375 * size * size);
+        if shifts.is_multiple_of(EXCEPTIONAL) {
+            let row = if shifts.is_multiple_of(2 * EXCEPTIONAL) { rows.start } else { last };
+            let beside = if row == last { last - 2 } else { row };
+            let size = self.at(beside + 1, beside).abs() + self.at(beside + 2, beside + 1).abs();
+            let shift = self.at(row, row) + 0.75 * size;
+            (one, other, product) = (shift, shift, -0.4375 * size * size);
         }
         let first_column = |row: usize| {
             let (at, below) = (self.at(row, row), self.at(row + 1, row));

@@ -81,6 +81,12 @@ fn near_one<T: Entry>(small: &Mat<T>) -> (Mat<T>, f64) {
     (Mat::from_fn(small.nrows(), small.ncols(), |i, k| small[(i, k)] / unit), unit)
 }
 
+/// The greatest magnitude of an entry; not a number if one is none.
+pub(crate) fn greatest<T: Entry>(small: &Mat<T>) -> f64 {
+    let magnitudes = small.col_iter().flat_map(|column| column.iter()).map(|&entry| entry.magnitude());
+    magnitudes.fold(0.0, |most: f64, entry| if most.is_nan() || entry <= most { most } else { entry })
+}
+
 /// Eigenvalues and eigenvectors of a small symmetric or Hermitian matrix, or nothing if they are too large for numbers.
 fn eigen<T: Entry>(small: &Mat<T>) -> Option<(Vec<f64>, Mat<T>)> {
     let (scaled, unit) = near_one(small);
@@ -149,7 +155,7 @@ pub(crate) fn dense<'a, T: Entry>(
     let matrix = entries::<T>(operator, &mut basis)?;
     let half = |i: usize, k: usize| matrix[(i, k)] / 2.0;
     let symmetric = Mat::from_fn(rows, rows, |i, k| half(i, k) + conj(&half(k, i)));
-    let (values, vectors) = eigen(&symmetric).ok_or_else(|| operator.too_large())?;
+    let (values, vectors) = eigen(&symmetric).ok_or_else(|| operator.breakdown(greatest(&symmetric)))?;
     let mut order: Vec<usize> = (0..rows).collect();
     order.sort_by(|&a, &b| goal.which.key(values[b]).total_cmp(&goal.which.key(values[a])));
     order.truncate(goal.count / T::PARTS);

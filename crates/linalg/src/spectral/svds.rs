@@ -18,7 +18,7 @@ use crate::declare::{
 use crate::operator::{Costs, Counted, Operator, Squared, require_real, rounding, space};
 use crate::spectral::deflated::Deflated;
 use crate::spectral::lanczos::Goal;
-use crate::spectral::small::{SMALL_COPIES, dense_bytes, padded, small_svd};
+use crate::spectral::small::{SMALL_COPIES, dense_bytes, greatest, padded, small_svd};
 use crate::spectral::symmetric::{Subspace, Which, goal, is_small, most_blocks, orthonormal, subspace};
 use crate::spectral::{Ending, Limit, SpectralOptions, SpectralPairs, steps_text};
 use crate::tall::basis::{Basis, Room};
@@ -323,7 +323,7 @@ fn refine<'a>(
     }
     let size = upper.nrows();
     let small = upper.submatrix(0, 0, count, count).to_owned();
-    let (left, values, right) = small_svd(&small).ok_or_else(|| first.too_large())?;
+    let (left, values, right) = small_svd(&small).ok_or_else(|| first.breakdown(greatest(&small)))?;
     near.rotate(&padded(&right, size))?;
     far.rotate(&padded(&left, size))?;
     near.leave(near_space.block_bytes() + far_space.block_bytes())?;

@@ -3,7 +3,9 @@
 use crate::checkpoint::Checkpoint;
 use crate::operator::{LEAST_SCALE, Operator, rounding, space, too_small};
 use crate::spectral::lanczos::{Goal, Lanczos};
-use crate::spectral::small::{DENSE_COPIES, DENSE_ROWS, SMALL_COPIES, dense, dense_bytes, padded, small_eigen};
+use crate::spectral::small::{
+    DENSE_COPIES, DENSE_ROWS, SMALL_COPIES, dense, dense_bytes, greatest, padded, small_eigen,
+};
 use crate::spectral::{Ending, Limit, SpectralOptions};
 use crate::tall::basis::{Basis, Room};
 use crate::tall::kernels::Square;
@@ -268,7 +270,7 @@ pub(crate) fn refine<'a>(operator: &dyn Operator<'a>, subspace: Subspace<'a>, go
             return solved.sorted();
         }
         let symmetric = Mat::from_fn(count, count, |i, k| (small[(i, k)] + small[(k, i)]) / 2.0);
-        let (_, turn) = small_eigen(&space, &symmetric).ok_or_else(|| operator.too_large())?;
+        let (_, turn) = small_eigen(&space, &symmetric).ok_or_else(|| operator.breakdown(greatest(&symmetric)))?;
         basis.rotate(&padded(&turn, basis.len() * width))?;
     }
     unreachable!("rounds end")
@@ -288,7 +290,7 @@ pub(crate) fn orthonormal<'a>(
         set_columns(&mut gram, at, &basis.dots(0..basis.len(), factor)?, width);
     }
     // The product with the inverse of the Gram matrix's upper Cholesky factor is orthonormal.
-    let factor = gram.llt(Side::Lower).map_err(|_| operator.too_large())?;
+    let factor = gram.llt(Side::Lower).map_err(|_| operator.breakdown(greatest(&gram)))?;
     let mut inverse = Mat::<f64>::identity(count, count);
     solve_upper_triangular_in_place(factor.L().transpose(), inverse.as_mut(), Par::Seq);
     basis.rotate(&padded(&inverse, basis.len() * width))

@@ -57,6 +57,30 @@ fn checked(given: &Entries, found: &mut ComplexPairs<'_>, part: Spectrum) -> Vec
     numbers
 }
 
+#[test]
+fn forms_of_whole_numbers_are_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let runtime = runtime(2, None);
+    let mut state = 3;
+    for seed in 0..8 {
+        let mut given = Entries::new(512, 512);
+        for row in 0..512 {
+            let whole = (0..4).map(|_| random(&mut state, 6) as f64).sum::<f64>() - 10.0;
+            given.add(row, row, whole);
+            for _ in 0..3 {
+                let column = row + random(&mut state, 512 - row);
+                given.entries.entry((row, column)).or_insert(random(&mut state, 1000) as f64 / 1000.0);
+            }
+        }
+        let matrix = matrix(&runtime, &given.image(folder.path(), false), true);
+        for which in [Spectrum::LargestImaginary, Spectrum::SmallestReal] {
+            // Nearly parallel vectors, which may not converge, are no failure.
+            let found = eigs(&matrix, &EigsOptions { which, max_iter: 30, seed, ..options(2) }).unwrap();
+            assert!(found.values.len() >= 2 && found.residuals.iter().all(|residual| residual.is_finite()));
+        }
+    }
+}
+
 /// Finds eigenvalues and compares them with those that are known, by what is asked for.
 fn compare(given: &Entries, known: &[c64], options: &[EigsOptions]) {
     let folder = tempfile::tempdir().unwrap();
