@@ -21,6 +21,9 @@ use outcore_matrix::SparseMatrix;
 
 /// Relative length below which the remainder of a vector counts as rounding.
 const ROUNDING: f64 = 1e-14;
+/// The least part of the residual that a column takes, in units of the rounding that its coefficients add. Where no
+/// vector solves a singular system, coefficients of columns that take nothing but rounding grow without limit.
+const LEAST_GAIN: f64 = 100.0;
 /// Vectors whose dot products are computed at once: their sums take memory in every stripe.
 const DOTS_TOGETHER: usize = 16;
 
@@ -105,18 +108,20 @@ impl Triangle {
     }
 
     /// Coefficients of the columns: all of them, or the first ones if large coefficients, as of a nearly singular
-    /// system, would add more rounding than they remove.
+    /// system, would add more rounding than they take from the residual.
     fn solve(&self) -> Vec<f64> {
         let count = self.columns.len();
-        let rounding = |factors: &[f64]| {
-            f64::EPSILON * self.longest * factors.iter().fold(0.0, |length: f64, factor| length.hypot(*factor))
+        let cost = |factors: &[f64]| {
+            let length = factors.iter().fold(0.0, |length: f64, factor| length.hypot(*factor));
+            LEAST_GAIN * f64::EPSILON * self.longest * length
         };
         let all = self.solve_first(count);
-        if rounding(&all) <= self.norms[count] {
+        let last_gain = self.norms[count.saturating_sub(1)] - self.norms[count];
+        if cost(&all) <= last_gain {
             return all;
         }
         let ways = (0..=count).map(|count| self.solve_first(count));
-        let residual = |factors: &[f64]| self.norms[factors.len()] + rounding(factors);
+        let residual = |factors: &[f64]| self.norms[factors.len()] + cost(factors);
         ways.min_by(|a, b| residual(a).total_cmp(&residual(b))).unwrap_or(all)
     }
 

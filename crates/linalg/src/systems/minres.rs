@@ -4,10 +4,14 @@
 //! that need the last two only. With a preconditioner the norm that becomes minimal is the preconditioner's own; so the
 //! residual itself is kept beside, by its recurrence, and its length is what is compared.
 //!
+//! *Singular systems.* Of a system that no vector solves the least residual is a null vector, and `x` may have any
+//! share of it: that share is taken away, which leaves the shortest vector with this residual.
+//!
 //! An iteration makes four passes over vectors beside the product, with a preconditioner six.
 //!
 //! Paige and Saunders, *Solution of sparse indefinite systems of linear equations*, SIAM J. Numer. Anal. 1975; Choi,
-//! Paige and Saunders, *MINRES-QLP*, SIAM J. Sci. Comput. 2011.
+//! Paige and Saunders, *MINRES-QLP*, SIAM J. Sci. Comput. 2011; Liu, Milzarek and Roosta, *Obtaining pseudo-inverse
+//! solutions with MINRES*, 2023.
 
 use crate::declare::Declaration;
 use crate::operator::Operator;
@@ -15,7 +19,7 @@ use crate::systems::declared::{ATOL, PRECONDITIONER, RTOL, maxiter, method, plan
 use crate::systems::inverse::{Inverse, not_definite};
 use crate::systems::system::{Method, Pause, SolveOptions, State, System};
 use crate::systems::{Solution, run};
-use crate::tall::{Space, dot};
+use crate::tall::{Space, ZERO, dot};
 use outcore_image::Result;
 use outcore_io::Array;
 use outcore_matrix::SparseMatrix;
@@ -35,7 +39,8 @@ pub(crate) static MINRES: Declaration = Declaration {
 };
 
 /// Solves `A x = b` with a symmetric matrix by the method of minimal residuals. Of a singular system that has no
-/// solution it finds a vector with the least residual, and says that it has not converged.
+/// solution it finds the shortest vector with the least residual, and says that it has not converged; with a
+/// preconditioner any such vector.
 ///
 /// *Cost.* As with [`cg`](crate::cg), but 56 bytes per row, with a preconditioner 72, with one that is a function 80.
 ///
@@ -133,7 +138,12 @@ impl<'a> Method<'a> for Minres {
         while state.steps_left > 0 {
             state.steps_left -= 1;
             let (diagonal, below) = self.extend(system, state, beside)?;
-            let Some(column) = rotations.rotate(diagonal, beside, below) else { return Ok(Pause::End) };
+            let Some(column) = rotations.rotate(diagonal, beside, below) else {
+                if state.inverse.is_none() {
+                    shorten(system, state)?;
+                }
+                return Ok(Pause::End);
+            };
             (beside, self.longest) = (below, rotations.longest);
             let norm = self.advance(system, state, &rotations, &column, below)?;
             state.iterated(norm);
@@ -142,6 +152,18 @@ impl<'a> Method<'a> for Minres {
             }
         }
         Ok(Pause::Full)
+    }
+}
+
+/// Takes the share of the residual, which is a null vector, out of `x`.
+fn shorten(system: &System<'_, '_>, state: &mut State<'_>) -> Result<()> {
+    let State { x, residual, .. } = state;
+    let (dot, square) = (system.space.dots(residual, x)?[0][0], system.space.dots(residual, residual)?[0][0]);
+    let mut share = ZERO;
+    share[0][0] = -dot / square;
+    match share[0][0].is_finite() {
+        true => system.space.add_product(residual, &share, x),
+        false => Ok(()),
     }
 }
 

@@ -206,8 +206,27 @@ fn singular_systems_end_at_the_least_residual() {
     let found = laplace.solve(minres, &b, &STRICT);
     assert_eq!(found.stopped_by, StoppedBy::Stagnation);
     assert!((found.residual - 0.01 * 500f64.sqrt()).abs() < 1e-8, "{}", found.residual);
+    // It is the shortest vector: the null vector is that of ones.
+    let length = |x: &[f64]| x.iter().map(|number| number * number).sum::<f64>().sqrt();
+    let mean = found.x.iter().sum::<f64>() / 500.0;
+    assert!(mean.abs() <= 1e-9 * length(&found.x), "{mean} of {}", length(&found.x));
     let found = laplace.solve(gmres, &b, &SolveOptions { restart: 100, maxiter: Some(50), ..STRICT });
     assert!(!found.converged && (found.residual - 0.01 * 500f64.sqrt()).abs() < 1e-6, "{}", found.residual);
+    assert!(length(&found.x) < 1e6, "{}", length(&found.x));
+    // A chain whose last row is empty, and a diagonal with a zero.
+    let (mut chain, mut diagonal) = (Entries::new(300, 300), Entries::new(300, 300));
+    for row in 0..299 {
+        chain.add(row, row + 1, 1.0 + row as f64 / 300.0);
+        diagonal.add(row, row, 1.0 + row as f64 / 300.0);
+    }
+    for given in [chain, diagonal] {
+        let singular = self::case(given, false);
+        for restart in [20, 50, 300] {
+            let options = SolveOptions { restart, maxiter: Some(60), ..STRICT };
+            let found = singular.solve(gmres, &vector(300), &options);
+            assert!(!found.converged && length(&found.x) < 1e14 * length(&vector(300)), "{}", length(&found.x));
+        }
+    }
 }
 
 #[test]
