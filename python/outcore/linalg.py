@@ -55,6 +55,8 @@ class EigshResult(Result):
     """The length of `A v - w v` for each pair, from a product with the vector that is returned."""
     restarts: int
     """How often a full subspace was begun again."""
+    complete: bool
+    """Whether it is known that no pair is missing that is wanted more; of an error's `result` it may be not."""
 
 
 class SvdResult(Result):
@@ -133,7 +135,8 @@ def eigsh(
         ncv: The most columns of the subspace; by default `2 k + 96`, or as many as 64 GiB of disk hold. With more
             columns fewer products are needed.
         maxiter: The most restarts of a full subspace.
-        tol: The greatest residual, in units of the greatest eigenvalue's magnitude; 0 for what rounding allows.
+        tol: The greatest residual of a pair, in units of its eigenvalue's magnitude, as in SciPy; 0 for what rounding
+            allows, which is a part of the greatest eigenvalue.
         return_eigenvectors: Whether vectors are returned.
         block: How many vectors are multiplied in a pass over the matrix: 1, 2, 4 or, unless they are complex, 8. Each
             takes `16 n` bytes of memory. With more vectors there are fewer passes, but more products.
@@ -184,7 +187,7 @@ def eigsh(
     )  # fmt: skip
     values = found.pop("eigenvalue")
     vectors = found.pop("vectors").view(matrix.dtype) if return_eigenvectors else None
-    return _eigenpairs(found, k, values, vectors if out is None or vectors is None else out)
+    return _eigenpairs(found, k, values, vectors if out is None or vectors is None else out, which)
 
 
 @checked
@@ -257,13 +260,14 @@ def svds(
 ) -> Any:
     """Finds the k greatest singular values of a matrix, and their vectors.
 
-    It works on the product of the matrix and its transpose, and in the end on the matrix itself: singular values below
-    10^-7 of the greatest have only as many right digits as the square of that leaves.
+    It works on the product of the matrix and its transpose, and in the end on the matrix itself. Values below a
+    ten-thousandth of the greatest are found by a further run, without the pairs that are known by then; all are right
+    to the rounding of the greatest.
 
     Args:
         A: A matrix of shape `(m, n)`.
         k: How many, from 1 to `min(m, n)`.
-        tol: The greatest residual, in units of the greatest singular value; 0 for what rounding allows.
+        tol: The greatest residual of a pair, in units of its singular value; 0 for what rounding allows.
         ncv, maxiter, block, seed: As with `eigsh`.
         return_singular_vectors: Whether vectors are returned, or the values alone.
 
@@ -271,7 +275,7 @@ def svds(
         An `SvdResult`: `u` of shape `(m, k)`, `s` in ascending order as SciPy has it, and `vh` of shape `(k, n)`, as a
         tuple.
 
-    Cost: at least `16 min(m, n) + 8 max(m, n)` bytes of memory per column of a block, and `8 (m + n) k` for the result;
+    Cost: at least `24 min(m, n) + 8 max(m, n)` bytes of memory per column of a block, and `8 (m + n) k` for the result;
     up to `8 min(m, n) ncv` bytes of disk; a pass over the rows and one over the columns per step.
 
     Raises:
@@ -469,8 +473,8 @@ def minres(
 ) -> Solution:
     """Solves `A x = b` with a symmetric matrix by the method of minimal residuals; arguments are those of `cg`.
 
-    Of a singular system without a solution it finds a vector with the least residual, and says that it has not
-    converged. 56 bytes per row, with "jacobi" 72, with another preconditioner 80 and 8 more for its array; `maxiter` is
+    Of a singular system without a solution it finds the shortest vector with the least residual, with a preconditioner
+    any such vector, and says that it has not converged. 56 bytes per row, with "jacobi" 72, with another preconditioner 80 and 8 more for its array; `maxiter` is
     `5 n` by default.
 
     Paige and Saunders, Solution of sparse indefinite systems of linear equations, SIAM J. Numer. Anal. 1975.
@@ -554,9 +558,11 @@ def _solved(method: str, A: Any, b: Any, x0: Any, *, M: Any, restart: int = 20, 
     return Solution((found["x"], info), **found)
 
 
-def _eigenpairs(found: dict[str, Any], k: int, values: np.ndarray, vectors: np.ndarray | None) -> Any:
+def _eigenpairs(
+    found: dict[str, Any], k: int, values: np.ndarray, vectors: np.ndarray | None, which: str = "LM"
+) -> Any:
     residuals, bound, converged = found.pop("residual"), found.pop("residual_bound"), found.pop("converged")
     members = (values,) if vectors is None else (values, vectors)
     result = EigshResult(members, eigenvalues=values, eigenvectors=vectors, residuals=residuals, **found)
-    require(converged, k, bound, result)
+    require(converged, k, bound, result, which)
     return values if vectors is None else result

@@ -1,6 +1,7 @@
 //! Linear operators of solvers: a matrix, its transpose, or their product, with vectors in the order of the image.
 
-use crate::tall::{Space, ZERO};
+use crate::tall::{Space, ZERO, magnitude};
+use faer::c64;
 use outcore_graph::{Direction, KeptWeights};
 use outcore_image::{Error, Result, StatsBuilder};
 use outcore_io::{Array, Task, Unit};
@@ -15,8 +16,9 @@ const MOST_SCALE: f64 = 1e300;
 const ROUNDING_RESIDUAL: f64 = 1e-13;
 /// Sums that a row of a product is added up in, side by side.
 const LANES: f64 = 8.0;
-/// Largest relative distance between products of a symmetric matrix and of its transpose.
-const SYMMETRIC: f64 = 1e-10;
+/// Largest difference between a row and a column of a symmetric matrix, in units of the greatest sum of a row's
+/// magnitudes: rows that are small beside others may be nothing but their rounding.
+const LEAST_DIFFERENCE: f64 = 1e-15;
 
 /// A linear operator from vectors to vectors.
 pub(crate) trait Operator<'a> {
@@ -222,33 +224,75 @@ pub(crate) fn space<'a>(operator: &dyn Operator<'a>, width: usize) -> Space<'a> 
     Space { runtime: matrix.graph().runtime(), rows: operator.shape().1, width, is_complex: matrix.is_complex() }
 }
 
-/// Refuses a matrix whose product with a random vector differs from that of its transpose, or adjoint. A real matrix
-/// that is stored as symmetric is not checked.
+/// Refuses a matrix if a row of its product with a random vector differs by more than rounding from that of its
+/// transpose, or adjoint. A real matrix that is stored as symmetric is not checked.
 pub(crate) fn check_symmetric(operator: &Counted<'_, '_>) -> Result<()> {
     let matrix = operator.matrix;
-    let (width, other, name, transpose) = match matrix.is_complex() {
+    let (width, other) = match matrix.is_complex() {
         false if matrix.is_symmetric() => return Ok(()),
-        false => (1, Operand::Transpose, "symmetric", "transpose"),
-        true => (2, Operand::Adjoint, "Hermitian", "adjoint"),
+        false => (1, Operand::Transpose),
+        true => (2, Operand::Adjoint),
     };
     let space = space(operator, width);
     let vector = || space.zeros("random vectors");
     let (mut factor, mut one, mut two) = (vector()?, vector()?, vector()?);
     space.randomize(&mut factor, |_| true, 1)?;
     operator.apply(&factor, width, &mut one)?;
-    Counted::of_any(matrix, other, operator.costs)?.apply(&factor, width, &mut two)?;
-    let length = space.dots(&one, &one)?[0][0].sqrt();
-    if !length.is_finite() {
+    let other = Counted::of_any(matrix, other, operator.costs)?;
+    other.apply(&factor, width, &mut two)?;
+    if !space.dots(&one, &one)?[0][0].is_finite() {
         return Err(operator.too_large());
     }
     let mut minus = ZERO;
     (0..width).for_each(|column| minus[column][column] = -1.0);
     space.add_product(&one, &minus, &mut two)?;
-    if space.dots(&two, &two)?[0][0].sqrt() <= SYMMETRIC * length {
-        return Ok(());
+    // The rounding of each row, in memory that is in use no more.
+    let length =
+        |numbers: &[f64], row: usize| numbers[row * width..][..width].iter().fold(0.0, |a: f64, b| a.hypot(*b));
+    (0..space.rows).for_each(|row| factor[row] = length(&factor, row));
+    let sums = &mut one[..space.rows];
+    {
+        let stats = &mut operator.costs.borrow_mut().stats;
+        matrix.multiply_magnitudes_as_stored(Operand::Matrix, &factor[..space.rows], sums, stats)?;
     }
-    let image = matrix.graph().path().display();
-    Err(Error::Unsuitable(format!("expected a {name} matrix in {image}, found one whose {transpose} differs")))
+    let (rounding, greatest) = (2.0 * rounding(matrix), magnitude(sums));
+    let excess = |row: usize| length(&two, row) - (rounding * sums[row] + LEAST_DIFFERENCE * greatest);
+    let worst = (0..space.rows).max_by(|&a, &b| excess(a).total_cmp(&excess(b)));
+    let Some(row) = worst.filter(|&row| excess(row) > 0.0) else { return Ok(()) };
+    Err(unsymmetric([operator, &other], &space, [&mut factor, &mut one, &mut two], row)?)
+}
+
+/// The error for a matrix one of whose rows differs from the column of the same number: the place where they differ
+/// most, by products with a unit vector.
+fn unsymmetric(
+    operators: [&Counted<'_, '_>; 2],
+    space: &Space<'_>,
+    [unit, of_column, of_row]: [&mut [f64]; 3],
+    row: usize,
+) -> Result<Error> {
+    let (matrix, width) = (operators[0].matrix, space.width);
+    unit.fill(0.0);
+    unit[row * width] = 1.0;
+    operators[0].apply(unit, width, of_column)?;
+    operators[1].apply(unit, width, of_row)?;
+    let entry = |numbers: &[f64], place: usize| match numbers[place * width..][..width] {
+        [re, im] => c64::new(re, im),
+        ref real => c64::new(real[0], 0.0),
+    };
+    let distance = |place: usize| (entry(of_column, place) - entry(of_row, place)).norm();
+    let place = (0..space.rows).max_by(|&a, &b| distance(a).total_cmp(&distance(b))).unwrap_or(row);
+    let text = |number: c64| match width {
+        1 => format!("{:?}", number.re),
+        _ => format!("{:?}{:+?}i", number.re, number.im),
+    };
+    let (image, by) = (matrix.graph().path().display(), distance(place));
+    let name = if matrix.is_complex() { "Hermitian" } else { "symmetric" };
+    let (one, other) = (text(entry(of_row, place).conj()), text(entry(of_column, place)));
+    let (row, column) = (matrix.row_at(row), matrix.column_at(place));
+    Ok(Error::Unsuitable(format!(
+        "expected a {name} matrix in {image}, found {one} in row {row} and column {column}, and {other} in row \
+         {column} and column {row}, which differ by {by:.3e}"
+    )))
 }
 
 /// Refuses a matrix whose entries are so small that squares of them vanish, unless all are 0.

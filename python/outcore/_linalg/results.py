@@ -33,14 +33,22 @@ class Result(Sequence[Any]):
         return repr(self._members)
 
 
-def require(converged: int, k: int, bound: float, result: Any) -> None:
-    """An error, which has the result, if too few pairs have converged."""
-    if converged < k:
+# Where eigenvalues at an end do not come.
+_STIFF = (
+    "; where an end of the spectrum is crowded beside its width, as the lower one of a stiff matrix, it takes "
+    "solutions of systems rather than products: `scipy.sparse.linalg.eigsh` with `sigma`"
+)
+
+
+def require(converged: int, k: int, bound: float, result: Any, which: str = "LM") -> None:
+    """An error, which has the result, if too few pairs have converged, or some that are wanted more may be missing."""
+    if converged < k or not result.complete:
+        missing = "" if result.complete else ", and others that are wanted more may be missing"
         text = (
-            f"{converged} of {k} pairs converged to a residual of {bound:g} within {result.restarts} restarts; "
-            "raise maxiter, ncv or tol, or take this error's `result`"
+            f"{converged} of {k} pairs converged to a residual of {bound:g} within {result.restarts} restarts{missing}"
+            "; raise maxiter, ncv or tol, or take this error's `result`"
         )
-        error = ConvergenceError(text)
+        error = ConvergenceError(text + (_STIFF if which in ("LA", "SA", "SM") else ""))
         error.result = result
         raise error
 

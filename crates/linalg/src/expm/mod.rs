@@ -391,7 +391,12 @@ impl<'a, 'c> Series<'a, 'c> {
         }
         match most.iter().all(|number| number.is_finite()) {
             true => Ok(most),
-            false => Err(self.operator.too_large()),
+            false => {
+                let image = self.operator.matrix.graph().path().display();
+                let expected = "expected products of the exponential that are finite numbers";
+                let advice = "take a lesser t, or divide the dense matrix by a number";
+                Err(Error::Unsuitable(format!("{expected}, found larger ones with {image}: {advice}")))
+            }
         }
     }
 }

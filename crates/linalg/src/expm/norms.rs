@@ -5,8 +5,8 @@
 //! greatest entry of p products of its transpose with ones: a pass each. So nothing is random and no bound too small.
 //! Where the norm of A alone promises few products, no more is asked for.
 
-use crate::operator::{Counted, Operator, space};
-use outcore_image::Result;
+use crate::operator::{Counted, space};
+use outcore_image::{Error, Result};
 use outcore_matrix::{MOST_COLUMNS, Operand};
 
 const PURPOSE: &str = "vectors of a matrix exponential";
@@ -71,7 +71,10 @@ impl Norms {
             let norm = space.stripes(|_, rows| Ok(greatest(&product[rows], 1)[0]))?;
             let norm = norm.into_iter().fold(0.0, greater);
             if !norm.is_finite() || !mean.is_finite() {
-                return Err(operator.too_large());
+                let image = matrix.graph().path().display();
+                let expected = "expected sums of a column's magnitudes that are finite numbers";
+                let advice = "divide the matrix by a number and multiply t by it";
+                return Err(Error::Unsuitable(format!("{expected}, found larger ones in {image}: {advice}")));
             }
             if power == 1 {
                 let alone = Norms { mean, bounds: vec![norm] };

@@ -41,6 +41,10 @@ pub(crate) static EIGSH: Declaration = Declaration {
     )
 };
 
+/// Advice where eigenvalues at an end do not come.
+const STIFF: &str = "; where an end of the spectrum is crowded beside its width, as the lower one of a stiff matrix, \
+                     it takes solutions of systems rather than products: SciPy's eigsh with sigma";
+
 fn plan(matrix: &SparseMatrix, given: Given) -> Result<Box<dyn SolverPlan>> {
     let which = given.values.choice("which");
     let options = EigshOptions::given(given, "k", which);
@@ -81,6 +85,16 @@ impl SolverPlan for EigshOptions {
     }
 
     fn run<'a>(&self, matrix: &'a SparseMatrix, verify: bool) -> Result<Found<'a>> {
+        let mut found = self.run_any(matrix, verify)?;
+        if let Some(unconverged) = found.unconverged.as_mut().filter(|_| self.which != Which::LargestMagnitude) {
+            unconverged.text += STIFF;
+        }
+        Ok(found)
+    }
+}
+
+impl EigshOptions {
+    fn run_any<'a>(&self, matrix: &'a SparseMatrix, verify: bool) -> Result<Found<'a>> {
         let columns = |values| vec![("eigenvalue", values)];
         let dense = |store| Ok(vec![Dense::new(matrix, Operand::Matrix, self.shape(matrix), store)]);
         if matrix.is_complex() {
@@ -96,9 +110,7 @@ impl SolverPlan for EigshOptions {
         }
         pairs.into_found(self.k, columns, |vectors| dense(Store::Vectors(vectors)))
     }
-}
 
-impl EigshOptions {
     /// Shape and names of the eigenvectors.
     fn shape(&self, matrix: &SparseMatrix) -> DenseShape {
         match matrix.is_complex() {

@@ -59,7 +59,10 @@ pub(crate) fn check(matrix: &SparseMatrix, options: &EigshOptions) -> Result<()>
     }
     let rows = matrix.shape().0 as usize;
     if options.which == Which::SmallestMagnitude && !is_small(rows, &goal(rows, options)) {
-        return Err(Error::Usage(format!("expected LM, LA or SA for a complex matrix of {rows} rows, found SM")));
+        return Err(Error::Usage(format!(
+            "expected LM, LA or SA for a complex matrix of {rows} rows, found SM; those of a positive definite matrix \
+             are SA"
+        )));
     }
     Ok(())
 }

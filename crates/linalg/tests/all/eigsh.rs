@@ -151,6 +151,28 @@ fn the_tolerance_is_that_of_each_value() {
 }
 
 #[test]
+fn matrices_that_are_not_symmetric_are_refused_by_place() {
+    let (folder, runtime) = (tempfile::tempdir().unwrap(), runtime(2, None));
+    let refusal = |given: &Entries| {
+        let matrix = matrix(&runtime, &given.image(folder.path(), false), true);
+        eigsh(&matrix, &options(2)).map(|found| found.converged).map_err(|error| error.to_string())
+    };
+    let mut given = Entries::grid(20, 30).expanded();
+    assert!(refusal(&given).is_ok());
+    given.add(5, 6, 1.0 + 1e-11);
+    let refused = refusal(&given).unwrap_err();
+    assert!(refused.contains("symmetric matrix in") && refused.contains("which differ by 1.000e-11"), "{refused}");
+    assert!(refused.contains("in row 5 and column 6") && refused.contains("in row 6 and column 5"), "{refused}");
+    // A small block beside large numbers.
+    given.add(5, 6, 1.5);
+    given.add(599, 599, 1e12);
+    assert!(refusal(&given).unwrap_err().contains("which differ by 5.000e-1"));
+    // The rounding of numbers that cancel is no difference.
+    given.add(5, 6, 1.0 + 1e-5);
+    assert!(refusal(&given).is_ok());
+}
+
+#[test]
 fn hubs_round_more() {
     for (rim, leaves) in [(0.0, 10_000), (0.0, 50_000), (1.0, 30_000)] {
         let wheel = Entries::wheel(leaves, rim);

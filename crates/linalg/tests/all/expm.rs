@@ -126,6 +126,7 @@ fn empty_products_work_and_impossible_options_are_refused() {
     assert!(refusal(&two, &[1.0, f64::INFINITY], &[1.0], 2).contains("found inf in row 1"));
     assert!(refusal(&two, &[1.0; 2], &[f64::NAN], 2).contains("expected finite times t, found NaN"));
     assert!(refusal(&two, &[1.0; 2], &[1e4], 2).contains("finite numbers, found larger ones"));
+    assert!(refusal(&two, &[1.0; 2], &[1e4], 2).contains("take a lesser t"));
     assert!(refusal(&diagonal(&[0.0, 1e300]), &[1.0; 2], &[1.0], 2).contains("at most 1e12 products"));
 }
 
