@@ -27,6 +27,8 @@ const TITLE: &str = "outcore checkpoint 2";
 /// Pause between two writes, in units of the duration of the last one.
 const PAUSE: u32 = 20;
 const BUFFER_BYTES: usize = 256 << 10;
+/// More bytes than the lines of text at the beginning of a state have.
+const TEXT_BYTES: u64 = 4 << 10;
 
 /// A callback that fills a slice with the next numbers of a block.
 pub(crate) type Get<'g> = &'g mut dyn FnMut(&mut [f64]) -> Result<()>;
@@ -111,6 +113,10 @@ impl Words {
 /// Those of [`Checkpoint::load`]; a state that this run cannot have written.
 pub(crate) fn resume(checkpoint: &mut Option<Checkpoint<'_>>, run: &mut dyn Resumable) -> Result<bool> {
     let Some(checkpoint) = checkpoint else { return Ok(false) };
+    let mut fresh = Words::default();
+    run.state(&mut fresh).ok_or_else(|| checkpoint.damaged(STATE))?;
+    checkpoint.reserve_state(8 * fresh.words.len() as u64)?;
+    drop(fresh);
     let Some(mut words) = checkpoint.load(run.blocks())? else { return Ok(false) };
     run.state(&mut words).ok_or_else(|| checkpoint.damaged(STATE))?;
     Ok(true)
@@ -141,6 +147,8 @@ pub(crate) struct Checkpoint<'a> {
     due: Instant,
     /// Memory reserved for writing, while nothing is written.
     reservation: Option<Reservation>,
+    /// Memory reserved for a state, as bytes and as numbers.
+    state: Option<Reservation>,
     _lock: Option<Lock>,
 }
 
@@ -173,7 +181,8 @@ impl<'a> Checkpoint<'a> {
         let run = format!("{run}, matrix {:08x}", fingerprint(operator)?);
         let (folder, blocks) = (folder.to_owned(), BTreeMap::new());
         let (reservation, due) = (Some(hold(runtime)?), Instant::now());
-        Ok(Some(Checkpoint { runtime, folder, run, is_begun: false, blocks, due, reservation, _lock: lock }))
+        let (is_begun, state) = (false, None);
+        Ok(Some(Checkpoint { runtime, folder, run, is_begun, blocks, due, reservation, state, _lock: lock }))
     }
 
     /// The stored state, if any.
@@ -194,7 +203,12 @@ impl<'a> Checkpoint<'a> {
                 None => Ok(None),
             };
         }
-        let (serials, words) = self.read_state(&directory.file(STATE)?.read_whole()?)?;
+        let file = directory.file(STATE)?;
+        let mut text = vec![0; TEXT_BYTES.min(file.len_bytes()) as usize];
+        file.read_at(&mut text, 0).map_err(|_| self.damaged(STATE))?;
+        self.check_text(&text)?;
+        self.reserve_state(file.len_bytes())?;
+        let (serials, words) = self.read_state(&file.read_whole()?)?;
         let is_complete = words.position < Some(words.words.len());
         if is_complete {
             for (serial, checksum) in serials {
@@ -205,21 +219,37 @@ impl<'a> Checkpoint<'a> {
         Ok(is_complete.then_some(words))
     }
 
+    /// Reserves the memory of a state of this size, unless that of a greater one is reserved.
+    fn reserve_state(&mut self, bytes: u64) -> Result<()> {
+        let bytes = bytes.saturating_mul(2);
+        if self.state.as_ref().is_none_or(|state| state.bytes() < bytes) {
+            self.state = None;
+            self.state = Some(self.runtime.budget().reserve("the state of a checkpoint", bytes)?);
+        }
+        Ok(())
+    }
+
+    /// Refuses a state that begins with other lines than those of this run.
+    fn check_text(&self, bytes: &[u8]) -> Result<()> {
+        let mut lines = bytes.split(|&byte| byte == b'\n');
+        let (title, run) = (lines.next().unwrap_or_default(), lines.next().unwrap_or_default());
+        if bytes.is_empty() || title == TITLE.as_bytes() && run == self.run.as_bytes() {
+            return Ok(());
+        }
+        let (folder, found) = (self.folder.display(), String::from_utf8_lossy(run));
+        Err(Error::Usage(format!(
+            "{folder}: expected a checkpoint of this run ({}), found one of another ({found}); name another folder",
+            self.run
+        )))
+    }
+
     /// The blocks that a state names, with their checksums, and the rest of it.
     fn read_state(&self, bytes: &[u8]) -> Result<(Vec<(u64, u32)>, Words)> {
         let (body, checksum) = bytes.split_last_chunk::<4>().ok_or_else(|| self.damaged(STATE))?;
         if crc32c::crc32c(body) != u32::from_le_bytes(*checksum) {
             return Err(self.damaged(STATE));
         }
-        let mut lines = body.splitn(3, |&byte| byte == b'\n');
-        let (title, run) = (lines.next().unwrap_or_default(), lines.next().unwrap_or_default());
-        if title != TITLE.as_bytes() || run != self.run.as_bytes() {
-            let (folder, found) = (self.folder.display(), String::from_utf8_lossy(run));
-            return Err(Error::Usage(format!(
-                "{folder}: expected a checkpoint of this run ({}), found one of another ({found}); name another folder",
-                self.run
-            )));
-        }
+        let mut lines = body.splitn(3, |&byte| byte == b'\n').skip(2);
         let words = lines.next().unwrap_or_default().as_chunks().0;
         let words: Vec<u64> = words.iter().map(|&word| u64::from_le_bytes(word)).collect();
         let (&count, rest) = words.split_first().unwrap_or((&0, &[]));

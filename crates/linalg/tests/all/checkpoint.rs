@@ -195,6 +195,23 @@ fn checkpoints_of_other_runs_and_damaged_ones_are_refused() {
 }
 
 #[test]
+fn states_that_memory_has_no_room_for_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let image = Entries::random(3000, 3000, 20_000, true).image(folder.path(), true);
+    let run = |memory_bytes: Option<u64>| {
+        let matrix = matrix(&runtime(2, memory_bytes), &image, true);
+        let checkpoint = Some(folder.path().join("begun"));
+        let found = eigsh(&matrix, &EigshOptions { ncv: Some(20), checkpoint, max_iter: 1, ..options(8) });
+        found.map(|found| found.converged).map_err(|error| error.to_string())
+    };
+    run(None).unwrap();
+    let state = fs::OpenOptions::new().write(true).open(folder.path().join("begun/state")).unwrap();
+    state.set_len(1 << 36).unwrap();
+    let refused = run(Some(64 << 20)).unwrap_err();
+    assert!(refused.contains("the state of a checkpoint"), "{refused}");
+}
+
+#[test]
 fn a_resumed_run_counts_no_product_twice() {
     let folder = tempfile::tempdir().unwrap();
     let runtime = runtime(2, None);
